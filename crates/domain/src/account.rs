@@ -1,0 +1,321 @@
+//! A merchant's account: who it is, what it may do, what it pays for it.
+
+use std::fmt;
+
+use jiff::Timestamp;
+
+use crate::document::Document;
+use crate::fee::FeeSchedule;
+use crate::ids::AccountId;
+use crate::money::Money;
+
+/// The per-transaction limit of a new account, each way: 50,000.00.
+pub const DEFAULT_LIMIT: Money = Money::from_centavos(5_000_000);
+
+/// Whether the account may write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AccountStatus {
+    /// Reads and writes.
+    Active,
+    /// Reads only.
+    Suspended,
+}
+
+impl AccountStatus {
+    /// The word on the wire and in the store.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Suspended => "suspended",
+        }
+    }
+
+    /// The status of that word.
+    #[must_use]
+    pub fn parse(word: &str) -> Option<Self> {
+        [Self::Active, Self::Suspended].into_iter().find(|status| status.as_str() == word)
+    }
+}
+
+/// How far an operator has come with knowing the customer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kyc {
+    /// Nobody has decided yet.
+    Pending,
+    /// The account may use its features.
+    Approved,
+    /// It may not.
+    Rejected,
+}
+
+impl Kyc {
+    /// The word on the wire and in the store.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Approved => "approved",
+            Self::Rejected => "rejected",
+        }
+    }
+
+    /// The state of that word.
+    #[must_use]
+    pub fn parse(word: &str) -> Option<Self> {
+        [Self::Pending, Self::Approved, Self::Rejected].into_iter().find(|kyc| kyc.as_str() == word)
+    }
+}
+
+/// A function that an operator can switch on for an account.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Feature {
+    /// Pix charges.
+    PixIn,
+    /// Pix payouts.
+    PixOut,
+    /// Dividing a charge among accounts.
+    Split,
+    /// Crypto deposits.
+    CryptoIn,
+    /// Crypto withdrawals.
+    CryptoOut,
+}
+
+impl Feature {
+    /// Every feature.
+    pub const ALL: [Self; 5] = [Self::PixIn, Self::PixOut, Self::Split, Self::CryptoIn, Self::CryptoOut];
+
+    /// The word on the wire and in the store.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::PixIn => "pix_in",
+            Self::PixOut => "pix_out",
+            Self::Split => "split",
+            Self::CryptoIn => "crypto_in",
+            Self::CryptoOut => "crypto_out",
+        }
+    }
+
+    /// The feature of that word.
+    #[must_use]
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|feature| feature.as_str() == word)
+    }
+
+    const fn bit(self) -> u8 {
+        match self {
+            Self::PixIn => 1,
+            Self::PixOut => 2,
+            Self::Split => 4,
+            Self::CryptoIn => 8,
+            Self::CryptoOut => 16,
+        }
+    }
+}
+
+/// A set of features.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Features(u8);
+
+impl Features {
+    /// What approval enables: `pix_in` and `pix_out`.
+    pub const APPROVED: Self = Self(3);
+
+    /// Whether the feature is on.
+    #[must_use]
+    pub const fn contains(self, feature: Feature) -> bool {
+        self.0 & feature.bit() != 0
+    }
+
+    /// The set with the feature on.
+    #[must_use]
+    pub const fn with(self, feature: Feature) -> Self {
+        Self(self.0 | feature.bit())
+    }
+
+    /// The set with the feature off.
+    #[must_use]
+    pub const fn without(self, feature: Feature) -> Self {
+        Self(self.0 & !feature.bit())
+    }
+
+    /// Everything that is on in either.
+    #[must_use]
+    pub const fn union(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// The features that are on, in the order of [`Feature::ALL`].
+    pub fn iter(self) -> impl Iterator<Item = Feature> {
+        Feature::ALL.into_iter().filter(move |feature| self.contains(*feature))
+    }
+
+    /// Reads a comma-separated list; blanks around a word and empty words are ignored.
+    ///
+    /// # Errors
+    /// [`UnknownFeature`] carries the first word that is no feature.
+    pub fn parse(list: &str) -> Result<Self, UnknownFeature> {
+        list.split(',').map(str::trim).filter(|word| !word.is_empty()).try_fold(Self::default(), |set, word| {
+            Feature::parse(word).map(|feature| set.with(feature)).ok_or_else(|| UnknownFeature(word.to_owned()))
+        })
+    }
+}
+
+impl fmt::Display for Features {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, feature) in self.iter().enumerate() {
+            if index > 0 {
+                formatter.write_str(",")?;
+            }
+            formatter.write_str(feature.as_str())?;
+        }
+        Ok(())
+    }
+}
+
+/// A word that names no feature.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not a feature; known are pix_in, pix_out, split, crypto_in, crypto_out")]
+pub struct UnknownFeature(pub String);
+
+/// The largest single transaction each way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Of a charge.
+    pub charge: Money,
+    /// Of a payout.
+    pub payout: Money,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { charge: DEFAULT_LIMIT, payout: DEFAULT_LIMIT }
+    }
+}
+
+/// A merchant's account.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Account {
+    /// Its identifier.
+    pub id: AccountId,
+    /// Unique among accounts, lower case.
+    pub email: String,
+    /// What people call it.
+    pub name: String,
+    /// CPF or CNPJ of the holder; not unique.
+    pub document: Document,
+    /// Whether it may write.
+    pub status: AccountStatus,
+    /// How far KYC has come.
+    pub kyc: Kyc,
+    /// What is switched on.
+    pub features: Features,
+    /// What it pays per operation.
+    pub fees: FeeSchedule,
+    /// Largest transactions.
+    pub limits: Limits,
+    /// Seconds that received money waits in `pending`.
+    pub release_delay_s: u32,
+    /// When it was opened.
+    pub created_at: Timestamp,
+    /// How often it was changed; the store checks it.
+    pub version: i64,
+}
+
+/// Why an account may not do what it asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NotPermitted {
+    /// An operator suspended it.
+    #[error("the account is suspended: it can read but not write")]
+    Suspended,
+    /// KYC is pending or was rejected.
+    #[error("the account has no approved KYC")]
+    KycNotApproved,
+    /// The feature is off.
+    #[error("the feature `{}` is not enabled for the account", .0.as_str())]
+    FeatureDisabled(Feature),
+}
+
+impl Account {
+    /// The account after KYC: approved, with what approval enables switched on.
+    #[must_use]
+    pub fn approve(self) -> Self {
+        Self { kyc: Kyc::Approved, features: self.features.union(Features::APPROVED), ..self }
+    }
+
+    /// Whether the account may use `feature` now.
+    ///
+    /// # Errors
+    /// [`NotPermitted`]: suspension first, then KYC, then the feature.
+    pub fn permit(&self, feature: Feature) -> Result<(), NotPermitted> {
+        self.permit_write()?;
+        if self.kyc != Kyc::Approved {
+            return Err(NotPermitted::KycNotApproved);
+        }
+        if !self.features.contains(feature) {
+            return Err(NotPermitted::FeatureDisabled(feature));
+        }
+        Ok(())
+    }
+
+    /// Whether the account may write at all.
+    ///
+    /// # Errors
+    /// [`NotPermitted::Suspended`].
+    pub const fn permit_write(&self) -> Result<(), NotPermitted> {
+        match self.status {
+            AccountStatus::Active => Ok(()),
+            AccountStatus::Suspended => Err(NotPermitted::Suspended),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+    use uuid::Uuid;
+
+    fn account() -> Account {
+        Account {
+            id: AccountId::new(Uuid::nil()),
+            email: "shop@example.com".into(),
+            name: "Shop".into(),
+            document: Document::parse("12345678909").unwrap(),
+            status: AccountStatus::Active,
+            kyc: Kyc::Pending,
+            features: Features::default(),
+            fees: FeeSchedule::default(),
+            limits: Limits::default(),
+            release_delay_s: 0,
+            created_at: Timestamp::UNIX_EPOCH,
+            version: 0,
+        }
+    }
+
+    #[test]
+    fn approval_enables_pix_both_ways_and_nothing_else() {
+        let approved = account().approve();
+        assert_eq!(approved.features.to_string(), "pix_in,pix_out");
+        assert_eq!(approved.permit(Feature::PixIn), Ok(()));
+        assert_eq!(approved.permit(Feature::Split), Err(NotPermitted::FeatureDisabled(Feature::Split)));
+    }
+
+    #[test]
+    fn suspension_speaks_before_kyc_and_kyc_before_the_feature() {
+        assert_eq!(account().permit(Feature::PixIn), Err(NotPermitted::KycNotApproved));
+        let suspended = Account { status: AccountStatus::Suspended, ..account() };
+        assert_eq!(suspended.permit(Feature::PixIn), Err(NotPermitted::Suspended));
+    }
+
+    #[test]
+    fn features_read_back_as_they_print() {
+        let all = Feature::ALL.into_iter().fold(Features::default(), Features::with);
+        assert_eq!(Features::parse(&all.to_string()), Ok(all));
+        assert_eq!(Features::parse("pix_in, nope"), Err(UnknownFeature("nope".into())));
+        assert!(!all.without(Feature::Split).contains(Feature::Split));
+    }
+}

@@ -1,0 +1,135 @@
+//! The API key a caller presents: a public prefix that finds it and a secret that proves it.
+
+use std::fmt;
+
+mod scope;
+
+pub use scope::{Scope, ScopeError, Scopes};
+
+/// Digits, then upper-case, then lower-case letters.
+const BASE62: [u8; 62] = *b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+/// Size of the alphabet.
+const BASE: u16 = 62;
+/// Characters of the public part.
+const PREFIX_LENGTH: usize = 12;
+/// Characters of the secret part: 43 of base62 hold 256 bits.
+const SECRET_LENGTH: usize = 43;
+/// The word every key begins with.
+const WORD: &str = "key";
+
+/// The public part of an API key, under which it is stored and revoked: 12 base62 characters.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct KeyPrefix(String);
+
+/// The secret part of an API key: 43 base62 characters, never logged.
+///
+/// It has no equality on purpose: compare keyed hashes, in constant time.
+#[derive(Clone)]
+pub struct KeySecret(String);
+
+/// A whole API key, `key_<prefix>_<secret>`.
+#[derive(Debug, Clone)]
+pub struct ApiKeyToken {
+    /// The public part.
+    pub prefix: KeyPrefix,
+    /// The secret part.
+    pub secret: KeySecret,
+}
+
+/// The text has not the shape of an API key, or of its prefix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("is not an API key")]
+pub struct ApiKeyError;
+
+impl KeyPrefix {
+    /// Makes a prefix of 96 random bits; the bias of the last division is below 2⁻²⁴.
+    #[must_use]
+    pub fn from_random(bytes: &[u8; 12]) -> Self {
+        Self(base62(bytes, PREFIX_LENGTH))
+    }
+
+    /// Reads a prefix.
+    ///
+    /// # Errors
+    /// [`ApiKeyError`].
+    pub fn parse(text: &str) -> Result<Self, ApiKeyError> {
+        if is_base62(text, PREFIX_LENGTH) { Ok(Self(text.to_owned())) } else { Err(ApiKeyError) }
+    }
+
+    /// The 12 characters.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for KeyPrefix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl KeySecret {
+    /// Makes a secret of 256 random bits, every one of which is kept.
+    #[must_use]
+    pub fn from_random(bytes: &[u8; 32]) -> Self {
+        Self(base62(bytes, SECRET_LENGTH))
+    }
+
+    /// The 43 characters, for hashing and for showing once.
+    #[must_use]
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for KeySecret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("KeySecret(***)")
+    }
+}
+
+impl ApiKeyToken {
+    /// Reads a whole key.
+    ///
+    /// # Errors
+    /// [`ApiKeyError`], which deliberately does not say what is wrong.
+    pub fn parse(text: &str) -> Result<Self, ApiKeyError> {
+        let rest = text.strip_prefix(WORD).and_then(|rest| rest.strip_prefix('_')).ok_or(ApiKeyError)?;
+        let (prefix, secret) = rest.split_once('_').ok_or(ApiKeyError)?;
+        if !is_base62(secret, SECRET_LENGTH) {
+            return Err(ApiKeyError);
+        }
+        Ok(Self { prefix: KeyPrefix::parse(prefix)?, secret: KeySecret(secret.to_owned()) })
+    }
+
+    /// The whole key as its owner gets it, once.
+    #[must_use]
+    pub fn expose(&self) -> String {
+        format!("{WORD}_{}_{}", self.prefix, self.secret.expose())
+    }
+}
+
+fn is_base62(text: &str, length: usize) -> bool {
+    text.len() == length && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}
+
+/// The last `length` base62 digits of `bytes` read as one big-endian number, by repeated long division.
+fn base62(bytes: &[u8], length: usize) -> String {
+    let mut number = bytes.to_vec();
+    let mut digits: Vec<char> = (0..length).map(|_| char::from(divide(&mut number))).collect();
+    digits.reverse();
+    digits.into_iter().collect()
+}
+
+/// Divides `number` by 62 in place and returns the remainder as a base62 digit.
+fn divide(number: &mut [u8]) -> u8 {
+    let mut remainder: u16 = 0;
+    for byte in number {
+        let dividend = (remainder << 8) | u16::from(*byte);
+        // The remainder is below 62, so the quotient is below 256.
+        *byte = u8::try_from(dividend / BASE).unwrap_or(u8::MAX);
+        remainder = dividend % BASE;
+    }
+    BASE62.get(usize::from(remainder)).copied().unwrap_or(b'0')
+}

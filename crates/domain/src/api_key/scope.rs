@@ -1,0 +1,183 @@
+//! What an API key may do.
+
+use std::fmt;
+
+/// One permission.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Scope {
+    /// List and read charges and their refunds.
+    ChargesRead,
+    /// Create and cancel charges, refund them.
+    ChargesWrite,
+    /// List and read payouts.
+    PayoutsRead,
+    /// Create payouts.
+    PayoutsWrite,
+    /// Read the timeline.
+    TransactionsRead,
+    /// Read the balance and the statement.
+    BalanceRead,
+    /// List and read infractions.
+    InfractionsRead,
+    /// Submit defences.
+    InfractionsWrite,
+    /// Read currencies, deposits and withdrawals.
+    CryptoRead,
+    /// Create quotes, deposits and withdrawals.
+    CryptoWrite,
+    /// Read webhook endpoints and deliveries.
+    WebhooksRead,
+    /// Register and change webhook endpoints.
+    WebhooksWrite,
+    /// Read events.
+    EventsRead,
+}
+
+/// Why a list of scopes was refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ScopeError {
+    /// No scope at all.
+    #[error("at least one scope is needed")]
+    Empty,
+    /// A name that no scope has.
+    #[error("there is no scope `{0}`")]
+    Unknown(String),
+}
+
+impl Scope {
+    /// Every scope.
+    pub const ALL: [Self; 13] = [
+        Self::ChargesRead,
+        Self::ChargesWrite,
+        Self::PayoutsRead,
+        Self::PayoutsWrite,
+        Self::TransactionsRead,
+        Self::BalanceRead,
+        Self::InfractionsRead,
+        Self::InfractionsWrite,
+        Self::CryptoRead,
+        Self::CryptoWrite,
+        Self::WebhooksRead,
+        Self::WebhooksWrite,
+        Self::EventsRead,
+    ];
+
+    /// The name in requests, storage and messages, as in `charges:read`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::ChargesRead => "charges:read",
+            Self::ChargesWrite => "charges:write",
+            Self::PayoutsRead => "payouts:read",
+            Self::PayoutsWrite => "payouts:write",
+            Self::TransactionsRead => "transactions:read",
+            Self::BalanceRead => "balance:read",
+            Self::InfractionsRead => "infractions:read",
+            Self::InfractionsWrite => "infractions:write",
+            Self::CryptoRead => "crypto:read",
+            Self::CryptoWrite => "crypto:write",
+            Self::WebhooksRead => "webhooks:read",
+            Self::WebhooksWrite => "webhooks:write",
+            Self::EventsRead => "events:read",
+        }
+    }
+
+    /// The scope of that name.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|scope| scope.as_str() == name)
+    }
+
+    const fn bit(self) -> u16 {
+        match self {
+            Self::ChargesRead => 1,
+            Self::ChargesWrite => 1 << 1,
+            Self::PayoutsRead => 1 << 2,
+            Self::PayoutsWrite => 1 << 3,
+            Self::TransactionsRead => 1 << 4,
+            Self::BalanceRead => 1 << 5,
+            Self::InfractionsRead => 1 << 6,
+            Self::InfractionsWrite => 1 << 7,
+            Self::CryptoRead => 1 << 8,
+            Self::CryptoWrite => 1 << 9,
+            Self::WebhooksRead => 1 << 10,
+            Self::WebhooksWrite => 1 << 11,
+            Self::EventsRead => 1 << 12,
+        }
+    }
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A set of scopes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Scopes(u16);
+
+impl Scopes {
+    /// Every scope there is.
+    #[must_use]
+    pub fn all() -> Self {
+        Scope::ALL.into_iter().collect()
+    }
+
+    /// Reads `all` or names separated by commas, with or without blanks around them.
+    ///
+    /// # Errors
+    /// [`ScopeError`] when the list is empty or has an unknown name.
+    pub fn parse(text: &str) -> Result<Self, ScopeError> {
+        match text.trim() {
+            "" => Err(ScopeError::Empty),
+            "all" => Ok(Self::all()),
+            list => list
+                .split(',')
+                .map(|name| Scope::parse(name.trim()).ok_or_else(|| ScopeError::Unknown(name.trim().to_owned())))
+                .collect(),
+        }
+    }
+
+    /// Whether the set has that scope.
+    #[must_use]
+    pub const fn contains(self, scope: Scope) -> bool {
+        self.0 & scope.bit() != 0
+    }
+
+    /// Whether the set has no scope.
+    #[must_use]
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The scopes of the set, in the order of [`Scope::ALL`].
+    pub fn iter(self) -> impl Iterator<Item = Scope> {
+        Scope::ALL.into_iter().filter(move |scope| self.contains(*scope))
+    }
+}
+
+impl FromIterator<Scope> for Scopes {
+    fn from_iter<I: IntoIterator<Item = Scope>>(scopes: I) -> Self {
+        Self(scopes.into_iter().fold(0, |bits, scope| bits | scope.bit()))
+    }
+}
+
+/// The names separated by commas, which [`Scopes::parse`] reads back.
+impl fmt::Display for Scopes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, scope) in self.iter().enumerate() {
+            if index > 0 {
+                f.write_str(",")?;
+            }
+            f.write_str(scope.as_str())?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Scopes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.iter()).finish()
+    }
+}

@@ -1,0 +1,161 @@
+//! The copy-and-paste code of a Pix (BR Code, the EMV merchant-presented QR code of the Brazilian payment system).
+
+mod charset;
+mod crc;
+mod parse;
+mod tlv;
+mod write;
+
+pub use crc::crc16;
+
+use crate::money::Money;
+use crate::pix_key::{PixKey, PixKeyError};
+
+/// Longest code, in characters (API Pix, `pixCopiaECola`).
+pub const MAX_LENGTH: usize = 512;
+/// Longest merchant name that is written, in characters.
+pub const MAX_NAME_LENGTH: usize = 25;
+/// Longest merchant city that is written, in characters.
+pub const MAX_CITY_LENGTH: usize = 15;
+
+/// What the Pix template calls itself; any case is accepted when reading.
+const GUI: &str = "br.gov.bcb.pix";
+/// The reference label of a code without a txid.
+const NO_REFERENCE: &str = "***";
+
+/// The ids of the elements that a Pix code uses.
+mod id {
+    pub(super) const FORMAT: &str = "00";
+    pub(super) const INITIATION: &str = "01";
+    pub(super) const MERCHANT_ACCOUNT: &str = "26";
+    pub(super) const LAST_MERCHANT_ACCOUNT: &str = "51";
+    pub(super) const CATEGORY: &str = "52";
+    pub(super) const CURRENCY: &str = "53";
+    pub(super) const AMOUNT: &str = "54";
+    pub(super) const COUNTRY: &str = "58";
+    pub(super) const NAME: &str = "59";
+    pub(super) const CITY: &str = "60";
+    pub(super) const POSTAL_CODE: &str = "61";
+    pub(super) const ADDITIONAL: &str = "62";
+    pub(super) const CRC: &str = "63";
+
+    pub(super) const GUI: &str = "00";
+    pub(super) const KEY: &str = "01";
+    pub(super) const INFO: &str = "02";
+    pub(super) const REFERENCE: &str = "05";
+    pub(super) const LOCATION: &str = "25";
+}
+
+/// A code that carries the key of the receiver itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StaticCode {
+    /// Who receives.
+    pub key: PixKey,
+    /// Free text for the payer.
+    pub info: Option<String>,
+    /// The amount; without it the payer types one.
+    pub amount: Option<Money>,
+    /// Name of the receiver.
+    pub merchant_name: String,
+    /// City of the receiver.
+    pub merchant_city: String,
+    /// CEP of the receiver.
+    pub postal_code: Option<String>,
+    /// The txid the payer's institution relays: 1 to 25 ASCII letters and digits.
+    pub txid: Option<String>,
+}
+
+/// A code that carries the address where the payer's institution fetches the charge.
+///
+/// What the charge says wins over anything in the code, so its amount is informative and its reference label is not kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DynamicCode {
+    /// Address of the charge without `https://`.
+    pub location: String,
+    /// Whether it can be paid only once.
+    pub single_use: bool,
+    /// The amount, for display.
+    pub amount: Option<Money>,
+    /// Name of the receiver.
+    pub merchant_name: String,
+    /// City of the receiver.
+    pub merchant_city: String,
+    /// CEP of the receiver.
+    pub postal_code: Option<String>,
+}
+
+/// A code of either kind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BrCode {
+    /// With the receiver's key.
+    Static(StaticCode),
+    /// With the address of a charge.
+    Dynamic(DynamicCode),
+}
+
+/// Why a code could not be read or written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum BrCodeError {
+    /// An element is cut short, or its id or length is not two digits.
+    #[error("the code is broken: an element does not have its declared length")]
+    BrokenElement,
+    /// The code, or one of its fields, is longer than allowed.
+    #[error("field {field} of the code is too long: at most {max} characters")]
+    TooLong {
+        /// Its id in the code; `code` for the whole.
+        field: &'static str,
+        /// The limit, in characters.
+        max: usize,
+    },
+    /// A field that must be there is not, or nothing of it may be written.
+    #[error("field {field} of the code is missing or empty")]
+    Missing {
+        /// Its id in the code.
+        field: &'static str,
+    },
+    /// A field is there twice, so that it is not clear which counts.
+    #[error("field {field} of the code is repeated")]
+    Repeated {
+        /// Its id in the code.
+        field: &'static str,
+    },
+    /// A field does not have a value that it may have.
+    #[error("field {field} of the code has a value that is not allowed")]
+    Invalid {
+        /// Its id in the code.
+        field: &'static str,
+    },
+    /// The checksum at the end does not match.
+    #[error("the checksum of the code does not match: it was probably cut or mistyped")]
+    WrongCrc,
+    /// No merchant account of the code is of Pix.
+    #[error("the code is not a Pix code")]
+    NotPix,
+    /// It has both a key and the address of a charge, or neither.
+    #[error("a Pix code has either a key or the address of a charge")]
+    KeyOrLocation,
+    /// The key is not one.
+    #[error("the key of the code {0}")]
+    Key(PixKeyError),
+}
+
+impl BrCode {
+    /// Reads a code leniently, as others write it: unknown elements are skipped, field 62 may be missing.
+    ///
+    /// # Errors
+    /// [`BrCodeError`] when its structure or checksum is broken, or when it does not say clearly whom to pay.
+    pub fn parse(text: &str) -> Result<Self, BrCodeError> {
+        parse::parse(text)
+    }
+
+    /// Writes the code strictly.
+    ///
+    /// # Errors
+    /// See [`StaticCode::write`] and [`DynamicCode::write`].
+    pub fn write(&self) -> Result<String, BrCodeError> {
+        match self {
+            Self::Static(code) => code.write(),
+            Self::Dynamic(code) => code.write(),
+        }
+    }
+}

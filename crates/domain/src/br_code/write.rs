@@ -1,0 +1,152 @@
+//! Writes codes strictly: every mandatory field, only accepted characters, every length checked.
+
+use super::charset::clean;
+use super::crc::crc16;
+use super::{
+    BrCodeError, DynamicCode, GUI, MAX_CITY_LENGTH, MAX_LENGTH, MAX_NAME_LENGTH, NO_REFERENCE, StaticCode, id, tlv,
+};
+use crate::money::Money;
+
+/// Characters that a key and the free text beside it share in the template of 99.
+const MAX_KEY_AND_INFO_LENGTH: usize = 73;
+/// Longest address of a charge.
+const MAX_LOCATION_LENGTH: usize = 77;
+/// Longest amount (EMV, field 54).
+const MAX_AMOUNT_LENGTH: usize = 13;
+/// Longest txid of a static code.
+const MAX_REFERENCE_LENGTH: usize = 25;
+/// Digits of a CEP.
+const POSTAL_CODE_LENGTH: usize = 8;
+
+/// The fields after the Pix template, the same in both kinds.
+struct Tail<'a> {
+    amount: Option<Money>,
+    name: &'a str,
+    city: &'a str,
+    postal_code: Option<&'a str>,
+    reference: &'a str,
+}
+
+impl StaticCode {
+    /// The code as text. Accents of name, city and free text are folded and what is not accepted is dropped.
+    ///
+    /// # Errors
+    /// [`BrCodeError`] when a field is empty, too long or has a value that is not allowed.
+    pub fn write(&self) -> Result<String, BrCodeError> {
+        let mut account = String::new();
+        tlv::push(&mut account, id::GUI, GUI)?;
+        tlv::push(&mut account, id::KEY, self.key.as_str())?;
+        let info = self.info.as_deref().map(|info| clean(info, MAX_LENGTH)).filter(|info| !info.is_empty());
+        if let Some(info) = info {
+            let max = MAX_KEY_AND_INFO_LENGTH.saturating_sub(self.key.as_str().len());
+            if info.len() > max {
+                return Err(BrCodeError::TooLong { field: id::INFO, max });
+            }
+            tlv::push(&mut account, id::INFO, &info)?;
+        }
+        let reference = self.txid.as_deref().unwrap_or(NO_REFERENCE);
+        if reference.len() > MAX_REFERENCE_LENGTH {
+            return Err(BrCodeError::TooLong { field: id::REFERENCE, max: MAX_REFERENCE_LENGTH });
+        }
+        if reference.is_empty() || (self.txid.is_some() && !reference.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+        {
+            return Err(BrCodeError::Invalid { field: id::REFERENCE });
+        }
+        let mut code = head(None)?;
+        tlv::push(&mut code, id::MERCHANT_ACCOUNT, &account)?;
+        finish(
+            code,
+            &Tail {
+                amount: self.amount,
+                name: &self.merchant_name,
+                city: &self.merchant_city,
+                postal_code: self.postal_code.as_deref(),
+                reference,
+            },
+        )
+    }
+}
+
+impl DynamicCode {
+    /// The code as text. Accents of name and city are folded and what is not accepted is dropped; the label is always `***`.
+    ///
+    /// # Errors
+    /// [`BrCodeError`] when a field is empty, too long or has a value that is not allowed.
+    pub fn write(&self) -> Result<String, BrCodeError> {
+        if self.location.len() > MAX_LOCATION_LENGTH {
+            return Err(BrCodeError::TooLong { field: id::LOCATION, max: MAX_LOCATION_LENGTH });
+        }
+        let printable = self.location.bytes().all(|byte| byte.is_ascii_graphic());
+        if self.location.is_empty() || !printable || self.location.contains("://") {
+            return Err(BrCodeError::Invalid { field: id::LOCATION });
+        }
+        let mut account = String::new();
+        tlv::push(&mut account, id::GUI, GUI)?;
+        tlv::push(&mut account, id::LOCATION, &self.location)?;
+        let mut code = head(Some(if self.single_use { "12" } else { "11" }))?;
+        tlv::push(&mut code, id::MERCHANT_ACCOUNT, &account)?;
+        finish(
+            code,
+            &Tail {
+                amount: self.amount,
+                name: &self.merchant_name,
+                city: &self.merchant_city,
+                postal_code: self.postal_code.as_deref(),
+                reference: NO_REFERENCE,
+            },
+        )
+    }
+}
+
+fn head(initiation: Option<&str>) -> Result<String, BrCodeError> {
+    let mut code = String::new();
+    tlv::push(&mut code, id::FORMAT, "01")?;
+    if let Some(initiation) = initiation {
+        tlv::push(&mut code, id::INITIATION, initiation)?;
+    }
+    Ok(code)
+}
+
+fn finish(mut code: String, tail: &Tail<'_>) -> Result<String, BrCodeError> {
+    tlv::push(&mut code, id::CATEGORY, "0000")?;
+    tlv::push(&mut code, id::CURRENCY, "986")?;
+    if let Some(amount) = tail.amount {
+        tlv::push(&mut code, id::AMOUNT, &amount_text(amount)?)?;
+    }
+    tlv::push(&mut code, id::COUNTRY, "BR")?;
+    tlv::push(&mut code, id::NAME, &name_text(id::NAME, tail.name, MAX_NAME_LENGTH)?)?;
+    tlv::push(&mut code, id::CITY, &name_text(id::CITY, tail.city, MAX_CITY_LENGTH)?)?;
+    if let Some(postal_code) = tail.postal_code {
+        if postal_code.len() != POSTAL_CODE_LENGTH || !postal_code.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err(BrCodeError::Invalid { field: id::POSTAL_CODE });
+        }
+        tlv::push(&mut code, id::POSTAL_CODE, postal_code)?;
+    }
+    let mut additional = String::new();
+    tlv::push(&mut additional, id::REFERENCE, tail.reference)?;
+    tlv::push(&mut code, id::ADDITIONAL, &additional)?;
+    code.push_str(id::CRC);
+    code.push_str("04");
+    let crc = format!("{:04X}", crc16(code.as_bytes()));
+    code.push_str(&crc);
+    if code.len() > MAX_LENGTH {
+        return Err(BrCodeError::TooLong { field: "code", max: MAX_LENGTH });
+    }
+    Ok(code)
+}
+
+fn amount_text(amount: Money) -> Result<String, BrCodeError> {
+    if !amount.is_positive() {
+        return Err(BrCodeError::Invalid { field: id::AMOUNT });
+    }
+    let text = amount.to_string();
+    if text.len() > MAX_AMOUNT_LENGTH {
+        return Err(BrCodeError::TooLong { field: id::AMOUNT, max: MAX_AMOUNT_LENGTH });
+    }
+    Ok(text)
+}
+
+fn name_text(field: &'static str, text: &str, max: usize) -> Result<String, BrCodeError> {
+    let cleaned = clean(text, max);
+    if cleaned.is_empty() { Err(BrCodeError::Missing { field }) } else { Ok(cleaned) }
+}

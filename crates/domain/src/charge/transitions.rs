@@ -1,0 +1,240 @@
+//! The steps of a charge: each consumes it and returns what must become true together.
+
+use jiff::Timestamp;
+
+use super::{Charge, ChargeState, ChargeStatus, Issued, Settlement};
+use crate::acquirer_name::AcquirerName;
+use crate::event::EventType;
+use crate::ids::AccountId;
+use crate::ledger::{Bucket, Cover, EntryKind, LedgerAccount, SystemAccount, Transfer};
+use crate::money::{Money, MoneyError};
+use crate::payment::{CreditedPayment, Payment, PaymentRole};
+
+/// What follows from asking a charge to take a step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// It took the step: this is what it is now, and what consumers are told.
+    Taken {
+        /// The charge after the step.
+        charge: Charge,
+        /// What happened, if anybody is to know.
+        event: Option<EventType>,
+    },
+    /// It had taken it before; nothing is to be done.
+    AlreadyTaken(Charge),
+}
+
+/// Why a charge cannot take a step.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ChargeError {
+    /// Its status does not allow it.
+    #[error("the charge is {}", .0.as_str())]
+    InvalidState(ChargeStatus),
+    /// It can still be paid.
+    #[error("the charge can be paid until {0}")]
+    NotYetExpired(Timestamp),
+    /// An amount left the range of money.
+    #[error("an amount is out of range")]
+    Money(#[from] MoneyError),
+}
+
+/// A payment judged against its charge: everything that must become true together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Credit {
+    /// The charge after the payment; `None` when the payment does not change it.
+    pub charge: Option<Charge>,
+    /// The payment and its role.
+    pub payment: CreditedPayment,
+    /// The money it moves: the sum of what arrives is the payment's amount.
+    pub transfers: Vec<Transfer>,
+    /// What happened to the charge, if anybody is to know.
+    pub event: Option<EventType>,
+}
+
+impl Charge {
+    /// An acquirer took the charge: it waits for its payer now.
+    ///
+    /// # Errors
+    /// [`ChargeError::InvalidState`] unless it is being created or waits already.
+    pub fn issue(self, issued: Issued) -> Result<Step, ChargeError> {
+        match &self.state {
+            ChargeState::Creating { .. } => Ok(self.moved(ChargeState::Pending(issued), None)),
+            ChargeState::Pending(known) if *known == issued => Ok(Step::AlreadyTaken(self)),
+            ChargeState::Pending(_)
+            | ChargeState::Abandoned { .. }
+            | ChargeState::Paid(..)
+            | ChargeState::Expired { .. }
+            | ChargeState::Cancelled { .. }
+            | ChargeState::Refunded { .. } => Err(self.refuse()),
+        }
+    }
+
+    /// Another acquirer is asked, or the same one again.
+    ///
+    /// # Errors
+    /// [`ChargeError::InvalidState`] once it was issued.
+    pub fn ask(self, acquirer: AcquirerName) -> Result<Step, ChargeError> {
+        match &self.state {
+            ChargeState::Creating { acquirer: asked } if *asked == acquirer => Ok(Step::AlreadyTaken(self)),
+            ChargeState::Creating { .. } | ChargeState::Abandoned { .. } => {
+                Ok(self.moved(ChargeState::Creating { acquirer }, None))
+            }
+            ChargeState::Pending(_)
+            | ChargeState::Paid(..)
+            | ChargeState::Expired { .. }
+            | ChargeState::Cancelled { .. }
+            | ChargeState::Refunded { .. } => Err(self.refuse()),
+        }
+    }
+
+    /// No acquirer took it.
+    ///
+    /// # Errors
+    /// [`ChargeError::InvalidState`] once it was issued.
+    pub fn abandon(self, at: Timestamp) -> Result<Step, ChargeError> {
+        match &self.state {
+            ChargeState::Creating { acquirer } => {
+                let acquirer = acquirer.clone();
+                Ok(self.moved(ChargeState::Abandoned { acquirer, at }, None))
+            }
+            ChargeState::Abandoned { .. } => Ok(Step::AlreadyTaken(self)),
+            ChargeState::Pending(_)
+            | ChargeState::Paid(..)
+            | ChargeState::Expired { .. }
+            | ChargeState::Cancelled { .. }
+            | ChargeState::Refunded { .. } => Err(self.refuse()),
+        }
+    }
+
+    /// Its time is over and upstream knows of no payment.
+    ///
+    /// # Errors
+    /// [`ChargeError::NotYetExpired`] before its time, [`ChargeError::InvalidState`] unless it waits or expired before.
+    pub fn expire(self, at: Timestamp) -> Result<Step, ChargeError> {
+        match &self.state {
+            ChargeState::Pending(issued) if at < issued.expires_at => {
+                Err(ChargeError::NotYetExpired(issued.expires_at))
+            }
+            ChargeState::Pending(issued) => {
+                let issued = issued.clone();
+                Ok(self.moved(ChargeState::Expired { issued, at }, Some(EventType::ChargeExpired)))
+            }
+            ChargeState::Expired { .. } => Ok(Step::AlreadyTaken(self)),
+            ChargeState::Creating { .. }
+            | ChargeState::Abandoned { .. }
+            | ChargeState::Paid(..)
+            | ChargeState::Cancelled { .. }
+            | ChargeState::Refunded { .. } => Err(self.refuse()),
+        }
+    }
+
+    /// The merchant withdraws it, after upstream agreed.
+    ///
+    /// # Errors
+    /// [`ChargeError::InvalidState`] unless it waits or was cancelled before.
+    pub fn cancel(self, at: Timestamp) -> Result<Step, ChargeError> {
+        match &self.state {
+            ChargeState::Pending(issued) => {
+                let issued = issued.clone();
+                Ok(self.moved(ChargeState::Cancelled { issued, at }, Some(EventType::ChargeCancelled)))
+            }
+            ChargeState::Cancelled { .. } => Ok(Step::AlreadyTaken(self)),
+            ChargeState::Creating { .. }
+            | ChargeState::Abandoned { .. }
+            | ChargeState::Paid(..)
+            | ChargeState::Expired { .. }
+            | ChargeState::Refunded { .. } => Err(self.refuse()),
+        }
+    }
+
+    /// All of what was paid went back.
+    ///
+    /// # Errors
+    /// [`ChargeError::InvalidState`] unless it is paid or was refunded before.
+    pub fn refund(self, at: Timestamp) -> Result<Step, ChargeError> {
+        match &self.state {
+            ChargeState::Paid(issued, settlement) => {
+                let (issued, settlement) = (issued.clone(), settlement.clone());
+                Ok(self.moved(ChargeState::Refunded { issued, settlement, at }, Some(EventType::ChargeRefunded)))
+            }
+            ChargeState::Refunded { .. } => Ok(Step::AlreadyTaken(self)),
+            ChargeState::Creating { .. }
+            | ChargeState::Abandoned { .. }
+            | ChargeState::Pending(_)
+            | ChargeState::Expired { .. }
+            | ChargeState::Cancelled { .. } => Err(self.refuse()),
+        }
+    }
+
+    /// Whether a payment that reaches the amount would pay it; one that raced its expiry or cancellation does.
+    #[must_use]
+    pub const fn is_payable(&self) -> bool {
+        match self.state.status() {
+            ChargeStatus::Pending | ChargeStatus::Expired | ChargeStatus::Cancelled => true,
+            ChargeStatus::Creating | ChargeStatus::Abandoned | ChargeStatus::Paid | ChargeStatus::Refunded => false,
+        }
+    }
+
+    /// A Pix for this charge arrived. Whatever its amount and whenever it comes, all of it is credited.
+    ///
+    /// The store credits each end-to-end id once, so a repeat never reaches the ledger.
+    ///
+    /// # Errors
+    /// [`ChargeError::Money`] when an amount leaves the range of money.
+    pub fn credit(self, payment: Payment, at: Timestamp) -> Result<Credit, ChargeError> {
+        let role = match self.is_payable() {
+            true if payment.amount >= self.terms.amount => PaymentRole::Settles,
+            true => PaymentRole::Short,
+            false => PaymentRole::Extra,
+        };
+        let credit = CreditedPayment { account: self.account, charge: self.id, role, credited_at: at, payment };
+        let payment = &credit.payment;
+        let settled = |kind, to, amount| Transfer {
+            from: LedgerAccount::system(SystemAccount::Settlement(payment.acquirer.clone()), self.account),
+            to,
+            amount,
+            cover: Cover::NotRequired,
+            kind,
+            resource: Some(self.id.to_string()),
+            end_to_end_id: Some(payment.end_to_end_id.clone()),
+        };
+        let available = available(self.account);
+        let mut transfers = Vec::new();
+        let (charge, event) = match (role, &self.state.issued()) {
+            (PaymentRole::Settles, Some(issued)) => {
+                let net = self.terms.amount.checked_sub(self.terms.fee)?;
+                let surplus = payment.amount.checked_sub(self.terms.amount)?;
+                let fees = LedgerAccount::system(SystemAccount::Fees, self.account);
+                transfers.push(settled(EntryKind::Charge, available.clone(), net));
+                transfers.push(settled(EntryKind::Fee, fees, self.terms.fee));
+                transfers.push(settled(EntryKind::ExtraPayment, available, surplus));
+                let settlement = Settlement { paid_at: payment.paid_at, end_to_end_id: payment.end_to_end_id.clone() };
+                let state = ChargeState::Paid((*issued).clone(), settlement);
+                (Some(Self { state, ..self }), Some(EventType::ChargePaid))
+            }
+            (PaymentRole::Settles | PaymentRole::Short | PaymentRole::Extra, _) => {
+                transfers.push(settled(EntryKind::ExtraPayment, available, payment.amount));
+                (None, None)
+            }
+        };
+        transfers.retain(|transfer| transfer.amount.is_positive());
+        debug_assert_eq!(sum(&transfers), Ok(credit.payment.amount), "what arrives is what was paid");
+        Ok(Credit { charge, payment: credit, transfers, event })
+    }
+
+    fn moved(self, state: ChargeState, event: Option<EventType>) -> Step {
+        Step::Taken { charge: Self { state, ..self }, event }
+    }
+
+    const fn refuse(&self) -> ChargeError {
+        ChargeError::InvalidState(self.state.status())
+    }
+}
+
+const fn available(account: AccountId) -> LedgerAccount {
+    LedgerAccount::Merchant(account, Bucket::Available)
+}
+
+fn sum(transfers: &[Transfer]) -> Result<Money, MoneyError> {
+    Money::sum(transfers.iter().map(|transfer| transfer.amount))
+}

@@ -1,0 +1,91 @@
+//! Reads the text of a JSON number into a scaled integer by value, in one pass and without ever building a big number.
+
+/// Why a text is not a number of the wanted size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DecimalError {
+    /// It does not follow the grammar of a JSON number (RFC 8259, section 6).
+    NotANumber,
+    /// Its value needs more decimals than allowed.
+    TooManyDecimals,
+    /// Its value has more integer digits than allowed.
+    OutOfRange,
+}
+
+/// The parts of a JSON number, still text.
+struct Parts<'a> {
+    negative: bool,
+    integer: &'a str,
+    fraction: &'a str,
+    exponent: i64,
+}
+
+/// The value of `text` times 10 to the power of `decimals`.
+///
+/// Only the value counts: `10.500` and `1050e-2` are the same. `max_integer_digits + decimals` must be at most 18.
+pub(crate) fn parse_scaled(text: &str, max_integer_digits: u32, decimals: u32) -> Result<i64, DecimalError> {
+    let parts = split(text).ok_or(DecimalError::NotANumber)?;
+    let digits = || parts.integer.bytes().chain(parts.fraction.bytes());
+    let count = |range: usize| i64::try_from(range).unwrap_or(i64::MAX);
+
+    let leading = digits().take_while(|digit| *digit == b'0').count();
+    let trailing = digits().rev().take_while(|digit| *digit == b'0').count();
+    let total = parts.integer.len().saturating_add(parts.fraction.len());
+    if leading == total {
+        return Ok(0);
+    }
+    let significant = total.saturating_sub(leading).saturating_sub(trailing);
+    // The value is the significant digits, as an integer, times 10 to the power of `power`.
+    let power = parts.exponent.saturating_sub(count(parts.fraction.len())).saturating_add(count(trailing));
+    if power.saturating_add(count(significant)) > i64::from(max_integer_digits) {
+        return Err(DecimalError::OutOfRange);
+    }
+    if power < i64::from(decimals).saturating_neg() {
+        return Err(DecimalError::TooManyDecimals);
+    }
+    let zeros = usize::try_from(power.saturating_add(i64::from(decimals))).unwrap_or(usize::MAX);
+    let padding = std::iter::repeat_n(b'0', zeros);
+    let magnitude = digits()
+        .skip(leading)
+        .take(significant)
+        .chain(padding)
+        .try_fold(0_i64, |value, digit| value.checked_mul(10)?.checked_add(i64::from(digit.checked_sub(b'0')?)))
+        .ok_or(DecimalError::OutOfRange)?;
+    Ok(if parts.negative { magnitude.saturating_neg() } else { magnitude })
+}
+
+/// Takes a JSON number apart; `None` when the grammar is broken.
+fn split(text: &str) -> Option<Parts<'_>> {
+    let (negative, unsigned) = match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text),
+    };
+    let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, parse_exponent(exponent)?),
+        None => (unsigned, 0),
+    };
+    let (integer, fraction) = match mantissa.split_once('.') {
+        Some((integer, fraction)) => (integer, is_digits(fraction).then_some(fraction)?),
+        None => (mantissa, ""),
+    };
+    let canonical = is_digits(integer) && (integer == "0" || !integer.starts_with('0'));
+    canonical.then_some(Parts { negative, integer, fraction, exponent })
+}
+
+/// The exponent, saturated: beyond the limits of `i64` every value is refused or zero anyway.
+fn parse_exponent(text: &str) -> Option<i64> {
+    let (negative, digits) = match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
+    };
+    if !is_digits(digits) {
+        return None;
+    }
+    let magnitude = digits
+        .bytes()
+        .fold(0_i64, |value, digit| value.saturating_mul(10).saturating_add(i64::from(digit.saturating_sub(b'0'))));
+    Some(if negative { magnitude.saturating_neg() } else { magnitude })
+}
+
+fn is_digits(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}

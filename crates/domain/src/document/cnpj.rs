@@ -1,0 +1,61 @@
+//! The tax number of a company: twelve digits or letters and two check digits (IN RFB 2229/2024 allows letters from July 2026).
+
+use super::{DocumentError, all_equal, bare, check_digit, fill};
+
+/// Characters of a bare CNPJ.
+pub(super) const LENGTH: usize = 14;
+/// Characters before the check digits.
+const BODY: usize = 12;
+/// Weights of the first check digit.
+const FIRST: [u32; 12] = [5, 4, 3, 2, 9, 8, 7, 6, 5, 4, 3, 2];
+/// Weights of the second check digit.
+const SECOND: [u32; 13] = [6, 5, 4, 3, 2, 9, 8, 7, 6, 5, 4, 3, 2];
+
+/// A valid CNPJ, numeric or alphanumeric, kept as 14 upper-case characters.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Cnpj(String);
+
+impl Cnpj {
+    /// Reads a CNPJ with or without punctuation, in any case.
+    ///
+    /// # Errors
+    /// [`DocumentError`] says which rule the text breaks.
+    pub fn parse(text: &str) -> Result<Self, DocumentError> {
+        let characters = bare(text);
+        if characters.chars().count() != LENGTH {
+            return Err(DocumentError::WrongLength);
+        }
+        let alphabet = characters.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase());
+        if !alphabet || !characters.bytes().skip(BODY).all(|byte| byte.is_ascii_digit()) {
+            return Err(DocumentError::WrongCharacter);
+        }
+        if all_equal(&characters) {
+            return Err(DocumentError::AllEqual);
+        }
+        let first = check_digit(characters.bytes().take(BODY), &FIRST);
+        let second = check_digit(characters.bytes().take(BODY.saturating_add(1)), &SECOND);
+        if characters.chars().skip(BODY).eq([first, second]) {
+            Ok(Self(characters))
+        } else {
+            Err(DocumentError::WrongCheckDigits)
+        }
+    }
+
+    /// The 14 characters.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// `12.ABC.345/01DE-35`.
+    #[must_use]
+    pub fn formatted(&self) -> String {
+        fill("##.###.###/####-##", &self.0)
+    }
+
+    /// `**.ABC.345/****-**`.
+    #[must_use]
+    pub fn masked(&self) -> String {
+        fill("**.###.###/****-**", &self.0)
+    }
+}

@@ -1,0 +1,60 @@
+//! The tax number of a person: nine digits and two check digits.
+
+use super::{DocumentError, all_equal, bare, check_digit, fill};
+
+/// Characters of a bare CPF.
+pub(super) const LENGTH: usize = 11;
+/// Digits before the check digits.
+const BODY: usize = 9;
+/// Weights of the first check digit.
+const FIRST: [u32; 9] = [10, 9, 8, 7, 6, 5, 4, 3, 2];
+/// Weights of the second check digit.
+const SECOND: [u32; 10] = [11, 10, 9, 8, 7, 6, 5, 4, 3, 2];
+
+/// A valid CPF, kept as 11 digits.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Cpf(String);
+
+impl Cpf {
+    /// Reads a CPF with or without punctuation.
+    ///
+    /// # Errors
+    /// [`DocumentError`] says which rule the text breaks.
+    pub fn parse(text: &str) -> Result<Self, DocumentError> {
+        let digits = bare(text);
+        if digits.chars().count() != LENGTH {
+            return Err(DocumentError::WrongLength);
+        }
+        if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err(DocumentError::WrongCharacter);
+        }
+        if all_equal(&digits) {
+            return Err(DocumentError::AllEqual);
+        }
+        let first = check_digit(digits.bytes().take(BODY), &FIRST);
+        let second = check_digit(digits.bytes().take(BODY.saturating_add(1)), &SECOND);
+        if digits.chars().skip(BODY).eq([first, second]) {
+            Ok(Self(digits))
+        } else {
+            Err(DocumentError::WrongCheckDigits)
+        }
+    }
+
+    /// The 11 digits.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// `123.456.789-09`.
+    #[must_use]
+    pub fn formatted(&self) -> String {
+        fill("###.###.###-##", &self.0)
+    }
+
+    /// `***.456.789-**`, the form in which public bodies show a CPF.
+    #[must_use]
+    pub fn masked(&self) -> String {
+        fill("***.###.###-**", &self.0)
+    }
+}

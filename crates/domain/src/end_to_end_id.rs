@@ -1,0 +1,99 @@
+//! The identifiers that the instant payment system gives to a Pix and to its return.
+
+use std::fmt;
+
+use jiff::Timestamp;
+
+/// Length of both identifiers, in characters.
+const LENGTH: usize = 32;
+/// Length of the institution's code (ISPB).
+const ISPB_LENGTH: usize = 8;
+/// Length of the part that the institution chooses.
+const TAIL_LENGTH: usize = 11;
+
+/// The end-to-end id of a Pix: 32 ASCII letters and digits, case-sensitive.
+///
+/// Only length and alphabet are checked on input: institutions' codes may become alphanumeric (API Pix 2.9.0).
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EndToEndId(String);
+
+/// The id of a return (`rtrId`) of a Pix: the same shape, beginning with `D` when composed.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ReturnId(String);
+
+/// The text is not 32 ASCII letters and digits, or the parts do not make such a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("must have exactly 32 ASCII letters and digits")]
+pub struct EndToEndIdError;
+
+impl EndToEndId {
+    /// Reads an end-to-end id.
+    ///
+    /// # Errors
+    /// [`EndToEndIdError`].
+    pub fn parse(text: &str) -> Result<Self, EndToEndIdError> {
+        checked(text.to_owned()).map(Self)
+    }
+
+    /// `E`, the ISPB of the payer's institution, the minute in UTC, and 11 characters of its choice.
+    ///
+    /// # Errors
+    /// [`EndToEndIdError`] when `ispb` or `tail` has another length or alphabet, or the year has not four digits.
+    pub fn compose(ispb: &str, at: Timestamp, tail: &str) -> Result<Self, EndToEndIdError> {
+        compose('E', ispb, at, tail).map(Self)
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl ReturnId {
+    /// Reads a return id.
+    ///
+    /// # Errors
+    /// [`EndToEndIdError`].
+    pub fn parse(text: &str) -> Result<Self, EndToEndIdError> {
+        checked(text.to_owned()).map(Self)
+    }
+
+    /// `D`, the ISPB of the returning institution, the minute in UTC, and 11 characters of its choice.
+    ///
+    /// # Errors
+    /// [`EndToEndIdError`] when `ispb` or `tail` has another length or alphabet, or the year has not four digits.
+    pub fn compose(ispb: &str, at: Timestamp, tail: &str) -> Result<Self, EndToEndIdError> {
+        compose('D', ispb, at, tail).map(Self)
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+fn compose(letter: char, ispb: &str, at: Timestamp, tail: &str) -> Result<String, EndToEndIdError> {
+    if ispb.len() != ISPB_LENGTH || tail.len() != TAIL_LENGTH {
+        return Err(EndToEndIdError);
+    }
+    checked(format!("{letter}{ispb}{}{tail}", at.strftime("%Y%m%d%H%M")))
+}
+
+fn checked(text: String) -> Result<String, EndToEndIdError> {
+    let valid = text.len() == LENGTH && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    if valid { Ok(text) } else { Err(EndToEndIdError) }
+}
+
+impl fmt::Display for EndToEndId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Display for ReturnId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}

@@ -1,0 +1,171 @@
+//! What the service charges for an operation: a fixed part and a percentage, within an optional minimum and maximum.
+
+use std::fmt;
+
+use crate::money::{Money, MoneyError};
+use crate::rate::{Percentage, Rounding};
+
+/// An operation that may carry a fee.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Operation {
+    /// A Pix charge that was paid.
+    PixIn,
+    /// A Pix payout.
+    PixOut,
+    /// A crypto deposit.
+    CryptoIn,
+    /// A crypto withdrawal.
+    CryptoOut,
+}
+
+impl Operation {
+    /// Every operation.
+    pub const ALL: [Self; 4] = [Self::PixIn, Self::PixOut, Self::CryptoIn, Self::CryptoOut];
+
+    /// The name in configuration, storage and commands: `pix_in`, `pix_out`, `crypto_in`, `crypto_out`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::PixIn => "pix_in",
+            Self::PixOut => "pix_out",
+            Self::CryptoIn => "crypto_in",
+            Self::CryptoOut => "crypto_out",
+        }
+    }
+
+    /// The operation of that name.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|operation| operation.as_str() == name)
+    }
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// How the fee of one operation is computed.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct FeeRule {
+    fixed: Money,
+    percentage: Percentage,
+    min: Option<Money>,
+    max: Option<Money>,
+}
+
+/// Why a fee rule was refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum FeeRuleError {
+    /// The fixed part, the minimum or the maximum is below zero.
+    #[error("a fee must not be negative")]
+    Negative,
+    /// No fee could satisfy both limits.
+    #[error("the minimum fee must not be above the maximum fee")]
+    MinAboveMax,
+}
+
+impl FeeRule {
+    /// A rule of these parts.
+    ///
+    /// # Errors
+    /// [`FeeRuleError`] when an amount is negative or the limits contradict each other.
+    pub fn try_new(
+        fixed: Money,
+        percentage: Percentage,
+        min: Option<Money>,
+        max: Option<Money>,
+    ) -> Result<Self, FeeRuleError> {
+        if [Some(fixed), min, max].into_iter().flatten().any(Money::is_negative) {
+            return Err(FeeRuleError::Negative);
+        }
+        if let (Some(min), Some(max)) = (min, max)
+            && min > max
+        {
+            return Err(FeeRuleError::MinAboveMax);
+        }
+        Ok(Self { fixed, percentage, min, max })
+    }
+
+    /// The rule that never charges anything.
+    #[must_use]
+    pub fn free() -> Self {
+        Self { fixed: Money::ZERO, percentage: Percentage::zero(), min: None, max: None }
+    }
+
+    /// The part that does not depend on the amount.
+    #[must_use]
+    pub const fn fixed(&self) -> Money {
+        self.fixed
+    }
+
+    /// The part that is a percentage of the amount.
+    #[must_use]
+    pub const fn percentage(&self) -> &Percentage {
+        &self.percentage
+    }
+
+    /// The least fee, if there is one.
+    #[must_use]
+    pub const fn min(&self) -> Option<Money> {
+        self.min
+    }
+
+    /// The greatest fee, if there is one.
+    #[must_use]
+    pub const fn max(&self) -> Option<Money> {
+        self.max
+    }
+
+    /// The fee of an amount: fixed part plus percentage rounded half-even, within the limits, never above the amount and never negative.
+    ///
+    /// # Errors
+    /// [`MoneyError::OutOfRange`] when the two parts together do not fit.
+    pub fn fee(&self, amount: Money) -> Result<Money, MoneyError> {
+        let base = self.fixed.checked_add(self.percentage.of(amount, Rounding::HalfEven)?)?;
+        let raised = self.min.map_or(base, |min| base.max(min));
+        let capped = self.max.map_or(raised, |max| raised.min(max));
+        Ok(capped.min(amount).max(Money::ZERO))
+    }
+}
+
+impl Default for FeeRule {
+    fn default() -> Self {
+        Self::free()
+    }
+}
+
+/// The fee rules of an account, one for each operation. The default charges nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct FeeSchedule {
+    pix_in: FeeRule,
+    pix_out: FeeRule,
+    crypto_in: FeeRule,
+    crypto_out: FeeRule,
+}
+
+impl FeeSchedule {
+    /// The rule of an operation.
+    #[must_use]
+    pub const fn get(&self, operation: Operation) -> &FeeRule {
+        match operation {
+            Operation::PixIn => &self.pix_in,
+            Operation::PixOut => &self.pix_out,
+            Operation::CryptoIn => &self.crypto_in,
+            Operation::CryptoOut => &self.crypto_out,
+        }
+    }
+
+    /// The same schedule with another rule for one operation.
+    #[must_use]
+    pub fn with(mut self, operation: Operation, rule: FeeRule) -> Self {
+        match operation {
+            Operation::PixIn => self.pix_in = rule,
+            Operation::PixOut => self.pix_out = rule,
+            Operation::CryptoIn => self.crypto_in = rule,
+            Operation::CryptoOut => self.crypto_out = rule,
+        }
+        self
+    }
+}

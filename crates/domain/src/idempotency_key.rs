@@ -1,0 +1,38 @@
+//! The caller's key by which a repeated request is recognised.
+
+use std::fmt;
+
+/// Allowed lengths, in characters.
+const LENGTHS: std::ops::RangeInclusive<usize> = 8..=255;
+
+/// 8 to 255 visible ASCII characters (0x21 to 0x7e), compared exactly.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct IdempotencyKey(String);
+
+/// The key is too short, too long, or has a character that is not visible ASCII.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("must have 8 to 255 visible ASCII characters")]
+pub struct IdempotencyKeyError;
+
+impl IdempotencyKey {
+    /// Reads a key.
+    ///
+    /// # Errors
+    /// [`IdempotencyKeyError`].
+    pub fn parse(text: &str) -> Result<Self, IdempotencyKeyError> {
+        let valid = LENGTHS.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic());
+        if valid { Ok(Self(text.to_owned())) } else { Err(IdempotencyKeyError) }
+    }
+
+    /// The text as the caller wrote it.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for IdempotencyKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}

@@ -1,0 +1,54 @@
+//! A UUID as 26 characters of base32 and back, by tables.
+
+use uuid::Uuid;
+
+/// Crockford's base32 in lower case: no `i`, `l`, `o`, `u`.
+const ALPHABET: [u8; 32] = *b"0123456789abcdefghjkmnpqrstvwxyz";
+/// Characters of a UUID in base32: 130 bits, of which the first two are zero.
+pub(super) const SUFFIX_LENGTH: usize = 26;
+/// Marks a byte that is no base32 digit.
+const INVALID: u8 = 0xff;
+/// The value of each byte as a base32 digit.
+const VALUES: [u8; 256] = {
+    let mut values = [INVALID; 256];
+    let mut value: u8 = 0;
+    let mut index = 0;
+    #[expect(
+        clippy::as_conversions,
+        clippy::indexing_slicing,
+        reason = "a mistake here does not compile: the table is made by the compiler"
+    )]
+    while index < ALPHABET.len() {
+        values[ALPHABET[index] as usize] = value;
+        value += 1;
+        index += 1;
+    }
+    values
+};
+
+/// The 26 ASCII characters of a UUID.
+pub(super) fn encode(uuid: Uuid) -> [u8; SUFFIX_LENGTH] {
+    let mut text = [b'0'; SUFFIX_LENGTH];
+    let mut rest = uuid.as_u128();
+    for slot in text.iter_mut().rev() {
+        let [low, ..] = rest.to_le_bytes();
+        // The mask keeps the position inside the table, so the compiler drops the check.
+        *slot = ALPHABET.get(usize::from(low & 31)).copied().unwrap_or(b'0');
+        rest >>= 5;
+    }
+    text
+}
+
+/// The UUID of exactly 26 characters, if they are digits of 128 bits.
+pub(super) fn decode(text: &[u8]) -> Option<Uuid> {
+    // A first character above 7 would need a 129th bit.
+    if text.len() != SUFFIX_LENGTH || text.first().is_none_or(|first| *first > b'7') {
+        return None;
+    }
+    let mut bits: u128 = 0;
+    for byte in text {
+        let value = VALUES.get(usize::from(*byte)).copied().filter(|value| *value != INVALID)?;
+        bits = (bits << 5) | u128::from(value);
+    }
+    Some(Uuid::from_u128(bits))
+}

@@ -1,0 +1,50 @@
+//! The kinds of things that have identifiers, each with its prefix.
+
+use super::{IdKind, MAX_LENGTH, SUFFIX_LENGTH};
+
+macro_rules! kinds {
+    ($($kind:ident $alias:ident $prefix:literal $what:literal;)*) => {
+        $(
+            #[doc = concat!("Marks identifiers of ", $what, ".")]
+            #[derive(Debug)]
+            pub enum $kind {}
+
+            impl IdKind for $kind {
+                const PREFIX: &'static str = $prefix;
+            }
+
+            const _: () = assert!($prefix.len() + 1 + SUFFIX_LENGTH <= MAX_LENGTH, "prefix too long");
+        )*
+
+        pub(super) mod alias {
+            use crate::ids::Id;
+
+            $(
+                #[doc = concat!("Names ", $what, ": `", $prefix, "_…`.")]
+                pub type $alias = Id<super::$kind>;
+            )*
+        }
+    };
+}
+
+kinds! {
+    Charge ChargeId "chg" "a charge";
+    Payout PayoutId "pyt" "a payout";
+    Refund RefundId "rfd" "a refund";
+    CashIn CashInId "txn_in" "a timeline entry of money that came in; same suffix as its resource";
+    CashOut CashOutId "txn_out" "a timeline entry of money that went out; same suffix as its resource";
+    Infraction InfractionId "inf" "an infraction";
+    CryptoDeposit CryptoDepositId "cdp" "a crypto deposit";
+    CryptoWithdrawal CryptoWithdrawalId "cwd" "a crypto withdrawal";
+    CryptoQuote CryptoQuoteId "cqt" "a crypto quote";
+    Entry EntryId "ent" "a statement entry";
+    Event EventId "evt" "an event";
+    Endpoint EndpointId "whe" "a webhook endpoint";
+    Delivery DeliveryId "dlv" "a webhook delivery";
+    Account AccountId "acc" "an account";
+    User UserId "usr" "a user of the dashboard";
+    Request RequestId "req" "a request";
+    Key KeyId "akey" "an API key";
+    Transfer TransferId "trf" "a ledger transfer";
+    Notice NoticeId "ntc" "a notice from upstream";
+}

@@ -1,0 +1,162 @@
+//! Typed, time-ordered public identifiers: a prefix and a UUID in 26 characters (`TypeID` specification 0.3).
+
+mod base32;
+pub mod kind;
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::marker::PhantomData;
+use std::str::FromStr;
+
+use uuid::Uuid;
+
+use base32::{SUFFIX_LENGTH, decode, encode};
+pub use kind::alias::*;
+
+/// Room for the longest prefix, the separator and the suffix.
+const MAX_LENGTH: usize = 36;
+
+/// What an identifier names.
+pub trait IdKind: 'static {
+    /// The text before the last underscore, lower case.
+    const PREFIX: &'static str;
+}
+
+/// The public identifier of a `K`: ordered by the time of its creation.
+pub struct Id<K: IdKind> {
+    uuid: Uuid,
+    kind: PhantomData<fn() -> K>,
+}
+
+/// Why a text is not an identifier of the wanted kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum IdError {
+    /// It names something else, or nothing.
+    #[error("must begin with `{expected}_`")]
+    WrongPrefix {
+        /// The prefix of the wanted kind.
+        expected: &'static str,
+    },
+    /// The part after the prefix is not 26 lower-case base32 characters of 128 bits.
+    #[error("is not a valid identifier")]
+    WrongSuffix,
+}
+
+impl<K: IdKind> Id<K> {
+    /// The text before the last underscore.
+    pub const PREFIX: &'static str = K::PREFIX;
+
+    /// The identifier of that UUID, which should be of version 7.
+    #[must_use]
+    pub const fn new(uuid: Uuid) -> Self {
+        Self { uuid, kind: PhantomData }
+    }
+
+    /// The UUID behind the text.
+    #[must_use]
+    pub const fn uuid(self) -> Uuid {
+        self.uuid
+    }
+
+    /// The 26 characters after the prefix.
+    #[must_use]
+    pub fn suffix(self) -> String {
+        String::from_utf8_lossy(&encode(self.uuid)).into_owned()
+    }
+
+    /// The instant in the identifier, in milliseconds since 1970 (UUID version 7, RFC 9562 section 5.7).
+    #[must_use]
+    pub const fn timestamp_ms(self) -> u64 {
+        self.uuid.as_u64_pair().0 >> 16
+    }
+
+    /// The next greater identifier, by which ids of one millisecond are kept in order. The greatest stays itself.
+    #[must_use]
+    pub const fn succ(self) -> Self {
+        Self::new(Uuid::from_u128(self.uuid.as_u128().saturating_add(1)))
+    }
+
+    /// Reads an identifier strictly: exact prefix, 26 lower-case characters, at most 128 bits.
+    ///
+    /// # Errors
+    /// [`IdError`] says whether the prefix or the rest is wrong.
+    pub fn parse(text: &str) -> Result<Self, IdError> {
+        let suffix = text
+            .strip_prefix(K::PREFIX)
+            .and_then(|rest| rest.strip_prefix('_'))
+            .ok_or(IdError::WrongPrefix { expected: K::PREFIX })?;
+        Self::from_suffix(suffix)
+    }
+
+    /// Reads the 26 characters without a prefix, as they travel in an acquirer's identifiers.
+    ///
+    /// # Errors
+    /// [`IdError::WrongSuffix`].
+    pub fn from_suffix(suffix: &str) -> Result<Self, IdError> {
+        decode(suffix.as_bytes()).map(Self::new).ok_or(IdError::WrongSuffix)
+    }
+}
+
+// By hand, because a derive would demand the same of `K`.
+impl<K: IdKind> Clone for Id<K> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<K: IdKind> Copy for Id<K> {}
+
+impl<K: IdKind> PartialEq for Id<K> {
+    fn eq(&self, other: &Self) -> bool {
+        self.uuid == other.uuid
+    }
+}
+
+impl<K: IdKind> Eq for Id<K> {}
+
+impl<K: IdKind> PartialOrd for Id<K> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<K: IdKind> Ord for Id<K> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.uuid.cmp(&other.uuid)
+    }
+}
+
+impl<K: IdKind> Hash for Id<K> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.uuid.hash(state);
+    }
+}
+
+/// The whole identifier, written at once so that `to_string` allocates once.
+impl<K: IdKind> fmt::Display for Id<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = [0; MAX_LENGTH];
+        let length = K::PREFIX.len().saturating_add(SUFFIX_LENGTH).saturating_add(1);
+        let bytes = K::PREFIX.bytes().chain([b'_']).chain(encode(self.uuid));
+        for (slot, byte) in text.iter_mut().zip(bytes) {
+            *slot = byte;
+        }
+        let written = text.get(..length).and_then(|bytes| str::from_utf8(bytes).ok());
+        f.write_str(written.ok_or(fmt::Error)?)
+    }
+}
+
+impl<K: IdKind> fmt::Debug for Id<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl<K: IdKind> FromStr for Id<K> {
+    type Err = IdError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::parse(text)
+    }
+}

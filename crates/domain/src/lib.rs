@@ -1,0 +1,24 @@
+//! The rules of Cais as pure values and functions: no I/O, no clock, no randomness, no serialization.
+#![deny(clippy::arithmetic_side_effects, clippy::float_arithmetic)]
+
+pub mod account;
+pub mod acquirer_name;
+pub mod allocate;
+pub mod api_key;
+pub mod br_code;
+pub mod charge;
+mod decimal;
+pub mod document;
+pub mod end_to_end_id;
+pub mod event;
+pub mod external_id;
+pub mod fee;
+pub mod idempotency_key;
+pub mod ids;
+pub mod ledger;
+pub mod money;
+pub mod payment;
+pub mod pix_key;
+pub mod rate;
+pub mod text;
+pub mod txid;

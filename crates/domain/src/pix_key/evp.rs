@@ -1,0 +1,28 @@
+//! A random key, issued by the directory: any UUID.
+
+use super::PixKeyError;
+
+/// Hexadecimal digits of each group of a UUID.
+const GROUPS: [usize; 5] = [8, 4, 4, 4, 12];
+
+/// A random key: a UUID of any version with its dashes, in lower case.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EvpKey(String);
+
+impl EvpKey {
+    /// Reads a UUID with its dashes, in any case.
+    ///
+    /// # Errors
+    /// [`PixKeyError::Evp`].
+    pub fn parse(text: &str) -> Result<Self, PixKeyError> {
+        let shape = text.split('-').map(str::len).eq(GROUPS);
+        let alphabet = text.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
+        if shape && alphabet { Ok(Self(text.to_ascii_lowercase())) } else { Err(PixKeyError::Evp) }
+    }
+
+    /// The UUID as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}

@@ -1,0 +1,53 @@
+//! Tells what a refused key was probably meant to be, so that the message can help; nothing here accepts a key.
+
+use super::PixKeyError;
+use crate::document::DocumentError;
+
+/// First digits of area codes that do not use all nine second digits, with the second digits in use.
+const PARTIAL_AREAS: [(char, &str); 5] =
+    [('2', "12478"), ('3', "1234578"), ('5', "1345"), ('7', "134579"), ('1', "123456789")];
+
+/// Whether the digits of `text` read as a Brazilian telephone number written without `+55` or without its `+`.
+pub(super) fn looks_like_phone(text: &str) -> bool {
+    let phone_characters =
+        |character: char| character.is_ascii_digit() || matches!(character, ' ' | '.' | '-' | '(' | ')');
+    if !text.chars().all(phone_characters) {
+        return false;
+    }
+    let digits: String = text.chars().filter(char::is_ascii_digit).collect();
+    match digits.len() {
+        10 => has_area_code(&digits),
+        11 => is_mobile(&digits),
+        13 => digits.strip_prefix("55").is_some_and(is_mobile),
+        _ => false,
+    }
+}
+
+/// The error of the kind of key that the text comes closest to.
+pub(super) fn closest(text: &str, error: DocumentError) -> PixKeyError {
+    let length = text.chars().filter(|character| !matches!(character, '.' | '-' | '/')).count();
+    let digits = text.chars().filter(char::is_ascii_digit).count();
+    match length {
+        11 if digits == 11 => PixKeyError::Cpf(error),
+        14 => PixKeyError::Cnpj(error),
+        32 => PixKeyError::Evp,
+        _ => PixKeyError::Unrecognised,
+    }
+}
+
+/// Area code, then a number of nine digits that begins with 9.
+fn is_mobile(digits: &str) -> bool {
+    has_area_code(digits) && digits.chars().nth(2) == Some('9')
+}
+
+/// The first two digits are one of the 67 area codes in use.
+fn has_area_code(digits: &str) -> bool {
+    let mut digits = digits.chars();
+    let (Some(first), Some(second)) = (digits.next(), digits.next()) else {
+        return false;
+    };
+    match PARTIAL_AREAS.iter().find(|(area, _)| *area == first) {
+        Some((_, seconds)) => seconds.contains(second),
+        None => matches!(first, '4' | '6' | '8' | '9') && second != '0',
+    }
+}

@@ -1,0 +1,177 @@
+//! The key by which a Pix finds its receiver: validated, normalised, never guessed (DICT API, key types).
+
+mod email;
+mod evp;
+mod hint;
+mod phone;
+
+use std::fmt;
+
+pub use email::EmailKey;
+pub use evp::EvpKey;
+pub use phone::PhoneKey;
+
+use crate::document::{Cnpj, Cpf, Document, DocumentError};
+
+/// Longest normalised key, in characters.
+pub const MAX_LENGTH: usize = 77;
+
+/// The kinds of key the directory knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum PixKeyType {
+    /// Tax number of a person.
+    Cpf,
+    /// Tax number of a company.
+    Cnpj,
+    /// E-mail address.
+    Email,
+    /// Telephone number in E.164.
+    Phone,
+    /// Random key issued by the directory.
+    Evp,
+}
+
+/// A valid key in its normal form.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum PixKey {
+    /// 11 digits.
+    Cpf(Cpf),
+    /// 14 digits or upper-case letters.
+    Cnpj(Cnpj),
+    /// Lower case.
+    Email(EmailKey),
+    /// `+` and 2 to 15 digits.
+    Phone(PhoneKey),
+    /// A UUID in lower case.
+    Evp(EvpKey),
+}
+
+/// Why a key was refused. The texts may be shown to the user of the API.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum PixKeyError {
+    /// Not a CPF.
+    #[error("is not a valid CPF: {0}")]
+    Cpf(DocumentError),
+    /// Not a CNPJ.
+    #[error("is not a valid CNPJ: {0}")]
+    Cnpj(DocumentError),
+    /// Not an e-mail address the directory would take.
+    #[error("is not a valid e-mail key")]
+    Email,
+    /// Not a telephone number in E.164.
+    #[error("is not a valid phone key: write it with + and the country code, as in +5511987654321")]
+    Phone,
+    /// Not a random key.
+    #[error("is not a valid random key: it is a UUID with its dashes")]
+    Evp,
+    /// Digits that are no CPF or CNPJ and look like a telephone number without its country code.
+    #[error(
+        "is not a valid CPF or CNPJ; if it is a phone number, write it with + and the country code, as in +5511987654321"
+    )]
+    PhoneWithoutPlus,
+    /// Longer than any key.
+    #[error("must have at most 77 characters")]
+    TooLong,
+    /// No kind of key looks like this.
+    #[error("is not a Pix key: a CPF, a CNPJ, an e-mail, a phone beginning with + or a random key is wanted")]
+    Unrecognised,
+}
+
+impl PixKeyType {
+    /// Every kind of key.
+    pub const ALL: [Self; 5] = [Self::Cpf, Self::Cnpj, Self::Email, Self::Phone, Self::Evp];
+
+    /// The name in requests and storage: `cpf`, `cnpj`, `email`, `phone`, `evp`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Cpf => "cpf",
+            Self::Cnpj => "cnpj",
+            Self::Email => "email",
+            Self::Phone => "phone",
+            Self::Evp => "evp",
+        }
+    }
+
+    /// The kind of that name.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+    }
+}
+
+impl fmt::Display for PixKeyType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl PixKey {
+    /// Reads a key whose kind is not told. Digits are a CPF or a CNPJ or nothing: they never become a phone.
+    ///
+    /// # Errors
+    /// [`PixKeyError`], with a hint when the digits look like a phone number.
+    pub fn parse(text: &str) -> Result<Self, PixKeyError> {
+        if text.contains('@') {
+            return Self::parse_as(text, PixKeyType::Email);
+        }
+        if text.contains('+') {
+            return Self::parse_as(text, PixKeyType::Phone);
+        }
+        if let Ok(evp) = EvpKey::parse(text) {
+            return Ok(Self::Evp(evp));
+        }
+        match Document::parse(text) {
+            Ok(Document::Cpf(cpf)) => Ok(Self::Cpf(cpf)),
+            Ok(Document::Cnpj(cnpj)) => Ok(Self::Cnpj(cnpj)),
+            Err(_) if hint::looks_like_phone(text) => Err(PixKeyError::PhoneWithoutPlus),
+            Err(error) => Err(hint::closest(text, error)),
+        }
+    }
+
+    /// Reads a key of a told kind.
+    ///
+    /// # Errors
+    /// [`PixKeyError`] of that kind.
+    pub fn parse_as(text: &str, kind: PixKeyType) -> Result<Self, PixKeyError> {
+        match kind {
+            PixKeyType::Cpf => Cpf::parse(text).map(Self::Cpf).map_err(|error| {
+                if hint::looks_like_phone(text) { PixKeyError::PhoneWithoutPlus } else { PixKeyError::Cpf(error) }
+            }),
+            PixKeyType::Cnpj => Cnpj::parse(text).map(Self::Cnpj).map_err(PixKeyError::Cnpj),
+            PixKeyType::Email => EmailKey::parse(text).map(Self::Email),
+            PixKeyType::Phone => PhoneKey::parse(text).map(Self::Phone),
+            PixKeyType::Evp => EvpKey::parse(text).map(Self::Evp),
+        }
+    }
+
+    /// The normalised key, as it is sent, stored and compared.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Cpf(cpf) => cpf.as_str(),
+            Self::Cnpj(cnpj) => cnpj.as_str(),
+            Self::Email(email) => email.as_str(),
+            Self::Phone(phone) => phone.as_str(),
+            Self::Evp(evp) => evp.as_str(),
+        }
+    }
+
+    /// Its kind.
+    #[must_use]
+    pub const fn key_type(&self) -> PixKeyType {
+        match self {
+            Self::Cpf(_) => PixKeyType::Cpf,
+            Self::Cnpj(_) => PixKeyType::Cnpj,
+            Self::Email(_) => PixKeyType::Email,
+            Self::Phone(_) => PixKeyType::Phone,
+            Self::Evp(_) => PixKeyType::Evp,
+        }
+    }
+}
+
+impl fmt::Display for PixKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}

@@ -1,0 +1,31 @@
+//! A telephone number as a Pix key, in E.164.
+
+use super::PixKeyError;
+
+/// Digits a number may have, country code included (E.164).
+const DIGITS: std::ops::RangeInclusive<usize> = 2..=15;
+
+/// A phone key: `+`, then 2 to 15 digits of which the first is not 0.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PhoneKey(String);
+
+impl PhoneKey {
+    /// Reads a number that begins with `+`; blanks, dots, dashes and brackets are dropped.
+    ///
+    /// # Errors
+    /// [`PixKeyError::Phone`].
+    pub fn parse(text: &str) -> Result<Self, PixKeyError> {
+        let bare: String = text.chars().filter(|character| !matches!(character, ' ' | '.' | '-' | '(' | ')')).collect();
+        let digits = bare.strip_prefix('+').ok_or(PixKeyError::Phone)?;
+        let valid = DIGITS.contains(&digits.len())
+            && !digits.starts_with('0')
+            && digits.bytes().all(|byte| byte.is_ascii_digit());
+        if valid { Ok(Self(bare)) } else { Err(PixKeyError::Phone) }
+    }
+
+    /// The number with its `+`.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}

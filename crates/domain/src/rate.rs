@@ -1,0 +1,118 @@
+//! Percentages and the named ways to round what they yield to a whole centavo.
+
+use std::fmt;
+
+use bigdecimal::num_bigint::BigInt;
+use bigdecimal::{BigDecimal, RoundingMode, ToPrimitive, Zero};
+
+use crate::decimal::{self, DecimalError};
+use crate::money::{Money, MoneyError};
+
+/// Integer digits a percentage may have when it is read from text: enough for 100.
+const MAX_INTEGER_DIGITS: u32 = 3;
+/// Decimals a percentage may have.
+const DECIMALS: u32 = 4;
+/// Ten-thousandths of a percent in 100 %.
+const WHOLE: i64 = 1_000_000;
+
+/// What happens to the part of a centavo.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Rounding {
+    /// To the nearest centavo; from the middle, to the even one.
+    HalfEven,
+    /// Down, towards minus infinity.
+    Floor,
+    /// Up, towards plus infinity.
+    Ceiling,
+}
+
+impl From<Rounding> for RoundingMode {
+    fn from(rounding: Rounding) -> Self {
+        match rounding {
+            Rounding::HalfEven => Self::HalfEven,
+            Rounding::Floor => Self::Floor,
+            Rounding::Ceiling => Self::Ceiling,
+        }
+    }
+}
+
+/// A percentage from 0 to 100 with at most four decimals.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Percentage(BigDecimal);
+
+/// Why a percentage was refused. The texts may be shown to the user of the API.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum PercentageError {
+    /// More than four decimals, by value.
+    #[error("must have at most four decimals")]
+    TooManyDecimals,
+    /// Below 0 or above 100.
+    #[error("must be between 0 and 100")]
+    OutOfRange,
+    /// Not the text of a JSON number.
+    #[error("must be a number")]
+    NotANumber,
+}
+
+impl Percentage {
+    /// 0 %.
+    #[must_use]
+    pub fn zero() -> Self {
+        Self(BigDecimal::zero())
+    }
+
+    /// Reads the text of a JSON number, judged by its value: `0.99` is 0.99 %.
+    ///
+    /// # Errors
+    /// [`PercentageError`] says which rule the text breaks.
+    pub fn parse(text: &str) -> Result<Self, PercentageError> {
+        let scaled = decimal::parse_scaled(text, MAX_INTEGER_DIGITS, DECIMALS).map_err(|error| match error {
+            DecimalError::NotANumber => PercentageError::NotANumber,
+            DecimalError::TooManyDecimals => PercentageError::TooManyDecimals,
+            DecimalError::OutOfRange => PercentageError::OutOfRange,
+        })?;
+        if !(0..=WHOLE).contains(&scaled) {
+            return Err(PercentageError::OutOfRange);
+        }
+        Ok(Self(BigDecimal::new(BigInt::from(scaled), i64::from(DECIMALS)).normalized()))
+    }
+
+    /// The number itself, between 0 and 100.
+    #[must_use]
+    pub const fn as_decimal(&self) -> &BigDecimal {
+        &self.0
+    }
+
+    /// Whether this is 0 %.
+    #[must_use]
+    pub fn is_zero(&self) -> bool {
+        self.0.is_zero()
+    }
+
+    /// This percentage of an amount: exact, then rounded once to a whole centavo.
+    ///
+    /// # Errors
+    /// [`MoneyError::OutOfRange`], which no percentage up to 100 can cause.
+    #[expect(clippy::arithmetic_side_effects, reason = "a BigDecimal grows instead of overflowing")]
+    pub fn of(&self, amount: Money, rounding: Rounding) -> Result<Money, MoneyError> {
+        let hundredth = BigDecimal::new(BigInt::from(1), 2);
+        let exact = BigDecimal::from(amount.centavos()) * &self.0 * hundredth;
+        let rounded = exact.with_scale_round(0, rounding.into());
+        rounded.to_i64().map(Money::from_centavos).ok_or(MoneyError::OutOfRange)
+    }
+
+    /// Whether these percentages together are at most 100 %.
+    #[must_use]
+    #[expect(clippy::arithmetic_side_effects, reason = "a BigDecimal grows instead of overflowing")]
+    pub fn fit_in_whole(shares: &[Self]) -> bool {
+        let total = shares.iter().fold(BigDecimal::zero(), |total, share| total + &share.0);
+        total <= 100
+    }
+}
+
+/// Without needless zeros or exponent: `0.99`, `100`.
+impl fmt::Display for Percentage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.to_plain_string())
+    }
+}

@@ -1,0 +1,46 @@
+//! The identifier of a charge at the acquirer (API Pix 2.9.0, `txid` of a `cob`).
+
+use std::fmt;
+
+use crate::ids::ChargeId;
+
+/// Allowed lengths, in characters.
+const LENGTHS: std::ops::RangeInclusive<usize> = 26..=35;
+
+/// 26 to 35 ASCII letters and digits, case-sensitive.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Txid(String);
+
+/// The text is not 26 to 35 ASCII letters and digits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a txid must have 26 to 35 ASCII letters and digits")]
+pub struct TxidError;
+
+impl Txid {
+    /// The txid under which a charge of ours is created: its id without the prefix.
+    #[must_use]
+    pub fn of_charge(charge: ChargeId) -> Self {
+        Self(charge.suffix())
+    }
+
+    /// Reads a txid.
+    ///
+    /// # Errors
+    /// [`TxidError`].
+    pub fn parse(text: &str) -> Result<Self, TxidError> {
+        let valid = LENGTHS.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        if valid { Ok(Self(text.to_owned())) } else { Err(TxidError) }
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Txid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}

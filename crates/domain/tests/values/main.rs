@@ -1,0 +1,14 @@
+//! The value types of the domain: what they accept, what they refuse, and what always holds.
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+
+mod allocate;
+mod api_key;
+mod br_code;
+mod credit;
+mod document;
+mod fee;
+mod ids;
+mod money;
+mod pix_key;
+mod rate;
+mod texts;
