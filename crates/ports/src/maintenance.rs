@@ -1,0 +1,58 @@
+//! What operators and housekeeping ask of a store, away from the path of payments.
+
+use async_trait::async_trait;
+use cais_domain::ids::AccountId;
+use jiff::Timestamp;
+
+use crate::queries::QueryError;
+
+/// How many rows housekeeping removed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Pruned {
+    /// Answered idempotency claims.
+    pub claims: u64,
+    /// Marks of committed batches.
+    pub batches: u64,
+    /// Notices that are done.
+    pub notices: u64,
+}
+
+/// One thing that does not add up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LedgerDifference {
+    /// The ledger account, or the rule that is broken.
+    pub what: String,
+    /// What the entries, or the rule, say.
+    pub expected: i64,
+    /// What is stored.
+    pub stored: i64,
+}
+
+/// What a rebuild of all balances from their entries found.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct LedgerReport {
+    /// How many ledger accounts were rebuilt.
+    pub accounts: u64,
+    /// From how many entries.
+    pub entries: u64,
+    /// What does not add up; at most the first 1,000.
+    pub differences: Vec<LedgerDifference>,
+}
+
+/// Housekeeping and audits.
+#[cfg_attr(feature = "mock", mockall::automock)]
+#[async_trait]
+pub trait Maintenance: Send + Sync {
+    /// Rebuilds every balance from its entries at one instant and compares: sums, running balances, counts,
+    /// no negative balance of a merchant, gap-free event sequences, every payment credited in full once, and the sum of all balances, which is zero.
+    async fn verify_ledger(&self) -> Result<LedgerReport, QueryError>;
+
+    /// Removes answered claims older than `claims_before`, done notices and batch marks older than `marks_before`, a bounded number at a time.
+    async fn prune(&self, claims_before: Timestamp, marks_before: Timestamp) -> Result<Pruned, QueryError>;
+
+    /// Whether the store answers, and holds the schema that this program needs.
+    async fn ready(&self) -> Result<(), QueryError>;
+
+    /// The last sequence number of the account's events; 0 before the first.
+    async fn last_sequence(&self, account: AccountId) -> Result<i64, QueryError>;
+}

@@ -1,0 +1,55 @@
+//! What upstream called back with: a hint, kept until the truth was read.
+
+use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::ids::NoticeId;
+use jiff::Timestamp;
+
+/// How far a notice has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoticeState {
+    /// The truth is still to be read.
+    Waiting,
+    /// The truth was read, and what follows from it is done.
+    Done,
+    /// It names nothing of ours, or nothing that can be read; an operator should look.
+    Unmatched,
+}
+
+impl NoticeState {
+    /// The word in the store.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Waiting => "waiting",
+            Self::Done => "done",
+            Self::Unmatched => "unmatched",
+        }
+    }
+
+    /// The state of that word.
+    #[must_use]
+    pub fn parse(word: &str) -> Option<Self> {
+        [Self::Waiting, Self::Done, Self::Unmatched].into_iter().find(|state| state.as_str() == word)
+    }
+}
+
+/// A callback as it was received.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Notice {
+    /// Its identifier.
+    pub id: NoticeId,
+    /// Who called, by the path it called on.
+    pub acquirer: AcquirerName,
+    /// What it sent, byte for byte.
+    pub body: Vec<u8>,
+    /// When.
+    pub received_at: Timestamp,
+    /// How far it has come.
+    pub state: NoticeState,
+    /// How often the truth was asked for.
+    pub attempts: u32,
+    /// When to ask next; `None` once it is not waiting.
+    pub due_at: Option<Timestamp>,
+    /// How often it was changed; the store checks it.
+    pub version: i64,
+}
