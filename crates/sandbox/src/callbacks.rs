@@ -1,0 +1,109 @@
+//! Tells webhooks about Pix that arrived and returns that became final, again and again until a 2xx.
+
+use std::{cmp::Reverse, collections::BinaryHeap, error::Error, sync::Arc, time::Duration};
+
+use reqwest::{Client, StatusCode, header, redirect};
+use serde::Serialize;
+use tokio::{
+    task::JoinSet,
+    time::{Instant, sleep_until},
+};
+
+use crate::{
+    pix::views::{self, PixView},
+    psp::Psp,
+    state::change::Change,
+};
+
+/// Callbacks under way at once.
+const MAX_IN_FLIGHT: usize = 16;
+
+/// Attempts before a callback is given up; with the default base the last is about eight minutes after the first.
+const MAX_ATTEMPTS: u32 = 10;
+
+/// How long a receiver may take to answer.
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// One attempt that is due at an instant: number of the callback, and how many attempts it has had.
+type Due = Reverse<(Instant, u64, u32)>;
+
+#[derive(Serialize)]
+struct Body<'a> {
+    pix: [PixView<'a>; 1],
+}
+
+/// A client that follows no redirects, uses no proxy, and gives up after [`TIMEOUT`].
+///
+/// # Errors
+/// When the TLS library cannot be set up.
+pub fn client() -> reqwest::Result<Client> {
+    Client::builder().redirect(redirect::Policy::none()).no_proxy().timeout(TIMEOUT).build()
+}
+
+/// Sends what is owed until the server ends, beginning with what was owed when the process was killed. Never ends.
+pub async fn deliver(psp: Arc<Psp>, client: Client, retry_base: Duration) {
+    let mut queue: BinaryHeap<Due> = BinaryHeap::new();
+    let mut in_flight = JoinSet::new();
+    let mut next_number = 0;
+    loop {
+        for number in psp.read().books().owed_notifications().range(next_number..).map(|(number, _)| *number) {
+            queue.push(Reverse((Instant::now(), number, 0)));
+            next_number = number + 1;
+        }
+        let next = queue.peek().map(|Reverse((due, _, _))| *due).filter(|_| in_flight.len() < MAX_IN_FLIGHT);
+        tokio::select! {
+            () = psp.callback_bell.notified() => {}
+            () = sleep_until(next.unwrap_or_else(Instant::now)), if next.is_some() => {
+                if let Some(Reverse((_, number, attempts))) = queue.pop() {
+                    let attempt = attempt(psp.clone(), client.clone(), number);
+                    in_flight.spawn(async move { (number, attempts + 1, attempt.await) });
+                }
+            }
+            Some(Ok((number, attempts, delivered))) = in_flight.join_next(), if !in_flight.is_empty() => {
+                if delivered || attempts >= MAX_ATTEMPTS {
+                    end(&psp, number, delivered);
+                } else {
+                    let wait = retry_base.saturating_mul(2_u32.saturating_pow(attempts - 1));
+                    queue.push(Reverse((Instant::now() + wait, number, attempts)));
+                }
+            }
+        }
+    }
+}
+
+/// One attempt; `true` when the receiver answered 2xx.
+async fn attempt(psp: Arc<Psp>, client: Client, number: u64) -> bool {
+    let Some((url, body)) = render(&psp, number) else {
+        return false;
+    };
+    let sent = client.post(&*url).header(header::CONTENT_TYPE, "application/json").body(body).send().await;
+    match sent.as_ref().map(reqwest::Response::status) {
+        Ok(status) => {
+            tracing::debug!(number, status = status.as_u16(), "callback answered");
+            StatusCode::is_success(&status)
+        }
+        Err(error) => {
+            let error: &dyn Error = error;
+            tracing::debug!(number, error, "callback failed");
+            false
+        }
+    }
+}
+
+/// The URL and the body: the Pix as it stands now, so that a late callback tells the latest.
+fn render(psp: &Psp, number: u64) -> Option<(String, Vec<u8>)> {
+    let store = psp.read();
+    let books = store.books();
+    let notification = books.owed_notifications().get(&number)?;
+    let payment = books.find_payment(&notification.end_to_end_id)?;
+    let cob = books.find_cob(&payment.txid).map(|(_, cob)| cob);
+    let body = serde_json::to_vec(&Body { pix: [views::received(psp, payment, cob)] }).ok()?;
+    Some((format!("{}/pix", notification.url.trim_end_matches('/')), body))
+}
+
+fn end(psp: &Psp, number: u64, delivered: bool) {
+    if let Err(error) = psp.write().commit(Change::NotificationEnded { number, delivered }) {
+        let error: &dyn Error = &error;
+        tracing::error!(number, error, "the end of a callback is not recorded");
+    }
+}

@@ -1,0 +1,78 @@
+//! What a simulator is started with, and the credentials it hands out.
+
+use std::{
+    fmt,
+    net::{Ipv4Addr, SocketAddr},
+    path::PathBuf,
+    time::Duration,
+};
+
+/// How to start a [`Sandbox`](crate::Sandbox); the default is an ephemeral loopback port, memory only.
+#[derive(Clone, Debug)]
+pub struct SandboxConfig {
+    /// Address to listen on. Must be a loopback address; port 0 takes a free one.
+    pub listen: SocketAddr,
+    /// Journal that keeps the state across restarts; `None` keeps it in memory only.
+    pub state_file: Option<PathBuf>,
+    /// HTTP worker threads, at least one.
+    pub workers: usize,
+    /// Wait before the second attempt of a callback; it doubles with each further one.
+    pub callback_retry_base: Duration,
+    /// Merchant name in the BR Codes, at most 25 characters.
+    pub merchant_name: String,
+    /// Merchant city in the BR Codes, at most 15 characters.
+    pub merchant_city: String,
+}
+
+impl Default for SandboxConfig {
+    fn default() -> Self {
+        Self {
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+            state_file: None,
+            workers: 1,
+            callback_retry_base: Duration::from_secs(1),
+            merchant_name: "CAIS SANDBOX".to_owned(),
+            merchant_city: "SAO PAULO".to_owned(),
+        }
+    }
+}
+
+/// What a client needs to talk to the simulator. Its `Debug` masks the secret.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Credentials {
+    /// `http://127.0.0.1:PORT`, without a slash at the end.
+    pub base_url: String,
+    /// `OAuth2` client id.
+    pub client_id: String,
+    /// `OAuth2` client secret.
+    pub client_secret: String,
+    /// The Pix key (an EVP) of the simulated account.
+    pub pix_key: String,
+}
+
+impl fmt::Debug for Credentials {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Credentials")
+            .field("base_url", &self.base_url)
+            .field("client_id", &self.client_id)
+            .field("client_secret", &"***")
+            .field("pix_key", &self.pix_key)
+            .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn debug_never_shows_the_secret() {
+        let credentials = Credentials {
+            base_url: "http://127.0.0.1:1".into(),
+            client_id: "id".into(),
+            client_secret: "hush".into(),
+            pix_key: "key".into(),
+        };
+        assert!(!format!("{credentials:?}").contains("hush"));
+    }
+}

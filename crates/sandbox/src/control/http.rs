@@ -1,0 +1,162 @@
+//! The control interface over HTTP, under `/sandbox/`, without authentication: the server listens on loopback only.
+
+use std::time::Duration;
+
+use actix_web::{HttpResponse, http::StatusCode, web};
+use cais_domain::{end_to_end_id::EndToEndId, money::Money, txid::Txid};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::{Value, json};
+
+use super::{Control, ControlError};
+use crate::{
+    faults::{DEFAULT_LATENCY, Fault, FaultMode},
+    payments::PaidPix,
+    pix::{
+        Shared, body, json as answer,
+        problem::{Kind, Problem},
+    },
+    wire,
+};
+
+/// The name by which a fault addresses the crypto processor, which this simulator does not have.
+const CRYPTO: &str = "crypto";
+
+impl From<ControlError> for Problem {
+    fn from(error: ControlError) -> Self {
+        match error {
+            ControlError::NotFound(_) => Self::new(Kind::NotFound, error.to_string()),
+            ControlError::InvalidState(_) => Self::new(Kind::Conflict, error.to_string()),
+            ControlError::OutOfRange { field } => Self::violation(Kind::InvalidRequest, field, "is out of range", ""),
+            ControlError::Store(error) => error.into(),
+            ControlError::Id => Self::new(Kind::InternalError, error.to_string()),
+        }
+    }
+}
+
+fn control(psp: &Shared) -> Control {
+    Control::new(psp.get_ref().clone())
+}
+
+/// Reads a body strictly; an empty one is an empty object.
+async fn read<T: DeserializeOwned>(payload: web::Payload) -> Result<T, Problem> {
+    let bytes = body::bytes(payload).await?;
+    let bytes = if bytes.is_empty() { &b"{}"[..] } else { &bytes[..] };
+    serde_json::from_slice(bytes)
+        .map_err(|error| Problem::violation(Kind::InvalidRequest, "body", &error.to_string(), ""))
+}
+
+fn txid(text: &str) -> Result<Txid, Problem> {
+    Txid::parse(text).map_err(|_| Problem::new(Kind::NotFound, "the charge does not exist"))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PayBody {
+    valor: Option<Value>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PaidView<'a> {
+    end_to_end_id: &'a str,
+    txid: &'a str,
+    #[serde(with = "wire::amount")]
+    valor: Money,
+    #[serde(serialize_with = "wire::serialize_instant")]
+    horario: Timestamp,
+}
+
+/// `POST /sandbox/cob/{txid}/pay` `{valor?}`: 200 with the Pix.
+///
+/// # Errors
+/// 404 for an unknown txid, 400 for a bad amount.
+pub async fn pay(path: web::Path<String>, payload: web::Payload, psp: Shared) -> Result<HttpResponse, Problem> {
+    let body: PayBody = read(payload).await?;
+    let amount = body.valor.as_ref().map(amount).transpose()?;
+    let PaidPix { end_to_end_id, txid, amount, paid_at } = control(&psp).pay(&txid(&path)?, amount)?;
+    let view = PaidView { end_to_end_id: end_to_end_id.as_str(), txid: txid.as_str(), valor: amount, horario: paid_at };
+    answer(StatusCode::OK, &view)
+}
+
+/// An amount as a string or a number, with up to two decimals.
+fn amount(value: &Value) -> Result<Money, Problem> {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        Value::Number(number) => number.to_string(),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => String::new(),
+    };
+    wire::parse_lenient_amount(&text).ok_or_else(|| {
+        let reason = "must be an amount with at most two decimals";
+        Problem::violation(Kind::InvalidRequest, "valor", reason, &value.to_string())
+    })
+}
+
+/// `POST /sandbox/cob/{txid}/expire`: 204.
+///
+/// # Errors
+/// 404 for an unknown txid.
+pub async fn expire(path: web::Path<String>, psp: Shared) -> Result<HttpResponse, Problem> {
+    control(&psp).expire(&txid(&path)?)?;
+    Ok(HttpResponse::NoContent().finish())
+}
+
+/// `POST /sandbox/devolucao/{e2eid}/{id}/fail`: 204.
+///
+/// # Errors
+/// 404 for an unknown Pix or return, 409 when it is final.
+pub async fn fail_refund(path: web::Path<(String, String)>, psp: Shared) -> Result<HttpResponse, Problem> {
+    let (e2eid, id) = path.into_inner();
+    let e2eid = EndToEndId::parse(&e2eid).map_err(|_| Problem::new(Kind::NotFound, "the Pix does not exist"))?;
+    control(&psp).fail_refund(&e2eid, &id)?;
+    Ok(HttpResponse::NoContent().finish())
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FaultsBody {
+    mode: FaultMode,
+    latency_ms: Option<u64>,
+    acquirer: Option<String>,
+}
+
+/// `PUT /sandbox/faults` `{mode, latency_ms?, acquirer?}`: 200 with what is in force.
+/// `acquirer` is a name of the client's own; every one but the crypto processor's is this institution.
+///
+/// # Errors
+/// 400 for an unknown mode, a latency above a minute, and the crypto processor.
+pub async fn faults(payload: web::Payload, psp: Shared) -> Result<HttpResponse, Problem> {
+    let body: FaultsBody = read(payload).await?;
+    if body.acquirer.as_deref() == Some(CRYPTO) {
+        let reason = "there is no crypto processor here";
+        return Err(Problem::violation(Kind::InvalidRequest, "acquirer", reason, CRYPTO));
+    }
+    let latency = body.latency_ms.map_or(DEFAULT_LATENCY, Duration::from_millis);
+    control(&psp).set_faults(Fault { mode: body.mode, latency })?;
+    let latency_ms = u64::try_from(latency.as_millis()).unwrap_or(u64::MAX);
+    answer(StatusCode::OK, &json!({ "mode": body.mode, "latency_ms": latency_ms }))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ClockBody {
+    offset_s: i64,
+}
+
+/// `PUT /sandbox/clock` `{offset_s}`: 200 with the simulated instant.
+///
+/// # Errors
+/// 400 beyond about ten years either way.
+pub async fn clock(payload: web::Payload, psp: Shared) -> Result<HttpResponse, Problem> {
+    let body: ClockBody = read(payload).await?;
+    control(&psp).set_clock_offset(body.offset_s)?;
+    answer(StatusCode::OK, &json!({ "offset_s": body.offset_s, "now": wire::instant(psp.clock.now()) }))
+}
+
+/// `GET /sandbox/ledger`.
+///
+/// # Errors
+/// 500 when returns that are due cannot be recorded.
+pub async fn ledger(psp: Shared) -> Result<HttpResponse, Problem> {
+    answer(StatusCode::OK, &control(&psp).ledger()?)
+}

@@ -1,0 +1,140 @@
+//! The tester's hand: pays charges, moves time, breaks things, and reads what happened.
+
+pub mod http;
+pub mod ledger;
+
+use std::sync::Arc;
+
+use cais_domain::{end_to_end_id::EndToEndId, money::Money, txid::Txid};
+use jiff::SignedDuration;
+
+use self::ledger::Ledger;
+use crate::{
+    faults::{Fault, MAX_LATENCY},
+    payments::{PaidPix, PayError},
+    psp::{Psp, StoreError},
+    refunds::RefundError,
+    state::change::Change,
+};
+
+/// Why a control operation was not carried out.
+#[derive(Debug, thiserror::Error)]
+pub enum ControlError {
+    /// No charge, Pix or return has this id.
+    #[error("{0} does not exist")]
+    NotFound(&'static str),
+    /// The object is in no state for that.
+    #[error("{0}")]
+    InvalidState(&'static str),
+    /// A value is out of its range.
+    #[error("{field} is out of range")]
+    OutOfRange {
+        /// Its name in the HTTP control interface.
+        field: &'static str,
+    },
+    /// The change could not be recorded, or the simulator was stopped.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The simulator's own fault.
+    #[error("an end-to-end id could not be composed")]
+    Id,
+}
+
+/// A handle on a running simulator, in the same process. Operations after its end fail with [`ControlError::Store`].
+#[derive(Clone)]
+pub struct Control {
+    psp: Arc<Psp>,
+}
+
+impl std::fmt::Debug for Control {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Control").field("host", &self.psp.host).finish_non_exhaustive()
+    }
+}
+
+impl Control {
+    pub(crate) fn new(psp: Arc<Psp>) -> Self {
+        Self { psp }
+    }
+
+    /// Pays a charge, in whatever state it is; `amount` defaults to the charge's. Every call is another Pix.
+    ///
+    /// # Errors
+    /// [`ControlError::NotFound`], [`ControlError::OutOfRange`] for an amount that is not positive, [`ControlError::Store`].
+    pub fn pay(&self, txid: &Txid, amount: Option<Money>) -> Result<PaidPix, ControlError> {
+        self.psp.pay(txid, amount).map_err(|error| match error {
+            PayError::CobNotFound => ControlError::NotFound("the charge"),
+            PayError::InvalidAmount => ControlError::OutOfRange { field: "valor" },
+            PayError::Store(error) => error.into(),
+            PayError::Id(_) => ControlError::Id,
+        })
+    }
+
+    /// Moves a charge's expiry into the past; nothing happens to one that has expired already.
+    /// `expiracao` becomes one second, and `criacao` moves back too when the charge is younger than that.
+    ///
+    /// # Errors
+    /// [`ControlError::NotFound`], [`ControlError::Store`].
+    pub fn expire(&self, txid: &Txid) -> Result<(), ControlError> {
+        /// Room for the one second that is the shortest legal expiry, and for the clock to have passed it.
+        const AGE: SignedDuration = SignedDuration::from_secs(2);
+        let now = self.psp.clock.now();
+        let mut store = self.psp.write();
+        let (_, cob) = store.books().find_cob(txid.as_str()).ok_or(ControlError::NotFound("the charge"))?;
+        if cob.expires_at() < now {
+            return Ok(());
+        }
+        let created_at = cob.created_at.min(now.saturating_sub(AGE).unwrap_or(now));
+        let txid = cob.txid.clone();
+        Ok(store.commit(Change::CobExpired { txid, created_at, expires_in_s: 1 })?)
+    }
+
+    /// Puts a fault in force until another one replaces it. It is not kept across a restart.
+    ///
+    /// # Errors
+    /// [`ControlError::OutOfRange`] for a latency above a minute.
+    pub fn set_faults(&self, fault: Fault) -> Result<(), ControlError> {
+        if fault.latency > MAX_LATENCY {
+            return Err(ControlError::OutOfRange { field: "latency_ms" });
+        }
+        self.psp.faults.set(fault);
+        Ok(())
+    }
+
+    /// Puts the simulator's clock `offset_s` seconds ahead of the machine's. It is not kept across a restart.
+    ///
+    /// # Errors
+    /// [`ControlError::OutOfRange`] beyond about ten years either way.
+    pub fn set_clock_offset(&self, offset_s: i64) -> Result<(), ControlError> {
+        if !self.psp.clock.set_offset_s(offset_s) {
+            return Err(ControlError::OutOfRange { field: "offset_s" });
+        }
+        self.psp.refund_bell.notify_one();
+        Ok(())
+    }
+
+    /// Makes a return `NAO_REALIZADO` before its second is over.
+    ///
+    /// # Errors
+    /// [`ControlError::NotFound`], [`ControlError::InvalidState`] when it is final, [`ControlError::Store`].
+    pub fn fail_refund(&self, end_to_end_id: &EndToEndId, id: &str) -> Result<(), ControlError> {
+        self.psp.fail_refund(end_to_end_id.as_str(), id).map_err(|error| match error {
+            RefundError::PaymentNotFound => ControlError::NotFound("the Pix"),
+            RefundError::RefundNotFound => ControlError::NotFound("the return"),
+            RefundError::AlreadyFinal => ControlError::InvalidState("the return is already final"),
+            RefundError::Store(error) => error.into(),
+            RefundError::IdTaken | RefundError::ExceedsPayment | RefundError::TooLate | RefundError::Id(_) => {
+                ControlError::Id
+            }
+        })
+    }
+
+    /// Everything that was received and returned, and how often each operation was asked for.
+    ///
+    /// # Errors
+    /// [`ControlError::Store`].
+    pub fn ledger(&self) -> Result<Ledger, ControlError> {
+        self.psp.settle_due_refunds()?;
+        Ok(ledger::of(&self.psp))
+    }
+}

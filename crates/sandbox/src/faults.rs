@@ -1,0 +1,135 @@
+//! What goes wrong on purpose: an institution that is down, slow, failing, or loses its answers.
+
+use std::{
+    net::{Shutdown, TcpStream},
+    sync::{Arc, PoisonError, RwLock},
+    time::Duration,
+};
+
+use actix_web::{
+    HttpResponse, ResponseError,
+    body::{BoxBody, MessageBody},
+    dev::{ServiceRequest, ServiceResponse},
+    middleware::Next,
+    web,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    pix::problem::{Kind, Problem},
+    psp::Psp,
+};
+
+/// How long `slow` waits unless told otherwise.
+pub const DEFAULT_LATENCY: Duration = Duration::from_secs(5);
+
+/// Longest wait that may be asked for: beyond a minute every client has long given up.
+pub const MAX_LATENCY: Duration = Duration::from_mins(1);
+
+/// Paths that a fault never touches: the tester must be able to end it.
+const CONTROL: &str = "/sandbox/";
+
+/// What happens to requests outside the control interface.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FaultMode {
+    /// Nothing bad.
+    #[default]
+    Ok,
+    /// The connection is closed without an answer; no work is done.
+    Down,
+    /// The answer waits; the work is done after the wait.
+    Slow,
+    /// The work is done, then the connection is closed without an answer.
+    DropReply,
+    /// 500 `ErroInternoDoServidor`; no work is done.
+    Error,
+}
+
+/// A mode with its parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// What goes wrong.
+    pub mode: FaultMode,
+    /// How long `slow` waits, at most [`MAX_LATENCY`]; the other modes ignore it.
+    pub latency: Duration,
+}
+
+impl Default for Fault {
+    fn default() -> Self {
+        Self::from(FaultMode::Ok)
+    }
+}
+
+impl From<FaultMode> for Fault {
+    fn from(mode: FaultMode) -> Self {
+        Self { mode, latency: DEFAULT_LATENCY }
+    }
+}
+
+/// The fault in force. Not kept across a restart.
+#[derive(Debug, Default)]
+pub struct Faults(RwLock<Fault>);
+
+impl Faults {
+    /// What is in force.
+    #[must_use]
+    pub fn current(&self) -> Fault {
+        *self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Puts another fault in force; requests that were already let in are not affected.
+    pub fn set(&self, fault: Fault) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = fault;
+    }
+}
+
+/// A second handle on a connection's socket, so that a fault can cut it under the HTTP server.
+pub struct Connection(pub TcpStream);
+
+/// Middleware that applies the fault in force.
+///
+/// # Errors
+/// Those of the service behind it.
+pub async fn inject(
+    request: ServiceRequest,
+    next: Next<impl MessageBody + 'static>,
+) -> Result<ServiceResponse<BoxBody>, actix_web::Error> {
+    let fault = request.app_data::<web::Data<Arc<Psp>>>().map_or_else(Fault::default, |psp| psp.faults.current());
+    let mode = if request.path().starts_with(CONTROL) { FaultMode::Ok } else { fault.mode };
+    match mode {
+        FaultMode::Ok => {}
+        FaultMode::Slow => tokio::time::sleep(fault.latency).await,
+        FaultMode::Down => {
+            cut(&request);
+            return Ok(request.into_response(HttpResponse::ServiceUnavailable().finish()));
+        }
+        FaultMode::Error => {
+            let problem = Problem::new(Kind::InternalError, "the sandbox was told to fail");
+            return Ok(request.into_response(problem.error_response()));
+        }
+        FaultMode::DropReply => {
+            let response = next.call(request).await?.map_into_boxed_body();
+            if let Some(connection) = response.request().conn_data::<Connection>() {
+                connection.cut();
+            }
+            return Ok(response);
+        }
+    }
+    Ok(next.call(request).await?.map_into_boxed_body())
+}
+
+fn cut(request: &ServiceRequest) {
+    if let Some(connection) = request.conn_data::<Connection>() {
+        connection.cut();
+    }
+}
+
+impl Connection {
+    fn cut(&self) {
+        // It fails only when the client was faster in closing, which is as good.
+        if let Err(error) = self.0.shutdown(Shutdown::Both) {
+            tracing::debug!(%error, "the connection was already closed");
+        }
+    }
+}

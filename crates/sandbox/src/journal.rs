@@ -1,0 +1,226 @@
+//! The file that keeps the simulator's state: an append-only list of changes, compacted whenever it is opened.
+
+use std::{
+    fs::{self, File, OpenOptions},
+    io::{self, BufWriter, Write},
+    os::unix::fs::OpenOptionsExt,
+    path::{Path, PathBuf},
+};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    dice::{self, NoEntropy},
+    state::{Books, Inconsistent, change::Change},
+};
+
+/// Version of the file's format; another one is refused rather than guessed at.
+const FORMAT: u32 = 1;
+
+/// Who the simulator is to its client: drawn once, first line of the file, so that credentials survive restarts.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct Identity {
+    format: u32,
+    /// `OAuth2` client id.
+    pub client_id: String,
+    /// `OAuth2` client secret.
+    pub client_secret: String,
+    /// The account's Pix key.
+    pub pix_key: String,
+}
+
+impl Identity {
+    /// Draws a new one.
+    ///
+    /// # Errors
+    /// [`NoEntropy`].
+    pub fn draw() -> Result<Self, NoEntropy> {
+        Ok(Self {
+            format: FORMAT,
+            client_id: format!("Client_Id_{}", dice::hex()?),
+            client_secret: format!("Client_Secret_{}{}", dice::hex()?, dice::hex()?),
+            pix_key: dice::evp()?,
+        })
+    }
+}
+
+/// Why a state file could not be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    /// The file system refused.
+    #[error("cannot use the state file {path}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What it said.
+        #[source]
+        source: io::Error,
+    },
+    /// Another process uses the file.
+    #[error("the state file {0} is in use by another process")]
+    InUse(PathBuf),
+    /// A complete line is not one of ours.
+    #[error("line {line} of the state file {path} cannot be read")]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Counted from 1.
+        line: usize,
+        /// What is wrong with it.
+        #[source]
+        source: serde_json::Error,
+    },
+    /// A line contradicts the ones before it.
+    #[error("line {line} of the state file {path} contradicts the lines before it")]
+    Contradiction {
+        /// The file.
+        path: PathBuf,
+        /// Counted from 1.
+        line: usize,
+        /// In which way.
+        #[source]
+        source: Inconsistent,
+    },
+    /// The file was written by another version.
+    #[error("the state file {path} has format {found}, this version reads format {FORMAT}")]
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// Its format.
+        found: u32,
+    },
+    /// No random bytes for new credentials.
+    #[error(transparent)]
+    NoEntropy(#[from] NoEntropy),
+}
+
+/// Where changes are written before they take effect.
+#[derive(Debug)]
+pub enum Journal {
+    /// Nowhere: the state ends with the process.
+    Memory,
+    /// To a file.
+    File(JournalFile),
+    /// The simulator was stopped; changes are refused.
+    Closed,
+}
+
+/// An open state file.
+#[derive(Debug)]
+pub struct JournalFile {
+    file: File,
+    length: u64,
+    line: Vec<u8>,
+    /// Held so that no second process writes the same file; the system releases it even after a kill.
+    _lock: File,
+}
+
+impl Journal {
+    /// Writes one change. It must be written before it takes effect.
+    ///
+    /// # Errors
+    /// The file system's; then the file is cut back to its last whole line.
+    pub fn append(&mut self, change: &Change) -> io::Result<()> {
+        match self {
+            Self::Memory => Ok(()),
+            Self::File(file) => file.append(change),
+            Self::Closed => Err(io::Error::other("the simulator was stopped")),
+        }
+    }
+}
+
+impl JournalFile {
+    fn append(&mut self, change: &Change) -> io::Result<()> {
+        self.line.clear();
+        serde_json::to_writer(&mut self.line, change)?;
+        self.line.push(b'\n');
+        if let Err(error) = self.file.write_all(&self.line) {
+            self.file.set_len(self.length)?;
+            return Err(error);
+        }
+        self.length += u64::try_from(self.line.len()).unwrap_or_default();
+        Ok(())
+    }
+}
+
+/// Opens a state file, or makes one: replays it, drops a torn last line, and rewrites it as a snapshot.
+///
+/// # Errors
+/// [`JournalError`].
+pub fn open(path: &Path) -> Result<(Journal, Identity, Books), JournalError> {
+    let io_error = |source| JournalError::Io { path: path.to_owned(), source };
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(io_error)?;
+    }
+    let lock = private(OpenOptions::new().write(true).create(true).truncate(false))
+        .open(sibling(path, ".lock"))
+        .map_err(io_error)?;
+    match lock.try_lock() {
+        Ok(()) => {}
+        Err(fs::TryLockError::WouldBlock) => return Err(JournalError::InUse(path.to_owned())),
+        Err(fs::TryLockError::Error(source)) => return Err(io_error(source)),
+    }
+    let (identity, books) = match fs::read(path) {
+        Ok(content) => replay(path, &content)?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => (Identity::draw()?, Books::default()),
+        Err(error) => return Err(io_error(error)),
+    };
+    compact(path, &identity, &books).map_err(io_error)?;
+    let file = OpenOptions::new().append(true).open(path).map_err(io_error)?;
+    let length = file.metadata().map_err(io_error)?.len();
+    let file = JournalFile { file, length, line: Vec::new(), _lock: lock };
+    Ok((Journal::File(file), identity, books))
+}
+
+fn replay(path: &Path, content: &[u8]) -> Result<(Identity, Books), JournalError> {
+    let unreadable = |line, source| JournalError::Unreadable { path: path.to_owned(), line, source };
+    let (whole, torn) = match content.iter().rposition(|byte| *byte == b'\n') {
+        Some(end) => content.split_at(end + 1),
+        None => (&[][..], content),
+    };
+    if !torn.is_empty() {
+        tracing::warn!(path = %path.display(), bytes = torn.len(), "dropped the torn last line of the state file");
+    }
+    let mut lines = whole.split_inclusive(|byte| *byte == b'\n').enumerate();
+    let header = lines.next().map_or(&[][..], |(_, line)| line);
+    let identity: Identity = serde_json::from_slice(header).map_err(|source| unreadable(1, source))?;
+    if identity.format != FORMAT {
+        return Err(JournalError::Format { path: path.to_owned(), found: identity.format });
+    }
+    let mut books = Books::default();
+    for (index, line) in lines {
+        let number = index + 1;
+        let change = serde_json::from_slice(line).map_err(|source| unreadable(number, source))?;
+        books.apply(change).map_err(|source| JournalError::Contradiction {
+            path: path.to_owned(),
+            line: number,
+            source,
+        })?;
+    }
+    Ok((identity, books))
+}
+
+/// Writes the snapshot beside the file and puts it in its place, so that a kill leaves one of the two whole.
+fn compact(path: &Path, identity: &Identity, books: &Books) -> io::Result<()> {
+    let beside = sibling(path, ".new");
+    let mut writer = BufWriter::new(private(OpenOptions::new().write(true).create(true).truncate(true)).open(&beside)?);
+    serde_json::to_writer(&mut writer, identity)?;
+    writer.write_all(b"\n")?;
+    for change in books.snapshot() {
+        serde_json::to_writer(&mut writer, &change)?;
+        writer.write_all(b"\n")?;
+    }
+    writer.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
+    fs::rename(&beside, path)
+}
+
+/// The file holds the client secret, so nobody else may read it.
+fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+    options.mode(0o600)
+}
+
+fn sibling(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}

@@ -1,0 +1,88 @@
+//! Payments of charges: the payer's side of the simulation.
+
+use std::sync::Arc;
+
+use cais_domain::{
+    end_to_end_id::{EndToEndId, EndToEndIdError},
+    money::Money,
+    txid::Txid,
+};
+use jiff::Timestamp;
+
+use crate::{
+    dice,
+    psp::{Psp, StoreError},
+    state::{change::Change, cob::CobStatus, payment::Payment},
+};
+
+/// A Pix that was just received.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PaidPix {
+    /// Its own end-to-end id.
+    pub end_to_end_id: EndToEndId,
+    /// The charge that it names.
+    pub txid: Txid,
+    /// What arrived.
+    pub amount: Money,
+    /// When, by the simulator's clock.
+    pub paid_at: Timestamp,
+}
+
+/// Why a payment was not made.
+#[derive(Debug, thiserror::Error)]
+pub enum PayError {
+    /// No charge has this txid.
+    #[error("no charge has this txid")]
+    CobNotFound,
+    /// Zero, negative, or beyond ten integer digits.
+    #[error("the amount must be above 0.00 and below 10000000000.00")]
+    InvalidAmount,
+    /// The system cannot serve.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The id could not be composed; only a year beyond 9999 does that.
+    #[error(transparent)]
+    Id(#[from] EndToEndIdError),
+}
+
+/// First amount that the wire cannot show any more.
+const AMOUNT_LIMIT: Money = Money::from_centavos(1_000_000_000_000);
+
+impl Psp {
+    /// Pays a charge, in whatever state it is: a late, second or too small payment is recorded like any other.
+    /// Only a payment that reaches the amount concludes a charge, and only one that is `ATIVA`.
+    ///
+    /// # Errors
+    /// [`PayError`].
+    pub fn pay(&self, txid: &Txid, amount: Option<Money>) -> Result<PaidPix, PayError> {
+        let now = self.clock.now();
+        let end_to_end_id = EndToEndId::compose(dice::ISPB, now, &dice::tail().map_err(StoreError::from)?)?;
+        let mut store = self.write();
+        let (_, cob) = store.books().find_cob(txid.as_str()).ok_or(PayError::CobNotFound)?;
+        let amount = amount.or_else(|| cob.amount_due()).ok_or(PayError::InvalidAmount)?;
+        if !amount.is_positive() || amount >= AMOUNT_LIMIT {
+            return Err(PayError::InvalidAmount);
+        }
+        let cash = cob.terms.value.withdrawal.as_ref().map_or(Money::ZERO, |w| w.terms().amount);
+        let status = match cob.terms.status {
+            CobStatus::Active if cob.is_settled_by(amount) => CobStatus::Concluded,
+            unchanged @ (CobStatus::Active
+            | CobStatus::Concluded
+            | CobStatus::RemovedByReceiver
+            | CobStatus::RemovedByPsp) => unchanged,
+        };
+        let payment = Payment {
+            end_to_end_id: Arc::from(end_to_end_id.as_str()),
+            txid: cob.txid.clone(),
+            amount,
+            withdrawn: cash.min(amount),
+            paid_at: now,
+            refunds: Vec::new(),
+        };
+        let notify = store.books().find_webhook(&self.identity.pix_key).map(|webhook| webhook.url.clone());
+        store.commit(Change::Paid { payment, status, notify })?;
+        drop(store);
+        self.callback_bell.notify_one();
+        Ok(PaidPix { end_to_end_id, txid: txid.clone(), amount, paid_at: now })
+    }
+}

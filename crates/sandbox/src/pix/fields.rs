@@ -1,0 +1,124 @@
+//! Takes a JSON object apart field by field and collects every broken rule, so that a client sees them all at once.
+
+use cais_domain::money::Money;
+use serde_json::{Map, Value};
+
+use super::problem::{Kind, Problem, Violation};
+use crate::wire;
+
+/// The broken rules found so far.
+#[derive(Debug, Default)]
+pub struct Findings(Vec<Violation>);
+
+impl Findings {
+    /// Adds one.
+    pub fn add(&mut self, property: impl Into<String>, reason: impl Into<String>, value: &str) {
+        self.0.push(Violation::new(property, reason, value));
+    }
+
+    /// Passes `value` on when no rule was broken.
+    ///
+    /// # Errors
+    /// A problem of type `kind` with everything that was found, also when `value` is absent.
+    pub fn conclude<T>(self, kind: Kind, value: Option<T>) -> Result<T, Problem> {
+        match value {
+            Some(value) if self.0.is_empty() => Ok(value),
+            Some(_) | None => Err(Problem::violations(kind, self.0)),
+        }
+    }
+}
+
+/// An object that is being taken apart; what is left of it at the end is unknown and refused.
+#[derive(Debug)]
+pub struct Object {
+    path: String,
+    fields: Map<String, Value>,
+}
+
+impl Object {
+    /// Begins with the value at `path`, which must be an object.
+    pub fn open(path: impl Into<String>, value: Value, findings: &mut Findings) -> Option<Self> {
+        let path = path.into();
+        match value {
+            Value::Object(fields) => Some(Self { path, fields }),
+            other @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_)) => {
+                findings.add(path, "must be an object", &shown(&other));
+                None
+            }
+        }
+    }
+
+    /// The property path of a field.
+    #[must_use]
+    pub fn path_of(&self, name: &str) -> String {
+        format!("{}.{name}", self.path)
+    }
+
+    /// Whether no field is left.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.fields.is_empty()
+    }
+
+    /// Takes a field out, if it is there.
+    pub fn take(&mut self, name: &str) -> Option<Value> {
+        self.fields.remove(name)
+    }
+
+    /// Takes out a field that must be there.
+    pub fn require(&mut self, name: &str, findings: &mut Findings) -> Option<Value> {
+        let value = self.take(name);
+        if value.is_none() {
+            findings.add(self.path_of(name), "is required", "");
+        }
+        value
+    }
+
+    /// Refuses whatever was not taken out.
+    pub fn close(self, findings: &mut Findings) {
+        for (name, value) in &self.fields {
+            findings.add(format!("{}.{name}", self.path), "is not a known property", &shown(value));
+        }
+    }
+}
+
+/// A text of at most `max` characters without control characters other than line breaks.
+pub fn text(path: &str, value: Value, max: usize, findings: &mut Findings) -> Option<Box<str>> {
+    let Value::String(text) = value else {
+        findings.add(path, "must be a string", &shown(&value));
+        return None;
+    };
+    if text.chars().count() > max {
+        findings.add(path, format!("must have at most {max} characters"), &text);
+        return None;
+    }
+    if text.chars().any(|c| c.is_control() && c != '\n' && c != '\r') {
+        findings.add(path, "must not have control characters", "");
+        return None;
+    }
+    Some(text.into())
+}
+
+/// An amount, `\d{1,10}\.\d{2}` as a string.
+pub fn amount(path: &str, value: &Value, findings: &mut Findings) -> Option<Money> {
+    let amount = value.as_str().and_then(wire::parse_strict_amount);
+    if amount.is_none() {
+        findings.add(path, r"must be a string of the pattern \d{1,10}\.\d{2}", &shown(value));
+    }
+    amount
+}
+
+/// An integer of 32 bits.
+pub fn integer(path: &str, value: &Value, findings: &mut Findings) -> Option<i32> {
+    let number = value.as_i64().and_then(|number| i32::try_from(number).ok());
+    if number.is_none() {
+        findings.add(path, "must be an integer of 32 bits", &shown(value));
+    }
+    number
+}
+
+/// A JSON value as a violation repeats it: a string bare, anything else as JSON.
+#[must_use]
+pub fn shown(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}

@@ -1,0 +1,49 @@
+//! The Central Bank's API Pix 2.9.0 as this institution serves it: charges, received Pix, returns, webhooks.
+
+pub mod body;
+pub mod cob;
+pub mod cob_body;
+pub mod cob_value;
+pub mod fields;
+pub mod oauth;
+pub mod payload;
+pub mod problem;
+pub mod query;
+pub mod received;
+pub mod refund;
+pub mod views;
+pub mod webhook;
+
+use std::sync::Arc;
+
+use actix_web::{HttpRequest, HttpResponse, http::StatusCode, web};
+use serde::Serialize;
+
+use self::{
+    oauth::Scope,
+    problem::{Kind, Problem},
+};
+use crate::{psp::Psp, requests::Operation};
+
+/// How handlers get at the institution.
+pub type Shared = web::Data<Arc<Psp>>;
+
+/// Lets a request in when its bearer token carries `scope`, and counts it.
+///
+/// # Errors
+/// 401 for a missing, unknown or expired token; 403 for one without the scope.
+pub fn admit(psp: &Psp, request: &HttpRequest, scope: Scope, operation: Operation) -> Result<(), Problem> {
+    psp.tokens.check(request, psp.clock.now(), scope)?;
+    psp.requests.count(operation);
+    Ok(())
+}
+
+/// An answer with a JSON body.
+///
+/// # Errors
+/// 500 when the body cannot be serialized, a defect of the simulator.
+pub fn json(status: StatusCode, body: &impl Serialize) -> Result<HttpResponse, Problem> {
+    let bytes = serde_json::to_vec(body)
+        .map_err(|error| Problem::new(Kind::InternalError, format!("the answer cannot be written: {error}")))?;
+    Ok(HttpResponse::build(status).content_type("application/json").body(bytes))
+}

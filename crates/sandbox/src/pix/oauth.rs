@@ -1,0 +1,202 @@
+//! `OAuth2` client credentials: `POST /oauth/token`, and the check of bearer tokens and their scopes.
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::{PoisonError, RwLock},
+};
+
+use actix_web::{
+    HttpMessage, HttpRequest, HttpResponse,
+    http::{StatusCode, header},
+    web,
+};
+use base64::{Engine, engine::general_purpose::STANDARD};
+use jiff::{SignedDuration, Timestamp};
+use serde_json::json;
+
+use super::{
+    Shared, body,
+    problem::{Kind, Problem},
+};
+use crate::{dice, journal::Identity, requests::Operation};
+
+/// How long a token lives, by the simulator's clock.
+const LIFETIME: SignedDuration = SignedDuration::from_hours(1);
+
+/// Most tokens at once; beyond it the one that expires first is forgotten.
+const MAX_TOKENS: usize = 1000;
+
+/// A permission that a token carries (names of the API Pix).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Scope {
+    /// Create and revise charges.
+    CobWrite,
+    /// Read charges.
+    CobRead,
+    /// Ask for returns.
+    PixWrite,
+    /// Read Pix and returns.
+    PixRead,
+    /// Register and remove webhooks.
+    WebhookWrite,
+    /// Read webhooks.
+    WebhookRead,
+}
+
+impl Scope {
+    /// Every scope that this institution grants.
+    const ALL: [Self; 6] =
+        [Self::CobWrite, Self::CobRead, Self::PixWrite, Self::PixRead, Self::WebhookWrite, Self::WebhookRead];
+
+    /// The name on the wire.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::CobWrite => "cob.write",
+            Self::CobRead => "cob.read",
+            Self::PixWrite => "pix.write",
+            Self::PixRead => "pix.read",
+            Self::WebhookWrite => "webhook.write",
+            Self::WebhookRead => "webhook.read",
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Grant {
+    expires_at: Timestamp,
+    scopes: BTreeSet<Scope>,
+}
+
+/// The tokens that were handed out. They end with the process; a client then authenticates again.
+#[derive(Debug, Default)]
+pub struct Tokens(RwLock<HashMap<String, Grant>>);
+
+impl Tokens {
+    /// Checks the `Authorization: Bearer` header.
+    ///
+    /// # Errors
+    /// 401 for a missing, unknown or expired token; 403 for one without the scope.
+    pub fn check(&self, request: &HttpRequest, now: Timestamp, scope: Scope) -> Result<(), Problem> {
+        let token = credentials_of(request, "Bearer")
+            .ok_or_else(|| Problem::new(Kind::Unauthorized, "a bearer token is required"))?;
+        let tokens = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        match tokens.get(token) {
+            Some(grant) if now < grant.expires_at => {
+                if grant.scopes.contains(&scope) {
+                    return Ok(());
+                }
+                Err(Problem::new(Kind::AccessDenied, format!("the token lacks the scope {}", scope.name())))
+            }
+            Some(_) | None => Err(Problem::new(Kind::Unauthorized, "the token is unknown or has expired")),
+        }
+    }
+
+    fn grant(&self, token: String, now: Timestamp, scopes: BTreeSet<Scope>) {
+        let expires_at = now.saturating_add(LIFETIME).unwrap_or(Timestamp::MAX);
+        let mut tokens = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        tokens.retain(|_, grant| now < grant.expires_at);
+        if tokens.len() >= MAX_TOKENS {
+            let oldest = tokens.iter().min_by_key(|(_, grant)| grant.expires_at).map(|(token, _)| token.clone());
+            oldest.and_then(|token| tokens.remove(&token));
+        }
+        tokens.insert(token, Grant { expires_at, scopes });
+    }
+}
+
+/// `POST /oauth/token`.
+///
+/// # Errors
+/// Only for bodies that cannot be read; refusals have `OAuth2`'s own form (RFC 6749, 5.2).
+pub async fn token(request: HttpRequest, payload: web::Payload, psp: Shared) -> Result<HttpResponse, Problem> {
+    psp.requests.count(Operation::Token);
+    let bytes = body::bytes(payload).await?;
+    let scopes = match authenticate(&request, &psp.identity).and_then(|()| requested(&request, &bytes)) {
+        Ok(scopes) => scopes,
+        Err(refusal) => return Ok(refusal.response()),
+    };
+    let token = dice::hex().map_err(|error| Problem::new(Kind::InternalError, error.to_string()))?;
+    let names: Vec<&str> = scopes.iter().map(|scope| scope.name()).collect();
+    let answer = json!({
+        "access_token": token,
+        "token_type": "Bearer",
+        "expires_in": LIFETIME.as_secs(),
+        "scope": names.join(" "),
+    });
+    psp.tokens.grant(token, psp.clock.now(), scopes);
+    Ok(HttpResponse::Ok().insert_header((header::CACHE_CONTROL, "no-store")).json(answer))
+}
+
+/// A refusal of the token endpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Refusal {
+    InvalidClient,
+    InvalidRequest,
+    UnsupportedGrantType,
+    InvalidScope,
+}
+
+impl Refusal {
+    fn response(self) -> HttpResponse {
+        let (status, error, description) = match self {
+            Self::InvalidClient => (StatusCode::UNAUTHORIZED, "invalid_client", "unknown client or wrong secret"),
+            Self::InvalidRequest => {
+                (StatusCode::BAD_REQUEST, "invalid_request", "the body must be a form or JSON with grant_type")
+            }
+            Self::UnsupportedGrantType => {
+                (StatusCode::BAD_REQUEST, "unsupported_grant_type", "grant_type must be client_credentials")
+            }
+            Self::InvalidScope => (StatusCode::BAD_REQUEST, "invalid_scope", "a scope that is not granted here"),
+        };
+        let mut response = HttpResponse::build(status);
+        if self == Self::InvalidClient {
+            response.insert_header((header::WWW_AUTHENTICATE, "Basic realm=\"sandbox\""));
+        }
+        response.json(json!({ "error": error, "error_description": description }))
+    }
+}
+
+fn authenticate(request: &HttpRequest, identity: &Identity) -> Result<(), Refusal> {
+    let decoded = credentials_of(request, "Basic").and_then(|text| STANDARD.decode(text).ok());
+    let expected = format!("{}:{}", identity.client_id, identity.client_secret);
+    if decoded.is_some_and(|decoded| decoded == expected.as_bytes()) { Ok(()) } else { Err(Refusal::InvalidClient) }
+}
+
+/// The scopes asked for in a form (RFC 6749) or in the JSON that some institutions take instead; without any, all.
+fn requested(request: &HttpRequest, bytes: &[u8]) -> Result<BTreeSet<Scope>, Refusal> {
+    let pairs = match request.content_type() {
+        "application/x-www-form-urlencoded" => {
+            let text = std::str::from_utf8(bytes).map_err(|_| Refusal::InvalidRequest)?;
+            web::Query::<Vec<(String, String)>>::from_query(text).map_err(|_| Refusal::InvalidRequest)?.into_inner()
+        }
+        "application/json" => {
+            let map: HashMap<String, String> = serde_json::from_slice(bytes).map_err(|_| Refusal::InvalidRequest)?;
+            map.into_iter().collect::<Vec<_>>()
+        }
+        _ => return Err(Refusal::InvalidRequest),
+    };
+    let mut grant_type = None;
+    let mut scopes = BTreeSet::from(Scope::ALL);
+    for (name, value) in pairs {
+        match name.as_str() {
+            "grant_type" if grant_type.is_none() => grant_type = Some(value),
+            "scope" => {
+                let find = |word: &str| Scope::ALL.into_iter().find(|scope| scope.name() == word);
+                scopes =
+                    value.split_ascii_whitespace().map(find).collect::<Option<_>>().ok_or(Refusal::InvalidScope)?;
+            }
+            _ => return Err(Refusal::InvalidRequest),
+        }
+    }
+    match grant_type.as_deref() {
+        Some("client_credentials") => Ok(scopes),
+        Some(_) => Err(Refusal::UnsupportedGrantType),
+        None => Err(Refusal::InvalidRequest),
+    }
+}
+
+fn credentials_of<'a>(request: &'a HttpRequest, scheme: &str) -> Option<&'a str> {
+    let value = request.headers().get(header::AUTHORIZATION)?.to_str().ok()?;
+    let (found, credentials) = value.split_once(' ')?;
+    found.eq_ignore_ascii_case(scheme).then(|| credentials.trim())
+}

@@ -1,0 +1,217 @@
+//! Refusals in the API's form: RFC 7807 `application/problem+json` with `violacoes`.
+
+use std::fmt;
+
+use actix_web::{
+    HttpResponse, ResponseError,
+    http::{StatusCode, header},
+};
+use serde::Serialize;
+
+use crate::psp::StoreError;
+
+/// What every `type` begins with; an identifier, not a page.
+const TYPE_PREFIX: &str = "https://pix.bcb.gov.br/api/v2/error/";
+
+/// Longest offending value that a violation repeats, in characters.
+const MAX_ECHO: usize = 200;
+
+/// Most violations in one answer; a body of 64 KiB could produce thousands.
+const MAX_VIOLATIONS: usize = 50;
+
+/// The error types of the API Pix that this institution uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// 400, no more specific type fits.
+    InvalidRequest,
+    /// 401: no valid token. The API declares no type for it, every institution answers it.
+    Unauthorized,
+    /// 403: the token lacks a scope.
+    AccessDenied,
+    /// 404: no such path.
+    NotFound,
+    /// 405.
+    MethodNotAllowed,
+    /// 413.
+    BodyTooLarge,
+    /// 415.
+    UnsupportedMediaType,
+    /// 500.
+    InternalError,
+    /// 404.
+    CobNotFound,
+    /// 400.
+    CobInvalidOperation,
+    /// 409 `txid_duplicado`.
+    CobDuplicate,
+    /// 400.
+    CobInvalidQuery,
+    /// 404.
+    PayloadNotFound,
+    /// 410: the charge can no longer be paid.
+    PayloadGone,
+    /// 404.
+    PixNotFound,
+    /// 400.
+    PixInvalidQuery,
+    /// 404.
+    RefundNotFound,
+    /// 400.
+    RefundInvalid,
+    /// 404.
+    WebhookNotFound,
+    /// 400.
+    WebhookInvalidOperation,
+    /// 400.
+    WebhookInvalidQuery,
+    /// 409 of the control interface: not in this state.
+    Conflict,
+}
+
+impl Kind {
+    /// Last part of `type`, status and `title`.
+    fn facts(self) -> (&'static str, StatusCode, &'static str) {
+        use StatusCode as S;
+        match self {
+            Self::InvalidRequest => ("RequisicaoInvalida", S::BAD_REQUEST, "Invalid request"),
+            Self::Unauthorized => ("AcessoNegado", S::UNAUTHORIZED, "Not authenticated"),
+            Self::AccessDenied => ("AcessoNegado", S::FORBIDDEN, "Access denied"),
+            Self::NotFound => ("NaoEncontrado", S::NOT_FOUND, "Not found"),
+            Self::MethodNotAllowed => ("RequisicaoInvalida", S::METHOD_NOT_ALLOWED, "Method not allowed"),
+            Self::BodyTooLarge => ("RequisicaoInvalida", S::PAYLOAD_TOO_LARGE, "Body too large"),
+            Self::UnsupportedMediaType => ("RequisicaoInvalida", S::UNSUPPORTED_MEDIA_TYPE, "Unsupported media type"),
+            Self::InternalError => ("ErroInternoDoServidor", S::INTERNAL_SERVER_ERROR, "Internal error"),
+            Self::CobNotFound => ("CobNaoEncontrado", S::NOT_FOUND, "Charge not found"),
+            Self::CobInvalidOperation => ("CobOperacaoInvalida", S::BAD_REQUEST, "Invalid charge"),
+            Self::CobDuplicate => ("CobOperacaoInvalida", S::CONFLICT, "Duplicate txid"),
+            Self::CobInvalidQuery => ("CobConsultaInvalida", S::BAD_REQUEST, "Invalid query of charges"),
+            Self::PayloadNotFound => ("CobPayloadNaoEncontrado", S::NOT_FOUND, "No charge at this location"),
+            Self::PayloadGone => ("CobPayloadNaoEncontrado", S::GONE, "The charge can no longer be paid"),
+            Self::PixNotFound => ("PixNaoEncontrado", S::NOT_FOUND, "Pix not found"),
+            Self::PixInvalidQuery => ("PixConsultaInvalida", S::BAD_REQUEST, "Invalid query of Pix"),
+            Self::RefundNotFound => ("PixDevolucaoNaoEncontrada", S::NOT_FOUND, "Return not found"),
+            Self::RefundInvalid => ("PixDevolucaoInvalida", S::BAD_REQUEST, "Invalid return"),
+            Self::WebhookNotFound => ("WebhookNaoEncontrado", S::NOT_FOUND, "Webhook not found"),
+            Self::WebhookInvalidOperation => ("WebhookOperacaoInvalida", S::BAD_REQUEST, "Invalid webhook"),
+            Self::WebhookInvalidQuery => ("WebhookConsultaInvalida", S::BAD_REQUEST, "Invalid query of webhooks"),
+            Self::Conflict => ("RequisicaoInvalida", S::CONFLICT, "Not in this state"),
+        }
+    }
+}
+
+/// One broken rule.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Violation {
+    /// The rule.
+    pub razao: String,
+    /// The property, such as `cob.valor.original`.
+    pub propriedade: String,
+    /// What was there, shortened.
+    pub valor: String,
+}
+
+impl Violation {
+    /// A violation of `property`, repeating at most 200 characters of `value`.
+    #[must_use]
+    pub fn new(property: impl Into<String>, reason: impl Into<String>, value: &str) -> Self {
+        Self { razao: reason.into(), propriedade: property.into(), valor: value.chars().take(MAX_ECHO).collect() }
+    }
+}
+
+/// A refusal.
+#[derive(Debug)]
+pub struct Problem(Box<Content>);
+
+#[derive(Debug)]
+struct Content {
+    kind: Kind,
+    detail: String,
+    violations: Vec<Violation>,
+    allow: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+struct Body<'a> {
+    r#type: String,
+    title: &'static str,
+    status: u16,
+    detail: &'a str,
+    /// The code by which institutions such as Efí name the one refusal that clients tell apart by more than its status.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    nome: Option<&'static str>,
+    #[serde(skip_serializing_if = "<[Violation]>::is_empty")]
+    violacoes: &'a [Violation],
+}
+
+impl Problem {
+    /// A refusal without violations.
+    #[must_use]
+    pub fn new(kind: Kind, detail: impl Into<String>) -> Self {
+        Self(Box::new(Content { kind, detail: detail.into(), violations: Vec::new(), allow: None }))
+    }
+
+    /// A refusal for the violations of a body or query.
+    #[must_use]
+    pub fn violations(kind: Kind, mut violations: Vec<Violation>) -> Self {
+        violations.truncate(MAX_VIOLATIONS);
+        let mut problem = Self::new(kind, "the request does not respect the schema or makes no sense");
+        problem.0.violations = violations;
+        problem
+    }
+
+    /// A refusal for one violation.
+    #[must_use]
+    pub fn violation(kind: Kind, property: &str, reason: &str, value: &str) -> Self {
+        Self::violations(kind, vec![Violation::new(property, reason, value)])
+    }
+
+    /// 405 with the methods that the path has.
+    #[must_use]
+    pub fn method_not_allowed(allow: &'static str) -> Self {
+        let mut problem = Self::new(Kind::MethodNotAllowed, format!("this path takes {allow}"));
+        problem.0.allow = Some(allow);
+        problem
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}: {}", self.0.kind, self.0.detail)
+    }
+}
+
+impl ResponseError for Problem {
+    fn status_code(&self) -> StatusCode {
+        self.0.kind.facts().1
+    }
+
+    fn error_response(&self) -> HttpResponse {
+        let (name, status, title) = self.0.kind.facts();
+        let body = Body {
+            r#type: format!("{TYPE_PREFIX}{name}"),
+            title,
+            status: status.as_u16(),
+            detail: &self.0.detail,
+            nome: (self.0.kind == Kind::CobDuplicate).then_some("txid_duplicado"),
+            violacoes: &self.0.violations,
+        };
+        let mut response = HttpResponse::build(status);
+        response.content_type("application/problem+json");
+        if let Some(allow) = self.0.allow {
+            response.insert_header((header::ALLOW, allow));
+        }
+        if self.0.kind == Kind::Unauthorized {
+            response.insert_header((header::WWW_AUTHENTICATE, "Bearer"));
+        }
+        // A struct of strings always serializes; were it not so, an empty body would still carry the status.
+        response.body(serde_json::to_vec(&body).unwrap_or_default())
+    }
+}
+
+impl From<StoreError> for Problem {
+    fn from(error: StoreError) -> Self {
+        let error: &dyn std::error::Error = &error;
+        tracing::error!(error, "a change could not be recorded");
+        Self::new(Kind::InternalError, "the request could not be recorded")
+    }
+}

@@ -1,0 +1,62 @@
+//! Counts of the requests that reached each operation, so that a test can prove that nothing was asked twice.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Mutex, PoisonError},
+};
+
+use serde::Serialize;
+
+/// An operation of the API, as the ledger names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Operation {
+    /// `POST /oauth/token`.
+    Token,
+    /// `PUT /v2/cob/{txid}` and `POST /v2/cob`.
+    CobCreate,
+    /// Those of them that were refused with `txid_duplicado`.
+    CobDuplicate,
+    /// `PATCH /v2/cob/{txid}`.
+    CobRevise,
+    /// `GET /v2/cob/{txid}`.
+    CobRead,
+    /// `GET /v2/cob`.
+    CobList,
+    /// `GET /v2/pix/{e2eid}`.
+    PixRead,
+    /// `GET /v2/pix`.
+    PixList,
+    /// `PUT /v2/pix/{e2eid}/devolucao/{id}`.
+    RefundCreate,
+    /// `GET /v2/pix/{e2eid}/devolucao/{id}`.
+    RefundRead,
+    /// `PUT /v2/webhook/{chave}`.
+    WebhookSet,
+    /// `GET /v2/webhook/{chave}`.
+    WebhookRead,
+    /// `DELETE /v2/webhook/{chave}`.
+    WebhookRemove,
+    /// `GET /v2/webhook`.
+    WebhookList,
+    /// `GET` of a charge's location.
+    Payload,
+}
+
+/// The counts since the process started.
+#[derive(Debug, Default)]
+pub struct Requests(Mutex<BTreeMap<Operation, u64>>);
+
+impl Requests {
+    /// Counts one request.
+    pub fn count(&self, operation: Operation) {
+        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *counts.entry(operation).or_default() += 1;
+    }
+
+    /// The counts; an operation that was never asked for is absent.
+    #[must_use]
+    pub fn counts(&self) -> BTreeMap<Operation, u64> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}

@@ -1,0 +1,124 @@
+//! Starting and stopping the simulator from another program.
+
+use std::{
+    io,
+    net::{SocketAddr, TcpListener},
+    sync::Arc,
+};
+
+use crate::{
+    callbacks,
+    config::{Credentials, SandboxConfig},
+    control::Control,
+    dice::NoEntropy,
+    journal::{self, Identity, Journal, JournalError},
+    psp::Psp,
+    server::{self, Running, Setup},
+    state::Books,
+};
+
+/// Why a simulator could not be started.
+#[derive(Debug, thiserror::Error)]
+pub enum SandboxError {
+    /// Its control interface has no authentication, so it only listens where nobody else can reach it.
+    #[error("the sandbox listens on loopback addresses only, not on {0}")]
+    NotLoopback(SocketAddr),
+    /// The address cannot be listened on.
+    #[error("cannot listen on {address}")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// Why not.
+        #[source]
+        source: io::Error,
+    },
+    /// The state file cannot be used.
+    #[error(transparent)]
+    State(#[from] JournalError),
+    /// No random bytes for new credentials.
+    #[error(transparent)]
+    NoEntropy(#[from] NoEntropy),
+    /// The client for callbacks cannot be set up.
+    #[error("the client for callbacks cannot be set up")]
+    Client(#[source] reqwest::Error),
+    /// The server does not start.
+    #[error("the server does not start")]
+    Server(#[source] io::Error),
+}
+
+/// A running simulator. Dropping it ends it without waiting; [`Sandbox::stop`] waits.
+pub struct Sandbox {
+    psp: Arc<Psp>,
+    running: Option<Running>,
+}
+
+impl std::fmt::Debug for Sandbox {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Sandbox").field("host", &self.psp.host).finish_non_exhaustive()
+    }
+}
+
+impl Sandbox {
+    /// Loads the state and starts serving; when it returns, requests are answered. Runs in any async runtime.
+    ///
+    /// # Errors
+    /// [`SandboxError`].
+    pub async fn start(config: SandboxConfig) -> Result<Self, SandboxError> {
+        if !config.listen.ip().is_loopback() {
+            return Err(SandboxError::NotLoopback(config.listen));
+        }
+        // An error means that the process has a TLS provider already, which serves as well.
+        let _installed = rustls::crypto::ring::default_provider().install_default();
+        let client = callbacks::client().map_err(SandboxError::Client)?;
+        let (journal, identity, books) = match &config.state_file {
+            Some(path) => journal::open(path)?,
+            None => (Journal::Memory, Identity::draw()?, Books::default()),
+        };
+        let listen_error = |source| SandboxError::Listen { address: config.listen, source };
+        let listener = TcpListener::bind(config.listen).map_err(listen_error)?;
+        let host = listener.local_addr().map_err(listen_error)?.to_string();
+        let merchant = (config.merchant_name, config.merchant_city);
+        let psp = Arc::new(Psp::new(identity, host, merchant, books, journal));
+        let setup = Setup { listener, workers: config.workers, client, retry_base: config.callback_retry_base };
+        let running = server::start(psp.clone(), setup).await.map_err(SandboxError::Server)?;
+        Ok(Self { psp, running: Some(running) })
+    }
+
+    /// `http://127.0.0.1:PORT`, without a slash at the end.
+    #[must_use]
+    pub fn base_url(&self) -> String {
+        format!("http://{}", self.psp.host)
+    }
+
+    /// What a client needs; the same after a restart with the same state file, but for the port.
+    #[must_use]
+    pub fn credentials(&self) -> Credentials {
+        Credentials {
+            base_url: self.base_url(),
+            client_id: self.psp.identity.client_id.clone(),
+            client_secret: self.psp.identity.client_secret.clone(),
+            pix_key: self.psp.identity.pix_key.clone(),
+        }
+    }
+
+    /// A handle with which a tester pays charges and breaks things.
+    #[must_use]
+    pub fn control(&self) -> Control {
+        Control::new(self.psp.clone())
+    }
+
+    /// Ends the server, lets requests under way finish for a second, and lets go of the state file.
+    pub async fn stop(mut self) {
+        if let Some(running) = self.running.take() {
+            running.stop().await;
+        }
+    }
+}
+
+impl Drop for Sandbox {
+    fn drop(&mut self) {
+        if let Some(running) = &self.running {
+            running.abandon();
+        }
+    }
+}

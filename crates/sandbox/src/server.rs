@@ -1,0 +1,157 @@
+//! The HTTP server: which handler serves which path, on a thread of its own.
+
+use std::{any::Any, io, net::TcpListener, os::fd::AsFd, sync::Arc, thread, time::Duration};
+
+use actix_web::{
+    App, HttpServer,
+    dev::{Extensions, ServerHandle},
+    middleware::from_fn,
+    rt::{System, net::TcpStream},
+    web::{self, ServiceConfig},
+};
+use reqwest::Client;
+use tokio::sync::oneshot;
+
+use crate::{
+    callbacks, control,
+    faults::{self, Connection},
+    pix::{
+        cob, oauth, payload,
+        problem::{Kind, Problem},
+        received, refund,
+        views::PAYLOAD_PATH,
+        webhook,
+    },
+    psp::Psp,
+    refunds,
+};
+
+/// Seconds that connections get to end when the server stops.
+const SHUTDOWN_TIMEOUT_S: u64 = 1;
+
+/// What the server needs besides the institution.
+pub struct Setup {
+    /// Already bound.
+    pub listener: TcpListener,
+    /// HTTP worker threads.
+    pub workers: usize,
+    /// For callbacks.
+    pub client: Client,
+    /// Wait before the second attempt of a callback.
+    pub retry_base: Duration,
+}
+
+/// A server that runs on its own thread.
+#[derive(Debug)]
+pub struct Running {
+    handle: ServerHandle,
+    /// Resolves when the thread is done.
+    ended: oneshot::Receiver<()>,
+}
+
+impl Running {
+    /// Ends the server and waits until its thread is done.
+    pub async fn stop(self) {
+        self.handle.stop(true).await;
+        // An error means that the thread is gone without a word, which is what was asked for.
+        let _gone = self.ended.await;
+    }
+
+    /// Asks the server to end, without waiting.
+    pub fn abandon(&self) {
+        drop(self.handle.stop(false));
+    }
+}
+
+/// Starts the server on a thread with an actix system of its own, so that the caller may live in any runtime.
+///
+/// # Errors
+/// When no thread or no server can be had.
+pub async fn start(psp: Arc<Psp>, setup: Setup) -> io::Result<Running> {
+    let (started, start) = oneshot::channel();
+    let (end, ended) = oneshot::channel::<()>();
+    thread::Builder::new().name("cais-sandbox".to_owned()).spawn(move || {
+        System::new().block_on(run(psp, setup, started));
+        drop(end);
+    })?;
+    let handle = start.await.map_err(|_| io::Error::other("the server's thread ended at once"))??;
+    Ok(Running { handle, ended })
+}
+
+async fn run(psp: Arc<Psp>, setup: Setup, started: oneshot::Sender<io::Result<ServerHandle>>) {
+    let data = web::Data::new(psp.clone());
+    let server =
+        HttpServer::new(move || App::new().app_data(data.clone()).wrap(from_fn(faults::inject)).configure(routes))
+            .on_connect(remember_socket)
+            .workers(setup.workers.max(1))
+            .shutdown_timeout(SHUTDOWN_TIMEOUT_S)
+            .disable_signals()
+            .listen(setup.listener);
+    let server = match server {
+        Ok(server) => server.run(),
+        Err(error) => {
+            // The caller waits for this word; when it has gone away there is nobody to tell.
+            let _gone = started.send(Err(error));
+            return;
+        }
+    };
+    let background = [
+        tokio::spawn(refunds::settle_on_time(psp.clone())),
+        tokio::spawn(callbacks::deliver(psp.clone(), setup.client, setup.retry_base)),
+    ];
+    if started.send(Ok(server.handle())).is_ok()
+        && let Err(error) = server.await
+    {
+        tracing::error!(%error, "the sandbox's server failed");
+    }
+    for task in background {
+        task.abort();
+    }
+    psp.close();
+}
+
+/// Keeps a second handle on the socket, with which a fault can cut the connection.
+fn remember_socket(connection: &dyn Any, extensions: &mut Extensions) {
+    let socket = connection.downcast_ref::<TcpStream>().and_then(|tcp| tcp.as_fd().try_clone_to_owned().ok());
+    if let Some(socket) = socket {
+        extensions.insert(Connection(socket.into()));
+    }
+}
+
+/// One resource with its methods, and 405 for every other.
+macro_rules! resource {
+    ($path:expr, $allow:literal, $($method:ident => $handler:expr),+) => {
+        web::resource($path)
+            $(.route(web::$method().to($handler)))+
+            .default_service(web::to(|| async { Err::<&str, _>(Problem::method_not_allowed($allow)) }))
+    };
+}
+
+fn routes(config: &mut ServiceConfig) {
+    use control::http as hand;
+    config
+        .app_data(
+            web::PathConfig::default().error_handler(|error, _| {
+                Problem::new(Kind::NotFound, format!("the path cannot be read: {error}")).into()
+            }),
+        )
+        .service(resource!("/oauth/token", "POST", post => oauth::token))
+        .service(resource!("/v2/cob", "GET, POST", get => cob::list, post => cob::post))
+        .service(resource!("/v2/cob/{txid}", "GET, PUT, PATCH", get => cob::get, put => cob::put, patch => cob::patch))
+        .service(resource!("/v2/pix", "GET", get => received::list))
+        .service(resource!("/v2/pix/{e2eid}", "GET", get => received::get))
+        .service(resource!("/v2/pix/{e2eid}/devolucao/{id}", "GET, PUT", get => refund::get, put => refund::put))
+        .service(resource!("/v2/webhook", "GET", get => webhook::list))
+        .service(resource!(
+            "/v2/webhook/{chave}", "GET, PUT, DELETE",
+            get => webhook::get, put => webhook::put, delete => webhook::delete
+        ))
+        .service(resource!(format!("{PAYLOAD_PATH}{{token}}"), "GET", get => payload::get))
+        .service(resource!("/sandbox/cob/{txid}/pay", "POST", post => hand::pay))
+        .service(resource!("/sandbox/cob/{txid}/expire", "POST", post => hand::expire))
+        .service(resource!("/sandbox/devolucao/{e2eid}/{id}/fail", "POST", post => hand::fail_refund))
+        .service(resource!("/sandbox/faults", "PUT", put => hand::faults))
+        .service(resource!("/sandbox/clock", "PUT", put => hand::clock))
+        .service(resource!("/sandbox/ledger", "GET", get => hand::ledger))
+        .default_service(web::to(|| async { Err::<&str, _>(Problem::new(Kind::NotFound, "there is no such path")) }));
+}

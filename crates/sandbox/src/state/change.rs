@@ -1,0 +1,124 @@
+//! Every change of the simulator's state, as one line of the journal each.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    cob::{Cob, CobStatus, Terms},
+    payment::{Payment, Refund, RefundOutcome},
+};
+use crate::wire;
+
+/// Where callbacks for a Pix key go.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Webhook {
+    /// The registered URL; `/pix` is appended to it.
+    pub url: Arc<str>,
+    /// When it was registered.
+    #[serde(with = "wire::micros")]
+    pub created_at: Timestamp,
+}
+
+/// A callback that is owed.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Notification {
+    /// The Pix it tells about.
+    pub end_to_end_id: Arc<str>,
+    /// The webhook's URL when the callback fell due.
+    pub url: Arc<str>,
+}
+
+/// How many callbacks have ended, and how.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NotificationTotals {
+    /// Callbacks that ever fell due; numbers the next one.
+    pub due: u64,
+    /// Answered 2xx.
+    pub delivered: u64,
+    /// Given up after the last attempt, or not queued because too many were waiting.
+    pub abandoned: u64,
+}
+
+/// One step of the state. What a snapshot needs is among them: it is the shortest journal that leads to the same state.
+///
+/// Externally tagged on purpose: other taggings pass numbers through a buffer that loses their exact text.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Change {
+    /// A charge was created.
+    CobCreated(Cob),
+    /// A charge got new terms; the old ones become a past revision.
+    CobRevised {
+        /// Which charge.
+        txid: Arc<str>,
+        /// What holds from now on.
+        terms: Terms,
+    },
+    /// A charge's expiry was moved into the past. Creation moves along when the charge is younger than a second.
+    CobExpired {
+        /// Which charge.
+        txid: Arc<str>,
+        /// Creation from now on.
+        #[serde(with = "wire::micros")]
+        created_at: Timestamp,
+        /// Seconds from it to the expiry.
+        expires_in_s: i32,
+    },
+    /// A Pix arrived.
+    Paid {
+        /// The Pix.
+        payment: Payment,
+        /// What the charge became by it.
+        status: CobStatus,
+        /// URL that must be told, if any.
+        notify: Option<Arc<str>>,
+    },
+    /// A return was asked for.
+    RefundRequested {
+        /// Of which Pix.
+        end_to_end_id: Arc<str>,
+        /// The return.
+        refund: Refund,
+    },
+    /// A return became final.
+    RefundEnded {
+        /// Of which Pix.
+        end_to_end_id: Arc<str>,
+        /// Which return.
+        id: Box<str>,
+        /// How it ended.
+        outcome: RefundOutcome,
+        /// URL that must be told, if any.
+        notify: Option<Arc<str>>,
+    },
+    /// A webhook was registered or replaced.
+    WebhookSet {
+        /// The Pix key.
+        key: Box<str>,
+        /// Where callbacks go.
+        webhook: Webhook,
+    },
+    /// A webhook was removed.
+    WebhookRemoved {
+        /// The Pix key.
+        key: Box<str>,
+    },
+    /// A callback was answered 2xx, or given up.
+    NotificationEnded {
+        /// Its number.
+        number: u64,
+        /// Whether it was answered 2xx.
+        delivered: bool,
+    },
+    /// Snapshots only: a callback that is still owed.
+    NotificationOwed {
+        /// Its number.
+        number: u64,
+        /// The callback.
+        notification: Notification,
+    },
+    /// Snapshots only: the callbacks' totals.
+    NotificationTotals(NotificationTotals),
+}

@@ -1,0 +1,205 @@
+//! An immediate charge (`cob`) as the simulated PSP keeps it, field names as on the wire.
+
+use std::sync::Arc;
+
+use cais_domain::money::Money;
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::wire;
+
+/// `status` of a charge (API Pix 2.9.0, `CobrancaStatus`). There is no "expired": an expired charge stays `ATIVA`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum CobStatus {
+    /// Waits for its payment, or has expired.
+    #[serde(rename = "ATIVA")]
+    Active,
+    /// Paid.
+    #[serde(rename = "CONCLUIDA")]
+    Concluded,
+    /// Removed by the receiver.
+    #[serde(rename = "REMOVIDA_PELO_USUARIO_RECEBEDOR")]
+    RemovedByReceiver,
+    /// Removed by the PSP; the simulator never does, but it is a legal filter.
+    #[serde(rename = "REMOVIDA_PELO_PSP")]
+    RemovedByPsp,
+}
+
+impl CobStatus {
+    /// Reads the wire's word.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        match text {
+            "ATIVA" => Some(Self::Active),
+            "CONCLUIDA" => Some(Self::Concluded),
+            "REMOVIDA_PELO_USUARIO_RECEBEDOR" => Some(Self::RemovedByReceiver),
+            "REMOVIDA_PELO_PSP" => Some(Self::RemovedByPsp),
+            _ => None,
+        }
+    }
+}
+
+/// `devedor`: a name with a CPF or a CNPJ, never both.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Debtor {
+    /// Eleven digits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpf: Option<Box<str>>,
+    /// Fourteen characters, digits or capital letters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cnpj: Option<Box<str>>,
+    /// At most 200 characters.
+    pub nome: Box<str>,
+}
+
+/// One item of `infoAdicionais`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AdditionalInfo {
+    /// At most 50 characters.
+    pub nome: Box<str>,
+    /// At most 200 characters.
+    pub valor: Box<str>,
+}
+
+/// `valor` of a charge.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Value {
+    /// What is charged.
+    #[serde(with = "wire::amount")]
+    pub original: Money,
+    /// 1 when the payer may change the amount.
+    #[serde(rename = "modalidadeAlteracao", default, skip_serializing_if = "Option::is_none")]
+    pub alterable: Option<u8>,
+    /// Cash handed out with the payment (Pix Saque, Pix Troco).
+    #[serde(rename = "retirada", default, skip_serializing_if = "Option::is_none")]
+    pub withdrawal: Option<Box<Withdrawal>>,
+}
+
+/// `retirada`: cash instead of a purchase, or on top of one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Withdrawal {
+    /// Pix Saque.
+    #[serde(rename = "saque")]
+    Cash(WithdrawalTerms),
+    /// Pix Troco.
+    #[serde(rename = "troco")]
+    Change(WithdrawalTerms),
+}
+
+impl Withdrawal {
+    /// Its terms, whichever kind it is.
+    #[must_use]
+    pub fn terms(&self) -> &WithdrawalTerms {
+        match self {
+            Self::Cash(terms) | Self::Change(terms) => terms,
+        }
+    }
+}
+
+/// The fields that both kinds of `retirada` share.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WithdrawalTerms {
+    /// The cash.
+    #[serde(rename = "valor", with = "wire::amount")]
+    pub amount: Money,
+    /// 1 when the payer may change the cash.
+    #[serde(rename = "modalidadeAlteracao", default, skip_serializing_if = "Option::is_none")]
+    pub alterable: Option<u8>,
+    /// `AGTEC`, `AGTOT`, or (for cash only) `AGPSS`.
+    #[serde(rename = "modalidadeAgente")]
+    pub agent: Box<str>,
+    /// ISPB of the facilitator.
+    #[serde(rename = "prestadorDoServicoDeSaque")]
+    pub provider: Box<str>,
+}
+
+/// Everything of a charge that a revision may change.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Terms {
+    /// Seconds from creation to expiry.
+    pub expires_in_s: i32,
+    /// Who is charged, when told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub debtor: Option<Box<Debtor>>,
+    /// How much.
+    pub value: Value,
+    /// `solicitacaoPagador`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub payer_request: Option<Box<str>>,
+    /// `infoAdicionais`.
+    #[serde(default, skip_serializing_if = "<[AdditionalInfo]>::is_empty")]
+    pub info: Box<[AdditionalInfo]>,
+    /// Where the charge stands.
+    pub status: CobStatus,
+}
+
+/// The random part of a charge's location, 32 hexadecimal characters on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct LocationToken(pub u128);
+
+impl Serialize for LocationToken {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&format_args!("{:032x}", self.0))
+    }
+}
+
+impl<'de> Deserialize<'de> for LocationToken {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::parse(&text).ok_or_else(|| serde::de::Error::custom("not a location token"))
+    }
+}
+
+impl LocationToken {
+    /// Reads the 32 hexadecimal characters.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        if text.len() != 32 {
+            return None;
+        }
+        u128::from_str_radix(text, 16).ok().map(Self)
+    }
+}
+
+/// A charge: its present terms, the superseded ones, and the payments it drew.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Cob {
+    /// 26 to 35 alphanumerics, unique.
+    pub txid: Arc<str>,
+    /// When it was created, by the simulator's clock.
+    #[serde(with = "wire::micros")]
+    pub created_at: Timestamp,
+    /// Where its payload is served.
+    pub location: LocationToken,
+    /// What holds now; its revision number is the count of past ones.
+    pub terms: Terms,
+    /// What held before, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub past: Vec<Terms>,
+    /// Positions of its payments in the book of payments, rebuilt when the state is loaded.
+    #[serde(skip)]
+    pub payments: Vec<usize>,
+}
+
+impl Cob {
+    /// When the charge expires (`criacao` + `expiracao`).
+    #[must_use]
+    pub fn expires_at(&self) -> Timestamp {
+        self.created_at
+            .saturating_add(SignedDuration::from_secs(i64::from(self.terms.expires_in_s)))
+            .unwrap_or(Timestamp::MAX)
+    }
+
+    /// What a payer who follows the code pays: the amount and the cash on top of it.
+    #[must_use]
+    pub fn amount_due(&self) -> Option<Money> {
+        let cash = self.terms.value.withdrawal.as_ref().map_or(Money::ZERO, |w| w.terms().amount);
+        self.terms.value.original.checked_add(cash).ok()
+    }
+
+    /// Whether a payment of `amount` settles the charge.
+    #[must_use]
+    pub fn is_settled_by(&self, amount: Money) -> bool {
+        self.terms.value.alterable == Some(1) || self.amount_due().is_some_and(|due| amount >= due)
+    }
+}

@@ -1,0 +1,270 @@
+//! The simulated PSP's books: charges, received Pix, returns, webhooks and owed callbacks, in memory.
+
+pub mod change;
+pub mod cob;
+pub mod payment;
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    sync::Arc,
+};
+
+use jiff::Timestamp;
+
+use self::{
+    change::{Change, Notification, NotificationTotals, Webhook},
+    cob::{Cob, LocationToken},
+    payment::{Payment, RefundOutcome},
+};
+
+/// Most callbacks that may wait at once; beyond it new ones are counted as abandoned, as a PSP under pressure would.
+pub const MAX_OWED_NOTIFICATIONS: usize = 10_000;
+
+/// A change names an object that is not there, or one that is there already.
+#[derive(Debug, thiserror::Error)]
+#[error("a change does not fit the state: {0}")]
+pub struct Inconsistent(&'static str);
+
+/// The whole state. It changes only through [`Books::apply`], so that the journal tells everything.
+#[derive(Debug, Default)]
+pub struct Books {
+    cobs: Vec<Cob>,
+    cob_by_txid: HashMap<Arc<str>, usize>,
+    cob_by_location: HashMap<LocationToken, usize>,
+    cobs_by_creation: BTreeSet<(Timestamp, usize)>,
+    payments: Vec<Payment>,
+    payment_by_e2e: HashMap<Arc<str>, usize>,
+    payments_by_time: BTreeSet<(Timestamp, usize)>,
+    refunds_in_process: BTreeSet<(Timestamp, usize, Box<str>)>,
+    webhooks: BTreeMap<Box<str>, Webhook>,
+    owed: BTreeMap<u64, Notification>,
+    totals: NotificationTotals,
+}
+
+impl Books {
+    /// The charge with this txid, and the id of its location.
+    #[must_use]
+    pub fn find_cob(&self, txid: &str) -> Option<(usize, &Cob)> {
+        let position = *self.cob_by_txid.get(txid)?;
+        Some((position, self.cobs.get(position)?))
+    }
+
+    /// The charge whose payload is served under this token.
+    #[must_use]
+    pub fn find_cob_at(&self, location: LocationToken) -> Option<(usize, &Cob)> {
+        let position = *self.cob_by_location.get(&location)?;
+        Some((position, self.cobs.get(position)?))
+    }
+
+    /// The charges created between both instants, inclusive, oldest first, each with its position.
+    pub fn cobs_between(&self, from: Timestamp, to: Timestamp) -> impl Iterator<Item = (usize, &Cob)> {
+        between(&self.cobs_by_creation, from, to)
+            .filter_map(|position| self.cobs.get(position).map(|cob| (position, cob)))
+    }
+
+    /// How many charges there are; also the position that the next one gets.
+    #[must_use]
+    pub fn cob_count(&self) -> usize {
+        self.cobs.len()
+    }
+
+    /// The Pix with this end-to-end id.
+    #[must_use]
+    pub fn find_payment(&self, end_to_end_id: &str) -> Option<&Payment> {
+        self.payments.get(*self.payment_by_e2e.get(end_to_end_id)?)
+    }
+
+    /// The Pix received between both instants, inclusive, oldest first.
+    pub fn payments_between(&self, from: Timestamp, to: Timestamp) -> impl Iterator<Item = &Payment> {
+        between(&self.payments_by_time, from, to).filter_map(|position| self.payments.get(position))
+    }
+
+    /// The Pix that named this charge, in order of arrival.
+    pub fn payments_of<'a>(&'a self, cob: &'a Cob) -> impl Iterator<Item = &'a Payment> {
+        cob.payments.iter().filter_map(|position| self.payments.get(*position))
+    }
+
+    /// Every Pix, in order of arrival.
+    #[must_use]
+    pub fn payments(&self) -> &[Payment] {
+        &self.payments
+    }
+
+    /// When the next return becomes final.
+    #[must_use]
+    pub fn next_refund_due(&self) -> Option<Timestamp> {
+        self.refunds_in_process.first().map(|(due, _, _)| *due)
+    }
+
+    /// A return that was due by `now` and is not final yet: its Pix, its id and its due time.
+    #[must_use]
+    pub fn find_due_refund(&self, now: Timestamp) -> Option<(&Payment, &str, Timestamp)> {
+        let (due, position, id) = self.refunds_in_process.first()?;
+        (*due <= now).then_some(())?;
+        Some((self.payments.get(*position)?, id, *due))
+    }
+
+    /// The webhook of a Pix key.
+    #[must_use]
+    pub fn find_webhook(&self, key: &str) -> Option<&Webhook> {
+        self.webhooks.get(key)
+    }
+
+    /// Every webhook, by key.
+    #[must_use]
+    pub fn webhooks(&self) -> &BTreeMap<Box<str>, Webhook> {
+        &self.webhooks
+    }
+
+    /// Callbacks that are owed, by number.
+    #[must_use]
+    pub fn owed_notifications(&self) -> &BTreeMap<u64, Notification> {
+        &self.owed
+    }
+
+    /// The callbacks' totals.
+    #[must_use]
+    pub fn notification_totals(&self) -> NotificationTotals {
+        self.totals
+    }
+
+    /// The shortest list of changes that leads to this state.
+    #[must_use]
+    pub fn snapshot(&self) -> Vec<Change> {
+        let cobs = self.cobs.iter().cloned().map(Change::CobCreated);
+        // A snapshot's charge already has the status that its payments gave it.
+        let payments = self.payments.iter().filter_map(|payment| {
+            let (_, cob) = self.find_cob(&payment.txid)?;
+            Some(Change::Paid { payment: payment.clone(), status: cob.terms.status, notify: None })
+        });
+        let webhooks = self
+            .webhooks
+            .iter()
+            .map(|(key, webhook)| Change::WebhookSet { key: key.clone(), webhook: webhook.clone() });
+        let owed = self.owed.iter().map(|(number, notification)| Change::NotificationOwed {
+            number: *number,
+            notification: notification.clone(),
+        });
+        let totals = std::iter::once(Change::NotificationTotals(self.totals));
+        cobs.chain(payments).chain(webhooks).chain(owed).chain(totals).collect()
+    }
+
+    /// Carries out one change.
+    ///
+    /// # Errors
+    /// [`Inconsistent`] when it does not fit the state; then nothing was changed.
+    pub fn apply(&mut self, change: Change) -> Result<(), Inconsistent> {
+        match change {
+            Change::CobCreated(cob) => self.add_cob(cob)?,
+            Change::CobRevised { txid, terms } => {
+                let cob = self.cob_mut(&txid)?;
+                let past = std::mem::replace(&mut cob.terms, terms);
+                cob.past.push(past);
+            }
+            Change::CobExpired { txid, created_at, expires_in_s } => {
+                let position = *self.cob_by_txid.get(&txid).ok_or(Inconsistent("no such charge"))?;
+                let cob = self.cobs.get_mut(position).ok_or(Inconsistent("no such charge"))?;
+                self.cobs_by_creation.remove(&(cob.created_at, position));
+                self.cobs_by_creation.insert((created_at, position));
+                cob.created_at = created_at;
+                cob.terms.expires_in_s = expires_in_s;
+            }
+            Change::Paid { payment, status, notify } => {
+                let end_to_end_id = payment.end_to_end_id.clone();
+                let txid = payment.txid.clone();
+                self.add_payment(payment)?;
+                self.cob_mut(&txid)?.terms.status = status;
+                self.owe(end_to_end_id, notify);
+            }
+            Change::RefundRequested { end_to_end_id, refund } => {
+                let position = self.payment_position(&end_to_end_id)?;
+                self.refunds_in_process.insert((refund.settles_at(), position, refund.id.clone()));
+                self.payment_mut(position)?.refunds.push(refund);
+            }
+            Change::RefundEnded { end_to_end_id, id, outcome, notify } => {
+                let position = self.payment_position(&end_to_end_id)?;
+                let payment = self.payment_mut(position)?;
+                let refund = payment.refunds.iter_mut().find(|refund| refund.id == id);
+                let refund = refund.ok_or(Inconsistent("no such return"))?;
+                refund.outcome = outcome;
+                let due = refund.settles_at();
+                self.refunds_in_process.remove(&(due, position, id));
+                self.owe(end_to_end_id, notify);
+            }
+            Change::WebhookSet { key, webhook } => {
+                self.webhooks.insert(key, webhook);
+            }
+            Change::WebhookRemoved { key } => {
+                self.webhooks.remove(&key).ok_or(Inconsistent("no such webhook"))?;
+            }
+            Change::NotificationEnded { number, delivered } => {
+                self.owed.remove(&number).ok_or(Inconsistent("no such callback"))?;
+                let total = if delivered { &mut self.totals.delivered } else { &mut self.totals.abandoned };
+                *total += 1;
+            }
+            Change::NotificationOwed { number, notification } => {
+                self.owed.insert(number, notification);
+            }
+            Change::NotificationTotals(totals) => self.totals = totals,
+        }
+        Ok(())
+    }
+
+    fn add_cob(&mut self, cob: Cob) -> Result<(), Inconsistent> {
+        if self.cob_by_txid.contains_key(&cob.txid) {
+            return Err(Inconsistent("txid twice"));
+        }
+        let position = self.cobs.len();
+        self.cob_by_txid.insert(cob.txid.clone(), position);
+        self.cob_by_location.insert(cob.location, position);
+        self.cobs_by_creation.insert((cob.created_at, position));
+        self.cobs.push(cob);
+        Ok(())
+    }
+
+    fn add_payment(&mut self, payment: Payment) -> Result<(), Inconsistent> {
+        if self.payment_by_e2e.contains_key(&payment.end_to_end_id) {
+            return Err(Inconsistent("end-to-end id twice"));
+        }
+        let position = self.payments.len();
+        self.cob_mut(&payment.txid)?.payments.push(position);
+        for refund in &payment.refunds {
+            if refund.outcome == RefundOutcome::Processing {
+                self.refunds_in_process.insert((refund.settles_at(), position, refund.id.clone()));
+            }
+        }
+        self.payment_by_e2e.insert(payment.end_to_end_id.clone(), position);
+        self.payments_by_time.insert((payment.paid_at, position));
+        self.payments.push(payment);
+        Ok(())
+    }
+
+    fn owe(&mut self, end_to_end_id: Arc<str>, url: Option<Arc<str>>) {
+        let Some(url) = url else { return };
+        if self.owed.len() < MAX_OWED_NOTIFICATIONS {
+            self.owed.insert(self.totals.due, Notification { end_to_end_id, url });
+        } else {
+            self.totals.abandoned += 1;
+        }
+        self.totals.due += 1;
+    }
+
+    fn cob_mut(&mut self, txid: &str) -> Result<&mut Cob, Inconsistent> {
+        let position = *self.cob_by_txid.get(txid).ok_or(Inconsistent("no such charge"))?;
+        self.cobs.get_mut(position).ok_or(Inconsistent("no such charge"))
+    }
+
+    fn payment_position(&self, end_to_end_id: &str) -> Result<usize, Inconsistent> {
+        self.payment_by_e2e.get(end_to_end_id).copied().ok_or(Inconsistent("no such Pix"))
+    }
+
+    fn payment_mut(&mut self, position: usize) -> Result<&mut Payment, Inconsistent> {
+        self.payments.get_mut(position).ok_or(Inconsistent("no such Pix"))
+    }
+}
+
+fn between(index: &BTreeSet<(Timestamp, usize)>, from: Timestamp, to: Timestamp) -> impl Iterator<Item = usize> {
+    // A range whose start is behind its end panics; an inverted question has no answer instead.
+    let range = (from <= to).then(|| index.range((from, 0)..=(to, usize::MAX)));
+    range.into_iter().flatten().map(|(_, position)| *position)
+}

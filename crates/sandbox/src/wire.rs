@@ -1,0 +1,155 @@
+//! How instants and amounts look on this wire: RFC 3339 with milliseconds, and `"123.45"`.
+
+use cais_domain::money::Money;
+use jiff::Timestamp;
+use serde::Serializer;
+
+/// Integer digits that the API Pix allows in an amount (pattern `\d{1,10}\.\d{2}`).
+const MAX_INTEGER_DIGITS: usize = 10;
+
+/// The instant as `2026-01-02T03:04:05.678Z`.
+#[must_use]
+pub fn instant(at: Timestamp) -> String {
+    at.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
+}
+
+/// Serializes an instant in the form of [`instant`].
+///
+/// # Errors
+/// Only those of the serializer.
+pub fn serialize_instant<S: Serializer>(at: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&instant(*at))
+}
+
+/// The same for an instant that may be absent.
+///
+/// # Errors
+/// Only those of the serializer.
+#[expect(clippy::ref_option, reason = "the signature that serde calls")]
+pub fn serialize_optional_instant<S: Serializer>(at: &Option<Timestamp>, serializer: S) -> Result<S::Ok, S::Error> {
+    match at {
+        Some(at) => serialize_instant(at, serializer),
+        None => serializer.serialize_none(),
+    }
+}
+
+/// Reads an amount that matches `\d{1,10}\.\d{2}` exactly, as the API Pix writes it.
+#[must_use]
+pub fn parse_strict_amount(text: &str) -> Option<Money> {
+    let (integer, cents) = text.split_once('.')?;
+    if cents.len() != 2 {
+        return None;
+    }
+    centavos(integer, cents)
+}
+
+/// Reads an amount of a control request: up to two decimals, point or none.
+#[must_use]
+pub fn parse_lenient_amount(text: &str) -> Option<Money> {
+    match text.split_once('.') {
+        None => centavos(text, "00"),
+        Some((integer, cents)) if cents.len() == 1 => centavos(integer, &format!("{cents}0")),
+        Some((integer, cents)) if cents.len() == 2 => centavos(integer, cents),
+        Some(_) => None,
+    }
+}
+
+fn centavos(integer: &str, cents: &str) -> Option<Money> {
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if integer.len() > MAX_INTEGER_DIGITS || !digits(integer) || !digits(cents) {
+        return None;
+    }
+    let reais: i64 = integer.parse().ok()?;
+    let rest: i64 = cents.parse().ok()?;
+    Some(Money::from_centavos(reais.checked_mul(100)?.checked_add(rest)?))
+}
+
+/// Amounts as the wire's text, for `#[serde(with = "wire::amount")]`.
+pub mod amount {
+    use cais_domain::money::Money;
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    /// Writes `"123.45"`.
+    ///
+    /// # Errors
+    /// Only those of the serializer.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde calls")]
+    pub fn serialize<S: Serializer>(amount: &Money, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(amount)
+    }
+
+    /// Reads `"123.45"`.
+    ///
+    /// # Errors
+    /// When the text is not such an amount.
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Money, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        super::parse_strict_amount(&text).ok_or_else(|| D::Error::custom("not an amount"))
+    }
+}
+
+/// Instants of the journal as microseconds since 1970, for `#[serde(with = "wire::micros")]`.
+pub mod micros {
+    use jiff::Timestamp;
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    /// Writes the integer.
+    ///
+    /// # Errors
+    /// Only those of the serializer.
+    pub fn serialize<S: Serializer>(at: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_i64(at.as_microsecond())
+    }
+
+    /// Reads the integer.
+    ///
+    /// # Errors
+    /// When it is no integer or out of the calendar.
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Timestamp, D::Error> {
+        Timestamp::from_microsecond(i64::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+    use super::*;
+
+    #[test]
+    fn amounts_of_the_api_have_exactly_two_decimals() {
+        let cases = [
+            ("0.00", Some(0)),
+            ("10.50", Some(1050)),
+            ("9999999999.99", Some(999_999_999_999)),
+            ("10.5", None),
+            ("10", None),
+            ("10.500", None),
+            ("10000000000.00", None),
+            ("-1.00", None),
+            ("+1.00", None),
+            (".50", None),
+            ("1,00", None),
+            (" 1.00", None),
+            ("1.0a", None),
+            ("", None),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(parse_strict_amount(text), expected.map(Money::from_centavos), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn amounts_of_the_control_interface_may_leave_decimals_out() {
+        for (text, expected) in
+            [("10", Some(1000)), ("10.5", Some(1050)), ("10.50", Some(1050)), ("10.505", None), ("1e2", None)]
+        {
+            assert_eq!(parse_lenient_amount(text), expected.map(Money::from_centavos), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn instants_and_amounts_are_written_as_the_wire_shows_them() {
+        assert_eq!(Money::from_centavos(123_456).to_string(), "1234.56");
+        assert_eq!(instant("2026-01-02T03:04:05.6Z".parse().unwrap()), "2026-01-02T03:04:05.600Z");
+    }
+}

@@ -1,0 +1,17 @@
+//! The simulator over a real socket: every endpoint, its refusals, its callbacks, its faults and its file.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::indexing_slicing, reason = "an absent JSON field reads as null and fails the comparison")]
+
+mod bed;
+mod callbacks;
+mod cob_list;
+mod cob_refusals;
+mod cobs;
+mod control;
+mod faults;
+mod oauth;
+mod pix;
+mod receiver;
+mod refunds;
+mod restart;
+mod webhooks;
