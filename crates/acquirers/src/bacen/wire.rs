@@ -1,0 +1,197 @@
+//! The shapes of the API Pix on the wire. Answers are read leniently here and judged in `read`.
+
+use std::borrow::Cow;
+
+use cais_domain::document::Document;
+use cais_domain::money::Money;
+use cais_ports::{AcquirerError, ChargeOrder};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+/// Longest `solicitacaoPagador`, in characters.
+const MAX_REQUEST_CHARS: usize = 140;
+/// Longest `nome`, in characters.
+const MAX_NAME_CHARS: usize = 200;
+/// Integer digits of an amount on the wire.
+const MAX_INTEGER_DIGITS: usize = 10;
+/// Longest `expiracao`, an int32 of seconds.
+const MAX_EXPIRATION_S: u32 = i32::MAX.unsigned_abs();
+
+/// The one status that a receiver may ask for.
+pub(super) const REMOVED_BY_US: &str = "REMOVIDA_PELO_USUARIO_RECEBEDOR";
+
+#[derive(Serialize)]
+struct CobRequest<'a> {
+    calendario: CalendarRequest,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    devedor: Option<Debtor<'a>>,
+    valor: ValueRequest,
+    chave: &'a str,
+    #[serde(rename = "solicitacaoPagador", skip_serializing_if = "Option::is_none")]
+    solicitacao_pagador: Option<String>,
+}
+
+#[derive(Serialize)]
+struct CalendarRequest {
+    expiracao: u32,
+}
+
+#[derive(Serialize)]
+struct ValueRequest {
+    original: String,
+}
+
+#[derive(Serialize)]
+struct Debtor<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cpf: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cnpj: Option<&'a str>,
+    nome: String,
+}
+
+/// The body of `PUT /v2/cob/{txid}`.
+///
+/// # Errors
+/// [`AcquirerError::Refused`] for an order that the standard cannot express.
+pub(super) fn charge_request(order: &ChargeOrder, key: &str) -> Result<Vec<u8>, AcquirerError> {
+    let refused = |why: &str| AcquirerError::Refused(why.to_owned());
+    let amount = order.amount.to_string();
+    if !order.amount.is_positive() || !is_wire_amount(&amount) {
+        return Err(refused("the amount cannot be written on the wire"));
+    }
+    if order.expires_in_s == 0 || order.expires_in_s > MAX_EXPIRATION_S {
+        return Err(refused("the time to pay cannot be written on the wire"));
+    }
+    let body = CobRequest {
+        calendario: CalendarRequest { expiracao: order.expires_in_s },
+        devedor: order.payer.as_ref().and_then(debtor),
+        valor: ValueRequest { original: amount },
+        chave: key,
+        solicitacao_pagador: order.description.as_deref().and_then(|text| line(text, MAX_REQUEST_CHARS)),
+    };
+    serde_json::to_vec(&body).map_err(|_| refused("the order cannot be written as JSON"))
+}
+
+fn debtor((document, name): &(Document, String)) -> Option<Debtor<'_>> {
+    let nome = line(name, MAX_NAME_CHARS)?;
+    let (cpf, cnpj) = match document {
+        Document::Cpf(cpf) => (Some(cpf.as_str()), None),
+        Document::Cnpj(cnpj) => (None, Some(cnpj.as_str())),
+    };
+    Some(Debtor { cpf, cnpj, nome })
+}
+
+/// One line of at most `max` characters; `None` when nothing is left of it.
+fn line(text: &str, max: usize) -> Option<String> {
+    let line: String =
+        text.trim().chars().map(|character| if character.is_control() { ' ' } else { character }).take(max).collect();
+    let line = line.trim_end();
+    (!line.is_empty()).then(|| line.to_owned())
+}
+
+/// `\d{1,10}\.\d{2}`, to the letter.
+fn is_wire_amount(text: &str) -> bool {
+    let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+    text.split_once('.').is_some_and(|(reais, centavos)| {
+        (1..=MAX_INTEGER_DIGITS).contains(&reais.len()) && centavos.len() == 2 && digits(reais) && digits(centavos)
+    })
+}
+
+/// An amount as it is written on the wire.
+pub(super) fn parse_amount(text: &str) -> Option<Money> {
+    is_wire_amount(text).then(|| Money::parse(text).ok()).flatten()
+}
+
+/// The body of `PATCH /v2/cob/{txid}`.
+#[derive(Serialize)]
+pub(super) struct Revision {
+    pub(super) status: &'static str,
+}
+
+/// The body of `PUT /v2/webhook/{chave}`.
+#[derive(Serialize)]
+pub(super) struct Callback<'a> {
+    #[serde(rename = "webhookUrl")]
+    pub(super) webhook_url: &'a str,
+}
+
+/// `CobGerada` and `CobCompleta`. What the standard requires may be missing here, so that `read` can name it.
+#[derive(Deserialize)]
+pub(super) struct Cob<'a> {
+    #[serde(borrow)]
+    pub(super) calendario: Option<Calendar<'a>>,
+    #[serde(borrow)]
+    pub(super) txid: Option<Cow<'a, str>>,
+    pub(super) status: Option<Cow<'a, str>>,
+    pub(super) valor: Option<Value<'a>>,
+    pub(super) chave: Option<Cow<'a, str>>,
+    #[serde(rename = "pixCopiaECola")]
+    pub(super) pix_copia_e_cola: Option<String>,
+    /// Each is read by itself, so that one that cannot be read is named.
+    pub(super) pix: Option<Vec<&'a RawValue>>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Calendar<'a> {
+    #[serde(borrow)]
+    pub(super) criacao: Option<Cow<'a, str>>,
+    /// A number; the standard's own examples have it as a string too.
+    pub(super) expiracao: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Value<'a> {
+    #[serde(borrow)]
+    pub(super) original: Option<Cow<'a, str>>,
+}
+
+/// A Pix within a charge.
+#[derive(Deserialize)]
+pub(super) struct Pix<'a> {
+    #[serde(borrow, rename = "endToEndId")]
+    pub(super) end_to_end_id: Option<Cow<'a, str>>,
+    pub(super) txid: Option<Cow<'a, str>>,
+    pub(super) valor: Option<Cow<'a, str>>,
+    pub(super) horario: Option<Cow<'a, str>>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{line, parse_amount};
+
+    #[test]
+    fn amounts_are_read_to_the_letter() {
+        for (text, centavos) in [
+            ("0.01", Some(1)),
+            ("10.50", Some(1050)),
+            ("9999999999.99", Some(999_999_999_999)),
+            ("10000000000.00", None),
+            ("10.5", None),
+            ("10", None),
+            (".50", None),
+            ("1e2", None),
+            ("-1.00", None),
+            ("+1.00", None),
+            ("1,00", None),
+            ("10.500", None),
+            ("", None),
+        ] {
+            let found = parse_amount(text).map(cais_domain::money::Money::centavos);
+            assert_eq!(found, centavos, "{text}");
+        }
+    }
+
+    #[test]
+    fn texts_become_one_bounded_line() {
+        for (text, wanted) in [
+            ("a\r\nb\tc", Some("a  b c")),
+            ("  x  ", Some("x")),
+            ("áéíóúxy", Some("áéíóúx")),
+            ("\n\n", None),
+            ("", None),
+        ] {
+            assert_eq!(line(text, 6).as_deref(), wanted, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! An acquirer behind its breaker, with every call counted and timed.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::txid::Txid;
+use cais_ports::{Acquirer, AcquirerError, ChargeOrder, UpstreamCharge};
+use metrics::{counter, histogram};
+
+use crate::breaker::{Breaker, MonotonicClock, Outcome};
+
+/// With less than this a call could only fail by our own fault, and the breaker would hear of it.
+pub(crate) const MIN_BUDGET: Duration = Duration::from_millis(20);
+
+/// Calls go through while the breaker lets them; else they are [`AcquirerError::Unavailable`] at once.
+pub(crate) struct Guarded {
+    inner: Arc<dyn Acquirer>,
+    breaker: Arc<Breaker>,
+}
+
+impl Guarded {
+    pub(crate) fn new(inner: Arc<dyn Acquirer>, clock: MonotonicClock) -> Self {
+        let breaker = Breaker::new(inner.name().as_str(), clock);
+        Self { inner, breaker }
+    }
+
+    pub(crate) fn is_available(&self) -> bool {
+        self.breaker.is_available()
+    }
+
+    /// As `create_charge`; `None` when the acquirer is being left alone and was not asked.
+    pub(crate) async fn try_create(
+        &self,
+        order: &ChargeOrder,
+        budget: Duration,
+    ) -> Option<Result<UpstreamCharge, AcquirerError>> {
+        let work = self.inner.create_charge(order, budget);
+        self.guard("create", budget, work).await
+    }
+
+    /// Makes a call and tells breaker and metrics; `None` when the breaker does not let it through.
+    async fn guard<T>(
+        &self,
+        operation: &'static str,
+        budget: Duration,
+        work: impl Future<Output = Result<T, AcquirerError>> + Send,
+    ) -> Option<Result<T, AcquirerError>> {
+        if budget < MIN_BUDGET {
+            let error = AcquirerError::Unavailable("no time is left".to_owned());
+            return Some(Err(error));
+        }
+        let Some(permit) = self.breaker.enter() else {
+            self.count(operation, "left_alone");
+            return None;
+        };
+        let started = Instant::now();
+        let result = work.await;
+        let (outcome, label) = match &result {
+            Ok(_) => (Outcome::Answered, "ok"),
+            Err(AcquirerError::Refused(_)) => (Outcome::Answered, "refused"),
+            Err(AcquirerError::Unavailable(_)) => (Outcome::Failed, "unavailable"),
+            Err(AcquirerError::OutcomeUnknown(_)) => (Outcome::Failed, "unknown"),
+        };
+        permit.report(outcome);
+        self.count(operation, label);
+        histogram!(
+            "cais_acquirer_request_seconds",
+            "acquirer" => self.inner.name().as_str().to_owned(),
+            "operation" => operation
+        )
+        .record(started.elapsed().as_secs_f64());
+        Some(result)
+    }
+
+    async fn guard_or_refuse<T>(
+        &self,
+        operation: &'static str,
+        budget: Duration,
+        work: impl Future<Output = Result<T, AcquirerError>> + Send,
+    ) -> Result<T, AcquirerError> {
+        self.guard(operation, budget, work).await.unwrap_or_else(|| Err(left_alone()))
+    }
+
+    fn count(&self, operation: &'static str, outcome: &'static str) {
+        counter!(
+            "cais_acquirer_requests_total",
+            "acquirer" => self.inner.name().as_str().to_owned(),
+            "operation" => operation,
+            "outcome" => outcome
+        )
+        .increment(1);
+    }
+}
+
+fn left_alone() -> AcquirerError {
+    AcquirerError::Unavailable("left alone, because its last calls failed".to_owned())
+}
+
+#[async_trait]
+impl Acquirer for Guarded {
+    fn name(&self) -> &AcquirerName {
+        self.inner.name()
+    }
+
+    async fn create_charge(&self, order: &ChargeOrder, budget: Duration) -> Result<UpstreamCharge, AcquirerError> {
+        self.try_create(order, budget).await.unwrap_or_else(|| Err(left_alone()))
+    }
+
+    async fn find_charge(&self, txid: &Txid, budget: Duration) -> Result<Option<UpstreamCharge>, AcquirerError> {
+        let work = self.inner.find_charge(txid, budget);
+        self.guard_or_refuse("find", budget, work).await
+    }
+
+    async fn cancel_charge(&self, txid: &Txid, budget: Duration) -> Result<UpstreamCharge, AcquirerError> {
+        let work = self.inner.cancel_charge(txid, budget);
+        self.guard_or_refuse("cancel", budget, work).await
+    }
+
+    fn notice_txids(&self, body: &[u8]) -> Result<Vec<Txid>, AcquirerError> {
+        self.inner.notice_txids(body)
+    }
+
+    async fn register_callback(&self, url: &str, budget: Duration) -> Result<(), AcquirerError> {
+        let work = self.inner.register_callback(url, budget);
+        self.guard_or_refuse("register_callback", budget, work).await
+    }
+}

@@ -1,0 +1,105 @@
+//! The client certificate that an institution issued to us, as a PEM or a PKCS#12 file.
+
+use std::fmt;
+
+use p12_keystore::Pkcs12Archive;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
+
+use super::secret::Secret;
+
+/// What every PEM file has and no PKCS#12 file begins with.
+const PEM_MARK: &[u8] = b"-----BEGIN ";
+/// Most certificates of a chain that are read; real ones have two or three.
+const MAX_CHAIN: usize = 10;
+
+/// The content of a certificate file: PEM with the certificate, its chain and its unencrypted key, or PKCS#12.
+#[derive(Clone)]
+pub struct Certificate {
+    bytes: Vec<u8>,
+    passphrase: Option<Secret>,
+}
+
+/// Why a certificate file cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CertificateError {
+    /// The PEM text is broken.
+    #[error("is not valid PEM")]
+    BrokenPem,
+    /// Neither PEM nor PKCS#12, or the passphrase is wrong.
+    #[error("is neither PEM nor a PKCS#12 file that its passphrase opens")]
+    Unopened,
+    /// There is no certificate in it.
+    #[error("has no certificate")]
+    NoCertificate,
+    /// There is no unencrypted private key in it.
+    #[error("has no private key that can be read")]
+    NoKey,
+}
+
+/// A chain, the certificate itself first, and its key.
+pub(super) struct Identity {
+    pub(super) chain: Vec<CertificateDer<'static>>,
+    pub(super) key: PrivateKeyDer<'static>,
+}
+
+impl Certificate {
+    /// The bytes of the file; which of the two formats it has is seen from them. PKCS#12 without a passphrase has the empty one.
+    #[must_use]
+    pub fn new(bytes: Vec<u8>, passphrase: Option<Secret>) -> Self {
+        Self { bytes, passphrase }
+    }
+
+    /// Opens it.
+    pub(super) fn identity(&self) -> Result<Identity, CertificateError> {
+        let is_pem = self.bytes.windows(PEM_MARK.len()).any(|window| window == PEM_MARK);
+        if is_pem { self.open_pem() } else { self.open_pkcs12() }
+    }
+
+    fn open_pem(&self) -> Result<Identity, CertificateError> {
+        let chain = read_pem_certificates(&self.bytes)?;
+        if chain.is_empty() {
+            return Err(CertificateError::NoCertificate);
+        }
+        let key = PrivateKeyDer::from_pem_slice(&self.bytes).map_err(|_| CertificateError::NoKey)?;
+        Ok(Identity { chain, key })
+    }
+
+    fn open_pkcs12(&self) -> Result<Identity, CertificateError> {
+        let passphrase = self.passphrase.as_ref().map_or("", Secret::expose);
+        let archive = Pkcs12Archive::from_pkcs12(&self.bytes, passphrase).map_err(|_| CertificateError::Unopened)?;
+        let key = archive.keys.first().ok_or(CertificateError::NoKey)?;
+        // The certificate of the key first, wherever the file has it; some files link the two by an id, some do not.
+        let is_own = |id: &Option<Vec<u8>>| match (id, &key.local_key_id) {
+            (Some(certificate), Some(key)) => certificate.as_slice() == key.as_ref(),
+            (None | Some(_), None) | (None, Some(_)) => false,
+        };
+        let (own, others): (Vec<_>, Vec<_>) = archive.certs.iter().partition(|bag| is_own(&bag.local_key_id));
+        let chain: Vec<_> = own
+            .into_iter()
+            .chain(others)
+            .take(MAX_CHAIN)
+            .map(|bag| CertificateDer::from(bag.cert.as_der().to_vec()))
+            .collect();
+        if chain.is_empty() {
+            return Err(CertificateError::NoCertificate);
+        }
+        let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.key.as_der().to_vec()));
+        Ok(Identity { chain, key })
+    }
+}
+
+/// Every certificate of a PEM text.
+pub(super) fn read_pem_certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, CertificateError> {
+    CertificateDer::pem_slice_iter(pem)
+        .take(MAX_CHAIN)
+        .collect::<Result<_, _>>()
+        .map_err(|_| CertificateError::BrokenPem)
+}
+
+/// Only how large it is: the key is inside.
+impl fmt::Debug for Certificate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Certificate({} bytes, ***)", self.bytes.len())
+    }
+}

@@ -1,0 +1,133 @@
+//! One request and its whole answer, bounded in time and size.
+
+use std::error::Error;
+
+use reqwest::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use reqwest::{Client, Request, Response, StatusCode};
+use rustls::AlertDescription;
+
+use crate::deadline::Deadline;
+
+/// Largest answer that is read, in bytes. A charge has a few KiB, also with many payments.
+pub(crate) const MAX_ANSWER_BYTES: usize = 256 * 1024;
+
+/// A whole answer.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub(crate) status: StatusCode,
+    /// Whether the header says so, or says nothing.
+    pub(crate) is_json: bool,
+    pub(crate) body: Vec<u8>,
+}
+
+/// There is no whole answer. The texts name neither address nor content.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum TransportError {
+    /// The request certainly did not arrive.
+    NotSent(String),
+    /// It may have arrived.
+    Lost(String),
+}
+
+/// Sends `request` and reads the answer to its end, before the deadline.
+pub(crate) async fn send(client: &Client, mut request: Request, deadline: Deadline) -> Result<Reply, TransportError> {
+    let left = deadline.left();
+    if left.is_zero() {
+        return Err(TransportError::NotSent("no time is left".to_owned()));
+    }
+    *request.timeout_mut() = Some(left);
+    let response = client.execute(request).await.map_err(|error| judge(&error))?;
+    read(response).await
+}
+
+async fn read(mut response: Response) -> Result<Reply, TransportError> {
+    let too_large = || TransportError::Lost(format!("the answer has over {MAX_ANSWER_BYTES} bytes"));
+    let announced = response
+        .headers()
+        .get(CONTENT_LENGTH)
+        .and_then(|length| length.to_str().ok())
+        .and_then(|length| length.parse::<usize>().ok())
+        .unwrap_or(0);
+    if announced > MAX_ANSWER_BYTES {
+        return Err(too_large());
+    }
+    let status = response.status();
+    let is_json = says_json(&response);
+    let mut body = Vec::with_capacity(announced);
+    while let Some(chunk) = response.chunk().await.map_err(|error| lost(&error))? {
+        if body.len().saturating_add(chunk.len()) > MAX_ANSWER_BYTES {
+            return Err(too_large());
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(Reply { status, is_json, body })
+}
+
+/// `application/json`, `application/problem+json` and the like; an answer that says nothing is tried.
+fn says_json(response: &Response) -> bool {
+    let Some(value) = response.headers().get(CONTENT_TYPE) else {
+        return true;
+    };
+    let essence = value.to_str().unwrap_or_default();
+    let essence = essence.split(';').next().unwrap_or_default().trim();
+    let subtype = essence.rsplit('/').next().unwrap_or_default();
+    subtype.eq_ignore_ascii_case("json") || subtype.to_ascii_lowercase().ends_with("+json")
+}
+
+/// Tells a connection that was never made from a request that was lost on its way.
+fn judge(error: &reqwest::Error) -> TransportError {
+    if error.is_connect() || error.is_builder() || refused_our_certificate(error) {
+        return TransportError::NotSent(format!("no connection: {}", root_cause(error)));
+    }
+    lost(error)
+}
+
+fn lost(error: &reqwest::Error) -> TransportError {
+    TransportError::Lost(if error.is_timeout() {
+        "no whole answer in time".to_owned()
+    } else {
+        format!("the connection broke: {}", root_cause(error))
+    })
+}
+
+/// With TLS 1.3 a server judges our certificate only after we believe to be connected: its alert then comes instead of an answer.
+fn refused_our_certificate(error: &reqwest::Error) -> bool {
+    causes(error).any(|cause| {
+        let alert = match cause.downcast_ref::<rustls::Error>() {
+            Some(rustls::Error::AlertReceived(alert)) => *alert,
+            _ => return false,
+        };
+        [
+            AlertDescription::CertificateRequired,
+            AlertDescription::BadCertificate,
+            AlertDescription::UnsupportedCertificate,
+            AlertDescription::CertificateRevoked,
+            AlertDescription::CertificateExpired,
+            AlertDescription::CertificateUnknown,
+            AlertDescription::UnknownCA,
+            AlertDescription::AccessDenied,
+            // A signature of the handshake does not hold (RFC 8446, 6.2); broken records have another alert.
+            AlertDescription::DecryptError,
+            AlertDescription::HandshakeFailure,
+        ]
+        .contains(&alert)
+    })
+}
+
+/// The errors below `error`, also those that an I/O error carries inside.
+fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
+    let mut next = error.source();
+    std::iter::from_fn(move || {
+        let current = next?;
+        next = match current.downcast_ref::<std::io::Error>() {
+            Some(io) => io.get_ref().map(|inner| -> &(dyn Error + 'static) { inner }),
+            None => current.source(),
+        };
+        Some(current)
+    })
+}
+
+/// What went wrong at the bottom; it names no address.
+fn root_cause(error: &reqwest::Error) -> String {
+    causes(error).last().map_or_else(|| "no cause given".to_owned(), ToString::to_string)
+}

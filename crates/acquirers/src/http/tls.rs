@@ -1,0 +1,62 @@
+//! TLS of our own: ring, the system's roots and an institution's own, and our client certificate; nothing process-wide.
+
+use std::sync::Arc;
+
+use rustls::crypto::ring;
+use rustls::{ClientConfig, RootCertStore};
+
+use super::certificate::{Certificate, CertificateError, read_pem_certificates};
+
+/// Why TLS could not be set up.
+#[derive(Debug, thiserror::Error)]
+pub enum TlsError {
+    /// The client certificate.
+    #[error("the client certificate {0}")]
+    Certificate(CertificateError),
+    /// The extra root.
+    #[error("the extra root certificate {0}")]
+    ExtraRoot(CertificateError),
+    /// Neither the system has roots nor was one given: no server could be trusted.
+    #[error("there is no root certificate to trust: install the system's, or name an extra one")]
+    NoRoots,
+    /// The TLS library refused what it was given, such as a key that is not of the certificate.
+    #[error("TLS cannot be set up")]
+    Library(#[from] rustls::Error),
+}
+
+/// What is trusted and shown.
+pub(super) fn client_config(
+    identity: Option<&Certificate>,
+    extra_root_pem: Option<&[u8]>,
+    needs_roots: bool,
+) -> Result<ClientConfig, TlsError> {
+    let mut roots = RootCertStore::empty();
+    if let Some(pem) = extra_root_pem {
+        let extra = read_pem_certificates(pem).map_err(TlsError::ExtraRoot)?;
+        if extra.is_empty() {
+            return Err(TlsError::ExtraRoot(CertificateError::NoCertificate));
+        }
+        for root in extra {
+            roots.add(root)?;
+        }
+    }
+    if needs_roots {
+        // Broken certificates of the system are left out, as every client does; none at all is seen just below.
+        roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+        if roots.is_empty() {
+            return Err(TlsError::NoRoots);
+        }
+    }
+    let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()?
+        .with_root_certificates(roots);
+    let mut config = match identity {
+        Some(certificate) => {
+            let identity = certificate.identity().map_err(TlsError::Certificate)?;
+            builder.with_client_auth_cert(identity.chain, identity.key)?
+        }
+        None => builder.with_no_client_auth(),
+    };
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    Ok(config)
+}

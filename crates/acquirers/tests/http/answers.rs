@@ -1,0 +1,127 @@
+//! What upstream may answer, and the adapter that is told it.
+
+use std::time::Duration;
+
+use cais_acquirers::{BacenAcquirer, BacenConfig, Secret};
+use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::money::Money;
+use cais_domain::pix_key::PixKey;
+use cais_domain::txid::Txid;
+use cais_ports::{AcquirerError, ChargeOrder};
+use serde_json::{Value, json};
+
+use crate::server::Act;
+
+pub const TXID: &str = "01jd8x2m4pe9ktva0c6rzq5w3n";
+pub const KEY: &str = "7d9f0335-8dcc-4054-9bf9-0dbd61d36906";
+/// A dynamic code with a right checksum and without an amount.
+pub const CODE: &str = "00020101021226760014br.gov.bcb.pix2554pix.example.com/qr/v2/9d36b84fc70b478fb95c12729b90ca255204000053039865802BR5913EMPRESA TESTE6009SAO PAULO62070503***63042BF6";
+/// A static one.
+pub const STATIC_CODE: &str = "00020126330014br.gov.bcb.pix011112345678909520400005303986540510.005802BR5913EMPRESA TESTE6009SAO PAULO62140510PEDIDO000163047056";
+/// Long enough for every test that does not wait for its end.
+pub const BUDGET: Duration = Duration::from_secs(9);
+
+pub fn txid() -> Txid {
+    Txid::parse(TXID).unwrap()
+}
+
+pub fn order() -> ChargeOrder {
+    ChargeOrder {
+        txid: txid(),
+        amount: Money::from_centavos(1_050),
+        expires_in_s: 3_600,
+        payer: None,
+        description: None,
+    }
+}
+
+pub fn config(base_url: &str) -> BacenConfig {
+    BacenConfig::new(
+        AcquirerName::parse("main").unwrap(),
+        base_url,
+        "client",
+        Secret::new("hush"),
+        PixKey::parse(KEY).unwrap(),
+    )
+}
+
+pub fn acquirer(base_url: &str) -> BacenAcquirer {
+    BacenAcquirer::new(&config(base_url)).unwrap()
+}
+
+/// The charge of [`order`], as the institution tells it.
+pub fn cob() -> Value {
+    json!({
+        "calendario": {"criacao": "2026-11-20T12:00:00.123456789-03:00", "expiracao": 3600},
+        "txid": TXID,
+        "revisao": 0,
+        "status": "ATIVA",
+        "valor": {"original": "10.50"},
+        "chave": KEY,
+        "location": "pix.example.com/qr/v2/9d36b84fc70b478fb95c12729b90ca25",
+        "pixCopiaECola": CODE
+    })
+}
+
+/// [`cob`] with the value at `pointer` replaced, or removed if `None`.
+pub fn cob_with(pointer: &str, value: Option<Value>) -> Value {
+    let mut cob = cob();
+    let (parent, field) = pointer.rsplit_once('/').unwrap();
+    let parent = cob.pointer_mut(parent).unwrap().as_object_mut().unwrap();
+    match value {
+        Some(value) => parent.insert(field.to_owned(), value),
+        None => parent.remove(field),
+    };
+    cob
+}
+
+pub fn http(status: u16, content_type: &str, body: &str) -> Vec<u8> {
+    let length = body.len();
+    format!("HTTP/1.1 {status} X\r\ncontent-type: {content_type}\r\ncontent-length: {length}\r\n\r\n{body}")
+        .into_bytes()
+}
+
+pub fn json_reply(status: u16, body: &Value) -> Act {
+    Act::Reply(http(status, "application/json; charset=utf-8", &body.to_string()))
+}
+
+pub fn html(status: u16) -> Act {
+    Act::Reply(http(status, "text/html", "<html>Gateway</html>"))
+}
+
+pub fn problem(status: u16, kind: &str) -> Act {
+    let body = json!({
+        "type": format!("https://pix.bcb.gov.br/api/v2/error/{kind}"), "title": "Recusado.", "status": status
+    });
+    Act::Reply(http(status, "application/problem+json", &body.to_string()))
+}
+
+pub fn not_found() -> Act {
+    problem(404, "CobNaoEncontrado")
+}
+
+/// `expires_in` is written as it is given.
+pub fn token(text: &str, expires_in: &str) -> Act {
+    Act::Reply(token_bytes(text, expires_in))
+}
+
+pub fn token_bytes(text: &str, expires_in: &str) -> Vec<u8> {
+    let body =
+        format!(r#"{{"access_token":"{text}","token_type":"Bearer","expires_in":{expires_in},"scope":"cob.write"}}"#);
+    http(200, "application/json", &body)
+}
+
+/// `ok`, `refused`, `unavailable` or `unknown`.
+pub fn kind<T>(result: &Result<T, AcquirerError>) -> &'static str {
+    match result {
+        Ok(_) => "ok",
+        Err(AcquirerError::Refused(_)) => "refused",
+        Err(AcquirerError::Unavailable(_)) => "unavailable",
+        Err(AcquirerError::OutcomeUnknown(_)) => "unknown",
+    }
+}
+
+/// What the error says; empty for none.
+pub fn reason<T>(result: &Result<T, AcquirerError>) -> String {
+    result.as_ref().err().map(ToString::to_string).unwrap_or_default()
+}

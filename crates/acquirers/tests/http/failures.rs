@@ -1,0 +1,61 @@
+//! Failures that are certain: nothing was done, and nothing is asked again.
+
+use cais_ports::Acquirer;
+
+use crate::answers::{BUDGET, acquirer, config, html, http, kind, order, problem, reason};
+use crate::server::{Act, Server, closed_port};
+
+#[tokio::test]
+async fn certain_refusals_are_not_asked_about() {
+    let nome = http(400, "application/json", r#"{"nome":"valor_invalido","mensagem":"Valor inválido"}"#);
+    for (answer, wanted, said) in [
+        (problem(400, "CobOperacaoInvalida"), "refused", "400 CobOperacaoInvalida: Recusado."),
+        (problem(404, "NaoEncontrado"), "refused", "404 NaoEncontrado"),
+        (problem(410, "PermanentementeRemovido"), "refused", "410"),
+        (problem(422, "X"), "refused", "422"),
+        (Act::Reply(nome), "refused", "400 valor_invalido: Valor inválido"),
+        (problem(403, "AcessoNegado"), "unavailable", "403"),
+        (html(403), "unavailable", "403"),
+        (problem(429, "X"), "unavailable", "429"),
+        (html(429), "unavailable", "429"),
+    ] {
+        let server = Server::start(move |_, _| answer.clone()).await;
+        let result = acquirer(&server.url()).create_charge(&order(), BUDGET).await;
+        assert_eq!(kind(&result), wanted, "{}", reason(&result));
+        assert!(reason(&result).contains(said), "{}", reason(&result));
+        assert_eq!(server.methods(), "PUT");
+    }
+}
+
+#[tokio::test]
+async fn a_token_that_stays_refused_is_certain() {
+    let server = Server::start(|_, _| problem(401, "AcessoNegado")).await;
+    let result = acquirer(&server.url()).create_charge(&order(), BUDGET).await;
+    assert_eq!(kind(&result), "unavailable");
+    assert_eq!(server.methods(), "PUT PUT");
+    assert_eq!(server.tokens(), 2);
+}
+
+#[tokio::test]
+async fn without_a_connection_nothing_was_done() {
+    let tokens = Server::start(|_, _| Act::Cut).await;
+    for base_url in [closed_port().await, "https://no-such-host.invalid".to_owned()] {
+        let mut config = config(&base_url);
+        let result = cais_acquirers::BacenAcquirer::new(&config).unwrap().create_charge(&order(), BUDGET).await;
+        assert_eq!(kind(&result), "unavailable", "{base_url}: {}", reason(&result));
+        // With a token in hand, so that it is the charge's own request that does not arrive.
+        config.token_url = Some(format!("{}/oauth/token", tokens.url()));
+        let result = cais_acquirers::BacenAcquirer::new(&config).unwrap().create_charge(&order(), BUDGET).await;
+        assert_eq!(kind(&result), "unavailable", "{base_url}: {}", reason(&result));
+        assert!(reason(&result).contains("no connection"), "{}", reason(&result));
+    }
+    assert_eq!(tokens.tokens(), 2);
+}
+
+#[tokio::test]
+async fn without_time_nothing_is_asked() {
+    let server = Server::start(|_, _| Act::Cut).await;
+    let result = acquirer(&server.url()).create_charge(&order(), std::time::Duration::ZERO).await;
+    assert_eq!(kind(&result), "unavailable");
+    assert_eq!(server.methods(), "");
+}

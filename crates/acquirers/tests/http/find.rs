@@ -1,0 +1,152 @@
+//! Reads of a charge and of what was paid on it.
+
+use cais_ports::{Acquirer, AcquirerError, UpstreamStatus};
+use serde_json::{Value, json};
+
+use crate::answers::{
+    BUDGET, CODE, STATIC_CODE, TXID, acquirer, cob, cob_with, html, http, json_reply, kind, not_found, problem, reason,
+    txid,
+};
+use crate::server::{Act, Server};
+
+fn pix(tail: &str, valor: &str, horario: &str) -> Value {
+    json!({
+        "endToEndId": format!("E12345678202611201500{tail}"), "txid": TXID, "valor": valor,
+        "horario": horario, "infoPagador": "0123456789", "devolucoes": []
+    })
+}
+
+fn paid(pix: &Value) -> Value {
+    let mut cob = cob_with("/pix", Some(pix.clone()));
+    *cob.pointer_mut("/status").unwrap() = json!("CONCLUIDA");
+    cob
+}
+
+async fn find(answer: Act) -> Result<Option<cais_ports::UpstreamCharge>, AcquirerError> {
+    let server = Server::start(move |_, _| answer.clone()).await;
+    acquirer(&server.url()).find_charge(&txid(), BUDGET).await
+}
+
+#[tokio::test]
+async fn every_payment_is_told_oldest_first() {
+    let pix = json!([
+        pix("bbbbbbbbbbb", "10.50", "2026-11-20T15:00:02Z"),
+        pix("aaaaaaaaaaa", "0.01", "2026-11-20T12:00:01.5-03:00"),
+        pix("bbbbbbbbbbb", "10.50", "2026-11-20T15:00:02Z"),
+        pix("ccccccccccc", "9999999999.99", "2026-11-20T15:00:03Z"),
+    ]);
+    let charge = find(json_reply(200, &paid(&pix))).await.unwrap().unwrap();
+    assert_eq!(charge.status, UpstreamStatus::Completed);
+    let told: Vec<_> = charge
+        .payments
+        .iter()
+        .map(|pix| (pix.end_to_end_id.to_string(), pix.amount.to_string(), pix.paid_at.to_string()))
+        .collect();
+    let wanted = [
+        ("aaaaaaaaaaa", "0.01", "2026-11-20T15:00:01.5Z"),
+        ("bbbbbbbbbbb", "10.50", "2026-11-20T15:00:02Z"),
+        ("ccccccccccc", "9999999999.99", "2026-11-20T15:00:03Z"),
+    ]
+    .map(|(tail, amount, at)| (format!("E12345678202611201500{tail}"), amount.to_owned(), at.to_owned()));
+    assert_eq!(told, wanted);
+}
+
+#[tokio::test]
+async fn a_payment_that_cannot_be_read_fails_the_read_by_name() {
+    let good = || pix("aaaaaaaaaaa", "10.50", "2026-11-20T15:00:00Z");
+    let with = |field: &str, value: Value| {
+        let mut pix = good();
+        *pix.get_mut(field).unwrap() = value;
+        pix
+    };
+    for (second, named) in [
+        (with("endToEndId", json!("E1")), "pix[1].endToEndId"),
+        (with("endToEndId", Value::Null), "pix[1].endToEndId"),
+        (with("valor", json!("10.5")), "pix[1].valor"),
+        (with("valor", json!("0.00")), "pix[1].valor"),
+        (with("valor", json!(10.5)), "pix[1]"),
+        (with("valor", Value::Null), "pix[1].valor"),
+        (with("horario", json!("noon")), "pix[1].horario"),
+        (with("horario", Value::Null), "pix[1].horario"),
+        (with("txid", json!("99jd8x2m4pe9ktva0c6rzq5w3n")), "pix[1].txid"),
+        (json!(7), "pix[1]"),
+        (with("valor", json!("10.51")), "one endToEndId with different facts"),
+    ] {
+        let result = find(json_reply(200, &paid(&json!([good(), second])))).await;
+        assert_eq!(kind(&result), "unknown", "{second}");
+        assert!(reason(&result).contains(named), "{named}: {}", reason(&result));
+    }
+}
+
+#[tokio::test]
+async fn status_and_code_are_read() {
+    for (text, status) in [
+        ("ATIVA", UpstreamStatus::Active),
+        ("CONCLUIDA", UpstreamStatus::Completed),
+        ("REMOVIDA_PELO_USUARIO_RECEBEDOR", UpstreamStatus::Removed),
+        ("REMOVIDA_PELO_PSP", UpstreamStatus::Removed),
+    ] {
+        let answer = cob_with("/status", Some(json!(text)));
+        let charge = find(json_reply(200, &answer)).await.unwrap().unwrap();
+        assert_eq!((charge.status, charge.copy_paste.as_deref()), (status, Some(CODE)));
+    }
+    let answer = cob_with("/pixCopiaECola", None);
+    let charge = find(json_reply(200, &answer)).await.unwrap().unwrap();
+    assert_eq!(charge.copy_paste, None);
+    let answer = cob_with("/calendario/expiracao", None);
+    let charge = find(json_reply(200, &answer)).await.unwrap().unwrap();
+    assert_eq!(charge.expires_at.to_string(), "2026-11-21T15:00:00.123456Z");
+}
+
+#[tokio::test]
+async fn only_the_institution_itself_says_that_there_is_none() {
+    let about_blank = r#"{"type":"about:blank","title":"Not Found","status":404}"#;
+    let gateway = r#"{"status":404,"error":"Not Found","path":"/v2/cob"}"#;
+    for (answer, known_absent) in [
+        (not_found(), true),
+        (problem(404, "NaoEncontrado"), true),
+        (Act::Reply(http(404, "application/json", r#"{"nome":"cobranca_nao_encontrada"}"#)), true),
+        (Act::Reply(http(404, "application/problem+json", about_blank)), false),
+        (Act::Reply(http(404, "application/json", gateway)), false),
+        (Act::Reply(http(404, "application/json", "")), false),
+        (html(404), false),
+    ] {
+        let result = find(answer).await;
+        assert_eq!(matches!(result, Ok(None)), known_absent, "{result:?}");
+        assert_eq!(result.is_err(), !known_absent, "{result:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_contradicts_the_question_is_an_error() {
+    let broken = CODE.replace("2BF6", "2BF7");
+    for (answer, wanted) in [
+        (json_reply(200, &cob_with("/txid", Some(json!("99jd8x2m4pe9ktva0c6rzq5w3n")))), "unknown"),
+        (json_reply(200, &cob_with("/chave", Some(json!("a@b.example")))), "unknown"),
+        (json_reply(200, &cob_with("/valor/original", Some(json!("x")))), "unknown"),
+        (json_reply(200, &cob_with("/pixCopiaECola", Some(json!(broken)))), "unknown"),
+        (json_reply(200, &cob_with("/pixCopiaECola", Some(json!(STATIC_CODE)))), "unknown"),
+        (json_reply(200, &cob_with("/pix", Some(json!({})))), "unknown"),
+        (html(200), "unknown"),
+        (problem(400, "CobConsultaInvalida"), "unknown"),
+        (problem(500, "ErroInternoDoServidor"), "unknown"),
+        (problem(403, "AcessoNegado"), "unavailable"),
+        (problem(429, "X"), "unavailable"),
+        (Act::Cut, "unknown"),
+        (json_reply(200, &cob()), "ok"),
+    ] {
+        let result = find(answer).await;
+        assert_eq!(kind(&result), wanted, "{}", reason(&result));
+    }
+}
+
+#[tokio::test]
+async fn one_connection_serves_many_reads() {
+    let server = Server::start(|_, _| json_reply(200, &cob())).await;
+    let acquirer = acquirer(&server.url());
+    for _ in 0..20 {
+        acquirer.find_charge(&txid(), BUDGET).await.unwrap().unwrap();
+    }
+    assert_eq!(server.connections(), 1);
+    assert_eq!(server.tokens(), 1);
+}
