@@ -1,0 +1,199 @@
+//! Records with plausible values. Each call makes another one; change what a test is about with `..`.
+
+use std::fmt::Debug;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use cais_domain::account::{Account, AccountStatus, Kyc, Limits};
+use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::api_key::{KeyPrefix, Scopes};
+use cais_domain::charge::{Charge, ChargeState, ChargeStatus, ChargeTerms, Issued, Origin, Settlement};
+use cais_domain::document::Document;
+use cais_domain::end_to_end_id::EndToEndId;
+use cais_domain::event::EventType;
+use cais_domain::external_id::ExternalId;
+use cais_domain::fee::FeeSchedule;
+use cais_domain::ids::{AccountId, Id, IdKind};
+use cais_domain::money::Money;
+use cais_domain::payment::Payment;
+use cais_ports::{ApiKeyRecord, Ids as _, NewEvent, Notice, NoticeState, SecretMac};
+use jiff::{Timestamp, ToSpan as _};
+
+use crate::ids::SequentialIds;
+
+/// One source for the whole process, so that records of different tests differ too.
+static IDS: SequentialIds = SequentialIds::starting_at(0);
+/// Numbers what needs another kind of name.
+static NUMBERS: AtomicU64 = AtomicU64::new(1);
+
+/// When everything that the builders make was made.
+#[must_use]
+pub fn start() -> Timestamp {
+    right(Timestamp::from_microsecond(1_767_323_045_678_901))
+}
+
+/// An identifier that nothing else has, greater than every one before.
+#[must_use]
+pub fn fresh<K: IdKind>() -> Id<K> {
+    Id::new(IDS.next_uuid())
+}
+
+/// The acquirer of everything that the builders make.
+#[must_use]
+pub fn main_acquirer() -> AcquirerName {
+    right(AcquirerName::parse("main"))
+}
+
+/// An active account with approved KYC and what approval enables; without fees.
+#[must_use]
+pub fn an_account() -> Account {
+    let id: AccountId = fresh();
+    let account = Account {
+        id,
+        email: format!("{}@shop.example", id.suffix()),
+        name: "Loja da Ana".to_owned(),
+        document: right(Document::parse("12345678909")),
+        status: AccountStatus::Active,
+        kyc: Kyc::Pending,
+        features: cais_domain::account::Features::default(),
+        fees: FeeSchedule::default(),
+        limits: Limits::default(),
+        release_delay_s: 0,
+        created_at: start(),
+        version: 0,
+    };
+    account.approve()
+}
+
+/// A key with every scope that may be used from everywhere.
+#[must_use]
+pub fn a_key(account: AccountId) -> ApiKeyRecord {
+    ApiKeyRecord {
+        id: fresh(),
+        prefix: right(KeyPrefix::parse(&format!("{:012}", number()))),
+        account,
+        name: "till".to_owned(),
+        mac: SecretMac([7; 32]),
+        scopes: Scopes::all(),
+        expires_at: None,
+        allowed_addresses: Vec::new(),
+        revoked_at: None,
+        created_at: start(),
+        version: 0,
+    }
+}
+
+/// An external id that no other charge has.
+#[must_use]
+pub fn an_external_id() -> ExternalId {
+    right(ExternalId::parse(&format!("order-{}", number())))
+}
+
+/// R$ 10.00 with a fee of R$ 0.60, and nothing that can be left out.
+#[must_use]
+pub fn terms() -> ChargeTerms {
+    ChargeTerms {
+        amount: Money::from_centavos(1_000),
+        fee: Money::from_centavos(60),
+        description: None,
+        payer_name: None,
+        payer_document: None,
+        expires_in_s: 3_600,
+        external_id: None,
+        postback_url: None,
+        origin: Origin::Api,
+    }
+}
+
+/// A charge that is being created.
+#[must_use]
+pub fn a_charge(account: AccountId) -> Charge {
+    Charge::open(fresh(), account, terms(), main_acquirer(), start())
+}
+
+/// A charge that waits for its payer.
+#[must_use]
+pub fn pending_charge(account: AccountId) -> Charge {
+    in_status(a_charge(account), ChargeStatus::Pending)
+}
+
+/// What the main acquirer gives for the charge: a code of its own, and the end of its life.
+#[must_use]
+pub fn issued(charge: &Charge) -> Issued {
+    Issued {
+        acquirer: main_acquirer(),
+        copy_paste: format!("00020126{}6304ABCD", charge.txid),
+        expires_at: charge.created_at + i64::from(charge.terms.expires_in_s).seconds(),
+    }
+}
+
+/// A Pix of so many centavos, with an end-to-end id of its own.
+#[must_use]
+pub fn a_payment(centavos: i64) -> Payment {
+    let tail = format!("{:011}", number());
+    Payment {
+        end_to_end_id: right(EndToEndId::compose("12345678", start(), &tail)),
+        amount: Money::from_centavos(centavos),
+        paid_at: start() + 90.seconds(),
+        acquirer: main_acquirer(),
+    }
+}
+
+/// The charge in that status, with plausible facts.
+#[must_use]
+pub fn in_status(charge: Charge, status: ChargeStatus) -> Charge {
+    let issued = issued(&charge);
+    let payment = a_payment(charge.terms.amount.centavos());
+    let settlement = Settlement { paid_at: payment.paid_at, end_to_end_id: payment.end_to_end_id };
+    let acquirer = main_acquirer();
+    let at = charge.created_at + 100.seconds();
+    let state = match status {
+        ChargeStatus::Creating => ChargeState::Creating { acquirer },
+        ChargeStatus::Abandoned => ChargeState::Abandoned { acquirer, at },
+        ChargeStatus::Pending => ChargeState::Pending(issued),
+        ChargeStatus::Paid => ChargeState::Paid(issued, settlement),
+        ChargeStatus::Expired => {
+            let at = issued.expires_at + 1.second();
+            ChargeState::Expired { issued, at }
+        }
+        ChargeStatus::Cancelled => ChargeState::Cancelled { issued, at },
+        ChargeStatus::Refunded => ChargeState::Refunded { issued, settlement, at },
+    };
+    Charge { state, ..charge }
+}
+
+/// A callback that waits to be looked into since it came.
+#[must_use]
+pub fn a_notice() -> Notice {
+    Notice {
+        id: fresh(),
+        acquirer: main_acquirer(),
+        body: br#"{"pix":[]}"#.to_vec(),
+        received_at: start(),
+        state: NoticeState::Waiting,
+        attempts: 0,
+        due_at: Some(start()),
+        version: 0,
+    }
+}
+
+/// An event about `resource`.
+#[must_use]
+pub fn an_event(account: AccountId, kind: EventType, resource: &str) -> NewEvent {
+    NewEvent {
+        id: fresh(),
+        account,
+        kind,
+        at: start(),
+        resource: resource.to_owned(),
+        data: format!(r#"{{"id":"{resource}"}}"#).into_bytes(),
+    }
+}
+
+fn number() -> u64 {
+    NUMBERS.fetch_add(1, Ordering::Relaxed)
+}
+
+#[expect(clippy::unwrap_used, reason = "the constants of this file are right, or no test runs")]
+pub(super) fn right<T, E: Debug>(made: Result<T, E>) -> T {
+    made.unwrap()
+}

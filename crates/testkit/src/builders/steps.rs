@@ -1,0 +1,141 @@
+//! The change sets of the common steps, as the use cases build them.
+
+use cais_domain::account::Account;
+use cais_domain::charge::{Charge, Credit};
+use cais_domain::idempotency_key::IdempotencyKey;
+use cais_domain::ids::AccountId;
+use cais_domain::ledger::Transfer;
+use cais_domain::payment::Payment;
+use cais_ports::{
+    ApiKeyRecord, ChangeSet, ClaimChange, ClaimRef, Fingerprint, NewClaim, Notice, Representation as _, Reservation,
+    ReservationKey, StoredAnswer, Write,
+};
+use jiff::{Timestamp, ToSpan as _};
+
+use super::records::{an_event, fresh, right, start};
+use crate::representation::TextRepresentation;
+
+/// How long the holder of a claim may be at work.
+pub const LEASE_S: i64 = 30;
+
+/// The account, and its e-mail.
+#[must_use]
+pub fn open_account(account: &Account) -> ChangeSet {
+    ChangeSet {
+        reserve: vec![Reservation {
+            key: ReservationKey::Email(account.email.clone()),
+            account: account.id,
+            owner: account.id.to_string(),
+        }],
+        writes: vec![Write::InsertAccount(Box::new(account.clone()))],
+        ..ChangeSet::new(account.created_at)
+    }
+}
+
+/// The key.
+#[must_use]
+pub fn add_key(key: &ApiKeyRecord) -> ChangeSet {
+    write(Write::InsertKey(Box::new(key.clone())), key.created_at)
+}
+
+/// The notice.
+#[must_use]
+pub fn receive(notice: &Notice) -> ChangeSet {
+    write(Write::InsertNotice(Box::new(notice.clone())), notice.received_at)
+}
+
+/// One record and nothing else.
+#[must_use]
+pub fn write(write: Write, at: Timestamp) -> ChangeSet {
+    ChangeSet { writes: vec![write], ..ChangeSet::new(at) }
+}
+
+/// One movement of money and nothing else.
+#[must_use]
+pub fn transfer(transfer: Transfer) -> ChangeSet {
+    ChangeSet { transfers: vec![transfer], ..ChangeSet::new(start()) }
+}
+
+/// The key of that text, as the account's.
+#[must_use]
+pub fn claim_name(account: AccountId, key: &str) -> ClaimRef {
+    ClaimRef { account, key: right(IdempotencyKey::parse(key)) }
+}
+
+/// The first use of a key, for that resource, unanswered.
+#[must_use]
+pub fn new_claim(name: ClaimRef, resource: &str, at: Timestamp) -> NewClaim {
+    NewClaim {
+        name,
+        fingerprint: Fingerprint([1; 32]),
+        resource: resource.to_owned(),
+        lease_until: at + LEASE_S.seconds(),
+        answer: None,
+    }
+}
+
+/// An answer with that status and body, of a request of its own.
+#[must_use]
+pub fn answer(status: u16, body: &[u8]) -> StoredAnswer {
+    StoredAnswer { status, request: fresh(), body: body.to_vec() }
+}
+
+/// The charge with its unique values: commit 1 of a creation without an idempotency key.
+#[must_use]
+pub fn open_charge(charge: &Charge) -> ChangeSet {
+    let reserve = |key| Reservation { key, account: charge.account, owner: charge.id.to_string() };
+    let external_id = charge.terms.external_id.clone();
+    let external_id = external_id.map(|id| ReservationKey::ChargeExternalId(charge.account, id));
+    ChangeSet {
+        reserve: external_id.into_iter().chain([ReservationKey::Txid(charge.txid.clone())]).map(reserve).collect(),
+        writes: vec![Write::InsertCharge(Box::new(charge.clone()))],
+        ..ChangeSet::new(charge.created_at)
+    }
+}
+
+/// Commit 1 of a creation: claim, unique values, intent.
+#[must_use]
+pub fn create_charge(charge: &Charge, name: ClaimRef) -> ChangeSet {
+    let claim = new_claim(name, &charge.id.to_string(), charge.created_at);
+    ChangeSet { claim: Some(ClaimChange::Take(claim)), ..open_charge(charge) }
+}
+
+/// Commit 2 of a creation: the charge as upstream took it, and the answer under the claim's `fence`.
+#[must_use]
+pub fn issue_charge(charge: &Charge, name: ClaimRef, fence: i64, at: Timestamp) -> ChangeSet {
+    ChangeSet {
+        claim: Some(ClaimChange::Answer { name, fence, answer: answer(201, &TextRepresentation.charge(charge)) }),
+        ..update_charge(charge, at)
+    }
+}
+
+/// The charge in another state; it carries the version that was read.
+#[must_use]
+pub fn update_charge(charge: &Charge, at: Timestamp) -> ChangeSet {
+    write(Write::UpdateCharge(Box::new(charge.clone())), at)
+}
+
+/// A payment of the charge as it was read, judged by the domain.
+#[must_use]
+pub fn confirm_payment(charge: &Charge, payment: Payment, at: Timestamp) -> ChangeSet {
+    let Credit { charge: paid, payment, transfers, event } = right(charge.clone().credit(payment, at));
+    let end_to_end_id = payment.payment.end_to_end_id.clone();
+    let now = paid.as_ref().unwrap_or(charge);
+    let event = event.map(|kind| {
+        let mut event = an_event(charge.account, kind, &charge.id.to_string());
+        event.data = TextRepresentation.charge(now);
+        event
+    });
+    let update = paid.map(|paid| Write::UpdateCharge(Box::new(paid)));
+    ChangeSet {
+        reserve: vec![Reservation {
+            key: ReservationKey::EndToEndId(end_to_end_id),
+            account: charge.account,
+            owner: charge.id.to_string(),
+        }],
+        writes: update.into_iter().chain([Write::InsertPayment(Box::new(payment))]).collect(),
+        transfers,
+        events: event.into_iter().collect(),
+        ..ChangeSet::new(at)
+    }
+}

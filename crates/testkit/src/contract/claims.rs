@@ -1,0 +1,188 @@
+//! Idempotency: a key is used once, its holder answers once, and what was answered never changes.
+
+use cais_domain::ids::AccountId;
+use cais_ports::{ChangeSet, Claim, ClaimChange, ClaimRef, CommitError, Fingerprint, NewClaim, StoredAnswer};
+
+use super::Harness;
+use super::harness::after_s;
+use super::probe::{Probe, take};
+use crate::builders::{start, steps};
+
+/// It is read back with fence 1, and a worker takes it over after the lease.
+pub async fn the_first_use_of_a_key_takes_it(h: &mut Harness) {
+    let (name, claim) = taken(h, "the-first-use").await;
+    let expected = Claim {
+        name,
+        fingerprint: Fingerprint([1; 32]),
+        resource: "chg_1".to_owned(),
+        fence: 1,
+        lease_until: after_s(steps::LEASE_S),
+        due_at: Some(after_s(steps::LEASE_S)),
+        answer: None,
+        created_at: start(),
+    };
+    assert_eq!(claim, expected);
+}
+
+/// Whether it asks for the same or for something else: the claim tells.
+pub async fn a_second_use_is_refused_with_the_claim(h: &mut Harness) {
+    let (name, claim) = taken(h, "a-second-use").await;
+    for fingerprint in [[1; 32], [2; 32]] {
+        let again =
+            NewClaim { fingerprint: Fingerprint(fingerprint), ..steps::new_claim(name.clone(), "chg_2", after_s(99)) };
+        let refused = change(h, ClaimChange::Take(again)).await;
+        assert_eq!(refused, claimed(&claim));
+    }
+    assert_eq!(read(h, &name).await, claim);
+}
+
+/// Keys belong to accounts.
+pub async fn a_key_is_free_in_another_account(h: &mut Harness) {
+    let (one, other) = (h.account().await, h.account().await);
+    h.good(take(one.id, "everybodys", "chg_1")).await;
+    h.good(take(other.id, "everybodys", "chg_2")).await;
+    for (account, resource) in [(one.id, "chg_1"), (other.id, "chg_2")] {
+        let claim = read(h, &steps::claim_name(account, "everybodys")).await;
+        assert_eq!(claim.resource, resource);
+    }
+}
+
+/// Case counts, and so does the last of 255 characters.
+pub async fn keys_differ_in_every_character(h: &mut Harness) {
+    let account = h.account().await;
+    let long = "k".repeat(254);
+    for key in ["abcdefgh", "ABCDEFGH", "abcdefg%", "abcdefg_", "'; -- \\\"".trim_matches(' ')] {
+        let key = key.replace(' ', "+");
+        h.good(take(account.id, &key, &key)).await;
+    }
+    for last in ["a", "A"] {
+        h.good(take(account.id, &format!("{long}{last}"), last)).await;
+    }
+    let claim = read(h, &steps::claim_name(account.id, &format!("{long}A"))).await;
+    assert_eq!(claim.resource, "A");
+}
+
+/// Only from the fence that was read; the holder before is out.
+pub async fn a_takeover_moves_the_fence(h: &mut Harness) {
+    let (name, _) = taken(h, "a-takeover").await;
+    let retake = |fence| ClaimChange::Retake { name: name.clone(), fence, lease_until: after_s(100) };
+    assert_eq!(change(h, retake(1)).await, Ok(()));
+    let claim = read(h, &name).await;
+    assert_eq!(claim.fence, 2);
+    assert_eq!(claim.lease_until, after_s(100));
+    assert_eq!(claim.due_at, Some(after_s(100)));
+    assert_eq!(claim.created_at, start());
+    let late = [
+        retake(1),
+        ClaimChange::Answer { name: name.clone(), fence: 1, answer: steps::answer(201, b"{}") },
+        ClaimChange::Release { name: name.clone(), fence: 1, due_at: None },
+    ];
+    for late in late {
+        assert_eq!(change(h, late).await, claimed(&claim));
+    }
+    assert_eq!(read(h, &name).await, claim);
+}
+
+/// After that nobody takes it over, answers again or gives it back.
+pub async fn the_holder_answers_once(h: &mut Harness) {
+    let (name, before) = taken(h, "answers-once").await;
+    let first = steps::answer(201, b"{\"id\":1}");
+    assert_eq!(change(h, answer(&name, 1, &first)).await, Ok(()));
+    let claim = read(h, &name).await;
+    assert_eq!(claim.answer, Some(first));
+    assert_eq!((claim.fence, claim.due_at), (1, None));
+    assert_eq!((claim.fingerprint, &claim.resource), (before.fingerprint, &before.resource));
+    let late = [
+        answer(&name, 1, &steps::answer(500, b"")),
+        ClaimChange::Retake { name: name.clone(), fence: 1, lease_until: after_s(100) },
+        ClaimChange::Release { name: name.clone(), fence: 1, due_at: None },
+        ClaimChange::Take(steps::new_claim(name.clone(), "chg_2", start())),
+    ];
+    for late in late {
+        assert_eq!(change(h, late).await, claimed(&claim));
+    }
+}
+
+/// Also an answer that is known at once, an empty one and a long one.
+pub async fn an_answer_comes_back_byte_for_byte(h: &mut Harness) {
+    let account = h.account().await;
+    let bodies = [Vec::new(), (0..=u8::MAX).collect(), "\u{1F980}".repeat(20_000).into_bytes()];
+    for (body, status) in bodies.into_iter().zip([200, 422, 599]) {
+        let known = steps::answer(status, &body);
+        let at_once = NewClaim {
+            answer: Some(known.clone()),
+            ..steps::new_claim(steps::claim_name(account.id, &format!("at-once-{status}")), "", start())
+        };
+        let name = at_once.name.clone();
+        assert_eq!(change(h, ClaimChange::Take(at_once)).await, Ok(()));
+        let claim = read(h, &name).await;
+        assert_eq!((claim.answer, claim.due_at), (Some(known.clone()), None));
+
+        let later = steps::claim_name(account.id, &format!("later-{status}"));
+        h.good(take(account.id, later.key.as_str(), "")).await;
+        assert_eq!(change(h, answer(&later, 1, &known)).await, Ok(()));
+        assert_eq!(read(h, &later).await.answer, Some(known));
+    }
+    assert_eq!(h.store.list_due_claims(after_s(1_000_000), 50).await.unwrap(), []);
+}
+
+/// At once by its caller; by a worker when it has a time for that.
+pub async fn a_claim_given_back_is_resumed(h: &mut Harness) {
+    let (name, _) = taken(h, "given-back").await;
+    let release = |fence, due_at| ClaimChange::Release { name: name.clone(), fence, due_at };
+    let at = after_s(3);
+    let given_back = ChangeSet { claim: Some(release(1, None)), ..ChangeSet::new(at) };
+    h.good(given_back).await;
+    let claim = read(h, &name).await;
+    assert_eq!((claim.fence, claim.due_at, &claim.answer), (1, None, &None));
+    assert!(claim.lease_until <= at, "a repeat need not wait");
+    assert_eq!(h.store.list_due_claims(after_s(1_000), 50).await.unwrap(), []);
+
+    let retake = ClaimChange::Retake { name: name.clone(), fence: 1, lease_until: after_s(5) };
+    assert_eq!(change(h, retake).await, Ok(()));
+    assert_eq!(change(h, release(2, Some(after_s(60)))).await, Ok(()));
+    let claim = read(h, &name).await;
+    assert_eq!((claim.fence, claim.due_at), (2, Some(after_s(60))));
+    assert_eq!(h.store.list_due_claims(after_s(59), 50).await.unwrap(), []);
+    assert_eq!(h.store.list_due_claims(after_s(61), 50).await.unwrap(), [claim]);
+}
+
+/// No record, no money, no event.
+pub async fn a_refused_claim_leaves_nothing(h: &mut Harness) {
+    let account = h.account().await;
+    let (probe, mut change) = Probe::prepare(h, account.id).await;
+    let claim = change.claim.take();
+    let (other, _) = taken(h, "somebody-elses").await;
+    let stale = ClaimChange::Answer { name: other, fence: 7, answer: steps::answer(201, b"") };
+    let spoilt = ChangeSet { claim: Some(stale), ..change.clone() };
+    let refused = h.commit(spoilt).await.unwrap_err();
+    assert!(matches!(refused, CommitError::Claimed { .. }), "{refused:?}");
+    probe.assert_absent(h).await;
+    h.good(ChangeSet { claim, ..change }).await;
+    probe.assert_present(h).await;
+}
+
+async fn taken(h: &Harness, key: &str) -> (ClaimRef, Claim) {
+    let account: AccountId = h.account().await.id;
+    h.good(take(account, key, "chg_1")).await;
+    let name = steps::claim_name(account, key);
+    let claim = read(h, &name).await;
+    (name, claim)
+}
+
+async fn read(h: &Harness, name: &ClaimRef) -> Claim {
+    h.store.find_claim(name).await.unwrap().unwrap()
+}
+
+async fn change(h: &Harness, claim: ClaimChange) -> Result<(), CommitError> {
+    let change = ChangeSet { claim: Some(claim), ..ChangeSet::new(start()) };
+    h.commit(change).await.map(drop)
+}
+
+fn answer(name: &ClaimRef, fence: i64, answer: &StoredAnswer) -> ClaimChange {
+    ClaimChange::Answer { name: name.clone(), fence, answer: answer.clone() }
+}
+
+fn claimed(claim: &Claim) -> Result<(), CommitError> {
+    Err(CommitError::Claimed { claim: Box::new(claim.clone()) })
+}

@@ -1,0 +1,128 @@
+//! What workers ask for: the longest overdue first, never more than asked, and what is done goes away.
+
+use cais_domain::charge::{Charge, ChargeStatus};
+use cais_domain::ids::{ChargeId, NoticeId};
+use cais_ports::{ChangeSet, ClaimChange, NewClaim, Notice, NoticeState, Write};
+
+use super::Harness;
+use super::harness::after_s;
+use super::probe::take;
+use crate::builders::{a_notice, in_status, pending_charge, start, steps};
+
+/// In an order in which nothing is sorted yet.
+const DUE_S: [i64; 5] = [40, 10, 30, 50, 20];
+
+/// Unanswered ones whose lease is over.
+pub async fn due_claims_come_longest_overdue_first(h: &mut Harness) {
+    let account = h.account().await.id;
+    for due_s in DUE_S {
+        let name = steps::claim_name(account, &format!("due-after-{due_s}"));
+        let claim = NewClaim { lease_until: after_s(due_s), ..steps::new_claim(name, &due_s.to_string(), start()) };
+        h.good(with_claim(ClaimChange::Take(claim))).await;
+    }
+    let answered = ClaimChange::Answer {
+        name: steps::claim_name(account, "due-after-20"),
+        fence: 1,
+        answer: steps::answer(201, b"{}"),
+    };
+    h.good(with_claim(answered)).await;
+    for (now_s, limit, expected) in [
+        (9, 50, vec![]),
+        (45, 50, vec!["10", "30", "40"]),
+        (45, 2, vec!["10", "30"]),
+        (1_000, 50, vec!["10", "30", "40", "50"]),
+    ] {
+        let due = h.store.list_due_claims(after_s(now_s), limit).await.unwrap();
+        let due: Vec<_> = due.iter().map(|claim| claim.resource.as_str()).collect();
+        assert_eq!(due, expected, "after {now_s} s, at most {limit}");
+    }
+}
+
+/// Waiting ones.
+pub async fn due_notices_come_longest_overdue_first(h: &mut Harness) {
+    let mut ids = Vec::new();
+    for due_s in DUE_S {
+        let notice = Notice { due_at: Some(after_s(due_s)), ..a_notice() };
+        h.good(steps::receive(&notice)).await;
+        ids.push((due_s, notice.id));
+    }
+    for state in [NoticeState::Done, NoticeState::Unmatched] {
+        h.good(steps::receive(&Notice { state, due_at: None, ..a_notice() })).await;
+    }
+    ids.sort_unstable();
+    let ids: Vec<NoticeId> = ids.into_iter().map(|(_, id)| id).collect();
+    for (now_s, limit, expected) in [(9, 50, 0), (45, 50, 4), (45, 2, 2), (1_000, 50, 5)] {
+        let due = h.store.list_due_notices(after_s(now_s), limit).await.unwrap();
+        let due = due.iter().map(|notice| notice.id);
+        assert!(due.eq(ids.iter().copied().take(expected)), "after {now_s} s, at most {limit}");
+    }
+}
+
+/// Pending ones of all accounts; paid in time or expired before, they are not due.
+pub async fn overdue_charges_come_longest_overdue_first(h: &mut Harness) {
+    let accounts = [h.account().await.id, h.account().await.id];
+    let mut pending = Vec::new();
+    for (due_s, account) in DUE_S.into_iter().zip(accounts.into_iter().cycle()) {
+        let mut charge = pending_charge(account);
+        charge.terms.expires_in_s = u32::try_from(due_s).unwrap();
+        for status in ChargeStatus::ALL {
+            let id: ChargeId = crate::builders::fresh();
+            let txid = cais_domain::txid::Txid::of_charge(id);
+            let charge = in_status(Charge { id, txid, ..charge.clone() }, status);
+            let charge = h.charge(charge).await;
+            if status == ChargeStatus::Pending {
+                pending.push((due_s, charge));
+            }
+        }
+    }
+    pending.sort_unstable_by_key(|(due_s, _)| *due_s);
+    let pending: Vec<Charge> = pending.into_iter().map(|(_, charge)| charge).collect();
+    for (now_s, limit, expected) in [(9, 50, 0), (45, 50, 4), (45, 2, 2), (1_000, 50, 5)] {
+        let due = h.store.list_overdue_charges(after_s(now_s), limit).await.unwrap();
+        assert!(due.iter().eq(pending.iter().take(expected)), "before {now_s} s, at most {limit}");
+    }
+}
+
+/// What waits, what an operator should see and what is young stays.
+pub async fn pruning_removes_only_what_is_done_and_old(h: &mut Harness) {
+    let account = h.account().await.id;
+    for (key, at_s, answered) in [("old-answered", 0, true), ("old-waiting", 0, false), ("new-answered", 100, true)] {
+        let mut change = take(account, key, "chg_1");
+        change.at = after_s(at_s);
+        if let Some(ClaimChange::Take(claim)) = &mut change.claim {
+            claim.answer = answered.then(|| steps::answer(201, b"{}"));
+        }
+        h.good(change).await;
+    }
+    for (state, at_s) in [(NoticeState::Done, 0), (NoticeState::Done, 100), (NoticeState::Unmatched, 0)] {
+        let notice = Notice { state, received_at: after_s(at_s), due_at: None, ..a_notice() };
+        h.good(steps::receive(&notice)).await;
+    }
+    let waiting = a_notice();
+    h.good(steps::receive(&waiting)).await;
+
+    let (mut claims, mut notices) = (0, 0);
+    loop {
+        let pruned = h.store.prune(after_s(50), after_s(50)).await.unwrap();
+        claims += pruned.claims;
+        notices += pruned.notices;
+        if (pruned.claims, pruned.notices) == (0, 0) {
+            break;
+        }
+    }
+    assert_eq!((claims, notices), (1, 1));
+    for (key, there) in [("old-answered", false), ("old-waiting", true), ("new-answered", true)] {
+        let claim = h.store.find_claim(&steps::claim_name(account, key)).await.unwrap();
+        assert_eq!(claim.is_some(), there, "{key}");
+    }
+    let due = h.store.list_due_notices(after_s(1), 50).await.unwrap();
+    assert_eq!(due, [Notice { version: 1, ..waiting.clone() }]);
+    // A notice that was pruned is unknown, one that was kept can still be changed.
+    let done = Notice { version: 1, state: NoticeState::Done, due_at: None, ..waiting };
+    h.good(steps::write(Write::UpdateNotice(Box::new(done)), start())).await;
+    h.good(take(account, "old-answered", "chg_2")).await;
+}
+
+fn with_claim(claim: ClaimChange) -> ChangeSet {
+    ChangeSet { claim: Some(claim), ..ChangeSet::new(start()) }
+}

@@ -1,0 +1,165 @@
+//! A store under test, opened and closed by its engine.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use cais_domain::account::Account;
+use cais_domain::charge::Charge;
+use cais_domain::ids::AccountId;
+use cais_domain::ledger::{Bucket, Cover, EntryKind, LedgerAccount, SystemAccount, Transfer};
+use cais_domain::money::Money;
+use cais_ports::{Balances, ChangeSet, CommitError, Committed, Maintenance, Queries, Store};
+use tokio::runtime::Runtime;
+
+use crate::builders::{an_account, main_acquirer, pending_charge, start, steps};
+
+/// A store with both its sides.
+pub trait WholeStore: Store + Queries + Maintenance {}
+
+impl<T: Store + Queries + Maintenance> WholeStore for T {}
+
+/// A kind of store, and the place where one of them keeps its data; that place lives as long as the engine.
+#[async_trait]
+pub trait Engine: Send + Sync {
+    /// Opens the store with its schema in place. The first time it is empty, later it has what it had.
+    async fn open(&self) -> anyhow::Result<Arc<dyn WholeStore>>;
+
+    /// Closes what `open` opened last.
+    async fn close(&self) -> anyhow::Result<()>;
+}
+
+/// What a test of the contract works with.
+pub struct Harness {
+    engine: Box<dyn Engine>,
+    /// The store.
+    pub store: Arc<dyn WholeStore>,
+}
+
+/// Runs one test of the contract on a runtime of its own; afterwards the ledger must add up.
+pub fn run(engine: Box<dyn Engine>, case: impl AsyncFnOnce(&mut Harness)) {
+    Runtime::new().unwrap().block_on(async {
+        let store = engine.open().await.unwrap();
+        let mut harness = Harness { engine, store };
+        case(&mut harness).await;
+        harness.audit().await;
+        let Harness { engine, store } = harness;
+        drop(store);
+        engine.close().await.unwrap();
+    });
+}
+
+impl Harness {
+    /// Closes the store and opens it again.
+    pub async fn reopen(&mut self) {
+        self.engine.close().await.unwrap();
+        self.store = self.engine.open().await.unwrap();
+    }
+
+    /// Commits.
+    ///
+    /// # Errors
+    /// As the store says.
+    pub async fn commit(&self, change: ChangeSet) -> Result<Committed, CommitError> {
+        self.store.commit(change).await
+    }
+
+    /// Commits what must be right.
+    pub async fn good(&self, change: ChangeSet) -> Committed {
+        self.commit(change).await.unwrap()
+    }
+
+    /// Opens an account, as it is read back.
+    pub async fn account(&self) -> Account {
+        let account = an_account();
+        self.good(steps::open_account(&account)).await;
+        Account { version: 1, ..account }
+    }
+
+    /// Stores the charge, as it is read back.
+    pub async fn charge(&self, charge: Charge) -> Charge {
+        self.good(steps::open_charge(&charge)).await;
+        Charge { version: 1, ..charge }
+    }
+
+    /// Stores a charge that waits for its payer, as it is read back.
+    pub async fn pending_charge(&self, account: AccountId) -> Charge {
+        self.charge(pending_charge(account)).await
+    }
+
+    /// Gives the account money out of the settlement account.
+    pub async fn fund(&self, account: AccountId, centavos: i64) {
+        self.good(steps::transfer(income(account, centavos))).await;
+    }
+
+    /// The parts of the account's money, in centavos.
+    pub async fn balances(&self, account: AccountId) -> [i64; 4] {
+        let Balances { available, pending, blocked, in_transit } = self.store.balances(account).await.unwrap();
+        [available, pending, blocked, in_transit].map(Money::centavos)
+    }
+
+    /// How many ledger entries there are; and all of them must add up.
+    pub async fn audit(&self) -> u64 {
+        let report = self.store.verify_ledger().await.unwrap();
+        assert_eq!(report.differences, []);
+        report.entries
+    }
+}
+
+/// Money that arrives from upstream.
+pub(super) fn income(account: AccountId, centavos: i64) -> Transfer {
+    let from = LedgerAccount::system(SystemAccount::Settlement(main_acquirer()), account);
+    movement(from, merchant(account, Bucket::Available), centavos, Cover::NotRequired)
+}
+
+/// Money that goes on its way out, and must be there.
+pub(super) fn hold(account: AccountId, centavos: i64) -> Transfer {
+    let from = merchant(account, Bucket::Available);
+    movement(from, merchant(account, Bucket::InTransit), centavos, Cover::Required)
+}
+
+/// A part of a merchant's money.
+pub(super) const fn merchant(account: AccountId, bucket: Bucket) -> LedgerAccount {
+    LedgerAccount::Merchant(account, bucket)
+}
+
+/// A movement of so many centavos.
+pub(super) fn movement(from: LedgerAccount, to: LedgerAccount, centavos: i64, cover: Cover) -> Transfer {
+    Transfer {
+        from,
+        to,
+        amount: Money::from_centavos(centavos),
+        cover,
+        kind: EntryKind::Charge,
+        resource: None,
+        end_to_end_id: None,
+    }
+}
+
+/// The change sets together, each from a task of its own; the outcomes in the order of the change sets.
+pub(super) async fn all_at_once(
+    store: &Arc<dyn WholeStore>,
+    changes: Vec<ChangeSet>,
+) -> Vec<Result<Committed, CommitError>> {
+    let barrier = Arc::new(tokio::sync::Barrier::new(changes.len()));
+    let tasks: Vec<_> = changes
+        .into_iter()
+        .map(|change| {
+            let (store, barrier) = (Arc::clone(store), Arc::clone(&barrier));
+            tokio::spawn(async move {
+                barrier.wait().await;
+                store.commit(change).await
+            })
+        })
+        .collect();
+    let mut outcomes = Vec::new();
+    for task in tasks {
+        outcomes.push(task.await.unwrap());
+    }
+    outcomes
+}
+
+/// An instant so many seconds after the beginning.
+pub(super) fn after_s(seconds: i64) -> jiff::Timestamp {
+    use jiff::ToSpan as _;
+    start() + seconds.seconds()
+}

@@ -1,0 +1,129 @@
+//! Money: credited once, covered to the centavo, moved in order.
+
+use cais_domain::charge::ChargeStatus;
+use cais_domain::ledger::{Bucket, Cover};
+use cais_ports::{ChangeSet, CommitError, ReservationKey};
+
+use super::Harness;
+use super::harness::{after_s, hold, income, merchant, movement};
+use super::probe::refused_without_a_trace;
+use crate::builders::{a_payment, start, steps};
+
+/// And what exceeds the amount is credited in full.
+pub async fn a_payment_is_credited_less_its_fee(h: &mut Harness) {
+    let account = h.account().await;
+    let charge = h.pending_charge(account.id).await;
+    let payment = a_payment(1_001);
+    let confirm = steps::confirm_payment(&charge, payment.clone(), after_s(1));
+    assert_eq!(h.good(confirm).await.sequences, [1]);
+    assert_eq!(h.balances(account.id).await, [941, 0, 0, 0]);
+    assert_eq!(h.audit().await, 6, "two entries for each of three transfers");
+    let paid = h.store.find_charge(account.id, charge.id).await.unwrap().unwrap();
+    assert_eq!((paid.state.status(), paid.version), (ChargeStatus::Paid, 2));
+    let key = ReservationKey::EndToEndId(payment.end_to_end_id);
+    let owner = h.store.find_owner(&key).await.unwrap();
+    assert_eq!(owner, Some(charge.id.to_string()));
+
+    let second = steps::confirm_payment(&paid, a_payment(5), after_s(2));
+    assert!(h.good(second).await.sequences.is_empty());
+    assert_eq!(h.balances(account.id).await, [946, 0, 0, 0]);
+}
+
+/// Also when it is decided afresh on the paid charge, or comes under another charge.
+pub async fn the_same_payment_is_credited_once(h: &mut Harness) {
+    let account = h.account().await;
+    let charge = h.pending_charge(account.id).await;
+    let other = h.pending_charge(account.id).await;
+    let payment = a_payment(1_000);
+    h.good(steps::confirm_payment(&charge, payment.clone(), after_s(1))).await;
+    let paid = h.store.find_charge(account.id, charge.id).await.unwrap().unwrap();
+    for again in [charge.clone(), paid, other] {
+        let refused = h.commit(steps::confirm_payment(&again, payment.clone(), after_s(2))).await;
+        let expected = CommitError::Taken {
+            key: ReservationKey::EndToEndId(payment.end_to_end_id.clone()),
+            by: charge.id.to_string(),
+        };
+        assert_eq!(refused, Err(expected));
+    }
+    assert_eq!(h.balances(account.id).await, [940, 0, 0, 0]);
+    assert_eq!(h.store.last_sequence(account.id).await.unwrap(), 1);
+}
+
+/// The last centavo may go, one more may not.
+pub async fn cover_is_exact_to_the_centavo(h: &mut Harness) {
+    let account = h.account().await;
+    let not_covered = CommitError::NotCovered { account: merchant(account.id, Bucket::Available) };
+    let one = steps::transfer(hold(account.id, 1));
+    assert_eq!(h.commit(one.clone()).await, Err(not_covered.clone()), "an account without a balance");
+    h.fund(account.id, 1_000).await;
+    let too_much = steps::transfer(hold(account.id, 1_001));
+    assert_eq!(h.commit(too_much).await, Err(not_covered.clone()));
+    h.good(steps::transfer(hold(account.id, 1_000))).await;
+    assert_eq!(h.commit(one).await, Err(not_covered));
+    assert_eq!(h.balances(account.id).await, [0, 0, 0, 1_000]);
+}
+
+/// Money that arrives first covers what leaves after it, not the other way round.
+pub async fn cover_is_judged_in_the_order_of_transfers(h: &mut Harness) {
+    let account = h.account().await;
+    let transfers = vec![income(account.id, 500), hold(account.id, 300), hold(account.id, 200)];
+    let backwards = transfers.iter().rev().cloned().collect();
+    let change = |transfers| ChangeSet { transfers, ..ChangeSet::new(start()) };
+    let refused = h.commit(change(backwards)).await.unwrap_err();
+    assert!(matches!(refused, CommitError::NotCovered { .. }), "{refused:?}");
+    h.good(change(transfers)).await;
+    assert_eq!(h.balances(account.id).await, [0, 0, 0, 500]);
+    assert_eq!(h.audit().await, 6);
+}
+
+/// Although all its other parts were good.
+pub async fn uncovered_money_leaves_nothing(h: &mut Harness) {
+    let account = h.account().await;
+    let refused = refused_without_a_trace(h, account.id, |change| {
+        change.transfers.push(hold(account.id, 78));
+    });
+    let account = merchant(account.id, Bucket::Available);
+    assert_eq!(refused.await, CommitError::NotCovered { account });
+}
+
+/// Money moves between them, and each covers only itself.
+pub async fn every_bucket_is_its_own(h: &mut Harness) {
+    let account = h.account().await;
+    h.fund(account.id, 1_000).await;
+    let between = |from, to, centavos| {
+        let (from, to) = (merchant(account.id, from), merchant(account.id, to));
+        steps::transfer(movement(from, to, centavos, Cover::Required))
+    };
+    h.good(between(Bucket::Available, Bucket::Pending, 400)).await;
+    h.good(between(Bucket::Pending, Bucket::Blocked, 30)).await;
+    h.good(between(Bucket::Blocked, Bucket::InTransit, 2)).await;
+    assert_eq!(h.balances(account.id).await, [600, 370, 28, 2]);
+    let refused = h.commit(between(Bucket::Blocked, Bucket::Available, 29)).await;
+    let account = merchant(account.id, Bucket::Blocked);
+    assert_eq!(refused, Err(CommitError::NotCovered { account }));
+}
+
+/// All that 64 bits hold.
+pub async fn the_greatest_amount_moves(h: &mut Harness) {
+    let account = h.account().await;
+    h.fund(account.id, i64::MAX).await;
+    assert_eq!(h.balances(account.id).await, [i64::MAX, 0, 0, 0]);
+    h.good(steps::transfer(hold(account.id, i64::MAX))).await;
+    assert_eq!(h.balances(account.id).await, [0, 0, 0, i64::MAX]);
+}
+
+/// A balance never wraps, and the store goes on.
+pub async fn a_balance_out_of_range_is_refused(h: &mut Harness) {
+    let account = h.account().await;
+    h.fund(account.id, i64::MAX).await;
+    let entries = h.audit().await;
+    let refused = h.commit(steps::transfer(income(account.id, 1))).await.unwrap_err();
+    assert_eq!(h.audit().await, entries);
+    assert!(matches!(refused, CommitError::Corrupt(_)), "{refused:?}");
+    assert_eq!(h.balances(account.id).await, [i64::MAX, 0, 0, 0]);
+    h.good(steps::transfer(hold(account.id, 1))).await;
+    for centavos in [0, -1] {
+        let refused = h.commit(steps::transfer(hold(account.id, centavos))).await.unwrap_err();
+        assert!(matches!(refused, CommitError::Corrupt(_)), "{refused:?}");
+    }
+}

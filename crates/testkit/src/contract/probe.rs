@@ -1,0 +1,99 @@
+//! A change set that touches everything, and whether any of it became true.
+
+use cais_domain::event::EventType;
+use cais_domain::ids::AccountId;
+use cais_ports::{ChangeSet, ClaimChange, ClaimRef, ReservationKey};
+
+use super::harness::{Harness, income};
+use crate::builders::{a_charge, an_event, an_external_id, start, steps};
+
+/// Remembers what would be there if its change set had become true.
+pub(super) struct Probe {
+    account: AccountId,
+    charge: cais_domain::charge::Charge,
+    claim: ClaimRef,
+    balances: [i64; 4],
+    sequence: i64,
+}
+
+impl Probe {
+    /// A change set with a claim, reservations, a record, money and an event, good by itself.
+    pub(super) async fn prepare(harness: &Harness, account: AccountId) -> (Self, ChangeSet) {
+        let mut charge = a_charge(account);
+        charge.terms.external_id = Some(an_external_id());
+        let claim = steps::claim_name(account, &format!("probe-{}", charge.id));
+        let mut change = steps::create_charge(&charge, claim.clone());
+        change.transfers.push(income(account, 77));
+        let resource = charge.id.to_string();
+        change.events.push(an_event(account, EventType::ChargePaid, &resource));
+        let probe = Self {
+            account,
+            charge,
+            claim,
+            balances: harness.balances(account).await,
+            sequence: harness.store.last_sequence(account).await.unwrap(),
+        };
+        (probe, change)
+    }
+
+    /// Nothing of it became true.
+    pub(super) async fn assert_absent(&self, harness: &Harness) {
+        let store = &harness.store;
+        assert_eq!(store.find_claim(&self.claim).await.unwrap(), None, "claim");
+        for key in self.keys() {
+            assert_eq!(store.find_owner(&key).await.unwrap(), None, "{key:?}");
+        }
+        let found = store.find_charge(self.account, self.charge.id).await.unwrap();
+        assert_eq!(found, None, "record");
+        assert_eq!(harness.balances(self.account).await, self.balances, "money");
+        let sequence = store.last_sequence(self.account).await.unwrap();
+        assert_eq!(sequence, self.sequence, "event");
+    }
+
+    /// All of it became true.
+    pub(super) async fn assert_present(&self, harness: &Harness) {
+        let store = &harness.store;
+        assert!(store.find_claim(&self.claim).await.unwrap().is_some(), "claim");
+        for key in self.keys() {
+            let owner = store.find_owner(&key).await.unwrap();
+            assert_eq!(owner, Some(self.charge.id.to_string()), "{key:?}");
+        }
+        let found = store.find_charge(self.account, self.charge.id).await.unwrap();
+        assert!(found.is_some(), "record");
+        let [available, ..] = harness.balances(self.account).await;
+        assert_eq!(available, self.balances.first().unwrap() + 77, "money");
+        let sequence = store.last_sequence(self.account).await.unwrap();
+        assert_eq!(sequence, self.sequence + 1, "event");
+    }
+
+    fn keys(&self) -> Vec<ReservationKey> {
+        let external_id = self.charge.terms.external_id.clone().unwrap();
+        vec![
+            ReservationKey::ChargeExternalId(self.account, external_id),
+            ReservationKey::Txid(self.charge.txid.clone()),
+        ]
+    }
+}
+
+/// The change set is refused by `spoil`, nothing of it became true, and it is good without.
+pub(super) async fn refused_without_a_trace(
+    harness: &Harness,
+    account: AccountId,
+    spoil: impl FnOnce(&mut ChangeSet),
+) -> cais_ports::CommitError {
+    let (probe, change) = Probe::prepare(harness, account).await;
+    let mut spoilt = change.clone();
+    spoil(&mut spoilt);
+    assert_ne!(spoilt, change, "nothing was spoilt");
+    let refused = harness.commit(spoilt).await.unwrap_err();
+    probe.assert_absent(harness).await;
+    harness.good(change).await;
+    probe.assert_present(harness).await;
+    refused
+}
+
+/// Takes the claim that the account's key `text` names.
+pub(super) fn take(account: AccountId, text: &str, resource: &str) -> ChangeSet {
+    let name = steps::claim_name(account, text);
+    ChangeSet { claim: Some(ClaimChange::Take(steps::new_claim(name, resource, start()))), ..ChangeSet::new(start()) }
+}

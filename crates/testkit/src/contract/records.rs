@@ -1,0 +1,162 @@
+//! Accounts, keys and notices come back exactly as they were written, and changed only where they may change.
+
+use cais_domain::account::{Account, AccountStatus, Feature, Features, Kyc, Limits};
+use cais_domain::api_key::{Scope, Scopes};
+use cais_domain::document::Document;
+use cais_domain::fee::{FeeRule, FeeSchedule, Operation};
+use cais_domain::money::Money;
+use cais_domain::rate::Percentage;
+use cais_ports::{ApiKeyRecord, Notice, NoticeState, SecretMac, Write};
+
+use super::Harness;
+use super::harness::after_s;
+use crate::builders::{a_key, a_notice, an_account, start, steps};
+
+/// By id and by e-mail.
+pub async fn accounts_come_back(h: &mut Harness) {
+    let account = h.account().await;
+    h.account().await;
+    assert_reads(h, &account).await;
+}
+
+/// Every status, feature, fee rule and limit.
+pub async fn extreme_accounts_come_back(h: &mut Harness) {
+    for account in extreme_accounts() {
+        h.good(steps::open_account(&account)).await;
+        assert_reads(h, &Account { version: 1, ..account }).await;
+    }
+}
+
+/// Each change is one version more.
+pub async fn accounts_come_back_changed(h: &mut Harness) {
+    let mut account = h.account().await;
+    for extreme in extreme_accounts() {
+        account = Account {
+            id: account.id,
+            email: account.email,
+            created_at: account.created_at,
+            version: account.version,
+            ..extreme
+        };
+        let update = Write::UpdateAccount(Box::new(account.clone()));
+        h.good(steps::write(update, after_s(1))).await;
+        account.version += 1;
+        assert_reads(h, &account).await;
+    }
+}
+
+/// Each found by its prefix, with the account it belongs to.
+pub async fn keys_come_back_with_their_account(h: &mut Harness) {
+    let account = h.account().await;
+    h.account().await;
+    let plain = a_key(account.id);
+    let limited = ApiKeyRecord {
+        name: "caixa \u{1F980} 'n' \"q\"".to_owned(),
+        mac: SecretMac([0; 32]),
+        scopes: Scopes::from_iter([Scope::ChargesRead, Scope::EventsRead]),
+        expires_at: Some(after_s(1)),
+        allowed_addresses: vec!["10.0.0.0/8".to_owned(), "2001:db8::/32".to_owned()],
+        revoked_at: Some(after_s(2)),
+        ..a_key(account.id)
+    };
+    let mac = SecretMac(std::array::from_fn(|index| u8::MAX - u8::try_from(index).unwrap()));
+    let bare = ApiKeyRecord {
+        name: String::new(),
+        mac,
+        scopes: Scopes::default(),
+        allowed_addresses: vec!["0.0.0.0/0".to_owned()],
+        ..a_key(account.id)
+    };
+    for key in [plain, limited, bare] {
+        h.good(steps::add_key(&key)).await;
+        let found = h.store.find_key(&key.prefix).await.unwrap();
+        assert_eq!(found, Some((ApiKeyRecord { version: 1, ..key }, account.clone())));
+    }
+    let unknown = a_key(account.id).prefix;
+    assert_eq!(h.store.find_key(&unknown).await.unwrap(), None);
+}
+
+/// Revoked, and given another end.
+pub async fn keys_come_back_changed(h: &mut Harness) {
+    let account = h.account().await;
+    let mut key = a_key(account.id);
+    h.good(steps::add_key(&key)).await;
+    key.version = 1;
+    for (revoked_at, expires_at) in [(None, Some(after_s(5))), (Some(after_s(6)), None)] {
+        key = ApiKeyRecord { revoked_at, expires_at, ..key };
+        let update = Write::UpdateKey(Box::new(key.clone()));
+        h.good(steps::write(update, after_s(1))).await;
+        key.version += 1;
+        let (found, _) = h.store.find_key(&key.prefix).await.unwrap().unwrap();
+        assert_eq!(found, key);
+    }
+}
+
+/// Whatever bytes they carry.
+pub async fn notices_come_back(h: &mut Harness) {
+    let bodies = [Vec::new(), (0..=u8::MAX).collect(), vec![b' '; 65_536]];
+    for (body, attempts) in bodies.into_iter().zip([0, 1, 2_000_000_000]) {
+        let notice = Notice { body, attempts, ..a_notice() };
+        h.good(steps::receive(&notice)).await;
+        let due = h.store.list_due_notices(after_s(1), 50).await.unwrap();
+        let found = due.iter().find(|found| found.id == notice.id);
+        assert_eq!(found, Some(&Notice { version: 1, ..notice }));
+    }
+}
+
+/// Put off, then done or left to an operator: then it waits no more.
+pub async fn notices_come_back_changed(h: &mut Harness) {
+    for last in [NoticeState::Done, NoticeState::Unmatched] {
+        let notice = a_notice();
+        h.good(steps::receive(&notice)).await;
+        let put_off = Notice { attempts: 3, due_at: Some(after_s(60)), version: 1, ..notice };
+        let update = |notice: &Notice| steps::write(Write::UpdateNotice(Box::new(notice.clone())), start());
+        h.good(update(&put_off)).await;
+        let put_off = Notice { version: 2, ..put_off };
+        assert_eq!(h.store.list_due_notices(after_s(59), 50).await.unwrap(), []);
+        let due = h.store.list_due_notices(after_s(61), 50).await.unwrap();
+        assert_eq!(due, std::slice::from_ref(&put_off));
+        let done = Notice { state: last, due_at: None, ..put_off };
+        h.good(update(&done)).await;
+        assert_eq!(h.store.list_due_notices(after_s(61), 50).await.unwrap(), []);
+    }
+}
+
+async fn assert_reads(h: &Harness, account: &Account) {
+    let by_id = h.store.find_account(account.id).await.unwrap();
+    assert_eq!(by_id.as_ref(), Some(account));
+    let by_email = h.store.find_account_by_email(&account.email).await.unwrap();
+    assert_eq!(by_email.as_ref(), Some(account));
+}
+
+fn extreme_accounts() -> [Account; 2] {
+    let greatest = Money::from_centavos(i64::MAX);
+    let rule = |percentage: &str, min, max| {
+        let percentage = Percentage::parse(percentage).unwrap();
+        FeeRule::try_new(greatest, percentage, min, max).unwrap()
+    };
+    let fees = FeeSchedule::default()
+        .with(Operation::PixIn, rule("0.9999", None, None))
+        .with(Operation::PixOut, rule("100", Some(Money::ZERO), None))
+        .with(Operation::CryptoIn, rule("0.0001", None, Some(greatest)))
+        .with(Operation::CryptoOut, rule("0", Some(greatest), Some(greatest)));
+    let greatest = Account {
+        name: "Loja \u{1F980} 'da' \"Ana\" 漢字".to_owned(),
+        document: Document::parse("12ABC34501DE35").unwrap(),
+        status: AccountStatus::Suspended,
+        kyc: Kyc::Rejected,
+        features: Feature::ALL.into_iter().fold(Features::default(), Features::with),
+        fees,
+        limits: Limits { charge: greatest, payout: greatest },
+        release_delay_s: 2_000_000_000,
+        ..an_account()
+    };
+    let least = Account {
+        name: String::new(),
+        kyc: Kyc::Pending,
+        features: Features::default(),
+        limits: Limits { charge: Money::ZERO, payout: Money::ZERO },
+        ..an_account()
+    };
+    [greatest, least]
+}

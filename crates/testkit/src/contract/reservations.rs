@@ -1,0 +1,121 @@
+//! Unique values: one owner each, named exactly, free again only when given back.
+
+use cais_domain::external_id::ExternalId;
+use cais_domain::ids::AccountId;
+use cais_ports::{ChangeSet, CommitError, Reservation, ReservationKey};
+
+use super::Harness;
+use super::probe::refused_without_a_trace;
+use crate::builders::{a_charge, a_payment, start};
+
+/// Who comes second learns who was first, and leaves nothing.
+pub async fn a_value_has_one_owner(h: &mut Harness) {
+    let account = h.account().await;
+    for key in keys(account.id) {
+        h.good(reserve(&[&key], account.id, "first")).await;
+        let refused = refused_without_a_trace(h, account.id, |change| {
+            change.reserve.extend(reserve(&[&key], account.id, "second").reserve);
+        });
+        assert_eq!(refused.await, taken(&key, "first"));
+        let owner = h.store.find_owner(&key).await.unwrap();
+        assert_eq!(owner.as_deref(), Some("first"));
+    }
+}
+
+/// The same text means another thing as another kind, or in another account.
+pub async fn kinds_and_accounts_do_not_share_values(h: &mut Harness) {
+    let (one, other) = (h.account().await, h.account().await);
+    let txid = a_charge(one.id).txid;
+    let text = ExternalId::parse(txid.as_str()).unwrap();
+    let keys = [
+        ReservationKey::Email(txid.to_string()),
+        ReservationKey::ChargeExternalId(one.id, text.clone()),
+        ReservationKey::ChargeExternalId(other.id, text),
+        ReservationKey::Txid(txid),
+    ];
+    for (key, owner) in keys.iter().zip(["a", "b", "c", "d"]) {
+        assert_eq!(h.store.find_owner(key).await.unwrap(), None);
+        h.good(reserve(&[key], one.id, owner)).await;
+    }
+    for (key, owner) in keys.iter().zip(["a", "b", "c", "d"]) {
+        let found = h.store.find_owner(key).await.unwrap();
+        assert_eq!(found.as_deref(), Some(owner));
+    }
+}
+
+/// Case, blanks at the end and ways to write an accent count; so does the last of 120 characters.
+pub async fn external_ids_differ_in_every_character(h: &mut Harness) {
+    let account = h.account().await;
+    let long = "\u{1F980}".repeat(119);
+    let texts = ["a", "A", "a ", " a", "\u{E9}", "e\u{301}", "%", "_", "''"];
+    let texts = texts.map(str::to_owned).into_iter();
+    for text in texts.chain(["x", "X"].map(|last| format!("{long}{last}"))) {
+        let external_id = ExternalId::parse(&text).unwrap();
+        let key = ReservationKey::ChargeExternalId(account.id, external_id);
+        h.good(reserve(&[&key], account.id, &text)).await;
+        assert_eq!(h.store.find_owner(&key).await.unwrap(), Some(text));
+    }
+}
+
+/// The first of several, in the order of the change set.
+pub async fn the_first_taken_value_is_named(h: &mut Harness) {
+    let account = h.account().await;
+    let [free, second, third, ..] = keys(account.id);
+    h.good(reserve(&[&third], account.id, "third")).await;
+    h.good(reserve(&[&second], account.id, "second")).await;
+    for (order, named, by) in
+        [([&free, &second, &third], &second, "second"), ([&third, &second, &free], &third, "third")]
+    {
+        let refused = h.commit(reserve(&order, account.id, "late")).await;
+        assert_eq!(refused, Err(taken(named, by)));
+    }
+    assert_eq!(h.store.find_owner(&free).await.unwrap(), None);
+}
+
+/// To anybody.
+pub async fn a_value_given_back_is_free(h: &mut Harness) {
+    let (one, other) = (h.account().await, h.account().await);
+    for key in keys(one.id) {
+        h.good(reserve(&[&key], one.id, "first")).await;
+        let give_back = ChangeSet { unreserve: vec![key.clone()], ..ChangeSet::new(start()) };
+        h.good(give_back.clone()).await;
+        assert_eq!(h.store.find_owner(&key).await.unwrap(), None);
+        h.good(give_back).await;
+        h.good(reserve(&[&key], other.id, "second")).await;
+        let owner = h.store.find_owner(&key).await.unwrap();
+        assert_eq!(owner.as_deref(), Some("second"));
+    }
+}
+
+/// What is taken is judged before anything is given back.
+pub async fn giving_back_does_not_help_the_same_change_set(h: &mut Harness) {
+    let account = h.account().await;
+    for key in keys(account.id) {
+        h.good(reserve(&[&key], account.id, "first")).await;
+        let swap = ChangeSet { unreserve: vec![key.clone()], ..reserve(&[&key], account.id, "second") };
+        assert_eq!(h.commit(swap).await, Err(taken(&key, "first")));
+        let owner = h.store.find_owner(&key).await.unwrap();
+        assert_eq!(owner.as_deref(), Some("first"));
+    }
+}
+
+/// One value of each kind, never used before.
+fn keys(account: AccountId) -> [ReservationKey; 4] {
+    let charge = a_charge(account);
+    let external_id = ExternalId::parse(&charge.id.to_string()).unwrap();
+    [
+        ReservationKey::Email(format!("{}@shop.example", charge.txid)),
+        ReservationKey::ChargeExternalId(account, external_id),
+        ReservationKey::Txid(charge.txid),
+        ReservationKey::EndToEndId(a_payment(1).end_to_end_id),
+    ]
+}
+
+fn reserve(keys: &[&ReservationKey], account: AccountId, owner: &str) -> ChangeSet {
+    let reservation = |key: &&ReservationKey| Reservation { key: (*key).clone(), account, owner: owner.to_owned() };
+    ChangeSet { reserve: keys.iter().map(reservation).collect(), ..ChangeSet::new(start()) }
+}
+
+fn taken(key: &ReservationKey, by: &str) -> CommitError {
+    CommitError::Taken { key: key.clone(), by: by.to_owned() }
+}

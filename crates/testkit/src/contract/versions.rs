@@ -1,0 +1,97 @@
+//! Records are changed only from the version that was read, and the checks come in their order.
+
+use cais_domain::charge::ChargeStatus;
+use cais_ports::{ChangeSet, CommitError, Write};
+
+use super::Harness;
+use super::harness::{all_at_once, hold};
+use super::probe::{refused_without_a_trace, take};
+use crate::builders::{a_key, a_notice, in_status, start, steps};
+
+/// Claim, reservations, versions, cover: of all that is wrong the first is named.
+pub async fn checks_come_in_the_documented_order(h: &mut Harness) {
+    let account = h.account().await;
+    let charge = h.pending_charge(account.id).await;
+    h.good(take(account.id, "the-order-of-checks", "chg_1")).await;
+    let mut stale = in_status(charge.clone(), ChargeStatus::Paid);
+    stale.version = 9;
+    let all_wrong = ChangeSet {
+        reserve: steps::open_charge(&charge).reserve,
+        writes: vec![Write::UpdateCharge(Box::new(stale))],
+        transfers: vec![hold(account.id, 1)],
+        ..take(account.id, "the-order-of-checks", "chg_2")
+    };
+    let refusal = h.commit(all_wrong.clone()).await.unwrap_err();
+    assert!(matches!(refusal, CommitError::Claimed { .. }), "{refusal:?}");
+    let claim_right = ChangeSet { claim: None, ..all_wrong };
+    let refusal = h.commit(claim_right.clone()).await.unwrap_err();
+    assert!(matches!(refusal, CommitError::Taken { .. }), "{refusal:?}");
+    let reserve_right = ChangeSet { reserve: Vec::new(), ..claim_right };
+    assert_eq!(h.commit(reserve_right.clone()).await, Err(CommitError::Stale));
+    let versions_right = ChangeSet { writes: Vec::new(), ..reserve_right };
+    let refusal = h.commit(versions_right.clone()).await.unwrap_err();
+    assert!(matches!(refusal, CommitError::NotCovered { .. }), "{refusal:?}");
+    h.good(ChangeSet { transfers: Vec::new(), ..versions_right }).await;
+}
+
+/// Neither from an older version nor from one that never was.
+pub async fn a_stale_change_leaves_nothing(h: &mut Harness) {
+    let account = h.account().await;
+    let charge = h.pending_charge(account.id).await;
+    for version in [0, 2, i64::MAX] {
+        let mut stale = in_status(charge.clone(), ChargeStatus::Cancelled);
+        stale.version = version;
+        let refused = refused_without_a_trace(h, account.id, |change| {
+            change.writes.push(Write::UpdateCharge(Box::new(stale)));
+        });
+        assert_eq!(refused.await, CommitError::Stale);
+    }
+    let stored = h.store.find_charge(account.id, charge.id).await.unwrap();
+    assert_eq!(stored, Some(charge));
+}
+
+/// Accounts, keys and notices as well.
+pub async fn every_kind_of_record_is_guarded(h: &mut Harness) {
+    let mut account = h.account().await;
+    let (mut key, mut notice) = (a_key(account.id), a_notice());
+    h.good(steps::add_key(&key)).await;
+    h.good(steps::receive(&notice)).await;
+    for (version, good) in [(0, false), (1, true), (1, false), (2, true)] {
+        account.version = version;
+        key.version = version;
+        notice.version = version;
+        let writes = [
+            Write::UpdateAccount(Box::new(account.clone())),
+            Write::UpdateKey(Box::new(key.clone())),
+            Write::UpdateNotice(Box::new(notice.clone())),
+        ];
+        for write in writes {
+            let outcome = h.commit(steps::write(write.clone(), start())).await;
+            let expected = if good { Ok(()) } else { Err(CommitError::Stale) };
+            assert_eq!(outcome.map(drop), expected, "{write:?}");
+        }
+    }
+}
+
+/// Whatever the store gathers into one transaction.
+pub async fn one_of_two_updates_in_a_batch_is_stale(h: &mut Harness) {
+    let account = h.account().await;
+    for _ in 0..16 {
+        let charge = h.pending_charge(account.id).await;
+        let changes = [ChargeStatus::Cancelled, ChargeStatus::Expired].repeat(8);
+        let changes: Vec<_> = changes
+            .into_iter()
+            .map(|status| steps::update_charge(&in_status(charge.clone(), status), start()))
+            .collect();
+        let outcomes = all_at_once(&h.store, changes.clone()).await;
+        let mut winners = outcomes.iter().zip(&changes).filter(|(outcome, _)| outcome.is_ok());
+        let (_, winner) = winners.next().unwrap();
+        assert!(winners.next().is_none(), "{outcomes:?}");
+        let refused = outcomes.iter().filter_map(|outcome| outcome.as_ref().err());
+        assert!(refused.clone().all(|error| *error == CommitError::Stale), "{outcomes:?}");
+        let stored = h.store.find_charge(account.id, charge.id).await.unwrap().unwrap();
+        assert_eq!(stored.version, 2);
+        let written = steps::update_charge(&cais_domain::charge::Charge { version: 1, ..stored }, start());
+        assert_eq!(&written, winner);
+    }
+}

@@ -1,0 +1,54 @@
+//! Identifiers that follow each other, so that a test can be repeated exactly.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use cais_ports::Ids;
+use uuid::{Builder, Uuid};
+
+/// 2026-01-01T00:00:00Z, the instant in the first identifier.
+const FIRST_MS: u64 = 1_767_225_600_000;
+
+/// UUIDs of version 7, each greater than the one before: one millisecond later, and counting.
+#[derive(Debug)]
+pub struct SequentialIds {
+    next: AtomicU64,
+}
+
+impl SequentialIds {
+    /// A source whose first identifier is the `first`-th of them all: two that begin far apart never meet.
+    #[must_use]
+    pub const fn starting_at(first: u64) -> Self {
+        Self { next: AtomicU64::new(first) }
+    }
+}
+
+impl Default for SequentialIds {
+    fn default() -> Self {
+        Self::starting_at(0)
+    }
+}
+
+impl Ids for SequentialIds {
+    fn next_uuid(&self) -> Uuid {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let mut rest = [0; 10];
+        for (slot, byte) in rest.iter_mut().skip(2).zip(number.to_be_bytes()) {
+            *slot = byte;
+        }
+        Builder::from_unix_timestamp_millis(FIRST_MS.saturating_add(number), &rest).into_uuid()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_is_a_version_7_greater_than_the_one_before() {
+        let ids = SequentialIds::starting_at(255);
+        let (first, second) = (ids.next_uuid(), ids.next_uuid());
+        assert!(first < second);
+        assert_eq!(first.get_version_num(), 7);
+        assert_eq!(first, SequentialIds::starting_at(255).next_uuid());
+    }
+}

@@ -1,0 +1,20 @@
+//! What tests of Cais are made of: a store in memory, fakes, builders, the contract that every store keeps, and servers for a test run.
+//!
+//! Nothing here is part of the product. To put a new store to the test, implement [`contract::Engine`] for it and write `store_suite!(engine);`.
+
+pub mod builders;
+pub mod clock;
+pub mod contract;
+pub mod ids;
+pub mod mac;
+pub mod memory;
+pub mod postgres;
+mod process;
+pub mod representation;
+pub mod server;
+
+pub use clock::ManualClock;
+pub use ids::SequentialIds;
+pub use mac::PlainMac;
+pub use memory::{Crash, MemoryStore};
+pub use representation::TextRepresentation;

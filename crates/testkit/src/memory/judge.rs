@@ -1,0 +1,152 @@
+//! Whether a change set may become true: the checks in their documented order, without changing anything.
+
+use std::collections::HashMap;
+
+use cais_domain::end_to_end_id::EndToEndId;
+use cais_domain::ids::{AccountId, ChargeId, KeyId, NoticeId};
+use cais_domain::ledger::{Cover, LedgerAccount, Transfer};
+use cais_domain::money::Money;
+use cais_ports::{ChangeSet, ClaimChange, CommitError, ReservationKey, Write};
+
+use super::state::{Entry, State};
+
+/// Judges all of it; what it moves comes back as entries with their running balances.
+pub(super) fn judge(state: &State, change: &ChangeSet) -> Result<Vec<Entry>, CommitError> {
+    judge_claim(state, change)?;
+    judge_reservations(state, change)?;
+    judge_versions(state, change)?;
+    judge_transfers(state, change)
+}
+
+fn judge_claim(state: &State, change: &ChangeSet) -> Result<(), CommitError> {
+    let Some(wanted) = &change.claim else {
+        return Ok(());
+    };
+    let known = state.claims.get(wanted.name());
+    let fence = match wanted {
+        ClaimChange::Take(_) => None,
+        ClaimChange::Retake { fence, .. } | ClaimChange::Answer { fence, .. } | ClaimChange::Release { fence, .. } => {
+            Some(*fence)
+        }
+    };
+    match (known, fence) {
+        (None, None) => Ok(()),
+        (None, Some(_)) => Err(corrupt("there is no such idempotency claim")),
+        (Some(claim), Some(fence)) if claim.answer.is_none() && claim.fence == fence => Ok(()),
+        (Some(claim), _) => Err(CommitError::Claimed { claim: Box::new(claim.clone()) }),
+    }
+}
+
+fn judge_reservations(state: &State, change: &ChangeSet) -> Result<(), CommitError> {
+    let mut owners: HashMap<&ReservationKey, &str> = HashMap::new();
+    for wanted in &change.reserve {
+        let stored = state.reservations.get(&wanted.key);
+        let owner = stored.map(|known| known.owner.as_str()).or_else(|| owners.get(&wanted.key).copied());
+        if let Some(owner) = owner {
+            return Err(CommitError::Taken { key: wanted.key.clone(), by: owner.to_owned() });
+        }
+        owners.insert(&wanted.key, &wanted.owner);
+    }
+    Ok(())
+}
+
+/// Names a record.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Record {
+    Account(AccountId),
+    Key(KeyId),
+    Charge(ChargeId),
+    Payment(EndToEndId),
+    Notice(NoticeId),
+}
+
+/// The record, and the version that an update was based on.
+fn target(write: &Write) -> (Record, Option<i64>) {
+    match write {
+        Write::InsertAccount(account) => (Record::Account(account.id), None),
+        Write::UpdateAccount(account) => (Record::Account(account.id), Some(account.version)),
+        Write::InsertKey(key) => (Record::Key(key.id), None),
+        Write::UpdateKey(key) => (Record::Key(key.id), Some(key.version)),
+        Write::InsertCharge(charge) => (Record::Charge(charge.id), None),
+        Write::UpdateCharge(charge) => (Record::Charge(charge.id), Some(charge.version)),
+        Write::InsertPayment(paid) => (Record::Payment(paid.payment.end_to_end_id.clone()), None),
+        Write::InsertNotice(notice) => (Record::Notice(notice.id), None),
+        Write::UpdateNotice(notice) => (Record::Notice(notice.id), Some(notice.version)),
+    }
+}
+
+fn stored_version(state: &State, record: &Record) -> Option<i64> {
+    match record {
+        Record::Account(id) => state.accounts.get(id).map(|account| account.version),
+        Record::Key(id) => state.keys.get(id).map(|key| key.version),
+        Record::Charge(id) => state.charges.get(id).map(|charge| charge.version),
+        Record::Payment(id) => state.payments.get(id).map(|_| 1),
+        Record::Notice(id) => state.notices.get(id).map(|notice| notice.version),
+    }
+}
+
+fn judge_versions(state: &State, change: &ChangeSet) -> Result<(), CommitError> {
+    let mut written: HashMap<Record, i64> = HashMap::new();
+    for write in &change.writes {
+        let (record, based_on) = target(write);
+        let current = written.get(&record).copied().or_else(|| stored_version(state, &record));
+        let next = match (current, based_on) {
+            (None, None) => 1,
+            (Some(_), None) => return Err(corrupt("a new record is there already")),
+            (Some(current), Some(read)) if current == read => current.saturating_add(1),
+            (Some(_) | None, Some(_)) => return Err(CommitError::Stale),
+        };
+        if let Write::InsertKey(new) = write
+            && state.keys.values().any(|key| key.prefix == new.prefix)
+        {
+            return Err(corrupt("two keys with one prefix"));
+        }
+        written.insert(record, next);
+    }
+    Ok(())
+}
+
+fn judge_transfers(state: &State, change: &ChangeSet) -> Result<Vec<Entry>, CommitError> {
+    let mut balances: HashMap<LedgerAccount, Money> = HashMap::new();
+    let mut entries = Vec::new();
+    for transfer in &change.transfers {
+        let amount = transfer.amount;
+        if !amount.is_positive() {
+            return Err(corrupt("a transfer of nothing"));
+        }
+        let debit = amount.checked_neg().map_err(|error| corrupt(&error))?;
+        for (account, amount) in [(&transfer.from, debit), (&transfer.to, amount)] {
+            let before = balances.get(account).copied().unwrap_or_else(|| state.balance(account));
+            let after = before.checked_add(amount).map_err(|error| corrupt(&error))?;
+            let must_cover = amount.is_negative() && transfer.cover == Cover::Required;
+            if must_cover && after.is_negative() {
+                return Err(CommitError::NotCovered { account: account.clone() });
+            }
+            balances.insert(account.clone(), after);
+            entries.push(entry(change, transfer, account, amount, after));
+        }
+    }
+    Ok(entries)
+}
+
+fn entry(
+    change: &ChangeSet,
+    transfer: &Transfer,
+    account: &LedgerAccount,
+    amount: Money,
+    balance_after: Money,
+) -> Entry {
+    Entry {
+        account: account.clone(),
+        amount,
+        balance_after,
+        kind: transfer.kind,
+        resource: transfer.resource.clone(),
+        end_to_end_id: transfer.end_to_end_id.clone(),
+        at: change.at,
+    }
+}
+
+fn corrupt(why: &(impl ToString + ?Sized)) -> CommitError {
+    CommitError::Corrupt(why.to_string())
+}

@@ -1,0 +1,152 @@
+//! A store in memory with exactly the semantics that the ports document: what the databases are compared with.
+
+mod judge;
+mod maintenance;
+mod queries;
+mod state;
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use cais_domain::charge::Charge;
+use cais_domain::ids::AccountId;
+use cais_domain::ledger::LedgerAccount;
+use cais_domain::money::Money;
+use cais_domain::payment::CreditedPayment;
+use cais_ports::{ChangeSet, Claim, CommitError, Committed, Notice, QueryError, Store};
+
+use state::State;
+pub use state::{Entry, StoredEvent};
+
+/// Where a commit is interrupted; either way its caller hears `Unavailable`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Crash {
+    /// Nothing of it became true.
+    Before,
+    /// All of it became true; only the answer was lost.
+    After,
+}
+
+/// What goes wrong, and when.
+#[derive(Debug, Default)]
+struct Plan {
+    /// Commits that were asked for so far.
+    commits: u64,
+    /// By the number of the commit, counted from 1.
+    crashes: BTreeMap<u64, Crash>,
+    /// Nothing answers.
+    unreachable: bool,
+}
+
+/// A store in memory. It can be told to fail.
+#[derive(Debug, Default)]
+pub struct MemoryStore {
+    state: Mutex<State>,
+    plan: Mutex<Plan>,
+}
+
+impl MemoryStore {
+    /// The `nth` commit from now on, counted from 1, is interrupted.
+    pub fn crash_at(&self, nth: u64, crash: Crash) {
+        let mut plan = self.plan();
+        let number = plan.commits.saturating_add(nth);
+        plan.crashes.insert(number, crash);
+    }
+
+    /// From now on nothing answers, or everything does again.
+    pub fn set_unreachable(&self, unreachable: bool) {
+        self.plan().unreachable = unreachable;
+    }
+
+    /// How often a commit was asked for.
+    #[must_use]
+    pub fn commits(&self) -> u64 {
+        self.plan().commits
+    }
+
+    /// The account's events, in their order.
+    #[must_use]
+    pub fn events(&self, account: AccountId) -> Vec<StoredEvent> {
+        self.state().events.get(&account).cloned().unwrap_or_default()
+    }
+
+    /// Every ledger entry, in the order of commit.
+    #[must_use]
+    pub fn entries(&self) -> Vec<Entry> {
+        self.state().entries.clone()
+    }
+
+    /// The balance of a ledger account; zero when nothing ever moved.
+    #[must_use]
+    pub fn balance(&self, account: &LedgerAccount) -> Money {
+        self.state().balance(account)
+    }
+
+    /// Every charge in whatever state, oldest first.
+    #[must_use]
+    pub fn charges(&self) -> Vec<Charge> {
+        self.state().charges.values().cloned().collect()
+    }
+
+    /// Every credited payment, by end-to-end id.
+    #[must_use]
+    pub fn payments(&self) -> Vec<CreditedPayment> {
+        self.state().payments.values().cloned().collect()
+    }
+
+    /// Every notice in whatever state, oldest first.
+    #[must_use]
+    pub fn notices(&self) -> Vec<Notice> {
+        self.state().notices.values().cloned().collect()
+    }
+
+    /// Every idempotency claim, by account and key.
+    #[must_use]
+    pub fn claims(&self) -> Vec<Claim> {
+        self.state().claims.values().cloned().collect()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn plan(&self) -> MutexGuard<'_, Plan> {
+        self.plan.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The state, unless nothing answers just now.
+    fn read(&self) -> Result<MutexGuard<'_, State>, QueryError> {
+        if self.plan().unreachable {
+            return Err(QueryError::Unavailable("switched off by the test".to_owned()));
+        }
+        Ok(self.state())
+    }
+
+    /// Counts a commit and says how it is to be interrupted.
+    fn next_crash(&self) -> Option<Crash> {
+        let mut plan = self.plan();
+        plan.commits = plan.commits.saturating_add(1);
+        let number = plan.commits;
+        let planned = plan.crashes.remove(&number);
+        if plan.unreachable { Some(Crash::Before) } else { planned }
+    }
+}
+
+#[async_trait]
+impl Store for MemoryStore {
+    async fn commit(&self, change: ChangeSet) -> Result<Committed, CommitError> {
+        let crash = self.next_crash();
+        if crash == Some(Crash::Before) {
+            return Err(CommitError::Unavailable("interrupted before".to_owned()));
+        }
+        let mut state = self.state();
+        let entries = judge::judge(&state, &change)?;
+        let committed = state.apply(change, entries);
+        drop(state);
+        if crash == Some(Crash::After) {
+            return Err(CommitError::Unavailable("interrupted after".to_owned()));
+        }
+        Ok(committed)
+    }
+}

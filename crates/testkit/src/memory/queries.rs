@@ -1,0 +1,167 @@
+//! The read side of the store in memory.
+
+use async_trait::async_trait;
+use cais_domain::account::Account;
+use cais_domain::api_key::KeyPrefix;
+use cais_domain::charge::{Charge, ChargeState};
+use cais_domain::ids::{AccountId, ChargeId, Id, IdKind};
+use cais_domain::ledger::{Bucket, LedgerAccount};
+use cais_domain::txid::Txid;
+use cais_ports::{
+    AccountQueries, ApiKeyRecord, BalanceQueries, Balances, ChargeQueries, Claim, ClaimQueries, ClaimRef, KeyQueries,
+    Notice, NoticeQueries, NoticeState, Page, PageRequest, QueryError, ReservationKey, ReservationQueries,
+};
+use jiff::Timestamp;
+
+use super::MemoryStore;
+
+/// The most keys of one account that are listed.
+const MAX_KEYS: usize = 200;
+
+#[async_trait]
+impl ChargeQueries for MemoryStore {
+    async fn find_charge(&self, account: AccountId, id: ChargeId) -> Result<Option<Charge>, QueryError> {
+        let state = self.read()?;
+        let charge = state.charges.get(&id).filter(|charge| charge.account == account);
+        Ok(charge.cloned())
+    }
+
+    async fn find_charge_by_txid(&self, txid: &Txid) -> Result<Option<Charge>, QueryError> {
+        let state = self.read()?;
+        Ok(state.charges.values().find(|charge| charge.txid == *txid).cloned())
+    }
+
+    async fn list_charges(&self, account: AccountId, page: PageRequest<ChargeId>) -> Result<Page<Charge>, QueryError> {
+        let state = self.read()?;
+        let newest_first = state.charges.values().rev();
+        let visible = newest_first.filter(|charge| charge.account == account && charge.is_visible());
+        Ok(cut(visible, page, |charge| charge.id))
+    }
+
+    async fn list_overdue_charges(&self, before: Timestamp, limit: u32) -> Result<Vec<Charge>, QueryError> {
+        let due = |charge: &Charge| match &charge.state {
+            ChargeState::Pending(issued) => Some(issued.expires_at).filter(|end| *end < before),
+            ChargeState::Creating { .. }
+            | ChargeState::Abandoned { .. }
+            | ChargeState::Paid(..)
+            | ChargeState::Expired { .. }
+            | ChargeState::Cancelled { .. }
+            | ChargeState::Refunded { .. } => None,
+        };
+        Ok(oldest_due(self.read()?.charges.values(), due, limit))
+    }
+}
+
+#[async_trait]
+impl ReservationQueries for MemoryStore {
+    async fn find_owner(&self, key: &ReservationKey) -> Result<Option<String>, QueryError> {
+        let state = self.read()?;
+        Ok(state.reservations.get(key).map(|taken| taken.owner.clone()))
+    }
+}
+
+#[async_trait]
+impl ClaimQueries for MemoryStore {
+    async fn find_claim(&self, name: &ClaimRef) -> Result<Option<Claim>, QueryError> {
+        Ok(self.read()?.claims.get(name).cloned())
+    }
+
+    async fn list_due_claims(&self, now: Timestamp, limit: u32) -> Result<Vec<Claim>, QueryError> {
+        let due = |claim: &Claim| {
+            let waits = claim.answer.is_none() && claim.lease_until <= now;
+            claim.due_at.filter(|due| waits && *due <= now)
+        };
+        Ok(oldest_due(self.read()?.claims.values(), due, limit))
+    }
+}
+
+#[async_trait]
+impl AccountQueries for MemoryStore {
+    async fn find_account(&self, id: AccountId) -> Result<Option<Account>, QueryError> {
+        Ok(self.read()?.accounts.get(&id).cloned())
+    }
+
+    async fn find_account_by_email(&self, email: &str) -> Result<Option<Account>, QueryError> {
+        let state = self.read()?;
+        Ok(state.accounts.values().find(|account| account.email == email).cloned())
+    }
+
+    async fn list_accounts(&self, page: PageRequest<AccountId>) -> Result<Page<Account>, QueryError> {
+        let state = self.read()?;
+        Ok(cut(state.accounts.values().rev(), page, |account| account.id))
+    }
+}
+
+#[async_trait]
+impl KeyQueries for MemoryStore {
+    async fn find_key(&self, prefix: &KeyPrefix) -> Result<Option<(ApiKeyRecord, Account)>, QueryError> {
+        let state = self.read()?;
+        let Some(key) = state.keys.values().find(|key| key.prefix == *prefix) else {
+            return Ok(None);
+        };
+        match state.accounts.get(&key.account) {
+            Some(account) => Ok(Some((key.clone(), account.clone()))),
+            None => Err(QueryError::Corrupt("a key of no account".to_owned())),
+        }
+    }
+
+    async fn list_keys(&self, account: AccountId) -> Result<Vec<ApiKeyRecord>, QueryError> {
+        let state = self.read()?;
+        let newest_first = state.keys.values().rev();
+        let own = newest_first.filter(|key| key.account == account);
+        Ok(own.take(MAX_KEYS).cloned().collect())
+    }
+}
+
+#[async_trait]
+impl BalanceQueries for MemoryStore {
+    async fn balances(&self, account: AccountId) -> Result<Balances, QueryError> {
+        let state = self.read()?;
+        let part = |bucket| state.balance(&LedgerAccount::Merchant(account, bucket));
+        Ok(Balances {
+            available: part(Bucket::Available),
+            pending: part(Bucket::Pending),
+            blocked: part(Bucket::Blocked),
+            in_transit: part(Bucket::InTransit),
+        })
+    }
+}
+
+#[async_trait]
+impl NoticeQueries for MemoryStore {
+    async fn list_due_notices(&self, now: Timestamp, limit: u32) -> Result<Vec<Notice>, QueryError> {
+        let due = |notice: &Notice| {
+            let waits = notice.state == NoticeState::Waiting;
+            notice.due_at.filter(|due| waits && *due <= now)
+        };
+        Ok(oldest_due(self.read()?.notices.values(), due, limit))
+    }
+}
+
+/// One page of rows that come newest first.
+fn cut<'a, T: Clone + 'a, K: IdKind>(
+    rows: impl Iterator<Item = &'a T>,
+    page: PageRequest<Id<K>>,
+    id: impl Fn(&T) -> Id<K>,
+) -> Page<T> {
+    let after = page.starting_after;
+    let mut older = rows.filter(|row| after.is_none_or(|after| id(row) < after));
+    let rows = older.by_ref().take(count(page.limit)).cloned().collect();
+    Page { rows, has_more: older.next().is_some() }
+}
+
+/// The rows that are due, the longest overdue first.
+fn oldest_due<'a, T: Clone + 'a>(
+    rows: impl Iterator<Item = &'a T>,
+    due: impl Fn(&T) -> Option<Timestamp>,
+    limit: u32,
+) -> Vec<T> {
+    let mut waiting: Vec<(Timestamp, &T)> = rows.filter_map(|row| due(row).map(|since| (since, row))).collect();
+    waiting.sort_by_key(|(since, _)| *since);
+    waiting.truncate(count(limit));
+    waiting.into_iter().map(|(_, row)| row.clone()).collect()
+}
+
+fn count(limit: u32) -> usize {
+    usize::try_from(limit).unwrap_or(usize::MAX)
+}

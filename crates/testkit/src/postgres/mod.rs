@@ -1,0 +1,226 @@
+//! A private PostgreSQL server for a test run: on a port of its own, in a temporary folder, gone with the test process.
+
+mod install;
+
+use std::collections::HashMap;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::process::{Folder, free_port, guarded_by_us, run, wait_for};
+use install::Install;
+
+/// How long a server may take to accept connections or to end, also on a machine that is busy with other tests.
+const DEADLINE: Duration = Duration::from_mins(1);
+/// How often another port is tried when somebody else was faster.
+const PORTS_TRIED: u32 = 10;
+/// Enough for many stores in one test process.
+const MAX_CONNECTIONS: u32 = 300;
+
+/// How a server is set up.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Options {
+    /// Whether commits reach the disk. Without, a server that is killed may lose its data, and tests are faster.
+    pub fsync: bool,
+    /// Whether connections must be encrypted; the certificate is signed by itself.
+    pub tls: bool,
+}
+
+/// A running server. It ends, and its folder with it, when this is dropped or the process ends in whatever way.
+pub struct Cluster {
+    supervisor: Child,
+    folder: Folder,
+    port: u16,
+    install: Install,
+    made: AtomicU32,
+    templates: Mutex<HashMap<String, String>>,
+}
+
+impl Cluster {
+    /// The one server of this test process, started on first use; without fsync or TLS.
+    ///
+    /// # Errors
+    /// When PostgreSQL is not installed or does not start; every caller is told.
+    pub fn shared() -> Result<&'static Self> {
+        static SHARED: OnceLock<Result<Cluster, String>> = OnceLock::new();
+        let shared = SHARED.get_or_init(|| Self::start(Options::default()).map_err(|error| format!("{error:#}")));
+        shared.as_ref().map_err(|error| anyhow::anyhow!("{error}"))
+    }
+
+    /// Starts a server of its own.
+    ///
+    /// # Errors
+    /// When PostgreSQL is not installed or does not start.
+    pub fn start(options: Options) -> Result<Self> {
+        let install = Install::find()?;
+        let folder = Folder::new("cais-pg-")?;
+        install.own(folder.path())?;
+        let data = folder.path().join("data");
+        let mut initdb = install.command("initdb");
+        initdb.arg("-D").arg(&data);
+        initdb.args(["-U", "postgres", "--auth=trust", "--encoding=UTF8", "--locale=C"]);
+        run(initdb.arg("--no-sync"))?;
+        if options.tls {
+            make_certificate(&install, &data)?;
+        }
+        for _ in 0..PORTS_TRIED {
+            let port = free_port()?;
+            let mut supervisor = supervise(&install, &data, port, options)?;
+            if wait_until_ready(&mut supervisor, &data)? {
+                return Ok(Self {
+                    supervisor,
+                    folder,
+                    port,
+                    install,
+                    made: AtomicU32::new(0),
+                    templates: Mutex::default(),
+                });
+            }
+        }
+        let log = fs::read_to_string(folder.path().join("log")).unwrap_or_default();
+        bail!("PostgreSQL does not start:\n{log}");
+    }
+
+    /// An empty database of its own; its URL.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    pub fn fresh_database(&self) -> Result<String> {
+        let name = self.next_name("db");
+        self.sql("postgres", &format!("CREATE DATABASE {name}"))?;
+        Ok(self.url(&name))
+    }
+
+    /// A database of its own that is a copy of what `prepare` made of an empty one. It runs once for each `name`.
+    ///
+    /// # Errors
+    /// When the server does not answer or `prepare` fails.
+    pub fn prepared_database(&self, name: &str, prepare: impl FnOnce(&str) -> Result<()>) -> Result<String> {
+        // The lock is held while copying: PostgreSQL copies a database only while nobody else uses it.
+        let mut templates = self.templates.lock().unwrap_or_else(PoisonError::into_inner);
+        if !templates.contains_key(name) {
+            let template = self.next_name("template");
+            self.sql("postgres", &format!("CREATE DATABASE {template}"))?;
+            prepare(&self.url(&template))?;
+            templates.insert(name.to_owned(), template);
+        }
+        let template = templates.get(name).context("it was put there just now")?;
+        let copy = self.next_name("db");
+        self.sql("postgres", &format!("CREATE DATABASE {copy} TEMPLATE {template}"))?;
+        Ok(self.url(&copy))
+    }
+
+    /// Runs SQL in a database, by name or URL, and returns what `psql` prints: unaligned rows without a header.
+    ///
+    /// # Errors
+    /// With what `psql` says, when a statement fails.
+    pub fn sql(&self, database: &str, statements: &str) -> Result<String> {
+        let url = if database.contains("://") { database.to_owned() } else { self.url(database) };
+        let mut psql = self.install.client("psql");
+        psql.args(["--no-psqlrc", "--quiet", "--tuples-only", "--no-align"]);
+        psql.args(["--set", "ON_ERROR_STOP=1", "--dbname", &url, "--command", statements]);
+        Ok(run(&mut psql)?.trim_end().to_owned())
+    }
+
+    /// The URL of a database of this server.
+    #[must_use]
+    pub fn url(&self, database: &str) -> String {
+        format!("postgres://postgres@127.0.0.1:{}/{database}", self.port)
+    }
+
+    /// The port on 127.0.0.1.
+    #[must_use]
+    pub const fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// The certificate that signs the server's, in PEM; there is one when the server was started with TLS.
+    #[must_use]
+    pub fn root_certificate(&self) -> PathBuf {
+        self.folder.path().join("data/server.crt")
+    }
+
+    fn next_name(&self, kind: &str) -> String {
+        format!("{kind}_{}", self.made.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        // `wait` closes our end of the pipe, which is what the supervisor waits for.
+        drop(self.supervisor.wait());
+    }
+}
+
+/// Starts the server below a shell that ends it once our end of the pipe is closed.
+fn supervise(install: &Install, data: &Path, port: u16, options: Options) -> Result<Child> {
+    const SCRIPT: &str = r#"
+log=$1; shift
+exec 3<&0
+"$@" >>"$log" 2>&1 </dev/null 3<&- &
+server=$!
+( read -r _ <&3; kill -INT $server ) &
+reader=$!
+wait $server
+kill $reader
+"#;
+    let log = data.with_file_name("log");
+    let mut shell = install.shell();
+    shell.args(["-c", SCRIPT, "sh"]).arg(log);
+    shell.arg(install.path("postgres")).arg("-D").arg(data);
+    let on = |yes: bool| if yes { "on" } else { "off" };
+    for setting in [
+        "listen_addresses=127.0.0.1".to_owned(),
+        format!("port={port}"),
+        "unix_socket_directories=".to_owned(),
+        format!("max_connections={MAX_CONNECTIONS}"),
+        format!("fsync={}", on(options.fsync)),
+        format!("full_page_writes={}", on(options.fsync)),
+        format!("ssl={}", on(options.tls)),
+        "lc_messages=C".to_owned(),
+    ] {
+        shell.arg("-c").arg(setting);
+    }
+    shell.stdout(Stdio::null()).stderr(Stdio::null());
+    guarded_by_us(&mut shell).spawn().context("cannot start the supervisor of PostgreSQL")
+}
+
+/// Whether it became ready; `false` when it ended instead, as it does when the port is another's.
+///
+/// Its own file tells, so that another server on the same port is never taken for it.
+fn wait_until_ready(supervisor: &mut Child, data: &Path) -> Result<bool> {
+    const STATUS_LINE: usize = 7;
+    let ready = wait_for("the start of PostgreSQL", DEADLINE, || {
+        if supervisor.try_wait()?.is_some() {
+            return Ok(Some(false));
+        }
+        let file = fs::read_to_string(data.join("postmaster.pid")).unwrap_or_default();
+        let status = file.lines().nth(STATUS_LINE);
+        Ok(status.filter(|status| status.trim() == "ready").map(|_| true))
+    });
+    if ready.is_err() {
+        drop(supervisor.wait());
+    }
+    ready
+}
+
+/// A key and a certificate signed by itself, and only encrypted connections.
+fn make_certificate(install: &Install, data: &Path) -> Result<()> {
+    let (key, certificate) = (data.join("server.key"), data.join("server.crt"));
+    let mut openssl = Command::new("openssl");
+    openssl.args(["req", "-new", "-x509", "-days", "3650", "-nodes", "-newkey", "rsa:2048"]);
+    openssl.args(["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"]);
+    openssl.arg("-keyout").arg(&key).arg("-out").arg(&certificate);
+    run(&mut openssl)?;
+    fs::set_permissions(&key, Permissions::from_mode(0o600))?;
+    install.own(&key)?;
+    install.own(&certificate)?;
+    let encrypted_only = "hostssl all all 127.0.0.1/32 trust\n";
+    fs::write(data.join("pg_hba.conf"), encrypted_only).context("cannot write pg_hba.conf")
+}

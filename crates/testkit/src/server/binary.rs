@@ -1,0 +1,54 @@
+//! Finds the `cais` program that belongs to the sources under test, and builds it when it is not up to date.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use anyhow::{Context as _, Result, anyhow, ensure};
+
+use crate::process::run;
+
+/// Names a program to test instead of the one that is built here.
+const OVERRIDE: &str = "CAIS_BINARY";
+/// What cargo tells a test about its own package; a build that saw it would take everything for changed.
+const OF_THIS_PACKAGE: [&str; 5] = ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_", "CARGO_CRATE_", "CARGO_PRIMARY_"];
+
+/// The program, built at most once per test process with the profile of the test. `CAIS_BINARY` names another.
+///
+/// # Errors
+/// When it does not build.
+pub fn cais_binary() -> Result<&'static Path> {
+    static BINARY: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    let binary = BINARY.get_or_init(|| find().map_err(|error| format!("{error:#}")));
+    binary.as_deref().map_err(|error| anyhow!("{error}"))
+}
+
+fn find() -> Result<PathBuf> {
+    if let Some(path) = std::env::var_os(OVERRIDE) {
+        let path = PathBuf::from(path);
+        ensure!(path.is_file(), "{OVERRIDE} names no file: {}", path.display());
+        return Ok(path);
+    }
+    // A test is target/PROFILE/deps/NAME, a program of ours is target/PROFILE/NAME.
+    let test = std::env::current_exe()?;
+    let folder = test.ancestors().find(|folder| folder.ends_with("deps"));
+    let folder = folder.and_then(Path::parent).or(test.parent());
+    let folder = folder.context("a program is in a folder")?;
+    let target = folder.parent().context("a profile is in the target folder")?;
+    let profile = folder.file_name().context("a profile has a name")?;
+    let profile = if profile == "debug" { "dev".as_ref() } else { profile };
+
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut build = Command::new(cargo);
+    build.args(["build", "--quiet", "--locked", "--package", "cais", "--bin", "cais"]);
+    build.arg("--profile").arg(profile).arg("--target-dir").arg(target);
+    build.current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        if OF_THIS_PACKAGE.iter().any(|prefix| text.starts_with(prefix)) {
+            build.env_remove(&name);
+        }
+    }
+    run(&mut build).context("cais does not build")?;
+    Ok(folder.join("cais"))
+}

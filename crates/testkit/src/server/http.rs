@@ -1,0 +1,140 @@
+//! HTTP as a test wants it: a call, and everything that came back.
+
+use std::time::Duration;
+
+use anyhow::{Context as _, Result};
+use reqwest::header::HeaderMap;
+use reqwest::{Method, RequestBuilder};
+use serde_json::Value;
+
+/// How long a reply may take: longer than any the service promises.
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Calls one base URL, with one key or none.
+#[derive(Debug, Clone)]
+pub struct Http {
+    client: reqwest::Client,
+    base: String,
+    key: Option<String>,
+}
+
+/// What came back.
+#[derive(Debug, Clone)]
+pub struct Reply {
+    /// The HTTP status.
+    pub status: u16,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The body, byte for byte.
+    pub body: Vec<u8>,
+}
+
+/// A client that follows no redirect and waits for no reply for ever.
+pub(super) fn client() -> Result<reqwest::Client> {
+    // Somebody else in this process may have been first, which is as good.
+    drop(rustls::crypto::ring::default_provider().install_default());
+    let client = reqwest::Client::builder().timeout(TIMEOUT).no_proxy();
+    let client = client.redirect(reqwest::redirect::Policy::none());
+    client.build().context("cannot make an HTTP client")
+}
+
+impl Http {
+    pub(super) fn new(client: reqwest::Client, base: &str, key: Option<&str>) -> Self {
+        Self { client, base: base.to_owned(), key: key.map(str::to_owned) }
+    }
+
+    /// A client of any base URL.
+    ///
+    /// # Errors
+    /// When TLS cannot be set up.
+    pub fn to(base: &str) -> Result<Self> {
+        Ok(Self::new(client()?, base, None))
+    }
+
+    /// A request to be completed and given to [`Http::send`]; it carries the key.
+    pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        let request = self.client.request(method, format!("{}{path}", self.base));
+        match &self.key {
+            Some(key) => request.bearer_auth(key),
+            None => request,
+        }
+    }
+
+    /// Sends it and reads all of the reply.
+    ///
+    /// # Errors
+    /// When there is no whole reply.
+    pub async fn send(&self, request: RequestBuilder) -> Result<Reply> {
+        let response = request.send().await?;
+        Ok(Reply {
+            status: response.status().as_u16(),
+            headers: response.headers().clone(),
+            body: response.bytes().await?.to_vec(),
+        })
+    }
+
+    /// GET.
+    ///
+    /// # Errors
+    /// As [`Http::send`].
+    pub async fn get(&self, path: &str) -> Result<Reply> {
+        self.send(self.request(Method::GET, path)).await
+    }
+
+    /// DELETE.
+    ///
+    /// # Errors
+    /// As [`Http::send`].
+    pub async fn delete(&self, path: &str) -> Result<Reply> {
+        self.send(self.request(Method::DELETE, path)).await
+    }
+
+    /// POST of a JSON body.
+    ///
+    /// # Errors
+    /// As [`Http::send`].
+    pub async fn post(&self, path: &str, body: &Value) -> Result<Reply> {
+        self.send(self.request(Method::POST, path).json(body)).await
+    }
+
+    /// POST of a JSON body under an idempotency key.
+    ///
+    /// # Errors
+    /// As [`Http::send`].
+    pub async fn post_once(&self, path: &str, key: &str, body: &Value) -> Result<Reply> {
+        let request = self.request(Method::POST, path).header("idempotency-key", key);
+        self.send(request.json(body)).await
+    }
+
+    /// PUT of a JSON body.
+    ///
+    /// # Errors
+    /// As [`Http::send`].
+    pub async fn put(&self, path: &str, body: &Value) -> Result<Reply> {
+        self.send(self.request(Method::PUT, path).json(body)).await
+    }
+}
+
+impl Reply {
+    /// The body as JSON.
+    ///
+    /// # Errors
+    /// With the status and the body, when it is something else.
+    pub fn json(&self) -> Result<Value> {
+        serde_json::from_slice(&self.body)
+            .with_context(|| format!("{} with {}", self.status, String::from_utf8_lossy(&self.body)))
+    }
+
+    /// The header as text.
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
+
+    /// The code of an error envelope.
+    #[must_use]
+    pub fn error_code(&self) -> Option<String> {
+        let code = self.json().ok()?.get("error")?.get("code")?.as_str()?.to_owned();
+        Some(code)
+    }
+}

@@ -1,0 +1,316 @@
+//! The real `cais` program in a process of its own, with a data folder and a database of its own.
+
+mod binary;
+mod http;
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail, ensure};
+use serde_json::Value;
+
+use crate::postgres::Cluster;
+use crate::process::{Folder, Watchdog, output, run, wait_for};
+pub use binary::cais_binary;
+pub use http::{Http, Reply};
+
+/// How long the program may take to become ready or to end, also on a machine that is busy with other tests.
+const DEADLINE: Duration = Duration::from_mins(1);
+/// How much of the log a failure shows, in bytes from its end.
+const LOG_SHOWN: u64 = 8_192;
+
+/// What keeps the data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Engine {
+    /// A file in the data folder.
+    Sqlite,
+    /// A database of the server that this test process shares.
+    Postgres,
+}
+
+impl Engine {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Sqlite, Self::Postgres];
+}
+
+/// A running service. It ends, and its data with it, when this is dropped; it never outlives the test process.
+pub struct Cais {
+    folder: Folder,
+    environment: BTreeMap<String, String>,
+    process: Option<Running>,
+    client: reqwest::Client,
+    addresses: Addresses,
+}
+
+struct Running {
+    child: Child,
+    watchdog: Watchdog,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Addresses {
+    listen: String,
+    admin: Option<String>,
+}
+
+impl Cais {
+    /// Starts the service with nothing configured but its place; upstream is the built-in sandbox.
+    ///
+    /// # Errors
+    /// When it cannot be built, or does not become ready; with the end of its log.
+    pub async fn start(engine: Engine) -> Result<Self> {
+        Self::start_with(engine, &[]).await
+    }
+
+    /// Starts the service with more environment variables, such as `("CAIS_PUBLIC_URL", "…")`.
+    ///
+    /// # Errors
+    /// As [`Cais::start`].
+    pub async fn start_with(engine: Engine, environment: &[(&str, &str)]) -> Result<Self> {
+        let mut cais = Self::prepare(engine, environment)?;
+        if engine == Engine::Postgres {
+            cais.cli(&["migrate"])?;
+        }
+        cais.launch().await?;
+        Ok(cais)
+    }
+
+    /// Makes the place for a service without starting it, for its command line alone.
+    ///
+    /// # Errors
+    /// When it cannot be built, or PostgreSQL does not start.
+    pub fn prepare(engine: Engine, environment: &[(&str, &str)]) -> Result<Self> {
+        cais_binary()?;
+        let folder = Folder::new("cais-test-")?;
+        let mut all = BTreeMap::from([
+            ("CAIS_LISTEN".to_owned(), "127.0.0.1:0".to_owned()),
+            ("CAIS_ADMIN_LISTEN".to_owned(), "127.0.0.1:0".to_owned()),
+            ("CAIS_DATA_DIR".to_owned(), folder.path().display().to_string()),
+        ]);
+        if engine == Engine::Postgres {
+            let url = Cluster::shared()?.fresh_database()?;
+            all.insert("CAIS_DATABASE_URL".to_owned(), url);
+            // With a server every node must be given the same; a file makes its own.
+            all.insert("CAIS_MASTER_KEY".to_owned(), "5a".repeat(32));
+        }
+        for (name, value) in environment {
+            all.insert((*name).to_owned(), (*value).to_owned());
+        }
+        Ok(Self { folder, environment: all, process: None, client: http::client()?, addresses: Addresses::default() })
+    }
+
+    /// Starts it, or starts it again on the same data; returns when it is ready.
+    ///
+    /// # Errors
+    /// When it does not become ready; with the end of its log.
+    pub async fn launch(&mut self) -> Result<()> {
+        ensure!(self.process.is_none(), "it is running");
+        let addresses = self.data_dir().join("addresses.json");
+        drop(fs::remove_file(&addresses));
+        let log = OpenOptions::new().create(true).append(true).open(self.log_file())?;
+        let mut serve = self.command()?;
+        serve.arg("serve").stdin(Stdio::null());
+        let child = serve.stdout(log.try_clone()?).stderr(log).spawn()?;
+        let watchdog = Watchdog::over(child.id())?;
+        self.process = Some(Running { child, watchdog });
+        self.addresses = self.wait_for_addresses(&addresses)?;
+        self.wait_until_ready().await
+    }
+
+    /// Kills it as a power cut would: no code of it runs any more.
+    ///
+    /// # Errors
+    /// When it is not running.
+    pub fn kill9(&mut self) -> Result<()> {
+        let Running { mut child, watchdog } = self.process.take().context("it is not running")?;
+        child.kill()?;
+        watchdog.dismiss();
+        child.wait()?;
+        Ok(())
+    }
+
+    /// Asks it to end in order, and waits until it has.
+    ///
+    /// # Errors
+    /// When it is not running, or does not end.
+    pub fn terminate(&mut self) -> Result<ExitStatus> {
+        let running = self.process.as_mut().context("it is not running")?;
+        run(Command::new("kill").arg("-TERM").arg(running.child.id().to_string()))?;
+        let status = wait_for("the end of cais", DEADLINE, || Ok(running.child.try_wait()?))?;
+        if let Some(Running { watchdog, .. }) = self.process.take() {
+            watchdog.dismiss();
+        }
+        Ok(status)
+    }
+
+    /// Kills it and starts it again on the same data.
+    ///
+    /// # Errors
+    /// As [`Cais::kill9`] and [`Cais::launch`].
+    pub async fn crash_and_restart(&mut self) -> Result<()> {
+        self.kill9()?;
+        self.launch().await
+    }
+
+    /// Runs a subcommand on the same data and returns the JSON that it prints; `null` when it prints nothing.
+    ///
+    /// # Errors
+    /// When it fails, with what it says, or prints something else.
+    pub fn cli(&self, arguments: &[&str]) -> Result<Value> {
+        let printed = run(self.command()?.args(arguments).arg("--json"))?;
+        if printed.trim().is_empty() {
+            return Ok(Value::Null);
+        }
+        serde_json::from_str(&printed).with_context(|| format!("cais {arguments:?} printed {printed}"))
+    }
+
+    /// Runs a subcommand that may fail, as it is given; its exit code, and all that it prints.
+    ///
+    /// # Errors
+    /// When it cannot be run at all.
+    pub fn cli_raw(&self, arguments: &[&str]) -> Result<(Option<i32>, String)> {
+        let output = output(self.command()?.args(arguments))?;
+        let mut printed = String::from_utf8_lossy(&output.stdout).into_owned();
+        printed.push_str(&String::from_utf8_lossy(&output.stderr));
+        Ok((output.status.code(), printed))
+    }
+
+    /// Opens an approved account and a key with those scopes; the key.
+    ///
+    /// # Errors
+    /// When the command line fails, or prints no key.
+    pub fn create_key(&self, email: &str, scopes: &str) -> Result<String> {
+        let account = ["account", "create", "--email", email, "--name", "Loja"];
+        let account = [&account[..], &["--document", "12345678909", "--approve"]].concat();
+        self.cli(&account)?;
+        let key = self.cli(&["key", "create", "--account", email, "--name", "test", "--scopes", scopes])?;
+        let key = key.get("key").and_then(Value::as_str);
+        Ok(key.context("`key create` prints a `key`")?.to_owned())
+    }
+
+    /// Calls without a key, below the root of the listener.
+    #[must_use]
+    pub fn http(&self) -> Http {
+        Http::new(self.client.clone(), &self.base_url(), None)
+    }
+
+    /// Calls with a key, below the root of the listener.
+    #[must_use]
+    pub fn http_as(&self, key: &str) -> Http {
+        Http::new(self.client.clone(), &self.base_url(), Some(key))
+    }
+
+    /// Calls the admin listener; `None` when there is none.
+    #[must_use]
+    pub fn http_admin(&self) -> Option<Http> {
+        let admin = self.addresses.admin.as_ref()?;
+        Some(Http::new(self.client.clone(), &format!("http://{admin}"), None))
+    }
+
+    /// Where it listens: `http://127.0.0.1:PORT`. Another one after each launch.
+    #[must_use]
+    pub fn base_url(&self) -> String {
+        format!("http://{}", self.addresses.listen)
+    }
+
+    /// Its data folder.
+    #[must_use]
+    pub fn data_dir(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The URL of its database, where it is not the default.
+    #[must_use]
+    pub fn database_url(&self) -> Option<&str> {
+        self.environment.get("CAIS_DATABASE_URL").map(String::as_str)
+    }
+
+    /// The id of its process.
+    #[must_use]
+    pub fn process_id(&self) -> Option<u32> {
+        self.process.as_ref().map(|running| running.child.id())
+    }
+
+    /// All that it logged, over all launches.
+    #[must_use]
+    pub fn log(&self) -> String {
+        fs::read_to_string(self.log_file()).unwrap_or_default()
+    }
+
+    fn command(&self) -> Result<Command> {
+        let mut command = Command::new(cais_binary()?);
+        for (name, _) in std::env::vars_os() {
+            if name.to_string_lossy().starts_with("CAIS_") {
+                command.env_remove(name);
+            }
+        }
+        // A place without a configuration file of anybody's.
+        command.current_dir(self.folder.path()).envs(&self.environment);
+        Ok(command)
+    }
+
+    fn log_file(&self) -> PathBuf {
+        self.folder.path().join("test.log")
+    }
+
+    fn log_end(&self) -> String {
+        let end = || -> Result<String> {
+            let mut file = File::open(self.log_file())?;
+            let length = file.metadata()?.len();
+            file.seek(SeekFrom::Start(length.saturating_sub(LOG_SHOWN)))?;
+            let mut bytes = Vec::new();
+            file.read_to_end(&mut bytes)?;
+            Ok(String::from_utf8_lossy(&bytes).into_owned())
+        };
+        end().unwrap_or_default()
+    }
+
+    /// The program writes the file once it listens; a file that is being written does not parse yet.
+    fn wait_for_addresses(&mut self, file: &Path) -> Result<Addresses> {
+        let running = self.process.as_mut().context("it is not running")?;
+        let found = wait_for("the start of cais", DEADLINE, || {
+            if let Some(status) = running.child.try_wait()? {
+                bail!("cais ended: {status}");
+            }
+            let written = fs::read(file).unwrap_or_default();
+            let Ok(written) = serde_json::from_slice::<Value>(&written) else {
+                return Ok(None);
+            };
+            let of = |name: &str| written.get(name).and_then(Value::as_str).map(str::to_owned);
+            Ok(of("listen").map(|listen| Addresses { listen, admin: of("admin") }))
+        });
+        found.with_context(|| self.log_end())
+    }
+
+    async fn wait_until_ready(&mut self) -> Result<()> {
+        let http = self.http();
+        let begun = std::time::Instant::now();
+        while !http.get("/readyz").await.is_ok_and(|reply| reply.status == 200) {
+            let Some(running) = self.process.as_mut() else {
+                bail!("it is not running");
+            };
+            if let Some(status) = running.child.try_wait()? {
+                bail!("cais ended: {status}\n{}", self.log_end());
+            }
+            if begun.elapsed() > DEADLINE {
+                bail!("cais does not become ready\n{}", self.log_end());
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Cais {
+    fn drop(&mut self) {
+        if let Some(Running { mut child, watchdog }) = self.process.take() {
+            drop(child.kill());
+            watchdog.dismiss();
+            drop(child.wait());
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Opens an account.
+
+use cais_domain::account::{Account, AccountStatus, Features, Kyc, Limits};
+use cais_domain::document::Document;
+use cais_domain::fee::FeeSchedule;
+use cais_domain::ids::AccountId;
+use cais_domain::text::Text;
+use cais_ports::{ChangeSet, CommitError, Reservation, ReservationKey, Write};
+
+use super::AccountEmail;
+use crate::Ports;
+
+/// What an operator says of a new account.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CreateAccount {
+    /// Its e-mail, unique among accounts.
+    pub email: AccountEmail,
+    /// What people call it.
+    pub name: Text,
+    /// CPF or CNPJ of its holder.
+    pub document: Document,
+    /// Whether KYC is approved at once.
+    pub approve: bool,
+}
+
+/// Why an account was not opened.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CreateAccountError {
+    /// Another account has the e-mail.
+    #[error("an account with the e-mail {email} exists already: {id}")]
+    Exists {
+        /// The e-mail.
+        email: AccountEmail,
+        /// The account that has it.
+        id: String,
+    },
+    /// The store failed; after `Unavailable` the account may exist.
+    #[error("the account was not opened")]
+    Store(#[source] CommitError),
+}
+
+/// Opens the account and reserves its e-mail.
+///
+/// # Errors
+/// [`CreateAccountError`].
+pub async fn create(ports: &Ports, command: CreateAccount) -> Result<Account, CreateAccountError> {
+    let now = ports.clock.now();
+    let opened = Account {
+        id: AccountId::new(ports.ids.next_uuid()),
+        email: command.email.as_str().to_owned(),
+        name: command.name.into_string(),
+        document: command.document,
+        status: AccountStatus::Active,
+        kyc: Kyc::Pending,
+        features: Features::default(),
+        fees: FeeSchedule::default(),
+        limits: Limits::default(),
+        release_delay_s: 0,
+        created_at: now,
+        version: 0,
+    };
+    let account = if command.approve { opened.approve() } else { opened };
+    let mut change = ChangeSet::new(now);
+    change.reserve.push(Reservation {
+        key: ReservationKey::Email(account.email.clone()),
+        account: account.id,
+        owner: account.id.to_string(),
+    });
+    change.writes.push(Write::InsertAccount(Box::new(account.clone())));
+    match ports.store.commit(change).await {
+        Ok(_) => Ok(Account { version: 1, ..account }),
+        Err(CommitError::Taken { by, .. }) => Err(CreateAccountError::Exists { email: command.email, id: by }),
+        Err(error) => Err(CreateAccountError::Store(error)),
+    }
+}

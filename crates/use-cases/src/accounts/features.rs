@@ -1,0 +1,24 @@
+//! Switches features of an account on and off.
+
+use cais_domain::account::{Account, Features};
+
+use super::update::update;
+use super::{AccountEmail, ChangeAccountError};
+use crate::Ports;
+
+/// Switches on what `enable` has, then off what `disable` has. A repeat changes nothing.
+///
+/// # Errors
+/// [`ChangeAccountError`].
+pub async fn set(
+    ports: &Ports,
+    email: &AccountEmail,
+    enable: Features,
+    disable: Features,
+) -> Result<Account, ChangeAccountError> {
+    update(ports, email, |account| {
+        let enabled = account.features.union(enable);
+        Account { features: disable.iter().fold(enabled, Features::without), ..account }
+    })
+    .await
+}

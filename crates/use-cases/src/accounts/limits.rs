@@ -1,0 +1,26 @@
+//! Sets the largest transactions of an account.
+
+use cais_domain::account::{Account, Limits};
+use cais_domain::money::Money;
+
+use super::update::update;
+use super::{AccountEmail, ChangeAccountError};
+use crate::Ports;
+
+/// Sets the limits that are given and keeps the others. A repeat changes nothing.
+///
+/// # Errors
+/// [`ChangeAccountError`].
+pub async fn set(
+    ports: &Ports,
+    email: &AccountEmail,
+    charge: Option<Money>,
+    payout: Option<Money>,
+) -> Result<Account, ChangeAccountError> {
+    update(ports, email, |account| {
+        let limits =
+            Limits { charge: charge.unwrap_or(account.limits.charge), payout: payout.unwrap_or(account.limits.payout) };
+        Account { limits, ..account }
+    })
+    .await
+}

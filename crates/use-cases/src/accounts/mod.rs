@@ -1,0 +1,16 @@
+//! Accounts as operators open and change them.
+
+pub mod approve;
+pub mod create;
+pub mod email;
+pub mod features;
+pub mod fees;
+pub mod limits;
+pub mod list;
+pub mod release_delay;
+pub mod resume;
+pub mod suspend;
+pub(crate) mod update;
+
+pub use email::{AccountEmail, AccountEmailError};
+pub use update::ChangeAccountError;

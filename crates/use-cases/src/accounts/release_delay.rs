@@ -1,0 +1,15 @@
+//! Sets how long an account's received money waits in `pending`.
+
+use cais_domain::account::Account;
+
+use super::update::update;
+use super::{AccountEmail, ChangeAccountError};
+use crate::Ports;
+
+/// Sets the delay, in seconds, for what is received from now on. A repeat changes nothing.
+///
+/// # Errors
+/// [`ChangeAccountError`].
+pub async fn set(ports: &Ports, email: &AccountEmail, release_delay_s: u32) -> Result<Account, ChangeAccountError> {
+    update(ports, email, |account| Account { release_delay_s, ..account }).await
+}

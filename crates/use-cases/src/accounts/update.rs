@@ -1,0 +1,63 @@
+//! Changes one account as it stands, and reads it again when somebody else was faster.
+
+use cais_domain::account::Account;
+use cais_ports::{ChangeSet, CommitError, QueryError, Write};
+
+use super::AccountEmail;
+use crate::Ports;
+
+/// How often a change is decided again after another one came between: operators are few.
+const MAX_ATTEMPTS: u32 = 5;
+
+/// Why an account was not changed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ChangeAccountError {
+    /// No account has that e-mail.
+    #[error("there is no account with the e-mail {0}")]
+    NotFound(AccountEmail),
+    /// Others changed it every time in between.
+    #[error("the account is being changed by others; try again")]
+    Contended,
+    /// It could not be read.
+    #[error("the account could not be read")]
+    Query(#[source] QueryError),
+    /// The store failed; after `Unavailable` the change may have become true.
+    #[error("the account could not be changed")]
+    Store(#[source] CommitError),
+}
+
+/// The account with that e-mail.
+pub(crate) async fn get(ports: &Ports, email: &AccountEmail) -> Result<Account, ChangeAccountError> {
+    ports
+        .queries
+        .find_account_by_email(email.as_str())
+        .await
+        .map_err(ChangeAccountError::Query)?
+        .ok_or_else(|| ChangeAccountError::NotFound(email.clone()))
+}
+
+/// Stores what `decide` makes of the account and returns it as stored. A decision that changes nothing writes nothing.
+pub(crate) async fn update(
+    ports: &Ports,
+    email: &AccountEmail,
+    decide: impl Fn(Account) -> Account + Send + Sync,
+) -> Result<Account, ChangeAccountError> {
+    for _ in 0..MAX_ATTEMPTS {
+        let account = get(ports, email).await?;
+        let changed = decide(account.clone());
+        if changed == account {
+            return Ok(account);
+        }
+        let mut change = ChangeSet::new(ports.clock.now());
+        change.writes.push(Write::UpdateAccount(Box::new(changed.clone())));
+        match ports.store.commit(change).await {
+            Ok(_) => {
+                let version = changed.version.saturating_add(1);
+                return Ok(Account { version, ..changed });
+            }
+            Err(CommitError::Stale) => {}
+            Err(error) => return Err(ChangeAccountError::Store(error)),
+        }
+    }
+    Err(ChangeAccountError::Contended)
+}

@@ -1,0 +1,117 @@
+//! Cancelling a charge: upstream first, so that nobody can pay what is shown as cancelled.
+
+use std::time::Duration;
+
+use cais_domain::account::{Account, NotPermitted};
+use cais_domain::charge::{Charge, ChargeState, ChargeStatus};
+use cais_ports::AcquirerError;
+
+use super::fetch::{ChargeName, FetchChargeError, find};
+use super::sync::{SyncError, apply, refresh};
+use crate::ports::Ports;
+use crate::trouble::{RETRY_AFTER_S, Trouble};
+
+/// What upstream may take of the 10 s within which a POST answers.
+const UPSTREAM_BUDGET: Duration = Duration::from_secs(8);
+
+/// Why a charge was not cancelled.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CancelChargeError {
+    /// The account may not.
+    #[error(transparent)]
+    NotPermitted(#[from] NotPermitted),
+    /// The account has none of that name.
+    #[error("there is no such charge")]
+    NotFound,
+    /// It is being created.
+    #[error("the charge is still being created")]
+    InProgress {
+        /// When to look again.
+        retry_after_s: u32,
+    },
+    /// Its status does not allow it.
+    #[error("the charge is {}", .0.as_str())]
+    InvalidState(ChargeStatus),
+    /// Its acquirer certainly did not do it.
+    #[error("the acquirer did not cancel the charge")]
+    AcquirerUnavailable,
+    /// It is not known whether it was done; repeating tells.
+    #[error("the service is temporarily unavailable")]
+    Unavailable {
+        /// When to repeat.
+        retry_after_s: u32,
+    },
+    /// A bug or a damaged store.
+    #[error("internal error: {0}")]
+    Internal(String),
+}
+
+impl From<Trouble> for CancelChargeError {
+    fn from(trouble: Trouble) -> Self {
+        match trouble {
+            Trouble::Unavailable(_) => Self::Unavailable { retry_after_s: RETRY_AFTER_S },
+            Trouble::Internal(cause) => Self::Internal(cause),
+        }
+    }
+}
+
+impl From<FetchChargeError> for CancelChargeError {
+    fn from(error: FetchChargeError) -> Self {
+        match error {
+            FetchChargeError::NotFound => Self::NotFound,
+            FetchChargeError::InProgress { retry_after_s } => Self::InProgress { retry_after_s },
+            FetchChargeError::Unavailable { retry_after_s } => Self::Unavailable { retry_after_s },
+            FetchChargeError::Internal(cause) => Self::Internal(cause),
+        }
+    }
+}
+
+impl From<AcquirerError> for CancelChargeError {
+    fn from(error: AcquirerError) -> Self {
+        match error {
+            AcquirerError::Refused(_) | AcquirerError::Unavailable(_) => Self::AcquirerUnavailable,
+            AcquirerError::OutcomeUnknown(_) => Self::Unavailable { retry_after_s: RETRY_AFTER_S },
+        }
+    }
+}
+
+impl From<SyncError> for CancelChargeError {
+    fn from(error: SyncError) -> Self {
+        match error {
+            SyncError::Upstream(error) => error.into(),
+            SyncError::Unknown => Self::AcquirerUnavailable,
+            SyncError::Store(trouble) => trouble.into(),
+        }
+    }
+}
+
+/// Cancels a pending charge; one that is cancelled already is returned as it is.
+///
+/// # Errors
+/// [`CancelChargeError`]; a payment or an expiry that came first is `InvalidState`.
+pub async fn cancel(ports: &Ports, account: &Account, name: &ChargeName) -> Result<Charge, CancelChargeError> {
+    account.permit_write()?;
+    let mut charge = find(ports, account.id, name).await?;
+    if let ChargeState::Pending(issued) = &charge.state {
+        let acquirer = issued.acquirer.clone();
+        charge = if ports.clock.now() >= issued.expires_at {
+            refresh(ports, charge, &acquirer, UPSTREAM_BUDGET).await?
+        } else {
+            let adapter = ports.acquirers.named(&acquirer).ok_or(CancelChargeError::AcquirerUnavailable)?;
+            let upstream = adapter.cancel_charge(&charge.txid, UPSTREAM_BUDGET).await.inspect_err(|error| {
+                tracing::warn!(charge = %charge.id, %error, "the charge was not cancelled upstream");
+            })?;
+            apply(ports, charge, &acquirer, &upstream).await?
+        };
+    }
+    match charge.state.status() {
+        ChargeStatus::Cancelled => Ok(charge),
+        // The acquirer took the order and shows the charge as active all the same: asking again tells.
+        ChargeStatus::Pending => Err(CancelChargeError::Unavailable { retry_after_s: RETRY_AFTER_S }),
+        status @ (ChargeStatus::Creating
+        | ChargeStatus::Abandoned
+        | ChargeStatus::Paid
+        | ChargeStatus::Expired
+        | ChargeStatus::Refunded) => Err(CancelChargeError::InvalidState(status)),
+    }
+}

@@ -1,0 +1,207 @@
+//! The second half of a charge's creation: ask upstream, then make the outcome and the answer true together.
+
+use std::time::Duration;
+
+use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::charge::{Charge, Issued, Step};
+use cais_domain::ids::RequestId;
+use cais_ports::{
+    AcquirerError, ChangeSet, ChargeOrder, ClaimChange, ClaimRef, CommitError, IssueError, ReservationKey,
+    StoredAnswer, UpstreamCharge, Write,
+};
+use jiff::{SignedDuration, Timestamp};
+
+use super::sync::{apply, reread};
+use crate::answer::Answer;
+use crate::ports::Ports;
+use crate::trouble::{DECISIONS, Trouble};
+
+/// What upstream may take of the 10 s within which a POST answers; the rest is for two commits.
+const UPSTREAM_BUDGET: Duration = Duration::from_secs(8);
+/// The longest pause between two attempts of a worker to finish a creation, in seconds.
+const MAX_PAUSE_S: i64 = 300;
+
+/// A creation that is under way, and the right to finish it.
+#[derive(Debug, Clone)]
+pub(super) struct Creation {
+    /// The charge, in state `Creating`, or later when somebody else finished it.
+    pub charge: Charge,
+    /// The claim it is made under.
+    pub name: ClaimRef,
+    /// The fence with which the claim is held.
+    pub fence: i64,
+    /// The request that is answered.
+    pub request: RequestId,
+    /// Whether its acquirer may have it already: then nobody else is asked.
+    pub asked_before: bool,
+}
+
+/// How a creation ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// It is there, and this is the answer from now on.
+    Answered(Answer),
+    /// Nobody took it; nothing of it is visible, and its external id is free again.
+    Abandoned,
+    /// An acquirer may have it; a worker or a repeat finds out.
+    Unknown,
+    /// Somebody else finishes it.
+    TakenOver,
+}
+
+/// Asks upstream and commits the outcome.
+pub(super) async fn complete(ports: &Ports, creation: Creation) -> Result<Outcome, Trouble> {
+    if creation.charge.state.issued().is_some() {
+        return answer(ports, creation).await;
+    }
+    let order = order(&creation.charge);
+    let asked = creation.charge.state.acquirer().clone();
+    let outcome = if creation.asked_before {
+        ask_again(ports, &order, asked).await
+    } else {
+        ports.acquirers.issue(&order, &asked, UPSTREAM_BUDGET).await
+    };
+    match outcome {
+        Ok((acquirer, upstream)) => issued(ports, creation, acquirer, upstream).await,
+        Err(IssueError::NoneTook { reasons }) => {
+            tracing::warn!(charge = %creation.charge.id, ?reasons, "no acquirer took the charge");
+            give_up(ports, creation).await
+        }
+        Err(IssueError::Unknown { acquirer, reason }) => {
+            tracing::warn!(charge = %creation.charge.id, %acquirer, reason, "it is not known whether the charge was made");
+            leave(ports, creation, acquirer).await
+        }
+    }
+}
+
+/// Only the acquirer that was asked before may have it, so only a refusal of that one is certain.
+async fn ask_again(
+    ports: &Ports,
+    order: &ChargeOrder,
+    asked: AcquirerName,
+) -> Result<(AcquirerName, UpstreamCharge), IssueError> {
+    let Some(acquirer) = ports.acquirers.named(&asked) else {
+        return Err(IssueError::Unknown { acquirer: asked, reason: "it is not configured any more".to_owned() });
+    };
+    match acquirer.create_charge(order, UPSTREAM_BUDGET).await {
+        Ok(upstream) => Ok((asked, upstream)),
+        Err(error @ AcquirerError::Refused(_)) => Err(IssueError::NoneTook { reasons: vec![(asked, error)] }),
+        Err(AcquirerError::Unavailable(reason) | AcquirerError::OutcomeUnknown(reason)) => {
+            Err(IssueError::Unknown { acquirer: asked, reason })
+        }
+    }
+}
+
+async fn issued(
+    ports: &Ports,
+    mut creation: Creation,
+    acquirer: AcquirerName,
+    upstream: UpstreamCharge,
+) -> Result<Outcome, Trouble> {
+    let Some(copy_paste) = upstream.copy_paste.clone() else {
+        return leave(ports, creation, acquirer).await;
+    };
+    let issued = Issued { acquirer: acquirer.clone(), copy_paste, expires_at: upstream.expires_at };
+    for _ in 0..DECISIONS {
+        if creation.charge.state.issued().is_some() {
+            // A callback came before the reply, and its truth was read and applied.
+            return answer(ports, creation).await;
+        }
+        let charge = match creation.charge.clone().issue(issued.clone())? {
+            Step::Taken { charge, .. } | Step::AlreadyTaken(charge) => charge,
+        };
+        let body = ports.representation.charge(&charge);
+        let mut change = ChangeSet::new(ports.clock.now());
+        change.claim = Some(creation.answers(body.clone()));
+        change.writes.push(Write::UpdateCharge(Box::new(charge.clone())));
+        match ports.store.commit(change).await {
+            Ok(_) => {
+                if !upstream.payments.is_empty() {
+                    // Paid before we learned that it exists; the answer stays what it was at its creation.
+                    let read = Charge { version: charge.version.saturating_add(1), ..charge };
+                    apply(ports, read, &acquirer, &upstream).await?;
+                }
+                return Ok(Outcome::Answered(Answer::fresh(201, body)));
+            }
+            Err(CommitError::Stale) => creation.charge = reread(ports, &creation.charge).await?,
+            Err(CommitError::Claimed { claim }) => return Ok(taken_over(claim.answer)),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Err(Trouble::contended())
+}
+
+/// The charge is there already: only the answer is missing.
+async fn answer(ports: &Ports, creation: Creation) -> Result<Outcome, Trouble> {
+    let body = ports.representation.charge(&creation.charge);
+    let mut change = ChangeSet::new(ports.clock.now());
+    change.claim = Some(creation.answers(body.clone()));
+    match ports.store.commit(change).await {
+        Ok(_) => Ok(Outcome::Answered(Answer::fresh(201, body))),
+        Err(CommitError::Claimed { claim }) => Ok(taken_over(claim.answer)),
+        Err(error) => Err(error.into()),
+    }
+}
+
+async fn give_up(ports: &Ports, creation: Creation) -> Result<Outcome, Trouble> {
+    let now = ports.clock.now();
+    let mut change = ChangeSet::new(now);
+    change.claim = Some(creation.releases(None));
+    if let Some(external_id) = creation.charge.terms.external_id.clone() {
+        change.unreserve.push(ReservationKey::ChargeExternalId(creation.charge.account, external_id));
+    }
+    if let Step::Taken { charge, .. } = creation.charge.clone().abandon(now)? {
+        change.writes.push(Write::UpdateCharge(Box::new(charge)));
+    }
+    match ports.store.commit(change).await {
+        Ok(_) => Ok(Outcome::Abandoned),
+        Err(CommitError::Claimed { claim }) => Ok(taken_over(claim.answer)),
+        Err(error) => Err(error.into()),
+    }
+}
+
+async fn leave(ports: &Ports, creation: Creation, acquirer: AcquirerName) -> Result<Outcome, Trouble> {
+    let now = ports.clock.now();
+    let mut change = ChangeSet::new(now);
+    change.claim = Some(creation.releases(Some(pause(now, creation.fence))));
+    if let Step::Taken { charge, .. } = creation.charge.clone().ask(acquirer)? {
+        change.writes.push(Write::UpdateCharge(Box::new(charge)));
+    }
+    match ports.store.commit(change).await {
+        Ok(_) => Ok(Outcome::Unknown),
+        Err(CommitError::Claimed { claim }) => Ok(taken_over(claim.answer)),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// When a worker tries again: 2 s after the first attempt, then ever later.
+fn pause(now: Timestamp, fence: i64) -> Timestamp {
+    let doublings = u32::try_from(fence.clamp(1, 16)).unwrap_or(1);
+    let seconds = 1_i64.checked_shl(doublings).unwrap_or(MAX_PAUSE_S).min(MAX_PAUSE_S);
+    now.saturating_add(SignedDuration::from_secs(seconds)).unwrap_or(Timestamp::MAX)
+}
+
+fn taken_over(stored: Option<StoredAnswer>) -> Outcome {
+    stored.map_or(Outcome::TakenOver, |stored| Outcome::Answered(Answer::replayed(stored)))
+}
+
+fn order(charge: &Charge) -> ChargeOrder {
+    ChargeOrder {
+        txid: charge.txid.clone(),
+        amount: charge.terms.amount,
+        expires_in_s: charge.terms.expires_in_s,
+        payer: charge.terms.payer().map(|(document, name)| (document, name.to_owned())),
+        description: charge.terms.description.as_ref().map(|text| text.as_str().to_owned()),
+    }
+}
+
+impl Creation {
+    fn answers(&self, body: Vec<u8>) -> ClaimChange {
+        let answer = StoredAnswer { status: 201, request: self.request, body };
+        ClaimChange::Answer { name: self.name.clone(), fence: self.fence, answer }
+    }
+
+    fn releases(&self, due_at: Option<Timestamp>) -> ClaimChange {
+        ClaimChange::Release { name: self.name.clone(), fence: self.fence, due_at }
+    }
+}

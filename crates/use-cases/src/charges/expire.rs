@@ -1,0 +1,63 @@
+//! Expiring charges whose time is over, after one last look upstream.
+
+use std::time::Duration;
+
+use cais_domain::charge::{Charge, ChargeState};
+use cais_ports::CommitError;
+use futures_util::{StreamExt as _, stream};
+use jiff::SignedDuration;
+
+use super::sync::{SyncError, commit_step, refresh};
+use crate::ports::Ports;
+use crate::trouble::Trouble;
+use crate::work::{AT_ONCE, PASS_LIMIT, Pass, WorkError};
+
+/// How long the worker waits for one last look.
+const LOOK_BUDGET: Duration = Duration::from_secs(5);
+/// How long an acquirer that does not answer keeps a charge pending; a payment that is proved later still pays it.
+const PATIENCE: SignedDuration = SignedDuration::from_mins(10);
+
+/// Expires what is overdue, a bounded number of charges.
+///
+/// # Errors
+/// [`WorkError`] when the list of them cannot be read; trouble with one of them is logged and does not stop the others.
+pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
+    let charges = ports.queries.list_overdue_charges(ports.clock.now(), PASS_LIMIT).await?;
+    let listed = charges.len();
+    let done = stream::iter(charges)
+        .map(|charge| async move {
+            let id = charge.id;
+            match expire(ports, charge).await {
+                Ok(closed) => usize::from(closed),
+                Err(error) => {
+                    tracing::debug!(charge = %id, %error, "an overdue charge stays pending for now");
+                    0
+                }
+            }
+        })
+        .buffer_unordered(AT_ONCE)
+        .fold(0_usize, |sum, one| async move { sum.saturating_add(one) })
+        .await;
+    Ok(Pass::of(listed, done))
+}
+
+async fn expire(ports: &Ports, charge: Charge) -> Result<bool, SyncError> {
+    let ChargeState::Pending(issued) = &charge.state else { return Ok(false) };
+    let (acquirer, expires_at) = (issued.acquirer.clone(), issued.expires_at);
+    match refresh(ports, charge.clone(), &acquirer, LOOK_BUDGET).await {
+        Ok(after) => Ok(!matches!(after.state, ChargeState::Pending(_))),
+        Err(error @ SyncError::Store(_)) => Err(error),
+        Err(error) => {
+            let now = ports.clock.now();
+            if now.duration_since(expires_at) < PATIENCE {
+                return Err(error);
+            }
+            tracing::warn!(charge = %charge.id, %error, "expired without a last look upstream");
+            match commit_step(ports, charge.expire(now).map_err(Trouble::from)?).await {
+                Ok(_) => Ok(true),
+                Err(CommitError::Stale) => Ok(false),
+                Err(error) => Err(Trouble::from(error).into()),
+            }
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! What can be done with charges.
+
+pub mod cancel;
+mod complete;
+pub mod create;
+pub mod expire;
+pub mod fetch;
+pub mod list;
+pub mod resume;
+pub mod sync;
+
+pub use fetch::ChargeName;

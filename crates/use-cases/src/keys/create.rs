@@ -1,0 +1,105 @@
+//! Makes an API key and shows its secret this once.
+
+use cais_domain::api_key::{ApiKeyToken, KeyPrefix, KeySecret, Scopes};
+use cais_domain::ids::KeyId;
+use cais_domain::text::Text;
+use cais_ports::{ApiKeyRecord, ChangeSet, CommitError, Write};
+use ipnet::IpNet;
+use jiff::SignedDuration;
+
+use super::authenticate::PURPOSE;
+use crate::Ports;
+use crate::accounts::{AccountEmail, ChangeAccountError, update};
+
+/// The longest life that a key may be given: ten years. One without an end has none.
+pub const MAX_EXPIRES_IN_DAYS: u32 = 3_650;
+/// Most blocks of addresses that a key may be bound to.
+pub const MAX_ADDRESS_BLOCKS: usize = 50;
+
+/// What is said of a new key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CreateKey {
+    /// Whose it will be.
+    pub email: AccountEmail,
+    /// What people will call it.
+    pub name: Text,
+    /// What it may do.
+    pub scopes: Scopes,
+    /// Days until it is refused; at most [`MAX_EXPIRES_IN_DAYS`].
+    pub expires_in_days: Option<u32>,
+    /// Where it may be used from; empty is everywhere.
+    pub allowed_addresses: Vec<IpNet>,
+}
+
+/// A key that was just made: the only time its secret is there to be shown.
+#[derive(Debug, Clone)]
+pub struct CreatedKey {
+    /// The whole key.
+    pub token: ApiKeyToken,
+    /// As it is kept.
+    pub record: ApiKeyRecord,
+}
+
+/// Why no key was made.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CreateKeyError {
+    /// The account cannot be read or does not exist.
+    #[error(transparent)]
+    Account(#[from] ChangeAccountError),
+    /// It would live longer than a key may.
+    #[error("a key lives at least 1 and at most {MAX_EXPIRES_IN_DAYS} days")]
+    WrongExpiry,
+    /// More blocks of addresses than a key may have.
+    #[error("a key has at most {MAX_ADDRESS_BLOCKS} blocks of addresses")]
+    TooManyAddresses,
+    /// The store failed; the key is not known to exist, and nobody has its secret.
+    #[error("the key could not be stored")]
+    Store(#[source] CommitError),
+}
+
+/// Makes a key of the account.
+///
+/// # Errors
+/// [`CreateKeyError`].
+pub async fn create(ports: &Ports, command: CreateKey) -> Result<CreatedKey, CreateKeyError> {
+    if command.allowed_addresses.len() > MAX_ADDRESS_BLOCKS {
+        return Err(CreateKeyError::TooManyAddresses);
+    }
+    let now = ports.clock.now();
+    let expires_at = command
+        .expires_in_days
+        .map(|days| match days {
+            1..=MAX_EXPIRES_IN_DAYS => now
+                .checked_add(SignedDuration::from_hours(i64::from(days).saturating_mul(24)))
+                .map_err(|_| CreateKeyError::WrongExpiry),
+            _ => Err(CreateKeyError::WrongExpiry),
+        })
+        .transpose()?;
+    let account = update::get(ports, &command.email).await?;
+    let token = new_token(ports);
+    let record = ApiKeyRecord {
+        id: KeyId::new(ports.ids.next_uuid()),
+        prefix: token.prefix.clone(),
+        account: account.id,
+        name: command.name.into_string(),
+        mac: ports.mac.code(PURPOSE, token.secret.expose().as_bytes()),
+        scopes: command.scopes,
+        expires_at,
+        allowed_addresses: command.allowed_addresses.iter().map(|block| block.trunc().to_string()).collect(),
+        revoked_at: None,
+        created_at: now,
+        version: 0,
+    };
+    let mut change = ChangeSet::new(now);
+    change.writes.push(Write::InsertKey(Box::new(record.clone())));
+    ports.store.commit(change).await.map_err(CreateKeyError::Store)?;
+    Ok(CreatedKey { token, record: ApiKeyRecord { version: 1, ..record } })
+}
+
+fn new_token(ports: &Ports) -> ApiKeyToken {
+    let mut prefix = [0; 12];
+    let mut secret = [0; 32];
+    ports.mac.fill_random(&mut prefix);
+    ports.mac.fill_random(&mut secret);
+    ApiKeyToken { prefix: KeyPrefix::from_random(&prefix), secret: KeySecret::from_random(&secret) }
+}

@@ -1,0 +1,8 @@
+//! What can be done with API keys.
+
+pub mod authenticate;
+pub mod create;
+pub mod list;
+pub mod revoke;
+
+pub use authenticate::{AuthenticateError, Caller, KeyRing};

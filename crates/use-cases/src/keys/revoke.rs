@@ -1,0 +1,59 @@
+//! Revokes an API key, for ever.
+
+use cais_domain::api_key::KeyPrefix;
+use cais_ports::{ApiKeyRecord, ChangeSet, CommitError, QueryError, Write};
+
+use crate::Ports;
+
+/// How often a revocation is decided again after another change came between.
+const MAX_ATTEMPTS: u32 = 5;
+
+/// Why a key was not revoked.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RevokeKeyError {
+    /// No key has that prefix.
+    #[error("there is no key with the prefix {0}")]
+    NotFound(KeyPrefix),
+    /// Others changed it every time in between.
+    #[error("the key is being changed by others; try again")]
+    Contended,
+    /// It could not be read.
+    #[error("the key could not be read")]
+    Query(#[source] QueryError),
+    /// The store failed; after `Unavailable` it may be revoked.
+    #[error("the key could not be revoked")]
+    Store(#[source] CommitError),
+}
+
+/// Revokes the key and returns it as stored; one that was revoked before stays as it is.
+///
+/// Nodes that remember keys refuse it within 5 s; tell this node's `KeyRing` to forget it for at once.
+///
+/// # Errors
+/// [`RevokeKeyError`].
+pub async fn revoke(ports: &Ports, prefix: &KeyPrefix) -> Result<ApiKeyRecord, RevokeKeyError> {
+    for _ in 0..MAX_ATTEMPTS {
+        let (key, _) = ports
+            .queries
+            .find_key(prefix)
+            .await
+            .map_err(RevokeKeyError::Query)?
+            .ok_or_else(|| RevokeKeyError::NotFound(prefix.clone()))?;
+        if key.revoked_at.is_some() {
+            return Ok(key);
+        }
+        let now = ports.clock.now();
+        let revoked = ApiKeyRecord { revoked_at: Some(now), ..key };
+        let mut change = ChangeSet::new(now);
+        change.writes.push(Write::UpdateKey(Box::new(revoked.clone())));
+        match ports.store.commit(change).await {
+            Ok(_) => {
+                let version = revoked.version.saturating_add(1);
+                return Ok(ApiKeyRecord { version, ..revoked });
+            }
+            Err(CommitError::Stale) => {}
+            Err(error) => return Err(RevokeKeyError::Store(error)),
+        }
+    }
+    Err(RevokeKeyError::Contended)
+}

@@ -1,0 +1,6 @@
+//! What upstream calls back with: kept first, believed only after the truth was read.
+
+pub mod process;
+mod receive;
+
+pub use receive::receive;

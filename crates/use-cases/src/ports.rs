@@ -1,0 +1,26 @@
+//! The ports that use cases work with, in one value that the wiring fills once.
+
+use std::sync::Arc;
+
+use cais_ports::{Acquirers, Clock, Ids, Mac, Maintenance, Queries, Representation, Store};
+
+/// The world as the use cases see it. Cloning shares it.
+#[derive(Clone)]
+pub struct Ports {
+    /// The write side of the store.
+    pub store: Arc<dyn Store>,
+    /// The read side of the store.
+    pub queries: Arc<dyn Queries>,
+    /// Housekeeping and audits of the store.
+    pub maintenance: Arc<dyn Maintenance>,
+    /// All configured acquirers.
+    pub acquirers: Arc<dyn Acquirers>,
+    /// The clock.
+    pub clock: Arc<dyn Clock>,
+    /// New identifiers.
+    pub ids: Arc<dyn Ids>,
+    /// Codes under the master key, and secure random bytes.
+    pub mac: Arc<dyn Mac>,
+    /// How resources look on the wire.
+    pub representation: Arc<dyn Representation>,
+}

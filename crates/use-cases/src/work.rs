@@ -1,0 +1,37 @@
+//! One bounded pass of a worker, and what it says of itself.
+
+use cais_ports::{CommitError, QueryError};
+
+/// How many pieces of work one pass takes; the next pass takes the next.
+pub const PASS_LIMIT: u32 = 256;
+/// How many of them wait for upstream at the same time.
+pub const AT_ONCE: usize = 16;
+
+/// What a pass did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Pass {
+    /// How many pieces of work it finished.
+    pub done: usize,
+    /// Whether there was more than it could take, and going on at once makes sense.
+    pub more: bool,
+}
+
+impl Pass {
+    /// A pass that was given `listed` pieces and finished `done`.
+    #[must_use]
+    pub fn of(listed: usize, done: usize) -> Self {
+        let full = u32::try_from(listed).is_ok_and(|listed| listed >= PASS_LIMIT);
+        Self { done, more: full && done > 0 }
+    }
+}
+
+/// Why a pass could not begin.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum WorkError {
+    /// The work could not be listed.
+    #[error("the work could not be listed")]
+    Query(#[from] QueryError),
+    /// The store could not be changed.
+    #[error("the store could not be changed")]
+    Commit(#[from] CommitError),
+}
