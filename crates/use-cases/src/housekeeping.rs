@@ -8,8 +8,8 @@ use crate::work::{Pass, WorkError};
 
 /// How long an answer can be repeated: 30 days.
 const CLAIMS_KEPT: SignedDuration = SignedDuration::from_hours(30 * 24);
-/// How long done notices and the marks of committed batches are of use: 7 days.
-const MARKS_KEPT: SignedDuration = SignedDuration::from_hours(7 * 24);
+/// How long done notices and the marks of committed batches are of use: a day, in which an operator can still look.
+const MARKS_KEPT: SignedDuration = SignedDuration::from_hours(24);
 
 /// Removes a bounded number of old rows.
 ///

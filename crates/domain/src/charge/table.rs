@@ -91,7 +91,7 @@ fn apply(charge: Charge, action: Action) -> Result<Step, ChargeError> {
         Action::Issue => charge.issue(issued()),
         Action::Ask => charge.ask(AcquirerName::parse("second").unwrap()),
         Action::Abandon => charge.abandon(start()),
-        Action::Expire => charge.expire(end()),
+        Action::Expire => charge.expire(end(), end()),
         Action::Cancel => charge.cancel(start()),
         Action::Refund => charge.refund(end()),
     }
@@ -146,7 +146,19 @@ fn consumers_hear_of_what_they_can_see() {
 #[test]
 fn nothing_expires_before_its_time() {
     let early = end() - 1.microsecond();
-    assert_eq!(charge(ChargeStatus::Pending).expire(early), Err(ChargeError::NotYetExpired(end())));
+    assert_eq!(charge(ChargeStatus::Pending).expire(end(), early), Err(ChargeError::NotYetExpired(end())));
+}
+
+#[test]
+fn an_acquirer_may_end_it_earlier_but_not_later() {
+    let (earlier, later) = (end() - 1.minute(), end() + 1.minute());
+    match charge(ChargeStatus::Pending).expire(earlier, earlier) {
+        Ok(Step::Taken { charge, .. }) => {
+            assert_eq!(charge.state.issued().map(|issued| issued.expires_at), Some(earlier));
+        }
+        other => panic!("{other:?}"),
+    }
+    assert!(matches!(charge(ChargeStatus::Pending).expire(later, end()), Ok(Step::Taken { .. })));
 }
 
 #[test]

@@ -106,17 +106,19 @@ impl Charge {
         }
     }
 
-    /// Its time is over and upstream knows of no payment.
+    /// Its time is over and upstream knows of no payment. `upstream_end` is when the acquirer stops taking payments, which
+    /// may be earlier than it said at first.
     ///
     /// # Errors
     /// [`ChargeError::NotYetExpired`] before its time, [`ChargeError::InvalidState`] unless it waits or expired before.
-    pub fn expire(self, at: Timestamp) -> Result<Step, ChargeError> {
+    pub fn expire(self, upstream_end: Timestamp, at: Timestamp) -> Result<Step, ChargeError> {
         match &self.state {
-            ChargeState::Pending(issued) if at < issued.expires_at => {
-                Err(ChargeError::NotYetExpired(issued.expires_at))
-            }
             ChargeState::Pending(issued) => {
-                let issued = issued.clone();
+                let expires_at = issued.expires_at.min(upstream_end);
+                if at < expires_at {
+                    return Err(ChargeError::NotYetExpired(expires_at));
+                }
+                let issued = Issued { expires_at, ..issued.clone() };
                 Ok(self.moved(ChargeState::Expired { issued, at }, Some(EventType::ChargeExpired)))
             }
             ChargeState::Expired { .. } => Ok(Step::AlreadyTaken(self)),

@@ -53,7 +53,7 @@ async fn expire(ports: &Ports, charge: Charge) -> Result<bool, SyncError> {
                 return Err(error);
             }
             tracing::warn!(charge = %charge.id, %error, "expired without a last look upstream");
-            match commit_step(ports, charge.expire(now).map_err(Trouble::from)?).await {
+            match commit_step(ports, charge.expire(expires_at, now).map_err(Trouble::from)?).await {
                 Ok(_) => Ok(true),
                 Err(CommitError::Stale) => Ok(false),
                 Err(error) => Err(Trouble::from(error).into()),

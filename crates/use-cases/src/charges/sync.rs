@@ -95,7 +95,7 @@ pub(crate) async fn apply(
     for payment in &upstream.payments {
         charge = credit(ports, charge, acquirer, payment).await?;
     }
-    follow(ports, charge, upstream.status).await
+    follow(ports, charge, upstream).await
 }
 
 /// A charge whose creation was never confirmed to us, but which upstream has: it is issued.
@@ -158,14 +158,15 @@ async fn credit(
     Err(Trouble::contended())
 }
 
-/// A pending charge that upstream removed is cancelled; one whose time is over is expired.
-async fn follow(ports: &Ports, mut charge: Charge, status: UpstreamStatus) -> Result<Charge, Trouble> {
+/// A pending charge that upstream removed is cancelled; one whose time is over, here or there, is expired.
+async fn follow(ports: &Ports, mut charge: Charge, upstream: &UpstreamCharge) -> Result<Charge, Trouble> {
     for _ in 0..DECISIONS {
         let ChargeState::Pending(issued) = &charge.state else { return Ok(charge) };
         let now = ports.clock.now();
-        let step = match status {
+        let ends_at = issued.expires_at.min(upstream.expires_at);
+        let step = match upstream.status {
             UpstreamStatus::Removed => charge.clone().cancel(now)?,
-            UpstreamStatus::Active if now >= issued.expires_at => charge.clone().expire(now)?,
+            UpstreamStatus::Active if now >= ends_at => charge.clone().expire(ends_at, now)?,
             UpstreamStatus::Active | UpstreamStatus::Completed => return Ok(charge),
         };
         match commit_step(ports, step).await {

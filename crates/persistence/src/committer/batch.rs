@@ -1,0 +1,253 @@
+//! One batch, one transaction: from the locks to the answer, and what is done when any step of it fails.
+//!
+//! Two ways lead to a commit. The quick one hopes that nothing is in the way: it locks only balances and counters, and
+//! writes with guards (`ON CONFLICT DO NOTHING`, the version, the fence). When a guard misses, or the database or the judge refuses
+//! anything, or two change sets touch the same key, the transaction is rolled back and the careful one follows: it reads and
+//! locks all keys, judges on what it read, and writes with the same guards, because a row that was not there cannot be locked.
+//! Nothing is ever taken back: what is refused was not written.
+//!
+//! Every batch writes its id. When the reply to COMMIT is lost, the id is *burned* on another connection: an insert that waits for
+//! the lost transaction if it still lives, and then tells for certain. Either the id was there, so the batch is committed, or it is
+//! taken now, so the lost transaction can never commit and the batch may run again under a new id.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use cais_domain::ids::AccountId;
+use cais_domain::ledger::LedgerAccount;
+use cais_ports::{ChangeSet, CommitError, Committed, Ids};
+use jiff::Timestamp;
+
+use super::books::Books;
+use super::judge::{Known, Touched, event_accounts, judge, ledger_accounts};
+use super::observe;
+use super::ops::{self, MARK, Op};
+use crate::engine::Engine;
+use crate::error::Fault;
+use crate::rows::{event, ledger};
+use crate::sql::Session;
+
+/// How often a batch runs before its change sets run one by one, and one of them before it is given up.
+const ATTEMPTS: u32 = 5;
+/// The first wait after a conflict; it doubles.
+const BACKOFF: Duration = Duration::from_millis(2);
+/// The wait between two attempts to connect.
+const RECONNECT: Duration = Duration::from_millis(50);
+/// How often missing balances are opened before a batch counts as refused: once, unless somebody removes rows.
+const OPENINGS: u32 = 3;
+
+pub(super) type Verdicts = Vec<Result<Committed, CommitError>>;
+
+/// How an attempt ended that did not fail.
+enum Ended {
+    /// Every change set has its verdict, and what was accepted is durable.
+    Done(Verdicts),
+    /// It was judged on wrong knowledge; nothing was written.
+    Misjudged,
+}
+
+/// How a transaction ended before its COMMIT.
+enum Written {
+    /// All is written under this id.
+    Marked(Verdicts, String),
+    /// There is nothing to write.
+    Nothing(Verdicts),
+    /// A guard missed, or the hope did.
+    Misjudged,
+}
+
+/// Runs batches on a connection of its own.
+pub(super) struct Runner<'e> {
+    engine: &'e dyn Engine,
+    ids: &'e dyn Ids,
+    session: Option<Box<dyn Session>>,
+}
+
+impl<'e> Runner<'e> {
+    pub(super) fn new(engine: &'e dyn Engine, ids: &'e dyn Ids, session: Box<dyn Session>) -> Self {
+        Self { engine, ids, session: Some(session) }
+    }
+
+    /// Commits what can be committed before `deadline`; one verdict for each change set, in order.
+    pub(super) fn run(&mut self, changes: &[&ChangeSet], deadline: Instant) -> Verdicts {
+        let mut careful = Touched::by(changes).twice;
+        let mut last = String::from("it did not come to an end in time");
+        let mut tries = 0;
+        while tries < ATTEMPTS && Instant::now() < deadline {
+            match self.attempt(changes, careful, deadline) {
+                Ok(Ended::Done(verdicts)) => return verdicts,
+                // A value that is taken may also show as a record that exists: what is there tells which.
+                Ok(Ended::Misjudged) | Err(Fault::Refused(_)) if !careful => careful = true,
+                Ok(Ended::Misjudged) => {
+                    tries = tries.saturating_add(1);
+                    last = "another node was faster each time".into();
+                }
+                Err(Fault::Again(text)) => {
+                    thread::sleep(BACKOFF.saturating_mul(1 << tries));
+                    tries = tries.saturating_add(1);
+                    last = text;
+                }
+                // Not counted: a server that restarts is waited for, as long as somebody waits for us.
+                Err(Fault::Lost(text)) => {
+                    thread::sleep(RECONNECT);
+                    last = text;
+                }
+                Err(fault @ (Fault::Refused(_) | Fault::Corrupt(_))) if changes.len() > 1 => {
+                    tracing::warn!(%fault, size = changes.len(), "a batch was refused; its change sets follow one by one");
+                    return self.one_by_one(changes, deadline);
+                }
+                Err(fault) => {
+                    tracing::error!(%fault, "a change set could not be committed");
+                    return changes.iter().map(|_| Err(fault.clone().into())).collect();
+                }
+            }
+            metrics::counter!("cais_commit_retries_total").increment(1);
+        }
+        if tries >= ATTEMPTS && changes.len() > 1 {
+            return self.one_by_one(changes, deadline);
+        }
+        changes.iter().map(|_| Err(CommitError::Unavailable(last.clone()))).collect()
+    }
+
+    /// So that one bad row cannot hurt its neighbours.
+    fn one_by_one(&mut self, changes: &[&ChangeSet], deadline: Instant) -> Verdicts {
+        changes.iter().flat_map(|change| self.run(&[*change], deadline)).collect()
+    }
+
+    fn attempt(&mut self, changes: &[&ChangeSet], careful: bool, deadline: Instant) -> Result<Ended, Fault> {
+        match self.write(changes, careful) {
+            Ok(Written::Marked(verdicts, batch)) => {
+                let at = latest(changes);
+                self.commit(&batch, at, deadline).map(|()| Ended::Done(verdicts))
+            }
+            Ok(Written::Nothing(verdicts)) => self.roll_back().map(|()| Ended::Done(verdicts)),
+            Ok(Written::Misjudged) => self.roll_back().map(|()| Ended::Misjudged),
+            Err(fault) => Err(self.abort(fault)),
+        }
+    }
+
+    /// Everything up to the COMMIT.
+    fn write(&mut self, changes: &[&ChangeSet], careful: bool) -> Result<Written, Fault> {
+        let engine = self.engine;
+        let books = self.lock_books(changes)?;
+        let session = self.session()?;
+        let known =
+            if careful { Known::Store(observe::observe(engine, session, &Touched::by(changes))?) } else { Known::Hope };
+        let judged = judge(changes, known, books, self.ids);
+        if !careful && judged.verdicts.iter().any(Result::is_err) {
+            return Ok(Written::Misjudged);
+        }
+        if judged.plan.is_empty() {
+            return Ok(Written::Nothing(judged.verdicts));
+        }
+        let batch = self.ids.next_uuid().to_string();
+        let ops = ops::ops(&judged.plan, &judged.books, &batch, latest(changes));
+        if engine.apply(self.session()?, &ops)? {
+            Ok(Written::Marked(judged.verdicts, batch))
+        } else {
+            Ok(Written::Misjudged)
+        }
+    }
+
+    /// Begins the transaction and locks every balance and counter of the batch, in key order.
+    ///
+    /// Rows that are missing are opened in a transaction of their own before: so all locks are taken in order.
+    fn lock_books(&mut self, changes: &[&ChangeSet]) -> Result<Books, Fault> {
+        let engine = self.engine;
+        let (accounts, counted) = (ledger_accounts(changes), event_accounts(changes));
+        for _ in 0..OPENINGS {
+            let session = self.session()?;
+            session.run(engine.begin())?;
+            let balances = observe::balances(engine, session, accounts.iter().copied())?;
+            let sequences = observe::counters(engine, session, counted.iter().copied())?;
+            let unopened: Vec<&LedgerAccount> =
+                accounts.iter().copied().filter(|account| !balances.contains_key(account)).collect();
+            let uncounted: Vec<AccountId> =
+                counted.iter().copied().filter(|account| !sequences.contains_key(account)).collect();
+            if unopened.is_empty() && uncounted.is_empty() {
+                let balances = balances.into_iter().map(|(account, balance)| (account.clone(), balance)).collect();
+                return Ok(Books { balances, sequences: sequences.into_iter().collect() });
+            }
+            session.run("ROLLBACK")?;
+            let mut ops = vec![
+                Op::free(&ledger::OPEN, unopened.into_iter().map(ledger::opened).collect()),
+                Op::free(&event::OPEN_COUNTER, uncounted.into_iter().map(event::opened).collect()),
+            ];
+            ops.retain(|op| !op.rows.is_empty());
+            engine.apply(session, &ops)?;
+        }
+        Err(Fault::Corrupt("balances that were opened are not there".into()))
+    }
+
+    /// COMMIT; whatever becomes of its reply, the outcome is known when this returns without [`Fault::Down`].
+    fn commit(&mut self, batch: &str, at: Timestamp, deadline: Instant) -> Result<(), Fault> {
+        let engine = self.engine;
+        let fault = match self.session()?.run(engine.commit()) {
+            Ok(()) => return Ok(()),
+            Err(error) => self.abort(error.into()),
+        };
+        tracing::warn!(%fault, batch, "the reply to a COMMIT was lost");
+        let mut why = fault.to_string();
+        while Instant::now() < deadline {
+            match self.burn(batch, at) {
+                Ok(true) => {
+                    metrics::counter!("cais_commit_unknown_total", "outcome" => "not_committed").increment(1);
+                    return Err(fault);
+                }
+                Ok(false) => {
+                    metrics::counter!("cais_commit_unknown_total", "outcome" => "committed").increment(1);
+                    return Ok(());
+                }
+                Err(error) => {
+                    why = self.abort(error).to_string();
+                    thread::sleep(RECONNECT);
+                }
+            }
+        }
+        metrics::counter!("cais_commit_unknown_total", "outcome" => "unknown").increment(1);
+        Err(Fault::Down(format!("whether batch {batch} was committed is not known: {why}")))
+    }
+
+    /// Whether the id was free: it is taken from now on, in a transaction of its own.
+    fn burn(&mut self, batch: &str, at: Timestamp) -> Result<bool, Fault> {
+        let engine = self.engine;
+        engine.apply(self.session()?, &[Op::guarded(&MARK, vec![ops::mark(batch, at)])])
+    }
+
+    fn session(&mut self) -> Result<&mut dyn Session, Fault> {
+        let session = match &mut self.session {
+            Some(session) => session,
+            empty @ None => empty.insert(self.engine.connect_writer()?),
+        };
+        Ok(&mut **session)
+    }
+
+    fn roll_back(&mut self) -> Result<(), Fault> {
+        let rolled_back = self.session()?.run("ROLLBACK");
+        rolled_back.map_err(|error| {
+            self.session = None;
+            Fault::Lost(error.to_string())
+        })
+    }
+
+    /// Rolls back after a failure; a connection that cannot even do that is thrown away.
+    fn abort(&mut self, fault: Fault) -> Fault {
+        if matches!(fault, Fault::Lost(_) | Fault::Down(_)) {
+            self.session = None;
+            return fault;
+        }
+        match self.session.as_mut().map(|session| session.run("ROLLBACK")) {
+            // SQLite has no transaction left after some failures, and says so.
+            Some(Err(error)) if !error.to_string().contains("no transaction is active") => {
+                self.session = None;
+                Fault::Lost(format!("{fault}; {error}"))
+            }
+            Some(_) | None => fault,
+        }
+    }
+}
+
+/// When the youngest of them was decided; marks are pruned by it.
+fn latest(changes: &[&ChangeSet]) -> Timestamp {
+    changes.iter().map(|change| change.at).max().unwrap_or(Timestamp::UNIX_EPOCH)
+}

@@ -1,0 +1,168 @@
+//! The group committer: change sets that wait become one transaction, and while it commits the next ones gather.
+//!
+//! A lane is a thread with a connection of its own and a bounded queue in front of it. It takes whatever waits, without a
+//! timer; see `batch` for what becomes of a batch, and `judge` for who is refused.
+
+mod batch;
+mod books;
+mod judge;
+mod observe;
+mod ops;
+mod plan;
+mod record;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use ops::Op;
+
+use std::sync::{Arc, PoisonError, RwLock};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use cais_domain::ids::AccountId;
+use cais_ports::{ChangeSet, CommitError, Committed, Ids, Write};
+use tokio::sync::{mpsc, oneshot};
+
+use self::batch::Runner;
+use crate::config::StoreConfig;
+use crate::engine::Engine;
+use crate::error::Fault;
+
+/// A change set that waits for its lane.
+struct Job {
+    change: ChangeSet,
+    deadline: Instant,
+    reply: oneshot::Sender<Result<Committed, CommitError>>,
+}
+
+/// The lanes and the way to them.
+pub(crate) struct Committer {
+    /// Empty once it is closed.
+    lanes: RwLock<Vec<mpsc::Sender<Job>>>,
+    threads: RwLock<Vec<JoinHandle<()>>>,
+    deadline: Duration,
+}
+
+impl Committer {
+    /// Connects every lane and starts its thread.
+    pub(crate) fn start(engine: &Arc<dyn Engine>, ids: &Arc<dyn Ids>, config: &StoreConfig) -> Result<Self, Fault> {
+        let count = if config.url.is_sqlite() { 1 } else { config.lanes.max(1) };
+        let (mut lanes, mut threads) = (Vec::new(), Vec::new());
+        for number in 0..count {
+            let session = engine.connect_writer()?;
+            let (sender, receiver) = mpsc::channel(config.queue.max(1));
+            let (engine, ids, max_batch) = (Arc::clone(engine), Arc::clone(ids), config.max_batch.max(1));
+            let lane = move || work(receiver, &mut Runner::new(&*engine, &*ids, session), max_batch);
+            let thread = thread::Builder::new().name(format!("cais-lane-{number}")).spawn(lane);
+            threads.push(thread.map_err(|error| Fault::Down(error.to_string()))?);
+            lanes.push(sender);
+        }
+        Ok(Self { lanes: RwLock::new(lanes), threads: RwLock::new(threads), deadline: config.deadline })
+    }
+
+    /// Queues the change set and waits for its verdict.
+    pub(crate) async fn commit(&self, change: ChangeSet) -> Result<Committed, CommitError> {
+        let deadline =
+            Instant::now().checked_add(self.deadline).ok_or_else(|| unavailable("the deadline is out of range"))?;
+        let (reply, verdict) = oneshot::channel();
+        self.enqueue(Job { change, deadline, reply })?;
+        match tokio::time::timeout(self.deadline, verdict).await {
+            Ok(Ok(verdict)) => verdict,
+            Ok(Err(_)) => Err(unavailable("the lane has ended")),
+            Err(_) => Err(unavailable("the commit took too long")),
+        }
+    }
+
+    fn enqueue(&self, job: Job) -> Result<(), CommitError> {
+        let lanes = self.lanes.read().unwrap_or_else(PoisonError::into_inner);
+        let lane = lane_of(&job.change, lanes.len()).and_then(|lane| lanes.get(lane));
+        let lane = lane.ok_or_else(|| unavailable("the store is closed"))?;
+        lane.try_send(job).map_err(|error| match error {
+            mpsc::error::TrySendError::Full(_) => {
+                metrics::counter!("cais_commit_queue_full_total").increment(1);
+                unavailable("too many changes are waiting")
+            }
+            mpsc::error::TrySendError::Closed(_) => unavailable("the lane has ended"),
+        })
+    }
+
+    /// Whether every lane is at work.
+    pub(crate) fn is_open(&self) -> bool {
+        let lanes = self.lanes.read().unwrap_or_else(PoisonError::into_inner);
+        !lanes.is_empty() && lanes.iter().all(|lane| !lane.is_closed())
+    }
+
+    /// Takes nothing more, and returns when everything that was taken has its verdict.
+    pub(crate) fn close(&self) {
+        self.lanes.write().unwrap_or_else(PoisonError::into_inner).clear();
+        let threads = std::mem::take(&mut *self.threads.write().unwrap_or_else(PoisonError::into_inner));
+        for thread in threads {
+            if thread.join().is_err() {
+                tracing::error!("a lane had ended by a panic");
+            }
+        }
+    }
+}
+
+/// Runs until the queue is closed and empty.
+fn work(mut queue: mpsc::Receiver<Job>, runner: &mut Runner<'_>, max_batch: usize) {
+    let mut jobs = Vec::with_capacity(max_batch);
+    while let Some(first) = queue.blocking_recv() {
+        jobs.push(first);
+        while jobs.len() < max_batch
+            && let Ok(next) = queue.try_recv()
+        {
+            jobs.push(next);
+        }
+        measure(&jobs, &queue);
+        let started = Instant::now();
+        commit(runner, &mut jobs, started);
+        metrics::histogram!("cais_commit_seconds").record(started.elapsed());
+    }
+}
+
+fn commit(runner: &mut Runner<'_>, jobs: &mut Vec<Job>, now: Instant) {
+    // Nobody waits for these any more; they never became true.
+    jobs.retain(|job| job.deadline > now);
+    let Some(deadline) = jobs.iter().map(|job| job.deadline).max() else { return };
+    let changes: Vec<&ChangeSet> = jobs.iter().map(|job| &job.change).collect();
+    let verdicts = runner.run(&changes, deadline);
+    for (job, verdict) in jobs.drain(..).zip(verdicts) {
+        // Whoever stopped waiting reads what became of it.
+        let _ = job.reply.send(verdict);
+    }
+}
+
+fn measure(jobs: &[Job], queue: &mpsc::Receiver<Job>) {
+    let count = |length: usize| f64::from(u32::try_from(length).unwrap_or(u32::MAX));
+    metrics::histogram!("cais_commit_batch_size").record(count(jobs.len()));
+    metrics::gauge!("cais_commit_queue_depth").set(count(queue.len()));
+}
+
+fn unavailable(why: &str) -> CommitError {
+    CommitError::Unavailable(why.to_owned())
+}
+
+/// The lane of a change set: always the same for an account, so that its change sets are judged in the order in which they came.
+fn lane_of(change: &ChangeSet, lanes: usize) -> Option<usize> {
+    let hash = account_of(change).map_or(0, |account| account.uuid().as_u64_pair().1);
+    let lane = hash.checked_rem(u64::try_from(lanes).ok()?)?;
+    usize::try_from(lane).ok()
+}
+
+/// The account that a change set is about.
+fn account_of(change: &ChangeSet) -> Option<AccountId> {
+    let of_write = |write: &Write| match write {
+        Write::InsertAccount(account) | Write::UpdateAccount(account) => Some(account.id),
+        Write::InsertKey(key) | Write::UpdateKey(key) => Some(key.account),
+        Write::InsertCharge(charge) | Write::UpdateCharge(charge) => Some(charge.account),
+        Write::InsertPayment(payment) => Some(payment.account),
+        Write::InsertNotice(_) | Write::UpdateNotice(_) => None,
+    };
+    let claim = change.claim.as_ref().map(|claim| claim.name().account);
+    claim
+        .or_else(|| change.writes.iter().find_map(of_write))
+        .or_else(|| change.reserve.first().map(|reservation| reservation.account))
+        .or_else(|| change.events.first().map(|event| event.account))
+}

@@ -1,0 +1,141 @@
+//! A plan as statements with rows: in one fixed order of tables and in key order within each, the same on every node.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+
+use super::books::Books;
+use super::plan::Plan;
+use super::record::Record;
+use crate::rows::{account, charge, claim, event, key, ledger, notice, payment, reservation};
+use crate::sql::Value;
+use crate::sql::spec::{Kind, Spec};
+
+/// The marks of batches.
+pub(crate) static MARK: Spec =
+    Spec::insert_unless_there("commit_batches", &[("id", Kind::Text), ("committed_at", Kind::Int)]);
+
+/// One statement and the rows that it is for.
+#[derive(Debug)]
+pub(crate) struct Op<'a> {
+    /// The statement.
+    pub(crate) spec: &'static Spec,
+    /// The values of its rows.
+    pub(crate) rows: Vec<Vec<Value<'a>>>,
+    /// Whether each row must be hit: one that is not means that the batch was judged on wrong knowledge.
+    pub(crate) guarded: bool,
+}
+
+impl<'a> Op<'a> {
+    /// A statement that must hit each row.
+    pub(crate) const fn guarded(spec: &'static Spec, rows: Vec<Vec<Value<'a>>>) -> Self {
+        Self { spec, rows, guarded: true }
+    }
+
+    /// A statement that may hit fewer.
+    pub(crate) const fn free(spec: &'static Spec, rows: Vec<Vec<Value<'a>>>) -> Self {
+        Self { spec, rows, guarded: false }
+    }
+}
+
+/// The row that marks a batch as committed.
+pub(crate) fn mark(batch: &str, at: Timestamp) -> Vec<Value<'_>> {
+    vec![batch.into(), at.into()]
+}
+
+/// The statements of a plan without those that have no rows. Balances come last: their rows are the ones others wait for.
+pub(crate) fn ops<'a>(plan: &Plan<'a>, books: &Books, batch: &'a str, at: Timestamp) -> Vec<Op<'a>> {
+    let mut ops = Vec::new();
+    reservations(plan, &mut ops);
+    claims(plan, &mut ops);
+    records(plan, &mut ops);
+    ops.push(Op::guarded(&payment::INSERT, plan.payments.iter().map(|paid| payment::inserted(paid)).collect()));
+    ops.push(Op::guarded(
+        &event::INSERT,
+        plan.events.iter().map(|(sequence, new)| event::inserted(new, *sequence)).collect(),
+    ));
+    let mut counters = BTreeMap::new();
+    for (_, new) in &plan.events {
+        counters.extend(books.sequences.get(&new.account).map(|last| (new.account, *last)));
+    }
+    ops.push(Op::guarded(
+        &event::UPDATE_COUNTER,
+        counters.into_iter().map(|(account, last)| event::counted(account, last)).collect(),
+    ));
+    ops.push(Op::guarded(&ledger::INSERT_ENTRY, plan.entries.iter().map(ledger::inserted).collect()));
+    let mut moved = BTreeMap::new();
+    for entry in &plan.entries {
+        moved.extend(books.balances.get(entry.account).map(|balance| (entry.account, balance)));
+    }
+    ops.push(Op::guarded(
+        &ledger::UPDATE,
+        moved.into_iter().map(|(account, balance)| ledger::moved(account, balance)).collect(),
+    ));
+    ops.push(Op::guarded(&MARK, vec![mark(batch, at)]));
+    ops.retain(|op| !op.rows.is_empty());
+    ops
+}
+
+fn reservations<'a>(plan: &Plan<'a>, ops: &mut Vec<Op<'a>>) {
+    let given = |within: bool| {
+        let keys = plan.unreserve.iter().filter(move |key| key.within().is_some() == within);
+        keys.map(|key| reservation::given(key)).collect()
+    };
+    let taken = |within: bool| {
+        let new = plan.reserve.values().filter(move |new| new.key.within().is_some() == within);
+        new.map(|new| reservation::taken(new)).collect()
+    };
+    ops.push(Op::free(&reservation::GIVE_WITHIN, given(true)));
+    ops.push(Op::free(&reservation::GIVE_EVERYWHERE, given(false)));
+    ops.push(Op::guarded(&reservation::TAKE_WITHIN, taken(true)));
+    ops.push(Op::guarded(&reservation::TAKE_EVERYWHERE, taken(false)));
+}
+
+fn claims<'a>(plan: &Plan<'a>, ops: &mut Vec<Op<'a>>) {
+    let (mut new, mut changed) = (Vec::new(), Vec::new());
+    for (name, write) in &plan.claims {
+        match write.new {
+            Some((first, at)) => new.push(claim::inserted(first, at, &write.standing)),
+            None => changed.push(claim::updated(name, &write.standing, write.read)),
+        }
+    }
+    ops.push(Op::guarded(&claim::INSERT, new));
+    ops.push(Op::guarded(&claim::UPDATE, changed));
+}
+
+fn records<'a>(plan: &Plan<'a>, ops: &mut Vec<Op<'a>>) {
+    let mut rows: [(&'static Spec, Vec<Vec<Value<'a>>>); 8] = [
+        (&account::INSERT, Vec::new()),
+        (&account::UPDATE, Vec::new()),
+        (&key::INSERT, Vec::new()),
+        (&key::UPDATE, Vec::new()),
+        (&charge::INSERT, Vec::new()),
+        (&charge::UPDATE, Vec::new()),
+        (&notice::INSERT, Vec::new()),
+        (&notice::UPDATE, Vec::new()),
+    ];
+    let [
+        (_, new_accounts),
+        (_, accounts),
+        (_, new_keys),
+        (_, keys),
+        (_, new_charges),
+        (_, charges),
+        (_, new_notices),
+        (_, notices),
+    ] = &mut rows;
+    for write in plan.records.values() {
+        let version = write.version;
+        match (write.record, write.read) {
+            (Record::Account(record), None) => new_accounts.push(account::inserted(record, version)),
+            (Record::Account(record), Some(read)) => accounts.push(account::updated(record, version, read)),
+            (Record::Key(record), None) => new_keys.push(key::inserted(record, version)),
+            (Record::Key(record), Some(read)) => keys.push(key::updated(record, version, read)),
+            (Record::Charge(record), None) => new_charges.push(charge::inserted(record, version)),
+            (Record::Charge(record), Some(read)) => charges.push(charge::updated(record, version, read)),
+            (Record::Notice(record), None) => new_notices.push(notice::inserted(record, version)),
+            (Record::Notice(record), Some(read)) => notices.push(notice::updated(record, version, read)),
+        }
+    }
+    ops.extend(rows.into_iter().map(|(spec, rows)| Op::guarded(spec, rows)));
+}

@@ -1,0 +1,82 @@
+//! The records that carry a version, seen alike.
+
+use cais_domain::account::Account;
+use cais_domain::api_key::KeyPrefix;
+use cais_domain::charge::Charge;
+use cais_domain::ids::{AccountId, ChargeId, NoticeId};
+use cais_domain::payment::CreditedPayment;
+use cais_ports::{ApiKeyRecord, Notice, Write};
+
+/// Names a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum RecordKey<'a> {
+    /// An account.
+    Account(AccountId),
+    /// An API key.
+    Key(&'a KeyPrefix),
+    /// A charge.
+    Charge(AccountId, ChargeId),
+    /// A callback from upstream.
+    Notice(NoticeId),
+}
+
+/// A record's content.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Record<'a> {
+    /// An account.
+    Account(&'a Account),
+    /// An API key.
+    Key(&'a ApiKeyRecord),
+    /// A charge.
+    Charge(&'a Charge),
+    /// A callback from upstream.
+    Notice(&'a Notice),
+}
+
+/// What a [`Write`] asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wish<'a> {
+    /// A record that is new.
+    New(Record<'a>),
+    /// A record that was read at its version.
+    Changed(Record<'a>),
+    /// A payment; it never changes.
+    Paid(&'a CreditedPayment),
+}
+
+impl<'a> Record<'a> {
+    /// Its name.
+    pub(crate) const fn key(self) -> RecordKey<'a> {
+        match self {
+            Self::Account(account) => RecordKey::Account(account.id),
+            Self::Key(key) => RecordKey::Key(&key.prefix),
+            Self::Charge(charge) => RecordKey::Charge(charge.account, charge.id),
+            Self::Notice(notice) => RecordKey::Notice(notice.id),
+        }
+    }
+
+    /// The version that it carries.
+    pub(crate) const fn version(self) -> i64 {
+        match self {
+            Self::Account(account) => account.version,
+            Self::Key(key) => key.version,
+            Self::Charge(charge) => charge.version,
+            Self::Notice(notice) => notice.version,
+        }
+    }
+}
+
+/// What the write asks for.
+pub(crate) fn wish(write: &Write) -> Wish<'_> {
+    match write {
+        Write::InsertAccount(account) => Wish::New(Record::Account(account)),
+        Write::UpdateAccount(account) => Wish::Changed(Record::Account(account)),
+        Write::InsertKey(key) => Wish::New(Record::Key(key)),
+        Write::UpdateKey(key) => Wish::Changed(Record::Key(key)),
+        Write::InsertCharge(charge) => Wish::New(Record::Charge(charge)),
+        Write::UpdateCharge(charge) => Wish::Changed(Record::Charge(charge)),
+        Write::InsertPayment(payment) => Wish::Paid(payment),
+        Write::InsertNotice(notice) => Wish::New(Record::Notice(notice)),
+        Write::UpdateNotice(notice) => Wish::Changed(Record::Notice(notice)),
+    }
+}

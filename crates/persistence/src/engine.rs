@@ -1,0 +1,118 @@
+//! What differs between the engines: how to connect, how a transaction begins, and how many rows travel with one statement.
+
+use std::fmt::Write as _;
+use std::sync::OnceLock;
+
+use diesel::QueryResult;
+
+use crate::committer::Op;
+use crate::error::Fault;
+use crate::sql::{Query, Session};
+
+/// The keys of rows to find, as texts, in the order of [`Lookup::keys`].
+pub(crate) type Keys = Vec<Vec<String>>;
+
+/// A database engine.
+pub(crate) trait Engine: Send + Sync {
+    /// A connection that writes.
+    fn connect_writer(&self) -> Result<Box<dyn Session>, Fault>;
+
+    /// A connection that only reads.
+    fn connect_reader(&self) -> Result<Box<dyn Session>, Fault>;
+
+    /// A connection that only reads, and only by key.
+    fn connect_by_id(&self) -> Result<Box<dyn Session>, Fault> {
+        self.connect_reader()
+    }
+
+    /// A connection that only reads, and may take its time.
+    fn connect_auditor(&self) -> Result<Box<dyn Session>, Fault>;
+
+    /// Begins a transaction that writes.
+    fn begin(&self) -> &'static str;
+
+    /// Begins a transaction that sees one instant.
+    fn begin_snapshot(&self) -> &'static str;
+
+    /// Commits; whoever waits for it is never interrupted.
+    fn commit(&self) -> &'static str;
+
+    /// Executes the statements; whether every guarded row was hit.
+    fn apply(&self, session: &mut dyn Session, ops: &[Op<'_>]) -> Result<bool, Fault>;
+
+    /// The statements that find the rows of `keys`, locked until the end of the transaction when `lock` is set.
+    fn questions<'k>(&self, lookup: &'k Lookup, keys: &'k [Vec<String>], lock: bool) -> Vec<Query<'k>>;
+}
+
+/// How rows of one table are found by their keys, all of which are texts.
+#[derive(Debug)]
+pub(crate) struct Lookup {
+    /// What is selected; the table is called by its `alias`.
+    select: &'static str,
+    /// The table, and what it is joined with.
+    from: &'static str,
+    /// The name of the table in `select` and `from`.
+    alias: &'static str,
+    /// The columns of the key.
+    pub(crate) keys: &'static [&'static str],
+    set_based: OnceLock<[String; 2]>,
+    single: OnceLock<String>,
+}
+
+impl Lookup {
+    /// A way to find rows.
+    pub(crate) const fn new(
+        select: &'static str,
+        from: &'static str,
+        alias: &'static str,
+        keys: &'static [&'static str],
+    ) -> Self {
+        Self { select, from, alias, keys, set_based: OnceLock::new(), single: OnceLock::new() }
+    }
+
+    /// The statement for many keys, one array per column (PostgreSQL); rows are locked in key order.
+    pub(crate) fn set_based(&self, lock: bool) -> &str {
+        let [plain, locking] = self.set_based.get_or_init(|| {
+            let Self { select, from, alias, keys, .. } = self;
+            let arrays = keys.iter().map(|_| "?::text[]").collect::<Vec<_>>().join(", ");
+            let names = keys.iter().map(|key| format!("k_{key}")).collect::<Vec<_>>().join(", ");
+            let matched = keys.iter().map(|key| format!("{alias}.{key} = u.k_{key}")).collect::<Vec<_>>().join(" AND ");
+            let order = keys.iter().map(|key| format!("{alias}.{key}")).collect::<Vec<_>>().join(", ");
+            let plain =
+                format!("SELECT {select} FROM unnest({arrays}) AS u({names}) CROSS JOIN {from} WHERE {matched}");
+            let mut locking = plain.clone();
+            // Writing to a String cannot fail.
+            let _ = write!(locking, " ORDER BY {order} FOR UPDATE OF {alias}");
+            [plain, locking]
+        });
+        if lock { locking } else { plain }
+    }
+
+    /// The statement for one key (SQLite, where the whole database is locked anyway).
+    pub(crate) fn single(&self) -> &str {
+        self.single.get_or_init(|| {
+            let Self { select, from, alias, keys, .. } = self;
+            let matched = keys.iter().map(|key| format!("{alias}.{key} = ?")).collect::<Vec<_>>().join(" AND ");
+            format!("SELECT {select} FROM {from} WHERE {matched}")
+        })
+    }
+}
+
+/// Finds the rows of `keys`; those that are not there are missing.
+pub(crate) fn find<R>(
+    engine: &dyn Engine,
+    session: &mut dyn Session,
+    lookup: &Lookup,
+    keys: &[Vec<String>],
+    lock: bool,
+    load: impl Fn(&mut dyn Session, &Query<'_>) -> QueryResult<Vec<R>>,
+) -> Result<Vec<R>, Fault> {
+    let mut rows = Vec::new();
+    if keys.is_empty() {
+        return Ok(rows);
+    }
+    for question in engine.questions(lookup, keys, lock) {
+        rows.extend(load(session, &question)?);
+    }
+    Ok(rows)
+}

@@ -1,0 +1,152 @@
+//! Why something at the database failed, in the words that decide what is done next.
+
+use cais_ports::{CommitError, QueryError};
+use diesel::result::{DatabaseErrorKind, Error};
+
+/// What a failure of a statement calls for. Whatever it is, the transaction was rolled back.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Fault {
+    /// Another transaction was in the way: the same again may well succeed.
+    #[error("another transaction was in the way: {0}")]
+    Again(String),
+    /// The connection is gone, or leads to a server that no longer takes writes.
+    #[error("the connection was lost: {0}")]
+    Lost(String),
+    /// The database is there and can do no work now.
+    #[error("the database cannot do it now: {0}")]
+    Down(String),
+    /// The database refuses what should have been right.
+    #[error("the database refused: {0}")]
+    Refused(String),
+    /// A row is not what was written.
+    #[error("a row is impossible: {0}")]
+    Corrupt(String),
+}
+
+/// Texts of conflicts that go away by themselves; diesel gives no SQLSTATE, so the text has to tell.
+const AGAIN: [&str; 6] = [
+    "deadlock detected",
+    "lock timeout",
+    "statement timeout",
+    "could not serialize",
+    "database is locked",
+    "database table is locked",
+];
+
+/// Texts of a connection that is gone.
+const LOST: [&str; 8] = [
+    "server closed the connection",
+    "terminating connection",
+    "no connection to the server",
+    "could not receive data",
+    "could not send data",
+    "connection to server",
+    "SSL connection has been closed",
+    "SSL SYSCALL error",
+];
+
+/// Texts of a database that is there and cannot work.
+const DOWN: [&str; 11] = [
+    "No space left",
+    "out of memory",
+    "disk I/O error",
+    "database or disk is full",
+    "attempt to write a readonly database",
+    "unable to open database file",
+    "the database system is",
+    "too many",
+    "remaining connection slots",
+    "permission denied",
+    "out of shared memory",
+];
+
+impl From<Error> for Fault {
+    fn from(error: Error) -> Self {
+        if let Error::DatabaseError(kind, information) = &error {
+            return by_kind(*kind, information.message());
+        }
+        let text = error.to_string();
+        if matches!(error, Error::BrokenTransactionManager) {
+            return Self::Lost(text);
+        }
+        if matches!(error, Error::DeserializationError(_)) {
+            return Self::Corrupt(text);
+        }
+        by_text(&text)
+    }
+}
+
+fn by_kind(kind: DatabaseErrorKind, text: &str) -> Fault {
+    match kind {
+        DatabaseErrorKind::SerializationFailure => Fault::Again(text.to_owned()),
+        DatabaseErrorKind::ClosedConnection
+        | DatabaseErrorKind::UnableToSendCommand
+        | DatabaseErrorKind::ReadOnlyTransaction => Fault::Lost(text.to_owned()),
+        DatabaseErrorKind::UniqueViolation
+        | DatabaseErrorKind::ForeignKeyViolation
+        | DatabaseErrorKind::NotNullViolation
+        | DatabaseErrorKind::CheckViolation
+        | DatabaseErrorKind::RestrictViolation
+        | DatabaseErrorKind::ExclusionViolation => Fault::Refused(text.to_owned()),
+        _ => by_text(text),
+    }
+}
+
+fn by_text(text: &str) -> Fault {
+    let has = |known: &[&str]| known.iter().any(|part| text.contains(part));
+    if has(&AGAIN) {
+        Fault::Again(text.to_owned())
+    } else if has(&LOST) {
+        Fault::Lost(text.to_owned())
+    } else if has(&DOWN) {
+        Fault::Down(text.to_owned())
+    } else {
+        Fault::Refused(text.to_owned())
+    }
+}
+
+impl From<Fault> for QueryError {
+    fn from(fault: Fault) -> Self {
+        match fault {
+            Fault::Again(text) | Fault::Lost(text) | Fault::Down(text) => Self::Unavailable(text),
+            Fault::Refused(text) | Fault::Corrupt(text) => Self::Corrupt(text),
+        }
+    }
+}
+
+impl From<Fault> for CommitError {
+    fn from(fault: Fault) -> Self {
+        match fault {
+            Fault::Again(text) | Fault::Lost(text) | Fault::Down(text) => Self::Unavailable(text),
+            Fault::Refused(text) | Fault::Corrupt(text) => Self::Corrupt(text),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use diesel::result::{DatabaseErrorKind, Error};
+
+    use super::Fault;
+
+    fn fault(kind: DatabaseErrorKind, text: &str) -> Fault {
+        Error::DatabaseError(kind, Box::new(text.to_owned())).into()
+    }
+
+    #[test]
+    fn the_text_decides_where_there_is_no_code() {
+        let text = "deadlock detected";
+        assert_eq!(fault(DatabaseErrorKind::Unknown, text), Fault::Again(text.into()));
+        let text = "terminating connection due to administrator command";
+        assert_eq!(fault(DatabaseErrorKind::Unknown, text), Fault::Lost(text.into()));
+        let text = "could not extend file: No space left on device";
+        assert_eq!(fault(DatabaseErrorKind::Unknown, text), Fault::Down(text.into()));
+        let text = "invalid byte sequence for encoding";
+        assert_eq!(fault(DatabaseErrorKind::Unknown, text), Fault::Refused(text.into()));
+    }
+
+    #[test]
+    fn a_demoted_primary_is_a_lost_connection() {
+        assert_eq!(fault(DatabaseErrorKind::ReadOnlyTransaction, "x"), Fault::Lost("x".into()));
+    }
+}

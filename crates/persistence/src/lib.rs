@@ -1,0 +1,138 @@
+//! The store of Cais on SQLite or PostgreSQL: change sets go in through a group committer, reads come out through queries.
+//!
+//! To add an engine: implement `Engine` in a folder named after it, and its migrations beside the others.
+
+mod committer;
+mod config;
+mod engine;
+mod error;
+mod maintenance;
+pub mod migrations;
+mod postgres;
+mod reader;
+mod rows;
+mod sql;
+mod sqlite;
+mod url;
+
+pub use config::StoreConfig;
+pub use url::{DatabaseUrl, DatabaseUrlError};
+
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use cais_ports::{ChangeSet, CommitError, Committed, Ids, QueryError, Store};
+
+use crate::committer::Committer;
+use crate::engine::Engine;
+use crate::error::Fault;
+use crate::migrations::Schema;
+use crate::postgres::Postgres;
+use crate::reader::{Coalescer, ReadPool};
+use crate::sqlite::Sqlite;
+use crate::url::Address;
+
+/// Why a store cannot be opened.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OpenError {
+    /// Migrations have not run that this program needs.
+    #[error("the schema is too old: `cais migrate` has to run {}", .pending.join(", "))]
+    SchemaTooOld {
+        /// Their names.
+        pending: Vec<String>,
+    },
+    /// It cannot be reached, or not be used.
+    #[error("the store cannot be opened: {0}")]
+    Unavailable(String),
+}
+
+/// A store. Clones are the same store.
+#[derive(Clone)]
+pub struct Persistence(Arc<Inner>);
+
+struct Inner {
+    engine: Arc<dyn Engine>,
+    is_sqlite: bool,
+    committer: Committer,
+    by_id: Coalescer,
+    pool: ReadPool,
+}
+
+impl Persistence {
+    /// Opens a store whose schema is up to date. Blocks while it connects; the file of a SQLite store must exist.
+    ///
+    /// # Errors
+    /// [`OpenError`].
+    pub fn open(config: &StoreConfig, ids: &Arc<dyn Ids>) -> Result<Self, OpenError> {
+        let engine = engine_of(config);
+        migrations::schema(&mut *engine.connect_reader()?, config.url.is_sqlite())?.accept()?;
+        Ok(Self(Arc::new(Inner {
+            committer: Committer::start(&engine, ids, config)?,
+            by_id: Coalescer::start(&engine, config)?,
+            pool: ReadPool::open(&engine, config.read_connections, config.deadline)?,
+            engine,
+            is_sqlite: config.url.is_sqlite(),
+        })))
+    }
+
+    /// Takes nothing more, finishes what was taken, and ends the threads.
+    pub async fn close(&self) {
+        let inner = Arc::clone(&self.0);
+        let closing = tokio::task::spawn_blocking(move || {
+            inner.committer.close();
+            inner.by_id.close();
+        });
+        if let Err(error) = closing.await {
+            tracing::error!(%error, "the store did not close");
+        }
+    }
+
+    fn engine(&self) -> Arc<dyn Engine> {
+        Arc::clone(&self.0.engine)
+    }
+
+    fn by_id(&self) -> &Coalescer {
+        &self.0.by_id
+    }
+
+    fn pool(&self) -> &ReadPool {
+        &self.0.pool
+    }
+
+    fn is_open(&self) -> bool {
+        self.0.committer.is_open() && self.0.by_id.is_open()
+    }
+
+    async fn check_schema(&self) -> Result<(), QueryError> {
+        let is_sqlite = self.0.is_sqlite;
+        let schema: Schema = self.pool().read(move |session| migrations::schema(session, is_sqlite)).await?;
+        schema.accept().map_err(|error| QueryError::Unavailable(error.to_string()))
+    }
+}
+
+#[async_trait]
+impl Store for Persistence {
+    async fn commit(&self, change: ChangeSet) -> Result<Committed, CommitError> {
+        self.0.committer.commit(change).await
+    }
+}
+
+impl fmt::Debug for Persistence {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Persistence").field("open", &self.is_open()).finish()
+    }
+}
+
+impl From<Fault> for OpenError {
+    fn from(fault: Fault) -> Self {
+        Self::Unavailable(fault.to_string())
+    }
+}
+
+fn engine_of(config: &StoreConfig) -> Arc<dyn Engine> {
+    match config.url.address() {
+        Address::Sqlite(path) => Arc::new(Sqlite::new(path, config.deadline / 2)),
+        Address::Postgres(_) => Arc::new(Postgres::new(&config.url, config.deadline)),
+    }
+}

@@ -1,0 +1,48 @@
+//! Audits and housekeeping, away from the path of payments.
+
+mod prune;
+mod verify;
+
+use async_trait::async_trait;
+use cais_domain::ids::AccountId;
+use cais_ports::{LedgerReport, Maintenance, Pruned, QueryError};
+use jiff::Timestamp;
+
+use crate::Persistence;
+use crate::sql::Query;
+
+#[async_trait]
+impl Maintenance for Persistence {
+    async fn verify_ledger(&self) -> Result<LedgerReport, QueryError> {
+        let engine = self.engine();
+        // An audit may take minutes: it has a connection of its own and no deadline.
+        let audit = tokio::task::spawn_blocking(move || verify::verify(&*engine));
+        let report = audit.await.map_err(|error| QueryError::Unavailable(error.to_string()))?;
+        Ok(report?)
+    }
+
+    async fn prune(&self, claims_before: Timestamp, marks_before: Timestamp) -> Result<Pruned, QueryError> {
+        let engine = self.engine();
+        let work = tokio::task::spawn_blocking(move || prune::prune(&*engine, claims_before, marks_before));
+        let pruned = work.await.map_err(|error| QueryError::Unavailable(error.to_string()))?;
+        Ok(pruned?)
+    }
+
+    async fn ready(&self) -> Result<(), QueryError> {
+        if !self.is_open() {
+            return Err(QueryError::Unavailable("the store is closed".into()));
+        }
+        self.check_schema().await
+    }
+
+    async fn last_sequence(&self, account: AccountId) -> Result<i64, QueryError> {
+        self.pool()
+            .read(move |session| {
+                let query =
+                    Query::new("SELECT account_id, account_id, last_sequence FROM event_counters WHERE account_id = ?")
+                        .bind(account);
+                Ok(session.marks(&query)?.pop().map_or(0, |(.., last)| last))
+            })
+            .await
+    }
+}

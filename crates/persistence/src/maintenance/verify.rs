@@ -1,0 +1,85 @@
+//! The audit of the ledger: every rule as one statement that finds what breaks it, all at one instant, computed by the database.
+
+use cais_ports::{LedgerDifference, LedgerReport};
+
+use crate::engine::Engine;
+use crate::error::Fault;
+use crate::sql::{Query, Session};
+
+/// Differences that a report names at most.
+const MAX_DIFFERENCES: usize = 1_000;
+
+const COUNTS: &str = "SELECT (SELECT count(*) FROM balances WHERE entries > 0), (SELECT count(*) FROM entries)";
+
+/// A rule, and the statement that finds what breaks it: what it is about, what the rule says, what is stored.
+/// Each takes the greatest number of rows as its only value.
+const RULES: [&str; 11] = [
+    // A balance is the sum of its entries.
+    "SELECT holder || '/' || bucket, CAST(coalesce(e.total, 0) AS BIGINT), b.amount FROM balances AS b \
+     LEFT JOIN (SELECT holder, bucket, sum(amount) AS total FROM entries GROUP BY holder, bucket) AS e USING (holder, bucket) \
+     WHERE b.amount <> coalesce(e.total, 0) LIMIT ?",
+    // It counts them.
+    "SELECT 'count of entries of ' || holder || '/' || bucket, CAST(coalesce(e.number, 0) AS BIGINT), b.entries FROM balances AS b \
+     LEFT JOIN (SELECT holder, bucket, count(*) AS number FROM entries GROUP BY holder, bucket) AS e USING (holder, bucket) \
+     WHERE b.entries <> coalesce(e.number, 0) LIMIT ?",
+    // It knows the last of them; the numbers say how many entries come after the one it knows.
+    "SELECT 'entries after the last of ' || b.holder || '/' || b.bucket, CAST(0 AS BIGINT), count(*) FROM balances AS b \
+     JOIN entries AS e ON e.holder = b.holder AND e.bucket = b.bucket AND (b.last_entry_id IS NULL OR e.id > b.last_entry_id) \
+     GROUP BY b.holder, b.bucket LIMIT ?",
+    // No entry is without a balance.
+    "SELECT 'no balance row for ' || e.holder || '/' || e.bucket, CAST(sum(e.amount) AS BIGINT), CAST(0 AS BIGINT) FROM entries AS e \
+     LEFT JOIN balances AS b ON b.holder = e.holder AND b.bucket = e.bucket WHERE b.holder IS NULL GROUP BY e.holder, e.bucket LIMIT ?",
+    // Each entry carries the sum up to itself.
+    "SELECT 'running balance at ' || id, expected, stored FROM (SELECT id, balance_after AS stored, \
+     CAST(sum(amount) OVER (PARTITION BY holder, bucket ORDER BY id) AS BIGINT) AS expected FROM entries) AS r \
+     WHERE expected <> stored LIMIT ?",
+    // Both sides of a transfer are there.
+    "SELECT 'sum of transfer ' || transfer_id, CAST(0 AS BIGINT), CAST(sum(amount) AS BIGINT) FROM entries \
+     GROUP BY transfer_id HAVING sum(amount) <> 0 OR count(*) <> 2 LIMIT ?",
+    // All balances together are nothing.
+    "SELECT 'sum of all balances', CAST(0 AS BIGINT), CAST(sum(amount) AS BIGINT) FROM balances HAVING sum(amount) <> 0 LIMIT ?",
+    // No merchant owes.
+    "SELECT 'negative balance of ' || holder || '/' || bucket, CAST(0 AS BIGINT), amount FROM balances \
+     WHERE amount < 0 AND substr(holder, 1, 4) = 'acc_' LIMIT ?",
+    // Every payment was credited in full, once: what left settlement for it is its amount.
+    "SELECT 'credit of payment ' || p.end_to_end_id, p.amount, CAST(coalesce(e.total, 0) AS BIGINT) FROM payments AS p \
+     LEFT JOIN (SELECT end_to_end_id, -sum(amount) AS total FROM entries \
+     WHERE substr(holder, 1, 11) = 'settlement:' AND amount < 0 AND end_to_end_id IS NOT NULL GROUP BY end_to_end_id) AS e \
+     ON e.end_to_end_id = p.end_to_end_id WHERE p.amount <> coalesce(e.total, 0) LIMIT ?",
+    // Nothing was credited without a payment.
+    "SELECT 'credit without payment ' || e.end_to_end_id, CAST(0 AS BIGINT), CAST(-sum(e.amount) AS BIGINT) FROM entries AS e \
+     LEFT JOIN payments AS p ON p.end_to_end_id = e.end_to_end_id \
+     WHERE substr(e.holder, 1, 11) = 'settlement:' AND e.amount < 0 AND e.end_to_end_id IS NOT NULL AND p.end_to_end_id IS NULL \
+     GROUP BY e.end_to_end_id LIMIT ?",
+    // Sequences of events begin with 1 and have no gap; the counter knows the last.
+    "SELECT 'events of ' || coalesce(c.account_id, e.account_id), CAST(coalesce(e.number, 0) AS BIGINT), CAST(coalesce(c.last_sequence, 0) AS BIGINT) \
+     FROM event_counters AS c FULL JOIN (SELECT account_id, count(*) AS number, max(sequence) AS last FROM events GROUP BY account_id) AS e \
+     ON e.account_id = c.account_id \
+     WHERE coalesce(c.last_sequence, 0) <> coalesce(e.number, 0) OR coalesce(e.last, 0) <> coalesce(e.number, 0) LIMIT ?",
+];
+
+/// Checks every rule at one instant.
+pub(super) fn verify(engine: &dyn Engine) -> Result<LedgerReport, Fault> {
+    let mut session = engine.connect_auditor()?;
+    session.run(engine.begin_snapshot())?;
+    let report = check(&mut *session)?;
+    session.run("ROLLBACK")?;
+    Ok(report)
+}
+
+fn check(session: &mut dyn Session) -> Result<LedgerReport, Fault> {
+    let (accounts, entries) = session.pairs(&Query::new(COUNTS))?.pop().unwrap_or_default();
+    let mut differences = Vec::new();
+    for rule in RULES {
+        let room = MAX_DIFFERENCES.saturating_sub(differences.len());
+        let Ok(limit) = i64::try_from(room) else { break };
+        let found = session.differences(&Query::new(rule).bind(limit))?;
+        differences.extend(found.into_iter().map(|(what, expected, stored)| LedgerDifference {
+            what,
+            expected,
+            stored,
+        }));
+    }
+    let count = |number: i64| u64::try_from(number).map_err(|error| Fault::Corrupt(error.to_string()));
+    Ok(LedgerReport { accounts: count(accounts)?, entries: count(entries)?, differences })
+}

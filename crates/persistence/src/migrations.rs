@@ -1,0 +1,348 @@
+//! The schema and its changes: embedded in the program, run by one at a time under a lease row, checked when a store is opened.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use diesel::Connection;
+use diesel::migration::{Migration, MigrationSource};
+use diesel::pg::Pg;
+use diesel::result::Error;
+use diesel::sqlite::Sqlite as SqliteBackend;
+use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
+
+use crate::OpenError;
+use crate::error::Fault;
+use crate::postgres::Postgres;
+use crate::sql::{Query, Session};
+use crate::sqlite::Sqlite;
+use crate::url::{Address, DatabaseUrl};
+
+const POSTGRES: EmbeddedMigrations = embed_migrations!("../../migrations/postgres");
+const SQLITE: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
+
+/// A runner that died is taken over after so many microseconds. The lease is renewed before each migration.
+const LEASE_US: i64 = 60_000_000;
+/// Another runner is waited for at most so long.
+const WAIT: Duration = Duration::from_secs(90);
+/// How often the lease is asked for meanwhile.
+const POLL: Duration = Duration::from_millis(200);
+/// How long a file that another process writes is waited for.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
+
+const CREATE_LEASE: &str = "CREATE TABLE IF NOT EXISTS migration_lease (name TEXT PRIMARY KEY, owner TEXT NOT NULL, lease_until BIGINT NOT NULL)";
+/// The database's clock judges leases: it is the only one that all runners share.
+const NOW_POSTGRES: &str = "CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT)";
+const NOW_SQLITE: &str = "CAST(unixepoch('subsec') * 1000000 AS BIGINT)";
+
+/// Which migrations have run, by name.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Schema {
+    /// Those that have run.
+    pub applied: Vec<String>,
+    /// Those that have to run.
+    pub pending: Vec<String>,
+    /// Versions that have run and that this program does not know.
+    pub unknown: Vec<String>,
+}
+
+/// Why migrations did not run.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum MigrationError {
+    /// Another runner is at work, and was not done in time.
+    #[error("another runner holds the migration lease: {owner}")]
+    Busy {
+        /// Who.
+        owner: String,
+    },
+    /// This runner took so long that another one took over.
+    #[error("the migration lease was lost")]
+    LeaseLost,
+    /// Migrations have run that this program does not know, and some that it knows have not: it is of another line.
+    #[error("the schema is of another line: this program does not know {}", .0.join(", "))]
+    Unknown(Vec<String>),
+    /// A migration failed; it and those after it have not run.
+    #[error("a migration failed: {0}")]
+    Failed(String),
+    /// The database cannot be reached, or not be used.
+    #[error("the store cannot be opened: {0}")]
+    Unavailable(String),
+}
+
+impl Schema {
+    /// Whether a store with this schema may be opened.
+    ///
+    /// A newer schema is welcome: it has expanded and not contracted yet while nodes of the version before it run, so
+    /// one of them may start again in the middle of a deployment.
+    pub(crate) fn accept(self) -> Result<(), OpenError> {
+        if !self.pending.is_empty() {
+            return Err(OpenError::SchemaTooOld { pending: self.pending });
+        }
+        Ok(())
+    }
+}
+
+/// Which migrations have run. Changes nothing; a SQLite file that is missing is a schema of which nothing has run.
+///
+/// # Errors
+/// [`MigrationError::Unavailable`].
+pub fn status(url: &DatabaseUrl) -> Result<Schema, MigrationError> {
+    match url.address() {
+        Address::Sqlite(path) => {
+            let file = Sqlite::new(path, BUSY_TIMEOUT);
+            if file.exists() {
+                Ok(schema(&mut file.connect("")?, true)?)
+            } else {
+                Ok(compare(BTreeSet::new(), &known::<SqliteBackend>(&SQLITE)?))
+            }
+        }
+        Address::Postgres(_) => Ok(schema(&mut Postgres::new(url, BUSY_TIMEOUT).connect("")?, false)?),
+    }
+}
+
+/// Runs what has to run, unless another runner does; `owner` is whom the others see. Blocks. Makes the file of a SQLite store.
+///
+/// # Errors
+/// [`MigrationError`].
+pub fn migrate(url: &DatabaseUrl, owner: &str) -> Result<Vec<String>, MigrationError> {
+    match url.address() {
+        Address::Sqlite(path) => migrate_sqlite(path, owner),
+        Address::Postgres(_) => {
+            let mut connection = Postgres::new(url, BUSY_TIMEOUT).connect("SET statement_timeout = 0")?;
+            under_lease(&mut connection, owner, NOW_POSTGRES, POSTGRES, false, |connection, step| {
+                connection.transaction(step)
+            })
+        }
+    }
+}
+
+fn migrate_sqlite(path: &Path, owner: &str) -> Result<Vec<String>, MigrationError> {
+    let file = Sqlite::new(path, BUSY_TIMEOUT);
+    file.create()?;
+    let mut connection = file.connect("")?;
+    under_lease(&mut connection, owner, NOW_SQLITE, SQLITE, true, |connection, step| {
+        connection.immediate_transaction(step)
+    })
+}
+
+/// What a store's migrations look like beside those of this program.
+pub(crate) fn schema(session: &mut dyn Session, is_sqlite: bool) -> Result<Schema, Fault> {
+    let query = Query::new(
+        "SELECT CAST(version AS TEXT), CAST(version AS TEXT), CAST(0 AS BIGINT) FROM __diesel_schema_migrations",
+    );
+    let applied = match session.marks(&query) {
+        Ok(rows) => rows.into_iter().map(|(version, ..)| version).collect(),
+        Err(error) => {
+            let fault = Fault::from(error);
+            if !matches!(fault, Fault::Refused(_)) {
+                return Err(fault);
+            }
+            // There is no such table: nothing has ever run.
+            BTreeSet::new()
+        }
+    };
+    let known = if is_sqlite { known::<SqliteBackend>(&SQLITE)? } else { known::<Pg>(&POSTGRES)? };
+    Ok(compare(applied, &known))
+}
+
+/// Versions and names, in order.
+fn known<DB: diesel::backend::Backend>(source: &EmbeddedMigrations) -> Result<Vec<(String, String)>, Fault> {
+    let migrations: Vec<Box<dyn Migration<DB>>> =
+        source.migrations().map_err(|error| Fault::Corrupt(error.to_string()))?;
+    let mut known: Vec<(String, String)> = migrations
+        .iter()
+        .map(|migration| (migration.name().version().to_string(), migration.name().to_string()))
+        .collect();
+    known.sort_unstable();
+    Ok(known)
+}
+
+fn compare(mut applied: BTreeSet<String>, known: &[(String, String)]) -> Schema {
+    let mut schema = Schema::default();
+    for (version, name) in known {
+        let list = if applied.remove(version) { &mut schema.applied } else { &mut schema.pending };
+        list.push(name.clone());
+    }
+    schema.unknown = applied.into_iter().collect();
+    schema
+}
+
+/// Why a step of a migration did not happen.
+enum StepError {
+    Database(Error),
+    LeaseLost,
+    Failed(String),
+}
+
+impl From<Error> for StepError {
+    fn from(error: Error) -> Self {
+        Self::Database(error)
+    }
+}
+
+type Step<'s, C> = &'s mut dyn FnMut(&mut C) -> Result<(), StepError>;
+
+/// Takes the lease, runs what is pending, gives the lease back.
+///
+/// Each migration holds the lease row until it is committed: who takes over waits for it, and two never run together.
+fn under_lease<C, DB>(
+    connection: &mut C,
+    owner: &str,
+    now: &str,
+    source: EmbeddedMigrations,
+    is_sqlite: bool,
+    transact: impl Fn(&mut C, Step<'_, C>) -> Result<(), StepError>,
+) -> Result<Vec<String>, MigrationError>
+where
+    C: Session + MigrationHarness<DB>,
+    DB: diesel::backend::Backend,
+{
+    take_lease(connection, owner, now)?;
+    let done = run_pending(connection, owner, now, source, is_sqlite, transact);
+    let release = Query::new("DELETE FROM migration_lease WHERE name = 'schema' AND owner = ?").bind(owner);
+    if let Err(error) = connection.execute(&release) {
+        tracing::warn!(%error, "the migration lease stays until it is over");
+    }
+    done
+}
+
+fn run_pending<C, DB>(
+    connection: &mut C,
+    owner: &str,
+    now: &str,
+    source: EmbeddedMigrations,
+    is_sqlite: bool,
+    transact: impl Fn(&mut C, Step<'_, C>) -> Result<(), StepError>,
+) -> Result<Vec<String>, MigrationError>
+where
+    C: Session + MigrationHarness<DB>,
+    DB: diesel::backend::Backend,
+{
+    let failed = |error: Box<dyn std::error::Error + Send + Sync>| MigrationError::Failed(error.to_string());
+    // The table of what has run is made by this as well.
+    let pending = connection.pending_migrations(source).map_err(failed)?;
+    let unknown = schema(connection, is_sqlite)?.unknown;
+    if !unknown.is_empty() && !pending.is_empty() {
+        return Err(MigrationError::Unknown(unknown));
+    }
+    let renew =
+        format!("UPDATE migration_lease SET lease_until = {now} + {LEASE_US} WHERE name = 'schema' AND owner = ?");
+    let mut names = Vec::new();
+    for migration in pending {
+        let name = migration.name().to_string();
+        transact(connection, &mut |connection| {
+            if connection.execute(&Query::new(renew.as_str()).bind(owner))? != 1 {
+                return Err(StepError::LeaseLost);
+            }
+            connection.run_migration(&*migration).map(|_| ()).map_err(|error| StepError::Failed(error.to_string()))
+        })
+        .map_err(|error| match error {
+            StepError::Database(error) => MigrationError::Failed(format!("{name}: {error}")),
+            StepError::LeaseLost => MigrationError::LeaseLost,
+            StepError::Failed(text) => MigrationError::Failed(format!("{name}: {text}")),
+        })?;
+        tracing::info!(name, "migrated");
+        names.push(name);
+    }
+    Ok(names)
+}
+
+fn take_lease(connection: &mut dyn Session, owner: &str, now: &str) -> Result<(), MigrationError> {
+    let take = format!(
+        "INSERT INTO migration_lease (name, owner, lease_until) VALUES ('schema', ?, {now} + {LEASE_US}) \
+         ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, lease_until = excluded.lease_until \
+         WHERE migration_lease.lease_until < {now}"
+    );
+    let started = Instant::now();
+    let mut holder = String::new();
+    loop {
+        // Two that create the table at once may disturb each other; the next turn finds it.
+        if connection.run(CREATE_LEASE).is_ok() {
+            if connection.execute(&Query::new(take.as_str()).bind(owner)).map_err(Fault::from)? == 1 {
+                return Ok(());
+            }
+            let read = Query::new("SELECT owner, owner, lease_until FROM migration_lease WHERE name = 'schema'");
+            holder = connection.marks(&read).map_err(Fault::from)?.pop().map_or(holder, |(owner, ..)| owner);
+        }
+        if started.elapsed() >= WAIT {
+            return Err(MigrationError::Busy { owner: holder });
+        }
+        thread::sleep(POLL);
+    }
+}
+
+impl From<Fault> for MigrationError {
+    fn from(fault: Fault) -> Self {
+        Self::Unavailable(fault.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    #[test]
+    fn both_engines_have_the_same_migrations() {
+        assert_eq!(known::<Pg>(&POSTGRES).unwrap(), known::<SqliteBackend>(&SQLITE).unwrap());
+    }
+
+    /// So that the schema runs on every server that speaks PostgreSQL's language, sharded by account or not.
+    #[test]
+    fn the_schema_keeps_to_what_every_server_has() {
+        let words = [
+            "SERIAL",
+            "NEXTVAL",
+            "TRIGGER",
+            "DEFERRABLE",
+            "EXCLUDE",
+            "DOMAIN",
+            "NOTIFY",
+            "PG_ADVISORY",
+            "NUMERIC",
+            "REAL",
+            "FLOAT",
+        ];
+        for engine in ["postgres", "sqlite"] {
+            let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations").join(engine);
+            let folders: Vec<_> = std::fs::read_dir(folder).unwrap().collect();
+            assert!(!folders.is_empty());
+            for migration in folders {
+                let text = std::fs::read_to_string(migration.unwrap().path().join("up.sql")).unwrap();
+                let statements: String =
+                    text.lines().filter(|line| !line.starts_with("--")).collect::<String>().to_uppercase();
+                let found = words.iter().find(|word| statements.contains(*word));
+                assert_eq!(found, None, "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_the_program_does_not_know_is_told() {
+        let known = [("1".to_owned(), "1_a".to_owned()), ("2".to_owned(), "2_b".to_owned())];
+        let schema = compare(["1".to_owned(), "9".to_owned()].into(), &known);
+        assert_eq!(
+            schema,
+            Schema { applied: vec!["1_a".into()], pending: vec!["2_b".into()], unknown: vec!["9".into()] }
+        );
+        assert_eq!(schema.accept(), Err(OpenError::SchemaTooOld { pending: vec!["2_b".into()] }));
+        let newer = compare(["1".to_owned(), "2".to_owned(), "9".to_owned()].into(), &known);
+        assert_eq!(newer.accept(), Ok(()), "the version before it goes on while the next one is rolled out");
+    }
+
+    #[test]
+    fn every_migration_can_be_taken_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("cais.db");
+        let url = DatabaseUrl::parse(&format!("sqlite:{}", path.display())).unwrap();
+        let first = migrate(&url, "test").unwrap();
+        assert_eq!(first.len(), status(&url).unwrap().applied.len());
+        let mut connection = Sqlite::new(&path, BUSY_TIMEOUT).connect("").unwrap();
+        MigrationHarness::<SqliteBackend>::revert_all_migrations(&mut connection, SQLITE).unwrap();
+        assert_eq!(status(&url).unwrap().pending, first);
+        assert_eq!(migrate(&url, "test").unwrap(), first);
+        assert_eq!(migrate(&url, "test").unwrap(), Vec::<String>::new());
+    }
+}

@@ -1,0 +1,122 @@
+//! PostgreSQL: a whole batch travels with one statement, because each trip to the server costs more than the work.
+
+mod connect;
+
+use std::fmt::Write as _;
+
+use crate::committer::Op;
+use crate::engine::{Engine, Lookup};
+use crate::error::Fault;
+use crate::sql::spec::Kind;
+use crate::sql::{Bind, Query, Session, Value};
+
+pub(crate) use connect::Postgres;
+
+impl Engine for Postgres {
+    fn connect_writer(&self) -> Result<Box<dyn Session>, Fault> {
+        Ok(Box::new(self.connect(connect::PLANS_BY_KEY)?))
+    }
+
+    fn connect_reader(&self) -> Result<Box<dyn Session>, Fault> {
+        Ok(Box::new(self.connect(connect::READ_ONLY)?))
+    }
+
+    fn connect_by_id(&self) -> Result<Box<dyn Session>, Fault> {
+        let mut session = self.connect(connect::PLANS_BY_KEY)?;
+        session.run(connect::READ_ONLY)?;
+        Ok(Box::new(session))
+    }
+
+    fn connect_auditor(&self) -> Result<Box<dyn Session>, Fault> {
+        Ok(Box::new(self.connect("SET default_transaction_read_only = on; SET statement_timeout = 0")?))
+    }
+
+    fn begin(&self) -> &'static str {
+        "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+    }
+
+    fn begin_snapshot(&self) -> &'static str {
+        "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+    }
+
+    /// A COMMIT that waits for a replica and is interrupted is committed and not replicated: so no timeout runs while it waits.
+    fn commit(&self) -> &'static str {
+        "SET LOCAL statement_timeout = 0; COMMIT"
+    }
+
+    /// What is given back goes first, in statements of its own: parts of one statement do not see what the others do.
+    fn apply(&self, session: &mut dyn Session, ops: &[Op<'_>]) -> Result<bool, Fault> {
+        let (removals, others): (Vec<&Op<'_>>, Vec<&Op<'_>>) = ops.iter().partition(|op| op.spec.removes());
+        for op in removals {
+            let hit = session.execute(&bind(Query::new(op.spec.set_based()), op)?)?;
+            if op.guarded && hit != op.rows.len() {
+                return Ok(false);
+            }
+        }
+        if others.is_empty() {
+            return Ok(true);
+        }
+        let mut query = Query::new(combined(&others));
+        for op in &others {
+            query = bind(query, op)?;
+        }
+        let hits = session.pairs(&query)?;
+        Ok(others.iter().zip(0_i64..).all(|(op, index)| {
+            let hit = hits.iter().find(|(of, _)| *of == index).map(|(_, hit)| *hit);
+            !op.guarded || hit == i64::try_from(op.rows.len()).ok()
+        }))
+    }
+
+    fn questions<'k>(&self, lookup: &'k Lookup, keys: &'k [Vec<String>], lock: bool) -> Vec<Query<'k>> {
+        let mut query = Query::new(lookup.set_based(lock));
+        for position in 0..lookup.keys.len() {
+            query = query.texts(keys.iter().filter_map(|key| key.get(position).map(String::as_str)));
+        }
+        vec![query]
+    }
+}
+
+/// All statements as one, whose rows say how many rows each of them hit. Batches of the same shape share one prepared statement.
+fn combined(ops: &[&Op<'_>]) -> String {
+    let mut text = String::with_capacity(2_048);
+    // Writing to a String cannot fail.
+    for (index, op) in ops.iter().enumerate() {
+        let before = if index == 0 { "WITH " } else { ", " };
+        let _ = write!(text, "{before}o{index} AS ({} RETURNING 1)", op.spec.set_based());
+    }
+    for (index, _) in ops.iter().enumerate() {
+        let before = if index == 0 { " " } else { " UNION ALL " };
+        let _ = write!(text, "{before}SELECT {index}::bigint, count(*) FROM o{index}");
+    }
+    text
+}
+
+/// The rows of a statement as one array per column.
+fn bind<'q>(mut query: Query<'q>, op: &'q Op<'_>) -> Result<Query<'q>, Fault> {
+    for (position, (name, kind)) in op.spec.columns().enumerate() {
+        let column = column(kind, op.rows.iter().map(|row| row.get(position)));
+        query = query.column(column.ok_or_else(|| Fault::Refused(format!("a value of `{name}` has another type")))?);
+    }
+    Ok(query)
+}
+
+/// The values as an array; `None` when one of them is missing or has another type.
+fn column<'q>(kind: Kind, values: impl Iterator<Item = Option<&'q Value<'q>>>) -> Option<Bind<'q>> {
+    let (mut texts, mut ints, mut blobs) = (Vec::new(), Vec::new(), Vec::new());
+    for value in values {
+        match (kind, value?) {
+            (Kind::Text, Value::Text(text)) => texts.push(Some(text.as_ref())),
+            (Kind::Text, Value::Null) => texts.push(None),
+            (Kind::Int, Value::Int(number)) => ints.push(Some(*number)),
+            (Kind::Int, Value::Null) => ints.push(None),
+            (Kind::Bytes, Value::Bytes(bytes)) => blobs.push(Some(*bytes)),
+            (Kind::Bytes, Value::Null) => blobs.push(None),
+            (Kind::Text | Kind::Int | Kind::Bytes, Value::Text(_) | Value::Int(_) | Value::Bytes(_)) => return None,
+        }
+    }
+    Some(match kind {
+        Kind::Text => Bind::Texts(texts),
+        Kind::Int => Bind::Ints(ints),
+        Kind::Bytes => Bind::Blobs(blobs),
+    })
+}

@@ -1,0 +1,261 @@
+//! Reads by id, many at a time: while one statement is under way, the next reads gather, and one statement answers them all.
+//!
+//! A read begins after it was asked for, so it sees every commit that was answered before.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use cais_domain::account::Account;
+use cais_domain::api_key::KeyPrefix;
+use cais_domain::charge::Charge;
+use cais_domain::ids::{AccountId, ChargeId};
+use cais_ports::{ApiKeyRecord, Claim, ClaimRef, QueryError};
+use diesel::QueryResult;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::config::StoreConfig;
+use crate::engine::{Engine, Keys, Lookup, find};
+use crate::error::Fault;
+use crate::rows::account::account_columns;
+use crate::rows::charge::charge_columns;
+use crate::rows::claim::claim_columns;
+use crate::rows::key::key_columns;
+use crate::rows::{account, charge, claim, key};
+use crate::sql::{Query, Session};
+
+static CHARGES: Lookup = Lookup::new(charge_columns!(), "charges AS c", "c", &["account_id", "id"]);
+static CLAIMS: Lookup = Lookup::new(claim_columns!(), "idempotency_claims AS c", "c", &["account_id", "key"]);
+static KEYS: Lookup = Lookup::new(
+    concat!(key_columns!(), ", ", account_columns!()),
+    "api_keys AS k JOIN accounts AS a ON a.id = k.account_id",
+    "k",
+    &["prefix"],
+);
+
+/// Reads of one statement at most; see the same limit of a batch.
+const MAX_READS: usize = 256;
+
+type Reply<T> = oneshot::Sender<Result<Option<T>, QueryError>>;
+type Waiting<K, T> = Vec<(K, Reply<T>)>;
+type KeyWithAccount = (ApiKeyRecord, Account);
+
+/// A read that waits.
+enum Read {
+    Charge((AccountId, ChargeId), Reply<Charge>),
+    Claim(ClaimRef, Reply<Claim>),
+    Key(KeyPrefix, Reply<KeyWithAccount>),
+}
+
+/// The thread that reads by id, and the way to it.
+pub(crate) struct Coalescer {
+    /// `None` once it is closed.
+    queue: RwLock<Option<mpsc::Sender<Read>>>,
+    thread: RwLock<Option<JoinHandle<()>>>,
+    deadline: Duration,
+}
+
+impl Coalescer {
+    /// Connects and starts the thread.
+    pub(crate) fn start(engine: &Arc<dyn Engine>, config: &StoreConfig) -> Result<Self, Fault> {
+        let session = engine.connect_by_id()?;
+        let (sender, receiver) = mpsc::channel(config.queue.max(1));
+        let engine = Arc::clone(engine);
+        let work = move || Worker { engine, session: Some(session) }.work(receiver);
+        let thread = thread::Builder::new()
+            .name("cais-reads".into())
+            .spawn(work)
+            .map_err(|error| Fault::Down(error.to_string()))?;
+        Ok(Self { queue: RwLock::new(Some(sender)), thread: RwLock::new(Some(thread)), deadline: config.deadline })
+    }
+
+    pub(crate) async fn charge(&self, account: AccountId, id: ChargeId) -> Result<Option<Charge>, QueryError> {
+        self.ask(|reply| Read::Charge((account, id), reply)).await
+    }
+
+    pub(crate) async fn claim(&self, name: ClaimRef) -> Result<Option<Claim>, QueryError> {
+        self.ask(|reply| Read::Claim(name, reply)).await
+    }
+
+    pub(crate) async fn key(&self, prefix: KeyPrefix) -> Result<Option<KeyWithAccount>, QueryError> {
+        self.ask(|reply| Read::Key(prefix, reply)).await
+    }
+
+    async fn ask<T>(&self, read: impl FnOnce(Reply<T>) -> Read) -> Result<Option<T>, QueryError> {
+        let (reply, answer) = oneshot::channel();
+        self.enqueue(read(reply))?;
+        match tokio::time::timeout(self.deadline, answer).await {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(_)) => Err(unavailable("the reader has ended")),
+            Err(_) => Err(unavailable("the read took too long")),
+        }
+    }
+
+    fn enqueue(&self, read: Read) -> Result<(), QueryError> {
+        let queue = self.queue.read().unwrap_or_else(PoisonError::into_inner);
+        let queue = queue.as_ref().ok_or_else(|| unavailable("the store is closed"))?;
+        queue.try_send(read).map_err(|_| unavailable("too many reads are waiting, or the reader has ended"))
+    }
+
+    /// Whether the thread is at work.
+    pub(crate) fn is_open(&self) -> bool {
+        self.queue.read().unwrap_or_else(PoisonError::into_inner).as_ref().is_some_and(|queue| !queue.is_closed())
+    }
+
+    /// Takes nothing more, and returns when everything that was taken is answered.
+    pub(crate) fn close(&self) {
+        self.queue.write().unwrap_or_else(PoisonError::into_inner).take();
+        let thread = self.thread.write().unwrap_or_else(PoisonError::into_inner).take();
+        if thread.is_some_and(|thread| thread.join().is_err()) {
+            tracing::error!("the reader had ended by a panic");
+        }
+    }
+}
+
+struct Worker {
+    engine: Arc<dyn Engine>,
+    session: Option<Box<dyn Session>>,
+}
+
+impl Worker {
+    fn work(&mut self, mut queue: mpsc::Receiver<Read>) {
+        while let Some(first) = queue.blocking_recv() {
+            let (mut charges, mut claims, mut keys) = (Vec::new(), Vec::new(), Vec::new());
+            let mut next = Some(first);
+            let mut taken = 0;
+            while let Some(read) = next.take() {
+                match read {
+                    Read::Charge(key, reply) => charges.push((key, reply)),
+                    Read::Claim(key, reply) => claims.push((key, reply)),
+                    Read::Key(key, reply) => keys.push((key, reply)),
+                }
+                taken += 1;
+                if taken < MAX_READS {
+                    next = queue.try_recv().ok();
+                }
+            }
+            self.charges(charges);
+            self.claims(claims);
+            self.keys(keys);
+        }
+    }
+
+    fn charges(&mut self, waiting: Waiting<(AccountId, ChargeId), Charge>) {
+        let key = |(account, id): &(AccountId, ChargeId)| vec![account.to_string(), id.to_string()];
+        self.answer(
+            &CHARGES,
+            waiting,
+            key,
+            |session, query| session.charges(query),
+            |row| {
+                let charge = charge::read(row)?;
+                Ok(((charge.account, charge.id), charge))
+            },
+        );
+    }
+
+    fn claims(&mut self, waiting: Waiting<ClaimRef, Claim>) {
+        let key = |name: &ClaimRef| vec![name.account.to_string(), name.key.as_str().to_owned()];
+        self.answer(
+            &CLAIMS,
+            waiting,
+            key,
+            |session, query| session.claims(query),
+            |row| {
+                let claim = claim::read(row)?;
+                Ok((claim.name.clone(), claim))
+            },
+        );
+    }
+
+    fn keys(&mut self, waiting: Waiting<KeyPrefix, KeyWithAccount>) {
+        let key = |prefix: &KeyPrefix| vec![prefix.as_str().to_owned()];
+        self.answer(
+            &KEYS,
+            waiting,
+            key,
+            |session, query| session.keys_with_accounts(query),
+            |(key, account)| {
+                let key = key::read(key)?;
+                Ok((key.prefix.clone(), (key, account::read(account)?)))
+            },
+        );
+    }
+
+    /// Reads everything that waits at once. Where a row is impossible, each is read alone, so that only its readers suffer.
+    fn answer<K: Hash + Eq, R, T: Clone>(
+        &mut self,
+        lookup: &Lookup,
+        waiting: Waiting<K, T>,
+        key: impl Fn(&K) -> Vec<String>,
+        load: impl Fn(&mut dyn Session, &Query<'_>) -> QueryResult<Vec<R>>,
+        parse: impl Fn(R) -> Result<(K, T), Fault>,
+    ) {
+        if waiting.is_empty() {
+            return;
+        }
+        let mut keys: Keys = waiting.iter().map(|(name, _)| key(name)).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        match self.read_all(lookup, &keys, &load, &parse) {
+            Ok(found) => {
+                for (name, reply) in waiting {
+                    // Whoever stopped waiting needs no answer.
+                    let _ = reply.send(Ok(found.get(&name).cloned()));
+                }
+            }
+            Err(_) if waiting.len() > 1 => {
+                for (name, reply) in waiting {
+                    let alone = self.read_all(lookup, &[key(&name)], &load, &parse);
+                    let _ = reply.send(alone.map(|found| found.get(&name).cloned()).map_err(QueryError::from));
+                }
+            }
+            Err(fault) => {
+                for (_, reply) in waiting {
+                    let _ = reply.send(Err(fault.clone().into()));
+                }
+            }
+        }
+    }
+
+    /// Reads once more on a new connection when the old one is gone: a read can be repeated.
+    fn read_all<K: Hash + Eq, R, T>(
+        &mut self,
+        lookup: &Lookup,
+        keys: &[Vec<String>],
+        load: &impl Fn(&mut dyn Session, &Query<'_>) -> QueryResult<Vec<R>>,
+        parse: &impl Fn(R) -> Result<(K, T), Fault>,
+    ) -> Result<HashMap<K, T>, Fault> {
+        let rows = match self.rows(lookup, keys, load) {
+            Err(Fault::Lost(text)) => {
+                tracing::warn!(text, "the reader connects again");
+                self.session = None;
+                self.rows(lookup, keys, load)
+            }
+            rows => rows,
+        };
+        if matches!(rows, Err(Fault::Lost(_) | Fault::Down(_))) {
+            self.session = None;
+        }
+        rows?.into_iter().map(parse).collect()
+    }
+
+    fn rows<R>(
+        &mut self,
+        lookup: &Lookup,
+        keys: &[Vec<String>],
+        load: &impl Fn(&mut dyn Session, &Query<'_>) -> QueryResult<Vec<R>>,
+    ) -> Result<Vec<R>, Fault> {
+        let session = match &mut self.session {
+            Some(session) => session,
+            empty @ None => empty.insert(self.engine.connect_by_id()?),
+        };
+        find(&*self.engine, &mut **session, lookup, keys, false, load)
+    }
+}
+
+fn unavailable(why: &str) -> QueryError {
+    QueryError::Unavailable(why.to_owned())
+}

@@ -1,0 +1,228 @@
+//! The query ports: each read as one statement, the same text on both engines.
+
+use async_trait::async_trait;
+use cais_domain::account::Account;
+use cais_domain::api_key::KeyPrefix;
+use cais_domain::charge::Charge;
+use cais_domain::ids::{AccountId, ChargeId, Id, IdKind};
+use cais_domain::ledger::Bucket;
+use cais_domain::money::Money;
+use cais_domain::txid::Txid;
+use cais_ports::{
+    AccountQueries, ApiKeyRecord, BalanceQueries, Balances, ChargeQueries, Claim, ClaimQueries, ClaimRef, KeyQueries,
+    Notice, NoticeQueries, Page, PageRequest, QueryError, ReservationKey, ReservationQueries,
+};
+use jiff::Timestamp;
+
+use crate::Persistence;
+use crate::error::Fault;
+use crate::rows::account::{self, account_columns};
+use crate::rows::charge::{self, charge_columns};
+use crate::rows::claim::{self, claim_columns};
+use crate::rows::key::{self, key_columns};
+use crate::rows::notice;
+use crate::sql::Query;
+
+/// Pages have 1 to 200 rows.
+const MAX_PAGE: u32 = 200;
+/// A list of keys has at most so many.
+const MAX_KEYS: u32 = 200;
+/// Greater than every id: no id has this letter, and `~` is the greatest of ASCII.
+const BEYOND: &str = "~";
+
+#[async_trait]
+impl ChargeQueries for Persistence {
+    async fn find_charge(&self, account: AccountId, id: ChargeId) -> Result<Option<Charge>, QueryError> {
+        self.by_id().charge(account, id).await
+    }
+
+    async fn find_charge_by_txid(&self, txid: &Txid) -> Result<Option<Charge>, QueryError> {
+        const TEXT: &str = concat!(
+            "SELECT ",
+            charge_columns!(),
+            " FROM global_reservations AS r JOIN charges AS c ON c.account_id = r.account_id AND c.id = r.owner \
+             WHERE r.space = 'txid' AND r.value = ?"
+        );
+        let txid = txid.clone();
+        self.pool()
+            .read(move |session| {
+                session.charges(&Query::new(TEXT).bind(txid.as_str()))?.pop().map(charge::read).transpose()
+            })
+            .await
+    }
+
+    async fn list_charges(&self, account: AccountId, page: PageRequest<ChargeId>) -> Result<Page<Charge>, QueryError> {
+        const TEXT: &str = concat!(
+            "SELECT ",
+            charge_columns!(),
+            " FROM charges AS c WHERE c.account_id = ? AND c.id < ? AND c.status NOT IN ('creating', 'abandoned') ORDER BY c.id DESC LIMIT ?"
+        );
+        let rows = self.pool().read(move |session| {
+            let query = Query::new(TEXT).bind(account).bind(after(page)).bind(one_more(page));
+            session.charges(&query)?.into_iter().map(charge::read).collect()
+        });
+        Ok(cut(rows.await?, page))
+    }
+
+    async fn list_overdue_charges(&self, before: Timestamp, limit: u32) -> Result<Vec<Charge>, QueryError> {
+        const TEXT: &str = concat!(
+            "SELECT ",
+            charge_columns!(),
+            " FROM charges AS c WHERE c.status = 'pending' AND c.expires_at < ? ORDER BY c.expires_at, c.id LIMIT ?"
+        );
+        self.pool()
+            .read(move |session| {
+                let query = Query::new(TEXT).bind(before).bind(limit);
+                session.charges(&query)?.into_iter().map(charge::read).collect()
+            })
+            .await
+    }
+}
+
+#[async_trait]
+impl ReservationQueries for Persistence {
+    async fn find_owner(&self, key: &ReservationKey) -> Result<Option<String>, QueryError> {
+        let key = key.clone();
+        self.pool()
+            .read(move |session| {
+                let query = match key.within() {
+                    Some(account) => Query::new(
+                        "SELECT account_id, space, value, owner FROM account_reservations WHERE account_id = ? AND space = ? AND value = ?",
+                    )
+                    .bind(account),
+                    None => Query::new("SELECT account_id, space, value, owner FROM global_reservations WHERE space = ? AND value = ?"),
+                };
+                let rows = session.quads(&query.bind(key.space()).bind(key.value()))?;
+                Ok(rows.into_iter().next().map(|(.., owner)| owner))
+            })
+            .await
+    }
+}
+
+#[async_trait]
+impl ClaimQueries for Persistence {
+    async fn find_claim(&self, name: &ClaimRef) -> Result<Option<Claim>, QueryError> {
+        self.by_id().claim(name.clone()).await
+    }
+
+    async fn list_due_claims(&self, now: Timestamp, limit: u32) -> Result<Vec<Claim>, QueryError> {
+        const TEXT: &str = concat!(
+            "SELECT ",
+            claim_columns!(),
+            " FROM idempotency_claims AS c WHERE c.due_at IS NOT NULL AND c.due_at <= ? AND c.lease_until <= ? \
+             AND c.answer_status IS NULL ORDER BY c.due_at, c.account_id, c.key LIMIT ?"
+        );
+        self.pool()
+            .read(move |session| {
+                let query = Query::new(TEXT).bind(now).bind(now).bind(limit);
+                session.claims(&query)?.into_iter().map(claim::read).collect()
+            })
+            .await
+    }
+}
+
+#[async_trait]
+impl AccountQueries for Persistence {
+    async fn find_account(&self, id: AccountId) -> Result<Option<Account>, QueryError> {
+        const TEXT: &str = concat!("SELECT ", account_columns!(), " FROM accounts AS a WHERE a.id = ?");
+        self.pool()
+            .read(move |session| session.accounts(&Query::new(TEXT).bind(id))?.pop().map(account::read).transpose())
+            .await
+    }
+
+    async fn find_account_by_email(&self, email: &str) -> Result<Option<Account>, QueryError> {
+        const TEXT: &str = concat!("SELECT ", account_columns!(), " FROM accounts AS a WHERE a.email = ?");
+        let email = email.to_owned();
+        self.pool()
+            .read(move |session| {
+                session.accounts(&Query::new(TEXT).bind(email.as_str()))?.pop().map(account::read).transpose()
+            })
+            .await
+    }
+
+    async fn list_accounts(&self, page: PageRequest<AccountId>) -> Result<Page<Account>, QueryError> {
+        const TEXT: &str =
+            concat!("SELECT ", account_columns!(), " FROM accounts AS a WHERE a.id < ? ORDER BY a.id DESC LIMIT ?");
+        let rows = self.pool().read(move |session| {
+            let query = Query::new(TEXT).bind(after(page)).bind(one_more(page));
+            session.accounts(&query)?.into_iter().map(account::read).collect()
+        });
+        Ok(cut(rows.await?, page))
+    }
+}
+
+#[async_trait]
+impl KeyQueries for Persistence {
+    async fn find_key(&self, prefix: &KeyPrefix) -> Result<Option<(ApiKeyRecord, Account)>, QueryError> {
+        self.by_id().key(prefix.clone()).await
+    }
+
+    async fn list_keys(&self, account: AccountId) -> Result<Vec<ApiKeyRecord>, QueryError> {
+        const TEXT: &str =
+            concat!("SELECT ", key_columns!(), " FROM api_keys AS k WHERE k.account_id = ? ORDER BY k.id DESC LIMIT ?");
+        self.pool()
+            .read(move |session| {
+                let query = Query::new(TEXT).bind(account).bind(MAX_KEYS);
+                session.keys(&query)?.into_iter().map(key::read).collect()
+            })
+            .await
+    }
+}
+
+#[async_trait]
+impl BalanceQueries for Persistence {
+    async fn balances(&self, account: AccountId) -> Result<Balances, QueryError> {
+        self.pool()
+            .read(move |session| {
+                let query =
+                    Query::new("SELECT holder, bucket, amount, entries, last_entry_id FROM balances WHERE holder = ?")
+                        .bind(account);
+                let mut balances = Balances::default();
+                for (_, bucket, amount, ..) in session.balances(&query)? {
+                    let bucket = Bucket::parse(&bucket)
+                        .ok_or_else(|| Fault::Corrupt(format!("balances: unknown bucket `{bucket}`")))?;
+                    let part = match bucket {
+                        Bucket::Available => &mut balances.available,
+                        Bucket::Pending => &mut balances.pending,
+                        Bucket::Blocked => &mut balances.blocked,
+                        Bucket::InTransit => &mut balances.in_transit,
+                    };
+                    *part = Money::from_centavos(amount);
+                }
+                Ok(balances)
+            })
+            .await
+    }
+}
+
+#[async_trait]
+impl NoticeQueries for Persistence {
+    async fn list_due_notices(&self, now: Timestamp, limit: u32) -> Result<Vec<Notice>, QueryError> {
+        self.pool()
+            .read(move |session| {
+                let text = format!(
+                    "SELECT {} FROM notices WHERE due_at IS NOT NULL AND due_at <= ? ORDER BY due_at, id LIMIT ?",
+                    notice::COLUMNS
+                );
+                let query = Query::new(text).bind(now).bind(limit);
+                session.notices(&query)?.into_iter().map(notice::read).collect()
+            })
+            .await
+    }
+}
+
+fn after<K: IdKind>(page: PageRequest<Id<K>>) -> String {
+    page.starting_after.map_or_else(|| BEYOND.to_owned(), |id| id.to_string())
+}
+
+/// One row more than wanted tells whether there are more.
+fn one_more<K: IdKind>(page: PageRequest<Id<K>>) -> u32 {
+    page.limit.clamp(1, MAX_PAGE).saturating_add(1)
+}
+
+fn cut<T, K: IdKind>(mut rows: Vec<T>, page: PageRequest<Id<K>>) -> Page<T> {
+    let limit = usize::try_from(page.limit.clamp(1, MAX_PAGE)).unwrap_or(usize::MAX);
+    let has_more = rows.len() > limit;
+    rows.truncate(limit);
+    Page { rows, has_more }
+}

@@ -1,0 +1,52 @@
+//! Records as rows: what each column holds, and the strict way back. A row that nobody could have written is an error.
+
+pub(crate) mod account;
+pub(crate) mod charge;
+pub(crate) mod claim;
+pub(crate) mod event;
+pub(crate) mod key;
+pub(crate) mod ledger;
+pub(crate) mod notice;
+pub(crate) mod payment;
+pub(crate) mod reservation;
+
+use std::fmt::Display;
+
+use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::ids::{Id, IdKind};
+use jiff::Timestamp;
+
+use crate::error::Fault;
+
+/// Says which table holds the impossible row, and why it is impossible.
+fn corrupt(table: &str, why: impl Display) -> Fault {
+    Fault::Corrupt(format!("{table}: {why}"))
+}
+
+fn instant(table: &str, microseconds: i64) -> Result<Timestamp, Fault> {
+    Timestamp::from_microsecond(microseconds).map_err(|error| corrupt(table, error))
+}
+
+fn optional_instant(table: &str, microseconds: Option<i64>) -> Result<Option<Timestamp>, Fault> {
+    microseconds.map(|microseconds| instant(table, microseconds)).transpose()
+}
+
+fn id<K: IdKind>(table: &str, text: &str) -> Result<Id<K>, Fault> {
+    Id::parse(text).map_err(|error| corrupt(table, error))
+}
+
+fn acquirer(table: &str, text: &str) -> Result<AcquirerName, Fault> {
+    AcquirerName::parse(text).map_err(|error| corrupt(table, error))
+}
+
+fn word<T>(table: &str, text: &str, parse: impl Fn(&str) -> Option<T>) -> Result<T, Fault> {
+    parse(text).ok_or_else(|| corrupt(table, format_args!("unknown word `{text}`")))
+}
+
+fn small(table: &str, number: i64) -> Result<u32, Fault> {
+    u32::try_from(number).map_err(|error| corrupt(table, error))
+}
+
+fn bytes32(table: &str, bytes: &[u8]) -> Result<[u8; 32], Fault> {
+    bytes.try_into().map_err(|_| corrupt(table, "a code has not 32 bytes"))
+}

@@ -1,0 +1,123 @@
+//! SQL as text with `?` where a value goes, and the values: prepared once per connection, on either engine.
+//!
+//! diesel caches neither its own `UPDATE`s nor `sql_query`. A [`Query`] is cached under its text, so every text here is
+//! one of a small fixed set; values only ever travel as bound parameters.
+
+mod fragment;
+mod session;
+pub(crate) mod spec;
+
+pub(crate) use session::Session;
+
+use std::borrow::Cow;
+
+/// A value of one column of one row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Value<'a> {
+    /// A text.
+    Text(Cow<'a, str>),
+    /// A whole number: money in centavos, an instant in microseconds, a count.
+    Int(i64),
+    /// Bytes.
+    Bytes(&'a [u8]),
+    /// Nothing.
+    Null,
+}
+
+/// What is bound to one `?`.
+#[derive(Debug)]
+pub(crate) enum Bind<'a> {
+    /// A single value.
+    One(Value<'a>),
+    /// A column of texts; only PostgreSQL takes it, as do the next two.
+    Texts(Vec<Option<&'a str>>),
+    /// A column of numbers.
+    Ints(Vec<Option<i64>>),
+    /// A column of bytes.
+    Blobs(Vec<Option<&'a [u8]>>),
+}
+
+/// A statement and its values.
+#[derive(Debug)]
+pub(crate) struct Query<'a> {
+    text: Cow<'a, str>,
+    binds: Vec<Bind<'a>>,
+}
+
+impl<'a> Query<'a> {
+    /// A statement without values yet.
+    pub(crate) fn new(text: impl Into<Cow<'a, str>>) -> Self {
+        Self { text: text.into(), binds: Vec::new() }
+    }
+
+    /// The same with the value of the next `?`.
+    pub(crate) fn bind(mut self, value: impl Into<Value<'a>>) -> Self {
+        self.binds.push(Bind::One(value.into()));
+        self
+    }
+
+    /// The same with a column of texts for the next `?`.
+    pub(crate) fn texts(self, column: impl IntoIterator<Item = &'a str>) -> Self {
+        self.column(Bind::Texts(column.into_iter().map(Some).collect()))
+    }
+
+    /// The same with a column for the next `?`.
+    pub(crate) fn column(mut self, column: Bind<'a>) -> Self {
+        self.binds.push(column);
+        self
+    }
+}
+
+impl<'a> From<&'a str> for Value<'a> {
+    fn from(text: &'a str) -> Self {
+        Self::Text(Cow::Borrowed(text))
+    }
+}
+
+impl From<String> for Value<'_> {
+    fn from(text: String) -> Self {
+        Self::Text(Cow::Owned(text))
+    }
+}
+
+impl From<i64> for Value<'_> {
+    fn from(number: i64) -> Self {
+        Self::Int(number)
+    }
+}
+
+impl From<u32> for Value<'_> {
+    fn from(number: u32) -> Self {
+        Self::Int(number.into())
+    }
+}
+
+impl<'a> From<&'a [u8]> for Value<'a> {
+    fn from(bytes: &'a [u8]) -> Self {
+        Self::Bytes(bytes)
+    }
+}
+
+impl From<jiff::Timestamp> for Value<'_> {
+    fn from(instant: jiff::Timestamp) -> Self {
+        Self::Int(instant.as_microsecond())
+    }
+}
+
+impl From<cais_domain::money::Money> for Value<'_> {
+    fn from(money: cais_domain::money::Money) -> Self {
+        Self::Int(money.centavos())
+    }
+}
+
+impl<K: cais_domain::ids::IdKind> From<cais_domain::ids::Id<K>> for Value<'_> {
+    fn from(id: cais_domain::ids::Id<K>) -> Self {
+        Self::Text(Cow::Owned(id.to_string()))
+    }
+}
+
+impl<'a, T: Into<Value<'a>>> From<Option<T>> for Value<'a> {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Null, Into::into)
+    }
+}

@@ -1,0 +1,219 @@
+//! What is written to each table: one declaration, from which each engine's statement follows.
+//!
+//! PostgreSQL gets all rows of a batch at once, as one array per column; SQLite gets one row at a time, because there is
+//! no round trip to save.
+
+use std::fmt::Write as _;
+use std::sync::OnceLock;
+
+/// What a column holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// `TEXT`.
+    Text,
+    /// A 64-bit integer.
+    Int,
+    /// Bytes.
+    Bytes,
+}
+
+/// A column's name and what it holds.
+pub(crate) type Column = (&'static str, Kind);
+
+/// What is done to the rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Action {
+    /// They are new; one that exists is an error.
+    Insert,
+    /// They are new; one that exists stays as it is, and is missed in the count of rows.
+    InsertUnlessThere,
+    /// They exist, and are missed in the count of rows when they do not.
+    Update,
+    /// They go.
+    Delete,
+}
+
+/// A statement for the rows of one table. A row's values come in this order: `sets`, then `keys`.
+#[derive(Debug)]
+pub(crate) struct Spec {
+    action: Action,
+    table: &'static str,
+    sets: &'static [Column],
+    keys: &'static [Column],
+    /// The last of these `sets` keep what is stored where the value is null.
+    keep: &'static str,
+    /// A condition on the stored row besides `keys`.
+    only_if: &'static str,
+    set_based: OnceLock<String>,
+    single: OnceLock<String>,
+}
+
+impl Spec {
+    const fn new(action: Action, table: &'static str, sets: &'static [Column], keys: &'static [Column]) -> Self {
+        Self { action, table, sets, keys, keep: "", only_if: "", set_based: OnceLock::new(), single: OnceLock::new() }
+    }
+
+    /// New rows of a table.
+    pub(crate) const fn insert(table: &'static str, columns: &'static [Column]) -> Self {
+        Self::new(Action::Insert, table, columns, &[])
+    }
+
+    /// New rows, unless they are there.
+    pub(crate) const fn insert_unless_there(table: &'static str, columns: &'static [Column]) -> Self {
+        Self::new(Action::InsertUnlessThere, table, columns, &[])
+    }
+
+    /// Changed rows, found by `keys` (which include the version or fence that was read).
+    pub(crate) const fn update(table: &'static str, sets: &'static [Column], keys: &'static [Column]) -> Self {
+        Self::new(Action::Update, table, sets, keys)
+    }
+
+    /// Rows to remove.
+    pub(crate) const fn delete(table: &'static str, keys: &'static [Column]) -> Self {
+        Self::new(Action::Delete, table, &[], keys)
+    }
+
+    /// The same, with a column that keeps what is stored where the value is null.
+    pub(crate) const fn keeping(mut self, column: &'static str) -> Self {
+        self.keep = column;
+        self
+    }
+
+    /// The same, with a condition on the stored row.
+    pub(crate) const fn only_if(mut self, condition: &'static str) -> Self {
+        self.only_if = condition;
+        self
+    }
+
+    /// Whether it removes rows.
+    pub(crate) fn removes(&self) -> bool {
+        self.action == Action::Delete
+    }
+
+    /// The columns of a row, in the order of its values.
+    pub(crate) fn columns(&self) -> impl Iterator<Item = Column> {
+        self.sets.iter().chain(self.keys).copied()
+    }
+
+    /// The statement for many rows, one array per column (PostgreSQL).
+    pub(crate) fn set_based(&self) -> &str {
+        self.set_based.get_or_init(|| self.write_set_based())
+    }
+
+    /// The statement for one row (SQLite).
+    pub(crate) fn single(&self) -> &str {
+        self.single.get_or_init(|| self.write_single())
+    }
+
+    fn write_set_based(&self) -> String {
+        let table = self.table;
+        let names = self.list(", ", |(name, _)| name.to_owned());
+        let arrays = self.list(", ", |(_, kind)| {
+            match kind {
+                Kind::Text => "?::text[]",
+                Kind::Int => "?::bigint[]",
+                Kind::Bytes => "?::bytea[]",
+            }
+            .to_owned()
+        });
+        let matched = self.conditions(|name| format!("t.{name} = u.k_{name}"));
+        let source = format!(
+            "unnest({arrays}) AS u({})",
+            join(
+                ", ",
+                self.sets
+                    .iter()
+                    .map(|(name, _)| format!("s_{name}"))
+                    .chain(self.keys.iter().map(|(name, _)| format!("k_{name}")))
+            )
+        );
+        match self.action {
+            Action::Insert => format!("INSERT INTO {table} ({names}) SELECT * FROM {source}"),
+            Action::InsertUnlessThere => {
+                format!("INSERT INTO {table} ({names}) SELECT * FROM {source} ON CONFLICT DO NOTHING")
+            }
+            Action::Update => {
+                let sets =
+                    self.assignments(|name| format!("u.s_{name}"), |name| format!("COALESCE(u.s_{name}, t.{name})"));
+                format!("UPDATE {table} AS t SET {sets} FROM {source} WHERE {matched}")
+            }
+            Action::Delete => format!("DELETE FROM {table} AS t USING {source} WHERE {matched}"),
+        }
+    }
+
+    fn write_single(&self) -> String {
+        let table = self.table;
+        let matched = self.conditions(|name| format!("{name} = ?"));
+        match self.action {
+            Action::Insert | Action::InsertUnlessThere => {
+                let names = self.list(", ", |(name, _)| name.to_owned());
+                let values = self.list(", ", |_| "?".to_owned());
+                let mut text = format!("INSERT INTO {table} ({names}) VALUES ({values})");
+                if self.action == Action::InsertUnlessThere {
+                    text.push_str(" ON CONFLICT DO NOTHING");
+                }
+                text
+            }
+            Action::Update => {
+                let sets = self.assignments(|_| "?".to_owned(), |name| format!("COALESCE(?, {name})"));
+                format!("UPDATE {table} SET {sets} WHERE {matched}")
+            }
+            Action::Delete => format!("DELETE FROM {table} WHERE {matched}"),
+        }
+    }
+
+    fn list(&self, separator: &str, text: impl Fn(Column) -> String) -> String {
+        join(separator, self.columns().map(text))
+    }
+
+    fn assignments(&self, value: impl Fn(&str) -> String, kept: impl Fn(&str) -> String) -> String {
+        join(
+            ", ",
+            self.sets.iter().map(|(name, _)| {
+                let right = if *name == self.keep { kept(name) } else { value(name) };
+                format!("{name} = {right}")
+            }),
+        )
+    }
+
+    fn conditions(&self, condition: impl Fn(&str) -> String) -> String {
+        let mut text = join(" AND ", self.keys.iter().map(|(name, _)| condition(name)));
+        if !self.only_if.is_empty() {
+            // Writing to a String cannot fail.
+            let _ = write!(text, " AND {}", self.only_if);
+        }
+        text
+    }
+}
+
+fn join(separator: &str, parts: impl Iterator<Item = String>) -> String {
+    parts.collect::<Vec<_>>().join(separator)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Kind, Spec};
+
+    #[test]
+    fn each_engine_gets_its_own_statement_from_one_declaration() {
+        let update = Spec::update("t", &[("a", Kind::Int), ("b", Kind::Text)], &[("id", Kind::Text)])
+            .keeping("b")
+            .only_if("c IS NULL");
+        assert_eq!(update.single(), "UPDATE t SET a = ?, b = COALESCE(?, b) WHERE id = ? AND c IS NULL");
+        assert_eq!(
+            update.set_based(),
+            "UPDATE t AS t SET a = u.s_a, b = COALESCE(u.s_b, t.b) \
+             FROM unnest(?::bigint[], ?::text[], ?::text[]) AS u(s_a, s_b, k_id) WHERE t.id = u.k_id AND c IS NULL"
+        );
+    }
+
+    #[test]
+    fn rows_that_may_exist_are_left_alone() {
+        let insert = Spec::insert_unless_there("t", &[("a", Kind::Int), ("b", Kind::Bytes)]);
+        assert_eq!(insert.single(), "INSERT INTO t (a, b) VALUES (?, ?) ON CONFLICT DO NOTHING");
+        assert_eq!(
+            insert.set_based(),
+            "INSERT INTO t (a, b) SELECT * FROM unnest(?::bigint[], ?::bytea[]) AS u(s_a, s_b) ON CONFLICT DO NOTHING"
+        );
+    }
+}

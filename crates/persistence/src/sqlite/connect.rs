@@ -1,0 +1,64 @@
+//! Connections to a SQLite file: durable at every commit, and patient with other processes.
+
+use std::fs::OpenOptions;
+use std::io::ErrorKind;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use diesel::SqliteConnection;
+use diesel::r2d2::{ConnectionManager, ManageConnection};
+
+use crate::error::Fault;
+use crate::sql::Session;
+
+/// Only the owner reads and writes the database.
+const FILE_MODE: u32 = 0o600;
+
+/// A SQLite file.
+pub(crate) struct Sqlite {
+    path: PathBuf,
+    busy_timeout: Duration,
+}
+
+impl Sqlite {
+    /// The file at that path; another process is waited for so long.
+    pub(crate) fn new(path: &Path, busy_timeout: Duration) -> Self {
+        Self { path: path.to_owned(), busy_timeout }
+    }
+
+    /// Makes the file when it is missing, readable by its owner only.
+    ///
+    /// # Errors
+    /// [`Fault::Down`] when its folder is missing or may not be written.
+    pub(crate) fn create(&self) -> Result<(), Fault> {
+        let made = OpenOptions::new().write(true).create_new(true).mode(FILE_MODE).open(&self.path);
+        match made {
+            Ok(_) => Ok(()),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+            Err(error) => Err(Fault::Down(format!("cannot create {}: {error}", self.path.display()))),
+        }
+    }
+
+    /// Whether the file is there.
+    pub(crate) fn exists(&self) -> bool {
+        self.path.exists()
+    }
+
+    /// A connection with these settings on top.
+    pub(crate) fn connect(&self, settings: &str) -> Result<SqliteConnection, Fault> {
+        let path = std::path::absolute(&self.path).map_err(|error| Fault::Down(error.to_string()))?;
+        if !path.exists() {
+            return Err(Fault::Down(format!("there is no database at {}", path.display())));
+        }
+        let text = path.to_str().ok_or_else(|| Fault::Down(format!("{} is not UTF-8", path.display())))?;
+        let mut connection = ConnectionManager::<SqliteConnection>::new(text)
+            .connect()
+            .map_err(|error| Fault::Down(format!("cannot open {text}: {error}")))?;
+        // Patience first: the other settings may have to wait already.
+        connection.run(&format!("PRAGMA busy_timeout = {}", self.busy_timeout.as_millis()))?;
+        connection.run("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384")?;
+        connection.run(settings)?;
+        Ok(connection)
+    }
+}

@@ -1,0 +1,57 @@
+//! SQLite: the same work row by row under one write lock; there is no trip to a server to save.
+
+mod connect;
+
+use crate::committer::Op;
+use crate::engine::{Engine, Lookup};
+use crate::error::Fault;
+use crate::sql::{Query, Session};
+
+pub(crate) use connect::Sqlite;
+
+impl Engine for Sqlite {
+    fn connect_writer(&self) -> Result<Box<dyn Session>, Fault> {
+        Ok(Box::new(self.connect("")?))
+    }
+
+    fn connect_reader(&self) -> Result<Box<dyn Session>, Fault> {
+        Ok(Box::new(self.connect("PRAGMA query_only = ON")?))
+    }
+
+    fn connect_auditor(&self) -> Result<Box<dyn Session>, Fault> {
+        self.connect_reader()
+    }
+
+    /// The write lock at once: a transaction that asks for it later can only be refused.
+    fn begin(&self) -> &'static str {
+        "BEGIN IMMEDIATE"
+    }
+
+    fn begin_snapshot(&self) -> &'static str {
+        "BEGIN DEFERRED"
+    }
+
+    fn commit(&self) -> &'static str {
+        "COMMIT"
+    }
+
+    fn apply(&self, session: &mut dyn Session, ops: &[Op<'_>]) -> Result<bool, Fault> {
+        for op in ops {
+            for row in &op.rows {
+                let query = row.iter().fold(Query::new(op.spec.single()), |query, value| query.bind(value.clone()));
+                let hit = session.execute(&query)?;
+                if op.guarded && hit != 1 {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    fn questions<'k>(&self, lookup: &'k Lookup, keys: &'k [Vec<String>], _lock: bool) -> Vec<Query<'k>> {
+        let question = |key: &'k Vec<String>| {
+            key.iter().fold(Query::new(lookup.single()), |query, part| query.bind(part.as_str()))
+        };
+        keys.iter().map(question).collect()
+    }
+}

@@ -1,0 +1,144 @@
+//! Where the store is: the scheme of its URL picks the engine.
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// The address of a store.
+#[derive(Clone, PartialEq, Eq)]
+pub struct DatabaseUrl(Address);
+
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) enum Address {
+    /// A file, absolute or relative to the working directory.
+    Sqlite(PathBuf),
+    /// A URL as libpq takes it (PostgreSQL manual, section 34.1.1.2).
+    Postgres(String),
+}
+
+/// The text is not the address of a store.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DatabaseUrlError {
+    /// Another scheme, or none.
+    #[error("the database URL must begin with `sqlite:`, `postgres://` or `postgresql://`")]
+    UnknownScheme,
+    /// Nothing after the scheme, or something that names no file.
+    #[error("a SQLite URL is `sqlite:` and the path of a file")]
+    NoFile,
+}
+
+impl DatabaseUrl {
+    /// Reads `sqlite:PATH`, `postgres://…` or `postgresql://…`.
+    ///
+    /// # Errors
+    /// [`DatabaseUrlError`]; it names what is known and never repeats the URL, which may hold a password.
+    pub fn parse(text: &str) -> Result<Self, DatabaseUrlError> {
+        if let Some(path) = text.strip_prefix("sqlite:") {
+            let path = path.strip_prefix("//").unwrap_or(path);
+            // Every connection of a memory database would be a store of its own.
+            let names_a_file =
+                !path.is_empty() && !path.starts_with(":memory:") && !path.starts_with("file:") && !path.contains('?');
+            return if names_a_file {
+                Ok(Self(Address::Sqlite(PathBuf::from(path))))
+            } else {
+                Err(DatabaseUrlError::NoFile)
+            };
+        }
+        if text.starts_with("postgres://") || text.starts_with("postgresql://") {
+            return Ok(Self(Address::Postgres(text.to_owned())));
+        }
+        Err(DatabaseUrlError::UnknownScheme)
+    }
+
+    /// Whether it is a SQLite file.
+    #[must_use]
+    pub const fn is_sqlite(&self) -> bool {
+        matches!(self.0, Address::Sqlite(_))
+    }
+
+    pub(crate) const fn address(&self) -> &Address {
+        &self.0
+    }
+
+    /// The URL with its password, for the driver only.
+    pub(crate) fn expose(&self) -> &str {
+        match &self.0 {
+            Address::Sqlite(path) => path.to_str().unwrap_or_default(),
+            Address::Postgres(url) => url,
+        }
+    }
+}
+
+/// The password is masked, wherever it stands.
+impl fmt::Display for DatabaseUrl {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Address::Sqlite(path) => write!(formatter, "sqlite:{}", path.display()),
+            Address::Postgres(url) => formatter.write_str(&masked(url)),
+        }
+    }
+}
+
+impl fmt::Debug for DatabaseUrl {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "DatabaseUrl({self})")
+    }
+}
+
+fn masked(url: &str) -> String {
+    let (before, parameters) = url.split_once('?').unwrap_or((url, ""));
+    let (scheme, rest) = before.split_once("://").unwrap_or(("postgres", before));
+    let shown = match rest.rsplit_once('@') {
+        Some((user, host)) => {
+            let name = user.split_once(':').map_or(user, |(name, _)| name);
+            let mask = if user.contains(':') { ":***" } else { "" };
+            format!("{scheme}://{name}{mask}@{host}")
+        }
+        None => format!("{scheme}://{rest}"),
+    };
+    let parameters: Vec<String> = parameters
+        .split('&')
+        .filter(|parameter| !parameter.is_empty())
+        .map(|parameter| match parameter.split_once('=') {
+            Some((name, _)) if name.to_ascii_lowercase().contains("password") => format!("{name}=***"),
+            Some(_) | None => parameter.to_owned(),
+        })
+        .collect();
+    if parameters.is_empty() { shown } else { format!("{shown}?{}", parameters.join("&")) }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::{DatabaseUrl, DatabaseUrlError};
+
+    #[test]
+    fn the_scheme_picks_the_engine() {
+        assert!(DatabaseUrl::parse("sqlite:./data/cais.db").unwrap().is_sqlite());
+        assert!(DatabaseUrl::parse("sqlite:///var/lib/cais.db").unwrap().is_sqlite());
+        assert!(!DatabaseUrl::parse("postgres://localhost/cais").unwrap().is_sqlite());
+        assert!(!DatabaseUrl::parse("postgresql://localhost/cais").unwrap().is_sqlite());
+        for other in ["", "mysql://localhost/cais", "cais.db", "/var/lib/cais.db", "Postgres://x"] {
+            assert_eq!(DatabaseUrl::parse(other), Err(DatabaseUrlError::UnknownScheme), "{other}");
+        }
+        for nothing in ["sqlite:", "sqlite::memory:", "sqlite:file:x?mode=memory"] {
+            assert_eq!(DatabaseUrl::parse(nothing), Err(DatabaseUrlError::NoFile), "{nothing}");
+        }
+    }
+
+    #[test]
+    fn passwords_are_never_shown() {
+        for url in [
+            "postgres://cais:secret@db:5432/cais",
+            "postgres://cais:sec@ret:secret@db/cais?sslmode=require",
+            "postgres://db/cais?user=cais&password=secret&sslpassword=secret",
+        ] {
+            let url = DatabaseUrl::parse(url).unwrap();
+            assert!(!format!("{url} {url:?}").contains("secret"), "{url}");
+        }
+        assert_eq!(
+            DatabaseUrl::parse("postgres://cais@db/cais?a=1").unwrap().to_string(),
+            "postgres://cais@db/cais?a=1"
+        );
+    }
+}

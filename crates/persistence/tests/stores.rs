@@ -1,0 +1,69 @@
+//! Stores for tests, each with a place of its own.
+
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use cais_domain::ids::Id;
+use cais_persistence::{DatabaseUrl, Persistence, StoreConfig, migrations};
+use cais_ports::Ids;
+use cais_testkit::contract::{Engine, WholeStore};
+use uuid::Uuid;
+
+/// Identifiers from the builders' source, so that those of a test and those of its store never meet.
+struct FreshIds;
+
+impl Ids for FreshIds {
+    fn next_uuid(&self) -> Uuid {
+        let id: Id<cais_domain::ids::kind::Entry> = cais_testkit::builders::fresh();
+        id.uuid()
+    }
+}
+
+/// Where the ids of all tests come from.
+pub fn ids() -> Arc<dyn Ids> {
+    Arc::new(FreshIds)
+}
+
+/// The defaults for that URL.
+pub fn config(url: &str) -> StoreConfig {
+    StoreConfig::new(DatabaseUrl::parse(url).unwrap())
+}
+
+/// A store at that URL, migrated.
+pub fn migrated(url: &str) -> StoreConfig {
+    let config = config(url);
+    migrations::migrate(&config.url, "test").unwrap();
+    config
+}
+
+/// A kind of store for the contract. What `place` holds lives as long as it.
+pub struct Place<P> {
+    config: StoreConfig,
+    opened: Mutex<Option<Persistence>>,
+    kept: P,
+}
+
+impl<P: Send + Sync + 'static> Place<P> {
+    pub fn boxed(config: StoreConfig, place: P) -> Box<dyn Engine> {
+        Box::new(Self { config, opened: Mutex::new(None), kept: place })
+    }
+}
+
+#[async_trait]
+impl<P: Send + Sync> Engine for Place<P> {
+    async fn open(&self) -> anyhow::Result<Arc<dyn WholeStore>> {
+        let config = self.config.clone();
+        let store = tokio::task::spawn_blocking(move || Persistence::open(&config, &ids())).await??;
+        *self.opened.lock().unwrap() = Some(store.clone());
+        Ok(Arc::new(store))
+    }
+
+    async fn close(&self) -> anyhow::Result<()> {
+        let opened = self.opened.lock().unwrap().take();
+        let _alive = &self.kept;
+        if let Some(store) = opened {
+            store.close().await;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,12 @@
+-- Every Pix that was credited, and what it was to its charge.
+CREATE TABLE payments (
+    account_id TEXT NOT NULL,
+    end_to_end_id TEXT NOT NULL,
+    charge_id TEXT NOT NULL,
+    amount INTEGER NOT NULL CHECK (amount > 0),
+    paid_at INTEGER NOT NULL,
+    acquirer TEXT NOT NULL,
+    role TEXT NOT NULL CHECK (role IN ('settles', 'extra', 'short')),
+    credited_at INTEGER NOT NULL,
+    PRIMARY KEY (account_id, end_to_end_id)
+) STRICT;

@@ -1,0 +1,22 @@
+-- Who first used an idempotency key, for what, and what was answered.
+CREATE TABLE idempotency_claims (
+    account_id TEXT NOT NULL,
+    key TEXT NOT NULL,
+    fingerprint BLOB NOT NULL CHECK (length(fingerprint) = 32),
+    resource_id TEXT NOT NULL,
+    fence INTEGER NOT NULL CHECK (fence >= 1),
+    lease_until INTEGER NOT NULL,
+    due_at INTEGER,
+    answer_status INTEGER,
+    answer_request_id TEXT,
+    answer_body BLOB,
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (account_id, key),
+    CHECK ((answer_status IS NULL) = (answer_body IS NULL)),
+    CHECK ((answer_status IS NULL) = (answer_request_id IS NULL)),
+    CHECK (answer_status IS NULL OR due_at IS NULL)
+) STRICT;
+
+-- What a worker has to take over: nearly always few rows.
+CREATE INDEX idempotency_claims_due ON idempotency_claims (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX idempotency_claims_age ON idempotency_claims (created_at);
