@@ -1,0 +1,61 @@
+//! The file that tells where a service that may have taken free ports is to be found.
+
+use std::fs;
+use std::io::{self, Write};
+use std::net::SocketAddr;
+use std::path::Path;
+
+use serde_json::json;
+
+/// Its name in the data directory.
+const FILE: &str = "addresses.json";
+
+/// Writes `{"listen", "admin"}` whole or not at all; whoever sees it can connect.
+///
+/// # Errors
+/// What the file system says.
+pub fn write(data_dir: &Path, listen: SocketAddr, admin: SocketAddr) -> io::Result<()> {
+    let draft = data_dir.join(format!("{FILE}.{}", std::process::id()));
+    let mut file = fs::File::create(&draft)?;
+    file.write_all(content(listen, admin).as_bytes())?;
+    drop(file);
+    fs::rename(draft, data_dir.join(FILE))
+}
+
+/// Removes what an earlier run left, so that nobody takes it for this one's.
+pub fn clear(data_dir: &Path) {
+    // Most often it is not there, and an old one misleads for a moment only.
+    let _ = fs::remove_file(data_dir.join(FILE));
+}
+
+/// Removes the file at the end, unless another service wrote its own meanwhile.
+pub fn remove(data_dir: &Path, listen: SocketAddr, admin: SocketAddr) {
+    let ours = content(listen, admin);
+    if fs::read_to_string(data_dir.join(FILE)).is_ok_and(|text| text == ours) {
+        clear(data_dir);
+    }
+}
+
+fn content(listen: SocketAddr, admin: SocketAddr) -> String {
+    format!("{}\n", json!({ "listen": listen.to_string(), "admin": admin.to_string() }))
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    #[test]
+    fn the_file_is_there_whole_and_goes() {
+        let folder = tempfile::tempdir().unwrap();
+        let (listen, admin) = ("127.0.0.1:1".parse().unwrap(), "127.0.0.1:2".parse().unwrap());
+        write(folder.path(), listen, admin).unwrap();
+        let text = fs::read_to_string(folder.path().join(FILE)).unwrap();
+        assert_eq!(text, "{\"admin\":\"127.0.0.1:2\",\"listen\":\"127.0.0.1:1\"}\n");
+        remove(folder.path(), admin, listen);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        remove(folder.path(), listen, admin);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+}

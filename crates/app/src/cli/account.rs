@@ -1,0 +1,243 @@
+//! `cais account`: what operators do with accounts.
+
+use cais_domain::account::{Account, Feature, Features};
+use cais_domain::document::Document;
+use cais_domain::fee::{FeeRule, Operation};
+use cais_domain::ids::AccountId;
+use cais_domain::money::Money;
+use cais_domain::rate::Percentage;
+use cais_domain::text::{LineBreaks, Text};
+use cais_ports::PageRequest;
+use cais_use_cases::Ports;
+use cais_use_cases::accounts::{
+    AccountEmail, approve, create, features, fees, limits, list, release_delay, resume, suspend,
+};
+use clap::{Args, Subcommand};
+use serde_json::{Map, Value, json};
+
+use super::output::{Output, amount, fields, instant, table};
+
+/// Longest name of an account or a key, in characters.
+const MAX_NAME_CHARS: usize = 200;
+/// Longest release delay: ninety days, in seconds.
+const MAX_RELEASE_DELAY_S: i64 = 90 * 24 * 3_600;
+/// How many accounts are read at a time.
+const PAGE: u32 = 200;
+
+/// What can be done with accounts.
+#[derive(Debug, Subcommand)]
+pub enum AccountCommand {
+    /// Open an account
+    Create {
+        /// Its e-mail, unique among accounts
+        #[arg(long, value_parser = AccountEmail::parse)]
+        email: AccountEmail,
+        /// What people call it
+        #[arg(long, value_parser = name)]
+        name: Text,
+        /// CPF or CNPJ of its holder
+        #[arg(long, value_parser = Document::parse)]
+        document: Document,
+        /// Approve its KYC at once, which enables `pix_in` and `pix_out`
+        #[arg(long)]
+        approve: bool,
+    },
+    /// List all accounts, newest first
+    List,
+    /// Approve an account's KYC, which enables `pix_in` and `pix_out`
+    Approve(Which),
+    /// Suspend an account: it reads but does not write
+    Suspend(Which),
+    /// End an account's suspension
+    Resume(Which),
+    /// Switch features on and off: `pix_in`, `pix_out`, split, `crypto_in`, `crypto_out`
+    Features {
+        #[command(flatten)]
+        which: Which,
+        /// Features to switch on, separated by commas
+        #[arg(long, value_parser = Features::parse, default_value = "", hide_default_value = true)]
+        enable: Features,
+        /// Features to switch off, separated by commas
+        #[arg(long, value_parser = Features::parse, default_value = "", hide_default_value = true)]
+        disable: Features,
+    },
+    /// Set the fee of an operation
+    Fees {
+        #[command(flatten)]
+        which: Which,
+        /// `pix_in`, `pix_out`, `crypto_in` or `crypto_out`
+        #[arg(long, value_parser = operation)]
+        operation: Operation,
+        /// The part that does not depend on the amount, in BRL
+        #[arg(long, value_parser = Money::parse, default_value = "0")]
+        fixed: Money,
+        /// The part that is a percentage of the amount, from 0 to 100
+        #[arg(long, value_parser = Percentage::parse, default_value = "0")]
+        percent: Percentage,
+        /// The least fee, in BRL
+        #[arg(long, value_parser = Money::parse)]
+        min: Option<Money>,
+        /// The greatest fee, in BRL
+        #[arg(long, value_parser = Money::parse)]
+        max: Option<Money>,
+    },
+    /// Set the largest transactions
+    #[command(group = clap::ArgGroup::new("limit").required(true).multiple(true).args(["charge", "payout"]))]
+    Limits {
+        #[command(flatten)]
+        which: Which,
+        /// Of a charge, in BRL
+        #[arg(long, value_parser = positive)]
+        charge: Option<Money>,
+        /// Of a payout, in BRL
+        #[arg(long, value_parser = positive)]
+        payout: Option<Money>,
+    },
+    /// Set how long received money waits before it may be used
+    ReleaseDelay {
+        #[command(flatten)]
+        which: Which,
+        /// Seconds; 0 is not at all
+        #[arg(long, value_parser = clap::value_parser!(u32).range(0..=MAX_RELEASE_DELAY_S))]
+        seconds: u32,
+    },
+}
+
+/// Names an account.
+#[derive(Debug, Args)]
+pub struct Which {
+    /// The account's e-mail
+    #[arg(long = "account", value_name = "EMAIL", value_parser = AccountEmail::parse)]
+    pub email: AccountEmail,
+}
+
+/// Reads the name of an account or a key.
+pub fn name(text: &str) -> Result<Text, String> {
+    if text.trim().is_empty() {
+        return Err("must not be empty".to_owned());
+    }
+    Text::parse(text.trim(), MAX_NAME_CHARS, LineBreaks::Refused).map_err(|error| error.to_string())
+}
+
+fn operation(text: &str) -> Result<Operation, &'static str> {
+    Operation::parse(text).ok_or("must be pix_in, pix_out, crypto_in or crypto_out")
+}
+
+fn positive(text: &str) -> Result<Money, String> {
+    let money = Money::parse(text).map_err(|error| error.to_string())?;
+    if money.is_positive() { Ok(money) } else { Err("must be above zero".to_owned()) }
+}
+
+/// Carries the command out.
+///
+/// # Errors
+/// What the use case says.
+pub async fn run(ports: &Ports, command: AccountCommand, output: Output) -> anyhow::Result<()> {
+    let account = match command {
+        AccountCommand::List => return print_all(ports, output).await,
+        AccountCommand::Create { email, name, document, approve } => {
+            create::create(ports, create::CreateAccount { email, name, document, approve }).await?
+        }
+        AccountCommand::Approve(which) => approve::approve(ports, &which.email).await?,
+        AccountCommand::Suspend(which) => suspend::suspend(ports, &which.email).await?,
+        AccountCommand::Resume(which) => resume::resume(ports, &which.email).await?,
+        AccountCommand::Features { which, enable, disable } => {
+            features::set(ports, &which.email, enable, disable).await?
+        }
+        AccountCommand::Fees { which, operation, fixed, percent, min, max } => {
+            let rule = FeeRule::try_new(fixed, percent, min, max)?;
+            fees::set(ports, &which.email, operation, &rule).await?
+        }
+        AccountCommand::Limits { which, charge, payout } => limits::set(ports, &which.email, charge, payout).await?,
+        AccountCommand::ReleaseDelay { which, seconds } => release_delay::set(ports, &which.email, seconds).await?,
+    };
+    output.print(&as_json(&account), || for_people(&account))?;
+    Ok(())
+}
+
+async fn print_all(ports: &Ports, output: Output) -> anyhow::Result<()> {
+    let mut accounts: Vec<Account> = Vec::new();
+    let mut starting_after: Option<AccountId> = None;
+    loop {
+        let page = list::list(ports, PageRequest { limit: PAGE, starting_after }).await?;
+        starting_after = page.rows.last().map(|account| account.id);
+        accounts.extend(page.rows);
+        if !page.has_more || starting_after.is_none() {
+            break;
+        }
+    }
+    let value = json!({ "data": accounts.iter().map(as_json).collect::<Vec<_>>() });
+    output.print(&value, || {
+        let rows: Vec<Vec<String>> = accounts.iter().map(row).collect();
+        if rows.is_empty() {
+            "There are no accounts.".to_owned()
+        } else {
+            table(&["EMAIL", "NAME", "STATUS", "KYC", "FEATURES", "ID"], &rows)
+        }
+    })?;
+    Ok(())
+}
+
+fn row(account: &Account) -> Vec<String> {
+    vec![
+        account.email.clone(),
+        account.name.clone(),
+        account.status.as_str().to_owned(),
+        account.kyc.as_str().to_owned(),
+        account.features.to_string(),
+        account.id.to_string(),
+    ]
+}
+
+fn as_json(account: &Account) -> Value {
+    let rule = |operation: Operation| {
+        let rule = account.fees.get(operation);
+        let percent = rule.percentage().as_decimal().normalized().to_plain_string();
+        json!({
+            "fixed": amount(rule.fixed()),
+            "percent": percent.parse::<serde_json::Number>().map_or(Value::Null, Value::Number),
+            "min": rule.min().map(amount),
+            "max": rule.max().map(amount),
+        })
+    };
+    let fees: Map<String, Value> =
+        Operation::ALL.into_iter().map(|operation| (operation.as_str().to_owned(), rule(operation))).collect();
+    json!({
+        "id": account.id.to_string(),
+        "email": account.email,
+        "name": account.name,
+        "document": account.document.as_str(),
+        "status": account.status.as_str(),
+        "kyc": account.kyc.as_str(),
+        "features": account.features.iter().map(Feature::as_str).collect::<Vec<_>>(),
+        "fees": fees,
+        "limits": { "charge": amount(account.limits.charge), "payout": amount(account.limits.payout) },
+        "release_delay_s": account.release_delay_s,
+        "created_at": instant(account.created_at),
+    })
+}
+
+fn for_people(account: &Account) -> String {
+    let mut rows = vec![
+        ("id", account.id.to_string()),
+        ("e-mail", account.email.clone()),
+        ("name", account.name.clone()),
+        ("document", account.document.formatted()),
+        ("status", account.status.as_str().to_owned()),
+        ("kyc", account.kyc.as_str().to_owned()),
+        ("features", account.features.to_string()),
+        ("limits", format!("charge {}, payout {}", account.limits.charge, account.limits.payout)),
+        ("release delay", format!("{} s", account.release_delay_s)),
+        ("created", instant(account.created_at)),
+    ];
+    for operation in Operation::ALL {
+        let rule = account.fees.get(operation);
+        if *rule != FeeRule::free() {
+            let least = rule.min().map(|min| format!(", at least {min}")).unwrap_or_default();
+            let most = rule.max().map(|max| format!(", at most {max}")).unwrap_or_default();
+            let percent = rule.percentage().as_decimal().normalized().to_plain_string();
+            rows.push(("fee", format!("{operation}: {} + {percent} %{least}{most}", rule.fixed())));
+        }
+    }
+    fields(&rows)
+}

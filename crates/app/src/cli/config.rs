@@ -1,0 +1,72 @@
+//! `cais config`: check, print and document the configuration.
+
+use std::process::ExitCode;
+
+use clap::Subcommand;
+use serde_json::{Map, Value, json};
+
+use super::output::{Output, say, table};
+use crate::config::{Config, Problems, Sources, docs};
+use crate::wiring;
+
+/// What can be done with the configuration.
+#[derive(Debug, Subcommand)]
+pub enum ConfigCommand {
+    /// Name every mistake at once; exit with 1 when there is one
+    Check,
+    /// Print every value in force and where it came from, secrets masked
+    Print,
+    /// Print the page that documents every key
+    Docs,
+}
+
+/// Carries the command out.
+///
+/// # Errors
+/// The mistakes of the configuration, for `print`.
+pub fn run(command: &ConfigCommand, sources: &Sources, output: Output) -> anyhow::Result<ExitCode> {
+    match command {
+        ConfigCommand::Check => check(sources, output),
+        ConfigCommand::Print => {
+            print(&Config::load(sources)?, output)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        ConfigCommand::Docs => {
+            say(&docs::markdown())?;
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+fn check(sources: &Sources, output: Output) -> anyhow::Result<ExitCode> {
+    // Certificates are read too: what would stop `serve` is named here.
+    let judged = Config::load(sources).and_then(|config| wiring::configured_acquirers(&config).map(|_| ()));
+    let Err(Problems(problems)) = judged else {
+        output.print(&json!({ "ok": true, "problems": [] }), || "The configuration has no mistakes.".to_owned())?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    if output.json {
+        let problems: Vec<Value> = problems
+            .iter()
+            .map(|problem| json!({ "key": problem.key, "problem": problem.what, "origin": problem.origin }))
+            .collect();
+        say(&json!({ "ok": false, "problems": problems }).to_string())?;
+    } else {
+        eprintln!("cais: {}", Problems(problems));
+    }
+    Ok(ExitCode::FAILURE)
+}
+
+fn print(config: &Config, output: Output) -> anyhow::Result<()> {
+    let entries = &config.effective;
+    let value: Map<String, Value> = entries
+        .iter()
+        .map(|entry| (entry.key.clone(), json!({ "value": entry.value, "origin": entry.origin })))
+        .collect();
+    output.print(&Value::Object(value), || {
+        let rows: Vec<Vec<String>> =
+            entries.iter().map(|entry| vec![entry.key.clone(), entry.value.clone(), entry.origin.clone()]).collect();
+        table(&["KEY", "VALUE", "FROM"], &rows)
+    })?;
+    Ok(())
+}

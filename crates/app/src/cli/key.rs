@@ -1,0 +1,160 @@
+//! `cais key`: API keys of an account.
+
+use cais_domain::api_key::{KeyPrefix, Scope, Scopes};
+use cais_domain::text::Text;
+use cais_ports::ApiKeyRecord;
+use cais_use_cases::Ports;
+use cais_use_cases::keys::{create, list, revoke};
+use clap::Subcommand;
+use ipnet::IpNet;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::account::{Which, name};
+use super::output::{Output, fields, instant, table};
+
+/// What can be done with API keys.
+#[derive(Debug, Subcommand)]
+pub enum KeyCommand {
+    /// Make a key; it is shown this once
+    Create {
+        #[command(flatten)]
+        which: Which,
+        /// What people call it
+        #[arg(long, value_parser = name)]
+        name: Text,
+        /// `all`, or scopes separated by commas, such as charges:read,charges:write
+        #[arg(long, value_parser = Scopes::parse)]
+        scopes: Scopes,
+        /// Days until it is refused; never without
+        #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u32).range(1..=i64::from(create::MAX_EXPIRES_IN_DAYS)))]
+        expires_in_days: Option<u32>,
+        /// Addresses and CIDR blocks it may be used from, separated by commas; everywhere without
+        #[arg(long, value_name = "CIDR", value_delimiter = ',', value_parser = block)]
+        allow: Vec<IpNet>,
+    },
+    /// List the keys of an account, newest first
+    List(Which),
+    /// Revoke a key, for ever
+    Revoke {
+        /// The key's public part: the 12 characters after `key_`. The whole key is taken too
+        #[arg(value_parser = prefix)]
+        prefix: KeyPrefix,
+    },
+}
+
+fn block(text: &str) -> Result<IpNet, &'static str> {
+    let text = text.trim();
+    let lone = || text.parse::<std::net::IpAddr>().map(IpNet::from);
+    text.parse::<IpNet>()
+        .or_else(|_| lone())
+        .map_err(|_| "must be an IP address or a CIDR block such as 203.0.113.0/24")
+}
+
+fn prefix(text: &str) -> Result<KeyPrefix, &'static str> {
+    let bare = text.strip_prefix("key_").unwrap_or(text).split('_').next().unwrap_or_default();
+    KeyPrefix::parse(bare).map_err(|_| "must be the 12 characters after `key_`")
+}
+
+/// Carries the command out.
+///
+/// # Errors
+/// What the use case says.
+pub async fn run(ports: &Ports, command: KeyCommand, output: Output) -> anyhow::Result<()> {
+    match command {
+        KeyCommand::Create { which, name, scopes, expires_in_days, allow } => {
+            let command =
+                create::CreateKey { email: which.email, name, scopes, expires_in_days, allowed_addresses: allow };
+            let made = create::create(ports, command).await?;
+            let mut value = as_json(&made.record);
+            if let Value::Object(object) = &mut value {
+                object.insert("key".to_owned(), Value::String(made.token.expose()));
+            }
+            output.print(&value, || {
+                let rows = [
+                    ("key", made.token.expose()),
+                    ("name", made.record.name.clone()),
+                    ("scopes", made.record.scopes.to_string()),
+                    ("expires", expiry(&made.record)),
+                ];
+                format!("{}\n\nKeep it now: it is not shown again.", fields(&rows))
+            })?;
+        }
+        KeyCommand::List(which) => {
+            let keys = list::list(ports, &which.email).await?;
+            let value = json!({ "data": keys.iter().map(as_json).collect::<Vec<_>>() });
+            let now = ports.clock.now();
+            output.print(&value, || {
+                let rows: Vec<Vec<String>> = keys.iter().map(|key| row(key, now)).collect();
+                if rows.is_empty() {
+                    "The account has no keys.".to_owned()
+                } else {
+                    table(&["PREFIX", "NAME", "STATUS", "EXPIRES", "CREATED", "SCOPES"], &rows)
+                }
+            })?;
+        }
+        KeyCommand::Revoke { prefix } => {
+            let key = revoke::revoke(ports, &prefix).await?;
+            output.print(&as_json(&key), || {
+                format!("The key {prefix} ({}) is revoked. Servers that run refuse it within 5 seconds.", key.name)
+            })?;
+        }
+    }
+    Ok(())
+}
+
+fn status(key: &ApiKeyRecord, now: Timestamp) -> &'static str {
+    match (key.revoked_at, key.expires_at) {
+        (Some(_), _) => "revoked",
+        (None, Some(end)) if end <= now => "expired",
+        (None, _) => "active",
+    }
+}
+
+fn expiry(key: &ApiKeyRecord) -> String {
+    key.expires_at.map_or_else(|| "never".to_owned(), instant)
+}
+
+fn row(key: &ApiKeyRecord, now: Timestamp) -> Vec<String> {
+    let scopes = if key.scopes == Scopes::all() { "all".to_owned() } else { key.scopes.to_string() };
+    vec![
+        key.prefix.to_string(),
+        key.name.clone(),
+        status(key, now).to_owned(),
+        expiry(key),
+        instant(key.created_at),
+        scopes,
+    ]
+}
+
+fn as_json(key: &ApiKeyRecord) -> Value {
+    json!({
+        "id": key.id.to_string(),
+        "prefix": key.prefix.as_str(),
+        "name": key.name,
+        "scopes": key.scopes.iter().map(Scope::as_str).collect::<Vec<_>>(),
+        "allowed_addresses": key.allowed_addresses,
+        "expires_at": key.expires_at.map(instant),
+        "revoked_at": key.revoked_at.map(instant),
+        "created_at": instant(key.created_at),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{block, prefix};
+
+    #[test]
+    fn a_prefix_is_taken_out_of_a_whole_key() {
+        for text in ["ABCdef123456", "key_ABCdef123456", "key_ABCdef123456_secret"] {
+            assert_eq!(prefix(text).map(|prefix| prefix.to_string()), Ok("ABCdef123456".to_owned()), "{text}");
+        }
+        assert!(prefix("short").is_err());
+    }
+
+    #[test]
+    fn lone_addresses_are_blocks_too() {
+        assert_eq!(block("203.0.113.7").map(|block| block.to_string()), Ok("203.0.113.7/32".to_owned()));
+        assert!(block("shop").is_err());
+    }
+}

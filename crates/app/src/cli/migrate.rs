@@ -1,0 +1,42 @@
+//! `cais migrate`: brings the schema up to date, or tells where it stands.
+
+use std::process::ExitCode;
+
+use cais_persistence::migrations;
+use serde_json::json;
+
+use super::output::{Output, fields};
+use crate::config::Config;
+use crate::wiring;
+
+/// Migrates, or only looks: then what is left to do is exit code 1.
+///
+/// # Errors
+/// What the database says.
+pub fn run(config: &Config, only_look: bool, output: Output) -> anyhow::Result<ExitCode> {
+    if only_look {
+        return status(config, output);
+    }
+    wiring::make_data_dir(config)?;
+    let applied = migrations::migrate(&config.database_url, &wiring::migration_owner())?;
+    output.print(&json!({ "applied": applied }), || match applied.as_slice() {
+        [] => "The schema is up to date; there was nothing to do.".to_owned(),
+        applied => format!("Applied {}. The schema is up to date.", applied.join(", ")),
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn status(config: &Config, output: Output) -> anyhow::Result<ExitCode> {
+    let schema = migrations::status(&config.database_url)?;
+    let good = schema.pending.is_empty();
+    let value = json!({ "ok": good, "applied": schema.applied, "pending": schema.pending, "unknown": schema.unknown });
+    output.print(&value, || {
+        let list = |names: &[String]| if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+        fields(&[
+            ("applied", list(&schema.applied)),
+            ("pending", list(&schema.pending)),
+            ("unknown", list(&schema.unknown)),
+        ])
+    })?;
+    Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}

@@ -1,0 +1,202 @@
+//! The command line: what can be typed, and who carries it out.
+
+mod account;
+mod config;
+mod key;
+mod ledger;
+mod migrate;
+pub mod output;
+mod sandbox;
+mod world;
+
+use std::future::Future;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::config::{Config, Sources};
+use crate::{demo, logging, serve};
+use output::{Output, say};
+
+/// Threads of the runtime that does everything but serve HTTP.
+const RUNTIME_THREADS: usize = 2;
+
+/// Cais, a Pix payment service.
+#[derive(Debug, Parser)]
+#[command(
+    name = "cais",
+    version,
+    about = "A payment service for Pix: charges, balance and their API",
+    propagate_version = true
+)]
+pub struct Cli {
+    /// The configuration file; `CAIS_CONFIG` names one too
+    #[arg(long, global = true, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Print JSON for programs instead of text for people
+    #[arg(long, global = true)]
+    json: bool,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// What can be done.
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Serve the API until a signal ends it
+    Serve,
+    /// Bring the database's schema up to date
+    Migrate {
+        /// Only tell where it stands; exit with 1 when something is left to do
+        #[arg(long)]
+        status: bool,
+    },
+    /// Open, list and change accounts
+    #[command(subcommand)]
+    Account(account::AccountCommand),
+    /// Make, list and revoke API keys
+    #[command(subcommand)]
+    Key(key::KeyCommand),
+    /// Audit the ledger
+    #[command(subcommand)]
+    Ledger(ledger::LedgerCommand),
+    /// Print the API's description in `OpenAPI`
+    Openapi,
+    /// Show the service at work: a charge is made, paid and credited, with the built-in sandbox
+    Demo {
+        /// End after the walk instead of serving on
+        #[arg(long)]
+        once: bool,
+    },
+    /// Run the simulated acquirer alone
+    Sandbox {
+        /// Where it listens: an address of this machine; port 0 takes a free one
+        #[arg(long, default_value = "127.0.0.1:0")]
+        listen: SocketAddr,
+        /// Where it keeps its state; without, `sandbox.journal` in the data directory
+        #[arg(long, value_name = "FILE")]
+        state_file: Option<PathBuf>,
+    },
+    /// Check, print and document the configuration
+    #[command(subcommand)]
+    Config(config::ConfigCommand),
+}
+
+/// Carries out what was typed; 0 is success, 1 a failure told on standard error, 2 a command that does not exist.
+#[must_use]
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match cli.run() {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("cais: {}", logging::chain(error.as_ref()));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+impl Cli {
+    fn run(self) -> anyhow::Result<ExitCode> {
+        let output = Output { json: self.json };
+        let sources = Sources::of_process(self.config);
+        match self.command {
+            Command::Config(command) => config::run(&command, &sources, output),
+            Command::Openapi => {
+                say(&crate::http::openapi::document()?)?;
+                Ok(ExitCode::SUCCESS)
+            }
+            Command::Serve => {
+                let config = Config::load(&sources)?;
+                logging::start(&config.log, config.log_format);
+                block_on(serve::run(config))
+            }
+            Command::Demo { once } => {
+                let config = demo::config(&sources)?;
+                logging::start(&config.log, config.log_format);
+                block_on(demo::run(config, once))
+            }
+            Command::Sandbox { listen, state_file } => {
+                let config = quiet(&sources)?;
+                block_on(sandbox::run(config, listen, state_file, output))
+            }
+            Command::Migrate { status } => migrate::run(&quiet(&sources)?, status, output),
+            Command::Account(command) => {
+                let config = quiet(&sources)?;
+                block_on(world::with(config, async |ports| {
+                    account::run(ports, command, output).await?;
+                    Ok(ExitCode::SUCCESS)
+                }))
+            }
+            Command::Key(command) => {
+                let config = quiet(&sources)?;
+                block_on(world::with(config, async |ports| {
+                    key::run(ports, command, output).await?;
+                    Ok(ExitCode::SUCCESS)
+                }))
+            }
+            Command::Ledger(ledger::LedgerCommand::Verify) => {
+                let config = quiet(&sources)?;
+                block_on(world::with(config, async |ports| ledger::verify(ports, output).await))
+            }
+        }
+    }
+}
+
+/// The configuration of a command that answers on standard output: its log tells only of trouble.
+fn quiet(sources: &Sources) -> anyhow::Result<Config> {
+    let config = Config::load(sources)?;
+    let asked = config.effective.iter().any(|entry| entry.key == "log" && entry.origin != "default");
+    logging::start(if asked { &config.log } else { "warn" }, config.log_format);
+    Ok(config)
+}
+
+fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(RUNTIME_THREADS).enable_all().build()?.block_on(work)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{CommandFactory, Parser};
+
+    use super::Cli;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn what_may_be_typed() {
+        for (line, good) in [
+            ("cais serve", true),
+            ("cais --config x.toml serve", true),
+            ("cais account create --email a@b.co --name Shop --document 12345678909 --approve --json", true),
+            ("cais account create --email a@b.co --name Shop --document 12345678900", false),
+            ("cais account create --email nobody --name Shop --document 12345678909", false),
+            ("cais account features --account a@b.co --enable split,crypto_in --disable pix_out", true),
+            ("cais account features --account a@b.co --enable gold", false),
+            (
+                "cais account fees --account a@b.co --operation pix_in --fixed 0.50 --percent 0.99 --min 0.10 --max 5",
+                true,
+            ),
+            ("cais account fees --account a@b.co --operation pix_in --percent 101", false),
+            ("cais account limits --account a@b.co --charge 50000 --payout 50000", true),
+            ("cais account limits --account a@b.co", false),
+            ("cais account release-delay --account a@b.co --seconds 60", true),
+            (
+                "cais key create --account a@b.co --name x --scopes all --expires-in-days 30 --allow 10.0.0.0/8,::1",
+                true,
+            ),
+            ("cais key create --account a@b.co --name x --scopes gold", false),
+            ("cais key revoke ABCdef123456", true),
+            ("cais ledger verify", true),
+            ("cais migrate --status", true),
+            ("cais sandbox --listen 127.0.0.1:0 --json", true),
+            ("cais", false),
+        ] {
+            assert_eq!(Cli::try_parse_from(line.split(' ')).is_ok(), good, "{line}");
+        }
+    }
+}

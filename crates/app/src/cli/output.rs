@@ -1,0 +1,93 @@
+//! What a command prints: JSON for programs, tables and lines for people.
+
+use std::io::{self, Write};
+
+use cais_domain::money::Money;
+use jiff::Timestamp;
+use serde_json::{Number, Value};
+
+/// Where and how a command prints.
+#[derive(Debug, Clone, Copy)]
+pub struct Output {
+    /// Whether a program reads it.
+    pub json: bool,
+}
+
+impl Output {
+    /// Prints the one or the other. A reader that went away is no failure.
+    ///
+    /// # Errors
+    /// What standard output says, but for a closed pipe.
+    pub fn print(self, value: &Value, people: impl FnOnce() -> String) -> io::Result<()> {
+        let text = if self.json { value.to_string() } else { people() };
+        say(&text)
+    }
+}
+
+/// Prints a text and ends the line.
+///
+/// # Errors
+/// What standard output says, but for a closed pipe.
+pub fn say(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    match writeln!(out, "{}", text.trim_end_matches('\n')).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        result => result,
+    }
+}
+
+/// Columns under their headings, each as wide as its widest cell.
+#[must_use]
+pub fn table(headings: &[&str], rows: &[Vec<String>]) -> String {
+    let width = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());
+        cells.chain(headings.get(column).map(|heading| heading.chars().count())).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..headings.len()).map(width).collect();
+    let line = |cells: &mut dyn Iterator<Item = &str>| {
+        let padded: Vec<String> = cells.zip(&widths).map(|(cell, width)| format!("{cell:width$}")).collect();
+        padded.join("  ").trim_end().to_owned()
+    };
+    let mut lines = vec![line(&mut headings.iter().copied())];
+    lines.extend(rows.iter().map(|row| line(&mut row.iter().map(String::as_str))));
+    lines.join("\n")
+}
+
+/// Names and values below each other.
+#[must_use]
+pub fn fields(rows: &[(&str, String)]) -> String {
+    let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    let lines: Vec<String> =
+        rows.iter().map(|(name, value)| format!("{name:width$}  {value}").trim_end().to_owned()).collect();
+    lines.join("\n")
+}
+
+/// An amount as the API shows it: a number with two decimals.
+#[must_use]
+pub fn amount(money: Money) -> Value {
+    money.to_string().parse::<Number>().map_or(Value::Null, Value::Number)
+}
+
+/// An instant as the API shows it: UTC with milliseconds.
+#[must_use]
+pub fn instant(at: Timestamp) -> String {
+    format!("{at:.3}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_align_without_trailing_blanks() {
+        let rows = [vec!["a".to_owned(), "ção".to_owned()], vec!["abc".to_owned(), String::new()]];
+        assert_eq!(table(&["N", "VALUE"], &rows), "N    VALUE\na    ção\nabc");
+        assert_eq!(fields(&[("id", "1".to_owned()), ("name", "x".to_owned())]), "id    1\nname  x");
+    }
+
+    #[test]
+    fn amounts_keep_their_two_decimals() {
+        assert_eq!(amount(Money::from_centavos(1050)).to_string(), "10.50");
+        assert_eq!(instant(Timestamp::UNIX_EPOCH), "1970-01-01T00:00:00.000Z");
+    }
+}

@@ -1,0 +1,64 @@
+//! The clock of the service: the machine's, shifted by an offset that only the sandbox's tester moves.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use cais_ports::Clock;
+use jiff::{SignedDuration, Timestamp};
+
+/// Largest offset either way, in seconds: about ten years, as in the sandbox.
+pub const MAX_OFFSET_S: i64 = 320_000_000;
+
+/// The system clock plus an offset, in whole microseconds.
+#[derive(Debug, Default)]
+pub struct OffsetClock {
+    offset_s: AtomicI64,
+}
+
+impl OffsetClock {
+    /// A clock that shows the machine's time.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Seconds that the clock is ahead of the machine's.
+    #[must_use]
+    pub fn offset_s(&self) -> i64 {
+        self.offset_s.load(Ordering::SeqCst)
+    }
+
+    /// Puts the clock `offset_s` seconds ahead of the machine's; `false`, and unchanged, beyond [`MAX_OFFSET_S`] either way.
+    pub fn set_offset_s(&self, offset_s: i64) -> bool {
+        let allowed = (-MAX_OFFSET_S..=MAX_OFFSET_S).contains(&offset_s);
+        if allowed {
+            self.offset_s.store(offset_s, Ordering::SeqCst);
+        }
+        allowed
+    }
+}
+
+impl Clock for OffsetClock {
+    fn now(&self) -> Timestamp {
+        #[expect(clippy::disallowed_methods, reason = "this is the clock's adapter")]
+        let machine = Timestamp::now();
+        let shifted = machine.saturating_add(SignedDuration::from_secs(self.offset_s())).unwrap_or(machine);
+        // What the stores keep: finer parts would differ between what was decided and what is read back.
+        Timestamp::from_microsecond(shifted.as_microsecond()).unwrap_or(shifted)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_offset_moves_the_clock_and_is_bounded() {
+        let clock = OffsetClock::new();
+        let before = clock.now();
+        assert!(clock.set_offset_s(3_600));
+        assert!(clock.now().duration_since(before) >= SignedDuration::from_secs(3_600));
+        assert!(!clock.set_offset_s(MAX_OFFSET_S + 1));
+        assert_eq!(clock.offset_s(), 3_600);
+        assert_eq!(clock.now().subsec_nanosecond() % 1_000, 0);
+    }
+}

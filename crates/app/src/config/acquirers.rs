@@ -1,0 +1,104 @@
+//! The acquirers of a configuration.
+
+use std::path::PathBuf;
+
+use cais_acquirers::Secret;
+use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::pix_key::PixKey;
+
+use super::reader::Reader;
+use super::url;
+
+/// The name of the built-in sandbox, which no configured acquirer may have.
+pub const SANDBOX: &str = "sandbox";
+
+/// One acquirer that speaks the Central Bank's API Pix.
+#[derive(Debug, Clone)]
+pub struct AcquirerConfig {
+    /// What the ledger, the records and the logs call it.
+    pub name: AcquirerName,
+    /// The base of its API, without `/v2` and without a slash at the end.
+    pub base_url: String,
+    /// Where tokens are issued; `None` is `/oauth/token` under `base_url`.
+    pub token_url: Option<String>,
+    /// The `OAuth2` client.
+    pub client_id: String,
+    /// Its secret.
+    pub client_secret: Secret,
+    /// PEM or PKCS#12 of the client certificate and its key.
+    pub certificate_file: Option<PathBuf>,
+    /// Opens a PKCS#12 file.
+    pub certificate_passphrase: Option<Secret>,
+    /// PEM of the certificates by which the acquirer is trusted.
+    pub ca_file: Option<PathBuf>,
+    /// The Pix key that charges are paid to.
+    pub pix_key: PixKey,
+}
+
+/// Reads every acquirer; the ones that are wrong are left out and noted.
+pub fn read(reader: &mut Reader) -> Vec<AcquirerConfig> {
+    reader.names("acquirers").into_iter().filter_map(|name| read_one(reader, &name)).collect()
+}
+
+fn read_one(reader: &mut Reader, name: &str) -> Option<AcquirerConfig> {
+    let table = format!("acquirers.{name}");
+    let parsed = AcquirerName::parse(name);
+    match &parsed {
+        Err(rule) => reader.wrong(&table, format!("the name {rule}")),
+        Ok(_) if name == SANDBOX => reader.wrong(&table, "this name belongs to the built-in sandbox"),
+        Ok(_) => {}
+    }
+    let key = |suffix: &str| format!("{table}.{suffix}");
+    let kind_is_good = read_kind(reader, &key("kind"));
+    let base_url = required(reader, &key("base_url"), url::upstream);
+    let token_url = reader.optional(&key("token_url"), url::upstream);
+    let client_id = required(reader, &key("client_id"), |text| Ok::<_, &str>(text.to_owned()));
+    let client_secret = reader.secret(&key("client_secret"));
+    if !reader.is_set(&key("client_secret")) {
+        reader.wrong(&key("client_secret"), "is missing: give it, or the file that holds it as `client_secret_file`");
+    }
+    let certificate_file = reader.file(&key("certificate_file"));
+    let certificate_passphrase = reader.secret(&key("certificate_passphrase"));
+    let ca_file = reader.file(&key("ca_file"));
+    let pix_key = required(reader, &key("pix_key"), PixKey::parse);
+    if !kind_is_good {
+        return None;
+    }
+    Some(AcquirerConfig {
+        name: parsed.ok()?,
+        base_url: base_url?,
+        token_url,
+        client_id: client_id?,
+        client_secret: client_secret?,
+        certificate_file,
+        certificate_passphrase,
+        ca_file,
+        pix_key: pix_key?,
+    })
+}
+
+fn read_kind(reader: &mut Reader, path: &str) -> bool {
+    if !reader.is_set(path) {
+        reader.wrong(path, "is missing: give `bacen`, the Central Bank's API Pix");
+        return false;
+    }
+    let Some(kind) = reader.text(path) else { return false };
+    match kind.as_str() {
+        "bacen" => reader.show(path, kind),
+        "efi" | "woovi" => reader.wrong(path, format!("`{kind}` is not supported in this version; `bacen` is")),
+        _ => reader.wrong(path, format!("must be `bacen`, not `{kind}`")),
+    }
+    !reader.is_wrong(path)
+}
+
+fn required<T, E: std::fmt::Display>(
+    reader: &mut Reader,
+    path: &str,
+    read: impl FnOnce(&str) -> Result<T, E>,
+) -> Option<T> {
+    if !reader.is_set(path) {
+        reader.wrong(path, "is missing");
+        return None;
+    }
+    reader.optional(path, read)
+}

@@ -1,0 +1,187 @@
+//! Every key of the configuration, once: what may be set, what it means, what it is when nobody sets it.
+
+/// The segment of a key that stands for a name the operator chooses.
+pub const NAME: &str = "NAME";
+/// What a secret's key ends with when it names a file that holds the secret.
+pub const FILE_SUFFIX: &str = "_file";
+
+/// One key.
+#[derive(Debug, Clone, Copy)]
+pub struct Key {
+    /// Its path in the file, `.` between levels; [`NAME`] stands for a name of the operator's.
+    pub name: &'static str,
+    /// What values it takes, for people.
+    pub takes: &'static str,
+    /// What it is when nobody sets it, for people; empty when there is nothing.
+    pub default: &'static str,
+    /// Whether it is masked wherever it is shown, and may be given as a file.
+    pub secret: bool,
+    /// What it is for.
+    pub what: &'static str,
+}
+
+const fn key(name: &'static str, takes: &'static str, default: &'static str, what: &'static str) -> Key {
+    Key { name, takes, default, secret: false, what }
+}
+
+const fn secret(name: &'static str, takes: &'static str, default: &'static str, what: &'static str) -> Key {
+    Key { name, takes, default, secret: true, what }
+}
+
+/// All of them, in the order in which they are shown.
+pub const KEYS: &[Key] = &[
+    key(
+        "listen",
+        "address and port",
+        "127.0.0.1:8080",
+        "Where the API is served. Port 0 takes a free one; the real one is in `addresses.json` in the data directory.",
+    ),
+    key(
+        "admin_listen",
+        "address and port",
+        "127.0.0.1:9090, or a free port when that one is taken",
+        "Where `/metrics` is served, apart from the API. Port 0 takes a free one.",
+    ),
+    key(
+        "public_url",
+        "http or https URL",
+        "`http://` and the address of `listen`",
+        "How acquirers reach this service: the base of the callback addresses that they are given.",
+    ),
+    key(
+        "data_dir",
+        "directory",
+        "./data",
+        "Where the service keeps what it keeps in files. Made when it does not exist.",
+    ),
+    secret(
+        "database_url",
+        "`sqlite:PATH` or `postgres://…`",
+        "`sqlite:` the file `cais.db` in `data_dir`",
+        "The database. Its scheme picks the engine.",
+    ),
+    key(
+        "migrate_on_start",
+        "true or false",
+        "false",
+        "PostgreSQL: whether `cais serve` brings the schema up to date by itself. SQLite always does.",
+    ),
+    key(
+        "commit_lanes",
+        "1 to 16",
+        "1",
+        "PostgreSQL: groups of accounts whose changes are committed beside each other, one connection each. SQLite has one.",
+    ),
+    key("commit_batch", "1 to 256", "256", "How many changes are committed together at most."),
+    key("read_connections", "1 to 64", "SQLite: 4, PostgreSQL: 8", "Database connections that read."),
+    secret(
+        "master_key",
+        "32 bytes in hex or base64",
+        "SQLite: made at the first start and kept in `data_dir/master.key`",
+        "Codes the secrets of API keys and the callback addresses. Without it no API key is valid. PostgreSQL demands it, because every node needs the same.",
+    ),
+    key("rate_limit_per_minute", "1 to 1000000", "600", "Requests per minute that one API key may make."),
+    key("workers", "1 to 64", "2", "Threads that serve the API."),
+    key(
+        "drain_delay_s",
+        "0 to 60",
+        "0",
+        "Seconds between `/readyz` turning 503 and the listener's end, so that a load balancer notices.",
+    ),
+    key("log", "filter such as `info` or `warn,cais=debug`", "info", "What is logged, to standard error."),
+    key(
+        "log_format",
+        "auto, text or json",
+        "auto",
+        "How it is logged. `auto` is text on a terminal and JSON elsewhere.",
+    ),
+    key(
+        "webhooks.allow_insecure",
+        "true or false",
+        "false",
+        "For development: receivers may be called over plain http. Judged when a receiver is registered, which this version does not offer yet.",
+    ),
+    key(
+        "webhooks.allow_addresses",
+        "CIDR blocks, separated by commas",
+        "none",
+        "For development: addresses that receivers may have although they are not public. Judged as above.",
+    ),
+    key(
+        "acquirers.NAME.kind",
+        "bacen",
+        "",
+        "Which interface the acquirer speaks: `bacen` is the Central Bank's API Pix. NAME is 1 to 32 characters of a-z, 0-9 and -. Without any acquirer the built-in sandbox is used.",
+    ),
+    key("acquirers.NAME.base_url", "https URL (http on loopback)", "", "The base of its API, without `/v2`."),
+    key(
+        "acquirers.NAME.token_url",
+        "https URL (http on loopback)",
+        "`/oauth/token` under `base_url`",
+        "Where access tokens are issued.",
+    ),
+    key("acquirers.NAME.client_id", "text", "", "The OAuth2 client."),
+    secret("acquirers.NAME.client_secret", "text", "", "The OAuth2 client's secret."),
+    key(
+        "acquirers.NAME.certificate_file",
+        "file",
+        "",
+        "PEM or PKCS#12 file with the client certificate and its private key, where the acquirer demands mutual TLS.",
+    ),
+    secret("acquirers.NAME.certificate_passphrase", "text", "", "Opens a PKCS#12 file."),
+    key(
+        "acquirers.NAME.ca_file",
+        "file",
+        "",
+        "PEM file with certificates by which the acquirer is trusted besides the system's.",
+    ),
+    key("acquirers.NAME.pix_key", "text", "", "The Pix key that charges are paid to."),
+];
+
+/// The key that `path` sets, and whether it does so by naming a file.
+#[must_use]
+pub fn find(path: &str) -> Option<(&'static Key, bool)> {
+    let exact = |wanted: &str| KEYS.iter().find(|key| matches(key.name, wanted));
+    exact(path).map(|key| (key, false)).or_else(|| {
+        let secret = exact(path.strip_suffix(FILE_SUFFIX)?)?;
+        secret.secret.then_some((secret, true))
+    })
+}
+
+fn matches(pattern: &str, path: &str) -> bool {
+    let (mut pattern, mut path) = (pattern.split('.'), path.split('.'));
+    loop {
+        match (pattern.next(), path.next()) {
+            (None, None) => return true,
+            (Some(wanted), Some(found)) if wanted == NAME || wanted == found => {}
+            _ => return false,
+        }
+    }
+}
+
+/// The environment variable that sets a key.
+#[must_use]
+pub fn variable(path: &str) -> String {
+    format!("{}{}", super::source::PREFIX, path.to_ascii_uppercase().replace('.', super::source::SEPARATOR))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_find_their_keys() {
+        for (path, expected) in [
+            ("listen", Some(("listen", false))),
+            ("master_key_file", Some(("master_key", true))),
+            ("acquirers.main.client_secret_file", Some(("acquirers.NAME.client_secret", true))),
+            ("acquirers.main.certificate_file", Some(("acquirers.NAME.certificate_file", false))),
+            ("listen_file", None),
+            ("acquirers.main", None),
+            ("acquirers.main.kind.x", None),
+        ] {
+            assert_eq!(find(path).map(|(key, file)| (key.name, file)), expected, "{path}");
+        }
+        assert_eq!(variable("acquirers.main.pix_key"), "CAIS_ACQUIRERS__MAIN__PIX_KEY");
+    }
+}

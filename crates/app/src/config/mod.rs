@@ -1,0 +1,200 @@
+//! The configuration: read once at the start, judged as a whole, every mistake named.
+
+mod acquirers;
+pub mod docs;
+pub mod keys;
+mod problem;
+mod reader;
+pub mod source;
+mod url;
+
+#[cfg(test)]
+mod tests;
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use cais_persistence::DatabaseUrl;
+use ipnet::IpNet;
+use tracing_subscriber::EnvFilter;
+
+pub use acquirers::{AcquirerConfig, SANDBOX};
+pub use problem::{Problem, Problems};
+pub use reader::Effective;
+use reader::Reader;
+pub use source::Sources;
+
+use crate::logging::LogFormat;
+use crate::secrets::MasterKey;
+
+/// Where the API is served by default.
+pub const DEFAULT_LISTEN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 8080);
+/// Where metrics are served by default.
+pub const DEFAULT_ADMIN_LISTEN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 9090);
+/// The file of the default database, in the data directory.
+const DATABASE_FILE: &str = "cais.db";
+
+/// What is said of an address that is none.
+const ADDRESS: &str = "an address and port such as 127.0.0.1:8080";
+
+/// How the store is tuned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StoreTuning {
+    /// Groups of accounts that commit beside each other.
+    pub lanes: usize,
+    /// Changes that are committed together at most.
+    pub max_batch: usize,
+    /// Connections that read.
+    pub readers: u32,
+}
+
+/// Which receivers of webhooks are let through for development.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct WebhookSettings {
+    /// Whether plain http will do.
+    pub allow_insecure: bool,
+    /// Addresses that need not be public.
+    pub allow_addresses: Vec<IpNet>,
+}
+
+/// A configuration without a mistake.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// Where the API is served.
+    pub listen: SocketAddr,
+    /// Where metrics are served; `None` is the default, or a free port when that one is taken.
+    pub admin_listen: Option<SocketAddr>,
+    /// Base of the callback addresses, without a slash at the end.
+    pub public_url: Option<String>,
+    /// Where files are kept.
+    pub data_dir: PathBuf,
+    /// The database.
+    pub database_url: DatabaseUrl,
+    /// Whether PostgreSQL is migrated at the start.
+    pub migrate_on_start: bool,
+    /// How the store is tuned.
+    pub store: StoreTuning,
+    /// The master key; `None` is the file in the data directory.
+    pub master_key: Option<MasterKey>,
+    /// Requests per minute and key.
+    pub rate_limit_per_minute: u32,
+    /// Threads that serve the API.
+    pub workers: usize,
+    /// Seconds between not being ready and not listening.
+    pub drain_delay_s: u32,
+    /// What is logged.
+    pub log: String,
+    /// How it is logged.
+    pub log_format: LogFormat,
+    /// Where receivers of webhooks may be.
+    pub webhooks: WebhookSettings,
+    /// The acquirers in the order of their names; none is the built-in sandbox.
+    pub acquirers: Vec<AcquirerConfig>,
+    /// Every value that is in force, secrets masked.
+    pub effective: Vec<Effective>,
+}
+
+impl Config {
+    /// Reads and judges everything.
+    ///
+    /// # Errors
+    /// [`Problems`]: every mistake at once.
+    pub fn load(sources: &Sources) -> Result<Self, Problems> {
+        let mut reader = Reader::new(sources.merge().map_err(|problem| Problems(vec![problem]))?);
+        let address = |text: &str| text.parse().ok();
+        let listen: SocketAddr = reader.parsed("listen", DEFAULT_LISTEN, ADDRESS, address);
+        let chosen = reader.is_set("admin_listen");
+        let admin_listen: SocketAddr = reader.parsed("admin_listen", DEFAULT_ADMIN_LISTEN, ADDRESS, address);
+        let admin_listen = chosen.then_some(admin_listen);
+        if admin_listen == Some(listen) && listen.port() != 0 {
+            reader.wrong("admin_listen", "must differ from `listen`");
+        }
+        let public_url = reader.optional("public_url", url::base);
+        let data_dir =
+            PathBuf::from(reader.parsed("data_dir", "./data".to_owned(), "a directory", |text| Some(text.to_owned())));
+        let database_url = read_database_url(&mut reader, &data_dir);
+        let migrate_on_start = reader.flag("migrate_on_start", false);
+        let sqlite = database_url.as_ref().is_none_or(DatabaseUrl::is_sqlite);
+        let store = StoreTuning {
+            lanes: size(reader.number("commit_lanes", 1, 1..=16)),
+            max_batch: size(reader.number("commit_batch", 256, 1..=256)),
+            readers: reader.number("read_connections", if sqlite { 4 } else { 8 }, 1..=64),
+        };
+        let master_key = read_master_key(&mut reader, database_url.as_ref());
+        let rate_limit_per_minute = reader.number("rate_limit_per_minute", 600, 1..=1_000_000);
+        let workers = size(reader.number("workers", 2, 1..=64));
+        let drain_delay_s = reader.number("drain_delay_s", 0, 0..=60);
+        let log = reader.parsed("log", "info".to_owned(), "a filter such as `info` or `warn,cais=debug`", |text| {
+            EnvFilter::try_new(text).is_ok().then(|| text.to_owned())
+        });
+        let log_format = reader.parsed("log_format", LogFormat::Auto, "auto, text or json", LogFormat::parse);
+        let webhooks = WebhookSettings {
+            allow_insecure: reader.flag("webhooks.allow_insecure", false),
+            allow_addresses: reader
+                .list("webhooks.allow_addresses", "CIDR blocks such as 10.0.0.0/8", |text| text.parse().ok()),
+        };
+        let acquirers = acquirers::read(&mut reader);
+        let effective = reader.finish()?;
+        // A URL that is wrong was noted, so nothing is missing once nothing is wrong.
+        let database_url = database_url.ok_or_else(|| Problems(Vec::new()))?;
+        Ok(Self {
+            listen,
+            admin_listen,
+            public_url,
+            data_dir,
+            database_url,
+            migrate_on_start,
+            store,
+            master_key,
+            rate_limit_per_minute,
+            workers,
+            drain_delay_s,
+            log,
+            log_format,
+            webhooks,
+            acquirers,
+            effective,
+        })
+    }
+}
+
+/// Fits wherever this program runs.
+fn size(number: u32) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}
+
+fn read_database_url(reader: &mut Reader, data_dir: &std::path::Path) -> Option<DatabaseUrl> {
+    const KEY: &str = "database_url";
+    let given = reader.secret(KEY);
+    if given.is_none() && reader.is_set(KEY) {
+        return None;
+    }
+    let text = given
+        .map_or_else(|| format!("sqlite:{}", data_dir.join(DATABASE_FILE).display()), |url| url.expose().to_owned());
+    match DatabaseUrl::parse(&text) {
+        Ok(url) => {
+            reader.show_as(KEY, url.to_string());
+            Some(url)
+        }
+        Err(error) => {
+            reader.wrong(KEY, error.to_string());
+            None
+        }
+    }
+}
+
+fn read_master_key(reader: &mut Reader, database_url: Option<&DatabaseUrl>) -> Option<MasterKey> {
+    const KEY: &str = "master_key";
+    let given = reader.secret(KEY);
+    let key = given.as_ref().and_then(|text| MasterKey::parse(text.expose()));
+    if given.is_some() && key.is_none() {
+        reader.wrong(KEY, "must be 32 bytes in hex (64 digits) or base64 (44 characters)");
+    }
+    if !reader.is_set(KEY) && database_url.is_some_and(|url| !url.is_sqlite()) {
+        reader.wrong(
+            KEY,
+            "is missing: with PostgreSQL every node must be given the same; make one with `openssl rand -hex 32`",
+        );
+    }
+    key
+}

@@ -1,0 +1,183 @@
+//! Precedence, masks, and all mistakes at once.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::path::Path;
+
+use super::*;
+
+fn sources(toml: &str, variables: &[(&str, &str)]) -> (tempfile::TempDir, Sources) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("cais.toml");
+    std::fs::write(&file, toml).unwrap();
+    let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    (folder, Sources { file: Some(file), variables, overrides: Vec::new() })
+}
+
+fn load(toml: &str, variables: &[(&str, &str)]) -> Result<Config, Problems> {
+    let (_folder, sources) = sources(toml, variables);
+    Config::load(&sources)
+}
+
+fn shown(config: &Config, key: &str) -> (String, String) {
+    let entry = config.effective.iter().find(|entry| entry.key == key).unwrap();
+    (entry.value.clone(), entry.origin.clone())
+}
+
+#[test]
+fn nothing_needs_to_be_set() {
+    let config = Config::load(&Sources::default()).unwrap();
+    assert_eq!(config.listen, DEFAULT_LISTEN);
+    assert_eq!(config.data_dir, Path::new("./data"));
+    assert!(config.database_url.is_sqlite());
+    assert!(config.acquirers.is_empty());
+    assert_eq!(shown(&config, "database_url").0, "sqlite:./data/cais.db");
+}
+
+#[test]
+fn the_command_wins_over_the_environment_and_the_environment_over_the_file() {
+    let toml = "workers = 3\ncommit_batch = 8\nlisten = '127.0.0.1:1'";
+    let (_folder, sources) = sources(toml, &[("CAIS_WORKERS", "5"), ("CAIS_LISTEN", "127.0.0.1:2"), ("OTHER", "x")]);
+    let config = Config::load(&sources.with("listen", "127.0.0.1:3")).unwrap();
+    assert_eq!((config.workers, config.store.max_batch, config.listen.port()), (5, 8, 3));
+    assert_eq!(shown(&config, "workers"), ("5".into(), "CAIS_WORKERS".into()));
+    assert!(shown(&config, "commit_batch").1.ends_with("cais.toml"));
+    assert_eq!(shown(&config, "listen").1, "command line");
+}
+
+#[test]
+fn every_mistake_is_named_at_once_with_its_origin() {
+    let toml = "
+        listen = 'here'
+        workers = '2'
+        colour = 'blue'
+        log_format = 'xml'
+        database_url = 'mysql://x'
+        public_url = 'pay.example'
+        client_secret_file = 'x'
+        [acquirers.Main]
+        kind = 'efi'
+        base_url = 'http://bank.example'
+        certificate_file = '/nowhere/cert.pem'
+        [acquirers.sandbox]
+        kind = 'bacen'
+    ";
+    let problems = load(
+        toml,
+        &[("CAIS_RATE_LIMIT_PER_MINUTE", "0"), ("CAIS_MIGRATE_ON_START", "yes"), ("CAIS_MASTER_KEY", "short")],
+    )
+    .unwrap_err();
+    let keys: Vec<&str> = problems.0.iter().map(|problem| problem.key.as_str()).collect();
+    assert_eq!(
+        keys,
+        [
+            "acquirers.Main",
+            "acquirers.Main.base_url",
+            "acquirers.Main.certificate_file",
+            "acquirers.Main.client_id",
+            "acquirers.Main.client_secret",
+            "acquirers.Main.kind",
+            "acquirers.Main.pix_key",
+            "acquirers.sandbox",
+            "acquirers.sandbox.base_url",
+            "acquirers.sandbox.client_id",
+            "acquirers.sandbox.client_secret",
+            "acquirers.sandbox.pix_key",
+            "client_secret_file",
+            "colour",
+            "database_url",
+            "listen",
+            "log_format",
+            "master_key",
+            "migrate_on_start",
+            "public_url",
+            "rate_limit_per_minute",
+            "workers",
+        ]
+    );
+    let text = problems.to_string();
+    assert!(text.contains("not supported in this version"), "{text}");
+    assert!(text.contains("(CAIS_RATE_LIMIT_PER_MINUTE)"), "{text}");
+    assert!(text.contains("cais.toml)"), "{text}");
+    assert!(text.contains("acquirers.sandbox.pix_key: is missing (not set)"), "{text}");
+}
+
+#[test]
+fn secrets_are_masked_and_may_be_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("secret");
+    std::fs::write(&file, "from-the-file\n").unwrap();
+    let toml = format!(
+        "database_url = 'postgres://cais:hush@db/cais?password=hush'
+        master_key = '{key}'
+        [acquirers.main]
+        kind = 'bacen'
+        base_url = 'https://bank.example/'
+        client_id = 'id'
+        client_secret_file = '{file}'
+        pix_key = '71d8a7cf-4a5c-4f0b-9c9c-0a4f1f9d6f0e'",
+        key = "ab".repeat(32),
+        file = file.display(),
+    );
+    let config = load(&toml, &[]).unwrap();
+    let acquirer = config.acquirers.first().unwrap();
+    assert_eq!(acquirer.client_secret.expose(), "from-the-file");
+    assert_eq!(acquirer.base_url, "https://bank.example");
+    let everything = format!("{config:?}");
+    for secret in ["hush", "from-the-file", &"ab".repeat(32)] {
+        assert!(!everything.contains(secret), "{secret} in {everything}");
+    }
+    let shown_url = shown(&config, "database_url").0;
+    assert!(shown_url.starts_with("postgres://cais:") && shown_url.contains("@db/cais"), "{shown_url}");
+    assert_eq!(shown(&config, "master_key").0, "***");
+}
+
+#[test]
+fn a_secret_in_digits_stays_text() {
+    let toml = "[acquirers.main]\nkind = 'bacen'\nbase_url = 'https://bank.example'\nclient_id = 'id'\npix_key = '71d8a7cf-4a5c-4f0b-9c9c-0a4f1f9d6f0e'";
+    let config = load(toml, &[("CAIS_ACQUIRERS__MAIN__CLIENT_SECRET", "00120")]).unwrap();
+    assert_eq!(config.acquirers.first().unwrap().client_secret.expose(), "00120");
+}
+
+#[test]
+fn a_secret_is_given_once_and_postgresql_demands_the_master_key() {
+    let problems =
+        load("database_url = 'postgres://db/cais'\nmaster_key_file = '/nowhere'", &[("CAIS_MASTER_KEY", "x")])
+            .unwrap_err();
+    assert!(problems.to_string().contains("not both"), "{problems}");
+    let problems = load("database_url = 'postgres://db/cais'", &[]).unwrap_err();
+    assert_eq!(problems.0.first().unwrap().key, "master_key");
+}
+
+#[test]
+fn a_file_that_is_no_toml_or_not_there_is_named() {
+    let problems = load("listen = ", &[]).unwrap_err();
+    assert!(problems.to_string().contains("not valid TOML"), "{problems}");
+    let missing = Sources { file: Some("/nowhere/cais.toml".into()), ..Sources::default() };
+    assert!(Config::load(&missing).unwrap_err().to_string().contains("/nowhere/cais.toml"));
+}
+
+#[test]
+fn the_page_of_keys_is_up_to_date() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/CONFIGURATION.md");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(&page, docs::markdown()).unwrap();
+    }
+    let written = std::fs::read_to_string(&page).unwrap_or_default();
+    assert!(written == docs::markdown(), "run `cais config docs > docs/CONFIGURATION.md`");
+}
+
+#[test]
+fn every_key_that_is_read_is_in_the_table_and_the_other_way_round() {
+    let toml = "[acquirers.NAME]\nkind = 'bacen'";
+    let (_folder, sources) = sources(toml, &[]);
+    let mut reader = Reader::new(sources.merge().unwrap());
+    acquirers::read(&mut reader);
+    let config = Config::load(&Sources::default()).unwrap();
+    for key in keys::KEYS.iter().filter(|key| !key.name.contains(keys::NAME)) {
+        assert!(config.effective.iter().any(|entry| entry.key == key.name), "{} is never read", key.name);
+    }
+    for entry in &config.effective {
+        assert!(keys::find(&entry.key).is_some(), "{} is not in the table", entry.key);
+    }
+}

@@ -1,0 +1,177 @@
+//! `cais demo`: the service at work, shown and checked step by step, with the built-in sandbox.
+
+mod client;
+mod pretty;
+mod qr;
+mod screen;
+mod walk;
+
+use std::net::{SocketAddr, TcpListener};
+use std::process::ExitCode;
+
+use anyhow::Context;
+use cais_domain::account::Account;
+use cais_domain::api_key::Scopes;
+use cais_domain::document::Document;
+use cais_domain::fee::{FeeRule, Operation};
+use cais_domain::money::Money;
+use cais_domain::rate::Percentage;
+use cais_domain::text::{LineBreaks, Text};
+use cais_persistence::DatabaseUrl;
+use cais_use_cases::Ports;
+use cais_use_cases::accounts::create::{CreateAccount, CreateAccountError};
+use cais_use_cases::accounts::{AccountEmail, approve, create, fees};
+use cais_use_cases::keys;
+
+use crate::cli::output::say;
+use crate::config::{Config, Sources};
+use crate::serve::{Listeners, Service};
+use crate::signals::Signals;
+use client::Client;
+use screen::Screen;
+use walk::Walk;
+
+/// The folder of the demonstration in the data directory, so that it never mixes with real data.
+const FOLDER: &str = "demo";
+/// The account of the demonstration.
+const EMAIL: &str = "demo@cais.example";
+/// Days until a key of the demonstration is refused.
+const KEY_DAYS: u32 = 7;
+
+/// The configuration of the demonstration: SQLite and the sandbox in a folder of its own, whatever else is configured.
+///
+/// # Errors
+/// The mistakes of what is configured.
+pub fn config(sources: &Sources) -> anyhow::Result<Config> {
+    let config = Config::load(sources)?;
+    let data_dir = config.data_dir.join(FOLDER);
+    let database_url = DatabaseUrl::parse(&format!("sqlite:{}", data_dir.join("cais.db").display()))?;
+    let log_was_set = config.effective.iter().any(|entry| entry.key == "log" && entry.origin != "default");
+    let log = if log_was_set { config.log } else { "warn".to_owned() };
+    Ok(Config { data_dir, database_url, log, master_key: None, public_url: None, acquirers: Vec::new(), ..config })
+}
+
+/// Shows the walk; then serves on until a signal ends it, or ends at once.
+///
+/// # Errors
+/// The first step that is not as expected.
+pub async fn run(mut config: Config, once: bool) -> anyhow::Result<ExitCode> {
+    let screen = Screen::of_process();
+    let mut signals = Signals::listen()?;
+    let began = std::time::Instant::now();
+    screen.heading("Cais, a Pix payment service")?;
+    choose_ports(&mut config)?;
+    let folder = config.data_dir.display().to_string();
+    let listeners = Listeners::bind(&config)?;
+    let mut service = Service::start(config, listeners).await?;
+    let (ports, address) = (service.ports().clone(), service.listen());
+    screen.good(&format!(
+        "serving on http://{address} after {} ms, on SQLite in {folder}, with the built-in sandbox as the bank",
+        began.elapsed().as_millis()
+    ))?;
+    let mut walked = tokio::select! {
+        walked = walk(ports, address, screen) => walked.map(Some),
+        error = service.failed() => Err(error),
+        () = signals.received() => Ok(None),
+    };
+    if let (Ok(Some(key)), false) = (&walked, once) {
+        what_next(screen, address, key)?;
+        tokio::select! {
+            () = signals.received() => {}
+            error = service.failed() => walked = Err(error),
+        }
+    }
+    signals.force_exit_on_next();
+    service.stop().await;
+    walked?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Takes free ports where the configured ones are taken, and says so.
+fn choose_ports(config: &mut Config) -> anyhow::Result<()> {
+    let free = |address: SocketAddr| match TcpListener::bind(address) {
+        Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => SocketAddr::new(address.ip(), 0),
+        Ok(_) | Err(_) => address,
+    };
+    let wanted = config.listen;
+    config.listen = free(wanted);
+    config.admin_listen = config.admin_listen.map(free);
+    if config.listen != wanted {
+        Screen::line(&format!("{wanted} is taken by another program: taking a free port instead"))?;
+    }
+    Ok(())
+}
+
+async fn walk(ports: Ports, address: SocketAddr, screen: Screen) -> anyhow::Result<String> {
+    screen.heading("A merchant's account and its API key")?;
+    let account = account(&ports, screen).await?;
+    let fee = account.fees.get(Operation::PixIn).fee(Walk::amount())?;
+    let command = keys::create::CreateKey {
+        email: AccountEmail::parse(EMAIL)?,
+        name: Text::parse("demo", 200, LineBreaks::Refused)?,
+        scopes: Scopes::all(),
+        expires_in_days: Some(KEY_DAYS),
+        allowed_addresses: Vec::new(),
+    };
+    let made = keys::create::create(&ports, command).await?;
+    let key = made.token.expose();
+    screen.good(&format!("key  {key}  (all scopes, {KEY_DAYS} days)"))?;
+    let client = Client { address, key: key.clone() };
+    Walk { client, screen, fee, run: made.record.prefix.to_string() }.take().await?;
+    screen.heading("The books")?;
+    let report = ports.maintenance.verify_ledger().await?;
+    anyhow::ensure!(report.differences.is_empty(), "the ledger does not add up: {:?}", report.differences);
+    screen.good(&format!(
+        "double entry: {} accounts rebuilt from {} entries, no difference, the sum is zero",
+        report.accounts, report.entries
+    ))?;
+    Ok(key)
+}
+
+/// The demonstration's account, approved, with a fee to be seen; made at the first run.
+async fn account(ports: &Ports, screen: Screen) -> anyhow::Result<Account> {
+    let email = AccountEmail::parse(EMAIL)?;
+    let command = CreateAccount {
+        email: email.clone(),
+        name: Text::parse("Demo Coffee", 200, LineBreaks::Refused)?,
+        document: Document::parse("11222333000181").context("the demonstration's CNPJ")?,
+        approve: true,
+    };
+    let said = match create::create(ports, command).await {
+        Ok(_) => "opened and approved",
+        Err(CreateAccountError::Exists { .. }) => "from an earlier run",
+        Err(error @ CreateAccountError::Store(_)) => return Err(error.into()),
+    };
+    approve::approve(ports, &email).await?;
+    let rule = FeeRule::try_new(Money::ZERO, Percentage::parse("0.99")?, None, None)?;
+    let account = fees::set(ports, &email, Operation::PixIn, &rule).await?;
+    screen.good(&format!("account {EMAIL}, {said}; it pays 0.99 % of what it receives"))?;
+    Ok(account)
+}
+
+fn what_next(screen: Screen, address: SocketAddr, key: &str) -> anyhow::Result<()> {
+    screen.heading("It keeps serving. What to try next")?;
+    say(&format!(
+        r#"
+  The API with all its fields:  http://{address}/docs
+
+  export KEY={key}
+
+  # Create a charge
+  curl -s http://{address}/v1/charges -H "authorization: Bearer $KEY" -H "idempotency-key: $(date +%s%N)" \
+       -H 'content-type: application/json' -d '{{"amount": 10.50, "description": "Lunch", "external_id": "lunch-1"}}'
+
+  # Find it by your own name for it
+  curl -s http://{address}/v1/charges/ext:lunch-1 -H "authorization: Bearer $KEY"
+
+  # Pay it at the sandbox
+  curl -s -X POST http://{address}/v1/sandbox/charges/ext:lunch-1/pay -H "authorization: Bearer $KEY"
+
+  # The balance, and all charges
+  curl -s http://{address}/v1/balance -H "authorization: Bearer $KEY"
+  curl -s http://{address}/v1/charges -H "authorization: Bearer $KEY"
+
+  Ctrl-C ends it; the next demo finds the account and its money again."#
+    ))?;
+    Ok(())
+}

@@ -1,0 +1,87 @@
+//! How the demonstration looks: headings, requests, answers.
+
+use std::io::{self, IsTerminal};
+
+use super::client::{Request, Response};
+use super::pretty::pretty;
+use crate::cli::output::say;
+
+/// How far JSON is moved to the right.
+const MARGIN: usize = 4;
+
+/// Where the demonstration prints.
+#[derive(Debug, Clone, Copy)]
+pub struct Screen {
+    /// Whether colours are wanted: on a terminal, unless `NO_COLOR` says otherwise.
+    pub colours: bool,
+}
+
+impl Screen {
+    /// The screen of this process.
+    #[must_use]
+    pub fn of_process() -> Self {
+        let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        Self { colours: io::stdout().is_terminal() && !refused }
+    }
+
+    fn paint(self, code: &str, text: &str) -> String {
+        if self.colours { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+
+    /// The beginning of a step.
+    ///
+    /// # Errors
+    /// What standard output says.
+    pub fn heading(self, text: &str) -> io::Result<()> {
+        say(&format!("\n{}", self.paint("1;36", text)))
+    }
+
+    /// A sentence.
+    ///
+    /// # Errors
+    /// What standard output says.
+    pub fn line(text: &str) -> io::Result<()> {
+        say(&format!("  {text}"))
+    }
+
+    /// A sentence about something that is as it should be.
+    ///
+    /// # Errors
+    /// What standard output says.
+    pub fn good(self, text: &str) -> io::Result<()> {
+        say(&format!("  {} {text}", self.paint("32", "✓")))
+    }
+
+    /// A request as it is sent, without the key.
+    ///
+    /// # Errors
+    /// What standard output says.
+    pub fn request(self, request: &Request) -> io::Result<()> {
+        let mut text =
+            format!("  {} {}", self.paint("1", &format!("→ {}", request.method)), self.paint("1", &request.path));
+        if let Some(key) = &request.idempotency_key {
+            text.push_str("\n    ");
+            text.push_str(&self.paint("2", &format!("Idempotency-Key: {key}")));
+        }
+        if let Some(body) = &request.body {
+            text.push('\n');
+            text.push_str(&pretty(body, MARGIN));
+        }
+        say(&text)
+    }
+
+    /// An answer, long values shortened.
+    ///
+    /// # Errors
+    /// What standard output says.
+    pub fn response(self, response: &Response) -> io::Result<()> {
+        let colour = if response.status < 400 { "1;32" } else { "1;31" };
+        let mut text = format!("  {}", self.paint(colour, &format!("← {}", response.status)));
+        if let Some(replayed) = response.header("idempotent-replayed") {
+            text.push_str(&self.paint("2", &format!("  idempotent-replayed: {replayed}")));
+        }
+        text.push('\n');
+        text.push_str(&pretty(&String::from_utf8_lossy(&response.body), MARGIN));
+        say(&text)
+    }
+}

@@ -1,0 +1,67 @@
+//! Which key a request carries.
+
+use actix_web::http::header::{AUTHORIZATION, HeaderMap, HeaderName};
+use cais_domain::api_key::ApiKeyToken;
+
+use super::error::{ApiError, ErrorCode};
+
+/// The header that carries a key and nothing else.
+const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
+/// The scheme of the other one (RFC 6750), in any case.
+const SCHEME: &str = "bearer";
+
+/// The key of a request, from `Authorization: Bearer` or `x-api-key`; sent more than once, it must be the same each time.
+///
+/// # Errors
+/// `missing_api_key` when there is neither header, `invalid_api_key` when they do not hold one key.
+pub fn presented_key(headers: &HeaderMap) -> Result<ApiKeyToken, ApiError> {
+    let bearers = headers.get_all(AUTHORIZATION).map(|value| value.to_str().ok().and_then(bearer));
+    let plain = headers.get_all(X_API_KEY).map(|value| value.to_str().ok());
+    let mut all = bearers.chain(plain);
+    let first = all.next().ok_or(ApiError::new(ErrorCode::MissingApiKey))?;
+    let key = first.filter(|first| all.all(|other| other == Some(*first)));
+    key.and_then(|key| ApiKeyToken::parse(key).ok()).ok_or(ApiError::new(ErrorCode::InvalidApiKey))
+}
+
+fn bearer(value: &str) -> Option<&str> {
+    let (scheme, key) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case(SCHEME).then(|| key.trim_matches(' '))
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+    use actix_web::http::header::HeaderValue;
+
+    fn key(letter: char) -> String {
+        format!("key_{}_{}", "p".repeat(12), letter.to_string().repeat(43))
+    }
+
+    fn check(headers: &[(&str, &str)], expected: Result<&str, ErrorCode>) {
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            map.append(name.parse::<HeaderName>().unwrap(), HeaderValue::from_str(value).unwrap());
+        }
+        let found = presented_key(&map).map(|token| token.expose()).map_err(|error| error.code);
+        assert_eq!(found, expected.map(str::to_owned), "{headers:?}");
+    }
+
+    #[test]
+    fn one_key_in_either_header_or_both() {
+        let (a, b) = (key('a'), key('b'));
+        let (bearer_a, lower_a) = (format!("Bearer {a}"), format!("bearer  {a}"));
+        check(&[], Err(ErrorCode::MissingApiKey));
+        check(&[("authorization", &bearer_a)], Ok(&a));
+        check(&[("authorization", &lower_a)], Ok(&a));
+        check(&[("x-api-key", &a)], Ok(&a));
+        check(&[("authorization", &bearer_a), ("x-api-key", &a)], Ok(&a));
+        check(&[("authorization", &bearer_a), ("x-api-key", &b)], Err(ErrorCode::InvalidApiKey));
+        check(&[("x-api-key", &a), ("x-api-key", &b)], Err(ErrorCode::InvalidApiKey));
+        check(&[("authorization", "Basic abc")], Err(ErrorCode::InvalidApiKey));
+        check(&[("authorization", "Bearer")], Err(ErrorCode::InvalidApiKey));
+        check(&[("x-api-key", "")], Err(ErrorCode::InvalidApiKey));
+        check(&[("x-api-key", "key_short_secret")], Err(ErrorCode::InvalidApiKey));
+    }
+}

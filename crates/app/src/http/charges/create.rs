@@ -1,0 +1,95 @@
+//! `POST /v1/charges`.
+
+use std::sync::Arc;
+
+use actix_web::http::header::HeaderMap;
+use cais_domain::account::Account;
+use cais_domain::idempotency_key::IdempotencyKey;
+use cais_use_cases::charges::create::{self, CreateCharge, CreateChargeError};
+use cais_use_cases::keys::authenticate::Caller;
+
+use super::terms::{self, Asked};
+use crate::http::error::{ApiError, ErrorCode};
+use crate::http::fingerprint::fingerprint;
+use crate::http::issue::{Issue, Issues};
+use crate::http::json::read::read;
+use crate::http::query;
+use crate::http::reply::Reply;
+use crate::http::service::{Call, to_the_end};
+
+/// The header that names a caller's attempt.
+const IDEMPOTENCY_KEY: &str = "Idempotency-Key";
+
+/// Creates a charge, or repeats what was answered before.
+///
+/// # Errors
+/// Everything that decision 2 orders, in its order.
+pub async fn answer(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
+    let key = idempotency_key(call.request.headers())?;
+    let issues = Issues::default();
+    query::none(call.query(), &issues);
+    let body = read(&call.body, &issues);
+    let asked = terms::read(&body, &issues);
+    let asked = issues.unless_any(asked)?;
+    if asked.split_rule {
+        return Err(ApiError::new(ErrorCode::SplitNotAvailable));
+    }
+    refuse_unregistered(&asked, &caller.account)?;
+    let command = CreateCharge {
+        account: caller.account.clone(),
+        request: call.id,
+        key,
+        fingerprint: fingerprint("POST", call.request.uri().path(), &body),
+        terms: asked.terms,
+    };
+    let state = Arc::clone(call.state);
+    let answer = to_the_end(async move { create::create(&state.ports, command).await }).await??;
+    Reply::answer(answer)
+}
+
+fn idempotency_key(headers: &HeaderMap) -> Result<IdempotencyKey, ApiError> {
+    let complain =
+        |code, what: &'static str| ApiError { issues: vec![Issue::new(IDEMPOTENCY_KEY, what)], ..ApiError::new(code) };
+    let mut values = headers.get_all(IDEMPOTENCY_KEY);
+    let first = values.next().ok_or_else(|| complain(ErrorCode::IdempotencyKeyRequired, "is required"))?;
+    if values.next().is_some() {
+        return Err(complain(ErrorCode::InvalidIdempotencyKey, "is given more than once"));
+    }
+    let key = first.to_str().ok().and_then(|text| IdempotencyKey::parse(text).ok());
+    key.ok_or_else(|| complain(ErrorCode::InvalidIdempotencyKey, "must have 8 to 255 visible ASCII characters"))
+}
+
+/// Refuses a `postback_url` that is not one of the account's active webhook endpoints.
+///
+/// Accounts have no endpoints yet, so every URL is unknown; this is the one place that will look them up.
+fn refuse_unregistered(asked: &Asked, account: &Account) -> Result<(), ApiError> {
+    if asked.terms.postback_url.is_none() {
+        return Ok(());
+    }
+    tracing::debug!(account = %account.id, "the postback_url names no endpoint of the account");
+    Err(ApiError::new(ErrorCode::PostbackUrlNotRegistered))
+}
+
+impl From<CreateChargeError> for ApiError {
+    fn from(error: CreateChargeError) -> Self {
+        match error {
+            CreateChargeError::NotPermitted(reason) => reason.into(),
+            CreateChargeError::SplitDisabled => Self::new(ErrorCode::SplitDisabled),
+            CreateChargeError::KeyConflict => Self::new(ErrorCode::IdempotencyConflict),
+            CreateChargeError::KeyInProgress { retry_after_s } => {
+                Self::new(ErrorCode::IdempotencyKeyInProgress).retry_after(retry_after_s)
+            }
+            CreateChargeError::TransactionLimit { limit } => Self::new(ErrorCode::TransactionLimitExceeded)
+                .saying(format!("The amount exceeds the account's limit of {limit} per charge.")),
+            CreateChargeError::ExternalIdConflict => Self::new(ErrorCode::ExternalIdConflict),
+            CreateChargeError::ExternalIdInProgress { retry_after_s } => {
+                Self::new(ErrorCode::ExternalIdInProgress).retry_after(retry_after_s)
+            }
+            CreateChargeError::AcquirerUnavailable => Self::new(ErrorCode::AcquirerUnavailable),
+            CreateChargeError::Unavailable { retry_after_s } => {
+                Self::new(ErrorCode::ServiceUnavailable).retry_after(retry_after_s)
+            }
+            CreateChargeError::Internal(cause) => Self::internal(cause),
+        }
+    }
+}

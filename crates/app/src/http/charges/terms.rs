@@ -1,0 +1,92 @@
+//! The body of `POST /v1/charges`, field by field.
+
+use cais_domain::charge::{DEFAULT_EXPIRES_IN_S, MAX_EXPIRES_IN_S, MIN_AMOUNT, MIN_EXPIRES_IN_S};
+use cais_domain::rate::Percentage;
+use cais_domain::text::LineBreaks;
+use cais_use_cases::charges::create::NewCharge;
+
+use crate::http::issue::Issues;
+use crate::http::json::Node;
+use crate::http::json::fields::{Complaint, Fields};
+use crate::http::json::rules;
+
+/// Longest texts, in characters.
+pub const MAX_DESCRIPTION: usize = 140;
+/// See [`MAX_DESCRIPTION`].
+pub const MAX_PAYER_NAME: usize = 200;
+/// See [`MAX_DESCRIPTION`].
+pub const MAX_PAYER_DOCUMENT: usize = 20;
+/// See [`MAX_DESCRIPTION`].
+pub const MAX_POSTBACK_URL: usize = 500;
+/// See [`MAX_DESCRIPTION`].
+pub const MAX_RECIPIENT_EMAIL: usize = 200;
+/// Recipients of a split.
+pub const MAX_SPLIT_ITEMS: usize = 5;
+
+/// What a caller asks for.
+pub struct Asked {
+    /// The charge.
+    pub terms: NewCharge,
+    /// Whether `split_rule_id` was sent, which nothing supports.
+    pub split_rule: bool,
+}
+
+/// Reads the body. Problems go to `issues`; `None` when nothing can be made of it.
+#[must_use]
+pub fn read(body: &Node<'_>, issues: &Issues) -> Option<Asked> {
+    let mut fields = Fields::of(body, "", issues)?;
+    let amount = fields.required("amount", |node| rules::money(node, MIN_AMOUNT));
+    let description = fields.optional("description", |node| rules::text(node, MAX_DESCRIPTION, LineBreaks::Allowed));
+    let payer_name = fields.optional("payer_name", |node| rules::text(node, MAX_PAYER_NAME, LineBreaks::Refused));
+    let payer_document =
+        fields.optional("payer_document", |node| rules::text(node, MAX_PAYER_DOCUMENT, LineBreaks::Allowed));
+    let expires_in_s = fields.optional("expires_in", expires_in);
+    let external_id = fields.optional("external_id", rules::external_id);
+    let postback_url = fields.optional("postback_url", |node| rules::uri(node, MAX_POSTBACK_URL));
+    let split = fields.optional("split", |node| rules::list(node, MAX_SPLIT_ITEMS));
+    let split_asked = split.is_some_and(|items| read_split(items, issues));
+    let split_rule = fields.take("split_rule_id").is_some();
+    fields.finish();
+    let terms = NewCharge {
+        amount: amount?,
+        description,
+        payer_name,
+        payer_document,
+        expires_in_s: expires_in_s.unwrap_or(DEFAULT_EXPIRES_IN_S),
+        external_id,
+        postback_url,
+        split_asked,
+    };
+    Some(Asked { terms, split_rule })
+}
+
+fn expires_in(node: &Node<'_>) -> Result<u32, Complaint> {
+    let bounds = i64::from(MIN_EXPIRES_IN_S)..=i64::from(MAX_EXPIRES_IN_S);
+    let seconds = rules::integer(node, &bounds)?;
+    u32::try_from(seconds).map_err(|error| error.to_string().into())
+}
+
+/// Judges the items of a split; whether there are any.
+fn read_split(items: &[Node<'_>], issues: &Issues) -> bool {
+    let mut emails: Vec<String> = Vec::with_capacity(items.len());
+    let mut shares: Vec<Percentage> = Vec::with_capacity(items.len());
+    for (index, item) in items.iter().enumerate() {
+        let path = format!("split[{index}]");
+        let Some(mut fields) = Fields::of(item, &path, issues) else { continue };
+        if let Some(email) = fields.required("recipient_email", |node| rules::email(node, MAX_RECIPIENT_EMAIL)) {
+            if emails.contains(&email) {
+                fields.complain("recipient_email", "is given more than once");
+            }
+            emails.push(email);
+        }
+        shares.extend(fields.required("percentage", rules::share));
+        fields.finish();
+    }
+    if !Percentage::fit_in_whole(&shares) {
+        issues.add("split", "must have percentages that sum to at most 100");
+    }
+    !items.is_empty()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,70 @@
+//! The error table: names, statuses and what a caller is told.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::*;
+
+fn envelope(error: &ApiError) -> Value {
+    let request = RequestId::parse("req_01h455vb4pex5vsknk084sn02q").unwrap();
+    serde_json::from_slice(&error.body(request)).unwrap()
+}
+
+#[test]
+fn the_envelope_is_that_of_the_contract() {
+    assert_eq!(
+        envelope(&ApiError::new(ErrorCode::NotFound)),
+        json!({
+            "success": false,
+            "request_id": "req_01h455vb4pex5vsknk084sn02q",
+            "error": {"code": "not_found", "message": "There is nothing here.", "retryable": false},
+        })
+    );
+    let issues = vec![Issue::new("split[0].percentage", "must be \"small\""), Issue::new("", "is odd")];
+    let error = ApiError::invalid(issues).retry_after(7).because("a secret");
+    assert_eq!(
+        envelope(&error).get("error"),
+        Some(&json!({
+            "code": "VALIDATION_ERROR",
+            "message": "The request is not valid.",
+            "retryable": false,
+            "issues": [
+                {"path": "split[0].percentage", "message": "must be \"small\""},
+                {"path": "", "message": "is odd"},
+            ],
+            "retry_after": 7,
+        }))
+    );
+}
+
+#[test]
+fn no_cause_reaches_the_caller() {
+    let request = RequestId::parse("req_01h455vb4pex5vsknk084sn02q").unwrap();
+    for error in [
+        ApiError::internal("hush"),
+        QueryError::Unavailable("hush".to_owned()).into(),
+        QueryError::Corrupt("hush".to_owned()).into(),
+    ] {
+        assert!(!String::from_utf8(error.body(request)).unwrap().contains("hush"));
+        assert!(error.cause.unwrap().contains("hush"));
+    }
+}
+
+#[test]
+fn codes_are_told_apart_and_retries_make_sense() {
+    let names: BTreeSet<_> = ErrorCode::ALL.iter().map(|code| code.name()).collect();
+    assert_eq!(names.len(), ErrorCode::ALL.len());
+    let by_status = ErrorCode::ALL.iter().map(|code| code.status());
+    assert!(by_status.is_sorted(), "the table is ordered by status");
+    for code in ErrorCode::ALL {
+        let expected = match code.status().as_u16() {
+            409 => matches!(code, ErrorCode::IdempotencyKeyInProgress | ErrorCode::ExternalIdInProgress),
+            429 | 500 | 502 | 503 => true,
+            _ => false,
+        };
+        assert_eq!(code.is_retryable(), expected, "{}", code.name());
+        assert!(code.message().ends_with('.'), "{}", code.message());
+    }
+}

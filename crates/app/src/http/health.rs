@@ -1,0 +1,44 @@
+//! Whether the process lives, whether it can serve, and numbers about itself.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use actix_web::http::header::HeaderValue;
+
+use super::error::{ApiError, ErrorCode, STORE_RETRY_AFTER_S};
+use super::reply::Reply;
+use super::state::AppState;
+
+/// How long the store may take to say that it is ready.
+const READY_WITHIN: Duration = Duration::from_secs(1);
+/// The text format of Prometheus.
+const PROMETHEUS: HeaderValue = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
+
+/// The process lives: it got this far.
+#[must_use]
+pub fn live() -> Reply {
+    Reply::json(&br#"{"status":"ok"}"#[..])
+}
+
+/// Whether requests should be sent here.
+///
+/// # Errors
+/// `service_unavailable` while the process is about to stop, and while the store does not answer or is not migrated.
+pub async fn ready(state: &AppState) -> Result<Reply, ApiError> {
+    let not_ready =
+        |cause: String| ApiError::new(ErrorCode::ServiceUnavailable).retry_after(STORE_RETRY_AFTER_S).because(cause);
+    if state.draining.load(Ordering::Relaxed) {
+        return Err(not_ready("the process is about to stop".to_owned()));
+    }
+    match tokio::time::timeout(READY_WITHIN, state.ports.maintenance.ready()).await {
+        Ok(Ok(())) => Ok(live()),
+        Ok(Err(error)) => Err(not_ready(error.to_string())),
+        Err(_) => Err(not_ready("the store did not answer in time".to_owned())),
+    }
+}
+
+/// All numbers.
+#[must_use]
+pub fn metrics(state: &AppState) -> Reply {
+    Reply::typed(PROMETHEUS, state.metrics_handle.render())
+}

@@ -1,0 +1,73 @@
+//! Reading JSON strictly: numbers as text, no key twice, bounded depth.
+
+use super::*;
+
+fn problems(body: &[u8]) -> Vec<String> {
+    let issues = Issues::default();
+    let _node = read(body, &issues);
+    issues.into_vec().into_iter().map(|issue| format!("{}: {}", issue.path, issue.message)).collect()
+}
+
+#[test]
+fn values_keep_what_was_written() {
+    let issues = Issues::default();
+    let node = read(br#" {"a":[1.50e1,"x\u00e9\n",null,true,false,{}],"b":{"c":-0}} "#, &issues);
+    let text = |text: &'static str| Node::Text(text.into());
+    let expected = Node::Object(vec![
+        (
+            "a".into(),
+            Node::List(vec![
+                Node::Number("1.50e1"),
+                text("xé\n"),
+                Node::Null,
+                Node::Bool(true),
+                Node::Bool(false),
+                Node::Object(vec![]),
+            ]),
+        ),
+        ("b".into(), Node::Object(vec![("c".into(), Node::Number("-0"))])),
+    ]);
+    assert_eq!(node, expected);
+    assert!(issues.is_empty());
+}
+
+#[test]
+fn repeated_keys_are_found_at_any_depth_and_however_they_are_spelled() {
+    assert_eq!(
+        problems(br#"{"a":1,"b":[{"c":1,"\u0063":2,"c":3}],"a":2}"#),
+        ["b[0].c: is given more than once", "b[0].c: is given more than once", "a: is given more than once"]
+    );
+}
+
+#[test]
+fn broken_bodies_are_named() {
+    for (body, expected) in [
+        (&b""[..], ": must be a JSON object, and is empty"),
+        (b"{\"a\":\"\xff\"}", ": is not valid UTF-8"),
+        (b"{", ": is not valid JSON (line 1, column 1)"),
+        (b"{}x", ": is not valid JSON (line 1, column 3)"),
+        (b"{\"a\":01}", ": is not valid JSON (line 1, column 7)"),
+        (b"{\"a\":NaN}", ": is not valid JSON (line 1, column 6)"),
+        (b"{\"a\":\"\n\"}", ": is not valid JSON (line 1, column 6)"),
+        (b"\xef\xbb\xbf{}", ": is not valid JSON (line 1, column 1)"),
+        (br#"{"a":"\ud800"}"#, "a: has an escape that is not a character"),
+        (b"[[[[[[[[[1]]]]]]]]]", "[0][0][0][0][0][0][0][0]: is nested too deeply"),
+    ] {
+        assert_eq!(problems(body), [expected], "{}", String::from_utf8_lossy(body));
+    }
+}
+
+#[test]
+fn depth_is_no_danger() {
+    let deep = "[".repeat(30_000) + &"]".repeat(30_000);
+    assert_eq!(problems(deep.as_bytes()).len(), 1);
+}
+
+#[test]
+fn problems_and_their_paths_are_bounded() {
+    let many: String = (0..1_000).map(|_| "\"a\":1,").collect();
+    assert_eq!(problems(format!("{{{many}\"b\":1}}").as_bytes()).len(), 64);
+    let long = "x".repeat(10_000);
+    let told = problems(format!("{{\"{long}\":1,\"{long}\":1}}").as_bytes()).concat();
+    assert!(told.len() < 200, "{told}");
+}

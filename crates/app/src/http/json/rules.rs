@@ -1,0 +1,147 @@
+//! What single values must be: numbers, texts, addresses.
+
+use std::ops::RangeInclusive;
+
+use cais_domain::external_id::ExternalId;
+use cais_domain::money::Money;
+use cais_domain::rate::Percentage;
+use cais_domain::text::{LineBreaks, Text};
+
+use super::Node;
+use super::fields::Complaint;
+use super::number::Number;
+
+/// Characters beside letters and digits that a URI may have (RFC 3986, section 2).
+const URI_PUNCTUATION: &[u8] = b"-._~:/?#[]@!$&'()*+,;=%";
+/// Characters beside letters and digits in an e-mail's local part (RFC 5322, `atext` and the dot).
+const LOCAL_PUNCTUATION: &[u8] = b"!#$%&'*+-/=?^_`{|}~.";
+/// Longest local part and longest label of a domain (RFC 5321, section 4.5.3.1.1; RFC 1035, section 2.3.4).
+const MAX_LOCAL_BYTES: usize = 64;
+const MAX_LABEL_BYTES: usize = 63;
+
+/// The text of a number.
+///
+/// # Errors
+/// When it is something else.
+pub fn number<'n>(node: &'n Node<'_>) -> Result<&'n str, Complaint> {
+    match node {
+        Node::Number(text) => Ok(text),
+        Node::Null | Node::Bool(_) | Node::Text(_) | Node::List(_) | Node::Object(_) | Node::Unreadable => {
+            Err("must be a number".into())
+        }
+    }
+}
+
+/// A string as it was sent.
+///
+/// # Errors
+/// When it is something else.
+pub fn string<'n>(node: &'n Node<'_>) -> Result<&'n str, Complaint> {
+    match node {
+        Node::Text(text) => Ok(text),
+        Node::Null | Node::Bool(_) | Node::Number(_) | Node::List(_) | Node::Object(_) | Node::Unreadable => {
+            Err("must be a string".into())
+        }
+    }
+}
+
+/// The items of an array of at most `max`.
+///
+/// # Errors
+/// When it is something else or has more.
+pub fn list<'n, 'a>(node: &'n Node<'a>, max: usize) -> Result<&'n [Node<'a>], Complaint> {
+    match node {
+        Node::List(items) if items.len() <= max => Ok(items),
+        Node::List(_) => Err(format!("must have at most {max} items").into()),
+        Node::Null | Node::Bool(_) | Node::Number(_) | Node::Text(_) | Node::Object(_) | Node::Unreadable => {
+            Err("must be an array".into())
+        }
+    }
+}
+
+/// An amount in BRL of at least `least`.
+///
+/// # Errors
+/// When it is no number, has more than two decimals, is too large or too small.
+pub fn money(node: &Node<'_>, least: Money) -> Result<Money, Complaint> {
+    let amount = Money::parse(number(node)?).map_err(|error| Complaint::from(error.to_string()))?;
+    if amount < least { Err(format!("must be at least {least}").into()) } else { Ok(amount) }
+}
+
+/// An integer within bounds, told by value: `3600.0` is one.
+///
+/// # Errors
+/// When it is none or outside of them.
+pub fn integer(node: &Node<'_>, bounds: &RangeInclusive<i64>) -> Result<i64, Complaint> {
+    let complaint = || Complaint::from(format!("must be an integer from {} to {}", bounds.start(), bounds.end()));
+    let value = number(node).ok().and_then(|text| Number::of(text).to_i64()).ok_or_else(complaint)?;
+    if bounds.contains(&value) { Ok(value) } else { Err(complaint()) }
+}
+
+/// A text of at most `max_chars` characters.
+///
+/// # Errors
+/// When it is none, too long, or has control characters.
+pub fn text(node: &Node<'_>, max_chars: usize, line_breaks: LineBreaks) -> Result<Text, Complaint> {
+    Text::parse(string(node)?, max_chars, line_breaks).map_err(|error| error.to_string().into())
+}
+
+/// The caller's own name for something.
+///
+/// # Errors
+/// When it is no string, empty, too long, or has control characters.
+pub fn external_id(node: &Node<'_>) -> Result<ExternalId, Complaint> {
+    ExternalId::parse(string(node)?).map_err(|error| error.to_string().into())
+}
+
+/// A percentage above 0 and at most 100, with at most four decimals.
+///
+/// # Errors
+/// When it is something else.
+pub fn share(node: &Node<'_>) -> Result<Percentage, Complaint> {
+    let share = Percentage::parse(number(node)?).map_err(|error| Complaint::from(error.to_string()))?;
+    if share.is_zero() { Err("must be greater than 0".into()) } else { Ok(share) }
+}
+
+/// An absolute URI of at most `max_chars` characters (RFC 3986: a scheme, a colon, something after it).
+///
+/// # Errors
+/// When it is something else.
+pub fn uri(node: &Node<'_>, max_chars: usize) -> Result<String, Complaint> {
+    let text = text(node, max_chars, LineBreaks::Refused)?.into_string();
+    let well_formed = text.split_once(':').is_some_and(|(scheme, rest)| {
+        scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+            && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
+            && !rest.is_empty()
+            && rest.bytes().all(|byte| byte.is_ascii_alphanumeric() || URI_PUNCTUATION.contains(&byte))
+    });
+    if well_formed { Ok(text) } else { Err("must be a URI".into()) }
+}
+
+/// An e-mail address of at most `max_chars` characters, in lower case: that is how accounts are known.
+///
+/// # Errors
+/// When it is something else.
+pub fn email(node: &Node<'_>, max_chars: usize) -> Result<String, Complaint> {
+    let text = text(node, max_chars, LineBreaks::Refused)?.into_string();
+    let well_formed =
+        text.split_once('@').is_some_and(|(local, domain)| is_local(local) && domain.split('.').all(is_label));
+    if well_formed { Ok(text.to_ascii_lowercase()) } else { Err("must be an e-mail address".into()) }
+}
+
+fn is_local(local: &str) -> bool {
+    local.len() <= MAX_LOCAL_BYTES
+        && local.split('.').all(|part| !part.is_empty())
+        && local.bytes().all(|byte| byte.is_ascii_alphanumeric() || LOCAL_PUNCTUATION.contains(&byte))
+}
+
+fn is_label(label: &str) -> bool {
+    !label.is_empty()
+        && label.len() <= MAX_LABEL_BYTES
+        && !label.starts_with('-')
+        && !label.ends_with('-')
+        && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,90 @@
+use super::*;
+
+fn told<T>(result: Result<T, Complaint>) -> String {
+    result.map_or_else(Complaint::into_owned, |_| "fine".to_owned())
+}
+
+fn text_node(text: &str) -> Node<'_> {
+    Node::Text(text.into())
+}
+
+#[test]
+fn amounts() {
+    let least = Money::from_centavos(200);
+    for (text, expected) in [
+        ("2", "fine"),
+        ("2.000", "fine"),
+        ("200e-2", "fine"),
+        ("999999999999.99", "fine"),
+        ("1.99", "must be at least 2.00"),
+        ("-5", "must be at least 2.00"),
+        ("10.505", "must have at most two decimals"),
+        ("1000000000000", "is too large: at most 12 digits before the decimal point"),
+    ] {
+        assert_eq!(told(money(&Node::Number(text), least)), expected, "{text}");
+    }
+    assert_eq!(told(money(&text_node("10"), least)), "must be a number");
+    assert_eq!(told(money(&Node::Bool(true), least)), "must be a number");
+}
+
+#[test]
+fn integers() {
+    for (text, expected) in [
+        ("60", "fine"),
+        ("60.0", "fine"),
+        ("59", "must be an integer from 60 to 86400"),
+        ("86401", "must be an integer from 60 to 86400"),
+        ("60.5", "must be an integer from 60 to 86400"),
+    ] {
+        assert_eq!(told(integer(&Node::Number(text), &(60..=86_400))), expected, "{text}");
+    }
+    assert_eq!(told(integer(&text_node("60"), &(60..=86_400))), "must be an integer from 60 to 86400");
+}
+
+#[test]
+fn shares() {
+    for (text, expected) in [
+        ("100", "fine"),
+        ("0.0001", "fine"),
+        ("0", "must be greater than 0"),
+        ("-1", "must be between 0 and 100"),
+        ("100.0001", "must be between 0 and 100"),
+        ("1.00001", "must have at most four decimals"),
+    ] {
+        assert_eq!(told(share(&Node::Number(text))), expected, "{text}");
+    }
+}
+
+#[test]
+fn uris() {
+    for good in ["https://shop.example/hook?a=b#c", "http://localhost:8080", "urn:x", "https://[::1]/"] {
+        assert_eq!(told(uri(&text_node(good), 500)), "fine", "{good}");
+    }
+    for bad in ["", "nope", "://x", "1http://x", "https:", "https://a b", "https://x/\"", "https://é.example"] {
+        assert_eq!(told(uri(&text_node(bad), 500)), "must be a URI", "{bad}");
+    }
+    assert_eq!(told(uri(&text_node("https://x/y"), 10)), "must have at most 10 characters");
+}
+
+#[test]
+fn emails() {
+    for good in ["ana@shop.example", "A.n-a+tag@localhost", "o'neil@x-y.example"] {
+        assert_eq!(told(email(&text_node(good), 200)), "fine", "{good}");
+    }
+    for bad in [
+        "",
+        "ana",
+        "@shop.example",
+        "ana@",
+        "a..b@x",
+        ".a@x",
+        "a@b@c",
+        "a b@x",
+        "ana@-x.example",
+        "ana@x..example",
+        "aná@x",
+    ] {
+        assert_eq!(told(email(&text_node(bad), 200)), "must be an e-mail address", "{bad}");
+    }
+    assert_eq!(email(&text_node("Ana@Shop.Example"), 200).as_deref(), Ok("ana@shop.example"));
+}

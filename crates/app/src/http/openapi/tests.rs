@@ -1,0 +1,187 @@
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::*;
+
+fn parsed() -> Value {
+    serde_json::from_str(&document().unwrap()).unwrap()
+}
+
+/// Every operation: path, method, description.
+fn operations(document: &Value) -> Vec<(String, String, Value)> {
+    let paths = document.get("paths").unwrap().as_object().unwrap();
+    let each = paths.iter().flat_map(|(path, item)| {
+        let item = item.as_object().unwrap();
+        item.iter().map(|(method, operation)| (path.clone(), method.clone(), operation.clone()))
+    });
+    each.collect()
+}
+
+#[test]
+fn it_is_the_same_every_time_and_says_who_it_is() {
+    assert_eq!(document().unwrap(), document().unwrap());
+    let document = parsed();
+    assert_eq!(document.pointer("/info/version").unwrap(), "1.1.0");
+    assert_eq!(document.pointer("/openapi").unwrap(), "3.1.0");
+    let schemes: Vec<_> =
+        document.pointer("/components/securitySchemes").unwrap().as_object().unwrap().keys().collect();
+    assert_eq!(schemes, ["bearer", "x-api-key"]);
+}
+
+#[test]
+fn every_route_is_described_and_nothing_else() {
+    let served: BTreeSet<(String, String)> = ROUTES
+        .iter()
+        .flat_map(|route| {
+            let methods: &[&str] = match route.verb {
+                Verb::Get => &["get"],
+                Verb::Post => &["post"],
+                Verb::Put => &["put"],
+                Verb::Any => &["get", "post", "put", "patch", "delete"],
+            };
+            methods.iter().map(|method| (route.pattern.replace("{*", "{"), (*method).to_owned()))
+        })
+        .collect();
+    let described: BTreeSet<_> = operations(&parsed()).into_iter().map(|(path, method, _)| (path, method)).collect();
+    assert_eq!(described, served);
+}
+
+#[test]
+fn operations_have_ids_of_their_own_tags_answers_and_all_their_path_parameters() {
+    let document = parsed();
+    let tags: BTreeSet<_> = TAGS.iter().map(|(name, _)| *name).collect();
+    let mut ids = BTreeSet::new();
+    for (path, method, operation) in operations(&document) {
+        let id = operation.get("operationId").unwrap().as_str().unwrap().to_owned();
+        assert!(ids.insert(id.clone()), "{id} twice");
+        assert!(tags.contains(operation.pointer("/tags/0").unwrap().as_str().unwrap()), "{id}");
+        assert!(!operation.get("responses").unwrap().as_object().unwrap().is_empty(), "{id}");
+        let none = Vec::new();
+        let parameters = operation.get("parameters").and_then(Value::as_array).unwrap_or(&none);
+        let in_path = parameters.iter().filter(|parameter| parameter.get("in").unwrap() == "path").count();
+        assert_eq!(in_path, path.matches('{').count(), "{method} {path}");
+        let secured = operation.get("security").is_some();
+        assert_eq!(secured, path.starts_with("/v1/") && path != "/v1/openapi.json", "{method} {path}");
+    }
+}
+
+#[test]
+fn every_error_code_stands_somewhere_under_its_status() {
+    let all = operations(&parsed());
+    for code in ErrorCode::ALL {
+        // Two codes belong to paths and methods that are not there, so no operation can name them.
+        let unnamed = matches!(code, ErrorCode::MethodNotAllowed);
+        let pointer =
+            format!("/responses/{}/content/application~1json/examples/{}", code.status().as_u16(), code.name());
+        assert_eq!(
+            all.iter().any(|(_, _, operation)| operation.pointer(&pointer).is_some()),
+            !unnamed,
+            "{}",
+            code.name()
+        );
+    }
+}
+
+#[test]
+fn examples_have_exactly_the_fields_of_their_schemas() {
+    let document = parsed();
+    let mut seen = 0;
+    for (path, method, operation) in operations(&document) {
+        let responses = operation.get("responses").unwrap().as_object().unwrap();
+        let bodies = responses.values().chain(operation.get("requestBody"));
+        for content in bodies.filter_map(|body| body.pointer("/content/application~1json")) {
+            let Some(schema) = content.get("schema") else { continue };
+            let one = content.get("example").into_iter();
+            let named = content.get("examples").and_then(Value::as_object).into_iter().flat_map(|all| all.values());
+            for example in one.chain(named.map(|example| example.get("value").unwrap())) {
+                compare(&document, schema, example, &format!("{method} {path}"));
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen > 50, "only {seen} examples");
+}
+
+/// Fails unless the value has all required fields of its schema, no other than its fields, and their types.
+fn compare(document: &Value, schema: &Value, value: &Value, place: &str) {
+    if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
+        let target = document.pointer(reference.strip_prefix('#').unwrap());
+        return compare(document, target.unwrap_or_else(|| unknown(place, reference)), value, place);
+    }
+    if let Some(options) = schema.get("oneOf").and_then(Value::as_array) {
+        let of_type = options
+            .iter()
+            .find(|option| (option.get("type").and_then(Value::as_str) == Some("null")) == value.is_null());
+        return compare(document, of_type.unwrap(), value, place);
+    }
+    let named = schema.get("type").unwrap();
+    let types = named.as_array().cloned().unwrap_or_else(|| vec![named.clone()]);
+    let actual = match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(number) if number.is_i64() && types.iter().any(|name| name == "integer") => "integer",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    };
+    assert!(types.iter().any(|name| name == actual), "{place}: {value} is not {types:?}");
+    if let Value::Array(items) = value {
+        for item in items {
+            compare(document, schema.get("items").unwrap(), item, place);
+        }
+    }
+    let Value::Object(members) = value else { return };
+    let fields = schema.get("properties").unwrap().as_object().unwrap();
+    for (name, member) in members {
+        let field = fields.get(name).unwrap_or_else(|| unknown(place, name));
+        compare(document, field, member, &format!("{place} {name}"));
+    }
+    let none = Vec::new();
+    for name in schema.get("required").and_then(Value::as_array).unwrap_or(&none) {
+        assert!(members.contains_key(name.as_str().unwrap()), "{place}: {name} is missing");
+    }
+}
+
+#[expect(clippy::panic, reason = "a test fails by panicking")]
+fn unknown(place: &str, name: &str) -> ! {
+    panic!("{place}: nothing is called {name}")
+}
+
+#[test]
+fn a_charge_and_a_balance_are_described_with_the_fields_of_the_contract() {
+    let document = parsed();
+    let required = |schema: &str| {
+        let names = document.pointer(&format!("/components/schemas/{schema}/required")).unwrap().as_array().unwrap();
+        names.iter().map(|name| name.as_str().unwrap().to_owned()).collect::<BTreeSet<_>>()
+    };
+    let fields = |schema: &str| {
+        let names = document.pointer(&format!("/components/schemas/{schema}/properties")).unwrap().as_object().unwrap();
+        names.keys().cloned().collect::<BTreeSet<_>>()
+    };
+    let set = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>();
+    let charge = set(&[
+        "id",
+        "txid",
+        "external_id",
+        "amount",
+        "status",
+        "description",
+        "pix",
+        "end_to_end_id",
+        "paid_at",
+        "expires_at",
+        "created_at",
+    ]);
+    let balance = set(&["available_balance", "pending_balance", "blocked_balance", "total_balance", "currency"]);
+    let page = set(&["data", "has_more", "next_starting_after"]);
+    for (schema, expected) in [("Charge", charge), ("Balance", balance), ("ChargePage", page)] {
+        assert_eq!((fields(schema), required(schema)), (expected.clone(), expected), "{schema}");
+    }
+    assert_eq!(required("NewCharge"), set(&["amount"]));
+    assert_eq!(required("Error"), set(&["success", "request_id", "error"]));
+    assert_eq!(required("ErrorDetail"), set(&["code", "message", "retryable"]));
+}

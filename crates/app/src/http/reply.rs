@@ -1,0 +1,125 @@
+//! An answer on its way to the caller.
+
+use actix_web::HttpResponse;
+use actix_web::body::BoxBody;
+use actix_web::http::StatusCode;
+use actix_web::http::header::{ALLOW, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
+use actix_web::web::Bytes;
+use cais_domain::ids::RequestId;
+use cais_ports::RateDecision;
+use cais_use_cases::Answer;
+
+use super::error::ApiError;
+
+/// Names a request in its answer and in the log.
+pub const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+const RATE_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
+const RATE_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
+const RATE_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
+const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+
+/// What a handler answers.
+#[derive(Debug)]
+pub struct Reply {
+    /// The status.
+    pub status: StatusCode,
+    /// The type of the body; `None` when there is none.
+    pub content_type: Option<HeaderValue>,
+    /// The body.
+    pub body: Bytes,
+    /// The request whose answer this repeats.
+    pub replay_of: Option<RequestId>,
+    /// Headers of this answer alone.
+    pub extra: Option<(HeaderName, HeaderValue)>,
+}
+
+impl Reply {
+    /// 200 with a JSON body.
+    #[must_use]
+    pub fn json(body: impl Into<Bytes>) -> Self {
+        Self { status: StatusCode::OK, content_type: Some(JSON), body: body.into(), replay_of: None, extra: None }
+    }
+
+    /// 200 with a body of another type.
+    #[must_use]
+    pub fn typed(content_type: HeaderValue, body: impl Into<Bytes>) -> Self {
+        Self { content_type: Some(content_type), ..Self::json(body) }
+    }
+
+    /// 200 and nothing more.
+    #[must_use]
+    pub fn empty() -> Self {
+        Self { content_type: None, ..Self::json(Bytes::new()) }
+    }
+
+    /// 308 to another place on this host.
+    #[must_use]
+    pub fn redirect(to: &'static str) -> Self {
+        let extra = Some((LOCATION, HeaderValue::from_static(to)));
+        Self { status: StatusCode::PERMANENT_REDIRECT, extra, ..Self::empty() }
+    }
+
+    /// The answer of a use case.
+    ///
+    /// # Errors
+    /// `internal_error` when its status is none.
+    pub fn answer(answer: Answer) -> Result<Self, ApiError> {
+        let status = StatusCode::from_u16(answer.status).map_err(|error| ApiError::internal(error.to_string()))?;
+        Ok(Self { status, replay_of: answer.replay_of, ..Self::json(answer.body) })
+    }
+
+    /// A failure.
+    #[must_use]
+    pub fn failure(error: &ApiError, request: RequestId) -> Self {
+        Self { status: error.code.status(), ..Self::json(error.body(request)) }
+    }
+
+    /// The response with the headers that every answer has.
+    #[must_use]
+    pub fn into_response(
+        self,
+        request: RequestId,
+        rate: Option<RateDecision>,
+        error: Option<&ApiError>,
+    ) -> HttpResponse {
+        let mut response = HttpResponse::with_body(self.status, self.body).map_into_boxed_body();
+        let headers = response.headers_mut();
+        let shown = self.replay_of.unwrap_or(request);
+        if let Ok(id) = HeaderValue::try_from(shown.to_string()) {
+            headers.insert(X_REQUEST_ID, id);
+        }
+        if let Some(content_type) = self.content_type {
+            headers.insert(CONTENT_TYPE, content_type);
+        }
+        if let Some(rate) = rate {
+            headers.insert(RATE_LIMIT, rate.limit.into());
+            headers.insert(RATE_REMAINING, rate.remaining.into());
+            headers.insert(RATE_RESET, rate.reset_s.into());
+        }
+        if self.replay_of.is_some() {
+            headers.insert(REPLAYED, HeaderValue::from_static("true"));
+        }
+        if let Some((name, value)) = self.extra {
+            headers.insert(name, value);
+        }
+        if let Some(error) = error {
+            tell(&mut response, error);
+        }
+        response
+    }
+}
+
+/// The headers that belong to a failure.
+fn tell(response: &mut HttpResponse<BoxBody>, error: &ApiError) {
+    let headers = response.headers_mut();
+    if let Some(seconds) = error.retry_after_s {
+        headers.insert(RETRY_AFTER, seconds.into());
+    }
+    if let Some(allow) = error.allow.as_ref().and_then(|allow| HeaderValue::from_str(allow).ok()) {
+        headers.insert(ALLOW, allow);
+    }
+    if error.code.status() == StatusCode::UNAUTHORIZED {
+        headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+    }
+}

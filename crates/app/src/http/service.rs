@@ -1,0 +1,217 @@
+//! The way of every request: who calls, how often, what is there, whether it may be used, and what comes of it.
+
+use std::any::Any;
+use std::net::IpAddr;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use actix_web::web::{Bytes, Payload};
+use actix_web::{HttpRequest, HttpResponse};
+use cais_domain::api_key::Scope;
+use cais_domain::ids::RequestId;
+use cais_ports::RateDecision;
+use cais_use_cases::keys::authenticate::{AuthenticateError, Caller};
+use futures_util::FutureExt as _;
+use tracing::Instrument as _;
+
+use super::error::{ApiError, ErrorCode, STORE_RETRY_AFTER_S};
+use super::reply::Reply;
+use super::routes::{Access, Endpoint, Found, Params, Route, Router, needs_key};
+use super::state::AppState;
+use super::telemetry::Answered;
+use super::{auth, balance, body, callbacks, charges, docs, health, sandbox};
+
+/// A POST answers within 10 s, whatever the store and the acquirers do; what is left is for the way back.
+const ANSWER_WITHIN: Duration = Duration::from_millis(9_500);
+
+/// What is known of a request so far; it outlives a panic of its handler.
+struct Visit {
+    id: RequestId,
+    route: Option<usize>,
+    caller: Option<Arc<Caller>>,
+    rate: Option<RateDecision>,
+}
+
+/// A request that passed every check that does not need its contents.
+pub struct Call<'r> {
+    /// What handlers work with.
+    pub state: &'r Arc<AppState>,
+    /// The request's id.
+    pub id: RequestId,
+    /// The request itself, for its headers.
+    pub request: &'r HttpRequest,
+    /// What stands for the names in the path's pattern.
+    pub params: Params<'r>,
+    /// The body; empty where none is read.
+    pub body: Bytes,
+}
+
+impl Call<'_> {
+    /// The query string; empty when there is none.
+    #[must_use]
+    pub fn query(&self) -> &str {
+        self.request.query_string()
+    }
+}
+
+/// Answers a request, whatever happens.
+pub async fn answer(state: Arc<AppState>, router: Arc<Router>, request: HttpRequest, payload: Payload) -> HttpResponse {
+    let started = Instant::now();
+    let id = RequestId::new(state.ports.ids.next_uuid());
+    let span = tracing::info_span!("request", %id);
+    let mut visit = Visit { id, route: None, caller: None, rate: None };
+    let work = handle(&state, &router, &request, payload, &mut visit).instrument(span);
+    let result = AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(|panic| Err(panicked(panic.as_ref())));
+
+    let error = result.as_ref().err().cloned();
+    let reply = result.unwrap_or_else(|error| Reply::failure(&error, id));
+    state.telemetry.record(&Answered {
+        request: id,
+        route: visit.route,
+        method: request.method().as_str(),
+        caller: visit.caller.as_deref(),
+        status: reply.status,
+        code: error.as_ref().map(|error| error.code.name()),
+        cause: error.as_ref().and_then(|error| error.cause.as_deref()),
+        replay_of: reply.replay_of,
+        took: started.elapsed(),
+    });
+    reply.into_response(id, visit.rate, error.as_ref())
+}
+
+/// What a panic said, for the log.
+fn panicked(panic: &(dyn Any + Send)) -> ApiError {
+    let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    ApiError::internal(format!("the handler panicked: {}", text.unwrap_or("without a word")))
+}
+
+/// The checks in their order, then the handler.
+async fn handle(
+    state: &Arc<AppState>,
+    router: &Router,
+    request: &HttpRequest,
+    payload: Payload,
+    visit: &mut Visit,
+) -> Result<Reply, ApiError> {
+    let path = request.uri().path();
+    let found = router.find(request.method().as_str(), path);
+    if let Found::Route { index, .. } = found {
+        visit.route = Some(index);
+    }
+    if needs_key(path) {
+        let caller = authenticate(state, request).await?;
+        let key = &visit.caller.insert(caller).key;
+        let rate = state.rates.count(key, state.ports.clock.now()).await;
+        visit.rate = Some(rate);
+        if !rate.allowed {
+            return Err(too_many(state, rate));
+        }
+    }
+    let (route, params) = match found {
+        Found::Route { route, params, .. } => (route, params),
+        Found::OtherMethods { allow } => {
+            return Err(ApiError { allow: Some(allow), ..ApiError::new(ErrorCode::MethodNotAllowed) });
+        }
+        Found::Nothing => return Err(ApiError::new(ErrorCode::NotFound)),
+    };
+    let caller = permitted(route, visit.caller.as_ref())?;
+    let body = body::receive(route.body, request.headers(), payload).await?;
+    let call = Call { state, id: visit.id, request, params, body };
+    match caller {
+        Some(caller) => dispatch(route, call, caller).await,
+        None => dispatch_open(route, call).await,
+    }
+}
+
+async fn authenticate(state: &AppState, request: &HttpRequest) -> Result<Arc<Caller>, ApiError> {
+    let token = auth::presented_key(request.headers())?;
+    let from = request.peer_addr().map(|address| canonical(address.ip()));
+    state.keys.authenticate(&token, from).await.map_err(|error| match error {
+        AuthenticateError::InvalidKey => ApiError::new(ErrorCode::InvalidApiKey),
+        AuthenticateError::Unavailable(error) => error.into(),
+    })
+}
+
+/// An IPv4 caller on an IPv6 socket is an IPv4 caller: allow-lists are written that way.
+fn canonical(address: IpAddr) -> IpAddr {
+    address.to_canonical()
+}
+
+fn too_many(state: &AppState, rate: RateDecision) -> ApiError {
+    let left = rate.reset_s.saturating_sub(state.ports.clock.now().as_second());
+    // At least one second: a caller that repeats at once meets the same window.
+    let seconds = u32::try_from(left.max(1)).unwrap_or(u32::MAX);
+    ApiError::new(ErrorCode::RateLimitExceeded).retry_after(seconds)
+}
+
+/// The caller, if the route wants one and the key may use it; `None` where the route is open.
+fn permitted<'c>(route: &Route, caller: Option<&'c Arc<Caller>>) -> Result<Option<&'c Arc<Caller>>, ApiError> {
+    match (route.access, caller) {
+        (Access::Open | Access::SecretPath, _) => Ok(None),
+        (Access::AnyKey, Some(caller)) => Ok(Some(caller)),
+        (Access::Scoped(scope), Some(caller)) if caller.scopes.contains(scope) => Ok(Some(caller)),
+        (Access::Scoped(scope), Some(_)) => Err(lacks(scope)),
+        (Access::AnyKey | Access::Scoped(_), None) => Err(ApiError::new(ErrorCode::MissingApiKey)),
+    }
+}
+
+fn lacks(scope: Scope) -> ApiError {
+    ApiError::new(ErrorCode::InsufficientScope).saying(format!("The API key does not have the scope {scope}."))
+}
+
+async fn dispatch(route: &Route, call: Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiError> {
+    match route.endpoint {
+        Endpoint::GetCharge => charges::get::answer(&call, caller).await,
+        Endpoint::ListCharges => charges::list::answer(&call, caller).await,
+        Endpoint::CreateCharge => charges::create::answer(&call, caller).await,
+        Endpoint::CancelCharge => charges::cancel::answer(&call, caller).await,
+        Endpoint::GetBalance => balance::answer(&call, caller).await,
+        Endpoint::SandboxPay => sandbox::pay(&call, caller).await,
+        Endpoint::SandboxExpire => sandbox::expire(&call, caller).await,
+        Endpoint::SandboxFaults => sandbox::faults(&call).await,
+        Endpoint::SandboxClock => sandbox::clock(&call).await,
+        Endpoint::Reserved => Err(ApiError::new(ErrorCode::NotImplemented)),
+        Endpoint::Health
+        | Endpoint::Ready
+        | Endpoint::Metrics
+        | Endpoint::OpenApi
+        | Endpoint::DocsRedirect
+        | Endpoint::Docs
+        | Endpoint::Callback => Err(ApiError::internal("an open route was dispatched with a caller")),
+    }
+}
+
+async fn dispatch_open(route: &Route, call: Call<'_>) -> Result<Reply, ApiError> {
+    match route.endpoint {
+        Endpoint::Health => Ok(health::live()),
+        Endpoint::Ready => health::ready(call.state).await,
+        Endpoint::Metrics => Ok(health::metrics(call.state)),
+        Endpoint::OpenApi => docs::document(),
+        Endpoint::DocsRedirect => Ok(docs::redirect()),
+        Endpoint::Docs => docs::page(call.params.first()),
+        Endpoint::Callback => callbacks::answer(&call).await,
+        Endpoint::ListCharges
+        | Endpoint::CreateCharge
+        | Endpoint::GetCharge
+        | Endpoint::CancelCharge
+        | Endpoint::GetBalance
+        | Endpoint::Reserved
+        | Endpoint::SandboxPay
+        | Endpoint::SandboxExpire
+        | Endpoint::SandboxFaults
+        | Endpoint::SandboxClock => Err(ApiError::internal("a route that needs a caller was dispatched without one")),
+    }
+}
+
+/// Runs work to its end whether or not the caller waits for it: a half-done creation is worse than one nobody heard of.
+///
+/// # Errors
+/// `service_unavailable` when it takes longer than a caller waits (it goes on all the same), `internal_error` when it panicked.
+pub async fn to_the_end<T: 'static>(work: impl Future<Output = T> + 'static) -> Result<T, ApiError> {
+    let task = actix_web::rt::spawn(work.in_current_span());
+    match tokio::time::timeout(ANSWER_WITHIN, task).await {
+        Ok(ended) => ended.map_err(|error| ApiError::internal(format!("the work did not end: {error}"))),
+        Err(_) => Err(ApiError::new(ErrorCode::ServiceUnavailable).retry_after(STORE_RETRY_AFTER_S)),
+    }
+}

@@ -1,0 +1,149 @@
+//! Numbers about requests, and one log line for each.
+
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use actix_web::http::StatusCode;
+use cais_domain::ids::RequestId;
+use cais_use_cases::keys::authenticate::Caller;
+use metrics::{Counter, Histogram};
+
+use super::routes::ROUTES;
+
+/// What requests count under that meet no route: paths are the caller's words and never become labels.
+const UNMATCHED: &str = "unmatched";
+/// Statuses that are counted one by one; others count under their class, as in `4xx`.
+const STATUSES: [(u16, &str); 21] = [
+    (200, "200"),
+    (201, "201"),
+    (308, "308"),
+    (400, "400"),
+    (401, "401"),
+    (403, "403"),
+    (404, "404"),
+    (405, "405"),
+    (409, "409"),
+    (413, "413"),
+    (415, "415"),
+    (422, "422"),
+    (429, "429"),
+    (500, "500"),
+    (501, "501"),
+    (502, "502"),
+    (503, "503"),
+    (2, "2xx"),
+    (3, "3xx"),
+    (4, "4xx"),
+    (5, "5xx"),
+];
+
+/// Requests by route and status. Handles are looked up once and kept.
+#[derive(Debug)]
+pub struct Telemetry {
+    routes: Vec<RouteNumbers>,
+    unmatched: RouteNumbers,
+}
+
+#[derive(Debug)]
+struct RouteNumbers {
+    method: &'static str,
+    pattern: &'static str,
+    seconds: OnceLock<Histogram>,
+    by_status: [OnceLock<Counter>; STATUSES.len()],
+}
+
+/// A request that was answered.
+pub struct Answered<'a> {
+    /// Its id.
+    pub request: RequestId,
+    /// The route's place in the table; `None` when there is none.
+    pub route: Option<usize>,
+    /// The method as it was sent.
+    pub method: &'a str,
+    /// Who asked.
+    pub caller: Option<&'a Caller>,
+    /// The answer's status.
+    pub status: StatusCode,
+    /// The error's code.
+    pub code: Option<&'static str>,
+    /// What went wrong, for us only.
+    pub cause: Option<&'a str>,
+    /// The request whose answer was repeated.
+    pub replay_of: Option<RequestId>,
+    /// How long it took.
+    pub took: Duration,
+}
+
+impl Default for Telemetry {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Telemetry {
+    /// No request yet.
+    #[must_use]
+    pub fn new() -> Self {
+        metrics::describe_counter!("cais_http_requests_total", "Requests by method, route and status.");
+        metrics::describe_histogram!(
+            "cais_http_request_seconds",
+            metrics::Unit::Seconds,
+            "Time to answer by method and route."
+        );
+        let routes = ROUTES.iter().map(|route| {
+            let method = match route.verb {
+                super::routes::Verb::Get => "GET",
+                super::routes::Verb::Post => "POST",
+                super::routes::Verb::Put => "PUT",
+                super::routes::Verb::Any => "any",
+            };
+            RouteNumbers::new(method, route.pattern)
+        });
+        Self { routes: routes.collect(), unmatched: RouteNumbers::new("any", UNMATCHED) }
+    }
+
+    /// Counts and logs an answer: what failed on our side as an error with its cause, all else as information.
+    pub fn record(&self, answered: &Answered<'_>) {
+        let numbers = answered.route.and_then(|index| self.routes.get(index)).unwrap_or(&self.unmatched);
+        numbers.count(answered.status, answered.took);
+        numbers.log(answered);
+    }
+}
+
+impl RouteNumbers {
+    fn new(method: &'static str, pattern: &'static str) -> Self {
+        Self { method, pattern, seconds: OnceLock::new(), by_status: std::array::from_fn(|_| OnceLock::new()) }
+    }
+
+    fn count(&self, status: StatusCode, took: Duration) {
+        let (method, pattern) = (self.method, self.pattern);
+        self.seconds
+            .get_or_init(|| metrics::histogram!("cais_http_request_seconds", "method" => method, "route" => pattern))
+            .record(took);
+        let (exact, class) = (status.as_u16(), status.as_u16() / 100);
+        let place = |wanted: u16| STATUSES.iter().position(|(status, _)| *status == wanted);
+        let slot =
+            place(exact).or_else(|| place(class)).and_then(|index| self.by_status.get(index).zip(STATUSES.get(index)));
+        if let Some((counter, (_, label))) = slot {
+            counter
+                .get_or_init(|| {
+                    metrics::counter!("cais_http_requests_total", "method" => method, "route" => pattern, "status" => *label)
+                })
+                .increment(1);
+        }
+    }
+
+    fn log(&self, answered: &Answered<'_>) {
+        let Answered { request, method, caller, status, code, cause, replay_of, took, .. } = answered;
+        let account = caller.map(|caller| tracing::field::display(caller.account.id));
+        let key = caller.map(|caller| caller.key.as_str());
+        let replay_of = replay_of.map(tracing::field::display);
+        let (route, status, took_us) =
+            (self.pattern, status.as_u16(), u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
+        if status >= 500 && *code != Some("not_implemented") {
+            tracing::error!(request_id = %request, method, route, status, took_us, account, key, code, cause, replay_of, "answered");
+        } else {
+            tracing::info!(request_id = %request, method, route, status, took_us, account, key, code, cause, replay_of, "answered");
+        }
+    }
+}

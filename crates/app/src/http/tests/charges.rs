@@ -1,0 +1,181 @@
+//! Charges and the balance over HTTP.
+
+use std::sync::atomic::Ordering;
+
+use cais_domain::account::{Features, Limits};
+use cais_domain::money::Money;
+use cais_testkit::builders::an_account;
+
+use super::*;
+
+const CHARGES: &str = "/v1/charges";
+const FIELDS: [&str; 11] = [
+    "id",
+    "txid",
+    "external_id",
+    "amount",
+    "status",
+    "description",
+    "pix",
+    "end_to_end_id",
+    "paid_at",
+    "expires_at",
+    "created_at",
+];
+
+/// The names of an object's fields in their order.
+fn names(body: &[u8]) -> Vec<String> {
+    #[derive(serde::Deserialize)]
+    struct Raw<'a>(#[serde(borrow)] std::collections::BTreeMap<&'a str, &'a serde_json::value::RawValue>);
+    let Raw(members) = serde_json::from_slice(body).unwrap();
+    let text = str::from_utf8(body).unwrap();
+    let mut names: Vec<_> =
+        members.keys().map(|name| (text.find(&format!("\"{name}\":")).unwrap(), (*name).to_owned())).collect();
+    names.sort_unstable();
+    names.into_iter().map(|(_, name)| name).collect()
+}
+
+#[actix_web::test]
+async fn a_charge_is_created_once_and_its_answer_repeated() {
+    let world = World::new().await;
+    let first = post(&world, CHARGES, "key-number-1", r#"{"amount":10.5,"external_id":"a/1"}"#).await;
+    assert_eq!(first.status, 201, "{first:?}");
+    assert_eq!(names(&first.body), FIELDS);
+    assert!(first.header("idempotent-replayed").is_none());
+    assert!(String::from_utf8(first.body.clone()).unwrap().contains(r#""amount":10.50,"status":"pending""#));
+    assert!(first.at("/pix/qr_code_image").as_str().unwrap().starts_with("data:image/png;base64,"));
+
+    let again = post(&world, CHARGES, "key-number-1", r#" {"external_id":"a/1","amount":1050e-2} "#).await;
+    assert_eq!((again.status, &again.body), (201, &first.body));
+    assert_eq!(again.header("idempotent-replayed"), Some("true"));
+    assert_eq!(again.header("x-request-id"), first.header("x-request-id"));
+
+    let other = post(&world, CHARGES, "key-number-1", r#"{"amount":11,"external_id":"a/1"}"#).await;
+    assert_eq!(other.error(), (409, "IDEMPOTENCY_CONFLICT".to_owned()));
+    let same = post(&world, CHARGES, "key-number-2", r#"{"amount":10.50,"external_id":"a/1"}"#).await;
+    assert_eq!((same.status, same.at("/id")), (200, first.at("/id")));
+    let conflict = post(&world, CHARGES, "key-number-3", r#"{"amount":10.51,"external_id":"a/1"}"#).await;
+    assert_eq!(conflict.error(), (409, "EXTERNAL_ID_CONFLICT".to_owned()));
+    assert_eq!(world.store.charges().len(), 1);
+
+    let id = first.at("/id").as_str().unwrap().to_owned();
+    for path in [format!("/v1/charges/{id}"), "/v1/charges/ext:a%2F1".to_owned(), "/v1/charges/ext%3Aa%2f1".to_owned()]
+    {
+        let seen = get(&world, &path).await;
+        assert_eq!((seen.status, &seen.body), (200, &first.body), "{path}");
+    }
+}
+
+#[actix_web::test]
+async fn the_names_of_charges_are_judged_before_they_are_looked_up() {
+    let world = World::new().await;
+    for path in
+        ["/v1/charges/nope", "/v1/charges/ext:", "/v1/charges/ext:%FF", "/v1/charges/pyt_01h455vb4pex5vsknk084sn02q"]
+    {
+        let seen = get(&world, path).await;
+        assert_eq!(
+            (seen.error(), seen.paths()),
+            ((400, "VALIDATION_ERROR".to_owned()), vec!["id".to_owned()]),
+            "{path}"
+        );
+    }
+    for path in ["/v1/charges/chg_01h455vb4pex5vsknk084sn02q", "/v1/charges/ext:unknown"] {
+        assert_eq!(get(&world, path).await.error(), (404, "not_found".to_owned()), "{path}");
+    }
+    let seen = get(&world, "/v1/charges/chg_01h455vb4pex5vsknk084sn02q?expand=1").await;
+    assert_eq!((seen.status, seen.paths()), (400, vec!["expand".to_owned()]));
+}
+
+#[actix_web::test]
+async fn pages_follow_each_other() {
+    let world = World::new().await;
+    for number in 0..5 {
+        assert_eq!(post(&world, CHARGES, &format!("page-key-{number}"), r#"{"amount":2}"#).await.status, 201);
+    }
+    let ids = |seen: &Seen| -> Vec<String> {
+        let rows = seen.at("/data");
+        rows.as_array().unwrap().iter().map(|row| row.get("id").unwrap().as_str().unwrap().to_owned()).collect()
+    };
+    let all = get(&world, CHARGES).await;
+    assert_eq!((ids(&all).len(), all.at("/has_more"), all.at("/next_starting_after")), (5, false.into(), Value::Null));
+    assert!(ids(&all).is_sorted_by(|left, right| left > right), "newest first");
+    let first = get(&world, "/v1/charges?limit=3").await;
+    assert_eq!(
+        (first.at("/has_more"), first.at("/next_starting_after").as_str()),
+        (true.into(), ids(&first).last().map(String::as_str))
+    );
+    let rest = get(&world, &format!("/v1/charges?limit=3&starting_after={}", ids(&first).last().unwrap())).await;
+    assert_eq!([ids(&first), ids(&rest)].concat(), ids(&all));
+    let unknown = get(&world, "/v1/charges?starting_after=chg_01h455vb4pex5vsknk084sn02q").await;
+    assert_eq!(
+        (unknown.error(), unknown.paths()),
+        ((400, "VALIDATION_ERROR".to_owned()), vec!["starting_after".to_owned()])
+    );
+}
+
+#[actix_web::test]
+async fn a_charge_is_cancelled_and_then_cannot_be_paid() {
+    let world = World::new().await;
+    let created = post(&world, CHARGES, "cancel-key", r#"{"amount":10,"external_id":"c"}"#).await;
+    let id = created.at("/id").as_str().unwrap().to_owned();
+    for path in [format!("/v1/charges/{id}/cancel"), "/v1/charges/ext:c/cancel".to_owned()] {
+        let request = TestRequest::post().uri(&path).insert_header(("x-api-key", world.key.as_str()));
+        let seen = send(&world, request).await;
+        assert_eq!(
+            (seen.status, seen.at("/status"), seen.at("/pix/qr_code_image")),
+            (200, "cancelled".into(), Value::Null),
+            "{path}"
+        );
+        assert!(seen.at("/pix/copy_paste").is_string());
+    }
+    assert_eq!(post(&world, &format!("/v1/charges/{id}/cancel"), "", "{}").await.status, 200);
+    let seen = post(&world, &format!("/v1/charges/{id}/cancel"), "", r#"{"reason":"x"}"#).await;
+    assert_eq!((seen.status, seen.paths()), (400, vec!["reason".to_owned()]));
+}
+
+#[actix_web::test]
+async fn what_the_account_may_not_do() {
+    let limited = cais_domain::account::Account {
+        limits: Limits { charge: Money::from_centavos(500), ..Limits::default() },
+        ..an_account()
+    };
+    let world = World::with(limited, true).await;
+    let seen = post(&world, CHARGES, "limit-key", r#"{"amount":5.01}"#).await;
+    assert_eq!(seen.error(), (422, "transaction_limit_exceeded".to_owned()));
+    let split = r#"{"amount":5,"split":[{"recipient_email":"a@x.example","percentage":10}]}"#;
+    assert_eq!(post(&world, CHARGES, "split-key", split).await.error(), (403, "split_disabled".to_owned()));
+    assert_eq!(post(&world, CHARGES, "split-none", r#"{"amount":5,"split":[]}"#).await.status, 201);
+
+    let featureless = cais_domain::account::Account { features: Features::default(), ..an_account() };
+    let world = World::with(featureless, true).await;
+    assert_eq!(
+        post(&world, CHARGES, "feature-key", r#"{"amount":5}"#).await.error(),
+        (403, "feature_disabled".to_owned())
+    );
+}
+
+#[actix_web::test]
+async fn no_acquirer_is_502() {
+    let world = World::new().await;
+    world.bank.is_down.store(true, Ordering::SeqCst);
+    let seen = post(&world, CHARGES, "down-key", r#"{"amount":5}"#).await;
+    assert_eq!(seen.error(), (502, "acquirer_unavailable".to_owned()));
+    assert_eq!(seen.at("/error/retryable"), true);
+}
+
+#[actix_web::test]
+async fn all_problems_of_a_body_are_told_at_once() {
+    let world = World::new().await;
+    let seen = post(&world, CHARGES, "problem-key", r#"{"amount":1.999,"expires_in":1,"split":[{}],"x":1}"#).await;
+    assert_eq!(seen.paths(), ["amount", "expires_in", "split[0].recipient_email", "split[0].percentage", "x"]);
+    assert_eq!(post(&world, CHARGES, "problem-key", "").await.paths(), [""]);
+    assert_eq!(post(&world, "/v1/charges?dry_run=1", "problem-key", r#"{"amount":2}"#).await.paths(), ["dry_run"]);
+}
+
+#[actix_web::test]
+async fn the_balance_is_that_of_the_contract() {
+    let world = World::new().await;
+    let expected = r#"{"available_balance":0.00,"pending_balance":0.00,"blocked_balance":0.00,"total_balance":0.00,"currency":"BRL"}"#;
+    assert_eq!(String::from_utf8(get(&world, "/v1/balance").await.body).unwrap(), expected);
+    assert_eq!(get(&world, "/v1/balance?at=now").await.paths(), ["at"]);
+}

@@ -1,0 +1,180 @@
+//! The order of checks, and what every answer carries.
+
+use std::sync::atomic::Ordering;
+
+use actix_web::http::Method;
+use cais_domain::account::{Account, AccountStatus};
+use cais_domain::api_key::Scopes;
+use cais_domain::charge::{Charge, ChargeTerms};
+use cais_domain::text::{LineBreaks, Text};
+use cais_ports::Store as _;
+use cais_testkit::builders::{an_account, pending_charge, steps};
+
+use super::world::LIMIT;
+use super::*;
+
+#[actix_web::test]
+async fn every_path_below_v1_is_closed_to_strangers() {
+    let world = World::new().await;
+    for (method, path) in [
+        (Method::GET, "/v1"),
+        (Method::GET, "/v1/"),
+        (Method::GET, "/v1/nowhere"),
+        (Method::POST, "/v1/charges"),
+        (Method::DELETE, "/v1/charges"),
+        (Method::PATCH, "/v1/boletos/1"),
+        (Method::POST, "/v1/sandbox/charges/x/pay"),
+    ] {
+        let seen = send(&world, TestRequest::default().method(method.clone()).uri(path)).await;
+        assert_eq!(seen.error(), (401, "missing_api_key".to_owned()), "{method} {path}");
+        assert!(seen.header("x-ratelimit-limit").is_none(), "{method} {path}");
+        assert_eq!(seen.header("x-request-id"), seen.at("/request_id").as_str());
+        assert_eq!(seen.header("www-authenticate"), Some("Bearer"));
+    }
+}
+
+#[actix_web::test]
+async fn keys_that_open_nothing() {
+    let world = World::new().await;
+    let other = world.key_with(Scopes::all()).await;
+    let unknown = format!("key_{}_{}", "0".repeat(12), "0".repeat(43));
+    let wrong_secret = format!("{}_{}", world.key.rsplit_once('_').unwrap().0, "0".repeat(43));
+    for key in ["", "nonsense", &unknown, &wrong_secret] {
+        let seen = send(&world, TestRequest::get().uri("/v1/balance").insert_header(("x-api-key", key))).await;
+        assert_eq!(seen.error(), (401, "invalid_api_key".to_owned()), "{key}");
+    }
+    let both = |key: &str| {
+        let request = TestRequest::get().uri("/v1/balance").insert_header(("x-api-key", world.key.as_str()));
+        request.insert_header(("authorization", format!("Bearer {key}")))
+    };
+    assert_eq!(send(&world, both(&other)).await.error(), (401, "invalid_api_key".to_owned()));
+    assert_eq!(send(&world, both(&world.key)).await.status, 200);
+}
+
+#[actix_web::test]
+async fn a_request_that_is_wrong_in_every_way_is_told_in_the_order_of_the_checks() {
+    let world = World::with(Account { status: AccountStatus::Suspended, ..an_account() }, true).await;
+    let reader = world.key_with(Scopes::parse("charges:read").unwrap()).await;
+    let build = |path: &str, key: &str| {
+        TestRequest::post().uri(path).insert_header(("x-api-key", key)).insert_header(("content-type", "text/plain"))
+    };
+    let big = "x".repeat(64 * 1024 + 1);
+    let charge = "/v1/charges";
+
+    world.rates.leave(0);
+    let seen = send(&world, build("/v1/nowhere", &reader).set_payload(big.clone())).await;
+    assert_eq!(seen.error(), (429, "rate_limit_exceeded".to_owned()));
+    assert_eq!((seen.header("retry-after"), seen.at("/error/retry_after").as_u64()), (Some("42"), Some(42)));
+    assert_eq!(seen.at("/error/retryable"), true);
+
+    world.rates.leave(LIMIT);
+    let seen = send(&world, build("/v1/nowhere", &reader).set_payload(big.clone())).await;
+    assert_eq!(seen.error(), (404, "not_found".to_owned()));
+    let seen = send(&world, build("/v1/balance", &reader).set_payload(big.clone())).await;
+    assert_eq!((seen.error(), seen.header("allow")), ((405, "method_not_allowed".to_owned()), Some("GET, HEAD")));
+    let seen = send(&world, build(charge, &reader).set_payload(big.clone())).await;
+    assert_eq!(seen.error(), (403, "insufficient_scope".to_owned()));
+    assert!(seen.at("/error/message").as_str().unwrap().contains("charges:write"));
+    let seen = send(&world, build(charge, &world.key).set_payload(big)).await;
+    assert_eq!(seen.error(), (413, "payload_too_large".to_owned()));
+    let seen = send(&world, build(charge, &world.key).set_payload("nonsense")).await;
+    assert_eq!(seen.error(), (415, "unsupported_media_type".to_owned()));
+    assert_eq!(post(&world, charge, "", "nonsense").await.error(), (400, "idempotency_key_required".to_owned()));
+    assert_eq!(post(&world, charge, "short", "nonsense").await.error(), (400, "invalid_idempotency_key".to_owned()));
+    assert_eq!(post(&world, charge, "long-enough", "nonsense").await.error(), (400, "VALIDATION_ERROR".to_owned()));
+    let rule = r#"{"amount":10,"split_rule_id":"x","postback_url":"https://a.example"}"#;
+    assert_eq!(post(&world, charge, "long-enough", rule).await.error(), (422, "split_not_available".to_owned()));
+    let url = r#"{"amount":10,"postback_url":"https://a.example"}"#;
+    assert_eq!(post(&world, charge, "long-enough", url).await.error(), (400, "postback_url_not_registered".to_owned()));
+    let fine = r#"{"amount":10}"#;
+    assert_eq!(post(&world, charge, "long-enough", fine).await.error(), (403, "account_suspended".to_owned()));
+    assert_eq!(get(&world, charge).await.status, 200, "a suspended account reads");
+}
+
+#[actix_web::test]
+async fn every_authenticated_answer_counts_and_names_itself() {
+    let world = World::new().await;
+    let mut ids = std::collections::BTreeSet::new();
+    for (index, path) in
+        ["/v1/balance", "/v1/nowhere", "/v1/cards", "/v1/charges/nope", "/v1/charges?limit=0"].iter().enumerate()
+    {
+        let seen = get(&world, path).await;
+        let remaining = (LIMIT - 1 - u32::try_from(index).unwrap()).to_string();
+        let reset = (world.state.ports.clock.now().as_second() + 42).to_string();
+        assert_eq!(seen.header("x-ratelimit-limit"), Some("600"), "{path}");
+        assert_eq!(seen.header("x-ratelimit-remaining"), Some(remaining.as_str()), "{path}");
+        assert_eq!(seen.header("x-ratelimit-reset"), Some(reset.as_str()), "{path}");
+        let id = seen.header("x-request-id").unwrap().to_owned();
+        assert!(id.starts_with("req_") && ids.insert(id), "{path}");
+    }
+}
+
+#[actix_web::test]
+async fn a_panic_is_an_answer_like_any_other() {
+    let world = World::new().await;
+    let created = post(&world, "/v1/charges", "panic-key", r#"{"amount":10,"description":"panic"}"#).await;
+    assert_eq!(created.error(), (500, "internal_error".to_owned()));
+    assert!(!String::from_utf8(created.body.clone()).unwrap().contains("as asked"));
+    assert_eq!(created.header("x-request-id"), created.at("/request_id").as_str());
+    assert_eq!(created.header("x-ratelimit-remaining"), Some("599"));
+    let description = Text::parse("panic", 140, LineBreaks::Refused).unwrap();
+    let charge = pending_charge(world.account.id);
+    let charge = Charge { terms: ChargeTerms { description: Some(description), ..charge.terms.clone() }, ..charge };
+    world.store.commit(steps::open_charge(&charge)).await.unwrap();
+    for path in [format!("/v1/charges/{}", charge.id), "/v1/charges".to_owned()] {
+        let seen = get(&world, &path).await;
+        assert_eq!(seen.error(), (500, "internal_error".to_owned()), "{path}");
+        assert!(seen.header("x-request-id").is_some() && seen.header("x-ratelimit-limit").is_some(), "{path}");
+    }
+}
+
+#[actix_web::test]
+async fn a_store_that_is_gone_is_503_and_says_when_to_come_back() {
+    let world = World::new().await;
+    assert_eq!(get(&world, "/v1/balance").await.status, 200);
+    world.store.set_unreachable(true);
+    let seen = get(&world, "/v1/balance").await;
+    assert_eq!(seen.error(), (503, "service_unavailable".to_owned()));
+    assert_eq!(seen.header("retry-after").unwrap(), seen.at("/error/retry_after").to_string());
+    world.clock.advance(std::time::Duration::from_mins(1));
+    assert_eq!(
+        get(&world, "/v1/balance").await.error(),
+        (503, "service_unavailable".to_owned()),
+        "the key cannot be looked up"
+    );
+}
+
+#[actix_web::test]
+async fn reserved_paths_answer_501_to_whoever_has_a_key() {
+    let world = World::new().await;
+    for (method, path) in [
+        (Method::GET, "/v1/boletos"),
+        (Method::POST, "/v1/boletos"),
+        (Method::DELETE, "/v1/boletos/1/2"),
+        (Method::PATCH, "/v1/cards"),
+        (Method::OPTIONS, "/v1/cards/x"),
+    ] {
+        let request =
+            TestRequest::default().method(method.clone()).uri(path).insert_header(("x-api-key", world.key.as_str()));
+        let seen = send(&world, request.set_payload("nonsense")).await;
+        assert_eq!(seen.error(), (501, "not_implemented".to_owned()), "{method} {path}");
+    }
+    assert_eq!(get(&world, "/v1/boletosx").await.status, 404);
+}
+
+#[actix_web::test]
+async fn head_is_get_without_a_body() {
+    let world = World::new().await;
+    let request =
+        TestRequest::default().method(Method::HEAD).uri("/v1/balance").insert_header(("x-api-key", world.key.as_str()));
+    assert_eq!(send(&world, request).await.status, 200);
+}
+
+#[actix_web::test]
+async fn draining_says_so() {
+    let world = World::new().await;
+    assert_eq!(send(&world, TestRequest::get().uri("/readyz")).await.status, 200);
+    world.state.draining.store(true, Ordering::SeqCst);
+    assert_eq!(send(&world, TestRequest::get().uri("/readyz")).await.error(), (503, "service_unavailable".to_owned()));
+    assert_eq!(send(&world, TestRequest::get().uri("/healthz")).await.status, 200);
+}

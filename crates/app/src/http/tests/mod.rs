@@ -1,0 +1,78 @@
+//! The whole HTTP side over a store in memory: what callers see, check by check.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod callbacks;
+mod charges;
+mod checks;
+mod open;
+mod sandbox;
+mod world;
+
+use actix_web::test::{TestRequest, call_service, init_service, read_body};
+use serde_json::Value;
+
+use self::world::World;
+use super::routes::Router;
+
+/// An answer as a caller gets it.
+#[derive(Debug)]
+struct Seen {
+    status: u16,
+    headers: Vec<(String, String)>,
+    body: Vec<u8>,
+}
+
+impl Seen {
+    fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
+    fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap()
+    }
+
+    fn at(&self, pointer: &str) -> Value {
+        self.json().pointer(pointer).cloned().unwrap_or(Value::Null)
+    }
+
+    /// The status and the error's code.
+    fn error(&self) -> (u16, String) {
+        (self.status, self.at("/error/code").as_str().unwrap_or("none").to_owned())
+    }
+
+    /// The paths of the issues.
+    fn paths(&self) -> Vec<String> {
+        let issues = self.at("/error/issues");
+        let each = issues.as_array().cloned().unwrap_or_default();
+        each.iter().map(|issue| issue.get("path").unwrap().as_str().unwrap().to_owned()).collect()
+    }
+}
+
+/// Sends a request to the public listener.
+async fn send(world: &World, request: TestRequest) -> Seen {
+    send_to(world, Router::public(world.state.sandbox.is_some()), request).await
+}
+
+async fn send_to(world: &World, router: Router, request: TestRequest) -> Seen {
+    let app = init_service(super::server::app(world.state.clone(), router.into())).await;
+    let response = call_service(&app, request.to_request()).await;
+    let headers = response.headers().iter();
+    let headers = headers.map(|(name, value)| (name.to_string(), value.to_str().unwrap().to_owned())).collect();
+    Seen { status: response.status().as_u16(), headers, body: read_body(response).await.to_vec() }
+}
+
+/// GET with the world's key.
+async fn get(world: &World, path: &str) -> Seen {
+    send(world, TestRequest::get().uri(path).insert_header(("x-api-key", world.key.as_str()))).await
+}
+
+/// POST with the world's key and a JSON body; without `Idempotency-Key` when it is empty.
+async fn post(world: &World, path: &str, key: &str, body: &str) -> Seen {
+    send(world, posting(world, path, key, body)).await
+}
+
+fn posting(world: &World, path: &str, key: &str, body: &str) -> TestRequest {
+    let request = TestRequest::post().uri(path).insert_header(("authorization", format!("Bearer {}", world.key)));
+    let request = if key.is_empty() { request } else { request.insert_header(("Idempotency-Key", key)) };
+    request.insert_header(("content-type", "application/json; charset=utf-8")).set_payload(body.to_owned())
+}

@@ -1,0 +1,99 @@
+//! What needs no key.
+
+use std::collections::BTreeSet;
+
+use actix_web::http::Method;
+use cais_testkit::builders::an_account;
+
+use super::super::routes::ROUTES;
+use super::*;
+
+#[actix_web::test]
+async fn the_document_is_served_byte_for_byte() {
+    let world = World::new().await;
+    let first = send(&world, TestRequest::get().uri("/v1/openapi.json")).await;
+    assert_eq!((first.status, first.header("content-type")), (200, Some("application/json")));
+    assert_eq!(String::from_utf8(first.body.clone()).unwrap(), super::super::openapi::document().unwrap());
+    assert_eq!(send(&world, TestRequest::get().uri("/v1/openapi.json")).await.body, first.body);
+    assert_eq!(
+        send(&world, TestRequest::post().uri("/v1/openapi.json")).await.error(),
+        (405, "method_not_allowed".to_owned())
+    );
+}
+
+/// Sends a request to every operation of the document: one that nothing serves would be 404 or 405 without an object's name in it.
+#[actix_web::test]
+async fn whatever_the_document_lists_is_served() {
+    let world = World::new().await;
+    let document: Value = serde_json::from_str(&super::super::openapi::document().unwrap()).unwrap();
+    let paths = document.get("paths").unwrap().as_object().unwrap();
+    let mut served = 0;
+    for (path, item) in paths {
+        let concrete = path.replace("{id}", "ext:x").replace("{path}", "x").replace("{file}", "index.html");
+        let concrete = concrete.replace("{acquirer}", "main").replace("{token}", super::world::TOKEN);
+        for method in item.as_object().unwrap().keys() {
+            let request = TestRequest::default()
+                .method(Method::from_bytes(method.to_uppercase().as_bytes()).unwrap())
+                .uri(&concrete);
+            let request = request
+                .insert_header(("x-api-key", world.key.as_str()))
+                .insert_header(("content-type", "application/json"));
+            let router = if path == "/metrics" { Router::admin() } else { Router::public(true) };
+            let seen = send_to(&world, router, request.set_payload("")).await;
+            let by_name = path.contains("{id}") && seen.status == 404;
+            assert!(!matches!(seen.status, 404 | 405) || by_name, "{method} {path}: {seen:?}");
+            served += 1;
+        }
+    }
+    assert!(served >= ROUTES.len(), "only {served} of {}", ROUTES.len());
+}
+
+#[actix_web::test]
+async fn numbers_are_on_the_admin_address_only() {
+    let world = World::with(an_account(), false).await;
+    assert_eq!(send(&world, TestRequest::get().uri("/metrics")).await.error(), (404, "not_found".to_owned()));
+    let seen = send_to(&world, Router::admin(), TestRequest::get().uri("/metrics")).await;
+    assert_eq!(seen.status, 200);
+    assert!(seen.header("content-type").unwrap().starts_with("text/plain"));
+    assert_eq!(send_to(&world, Router::admin(), TestRequest::get().uri("/healthz")).await.status, 200);
+    assert_eq!(send_to(&world, Router::admin(), TestRequest::get().uri("/readyz")).await.status, 200);
+    assert_eq!(send_to(&world, Router::admin(), TestRequest::get().uri("/docs")).await.status, 404);
+}
+
+#[actix_web::test]
+async fn a_store_that_is_gone_is_not_ready_but_alive() {
+    let world = World::new().await;
+    world.store.set_unreachable(true);
+    assert_eq!(send(&world, TestRequest::get().uri("/readyz")).await.status, 503);
+    assert_eq!(send(&world, TestRequest::get().uri("/healthz")).await.status, 200);
+}
+
+#[actix_web::test]
+async fn the_pages_load_nothing_from_elsewhere() {
+    let world = World::new().await;
+    let seen = send(&world, TestRequest::get().uri("/docs")).await;
+    assert_eq!((seen.status, seen.header("location")), (308, Some("/docs/")));
+    let index = send(&world, TestRequest::get().uri("/docs/")).await;
+    assert_eq!(index.status, 200);
+    assert!(index.header("content-type").unwrap().starts_with("text/html"));
+    assert!(index.header("content-security-policy").unwrap().starts_with("default-src 'self'"));
+    let page = String::from_utf8(index.body).unwrap();
+    assert!(!page.contains("http://") && !page.contains("https://") && !page.contains("\"//"), "{page}");
+    let parts: BTreeSet<_> = ["src=\"", "href=\""]
+        .iter()
+        .flat_map(|before| page.split(before).skip(1))
+        .map(|rest| rest.split('"').next().unwrap())
+        .collect();
+    assert!(parts.len() >= 3, "{parts:?}");
+    for part in parts {
+        let path = format!("/docs/{}", part.trim_start_matches("./"));
+        let seen = send(&world, TestRequest::get().uri(&path)).await;
+        assert_eq!(seen.status, 200, "{path}");
+        if part.contains("initializer") {
+            let script = String::from_utf8(seen.body).unwrap();
+            assert!(script.contains("/v1/openapi.json") && script.contains("\"validatorUrl\": \"none\""), "{script}");
+            assert!(!script.contains("https://"), "{script}");
+        }
+    }
+    assert_eq!(send(&world, TestRequest::get().uri("/docs/nothing.js")).await.error(), (404, "not_found".to_owned()));
+}

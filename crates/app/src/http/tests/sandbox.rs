@@ -1,0 +1,79 @@
+//! The payer's side over HTTP.
+
+use std::time::Duration;
+
+use cais_domain::api_key::Scopes;
+use cais_testkit::builders::an_account;
+
+use super::super::FaultMode;
+use super::*;
+
+async fn put(world: &World, path: &str, body: &str) -> Seen {
+    let request = TestRequest::put().uri(path).insert_header(("x-api-key", world.key.as_str()));
+    send(world, request.insert_header(("content-type", "application/json")).set_payload(body.to_owned())).await
+}
+
+#[actix_web::test]
+async fn a_charge_is_paid_and_shown_paid_at_once() {
+    let world = World::new().await;
+    let created = post(&world, "/v1/charges", "sandbox-key", r#"{"amount":10,"external_id":"s"}"#).await;
+    assert_eq!(created.status, 201);
+    assert_eq!(
+        get(&world, "/v1/charges/ext:s").await.at("/status"),
+        "pending",
+        "and now it was asked upstream within this second"
+    );
+    let paid = post(&world, "/v1/sandbox/charges/ext:s/pay", "", "").await;
+    assert_eq!((paid.status, paid.at("/status")), (200, "paid".into()), "{paid:?}");
+    assert!(paid.at("/end_to_end_id").is_string() && paid.at("/paid_at").is_string());
+    assert_eq!(get(&world, "/v1/charges/ext:s").await.body, paid.body);
+    assert_eq!(get(&world, "/v1/balance").await.at("/total_balance").to_string(), "10.00");
+    assert_eq!(
+        post(&world, "/v1/sandbox/charges/ext:s/pay", "", r#"{"amount":3}"#).await.status,
+        200,
+        "a second payment is accepted"
+    );
+    assert_eq!(post(&world, "/v1/charges/ext:s/cancel", "", "").await.error(), (409, "invalid_state".to_owned()));
+}
+
+#[actix_web::test]
+async fn a_charge_expires() {
+    let world = World::new().await;
+    let created = post(&world, "/v1/charges", "sandbox-key", r#"{"amount":10}"#).await;
+    let id = created.at("/id").as_str().unwrap().to_owned();
+    let seen = post(&world, &format!("/v1/sandbox/charges/{id}/expire"), "", "").await;
+    assert_eq!((seen.status, seen.at("/id")), (200, id.into()), "{seen:?}");
+    assert_eq!(world.bank.expires_at(), [jiff::Timestamp::UNIX_EPOCH]);
+}
+
+#[actix_web::test]
+async fn faults_and_clock_are_put() {
+    let world = World::new().await;
+    let seen = put(&world, "/v1/sandbox/faults", r#"{"mode":"slow","latency_ms":250,"acquirer":"main"}"#).await;
+    assert_eq!(
+        (seen.status, seen.json()),
+        (200, serde_json::json!({"acquirer":"main","mode":"slow","latency_ms":250}))
+    );
+    assert_eq!(*world.bank.faults.lock().unwrap(), Some((FaultMode::Slow, Duration::from_millis(250))));
+    assert_eq!(put(&world, "/v1/sandbox/faults", "{}").await.paths(), ["mode"]);
+
+    let seen = put(&world, "/v1/sandbox/clock", r#"{"offset_s":-3600}"#).await;
+    assert_eq!((seen.status, seen.json()), (200, serde_json::json!({"offset_s":-3600})));
+    assert_eq!(*world.moved_by.lock().unwrap(), Some(-3_600));
+    assert_eq!(put(&world, "/v1/sandbox/clock", r#"{"offset_s":1e12}"#).await.paths(), ["offset_s"]);
+}
+
+#[actix_web::test]
+async fn it_needs_the_write_scope() {
+    let world = World::new().await;
+    let reader = world.key_with(Scopes::parse("charges:read").unwrap()).await;
+    let request = TestRequest::put().uri("/v1/sandbox/clock").insert_header(("x-api-key", reader));
+    assert_eq!(send(&world, request).await.error(), (403, "insufficient_scope".to_owned()));
+}
+
+#[actix_web::test]
+async fn elsewhere_it_does_not_exist() {
+    let world = World::with(an_account(), false).await;
+    assert_eq!(put(&world, "/v1/sandbox/clock", r#"{"offset_s":0}"#).await.error(), (404, "not_found".to_owned()));
+    assert_eq!(post(&world, "/v1/sandbox/charges/ext:s/pay", "", "").await.error(), (404, "not_found".to_owned()));
+}

@@ -1,0 +1,18 @@
+//! The HTTP interface and the wiring of Cais, as a library so that the command line and the tests share it.
+
+mod addresses;
+mod callbacks;
+pub mod cli;
+pub mod clock;
+pub mod config;
+mod demo;
+pub mod http;
+pub mod ids;
+pub mod logging;
+pub mod representation;
+mod sandbox_controls;
+pub mod secrets;
+pub mod serve;
+mod signals;
+pub mod wiring;
+pub mod workers;

@@ -1,0 +1,5 @@
+//! The program `cais`.
+
+fn main() -> std::process::ExitCode {
+    cais::cli::main()
+}

@@ -1,0 +1,229 @@
+//! The master key, and the codes that are made with it.
+
+use std::fmt;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use base64::Engine;
+use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
+use cais_domain::acquirer_name::AcquirerName;
+use cais_ports::{Mac, SecretMac};
+use ring::hmac;
+use ring::rand::{SecureRandom, SystemRandom};
+
+/// The file in the data directory that keeps a master key nobody configured.
+const FILE: &str = "master.key";
+/// Characters of a callback address's token: 128 bits in hex.
+const TOKEN_CHARS: usize = 32;
+
+/// 32 secret bytes under which everything secret is coded.
+#[derive(Clone, PartialEq, Eq)]
+pub struct MasterKey([u8; 32]);
+
+impl fmt::Debug for MasterKey {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("MasterKey(***)")
+    }
+}
+
+/// Why there is no master key.
+#[derive(Debug, thiserror::Error)]
+pub enum MasterKeyError {
+    /// The file cannot be read or made.
+    #[error("the master key in {file} cannot be used")]
+    File {
+        /// The file.
+        file: String,
+        /// Why not.
+        #[source]
+        source: io::Error,
+    },
+    /// The file holds something else.
+    #[error("{0} does not hold a master key of 32 bytes in hex; without the right one no API key is valid")]
+    Damaged(String),
+    /// The system gives no random bytes.
+    #[error("the system gives no secure random bytes for a master key")]
+    NoEntropy,
+}
+
+impl MasterKey {
+    /// Reads 32 bytes in hex or base64 of either alphabet.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let bytes = if text.len() == 64 { unhex(text)? } else { unbase64(text)? };
+        bytes.try_into().ok().map(Self)
+    }
+
+    /// The key of that data directory: read, or made and kept with mode 0600. Two processes that make it at once get the same.
+    ///
+    /// # Errors
+    /// [`MasterKeyError`].
+    pub fn of_data_dir(data_dir: &Path) -> Result<Self, MasterKeyError> {
+        let path = data_dir.join(FILE);
+        let file = path.display().to_string();
+        let failed = |source| MasterKeyError::File { file: file.clone(), source };
+        match fs::read_to_string(&path) {
+            Ok(text) => return Self::parse(text.trim()).ok_or(MasterKeyError::Damaged(file)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(failed(error)),
+        }
+        let mut bytes = [0; 32];
+        SystemRandom::new().fill(&mut bytes).map_err(|_| MasterKeyError::NoEntropy)?;
+        let mut tag = [0; 8];
+        SystemRandom::new().fill(&mut tag).map_err(|_| MasterKeyError::NoEntropy)?;
+        publish(&path, &hex(&bytes), &hex(&tag)).map_err(failed)?;
+        // Another process may have been faster: what stands in the file counts.
+        let text = fs::read_to_string(&path).map_err(failed)?;
+        Self::parse(text.trim()).ok_or(MasterKeyError::Damaged(file))
+    }
+}
+
+/// Puts `text` at `path` whole or not at all, unless something is there already; `tag` tells writers apart.
+fn publish(path: &Path, text: &str, tag: &str) -> io::Result<()> {
+    let draft = path.with_extension(format!("key.{tag}"));
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
+    writeln!(file, "{text}")?;
+    file.sync_all()?;
+    let linked = fs::hard_link(&draft, path);
+    fs::remove_file(&draft)?;
+    match linked {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+        Ok(()) | Err(_) => {}
+    }
+    // The name must survive a power cut as the codes made with the key will.
+    if let Some(folder) = path.parent() {
+        fs::File::open(folder)?.sync_all()?;
+    }
+    Ok(())
+}
+
+/// HMAC-SHA256 under the master key, with a key of its own for each purpose.
+pub struct HmacCodes {
+    master: hmac::Key,
+    random: SystemRandom,
+}
+
+impl HmacCodes {
+    /// Codes under that key.
+    #[must_use]
+    pub fn new(master: &MasterKey) -> Self {
+        Self { master: hmac::Key::new(hmac::HMAC_SHA256, &master.0), random: SystemRandom::new() }
+    }
+
+    /// The key of a purpose is the purpose's code, so codes of different purposes have nothing in common.
+    fn key(&self, purpose: &str) -> hmac::Key {
+        hmac::Key::new(hmac::HMAC_SHA256, hmac::sign(&self.master, purpose.as_bytes()).as_ref())
+    }
+}
+
+impl Mac for HmacCodes {
+    fn code(&self, purpose: &str, secret: &[u8]) -> SecretMac {
+        let tag = hmac::sign(&self.key(purpose), secret);
+        let mut code = [0; 32];
+        for (slot, byte) in code.iter_mut().zip(tag.as_ref()) {
+            *slot = *byte;
+        }
+        SecretMac(code)
+    }
+
+    fn verify(&self, purpose: &str, secret: &[u8], code: &SecretMac) -> bool {
+        hmac::verify(&self.key(purpose), secret, &code.0).is_ok()
+    }
+
+    /// Ends the request by a panic where the system has no random bytes: a secret that is not random must never be made.
+    fn fill_random(&self, bytes: &mut [u8]) {
+        assert!(self.random.fill(bytes).is_ok(), "the system gives no secure random bytes");
+    }
+}
+
+/// The unguessable part of the address that an acquirer calls back: 32 hex characters, the same on every node.
+#[must_use]
+pub fn callback_token(mac: &dyn Mac, acquirer: &AcquirerName) -> String {
+    let mut token = hex(&mac.code("callback", acquirer.as_str().as_bytes()).0);
+    token.truncate(TOKEN_CHARS);
+    token
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 0x0f]);
+    digits.filter_map(|digit| char::from_digit(u32::from(digit), 16)).collect()
+}
+
+fn unhex(text: &str) -> Option<Vec<u8>> {
+    let digits: Option<Vec<u8>> =
+        text.chars().map(|digit| digit.to_digit(16).and_then(|value| u8::try_from(value).ok())).collect();
+    digits?
+        .chunks(2)
+        .map(|pair| pair.iter().try_fold(0_u8, |value, digit| value.checked_mul(16)?.checked_add(*digit)))
+        .collect()
+}
+
+fn unbase64(text: &str) -> Option<Vec<u8>> {
+    [STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD].iter().find_map(|engine| engine.decode(text).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    fn codes() -> HmacCodes {
+        HmacCodes::new(&MasterKey([7; 32]))
+    }
+
+    #[test]
+    fn master_keys_are_32_bytes_in_hex_or_base64() {
+        let key = MasterKey((0..32).collect::<Vec<u8>>().try_into().unwrap());
+        let in_hex = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
+        assert_eq!(MasterKey::parse(in_hex), Some(key.clone()));
+        assert_eq!(MasterKey::parse(&in_hex.to_uppercase()), Some(key.clone()));
+        assert_eq!(MasterKey::parse("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="), Some(key));
+        for wrong in ["", "hush", "AAEC", &"zz".repeat(32), &"ab".repeat(31)] {
+            assert_eq!(MasterKey::parse(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_code_is_of_one_secret_and_one_purpose() {
+        let code = codes().code("api-key", b"secret");
+        assert!(codes().verify("api-key", b"secret", &code));
+        assert!(!codes().verify("callback", b"secret", &code));
+        assert!(!codes().verify("api-key", b"other", &code));
+        assert!(!HmacCodes::new(&MasterKey([8; 32])).verify("api-key", b"secret", &code));
+    }
+
+    #[test]
+    fn callback_tokens_differ_by_acquirer() {
+        let token = |name: &str| callback_token(&codes(), &AcquirerName::parse(name).unwrap());
+        assert_eq!(token("main"), token("main"));
+        assert_ne!(token("main"), token("other"));
+        assert_eq!(token("main").len(), TOKEN_CHARS);
+    }
+
+    #[test]
+    fn eight_processes_at_once_agree_on_one_key_that_only_its_owner_reads() {
+        let folder = tempfile::tempdir().unwrap();
+        let keys: Vec<MasterKey> = std::thread::scope(|scope| {
+            let threads: Vec<_> =
+                (0..8).map(|_| scope.spawn(|| MasterKey::of_data_dir(folder.path()).unwrap())).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        assert!(keys.windows(2).all(|pair| pair.first() == pair.last()));
+        let mode = fs::metadata(folder.path().join(FILE)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_damaged_key_is_never_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join(FILE), "half").unwrap();
+        assert!(matches!(MasterKey::of_data_dir(folder.path()), Err(MasterKeyError::Damaged(_))));
+        assert_eq!(fs::read_to_string(folder.path().join(FILE)).unwrap(), "half");
+    }
+}

@@ -1,0 +1,245 @@
+//! The life of the service: everything opens, serves, drains and closes, in this order.
+
+use std::net::{SocketAddr, TcpListener};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use actix_web::dev::ServerHandle;
+use anyhow::Context;
+use cais_sandbox::Sandbox;
+use cais_use_cases::Ports;
+use cais_use_cases::charges::sync::SyncGate;
+use cais_use_cases::keys::KeyRing;
+use metrics_exporter_prometheus::PrometheusBuilder;
+use tokio::sync::watch;
+use tokio::task::{JoinHandle, JoinSet};
+
+use crate::config::{Config, DEFAULT_ADMIN_LISTEN};
+use crate::http::{AppState, CallbackPaths, ServeOptions, Telemetry, WorkerBell, serve};
+use crate::sandbox_controls::controls;
+use crate::secrets::callback_token;
+use crate::signals::Signals;
+use crate::wiring::{self, Foundation};
+use crate::{addresses, callbacks, workers};
+
+/// Seconds that requests in flight get after the service was told to end; the API answers within ten.
+const SHUTDOWN_S: u64 = 20;
+/// Longest wait for the background loops to finish their pass.
+const LOOPS_WITHIN: Duration = Duration::from_secs(10);
+
+/// The two listeners, bound.
+#[derive(Debug)]
+pub struct Listeners {
+    /// Of the API.
+    pub public: TcpListener,
+    /// Of `/metrics`.
+    pub admin: TcpListener,
+}
+
+impl Listeners {
+    /// Binds both addresses of the configuration.
+    ///
+    /// # Errors
+    /// The address that cannot be listened on, and why.
+    pub fn bind(config: &Config) -> anyhow::Result<Self> {
+        Ok(Self { public: bind("listen", config.listen)?, admin: bind_admin(config)? })
+    }
+}
+
+fn bind(key: &str, address: SocketAddr) -> anyhow::Result<TcpListener> {
+    TcpListener::bind(address).with_context(|| format!("cannot listen on {address} ({key})"))
+}
+
+/// An address that was chosen is taken or nothing is; the default gives way to another service on the same machine.
+fn bind_admin(config: &Config) -> anyhow::Result<TcpListener> {
+    if let Some(chosen) = config.admin_listen {
+        return bind("admin_listen", chosen);
+    }
+    TcpListener::bind(DEFAULT_ADMIN_LISTEN).or_else(|error| {
+        tracing::warn!(%error, "{DEFAULT_ADMIN_LISTEN} is taken; metrics are served on a free port");
+        bind("admin_listen", SocketAddr::new(DEFAULT_ADMIN_LISTEN.ip(), 0))
+    })
+}
+
+/// Serves until a signal ends it.
+///
+/// # Errors
+/// What keeps it from starting, or ends it.
+pub async fn run(config: Config) -> anyhow::Result<ExitCode> {
+    let mut signals = Signals::listen()?;
+    let listeners = Listeners::bind(&config)?;
+    let mut service = Service::start(config, listeners).await?;
+    let ended = tokio::select! {
+        () = signals.received() => {
+            tracing::info!("draining");
+            Ok(())
+        }
+        error = service.failed() => Err(error),
+    };
+    signals.force_exit_on_next();
+    service.stop().await;
+    tracing::info!("ended");
+    ended.map(|()| ExitCode::SUCCESS)
+}
+
+/// A service that runs.
+pub struct Service {
+    config: Config,
+    listen: SocketAddr,
+    admin: SocketAddr,
+    ports: Ports,
+    foundation: Foundation,
+    sandbox: Option<Sandbox>,
+    draining: Arc<AtomicBool>,
+    servers: Vec<ServerHandle>,
+    serving: JoinSet<std::io::Result<()>>,
+    stop: watch::Sender<bool>,
+    loops: JoinSet<()>,
+    registrations: JoinSet<()>,
+    upkeep: JoinHandle<()>,
+}
+
+impl Service {
+    /// Opens everything; when it returns, requests are answered and `addresses.json` is there.
+    ///
+    /// # Errors
+    /// What keeps it from starting.
+    pub async fn start(config: Config, listeners: Listeners) -> anyhow::Result<Self> {
+        let began = Instant::now();
+        addresses::clear(&config.data_dir);
+        let configured = wiring::configured_acquirers(&config)?;
+        let (listen, admin) = (listeners.public.local_addr()?, listeners.admin.local_addr()?);
+        let recorder = PrometheusBuilder::new().build_recorder();
+        let metrics_handle = recorder.handle();
+        // An error means that this process has one already, as in tests.
+        let _installed = metrics::set_global_recorder(recorder);
+        let foundation = Foundation::open(&config).await?;
+        let (sandbox, acquirers) = if configured.is_empty() {
+            let sandbox = wiring::start_sandbox(&config).await?;
+            let acquirer = wiring::sandbox_acquirer(&sandbox)?;
+            (Some((sandbox, acquirer.name().clone())), vec![acquirer])
+        } else {
+            (None, configured)
+        };
+        let ports = foundation.ports(wiring::router(acquirers.clone()));
+        let (stop, stopped) = watch::channel(false);
+        let draining = Arc::new(AtomicBool::new(false));
+        let bell = WorkerBell::new();
+        let tokens: Vec<_> = acquirers
+            .iter()
+            .map(|acquirer| (acquirer.name().clone(), callback_token(foundation.mac.as_ref(), acquirer.name())))
+            .collect();
+        let state = AppState {
+            ports: ports.clone(),
+            keys: KeyRing::new(ports.clone()),
+            rates: wiring::rate_limits(&config),
+            syncs: SyncGate::new(),
+            sandbox: sandbox
+                .as_ref()
+                .map(|(sandbox, name)| controls(sandbox.control(), name.clone(), Arc::clone(&foundation.clock))),
+            callbacks: CallbackPaths::new(tokens.iter().map(|(name, token)| (name.clone(), token.as_str()))),
+            wake: bell.clone(),
+            metrics_handle: metrics_handle.clone(),
+            draining: Arc::clone(&draining),
+            telemetry: Telemetry::new(),
+        };
+        let options = ServeOptions { workers: config.workers, shutdown_timeout_s: SHUTDOWN_S };
+        let servers =
+            serve(state, listeners.public, listeners.admin, options).context("the HTTP servers do not start")?;
+        let handles = vec![servers.public.handle(), servers.admin.handle()];
+        let mut serving = JoinSet::new();
+        serving.spawn(servers.public);
+        serving.spawn(servers.admin);
+        // The built-in sandbox is on this machine, wherever the public URL leads.
+        let public_url = config.public_url.clone().filter(|_| sandbox.is_none());
+        let base = public_url.unwrap_or_else(|| format!("http://{}", reachable(listen)));
+        let registrations = callbacks::register(&acquirers, &base, foundation.mac.as_ref(), &stopped);
+        let loops = workers::start(&ports, &bell, &stopped);
+        addresses::write(&config.data_dir, listen, admin).context("addresses.json cannot be written")?;
+        let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        tracing::info!(%listen, %admin, sandbox = sandbox.is_some(), took_ms, "serving");
+        let upkeep = tokio::spawn(upkeep(metrics_handle));
+        let sandbox = sandbox.map(|(sandbox, _)| sandbox);
+        Ok(Self {
+            config,
+            listen,
+            admin,
+            ports,
+            foundation,
+            sandbox,
+            draining,
+            servers: handles,
+            serving,
+            stop,
+            loops,
+            registrations,
+            upkeep,
+        })
+    }
+
+    /// Where the API is served.
+    #[must_use]
+    pub const fn listen(&self) -> SocketAddr {
+        self.listen
+    }
+
+    /// The world of this service.
+    #[must_use]
+    pub const fn ports(&self) -> &Ports {
+        &self.ports
+    }
+
+    /// Waits until something ends that should not.
+    pub async fn failed(&mut self) -> anyhow::Error {
+        match self.serving.join_next().await {
+            Some(Ok(Err(error))) => anyhow::Error::new(error).context("an HTTP server ended"),
+            Some(Err(error)) => anyhow::Error::new(error).context("an HTTP server ended"),
+            Some(Ok(Ok(()))) | None => anyhow::anyhow!("an HTTP server ended"),
+        }
+    }
+
+    /// Ends everything: no new requests, the ones in flight answered, the queue committed.
+    pub async fn stop(mut self) {
+        self.draining.store(true, Ordering::SeqCst);
+        tokio::time::sleep(Duration::from_secs(u64::from(self.config.drain_delay_s))).await;
+        // Workers take no new work while the requests in flight finish.
+        self.stop.send_replace(true);
+        futures_util::future::join_all(self.servers.iter().map(|server| server.stop(true))).await;
+        while self.serving.join_next().await.is_some() {}
+        self.registrations.shutdown().await;
+        let loops = async { while self.loops.join_next().await.is_some() {} };
+        if tokio::time::timeout(LOOPS_WITHIN, loops).await.is_err() {
+            tracing::warn!("a worker did not end in time; what it was at is taken up at the next start");
+        }
+        self.loops.shutdown().await;
+        self.upkeep.abort();
+        drop(self.ports);
+        self.foundation.close().await;
+        if let Some(sandbox) = self.sandbox {
+            sandbox.stop().await;
+        }
+        addresses::remove(&self.config.data_dir, self.listen, self.admin);
+    }
+}
+
+/// The address under which the machine itself reaches what listens on all of its addresses.
+fn reachable(listen: SocketAddr) -> SocketAddr {
+    let ip = match listen {
+        SocketAddr::V4(address) if address.ip().is_unspecified() => std::net::Ipv4Addr::LOCALHOST.into(),
+        SocketAddr::V6(address) if address.ip().is_unspecified() => std::net::Ipv6Addr::LOCALHOST.into(),
+        SocketAddr::V4(_) | SocketAddr::V6(_) => listen.ip(),
+    };
+    SocketAddr::new(ip, listen.port())
+}
+
+/// Folds what was measured into its sums, so that histograms do not grow between scrapes.
+async fn upkeep(handle: metrics_exporter_prometheus::PrometheusHandle) {
+    /// As often as the exporter's own server would.
+    const EVERY: Duration = Duration::from_secs(5);
+    loop {
+        tokio::time::sleep(EVERY).await;
+        handle.run_upkeep();
+    }
+}

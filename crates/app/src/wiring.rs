@@ -1,0 +1,202 @@
+//! Where concrete adapters meet the ports: nothing else names them.
+
+use std::fs::{self, DirBuilder};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::Context;
+use cais_acquirers::bacen::{BacenAcquirer, BacenConfig};
+use cais_acquirers::{Certificate, Router};
+use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::pix_key::PixKey;
+use cais_persistence::{Persistence, StoreConfig, migrations};
+use cais_ports::{Acquirer, Acquirers, Ids, Mac, RateLimits};
+use cais_rate_limits::MinuteWindows;
+use cais_sandbox::{Sandbox, SandboxConfig};
+use cais_use_cases::Ports;
+
+use crate::clock::OffsetClock;
+use crate::config::{AcquirerConfig, Config, Problem, Problems, SANDBOX};
+use crate::ids::UuidV7;
+use crate::representation::JsonRepresentation;
+use crate::secrets::{HmacCodes, MasterKey};
+
+/// The sandbox's own file in the data directory.
+const SANDBOX_FILE: &str = "sandbox.journal";
+
+/// What every command needs: time, identity, secrets, the store.
+pub struct Foundation {
+    /// The service's clock.
+    pub clock: Arc<OffsetClock>,
+    /// Codes under the master key.
+    pub mac: Arc<dyn Mac>,
+    ids: Arc<dyn Ids>,
+    persistence: Persistence,
+}
+
+impl Foundation {
+    /// Opens the store with a schema that this program can use: SQLite is migrated, PostgreSQL when the configuration says so.
+    ///
+    /// # Errors
+    /// What is wrong with the data directory, the master key or the database.
+    pub async fn open(config: &Config) -> anyhow::Result<Self> {
+        make_data_dir(config)?;
+        let master = match &config.master_key {
+            Some(key) => key.clone(),
+            None => MasterKey::of_data_dir(&config.data_dir)?,
+        };
+        prepare_schema(config).await?;
+        let clock = Arc::new(OffsetClock::new());
+        let ids: Arc<dyn Ids> = Arc::new(UuidV7::new(clock.clone()));
+        let store = StoreConfig {
+            read_connections: config.store.readers,
+            lanes: config.store.lanes,
+            max_batch: config.store.max_batch,
+            ..StoreConfig::new(config.database_url.clone())
+        };
+        let shared = Arc::clone(&ids);
+        let opened = tokio::task::spawn_blocking(move || Persistence::open(&store, &shared));
+        let persistence = opened.await??;
+        Ok(Self { clock, mac: Arc::new(HmacCodes::new(&master)), ids, persistence })
+    }
+
+    /// The ports with these acquirers.
+    #[must_use]
+    pub fn ports(&self, acquirers: Arc<dyn Acquirers>) -> Ports {
+        Ports {
+            store: Arc::new(self.persistence.clone()),
+            queries: Arc::new(self.persistence.clone()),
+            maintenance: Arc::new(self.persistence.clone()),
+            acquirers,
+            clock: self.clock.clone(),
+            ids: Arc::clone(&self.ids),
+            mac: Arc::clone(&self.mac),
+            representation: Arc::new(JsonRepresentation::new()),
+        }
+    }
+
+    /// The ports for what needs no acquirer.
+    #[must_use]
+    pub fn ports_without_acquirers(&self) -> Ports {
+        self.ports(router(Vec::new()))
+    }
+
+    /// Finishes what is queued and lets go of the database.
+    pub async fn close(self) {
+        self.persistence.close().await;
+    }
+}
+
+/// Makes the data directory, for its owner only.
+///
+/// # Errors
+/// When it cannot be made.
+pub fn make_data_dir(config: &Config) -> anyhow::Result<()> {
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(&config.data_dir)
+        .with_context(|| format!("the data directory {} cannot be made", config.data_dir.display()))
+}
+
+/// Where the sandbox keeps its state, in a data directory that exists.
+///
+/// # Errors
+/// When the directory cannot be made.
+pub fn sandbox_state_file(config: &Config) -> anyhow::Result<PathBuf> {
+    make_data_dir(config)?;
+    Ok(config.data_dir.join(SANDBOX_FILE))
+}
+
+/// Every configured acquirer; nothing is asked of them yet.
+///
+/// # Errors
+/// [`Problems`]: everything that is wrong with their certificates and addresses.
+pub fn configured_acquirers(config: &Config) -> Result<Vec<Arc<dyn Acquirer>>, Problems> {
+    let mut problems = Vec::new();
+    let mut acquirers: Vec<Arc<dyn Acquirer>> = Vec::new();
+    for settings in &config.acquirers {
+        match configured_acquirer(settings) {
+            Ok(acquirer) => acquirers.push(Arc::new(acquirer)),
+            Err(error) => problems.push(Problem {
+                key: format!("acquirers.{}", settings.name),
+                what: crate::logging::chain(error.as_ref()),
+                origin: "its certificates and addresses".to_owned(),
+            }),
+        }
+    }
+    if problems.is_empty() { Ok(acquirers) } else { Err(Problems(problems)) }
+}
+
+fn configured_acquirer(settings: &AcquirerConfig) -> anyhow::Result<BacenAcquirer> {
+    let read = |file: &PathBuf| fs::read(file).with_context(|| format!("{} cannot be read", file.display()));
+    let certificate = settings.certificate_file.as_ref().map(read).transpose()?;
+    let config = BacenConfig {
+        token_url: settings.token_url.clone(),
+        certificate: certificate.map(|bytes| Certificate::new(bytes, settings.certificate_passphrase.clone())),
+        extra_root_pem: settings.ca_file.as_ref().map(read).transpose()?,
+        ..BacenConfig::new(
+            settings.name.clone(),
+            settings.base_url.clone(),
+            settings.client_id.clone(),
+            settings.client_secret.clone(),
+            settings.pix_key.clone(),
+        )
+    };
+    Ok(BacenAcquirer::new(&config)?)
+}
+
+/// The acquirers in the order of their names, with the knowledge of who answers just now.
+#[must_use]
+pub fn router(acquirers: Vec<Arc<dyn Acquirer>>) -> Arc<dyn Acquirers> {
+    Arc::new(Router::new(acquirers))
+}
+
+/// How often a key may call this node.
+#[must_use]
+pub fn rate_limits(config: &Config) -> Arc<dyn RateLimits> {
+    Arc::new(MinuteWindows::new(config.rate_limit_per_minute))
+}
+
+/// The built-in sandbox on a free port of this machine, with its file in the data directory.
+///
+/// # Errors
+/// What keeps it from starting.
+pub async fn start_sandbox(config: &Config) -> anyhow::Result<Sandbox> {
+    let state_file = Some(sandbox_state_file(config)?);
+    let settings = SandboxConfig { state_file, ..SandboxConfig::default() };
+    Sandbox::start(settings).await.context("the built-in sandbox does not start")
+}
+
+/// The acquirer behind which the built-in sandbox is.
+///
+/// # Errors
+/// When the sandbox gave something that no institution would.
+pub fn sandbox_acquirer(sandbox: &Sandbox) -> anyhow::Result<Arc<dyn Acquirer>> {
+    let credentials = sandbox.credentials();
+    let config = BacenConfig::new(
+        AcquirerName::parse(SANDBOX)?,
+        credentials.base_url,
+        credentials.client_id,
+        cais_acquirers::Secret::new(credentials.client_secret),
+        PixKey::parse(&credentials.pix_key)?,
+    );
+    Ok(Arc::new(BacenAcquirer::new(&config)?))
+}
+
+/// What other processes see while this one migrates.
+#[must_use]
+pub fn migration_owner() -> String {
+    format!("cais {}", std::process::id())
+}
+
+async fn prepare_schema(config: &Config) -> anyhow::Result<()> {
+    let url = config.database_url.clone();
+    if !url.is_sqlite() && !config.migrate_on_start {
+        return Ok(());
+    }
+    // Each migration is logged where it runs.
+    tokio::task::spawn_blocking(move || migrations::migrate(&url, &migration_owner())).await??;
+    Ok(())
+}

@@ -1,0 +1,195 @@
+//! The background loops: each runs one use case again and again, wakes when there is work, backs off when it fails.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::time::Duration;
+
+use cais_use_cases::{Pass, Ports, WorkError, charges, housekeeping, notices};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use crate::http::WorkerBell;
+use crate::logging;
+
+/// Longest pause of a loop that keeps failing.
+const MAX_PAUSE: Duration = Duration::from_secs(30);
+
+/// One pass under way.
+type Work = Pin<Box<dyn Future<Output = Result<Pass, WorkError>> + Send>>;
+
+/// How often one loop looks.
+struct Rhythm {
+    name: &'static str,
+    every: Duration,
+    /// Rung when there is work before the time.
+    bell: Option<WorkerBell>,
+}
+
+/// Starts every loop; they end soon after `stop` turns true, each when its pass is over.
+#[must_use]
+pub fn start(ports: &Ports, bell: &WorkerBell, stop: &watch::Receiver<bool>) -> JoinSet<()> {
+    let mut loops = JoinSet::new();
+    let rhythm = |name, every_s, bell| Rhythm { name, every: Duration::from_secs(every_s), bell };
+    let bell = Some(bell.clone());
+    let start = |loops: &mut JoinSet<()>, rhythm, pass: fn(Ports) -> Work| {
+        let ports = ports.clone();
+        loops.spawn(run(rhythm, stop.clone(), move || pass(ports.clone())));
+    };
+    start(&mut loops, rhythm("notices", 1, bell), |ports| {
+        Box::pin(async move { notices::process::run_once(&ports).await })
+    });
+    start(&mut loops, rhythm("expire", 1, None), |ports| {
+        Box::pin(async move { charges::expire::run_once(&ports).await })
+    });
+    start(&mut loops, rhythm("resume", 2, None), |ports| {
+        Box::pin(async move { charges::resume::run_once(&ports).await })
+    });
+    start(&mut loops, rhythm("housekeeping", 3_600, None), |ports| {
+        Box::pin(async move { housekeeping::run_once(&ports).await })
+    });
+    loops
+}
+
+/// What a loop remembers of its failures, so that a store that is down for an hour is told once.
+#[derive(Default)]
+struct Failures {
+    in_a_row: u32,
+    told: Option<String>,
+}
+
+impl Failures {
+    fn note(&mut self, worker: &str, error: &WorkError) {
+        self.in_a_row = self.in_a_row.saturating_add(1);
+        let cause = logging::chain(error);
+        if self.told.as_ref() != Some(&cause) {
+            tracing::warn!(worker, cause, "the worker fails and tries again");
+            self.told = Some(cause);
+        }
+    }
+
+    fn clear(&mut self, worker: &str) {
+        if self.in_a_row > 0 {
+            tracing::info!(worker, failures = self.in_a_row, "the worker works again");
+            *self = Self::default();
+        }
+    }
+
+    /// The pause doubles with every failure in a row.
+    fn pause(&self, every: Duration) -> Duration {
+        every.saturating_mul(1_u32.checked_shl(self.in_a_row.min(16)).unwrap_or(u32::MAX)).min(MAX_PAUSE.max(every))
+    }
+}
+
+async fn run<F>(rhythm: Rhythm, mut stop: watch::Receiver<bool>, mut pass: impl FnMut() -> F + Send)
+where
+    F: Future<Output = Result<Pass, WorkError>> + Send,
+{
+    let mut failures = Failures::default();
+    while !*stop.borrow() {
+        let pause = match pass().await {
+            Ok(Pass { done, more }) => {
+                failures.clear(rhythm.name);
+                if done > 0 {
+                    tracing::debug!(worker = rhythm.name, done, "a pass is over");
+                }
+                if more {
+                    // Others have their turn between two full passes.
+                    tokio::task::yield_now().await;
+                    continue;
+                }
+                rhythm.every
+            }
+            Err(error) => {
+                failures.note(rhythm.name, &error);
+                failures.pause(rhythm.every)
+            }
+        };
+        tokio::select! {
+            () = tokio::time::sleep(pause) => {}
+            () = ring(rhythm.bell.as_ref()), if failures.in_a_row == 0 => {}
+            // An error means that the service is gone, which is a reason to end as well.
+            _ = stop.wait_for(|stop| *stop) => {}
+        }
+    }
+}
+
+/// Waits for the bell; for ever where there is none.
+async fn ring(bell: Option<&WorkerBell>) {
+    match bell {
+        Some(bell) => bell.notices().await,
+        None => std::future::pending().await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use cais_ports::QueryError;
+
+    use super::*;
+
+    fn rhythm(bell: Option<WorkerBell>) -> Rhythm {
+        Rhythm { name: "test", every: Duration::from_secs(1), bell }
+    }
+
+    /// Runs a loop over `results` and stops after the last; the simulated milliseconds it took.
+    async fn elapsed_ms(results: Vec<Result<Pass, WorkError>>) -> u128 {
+        let (stop, stopped) = watch::channel(false);
+        let started = tokio::time::Instant::now();
+        let mut results = results.into_iter();
+        run(rhythm(None), stopped, move || {
+            let result = results.next();
+            if results.len() == 0 {
+                stop.send_replace(true);
+            }
+            async move { result.unwrap_or(Ok(Pass::default())) }
+        })
+        .await;
+        started.elapsed().as_millis()
+    }
+
+    fn down() -> Result<Pass, WorkError> {
+        Err(WorkError::Query(QueryError::Unavailable("down".into())))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_loop_pauses_between_passes_but_not_while_there_is_more() {
+        let full = || Ok(Pass { done: 256, more: true });
+        assert_eq!(elapsed_ms(vec![full(), full(), Ok(Pass::default())]).await, 0);
+        assert_eq!(elapsed_ms(vec![Ok(Pass::default()), Ok(Pass::default()), Ok(Pass::default())]).await / 100, 20);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_loop_that_fails_backs_off_and_recovers() {
+        // 2 s and 4 s after the failures, 1 s after the success.
+        assert_eq!(elapsed_ms(vec![down(), down(), Ok(Pass::default()), Ok(Pass::default())]).await / 100, 70);
+        let failures = Failures { in_a_row: 30, told: None };
+        assert_eq!(failures.pause(Duration::from_secs(1)), MAX_PAUSE);
+        assert_eq!(failures.pause(Duration::from_hours(1)), Duration::from_hours(1));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_bell_wakes_a_loop_at_once() {
+        let (stop, stopped) = watch::channel(false);
+        let bell = WorkerBell::new();
+        let passes = Arc::new(AtomicU32::new(0));
+        let counted = Arc::clone(&passes);
+        let looped = tokio::spawn(run(rhythm(Some(bell.clone())), stopped, move || {
+            counted.fetch_add(1, Ordering::SeqCst);
+            async { Ok(Pass::default()) }
+        }));
+        let started = tokio::time::Instant::now();
+        for _ in 0..100 {
+            let before = passes.load(Ordering::SeqCst);
+            bell.ring_notices();
+            while passes.load(Ordering::SeqCst) == before {
+                tokio::task::yield_now().await;
+            }
+        }
+        assert!(started.elapsed() < Duration::from_secs(1));
+        stop.send_replace(true);
+        assert!(looped.await.is_ok());
+    }
+}
