@@ -3,11 +3,11 @@
 use cais_use_cases::balance;
 use cais_use_cases::keys::authenticate::Caller;
 
+use super::call::Call;
 use super::error::ApiError;
 use super::issue::Issues;
 use super::query;
 use super::reply::Reply;
-use super::service::Call;
 use crate::representation;
 
 /// The account's balance.

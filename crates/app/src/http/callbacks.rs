@@ -4,9 +4,9 @@ use cais_domain::acquirer_name::AcquirerName;
 use cais_use_cases::notices;
 use ring::hmac;
 
+use super::call::{Call, to_the_end};
 use super::error::{ApiError, ErrorCode, STORE_RETRY_AFTER_S};
 use super::reply::Reply;
-use super::service::{Call, to_the_end};
 
 /// Which acquirer calls on which secret path.
 pub struct CallbackPaths {

@@ -3,6 +3,7 @@
 mod auth;
 mod balance;
 mod body;
+mod call;
 pub mod callbacks;
 mod charges;
 mod docs;

@@ -12,6 +12,7 @@ use cais_use_cases::charges::sync::SyncGate;
 use cais_use_cases::charges::{ChargeName, fetch};
 use cais_use_cases::keys::authenticate::Caller;
 
+use super::call::{Call, to_the_end};
 use super::charges;
 use super::error::ApiError;
 use super::issue::Issues;
@@ -21,7 +22,6 @@ use super::json::read::read;
 use super::json::rules;
 use super::query;
 use super::reply::Reply;
-use super::service::{Call, to_the_end};
 
 /// Least payment: one centavo.
 const MIN_PAYMENT: Money = Money::from_centavos(1);

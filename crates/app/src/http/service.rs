@@ -4,9 +4,9 @@ use std::any::Any;
 use std::net::IpAddr;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use actix_web::web::{Bytes, Payload};
+use actix_web::web::Payload;
 use actix_web::{HttpRequest, HttpResponse};
 use cais_domain::api_key::Scope;
 use cais_domain::ids::RequestId;
@@ -15,15 +15,13 @@ use cais_use_cases::keys::authenticate::{AuthenticateError, Caller};
 use futures_util::FutureExt as _;
 use tracing::Instrument as _;
 
-use super::error::{ApiError, ErrorCode, STORE_RETRY_AFTER_S};
+use super::call::Call;
+use super::error::{ApiError, ErrorCode};
 use super::reply::Reply;
-use super::routes::{Access, Endpoint, Found, Params, Route, Router, needs_key};
+use super::routes::{Access, Endpoint, Found, Route, Router, needs_key};
 use super::state::AppState;
 use super::telemetry::Answered;
 use super::{auth, balance, body, callbacks, charges, docs, health, sandbox};
-
-/// A POST answers within 10 s, whatever the store and the acquirers do; what is left is for the way back.
-const ANSWER_WITHIN: Duration = Duration::from_millis(9_500);
 
 /// What is known of a request so far; it outlives a panic of its handler.
 struct Visit {
@@ -31,28 +29,6 @@ struct Visit {
     route: Option<usize>,
     caller: Option<Arc<Caller>>,
     rate: Option<RateDecision>,
-}
-
-/// A request that passed every check that does not need its contents.
-pub struct Call<'r> {
-    /// What handlers work with.
-    pub state: &'r Arc<AppState>,
-    /// The request's id.
-    pub id: RequestId,
-    /// The request itself, for its headers.
-    pub request: &'r HttpRequest,
-    /// What stands for the names in the path's pattern.
-    pub params: Params<'r>,
-    /// The body; empty where none is read.
-    pub body: Bytes,
-}
-
-impl Call<'_> {
-    /// The query string; empty when there is none.
-    #[must_use]
-    pub fn query(&self) -> &str {
-        self.request.query_string()
-    }
 }
 
 /// Answers a request, whatever happens.
@@ -201,17 +177,5 @@ async fn dispatch_open(route: &Route, call: Call<'_>) -> Result<Reply, ApiError>
         | Endpoint::SandboxExpire
         | Endpoint::SandboxFaults
         | Endpoint::SandboxClock => Err(ApiError::internal("a route that needs a caller was dispatched without one")),
-    }
-}
-
-/// Runs work to its end whether or not the caller waits for it: a half-done creation is worse than one nobody heard of.
-///
-/// # Errors
-/// `service_unavailable` when it takes longer than a caller waits (it goes on all the same), `internal_error` when it panicked.
-pub async fn to_the_end<T: 'static>(work: impl Future<Output = T> + 'static) -> Result<T, ApiError> {
-    let task = actix_web::rt::spawn(work.in_current_span());
-    match tokio::time::timeout(ANSWER_WITHIN, task).await {
-        Ok(ended) => ended.map_err(|error| ApiError::internal(format!("the work did not end: {error}"))),
-        Err(_) => Err(ApiError::new(ErrorCode::ServiceUnavailable).retry_after(STORE_RETRY_AFTER_S)),
     }
 }

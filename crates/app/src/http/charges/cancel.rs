@@ -5,12 +5,12 @@ use std::sync::Arc;
 use cais_use_cases::charges::cancel::{self, CancelChargeError};
 use cais_use_cases::keys::authenticate::Caller;
 
+use crate::http::call::{Call, to_the_end};
 use crate::http::error::{ApiError, ErrorCode};
 use crate::http::issue::Issues;
 use crate::http::json::fields::Fields;
 use crate::http::json::read::read;
 use crate::http::reply::Reply;
-use crate::http::service::{Call, to_the_end};
 
 /// Cancels a charge; one that is cancelled is answered the same way.
 ///

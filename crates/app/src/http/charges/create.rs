@@ -9,13 +9,13 @@ use cais_use_cases::charges::create::{self, CreateCharge, CreateChargeError};
 use cais_use_cases::keys::authenticate::Caller;
 
 use super::terms::{self, Asked};
+use crate::http::call::{Call, to_the_end};
 use crate::http::error::{ApiError, ErrorCode};
 use crate::http::fingerprint::fingerprint;
 use crate::http::issue::{Issue, Issues};
 use crate::http::json::read::read;
 use crate::http::query;
 use crate::http::reply::Reply;
-use crate::http::service::{Call, to_the_end};
 
 /// The header that names a caller's attempt.
 const IDEMPOTENCY_KEY: &str = "Idempotency-Key";

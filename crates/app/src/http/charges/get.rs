@@ -3,10 +3,10 @@
 use cais_use_cases::charges::fetch;
 use cais_use_cases::keys::authenticate::Caller;
 
+use crate::http::call::Call;
 use crate::http::error::ApiError;
 use crate::http::issue::Issues;
 use crate::http::reply::Reply;
-use crate::http::service::Call;
 
 /// One charge.
 ///

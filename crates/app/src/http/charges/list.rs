@@ -5,11 +5,11 @@ use cais_ports::PageRequest;
 use cais_use_cases::charges::list::{self, ListChargesError};
 use cais_use_cases::keys::authenticate::Caller;
 
+use crate::http::call::Call;
 use crate::http::error::{ApiError, ErrorCode};
 use crate::http::issue::{Issue, Issues};
 use crate::http::query::Query;
 use crate::http::reply::Reply;
-use crate::http::service::Call;
 use crate::representation;
 
 /// Rows of a page that names no limit.

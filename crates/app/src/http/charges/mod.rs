@@ -11,9 +11,9 @@ use cais_domain::ids::ChargeId;
 use cais_use_cases::charges::ChargeName;
 use cais_use_cases::charges::fetch::FetchChargeError;
 
+use super::call::Call;
 use super::error::{ApiError, ErrorCode};
 use super::issue::Issues;
-use super::service::Call;
 use super::{percent, query};
 
 /// What a path begins with that names a charge by the caller's own identifier.
