@@ -1,3 +1,4 @@
+//! Resources byte for byte.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use cais_domain::acquirer_name::AcquirerName;

@@ -1,3 +1,4 @@
+//! The document against the program: every route is in it, every example is of its schema.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::BTreeSet;

@@ -1,3 +1,4 @@
+//! Images that are read back by a decoder.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::io::Cursor;

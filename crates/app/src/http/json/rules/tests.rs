@@ -1,3 +1,5 @@
+//! Rules for fields: what each accepts, and what it says of what it refuses.
+
 use super::*;
 
 fn told<T>(result: Result<T, Complaint>) -> String {

@@ -1,0 +1,176 @@
+//! Callbacks are hints: kept, answered, and believed only after the truth was read.
+
+use std::time::Duration;
+
+use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::charge::{Charge, ChargeStatus};
+use cais_domain::event::EventType;
+use cais_ports::{ChargeOrder, NoticeState, UpstreamStatus};
+use cais_testkit::builders::an_account;
+use cais_use_cases::charges::create::create;
+use cais_use_cases::notices::{process, receive};
+
+use crate::leases::SlowReply;
+use crate::psp::Mood;
+use crate::world::{World, id_of, ten_reais};
+
+fn states(world: &World) -> Vec<NoticeState> {
+    world.store.notices().iter().map(|notice| notice.state).collect()
+}
+
+#[tokio::test]
+async fn a_callback_leads_to_the_payment() {
+    let world = World::new().await;
+    let (one, two) = (world.pending().await, world.pending().await);
+    world.psp.pay(&one.txid, 1_000);
+    world.psp.pay(&two.txid, 1_000);
+    world.call_back(&format!("{},{}", one.txid, two.txid)).await;
+    assert_eq!(world.available(), 0, "kept, not believed yet");
+    assert_eq!(process::run_once(&world.ports).await.unwrap().done, 1);
+    assert_eq!(world.available(), 2_000);
+    assert_eq!(states(&world), [NoticeState::Done]);
+    assert_eq!(process::run_once(&world.ports).await.unwrap().done, 0);
+    world.check().await;
+}
+
+#[tokio::test]
+async fn a_callback_that_comes_twice_credits_once() {
+    let world = World::new().await;
+    let charge = world.pending().await;
+    world.psp.pay(&charge.txid, 1_000);
+    for _ in 0..3 {
+        world.call_back(charge.txid.as_str()).await;
+    }
+    assert_eq!(process::run_once(&world.ports).await.unwrap().done, 3);
+    assert_eq!(world.available(), 1_000);
+    assert_eq!(world.told(), [EventType::ChargePaid]);
+    world.check().await;
+}
+
+#[tokio::test]
+async fn a_forged_callback_credits_nothing() {
+    let world = World::new().await;
+    let charge = world.pending().await;
+    world.call_back(charge.txid.as_str()).await;
+    world.work().await;
+    assert_eq!(world.available(), 0);
+    assert_eq!(world.status(charge.id), ChargeStatus::Pending);
+    assert_eq!(states(&world), [NoticeState::Done]);
+}
+
+#[tokio::test]
+async fn what_names_nothing_of_ours_waits_for_an_operator() {
+    let world = World::new().await;
+    world.call_back("0123456789abcdefghijklmnopq").await;
+    world.call_back("garbage").await;
+    world.work().await;
+    assert_eq!(states(&world), [NoticeState::Unmatched, NoticeState::Unmatched]);
+    assert_eq!(world.psp.finds(), 0, "upstream is asked for our own charges only");
+    assert!(world.store.notices().iter().all(|notice| notice.due_at.is_none()));
+}
+
+#[tokio::test]
+async fn while_upstream_is_silent_the_callback_waits() {
+    for mood in [Mood::Down, Mood::Silent] {
+        let world = World::new().await;
+        let charge = world.pending().await;
+        world.psp.pay(&charge.txid, 1_000);
+        world.call_back(charge.txid.as_str()).await;
+        world.psp.set(mood);
+        for _ in 0..3 {
+            assert_eq!(process::run_once(&world.ports).await.unwrap().done, 0);
+            assert_eq!(states(&world), [NoticeState::Waiting], "{mood:?}");
+            world.clock.advance(Duration::from_mins(6));
+        }
+        world.psp.set(Mood::Fine);
+        assert_eq!(process::run_once(&world.ports).await.unwrap().done, 1);
+        assert_eq!(world.available(), 1_000);
+    }
+}
+
+#[tokio::test]
+async fn a_payment_that_is_called_back_before_the_creation_is_answered_counts_once() {
+    let world = World::new().await;
+    let slow = SlowReply::new(&world);
+    let ports = world.asking(slow.clone());
+    let command = world.command("a", ten_reais());
+    let creation = tokio::spawn(async move { create(&ports, command).await });
+    slow.done.acquire().await.unwrap().forget();
+
+    let charge = world.only_charge();
+    assert_eq!(charge.state.status(), ChargeStatus::Creating);
+    world.psp.pay(&charge.txid, 1_000);
+    world.call_back(charge.txid.as_str()).await;
+    assert_eq!(process::run_once(&world.ports).await.unwrap().done, 1);
+    assert_eq!(world.status(charge.id), ChargeStatus::Paid, "issued by what upstream says, then paid");
+
+    slow.let_through.add_permits(1);
+    let answer = creation.await.unwrap().unwrap();
+    assert_eq!((answer.status, id_of(&answer)), (201, charge.id));
+    let again = world.create("a", ten_reais()).await.unwrap();
+    assert_eq!(again.body, answer.body);
+    assert_eq!((world.available(), world.told()), (1_000, vec![EventType::ChargePaid]));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn a_payment_that_upstream_names_in_the_reply_to_the_creation_is_credited() {
+    let world = World::new().await;
+    world.psp.set(Mood::LosesReplies);
+    world.create("a", ten_reais()).await.unwrap_err();
+    let charge = world.only_charge();
+    world.psp.set(Mood::Fine);
+    world.psp.pay(&charge.txid, 1_000);
+    let answer = world.create("a", ten_reais()).await.unwrap();
+    assert_eq!(answer.status, 201);
+    assert_eq!((world.status(charge.id), world.available()), (ChargeStatus::Paid, 1_000));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn a_charge_that_its_acquirer_does_not_know_yet_waits() {
+    let world = World::with(an_account(), 2).await;
+    let charge = world.pending().await;
+    receive(&world.ports, &second(), charge.txid.as_str().into()).await.unwrap();
+    assert_eq!(process::run_once(&world.ports).await.unwrap().done, 0);
+    assert_eq!(states(&world), [NoticeState::Waiting]);
+
+    world.second.hold(&order(&charge));
+    world.second.pay(&charge.txid, 1_000);
+    world.clock.advance(Duration::from_secs(2));
+    assert_eq!(process::run_once(&world.ports).await.unwrap().done, 1);
+    assert_eq!((world.status(charge.id), world.available()), (ChargeStatus::Paid, 1_000));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn a_twin_elsewhere_neither_cancels_nor_expires() {
+    let world = World::with(an_account(), 2).await;
+    let charge = world.pending().await;
+    world.second.hold(&order(&charge));
+    world.second.call(&charge.txid, UpstreamStatus::Removed);
+    receive(&world.ports, &second(), charge.txid.as_str().into()).await.unwrap();
+    assert_eq!(process::run_once(&world.ports).await.unwrap().done, 1);
+    assert_eq!((world.status(charge.id), world.told()), (ChargeStatus::Pending, vec![]));
+}
+
+#[tokio::test]
+async fn what_cannot_be_followed_does_not_hold_up_what_stands_beside_it() {
+    let world = World::with(an_account(), 2).await;
+    let (lost, paid) = (world.pending().await, world.pending().await);
+    world.second.hold(&order(&paid));
+    world.second.pay(&paid.txid, 1_000);
+    receive(&world.ports, &second(), format!("{},{}", lost.txid, paid.txid).into_bytes()).await.unwrap();
+    assert_eq!(process::run_once(&world.ports).await.unwrap().done, 0);
+    assert_eq!((states(&world), world.available()), (vec![NoticeState::Waiting], 1_000));
+}
+
+fn second() -> AcquirerName {
+    AcquirerName::parse("second").unwrap()
+}
+
+/// The charge as another acquirer was asked for it.
+fn order(charge: &Charge) -> ChargeOrder {
+    let (txid, amount) = (charge.txid.clone(), charge.terms.amount);
+    ChargeOrder { txid, amount, expires_in_s: 3_600, payer: None, description: None }
+}

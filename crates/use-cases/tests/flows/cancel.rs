@@ -1,0 +1,106 @@
+//! Cancelling: upstream first, repeatable, and never over a payment.
+
+use std::time::Duration;
+
+use cais_domain::account::{Account, AccountStatus, NotPermitted};
+use cais_domain::charge::{Charge, ChargeStatus};
+use cais_domain::event::EventType;
+use cais_testkit::builders::{an_account, fresh};
+use cais_use_cases::charges::ChargeName;
+use cais_use_cases::charges::cancel::{CancelChargeError, cancel};
+
+use crate::psp::Mood;
+use crate::world::{World, named, ten_reais};
+
+async fn cancelled(world: &World, charge: &Charge) -> Result<ChargeStatus, CancelChargeError> {
+    let after = cancel(&world.ports, &world.account, &ChargeName::Id(charge.id)).await?;
+    assert_eq!(after, world.charge(charge.id), "what is shown is what is stored");
+    Ok(after.state.status())
+}
+
+#[tokio::test]
+async fn a_cancelled_charge_stays_cancelled_however_often_it_is_asked() {
+    let world = World::new().await;
+    let charge = world.pending().await;
+    for _ in 0..3 {
+        assert_eq!(cancelled(&world, &charge).await, Ok(ChargeStatus::Cancelled));
+    }
+    assert_eq!(world.told(), [EventType::ChargeCancelled]);
+    world.check().await;
+}
+
+#[tokio::test]
+async fn a_payment_that_came_first_wins() {
+    let world = World::new().await;
+    let charge = world.pending().await;
+    world.psp.pay(&charge.txid, 1_000);
+    let refused = cancelled(&world, &charge).await;
+    assert_eq!(refused, Err(CancelChargeError::InvalidState(ChargeStatus::Paid)));
+    assert_eq!((world.status(charge.id), world.available()), (ChargeStatus::Paid, 1_000));
+    assert_eq!(world.told(), [EventType::ChargePaid]);
+}
+
+#[tokio::test]
+async fn a_charge_that_is_over_cannot_be_cancelled() {
+    let world = World::new().await;
+    let charge = world.pending().await;
+    world.clock.advance(Duration::from_hours(2));
+    let refused = cancelled(&world, &charge).await;
+    assert_eq!(refused, Err(CancelChargeError::InvalidState(ChargeStatus::Expired)));
+    assert_eq!(cancelled(&world, &charge).await, refused);
+}
+
+#[tokio::test]
+async fn nothing_is_cancelled_here_that_is_not_cancelled_there() {
+    let world = World::new().await;
+    let charge = world.pending().await;
+    for (mood, certain) in [(Mood::Down, true), (Mood::Refuses, true), (Mood::Silent, false)] {
+        world.psp.set(mood);
+        let refused = cancelled(&world, &charge).await.unwrap_err();
+        assert_eq!(refused == CancelChargeError::AcquirerUnavailable, certain, "{mood:?}: {refused}");
+        assert_eq!(matches!(refused, CancelChargeError::Unavailable { retry_after_s: 1.. }), !certain);
+        assert_eq!(world.status(charge.id), ChargeStatus::Pending);
+    }
+    world.psp.set(Mood::LosesReplies);
+    cancelled(&world, &charge).await.unwrap_err();
+    world.psp.set(Mood::Fine);
+    assert_eq!(cancelled(&world, &charge).await, Ok(ChargeStatus::Cancelled), "a repeat tells");
+}
+
+#[tokio::test]
+async fn a_cancellation_whose_reply_was_lost_is_seen_by_readers() {
+    let world = World::new().await;
+    let charge = world.pending().await;
+    world.psp.set(Mood::LosesReplies);
+    cancelled(&world, &charge).await.unwrap_err();
+    world.psp.set(Mood::Fine);
+    assert_eq!(world.read(charge.id).await.unwrap().state.status(), ChargeStatus::Cancelled);
+}
+
+#[tokio::test]
+async fn only_its_own_active_account_may() {
+    let world = World::new().await;
+    let charge = world.pending().await;
+    let name = ChargeName::Id(charge.id);
+    let stranger = an_account();
+    assert_eq!(cancel(&world.ports, &stranger, &name).await, Err(CancelChargeError::NotFound));
+    let suspended = Account { status: AccountStatus::Suspended, ..world.account.clone() };
+    let refused = cancel(&world.ports, &suspended, &name).await;
+    assert_eq!(refused, Err(CancelChargeError::NotPermitted(NotPermitted::Suspended)));
+    let nothing = cancel(&world.ports, &world.account, &ChargeName::Id(fresh())).await;
+    assert_eq!(nothing, Err(CancelChargeError::NotFound));
+    assert_eq!(world.status(charge.id), ChargeStatus::Pending);
+}
+
+#[tokio::test]
+async fn a_charge_that_is_being_created_is_in_progress() {
+    let world = World::new().await;
+    world.psp.set(Mood::Silent);
+    let terms = named("order-1", ten_reais());
+    let external_id = terms.external_id.clone().unwrap();
+    world.create("a", terms).await.unwrap_err();
+    let by_name = cancel(&world.ports, &world.account, &ChargeName::External(external_id)).await;
+    assert!(matches!(by_name, Err(CancelChargeError::InProgress { .. })), "{by_name:?}");
+    let by_id = cancel(&world.ports, &world.account, &ChargeName::Id(world.only_charge().id)).await;
+    assert_eq!(by_id, Err(CancelChargeError::NotFound));
+}

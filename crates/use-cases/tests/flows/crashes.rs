@@ -1,0 +1,108 @@
+//! A process that dies, or a store whose answer is lost, before or after each commit of a creation.
+
+use cais_domain::charge::ChargeStatus;
+use cais_testkit::Crash;
+use cais_use_cases::charges::create::CreateChargeError;
+use cais_use_cases::charges::resume;
+
+use crate::world::{PAST_LEASE, World, id_of, named, ten_reais};
+
+const ALL: [(u64, Crash); 4] = [(1, Crash::Before), (1, Crash::After), (2, Crash::Before), (2, Crash::After)];
+
+async fn interrupted(nth: u64, crash: Crash) -> World {
+    let world = World::new().await;
+    world.store.crash_at(nth, crash);
+    let lost = world.create("a", named("order-1", ten_reais())).await;
+    assert!(matches!(lost, Err(CreateChargeError::Unavailable { .. })), "{nth} {crash:?}: {lost:?}");
+    world
+}
+
+/// One charge here, one upstream, and the same answer for ever.
+async fn exactly_one(world: &World) {
+    let charge = world.only_charge();
+    assert_eq!(charge.state.status(), ChargeStatus::Pending);
+    assert_eq!(world.psp.held(), 1);
+    let [one, two] = [
+        world.create("a", named("order-1", ten_reais())).await.unwrap(),
+        world.create("a", named("order-1", ten_reais())).await.unwrap(),
+    ];
+    assert_eq!(one, two);
+    assert_eq!(id_of(&one), charge.id);
+    assert_eq!(world.read_external("order-1").await.unwrap().id, charge.id);
+    world.check().await;
+}
+
+#[tokio::test]
+async fn a_repeat_after_the_lease_ends_in_exactly_one_charge() {
+    for (nth, crash) in ALL {
+        let world = interrupted(nth, crash).await;
+        let begun = world.store.charges();
+        world.clock.advance(PAST_LEASE);
+        let answer = world.create("a", named("order-1", ten_reais())).await.unwrap();
+        assert_eq!(answer.status, 201, "{nth} {crash:?}");
+        assert!(begun.iter().all(|charge| charge.id == id_of(&answer)), "what was begun is resumed");
+        exactly_one(&world).await;
+    }
+}
+
+#[tokio::test]
+async fn a_worker_after_the_lease_ends_in_exactly_one_charge() {
+    for (nth, crash) in ALL {
+        let world = interrupted(nth, crash).await;
+        world.clock.advance(PAST_LEASE);
+        let finished = resume::run_once(&world.ports).await.unwrap().done;
+        let expected = usize::from(matches!((nth, crash), (1, Crash::After) | (2, Crash::Before)));
+        assert_eq!(finished, expected, "{nth} {crash:?}");
+        world.create("a", named("order-1", ten_reais())).await.unwrap();
+        exactly_one(&world).await;
+    }
+}
+
+#[tokio::test]
+async fn a_repeat_within_the_lease_never_makes_a_second_one() {
+    for (nth, crash) in ALL {
+        let world = interrupted(nth, crash).await;
+        let repeat = world.create("a", named("order-1", ten_reais())).await;
+        match (nth, crash) {
+            // Nothing became true, or everything did: either way the answer is there.
+            (1, Crash::Before) | (2, Crash::After) => assert_eq!(repeat.unwrap().status, 201),
+            _ => assert!(matches!(repeat, Err(CreateChargeError::KeyInProgress { .. })), "{nth} {crash:?}: {repeat:?}"),
+        }
+        world.clock.advance(PAST_LEASE);
+        world.work().await;
+        world.create("a", named("order-1", ten_reais())).await.unwrap();
+        exactly_one(&world).await;
+    }
+}
+
+#[tokio::test]
+async fn a_resumption_that_is_interrupted_is_resumed_too() {
+    // Commit 1 of a resumption takes the claim over, commit 2 answers it.
+    for (nth, crash) in ALL {
+        let world = interrupted(1, Crash::After).await;
+        world.clock.advance(PAST_LEASE);
+        world.store.crash_at(nth, crash);
+        // The pass goes on when one of its creations is in trouble.
+        resume::run_once(&world.ports).await.unwrap();
+        world.clock.advance(PAST_LEASE);
+        world.work().await;
+        exactly_one(&world).await;
+    }
+}
+
+#[tokio::test]
+async fn a_payment_is_credited_once_wherever_its_commit_is_interrupted() {
+    for crash in [Crash::Before, Crash::After] {
+        let world = World::new().await;
+        let charge = world.pending().await;
+        world.psp.pay(&charge.txid, 1_000);
+        world.store.crash_at(1, crash);
+        let stored = world.read(charge.id).await.unwrap();
+        assert_eq!(stored.id, charge.id, "a reader gets what is stored");
+
+        assert_eq!(world.read(charge.id).await.unwrap().state.status(), ChargeStatus::Paid, "{crash:?}");
+        assert_eq!(world.available(), 1_000);
+        assert_eq!(world.told().len(), 1);
+        world.check().await;
+    }
+}

@@ -1,0 +1,85 @@
+//! Creating a charge, repeating the call, and calling with a key that is taken.
+
+use cais_domain::charge::ChargeStatus;
+use cais_domain::txid::Txid;
+use cais_testkit::Crash;
+use cais_use_cases::charges::create::CreateChargeError;
+
+use crate::world::{PAST_LEASE, World, id_of, reais, ten_reais};
+
+#[tokio::test]
+async fn a_charge_is_made_upstream_and_answered() {
+    let world = World::new().await;
+    let before = world.store.commits();
+    let answer = world.create("a", ten_reais()).await.unwrap();
+
+    assert_eq!((answer.status, answer.replay_of), (201, None));
+    assert_eq!(world.store.commits() - before, 2, "intent and outcome");
+    let charge = world.only_charge();
+    assert_eq!(charge.id, id_of(&answer));
+    assert_eq!(charge.txid, Txid::of_charge(charge.id));
+    assert_eq!(charge.state.status(), ChargeStatus::Pending);
+    assert_eq!((world.psp.creates(), world.psp.held()), (1, 1));
+    assert_eq!(world.told(), [], "a creation is no event");
+    world.check().await;
+}
+
+#[tokio::test]
+async fn a_repeat_gets_the_first_answer_byte_for_byte() {
+    let world = World::new().await;
+    let command = world.command("a", ten_reais());
+    let first = cais_use_cases::charges::create::create(&world.ports, command.clone()).await.unwrap();
+    let charge = world.only_charge();
+    world.psp.pay(&charge.txid, 1_000);
+    assert_eq!(world.read(charge.id).await.unwrap().state.status(), ChargeStatus::Paid);
+
+    let again = world.create("a", ten_reais()).await.unwrap();
+    assert_eq!((again.status, &again.body), (201, &first.body), "not what the charge has become since");
+    assert_eq!(again.replay_of, Some(command.request));
+    assert_eq!(world.psp.creates(), 1);
+}
+
+#[tokio::test]
+async fn a_repeat_needs_no_acquirer() {
+    let world = World::new().await;
+    let first = world.create("a", ten_reais()).await.unwrap();
+    world.psp.set_resting(true);
+    let again = world.create("a", ten_reais()).await.unwrap();
+    assert_eq!(again.body, first.body);
+}
+
+#[tokio::test]
+async fn another_request_under_a_known_key_conflicts() {
+    let world = World::new().await;
+    world.create("a", ten_reais()).await.unwrap();
+    assert_eq!(world.create("a", reais(11)).await, Err(CreateChargeError::KeyConflict));
+    assert_eq!(world.psp.held(), 1);
+}
+
+#[tokio::test]
+async fn while_the_first_call_is_executed_its_key_is_in_progress() {
+    let world = World::new().await;
+    world.store.crash_at(2, Crash::Before);
+    world.create("a", ten_reais()).await.unwrap_err();
+
+    let repeat = world.create("a", ten_reais()).await;
+    assert!(matches!(repeat, Err(CreateChargeError::KeyInProgress { retry_after_s: 1.. })), "{repeat:?}");
+    assert_eq!(world.create("a", reais(11)).await, Err(CreateChargeError::KeyConflict), "also in progress");
+    assert_eq!(world.psp.creates(), 1);
+
+    world.clock.advance(PAST_LEASE);
+    assert_eq!(world.create("a", reais(11)).await, Err(CreateChargeError::KeyConflict), "and after the lease");
+    assert_eq!(world.create("a", ten_reais()).await.unwrap().status, 201);
+}
+
+#[tokio::test]
+async fn keys_of_different_accounts_are_different_keys() {
+    let world = World::new().await;
+    let first = world.create("a", ten_reais()).await.unwrap();
+    let other = cais_testkit::builders::an_account();
+    cais_ports::Store::commit(&*world.store, cais_testkit::builders::steps::open_account(&other)).await.unwrap();
+    let mut command = world.command("a", reais(11));
+    command.account = other;
+    let second = cais_use_cases::charges::create::create(&world.ports, command).await.unwrap();
+    assert_ne!(id_of(&first), id_of(&second));
+}

@@ -1,0 +1,104 @@
+//! Charges whose time is over, after one last look upstream.
+
+use std::time::Duration;
+
+use cais_domain::charge::ChargeStatus;
+use cais_domain::event::EventType;
+use cais_ports::UpstreamStatus;
+use cais_use_cases::charges::expire::run_once;
+
+use crate::psp::Mood;
+use crate::world::World;
+
+const LIFE: Duration = Duration::from_hours(1);
+const MOMENT: Duration = Duration::from_millis(1);
+
+#[tokio::test]
+async fn nothing_expires_before_its_time() {
+    let world = World::new().await;
+    let charge = world.pending().await;
+    world.clock.advance(LIFE.checked_sub(MOMENT).unwrap());
+    assert_eq!(run_once(&world.ports).await.unwrap().done, 0);
+    assert_eq!((world.status(charge.id), world.psp.finds()), (ChargeStatus::Pending, 0));
+
+    world.clock.advance(MOMENT * 2);
+    assert_eq!(run_once(&world.ports).await.unwrap().done, 1);
+    assert_eq!((world.status(charge.id), world.psp.finds()), (ChargeStatus::Expired, 1));
+    assert_eq!(world.told(), [EventType::ChargeExpired]);
+    assert_eq!(run_once(&world.ports).await.unwrap().done, 0, "once");
+    world.check().await;
+}
+
+#[tokio::test]
+async fn one_last_look_may_find_a_payment() {
+    let world = World::new().await;
+    let charge = world.pending().await;
+    world.psp.pay(&charge.txid, 1_000);
+    world.clock.advance(LIFE + MOMENT);
+    assert_eq!(run_once(&world.ports).await.unwrap().done, 1);
+    assert_eq!((world.status(charge.id), world.available()), (ChargeStatus::Paid, 1_000));
+    assert_eq!(world.told(), [EventType::ChargePaid]);
+}
+
+#[tokio::test]
+async fn a_short_payment_does_not_keep_it_alive() {
+    let world = World::new().await;
+    let charge = world.pending().await;
+    world.psp.pay(&charge.txid, 900);
+    world.clock.advance(LIFE + MOMENT);
+    run_once(&world.ports).await.unwrap();
+    assert_eq!((world.status(charge.id), world.available()), (ChargeStatus::Expired, 900));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn a_silent_acquirer_delays_the_expiry_until_patience_is_over() {
+    for mood in [Mood::Down, Mood::Silent] {
+        let world = World::new().await;
+        let charge = world.pending().await;
+        world.psp.set(mood);
+        world.clock.advance(LIFE + MOMENT);
+        assert_eq!(run_once(&world.ports).await.unwrap().done, 0);
+        assert_eq!(world.status(charge.id), ChargeStatus::Pending, "{mood:?}: it may have been paid");
+
+        world.clock.advance(Duration::from_mins(10));
+        assert_eq!(run_once(&world.ports).await.unwrap().done, 1);
+        assert_eq!(world.status(charge.id), ChargeStatus::Expired);
+
+        // And what was paid in the meantime is not lost.
+        world.psp.set(Mood::Fine);
+        world.psp.pay(&charge.txid, 1_000);
+        world.call_back(charge.txid.as_str()).await;
+        world.work().await;
+        assert_eq!((world.status(charge.id), world.available()), (ChargeStatus::Paid, 1_000));
+        world.check().await;
+    }
+}
+
+#[tokio::test]
+async fn a_reader_after_its_time_sees_it_expired_before_the_worker_comes() {
+    let world = World::new().await;
+    let charge = world.pending().await;
+    world.clock.advance(LIFE + MOMENT);
+    assert_eq!(world.read(charge.id).await.unwrap().state.status(), ChargeStatus::Expired);
+    assert_eq!(run_once(&world.ports).await.unwrap().done, 0);
+    assert_eq!(world.told(), [EventType::ChargeExpired]);
+}
+
+#[tokio::test]
+async fn what_is_completed_without_a_payment_does_not_wait_for_ever() {
+    let world = World::new().await;
+    let charge = world.pending().await;
+    world.psp.call(&charge.txid, UpstreamStatus::Completed);
+    world.clock.advance(LIFE + MOMENT);
+    assert_eq!(run_once(&world.ports).await.unwrap().done, 0);
+    assert_eq!(world.status(charge.id), ChargeStatus::Pending, "its payment may show in a moment");
+    world.clock.advance(Duration::from_mins(10));
+    assert_eq!(run_once(&world.ports).await.unwrap().done, 1);
+    assert_eq!(world.status(charge.id), ChargeStatus::Expired);
+
+    // A reader finds the payment all the same, without a callback.
+    world.psp.pay(&charge.txid, 1_000);
+    assert_eq!(world.read(charge.id).await.unwrap().state.status(), ChargeStatus::Paid);
+    world.check().await;
+}

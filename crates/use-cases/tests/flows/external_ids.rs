@@ -1,0 +1,101 @@
+//! The caller's own name of a charge: one charge, whatever keys are used.
+
+use cais_ports::Store as _;
+use cais_testkit::builders::{an_account, steps};
+use cais_use_cases::charges::create::{CreateChargeError, create};
+
+use crate::psp::Mood;
+use crate::world::{World, id_of, named, reais, ten_reais};
+
+#[tokio::test]
+async fn the_same_amount_is_answered_with_the_original() {
+    let world = World::new().await;
+    let first = world.create("a", named("order-1", ten_reais())).await.unwrap();
+    let again = world.create("b", named("order-1", ten_reais())).await.unwrap();
+    assert_eq!((again.status, again.replay_of), (200, None));
+    assert_eq!(id_of(&again), id_of(&first));
+    assert_eq!((world.psp.creates(), world.psp.held()), (1, 1));
+
+    // The answer is the second key's own from now on, whatever becomes of the charge.
+    let charge = world.only_charge();
+    world.psp.pay(&charge.txid, 1_000);
+    world.read(charge.id).await.unwrap();
+    let replayed = world.create("b", named("order-1", ten_reais())).await.unwrap();
+    assert_eq!((replayed.status, &replayed.body), (200, &again.body));
+    assert!(replayed.replay_of.is_some());
+    let third = world.create("c", named("order-1", ten_reais())).await.unwrap();
+    assert_eq!(third.status, 200);
+    assert_ne!(third.body, again.body, "a new key sees the charge as it is");
+}
+
+#[tokio::test]
+async fn only_the_amount_is_material() {
+    let world = World::new().await;
+    world.create("a", named("order-1", ten_reais())).await.unwrap();
+    let mut terms = named("order-1", ten_reais());
+    terms.expires_in_s = 60;
+    assert_eq!(world.create("b", terms).await.unwrap().status, 200);
+    let other = world.create("c", named("order-1", reais(11))).await;
+    assert_eq!(other, Err(CreateChargeError::ExternalIdConflict));
+    // A refusal is judged afresh: the same key may be used with another external id.
+    assert_eq!(world.create("c", named("order-2", reais(11))).await.unwrap().status, 201);
+}
+
+#[tokio::test]
+async fn the_original_is_found_without_an_acquirer() {
+    let world = World::new().await;
+    let first = world.create("a", named("order-1", ten_reais())).await.unwrap();
+    world.psp.set_resting(true);
+    let again = world.create("b", named("order-1", ten_reais())).await.unwrap();
+    assert_eq!((again.status, id_of(&again)), (200, id_of(&first)));
+    let other = world.create("c", named("order-1", reais(11))).await;
+    assert_eq!(other, Err(CreateChargeError::ExternalIdConflict));
+}
+
+#[tokio::test]
+async fn while_it_is_created_its_name_is_in_progress() {
+    let world = World::new().await;
+    world.psp.set(Mood::Silent);
+    world.create("a", named("order-1", ten_reais())).await.unwrap_err();
+    for amount in [10, 11] {
+        let other = world.create("b", named("order-1", reais(amount))).await;
+        assert!(
+            matches!(other, Err(CreateChargeError::ExternalIdInProgress { retry_after_s: 1.. })),
+            "{amount}: {other:?}"
+        );
+    }
+    assert_eq!(world.psp.creates(), 1);
+}
+
+#[tokio::test]
+async fn accounts_do_not_share_names() {
+    let world = World::new().await;
+    let first = world.create("a", named("order-1", ten_reais())).await.unwrap();
+    let other = an_account();
+    world.store.commit(steps::open_account(&other)).await.unwrap();
+    let mut command = world.command("a", named("order-1", reais(11)));
+    command.account = other;
+    let second = create(&world.ports, command).await.unwrap();
+    assert_eq!(second.status, 201);
+    assert_ne!(id_of(&first), id_of(&second));
+}
+
+#[tokio::test]
+async fn a_storm_with_different_keys_makes_one_charge() {
+    let world = World::new().await;
+    let calls = (0..32).map(|call| {
+        let (ports, command) = (world.ports.clone(), world.command(&call.to_string(), named("order-1", ten_reais())));
+        tokio::spawn(async move { create(&ports, command).await })
+    });
+    let mut made = 0;
+    for call in futures_util::future::join_all(calls).await {
+        match call.unwrap() {
+            Ok(answer) if answer.status == 201 => made += 1,
+            Ok(answer) => assert_eq!(answer.status, 200),
+            Err(error) => assert!(matches!(error, CreateChargeError::ExternalIdInProgress { .. }), "{error}"),
+        }
+    }
+    assert_eq!((made, world.psp.held()), (1, 1));
+    assert_eq!(world.create("31", named("order-1", ten_reais())).await.map(|answer| answer.status).unwrap() / 100, 2);
+    world.check().await;
+}

@@ -1,0 +1,96 @@
+//! Taking over a creation whose holder is slow or dead: the fence keeps the slow one from answering.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::charge::ChargeStatus;
+use cais_ports::{Acquirer, Acquirers, ChargeOrder, IssueError, UpstreamCharge};
+use cais_use_cases::charges::create::create;
+use tokio::sync::Semaphore;
+
+use crate::psp::acquirers;
+use crate::world::{PAST_LEASE, World, id_of, ten_reais};
+
+/// Acquirers whose reply to a creation waits until a test lets it through.
+pub struct SlowReply {
+    behind: Arc<dyn Acquirers>,
+    /// One permit for each creation that was done upstream.
+    pub done: Semaphore,
+    /// One permit lets one reply through.
+    pub let_through: Semaphore,
+}
+
+impl SlowReply {
+    pub fn new(world: &World) -> Arc<Self> {
+        let behind = Arc::new(acquirers(std::slice::from_ref(&world.psp)));
+        Arc::new(Self { behind, done: Semaphore::new(0), let_through: Semaphore::new(0) })
+    }
+}
+
+#[async_trait]
+impl Acquirers for SlowReply {
+    fn first(&self) -> Option<AcquirerName> {
+        self.behind.first()
+    }
+
+    async fn issue(
+        &self,
+        order: &ChargeOrder,
+        begin_with: &AcquirerName,
+        budget: Duration,
+    ) -> Result<(AcquirerName, UpstreamCharge), IssueError> {
+        let reply = self.behind.issue(order, begin_with, budget).await;
+        self.done.add_permits(1);
+        self.let_through.acquire().await.unwrap().forget();
+        reply
+    }
+
+    fn named(&self, name: &AcquirerName) -> Option<Arc<dyn Acquirer>> {
+        self.behind.named(name)
+    }
+}
+
+#[tokio::test]
+async fn the_slow_holder_gets_the_answer_of_the_one_who_took_over() {
+    let world = World::new().await;
+    let slow = SlowReply::new(&world);
+    let ports = world.asking(slow.clone());
+    let command = world.command("a", ten_reais());
+    let zombie = tokio::spawn(async move { create(&ports, command).await });
+    slow.done.acquire().await.unwrap().forget();
+
+    world.clock.advance(PAST_LEASE);
+    let answer = world.create("a", ten_reais()).await.unwrap();
+    assert_eq!(answer.replay_of, None);
+    slow.let_through.add_permits(1);
+    let late = zombie.await.unwrap().unwrap();
+
+    assert_eq!(late.body, answer.body);
+    assert!(late.replay_of.is_some(), "it was not the one who answered");
+    let charge = world.only_charge();
+    assert_eq!((charge.id, charge.state.status()), (id_of(&answer), ChargeStatus::Pending));
+    assert_eq!(world.psp.held(), 1);
+    let claims = world.store.claims();
+    assert_eq!(claims.len(), 1);
+    assert_eq!(claims[0].fence, 2);
+    assert_eq!(claims[0].answer.as_ref().map(|answer| answer.body.clone()), Some(answer.body));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn of_many_who_take_over_one_does() {
+    let world = World::new().await;
+    world.store.crash_at(1, cais_testkit::Crash::After);
+    world.create("a", ten_reais()).await.unwrap_err();
+    world.clock.advance(PAST_LEASE);
+
+    let calls = (0..16).map(|_| world.create("a", ten_reais()));
+    let answers = futures_util::future::join_all(calls).await;
+    let fresh = answers.iter().flatten().filter(|answer| answer.replay_of.is_none()).count();
+    assert_eq!(fresh, 1, "{answers:?}");
+    assert_eq!(world.psp.held(), 1);
+    let id = world.only_charge().id;
+    assert!(answers.iter().flatten().all(|answer| id_of(answer) == id));
+}

@@ -1,0 +1,206 @@
+//! Acquirers that are down, refuse, keep silent or lose their replies.
+
+use std::time::Duration;
+
+use cais_domain::charge::ChargeStatus;
+use cais_ports::{PageRequest, ReservationQueries as _};
+use cais_testkit::builders::an_account;
+use cais_use_cases::charges::create::CreateChargeError;
+use cais_use_cases::charges::fetch::FetchChargeError;
+use cais_use_cases::charges::{list, resume};
+
+use crate::psp::Mood;
+use crate::world::{World, id_of, named, ten_reais};
+
+/// Longer than every pause of a worker.
+const LONG: Duration = Duration::from_mins(6);
+
+async fn visible(world: &World) -> usize {
+    let page = PageRequest { limit: 200, starting_after: None };
+    list::list(&world.ports, world.account.id, page).await.unwrap().rows.len()
+}
+
+#[tokio::test]
+async fn when_nobody_takes_it_nothing_stays_visible() {
+    for mood in [Mood::Down, Mood::Refuses] {
+        let world = World::with(an_account(), 2).await;
+        world.psp.set(mood);
+        world.second.set(mood);
+        let failed = world.create("a", named("order-1", ten_reais())).await;
+
+        assert_eq!(failed, Err(CreateChargeError::AcquirerUnavailable), "{mood:?}");
+        assert_eq!((world.psp.creates(), world.second.creates()), (1, 1), "both were asked");
+        let charge = world.only_charge();
+        assert_eq!(charge.state.status(), ChargeStatus::Abandoned);
+        assert_eq!(visible(&world).await, 0);
+        assert_eq!(world.read(charge.id).await, Err(FetchChargeError::NotFound));
+        assert_eq!(world.read_external("order-1").await, Err(FetchChargeError::NotFound));
+        assert_eq!(world.told(), []);
+        world.check().await;
+    }
+}
+
+#[tokio::test]
+async fn the_same_key_tries_the_same_charge_again() {
+    let world = World::new().await;
+    world.psp.set(Mood::Down);
+    world.create("a", named("order-1", ten_reais())).await.unwrap_err();
+    let abandoned = world.only_charge();
+    // Still down: nobody has it, so the answer is as certain as before.
+    assert_eq!(world.create("a", named("order-1", ten_reais())).await, Err(CreateChargeError::AcquirerUnavailable));
+    assert_eq!(world.read_external("order-1").await, Err(FetchChargeError::NotFound));
+
+    world.psp.set(Mood::Fine);
+    world.clock.advance(LONG);
+    let answer = world.create("a", named("order-1", ten_reais())).await.unwrap();
+    assert_eq!(answer.status, 201);
+    let charge = world.only_charge();
+    assert_eq!((charge.id, &charge.txid), (abandoned.id, &abandoned.txid));
+    assert_eq!(world.read_external("order-1").await.unwrap().id, charge.id);
+    assert_eq!(world.psp.held(), 1);
+    world.check().await;
+}
+
+#[tokio::test]
+async fn an_external_id_that_was_given_up_is_free() {
+    let world = World::new().await;
+    world.psp.set(Mood::Refuses);
+    world.create("a", named("order-1", ten_reais())).await.unwrap_err();
+    world.psp.set(Mood::Fine);
+    let other = world.create("b", named("order-1", ten_reais())).await.unwrap();
+    assert_eq!(other.status, 201);
+
+    // The first key does not make a second charge: the external id has its charge, and that is the key's answer for ever.
+    let first = world.create("a", named("order-1", ten_reais())).await.unwrap();
+    assert_eq!((first.status, id_of(&first)), (200, id_of(&other)));
+    world.psp.pay(&world.charge(id_of(&other)).txid, 1_000);
+    world.read(id_of(&other)).await.unwrap();
+    let again = world.create("a", named("order-1", ten_reais())).await.unwrap();
+    assert_eq!((again.status, &again.body), (200, &first.body));
+    assert!(again.replay_of.is_some());
+    assert_eq!((visible(&world).await, world.psp.held()), (1, 1));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn what_was_left_alone_is_not_even_begun() {
+    let world = World::new().await;
+    world.psp.set_resting(true);
+    assert_eq!(world.create("a", ten_reais()).await, Err(CreateChargeError::AcquirerUnavailable));
+    assert_eq!(world.store.charges(), []);
+    world.psp.set_resting(false);
+    assert_eq!(world.create("a", ten_reais()).await.unwrap().status, 201);
+}
+
+#[tokio::test]
+async fn the_next_acquirer_takes_what_the_first_certainly_did_not() {
+    let world = World::with(an_account(), 2).await;
+    world.psp.set(Mood::Down);
+    let answer = world.create("a", ten_reais()).await.unwrap();
+    let charge = world.charge(id_of(&answer));
+    assert_eq!(charge.state.acquirer().as_str(), "second");
+    assert_eq!((world.psp.held(), world.second.held()), (0, 1));
+}
+
+#[tokio::test]
+async fn a_charge_that_nobody_took_may_be_taken_by_another_acquirer_later() {
+    let world = World::with(an_account(), 2).await;
+    world.psp.set(Mood::Down);
+    world.second.set(Mood::Down);
+    world.create("a", ten_reais()).await.unwrap_err();
+    world.second.set(Mood::Fine);
+    assert_eq!(world.create("a", ten_reais()).await.unwrap().status, 201);
+    assert_eq!((world.psp.held(), world.second.held()), (0, 1));
+}
+
+#[tokio::test]
+async fn nobody_else_is_asked_while_the_outcome_is_unknown() {
+    for mood in [Mood::Silent, Mood::LosesReplies] {
+        let world = World::with(an_account(), 2).await;
+        world.psp.set(mood);
+        let lost = world.create("a", ten_reais()).await;
+        assert!(matches!(lost, Err(CreateChargeError::Unavailable { retry_after_s: 1.. })), "{lost:?}");
+        world.create("a", ten_reais()).await.unwrap_err();
+        world.clock.advance(LONG);
+        resume::run_once(&world.ports).await.unwrap();
+        assert_eq!(world.second.creates(), 0, "{mood:?}");
+        assert_eq!(visible(&world).await, 0);
+    }
+}
+
+#[tokio::test]
+async fn a_worker_finishes_what_nobody_knows_the_outcome_of() {
+    for mood in [Mood::Silent, Mood::LosesReplies] {
+        let world = World::new().await;
+        world.psp.set(mood);
+        world.create("a", named("order-1", ten_reais())).await.unwrap_err();
+        let begun = world.only_charge();
+        let hidden = world.read_external("order-1").await;
+        assert!(matches!(hidden, Err(FetchChargeError::InProgress { retry_after_s: 1.. })), "{hidden:?}");
+
+        world.psp.set(Mood::Fine);
+        world.clock.advance(LONG);
+        let pass = resume::run_once(&world.ports).await.unwrap();
+        assert_eq!(pass.done, 1, "{mood:?}");
+        assert_eq!(world.status(begun.id), ChargeStatus::Pending);
+
+        let repeat = world.create("a", named("order-1", ten_reais())).await.unwrap();
+        assert_eq!((repeat.status, id_of(&repeat)), (201, begun.id));
+        assert!(repeat.replay_of.is_some(), "the worker has answered it");
+        assert_eq!(world.psp.held(), 1);
+        assert_eq!(resume::run_once(&world.ports).await.unwrap().done, 0, "and is done with it");
+        world.check().await;
+    }
+}
+
+#[tokio::test]
+async fn the_caller_may_be_quicker_than_the_worker() {
+    let world = World::new().await;
+    world.psp.set(Mood::LosesReplies);
+    world.create("a", ten_reais()).await.unwrap_err();
+    world.psp.set(Mood::Fine);
+    let answer = world.create("a", ten_reais()).await.unwrap();
+    assert_eq!((answer.status, answer.replay_of), (201, None));
+    world.clock.advance(LONG);
+    assert_eq!(resume::run_once(&world.ports).await.unwrap().done, 0);
+    assert_eq!(world.psp.held(), 1);
+}
+
+#[tokio::test]
+async fn an_unknown_outcome_that_turns_out_a_refusal_gives_up() {
+    let world = World::new().await;
+    world.psp.set(Mood::Silent);
+    world.create("a", named("order-1", ten_reais())).await.unwrap_err();
+    world.psp.set(Mood::Refuses);
+    assert_eq!(world.create("a", named("order-1", ten_reais())).await, Err(CreateChargeError::AcquirerUnavailable));
+    assert_eq!(world.only_charge().state.status(), ChargeStatus::Abandoned);
+    let key = cais_ports::ReservationKey::ChargeExternalId(
+        world.account.id,
+        cais_domain::external_id::ExternalId::parse("order-1").unwrap(),
+    );
+    assert_eq!(world.store.find_owner(&key).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn a_store_that_does_not_answer_is_unavailable_and_recovers() {
+    let world = World::new().await;
+    world.store.set_unreachable(true);
+    let down = world.create("a", ten_reais()).await;
+    assert!(matches!(down, Err(CreateChargeError::Unavailable { retry_after_s: 1.. })), "{down:?}");
+    assert_eq!(world.psp.creates(), 0, "no intent, no call");
+    world.store.set_unreachable(false);
+    assert_eq!(world.create("a", ten_reais()).await.unwrap().status, 201);
+}
+
+#[tokio::test]
+async fn a_refusal_of_what_the_acquirer_has_already_is_no_refusal() {
+    let world = World::new().await;
+    world.psp.set(Mood::LosesReplies);
+    world.create("a", named("order-1", ten_reais())).await.unwrap_err();
+    let begun = world.only_charge();
+    // It made the charge, and refuses a second one of the same name.
+    world.psp.set(Mood::Refuses);
+    let answer = world.create("a", named("order-1", ten_reais())).await.unwrap();
+    assert_eq!((answer.status, id_of(&answer)), (201, begun.id));
+    assert_eq!((world.status(begun.id), world.psp.held()), (ChargeStatus::Pending, 1));
+}

@@ -1,0 +1,182 @@
+//! What arrives is credited, all of it, once, whenever it comes.
+
+use std::time::Duration;
+
+use cais_domain::account::Account;
+use cais_domain::charge::{Charge, ChargeStatus};
+use cais_domain::event::EventType;
+use cais_domain::fee::{FeeRule, FeeSchedule, Operation};
+use cais_domain::money::Money;
+use cais_domain::payment::PaymentRole;
+use cais_domain::rate::Percentage;
+use cais_ports::ChargeOrder;
+use cais_testkit::builders::an_account;
+use cais_use_cases::charges::cancel::cancel;
+use cais_use_cases::charges::fetch::fetch;
+use cais_use_cases::charges::sync::SyncGate;
+use cais_use_cases::charges::{ChargeName, expire};
+
+use crate::psp::Mood;
+use crate::world::{World, named, ten_reais};
+
+/// Fees of R$ 0.50 and 1 %.
+async fn with_fee() -> World {
+    let rule = FeeRule::try_new(Money::from_centavos(50), Percentage::parse("1").unwrap(), None, None).unwrap();
+    let account = Account { fees: FeeSchedule::default().with(Operation::PixIn, rule), ..an_account() };
+    World::with(account, 1).await
+}
+
+fn roles(world: &World) -> Vec<(i64, PaymentRole)> {
+    let mut roles: Vec<_> =
+        world.store.payments().iter().map(|credit| (credit.payment.amount.centavos(), credit.role)).collect();
+    roles.sort_by_key(|(amount, _)| *amount);
+    roles
+}
+
+async fn read(world: &World, charge: &Charge) -> ChargeStatus {
+    world.read(charge.id).await.unwrap().state.status()
+}
+
+#[tokio::test]
+async fn the_exact_amount_pays_less_the_fee() {
+    let world = with_fee().await;
+    let charge = world.pending().await;
+    let id = world.psp.pay(&charge.txid, 1_000);
+    let paid = world.read(charge.id).await.unwrap();
+    assert_eq!(paid.state.status(), ChargeStatus::Paid);
+    assert_eq!(paid.state.settlement().unwrap().end_to_end_id, id);
+    assert_eq!(world.available(), 940);
+    assert_eq!(world.told(), [EventType::ChargePaid]);
+    assert_eq!(roles(&world), [(1_000, PaymentRole::Settles)]);
+    world.check().await;
+}
+
+#[tokio::test]
+async fn a_surplus_is_credited_in_full() {
+    let world = with_fee().await;
+    let charge = world.pending().await;
+    world.psp.pay(&charge.txid, 1_500);
+    assert_eq!(read(&world, &charge).await, ChargeStatus::Paid);
+    assert_eq!(world.available(), 940 + 500);
+    world.check().await;
+}
+
+#[tokio::test]
+async fn a_payment_below_the_amount_is_credited_and_leaves_the_charge_pending() {
+    let world = with_fee().await;
+    let charge = world.pending().await;
+    world.psp.pay(&charge.txid, 999);
+    assert_eq!(read(&world, &charge).await, ChargeStatus::Pending);
+    assert_eq!((world.available(), world.told()), (999, vec![]));
+    assert_eq!(read(&world, &charge).await, ChargeStatus::Pending);
+    assert_eq!(world.available(), 999, "read again, credited once");
+
+    world.psp.pay(&charge.txid, 1_000);
+    assert_eq!(read(&world, &charge).await, ChargeStatus::Paid);
+    assert_eq!(world.available(), 999 + 940);
+    assert_eq!(roles(&world), [(999, PaymentRole::Short), (1_000, PaymentRole::Settles)]);
+    world.check().await;
+}
+
+#[tokio::test]
+async fn a_second_payment_is_credited_without_fee() {
+    let world = with_fee().await;
+    let charge = world.pending().await;
+    let first = world.psp.pay(&charge.txid, 1_000);
+    world.psp.pay(&charge.txid, 1_001);
+    let paid = world.read(charge.id).await.unwrap();
+    assert_eq!(paid.state.settlement().unwrap().end_to_end_id, first);
+    assert_eq!(world.available(), 940 + 1_001);
+    assert_eq!(world.told(), [EventType::ChargePaid], "paid once");
+
+    // One that comes after the charge is known as paid is told by a callback.
+    world.psp.pay(&charge.txid, 1_002);
+    world.call_back(charge.txid.as_str()).await;
+    world.work().await;
+    assert_eq!(world.available(), 940 + 1_001 + 1_002);
+    world.check().await;
+}
+
+#[tokio::test]
+async fn a_payment_that_raced_the_expiry_pays() {
+    let world = with_fee().await;
+    let charge = world.pending().await;
+    world.clock.advance(Duration::from_hours(2));
+    assert_eq!(expire::run_once(&world.ports).await.unwrap().done, 1);
+    assert_eq!(world.status(charge.id), ChargeStatus::Expired);
+
+    world.psp.pay(&charge.txid, 1_000);
+    world.call_back(charge.txid.as_str()).await;
+    world.work().await;
+    assert_eq!(world.status(charge.id), ChargeStatus::Paid);
+    assert_eq!(world.available(), 940);
+    assert_eq!(world.told(), [EventType::ChargeExpired, EventType::ChargePaid]);
+    world.check().await;
+}
+
+#[tokio::test]
+async fn a_payment_that_raced_the_cancellation_pays() {
+    let world = with_fee().await;
+    let charge = world.pending().await;
+    cancel(&world.ports, &world.account, &ChargeName::Id(charge.id)).await.unwrap();
+    world.psp.pay(&charge.txid, 1_000);
+    world.call_back(charge.txid.as_str()).await;
+    world.work().await;
+    assert_eq!(world.status(charge.id), ChargeStatus::Paid);
+    assert_eq!(world.available(), 940);
+    assert_eq!(world.told(), [EventType::ChargeCancelled, EventType::ChargePaid]);
+    world.check().await;
+}
+
+#[tokio::test]
+async fn a_payment_of_a_charge_that_was_given_up_is_credited_in_full() {
+    let world = with_fee().await;
+    world.psp.set(Mood::Refuses);
+    world.create("a", named("order-1", ten_reais())).await.unwrap_err();
+    let charge = world.only_charge();
+    world.psp.set(Mood::Fine);
+    world.psp.hold(&ChargeOrder {
+        txid: charge.txid.clone(),
+        amount: charge.terms.amount,
+        expires_in_s: 3_600,
+        payer: None,
+        description: None,
+    });
+    world.psp.pay(&charge.txid, 1_000);
+    world.call_back(charge.txid.as_str()).await;
+    world.work().await;
+    assert_eq!(world.available(), 1_000);
+    assert_eq!(world.status(charge.id), ChargeStatus::Abandoned, "nobody was promised it");
+    world.check().await;
+}
+
+#[tokio::test]
+async fn one_pix_under_two_charges_is_credited_once() {
+    let world = World::new().await;
+    let (one, two) = (world.pending().await, world.pending().await);
+    let id = world.psp.pay(&one.txid, 1_000);
+    world.psp.pay_as(&two.txid, 1_000, id);
+    assert_eq!(read(&world, &one).await, ChargeStatus::Paid);
+    assert_eq!(read(&world, &two).await, ChargeStatus::Pending, "the same Pix cannot pay both");
+    assert_eq!((world.available(), world.store.payments().len()), (1_000, 1));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn many_readers_at_once_credit_a_payment_once() {
+    let world = World::new().await;
+    let charge = world.pending().await;
+    world.psp.pay(&charge.txid, 700);
+    world.psp.pay(&charge.txid, 1_000);
+    let readers = (0..32).map(|_| {
+        let (ports, account, name) = (world.ports.clone(), world.account.id, ChargeName::Id(charge.id));
+        tokio::spawn(async move { fetch(&ports, &SyncGate::new(), account, &name).await })
+    });
+    for reader in futures_util::future::join_all(readers).await {
+        reader.unwrap().unwrap();
+    }
+    assert_eq!(read(&world, &charge).await, ChargeStatus::Paid);
+    assert_eq!((world.available(), world.store.payments().len()), (1_700, 2));
+    assert_eq!(world.told(), [EventType::ChargePaid]);
+    world.check().await;
+}

@@ -1,0 +1,75 @@
+//! What an account must be and may ask for, and in which order it is told.
+
+use cais_domain::account::{Account, AccountStatus, Feature, Limits, NotPermitted};
+use cais_domain::money::Money;
+use cais_testkit::builders::an_account;
+use cais_use_cases::charges::create::{CreateCharge, CreateChargeError, NewCharge, create};
+
+use crate::world::{World, named, reais, ten_reais};
+
+/// The account as an operator has changed it since.
+fn as_account(world: &World, account: Account, terms: NewCharge) -> CreateCharge {
+    CreateCharge { account, ..world.command("a", terms) }
+}
+
+#[tokio::test]
+async fn an_account_that_may_not_is_told_why() {
+    let world = World::new().await;
+    let good = world.account.clone();
+    let suspended = Account { status: AccountStatus::Suspended, ..good.clone() };
+    let unknown = Account { kyc: cais_domain::account::Kyc::Pending, ..good.clone() };
+    let switched_off = Account { features: good.features.without(Feature::PixIn), ..good.clone() };
+    for (account, reason) in [
+        (suspended, NotPermitted::Suspended),
+        (unknown, NotPermitted::KycNotApproved),
+        (switched_off, NotPermitted::FeatureDisabled(Feature::PixIn)),
+    ] {
+        let refused = create(&world.ports, as_account(&world, account, ten_reais())).await;
+        assert_eq!(refused, Err(CreateChargeError::NotPermitted(reason)));
+    }
+    assert_eq!((world.store.charges().len(), world.psp.creates()), (0, 0));
+    assert_eq!(world.create("a", ten_reais()).await.unwrap().status, 201, "the key is free as before");
+}
+
+#[tokio::test]
+async fn an_account_that_may_not_gets_no_stored_answer_either() {
+    let world = World::new().await;
+    world.create("a", ten_reais()).await.unwrap();
+    let suspended = Account { status: AccountStatus::Suspended, ..world.account.clone() };
+    let refused = create(&world.ports, as_account(&world, suspended, ten_reais())).await;
+    assert_eq!(refused, Err(CreateChargeError::NotPermitted(NotPermitted::Suspended)));
+}
+
+#[tokio::test]
+async fn a_split_needs_its_feature() {
+    let world = World::new().await;
+    let split = NewCharge { split_asked: true, ..ten_reais() };
+    assert_eq!(world.create("a", split).await, Err(CreateChargeError::SplitDisabled));
+}
+
+#[tokio::test]
+async fn an_amount_up_to_the_limit_is_taken() {
+    let limit = Money::from_centavos(2_000);
+    let account = Account { limits: Limits { charge: limit, payout: limit }, ..an_account() };
+    let world = World::with(account, 1).await;
+    assert_eq!(world.create("a", reais(20)).await.unwrap().status, 201);
+    let mut above = reais(20);
+    above.amount = Money::from_centavos(2_001);
+    assert_eq!(world.create("b", above).await, Err(CreateChargeError::TransactionLimit { limit }));
+    assert_eq!(world.create("b", reais(3)).await.unwrap().status, 201, "a refusal leaves the key free");
+}
+
+#[tokio::test]
+async fn what_was_answered_speaks_before_the_limit_and_the_limit_before_the_external_id() {
+    let world = World::new().await;
+    let first = world.create("a", named("order-1", ten_reais())).await.unwrap();
+    let limit = Money::from_centavos(500);
+    let poor = Account { limits: Limits { charge: limit, payout: limit }, ..world.account.clone() };
+
+    let again = create(&world.ports, as_account(&world, poor.clone(), named("order-1", ten_reais()))).await;
+    assert_eq!(again.unwrap().body, first.body);
+    let conflict = create(&world.ports, as_account(&world, poor.clone(), named("order-1", reais(11)))).await;
+    assert_eq!(conflict, Err(CreateChargeError::KeyConflict));
+    let other_key = CreateCharge { account: poor, ..world.command("b", named("order-1", ten_reais())) };
+    assert_eq!(create(&world.ports, other_key).await, Err(CreateChargeError::TransactionLimit { limit }));
+}

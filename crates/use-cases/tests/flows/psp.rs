@@ -1,0 +1,214 @@
+//! A simulated acquirer behind mocks: it keeps charges and payments, and behaves as a test tells it to.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::end_to_end_id::EndToEndId;
+use cais_domain::txid::Txid;
+use cais_ports::acquirer::{MockAcquirer, MockAcquirers};
+use cais_ports::{
+    Acquirer, AcquirerError, ChargeOrder, Clock as _, IssueError, UpstreamCharge, UpstreamPayment, UpstreamStatus,
+};
+use cais_testkit::ManualClock;
+use cais_testkit::builders::a_payment;
+use jiff::ToSpan as _;
+
+/// How the acquirer answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mood {
+    /// It does what it is asked.
+    Fine,
+    /// It certainly does nothing.
+    Down,
+    /// It refuses for good.
+    Refuses,
+    /// It does nothing, and nobody can tell.
+    Silent,
+    /// It does what it is asked, and nobody can tell.
+    LosesReplies,
+}
+
+#[derive(Debug)]
+struct Book {
+    mood: Mood,
+    resting: bool,
+    charges: BTreeMap<Txid, UpstreamCharge>,
+    creates: u32,
+    finds: u32,
+}
+
+/// One simulated acquirer. Cloning shares it.
+#[derive(Debug, Clone)]
+pub struct Psp {
+    name: AcquirerName,
+    clock: Arc<ManualClock>,
+    book: Arc<Mutex<Book>>,
+}
+
+impl Psp {
+    pub fn new(name: &str, clock: Arc<ManualClock>) -> Self {
+        let book = Book { mood: Mood::Fine, resting: false, charges: BTreeMap::new(), creates: 0, finds: 0 };
+        Self { name: AcquirerName::parse(name).unwrap(), clock, book: Arc::new(Mutex::new(book)) }
+    }
+
+    pub fn set(&self, mood: Mood) {
+        self.book().mood = mood;
+    }
+
+    /// Its breaker is open, or closed again.
+    pub fn set_resting(&self, resting: bool) {
+        self.book().resting = resting;
+    }
+
+    /// How often it was asked for a charge.
+    pub fn creates(&self) -> u32 {
+        self.book().creates
+    }
+
+    /// How often it was asked how a charge stands.
+    pub fn finds(&self) -> u32 {
+        self.book().finds
+    }
+
+    /// How many charges it holds.
+    pub fn held(&self) -> usize {
+        self.book().charges.len()
+    }
+
+    /// A payer pays so many centavos.
+    pub fn pay(&self, txid: &Txid, centavos: i64) -> EndToEndId {
+        let id = a_payment(centavos).end_to_end_id;
+        self.pay_as(txid, centavos, id.clone());
+        id
+    }
+
+    /// A payer pays with a Pix of that id.
+    pub fn pay_as(&self, txid: &Txid, centavos: i64, end_to_end_id: EndToEndId) {
+        let payment = a_payment(centavos);
+        let paid_at = self.clock.now();
+        let mut book = self.book();
+        let charge = book.charges.get_mut(txid).unwrap();
+        charge.payments.push(UpstreamPayment { end_to_end_id, amount: payment.amount, paid_at });
+        if payment.amount >= charge.amount {
+            charge.status = UpstreamStatus::Completed;
+        }
+    }
+
+    /// It calls a charge that.
+    pub fn call(&self, txid: &Txid, status: UpstreamStatus) {
+        self.book().charges.get_mut(txid).unwrap().status = status;
+    }
+
+    /// It holds a charge that nobody here knows of any more.
+    pub fn hold(&self, order: &ChargeOrder) {
+        let charge = self.made(order);
+        self.book().charges.insert(order.txid.clone(), charge);
+    }
+
+    fn book(&self) -> MutexGuard<'_, Book> {
+        self.book.lock().unwrap()
+    }
+
+    /// Does the work or not, and says so or not, as the mood is.
+    fn act<T>(&self, work: impl FnOnce(&mut Book) -> T) -> Result<T, AcquirerError> {
+        let mut book = self.book();
+        match book.mood {
+            Mood::Fine => Ok(work(&mut book)),
+            Mood::Down => Err(AcquirerError::Unavailable("no connection".to_owned())),
+            Mood::Refuses => Err(AcquirerError::Refused("no".to_owned())),
+            Mood::Silent => Err(AcquirerError::OutcomeUnknown("no answer".to_owned())),
+            Mood::LosesReplies => {
+                work(&mut book);
+                Err(AcquirerError::OutcomeUnknown("the reply was lost".to_owned()))
+            }
+        }
+    }
+
+    fn made(&self, order: &ChargeOrder) -> UpstreamCharge {
+        UpstreamCharge {
+            txid: order.txid.clone(),
+            amount: order.amount,
+            status: UpstreamStatus::Active,
+            copy_paste: Some(format!("00020126{}6304ABCD", order.txid)),
+            expires_at: self.clock.now() + i64::from(order.expires_in_s).seconds(),
+            payments: Vec::new(),
+        }
+    }
+
+    fn create(&self, order: &ChargeOrder) -> Result<UpstreamCharge, AcquirerError> {
+        self.book().creates += 1;
+        let made = self.made(order);
+        self.act(|book| book.charges.entry(order.txid.clone()).or_insert(made).clone())
+    }
+
+    /// One that refuses business still tells what it has.
+    fn find(&self, txid: &Txid) -> Result<Option<UpstreamCharge>, AcquirerError> {
+        let mut book = self.book();
+        book.finds += 1;
+        if book.mood == Mood::Refuses {
+            return Ok(book.charges.get(txid).cloned());
+        }
+        drop(book);
+        self.act(|book| book.charges.get(txid).cloned())
+    }
+
+    fn cancel(&self, txid: &Txid) -> Result<UpstreamCharge, AcquirerError> {
+        self.act(|book| {
+            let charge = book.charges.get_mut(txid).unwrap();
+            if charge.status == UpstreamStatus::Active {
+                charge.status = UpstreamStatus::Removed;
+            }
+            charge.clone()
+        })
+    }
+
+    fn mock(&self) -> MockAcquirer {
+        let mut mock = MockAcquirer::new();
+        let [create, find, cancel] = [self.clone(), self.clone(), self.clone()];
+        mock.expect_name().return_const(self.name.clone());
+        mock.expect_create_charge().returning(move |order, _| create.create(order));
+        mock.expect_find_charge().returning(move |txid, _| find.find(txid));
+        mock.expect_cancel_charge().returning(move |txid, _| cancel.cancel(txid));
+        mock.expect_notice_txids().returning(read_notice);
+        mock
+    }
+}
+
+/// A callback's body here is txids with commas between.
+fn read_notice(body: &[u8]) -> Result<Vec<Txid>, AcquirerError> {
+    let text = str::from_utf8(body).unwrap();
+    text.split(',').map(|txid| Txid::parse(txid).map_err(|error| AcquirerError::Refused(error.to_string()))).collect()
+}
+
+/// All of them in that order, as the router offers them.
+pub fn acquirers(psps: &[Psp]) -> MockAcquirers {
+    let mut mock = MockAcquirers::new();
+    let [first, issue, named] = [psps.to_vec(), psps.to_vec(), psps.to_vec()];
+    mock.expect_first().returning(move || first.iter().find(|psp| !psp.book().resting).map(|psp| psp.name.clone()));
+    mock.expect_issue().returning(move |order, begin_with, _| route(&issue, order, begin_with));
+    mock.expect_named().returning(move |name| {
+        let psp = named.iter().find(|psp| psp.name == *name)?;
+        let acquirer: Arc<dyn Acquirer> = Arc::new(psp.mock());
+        Some(acquirer)
+    });
+    mock
+}
+
+fn route(
+    psps: &[Psp],
+    order: &ChargeOrder,
+    begin_with: &AcquirerName,
+) -> Result<(AcquirerName, UpstreamCharge), IssueError> {
+    let mut reasons = Vec::new();
+    for psp in psps.iter().skip_while(|psp| psp.name != *begin_with) {
+        match psp.create(order) {
+            Ok(charge) => return Ok((psp.name.clone(), charge)),
+            Err(AcquirerError::OutcomeUnknown(reason)) => {
+                return Err(IssueError::Unknown { acquirer: psp.name.clone(), reason });
+            }
+            Err(error) => reasons.push((psp.name.clone(), error)),
+        }
+    }
+    Err(IssueError::NoneTook { reasons })
+}

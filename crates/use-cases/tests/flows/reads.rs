@@ -1,0 +1,99 @@
+//! Reading and listing: refreshed from upstream now and then, never worse than what is stored.
+
+use std::time::Duration;
+
+use cais_domain::charge::ChargeStatus;
+use cais_ports::PageRequest;
+use cais_testkit::builders::fresh;
+use cais_use_cases::charges::ChargeName;
+use cais_use_cases::charges::fetch::{FetchChargeError, fetch};
+use cais_use_cases::charges::list::{ListChargesError, list};
+use cais_use_cases::charges::sync::SyncGate;
+
+use crate::psp::Mood;
+use crate::world::World;
+
+#[tokio::test]
+async fn upstream_is_asked_once_per_second_and_charge() {
+    let world = World::new().await;
+    let (one, two) = (world.pending().await, world.pending().await);
+    let gate = SyncGate::new();
+    let read = async |id| fetch(&world.ports, &gate, world.account.id, &ChargeName::Id(id)).await.unwrap();
+    for _ in 0..5 {
+        read(one.id).await;
+    }
+    assert_eq!(world.psp.finds(), 1);
+    read(two.id).await;
+    assert_eq!(world.psp.finds(), 2, "each charge has its own second");
+
+    world.psp.pay(&one.txid, 1_000);
+    world.clock.advance(Duration::from_millis(999));
+    assert_eq!(read(one.id).await.state.status(), ChargeStatus::Pending);
+    world.clock.advance(Duration::from_millis(1));
+    assert_eq!(read(one.id).await.state.status(), ChargeStatus::Paid);
+    assert_eq!(world.psp.finds(), 3);
+    world.clock.advance(Duration::from_secs(5));
+    read(one.id).await;
+    assert_eq!(world.psp.finds(), 3, "what is paid needs no asking");
+}
+
+#[tokio::test]
+async fn when_upstream_does_not_answer_the_stored_state_is_shown() {
+    let world = World::new().await;
+    let charge = world.pending().await;
+    for mood in [Mood::Down, Mood::Refuses, Mood::Silent] {
+        world.psp.set(mood);
+        assert_eq!(world.read(charge.id).await.as_ref(), Ok(&charge), "{mood:?}");
+    }
+}
+
+#[tokio::test]
+async fn when_the_store_does_not_answer_nothing_is_made_up() {
+    let world = World::new().await;
+    let charge = world.pending().await;
+    world.store.set_unreachable(true);
+    let read = world.read(charge.id).await;
+    assert!(matches!(read, Err(FetchChargeError::Unavailable { retry_after_s: 1.. })), "{read:?}");
+}
+
+#[tokio::test]
+async fn accounts_see_their_own() {
+    let world = World::new().await;
+    let charge = world.pending().await;
+    let foreign = fetch(&world.ports, &SyncGate::new(), fresh(), &ChargeName::Id(charge.id)).await;
+    assert_eq!(foreign, Err(FetchChargeError::NotFound));
+    let page = PageRequest { limit: 1, starting_after: Some(charge.id) };
+    assert_eq!(list(&world.ports, fresh(), page).await, Err(ListChargesError::UnknownCursor));
+}
+
+#[tokio::test]
+async fn pages_follow_each_other_while_new_charges_come() {
+    let world = World::new().await;
+    let mut made = Vec::new();
+    for _ in 0..5 {
+        made.push(world.pending().await.id);
+    }
+    let mut seen = Vec::new();
+    let mut starting_after = None;
+    loop {
+        let page = list(&world.ports, world.account.id, PageRequest { limit: 2, starting_after }).await.unwrap();
+        assert!(page.rows.len() <= 2);
+        seen.extend(page.rows.iter().map(|charge| charge.id));
+        world.pending().await;
+        starting_after = seen.last().copied();
+        if !page.has_more {
+            break;
+        }
+    }
+    made.reverse();
+    assert_eq!(seen, made, "newest first, none twice, none of those that came later");
+}
+
+#[tokio::test]
+async fn an_abandoned_charge_is_no_cursor() {
+    let world = World::new().await;
+    world.psp.set(Mood::Refuses);
+    world.create("a", crate::world::ten_reais()).await.unwrap_err();
+    let page = PageRequest { limit: 1, starting_after: Some(world.only_charge().id) };
+    assert_eq!(list(&world.ports, world.account.id, page).await, Err(ListChargesError::UnknownCursor));
+}

@@ -1,0 +1,189 @@
+//! One account over an empty store, with simulated acquirers and a clock that stands still.
+
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::Arc;
+use std::time::Duration;
+
+use cais_domain::account::Account;
+use cais_domain::charge::{Charge, ChargeStatus};
+use cais_domain::event::EventType;
+use cais_domain::external_id::ExternalId;
+use cais_domain::idempotency_key::IdempotencyKey;
+use cais_domain::ids::{AccountId, ChargeId};
+use cais_domain::ledger::{Bucket, LedgerAccount};
+use cais_domain::money::Money;
+use cais_ports::{Acquirers, Fingerprint, Maintenance as _, Store as _};
+use cais_testkit::builders::{an_account, fresh, main_acquirer, steps};
+use cais_testkit::{ManualClock, MemoryStore, PlainMac, SequentialIds, TextRepresentation};
+use cais_use_cases::charges::create::{CreateCharge, CreateChargeError, NewCharge, create};
+use cais_use_cases::charges::fetch::{FetchChargeError, fetch};
+use cais_use_cases::charges::sync::SyncGate;
+use cais_use_cases::charges::{ChargeName, expire, resume};
+use cais_use_cases::notices::{process, receive};
+use cais_use_cases::{Answer, Ports};
+
+use crate::psp::{Psp, acquirers};
+
+/// The lease of a creation, and a moment more.
+pub const PAST_LEASE: Duration = Duration::from_secs(31);
+
+/// Everything that a test works with.
+pub struct World {
+    pub ports: Ports,
+    pub store: Arc<MemoryStore>,
+    pub clock: Arc<ManualClock>,
+    pub psp: Psp,
+    /// Asked when the first one certainly did not take a charge.
+    pub second: Psp,
+    pub account: Account,
+}
+
+impl World {
+    /// An approved account without fees; one acquirer.
+    pub async fn new() -> Self {
+        Self::with(an_account(), 1).await
+    }
+
+    /// That account, and so many acquirers.
+    pub async fn with(account: Account, psps: usize) -> Self {
+        let clock = Arc::new(ManualClock::default());
+        let psp = Psp::new(main_acquirer().as_str(), Arc::clone(&clock));
+        let second = Psp::new("second", Arc::clone(&clock));
+        let all = [psp.clone(), second.clone()];
+        let store = Arc::new(MemoryStore::default());
+        let ports = Ports {
+            store: store.clone(),
+            queries: store.clone(),
+            maintenance: store.clone(),
+            acquirers: Arc::new(acquirers(&all[..psps])),
+            clock: clock.clone(),
+            ids: Arc::new(SequentialIds::default()),
+            mac: Arc::new(PlainMac::default()),
+            representation: Arc::new(TextRepresentation),
+        };
+        store.commit(steps::open_account(&account)).await.unwrap();
+        Self { ports, store, clock, psp, second, account }
+    }
+
+    /// The same world with other acquirers.
+    pub fn asking(&self, acquirers: Arc<dyn Acquirers>) -> Ports {
+        Ports { acquirers, ..self.ports.clone() }
+    }
+
+    /// A POST with that key.
+    pub async fn create(&self, key: &str, terms: NewCharge) -> Result<Answer, CreateChargeError> {
+        create(&self.ports, self.command(key, terms)).await
+    }
+
+    pub fn command(&self, key: &str, terms: NewCharge) -> CreateCharge {
+        CreateCharge {
+            account: self.account.clone(),
+            request: fresh(),
+            key: IdempotencyKey::parse(&format!("test-key-{key}")).unwrap(),
+            fingerprint: fingerprint(&terms),
+            terms,
+        }
+    }
+
+    /// A charge of R$ 10.00 that waits for its payer.
+    pub async fn pending(&self) -> Charge {
+        let key = format!("pending-{}", self.store.commits());
+        let answer = self.create(&key, ten_reais()).await.unwrap();
+        self.charge(id_of(&answer))
+    }
+
+    /// The charge as it is stored, visible or not.
+    pub fn charge(&self, id: ChargeId) -> Charge {
+        self.store.charges().into_iter().find(|charge| charge.id == id).unwrap()
+    }
+
+    pub fn status(&self, id: ChargeId) -> ChargeStatus {
+        self.charge(id).state.status()
+    }
+
+    /// The only charge there is.
+    pub fn only_charge(&self) -> Charge {
+        let charges = self.store.charges();
+        assert_eq!(charges.len(), 1, "{charges:?}");
+        charges[0].clone()
+    }
+
+    /// A GET that nobody made in the second before.
+    pub async fn read(&self, id: ChargeId) -> Result<Charge, FetchChargeError> {
+        fetch(&self.ports, &SyncGate::new(), self.account.id, &ChargeName::Id(id)).await
+    }
+
+    /// A GET by external id.
+    pub async fn read_external(&self, external: &str) -> Result<Charge, FetchChargeError> {
+        let name = ChargeName::External(ExternalId::parse(external).unwrap());
+        fetch(&self.ports, &SyncGate::new(), self.account.id, &name).await
+    }
+
+    /// A callback that names those charges, not looked into yet.
+    pub async fn call_back(&self, body: &str) {
+        receive(&self.ports, &main_acquirer(), body.as_bytes().to_vec()).await.unwrap();
+    }
+
+    /// One pass of every worker that follows upstream.
+    pub async fn work(&self) {
+        process::run_once(&self.ports).await.unwrap();
+        resume::run_once(&self.ports).await.unwrap();
+        expire::run_once(&self.ports).await.unwrap();
+    }
+
+    /// What the account may use, in centavos.
+    pub fn available(&self) -> i64 {
+        available(&self.store, self.account.id)
+    }
+
+    /// What consumers were told, in order.
+    pub fn told(&self) -> Vec<EventType> {
+        self.store.events(self.account.id).iter().map(|stored| stored.event.kind).collect()
+    }
+
+    /// Nothing was lost, done twice or credited wrongly.
+    pub async fn check(&self) {
+        let report = self.store.verify_ledger().await.unwrap();
+        assert_eq!(report.differences, [], "the ledger adds up");
+    }
+}
+
+pub fn available(store: &MemoryStore, account: AccountId) -> i64 {
+    store.balance(&LedgerAccount::Merchant(account, Bucket::Available)).centavos()
+}
+
+/// R$ 10.00 for an hour, and nothing that can be left out.
+pub fn ten_reais() -> NewCharge {
+    reais(10)
+}
+
+pub fn reais(reais: i64) -> NewCharge {
+    NewCharge {
+        amount: Money::from_centavos(reais * 100),
+        description: None,
+        payer_name: None,
+        payer_document: None,
+        expires_in_s: 3_600,
+        external_id: None,
+        postback_url: None,
+        split_asked: false,
+    }
+}
+
+pub fn named(external: &str, terms: NewCharge) -> NewCharge {
+    NewCharge { external_id: Some(ExternalId::parse(external).unwrap()), ..terms }
+}
+
+/// The charge that an answer shows.
+pub fn id_of(answer: &Answer) -> ChargeId {
+    let body: serde_json::Value = serde_json::from_slice(&answer.body).unwrap();
+    ChargeId::parse(body["id"].as_str().unwrap()).unwrap()
+}
+
+fn fingerprint(terms: &NewCharge) -> Fingerprint {
+    let mut hasher = DefaultHasher::new();
+    format!("{terms:?}").hash(&mut hasher);
+    let mut bytes = [0; 32];
+    bytes[..8].copy_from_slice(&hasher.finish().to_be_bytes());
+    Fingerprint(bytes)
+}

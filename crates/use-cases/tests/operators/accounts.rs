@@ -1,0 +1,110 @@
+//! Opening, changing and listing accounts.
+
+use cais_domain::account::{AccountStatus, Features, Kyc};
+use cais_domain::fee::{FeeRule, Operation};
+use cais_domain::money::Money;
+use cais_domain::rate::Percentage;
+use cais_ports::{CommitError, PageRequest};
+use cais_testkit::Crash;
+use cais_use_cases::accounts::create::CreateAccountError;
+use cais_use_cases::accounts::{
+    ChangeAccountError, approve, features, fees, limits, list, release_delay, resume, suspend,
+};
+
+use crate::world::{EMAIL, World, email};
+
+#[tokio::test]
+async fn an_account_is_stored_as_it_is_returned() {
+    let world = World::new();
+    let opened = world.create("Shop@Example.com", false).await.unwrap();
+    assert_eq!((opened.email.as_str(), opened.kyc, opened.features), (EMAIL, Kyc::Pending, Features::default()));
+    assert_eq!(world.stored().await, opened);
+    let approved = world.create("other@example.com", true).await.unwrap();
+    assert_eq!((approved.kyc, approved.features), (Kyc::Approved, Features::APPROVED));
+}
+
+#[tokio::test]
+async fn an_email_is_taken_once_in_whatever_case() {
+    let world = World::new();
+    let first = world.create(EMAIL, true).await.unwrap();
+    let again = world.create("SHOP@example.com", true).await.unwrap_err();
+    assert_eq!(again, CreateAccountError::Exists { email: email(EMAIL), id: first.id.to_string() });
+}
+
+#[tokio::test]
+async fn every_change_is_stored_and_leaves_the_rest_alone() {
+    let world = World::new();
+    let opened = world.create(EMAIL, false).await.unwrap();
+    let who = email(EMAIL);
+    approve::approve(&world.ports, &who).await.unwrap();
+    suspend::suspend(&world.ports, &who).await.unwrap();
+    assert_eq!(world.stored().await.status, AccountStatus::Suspended);
+    resume::resume(&world.ports, &who).await.unwrap();
+    let (enable, disable) = (Features::parse("split,crypto_in").unwrap(), Features::parse("pix_out").unwrap());
+    features::set(&world.ports, &who, enable, disable).await.unwrap();
+    let rule = FeeRule::try_new(Money::from_centavos(50), Percentage::parse("0.99").unwrap(), None, None).unwrap();
+    fees::set(&world.ports, &who, Operation::PixIn, &rule).await.unwrap();
+    limits::set(&world.ports, &who, Some(Money::from_centavos(100)), None).await.unwrap();
+    let last = release_delay::set(&world.ports, &who, 60).await.unwrap();
+
+    let stored = world.stored().await;
+    assert_eq!(stored, last);
+    assert_eq!((stored.status, stored.kyc), (AccountStatus::Active, Kyc::Approved));
+    assert_eq!(stored.features.to_string(), "pix_in,split,crypto_in");
+    assert_eq!(stored.fees.get(Operation::PixIn), &rule);
+    assert_eq!(stored.fees.get(Operation::PixOut), &FeeRule::free());
+    assert_eq!((stored.limits.charge, stored.limits.payout), (Money::from_centavos(100), opened.limits.payout));
+    assert_eq!((stored.release_delay_s, stored.id, stored.created_at), (60, opened.id, opened.created_at));
+}
+
+#[tokio::test]
+async fn a_repeat_writes_nothing() {
+    let world = World::with_account().await;
+    let commits = world.store.commits();
+    let before = world.stored().await;
+    assert_eq!(approve::approve(&world.ports, &email(EMAIL)).await.unwrap(), before);
+    assert_eq!(world.store.commits(), commits);
+}
+
+#[tokio::test]
+async fn a_change_in_between_is_kept_and_the_decision_taken_again() {
+    let world = World::with_account().await;
+    suspend::suspend(&world.raced(3), &email(EMAIL)).await.unwrap();
+    let stored = world.stored().await;
+    assert_eq!(
+        (stored.status, stored.features.to_string()),
+        (AccountStatus::Suspended, "pix_in,pix_out,split".to_owned())
+    );
+}
+
+#[tokio::test]
+async fn changes_that_never_stop_end_in_a_refusal() {
+    let world = World::with_account().await;
+    let refused = suspend::suspend(&world.raced(100), &email(EMAIL)).await.unwrap_err();
+    assert_eq!(refused, ChangeAccountError::Contended);
+    assert_eq!(world.stored().await.status, AccountStatus::Active);
+}
+
+#[tokio::test]
+async fn nobody_is_changed_where_nobody_is_or_the_store_fails() {
+    let world = World::new();
+    let missing = suspend::suspend(&world.ports, &email(EMAIL)).await.unwrap_err();
+    assert_eq!(missing, ChangeAccountError::NotFound(email(EMAIL)));
+    world.store.crash_at(1, Crash::Before);
+    let failed = world.create(EMAIL, true).await.unwrap_err();
+    assert!(matches!(failed, CreateAccountError::Store(CommitError::Unavailable(_))), "{failed:?}");
+}
+
+#[tokio::test]
+async fn lists_are_newest_first_and_continue() {
+    let world = World::new();
+    for number in 0..5 {
+        world.create(&format!("shop{number}@example.com"), true).await.unwrap();
+    }
+    let first = list::list(&world.ports, PageRequest { limit: 3, starting_after: None }).await.unwrap();
+    let names: Vec<&str> = first.rows.iter().map(|account| account.email.as_str()).collect();
+    assert_eq!((names, first.has_more), (vec!["shop4@example.com", "shop3@example.com", "shop2@example.com"], true));
+    let starting_after = first.rows.last().map(|account| account.id);
+    let rest = list::list(&world.ports, PageRequest { limit: 3, starting_after }).await.unwrap();
+    assert_eq!((rest.rows.len(), rest.has_more), (2, false));
+}

@@ -1,0 +1,120 @@
+//! Making, listing and revoking API keys, and who is recognised by them.
+
+use std::time::Duration;
+
+use cais_domain::api_key::{ApiKeyToken, KeyPrefix, Scope, Scopes};
+use cais_ports::KeyQueries as _;
+use cais_use_cases::accounts::ChangeAccountError;
+use cais_use_cases::keys::create::{
+    CreateKey, CreateKeyError, CreatedKey, MAX_ADDRESS_BLOCKS, MAX_EXPIRES_IN_DAYS, create,
+};
+use cais_use_cases::keys::revoke::{RevokeKeyError, revoke};
+use cais_use_cases::keys::{AuthenticateError, KeyRing, list};
+
+use crate::world::{EMAIL, World, email, name};
+
+fn command() -> CreateKey {
+    CreateKey {
+        email: email(EMAIL),
+        name: name("till"),
+        scopes: Scopes::parse("charges:read").unwrap(),
+        expires_in_days: None,
+        allowed_addresses: Vec::new(),
+    }
+}
+
+async fn made(world: &World, command: CreateKey) -> CreatedKey {
+    create(&world.ports, command).await.unwrap()
+}
+
+async fn recognised(world: &World, token: &ApiKeyToken, from: Option<&str>) -> bool {
+    let from = from.map(|address| address.parse().unwrap());
+    match KeyRing::new(world.ports.clone()).authenticate(token, from).await {
+        Ok(_) => true,
+        Err(AuthenticateError::InvalidKey) => false,
+        Err(AuthenticateError::Unavailable(error)) => unreachable!("{error}"),
+    }
+}
+
+#[tokio::test]
+async fn a_key_that_was_made_is_recognised_and_its_secret_is_not_kept() {
+    let world = World::with_account().await;
+    let key = made(&world, command()).await;
+    let token = ApiKeyToken::parse(&key.token.expose()).unwrap();
+    let caller = KeyRing::new(world.ports.clone()).authenticate(&token, None).await.unwrap();
+    assert_eq!((caller.account.email.as_str(), caller.scopes.contains(Scope::ChargesWrite)), (EMAIL, false));
+    let (stored, _) = world.store.find_key(&key.record.prefix).await.unwrap().unwrap();
+    assert_eq!(stored, key.record);
+    assert!(!format!("{stored:?}").contains(key.token.secret.expose()));
+}
+
+#[tokio::test]
+async fn no_two_keys_are_alike() {
+    let world = World::with_account().await;
+    let (one, other) = (made(&world, command()).await, made(&world, command()).await);
+    assert_ne!(one.token.prefix, other.token.prefix);
+    assert_ne!(one.token.secret.expose(), other.token.secret.expose());
+    let crossed = ApiKeyToken { prefix: one.token.prefix, secret: other.token.secret };
+    assert!(!recognised(&world, &crossed, None).await);
+}
+
+#[tokio::test]
+async fn a_key_ends_after_its_days() {
+    let world = World::with_account().await;
+    let key = made(&world, CreateKey { expires_in_days: Some(1), ..command() }).await;
+    world.clock.advance(Duration::from_secs(24 * 3_600 - 1));
+    assert!(recognised(&world, &key.token, None).await);
+    world.clock.advance(Duration::from_secs(1));
+    assert!(!recognised(&world, &key.token, None).await);
+}
+
+#[tokio::test]
+async fn a_key_is_used_from_its_addresses_only() {
+    let world = World::with_account().await;
+    let allowed_addresses = vec!["203.0.113.9/24".parse().unwrap(), "2001:db8::1/128".parse().unwrap()];
+    let key = made(&world, CreateKey { allowed_addresses, ..command() }).await;
+    assert_eq!(key.record.allowed_addresses, ["203.0.113.0/24", "2001:db8::1/128"]);
+    for (from, expected) in
+        [(Some("203.0.113.1"), true), (Some("2001:db8::1"), true), (Some("203.0.114.1"), false), (None, false)]
+    {
+        assert_eq!(recognised(&world, &key.token, from).await, expected, "{from:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_no_key_may_have_is_refused() {
+    let world = World::with_account().await;
+    for days in [0, MAX_EXPIRES_IN_DAYS + 1] {
+        let refused = create(&world.ports, CreateKey { expires_in_days: Some(days), ..command() }).await;
+        assert_eq!(refused.unwrap_err(), CreateKeyError::WrongExpiry);
+    }
+    let allowed_addresses = vec!["10.0.0.0/8".parse().unwrap(); MAX_ADDRESS_BLOCKS + 1];
+    let refused = create(&world.ports, CreateKey { allowed_addresses, ..command() }).await;
+    assert_eq!(refused.unwrap_err(), CreateKeyError::TooManyAddresses);
+    let nobody = create(&world.ports, CreateKey { email: email("no@example.com"), ..command() }).await;
+    assert_eq!(nobody.unwrap_err(), CreateKeyError::Account(ChangeAccountError::NotFound(email("no@example.com"))));
+}
+
+#[tokio::test]
+async fn a_revoked_key_stays_revoked() {
+    let world = World::with_account().await;
+    let key = made(&world, command()).await;
+    let ring = KeyRing::new(world.ports.clone());
+    ring.authenticate(&key.token, None).await.unwrap();
+    let revoked = revoke(&world.ports, &key.record.prefix).await.unwrap();
+    assert!(revoked.revoked_at.is_some());
+    ring.forget(&key.record.prefix);
+    assert_eq!(ring.authenticate(&key.token, None).await.unwrap_err(), AuthenticateError::InvalidKey);
+    world.clock.advance(Duration::from_mins(1));
+    assert_eq!(revoke(&world.ports, &key.record.prefix).await.unwrap(), revoked);
+    let unknown = KeyPrefix::parse("000000000000").unwrap();
+    assert_eq!(revoke(&world.ports, &unknown).await.unwrap_err(), RevokeKeyError::NotFound(unknown));
+}
+
+#[tokio::test]
+async fn keys_are_listed_newest_first() {
+    let world = World::with_account().await;
+    let (one, other) = (made(&world, command()).await, made(&world, command()).await);
+    let keys = list::list(&world.ports, &email(EMAIL)).await.unwrap();
+    assert_eq!(keys, [other.record, one.record]);
+}

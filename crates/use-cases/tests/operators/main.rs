@@ -1,0 +1,7 @@
+//! What operators do with accounts and keys, over a store in memory.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod accounts;
+mod keys;
+mod world;

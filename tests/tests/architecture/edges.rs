@@ -1,0 +1,170 @@
+//! Who may import whom: every direct dependency of every crate, against the table in `docs/ARCHITECTURE.md`.
+
+use std::process::Command;
+
+use anyhow::{Context as _, Result, ensure};
+use serde_json::Value;
+
+use super::{no_complaints, root};
+
+/// What any crate around the core may use: no technology of its own, only the ways to write Rust services.
+const COMMON: [&str; 11] = [
+    "async-trait",
+    "base64",
+    "futures-util",
+    "jiff",
+    "metrics",
+    "serde",
+    "serde_json",
+    "thiserror",
+    "tokio",
+    "tracing",
+    "uuid",
+];
+
+/// What a crate may use.
+struct Rule {
+    name: &'static str,
+    ours: &'static [&'static str],
+    common: bool,
+    others: &'static [&'static str],
+}
+
+/// Crates that serve tests and measurements may use anything.
+const FREE: [&str; 3] = ["cais-testkit", "cais-bench", "cais-tests"];
+
+const RULES: [Rule; 8] = [
+    Rule { name: "cais-domain", ours: &[], common: false, others: &["bigdecimal", "jiff", "thiserror", "uuid"] },
+    Rule {
+        name: "cais-ports",
+        ours: &["cais-domain"],
+        common: false,
+        others: &["async-trait", "jiff", "mockall", "thiserror", "uuid"],
+    },
+    Rule {
+        name: "cais-use-cases",
+        ours: &["cais-domain", "cais-ports"],
+        common: false,
+        others: &["async-trait", "futures-util", "ipnet", "jiff", "thiserror", "tracing"],
+    },
+    Rule {
+        name: "cais-persistence",
+        ours: &["cais-domain", "cais-ports"],
+        common: true,
+        others: &["diesel", "diesel_migrations", "libsqlite3-sys", "r2d2"],
+    },
+    Rule {
+        name: "cais-acquirers",
+        ours: &["cais-domain", "cais-ports"],
+        common: true,
+        others: &["p12-keystore", "reqwest", "ring", "rustls", "rustls-native-certs"],
+    },
+    Rule { name: "cais-rate-limits", ours: &["cais-domain", "cais-ports"], common: true, others: &["redis"] },
+    // It stands for somebody else's system, so it knows none of ours but the words of the trade.
+    Rule {
+        name: "cais-sandbox",
+        ours: &["cais-domain"],
+        common: true,
+        others: &["actix-web", "reqwest", "ring", "rustls"],
+    },
+    // Neither diesel nor reqwest: it stores and calls upstream through adapters.
+    Rule {
+        name: "cais",
+        ours: &[
+            "cais-acquirers",
+            "cais-domain",
+            "cais-persistence",
+            "cais-ports",
+            "cais-rate-limits",
+            "cais-sandbox",
+            "cais-use-cases",
+        ],
+        common: true,
+        others: &[
+            "actix-web",
+            "anyhow",
+            "clap",
+            "figment",
+            "ipnet",
+            "metrics-exporter-prometheus",
+            "png",
+            "qrcode",
+            "ring",
+            "rustls",
+            "tracing-subscriber",
+            "utoipa",
+            "utoipa-swagger-ui",
+        ],
+    },
+];
+
+impl Rule {
+    fn allows(&self, dependency: &str) -> bool {
+        self.ours.contains(&dependency)
+            || self.others.contains(&dependency)
+            || (self.common && COMMON.contains(&dependency))
+    }
+}
+
+#[test]
+fn crates_use_only_what_the_table_allows() -> Result<()> {
+    let mut complaints = Vec::new();
+    let crates = crates()?;
+    for (name, dependencies) in &crates {
+        if FREE.contains(&name.as_str()) {
+            continue;
+        }
+        let Some(rule) = RULES.iter().find(|rule| rule.name == name) else {
+            complaints.push(format!("{name} is not in the table"));
+            continue;
+        };
+        let refused = dependencies.iter().filter(|dependency| !rule.allows(dependency));
+        complaints.extend(refused.map(|dependency| format!("{name} may not use {dependency}")));
+    }
+    for known in RULES.iter().map(|rule| rule.name).chain(FREE) {
+        if !crates.iter().any(|(name, _)| name == known) {
+            complaints.push(format!("{known} is in the table and nowhere else"));
+        }
+    }
+    no_complaints(&complaints);
+    Ok(())
+}
+
+#[test]
+fn the_table_refuses_what_would_break_it() {
+    for (name, dependency) in [
+        ("cais-domain", "serde"),
+        ("cais-ports", "diesel"),
+        ("cais-use-cases", "cais-persistence"),
+        ("cais-use-cases", "tokio"),
+        ("cais-persistence", "cais-use-cases"),
+        ("cais-acquirers", "cais-persistence"),
+        ("cais-sandbox", "cais-ports"),
+        ("cais", "diesel"),
+        ("cais", "reqwest"),
+        ("cais", "cais-testkit"),
+    ] {
+        let rule = RULES.iter().find(|rule| rule.name == name);
+        assert!(rule.is_some_and(|rule| !rule.allows(dependency)), "{name} {dependency}");
+    }
+}
+
+/// The crates of the workspace, each with what it uses outside its tests.
+fn crates() -> Result<Vec<(String, Vec<String>)>> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut metadata = Command::new(cargo);
+    metadata.args(["metadata", "--format-version", "1", "--no-deps", "--offline"]);
+    let output = metadata.current_dir(root()?).output()?;
+    ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let metadata: Value = serde_json::from_slice(&output.stdout)?;
+    let packages = metadata.get("packages").and_then(Value::as_array).context("packages")?;
+    packages.iter().map(read_crate).collect()
+}
+
+fn read_crate(package: &Value) -> Result<(String, Vec<String>)> {
+    let name = |value: &Value| value.get("name").and_then(Value::as_str).map(str::to_owned).context("a name");
+    let dependencies = package.get("dependencies").and_then(Value::as_array).context("dependencies")?;
+    let for_more_than_tests = |dependency: &&Value| dependency.get("kind").and_then(Value::as_str) != Some("dev");
+    let dependencies = dependencies.iter().filter(for_more_than_tests).map(name).collect::<Result<_>>()?;
+    Ok((name(package)?, dependencies))
+}

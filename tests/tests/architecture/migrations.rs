@@ -1,0 +1,161 @@
+//! What migrations may say: the same steps for both engines, keys that shard by account, and only SQL that does.
+
+use std::fs;
+
+use anyhow::{Context as _, Result};
+
+use super::{entries, no_complaints, root};
+
+/// Each engine has a folder of this name.
+const ENGINES: [&str; 2] = ["postgres", "sqlite"];
+/// What ties a schema to one machine, or hides what happens.
+const FORBIDDEN: [&str; 10] = [
+    "SERIAL",
+    "NEXTVAL",
+    "AUTOINCREMENT",
+    "TRIGGER",
+    "PG_ADVISORY",
+    "DEFERRABLE",
+    "LISTEN",
+    "NOTIFY",
+    "LOCK TABLE",
+    "ON CONSTRAINT",
+];
+/// The first column of a primary key, so that a row is found on its account's shard.
+const SHARD_KEYS: [&str; 2] = ["account_id", "holder"];
+/// Tables with another key, each with its reason.
+const OTHER_KEYS: [(&str, &str); 5] = [
+    ("accounts", "its id is the account"),
+    ("api_keys", "a key is found by its prefix, before its account is known"),
+    ("global_reservations", "these values are unique across accounts"),
+    ("notices", "a callback has no account until it was looked into"),
+    ("commit_batches", "a batch has change sets of many accounts"),
+];
+
+/// A file of SQL, without comments and in upper case.
+struct Script {
+    path: String,
+    sql: String,
+}
+
+#[test]
+fn both_engines_take_the_same_steps() -> Result<()> {
+    let [postgres, sqlite] = ENGINES.map(names);
+    let (postgres, sqlite) = (postgres?, sqlite?);
+    assert!(!postgres.is_empty());
+    assert_eq!(postgres, sqlite);
+    Ok(())
+}
+
+#[test]
+fn every_step_goes_both_ways() -> Result<()> {
+    let mut complaints = Vec::new();
+    for engine in ENGINES {
+        for name in names(engine)? {
+            for file in ["up.sql", "down.sql"] {
+                let path = root()?.join("migrations").join(engine).join(&name).join(file);
+                if !fs::read_to_string(&path).is_ok_and(|sql| !sql.trim().is_empty()) {
+                    complaints.push(format!("{engine}/{name} has no {file}"));
+                }
+            }
+        }
+    }
+    no_complaints(&complaints);
+    Ok(())
+}
+
+#[test]
+fn nothing_ties_the_schema_to_one_machine() -> Result<()> {
+    let mut complaints = Vec::new();
+    for script in scripts("up.sql")?.iter().chain(&scripts("down.sql")?) {
+        let said = FORBIDDEN.iter().filter(|forbidden| says(&script.sql, forbidden));
+        complaints.extend(said.map(|forbidden| format!("{} says {forbidden}", script.path)));
+    }
+    no_complaints(&complaints);
+    Ok(())
+}
+
+#[test]
+fn tables_shard_by_account() -> Result<()> {
+    let mut complaints = Vec::new();
+    let mut tables = 0;
+    for script in scripts("up.sql")? {
+        for (table, body) in created_tables(&script.sql) {
+            tables += 1;
+            let key = first_key_column(body);
+            let sharded = key.as_deref().is_some_and(|key| SHARD_KEYS.contains(&key));
+            let excepted = OTHER_KEYS.iter().any(|(name, _reason)| *name == table);
+            if sharded == excepted {
+                complaints.push(format!("{}: {table} has the primary key {key:?}, …", script.path));
+            }
+        }
+    }
+    assert!(tables > OTHER_KEYS.len(), "only {tables} tables were found");
+    no_complaints(&complaints);
+    Ok(())
+}
+
+#[test]
+fn words_are_found_as_words() {
+    assert!(says("A BIGSERIAL PRIMARY KEY", "SERIAL"));
+    assert!(says("SELECT PG_ADVISORY_XACT_LOCK(1)", "PG_ADVISORY"));
+    assert!(says("NOTIFY", "NOTIFY"));
+    assert!(!says("ISOLATION LEVEL SERIALIZABLE", "SERIAL"));
+}
+
+#[test]
+fn keys_are_read_from_tables() {
+    let sql = "CREATE TABLE A (X TEXT, ACCOUNT_ID TEXT, CHECK (X IN ('P', 'Q')), PRIMARY KEY (ACCOUNT_ID, X)) STRICT;
+        CREATE TABLE IF NOT EXISTS B (ID TEXT COLLATE \"C\" PRIMARY KEY, Y INT); CREATE TABLE C (X INT)";
+    let keys: Vec<_> = created_tables(sql).map(|(name, body)| (name, first_key_column(body))).collect();
+    let expected = [("a", Some("account_id")), ("b", Some("id")), ("c", None)];
+    let expected = expected.map(|(name, key)| (name.to_owned(), key.map(str::to_owned)));
+    assert_eq!(keys, expected);
+}
+
+/// Whether the words are there, alone or at the end of a longer word: `BIGSERIAL`, not `SERIALIZABLE`.
+fn says(sql: &str, words: &str) -> bool {
+    let mut continuations = sql.split(words).skip(1).map(|rest| rest.chars().next());
+    continuations.any(|next| next.is_none_or(|next| !next.is_alphanumeric()))
+}
+
+fn names(engine: &str) -> Result<Vec<String>> {
+    let folders = entries(&root()?.join("migrations").join(engine))?;
+    let name = |path: &std::path::PathBuf| Some(path.file_name()?.to_string_lossy().into_owned());
+    Ok(folders.iter().filter(|path| path.is_dir()).filter_map(name).collect())
+}
+
+fn scripts(file: &str) -> Result<Vec<Script>> {
+    let mut scripts = Vec::new();
+    for engine in ENGINES {
+        for name in names(engine)? {
+            let path = format!("migrations/{engine}/{name}/{file}");
+            let sql = fs::read_to_string(root()?.join(&path)).with_context(|| path.clone())?;
+            let said = sql.lines().map(|line| line.split_once("--").map_or(line, |(said, _)| said));
+            let sql = said.collect::<Vec<_>>().join(" ").to_uppercase();
+            let sql = sql.split_whitespace().collect::<Vec<_>>().join(" ");
+            scripts.push(Script { path, sql });
+        }
+    }
+    Ok(scripts)
+}
+
+/// The tables that the SQL creates, each with its name in lower case and what follows it.
+fn created_tables(sql: &str) -> impl Iterator<Item = (String, &str)> {
+    sql.split("CREATE TABLE ").skip(1).filter_map(|rest| {
+        let rest = rest.strip_prefix("IF NOT EXISTS ").unwrap_or(rest);
+        let statement = rest.split(';').next()?;
+        let (name, body) = statement.split_once('(')?;
+        Some((name.trim().to_lowercase(), body))
+    })
+}
+
+/// The first column of the primary key, in lower case.
+fn first_key_column(body: &str) -> Option<String> {
+    let (before, after) = body.split_once("PRIMARY KEY")?;
+    let column = match after.trim_start().strip_prefix('(') {
+        Some(columns) => columns.split([',', ')']).next()?,
+        None => before.rsplit(',').next()?.split_whitespace().next()?,
+    };
+    Some(column.trim().to_lowercase())
+}

@@ -1,0 +1,28 @@
+//! The shape of the sources: who may import whom, how files begin and how long they are, what migrations may say.
+
+mod edges;
+mod migrations;
+mod sources;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+
+/// The root of the repository.
+fn root() -> Result<&'static Path> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
+    root.context("the tests are in a folder of the repository")
+}
+
+/// The folder's entries, sorted by name.
+fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
+    let read = std::fs::read_dir(folder).with_context(|| folder.display().to_string())?;
+    let mut paths = read.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
+    paths.sort();
+    Ok(paths)
+}
+
+/// Fails with every complaint, if there is one.
+fn no_complaints(complaints: &[String]) {
+    assert!(complaints.is_empty(), "\n{}", complaints.join("\n"));
+}

@@ -1,0 +1,83 @@
+//! How source files begin, how long they are, and what they may not contain.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+
+use super::{entries, no_complaints, root};
+
+/// Where our Rust is.
+const FOLDERS: [&str; 2] = ["crates", "tests"];
+/// The longest file, in lines: beyond it there is a seam.
+const MAX_LINES: usize = 400;
+/// Files that may be longer, each with its reason.
+const LONGER: [(&str, &str); 0] = [];
+/// What is unfinished or hidden. In two parts each, so that this file does not contain them.
+const FORBIDDEN: [&str; 5] = [
+    concat!("#[", "ignore"),
+    concat!("todo", "!("),
+    concat!("unimplemented", "!("),
+    concat!("#[", "allow("),
+    concat!("#![", "allow("),
+];
+
+#[test]
+fn every_file_opens_with_a_sentence_about_itself() -> Result<()> {
+    check(|text| {
+        let first = text.lines().next().and_then(|line| line.strip_prefix("//! "));
+        let good = first.is_some_and(|sentence| !sentence.trim().is_empty());
+        (!good).then(|| "opens with no `//!` sentence".to_owned())
+    })
+}
+
+#[test]
+fn no_file_is_too_long() -> Result<()> {
+    check_but(&LONGER.map(|(path, _reason)| path), |text| {
+        let lines = text.lines().count();
+        (lines > MAX_LINES).then(|| format!("has {lines} lines"))
+    })
+}
+
+#[test]
+fn nothing_is_unfinished_or_hidden() -> Result<()> {
+    check(|text| {
+        let found = FORBIDDEN.iter().find(|forbidden| text.contains(**forbidden));
+        found.map(|found| format!("contains {found}"))
+    })
+}
+
+fn check(complaint: impl Fn(&str) -> Option<String>) -> Result<()> {
+    check_but(&[], complaint)
+}
+
+fn check_but(exceptions: &[&str], complaint: impl Fn(&str) -> Option<String>) -> Result<()> {
+    let root = root()?;
+    let mut files = Vec::new();
+    for folder in FOLDERS {
+        collect(&root.join(folder), &mut files)?;
+    }
+    assert!(files.len() > 100, "only {} files were found", files.len());
+    let mut complaints = Vec::new();
+    for file in files {
+        let path = file.strip_prefix(root)?.display().to_string();
+        if let Some(complaint) = complaint(&fs::read_to_string(&file)?)
+            && !exceptions.contains(&path.as_str())
+        {
+            complaints.push(format!("{path} {complaint}"));
+        }
+    }
+    no_complaints(&complaints);
+    Ok(())
+}
+
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
+    for path in entries(folder)? {
+        if path.is_dir() && !path.ends_with("target") {
+            collect(&path, files)?;
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,241 @@
+//! The command line: every command that this version has, beside a server that runs.
+
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
+
+use std::os::unix::fs::PermissionsExt as _;
+
+use cais_testkit::postgres::{Cluster, Options};
+use cais_testkit::server::Cais;
+use serde_json::{Value, json};
+
+use crate::support::{Engine, names, on_both, own, shared, unique, unstarted};
+
+on_both! {
+    accounts keys ledger_verification the_description_is_the_served_one the_demo_walks
+}
+
+const ACCOUNT: [&str; 11] =
+    ["created_at", "document", "email", "features", "fees", "id", "kyc", "limits", "name", "release_delay_s", "status"];
+const KEY: [&str; 8] =
+    ["allowed_addresses", "created_at", "expires_at", "id", "name", "prefix", "revoked_at", "scopes"];
+
+async fn accounts(engine: Engine) {
+    let node = shared(engine).await;
+    let email = format!("{}@Shop.Example", unique("Ana"));
+    let made =
+        node.cli(&["account", "create", "--email", &email, "--name", "Loja da Ana", "--document", "123.456.789-09"]);
+    assert_eq!(names(&made), ACCOUNT, "{made}");
+    assert_eq!(made["email"], email.to_lowercase());
+    assert_eq!((&made["status"], &made["kyc"], &made["features"]), (&json!("active"), &json!("pending"), &json!([])));
+    assert_eq!(made["limits"].to_string(), r#"{"charge":50000.00,"payout":50000.00}"#);
+
+    let change = |words: &[&str]| {
+        let words = [&["account"], words, &["--account", &email]].concat();
+        node.cli(&words)
+    };
+    let approved = change(&["approve"]);
+    assert_eq!((&approved["kyc"], &approved["features"]), (&json!("approved"), &json!(["pix_in", "pix_out"])));
+    assert_eq!(change(&["approve"]), approved, "repeatable");
+    assert_eq!(change(&["suspend"])["status"], "suspended");
+    assert_eq!(change(&["resume"])["status"], "active");
+    let featured = change(&["features", "--enable", "split,crypto_in", "--disable", "pix_out"]);
+    assert_eq!(featured["features"], json!(["pix_in", "split", "crypto_in"]));
+    let fees = ["fees", "--operation", "pix_in", "--fixed", "0.50", "--percent", "0.99", "--min", "0.60", "--max", "5"];
+    assert_eq!(change(&fees)["fees"]["pix_in"].to_string(), r#"{"fixed":0.50,"max":5.00,"min":0.60,"percent":0.99}"#);
+    assert_eq!(change(&["limits", "--charge", "100"])["limits"].to_string(), r#"{"charge":100.00,"payout":50000.00}"#);
+    assert_eq!(change(&["release-delay", "--seconds", "60"])["release_delay_s"], 60);
+
+    let listed = node.cli(&["account", "list"]);
+    let listed = listed["data"].as_array().unwrap().iter().find(|account| account["id"] == made["id"]).unwrap().clone();
+    assert_eq!((&listed["release_delay_s"], names(&listed)), (&json!(60), ACCOUNT.to_vec()));
+
+    for (words, code) in [
+        (vec!["account", "create", "--email", &email, "--name", "x", "--document", "12345678909"], 1),
+        (vec!["account", "approve", "--account", "nobody@shop.example"], 1),
+        (vec!["account", "create", "--email", "x@y.co", "--name", "x", "--document", "12345678900"], 2),
+        (vec!["account", "limits", "--account", &email], 2),
+        (vec!["account", "features", "--account", &email, "--enable", "gold"], 2),
+        (vec!["nonsense"], 2),
+    ] {
+        let (exit, printed) = node.cais.cli_raw(&words).unwrap();
+        assert_eq!(exit, Some(code), "{words:?}: {printed}");
+        assert!(!printed.trim().is_empty() && !printed.contains("panicked"), "{words:?}: {printed}");
+    }
+}
+
+async fn keys(engine: Engine) {
+    let node = shared(engine).await;
+    let shop = node.shop();
+    let account = ["--account", shop.email.as_str()];
+    let create = |words: &[&str]| node.cli(&[&["key", "create", "--name", "till"], &account[..], words].concat());
+
+    let made = create(&["--scopes", "charges:read,charges:write"]);
+    let mut with_secret: Vec<&str> = KEY.to_vec();
+    with_secret.insert(4, "key");
+    with_secret.sort_unstable();
+    assert_eq!(names(&made), with_secret, "{made}");
+    assert_eq!(made["scopes"], json!(["charges:read", "charges:write"]));
+    let parts: Vec<&str> = made["key"].as_str().unwrap().split('_').collect();
+    assert_eq!((parts[0], parts[1].len(), parts[2].len(), parts.len()), ("key", 12, 43, 3));
+    assert_eq!(made["prefix"], parts[1]);
+    shop.with_key(made["key"].as_str().unwrap()).get("/charges").await.expect(200);
+
+    assert_eq!(create(&["--scopes", "all"])["scopes"].as_array().unwrap().len(), 13);
+    assert!(create(&["--scopes", "all", "--expires-in-days", "30"])["expires_at"].is_string());
+    let bound = create(&["--scopes", "all", "--allow", "10.0.0.0/8,192.0.2.1"]);
+    shop.with_key(bound["key"].as_str().unwrap()).get("/charges").await.refused(401, "invalid_api_key");
+    let local = create(&["--scopes", "all", "--allow", "127.0.0.0/8"]);
+    shop.with_key(local["key"].as_str().unwrap()).get("/charges").await.expect(200);
+
+    let listed = node.cli(&[&["key", "list"], &account[..]].concat());
+    let listed = listed["data"].as_array().unwrap();
+    assert_eq!(listed.len(), 6, "five here and the shop's own");
+    assert!(listed.iter().all(|key| names(key) == KEY), "{listed:?}");
+    assert_eq!(listed[0]["prefix"], local["prefix"], "newest first");
+
+    let revoked = node.cli(&["key", "revoke", parts[1]]);
+    assert!(revoked["revoked_at"].is_string());
+    assert_eq!(node.cli(&["key", "revoke", parts[1]]), revoked, "repeatable");
+    let (exit, printed) = node.cais.cli_raw(&["key", "revoke", "000000000000"]).unwrap();
+    assert_eq!(exit, Some(1), "{printed}");
+    let log = node.cais.log();
+    assert!(!log.contains(parts[2]), "a secret is in the log");
+}
+
+async fn ledger_verification(engine: Engine) {
+    let node = own(engine, &[]).await;
+    let shop = node.shop();
+    let charge = shop.charge_id("10").await;
+    shop.pay(&charge, None).await.expect(200);
+    shop.until_available("10.00").await;
+    let report = node.cli(&["ledger", "verify"]);
+    assert_eq!(names(&report), ["accounts", "differences", "entries", "ok"]);
+    assert_eq!((&report["ok"], &report["differences"]), (&json!(true), &json!([])));
+    assert!(report["accounts"].as_u64() >= Some(2) && report["entries"].as_u64() >= Some(2), "{report}");
+}
+
+async fn the_description_is_the_served_one(engine: Engine) {
+    let node = shared(engine).await;
+    let served = node.cais.http().get("/v1/openapi.json").await.unwrap();
+    let printed = node.cli(&["openapi"]);
+    assert_eq!(serde_json::from_slice::<Value>(&served.body).unwrap(), printed);
+}
+
+async fn the_demo_walks(engine: Engine) {
+    let place = unstarted(engine, &[]);
+    if engine == Engine::Postgres {
+        place.cli(&["migrate"]).unwrap();
+    }
+    let (exit, printed) = place.cli_raw(&["demo", "--once"]).unwrap();
+    assert_eq!(exit, Some(0), "{printed}");
+    for seen in ["POST /v1/charges", "idempotent-replayed", "000201", "25.00", "GET /v1/balance", "paid"] {
+        assert!(printed.contains(seen), "{seen} is missing:\n{printed}");
+    }
+    // On data that it made before.
+    let (exit, printed) = place.cli_raw(&["demo", "--once"]).unwrap();
+    assert_eq!(exit, Some(0), "{printed}");
+    assert_eq!(place.cli(&["ledger", "verify"]).unwrap()["ok"], true);
+}
+
+#[tokio::test]
+async fn every_mistake_of_the_configuration_is_named_at_once() {
+    let wrong = [
+        ("CAIS_WORKERS", "many"),
+        ("CAIS_COLOUR", "blue"),
+        ("CAIS_DATABASE_URL", "mysql://x"),
+        ("CAIS_ACQUIRERS__MAIN__KIND", "bank"),
+        ("CAIS_ACQUIRERS__MAIN__BASE_URL", "http://bank.example"),
+    ];
+    let place = unstarted(Engine::Sqlite, &wrong);
+    let (exit, printed) = place.cli_raw(&["config", "check", "--json"]).unwrap();
+    assert_eq!(exit, Some(1), "{printed}");
+    let report: Value = serde_json::from_str(printed.trim()).unwrap();
+    assert_eq!(report["ok"], false);
+    let named: Vec<&str> =
+        report["problems"].as_array().unwrap().iter().map(|problem| problem["key"].as_str().unwrap()).collect();
+    for key in [
+        "workers",
+        "colour",
+        "database_url",
+        "acquirers.main.kind",
+        "acquirers.main.base_url",
+        "acquirers.main.client_id",
+        "acquirers.main.client_secret",
+        "acquirers.main.pix_key",
+    ] {
+        assert!(named.contains(&key), "{key} is not named: {named:?}");
+    }
+    let (exit, printed) = place.cli_raw(&["serve"]).unwrap();
+    assert_eq!(exit, Some(1), "{printed}");
+    assert!(printed.contains("workers") && printed.contains("pix_key"), "the same before it serves: {printed}");
+    for command in [&["config", "check"][..], &["account", "list"], &["migrate"]] {
+        assert_eq!(place.cli_raw(command).unwrap().0, Some(1), "{command:?}");
+    }
+
+    let good = unstarted(Engine::Sqlite, &[]);
+    assert_eq!(good.cli(&["config", "check"]).unwrap(), json!({"ok": true, "problems": []}));
+    let shown = good.cli(&["config", "print"]).unwrap();
+    assert_eq!(shown["rate_limit_per_minute"]["value"], "600");
+    assert!(!shown["master_key"].to_string().contains("00112233"), "secrets are masked: {shown}");
+    assert!(good.cli_raw(&["config", "docs"]).unwrap().1.contains("CAIS_RATE_LIMIT_PER_MINUTE"));
+}
+
+#[tokio::test]
+async fn sqlite_makes_its_own_master_key_and_postgres_demands_one() {
+    let place = Cais::prepare(Engine::Sqlite, &[]).unwrap();
+    place.cli(&["account", "list"]).unwrap();
+    let file = place.data_dir().join("master.key");
+    assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    let before = std::fs::read(&file).unwrap();
+    place.cli(&["account", "list"]).unwrap();
+    assert_eq!(std::fs::read(&file).unwrap(), before, "it stays");
+
+    let url = Cluster::shared().unwrap().fresh_database().unwrap();
+    let without = Cais::prepare(Engine::Sqlite, &[("CAIS_DATABASE_URL", &url)]).unwrap();
+    for command in [&["serve"][..], &["config", "check"], &["account", "list"]] {
+        let (exit, printed) = without.cli_raw(command).unwrap();
+        assert_eq!(exit, Some(1), "{command:?}: {printed}");
+        assert!(printed.contains("master_key"), "{command:?}: {printed}");
+    }
+}
+
+#[tokio::test]
+async fn migrations_are_told_and_a_server_refuses_an_old_schema() {
+    let place = unstarted(Engine::Postgres, &[]);
+    let (exit, printed) = place.cli_raw(&["serve"]).unwrap();
+    assert_eq!(exit, Some(1), "{printed}");
+    assert!(printed.contains("cais migrate"), "{printed}");
+    assert_eq!(place.cli_raw(&["migrate", "--status"]).unwrap().0, Some(1), "something is left to do");
+    let applied = place.cli(&["migrate"]).unwrap();
+    assert!(!applied["applied"].as_array().unwrap().is_empty(), "{applied}");
+    assert_eq!(place.cli(&["migrate"]).unwrap()["applied"], json!([]));
+    assert_eq!(place.cli_raw(&["migrate", "--status"]).unwrap().0, Some(0));
+}
+
+#[tokio::test]
+async fn postgres_is_reached_over_tls() {
+    let cluster = Cluster::start(Options { tls: true, ..Options::default() }).unwrap();
+    let url = cluster.fresh_database().unwrap();
+    let required = format!("{url}?sslmode=require");
+    let migrating = [("CAIS_DATABASE_URL", required.as_str()), ("CAIS_MIGRATE_ON_START", "true")];
+    // The engine of its own place is not used: the URL is.
+    let node = own(Engine::Sqlite, &migrating).await;
+    let shop = node.shop();
+    let charge = shop.charge_id("10").await;
+    shop.pay(&charge, None).await.expect(200);
+    shop.until_available("10.00").await;
+    node.verify();
+    let encrypted = cluster.sql(
+        &format!("{url}?sslmode=require"),
+        "SELECT count(*) > 1 AND bool_and(ssl) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE client_port > 0",
+    );
+    assert_eq!(encrypted.unwrap(), "t", "every connection");
+
+    let plain = format!("{url}?sslmode=disable");
+    let refused = unstarted(Engine::Sqlite, &[("CAIS_DATABASE_URL", &plain)]);
+    assert_eq!(
+        refused.cli_raw(&["account", "list"]).unwrap().0,
+        Some(1),
+        "the server takes encrypted connections only"
+    );
+}

@@ -1,0 +1,11 @@
+//! What must be true of Cais as a whole, one module for each concern.
+
+mod architecture;
+mod cli;
+mod contract;
+mod crash;
+mod idempotency;
+mod main_job;
+mod support;
+mod two_nodes;
+mod upstream;

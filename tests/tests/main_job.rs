@@ -1,0 +1,120 @@
+//! What the service is for: a charge is made, paid and credited; others are cancelled, expire, and are paid too late.
+
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::support::{Engine, eventually, id, on_both, own, shared};
+
+on_both! { a_charge_is_made_paid_and_credited fees_are_kept cancelled_charges expired_charges more_and_less_than_was_asked }
+
+async fn a_charge_is_made_paid_and_credited(engine: Engine) {
+    let node = shared(engine).await;
+    let shop = node.shop();
+    let made = shop.create(r#"{"amount":25,"description":"Two coffees","external_id":"order-1"}"#).await.expect(201);
+    assert_eq!(made["status"], "pending");
+    assert_eq!(shop.get("/charges/ext:order-1").await.expect(200), made);
+    assert_eq!(shop.available().await, "0.00");
+
+    shop.pay(&id(&made), None).await.expect(200);
+    let paid = shop.until(&id(&made), "paid").await;
+    assert_eq!((&paid["pix"]["copy_paste"], &paid["txid"]), (&made["pix"]["copy_paste"], &made["txid"]));
+    assert_eq!(shop.available().await, "25.00", "paid and credited are one step");
+    assert_eq!(shop.get("/charges").await.expect(200)["data"], json!([paid]));
+    assert_eq!(shop.get("/charges/ext:order-1").await.expect(200), paid);
+
+    let same = shop.create(r#"{"amount":25.00,"external_id":"order-1"}"#).await;
+    assert_eq!(same.expect(200), paid, "the original, as it is now");
+    node.verify();
+}
+
+async fn fees_are_kept(engine: Engine) {
+    let node = shared(engine).await;
+    let shop = node.shop();
+    let fees =
+        ["account", "fees", "--account", &shop.email, "--operation", "pix_in", "--fixed", "0.50", "--percent", "0.99"];
+    // The server has not met the account yet, so it knows nothing older.
+    node.cli(&fees);
+    let small = shop.charge_id("10").await;
+    shop.pay(&small, None).await.expect(200);
+    // 0.50 + 0.099 is 0.599, rounded to the even centavo: 0.60.
+    shop.until_available("9.40").await;
+    let large = shop.charge_id("1234.56").await;
+    shop.pay(&large, None).await.expect(200);
+    // 0.50 + 12.222144 is 12.72.
+    shop.until_available("1231.24").await;
+    assert_eq!(shop.fetch(&large).await["amount"], json!(1234.56), "the charge shows what was asked");
+    node.verify();
+}
+
+async fn cancelled_charges(engine: Engine) {
+    let node = shared(engine).await;
+    let shop = node.shop();
+    let charge = shop.charge_id("10").await;
+    let path = format!("/charges/{charge}/cancel");
+    let cancelled = shop.post(&path).await.expect(200);
+    assert_eq!((&cancelled["status"], &cancelled["pix"]["qr_code_image"]), (&json!("cancelled"), &Value::Null));
+    assert_eq!(shop.post(&path).await.expect(200), cancelled, "repeatable");
+    assert_eq!(shop.fetch(&charge).await, cancelled);
+
+    let paid = shop.charge_id("10").await;
+    shop.pay(&paid, None).await.expect(200);
+    let refused = shop.post(&format!("/charges/{paid}/cancel")).await;
+    refused.refused(409, "invalid_state");
+    assert!(refused.json()["error"]["message"].as_str().unwrap().contains("paid"), "{}", refused.text());
+
+    // Somebody pays what was cancelled all the same: that payment raced.
+    shop.pay(&charge, None).await.expect(200);
+    shop.until(&charge, "paid").await;
+    shop.until_available("20.00").await;
+    node.verify();
+}
+
+async fn expired_charges(engine: Engine) {
+    // It moves the clock of the whole service.
+    let node = own(engine, &[]).await;
+    let shop = node.shop();
+    let [early, late, on_time] = [shop.charge_id("10").await, shop.charge_id("20").await, shop.charge_id("30").await];
+    let ended = shop.post(&format!("/sandbox/charges/{early}/expire")).await;
+    assert_eq!(ended.status, 200, "{}", ended.text());
+
+    shop.pay(&on_time, None).await.expect(200);
+    let clock = |offset_s: i64| json!({ "offset_s": offset_s });
+    shop.send(Method::PUT, "/sandbox/clock", &clock(3_700)).await.expect(200);
+    // Nobody reads them: the worker finds what is over.
+    let expired = eventually("both are expired", || async {
+        let all = shop.all_charges().await;
+        let expired: Vec<Value> = all.into_iter().filter(|charge| charge["status"] == "expired").collect();
+        (expired.len() == 2).then_some(expired)
+    })
+    .await;
+    assert!(expired.iter().all(|charge| charge["id"] != json!(on_time)), "what was paid does not expire");
+    shop.post(&format!("/charges/{late}/cancel")).await.refused(409, "invalid_state");
+
+    shop.pay(&late, None).await.expect(200);
+    let paid = shop.until(&late, "paid").await;
+    assert!(paid["paid_at"].as_str() > paid["expires_at"].as_str(), "{paid}");
+    shop.until_available("50.00").await;
+    shop.send(Method::PUT, "/sandbox/clock", &clock(0)).await.expect(200);
+    assert_eq!(shop.available().await, "50.00");
+    node.verify();
+}
+
+async fn more_and_less_than_was_asked(engine: Engine) {
+    let node = shared(engine).await;
+    let shop = node.shop();
+    node.cli(&["account", "fees", "--account", &shop.email, "--operation", "pix_in", "--fixed", "1"]);
+    let charge = shop.charge_id("10").await;
+    shop.pay(&charge, Some("4.99")).await.expect(200);
+    shop.until_available("4.99").await;
+    assert_eq!(shop.fetch(&charge).await["status"], "pending");
+    shop.pay(&charge, Some("12.01")).await.expect(200);
+    shop.until(&charge, "paid").await;
+    // 10.00 less the fee, and what was above it without one.
+    shop.until_available("16.00").await;
+    // The charge is settled, so only the callback tells of this one.
+    shop.pay(&charge, None).await.expect(200);
+    shop.until_available("26.00").await;
+    node.verify();
+}

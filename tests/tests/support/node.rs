@@ -1,0 +1,123 @@
+//! A running service on one of the databases, alone or shared by tests that do not disturb each other.
+
+use std::ops::Deref;
+use std::sync::{Arc, Weak};
+
+use cais_testkit::server::Cais;
+pub use cais_testkit::server::Engine;
+use serde_json::Value;
+use tokio::sync::Mutex;
+
+use super::{Shop, unique};
+
+/// The same for all nodes: two of them on one database must agree, and PostgreSQL demands one.
+const MASTER_KEY: &str = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
+
+/// A running service.
+pub struct Node {
+    pub cais: Cais,
+}
+
+/// A service of the test's own, with more environment variables.
+pub async fn own(engine: Engine, environment: &[(&str, &str)]) -> Node {
+    let cais = Cais::start_with(engine, &with_master_key(environment)).await;
+    Node { cais: cais.unwrap_or_else(|error| panic!("{error:#}")) }
+}
+
+/// A place for a service that is not started.
+pub fn unstarted(engine: Engine, environment: &[(&str, &str)]) -> Cais {
+    Cais::prepare(engine, &with_master_key(environment)).unwrap()
+}
+
+/// A service that other tests use at the same time; it ends with the last of them and their merchants.
+pub struct Shared(Arc<Node>);
+
+impl Deref for Shared {
+    type Target = Node;
+
+    fn deref(&self) -> &Node {
+        &self.0
+    }
+}
+
+impl Shared {
+    /// An approved merchant with a key for everything, who keeps the service running.
+    pub fn shop(&self) -> Shop {
+        self.0.shop().keeping(Arc::clone(&self.0))
+    }
+}
+
+/// The service that tests share.
+pub async fn shared(engine: Engine) -> Shared {
+    static SQLITE: Mutex<Weak<Node>> = Mutex::const_new(Weak::new());
+    static POSTGRES: Mutex<Weak<Node>> = Mutex::const_new(Weak::new());
+    let slot = match engine {
+        Engine::Sqlite => &SQLITE,
+        Engine::Postgres => &POSTGRES,
+    };
+    let mut slot = slot.lock().await;
+    if let Some(node) = slot.upgrade() {
+        return Shared(node);
+    }
+    let node = Arc::new(own(engine, &[]).await);
+    *slot = Arc::downgrade(&node);
+    Shared(node)
+}
+
+fn with_master_key<'e>(environment: &[(&'e str, &'e str)]) -> Vec<(&'e str, &'e str)> {
+    let own_key = environment.iter().any(|(name, _)| name.starts_with("CAIS_MASTER_KEY"));
+    let key = (!own_key).then_some(("CAIS_MASTER_KEY", MASTER_KEY));
+    environment.iter().copied().chain(key).collect()
+}
+
+impl Node {
+    /// An approved merchant with a key for everything.
+    pub fn shop(&self) -> Shop {
+        self.merchant(true)
+    }
+
+    /// A merchant whose KYC nobody has approved.
+    pub fn unapproved_shop(&self) -> Shop {
+        self.merchant(false)
+    }
+
+    fn merchant(&self, approved: bool) -> Shop {
+        let email = format!("{}@shop.example", unique("shop"));
+        let account =
+            ["account", "create", "--email", &email, "--name", "Loja", "--document", "12345678909", "--approve"];
+        let words = if approved { account.len() } else { account.len() - 1 };
+        self.cli(&account[..words]);
+        let key = self.key(&email, "all");
+        Shop::new(self.base(), email, key)
+    }
+
+    /// Another key of the account.
+    pub fn key(&self, email: &str, scopes: &str) -> String {
+        let made = self.cli(&["key", "create", "--account", email, "--name", "test", "--scopes", scopes]);
+        made["key"].as_str().unwrap().to_owned()
+    }
+
+    /// What a command prints, which has to succeed.
+    #[track_caller]
+    pub fn cli(&self, arguments: &[&str]) -> Value {
+        self.cais.cli(arguments).unwrap_or_else(|error| panic!("{error:#}"))
+    }
+
+    /// `http://127.0.0.1:PORT`; another one after each launch.
+    pub fn base(&self) -> String {
+        self.cais.base_url()
+    }
+
+    /// The books add up.
+    #[track_caller]
+    pub fn verify(&self) {
+        let report = self.cli(&["ledger", "verify"]);
+        assert_eq!(report["ok"], true, "{report}");
+        assert_eq!(report["differences"], serde_json::json!([]), "{report}");
+    }
+
+    /// The same merchant after a restart, which takes another port.
+    pub fn again(&self, shop: &Shop) -> Shop {
+        shop.at(&self.base())
+    }
+}
