@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::txid::Txid;
-use cais_ports::{Acquirer, AcquirerError, ChargeOrder, UpstreamCharge};
+use cais_ports::{Acquirer, AcquirerError, ChargeOrder, NoticedPix, UpstreamCharge};
 use metrics::{counter, histogram};
 
 use crate::breaker::{Breaker, MonotonicClock, Outcome};
@@ -118,8 +118,8 @@ impl Acquirer for Guarded {
         self.guard_or_refuse("cancel", budget, work).await
     }
 
-    fn notice_txids(&self, body: &[u8]) -> Result<Vec<Txid>, AcquirerError> {
-        self.inner.notice_txids(body)
+    fn notice_pix(&self, body: &[u8]) -> Result<Vec<NoticedPix>, AcquirerError> {
+        self.inner.notice_pix(body)
     }
 
     async fn register_callback(&self, url: &str, budget: Duration) -> Result<(), AcquirerError> {

@@ -1,16 +1,20 @@
 //! The background loops: each runs one use case again and again, wakes when there is work, backs off when it fails.
 
 use std::future::Future;
+use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::time::Duration;
 
 use cais_use_cases::{Pass, Ports, WorkError, charges, housekeeping, notices};
+use futures_util::FutureExt as _;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::http::WorkerBell;
 use crate::logging;
 
+/// What is told of a pass that panicked; the panic itself is on standard error.
+const PANICKED: &str = "the pass panicked";
 /// Longest pause of a loop that keeps failing.
 const MAX_PAUSE: Duration = Duration::from_secs(30);
 
@@ -58,9 +62,8 @@ struct Failures {
 }
 
 impl Failures {
-    fn note(&mut self, worker: &str, error: &WorkError) {
+    fn note(&mut self, worker: &str, cause: String) {
         self.in_a_row = self.in_a_row.saturating_add(1);
-        let cause = logging::chain(error);
         if self.told.as_ref() != Some(&cause) {
             tracing::warn!(worker, cause, "the worker fails and tries again");
             self.told = Some(cause);
@@ -86,7 +89,12 @@ where
 {
     let mut failures = Failures::default();
     while !*stop.borrow() {
-        let pause = match pass().await {
+        // A bug in one pass must not end the loop: what it was to do would wait until the next start.
+        let passed = AssertUnwindSafe(pass()).catch_unwind().await;
+        let pause = match passed
+            .map_err(|_| PANICKED.to_owned())
+            .and_then(|ended| ended.map_err(|error| logging::chain(&error)))
+        {
             Ok(Pass { done, more }) => {
                 failures.clear(rhythm.name);
                 if done > 0 {
@@ -99,8 +107,8 @@ where
                 }
                 rhythm.every
             }
-            Err(error) => {
-                failures.note(rhythm.name, &error);
+            Err(cause) => {
+                failures.note(rhythm.name, cause);
                 failures.pause(rhythm.every)
             }
         };
@@ -168,6 +176,25 @@ mod tests {
         let failures = Failures { in_a_row: 30, told: None };
         assert_eq!(failures.pause(Duration::from_secs(1)), MAX_PAUSE);
         assert_eq!(failures.pause(Duration::from_hours(1)), Duration::from_hours(1));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_pass_that_panics_is_a_failure_like_any_other() {
+        let (stop, stopped) = watch::channel(false);
+        let passes = Arc::new(AtomicU32::new(0));
+        let counted = Arc::clone(&passes);
+        run(rhythm(None), stopped, move || {
+            let pass = counted.fetch_add(1, Ordering::SeqCst);
+            if pass == 1 {
+                stop.send_replace(true);
+            }
+            async move {
+                assert!(pass > 0, "a bug");
+                Ok(Pass::default())
+            }
+        })
+        .await;
+        assert_eq!(passes.load(Ordering::SeqCst), 2);
     }
 
     #[tokio::test(start_paused = true)]

@@ -79,6 +79,15 @@ pub struct UpstreamCharge {
     pub payments: Vec<UpstreamPayment>,
 }
 
+/// A Pix as a callback names it: a hint at what to look for.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct NoticedPix {
+    /// The charge that it is for.
+    pub txid: Txid,
+    /// The Pix, where it is named readably: it must be found upstream before the callback is done with.
+    pub end_to_end_id: Option<EndToEndId>,
+}
+
 /// One acquirer.
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
@@ -95,11 +104,11 @@ pub trait Acquirer: Send + Sync {
     /// Withdraws a charge. One that was paid or withdrawn before is returned as it stands.
     async fn cancel_charge(&self, txid: &Txid, budget: Duration) -> Result<UpstreamCharge, AcquirerError>;
 
-    /// The txids that a callback's body names; empty when it names none.
+    /// The Pix that a callback's body names, as far as they are for charges; empty when it names none.
     ///
     /// # Errors
     /// [`AcquirerError::Refused`] when the body cannot be read.
-    fn notice_txids(&self, body: &[u8]) -> Result<Vec<Txid>, AcquirerError>;
+    fn notice_pix(&self, body: &[u8]) -> Result<Vec<NoticedPix>, AcquirerError>;
 
     /// Asks the acquirer to call `url` back; repeatable.
     async fn register_callback(&self, url: &str, budget: Duration) -> Result<(), AcquirerError>;

@@ -17,7 +17,8 @@ pub mod representation;
 pub mod store;
 
 pub use acquirer::{
-    Acquirer, AcquirerError, Acquirers, ChargeOrder, IssueError, UpstreamCharge, UpstreamPayment, UpstreamStatus,
+    Acquirer, AcquirerError, Acquirers, ChargeOrder, IssueError, NoticedPix, UpstreamCharge, UpstreamPayment,
+    UpstreamStatus,
 };
 pub use change_set::{ChangeSet, NewEvent, Reservation, ReservationKey, Write};
 pub use claim::{Claim, ClaimChange, ClaimRef, Fingerprint, NewClaim, StoredAnswer};

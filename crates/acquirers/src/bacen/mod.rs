@@ -14,7 +14,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::txid::Txid;
-use cais_ports::{Acquirer, AcquirerError, ChargeOrder, UpstreamCharge};
+use cais_ports::{Acquirer, AcquirerError, ChargeOrder, NoticedPix, UpstreamCharge};
 
 use crate::deadline::Deadline;
 use api::Api;
@@ -55,8 +55,8 @@ impl Acquirer for BacenAcquirer {
         cancel::cancel(&self.api, txid, Deadline::after(budget)).await
     }
 
-    fn notice_txids(&self, body: &[u8]) -> Result<Vec<Txid>, AcquirerError> {
-        notices::txids(body)
+    fn notice_pix(&self, body: &[u8]) -> Result<Vec<NoticedPix>, AcquirerError> {
+        notices::pix(body)
     }
 
     async fn register_callback(&self, url: &str, budget: Duration) -> Result<(), AcquirerError> {

@@ -1,14 +1,17 @@
 //! Reads callbacks: hints at the charges to look at, never a proof of payment.
 
+use std::collections::HashSet;
+
+use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::txid::Txid;
-use cais_ports::AcquirerError;
+use cais_ports::{AcquirerError, NoticedPix};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::http::MAX_ANSWER_BYTES;
-
-/// Most Pix of one callback.
-const MAX_ITEMS: usize = 1_000;
+/// Largest callback that is read, in bytes: as much as the service accepts, because what was accepted must be looked into.
+const MAX_BYTES: usize = 1024 * 1024;
+/// Most Pix of one callback: more than fit into it with all that the standard requires of each.
+const MAX_ITEMS: usize = 10_000;
 
 #[derive(Deserialize)]
 struct Callback<'a> {
@@ -19,48 +22,68 @@ struct Callback<'a> {
 #[derive(Deserialize)]
 struct Item {
     txid: Option<String>,
+    #[serde(rename = "endToEndId")]
+    end_to_end_id: Option<String>,
 }
 
-/// The txids of `{"pix": […]}`, each once, in their order.
+/// The Pix of `{"pix": […]}`, each once, in their order.
 ///
 /// Items without one, or with one that no charge of ours can have (a static code's), are none of our charges.
-pub(super) fn txids(body: &[u8]) -> Result<Vec<Txid>, AcquirerError> {
+pub(super) fn pix(body: &[u8]) -> Result<Vec<NoticedPix>, AcquirerError> {
     let refused = |why: &str| AcquirerError::Refused(format!("the callback {why}"));
-    if body.len() > MAX_ANSWER_BYTES {
+    if body.len() > MAX_BYTES {
         return Err(refused("is too large"));
     }
     let callback: Callback<'_> = serde_json::from_slice(body).map_err(|_| refused("is not the JSON of the API Pix"))?;
     let items = callback.pix.unwrap_or_default();
     if items.len() > MAX_ITEMS {
-        return Err(refused("has over 1000 Pix"));
+        return Err(refused("has too many Pix"));
     }
-    let mut txids = Vec::new();
-    for item in items {
-        let item: Item = serde_json::from_str(item.get()).map_err(|_| refused("has a Pix that cannot be read"))?;
-        if let Some(txid) = item.txid.and_then(|text| Txid::parse(&text).ok())
-            && !txids.contains(&txid)
-        {
-            txids.push(txid);
+    let (mut found, mut seen) = (Vec::new(), HashSet::new());
+    let mut unreadable = 0_usize;
+    for item in &items {
+        let Ok(item) = serde_json::from_str::<Item>(item.get()) else {
+            unreadable = unreadable.saturating_add(1);
+            continue;
+        };
+        if let Some(txid) = item.txid.and_then(|text| Txid::parse(&text).ok()) {
+            let end_to_end_id = item.end_to_end_id.and_then(|text| EndToEndId::parse(&text).ok());
+            let pix = NoticedPix { txid, end_to_end_id };
+            if seen.insert(pix.clone()) {
+                found.push(pix);
+            }
         }
     }
-    Ok(txids)
+    match unreadable {
+        0 => Ok(found),
+        some if found.is_empty() => Err(refused(&format!("has {some} Pix that cannot be read"))),
+        // Whoever is named beside them must not wait for them.
+        some => {
+            tracing::error!(
+                unreadable = some,
+                "a callback has Pix that cannot be read; those beside them are followed"
+            );
+            Ok(found)
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::txids;
+    use super::pix;
 
     const A: &str = "7978c0c97ea847e78e8849634473c1f1";
     const B: &str = "8978c0c97ea847e78e8849634473c1f1";
 
     fn found(body: &str) -> Option<Vec<String>> {
-        let txids = txids(body.as_bytes()).ok()?;
-        Some(txids.iter().map(ToString::to_string).collect())
+        let found = pix(body.as_bytes()).ok()?;
+        Some(found.iter().map(|pix| pix.txid.to_string()).collect())
     }
 
     #[test]
     fn callbacks_name_each_charge_once() {
         let both = format!(r#"{{"pix":[{{"txid":"{A}","valor":"1.00"}},{{"txid":"{B}"}},{{"txid":"{A}"}}]}}"#);
+        let beside = format!(r#"{{"pix":[{{"txid":"{A}"}},1,{{"txid":1}},{{"txid":"{B}"}}]}}"#);
         for (body, wanted) in [
             (both.as_str(), Some(vec![A, B])),
             (r#"{"pix":[{"endToEndId":"E1"},{"txid":null},{"txid":"SHORT"}]}"#, Some(vec![])),
@@ -69,6 +92,7 @@ mod tests {
             (r#"{"pix":{}}"#, None),
             (r#"{"pix":[1]}"#, None),
             (r#"{"pix":[{"txid":1}]}"#, None),
+            (beside.as_str(), Some(vec![A, B])),
             ("", None),
             ("<html>", None),
             ("[]", None),
@@ -79,10 +103,21 @@ mod tests {
     }
 
     #[test]
+    fn two_pix_of_one_charge_are_two() {
+        let item = |tail: u8| format!(r#"{{"txid":"{A}","endToEndId":"E12345678202601020304000000000{tail:02}"}}"#);
+        let body = format!(r#"{{"pix":[{},{},{},{{"txid":"{A}","endToEndId":"?"}}]}}"#, item(1), item(2), item(1));
+        let found = pix(body.as_bytes()).unwrap_or_default();
+        let ids = found.iter().map(|pix| pix.end_to_end_id.as_ref().map(|id| id.as_str().ends_with("01")));
+        assert_eq!(ids.collect::<Vec<_>>(), [Some(true), Some(false), None]);
+    }
+
+    #[test]
     fn callbacks_are_bounded() {
         let items = |count: usize| format!(r#"{{"pix":[{}]}}"#, vec!["{}"; count].join(","));
-        assert_eq!(found(&items(1_000)), Some(vec![]));
-        assert_eq!(found(&items(1_001)), None);
-        assert_eq!(found(&format!("{{\"pix\":[]}}{}", " ".repeat(256 * 1024))), None);
+        assert_eq!(found(&items(10_000)), Some(vec![]));
+        assert_eq!(found(&items(10_001)), None);
+        let padded = |blanks: usize| format!("{{\"pix\":[]}}{}", " ".repeat(blanks));
+        assert_eq!(found(&padded(1024 * 1024 - 10)), Some(vec![]));
+        assert_eq!(found(&padded(1024 * 1024 - 9)), None);
     }
 }

@@ -9,7 +9,7 @@ use rustls::AlertDescription;
 use crate::deadline::Deadline;
 
 /// Largest answer that is read, in bytes. A charge has a few KiB, also with many payments.
-pub(crate) const MAX_ANSWER_BYTES: usize = 256 * 1024;
+const MAX_ANSWER_BYTES: usize = 256 * 1024;
 
 /// A whole answer.
 #[derive(Debug)]

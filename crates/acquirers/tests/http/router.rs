@@ -8,7 +8,7 @@ use cais_acquirers::breaker::{FAILURES_TO_OPEN, OPEN_FOR};
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::money::Money;
 use cais_ports::acquirer::MockAcquirer;
-use cais_ports::{Acquirer, AcquirerError, Acquirers, IssueError, UpstreamCharge, UpstreamStatus};
+use cais_ports::{Acquirer, AcquirerError, Acquirers, IssueError, NoticedPix, UpstreamCharge, UpstreamStatus};
 use jiff::Timestamp;
 
 use crate::answers::{BUDGET, CODE, kind, order, txid};
@@ -149,7 +149,7 @@ async fn refusals_of_the_business_never_open_a_breaker() {
 async fn reads_and_writes_share_one_breaker() {
     let mut mock = MockAcquirer::new();
     mock.expect_name().return_const(name("a"));
-    mock.expect_notice_txids().returning(|_| Ok(vec![txid()]));
+    mock.expect_notice_pix().returning(|_| Ok(vec![NoticedPix { txid: txid(), end_to_end_id: None }]));
     mock.expect_find_charge().times(2).returning(|_, _| Err(AcquirerError::OutcomeUnknown("late".to_owned())));
     mock.expect_cancel_charge().times(2).returning(|_, _| Err(AcquirerError::Unavailable("down".to_owned())));
     mock.expect_register_callback().times(1).returning(|_, _| Err(AcquirerError::OutcomeUnknown("late".to_owned())));
@@ -167,7 +167,7 @@ async fn reads_and_writes_share_one_breaker() {
         assert_eq!(kind(&guarded.register_callback("https://x.example", BUDGET).await), "unavailable");
     }
     // Reading a callback asks nobody.
-    assert_eq!(guarded.notice_txids(b"{}").unwrap(), vec![txid()]);
+    assert_eq!(guarded.notice_pix(b"{}").unwrap(), vec![NoticedPix { txid: txid(), end_to_end_id: None }]);
 }
 
 #[tokio::test]

@@ -198,3 +198,10 @@ fn a_charge_without_fee_moves_no_fee() {
     free.terms.fee = Money::ZERO;
     assert_eq!(kinds(&free.credit(payment(1_000), end()).unwrap().transfers), [(EntryKind::Charge, 1_000)]);
 }
+
+#[test]
+fn a_fee_above_the_amount_moves_nothing() {
+    let mut greedy = charge(ChargeStatus::Pending);
+    greedy.terms.fee = Money::from_centavos(1_001);
+    assert_eq!(greedy.credit(payment(1_000), end()), Err(ChargeError::Unbalanced));
+}

@@ -36,6 +36,9 @@ pub enum ChargeError {
     /// An amount left the range of money.
     #[error("an amount is out of range")]
     Money(#[from] MoneyError),
+    /// What would be credited is not what was paid: the fee is above the amount.
+    #[error("the parts of a payment are not the whole of it")]
+    Unbalanced,
 }
 
 /// A payment judged against its charge: everything that must become true together.
@@ -182,7 +185,7 @@ impl Charge {
     /// The store credits each end-to-end id once, so a repeat never reaches the ledger.
     ///
     /// # Errors
-    /// [`ChargeError::Money`] when an amount leaves the range of money.
+    /// [`ChargeError::Money`] when an amount leaves the range of money, [`ChargeError::Unbalanced`] for a fee above the amount.
     pub fn credit(self, payment: Payment, at: Timestamp) -> Result<Credit, ChargeError> {
         let role = match self.is_payable() {
             true if payment.amount >= self.terms.amount => PaymentRole::Settles,
@@ -219,8 +222,10 @@ impl Charge {
                 (None, None)
             }
         };
-        transfers.retain(|transfer| transfer.amount.is_positive());
-        debug_assert_eq!(sum(&transfers), Ok(credit.payment.amount), "what arrives is what was paid");
+        transfers.retain(|transfer| !transfer.amount.is_zero());
+        if transfers.iter().any(|transfer| transfer.amount.is_negative()) || sum(&transfers)? != credit.payment.amount {
+            return Err(ChargeError::Unbalanced);
+        }
         Ok(Credit { charge, payment: credit, transfers, event })
     }
 

@@ -12,7 +12,7 @@ use crate::ports::Ports;
 use crate::trouble::{RETRY_AFTER_S, Trouble};
 
 /// What upstream may take of the 10 s within which a POST answers.
-const UPSTREAM_BUDGET: Duration = Duration::from_secs(8);
+const UPSTREAM_BUDGET: Duration = Duration::from_secs(7);
 
 /// Why a charge was not cancelled.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -79,7 +79,7 @@ impl From<SyncError> for CancelChargeError {
     fn from(error: SyncError) -> Self {
         match error {
             SyncError::Upstream(error) => error.into(),
-            SyncError::Unknown => Self::AcquirerUnavailable,
+            SyncError::Unknown | SyncError::NotShown => Self::AcquirerUnavailable,
             SyncError::Store(trouble) => trouble.into(),
         }
     }

@@ -6,8 +6,8 @@ use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::charge::{Charge, Issued, Step};
 use cais_domain::ids::RequestId;
 use cais_ports::{
-    AcquirerError, ChangeSet, ChargeOrder, ClaimChange, ClaimRef, CommitError, IssueError, ReservationKey,
-    StoredAnswer, UpstreamCharge, Write,
+    Acquirer, AcquirerError, ChangeSet, ChargeOrder, ClaimChange, ClaimRef, CommitError, IssueError, ReservationKey,
+    StoredAnswer, UpstreamCharge, UpstreamStatus, Write,
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -17,7 +17,9 @@ use crate::ports::Ports;
 use crate::trouble::{DECISIONS, Trouble};
 
 /// What upstream may take of the 10 s within which a POST answers; the rest is for two commits.
-const UPSTREAM_BUDGET: Duration = Duration::from_secs(8);
+const UPSTREAM_BUDGET: Duration = Duration::from_secs(7);
+/// The part of it that is kept for a look upstream, when a creation that is asked for again is refused.
+const LOOK_BUDGET: Duration = Duration::from_secs(2);
 /// The longest pause between two attempts of a worker to finish a creation, in seconds.
 const MAX_PAUSE_S: i64 = 300;
 
@@ -74,7 +76,7 @@ pub(super) async fn complete(ports: &Ports, creation: Creation) -> Result<Outcom
     }
 }
 
-/// Only the acquirer that was asked before may have it, so only a refusal of that one is certain.
+/// Only the acquirer that was asked before may have it, so only that one can say that nobody has.
 async fn ask_again(
     ports: &Ports,
     order: &ChargeOrder,
@@ -83,11 +85,28 @@ async fn ask_again(
     let Some(acquirer) = ports.acquirers.named(&asked) else {
         return Err(IssueError::Unknown { acquirer: asked, reason: "it is not configured any more".to_owned() });
     };
-    match acquirer.create_charge(order, UPSTREAM_BUDGET).await {
+    match acquirer.create_charge(order, UPSTREAM_BUDGET.saturating_sub(LOOK_BUDGET)).await {
         Ok(upstream) => Ok((asked, upstream)),
-        Err(error @ AcquirerError::Refused(_)) => Err(IssueError::NoneTook { reasons: vec![(asked, error)] }),
+        Err(error @ AcquirerError::Refused(_)) => refused_again(&*acquirer, order, asked, error).await,
         Err(AcquirerError::Unavailable(reason) | AcquirerError::OutcomeUnknown(reason)) => {
             Err(IssueError::Unknown { acquirer: asked, reason })
+        }
+    }
+}
+
+/// A refusal says nothing of the request before it, which may have made the charge: some refuse a txid that they have.
+async fn refused_again(
+    acquirer: &dyn Acquirer,
+    order: &ChargeOrder,
+    asked: AcquirerName,
+    refusal: AcquirerError,
+) -> Result<(AcquirerName, UpstreamCharge), IssueError> {
+    match acquirer.find_charge(&order.txid, LOOK_BUDGET).await {
+        Ok(Some(upstream)) if upstream.amount == order.amount && upstream.copy_paste.is_some() => Ok((asked, upstream)),
+        // One that is not what was ordered has a code that nobody has seen.
+        Ok(Some(_) | None) => Err(IssueError::NoneTook { reasons: vec![(asked, refusal)] }),
+        Err(error) => {
+            Err(IssueError::Unknown { acquirer: asked, reason: format!("{refusal}; looking for it: {error}") })
         }
     }
 }
@@ -116,8 +135,8 @@ async fn issued(
         change.writes.push(Write::UpdateCharge(Box::new(charge.clone())));
         match ports.store.commit(change).await {
             Ok(_) => {
-                if !upstream.payments.is_empty() {
-                    // Paid before we learned that it exists; the answer stays what it was at its creation.
+                if !upstream.payments.is_empty() || upstream.status != UpstreamStatus::Active {
+                    // Paid or removed before we learned that it exists; the answer stays what it was at its creation.
                     let read = Charge { version: charge.version.saturating_add(1), ..charge };
                     apply(ports, read, &acquirer, &upstream).await?;
                 }

@@ -246,25 +246,40 @@ async fn remember(
     body: Vec<u8>,
 ) -> Result<Answer, CreateChargeError> {
     let now = ports.clock.now();
-    let answer = StoredAnswer { status: 200, request: command.request, body: body.clone() };
-    let mut change = ChangeSet::new(now);
-    change.claim = Some(ClaimChange::Take(NewClaim {
+    let answer = StoredAnswer { status: 200, request: command.request, body };
+    let take = ClaimChange::Take(NewClaim {
         name: command.claim_name(),
         fingerprint: command.fingerprint,
         resource: owner.to_owned(),
         lease_until: now,
-        answer: Some(answer),
-    }));
+        answer: Some(answer.clone()),
+    });
+    let Some(claim) = keep(ports, take, now).await? else { return Ok(Answer::fresh(200, answer.body)) };
+    if claim.fingerprint != command.fingerprint {
+        return Err(CreateChargeError::KeyConflict);
+    }
+    if let Some(stored) = claim.answer {
+        return Ok(Answer::replayed(stored));
+    }
+    if claim.lease_until > now {
+        return Err(CreateChargeError::KeyInProgress { retry_after_s: RETRY_AFTER_S });
+    }
+    // A creation of this key was given up; the charge that has the external id now is its answer.
+    let late = ClaimChange::Answer { name: claim.name, fence: claim.fence, answer: answer.clone() };
+    match keep(ports, late, now).await? {
+        None => Ok(Answer::fresh(200, answer.body)),
+        Some(Claim { answer: Some(stored), .. }) => Ok(Answer::replayed(stored)),
+        Some(Claim { answer: None, .. }) => Err(CreateChargeError::KeyInProgress { retry_after_s: RETRY_AFTER_S }),
+    }
+}
+
+/// Changes a claim alone; the claim as it stands when it is another's.
+async fn keep(ports: &Ports, claim: ClaimChange, now: Timestamp) -> Result<Option<Claim>, Trouble> {
+    let change = ChangeSet { claim: Some(claim), ..ChangeSet::new(now) };
     match ports.store.commit(change).await {
-        Ok(_) => Ok(Answer::fresh(200, body)),
-        Err(CommitError::Claimed { claim }) => {
-            if claim.fingerprint != command.fingerprint {
-                return Err(CreateChargeError::KeyConflict);
-            }
-            // A creation of this key that was given up has no answer; the charge that has the external id is the answer.
-            Ok(claim.answer.map_or_else(|| Answer::fresh(200, body), Answer::replayed))
-        }
-        Err(error) => Err(Trouble::from(error).into()),
+        Ok(_) => Ok(None),
+        Err(CommitError::Claimed { claim }) => Ok(Some(*claim)),
+        Err(error) => Err(error.into()),
     }
 }
 

@@ -1,13 +1,18 @@
 //! Reading a charge, refreshed from upstream when it may have been paid since.
 
-use cais_domain::charge::{Charge, ChargeStatus};
+use cais_domain::charge::{Charge, ChargeState, ChargeStatus};
 use cais_domain::external_id::ExternalId;
 use cais_domain::ids::{AccountId, ChargeId};
 use cais_ports::ReservationKey;
+use jiff::{SignedDuration, Timestamp};
 
 use super::sync::{READ_BUDGET, SyncError, SyncGate, refresh};
 use crate::ports::Ports;
 use crate::trouble::{RETRY_AFTER_S, Trouble};
+
+/// How long a charge that expired or was cancelled is still asked for: a payment that raced its end, and whose callback was
+/// lost, is found by its readers.
+const MAY_HAVE_RACED: SignedDuration = SignedDuration::from_hours(24);
 
 /// How a caller names a charge.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,7 +66,8 @@ pub async fn fetch(
     name: &ChargeName,
 ) -> Result<Charge, FetchChargeError> {
     let charge = find(ports, account, name).await?;
-    if charge.state.status() != ChargeStatus::Pending || !syncs.admit(charge.id, ports.clock.now()) {
+    let now = ports.clock.now();
+    if !may_be_paid(&charge.state, now) || !syncs.admit(charge.id, now) {
         return Ok(charge);
     }
     let (stored, acquirer) = (charge.clone(), charge.state.acquirer().clone());
@@ -72,6 +78,18 @@ pub async fn fetch(
             tracing::warn!(charge = %stored.id, %error, "the stored state is shown: it could not be refreshed");
             Ok(stored)
         }
+    }
+}
+
+/// Whether upstream may know of a payment that pays it and that we have not heard of.
+fn may_be_paid(state: &ChargeState, now: Timestamp) -> bool {
+    match state {
+        ChargeState::Pending(_) => true,
+        ChargeState::Expired { at, .. } | ChargeState::Cancelled { at, .. } => now.duration_since(*at) < MAY_HAVE_RACED,
+        ChargeState::Creating { .. }
+        | ChargeState::Abandoned { .. }
+        | ChargeState::Paid(..)
+        | ChargeState::Refunded { .. } => false,
     }
 }
 

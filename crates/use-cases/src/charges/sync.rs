@@ -66,6 +66,9 @@ pub(crate) enum SyncError {
     /// The acquirer certainly does not know the charge.
     #[error("the acquirer does not know the charge")]
     Unknown,
+    /// The acquirer called back for a Pix that its charge does not show.
+    #[error("the acquirer does not show the Pix that it called for")]
+    NotShown,
     /// The store has no answer.
     #[error(transparent)]
     Store(#[from] Trouble),
@@ -85,6 +88,9 @@ pub(crate) async fn refresh(
 }
 
 /// Applies what `acquirer` says of the charge: every payment is credited, once; then its status follows.
+///
+/// A payment counts wherever it arrived. The status is believed only of the acquirer whose code was shown: one that has a
+/// twin of the same txid says nothing of it.
 pub(crate) async fn apply(
     ports: &Ports,
     charge: Charge,
@@ -95,10 +101,10 @@ pub(crate) async fn apply(
     for payment in &upstream.payments {
         charge = credit(ports, charge, acquirer, payment).await?;
     }
-    follow(ports, charge, upstream).await
+    if charge.state.acquirer() == acquirer { follow(ports, charge, upstream).await } else { Ok(charge) }
 }
 
-/// A charge whose creation was never confirmed to us, but which upstream has: it is issued.
+/// A charge whose creation was never confirmed to us, but which upstream has as it was ordered: it is issued.
 async fn adopt(
     ports: &Ports,
     mut charge: Charge,
@@ -109,6 +115,10 @@ async fn adopt(
         let (ChargeState::Creating { .. }, Some(copy_paste)) = (&charge.state, &upstream.copy_paste) else {
             return Ok(charge);
         };
+        if upstream.amount != charge.terms.amount {
+            tracing::warn!(charge = %charge.id, %acquirer, amount = %upstream.amount, "the acquirer has the charge with another amount");
+            return Ok(charge);
+        }
         let issued =
             Issued { acquirer: acquirer.clone(), copy_paste: copy_paste.clone(), expires_at: upstream.expires_at };
         let step = charge.clone().issue(issued)?;
@@ -150,7 +160,12 @@ async fn credit(
         change.events.extend(credit.event.map(|kind| event(ports, &after, kind, now)));
         match ports.store.commit(change).await {
             Ok(_) => return Ok(stored(after)),
-            Err(CommitError::Taken { .. }) => return reread(ports, &charge).await,
+            Err(CommitError::Taken { by, .. }) => {
+                if by != charge.id.to_string() {
+                    tracing::error!(charge = %charge.id, by, end_to_end_id = %payment.end_to_end_id, %acquirer, "a Pix is told of two charges: it was credited to the other");
+                }
+                return reread(ports, &charge).await;
+            }
             Err(CommitError::Stale) => charge = reread(ports, &charge).await?,
             Err(error) => return Err(error.into()),
         }

@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use cais_domain::txid::Txid;
-use cais_ports::{AcquirerError, ChangeSet, CommitError, Notice, NoticeState, Write};
+use cais_ports::{AcquirerError, ChangeSet, CommitError, Notice, NoticeState, NoticedPix, ReservationKey, Write};
 use futures_util::{StreamExt as _, stream};
 use jiff::{SignedDuration, Timestamp};
 
@@ -16,14 +15,17 @@ use crate::work::{AT_ONCE, PASS_LIMIT, Pass, WorkError};
 const READ_BUDGET: Duration = Duration::from_secs(5);
 /// The longest pause between two attempts, in seconds.
 const MAX_PAUSE_S: i64 = 300;
-/// Attempts before an operator has to look: about a week of them.
-const MAX_ATTEMPTS: u32 = 2_000;
+/// Attempts before an operator has to look: about a day of them.
+const MAX_ATTEMPTS: u32 = 300;
 
-/// What became of one txid of a notice.
+/// How many charges of one notice wait for upstream at the same time.
+const CHARGES_AT_ONCE: usize = 4;
+
+/// What became of one Pix of a notice.
 enum Verdict {
     /// The truth was read and applied.
     Applied,
-    /// It names nothing of ours, or nothing that its acquirer knows.
+    /// It names nothing of ours.
     Unmatched,
 }
 
@@ -62,7 +64,7 @@ async fn look_into(ports: &Ports, notice: Notice) -> Result<bool, CommitError> {
     let attempts = notice.attempts.saturating_add(1);
     let state = if attempts >= MAX_ATTEMPTS && state == NoticeState::Waiting { NoticeState::Unmatched } else { state };
     if state == NoticeState::Unmatched {
-        tracing::error!(notice = %notice.id, acquirer = %notice.acquirer, "a callback names nothing of ours: look at it");
+        tracing::error!(notice = %notice.id, acquirer = %notice.acquirer, "a callback cannot be followed, or names nothing of ours: look at it");
     }
     let now = ports.clock.now();
     let due_at = (state == NoticeState::Waiting).then(|| pause(now, attempts));
@@ -80,31 +82,34 @@ async fn judge(ports: &Ports, notice: &Notice) -> Result<NoticeState, SyncError>
     let Some(acquirer) = ports.acquirers.named(&notice.acquirer) else {
         return Err(AcquirerError::Unavailable("it is not configured any more".to_owned()).into());
     };
-    let txids = match acquirer.notice_txids(&notice.body) {
-        Ok(txids) => txids,
+    let named = match acquirer.notice_pix(&notice.body) {
+        Ok(named) => named,
         Err(error) => {
             tracing::warn!(notice = %notice.id, %error, "a callback cannot be read");
             return Ok(NoticeState::Unmatched);
         }
     };
-    let mut state = NoticeState::Done;
-    for txid in txids {
-        match look_up(ports, notice, &txid).await? {
-            Verdict::Applied => {}
-            Verdict::Unmatched => state = NoticeState::Unmatched,
-        }
-    }
-    Ok(state)
+    let verdicts: Vec<Result<Verdict, SyncError>> = stream::iter(named)
+        .map(|pix| async move { look_up(ports, notice, &pix).await })
+        .buffer_unordered(CHARGES_AT_ONCE)
+        .collect()
+        .await;
+    // One that cannot be read now keeps the notice waiting, but never keeps the others from being credited.
+    verdicts.into_iter().try_fold(NoticeState::Done, |state, verdict| match verdict? {
+        Verdict::Applied => Ok(state),
+        Verdict::Unmatched => Ok(NoticeState::Unmatched),
+    })
 }
 
-async fn look_up(ports: &Ports, notice: &Notice, txid: &Txid) -> Result<Verdict, SyncError> {
-    let charge = ports.queries.find_charge_by_txid(txid).await.map_err(Trouble::from)?;
+async fn look_up(ports: &Ports, notice: &Notice, pix: &NoticedPix) -> Result<Verdict, SyncError> {
+    let charge = ports.queries.find_charge_by_txid(&pix.txid).await.map_err(Trouble::from)?;
     let Some(charge) = charge else { return Ok(Verdict::Unmatched) };
-    match refresh(ports, charge, &notice.acquirer, READ_BUDGET).await {
-        Ok(_) => Ok(Verdict::Applied),
-        Err(SyncError::Unknown) => Ok(Verdict::Unmatched),
-        Err(error) => Err(error),
-    }
+    // An acquirer that does not know a charge of ours just yet may know it in a moment: that is an error too, and waits.
+    refresh(ports, charge, &notice.acquirer, READ_BUDGET).await?;
+    let Some(end_to_end_id) = pix.end_to_end_id.clone() else { return Ok(Verdict::Applied) };
+    // An acquirer may call before its own charge shows the Pix: done is only what is credited.
+    let credited = ports.queries.find_owner(&ReservationKey::EndToEndId(end_to_end_id)).await.map_err(Trouble::from)?;
+    credited.map(|_| Verdict::Applied).ok_or(SyncError::NotShown)
 }
 
 /// When to look again: after 1 s, then ever later.

@@ -59,6 +59,22 @@ async fn a_forged_callback_credits_nothing() {
 }
 
 #[tokio::test]
+async fn a_callback_that_comes_before_its_pix_is_shown_waits_for_it() {
+    let world = World::new().await;
+    let charge = world.pending().await;
+    world.call_back(&format!("{}/E1234567820260102030400000000099", charge.txid)).await;
+    world.work().await;
+    assert_eq!(states(&world), [NoticeState::Waiting], "upstream answers, but shows nothing yet");
+    let paid = world.psp.pay(&charge.txid, 1_000);
+    world.call_back(&format!("{}/{paid}", charge.txid)).await;
+    world.clock.advance(Duration::from_secs(400));
+    world.work().await;
+    assert_eq!(world.available(), 1_000);
+    assert_eq!(states(&world), [NoticeState::Waiting, NoticeState::Done], "the first one's Pix is still not shown");
+    world.check().await;
+}
+
+#[tokio::test]
 async fn what_names_nothing_of_ours_waits_for_an_operator() {
     let world = World::new().await;
     world.call_back("0123456789abcdefghijklmnopq").await;

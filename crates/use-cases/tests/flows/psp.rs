@@ -8,7 +8,8 @@ use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::txid::Txid;
 use cais_ports::acquirer::{MockAcquirer, MockAcquirers};
 use cais_ports::{
-    Acquirer, AcquirerError, ChargeOrder, Clock as _, IssueError, UpstreamCharge, UpstreamPayment, UpstreamStatus,
+    Acquirer, AcquirerError, ChargeOrder, Clock as _, IssueError, NoticedPix, UpstreamCharge, UpstreamPayment,
+    UpstreamStatus,
 };
 use cais_testkit::ManualClock;
 use cais_testkit::builders::a_payment;
@@ -170,15 +171,19 @@ impl Psp {
         mock.expect_create_charge().returning(move |order, _| create.create(order));
         mock.expect_find_charge().returning(move |txid, _| find.find(txid));
         mock.expect_cancel_charge().returning(move |txid, _| cancel.cancel(txid));
-        mock.expect_notice_txids().returning(read_notice);
+        mock.expect_notice_pix().returning(read_notice);
         mock
     }
 }
 
-/// A callback's body here is txids with commas between.
-fn read_notice(body: &[u8]) -> Result<Vec<Txid>, AcquirerError> {
-    let text = str::from_utf8(body).unwrap();
-    text.split(',').map(|txid| Txid::parse(txid).map_err(|error| AcquirerError::Refused(error.to_string()))).collect()
+/// A callback's body here is txids with commas between; a slash and an end-to-end id may follow each.
+fn read_notice(body: &[u8]) -> Result<Vec<NoticedPix>, AcquirerError> {
+    let read = |item: &str| {
+        let (txid, pix) = item.split_once('/').map_or((item, None), |(txid, pix)| (txid, Some(pix)));
+        let txid = Txid::parse(txid).map_err(|error| AcquirerError::Refused(error.to_string()))?;
+        Ok(NoticedPix { txid, end_to_end_id: pix.map(|pix| EndToEndId::parse(pix).unwrap()) })
+    };
+    str::from_utf8(body).unwrap().split(',').map(read).collect()
 }
 
 /// All of them in that order, as the router offers them.

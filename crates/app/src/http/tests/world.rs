@@ -13,8 +13,8 @@ use cais_domain::charge::Charge;
 use cais_domain::money::Money;
 use cais_domain::txid::Txid;
 use cais_ports::{
-    Acquirer, AcquirerError, Acquirers, ChargeOrder, Clock, IssueError, RateDecision, RateLimits, Representation,
-    Store as _, UpstreamCharge, UpstreamPayment, UpstreamStatus,
+    Acquirer, AcquirerError, Acquirers, ChargeOrder, Clock, IssueError, NoticedPix, RateDecision, RateLimits,
+    Representation, Store as _, UpstreamCharge, UpstreamPayment, UpstreamStatus,
 };
 use cais_testkit::builders::{a_key, a_payment, an_account, main_acquirer, steps};
 use cais_testkit::{ManualClock, MemoryStore, PlainMac, SequentialIds};
@@ -254,7 +254,7 @@ impl Acquirer for Named {
         self.find_charge(txid, Duration::ZERO).await?.ok_or_else(|| AcquirerError::Refused("unknown".to_owned()))
     }
 
-    fn notice_txids(&self, _: &[u8]) -> Result<Vec<Txid>, AcquirerError> {
+    fn notice_pix(&self, _: &[u8]) -> Result<Vec<NoticedPix>, AcquirerError> {
         Ok(Vec::new())
     }
 
