@@ -60,6 +60,8 @@ pub struct UpstreamPayment {
     pub amount: Money,
     /// When it was received.
     pub paid_at: Timestamp,
+    /// What went back to the payer, or is on its way back.
+    pub returned: Money,
 }
 
 /// A charge as the acquirer knows it. Adapters check txid, key and code before they return one.

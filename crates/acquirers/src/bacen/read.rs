@@ -9,7 +9,7 @@ use cais_ports::{ChargeOrder, UpstreamCharge, UpstreamPayment, UpstreamStatus};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::value::RawValue;
 
-use super::wire::{Cob, Pix, REMOVED_BY_US, parse_amount};
+use super::wire::{Cob, NOT_RETURNED, Pix, REMOVED_BY_US, parse_amount};
 
 /// `expiracao` when an answer leaves it out, in seconds (API Pix).
 const DEFAULT_EXPIRATION_S: i64 = 86_400;
@@ -179,7 +179,15 @@ fn payment(index: usize, pix: &RawValue, txid: &Txid) -> Result<UpstreamPayment,
         .filter(|amount| amount.is_positive())
         .ok_or_else(|| wrong(".valor", "is not an amount"))?;
     let paid_at = pix.horario.as_deref().and_then(instant).ok_or_else(|| wrong(".horario", "is not an instant"))?;
-    Ok(UpstreamPayment { end_to_end_id, amount, paid_at })
+    let returned = returned(&pix).ok_or_else(|| wrong(".devolucoes", "cannot be read"))?;
+    Ok(UpstreamPayment { end_to_end_id, amount, paid_at, returned })
+}
+
+/// What went back of a Pix; a return under way counts, because it may not be credited meanwhile.
+fn returned(pix: &Pix<'_>) -> Option<Money> {
+    let moved = pix.devolucoes.iter().flatten().filter(|back| back.status.as_deref() != Some(NOT_RETURNED));
+    let amounts: Option<Vec<Money>> = moved.map(|back| back.valor.as_deref().and_then(parse_amount)).collect();
+    Money::sum(amounts?).ok()
 }
 
 /// RFC 3339, cut to the microseconds that are stored.

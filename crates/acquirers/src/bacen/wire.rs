@@ -17,6 +17,8 @@ const MAX_INTEGER_DIGITS: usize = 10;
 /// Longest `expiracao`, an int32 of seconds.
 const MAX_EXPIRATION_S: u32 = i32::MAX.unsigned_abs();
 
+/// The status of a return that moved no money.
+pub(super) const NOT_RETURNED: &str = "NAO_REALIZADO";
 /// The one status that a receiver may ask for.
 pub(super) const REMOVED_BY_US: &str = "REMOVIDA_PELO_USUARIO_RECEBEDOR";
 
@@ -154,6 +156,16 @@ pub(super) struct Pix<'a> {
     pub(super) txid: Option<Cow<'a, str>>,
     pub(super) valor: Option<Cow<'a, str>>,
     pub(super) horario: Option<Cow<'a, str>>,
+    /// What went back of it, whoever asked for that.
+    pub(super) devolucoes: Option<Vec<Return<'a>>>,
+}
+
+/// A return within a Pix.
+#[derive(Deserialize)]
+pub(super) struct Return<'a> {
+    #[serde(borrow)]
+    pub(super) valor: Option<Cow<'a, str>>,
+    pub(super) status: Option<Cow<'a, str>>,
 }
 
 #[cfg(test)]

@@ -52,6 +52,26 @@ async fn every_payment_is_told_oldest_first() {
 }
 
 #[tokio::test]
+async fn what_went_back_is_told_with_its_payment() {
+    let back = |valor: &str, status: &str| json!({"id": "1", "rtrId": "D1", "valor": valor, "status": status});
+    for (returns, wanted) in [
+        (json!([]), Some("0.00")),
+        (Value::Null, Some("0.00")),
+        (
+            json!([back("4.00", "DEVOLVIDO"), back("5.00", "NAO_REALIZADO"), back("0.50", "EM_PROCESSAMENTO")]),
+            Some("4.50"),
+        ),
+        (json!([back("4", "DEVOLVIDO")]), None),
+    ] {
+        let mut one = pix("aaaaaaaaaaa", "10.50", "2026-11-20T15:00:00Z");
+        *one.get_mut("devolucoes").unwrap() = returns;
+        let found = find(json_reply(200, &paid(&json!([one])))).await.ok().flatten();
+        let returned = found.map(|charge| charge.payments.first().unwrap().returned.to_string());
+        assert_eq!(returned.as_deref(), wanted);
+    }
+}
+
+#[tokio::test]
 async fn a_payment_that_cannot_be_read_fails_the_read_by_name() {
     let good = || pix("aaaaaaaaaaa", "10.50", "2026-11-20T15:00:00Z");
     let with = |field: &str, value: Value| {

@@ -99,9 +99,25 @@ pub(crate) async fn apply(
 ) -> Result<Charge, Trouble> {
     let mut charge = adopt(ports, charge, acquirer, upstream).await?;
     for payment in &upstream.payments {
+        if payment.returned.is_positive() && stays_out(ports, &charge, payment).await? {
+            continue;
+        }
         charge = credit(ports, charge, acquirer, payment).await?;
     }
     if charge.state.acquirer() == acquirer { follow(ports, charge, upstream).await } else { Ok(charge) }
+}
+
+/// Whether a Pix that went back, without this service, must not be credited: all of it did, before we saw it.
+///
+/// What went back after it was credited, or in part, is told to an operator: somebody has to settle it.
+async fn stays_out(ports: &Ports, charge: &Charge, payment: &UpstreamPayment) -> Result<bool, Trouble> {
+    let key = ReservationKey::EndToEndId(payment.end_to_end_id.clone());
+    let credited = ports.queries.find_owner(&key).await?.is_some();
+    tracing::error!(
+        charge = %charge.id, end_to_end_id = %payment.end_to_end_id, returned = %payment.returned, credited,
+        "a Pix was returned at the acquirer: settle it with the merchant"
+    );
+    Ok(!credited && payment.returned >= payment.amount)
 }
 
 /// A charge whose creation was never confirmed to us, but which upstream has as it was ordered: it is issued.

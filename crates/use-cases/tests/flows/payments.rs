@@ -79,6 +79,32 @@ async fn a_payment_below_the_amount_is_credited_and_leaves_the_charge_pending() 
 }
 
 #[tokio::test]
+async fn what_went_back_before_it_was_seen_is_not_credited_but_a_part_of_it_hides_nothing() {
+    for (returned, available, status) in [(1_000, 0, ChargeStatus::Pending), (999, 1_000, ChargeStatus::Paid)] {
+        let world = World::new().await;
+        let charge = world.pending().await;
+        world.psp.pay(&charge.txid, 1_000);
+        world.psp.give_back(&charge.txid, returned);
+        assert_eq!(read(&world, &charge).await, status);
+        assert_eq!(world.available(), available);
+        world.check().await;
+    }
+}
+
+#[tokio::test]
+async fn what_goes_back_after_it_was_credited_takes_nothing_away() {
+    let world = World::new().await;
+    let charge = world.pending().await;
+    let paid = world.psp.pay(&charge.txid, 1_000);
+    assert_eq!(read(&world, &charge).await, ChargeStatus::Paid);
+    world.psp.give_back(&charge.txid, 1_000);
+    world.call_back(&format!("{}/{paid}", charge.txid)).await;
+    world.work().await;
+    assert_eq!(world.available(), 1_000);
+    world.check().await;
+}
+
+#[tokio::test]
 async fn a_second_payment_is_credited_without_fee() {
     let world = with_fee().await;
     let charge = world.pending().await;

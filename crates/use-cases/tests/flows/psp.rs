@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::end_to_end_id::EndToEndId;
+use cais_domain::money::Money;
 use cais_domain::txid::Txid;
 use cais_ports::acquirer::{MockAcquirer, MockAcquirers};
 use cais_ports::{
@@ -90,10 +91,16 @@ impl Psp {
         let paid_at = self.clock.now();
         let mut book = self.book();
         let charge = book.charges.get_mut(txid).unwrap();
-        charge.payments.push(UpstreamPayment { end_to_end_id, amount: payment.amount, paid_at });
+        charge.payments.push(UpstreamPayment { end_to_end_id, amount: payment.amount, paid_at, returned: Money::ZERO });
         if payment.amount >= charge.amount {
             charge.status = UpstreamStatus::Completed;
         }
+    }
+
+    /// It gives the last payment of a charge back, on its own.
+    pub fn give_back(&self, txid: &Txid, centavos: i64) {
+        self.book().charges.get_mut(txid).unwrap().payments.last_mut().unwrap().returned =
+            Money::from_centavos(centavos);
     }
 
     /// It calls a charge that.

@@ -184,6 +184,7 @@ impl Institution for Bank {
                 end_to_end_id: paid.end_to_end_id,
                 amount: paid.amount,
                 paid_at: paid.paid_at,
+                returned: Money::ZERO,
             });
         })
     }
