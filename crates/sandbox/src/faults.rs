@@ -10,6 +10,7 @@ use actix_web::{
     HttpResponse, ResponseError,
     body::{BoxBody, MessageBody},
     dev::{ServiceRequest, ServiceResponse},
+    http::Method,
     middleware::Next,
     web,
 };
@@ -28,6 +29,9 @@ pub const MAX_LATENCY: Duration = Duration::from_mins(1);
 
 /// Paths that a fault never touches: the tester must be able to end it.
 const CONTROL: &str = "/sandbox/";
+
+/// Where tokens are issued; losing those would hide everything else.
+const TOKEN: &str = "/oauth/token";
 
 /// What happens to requests outside the control interface.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -108,6 +112,8 @@ pub async fn inject(
             let problem = Problem::new(Kind::InternalError, "the sandbox was told to fail");
             return Ok(request.into_response(problem.error_response()));
         }
+        // What was done is lost; what was only asked is answered, so that the asker can find out.
+        FaultMode::DropReply if request.method() == Method::GET || request.path() == TOKEN => {}
         FaultMode::DropReply => {
             let response = next.call(request).await?.map_into_boxed_body();
             if let Some(connection) = response.request().conn_data::<Connection>() {

@@ -193,7 +193,7 @@ async fn postbacks(engine: Engine) {
     let shop = shared(engine).await.shop();
     let url = |length: usize| format!("https://shop.example/{}", "x".repeat(length - 21));
     good(&shop, &with("postback_url", &Value::Null)).await;
-    for text in ["https://shop.example/hook".to_owned(), url(500)] {
+    for text in ["https://shop.example/hook".to_owned(), url(500), "nope".to_owned()] {
         check(&shop, &with("postback_url", &json!(text)), 400, "postback_url_not_registered", "").await;
     }
     for wrong in [json!(url(501)), json!(5)] {

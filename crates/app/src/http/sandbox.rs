@@ -23,6 +23,8 @@ use super::json::rules;
 use super::query;
 use super::reply::Reply;
 
+/// The most that API Pix can write: ten integer digits.
+const MAX_PAYMENT: Money = Money::from_centavos(999_999_999_999);
 /// Least payment: one centavo.
 const MIN_PAYMENT: Money = Money::from_centavos(1);
 /// Longest wait that can be asked for, in milliseconds.
@@ -199,7 +201,12 @@ fn payment(body: &[u8], issues: &Issues) -> Option<Money> {
     if body.is_empty() {
         return None;
     }
-    object(body, issues, |fields| fields.optional("amount", |node| rules::money(node, MIN_PAYMENT)))
+    object(body, issues, |fields| {
+        fields.optional("amount", |node| {
+            let amount = rules::money(node, MIN_PAYMENT)?;
+            if amount > MAX_PAYMENT { Err(format!("must be at most {MAX_PAYMENT}").into()) } else { Ok(amount) }
+        })
+    })
 }
 
 fn faults_body(body: &[u8], known: &AcquirerName, issues: &Issues) -> Option<(FaultMode, i64)> {

@@ -2,7 +2,7 @@
 
 use cais_domain::account::{Account, Feature, NotPermitted};
 use cais_domain::acquirer_name::AcquirerName;
-use cais_domain::charge::{Charge, ChargeStatus, ChargeTerms, Origin};
+use cais_domain::charge::{Charge, ChargeTerms, Origin};
 use cais_domain::external_id::ExternalId;
 use cais_domain::fee::Operation;
 use cais_domain::idempotency_key::IdempotencyKey;
@@ -10,11 +10,11 @@ use cais_domain::ids::{ChargeId, RequestId};
 use cais_domain::money::Money;
 use cais_domain::text::Text;
 use cais_ports::{
-    ChangeSet, Claim, ClaimChange, ClaimRef, CommitError, Fingerprint, NewClaim, Reservation, ReservationKey,
-    StoredAnswer, Write,
+    ChangeSet, Claim, ClaimChange, ClaimRef, CommitError, Fingerprint, NewClaim, Reservation, ReservationKey, Write,
 };
 use jiff::{SignedDuration, Timestamp};
 
+use super::answer_again::existing;
 use super::complete::{Creation, Outcome, complete};
 use super::resume::take_over;
 use crate::answer::Answer;
@@ -23,6 +23,9 @@ use crate::trouble::{DECISIONS, RETRY_AFTER_S, Trouble};
 
 /// How long the process that took a key may be at work before another takes over.
 pub const LEASE: SignedDuration = SignedDuration::from_secs(30);
+
+/// How long the process that took a key is at work at most; one that has been for longer has died.
+const POST_WITHIN: SignedDuration = SignedDuration::from_secs(10);
 
 /// What a merchant asks for, already read and within the contract's limits.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -164,18 +167,25 @@ async fn refuse(
     if let Some(claim) = known {
         return repeat(ports, command, claim).await;
     }
+    let owner = match command.external_id_key() {
+        Some(key) => ports.queries.find_owner(&key).await.map_err(Trouble::from)?,
+        None => None,
+    };
+    let known = match owner {
+        Some(owner) => existing(ports, command, &owner).await,
+        None => Ok(None),
+    };
     let limit = command.account.limits.charge;
-    if command.terms.amount > limit {
-        return Err(CreateChargeError::TransactionLimit { limit });
+    match known {
+        // It was within the limit of its day, and nothing new is made.
+        Ok(Some(answer)) => Ok(answer),
+        Ok(None) | Err(_) if command.terms.amount > limit => Err(CreateChargeError::TransactionLimit { limit }),
+        Err(error) => Err(error),
+        Ok(None) => {
+            debug_assert!(acquirer.is_none(), "within the limit, only a missing acquirer leads here");
+            Err(CreateChargeError::AcquirerUnavailable)
+        }
     }
-    if let Some(key) = command.external_id_key()
-        && let Some(owner) = ports.queries.find_owner(&key).await.map_err(Trouble::from)?
-        && let Some(answer) = existing(ports, command, &owner).await?
-    {
-        return Ok(answer);
-    }
-    debug_assert!(acquirer.is_none(), "within the limit, only a missing acquirer leads here");
-    Err(CreateChargeError::AcquirerUnavailable)
 }
 
 /// A call whose key is known.
@@ -187,7 +197,7 @@ async fn repeat(ports: &Ports, command: &CreateCharge, claim: Claim) -> Result<A
         return Ok(Answer::replayed(stored));
     }
     if claim.lease_until > ports.clock.now() {
-        return Err(CreateChargeError::KeyInProgress { retry_after_s: RETRY_AFTER_S });
+        return Err(CreateChargeError::KeyInProgress { retry_after_s: patience(&claim, ports.clock.now()) });
     }
     if ports.acquirers.first().is_none() {
         return Err(CreateChargeError::AcquirerUnavailable);
@@ -207,79 +217,21 @@ async fn repeat(ports: &Ports, command: &CreateCharge, claim: Claim) -> Result<A
     }
 }
 
+/// When a repeat may find more: soon while the first request can still be at work, else when its lease is over.
+fn patience(claim: &Claim, now: Timestamp) -> u32 {
+    let left = claim.lease_until.duration_since(now);
+    if LEASE.saturating_sub(left) < POST_WITHIN {
+        return RETRY_AFTER_S;
+    }
+    u32::try_from(left.as_secs()).unwrap_or(RETRY_AFTER_S).saturating_add(1)
+}
+
 async fn finish(ports: &Ports, creation: Creation) -> Result<Answer, CreateChargeError> {
     match complete(ports, creation).await? {
         Outcome::Answered(answer) => Ok(answer),
         Outcome::Abandoned => Err(CreateChargeError::AcquirerUnavailable),
         Outcome::Unknown => Err(CreateChargeError::Unavailable { retry_after_s: RETRY_AFTER_S }),
         Outcome::TakenOver => Err(CreateChargeError::KeyInProgress { retry_after_s: RETRY_AFTER_S }),
-    }
-}
-
-/// A call whose external id has an owner; `None` when the owner has just given it up.
-async fn existing(ports: &Ports, command: &CreateCharge, owner: &str) -> Result<Option<Answer>, CreateChargeError> {
-    let id = ChargeId::parse(owner).map_err(|error| Trouble::Internal(format!("{owner}: {error}")))?;
-    let found = ports.queries.find_charge(command.account.id, id).await.map_err(Trouble::from)?;
-    let charge = found.ok_or_else(|| Trouble::Internal(format!("{owner} owns an external id but does not exist")))?;
-    match charge.state.status() {
-        ChargeStatus::Creating => Err(CreateChargeError::ExternalIdInProgress { retry_after_s: RETRY_AFTER_S }),
-        ChargeStatus::Abandoned => Ok(None),
-        ChargeStatus::Pending
-        | ChargeStatus::Paid
-        | ChargeStatus::Expired
-        | ChargeStatus::Cancelled
-        | ChargeStatus::Refunded => {
-            if charge.terms.amount != command.terms.amount {
-                return Err(CreateChargeError::ExternalIdConflict);
-            }
-            let body = ports.representation.charge(&charge);
-            remember(ports, command, owner, body).await.map(Some)
-        }
-    }
-}
-
-/// Keeps the answer 200 under the call's key, so that a repeat gets the same bytes.
-async fn remember(
-    ports: &Ports,
-    command: &CreateCharge,
-    owner: &str,
-    body: Vec<u8>,
-) -> Result<Answer, CreateChargeError> {
-    let now = ports.clock.now();
-    let answer = StoredAnswer { status: 200, request: command.request, body };
-    let take = ClaimChange::Take(NewClaim {
-        name: command.claim_name(),
-        fingerprint: command.fingerprint,
-        resource: owner.to_owned(),
-        lease_until: now,
-        answer: Some(answer.clone()),
-    });
-    let Some(claim) = keep(ports, take, now).await? else { return Ok(Answer::fresh(200, answer.body)) };
-    if claim.fingerprint != command.fingerprint {
-        return Err(CreateChargeError::KeyConflict);
-    }
-    if let Some(stored) = claim.answer {
-        return Ok(Answer::replayed(stored));
-    }
-    if claim.lease_until > now {
-        return Err(CreateChargeError::KeyInProgress { retry_after_s: RETRY_AFTER_S });
-    }
-    // A creation of this key was given up; the charge that has the external id now is its answer.
-    let late = ClaimChange::Answer { name: claim.name, fence: claim.fence, answer: answer.clone() };
-    match keep(ports, late, now).await? {
-        None => Ok(Answer::fresh(200, answer.body)),
-        Some(Claim { answer: Some(stored), .. }) => Ok(Answer::replayed(stored)),
-        Some(Claim { answer: None, .. }) => Err(CreateChargeError::KeyInProgress { retry_after_s: RETRY_AFTER_S }),
-    }
-}
-
-/// Changes a claim alone; the claim as it stands when it is another's.
-async fn keep(ports: &Ports, claim: ClaimChange, now: Timestamp) -> Result<Option<Claim>, Trouble> {
-    let change = ChangeSet { claim: Some(claim), ..ChangeSet::new(now) };
-    match ports.store.commit(change).await {
-        Ok(_) => Ok(None),
-        Err(CommitError::Claimed { claim }) => Ok(Some(*claim)),
-        Err(error) => Err(error.into()),
     }
 }
 
@@ -324,7 +276,7 @@ pub(super) fn lease_from(now: Timestamp) -> Timestamp {
 }
 
 impl CreateCharge {
-    fn claim_name(&self) -> ClaimRef {
+    pub(super) fn claim_name(&self) -> ClaimRef {
         ClaimRef { account: self.account.id, key: self.key.clone() }
     }
 

@@ -1,5 +1,6 @@
 //! What can be done with charges.
 
+mod answer_again;
 pub mod cancel;
 mod complete;
 pub mod create;

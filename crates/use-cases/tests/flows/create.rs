@@ -1,5 +1,7 @@
 //! Creating a charge, repeating the call, and calling with a key that is taken.
 
+use std::time::Duration;
+
 use cais_domain::charge::ChargeStatus;
 use cais_domain::txid::Txid;
 use cais_testkit::Crash;
@@ -66,6 +68,10 @@ async fn while_the_first_call_is_executed_its_key_is_in_progress() {
     assert!(matches!(repeat, Err(CreateChargeError::KeyInProgress { retry_after_s: 1.. })), "{repeat:?}");
     assert_eq!(world.create("a", reais(11)).await, Err(CreateChargeError::KeyConflict), "also in progress");
     assert_eq!(world.psp.creates(), 1);
+    // A request is answered within 10 s: whoever holds the key for longer has died, and the lease must run out.
+    world.clock.advance(Duration::from_secs(12));
+    let repeat = world.create("a", ten_reais()).await;
+    assert!(matches!(repeat, Err(CreateChargeError::KeyInProgress { retry_after_s: 15..=20 })), "{repeat:?}");
 
     world.clock.advance(PAST_LEASE);
     assert_eq!(world.create("a", reais(11)).await, Err(CreateChargeError::KeyConflict), "and after the lease");

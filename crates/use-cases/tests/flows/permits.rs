@@ -60,7 +60,7 @@ async fn an_amount_up_to_the_limit_is_taken() {
 }
 
 #[tokio::test]
-async fn what_was_answered_speaks_before_the_limit_and_the_limit_before_the_external_id() {
+async fn what_was_made_speaks_before_the_limit_and_the_limit_before_a_conflict() {
     let world = World::new().await;
     let first = world.create("a", named("order-1", ten_reais())).await.unwrap();
     let limit = Money::from_centavos(500);
@@ -70,6 +70,11 @@ async fn what_was_answered_speaks_before_the_limit_and_the_limit_before_the_exte
     assert_eq!(again.unwrap().body, first.body);
     let conflict = create(&world.ports, as_account(&world, poor.clone(), named("order-1", reais(11)))).await;
     assert_eq!(conflict, Err(CreateChargeError::KeyConflict));
-    let other_key = CreateCharge { account: poor, ..world.command("b", named("order-1", ten_reais())) };
-    assert_eq!(create(&world.ports, other_key).await, Err(CreateChargeError::TransactionLimit { limit }));
+    let other_key = CreateCharge { account: poor.clone(), ..world.command("b", named("order-1", ten_reais())) };
+    let original = create(&world.ports, other_key).await.unwrap();
+    assert_eq!((original.status, original.body), (200, first.body), "it was within the limit of its day");
+    for terms in [named("order-1", reais(11)), named("order-2", ten_reais())] {
+        let refused = CreateCharge { account: poor.clone(), ..world.command("c", terms) };
+        assert_eq!(create(&world.ports, refused).await, Err(CreateChargeError::TransactionLimit { limit }));
+    }
 }

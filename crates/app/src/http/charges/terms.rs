@@ -42,7 +42,10 @@ pub fn read(body: &Node<'_>, issues: &Issues) -> Option<Asked> {
         fields.optional("payer_document", |node| rules::text(node, MAX_PAYER_DOCUMENT, LineBreaks::Allowed));
     let expires_in_s = fields.optional("expires_in", expires_in);
     let external_id = fields.optional("external_id", rules::external_id);
-    let postback_url = fields.optional("postback_url", |node| rules::uri(node, MAX_POSTBACK_URL));
+    let postback_url = fields.optional("postback_url", |node| {
+        // What is no URL cannot be a registered one, and is refused as such.
+        rules::text(node, MAX_POSTBACK_URL, LineBreaks::Refused).map(cais_domain::text::Text::into_string)
+    });
     let split = fields.optional("split", |node| rules::list(node, MAX_SPLIT_ITEMS));
     let split_asked = split.is_some_and(|items| read_split(items, issues));
     let split_rule = fields.take("split_rule_id").is_some();

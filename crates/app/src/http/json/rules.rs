@@ -11,8 +11,6 @@ use super::Node;
 use super::fields::Complaint;
 use super::number::Number;
 
-/// Characters beside letters and digits that a URI may have (RFC 3986, section 2).
-const URI_PUNCTUATION: &[u8] = b"-._~:/?#[]@!$&'()*+,;=%";
 /// Characters beside letters and digits in an e-mail's local part (RFC 5322, `atext` and the dot).
 const LOCAL_PUNCTUATION: &[u8] = b"!#$%&'*+-/=?^_`{|}~.";
 /// Longest local part and longest label of a domain (RFC 5321, section 4.5.3.1.1; RFC 1035, section 2.3.4).
@@ -101,21 +99,6 @@ pub fn external_id(node: &Node<'_>) -> Result<ExternalId, Complaint> {
 pub fn share(node: &Node<'_>) -> Result<Percentage, Complaint> {
     let share = Percentage::parse(number(node)?).map_err(|error| Complaint::from(error.to_string()))?;
     if share.is_zero() { Err("must be greater than 0".into()) } else { Ok(share) }
-}
-
-/// An absolute URI of at most `max_chars` characters (RFC 3986: a scheme, a colon, something after it).
-///
-/// # Errors
-/// When it is something else.
-pub fn uri(node: &Node<'_>, max_chars: usize) -> Result<String, Complaint> {
-    let text = text(node, max_chars, LineBreaks::Refused)?.into_string();
-    let well_formed = text.split_once(':').is_some_and(|(scheme, rest)| {
-        scheme.starts_with(|first: char| first.is_ascii_alphabetic())
-            && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
-            && !rest.is_empty()
-            && rest.bytes().all(|byte| byte.is_ascii_alphanumeric() || URI_PUNCTUATION.contains(&byte))
-    });
-    if well_formed { Ok(text) } else { Err("must be a URI".into()) }
 }
 
 /// An e-mail address of at most `max_chars` characters, in lower case: that is how accounts are known.

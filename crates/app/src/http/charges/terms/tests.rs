@@ -52,7 +52,7 @@ fn all_problems_are_told_at_once() {
     let long = "é".repeat(141);
     let body = format!(
         r#"{{"amount":"10","description":"{long}","payer_name":"a\nb","payer_document":"123456789012345678901","expires_in":59,
-            "external_id":"","postback_url":"nope","split":[{{"recipient_email":"x","percentage":0,"more":1}},3],"extra":1,"extra":2}}"#
+            "external_id":"","postback_url":7,"split":[{{"recipient_email":"x","percentage":0,"more":1}},3],"extra":1,"extra":2}}"#
     );
     assert_eq!(
         problems(&body),
@@ -64,7 +64,7 @@ fn all_problems_are_told_at_once() {
             "payer_document must have at most 20 characters",
             "expires_in must be an integer from 60 to 86400",
             "external_id must not be empty",
-            "postback_url must be a URI",
+            "postback_url must be a string",
             "split[0].recipient_email must be an e-mail address",
             "split[0].percentage must be greater than 0",
             "split[0].more is not a known field",
