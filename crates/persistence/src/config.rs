@@ -8,8 +8,8 @@ use crate::url::DatabaseUrl;
 const MAX_BATCH: usize = 256;
 /// So many change sets may wait for one lane: at 5,000 per second, less than a second's work.
 const QUEUE: usize = 4_096;
-/// A caller waits at most so long: beyond it, a request could not be answered in its 10 s any more.
-const DEADLINE: Duration = Duration::from_secs(4);
+/// A caller waits at most so long: a request is answered within 10 s, and may have to wait for the store more than once.
+const DEADLINE: Duration = Duration::from_secs(3);
 /// Readers of a file share its cache; few are enough.
 const SQLITE_READERS: u32 = 4;
 /// Readers of a server; more only make its connections fight for its cores.
@@ -26,7 +26,7 @@ pub struct StoreConfig {
     pub lanes: usize,
     /// How many change sets one transaction takes at most.
     pub max_batch: usize,
-    /// How many change sets and how many reads may wait; beyond it the store is unavailable at once.
+    /// How many change sets, how many reads by id and how many other reads may wait; beyond it the store is unavailable at once.
     pub queue: usize,
     /// How long a caller waits, and a statement may take.
     pub deadline: Duration,

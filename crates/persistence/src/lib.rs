@@ -70,7 +70,7 @@ impl Persistence {
         Ok(Self(Arc::new(Inner {
             committer: Committer::start(&engine, ids, config)?,
             by_id: Coalescer::start(&engine, config)?,
-            pool: ReadPool::open(&engine, config.read_connections, config.deadline)?,
+            pool: ReadPool::open(&engine, config)?,
             engine,
             is_sqlite: config.url.is_sqlite(),
         })))

@@ -9,10 +9,8 @@ use cais_domain::event::EventType;
 use cais_domain::ledger::{Bucket, Cover, EntryKind, LedgerAccount, SystemAccount, Transfer};
 use cais_domain::money::Money;
 use cais_persistence::{Persistence, StoreConfig};
-use cais_ports::{
-    BalanceQueries as _, ChangeSet, ChargeQueries as _, CommitError, Maintenance as _, QueryError, Store as _,
-};
-use cais_testkit::builders::{a_charge, a_payment, an_account, an_event, main_acquirer, pending_charge, start, steps};
+use cais_ports::{BalanceQueries as _, ChangeSet, CommitError, Maintenance as _, Store as _};
+use cais_testkit::builders::{a_payment, an_account, an_event, main_acquirer, pending_charge, start, steps};
 use cais_testkit::contract::Engine;
 use cais_testkit::postgres::Cluster;
 use tokio::runtime::Runtime;
@@ -46,7 +44,7 @@ fn store(lanes: usize) -> Box<dyn Engine> {
 }
 
 /// A database of its own, migrated.
-fn database() -> String {
+pub fn database() -> String {
     let prepare = |url: &str| {
         migrated(url);
         Ok(())
@@ -69,7 +67,8 @@ fn income(account: &Account) -> ChangeSet {
     ChangeSet { transfers: vec![transfer], events: vec![event], ..ChangeSet::new(start()) }
 }
 
-fn open(url: &str) -> Persistence {
+/// The store there.
+pub fn open(url: &str) -> Persistence {
     Persistence::open(&config(url), &ids()).unwrap()
 }
 
@@ -82,8 +81,8 @@ async fn assert_received(store: &Persistence, account: &Account, times: i64) {
     assert_eq!(i64::try_from(report.entries), Ok(2 * times));
 }
 
-/// A store behind a proxy that loses the COMMIT of the second of three changes.
-fn losing(loss: Loss, meanwhile: impl FnOnce(&str, &Proxy) + Send + 'static) {
+/// A store behind a proxy that loses the COMMIT of the second of three changes, and what else it is told.
+fn losing(losses: &[Loss], meanwhile: impl FnOnce(&str, &Proxy) + Send + 'static) {
     let url = database();
     let cluster = Cluster::shared().unwrap();
     let proxy = Arc::new(Proxy::start(cluster.port()));
@@ -91,7 +90,7 @@ fn losing(loss: Loss, meanwhile: impl FnOnce(&str, &Proxy) + Send + 'static) {
     Runtime::new().unwrap().block_on(async {
         let (store, account) = (open(&proxied), an_account());
         store.commit(income(&account)).await.unwrap();
-        proxy.arm(loss);
+        proxy.arm(losses);
         let helper = Arc::clone(&proxy);
         let helper = tokio::task::spawn_blocking(move || meanwhile(&url, &helper));
         assert_eq!(store.commit(income(&account)).await.map(|done| done.sequences), Ok(vec![2]));
@@ -106,17 +105,28 @@ fn losing(loss: Loss, meanwhile: impl FnOnce(&str, &Proxy) + Send + 'static) {
 
 #[test]
 fn a_commit_that_never_arrived_is_made_again() {
-    losing(Loss::Request, |_, _| {});
+    losing(&[Loss::Request], |_, _| {});
 }
 
 #[test]
 fn a_commit_whose_reply_was_lost_is_not_made_twice() {
-    losing(Loss::Reply, |_, _| {});
+    losing(&[Loss::Reply], |_, _| {});
+}
+
+#[test]
+fn a_burn_whose_reply_was_lost_is_not_taken_for_the_batch() {
+    losing(&[Loss::Request, Loss::BurnReply], |_, _| {});
+    losing(&[Loss::Request, Loss::BurnReply, Loss::BurnReply], |_, _| {});
+}
+
+#[test]
+fn a_batch_is_not_taken_for_a_burn_whose_reply_was_lost() {
+    losing(&[Loss::Reply, Loss::BurnReply], |_, _| {});
 }
 
 #[test]
 fn a_commit_that_arrives_late_is_waited_for() {
-    losing(Loss::Late, |url, proxy| {
+    losing(&[Loss::Late], |url, proxy| {
         // Whoever asks what became of the batch waits for the lost transaction, which still lives.
         let waiting =
             "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
@@ -228,30 +238,4 @@ fn an_audit_finds_whatever_was_tampered_with() {
             assert!(found.iter().any(|difference| difference.what.contains(what)), "{tampering}: {found:?}");
         });
     }
-}
-
-#[test]
-fn an_impossible_row_is_told_and_hurts_only_its_readers() {
-    let url = database();
-    Runtime::new().unwrap().block_on(async {
-        let (store, account) = (open(&url), an_account());
-        let charges = [a_charge(account.id), a_charge(account.id)];
-        for charge in &charges {
-            store.commit(steps::open_charge(charge)).await.unwrap();
-        }
-        let [bad, good] = charges;
-        let spoil = format!("UPDATE charges SET acquirer = 'NOT A NAME' WHERE id = '{}'", bad.id);
-        Cluster::shared().unwrap().sql(&url, &spoil).unwrap();
-        let mut tasks = JoinSet::new();
-        for turn in 0..50 {
-            let (store, bad, good) = (store.clone(), bad.id, good.id);
-            tasks.spawn(async move {
-                let found = store.find_charge(account.id, if turn % 2 == 0 { bad } else { good }).await;
-                if turn % 2 == 0 { matches!(found, Err(QueryError::Corrupt(_))) } else { matches!(found, Ok(Some(_))) }
-            });
-        }
-        while let Some(as_expected) = tasks.join_next().await {
-            assert!(as_expected.unwrap());
-        }
-    });
 }

@@ -1,12 +1,13 @@
-//! A TCP proxy in front of PostgreSQL that loses a connection exactly at a COMMIT.
+//! A TCP proxy in front of PostgreSQL that loses a connection exactly at a COMMIT, or when a batch is burned.
 
+use std::collections::VecDeque;
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-/// What happens to the next COMMIT.
+/// What happens to the next COMMIT, or to the next burn.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Loss {
     /// It never reaches the server.
@@ -15,6 +16,20 @@ pub enum Loss {
     Reply,
     /// The client loses its connection, and only later does the COMMIT reach the server: when [`Proxy::release`] is called.
     Late,
+    /// A burn reaches the server, and its reply is lost.
+    BurnReply,
+}
+
+impl Loss {
+    /// Whether it is for these bytes of a client.
+    fn concerns(self, bytes: &[u8]) -> bool {
+        let has = |part: &[u8]| bytes.windows(part.len()).any(|window| window == part);
+        match self {
+            Self::Request | Self::Reply | Self::Late => has(b"COMMIT\0"),
+            // Not the statement, which is prepared first, but the value that is bound.
+            Self::BurnReply => has(b"burned"),
+        }
+    }
 }
 
 /// The proxy; its threads end with the connections.
@@ -25,9 +40,8 @@ pub struct Proxy {
 
 #[derive(Default)]
 struct Shared {
-    armed: Mutex<Option<Loss>>,
+    armed: Mutex<VecDeque<Loss>>,
     held: Mutex<Option<(TcpStream, Vec<u8>)>>,
-    fired: AtomicBool,
 }
 
 impl Proxy {
@@ -53,14 +67,14 @@ impl Proxy {
         self.port
     }
 
-    /// The next COMMIT is lost in that way.
-    pub fn arm(&self, loss: Loss) {
-        *self.shared.armed.lock().unwrap() = Some(loss);
+    /// What comes next is lost in these ways, one after the other.
+    pub fn arm(&self, losses: &[Loss]) {
+        self.shared.armed.lock().unwrap().extend(losses);
     }
 
-    /// Whether a COMMIT was lost.
+    /// Whether everything was lost that was to be.
     pub fn fired(&self) -> bool {
-        self.shared.fired.load(Ordering::SeqCst)
+        self.shared.armed.lock().unwrap().is_empty()
     }
 
     /// Lets a late COMMIT reach the server.
@@ -80,7 +94,7 @@ impl Shared {
         let backwards = thread::spawn(move || {
             let mut buffer = [0; 16_384];
             while let Ok(length @ 1..) = replies.read(&mut buffer) {
-                // The reply to a COMMIT: it is durable now, and nobody hears of it.
+                // The reply to what is lost: it is durable now, and nobody hears of it.
                 if mute.load(Ordering::SeqCst) || back.write_all(buffer.get(..length).unwrap()).is_err() {
                     break;
                 }
@@ -96,8 +110,8 @@ impl Shared {
         let mut buffer = [0; 16_384];
         while let Ok(length @ 1..) = client.read(&mut buffer) {
             let bytes = buffer.get(..length).unwrap();
-            let is_commit = bytes.windows(7).any(|window| window == b"COMMIT\0");
-            match is_commit.then(|| self.armed.lock().unwrap().take()).flatten() {
+            let loss = self.armed.lock().unwrap().pop_front_if(|loss| loss.concerns(bytes));
+            match loss {
                 None => {
                     if server.write_all(bytes).is_err() {
                         break;
@@ -105,7 +119,7 @@ impl Shared {
                     continue;
                 }
                 Some(Loss::Request) => drop(server.shutdown(Shutdown::Both)),
-                Some(Loss::Reply) => {
+                Some(Loss::Reply | Loss::BurnReply) => {
                     muted.store(true, Ordering::SeqCst);
                     server.write_all(bytes).unwrap();
                 }
@@ -115,7 +129,6 @@ impl Shared {
                     drop(client.shutdown(Shutdown::Both));
                 }
             }
-            self.fired.store(true, Ordering::SeqCst);
             return;
         }
         drop(server.shutdown(Shutdown::Both));

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use cais_persistence::migrations::{self, MigrationError};
 use cais_persistence::{OpenError, Persistence, StoreConfig};
-use cais_ports::{CommitError, Maintenance as _, QueryError, Store as _};
+use cais_ports::{AccountQueries as _, CommitError, Maintenance as _, QueryError, Store as _};
 use cais_testkit::builders::{a_notice, steps};
 use cais_testkit::contract::Engine;
 use tempfile::TempDir;
@@ -101,5 +101,34 @@ fn a_full_queue_refuses_at_once_and_a_closed_store_for_good() {
         store.close().await;
         assert!(matches!(store.ready().await, Err(QueryError::Unavailable(_))));
         assert!(matches!(store.commit(steps::receive(&a_notice())).await, Err(CommitError::Unavailable(_))));
+    });
+}
+
+#[test]
+fn too_many_reads_are_refused_at_once_and_the_others_answered() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = StoreConfig { queue: 8, read_connections: 1, ..migrated(&url(&folder)) };
+    Runtime::new().unwrap().block_on(async {
+        let store = Persistence::open(&config, &ids()).unwrap();
+        let mut tasks = JoinSet::new();
+        for _ in 0..300 {
+            let store = store.clone();
+            tasks.spawn(async move { store.find_account_by_email("ana@shop.example").await });
+        }
+        let (mut good, mut refused) = (0, 0);
+        while let Some(outcome) = tasks.join_next().await {
+            match outcome.unwrap() {
+                Ok(found) => {
+                    assert_eq!(found, None);
+                    good += 1;
+                }
+                Err(other) => {
+                    assert!(matches!(other, QueryError::Unavailable(_)), "{other}");
+                    refused += 1;
+                }
+            }
+        }
+        assert!(good >= 8 && refused > 0, "{good} and {refused}");
+        assert_eq!(store.find_account_by_email("ana@shop.example").await, Ok(None), "every place is free again");
     });
 }

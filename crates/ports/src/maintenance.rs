@@ -9,9 +9,9 @@ use crate::queries::QueryError;
 /// How many rows housekeeping removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Pruned {
-    /// Answered idempotency claims.
+    /// Idempotency claims that are answered, or that waited for their caller alone.
     pub claims: u64,
-    /// Marks of committed batches.
+    /// Marks of batches.
     pub batches: u64,
     /// Notices that are done.
     pub notices: u64,
@@ -47,7 +47,7 @@ pub trait Maintenance: Send + Sync {
     /// no negative balance of a merchant, gap-free event sequences, every payment credited in full once, and the sum of all balances, which is zero.
     async fn verify_ledger(&self) -> Result<LedgerReport, QueryError>;
 
-    /// Removes answered claims older than `claims_before`, done notices and batch marks older than `marks_before`, a bounded number at a time.
+    /// Removes claims without a due time older than `claims_before`, done notices and batch marks older than `marks_before`, a bounded number at a time.
     async fn prune(&self, claims_before: Timestamp, marks_before: Timestamp) -> Result<Pruned, QueryError>;
 
     /// Whether the store answers, and holds the schema that this program needs.

@@ -23,6 +23,7 @@ CREATE TABLE charges (
     created_at BIGINT NOT NULL,
     version BIGINT NOT NULL CHECK (version >= 1),
     PRIMARY KEY (account_id, id),
+    CHECK (fee <= amount),
     CHECK ((status IN ('creating', 'abandoned')) = (copy_paste IS NULL)),
     CHECK ((copy_paste IS NULL) = (expires_at IS NULL)),
     CHECK ((status IN ('paid', 'refunded')) = (paid_at IS NOT NULL)),

@@ -1,7 +1,7 @@
 -- Merchants: who they are, what they may do, what they pay.
 CREATE TABLE accounts (
     id TEXT PRIMARY KEY,
-    email TEXT NOT NULL UNIQUE,
+    email TEXT NOT NULL,
     name TEXT NOT NULL,
     document TEXT NOT NULL,
     status TEXT NOT NULL CHECK (status IN ('active', 'suspended')),

@@ -6,9 +6,8 @@
 //! locks all keys, judges on what it read, and writes with the same guards, because a row that was not there cannot be locked.
 //! Nothing is ever taken back: what is refused was not written.
 //!
-//! Every batch writes its id. When the reply to COMMIT is lost, the id is *burned* on another connection: an insert that waits for
-//! the lost transaction if it still lives, and then tells for certain. Either the id was there, so the batch is committed, or it is
-//! taken now, so the lost transaction can never commit and the batch may run again under a new id.
+//! Every batch writes its id. When the reply to COMMIT is lost, see `fate` for how it is found out what became of it: then the
+//! batch is known to be committed, or known never to be, and it may run again under a new id.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -19,9 +18,10 @@ use cais_ports::{ChangeSet, CommitError, Committed, Ids};
 use jiff::Timestamp;
 
 use super::books::Books;
+use super::fate::{self, Fate};
 use super::judge::{Known, Touched, event_accounts, judge, ledger_accounts};
 use super::observe;
-use super::ops::{self, MARK, Op};
+use super::ops::{self, Op};
 use crate::engine::Engine;
 use crate::error::Fault;
 use crate::rows::{event, ledger};
@@ -189,14 +189,19 @@ impl<'e> Runner<'e> {
         tracing::warn!(%fault, batch, "the reply to a COMMIT was lost");
         let mut why = fault.to_string();
         while Instant::now() < deadline {
-            match self.burn(batch, at) {
-                Ok(true) => {
+            match self.session().and_then(|session| fate::burn(engine, session, batch, at)) {
+                Ok(Fate::Burned) => {
                     metrics::counter!("cais_commit_unknown_total", "outcome" => "not_committed").increment(1);
                     return Err(fault);
                 }
-                Ok(false) => {
+                Ok(Fate::Committed) => {
                     metrics::counter!("cais_commit_unknown_total", "outcome" => "committed").increment(1);
                     return Ok(());
+                }
+                // To ask again could take the id of a batch that is committed.
+                Ok(Fate::Unknown) => {
+                    why = "its mark was removed".into();
+                    break;
                 }
                 Err(error) => {
                     why = self.abort(error).to_string();
@@ -206,12 +211,6 @@ impl<'e> Runner<'e> {
         }
         metrics::counter!("cais_commit_unknown_total", "outcome" => "unknown").increment(1);
         Err(Fault::Down(format!("whether batch {batch} was committed is not known: {why}")))
-    }
-
-    /// Whether the id was free: it is taken from now on, in a transaction of its own.
-    fn burn(&mut self, batch: &str, at: Timestamp) -> Result<bool, Fault> {
-        let engine = self.engine;
-        engine.apply(self.session()?, &[Op::guarded(&MARK, vec![ops::mark(batch, at)])])
     }
 
     fn session(&mut self) -> Result<&mut dyn Session, Fault> {

@@ -5,6 +5,7 @@
 
 mod batch;
 mod books;
+mod fate;
 mod judge;
 mod observe;
 mod ops;

@@ -5,15 +5,12 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 
 use super::books::Books;
+use super::fate;
 use super::plan::Plan;
 use super::record::Record;
 use crate::rows::{account, charge, claim, event, key, ledger, notice, payment, reservation};
 use crate::sql::Value;
-use crate::sql::spec::{Kind, Spec};
-
-/// The marks of batches.
-pub(crate) static MARK: Spec =
-    Spec::insert_unless_there("commit_batches", &[("id", Kind::Text), ("committed_at", Kind::Int)]);
+use crate::sql::spec::Spec;
 
 /// One statement and the rows that it is for.
 #[derive(Debug)]
@@ -36,11 +33,6 @@ impl<'a> Op<'a> {
     pub(crate) const fn free(spec: &'static Spec, rows: Vec<Vec<Value<'a>>>) -> Self {
         Self { spec, rows, guarded: false }
     }
-}
-
-/// The row that marks a batch as committed.
-pub(crate) fn mark(batch: &str, at: Timestamp) -> Vec<Value<'_>> {
-    vec![batch.into(), at.into()]
 }
 
 /// The statements of a plan without those that have no rows. Balances come last: their rows are the ones others wait for.
@@ -71,7 +63,7 @@ pub(crate) fn ops<'a>(plan: &Plan<'a>, books: &Books, batch: &'a str, at: Timest
         &ledger::UPDATE,
         moved.into_iter().map(|(account, balance)| ledger::moved(account, balance)).collect(),
     ));
-    ops.push(Op::guarded(&MARK, vec![mark(batch, at)]));
+    ops.push(fate::committed(batch, at));
     ops.retain(|op| !op.rows.is_empty());
     ops
 }

@@ -10,14 +10,17 @@ use crate::sql::{Query, Session};
 /// Rows of one table that one call removes at most: the write lock of SQLite is held for a few milliseconds.
 const AT_A_TIME: u32 = 2_000;
 
+/// Answered ones, and unanswered ones that wait for their caller alone: whoever did not come back by now begins anew. What a worker has
+/// to take over stays, however old it is.
 const CLAIMS: &str = "DELETE FROM idempotency_claims WHERE (account_id, key) IN (SELECT account_id, key FROM idempotency_claims \
-     WHERE created_at < ? AND answer_status IS NOT NULL ORDER BY created_at LIMIT ?)";
+     WHERE created_at < ? AND due_at IS NULL ORDER BY created_at LIMIT ?)";
 /// Marks are made in the order of their ids, so the walk along the key stops early.
 const MARKS: &str =
-    "DELETE FROM commit_batches WHERE id IN (SELECT id FROM commit_batches WHERE committed_at < ? ORDER BY id LIMIT ?)";
+    "DELETE FROM commit_batches WHERE id IN (SELECT id FROM commit_batches WHERE decided_at < ? ORDER BY id LIMIT ?)";
+/// Unmatched ones stay for an operator to look into: they may be money that belongs to nobody yet.
 const NOTICES: &str = "DELETE FROM notices WHERE id IN (SELECT id FROM notices WHERE received_at < ? AND state = 'done' ORDER BY id LIMIT ?)";
 
-/// Removes answered claims, marks of batches and notices that are done, each in a transaction of its own.
+/// Removes claims that are over, marks of batches and notices that are done, each in a transaction of its own.
 pub(super) fn prune(engine: &dyn Engine, claims_before: Timestamp, marks_before: Timestamp) -> Result<Pruned, Fault> {
     let mut session = engine.connect_writer()?;
     Ok(Pruned {

@@ -1,13 +1,16 @@
 //! Connections to PostgreSQL, on which no wait is without an end.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use diesel::PgConnection;
 use diesel::r2d2::{ConnectionManager, ManageConnection};
 
 use crate::error::Fault;
-use crate::sql::Session;
+use crate::sql::{Query, Session};
 use crate::url::DatabaseUrl;
 
 /// What libpq is told unless the URL says otherwise: seconds, milliseconds and counts of its manual, section 34.1.2.
@@ -29,10 +32,17 @@ pub(super) const PLANS_BY_KEY: &str = "SET enable_seqscan = off; SET enable_hash
 /// A reader writes nothing, whatever it is asked.
 pub(super) const READ_ONLY: &str = "SET default_transaction_read_only = on";
 
+/// So many shapes of batches stay prepared on a connection. A service has a few dozen; each takes memory at both ends.
+const MAX_SHAPES: usize = 128;
+
 /// A PostgreSQL server.
 pub(crate) struct Postgres {
     url: String,
     settings: String,
+    /// Whether the language of its messages was looked at.
+    language_known: AtomicBool,
+    /// The texts of batches that stay prepared.
+    shapes: Mutex<HashSet<String>>,
 }
 
 impl Postgres {
@@ -42,10 +52,11 @@ impl Postgres {
             PARAMETERS.iter().fold(url.expose().to_owned(), |url, (name, value)| with_parameter(&url, name, value));
         let timeout_ms = statement_timeout.as_millis();
         let mut settings = String::new();
+        // A transaction whose client is gone goes soon after its callers have their answer: until then, whoever meets its rows waits.
         for (name, value) in [
             ("statement_timeout", timeout_ms),
             ("lock_timeout", timeout_ms / 2),
-            ("idle_in_transaction_session_timeout", timeout_ms * 6),
+            ("idle_in_transaction_session_timeout", timeout_ms * 2),
         ] {
             // The user may set one in the URL's `options`.
             if !url.contains(name) {
@@ -57,7 +68,7 @@ impl Postgres {
         settings.push_str(
             "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'",
         );
-        Self { url, settings }
+        Self { url, settings, language_known: AtomicBool::new(false), shapes: Mutex::default() }
     }
 
     /// A connection with these settings on top.
@@ -69,12 +80,41 @@ impl Postgres {
         if let Err(error) = connection.run("SET lc_messages = 'C'") {
             tracing::debug!(%error, "the language of the server's messages stays as it is");
         }
+        if !self.language_known.swap(true, Ordering::Relaxed) {
+            warn_unless_english(&mut connection);
+        }
         connection.run(&self.settings)?;
         if !settings.is_empty() {
             connection.run(settings)?;
         }
         Ok(connection)
     }
+
+    /// Whether a statement of that text stays prepared.
+    pub(super) fn stays_prepared(&self, text: &str) -> bool {
+        let mut shapes = self.shapes.lock().unwrap_or_else(PoisonError::into_inner);
+        shapes.contains(text) || (shapes.len() < MAX_SHAPES && shapes.insert(text.to_owned()))
+    }
+}
+
+/// A conflict that is not recognised is taken for a refusal, and its caller gets an error instead of a second attempt.
+fn warn_unless_english(session: &mut dyn Session) {
+    let query = Query::new("SELECT current_setting('lc_messages'), CAST('' AS TEXT), CAST(0 AS BIGINT)");
+    match session.marks(&query).map(|mut rows| rows.pop()) {
+        Ok(Some((language, ..))) if is_english(&language) => {}
+        Ok(Some((language, ..))) => tracing::warn!(
+            language,
+            "the server's messages are not in English, and conflicts are told apart by them: set lc_messages to C for this role or database"
+        ),
+        Ok(None) => {}
+        Err(error) => tracing::debug!(%error, "the language of the server's messages is not known"),
+    }
+}
+
+/// Whether messages of that locale are the untranslated ones; English locales have none of their own that differ.
+fn is_english(language: &str) -> bool {
+    let name = language.split(['.', '@']).next().unwrap_or_default();
+    matches!(name, "C" | "POSIX" | "en") || name.starts_with("en_") || name.starts_with("English")
 }
 
 /// The URL with the parameter, unless it has it.
@@ -91,7 +131,49 @@ fn with_parameter(url: &str, name: &str, value: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::with_parameter;
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::{MAX_SHAPES, Postgres, is_english, with_parameter};
+    use crate::DatabaseUrl;
+
+    fn server() -> Postgres {
+        Postgres::new(&DatabaseUrl::parse("postgres://h/d").unwrap(), std::time::Duration::from_secs(3))
+    }
+
+    #[test]
+    fn no_wait_outlives_its_callers_for_long() {
+        let settings = server().settings;
+        for setting in
+            ["statement_timeout = 3000;", "lock_timeout = 1500;", "idle_in_transaction_session_timeout = 6000;"]
+        {
+            assert!(settings.contains(&format!("SET {setting}")), "{settings}");
+        }
+    }
+
+    #[test]
+    fn messages_are_english_or_not() {
+        for (language, english) in [
+            ("C", true),
+            ("C.UTF-8", true),
+            ("POSIX", true),
+            ("en_US.UTF-8", true),
+            ("English_United States.1252", true),
+            ("pt_BR.UTF-8", false),
+            ("ca_ES", false),
+            ("", false),
+        ] {
+            assert_eq!(is_english(language), english, "{language}");
+        }
+    }
+
+    #[test]
+    fn shapes_that_stay_prepared_are_bounded() {
+        let server = server();
+        let text = |number: usize| format!("SELECT {number}");
+        assert!((0..MAX_SHAPES).all(|number| server.stays_prepared(&text(number))));
+        assert!(!server.stays_prepared(&text(MAX_SHAPES)));
+        assert!(server.stays_prepared(&text(0)));
+    }
 
     #[test]
     fn what_the_url_says_wins() {

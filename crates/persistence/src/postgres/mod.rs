@@ -56,7 +56,9 @@ impl Engine for Postgres {
         if others.is_empty() {
             return Ok(true);
         }
-        let mut query = Query::new(combined(&others));
+        let text = combined(&others);
+        let stays = self.stays_prepared(&text);
+        let mut query = if stays { Query::new(text) } else { Query::once(text) };
         for op in &others {
             query = bind(query, op)?;
         }

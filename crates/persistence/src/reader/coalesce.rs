@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use cais_domain::account::Account;
 use cais_domain::api_key::KeyPrefix;
@@ -38,15 +38,33 @@ static KEYS: Lookup = Lookup::new(
 /// Reads of one statement at most; see the same limit of a batch.
 const MAX_READS: usize = 256;
 
-type Reply<T> = oneshot::Sender<Result<Option<T>, QueryError>>;
-type Waiting<K, T> = Vec<(K, Reply<T>)>;
+type Waiting<K, T> = Vec<Asked<K, T>>;
 type KeyWithAccount = (ApiKeyRecord, Account);
+
+/// What was asked for, and by whom.
+struct Asked<K, T> {
+    key: K,
+    deadline: Instant,
+    reply: oneshot::Sender<Result<Option<T>, QueryError>>,
+}
+
+impl<K, T> Asked<K, T> {
+    /// Whether somebody still waits for it.
+    fn is_alive(&self) -> bool {
+        !self.reply.is_closed() && Instant::now() < self.deadline
+    }
+
+    fn answer(self, answer: Result<Option<T>, QueryError>) {
+        // Whoever stopped waiting needs no answer.
+        let _ = self.reply.send(answer);
+    }
+}
 
 /// A read that waits.
 enum Read {
-    Charge((AccountId, ChargeId), Reply<Charge>),
-    Claim(ClaimRef, Reply<Claim>),
-    Key(KeyPrefix, Reply<KeyWithAccount>),
+    Charge(Asked<(AccountId, ChargeId), Charge>),
+    Claim(Asked<ClaimRef, Claim>),
+    Key(Asked<KeyPrefix, KeyWithAccount>),
 }
 
 /// The thread that reads by id, and the way to it.
@@ -72,20 +90,22 @@ impl Coalescer {
     }
 
     pub(crate) async fn charge(&self, account: AccountId, id: ChargeId) -> Result<Option<Charge>, QueryError> {
-        self.ask(|reply| Read::Charge((account, id), reply)).await
+        self.ask((account, id), Read::Charge).await
     }
 
     pub(crate) async fn claim(&self, name: ClaimRef) -> Result<Option<Claim>, QueryError> {
-        self.ask(|reply| Read::Claim(name, reply)).await
+        self.ask(name, Read::Claim).await
     }
 
     pub(crate) async fn key(&self, prefix: KeyPrefix) -> Result<Option<KeyWithAccount>, QueryError> {
-        self.ask(|reply| Read::Key(prefix, reply)).await
+        self.ask(prefix, Read::Key).await
     }
 
-    async fn ask<T>(&self, read: impl FnOnce(Reply<T>) -> Read) -> Result<Option<T>, QueryError> {
+    async fn ask<K, T>(&self, key: K, read: impl FnOnce(Asked<K, T>) -> Read) -> Result<Option<T>, QueryError> {
+        let deadline =
+            Instant::now().checked_add(self.deadline).ok_or_else(|| unavailable("the deadline is out of range"))?;
         let (reply, answer) = oneshot::channel();
-        self.enqueue(read(reply))?;
+        self.enqueue(read(Asked { key, deadline, reply }))?;
         match tokio::time::timeout(self.deadline, answer).await {
             Ok(Ok(answer)) => answer,
             Ok(Err(_)) => Err(unavailable("the reader has ended")),
@@ -127,9 +147,9 @@ impl Worker {
             let mut taken = 0;
             while let Some(read) = next.take() {
                 match read {
-                    Read::Charge(key, reply) => charges.push((key, reply)),
-                    Read::Claim(key, reply) => claims.push((key, reply)),
-                    Read::Key(key, reply) => keys.push((key, reply)),
+                    Read::Charge(asked) => charges.push(asked),
+                    Read::Claim(asked) => claims.push(asked),
+                    Read::Key(asked) => keys.push(asked),
                 }
                 taken += 1;
                 if taken < MAX_READS {
@@ -144,77 +164,60 @@ impl Worker {
 
     fn charges(&mut self, waiting: Waiting<(AccountId, ChargeId), Charge>) {
         let key = |(account, id): &(AccountId, ChargeId)| vec![account.to_string(), id.to_string()];
-        self.answer(
-            &CHARGES,
-            waiting,
-            key,
-            |session, query| session.charges(query),
-            |row| {
-                let charge = charge::read(row)?;
-                Ok(((charge.account, charge.id), charge))
-            },
-        );
+        self.answer(&CHARGES, waiting, &key, &|session, query| session.charges(query), &|row| {
+            let charge = charge::read(row)?;
+            Ok(((charge.account, charge.id), charge))
+        });
     }
 
     fn claims(&mut self, waiting: Waiting<ClaimRef, Claim>) {
         let key = |name: &ClaimRef| vec![name.account.to_string(), name.key.as_str().to_owned()];
-        self.answer(
-            &CLAIMS,
-            waiting,
-            key,
-            |session, query| session.claims(query),
-            |row| {
-                let claim = claim::read(row)?;
-                Ok((claim.name.clone(), claim))
-            },
-        );
+        self.answer(&CLAIMS, waiting, &key, &|session, query| session.claims(query), &|row| {
+            let claim = claim::read(row)?;
+            Ok((claim.name.clone(), claim))
+        });
     }
 
     fn keys(&mut self, waiting: Waiting<KeyPrefix, KeyWithAccount>) {
         let key = |prefix: &KeyPrefix| vec![prefix.as_str().to_owned()];
-        self.answer(
-            &KEYS,
-            waiting,
-            key,
-            |session, query| session.keys_with_accounts(query),
-            |(key, account)| {
-                let key = key::read(key)?;
-                Ok((key.prefix.clone(), (key, account::read(account)?)))
-            },
-        );
+        self.answer(&KEYS, waiting, &key, &|session, query| session.keys_with_accounts(query), &|(key, account)| {
+            let key = key::read(key)?;
+            Ok((key.prefix.clone(), (key, account::read(account)?)))
+        });
     }
 
-    /// Reads everything that waits at once. Where a row is impossible, each is read alone, so that only its readers suffer.
+    /// Reads everything that waits at once. Where a row is impossible, each half is read without the other, down to single reads, so
+    /// that only its own readers suffer. A database that is gone is gone for all of them.
     fn answer<K: Hash + Eq, R, T: Clone>(
         &mut self,
         lookup: &Lookup,
-        waiting: Waiting<K, T>,
-        key: impl Fn(&K) -> Vec<String>,
-        load: impl Fn(&mut dyn Session, &Query<'_>) -> QueryResult<Vec<R>>,
-        parse: impl Fn(R) -> Result<(K, T), Fault>,
+        mut waiting: Waiting<K, T>,
+        key: &impl Fn(&K) -> Vec<String>,
+        load: &impl Fn(&mut dyn Session, &Query<'_>) -> QueryResult<Vec<R>>,
+        parse: &impl Fn(R) -> Result<(K, T), Fault>,
     ) {
+        waiting.retain(Asked::is_alive);
         if waiting.is_empty() {
             return;
         }
-        let mut keys: Keys = waiting.iter().map(|(name, _)| key(name)).collect();
+        let mut keys: Keys = waiting.iter().map(|asked| key(&asked.key)).collect();
         keys.sort_unstable();
         keys.dedup();
-        match self.read_all(lookup, &keys, &load, &parse) {
+        match self.read_all(lookup, &keys, load, parse) {
             Ok(found) => {
-                for (name, reply) in waiting {
-                    // Whoever stopped waiting needs no answer.
-                    let _ = reply.send(Ok(found.get(&name).cloned()));
+                for asked in waiting {
+                    let record = found.get(&asked.key).cloned();
+                    asked.answer(Ok(record));
                 }
             }
-            Err(_) if waiting.len() > 1 => {
-                for (name, reply) in waiting {
-                    let alone = self.read_all(lookup, &[key(&name)], &load, &parse);
-                    let _ = reply.send(alone.map(|found| found.get(&name).cloned()).map_err(QueryError::from));
-                }
+            Err(Fault::Corrupt(_) | Fault::Refused(_)) if waiting.len() > 1 => {
+                let others = waiting.split_off(waiting.len() / 2);
+                self.answer(lookup, waiting, key, load, parse);
+                self.answer(lookup, others, key, load, parse);
             }
             Err(fault) => {
-                for (_, reply) in waiting {
-                    let _ = reply.send(Err(fault.clone().into()));
+                for asked in waiting {
+                    asked.answer(Err(fault.clone().into()));
                 }
             }
         }
@@ -228,8 +231,9 @@ impl Worker {
         load: &impl Fn(&mut dyn Session, &Query<'_>) -> QueryResult<Vec<R>>,
         parse: &impl Fn(R) -> Result<(K, T), Fault>,
     ) -> Result<HashMap<K, T>, Fault> {
+        let was_connected = self.session.is_some();
         let rows = match self.rows(lookup, keys, load) {
-            Err(Fault::Lost(text)) => {
+            Err(Fault::Lost(text)) if was_connected => {
                 tracing::warn!(text, "the reader connects again");
                 self.session = None;
                 self.rows(lookup, keys, load)
@@ -258,4 +262,89 @@ impl Worker {
 
 fn unavailable(why: &str) -> QueryError {
     QueryError::Unavailable(why.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use cais_testkit::builders::{an_account, fresh};
+
+    use super::*;
+    use crate::committer::Op;
+
+    /// A database that cannot be reached, and counts who tries.
+    #[derive(Default)]
+    struct Gone(AtomicUsize);
+
+    impl Gone {
+        fn refuse(&self) -> Result<Box<dyn Session>, Fault> {
+            self.0.fetch_add(1, Ordering::SeqCst);
+            Err(Fault::Lost("gone".into()))
+        }
+    }
+
+    impl Engine for Gone {
+        fn connect_writer(&self) -> Result<Box<dyn Session>, Fault> {
+            self.refuse()
+        }
+        fn connect_reader(&self) -> Result<Box<dyn Session>, Fault> {
+            self.refuse()
+        }
+        fn connect_auditor(&self) -> Result<Box<dyn Session>, Fault> {
+            self.refuse()
+        }
+        fn begin(&self) -> &'static str {
+            ""
+        }
+        fn begin_snapshot(&self) -> &'static str {
+            ""
+        }
+        fn commit(&self) -> &'static str {
+            ""
+        }
+        fn apply(&self, _: &mut dyn Session, _: &[Op<'_>]) -> Result<bool, Fault> {
+            Err(Fault::Lost("gone".into()))
+        }
+        fn questions<'k>(&self, _: &'k Lookup, _: &'k [Vec<String>], _: bool) -> Vec<Query<'k>> {
+            Vec::new()
+        }
+    }
+
+    type Answer = oneshot::Receiver<Result<Option<Charge>, QueryError>>;
+
+    /// Reads of charges, and where their answers arrive.
+    fn asked(count: usize, wait: Duration) -> (Waiting<(AccountId, ChargeId), Charge>, Vec<Answer>) {
+        let deadline = Instant::now() + wait;
+        let one = || {
+            let (reply, answer) = oneshot::channel();
+            (Asked { key: (an_account().id, fresh()), deadline, reply }, answer)
+        };
+        std::iter::repeat_with(one).take(count).unzip()
+    }
+
+    #[test]
+    fn a_database_that_is_gone_is_tried_once_for_all_who_wait() {
+        let gone = Arc::new(Gone::default());
+        let (waiting, answers) = asked(MAX_READS, Duration::from_mins(1));
+        Worker { engine: Arc::<Gone>::clone(&gone), session: None }.charges(waiting);
+        for mut answer in answers {
+            assert!(matches!(answer.try_recv().unwrap(), Err(QueryError::Unavailable(_))));
+        }
+        assert_eq!(gone.0.load(Ordering::SeqCst), 1);
+    }
+
+    #[test]
+    fn nothing_is_read_for_those_who_have_left() {
+        let gone = Arc::new(Gone::default());
+        let mut worker = Worker { engine: Arc::<Gone>::clone(&gone), session: None };
+        let (late, _answers) = asked(3, Duration::ZERO);
+        worker.charges(late);
+        let (left, answers) = asked(3, Duration::from_mins(1));
+        drop(answers);
+        worker.charges(left);
+        assert_eq!(gone.0.load(Ordering::SeqCst), 0);
+    }
 }

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use cais_ports::QueryError;
 use r2d2::{ManageConnection, Pool};
+use tokio::sync::Semaphore;
 
+use crate::config::StoreConfig;
 use crate::engine::Engine;
 use crate::error::Fault;
 use crate::sql::Session;
@@ -32,41 +34,68 @@ impl ManageConnection for Readers {
 }
 
 /// The pool.
-#[derive(Clone)]
 pub(crate) struct ReadPool {
     pool: Pool<Readers>,
+    /// One for each read that waits or is under way: beyond them the store is unavailable at once.
+    places: Semaphore,
+    /// One for each connection. A read that nobody waits for any more keeps its own until the database lets go of it, and no
+    /// other is started in its stead: so at most as many threads wait for the database as there are connections.
+    turns: Arc<Semaphore>,
     deadline: Duration,
 }
 
 impl ReadPool {
-    /// A pool of so many connections; a read waits for one, and for its answer, no longer than `deadline`.
-    pub(crate) fn open(engine: &Arc<dyn Engine>, size: u32, deadline: Duration) -> Result<Self, Fault> {
+    /// A pool of so many connections as the configuration says; a read waits for one, and for its answer, no longer than its deadline.
+    pub(crate) fn open(engine: &Arc<dyn Engine>, config: &StoreConfig) -> Result<Self, Fault> {
+        let size = config.read_connections.max(1);
         let pool = Pool::builder()
-            .max_size(size.max(1))
+            .max_size(size)
             .min_idle(Some(1))
-            .connection_timeout(deadline)
+            .connection_timeout(config.deadline)
             .build(Readers(Arc::clone(engine)))
             .map_err(|error| Fault::Down(error.to_string()))?;
-        Ok(Self { pool, deadline })
+        let turns = usize::try_from(size).unwrap_or(Semaphore::MAX_PERMITS);
+        Ok(Self {
+            pool,
+            places: Semaphore::new(config.queue.clamp(1, Semaphore::MAX_PERMITS)),
+            turns: Arc::new(Semaphore::new(turns.min(Semaphore::MAX_PERMITS))),
+            deadline: config.deadline,
+        })
     }
 
     /// Runs a read on a connection of the pool.
     ///
     /// # Errors
-    /// [`QueryError::Unavailable`] when no connection is free in time, or the database does not answer.
+    /// [`QueryError::Unavailable`] at once when too many wait, or when no connection is free in time or the database does not answer.
     pub(crate) async fn read<T: Send + 'static>(
         &self,
         read: impl FnOnce(&mut dyn Session) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, QueryError> {
+        let _place = self.places.try_acquire().map_err(|_| unavailable("too many reads are waiting"))?;
+        match tokio::time::timeout(self.deadline, self.run(read)).await {
+            Ok(result) => result,
+            Err(_) => Err(unavailable("the read took too long")),
+        }
+    }
+
+    async fn run<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&mut dyn Session) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, QueryError> {
+        let turn = Arc::clone(&self.turns).acquire_owned().await.map_err(|_| unavailable("the store is closed"))?;
         let pool = self.pool.clone();
         let work = tokio::task::spawn_blocking(move || {
+            let _turn = turn;
             let mut connection = pool.get().map_err(|error| Fault::Down(error.to_string()))?;
             read(&mut **connection)
         });
-        match tokio::time::timeout(self.deadline, work).await {
-            Ok(Ok(result)) => result.map_err(QueryError::from),
-            Ok(Err(error)) => Err(QueryError::Unavailable(error.to_string())),
-            Err(_) => Err(QueryError::Unavailable("the read took too long".into())),
+        match work.await {
+            Ok(result) => result.map_err(QueryError::from),
+            Err(error) => Err(QueryError::Unavailable(error.to_string())),
         }
     }
+}
+
+fn unavailable(why: &str) -> QueryError {
+    QueryError::Unavailable(why.to_owned())
 }

@@ -27,6 +27,8 @@ use crate::sql::Query;
 const MAX_PAGE: u32 = 200;
 /// A list of keys has at most so many.
 const MAX_KEYS: u32 = 200;
+/// So many rows more than wanted are fetched for a work list, to stand in for impossible ones.
+const SPARE: u32 = 32;
 /// Greater than every id: no id has this letter, and `~` is the greatest of ASCII.
 const BEYOND: &str = "~";
 
@@ -72,8 +74,8 @@ impl ChargeQueries for Persistence {
         );
         self.pool()
             .read(move |session| {
-                let query = Query::new(TEXT).bind(before).bind(limit);
-                session.charges(&query)?.into_iter().map(charge::read).collect()
+                let rows = session.charges(&Query::new(TEXT).bind(before).bind(with_spare(limit)))?;
+                Ok(work(rows, limit, |((account, id, ..), ..)| format!("{account}/{id}"), charge::read))
             })
             .await
     }
@@ -114,8 +116,8 @@ impl ClaimQueries for Persistence {
         );
         self.pool()
             .read(move |session| {
-                let query = Query::new(TEXT).bind(now).bind(now).bind(limit);
-                session.claims(&query)?.into_iter().map(claim::read).collect()
+                let rows = session.claims(&Query::new(TEXT).bind(now).bind(now).bind(with_spare(limit)))?;
+                Ok(work(rows, limit, |(account, _, _, resource, ..)| format!("{account}/{resource}"), claim::read))
             })
             .await
     }
@@ -204,11 +206,29 @@ impl NoticeQueries for Persistence {
                     "SELECT {} FROM notices WHERE due_at IS NOT NULL AND due_at <= ? ORDER BY due_at, id LIMIT ?",
                     notice::COLUMNS
                 );
-                let query = Query::new(text).bind(now).bind(limit);
-                session.notices(&query)?.into_iter().map(notice::read).collect()
+                let rows = session.notices(&Query::new(text).bind(now).bind(with_spare(limit)))?;
+                Ok(work(rows, limit, |(id, ..)| id.clone(), notice::read))
             })
             .await
     }
+}
+
+fn with_spare(limit: u32) -> u32 {
+    limit.saturating_add(SPARE)
+}
+
+/// The records of a work list, at most `limit`. A row that is impossible is told and passed over, so that the work behind it is done.
+///
+/// Impossible rows stay at the head of their list until an operator mends them. Up to `SPARE` of them cost nothing; `limit + SPARE`
+/// of them would hide all the rest, which only a fault in every row could bring about, and the log is full of it then.
+fn work<R, T>(rows: Vec<R>, limit: u32, name: impl Fn(&R) -> String, read: impl Fn(R) -> Result<T, Fault>) -> Vec<T> {
+    let legible = rows.into_iter().filter_map(|row| {
+        let row_name = name(&row);
+        read(row)
+            .inspect_err(|fault| tracing::error!(row = row_name, %fault, "work that cannot be read is passed over"))
+            .ok()
+    });
+    legible.take(usize::try_from(limit).unwrap_or(usize::MAX)).collect()
 }
 
 fn after<K: IdKind>(page: PageRequest<Id<K>>) -> String {

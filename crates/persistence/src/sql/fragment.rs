@@ -66,6 +66,9 @@ fn walk<'b, DB: Backend>(
     mut out: AstPass<'_, 'b, DB>,
     push: impl Fn(&'b Bind<'b>, &mut AstPass<'_, 'b, DB>) -> QueryResult<()>,
 ) -> QueryResult<()> {
+    if query.once {
+        out.unsafe_to_cache_prepared();
+    }
     let mut pieces = query.text.split('?');
     out.push_sql(pieces.next().unwrap_or_default());
     let mut binds = query.binds.iter();

@@ -1,7 +1,7 @@
 //! SQL as text with `?` where a value goes, and the values: prepared once per connection, on either engine.
 //!
 //! diesel caches neither its own `UPDATE`s nor `sql_query`. A [`Query`] is cached under its text, so every text here is
-//! one of a small fixed set; values only ever travel as bound parameters.
+//! one of a small fixed set, or marked as not to be kept; values only ever travel as bound parameters.
 
 mod fragment;
 mod session;
@@ -42,12 +42,19 @@ pub(crate) enum Bind<'a> {
 pub(crate) struct Query<'a> {
     text: Cow<'a, str>,
     binds: Vec<Bind<'a>>,
+    /// Whether it is forgotten after its execution instead of staying prepared.
+    once: bool,
 }
 
 impl<'a> Query<'a> {
     /// A statement without values yet.
     pub(crate) fn new(text: impl Into<Cow<'a, str>>) -> Self {
-        Self { text: text.into(), binds: Vec::new() }
+        Self { text: text.into(), binds: Vec::new(), once: false }
+    }
+
+    /// The same for a text that is too rare to stay prepared.
+    pub(crate) fn once(text: impl Into<Cow<'a, str>>) -> Self {
+        Self { once: true, ..Self::new(text) }
     }
 
     /// The same with the value of the next `?`.

@@ -94,6 +94,10 @@ pub async fn pruning_removes_only_what_is_done_and_old(h: &mut Harness) {
         }
         h.good(change).await;
     }
+    // Given back to its caller alone, who never came.
+    h.good(take(account, "old-released", "chg_1")).await;
+    let name = steps::claim_name(account, "old-released");
+    h.good(with_claim(ClaimChange::Release { name, fence: 1, due_at: None })).await;
     for (state, at_s) in [(NoticeState::Done, 0), (NoticeState::Done, 100), (NoticeState::Unmatched, 0)] {
         let notice = Notice { state, received_at: after_s(at_s), due_at: None, ..a_notice() };
         h.good(steps::receive(&notice)).await;
@@ -110,8 +114,10 @@ pub async fn pruning_removes_only_what_is_done_and_old(h: &mut Harness) {
             break;
         }
     }
-    assert_eq!((claims, notices), (1, 1));
-    for (key, there) in [("old-answered", false), ("old-waiting", true), ("new-answered", true)] {
+    assert_eq!((claims, notices), (2, 1));
+    for (key, there) in
+        [("old-answered", false), ("old-released", false), ("old-waiting", true), ("new-answered", true)]
+    {
         let claim = h.store.find_claim(&steps::claim_name(account, key)).await.unwrap();
         assert_eq!(claim.is_some(), there, "{key}");
     }

@@ -30,7 +30,7 @@ impl Maintenance for MemoryStore {
     async fn prune(&self, claims_before: Timestamp, marks_before: Timestamp) -> Result<Pruned, QueryError> {
         let mut state = self.read()?;
         let (claims, notices) = (state.claims.len(), state.notices.len());
-        state.claims.retain(|_, claim| claim.answer.is_none() || claim.created_at >= claims_before);
+        state.claims.retain(|_, claim| claim.due_at.is_some() || claim.created_at >= claims_before);
         state.notices.retain(|_, notice| notice.state != NoticeState::Done || notice.received_at >= marks_before);
         Ok(Pruned {
             claims: length(claims.saturating_sub(state.claims.len())),

@@ -1,0 +1,74 @@
+//! Rows that nobody could have written: told to whoever asks for them, and in nobody else's way.
+
+use cais_persistence::Persistence;
+use cais_ports::{ChargeQueries as _, ClaimQueries as _, NoticeQueries as _, QueryError, Store as _};
+use cais_testkit::builders::{a_charge, a_notice, an_account, pending_charge, start, steps};
+use cais_testkit::postgres::Cluster;
+use jiff::{SignedDuration, Timestamp};
+use tokio::runtime::Runtime;
+use tokio::task::JoinSet;
+
+use crate::postgres::{database, open};
+
+/// After every lease and every expiry of these tests.
+fn late() -> Timestamp {
+    start() + SignedDuration::from_hours(1_000)
+}
+
+#[test]
+fn an_impossible_row_is_told_and_hurts_only_its_readers() {
+    let url = database();
+    Runtime::new().unwrap().block_on(async {
+        let (store, account) = (open(&url), an_account());
+        let charges = [a_charge(account.id), a_charge(account.id)];
+        for charge in &charges {
+            store.commit(steps::open_charge(charge)).await.unwrap();
+        }
+        let [bad, good] = charges;
+        let spoil = format!("UPDATE charges SET acquirer = 'NOT A NAME' WHERE id = '{}'", bad.id);
+        Cluster::shared().unwrap().sql(&url, &spoil).unwrap();
+        let mut tasks = JoinSet::new();
+        for turn in 0..50 {
+            let (store, bad, good) = (store.clone(), bad.id, good.id);
+            tasks.spawn(async move {
+                let found = store.find_charge(account.id, if turn % 2 == 0 { bad } else { good }).await;
+                if turn % 2 == 0 { matches!(found, Err(QueryError::Corrupt(_))) } else { matches!(found, Ok(Some(_))) }
+            });
+        }
+        while let Some(as_expected) = tasks.join_next().await {
+            assert!(as_expected.unwrap());
+        }
+    });
+}
+
+#[test]
+fn an_impossible_row_is_passed_over_in_work_lists() {
+    let url = database();
+    Runtime::new().unwrap().block_on(async {
+        let (store, account) = (open(&url), an_account());
+        for key in ["first-key", "second-key"] {
+            store.commit(steps::open_charge(&pending_charge(account.id))).await.unwrap();
+            store.commit(steps::create_charge(&a_charge(account.id), steps::claim_name(account.id, key))).await.unwrap();
+            store.commit(steps::receive(&a_notice())).await.unwrap();
+        }
+        assert_eq!(work(&store, 50).await, [2, 2, 2]);
+        for spoil in [
+            "UPDATE charges SET acquirer = 'NOT A NAME' WHERE id = (SELECT min(id) FROM charges WHERE status = 'pending')",
+            "UPDATE idempotency_claims SET created_at = 9223372036854775807 WHERE key = 'first-key'",
+            "UPDATE notices SET acquirer = 'NOT A NAME' WHERE id = (SELECT min(id) FROM notices)",
+        ] {
+            Cluster::shared().unwrap().sql(&url, spoil).unwrap();
+        }
+        assert_eq!(work(&store, 50).await, [1, 1, 1]);
+        assert_eq!(work(&store, 1).await, [1, 1, 1], "it takes nobody's place");
+    });
+}
+
+/// How many charges, claims and notices wait for a worker.
+async fn work(store: &Persistence, limit: u32) -> [usize; 3] {
+    [
+        store.list_overdue_charges(late(), limit).await.unwrap().len(),
+        store.list_due_claims(late(), limit).await.unwrap().len(),
+        store.list_due_notices(late(), limit).await.unwrap().len(),
+    ]
+}
