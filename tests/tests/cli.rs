@@ -55,6 +55,9 @@ async fn accounts(engine: Engine) {
         (vec!["account", "create", "--email", "x@y.co", "--name", "x", "--document", "12345678900"], 2),
         (vec!["account", "limits", "--account", &email], 2),
         (vec!["account", "features", "--account", &email, "--enable", "gold"], 2),
+        (vec!["account", "features", "--account", &email], 2),
+        (vec!["account", "features", "--account", &email, "--enable", "split", "--disable", "split"], 1),
+        (vec!["account", "fees", "--account", &email, "--operation", "pix_in", "--fixed", "-1"], 1),
         (vec!["nonsense"], 2),
     ] {
         let (exit, printed) = node.cais.cli_raw(&words).unwrap();
@@ -134,7 +137,10 @@ async fn the_demo_walks(engine: Engine) {
     // On data that it made before.
     let (exit, printed) = place.cli_raw(&["demo", "--once"]).unwrap();
     assert_eq!(exit, Some(0), "{printed}");
-    assert_eq!(place.cli(&["ledger", "verify"]).unwrap()["ok"], true);
+    // It keeps its books apart from those of the service.
+    let books = format!("sqlite:{}", place.data_dir().join("demo/cais.db").display());
+    let report = unstarted(Engine::Sqlite, &[("CAIS_DATABASE_URL", &books)]).cli(&["ledger", "verify"]).unwrap();
+    assert!(report["ok"] == true && report["entries"].as_u64() >= Some(2), "{report}");
 }
 
 #[tokio::test]
@@ -172,10 +178,29 @@ async fn every_mistake_of_the_configuration_is_named_at_once() {
         assert_eq!(place.cli_raw(command).unwrap().0, Some(1), "{command:?}");
     }
 
+    let junk = place.data_dir().join("junk.pem").display().to_string();
+    std::fs::write(&junk, "junk").unwrap();
+    let files = [
+        ("CAIS_DATA_DIR", "/proc/nowhere"),
+        ("CAIS_ACQUIRERS__MAIN__KIND", "bacen"),
+        ("CAIS_ACQUIRERS__MAIN__BASE_URL", "https://bank.example"),
+        ("CAIS_ACQUIRERS__MAIN__CLIENT_ID", "id"),
+        ("CAIS_ACQUIRERS__MAIN__CLIENT_SECRET", "secret"),
+        ("CAIS_ACQUIRERS__MAIN__PIX_KEY", "71d8a7cf-4a5c-4f0b-9c9c-0a4f1f9d6f0e"),
+        ("CAIS_ACQUIRERS__MAIN__CERTIFICATE_FILE", &junk),
+        ("CAIS_ACQUIRERS__MAIN__CA_FILE", &junk),
+    ];
+    let (exit, printed) = unstarted(Engine::Sqlite, &files).cli_raw(&["config", "check"]).unwrap();
+    assert_eq!(exit, Some(1), "{printed}");
+    for key in ["acquirers.main.ca_file:", "acquirers.main.certificate_file:", "data_dir:"] {
+        assert!(printed.contains(key), "{key} is not named: {printed}");
+    }
+
     let good = unstarted(Engine::Sqlite, &[]);
     assert_eq!(good.cli(&["config", "check"]).unwrap(), json!({"ok": true, "problems": []}));
     let shown = good.cli(&["config", "print"]).unwrap();
-    assert_eq!(shown["rate_limit_per_minute"]["value"], "600");
+    assert_eq!(shown["rate_limit_per_minute"]["value"], 600);
+    assert_eq!(shown["migrate_on_start"]["value"], false);
     assert!(!shown["master_key"].to_string().contains("00112233"), "secrets are masked: {shown}");
     assert!(good.cli_raw(&["config", "docs"]).unwrap().1.contains("CAIS_RATE_LIMIT_PER_MINUTE"));
 }
@@ -183,7 +208,13 @@ async fn every_mistake_of_the_configuration_is_named_at_once() {
 #[tokio::test]
 async fn sqlite_makes_its_own_master_key_and_postgres_demands_one() {
     let place = Cais::prepare(Engine::Sqlite, &[]).unwrap();
-    place.cli(&["account", "list"]).unwrap();
+    for command in [&["account", "list"][..], &["key", "revoke", "000000000000"], &["ledger", "verify"]] {
+        let (exit, printed) = place.cli_raw(command).unwrap();
+        assert_eq!(exit, Some(1), "{command:?}: {printed}");
+        assert!(printed.contains("there is no database at"), "{command:?}: {printed}");
+        assert!(!place.data_dir().join("master.key").exists(), "{command:?} makes nothing");
+    }
+    place.cli(&["account", "create", "--email", "a@b.co", "--name", "x", "--document", "12345678909"]).unwrap();
     let file = place.data_dir().join("master.key");
     assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
     let before = std::fs::read(&file).unwrap();

@@ -55,7 +55,7 @@ async fn register_one(acquirer: Arc<dyn Acquirer>, url: String, mut stop: watch:
             }
             Err(error) => {
                 if told.as_ref() != Some(&error) {
-                    tracing::warn!(acquirer = %acquirer.name(), %error, "the acquirer did not take the callback address; payments are found by asking meanwhile");
+                    tracing::warn!(acquirer = %acquirer.name(), %error, "the acquirer did not take the callback address; payments of pending charges are found by asking meanwhile");
                     told = Some(error);
                 }
             }

@@ -9,6 +9,7 @@ mod demo;
 pub mod http;
 pub mod ids;
 pub mod logging;
+mod measures;
 pub mod representation;
 mod sandbox_controls;
 pub mod secrets;

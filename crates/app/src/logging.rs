@@ -5,8 +5,9 @@ use std::io::{IsTerminal, stderr};
 
 use tracing_subscriber::EnvFilter;
 
-/// The HTTP server tells of each of its threads; a filter that names it hears them.
-const QUIET: &str = "actix_server=warn,";
+/// Muted unless the operator's filter names them: the HTTP server tells of each of its threads and, as an error, of every
+/// caller that does not speak HTTP; the pool tells in several lines what its users are told and log themselves.
+const QUIET: &str = "actix_server=warn,actix_http=off,r2d2=off,";
 
 /// How log lines look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

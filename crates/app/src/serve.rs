@@ -22,7 +22,7 @@ use crate::sandbox_controls::controls;
 use crate::secrets::callback_token;
 use crate::signals::Signals;
 use crate::wiring::{self, Foundation};
-use crate::{addresses, callbacks, workers};
+use crate::{addresses, callbacks, measures, workers};
 
 /// Seconds that requests in flight get after the service was told to end; the API answers within ten.
 const SHUTDOWN_S: u64 = 20;
@@ -115,6 +115,7 @@ impl Service {
         let metrics_handle = recorder.handle();
         // An error means that this process has one already, as in tests.
         let _installed = metrics::set_global_recorder(recorder);
+        measures::announce();
         let foundation = Foundation::open(&config).await?;
         let (sandbox, acquirers) = if configured.is_empty() {
             let sandbox = wiring::start_sandbox(&config).await?;

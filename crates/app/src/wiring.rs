@@ -119,14 +119,34 @@ pub fn configured_acquirers(config: &Config) -> Result<Vec<Arc<dyn Acquirer>>, P
     for settings in &config.acquirers {
         match configured_acquirer(settings) {
             Ok(acquirer) => acquirers.push(Arc::new(acquirer)),
-            Err(error) => problems.push(Problem {
-                key: format!("acquirers.{}", settings.name),
-                what: crate::logging::chain(error.as_ref()),
-                origin: "its certificates and addresses".to_owned(),
-            }),
+            Err(error) => problems.extend(problems_of_files(settings, &error)),
         }
     }
     if problems.is_empty() { Ok(acquirers) } else { Err(Problems(problems)) }
+}
+
+/// An error tells of one file only: each is tried without the other, so that all that are wrong are named.
+fn problems_of_files(settings: &AcquirerConfig, error: &anyhow::Error) -> Vec<Problem> {
+    let table = format!("acquirers.{}", settings.name);
+    let bare = AcquirerConfig { certificate_file: None, ca_file: None, ..settings.clone() };
+    let certificate = AcquirerConfig { certificate_file: settings.certificate_file.clone(), ..bare.clone() };
+    let authority = AcquirerConfig { ca_file: settings.ca_file.clone(), ..bare.clone() };
+    let mut problems = Vec::new();
+    if configured_acquirer(&bare).is_ok() {
+        for (key, file, alone) in
+            [("certificate_file", &settings.certificate_file, certificate), ("ca_file", &settings.ca_file, authority)]
+        {
+            if let (Some(file), Err(error)) = (file, configured_acquirer(&alone)) {
+                let what = crate::logging::chain(error.as_ref());
+                problems.push(Problem { key: format!("{table}.{key}"), what, origin: file.display().to_string() });
+            }
+        }
+    }
+    if problems.is_empty() {
+        let what = crate::logging::chain(error.as_ref());
+        problems.push(Problem { key: table, what, origin: "its certificates and addresses".to_owned() });
+    }
+    problems
 }
 
 fn configured_acquirer(settings: &AcquirerConfig) -> anyhow::Result<BacenAcquirer> {

@@ -1,6 +1,6 @@
 //! `cais account`: what operators do with accounts.
 
-use cais_domain::account::{Account, Feature, Features};
+use cais_domain::account::{Account, Feature, Features, Kyc};
 use cais_domain::document::Document;
 use cais_domain::fee::{FeeRule, Operation};
 use cais_domain::ids::AccountId;
@@ -51,6 +51,7 @@ pub enum AccountCommand {
     /// End an account's suspension
     Resume(Which),
     /// Switch features on and off: `pix_in`, `pix_out`, split, `crypto_in`, `crypto_out`
+    #[command(group = clap::ArgGroup::new("change").required(true).multiple(true).args(["enable", "disable"]))]
     Features {
         #[command(flatten)]
         which: Which,
@@ -69,16 +70,16 @@ pub enum AccountCommand {
         #[arg(long, value_parser = operation)]
         operation: Operation,
         /// The part that does not depend on the amount, in BRL
-        #[arg(long, value_parser = Money::parse, default_value = "0")]
+        #[arg(long, allow_negative_numbers = true, value_parser = Money::parse, default_value = "0")]
         fixed: Money,
         /// The part that is a percentage of the amount, from 0 to 100
-        #[arg(long, value_parser = Percentage::parse, default_value = "0")]
+        #[arg(long, allow_negative_numbers = true, value_parser = Percentage::parse, default_value = "0")]
         percent: Percentage,
         /// The least fee, in BRL
-        #[arg(long, value_parser = Money::parse)]
+        #[arg(long, allow_negative_numbers = true, value_parser = Money::parse)]
         min: Option<Money>,
         /// The greatest fee, in BRL
-        #[arg(long, value_parser = Money::parse)]
+        #[arg(long, allow_negative_numbers = true, value_parser = Money::parse)]
         max: Option<Money>,
     },
     /// Set the largest transactions
@@ -87,10 +88,10 @@ pub enum AccountCommand {
         #[command(flatten)]
         which: Which,
         /// Of a charge, in BRL
-        #[arg(long, value_parser = positive)]
+        #[arg(long, allow_negative_numbers = true, value_parser = positive)]
         charge: Option<Money>,
         /// Of a payout, in BRL
-        #[arg(long, value_parser = positive)]
+        #[arg(long, allow_negative_numbers = true, value_parser = positive)]
         payout: Option<Money>,
     },
     /// Set how long received money waits before it may be used
@@ -98,7 +99,7 @@ pub enum AccountCommand {
         #[command(flatten)]
         which: Which,
         /// Seconds; 0 is not at all
-        #[arg(long, value_parser = clap::value_parser!(u32).range(0..=MAX_RELEASE_DELAY_S))]
+        #[arg(long, allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(0..=MAX_RELEASE_DELAY_S))]
         seconds: u32,
     },
 }
@@ -136,12 +137,17 @@ pub async fn run(ports: &Ports, command: AccountCommand, output: Output) -> anyh
     let account = match command {
         AccountCommand::List => return print_all(ports, output).await,
         AccountCommand::Create { email, name, document, approve } => {
-            create::create(ports, create::CreateAccount { email, name, document, approve }).await?
+            let account = create::create(ports, create::CreateAccount { email, name, document, approve }).await?;
+            output.print(&as_json(&account), || for_people(&account) + &next_step(&account))?;
+            return Ok(());
         }
         AccountCommand::Approve(which) => approve::approve(ports, &which.email).await?,
         AccountCommand::Suspend(which) => suspend::suspend(ports, &which.email).await?,
         AccountCommand::Resume(which) => resume::resume(ports, &which.email).await?,
         AccountCommand::Features { which, enable, disable } => {
+            if let Some(both) = enable.iter().find(|feature| disable.contains(*feature)) {
+                anyhow::bail!("{} cannot be switched on and off at once", both.as_str());
+            }
             features::set(ports, &which.email, enable, disable).await?
         }
         AccountCommand::Fees { which, operation, fixed, percent, min, max } => {
@@ -220,6 +226,17 @@ fn as_json(account: &Account) -> Value {
         "release_delay_s": account.release_delay_s,
         "created_at": instant(account.created_at),
     })
+}
+
+/// What is left to do before the account can be used.
+fn next_step(account: &Account) -> String {
+    match account.kyc {
+        Kyc::Approved => String::new(),
+        Kyc::Pending | Kyc::Rejected => format!(
+            "\n\nIts KYC is not approved yet, so it cannot create charges. Next:\n  cais account approve --account {}",
+            account.email
+        ),
+    }
 }
 
 fn for_people(account: &Account) -> String {

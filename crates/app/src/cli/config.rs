@@ -6,7 +6,7 @@ use clap::Subcommand;
 use serde_json::{Map, Value, json};
 
 use super::output::{Output, say, table};
-use crate::config::{Config, Problems, Sources, docs};
+use crate::config::{Config, Effective, Problems, Sources, data_dir_problem, docs};
 use crate::wiring;
 
 /// What can be done with the configuration.
@@ -41,10 +41,13 @@ pub fn run(command: &ConfigCommand, sources: &Sources, output: Output) -> anyhow
 fn check(sources: &Sources, output: Output) -> anyhow::Result<ExitCode> {
     // Certificates are read too: what would stop `serve` is named here.
     let judged = Config::load(sources).and_then(|config| wiring::configured_acquirers(&config).map(|_| ()));
-    let Err(Problems(problems)) = judged else {
+    let mut problems = judged.err().map_or_else(Vec::new, |Problems(problems)| problems);
+    problems.extend(data_dir_problem(sources));
+    problems.sort_by(|one, other| one.key.cmp(&other.key));
+    if problems.is_empty() {
         output.print(&json!({ "ok": true, "problems": [] }), || "The configuration has no mistakes.".to_owned())?;
         return Ok(ExitCode::SUCCESS);
-    };
+    }
     if output.json {
         let problems: Vec<Value> = problems
             .iter()
@@ -61,7 +64,7 @@ fn print(config: &Config, output: Output) -> anyhow::Result<()> {
     let entries = &config.effective;
     let value: Map<String, Value> = entries
         .iter()
-        .map(|entry| (entry.key.clone(), json!({ "value": entry.value, "origin": entry.origin })))
+        .map(|entry| (entry.key.clone(), json!({ "value": typed(entry), "origin": entry.origin })))
         .collect();
     output.print(&Value::Object(value), || {
         let rows: Vec<Vec<String>> =
@@ -69,4 +72,10 @@ fn print(config: &Config, output: Output) -> anyhow::Result<()> {
         table(&["KEY", "VALUE", "FROM"], &rows)
     })?;
     Ok(())
+}
+
+/// A number as a number, a flag as a flag, all else as text.
+fn typed(entry: &Effective) -> Value {
+    let literal = entry.is_literal.then(|| serde_json::from_str(&entry.value).ok()).flatten();
+    literal.unwrap_or_else(|| Value::String(entry.value.clone()))
 }

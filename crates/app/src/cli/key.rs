@@ -27,7 +27,7 @@ pub enum KeyCommand {
         #[arg(long, value_parser = Scopes::parse)]
         scopes: Scopes,
         /// Days until it is refused; never without
-        #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u32).range(1..=i64::from(create::MAX_EXPIRES_IN_DAYS)))]
+        #[arg(long, value_name = "DAYS", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=i64::from(create::MAX_EXPIRES_IN_DAYS)))]
         expires_in_days: Option<u32>,
         /// Addresses and CIDR blocks it may be used from, separated by commas; everywhere without
         #[arg(long, value_name = "CIDR", value_delimiter = ',', value_parser = block)]

@@ -124,6 +124,9 @@ impl Cli {
             Command::Migrate { status } => migrate::run(&quiet(&sources)?, status, output),
             Command::Account(command) => {
                 let config = quiet(&sources)?;
+                if !matches!(command, account::AccountCommand::Create { .. }) {
+                    world::must_exist(&config)?;
+                }
                 block_on(world::with(config, async |ports| {
                     account::run(ports, command, output).await?;
                     Ok(ExitCode::SUCCESS)
@@ -131,6 +134,7 @@ impl Cli {
             }
             Command::Key(command) => {
                 let config = quiet(&sources)?;
+                world::must_exist(&config)?;
                 block_on(world::with(config, async |ports| {
                     key::run(ports, command, output).await?;
                     Ok(ExitCode::SUCCESS)
@@ -138,6 +142,7 @@ impl Cli {
             }
             Command::Ledger(ledger::LedgerCommand::Verify) => {
                 let config = quiet(&sources)?;
+                world::must_exist(&config)?;
                 block_on(world::with(config, async |ports| ledger::verify(ports, output).await))
             }
         }
@@ -177,6 +182,8 @@ mod tests {
             ("cais account create --email nobody --name Shop --document 12345678909", false),
             ("cais account features --account a@b.co --enable split,crypto_in --disable pix_out", true),
             ("cais account features --account a@b.co --enable gold", false),
+            ("cais account features --account a@b.co", false),
+            ("cais account limits --account a@b.co --charge -1", false),
             (
                 "cais account fees --account a@b.co --operation pix_in --fixed 0.50 --percent 0.99 --min 0.10 --max 5",
                 true,

@@ -34,7 +34,7 @@ pub const KEYS: &[Key] = &[
         "listen",
         "address and port",
         "127.0.0.1:8080",
-        "Where the API is served. Port 0 takes a free one; the real one is in `addresses.json` in the data directory.",
+        "Where the API is served. Port 0 takes a free one; the real one is in `addresses.json` in the data directory. With port 0 and no `public_url` the callback address that acquirers are given changes at each start: for production choose a port.",
     ),
     key(
         "admin_listen",

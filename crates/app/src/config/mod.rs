@@ -1,6 +1,7 @@
 //! The configuration: read once at the start, judged as a whole, every mistake named.
 
 mod acquirers;
+mod directory;
 pub mod docs;
 pub mod keys;
 mod problem;
@@ -31,6 +32,8 @@ use crate::secrets::MasterKey;
 pub const DEFAULT_LISTEN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 8080);
 /// Where metrics are served by default.
 pub const DEFAULT_ADMIN_LISTEN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 9090);
+/// The key of the data directory.
+const DATA_DIR: &str = "data_dir";
 /// The file of the default database, in the data directory.
 const DATABASE_FILE: &str = "cais.db";
 
@@ -110,8 +113,7 @@ impl Config {
             reader.wrong("admin_listen", "must differ from `listen`");
         }
         let public_url = reader.optional("public_url", url::base);
-        let data_dir =
-            PathBuf::from(reader.parsed("data_dir", "./data".to_owned(), "a directory", |text| Some(text.to_owned())));
+        let data_dir = read_data_dir(&mut reader);
         let database_url = read_database_url(&mut reader, &data_dir);
         let migrate_on_start = reader.flag("migrate_on_start", false);
         let sqlite = database_url.as_ref().is_none_or(DatabaseUrl::is_sqlite);
@@ -156,6 +158,18 @@ impl Config {
             effective,
         })
     }
+}
+
+/// What is wrong with the data directory, which nothing is made in; `None` also when no configuration can be read at all.
+#[must_use]
+pub fn data_dir_problem(sources: &Sources) -> Option<Problem> {
+    let mut reader = Reader::new(sources.merge().ok()?);
+    let what = directory::problem(&read_data_dir(&mut reader))?;
+    Some(Problem { key: DATA_DIR.to_owned(), what, origin: reader.origin(DATA_DIR) })
+}
+
+fn read_data_dir(reader: &mut Reader) -> PathBuf {
+    PathBuf::from(reader.parsed(DATA_DIR, "./data".to_owned(), "a directory", |text| Some(text.to_owned())))
 }
 
 /// Fits wherever this program runs.

@@ -27,6 +27,8 @@ pub struct Effective {
     pub value: String,
     /// Where it came from.
     pub origin: String,
+    /// Whether it is a number or true or false, rather than a text that may look like one.
+    pub is_literal: bool,
 }
 
 /// A configuration as it is being read.
@@ -133,7 +135,7 @@ impl Reader {
     /// A whole number in `range`, else `default`.
     pub fn number(&mut self, path: &str, default: u32, range: RangeInclusive<u32>) -> u32 {
         let Some(value) = self.find(path) else {
-            self.show(path, default.to_string());
+            self.show_literal(path, default.to_string());
             return default;
         };
         let number = match &value {
@@ -150,7 +152,7 @@ impl Reader {
             | Value::Array(..) => None,
         };
         if let Some(number) = number.filter(|number| range.contains(number)) {
-            self.show(path, number.to_string());
+            self.show_literal(path, number.to_string());
             number
         } else {
             self.wrong(path, format!("must be a whole number from {} to {}", range.start(), range.end()));
@@ -174,7 +176,7 @@ impl Reader {
             ) => None,
         };
         if let Some(flag) = flag {
-            self.show(path, flag.to_string());
+            self.show_literal(path, flag.to_string());
             flag
         } else {
             self.wrong(path, "must be true or false");
@@ -296,7 +298,8 @@ impl Reader {
         self.figment.find_value(path).ok()
     }
 
-    fn origin(&self, path: &str) -> String {
+    /// Where a key was set, or that it was not.
+    pub fn origin(&self, path: &str) -> String {
         self.find(path).map_or_else(|| NOT_SET.to_owned(), |value| source::origin(&self.figment, path, value.tag()))
     }
 
@@ -309,7 +312,14 @@ impl Reader {
         let origin = self
             .find(path)
             .map_or_else(|| "default".to_owned(), |value| source::origin(&self.figment, path, value.tag()));
-        self.effective.push(Effective { key: path.to_owned(), value, origin });
+        self.effective.push(Effective { key: path.to_owned(), value, origin, is_literal: false });
+    }
+
+    fn show_literal(&mut self, path: &str, value: String) {
+        self.show(path, value);
+        if let Some(entry) = self.effective.last_mut() {
+            entry.is_literal = true;
+        }
     }
 }
 

@@ -22,7 +22,11 @@ static DOCUMENT: LazyLock<Result<Bytes, String>> =
 static PAGES: LazyLock<Arc<Config<'static>>> = LazyLock::new(|| {
     // The validator's badge would be fetched from its authors' host.
     Arc::new(
-        Config::from("/v1/openapi.json").validator_url("none").try_it_out_enabled(false).display_request_duration(true),
+        Config::from("/v1/openapi.json")
+            .validator_url("none")
+            .try_it_out_enabled(false)
+            .display_request_duration(true)
+            .doc_expansion("none"),
     )
 });
 
@@ -51,8 +55,14 @@ pub fn page(file: &str) -> Result<Reply, ApiError> {
         HeaderValue::try_from(file.content_type).map_err(|error| ApiError::internal(error.to_string()))?;
     let extra = Some((CONTENT_SECURITY_POLICY, POLICY));
     let bytes = match file.bytes {
+        bytes if content_type.as_bytes().starts_with(b"text/html") => Bytes::from(titled(&bytes)),
         Cow::Borrowed(bytes) => Bytes::from_static(bytes),
         Cow::Owned(bytes) => Bytes::from(bytes),
     };
     Ok(Reply { extra, ..Reply::typed(content_type, bytes) })
+}
+
+/// A page under our name instead of its authors'.
+fn titled(page: &[u8]) -> String {
+    String::from_utf8_lossy(page).replace("<title>Swagger UI</title>", "<title>Cais API</title>")
 }

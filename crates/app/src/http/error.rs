@@ -126,6 +126,8 @@ pub struct ApiError {
     pub allow: Option<String>,
     /// What the log is told and the caller is not.
     pub cause: Option<String>,
+    /// Whether it is as it should be, so that the log need not raise an alarm.
+    pub is_expected: bool,
 }
 
 impl ApiError {
@@ -139,13 +141,21 @@ impl ApiError {
             retry_after_s: None,
             allow: None,
             cause: None,
+            is_expected: false,
         }
     }
 
-    /// A request that breaks rules.
+    /// A request that breaks rules. Its text repeats the only problem, or tells how many there are.
     #[must_use]
     pub fn invalid(issues: Vec<Issue>) -> Self {
-        Self { issues, ..Self::new(ErrorCode::ValidationError) }
+        let error = Self::new(ErrorCode::ValidationError);
+        let error = match issues.as_slice() {
+            [] => error,
+            [only] if only.path.is_empty() => error.saying(format!("The request is not valid: {}.", only.message)),
+            [only] => error.saying(format!("The request is not valid: {} {}.", only.path, only.message)),
+            all => error.saying(format!("The request is not valid: {} problems, listed in issues.", all.len())),
+        };
+        Self { issues, ..error }
     }
 
     /// A bug or a damaged store, with the cause for the log.

@@ -28,7 +28,8 @@ pub async fn ready(state: &AppState) -> Result<Reply, ApiError> {
     let not_ready =
         |cause: String| ApiError::new(ErrorCode::ServiceUnavailable).retry_after(STORE_RETRY_AFTER_S).because(cause);
     if state.draining.load(Ordering::Relaxed) {
-        return Err(not_ready("the process is about to stop".to_owned()));
+        let error = not_ready("the process is about to stop".to_owned());
+        return Err(ApiError { is_expected: true, ..error });
     }
     match tokio::time::timeout(READY_WITHIN, state.ports.maintenance.ready()).await {
         Ok(Ok(())) => Ok(live()),

@@ -50,6 +50,7 @@ pub async fn answer(state: Arc<AppState>, router: Arc<Router>, request: HttpRequ
         status: reply.status,
         code: error.as_ref().map(|error| error.code.name()),
         cause: error.as_ref().and_then(|error| error.cause.as_deref()),
+        is_expected: error.as_ref().is_some_and(|error| error.is_expected),
         replay_of: reply.replay_of,
         took: started.elapsed(),
     });

@@ -68,6 +68,8 @@ pub struct Answered<'a> {
     pub code: Option<&'static str>,
     /// What went wrong, for us only.
     pub cause: Option<&'a str>,
+    /// Whether a failure is as it should be.
+    pub is_expected: bool,
     /// The request whose answer was repeated.
     pub replay_of: Option<RequestId>,
     /// How long it took.
@@ -140,7 +142,7 @@ impl RouteNumbers {
         let replay_of = replay_of.map(tracing::field::display);
         let (route, status, took_us) =
             (self.pattern, status.as_u16(), u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
-        if status >= 500 && *code != Some("not_implemented") {
+        if status >= 500 && !answered.is_expected && *code != Some("not_implemented") {
             tracing::error!(request_id = %request, method, route, status, took_us, account, key, code, cause, replay_of, "answered");
         } else {
             tracing::info!(request_id = %request, method, route, status, took_us, account, key, code, cause, replay_of, "answered");

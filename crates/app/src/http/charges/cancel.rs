@@ -40,7 +40,7 @@ impl From<CancelChargeError> for ApiError {
     fn from(error: CancelChargeError) -> Self {
         match error {
             CancelChargeError::NotPermitted(reason) => reason.into(),
-            CancelChargeError::NotFound => Self::new(ErrorCode::NotFound),
+            CancelChargeError::NotFound => Self::new(ErrorCode::NotFound).saying("There is no such charge."),
             CancelChargeError::InProgress { retry_after_s } => {
                 Self::new(ErrorCode::ExternalIdInProgress).retry_after(retry_after_s)
             }

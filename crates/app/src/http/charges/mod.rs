@@ -38,7 +38,7 @@ fn name(segment: &str) -> Result<ChargeName, String> {
 impl From<FetchChargeError> for ApiError {
     fn from(error: FetchChargeError) -> Self {
         match error {
-            FetchChargeError::NotFound => Self::new(ErrorCode::NotFound),
+            FetchChargeError::NotFound => Self::new(ErrorCode::NotFound).saying("There is no such charge."),
             FetchChargeError::InProgress { retry_after_s } => {
                 Self::new(ErrorCode::ExternalIdInProgress).retry_after(retry_after_s)
             }

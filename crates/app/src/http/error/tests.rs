@@ -28,7 +28,7 @@ fn the_envelope_is_that_of_the_contract() {
         envelope(&error).get("error"),
         Some(&json!({
             "code": "VALIDATION_ERROR",
-            "message": "The request is not valid.",
+            "message": "The request is not valid: 2 problems, listed in issues.",
             "retryable": false,
             "issues": [
                 {"path": "split[0].percentage", "message": "must be \"small\""},
@@ -37,6 +37,13 @@ fn the_envelope_is_that_of_the_contract() {
             "retry_after": 7,
         }))
     );
+}
+
+#[test]
+fn an_only_problem_is_told_in_the_message() {
+    let message = |path: &str| ApiError::invalid(vec![Issue::new(path, "must be a number")]).message;
+    assert_eq!(message("amount"), "The request is not valid: amount must be a number.");
+    assert_eq!(message(""), "The request is not valid: must be a number.");
 }
 
 #[test]

@@ -56,7 +56,8 @@ pub fn failure(code: ErrorCode) -> Option<Value> {
     let is_about_fields = code == ErrorCode::ValidationError;
     let issues = if is_about_fields { vec![Issue::new("amount", "must be at least 2.00")] } else { Vec::new() };
     let retry_after_s = code.is_retryable().then_some(2);
-    let error = ApiError { issues, retry_after_s, ..ApiError::new(code) };
+    let error = if is_about_fields { ApiError::invalid(issues) } else { ApiError::new(code) };
+    let error = ApiError { retry_after_s, ..error };
     let request = RequestId::parse("req_01h455vb4pex5vsknk084sn02q").ok()?;
     serde_json::from_slice(&error.body(request)).ok()
 }

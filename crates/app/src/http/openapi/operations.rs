@@ -190,7 +190,7 @@ pub fn describe(endpoint: Endpoint) -> Description {
                 "reserved",
                 "reserved",
                 "Reserved capability",
-                "Boleto and card are reserved: always 501.",
+                "Boleto and card are reserved: whatever the method, here and on every path below, the answer is 501.",
                 Vec::new(),
             )
         },
@@ -216,6 +216,7 @@ pub fn describe(endpoint: Endpoint) -> Description {
             )
         },
         Endpoint::SandboxFaults => Description {
+            errors: &[ErrorCode::NotFound],
             request: Some(("NewFaults", examples::literal(r#"{"mode":"slow","latency_ms":2000}"#))),
             ..plain(
                 "sandboxSetFaults",
@@ -231,6 +232,7 @@ pub fn describe(endpoint: Endpoint) -> Description {
             )
         },
         Endpoint::SandboxClock => Description {
+            errors: &[ErrorCode::NotFound],
             request: Some(("Clock", examples::literal(r#"{"offset_s":3600}"#))),
             ..plain(
                 "sandboxSetClock",
@@ -257,8 +259,8 @@ pub fn describe(endpoint: Endpoint) -> Description {
         Endpoint::Metrics => plain(
             "metrics",
             "operations",
-            "Numbers about the service",
-            "On the admin address only.",
+            "Numbers about the service, on the admin address only",
+            "Served on `admin_listen` and not on this address, where it is 404.",
             vec![file("text/plain", "The text format of Prometheus.")],
         ),
         Endpoint::OpenApi => {
@@ -282,7 +284,7 @@ pub fn describe(endpoint: Endpoint) -> Description {
             )
         },
         Endpoint::Callback => Description {
-            errors: &[ErrorCode::NotFound, ErrorCode::PayloadTooLarge],
+            errors: &[ErrorCode::ValidationError, ErrorCode::NotFound, ErrorCode::PayloadTooLarge],
             ..plain(
                 "acquirerCallback",
                 "callbacks",

@@ -42,6 +42,7 @@ pub struct Charge {
     #[schema(required)]
     pub external_id: Option<String>,
     /// BRL, two decimals.
+    #[schema(multiple_of = 0.01)]
     pub amount: f64,
     /// Where it stands.
     pub status: ChargeStatus,
@@ -83,7 +84,7 @@ pub struct SplitItem {
     #[schema(format = Email, max_length = 200)]
     pub recipient_email: String,
     /// Share of the net value in percent, at most four decimals.
-    #[schema(exclusive_minimum = 0, maximum = 100)]
+    #[schema(exclusive_minimum = 0, maximum = 100, multiple_of = 0.0001)]
     pub percentage: f64,
 }
 
@@ -91,7 +92,7 @@ pub struct SplitItem {
 #[derive(ToSchema)]
 pub struct NewCharge {
     /// BRL, at most two decimals.
-    #[schema(minimum = 2)]
+    #[schema(minimum = 2, multiple_of = 0.01)]
     pub amount: f64,
     /// Shown to the payer.
     #[schema(max_length = 140)]
@@ -120,12 +121,16 @@ pub struct NewCharge {
 #[derive(ToSchema)]
 pub struct Balance {
     /// Available for withdrawal now.
+    #[schema(multiple_of = 0.01)]
     pub available_balance: f64,
     /// Received, awaiting release.
+    #[schema(multiple_of = 0.01)]
     pub pending_balance: f64,
     /// Held because of a Pix infraction (MED) or review.
+    #[schema(multiple_of = 0.01)]
     pub blocked_balance: f64,
     /// Available, pending and blocked together.
+    #[schema(multiple_of = 0.01)]
     pub total_balance: f64,
     /// Always `BRL`.
     pub currency: String,
@@ -179,7 +184,7 @@ pub struct Health {
 #[derive(ToSchema)]
 pub struct SandboxPayment {
     /// BRL; the charge's amount unless given.
-    #[schema(minimum = 0.01)]
+    #[schema(minimum = 0.01, multiple_of = 0.01)]
     pub amount: Option<f64>,
 }
 

@@ -78,6 +78,7 @@ async fn the_pages_load_nothing_from_elsewhere() {
     assert!(index.header("content-type").unwrap().starts_with("text/html"));
     assert!(index.header("content-security-policy").unwrap().starts_with("default-src 'self'"));
     let page = String::from_utf8(index.body).unwrap();
+    assert!(page.contains("<title>Cais API</title>"), "{page}");
     assert!(!page.contains("http://") && !page.contains("https://") && !page.contains("\"//"), "{page}");
     let parts: BTreeSet<_> = ["src=\"", "href=\""]
         .iter()
