@@ -1,0 +1,186 @@
+//! The command line: which part is measured, how long, and where the figures go.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use anyhow::Result;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::database::{Engine, Postgres};
+use crate::machine::Machine;
+use crate::report::{self, Line, Report};
+use crate::{bare, memory, pages, requests, store};
+
+/// Measures Cais and says whether its targets are met.
+#[derive(Debug, Parser)]
+#[command(name = "cais-bench", version, args_conflicts_with_subcommands = true)]
+struct Cli {
+    #[command(flatten)]
+    run: Run,
+    #[command(subcommand)]
+    internal: Option<Internal>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Internal {
+    /// The handler that a GET is compared with
+    #[command(name = bare::SUBCOMMAND, hide = true)]
+    Bare {
+        #[arg(long)]
+        workers: usize,
+        #[arg(long)]
+        bytes: usize,
+    },
+}
+
+/// What to measure.
+#[derive(Debug, Args)]
+struct Run {
+    /// Which part
+    #[arg(value_enum, default_value_t = Part::All)]
+    part: Part,
+    /// On which database
+    #[arg(long, value_enum, default_value_t = Engines::Both)]
+    engine: Engines,
+    /// How long each round counts; 5, or 1 with --quick
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=60))]
+    seconds: Option<u64>,
+    /// The short run, under two minutes: its figures are rough
+    #[arg(long)]
+    quick: bool,
+    /// Print JSON for programs instead of a table for people
+    #[arg(long)]
+    json: bool,
+    /// Also put the table between the marks of a Markdown page
+    #[arg(long, value_name = "PAGE", num_args = 0..=1, default_missing_value = "docs/BENCHMARKS.md")]
+    write: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Part {
+    All,
+    Store,
+    Http,
+    Memory,
+    Pages,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Engines {
+    Postgres,
+    Sqlite,
+    Both,
+}
+
+/// How long and how much.
+#[derive(Debug, Clone, Copy)]
+pub struct Plan {
+    /// Seconds that a round counts.
+    pub seconds: u64,
+    /// Rounds of each measurement; what is compared takes turns.
+    pub rounds: usize,
+    /// Whether it is the short run.
+    pub quick: bool,
+}
+
+/// Carries out what was typed.
+///
+/// # Errors
+/// When something cannot be measured, or what was written does not add up. A missed target is no error.
+pub fn main() -> Result<()> {
+    let cli = Cli::parse();
+    match cli.internal {
+        Some(Internal::Bare { workers, bytes }) => bare::serve(workers, bytes),
+        None => cli.run.run(),
+    }
+}
+
+impl Run {
+    fn run(self) -> Result<()> {
+        let began = Instant::now();
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+        let server = self.engines().contains(&Engine::Postgres).then(Postgres::start).transpose()?;
+        let machine = Machine::look(server.as_ref());
+        tell(&format!("On: {}", machine.line()));
+        let lines = runtime.block_on(self.measure(server.as_ref()))?;
+        let report = Report { machine, quick: self.quick, took_s: began.elapsed().as_secs(), lines };
+        let text = if self.json { serde_json::to_string_pretty(&report)? } else { people(&report) };
+        writeln!(std::io::stdout(), "{text}")?;
+        self.write.as_deref().map_or(Ok(()), |page| report::write_into(page, &report))
+    }
+
+    async fn measure(&self, server: Option<&Postgres>) -> Result<Vec<Line>> {
+        let seconds = self.seconds.unwrap_or(if self.quick { 1 } else { 5 });
+        let rounds = if self.quick { 2 } else { 3 };
+        let plan = Plan { seconds, rounds, quick: self.quick };
+        let mut all = Vec::new();
+        for part in [Part::Store, Part::Http, Part::Memory, Part::Pages] {
+            if self.part != part && self.part != Part::All {
+                continue;
+            }
+            for engine in self.engines() {
+                tell(&format!("{part:?}, {}", engine.name()));
+                let lines = match part {
+                    Part::All | Part::Store => store::measure(engine, server, plan).await?,
+                    Part::Http => requests::measure(engine, server, plan).await?,
+                    Part::Memory => memory::measure(engine, server, plan).await?,
+                    Part::Pages => pages::measure(engine, server, plan).await?,
+                };
+                for line in &lines {
+                    tell(&report::one(line));
+                }
+                all.extend(lines);
+            }
+        }
+        Ok(all)
+    }
+
+    fn engines(&self) -> Vec<Engine> {
+        match self.engine {
+            Engines::Postgres => vec![Engine::Postgres],
+            Engines::Sqlite => vec![Engine::Sqlite],
+            Engines::Both => vec![Engine::Postgres, Engine::Sqlite],
+        }
+    }
+}
+
+/// How the run goes on, beside what it prints in the end.
+fn tell(text: &str) {
+    // Nobody may be reading.
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+fn people(report: &Report) -> String {
+    let verdict = if report.all_met() { "every target is met" } else { "not every target is met" };
+    let (machine, table) = (report.machine.line(), report::table(&report.lines));
+    format!("{machine}\n\n{table}\nIn {} s: {verdict}.", report.took_s)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{CommandFactory as _, Parser as _};
+
+    use super::Cli;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn what_may_be_typed() {
+        for (line, good) in [
+            ("cais-bench", true),
+            ("cais-bench all --quick --json", true),
+            ("cais-bench store --engine postgres --seconds 2", true),
+            ("cais-bench http --write", true),
+            ("cais-bench pages --write page.md", true),
+            ("cais-bench bare --workers 2 --bytes 600", true),
+            ("cais-bench everything", false),
+            ("cais-bench --seconds 0", false),
+        ] {
+            assert_eq!(Cli::try_parse_from(line.split(' ')).is_ok(), good, "{line}");
+        }
+    }
+}

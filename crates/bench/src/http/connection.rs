@@ -1,0 +1,110 @@
+//! One connection that is kept alive, and just enough of HTTP/1.1 (RFC 9112) to know where an answer ends.
+
+use std::net::SocketAddr;
+use std::ops::Range;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail, ensure};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+/// No answer takes longer.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// No answer is larger, in bytes.
+const MAX_ANSWER: usize = 4 * 1024 * 1024;
+const LENGTH_HEADER: &[u8] = b"content-length:";
+const END_OF_HEAD: &[u8] = b"\r\n\r\n";
+
+/// A connection to the service under test.
+#[derive(Debug)]
+pub struct Connection {
+    stream: TcpStream,
+    buffer: Vec<u8>,
+}
+
+/// An answer; the body is borrowed from the connection.
+#[derive(Debug, Clone, Copy)]
+pub struct Answer<'a> {
+    /// The status code.
+    pub status: u16,
+    /// The body.
+    pub body: &'a [u8],
+}
+
+struct Head {
+    status: u16,
+    body: Range<usize>,
+}
+
+impl Connection {
+    /// Connects.
+    ///
+    /// # Errors
+    /// When nobody listens.
+    pub async fn open(address: SocketAddr) -> Result<Self> {
+        let stream = timeout(PATIENCE, TcpStream::connect(address)).await.context("connect: too late")??;
+        stream.set_nodelay(true)?;
+        Ok(Self { stream, buffer: Vec::with_capacity(16 * 1024) })
+    }
+
+    /// Sends a whole request and waits for its whole answer.
+    ///
+    /// # Errors
+    /// When the connection breaks, the answer is late, too large, or has no `content-length`.
+    pub async fn ask(&mut self, request: &[u8]) -> Result<Answer<'_>> {
+        self.buffer.clear();
+        let head = timeout(PATIENCE, self.exchange(request)).await.context("no answer in time")??;
+        let body = self.buffer.get(head.body).context("the answer is shorter than it said")?;
+        Ok(Answer { status: head.status, body })
+    }
+
+    async fn exchange(&mut self, request: &[u8]) -> Result<Head> {
+        self.stream.write_all(request).await?;
+        let mut head = None;
+        loop {
+            ensure!(self.stream.read_buf(&mut self.buffer).await? > 0, "the connection was closed");
+            ensure!(self.buffer.len() <= MAX_ANSWER, "the answer is too large");
+            if head.is_none() {
+                head = parse(&self.buffer)?;
+            }
+            if let Some(found) = head.take_if(|head| self.buffer.len() >= head.body.end) {
+                return Ok(found);
+            }
+        }
+    }
+}
+
+/// The head of an answer, once all of it is there.
+fn parse(bytes: &[u8]) -> Result<Option<Head>> {
+    let Some(end) = bytes.windows(END_OF_HEAD.len()).position(|window| window == END_OF_HEAD) else { return Ok(None) };
+    let head = bytes.get(..end).unwrap_or_default();
+    let start = end.saturating_add(END_OF_HEAD.len());
+    let status = head.get(9..12).and_then(number).and_then(|status| u16::try_from(status).ok());
+    let Some(status) = status else { bail!("no status line: {}", String::from_utf8_lossy(head)) };
+    let length = head.split(|byte| *byte == b'\n').find_map(|line| {
+        let (name, value) = line.split_at_checked(LENGTH_HEADER.len())?;
+        if name.eq_ignore_ascii_case(LENGTH_HEADER) { number(value.trim_ascii()) } else { None }
+    });
+    let length = length.context("an answer without content-length")?;
+    Ok(Some(Head { status, body: start..start.saturating_add(length) }))
+}
+
+fn number(digits: &[u8]) -> Option<usize> {
+    str::from_utf8(digits).ok()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_head_is_understood_once_it_is_whole() {
+        let answer = b"HTTP/1.1 201 Created\r\nx: y\r\nContent-Length: 2\r\n\r\n{}";
+        let found = |bytes: &[u8]| parse(bytes).ok().flatten().map(|head| (head.status, head.body));
+        assert_eq!(found(answer), Some((201, 49..51)));
+        assert_eq!(found(answer.get(..40).unwrap_or_default()), None);
+        assert!(parse(b"HTTP/1.1 204 No Content\r\n\r\n").is_err());
+        assert!(parse(b"nonsense\r\n\r\n").is_err());
+    }
+}

@@ -1,0 +1,160 @@
+//! A closed loop over many connections: each asks again as soon as it is answered.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, anyhow};
+use futures_util::future::try_join_all;
+
+use super::{Answer, Connection};
+use crate::latency::Latencies;
+use crate::numbers::per_second;
+use crate::window::{Until, Window};
+
+/// What one connection asks, and what it expects.
+pub trait Script: Send + 'static {
+    /// The next request, whole.
+    ///
+    /// # Errors
+    /// When there is none: the load fails.
+    fn request(&mut self) -> Result<&[u8]>;
+
+    /// Judges an answer.
+    ///
+    /// # Errors
+    /// Why it is not what was expected; it counts as an error of the load.
+    fn answer(&mut self, answer: Answer<'_>) -> Result<()>;
+}
+
+/// A load: one connection for each script.
+#[derive(Debug)]
+pub struct Load<S> {
+    /// Where the service listens.
+    pub address: SocketAddr,
+    /// What each connection does.
+    pub scripts: Vec<S>,
+    /// When it ends.
+    pub until: Until,
+}
+
+/// What a load found.
+#[derive(Debug)]
+pub struct Outcome<S> {
+    /// Requests that were answered as expected, in all.
+    pub answered: u64,
+    /// Requests that were answered otherwise, in all.
+    pub errors: u64,
+    /// The first of those.
+    pub first_error: Option<String>,
+    /// Requests that were answered as expected while it counted.
+    pub measured: u64,
+    /// How long it counted.
+    pub elapsed: Duration,
+    /// What callers waited while it counted.
+    pub latencies: Latencies,
+    /// The scripts, with what they noted.
+    pub scripts: Vec<S>,
+}
+
+impl<S> Outcome<S> {
+    /// Requests that were answered as expected, per second.
+    #[must_use]
+    pub fn rate(&self) -> f64 {
+        per_second(self.measured, self.elapsed)
+    }
+
+    /// Fails unless every answer was as expected.
+    ///
+    /// # Errors
+    /// The first that was not.
+    pub fn clean(self) -> Result<Self> {
+        match self.first_error {
+            None => Ok(self),
+            Some(first) => Err(anyhow!("{} of {} answers were wrong; first: {first}", self.errors, self.answered)),
+        }
+    }
+}
+
+struct Ran<S> {
+    script: S,
+    answered: u64,
+    errors: u64,
+    first_error: Option<String>,
+    measured: u64,
+    latencies: Latencies,
+}
+
+impl<S: Script> Load<S> {
+    /// Runs it on one thread of its own.
+    ///
+    /// # Errors
+    /// When a connection breaks or a script has no request.
+    pub async fn run(self) -> Result<Outcome<S>> {
+        tokio::task::spawn_blocking(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            runtime.block_on(self.run_here())
+        })
+        .await
+        .context("the load generator")?
+    }
+
+    async fn run_here(self) -> Result<Outcome<S>> {
+        let open = self.scripts.iter().map(|_| Connection::open(self.address));
+        let connections = try_join_all(open).await?;
+        let window = Arc::new(Window::open(self.until));
+        let callers = connections.into_iter().zip(self.scripts).map(|(connection, script)| {
+            let caller = tokio::spawn(caller(connection, script, Arc::clone(&window)));
+            async { caller.await.context("a caller")? }
+        });
+        let ran = try_join_all(callers.collect::<Vec<_>>()).await?;
+        Ok(sum(ran, window.elapsed()))
+    }
+}
+
+async fn caller<S: Script>(mut connection: Connection, mut script: S, window: Arc<Window>) -> Result<Ran<S>> {
+    let (mut answered, mut errors, mut measured) = (0_u64, 0_u64, 0_u64);
+    let mut first_error = None;
+    let mut latencies = Latencies::default();
+    let mut asked_at = Instant::now();
+    while window.next(asked_at).is_some() {
+        let answer = connection.ask(script.request()?).await?;
+        let answered_at = Instant::now();
+        match script.answer(answer) {
+            Ok(()) => {
+                answered = answered.saturating_add(1);
+                if window.counts(answered_at) {
+                    measured = measured.saturating_add(1);
+                    latencies.record(answered_at.duration_since(asked_at));
+                }
+            }
+            Err(error) => {
+                errors = errors.saturating_add(1);
+                first_error.get_or_insert_with(|| error.to_string());
+            }
+        }
+        asked_at = answered_at;
+    }
+    Ok(Ran { script, answered, errors, first_error, measured, latencies })
+}
+
+fn sum<S>(ran: Vec<Ran<S>>, elapsed: Duration) -> Outcome<S> {
+    let mut outcome = Outcome {
+        answered: 0,
+        errors: 0,
+        first_error: None,
+        measured: 0,
+        elapsed,
+        latencies: Latencies::default(),
+        scripts: Vec::new(),
+    };
+    for one in ran {
+        outcome.answered = outcome.answered.saturating_add(one.answered);
+        outcome.errors = outcome.errors.saturating_add(one.errors);
+        outcome.measured = outcome.measured.saturating_add(one.measured);
+        outcome.first_error = outcome.first_error.or(one.first_error);
+        outcome.latencies.merge(one.latencies);
+        outcome.scripts.push(one.script);
+    }
+    outcome
+}

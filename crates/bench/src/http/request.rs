@@ -1,0 +1,72 @@
+//! Whole requests as bytes, with places where a number changes from one to the next.
+
+use anyhow::{Context as _, Result};
+
+/// Stands for the number; as many digits as it has characters.
+const PLACE: &[u8] = b"############";
+
+/// A request in which every place takes the same number.
+#[derive(Debug, Clone)]
+pub struct Template {
+    bytes: Vec<u8>,
+    places: Vec<usize>,
+}
+
+impl Template {
+    /// Finds the places, each written `############`, in a request.
+    #[must_use]
+    pub fn new(bytes: Vec<u8>) -> Self {
+        let windows = bytes.windows(PLACE.len()).enumerate();
+        let places = windows.filter(|(_, window)| *window == PLACE).map(|(at, _)| at).collect();
+        Self { bytes, places }
+    }
+
+    /// The request with that number.
+    ///
+    /// # Errors
+    /// Never, unless a place lies outside the request.
+    pub fn with(&mut self, number: u64) -> Result<&[u8]> {
+        for place in &self.places {
+            let digits = self.bytes.get_mut(*place..place.saturating_add(PLACE.len())).context("place")?;
+            let mut rest = number;
+            for digit in digits.iter_mut().rev() {
+                *digit = b'0'.saturating_add(u8::try_from(rest % 10).unwrap_or_default());
+                rest /= 10;
+            }
+        }
+        Ok(&self.bytes)
+    }
+}
+
+/// A GET of `path`.
+#[must_use]
+pub fn get(path: &str, key: &str) -> Vec<u8> {
+    format!("GET {path} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer {key}\r\n\r\n").into_bytes()
+}
+
+/// A POST of a JSON body to `path`, with an idempotency key unless it is empty.
+#[must_use]
+pub fn post(path: &str, key: &str, idempotency_key: &str, body: &str) -> Vec<u8> {
+    let idempotency_key = match idempotency_key {
+        "" => String::new(),
+        text => format!("idempotency-key: {text}\r\n"),
+    };
+    let length = body.len();
+    format!(
+        "POST {path} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer {key}\r\n{idempotency_key}\
+         content-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
+    )
+    .into_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_place_takes_the_number() {
+        let mut template = Template::new(b"a############b############c".to_vec());
+        assert_eq!(template.with(42).ok(), Some(&b"a000000000042b000000000042c"[..]));
+        assert_eq!(template.with(1_234_567_890_123).ok(), Some(&b"a234567890123b234567890123c"[..]));
+    }
+}

@@ -1,0 +1,70 @@
+//! What the figures were taken on.
+
+use std::fs;
+
+use serde::Serialize;
+
+use crate::database::Postgres;
+use crate::process::output;
+
+/// The machine and the versions of what ran on it.
+#[derive(Debug, Clone, Serialize)]
+pub struct Machine {
+    /// Processors that may be used.
+    pub cores: usize,
+    /// What the processor calls itself.
+    pub processor: String,
+    /// Memory, in MiB.
+    pub memory_mib: u64,
+    /// The kernel.
+    pub kernel: String,
+    /// The database server's version.
+    pub postgres: String,
+    /// The compiler's version.
+    pub rustc: String,
+    /// The day of the run, in UTC.
+    pub day: String,
+}
+
+impl Machine {
+    /// Looks around; what cannot be found out is `unknown`.
+    #[must_use]
+    pub fn look(server: Option<&Postgres>) -> Self {
+        let program = server.map(|server| server.program("postgres").display().to_string());
+        let postgres = program.and_then(|program| output(&program, &["-V"]).ok());
+        let said = |program, arguments: &[&str]| known(output(program, arguments).ok());
+        Self {
+            cores: std::thread::available_parallelism().map_or(1, usize::from),
+            processor: known(field("/proc/cpuinfo", "model name")),
+            memory_mib: memory_mib(),
+            kernel: said("uname", &["-sr"]),
+            postgres: known(postgres),
+            rustc: said("rustc", &["-V"]),
+            day: said("date", &["-u", "+%Y-%m-%d"]),
+        }
+    }
+
+    /// One line for people.
+    #[must_use]
+    pub fn line(&self) -> String {
+        format!(
+            "{} cores ({}), {} MiB, {}, {}, {}, {}",
+            self.cores, self.processor, self.memory_mib, self.kernel, self.postgres, self.rustc, self.day
+        )
+    }
+}
+
+fn known(found: Option<String>) -> String {
+    found.map_or_else(|| "unknown".to_owned(), |text| text.trim().to_owned())
+}
+
+fn field(file: &str, name: &str) -> Option<String> {
+    let text = fs::read_to_string(file).ok()?;
+    let value = text.lines().find_map(|line| line.strip_prefix(name))?;
+    Some(value.trim_start_matches([' ', '\t', ':']).to_owned())
+}
+
+fn memory_mib() -> u64 {
+    let kib = field("/proc/meminfo", "MemTotal").and_then(|text| text.trim_end_matches("kB").trim().parse().ok());
+    kib.map_or(0, |kib: u64| kib / 1024)
+}

@@ -1,0 +1,61 @@
+//! What the service needs of the machine: memory when idle and after work, and the time of its start.
+
+use std::time::Duration;
+
+use anyhow::Result;
+
+use crate::cli::Plan;
+use crate::database::{Engine, Postgres};
+use crate::http::Load;
+use crate::numbers::{Rounds, median};
+use crate::process::resident_mib;
+use crate::report::{Line, Target};
+use crate::requests::creators;
+use crate::service::Service;
+use crate::window::Until;
+
+const LEVEL: &str = "memory";
+/// How many charges are created between the two looks at the memory.
+const CHARGES: u64 = 20_000;
+/// How often the start is tried.
+const STARTS: usize = 7;
+/// Idle is what a service is some time after its start.
+const IDLE: Duration = Duration::from_secs(2);
+
+/// Starts, memory, and starts again with what was created.
+///
+/// # Errors
+/// When the service fails or answers something else than 201.
+pub async fn measure(engine: Engine, server: Option<&Postgres>, plan: Plan) -> Result<Vec<Line>> {
+    let mut service = Service::start(engine, server).await?;
+    let starts = if plan.quick { 3 } else { STARTS };
+    let empty = restarts(&mut service, starts).await?;
+    tokio::time::sleep(IDLE).await;
+    let idle = resident_mib(service.process_id()?)?;
+    let scripts = creators(&service.keys, 0);
+    Load { address: service.address()?, scripts, until: Until::Calls(CHARGES) }.run().await?.clean()?;
+    let worked = resident_mib(service.process_id()?)?;
+    let full = restarts(&mut service, starts).await?;
+    service.stop_and_verify()?;
+    let line = |what: &str, value, unit| Line::new(LEVEL, engine.name(), what, value, unit);
+    let start = |what: &str, starts: Vec<f64>| {
+        let Rounds { low, high, number, .. } = Rounds::of(&starts);
+        let line = line(what, median(starts), " ms").note(format!("median of {number}"));
+        Line { spread: Some((low, high)), ..line }
+    };
+    Ok(vec![
+        start("start until ready, migrated database", empty).wanting(Target::AtMost(300.0)),
+        start("start until ready, 20,000 charges in the sandbox", full),
+        line("memory when idle, with the sandbox", idle, " MiB").wanting(Target::AtMost(60.0)),
+        line("memory after 20,000 charges from 64 callers", worked, " MiB").wanting(Target::AtMost(200.0)),
+    ])
+}
+
+/// How long each start took, in milliseconds.
+async fn restarts(service: &mut Service, times: usize) -> Result<Vec<f64>> {
+    let mut took = Vec::new();
+    for _ in 0..times {
+        took.push(service.restart().await?.as_secs_f64() * 1_000.0);
+    }
+    Ok(took)
+}

@@ -1,0 +1,91 @@
+//! Rates, ratios and spreads: the few things that a report computes.
+
+use std::time::Duration;
+
+/// A count as a real number, exact up to 2^53.
+#[must_use]
+pub fn real(count: u64) -> f64 {
+    let high = u32::try_from(count >> 32).unwrap_or(u32::MAX);
+    let low = u32::try_from(count & u64::from(u32::MAX)).unwrap_or(u32::MAX);
+    f64::from(high).mul_add(4_294_967_296.0, f64::from(low))
+}
+
+/// A length as a count.
+#[must_use]
+pub fn count(length: usize) -> u64 {
+    u64::try_from(length).unwrap_or(u64::MAX)
+}
+
+/// How often per second; 0 when no time passed.
+#[must_use]
+pub fn per_second(events: u64, elapsed: Duration) -> f64 {
+    ratio(real(events), elapsed.as_secs_f64())
+}
+
+/// One number in units of another; 0 when there is nothing to divide by.
+#[must_use]
+pub fn ratio(value: f64, unit: f64) -> f64 {
+    if unit > 0.0 { value / unit } else { 0.0 }
+}
+
+/// What several rounds of one measurement gave.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rounds {
+    /// How many there were.
+    pub number: usize,
+    /// Their arithmetic mean.
+    pub mean: f64,
+    /// The lowest.
+    pub low: f64,
+    /// The highest.
+    pub high: f64,
+}
+
+impl Rounds {
+    /// Sums up rounds; all zero when there was none.
+    #[must_use]
+    pub fn of(values: &[f64]) -> Self {
+        let sum: f64 = values.iter().sum();
+        Self {
+            number: values.len(),
+            mean: ratio(sum, real(count(values.len()))),
+            low: values.iter().copied().reduce(f64::min).unwrap_or_default(),
+            high: values.iter().copied().reduce(f64::max).unwrap_or_default(),
+        }
+    }
+}
+
+/// The middle value; 0 of none.
+#[must_use]
+pub fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_become_real_numbers_exactly() {
+        for (whole, expected) in
+            [(0, 0.0), (7, 7.0), (4_294_967_296, 4_294_967_296.0), (5_000_000_001, 5_000_000_001.0)]
+        {
+            assert_eq!(real(whole).to_bits(), f64::to_bits(expected), "{whole}");
+        }
+    }
+
+    #[test]
+    fn rounds_keep_mean_and_extremes() {
+        let rounds = Rounds::of(&[1.0, 2.0, 6.0]);
+        assert_eq!(format!("{rounds:?}"), "Rounds { number: 3, mean: 3.0, low: 1.0, high: 6.0 }");
+        assert_eq!(format!("{:?}", Rounds::of(&[])), "Rounds { number: 0, mean: 0.0, low: 0.0, high: 0.0 }");
+    }
+
+    #[test]
+    fn nothing_is_divided_by_zero() {
+        assert_eq!(per_second(5, Duration::ZERO).to_bits(), 0.0_f64.to_bits());
+        assert_eq!(median(Vec::new()).to_bits(), 0.0_f64.to_bits());
+        assert_eq!(median(vec![3.0, 1.0, 2.0]).to_bits(), 2.0_f64.to_bits());
+    }
+}

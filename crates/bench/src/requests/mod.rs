@@ -1,0 +1,161 @@
+//! The whole service over HTTP: creating charges, and reading paid ones beside a handler that does next to nothing.
+
+mod create;
+mod pay;
+mod read;
+
+pub use create::{Create, Created, creators};
+
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result, ensure};
+use cais_domain::account::Account;
+use cais_ports::{AccountQueries as _, PageRequest};
+
+use crate::bare;
+use crate::cli::Plan;
+use crate::database::{self, Engine, Postgres};
+use crate::http::{Connection, Load, Outcome, Script, get};
+use crate::latency::Latencies;
+use crate::numbers::{Rounds, count};
+use crate::process::{Cores, Meter, mean};
+use crate::report::{Line, Target};
+use crate::service::Service;
+use crate::store::count_charges;
+use crate::window::Until;
+
+const LEVEL: &str = "http";
+const RATE: &str = "/s";
+/// The mean of Pix on its record day (2025-12-05: 313.3 million).
+const ALL_OF_PIX: f64 = 3_626.0;
+/// How many paid charges are read in turn, so that none of them is hot.
+const PAID: usize = 10_000;
+/// The same in the short run.
+const PAID_IF_QUICK: usize = 3_000;
+/// Threads that serve, as many as the service has by default.
+const WORKERS: usize = 2;
+
+/// Creations, then reads.
+///
+/// # Errors
+/// When an answer is wrong, or what was answered is not what is stored.
+pub async fn measure(engine: Engine, server: Option<&Postgres>, plan: Plan) -> Result<Vec<Line>> {
+    let mut service = Service::start(engine, server).await?;
+    let address = service.address()?;
+    let mut parties = vec![("service", service.process_id()?), ("generator", std::process::id())];
+    if let (Engine::Postgres, Some(server)) = (engine, server) {
+        parties.push(("postgres", server.process_id()));
+    }
+    let mut created = Vec::new();
+    let mut creations = Series::default();
+    for round in 0..plan.rounds {
+        let load =
+            Load { address, scripts: creators(&service.keys, count(round)), until: Until::seconds(plan.seconds) };
+        let scripts = creations.add(metered(&parties, load).await?);
+        created.extend(scripts.into_iter().flat_map(|script: Create| script.created));
+    }
+    let wanted = if plan.quick { PAID_IF_QUICK } else { PAID };
+    if let Some(missing) = wanted.checked_sub(created.len()).filter(|missing| *missing > 0) {
+        let scripts = creators(&service.keys, count(plan.rounds));
+        let outcome = Load { address, scripts, until: Until::Calls(count(missing)) }.run().await?.clean()?;
+        created.extend(outcome.scripts.into_iter().flat_map(|script| script.created));
+    }
+    let paid: Vec<_> = created.iter().take(wanted).cloned().collect();
+    let paid = Arc::new(paid);
+    let paying = Load { address, scripts: pay::payers(&paid), until: Until::Calls(count(paid.len())) };
+    let (paying, pay_busy) = metered(&parties, paying).await?;
+
+    let bytes = body_bytes(&service, &paid).await?;
+    let (handler, bare_address) = bare::start(WORKERS, bytes)?;
+    let readers = read::readers(&paid);
+    let (mut reads, mut bare) = (Series::default(), Series::default());
+    let bare_parties = [("bare handler", handler.id()), ("generator", std::process::id())];
+    for _ in 0..plan.rounds {
+        let until = Until::seconds(plan.seconds);
+        reads.add(metered(&parties, Load { address, scripts: readers.clone(), until }).await?);
+        let load = Load { address: bare_address, scripts: readers.clone(), until };
+        bare.add(metered(&bare_parties, load).await?);
+    }
+    drop(handler);
+    service.stop_and_verify()?;
+    let stored = stored(&service.database).await?;
+    ensure!(stored == count(created.len()), "{stored} charges are stored of {} answered with 201", created.len());
+    let creations = creations
+        .line(engine, "POST /v1/charges, 64 connections")
+        .note(format!("no error; all {stored} answers were 201 and are stored"));
+    Ok(vec![
+        match engine {
+            Engine::Postgres => creations.wanting(Target::AtLeast(ALL_OF_PIX)),
+            Engine::Sqlite => creations,
+        },
+        paying_line(engine, paying, pay_busy),
+        reads
+            .line(engine, "GET /v1/charges/{id}, 64 connections")
+            .beside("bare handler", Rounds::of(&bare.rates))
+            .wanting(Target::AtLeast(0.4))
+            .note(format!("{wanted} paid charges in turn, {bytes} bytes each"))
+            .note(format!("beside the bare handler: {}", busy_text(&mean(&bare.busy)))),
+    ])
+}
+
+/// One kind of request, over all rounds.
+#[derive(Debug, Default)]
+struct Series {
+    rates: Vec<f64>,
+    latencies: Latencies,
+    busy: Vec<Vec<Cores>>,
+}
+
+impl Series {
+    fn add<S>(&mut self, (outcome, busy): (Outcome<S>, Vec<Cores>)) -> Vec<S> {
+        self.rates.push(outcome.rate());
+        self.latencies.merge(outcome.latencies);
+        self.busy.push(busy);
+        outcome.scripts
+    }
+
+    fn line(self, engine: Engine, what: &str) -> Line {
+        let rounds = Rounds::of(&self.rates);
+        Line::of_rounds(LEVEL, engine.name(), what, rounds, RATE)
+            .waited(self.latencies.percentiles())
+            .busy(mean(&self.busy))
+            .note(format!("{} rounds", rounds.number))
+    }
+}
+
+fn paying_line<S>(engine: Engine, paying: Outcome<S>, busy: Vec<Cores>) -> Line {
+    let rate = paying.rate();
+    let what = "POST /v1/sandbox/charges/{id}/pay, to the credit";
+    Line::new(LEVEL, engine.name(), what, rate, RATE).waited(paying.latencies.percentiles()).busy(busy)
+}
+
+fn busy_text(busy: &[Cores]) -> String {
+    busy.iter().map(|busy| format!("{} {:.2}", busy.who, busy.cores)).collect::<Vec<_>>().join(", ")
+}
+
+async fn metered<S: Script>(parties: &[(&'static str, u32)], load: Load<S>) -> Result<(Outcome<S>, Vec<Cores>)> {
+    let meter = Meter::start(parties)?;
+    let outcome = load.run().await?.clean()?;
+    Ok((outcome, meter.stop()?))
+}
+
+/// How long the answer to a read is.
+async fn body_bytes(service: &Service, paid: &[Created]) -> Result<usize> {
+    let first = paid.first().context("nothing was created")?;
+    let mut connection = Connection::open(service.address()?).await?;
+    let answer = connection.ask(&get(&first.path(), &first.key)).await?;
+    ensure!(answer.status == 200, "{}", String::from_utf8_lossy(answer.body));
+    Ok(answer.body.len())
+}
+
+/// How many visible charges all accounts of a database have.
+async fn stored(url: &str) -> Result<u64> {
+    let persistence = database::open(url).await?;
+    let accounts = persistence.list_accounts(PageRequest { limit: 200, starting_after: None }).await?;
+    let mut stored = 0_u64;
+    for Account { id, .. } in accounts.rows {
+        stored = stored.saturating_add(count_charges(&persistence, id).await?);
+    }
+    persistence.close().await;
+    Ok(stored)
+}

@@ -1,0 +1,42 @@
+//! Callers that pay charges in the sandbox: each answer comes when the payment is credited.
+
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result, ensure};
+
+use super::Created;
+use crate::CALLERS;
+use crate::http::{Answer, Script, post};
+
+/// A caller that pays every 64th charge.
+#[derive(Debug)]
+pub struct Pay {
+    charges: Arc<Vec<Created>>,
+    next: usize,
+    request: Vec<u8>,
+}
+
+/// All callers of a load.
+#[must_use]
+pub fn payers(charges: &Arc<Vec<Created>>) -> Vec<Pay> {
+    (0..CALLERS).map(|next| Pay { charges: Arc::clone(charges), next, request: Vec::new() }).collect()
+}
+
+impl Script for Pay {
+    fn request(&mut self) -> Result<&[u8]> {
+        let charge = self.charges.get(self.next).or(self.charges.first()).context("no charges")?;
+        let path = format!("/v1/sandbox/charges/{}/pay", String::from_utf8_lossy(&charge.id));
+        self.request = post(&path, &charge.key, "", "{}");
+        self.next = self.next.saturating_add(CALLERS);
+        Ok(&self.request)
+    }
+
+    fn answer(&mut self, answer: Answer<'_>) -> Result<()> {
+        ensure!(answer.status == 200, "{}: {}", answer.status, String::from_utf8_lossy(answer.body));
+        let paid = answer.body.windows(PAID.len()).any(|window| window == PAID);
+        ensure!(paid, "not paid: {}", String::from_utf8_lossy(answer.body));
+        Ok(())
+    }
+}
+
+const PAID: &[u8] = br#""status":"paid""#;

@@ -1,0 +1,98 @@
+//! The real service with its built-in sandbox, on a database of its own, and keys to call it with.
+
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result};
+use cais_testkit::server::{self, Cais};
+use serde_json::Value;
+
+use crate::database::{Engine, Postgres};
+
+/// Accounts that call, each with a key of its own.
+const ACCOUNTS: usize = 16;
+/// More than any load here reaches, so that the window counts but never refuses.
+const RATE_LIMIT: &str = "1000000";
+/// A key that codes nothing worth hiding.
+const MASTER_KEY: &str = "0101010101010101010101010101010101010101010101010101010101010101";
+
+/// A service that runs for a measurement.
+pub struct Service {
+    cais: Cais,
+    /// One key for each account.
+    pub keys: Vec<String>,
+    /// Where its data is.
+    pub database: String,
+}
+
+impl Service {
+    /// Makes a database, brings it up to date, opens the accounts, and starts.
+    ///
+    /// # Errors
+    /// When one of these fails.
+    pub async fn start(engine: Engine, server: Option<&Postgres>) -> Result<Self> {
+        let mut settings =
+            vec![("CAIS_RATE_LIMIT_PER_MINUTE", RATE_LIMIT), ("CAIS_MASTER_KEY", MASTER_KEY), ("CAIS_LOG", "warn")];
+        let url = match engine {
+            Engine::Postgres => server.context("no server")?.fresh_database()?,
+            Engine::Sqlite => String::new(),
+        };
+        if !url.is_empty() {
+            settings.push(("CAIS_DATABASE_URL", &url));
+        }
+        // The kit's own server for tests has no fsync, so its database is never asked for.
+        let mut cais = Cais::prepare(server::Engine::Sqlite, &settings)?;
+        cais.cli(&["migrate"])?;
+        let keys = (0..ACCOUNTS).map(|number| key(&cais, number)).collect::<Result<Vec<_>>>()?;
+        let database = match engine {
+            Engine::Postgres => url,
+            Engine::Sqlite => format!("sqlite:{}", cais.data_dir().join("cais.db").display()),
+        };
+        cais.launch().await?;
+        Ok(Self { cais, keys, database })
+    }
+
+    /// Where it listens.
+    ///
+    /// # Errors
+    /// Never while it runs.
+    pub fn address(&self) -> Result<SocketAddr> {
+        self.cais.base_url().trim_start_matches("http://").parse().context("the address of the service")
+    }
+
+    /// Its process.
+    ///
+    /// # Errors
+    /// When it does not run.
+    pub fn process_id(&self) -> Result<u32> {
+        self.cais.process_id().context("the service does not run")
+    }
+
+    /// Ends it in order and starts it again; how long it took from the start of the process until it was ready.
+    ///
+    /// # Errors
+    /// When it does not end or does not become ready.
+    pub async fn restart(&mut self) -> Result<Duration> {
+        self.cais.terminate()?;
+        let began = Instant::now();
+        self.cais.launch().await?;
+        Ok(began.elapsed())
+    }
+
+    /// Ends it in order and lets its command line rebuild the ledger.
+    ///
+    /// # Errors
+    /// When it does not end, or the ledger does not add up.
+    pub fn stop_and_verify(&mut self) -> Result<()> {
+        self.cais.terminate()?;
+        self.cais.cli(&["ledger", "verify"]).map(drop)
+    }
+}
+
+fn key(cais: &Cais, number: usize) -> Result<String> {
+    let email = format!("shop{number}@bench.example");
+    let who = ["--email", &email, "--name", "Shop", "--document", "12345678909", "--approve"];
+    cais.cli(&[&["account", "create"], &who[..]].concat())?;
+    let made = cais.cli(&["key", "create", "--account", &email, "--name", "load", "--scopes", "all"])?;
+    made.get("key").and_then(Value::as_str).map(str::to_owned).context("`key create` printed no key")
+}

@@ -1,0 +1,80 @@
+//! Callers of the store: each hands over its next change as soon as the last one is durable.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result};
+use futures_util::future::try_join_all;
+
+use crate::CALLERS;
+use crate::latency::Latencies;
+use crate::numbers::per_second;
+use crate::window::{Until, Window};
+
+/// What the callers found.
+#[derive(Debug)]
+pub struct Called<T> {
+    /// What each call gave, also those that did not count.
+    pub gave: Vec<T>,
+    /// Calls that counted.
+    pub measured: u64,
+    /// How long it counted.
+    pub elapsed: Duration,
+    /// What callers waited while it counted.
+    pub latencies: Latencies,
+}
+
+impl<T> Called<T> {
+    /// Calls per second.
+    #[must_use]
+    pub fn rate(&self) -> f64 {
+        per_second(self.measured, self.elapsed)
+    }
+}
+
+/// Runs `step`, which gets the number of the call, with all callers at once.
+///
+/// # Errors
+/// The first that a step gave.
+pub async fn call<T, F>(until: Until, step: impl Fn(u64) -> F + Send + Sync + 'static) -> Result<Called<T>>
+where
+    T: Send + 'static,
+    F: Future<Output = Result<T>> + Send,
+{
+    let window = Arc::new(Window::open(until));
+    let step = Arc::new(step);
+    let tasks: Vec<_> = (0..CALLERS)
+        .map(|_| {
+            let (window, step) = (Arc::clone(&window), Arc::clone(&step));
+            tokio::spawn(async move { caller(&window, &*step).await })
+        })
+        .collect();
+    let ran = try_join_all(tasks).await.context("a caller")?;
+    let mut sum = Called { gave: Vec::new(), measured: 0, elapsed: window.elapsed(), latencies: Latencies::default() };
+    for one in ran {
+        let (gave, measured, latencies) = one?;
+        sum.gave.extend(gave);
+        sum.measured = sum.measured.saturating_add(measured);
+        sum.latencies.merge(latencies);
+    }
+    Ok(sum)
+}
+
+async fn caller<T, F: Future<Output = Result<T>>>(
+    window: &Window,
+    step: &impl Fn(u64) -> F,
+) -> Result<(Vec<T>, u64, Latencies)> {
+    let (mut gave, mut measured, mut latencies) = (Vec::new(), 0_u64, Latencies::default());
+    let mut began = Instant::now();
+    while let Some(number) = window.next(began) {
+        gave.push(step(number).await?);
+        let ended = Instant::now();
+        if window.counts(ended) {
+            measured = measured.saturating_add(1);
+            latencies.record(ended.duration_since(began));
+        }
+        began = ended;
+    }
+    Ok((gave, measured, latencies))
+}

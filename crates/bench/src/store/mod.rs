@@ -1,0 +1,128 @@
+//! The store by itself: 64 callers that hand over changes, beside pgbench that writes the same rows one by one.
+
+mod callers;
+pub mod changes;
+mod ours;
+mod pgbench;
+
+pub use ours::{count_charges, seed};
+
+use std::future::Future;
+
+use anyhow::Result;
+
+use crate::cli::Plan;
+use crate::database::{Engine, Place, Postgres};
+use crate::latency::Latencies;
+use crate::numbers::Rounds;
+use crate::process::{Cores, Meter, mean};
+use crate::report::{Line, Target};
+use crate::window::Until;
+use callers::Called;
+use ours::Ours;
+use pgbench::Pgbench;
+
+const LEVEL: &str = "store";
+const RATE: &str = "/s";
+/// How many payments a round has for each second that others take.
+const PAYMENTS_PER_SECOND: u64 = 12_000;
+/// The same in the short run.
+const PAYMENTS_IF_QUICK: u64 = 5_000;
+
+/// One kind of work, over all rounds.
+#[derive(Debug, Default)]
+struct Series {
+    ours: Vec<f64>,
+    theirs: Vec<f64>,
+    latencies: Latencies,
+    busy: Vec<Vec<Cores>>,
+}
+
+impl Series {
+    fn add<T>(&mut self, (called, busy): (Called<T>, Vec<Cores>)) -> Vec<T> {
+        self.ours.push(called.rate());
+        self.latencies.merge(called.latencies);
+        self.busy.push(busy);
+        called.gave
+    }
+
+    fn beside(&mut self, rate: Option<Result<f64>>) -> Result<()> {
+        self.theirs.extend(rate.transpose()?);
+        Ok(())
+    }
+
+    fn line(self, engine: Engine, what: &str, target: Option<Target>) -> Line {
+        let rounds = Rounds::of(&self.ours);
+        let ours = Line::of_rounds(LEVEL, engine.name(), what, rounds, RATE)
+            .waited(self.latencies.percentiles())
+            .busy(mean(&self.busy))
+            .note(format!("{} rounds", rounds.number));
+        if self.theirs.is_empty() {
+            return ours;
+        }
+        let beside = ours.beside("pgbench", Rounds::of(&self.theirs));
+        match target {
+            Some(target) => beside.wanting(target),
+            None => beside,
+        }
+    }
+}
+
+/// Creations and payments.
+///
+/// # Errors
+/// When the store or pgbench fails, or what was written does not add up.
+pub async fn measure(engine: Engine, server: Option<&Postgres>, plan: Plan) -> Result<Vec<Line>> {
+    let (place, beside) = (Place::fresh(engine, server)?, Place::fresh(engine, server)?);
+    let persistence = place.open().await?;
+    let mut ours = Ours::new(persistence.clone());
+    let server = server.filter(|_| engine == Engine::Postgres);
+    let mut theirs = None;
+    if let Some(server) = server {
+        beside.migrate().await?;
+        theirs = Some(Pgbench::new(server, beside.url().to_owned(), plan.seconds)?);
+    }
+    let mut parties = vec![("callers with the store", std::process::id())];
+    parties.extend(server.map(|server| ("postgres", server.process_id())));
+    let mut series: [Series; 4] = Default::default();
+    let [create, open, issue, confirm] = &mut series;
+    let until = Until::seconds(plan.seconds);
+    let payments = if plan.quick { PAYMENTS_IF_QUICK } else { PAYMENTS_PER_SECOND };
+    let payments = usize::try_from(plan.seconds.saturating_mul(payments))?;
+    for _ in 0..plan.rounds {
+        place.settle()?;
+        create.add(metered(&parties, ours.create(until)).await?);
+        create.beside(theirs.as_mut().map(Pgbench::create))?;
+        place.settle()?;
+        let opened = open.add(metered(&parties, ours.open(until)).await?);
+        open.beside(theirs.as_mut().map(Pgbench::open))?;
+        place.settle()?;
+        issue.add(metered(&parties, ours.issue(opened)).await?);
+        issue.beside(theirs.as_mut().map(Pgbench::issue))?;
+        let waiting = ours.waiting(payments).await?;
+        place.settle()?;
+        confirm.add(metered(&parties, ours.confirm(waiting)).await?);
+        confirm.beside(theirs.as_mut().map(Pgbench::confirm))?;
+    }
+    let verified = ours.verify().await?;
+    theirs.as_ref().map_or(Ok(()), Pgbench::verify)?;
+    drop(ours);
+    persistence.close().await;
+    let [create, open, issue, confirm] = series;
+    Ok(vec![
+        create.line(engine, "creations, both commits", Some(Target::AtLeast(8.0))).note(verified),
+        open.line(engine, "commit 1 of creations", None),
+        issue.line(engine, "commit 2 of creations", None),
+        confirm.line(engine, "payments onto one account", Some(Target::AtLeast(15.0))),
+    ])
+}
+
+/// What a load found, and who was busy meanwhile.
+async fn metered<T>(
+    parties: &[(&'static str, u32)],
+    load: impl Future<Output = Result<Called<T>>>,
+) -> Result<(Called<T>, Vec<Cores>)> {
+    let meter = Meter::start(parties)?;
+    let called = load.await?;
+    Ok((called, meter.stop()?))
+}

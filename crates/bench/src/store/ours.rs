@@ -1,0 +1,187 @@
+//! The store of Cais under 64 callers: creations and payments, each as the service commits them.
+
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result, ensure};
+use cais_domain::charge::{Charge, ChargeStatus};
+use cais_domain::ids::{AccountId, ChargeId};
+use cais_persistence::Persistence;
+use cais_ports::{ChangeSet, ChargeQueries as _, Maintenance as _, PageRequest, Store as _};
+use cais_testkit::builders::{fresh, in_status};
+use futures_util::future::try_join_all;
+
+use super::callers::{Called, call};
+use super::changes;
+use crate::numbers::count;
+use crate::window::Until;
+
+/// Over how many accounts creations are spread.
+const ACCOUNTS: usize = 16;
+/// How many charges one seeding change carries, and how many such changes wait at a time.
+const SEED_ROWS: usize = 200;
+const SEEDS_AT_ONCE: usize = 16;
+/// The longest page.
+const PAGE: u32 = 200;
+
+/// The store under test, and what was done to it.
+#[derive(Debug)]
+pub struct Ours {
+    store: Persistence,
+    accounts: Arc<Vec<AccountId>>,
+    hot: AccountId,
+    created: u64,
+    confirmed: u64,
+}
+
+impl Ours {
+    /// An empty store.
+    #[must_use]
+    pub fn new(store: Persistence) -> Self {
+        let accounts = (0..ACCOUNTS).map(|_| fresh()).collect();
+        Self { store, accounts: Arc::new(accounts), hot: fresh(), created: 0, confirmed: 0 }
+    }
+
+    /// Creations: both commits, one behind the other.
+    ///
+    /// # Errors
+    /// When a commit is refused.
+    pub async fn create(&mut self, until: Until) -> Result<Called<()>> {
+        let (store, accounts) = (self.store.clone(), Arc::clone(&self.accounts));
+        let called = call(until, move |number| {
+            let (store, account) = (store.clone(), account(&accounts, number));
+            async move {
+                let charge = changes::new_charge(account?);
+                commit(&store, changes::open(&charge)).await?;
+                commit(&store, changes::issue(&charge)).await
+            }
+        })
+        .await?;
+        self.created = self.created.saturating_add(count(called.gave.len()));
+        Ok(called)
+    }
+
+    /// Only commit 1 of creations.
+    ///
+    /// # Errors
+    /// When a commit is refused.
+    pub async fn open(&self, until: Until) -> Result<Called<Charge>> {
+        let (store, accounts) = (self.store.clone(), Arc::clone(&self.accounts));
+        call(until, move |number| {
+            let (store, account) = (store.clone(), account(&accounts, number));
+            async move {
+                let charge = changes::new_charge(account?);
+                commit(&store, changes::open(&charge)).await?;
+                Ok(charge)
+            }
+        })
+        .await
+    }
+
+    /// Only commit 2 of the creations that were opened.
+    ///
+    /// # Errors
+    /// When a commit is refused.
+    pub async fn issue(&mut self, opened: Vec<Charge>) -> Result<Called<()>> {
+        let called = each(&self.store, opened, changes::issue).await?;
+        self.created = self.created.saturating_add(count(called.gave.len()));
+        Ok(called)
+    }
+
+    /// So many charges of the hot account that wait for their payers.
+    ///
+    /// # Errors
+    /// When a commit is refused.
+    pub async fn waiting(&self, payments: usize) -> Result<Vec<Charge>> {
+        let waiting = |_| in_status(changes::new_charge(self.hot), ChargeStatus::Pending);
+        let charges: Vec<Charge> = (0..payments).map(waiting).collect();
+        seed(&self.store, &charges).await?;
+        Ok(charges)
+    }
+
+    /// Payments of charges of the hot account.
+    ///
+    /// # Errors
+    /// When a commit is refused.
+    pub async fn confirm(&mut self, waiting: Vec<Charge>) -> Result<Called<()>> {
+        let called = each(&self.store, waiting, changes::confirm).await?;
+        self.confirmed = self.confirmed.saturating_add(count(called.gave.len()));
+        Ok(called)
+    }
+
+    /// Rebuilds the ledger and counts what is there; says what was found right.
+    ///
+    /// # Errors
+    /// What is not right.
+    pub async fn verify(&self) -> Result<String> {
+        let report = self.store.verify_ledger().await?;
+        ensure!(report.differences.is_empty(), "the ledger does not add up: {:?}", report.differences.first());
+        // Two movements, each with two sides: the net amount and the fee.
+        ensure!(report.entries == self.confirmed.saturating_mul(4), "{} entries", report.entries);
+        let events = self.store.last_sequence(self.hot).await?;
+        ensure!(u64::try_from(events).ok() == Some(self.confirmed), "{events} events of {} payments", self.confirmed);
+        let visible = try_join_all(self.accounts.iter().map(|account| count_charges(&self.store, *account))).await?;
+        let visible: u64 = visible.into_iter().sum();
+        ensure!(visible == self.created, "{visible} charges of {} creations", self.created);
+        let paid = count_charges(&self.store, self.hot).await?;
+        ensure!(paid == self.confirmed, "{paid} charges of {} payments", self.confirmed);
+        let (created, confirmed) = (self.created, self.confirmed);
+        Ok(format!(
+            "afterwards {created} creations and {confirmed} payments counted, ledger rebuilt without a difference"
+        ))
+    }
+}
+
+async fn each(
+    store: &Persistence,
+    charges: Vec<Charge>,
+    change: impl Fn(&Charge) -> ChangeSet + Send + Sync + Copy + 'static,
+) -> Result<Called<()>> {
+    let store = store.clone();
+    let until = Until::Calls(count(charges.len()));
+    let charges = Arc::new(charges);
+    call(until, move |number| {
+        let (store, charges) = (store.clone(), Arc::clone(&charges));
+        async move {
+            let charge = usize::try_from(number).ok().and_then(|index| charges.get(index)).context("no charge left")?;
+            commit(&store, change(charge)).await
+        }
+    })
+    .await
+}
+
+/// Stores charges as they are, many at a time.
+///
+/// # Errors
+/// When a commit is refused.
+pub async fn seed(store: &Persistence, charges: &[Charge]) -> Result<()> {
+    for batch in charges.chunks(SEED_ROWS.saturating_mul(SEEDS_AT_ONCE)) {
+        try_join_all(batch.chunks(SEED_ROWS).map(|rows| commit(store, changes::seed(rows)))).await?;
+    }
+    Ok(())
+}
+
+async fn commit(store: &Persistence, change: ChangeSet) -> Result<()> {
+    store.commit(change).await?;
+    Ok(())
+}
+
+fn account(accounts: &[AccountId], number: u64) -> Result<AccountId> {
+    let turn = usize::try_from(number)?.checked_rem(accounts.len());
+    turn.and_then(|index| accounts.get(index)).copied().context("no accounts")
+}
+
+/// How many visible charges an account has, by paging through all of them.
+///
+/// # Errors
+/// When the store does not answer.
+pub async fn count_charges(queries: &Persistence, account: AccountId) -> Result<u64> {
+    let (mut found, mut starting_after): (u64, Option<ChargeId>) = (0, None);
+    loop {
+        let page = queries.list_charges(account, PageRequest { limit: PAGE, starting_after }).await?;
+        found = found.saturating_add(count(page.rows.len()));
+        starting_after = page.rows.last().map(|charge| charge.id);
+        if !page.has_more {
+            return Ok(found);
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! The known thing beside our store: pgbench writing the same rows, one transaction each, as a plain service would.
+
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::{Context as _, Result, ensure};
+use tempfile::TempDir;
+
+use super::changes::{AMOUNT, FEE, answer_body, event_data};
+use crate::database::Postgres;
+use crate::process::output;
+use crate::{CALLERS, GENERATOR_THREADS};
+
+/// The scripts, and the rows that they find.
+const NAMES: &str = include_str!("names.sql");
+const OPEN: &str = include_str!("open.sql");
+const ISSUE: &str = include_str!("issue.sql");
+const CONFIRM: &str = include_str!("confirm.sql");
+const SEED_OPENED: &str = include_str!("seed_opened.sql");
+const SEED_WAITING: &str = include_str!("seed_waiting.sql");
+
+/// How far the numbers of one round are from those of the next.
+const ROUND: u64 = 10_000_000;
+/// Opened charges that a second of commits 2 finds at least; the same for payments. pgbench was never near them.
+const OPENED_PER_SECOND: u64 = 20_000;
+const WAITING_PER_SECOND: u64 = 8_000;
+
+/// pgbench with its scripts, on a database of its own.
+pub struct Pgbench<'a> {
+    server: &'a Postgres,
+    /// Its URL.
+    database: String,
+    scripts: TempDir,
+    seconds: u64,
+    rounds: u64,
+    answered: u64,
+    paid: u64,
+}
+
+impl<'a> Pgbench<'a> {
+    /// Prepares scripts for a database with the schema and no rows.
+    ///
+    /// # Errors
+    /// When the scripts cannot be written.
+    pub fn new(server: &'a Postgres, database: String, seconds: u64) -> Result<Self> {
+        let scripts = tempfile::tempdir()?;
+        for (name, body) in [
+            ("create", [OPEN, ISSUE].concat()),
+            ("open", OPEN.into()),
+            ("issue", ISSUE.into()),
+            ("confirm", CONFIRM.into()),
+        ] {
+            fs::write(scripts.path().join(name), filled(&format!("{NAMES}{body}")))?;
+        }
+        Ok(Self { server, database, scripts, seconds, rounds: 0, answered: 0, paid: 0 })
+    }
+
+    /// Whole creations per second.
+    ///
+    /// # Errors
+    /// When pgbench fails.
+    pub fn create(&mut self) -> Result<f64> {
+        let round = self.next_round();
+        let done = self.run("create", round)?;
+        self.answered = self.answered.saturating_add(done.transactions);
+        Ok(done.rate)
+    }
+
+    /// Commits 1 per second.
+    ///
+    /// # Errors
+    /// When pgbench fails.
+    pub fn open(&mut self) -> Result<f64> {
+        let round = self.next_round();
+        Ok(self.run("open", round)?.rate)
+    }
+
+    /// Commits 2 per second.
+    ///
+    /// # Errors
+    /// When pgbench fails.
+    pub fn issue(&mut self) -> Result<f64> {
+        let round = self.next_round();
+        self.seed(SEED_OPENED, round, OPENED_PER_SECOND)?;
+        let done = self.run("issue", round)?;
+        self.answered = self.answered.saturating_add(done.transactions);
+        Ok(done.rate)
+    }
+
+    /// Payments per second.
+    ///
+    /// # Errors
+    /// When pgbench fails.
+    pub fn confirm(&mut self) -> Result<f64> {
+        let round = self.next_round();
+        self.seed(SEED_WAITING, round, WAITING_PER_SECOND)?;
+        let done = self.run("confirm", round)?;
+        self.paid = self.paid.saturating_add(done.transactions);
+        Ok(done.rate)
+    }
+
+    /// Counts what pgbench wrote: a transaction that found no row to change would have been too cheap.
+    ///
+    /// # Errors
+    /// What does not add up.
+    pub fn verify(&self) -> Result<()> {
+        for (what, sql, expected) in [
+            ("answered claims", "SELECT count(*) FROM idempotency_claims WHERE answer_status = 201", self.answered),
+            (
+                "pending charges",
+                "SELECT count(*) FROM charges WHERE status = 'pending' AND account_id <> 'acc_hot'",
+                self.answered,
+            ),
+            ("paid charges", "SELECT count(*) FROM charges WHERE status = 'paid'", self.paid),
+            ("payments", "SELECT count(*) FROM payments", self.paid),
+            ("entries", "SELECT count(*) / 4 FROM entries", self.paid),
+            ("events", "SELECT count(*) FROM events", self.paid),
+            ("sequence", "SELECT coalesce(max(last_sequence), 0) FROM event_counters", self.paid),
+            ("sum of all balances", "SELECT coalesce(sum(amount), 0) FROM balances", 0),
+        ] {
+            let found = self.server.number(&self.database, sql)?;
+            ensure!(found == expected, "pgbench: {found} {what} where {expected} were expected");
+        }
+        Ok(())
+    }
+
+    /// The value of `n` before the first transaction of a new round.
+    fn next_round(&mut self) -> u64 {
+        self.rounds = self.rounds.saturating_add(1);
+        self.rounds.saturating_mul(ROUND)
+    }
+
+    fn seed(&self, sql: &str, round: u64, per_second: u64) -> Result<()> {
+        let callers = u64::try_from(CALLERS)?;
+        let first = round.saturating_add(1).saturating_mul(callers);
+        let last = first.saturating_add(per_second.saturating_mul(self.seconds));
+        let sql = filled(sql).replace("{first}", &first.to_string()).replace("{last}", &last.to_string());
+        self.server.run(&self.database, &sql)
+    }
+
+    fn run(&self, script: &str, round: u64) -> Result<Done> {
+        self.server.run(&self.database, "CHECKPOINT")?;
+        let program = self.server.program("pgbench").display().to_string();
+        let (callers, threads) = (CALLERS.to_string(), GENERATOR_THREADS.to_string());
+        let (seconds, first) = (self.seconds.to_string(), format!("n={round}"));
+        let file: PathBuf = self.scripts.path().join(script);
+        let file = file.display().to_string();
+        let arguments = [
+            "-n",
+            "-M",
+            "prepared",
+            "-c",
+            &callers,
+            "-j",
+            &threads,
+            "-T",
+            &seconds,
+            "-D",
+            &first,
+            "-f",
+            &file,
+            &self.database,
+        ];
+        Done::parse(&output(&program, &arguments)?)
+    }
+}
+
+/// What pgbench says of a run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Done {
+    rate: f64,
+    transactions: u64,
+}
+
+impl Done {
+    fn parse(said: &str) -> Result<Self> {
+        let after = |start: &str| said.lines().find_map(|line| line.strip_prefix(start)?.split_whitespace().next());
+        ensure!(after("number of failed transactions:").unwrap_or("0") == "0", "pgbench had failures: {said}");
+        let rate = after("tps =").context("pgbench named no rate")?;
+        let transactions = after("number of transactions actually processed:").context("pgbench named no number")?;
+        Ok(Self { rate: rate.parse().context("pgbench's rate")?, transactions: transactions.parse()? })
+    }
+}
+
+fn filled(text: &str) -> String {
+    let numbers = [("{amount}", AMOUNT), ("{fee}", FEE), ("{net}", AMOUNT.saturating_sub(FEE))];
+    let filled = numbers.iter().fold(text.to_owned(), |text, (name, number)| text.replace(name, &number.to_string()));
+    filled.replace("{answer}", answer_body()).replace("{event}", event_data())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_is_read_and_failures_are_not_hidden() {
+        let said = "number of transactions actually processed: 10\nnumber of failed transactions: 0 (0.000%)\n\
+                    latency average = 20.1 ms\ntps = 3183.250000 (without initial connection time)\n";
+        assert_eq!(Done::parse(said).ok(), Some(Done { rate: 3_183.25, transactions: 10 }));
+        assert!(Done::parse(&said.replace("transactions: 0", "transactions: 3")).is_err());
+        assert!(Done::parse("nothing").is_err());
+    }
+
+    #[test]
+    fn no_place_is_left_in_a_script() {
+        for script in [NAMES, OPEN, ISSUE, CONFIRM] {
+            assert!(!filled(script).contains('{'), "{script}");
+        }
+    }
+}
