@@ -2,8 +2,6 @@
 
 use qrcode::canvas::{Canvas, MaskPattern, Module};
 
-use super::qr::row;
-
 /// A mask's pattern, and whether it inverts the module in column `x` of row `y`.
 type Candidate = (MaskPattern, fn(i32, i32) -> bool);
 
@@ -18,52 +16,81 @@ const CANDIDATES: [Candidate; 8] = [
     (MaskPattern::Diamonds, |x, y| ((x * y) % 2 + (x * y) % 3) % 2 == 0),
     (MaskPattern::Meadow, |x, y| ((x + y) % 2 + (x * y) % 3) % 2 == 0),
 ];
-/// After so many columns every mask repeats itself.
-const PERIOD: i32 = 6;
+/// After so many columns, and after so many rows, every mask repeats itself.
+const PERIOD: u8 = 12;
 /// A finder pattern with its light side, as scanners look for it, and its mirror image.
 const FINDER_LIKE: [u32; 2] = [0b000_0101_1101, 0b101_1101_0000];
 /// Modules of a finder pattern with its light side.
 const FINDER_LENGTH: u32 = 11;
+
+/// A code before its mask: rows, and the same as columns.
+struct Bare {
+    /// Which modules are dark.
+    dark: [Vec<u128>; 2],
+    /// Which modules a mask may invert.
+    data: [Vec<u128>; 2],
+    side: u32,
+}
 
 /// The mask with the lowest penalty.
 ///
 /// The library's own choice looks at each module some forty times and takes several times as long as all the rest. The few
 /// modules that tell scanners which mask it was are left out of the judgement; they do not change what can be scanned.
 pub(super) fn choose(canvas: &Canvas, side: i16) -> MaskPattern {
-    let dark: Vec<u128> = (0..side).map(|y| row(side, |x| canvas.get(x, y).is_dark())).collect();
-    let data: Vec<u128> = (0..side).map(|y| row(side, |x| matches!(canvas.get(x, y), Module::Unmasked(_)))).collect();
-    let side = u32::from(side.unsigned_abs());
-    let penalty_of = |invert: fn(i32, i32) -> bool| {
-        let rows: Vec<u128> = (0_i32..)
-            .zip(dark.iter().zip(&data))
-            .map(|(y, (dark, data))| dark ^ (data & stripes(side, |x| invert(x, y))))
-            .collect();
-        penalty(&rows, side)
-    };
+    let bare = Bare::of(canvas, side);
     CANDIDATES
         .into_iter()
-        .min_by_key(|(_, invert)| penalty_of(*invert))
+        .min_by_key(|(_, invert)| bare.penalty(*invert))
         .map_or(MaskPattern::Checkerboard, |(pattern, _)| pattern)
 }
 
-/// A row of the mask.
+impl Bare {
+    fn of(canvas: &Canvas, side: i16) -> Self {
+        let (mut dark, mut data) = (Vec::new(), Vec::new());
+        for y in 0..side {
+            let (mut dark_row, mut data_row) = (0_u128, 0_u128);
+            for x in (0..side).rev() {
+                let module = canvas.get(x, y);
+                dark_row = (dark_row << 1) | u128::from(module.is_dark());
+                data_row = (data_row << 1) | u128::from(matches!(module, Module::Unmasked(_)));
+            }
+            dark.push(dark_row);
+            data.push(data_row);
+        }
+        let side = u32::from(side.unsigned_abs());
+        let (dark_columns, data_columns) = (transposed(&dark, side), transposed(&data, side));
+        Self { dark: [dark, dark_columns], data: [data, data_columns], side }
+    }
+
+    /// The sum of the four penalties of the standard under a mask.
+    fn penalty(&self, invert: fn(i32, i32) -> bool) -> u32 {
+        let [dark_rows, dark_columns] = &self.dark;
+        let [data_rows, data_columns] = &self.data;
+        let rows = masked(dark_rows, data_rows, self.side, invert);
+        let columns = masked(dark_columns, data_columns, self.side, |y, x| invert(x, y));
+        let lines = rows.iter().chain(&columns);
+        let lengthwise: u32 = lines.map(|line| runs(*line, self.side) + finder_likes(*line, self.side)).sum();
+        lengthwise + blocks(&rows, self.side) + imbalance(&rows, self.side)
+    }
+}
+
+/// The lines under a mask; `invert` takes the place in the line first.
+fn masked(dark: &[u128], data: &[u128], side: u32, invert: impl Fn(i32, i32) -> bool) -> Vec<u128> {
+    let stripes: Vec<u128> = (0..PERIOD).map(|line| stripes(side, |place| invert(place, i32::from(line)))).collect();
+    let lines = dark.iter().zip(data).zip(stripes.iter().cycle());
+    lines.map(|((dark, data), stripes)| dark ^ (data & stripes)).collect()
+}
+
+/// A line of the mask.
 fn stripes(side: u32, invert: impl Fn(i32) -> bool) -> u128 {
-    let unit = (0..PERIOD).rev().fold(0_u128, |bits, x| (bits << 1) | u128::from(invert(x)));
-    let repeated = (0..u128::BITS).step_by(6).fold(0_u128, |bits, shift| bits | (unit << shift));
+    let unit = (0..PERIOD).rev().fold(0_u128, |bits, place| (bits << 1) | u128::from(invert(i32::from(place))));
+    let repeated = (0..u128::BITS).step_by(usize::from(PERIOD)).fold(0_u128, |bits, shift| bits | (unit << shift));
     repeated & low_bits(side)
 }
 
 /// `count` ones; fewer than 128.
 fn low_bits(count: u32) -> u128 {
     (1_u128 << count).wrapping_sub(1)
-}
-
-/// The sum of the four penalties of the standard.
-fn penalty(rows: &[u128], side: u32) -> u32 {
-    let columns = transposed(rows, side);
-    let lines = rows.iter().chain(&columns);
-    let lengthwise: u32 = lines.map(|line| runs(*line, side) + finder_likes(*line, side)).sum();
-    lengthwise + blocks(rows, side) + imbalance(rows, side)
 }
 
 fn transposed(rows: &[u128], side: u32) -> Vec<u128> {
@@ -125,6 +152,7 @@ mod tests {
 
     use qrcode::{EcLevel, Version, bits, ec};
 
+    use super::super::qr::row;
     use super::*;
 
     fn canvas() -> (Canvas, i16) {
@@ -145,10 +173,25 @@ mod tests {
             masked.apply_mask(pattern);
             for y in 0..side {
                 let stripes = stripes(u32::from(side.unsigned_abs()), |x| invert(x, i32::from(y)));
+                let whole = row(side, |x| invert(i32::from(x), i32::from(y)));
+                assert_eq!(stripes, whole, "{pattern:?} row {y} repeats itself");
                 let data = row(side, |x| matches!(canvas.get(x, y), Module::Unmasked(_)));
                 let ours = (row(side, |x| canvas.get(x, y).is_dark()) ^ stripes) & data;
                 assert_eq!(ours, row(side, |x| masked.get(x, y).is_dark()) & data, "{pattern:?} row {y}");
             }
+        }
+    }
+
+    #[test]
+    fn columns_are_masked_as_rows_are() {
+        let (canvas, side) = canvas();
+        let bare = Bare::of(&canvas, side);
+        for (pattern, invert) in CANDIDATES {
+            let [dark_rows, dark_columns] = &bare.dark;
+            let [data_rows, data_columns] = &bare.data;
+            let rows = masked(dark_rows, data_rows, bare.side, invert);
+            let columns = masked(dark_columns, data_columns, bare.side, |y, x| invert(x, y));
+            assert_eq!(transposed(&rows, bare.side), columns, "{pattern:?}");
         }
     }
 

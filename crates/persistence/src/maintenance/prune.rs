@@ -13,7 +13,7 @@ const AT_A_TIME: u32 = 2_000;
 /// Answered ones, and unanswered ones that wait for their caller alone: whoever did not come back by now begins anew. What a worker has
 /// to take over stays, however old it is.
 const CLAIMS: &str = "DELETE FROM idempotency_claims WHERE (account_id, key) IN (SELECT account_id, key FROM idempotency_claims \
-     WHERE created_at < ? AND due_at IS NULL ORDER BY created_at LIMIT ?)";
+     WHERE created_at < ? AND due_at IS NULL LIMIT ?)";
 /// Marks are made in the order of their ids, so the walk along the key stops early.
 const MARKS: &str =
     "DELETE FROM commit_batches WHERE id IN (SELECT id FROM commit_batches WHERE decided_at < ? ORDER BY id LIMIT ?)";
