@@ -87,6 +87,7 @@ const RULES: [Rule; 8] = [
             "figment",
             "ipnet",
             "metrics-exporter-prometheus",
+            "mimalloc",
             "png",
             "qrcode",
             "ring",

@@ -32,16 +32,18 @@ struct Bare {
     side: u32,
 }
 
-/// The mask with the lowest penalty.
+/// The mask with the lowest penalty, and the rows under it, of which the modules that tell the mask are still to be drawn.
 ///
 /// The library's own choice looks at each module some forty times and takes several times as long as all the rest. The few
 /// modules that tell scanners which mask it was are left out of the judgement; they do not change what can be scanned.
-pub(super) fn choose(canvas: &Canvas, side: i16) -> MaskPattern {
+pub(super) fn choose(canvas: &Canvas, side: i16) -> (MaskPattern, Vec<u128>) {
     let bare = Bare::of(canvas, side);
-    CANDIDATES
-        .into_iter()
-        .min_by_key(|(_, invert)| bare.penalty(*invert))
-        .map_or(MaskPattern::Checkerboard, |(pattern, _)| pattern)
+    let judged = CANDIDATES.into_iter().map(|(pattern, invert)| {
+        let rows = bare.rows(invert);
+        (bare.penalty(&rows, invert), pattern, rows)
+    });
+    let best = judged.min_by_key(|(penalty, ..)| *penalty);
+    best.map_or((MaskPattern::Checkerboard, Vec::new()), |(_, pattern, rows)| (pattern, rows))
 }
 
 impl Bare {
@@ -62,15 +64,19 @@ impl Bare {
         Self { dark: [dark, dark_columns], data: [data, data_columns], side }
     }
 
-    /// The sum of the four penalties of the standard under a mask.
-    fn penalty(&self, invert: fn(i32, i32) -> bool) -> u32 {
-        let [dark_rows, dark_columns] = &self.dark;
-        let [data_rows, data_columns] = &self.data;
-        let rows = masked(dark_rows, data_rows, self.side, invert);
+    /// The rows under a mask.
+    fn rows(&self, invert: fn(i32, i32) -> bool) -> Vec<u128> {
+        let ([dark, _], [data, _]) = (&self.dark, &self.data);
+        masked(dark, data, self.side, invert)
+    }
+
+    /// The sum of the four penalties of the standard for the rows under a mask.
+    fn penalty(&self, rows: &[u128], invert: fn(i32, i32) -> bool) -> u32 {
+        let ([_, dark_columns], [_, data_columns]) = (&self.dark, &self.data);
         let columns = masked(dark_columns, data_columns, self.side, |y, x| invert(x, y));
         let lines = rows.iter().chain(&columns);
         let lengthwise: u32 = lines.map(|line| runs(*line, self.side) + finder_likes(*line, self.side)).sum();
-        lengthwise + blocks(&rows, self.side) + imbalance(&rows, self.side)
+        lengthwise + blocks(rows, self.side) + imbalance(rows, self.side)
     }
 }
 

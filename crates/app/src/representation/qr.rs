@@ -17,6 +17,8 @@ use super::mask;
 const QUIET_MODULES: usize = 4;
 /// Pixels per module and side. Four are half a byte of a picture with one bit per pixel, which is how [`pack`] works.
 const PIXELS_PER_MODULE: usize = 4;
+/// The row, and the column, in which a code tells its mask.
+const FORMAT_LINE: i16 = 8;
 /// What a data URL of a PNG begins with.
 const URL_PREFIX: &str = "data:image/png;base64,";
 /// Images that are remembered; at about 2 KiB each they take some 4 MiB.
@@ -83,8 +85,15 @@ fn modules(code: &str) -> Option<Modules> {
     let mut canvas = Canvas::new(version, EcLevel::M);
     canvas.draw_all_functional_patterns();
     canvas.draw_data(&data, &correction);
-    canvas.apply_mask(mask::choose(&canvas, side));
-    let rows = (0..side).map(|y| row(side, |x| canvas.get(x, y).is_dark())).collect();
+    let (pattern, mut rows) = mask::choose(&canvas, side);
+    canvas.apply_mask(pattern);
+    // Which mask it is stands in row 8 and column 8 (section 7.9), drawn by the library together with the mask.
+    for (y, row) in (0..side).zip(&mut rows) {
+        *row = (*row & !(1 << FORMAT_LINE)) | (u128::from(canvas.get(FORMAT_LINE, y).is_dark()) << FORMAT_LINE);
+    }
+    if let Some(row) = rows.get_mut(usize::from(FORMAT_LINE.unsigned_abs())) {
+        *row = self::row(side, |x| canvas.get(x, FORMAT_LINE).is_dark());
+    }
     Some(Modules { rows })
 }
 
