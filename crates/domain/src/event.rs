@@ -11,11 +11,31 @@ pub enum EventType {
     ChargeCancelled,
     /// All of it went back.
     ChargeRefunded,
+    /// A refund reached its payer.
+    RefundCompleted,
+    /// A refund will never reach its payer.
+    RefundFailed,
+    /// A payout reached its recipient.
+    PayoutCompleted,
+    /// A payout will never reach its recipient.
+    PayoutFailed,
+    /// All of a completed payout came back.
+    PayoutReversed,
 }
 
 impl EventType {
     /// Every type that something in this version can cause.
-    pub const ALL: [Self; 4] = [Self::ChargePaid, Self::ChargeExpired, Self::ChargeCancelled, Self::ChargeRefunded];
+    pub const ALL: [Self; 9] = [
+        Self::ChargePaid,
+        Self::ChargeExpired,
+        Self::ChargeCancelled,
+        Self::ChargeRefunded,
+        Self::RefundCompleted,
+        Self::RefundFailed,
+        Self::PayoutCompleted,
+        Self::PayoutFailed,
+        Self::PayoutReversed,
+    ];
 
     /// The name on the wire and in the store.
     #[must_use]
@@ -25,6 +45,11 @@ impl EventType {
             Self::ChargeExpired => "charge.expired",
             Self::ChargeCancelled => "charge.cancelled",
             Self::ChargeRefunded => "charge.refunded",
+            Self::RefundCompleted => "refund.completed",
+            Self::RefundFailed => "refund.failed",
+            Self::PayoutCompleted => "payout.completed",
+            Self::PayoutFailed => "payout.failed",
+            Self::PayoutReversed => "payout.reversed",
         }
     }
 

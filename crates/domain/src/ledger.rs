@@ -115,13 +115,38 @@ pub enum EntryKind {
     Charge,
     /// Money beyond a charge: a surplus, a second payment, one below the amount or one that came too late.
     ExtraPayment,
-    /// The service's fee.
+    /// The service's fee; positive where it is given back with a payout that failed.
     Fee,
+    /// A share in another account's charge.
+    Split,
+    /// Received money that waited in `pending` may be used now.
+    Release,
+    /// A payout on its way out.
+    Payout,
+    /// A payout that failed: its amount is given back.
+    PayoutFailed,
+    /// A completed payout that came back.
+    PayoutReversed,
+    /// A refund on its way to its payer.
+    Refund,
+    /// A refund that failed: its amount is given back.
+    RefundFailed,
 }
 
 impl EntryKind {
     /// Every kind.
-    pub const ALL: [Self; 3] = [Self::Charge, Self::ExtraPayment, Self::Fee];
+    pub const ALL: [Self; 10] = [
+        Self::Charge,
+        Self::ExtraPayment,
+        Self::Fee,
+        Self::Split,
+        Self::Release,
+        Self::Payout,
+        Self::PayoutFailed,
+        Self::PayoutReversed,
+        Self::Refund,
+        Self::RefundFailed,
+    ];
 
     /// The word on the wire and in the store.
     #[must_use]
@@ -130,6 +155,13 @@ impl EntryKind {
             Self::Charge => "charge",
             Self::ExtraPayment => "extra_payment",
             Self::Fee => "fee",
+            Self::Split => "split",
+            Self::Release => "release",
+            Self::Payout => "payout",
+            Self::PayoutFailed => "payout_failed",
+            Self::PayoutReversed => "payout_reversed",
+            Self::Refund => "refund",
+            Self::RefundFailed => "refund_failed",
         }
     }
 
@@ -153,7 +185,7 @@ pub struct Transfer {
     pub cover: Cover,
     /// Why.
     pub kind: EntryKind,
-    /// The public id of the charge, payout, … that caused it.
+    /// The public id of the charge, payout, … that caused it; `None` for a split credit, whose charge is another's.
     pub resource: Option<String>,
     /// The Pix that moved it, where there is one.
     pub end_to_end_id: Option<EndToEndId>,

@@ -1,4 +1,4 @@
-//! Acquirers: the institutions that take and hold Pix charges for us.
+//! Acquirers: the institutions that take Pix charges for us, hold what was paid, and send it on.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,8 +6,12 @@ use std::time::Duration;
 use async_trait::async_trait;
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::document::Document;
-use cais_domain::end_to_end_id::EndToEndId;
+use cais_domain::end_to_end_id::{EndToEndId, ReturnId};
+use cais_domain::id_envio::IdEnvio;
+use cais_domain::ids::RefundId;
 use cais_domain::money::Money;
+use cais_domain::payout::Recipient;
+use cais_domain::pix_key::PixKey;
 use cais_domain::txid::Txid;
 use jiff::Timestamp;
 
@@ -60,8 +64,131 @@ pub struct UpstreamPayment {
     pub amount: Money,
     /// When it was received.
     pub paid_at: Timestamp,
-    /// What went back to the payer, or is on its way back.
-    pub returned: Money,
+    /// What goes back to the payer or went back, whoever asked for it.
+    pub returns: Vec<UpstreamReturn>,
+}
+
+/// How far something that goes out has come upstream.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum UpstreamProgress {
+    /// Its outcome is open.
+    Processing,
+    /// It arrived.
+    Done {
+        /// When, if the acquirer says.
+        at: Option<Timestamp>,
+    },
+    /// It will never arrive.
+    Failed {
+        /// Why, in the acquirer's words.
+        reason: Option<String>,
+    },
+}
+
+/// The return of a received Pix (devolução), as the acquirer knows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UpstreamReturn {
+    /// The name under which it was asked for; a refund of ours when it is one's id without its prefix.
+    pub name: String,
+    /// Names the return in the whole country, once there is one.
+    pub return_id: Option<ReturnId>,
+    /// How much goes back.
+    pub amount: Money,
+    /// How far it has come.
+    pub progress: UpstreamProgress,
+}
+
+impl UpstreamReturn {
+    /// The refund of ours that may have been asked for under this name.
+    #[must_use]
+    pub fn refund(&self) -> Option<RefundId> {
+        RefundId::from_suffix(&self.name).ok()
+    }
+}
+
+/// A refund as an acquirer is asked for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RefundOrder {
+    /// Without its prefix, its name upstream; a repeat with the same name never makes a second one.
+    pub id: RefundId,
+    /// The Pix that goes back.
+    pub end_to_end_id: EndToEndId,
+    /// How much of it.
+    pub amount: Money,
+    /// Shown to the payer; at most 140 characters.
+    pub description: Option<String>,
+}
+
+/// A payout as an acquirer is asked for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PayoutOrder {
+    /// Its name upstream; a repeat with the same name never makes a second one.
+    pub id_envio: IdEnvio,
+    /// What the recipient is to get.
+    pub amount: Money,
+    /// Where it goes.
+    pub pix_key: PixKey,
+    /// Who must own the key, if that is to be checked.
+    pub recipient_document: Option<Document>,
+    /// Shown to the recipient; at most 140 characters.
+    pub description: Option<String>,
+}
+
+/// What came back of a Pix that was sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReturnedPart {
+    /// Names the return; each is credited once.
+    pub return_id: ReturnId,
+    /// How much came back.
+    pub amount: Money,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// A Pix that was sent, as the acquirer knows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UpstreamPayout {
+    /// Its name.
+    pub id_envio: IdEnvio,
+    /// The Pix, once it is named.
+    pub end_to_end_id: Option<EndToEndId>,
+    /// What the recipient gets.
+    pub amount: Money,
+    /// Who gets it, as far as the acquirer tells.
+    pub recipient: Recipient,
+    /// How far it has come.
+    pub progress: UpstreamProgress,
+    /// What came back, oldest first.
+    pub returned: Vec<ReturnedPart>,
+}
+
+/// A Pix that was received, as the acquirer lists it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReceivedPix {
+    /// The charge that it was for; `None` for a Pix without one, or whose txid cannot be one of ours.
+    pub txid: Option<Txid>,
+    /// The Pix.
+    pub payment: UpstreamPayment,
+}
+
+/// One page of an acquirer's list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UpstreamPage<T> {
+    /// The rows, in the acquirer's order.
+    pub rows: Vec<T>,
+    /// The number of the page after this one; `None` after the last.
+    pub next: Option<u32>,
+}
+
+/// Which page of an acquirer's list is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ListRequest {
+    /// From when on.
+    pub from: Timestamp,
+    /// Until when.
+    pub to: Timestamp,
+    /// Which page; the first is 0.
+    pub page: u32,
 }
 
 /// A charge as the acquirer knows it. Adapters check txid, key and code before they return one.
@@ -81,7 +208,16 @@ pub struct UpstreamCharge {
     pub payments: Vec<UpstreamPayment>,
 }
 
-/// A Pix as a callback names it: a hint at what to look for.
+/// What a callback names: a hint at what to look for.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Noticed {
+    /// A Pix that was received, or a return of it.
+    Received(NoticedPix),
+    /// A Pix that was sent, or came back.
+    Sent(IdEnvio),
+}
+
+/// A received Pix as a callback names it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct NoticedPix {
     /// The charge that it is for.
@@ -106,11 +242,46 @@ pub trait Acquirer: Send + Sync {
     /// Withdraws a charge. One that was paid or withdrawn before is returned as it stands.
     async fn cancel_charge(&self, txid: &Txid, budget: Duration) -> Result<UpstreamCharge, AcquirerError>;
 
-    /// The Pix that a callback's body names, as far as they are for charges; empty when it names none.
+    /// Whether it can send Pix at all; one that cannot refuses every payout.
+    fn sends_payouts(&self) -> bool;
+
+    /// Sends the Pix, or finds it when it was sent before under the same name.
+    async fn send_payout(&self, order: &PayoutOrder, budget: Duration) -> Result<UpstreamPayout, AcquirerError>;
+
+    /// Reads a Pix that was sent; `None` when the acquirer does not know the name. It may learn of it later: the request
+    /// may still be on its way.
+    async fn find_payout(&self, id_envio: &IdEnvio, budget: Duration) -> Result<Option<UpstreamPayout>, AcquirerError>;
+
+    /// Returns a received Pix, or finds the return when it was asked for before under the same name.
+    async fn send_refund(&self, order: &RefundOrder, budget: Duration) -> Result<UpstreamReturn, AcquirerError>;
+
+    /// Reads a return; `None` when the acquirer does not know the name, as for payouts.
+    async fn find_refund(
+        &self,
+        end_to_end_id: &EndToEndId,
+        id: RefundId,
+        budget: Duration,
+    ) -> Result<Option<UpstreamReturn>, AcquirerError>;
+
+    /// What was received in a span of time.
+    async fn list_received(
+        &self,
+        request: ListRequest,
+        budget: Duration,
+    ) -> Result<UpstreamPage<ReceivedPix>, AcquirerError>;
+
+    /// What was sent in a span of time; empty for one that cannot send.
+    async fn list_sent(
+        &self,
+        request: ListRequest,
+        budget: Duration,
+    ) -> Result<UpstreamPage<UpstreamPayout>, AcquirerError>;
+
+    /// What a callback's body names, as far as it may be ours; empty when it names nothing.
     ///
     /// # Errors
     /// [`AcquirerError::Refused`] when the body cannot be read.
-    fn notice_pix(&self, body: &[u8]) -> Result<Vec<NoticedPix>, AcquirerError>;
+    fn notices(&self, body: &[u8]) -> Result<Vec<Noticed>, AcquirerError>;
 
     /// Asks the acquirer to call `url` back; repeatable.
     async fn register_callback(&self, url: &str, budget: Duration) -> Result<(), AcquirerError>;
@@ -141,6 +312,12 @@ pub enum IssueError {
 pub trait Acquirers: Send + Sync {
     /// The acquirer that a new charge would be sent to first; `None` when all are being left alone.
     fn first(&self) -> Option<AcquirerName>;
+
+    /// The acquirer that a new payout would be sent through; `None` when all that can send are being left alone.
+    fn first_sender(&self) -> Option<AcquirerName>;
+
+    /// Every configured acquirer, in their order.
+    fn names(&self) -> Vec<AcquirerName>;
 
     /// Makes the charge at the first that takes it, beginning with `begin_with`; goes on to the next only after certain failures.
     async fn issue(

@@ -2,12 +2,16 @@
 
 use cais_domain::account::Account;
 use cais_domain::charge::Charge;
-use cais_domain::end_to_end_id::EndToEndId;
+use cais_domain::end_to_end_id::{EndToEndId, ReturnId};
 use cais_domain::event::EventType;
 use cais_domain::external_id::ExternalId;
+use cais_domain::id_envio::IdEnvio;
 use cais_domain::ids::{AccountId, EventId};
 use cais_domain::ledger::Transfer;
 use cais_domain::payment::CreditedPayment;
+use cais_domain::payout::Payout;
+use cais_domain::refund::Refund;
+use cais_domain::release::Release;
 use cais_domain::txid::Txid;
 use jiff::Timestamp;
 
@@ -26,6 +30,14 @@ pub enum ReservationKey {
     EndToEndId(EndToEndId),
     /// An account's e-mail, lower case: unique everywhere.
     Email(String),
+    /// An account's own name for a payout: unique within the account, for ever.
+    PayoutExternalId(AccountId, ExternalId),
+    /// An account's own name for a refund: unique within the account, for ever.
+    RefundExternalId(AccountId, ExternalId),
+    /// A payout's name upstream: unique everywhere.
+    IdEnvio(IdEnvio),
+    /// What came back of a payout: unique everywhere, so it is credited once.
+    ReturnId(ReturnId),
 }
 
 impl ReservationKey {
@@ -37,6 +49,10 @@ impl ReservationKey {
             Self::Txid(_) => "txid",
             Self::EndToEndId(_) => "end_to_end_id",
             Self::Email(_) => "email",
+            Self::PayoutExternalId(..) => "payout.external_id",
+            Self::RefundExternalId(..) => "refund.external_id",
+            Self::IdEnvio(_) => "id_envio",
+            Self::ReturnId(_) => "return_id",
         }
     }
 
@@ -44,10 +60,14 @@ impl ReservationKey {
     #[must_use]
     pub fn value(&self) -> &str {
         match self {
-            Self::ChargeExternalId(_, external_id) => external_id.as_str(),
+            Self::ChargeExternalId(_, external_id)
+            | Self::PayoutExternalId(_, external_id)
+            | Self::RefundExternalId(_, external_id) => external_id.as_str(),
             Self::Txid(txid) => txid.as_str(),
             Self::EndToEndId(end_to_end_id) => end_to_end_id.as_str(),
             Self::Email(email) => email,
+            Self::IdEnvio(id_envio) => id_envio.as_str(),
+            Self::ReturnId(return_id) => return_id.as_str(),
         }
     }
 
@@ -55,8 +75,10 @@ impl ReservationKey {
     #[must_use]
     pub const fn within(&self) -> Option<AccountId> {
         match self {
-            Self::ChargeExternalId(account, _) => Some(*account),
-            Self::Txid(_) | Self::EndToEndId(_) | Self::Email(_) => None,
+            Self::ChargeExternalId(account, _)
+            | Self::PayoutExternalId(account, _)
+            | Self::RefundExternalId(account, _) => Some(*account),
+            Self::Txid(_) | Self::EndToEndId(_) | Self::Email(_) | Self::IdEnvio(_) | Self::ReturnId(_) => None,
         }
     }
 }
@@ -88,10 +110,22 @@ pub enum Write {
     UpdateKey(Box<ApiKeyRecord>),
     /// A new charge.
     InsertCharge(Box<Charge>),
-    /// A charge in another state: only `state` changes.
+    /// A charge in another state: only `state`, `refunds` and `open_infractions` change.
     UpdateCharge(Box<Charge>),
     /// A payment that is credited now.
     InsertPayment(Box<CreditedPayment>),
+    /// Money that waits for its release.
+    InsertRelease(Box<Release>),
+    /// Money that is released: only `released_at` changes.
+    UpdateRelease(Box<Release>),
+    /// A new payout.
+    InsertPayout(Box<Payout>),
+    /// A payout in another state: only `recipient`, `returned`, `state`, `due_at` and `attempts` change.
+    UpdatePayout(Box<Payout>),
+    /// A new refund.
+    InsertRefund(Box<Refund>),
+    /// A refund in another state: only `state`, `due_at` and `attempts` change.
+    UpdateRefund(Box<Refund>),
     /// A callback from upstream.
     InsertNotice(Box<Notice>),
     /// A callback that was looked into: only `state`, `attempts` and `due_at` change.

@@ -9,22 +9,26 @@ pub mod claim;
 pub mod clock;
 pub mod keys;
 pub mod maintenance;
+pub mod money_out;
 pub mod notice;
 pub mod page;
 pub mod queries;
 pub mod rate_limit;
 pub mod representation;
+pub mod statement;
 pub mod store;
 
 pub use acquirer::{
-    Acquirer, AcquirerError, Acquirers, ChargeOrder, IssueError, NoticedPix, UpstreamCharge, UpstreamPayment,
-    UpstreamStatus,
+    Acquirer, AcquirerError, Acquirers, ChargeOrder, IssueError, ListRequest, Noticed, NoticedPix, PayoutOrder,
+    ReceivedPix, RefundOrder, ReturnedPart, UpstreamCharge, UpstreamPage, UpstreamPayment, UpstreamPayout,
+    UpstreamProgress, UpstreamReturn, UpstreamStatus,
 };
 pub use change_set::{ChangeSet, NewEvent, Reservation, ReservationKey, Write};
 pub use claim::{Claim, ClaimChange, ClaimRef, Fingerprint, NewClaim, StoredAnswer};
 pub use clock::{Clock, Ids};
 pub use keys::{ApiKeyRecord, Mac, SecretMac};
 pub use maintenance::{LedgerDifference, LedgerReport, Maintenance, Pruned};
+pub use money_out::{PayoutQueries, RefundQueries, ReleaseQueries};
 pub use notice::{Notice, NoticeState};
 pub use page::{Page, PageRequest};
 pub use queries::{
@@ -33,4 +37,8 @@ pub use queries::{
 };
 pub use rate_limit::{RateDecision, RateLimits};
 pub use representation::Representation;
+pub use statement::{
+    EntryFilter, ReconciliationQueries, Span, SplitCredit, StatementEntry, StatementQueries, TimelineQueries,
+    Transaction, TransactionFilter,
+};
 pub use store::{CommitError, Committed, Store};

@@ -12,8 +12,10 @@ use jiff::Timestamp;
 use crate::change_set::ReservationKey;
 use crate::claim::{Claim, ClaimRef};
 use crate::keys::ApiKeyRecord;
+use crate::money_out::{PayoutQueries, RefundQueries, ReleaseQueries};
 use crate::notice::Notice;
 use crate::page::{Page, PageRequest};
+use crate::statement::{ReconciliationQueries, StatementQueries, TimelineQueries};
 
 /// Why a read has no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -111,11 +113,35 @@ pub trait NoticeQueries: Send + Sync {
 
 /// The whole read side.
 pub trait Queries:
-    ChargeQueries + ReservationQueries + ClaimQueries + AccountQueries + KeyQueries + BalanceQueries + NoticeQueries
+    ChargeQueries
+    + ReservationQueries
+    + ClaimQueries
+    + AccountQueries
+    + KeyQueries
+    + BalanceQueries
+    + NoticeQueries
+    + PayoutQueries
+    + RefundQueries
+    + ReleaseQueries
+    + StatementQueries
+    + TimelineQueries
+    + ReconciliationQueries
 {
 }
 
 impl<T> Queries for T where
-    T: ChargeQueries + ReservationQueries + ClaimQueries + AccountQueries + KeyQueries + BalanceQueries + NoticeQueries
+    T: ChargeQueries
+        + ReservationQueries
+        + ClaimQueries
+        + AccountQueries
+        + KeyQueries
+        + BalanceQueries
+        + NoticeQueries
+        + PayoutQueries
+        + RefundQueries
+        + ReleaseQueries
+        + StatementQueries
+        + TimelineQueries
+        + ReconciliationQueries
 {
 }

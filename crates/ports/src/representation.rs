@@ -1,10 +1,19 @@
 //! How resources look on the wire, for what is stored before it is sent: answers and events.
 
 use cais_domain::charge::Charge;
+use cais_domain::ids::RequestId;
+use cais_domain::payout::Payout;
+use cais_domain::refund::Refund;
 
 /// Renders resources exactly as their GET returns them.
 #[cfg_attr(feature = "mock", mockall::automock)]
 pub trait Representation: Send + Sync {
     /// A charge, as a JSON object.
     fn charge(&self, charge: &Charge) -> Vec<u8>;
+    /// A payout, as a JSON object.
+    fn payout(&self, payout: &Payout) -> Vec<u8>;
+    /// A refund, as a JSON object.
+    fn refund(&self, refund: &Refund) -> Vec<u8>;
+    /// The error envelope that says that the balance does not cover what `request` asked for. It is kept for repeats like a success.
+    fn insufficient_balance(&self, request: RequestId) -> Vec<u8>;
 }

@@ -1,5 +1,6 @@
 //! A Pix charge: what was asked for, where it stands, and which step may follow.
 
+mod refunds;
 mod state;
 mod transitions;
 
@@ -15,7 +16,8 @@ use crate::acquirer_name::AcquirerName;
 use crate::document::Document;
 use crate::external_id::ExternalId;
 use crate::ids::{AccountId, ChargeId};
-use crate::money::Money;
+use crate::money::{Money, MoneyError};
+use crate::split::Split;
 use crate::text::Text;
 use crate::txid::Txid;
 
@@ -73,6 +75,8 @@ pub struct ChargeTerms {
     pub external_id: Option<ExternalId>,
     /// Where events of this charge go besides the subscribed endpoints.
     pub postback_url: Option<String>,
+    /// Who shares in its net value.
+    pub split: Split,
     /// How it came to be.
     pub origin: Origin,
 }
@@ -89,6 +93,15 @@ impl ChargeTerms {
     }
 }
 
+/// What of a charge goes back to its payer; both together never exceed its amount.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RefundTotals {
+    /// On its way.
+    pub in_flight: Money,
+    /// Arrived.
+    pub done: Money,
+}
+
 /// A Pix charge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Charge {
@@ -102,6 +115,10 @@ pub struct Charge {
     pub terms: ChargeTerms,
     /// Where it stands.
     pub state: ChargeState,
+    /// What of it goes back, or went back.
+    pub refunds: RefundTotals,
+    /// How many infractions on it are open; while there is one, nothing of it can be refunded.
+    pub open_infractions: u32,
     /// When it was asked for.
     pub created_at: Timestamp,
     /// How often it was changed; the store checks it.
@@ -118,9 +135,19 @@ impl Charge {
             txid: Txid::of_charge(id),
             terms,
             state: ChargeState::Creating { acquirer },
+            refunds: RefundTotals::default(),
+            open_infractions: 0,
             created_at: at,
             version: 0,
         }
+    }
+
+    /// What of it can still be refunded.
+    ///
+    /// # Errors
+    /// [`MoneyError::OutOfRange`], which no charge of the store can cause.
+    pub fn refundable(&self) -> Result<Money, MoneyError> {
+        self.terms.amount.checked_sub(self.refunds.in_flight)?.checked_sub(self.refunds.done)
     }
 
     /// Whether a reader may know of it.

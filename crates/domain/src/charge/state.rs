@@ -4,6 +4,7 @@ use jiff::Timestamp;
 
 use crate::acquirer_name::AcquirerName;
 use crate::end_to_end_id::EndToEndId;
+use crate::money::Money;
 
 /// What the acquirer gave when it took the charge.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,6 +24,8 @@ pub struct Settlement {
     pub paid_at: Timestamp,
     /// Which Pix it was.
     pub end_to_end_id: EndToEndId,
+    /// What those who share in the charge got, in the order of its split.
+    pub parts: Vec<Money>,
 }
 
 /// Where a charge stands.

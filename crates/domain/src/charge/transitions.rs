@@ -4,11 +4,13 @@ use jiff::Timestamp;
 
 use super::{Charge, ChargeState, ChargeStatus, Issued, Settlement};
 use crate::acquirer_name::AcquirerName;
+use crate::allocate::{Allocation, AllocationError, allocate};
 use crate::event::EventType;
-use crate::ids::AccountId;
 use crate::ledger::{Bucket, Cover, EntryKind, LedgerAccount, SystemAccount, Transfer};
 use crate::money::{Money, MoneyError};
 use crate::payment::{CreditedPayment, Payment, PaymentRole};
+use crate::rate::Percentage;
+use crate::release::Release;
 
 /// What follows from asking a charge to take a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,9 +38,12 @@ pub enum ChargeError {
     /// An amount left the range of money.
     #[error("an amount is out of range")]
     Money(#[from] MoneyError),
-    /// What would be credited is not what was paid: the fee is above the amount.
-    #[error("the parts of a payment are not the whole of it")]
+    /// What would be credited is not what was paid, or more would go back than was paid.
+    #[error("the parts of an amount are not the whole of it")]
     Unbalanced,
+    /// Its net value could not be divided.
+    #[error("the net value could not be divided")]
+    Split(#[from] AllocationError),
 }
 
 /// A payment judged against its charge: everything that must become true together.
@@ -48,6 +53,8 @@ pub struct Credit {
     pub charge: Option<Charge>,
     /// The payment and its role.
     pub payment: CreditedPayment,
+    /// What of it the account may not use yet; `None` when all of it can be used at once.
+    pub release: Option<Release>,
     /// The money it moves: the sum of what arrives is the payment's amount.
     pub transfers: Vec<Transfer>,
     /// What happened to the charge, if anybody is to know.
@@ -182,11 +189,12 @@ impl Charge {
 
     /// A Pix for this charge arrived. Whatever its amount and whenever it comes, all of it is credited.
     ///
-    /// The store credits each end-to-end id once, so a repeat never reaches the ledger.
+    /// What is the creator's waits `release_delay_s` seconds in `pending`, if that is more than none; what others share in does
+    /// not. The store credits each end-to-end id once, so a repeat never reaches the ledger.
     ///
     /// # Errors
     /// [`ChargeError::Money`] when an amount leaves the range of money, [`ChargeError::Unbalanced`] for a fee above the amount.
-    pub fn credit(self, payment: Payment, at: Timestamp) -> Result<Credit, ChargeError> {
+    pub fn credit(self, payment: Payment, release_delay_s: u32, at: Timestamp) -> Result<Credit, ChargeError> {
         let role = match self.is_payable() {
             true if payment.amount >= self.terms.amount => PaymentRole::Settles,
             true => PaymentRole::Short,
@@ -200,25 +208,34 @@ impl Charge {
             amount,
             cover: Cover::NotRequired,
             kind,
-            resource: Some(self.id.to_string()),
+            resource: (kind != EntryKind::Split).then(|| self.id.to_string()),
             end_to_end_id: Some(payment.end_to_end_id.clone()),
         };
-        let available = available(self.account);
+        let bucket = if release_delay_s > 0 { Bucket::Pending } else { Bucket::Available };
+        let creator = LedgerAccount::Merchant(self.account, bucket);
         let mut transfers = Vec::new();
         let (charge, event) = match (role, &self.state.issued()) {
             (PaymentRole::Settles, Some(issued)) => {
                 let net = self.terms.amount.checked_sub(self.terms.fee)?;
                 let surplus = payment.amount.checked_sub(self.terms.amount)?;
+                let shares = self.terms.split.shares();
+                let percentages: Vec<Percentage> = shares.iter().map(|share| share.percentage.clone()).collect();
+                let Allocation { parts, remainder } = allocate(net, &percentages)?;
                 let fees = LedgerAccount::system(SystemAccount::Fees, self.account);
-                transfers.push(settled(EntryKind::Charge, available.clone(), net));
+                transfers.push(settled(EntryKind::Charge, creator.clone(), remainder));
                 transfers.push(settled(EntryKind::Fee, fees, self.terms.fee));
-                transfers.push(settled(EntryKind::ExtraPayment, available, surplus));
-                let settlement = Settlement { paid_at: payment.paid_at, end_to_end_id: payment.end_to_end_id.clone() };
+                for (share, part) in shares.iter().zip(&parts) {
+                    let beneficiary = LedgerAccount::Merchant(share.recipient, Bucket::Available);
+                    transfers.push(settled(EntryKind::Split, beneficiary, *part));
+                }
+                transfers.push(settled(EntryKind::ExtraPayment, creator.clone(), surplus));
+                let end_to_end_id = payment.end_to_end_id.clone();
+                let settlement = Settlement { paid_at: payment.paid_at, end_to_end_id, parts };
                 let state = ChargeState::Paid((*issued).clone(), settlement);
-                (Some(Self { state, ..self }), Some(EventType::ChargePaid))
+                (Some(Self { state, ..self.clone() }), Some(EventType::ChargePaid))
             }
             (PaymentRole::Settles | PaymentRole::Short | PaymentRole::Extra, _) => {
-                transfers.push(settled(EntryKind::ExtraPayment, available, payment.amount));
+                transfers.push(settled(EntryKind::ExtraPayment, creator.clone(), payment.amount));
                 (None, None)
             }
         };
@@ -226,7 +243,11 @@ impl Charge {
         if transfers.iter().any(|transfer| transfer.amount.is_negative()) || sum(&transfers)? != credit.payment.amount {
             return Err(ChargeError::Unbalanced);
         }
-        Ok(Credit { charge, payment: credit, transfers, event })
+        let mine =
+            Money::sum(transfers.iter().filter(|transfer| transfer.to == creator).map(|transfer| transfer.amount))?;
+        let waiting = (mine, release_delay_s);
+        let release = Release::after(self.account, self.id, &payment.end_to_end_id, waiting, at);
+        Ok(Credit { charge, payment: credit, release, transfers, event })
     }
 
     fn moved(self, state: ChargeState, event: Option<EventType>) -> Step {
@@ -236,10 +257,6 @@ impl Charge {
     const fn refuse(&self) -> ChargeError {
         ChargeError::InvalidState(self.state.status())
     }
-}
-
-const fn available(account: AccountId) -> LedgerAccount {
-    LedgerAccount::Merchant(account, Bucket::Available)
 }
 
 fn sum(transfers: &[Transfer]) -> Result<Money, MoneyError> {

@@ -1,0 +1,52 @@
+//! The identifier of a payout at the acquirer, chosen by us (`idEnvio` of Efí's Pix cash-out).
+
+use std::fmt;
+
+use crate::ids::PayoutId;
+
+/// Greatest length, in characters.
+const MAX_LENGTH: usize = 35;
+
+/// 1 to 35 ASCII letters and digits, case-sensitive. An acquirer executes each once.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct IdEnvio(String);
+
+/// The text is not 1 to 35 ASCII letters and digits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("an idEnvio must have 1 to 35 ASCII letters and digits")]
+pub struct IdEnvioError;
+
+impl IdEnvio {
+    /// The name under which a payout of ours is sent: its id without the prefix. It never depends on the attempt.
+    #[must_use]
+    pub fn of_payout(payout: PayoutId) -> Self {
+        Self(payout.suffix())
+    }
+
+    /// Reads one.
+    ///
+    /// # Errors
+    /// [`IdEnvioError`].
+    pub fn parse(text: &str) -> Result<Self, IdEnvioError> {
+        let valid = (1..=MAX_LENGTH).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        if valid { Ok(Self(text.to_owned())) } else { Err(IdEnvioError) }
+    }
+
+    /// The payout of ours that may be sent under this name; `None` when it is no name of ours.
+    #[must_use]
+    pub fn payout(&self) -> Option<PayoutId> {
+        PayoutId::from_suffix(&self.0).ok()
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for IdEnvio {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}

@@ -1,0 +1,51 @@
+//! Reading payouts, refunds and releases.
+
+use async_trait::async_trait;
+use cais_domain::id_envio::IdEnvio;
+use cais_domain::ids::{AccountId, ChargeId, PayoutId, RefundId};
+use cais_domain::payout::Payout;
+use cais_domain::refund::Refund;
+use cais_domain::release::Release;
+use jiff::Timestamp;
+
+use crate::page::{Page, PageRequest};
+use crate::queries::QueryError;
+
+/// Payouts.
+#[cfg_attr(feature = "mock", mockall::automock)]
+#[async_trait]
+pub trait PayoutQueries: Send + Sync {
+    /// A payout of the account, in whatever state.
+    async fn find_payout(&self, account: AccountId, id: PayoutId) -> Result<Option<Payout>, QueryError>;
+    /// The payout of that name upstream, in whatever state.
+    async fn find_payout_by_id_envio(&self, id_envio: &IdEnvio) -> Result<Option<Payout>, QueryError>;
+    /// The visible payouts of the account, newest first.
+    async fn list_payouts(&self, account: AccountId, page: PageRequest<PayoutId>) -> Result<Page<Payout>, QueryError>;
+    /// Payouts of all accounts whose `due_at` is over at `now`, the longest overdue first.
+    async fn list_due_payouts(&self, now: Timestamp, limit: u32) -> Result<Vec<Payout>, QueryError>;
+}
+
+/// Refunds.
+#[cfg_attr(feature = "mock", mockall::automock)]
+#[async_trait]
+pub trait RefundQueries: Send + Sync {
+    /// A refund of the account, in whatever state.
+    async fn find_refund(&self, account: AccountId, id: RefundId) -> Result<Option<Refund>, QueryError>;
+    /// The visible refunds of the charge, newest first.
+    async fn list_refunds(
+        &self,
+        account: AccountId,
+        charge: ChargeId,
+        page: PageRequest<RefundId>,
+    ) -> Result<Page<Refund>, QueryError>;
+    /// Refunds of all accounts whose `due_at` is over at `now`, the longest overdue first.
+    async fn list_due_refunds(&self, now: Timestamp, limit: u32) -> Result<Vec<Refund>, QueryError>;
+}
+
+/// Releases.
+#[cfg_attr(feature = "mock", mockall::automock)]
+#[async_trait]
+pub trait ReleaseQueries: Send + Sync {
+    /// Releases of all accounts that are due at `now` and were not made, the longest overdue first.
+    async fn list_due_releases(&self, now: Timestamp, limit: u32) -> Result<Vec<Release>, QueryError>;
+}
