@@ -122,6 +122,8 @@ pub trait StatementQueries: Send + Sync {
         filter: EntryFilter,
         page: PageRequest<EntryId>,
     ) -> Result<Page<StatementEntry>, QueryError>;
+    /// Whether the account's statement has that entry.
+    async fn has_entry(&self, account: AccountId, id: EntryId) -> Result<bool, QueryError>;
 }
 
 /// The timeline.
