@@ -9,6 +9,7 @@ use crate::end_to_end_id::EndToEndId;
 use crate::event::EventType;
 use crate::ledger::{EntryKind, Transfer};
 use crate::payment::{Payment, PaymentRole};
+use crate::split::Split;
 
 #[derive(Debug, Clone, Copy)]
 enum Action {
@@ -61,7 +62,7 @@ fn payment(centavos: i64) -> Payment {
 }
 
 fn charge(status: ChargeStatus) -> Charge {
-    let settlement = Settlement { paid_at: start(), end_to_end_id: payment(1).end_to_end_id };
+    let settlement = Settlement { paid_at: start(), end_to_end_id: payment(1).end_to_end_id, parts: Vec::new() };
     let state = match status {
         ChargeStatus::Creating => ChargeState::Creating { acquirer: main_acquirer() },
         ChargeStatus::Abandoned => ChargeState::Abandoned { acquirer: main_acquirer(), at: start() },
@@ -80,6 +81,7 @@ fn charge(status: ChargeStatus) -> Charge {
         expires_in_s: 3_600,
         external_id: None,
         postback_url: None,
+        split: Split::NONE,
         origin: Origin::Api,
     };
     let (id, account) = (ChargeId::new(Uuid::nil()), AccountId::new(Uuid::nil()));
@@ -181,7 +183,7 @@ fn every_pair_of_state_and_payment() {
             (1_000, PaymentRole::Settles, vec![(Paid, 940), (Fee, 60)]),
             (1_001, PaymentRole::Settles, vec![(Paid, 940), (Fee, 60), (Extra, 1)]),
         ] {
-            let credit = charge(status).credit(payment(centavos), end()).unwrap();
+            let credit = charge(status).credit(payment(centavos), 0, end()).unwrap();
             let (role, moved) = if payable { (role, moved) } else { (PaymentRole::Extra, vec![(Extra, centavos)]) };
             assert_eq!(credit.payment.role, role, "{status:?} {centavos}");
             assert_eq!(kinds(&credit.transfers), moved, "{status:?} {centavos}");
@@ -196,12 +198,12 @@ fn every_pair_of_state_and_payment() {
 fn a_charge_without_fee_moves_no_fee() {
     let mut free = charge(ChargeStatus::Pending);
     free.terms.fee = Money::ZERO;
-    assert_eq!(kinds(&free.credit(payment(1_000), end()).unwrap().transfers), [(EntryKind::Charge, 1_000)]);
+    assert_eq!(kinds(&free.credit(payment(1_000), 0, end()).unwrap().transfers), [(EntryKind::Charge, 1_000)]);
 }
 
 #[test]
 fn a_fee_above_the_amount_moves_nothing() {
     let mut greedy = charge(ChargeStatus::Pending);
     greedy.terms.fee = Money::from_centavos(1_001);
-    assert_eq!(greedy.credit(payment(1_000), end()), Err(ChargeError::Unbalanced));
+    assert_eq!(greedy.credit(payment(1_000), 0, end()), Err(ChargeError::Unbalanced));
 }

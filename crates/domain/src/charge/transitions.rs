@@ -217,6 +217,9 @@ impl Charge {
         let (charge, event) = match (role, &self.state.issued()) {
             (PaymentRole::Settles, Some(issued)) => {
                 let net = self.terms.amount.checked_sub(self.terms.fee)?;
+                if net.is_negative() {
+                    return Err(ChargeError::Unbalanced);
+                }
                 let surplus = payment.amount.checked_sub(self.terms.amount)?;
                 let shares = self.terms.split.shares();
                 let percentages: Vec<Percentage> = shares.iter().map(|share| share.percentage.clone()).collect();

@@ -1,1 +1,236 @@
+//! Every state × action pair of a refund, in one table, with what each does to its charge.
+#![expect(clippy::unwrap_used, clippy::panic, clippy::arithmetic_side_effects, reason = "a test fails by panicking")]
 
+use jiff::{Timestamp, ToSpan as _};
+use uuid::Uuid;
+
+use super::*;
+use crate::acquirer_name::AcquirerName;
+use crate::charge::{Charge, ChargeState, ChargeStatus, ChargeTerms, Issued, Origin, RefundTotals, Settlement};
+use crate::end_to_end_id::{EndToEndId, ReturnId};
+use crate::event::EventType;
+use crate::ids::{AccountId, ChargeId, RefundId};
+use crate::money::Money;
+use crate::split::Split;
+
+#[derive(Debug, Clone, Copy)]
+enum Action {
+    Send,
+    SendAgain,
+    Abandon,
+    Reopen,
+    Complete,
+    Fail,
+}
+
+const ACTIONS: [Action; 6] =
+    [Action::Send, Action::SendAgain, Action::Abandon, Action::Reopen, Action::Complete, Action::Fail];
+
+/// What the table says of a pair: the status after it, `same` for a repeat, `no` for a refusal.
+const TABLE: [(RefundStatus, [&str; 6]); 5] = [
+    //                           send        send again    abandon      reopen     complete     fail
+    (RefundStatus::Pending, ["processing", "no", "abandoned", "no", "completed", "failed"]),
+    (RefundStatus::Abandoned, ["no", "no", "same", "pending", "no", "no"]),
+    (RefundStatus::Processing, ["same", "processing", "no", "no", "completed", "failed"]),
+    (RefundStatus::Completed, ["no", "no", "no", "no", "same", "no"]),
+    (RefundStatus::Failed, ["no", "no", "no", "no", "no", "same"]),
+];
+
+fn start() -> Timestamp {
+    "2026-01-02T03:04:05Z".parse().unwrap()
+}
+
+fn later() -> Timestamp {
+    start() + 1.minute()
+}
+
+fn acquirer() -> AcquirerName {
+    AcquirerName::parse("main").unwrap()
+}
+
+fn money(centavos: i64) -> Money {
+    Money::from_centavos(centavos)
+}
+
+fn returned() -> ReturnId {
+    ReturnId::parse("D1234567820260102030400000000001").unwrap()
+}
+
+/// A paid charge of R$ 10.00, of which so much is on its way back and so much went back.
+fn charge(in_flight: i64, done: i64) -> Charge {
+    let terms = ChargeTerms {
+        amount: money(1_000),
+        fee: money(60),
+        description: None,
+        payer_name: None,
+        payer_document: None,
+        expires_in_s: 3_600,
+        external_id: None,
+        postback_url: None,
+        split: Split::NONE,
+        origin: Origin::Api,
+    };
+    let issued = Issued { acquirer: acquirer(), copy_paste: "000201".into(), expires_at: later() };
+    let end_to_end_id = EndToEndId::parse("E1234567820260102030400000000001").unwrap();
+    let settlement = Settlement { paid_at: start(), end_to_end_id, parts: Vec::new() };
+    let (id, account) = (ChargeId::new(Uuid::nil()), AccountId::new(Uuid::nil()));
+    let refunds = RefundTotals { in_flight: money(in_flight), done: money(done) };
+    let state = ChargeState::Paid(issued, settlement);
+    Charge { state, refunds, ..Charge::open(id, account, terms, acquirer(), start()) }
+}
+
+fn asked(amount: Option<i64>) -> NewRefund {
+    NewRefund { id: RefundId::new(Uuid::nil()), amount: amount.map(money), reason: None, external_id: None }
+}
+
+fn opened(charge: Charge, amount: Option<i64>) -> RefundChange {
+    match Refund::open(charge, asked(amount), acquirer(), later()) {
+        Ok(RefundStep::Taken(change)) => *change,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn refund(status: RefundStatus) -> Refund {
+    let (return_id, at) = (Some(returned()), start());
+    let state = match status {
+        RefundStatus::Pending => RefundState::Pending,
+        RefundStatus::Abandoned => RefundState::Abandoned { at },
+        RefundStatus::Processing => RefundState::Processing { sent_at: at, return_id },
+        RefundStatus::Completed => RefundState::Completed { return_id, at },
+        RefundStatus::Failed => RefundState::Failed { return_id, reason: "no".into(), at },
+    };
+    Refund { state, ..opened(charge(0, 0), Some(400)).refund }
+}
+
+/// The charge of a refund of R$ 4.00 in that status.
+fn its_charge(status: RefundStatus) -> Charge {
+    match status {
+        RefundStatus::Pending | RefundStatus::Processing => charge(400, 0),
+        RefundStatus::Abandoned | RefundStatus::Failed => charge(0, 0),
+        RefundStatus::Completed => charge(0, 400),
+    }
+}
+
+fn apply(status: RefundStatus, action: Action) -> Result<RefundStep, RefundError> {
+    let (refund, charge) = (refund(status), its_charge(status));
+    match action {
+        Action::Send => refund.send(Some(returned()), later()),
+        Action::SendAgain => refund.send_again(later()),
+        Action::Abandon => refund.abandon(charge, later()),
+        Action::Reopen => refund.reopen(charge, later()),
+        Action::Complete => refund.complete(charge, Some(returned()), later()),
+        Action::Fail => refund.fail(charge, "conta encerrada".into(), later()),
+    }
+}
+
+#[test]
+fn every_pair_of_state_and_action() {
+    assert_eq!(TABLE.map(|(status, _)| status), RefundStatus::ALL);
+    for (status, row) in TABLE {
+        for (action, expected) in ACTIONS.into_iter().zip(row) {
+            let got = match apply(status, action) {
+                Ok(RefundStep::Taken(change)) => change.refund.state.status().as_str(),
+                Ok(RefundStep::AlreadyTaken(same)) => {
+                    assert_eq!(*same, refund(status), "a repeat changes nothing");
+                    "same"
+                }
+                Err(RefundError::InvalidState(named)) => {
+                    assert_eq!(named, status, "the error names the state");
+                    "no"
+                }
+                Err(other) => panic!("{status:?} {action:?}: {other}"),
+            };
+            assert_eq!(got, expected, "{status:?} {action:?}");
+        }
+    }
+}
+
+fn totals(change: &RefundChange) -> Option<(i64, i64)> {
+    change.charge.as_ref().map(|charge| (charge.refunds.in_flight.centavos(), charge.refunds.done.centavos()))
+}
+
+#[test]
+fn the_money_the_charge_and_the_events_of_each_step() {
+    for (status, action, moves, after, told) in [
+        (RefundStatus::Pending, Action::Send, None, None, None),
+        (RefundStatus::Processing, Action::SendAgain, None, None, None),
+        (RefundStatus::Pending, Action::Abandon, Some("in_transit > available refund_failed"), Some((0, 0)), None),
+        (RefundStatus::Abandoned, Action::Reopen, Some("available > in_transit refund"), Some((400, 0)), None),
+        (
+            RefundStatus::Processing,
+            Action::Complete,
+            Some("in_transit > 00 refund"),
+            Some((0, 400)),
+            Some(EventType::RefundCompleted),
+        ),
+        (
+            RefundStatus::Processing,
+            Action::Fail,
+            Some("in_transit > available refund_failed"),
+            Some((0, 0)),
+            Some(EventType::RefundFailed),
+        ),
+    ] {
+        let Ok(RefundStep::Taken(change)) = apply(status, action) else { panic!("{status:?} {action:?}") };
+        let moved: Vec<String> = change
+            .transfers
+            .iter()
+            .map(|one| format!("{} > {} {}", one.from.bucket(), one.to.bucket(), one.kind.as_str()))
+            .collect();
+        assert_eq!(moved.first().map(String::as_str), moves, "{status:?} {action:?}");
+        assert!(
+            change.transfers.iter().all(|one| one.amount == money(400) && one.cover == crate::ledger::Cover::Required)
+        );
+        assert_eq!(totals(&change), after, "{status:?} {action:?}");
+        assert_eq!((change.event, change.charge_event), (told, None), "{status:?} {action:?}");
+    }
+}
+
+#[test]
+fn the_charge_is_refunded_when_the_last_of_it_arrived() {
+    let last = opened(charge(0, 600), None);
+    assert_eq!((last.refund.amount, totals(&last)), (money(400), Some((400, 600))), "the rest is the default");
+    let Ok(RefundStep::Taken(change)) = last.refund.complete(last.charge.unwrap(), None, later()) else { panic!() };
+    assert_eq!(change.charge_event, Some(EventType::ChargeRefunded));
+    let charge = change.charge.unwrap();
+    assert_eq!(charge.state.status(), ChargeStatus::Refunded);
+    assert_eq!(charge.refundable(), Ok(Money::ZERO));
+}
+
+#[test]
+fn one_that_failed_can_be_asked_for_again() {
+    let first = opened(charge(0, 0), None);
+    let Ok(RefundStep::Taken(failed)) = first.refund.fail(first.charge.unwrap(), "no".into(), later()) else {
+        panic!()
+    };
+    assert_eq!(opened(failed.charge.unwrap(), None).refund.amount, money(1_000));
+}
+
+#[test]
+fn what_cannot_be_refunded_says_why() {
+    let at = |charge: Charge, amount, at| Refund::open(charge, asked(amount), acquirer(), at).unwrap_err();
+    let within = start() + SignedDuration::from_hours(90 * 24);
+    assert!(Refund::open(charge(0, 0), asked(None), acquirer(), within).is_ok(), "the last instant of 90 days");
+    assert_eq!(at(charge(0, 0), None, within + 1.microsecond()), RefundError::TooLate);
+    for (in_flight, done, amount, rest) in [
+        (0, 0, Some(1_001), 1_000),
+        (600, 0, Some(401), 400),
+        (300, 300, Some(500), 400),
+        (400, 600, None, 0),
+        (0, 0, Some(0), 1_000),
+    ] {
+        let error = at(charge(in_flight, done), amount, later());
+        assert_eq!(error, RefundError::ExceedsAmount { rest: money(rest) }, "{in_flight} {done} {amount:?}");
+    }
+    let disputed = Charge { open_infractions: 1, ..charge(0, 0) };
+    assert_eq!(at(disputed, None, later()), RefundError::InfractionOpen);
+    let ChargeState::Paid(issued, _) = charge(0, 0).state else { panic!() };
+    let pending = Charge { state: ChargeState::Pending(issued), ..charge(0, 0) };
+    assert_eq!(at(pending, None, later()), RefundError::NotPaid(ChargeStatus::Pending));
+}
+
+#[test]
+fn a_refund_that_was_given_up_does_not_take_what_others_took_since() {
+    let given_up = refund(RefundStatus::Abandoned);
+    assert_eq!(given_up.reopen(charge(700, 0), later()), Err(RefundError::ExceedsAmount { rest: money(300) }));
+}

@@ -7,11 +7,12 @@ use cais_domain::event::EventType;
 use cais_domain::ids::{AccountId, ChargeId};
 use cais_domain::money::Money;
 use cais_domain::payment::{Payment, PaymentRole};
+use cais_domain::split::Split;
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
 use uuid::Uuid;
 
-fn pending(amount: i64, fee: i64) -> Charge {
+pub fn pending(amount: i64, fee: i64) -> Charge {
     let acquirer = AcquirerName::parse("main").unwrap();
     let terms = ChargeTerms {
         amount: Money::from_centavos(amount),
@@ -22,6 +23,7 @@ fn pending(amount: i64, fee: i64) -> Charge {
         expires_in_s: 3_600,
         external_id: None,
         postback_url: None,
+        split: Split::NONE,
         origin: Origin::Api,
     };
     let at = Timestamp::UNIX_EPOCH;
@@ -33,7 +35,7 @@ fn pending(amount: i64, fee: i64) -> Charge {
     }
 }
 
-fn payment(index: usize, amount: i64) -> Payment {
+pub fn payment(index: usize, amount: i64) -> Payment {
     Payment {
         end_to_end_id: EndToEndId::parse(&format!("E12345678197001010000{index:011}")).unwrap(),
         amount: Money::from_centavos(amount),
@@ -53,7 +55,7 @@ proptest! {
         let mut charge = pending(amount, fee);
         let (mut settled, mut told, mut moved) = (0, 0, 0);
         for (index, arrival) in arrivals.iter().enumerate() {
-            let credit = charge.clone().credit(payment(index, *arrival), Timestamp::UNIX_EPOCH).unwrap();
+            let credit = charge.clone().credit(payment(index, *arrival), 0, Timestamp::UNIX_EPOCH).unwrap();
             let sum = Money::sum(credit.transfers.iter().map(|transfer| transfer.amount)).unwrap();
             prop_assert_eq!(sum, Money::from_centavos(*arrival));
             prop_assert!(credit.transfers.iter().all(|transfer| transfer.amount.is_positive()));

@@ -11,4 +11,6 @@ mod ids;
 mod money;
 mod pix_key;
 mod rate;
+mod release;
+mod split;
 mod texts;

@@ -1,0 +1,30 @@
+//! Money that waits: released once, at its time, from pending to available.
+
+use cais_domain::ledger::{Bucket, Cover, EntryKind, LedgerAccount};
+use cais_domain::money::Money;
+use jiff::{SignedDuration, Timestamp};
+
+use crate::credit::{payment, pending};
+
+#[test]
+fn is_released_once_and_not_before_its_time() {
+    let credit = pending(1_000, 60).credit(payment(0, 1_000), 90, Timestamp::UNIX_EPOCH).unwrap();
+    let release = credit.release.unwrap();
+    let due = Timestamp::UNIX_EPOCH.checked_add(SignedDuration::from_secs(90)).unwrap();
+    assert_eq!((release.amount, release.due_at), (Money::from_centavos(940), due));
+    let early = due.checked_sub(SignedDuration::from_micros(1)).unwrap();
+    assert_eq!(release.clone().release(early), None);
+    let (released, transfer) = release.clone().release(due).unwrap();
+    assert_eq!((transfer.kind, transfer.cover, transfer.amount), (EntryKind::Release, Cover::Required, release.amount));
+    let bucket = |bucket| LedgerAccount::Merchant(release.account, bucket);
+    assert_eq!((transfer.from, transfer.to), (bucket(Bucket::Pending), bucket(Bucket::Available)));
+    assert_eq!(released.release(due), None);
+}
+
+#[test]
+fn nothing_waits_without_a_delay_or_without_money() {
+    let at_once = pending(1_000, 60).credit(payment(0, 1_000), 0, Timestamp::UNIX_EPOCH).unwrap();
+    assert_eq!(at_once.release, None);
+    let all_fee = pending(1_000, 1_000).credit(payment(0, 1_000), 90, Timestamp::UNIX_EPOCH).unwrap();
+    assert_eq!(all_fee.release, None);
+}
