@@ -6,6 +6,7 @@ mod contract;
 mod crash;
 mod idempotency;
 mod main_job;
+mod money_out;
 mod support;
 mod two_nodes;
 mod upstream;

@@ -45,7 +45,7 @@ const RULES: [Rule; 8] = [
         name: "cais-use-cases",
         ours: &["cais-domain", "cais-ports"],
         common: false,
-        others: &["async-trait", "futures-util", "ipnet", "jiff", "thiserror", "tracing"],
+        others: &["async-trait", "futures-util", "ipnet", "jiff", "thiserror", "tracing", "uuid"],
     },
     Rule {
         name: "cais-persistence",
@@ -85,6 +85,7 @@ const RULES: [Rule; 8] = [
             "anyhow",
             "clap",
             "figment",
+            "indicatif",
             "ipnet",
             "metrics-exporter-prometheus",
             "mimalloc",

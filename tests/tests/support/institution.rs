@@ -51,7 +51,7 @@ impl Institution {
         let key = |word: &str| format!("CAIS_ACQUIRERS__{}__{}", name.to_uppercase(), word.to_uppercase());
         let words = ["base_url", "client_id", "client_secret", "pix_key"];
         let words = words.into_iter().map(|word| (key(word), self.credential(word)));
-        words.chain([(key("kind"), "bacen".to_owned())]).collect()
+        words.chain([(key("kind"), "efi".to_owned())]).collect()
     }
 
     async fn ask(&self, method: Method, path: &str, body: &Value) -> Reply {
@@ -63,6 +63,23 @@ impl Institution {
     pub async fn pay(&self, txid: &str) -> String {
         let paid = self.ask(Method::POST, &format!("/sandbox/cob/{txid}/pay"), &json!({})).await.expect(200);
         paid["endToEndId"].as_str().unwrap().to_owned()
+    }
+
+    /// What was sent under each name: how often it took effect.
+    pub async fn sends(&self) -> Vec<Value> {
+        let ledger = self.ledger().await;
+        let items = |list: &str| ledger[list]["items"].as_array().unwrap().clone();
+        [items("sent"), items("rejected")].concat()
+    }
+
+    /// What it may still send, in reais.
+    pub async fn saldo(&self, saldo: &str) {
+        self.ask(Method::PUT, "/sandbox/saldo", &json!({ "saldo": saldo })).await;
+    }
+
+    /// The recipient's institution returns a Pix that was sent.
+    pub async fn give_back(&self, id_envio: &str, body: &Value) -> Reply {
+        self.ask(Method::POST, &format!("/sandbox/sent/{id_envio}/return"), body).await
     }
 
     /// What goes wrong from now on.

@@ -10,7 +10,7 @@ mod shop;
 pub use http::{Reply, client, names};
 pub use institution::{Institution, borrowed};
 pub use node::{Engine, Node, own, shared, unstarted};
-pub use shop::{Shop, id};
+pub use shop::{Shop, centavos, id};
 
 use std::future::Future;
 use std::time::{Duration, Instant};

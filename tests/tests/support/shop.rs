@@ -124,12 +124,76 @@ impl Shop {
 
     /// Every charge, page by page.
     pub async fn all_charges(&self) -> Vec<Value> {
-        let (mut all, mut query) = (Vec::new(), "?limit=200".to_owned());
+        self.all("/charges?limit=200").await
+    }
+
+    /// Every row of a list, page by page; its path has a query already.
+    pub async fn all(&self, list: &str) -> Vec<Value> {
+        let (mut all, mut path) = (Vec::new(), list.to_owned());
         loop {
-            let page = self.get(&format!("/charges{query}")).await.expect(200);
+            let page = self.get(&path).await.expect(200);
             all.extend(page["data"].as_array().unwrap().clone());
             let Some(next) = page["next_starting_after"].as_str() else { return all };
-            query = format!("?limit=200&starting_after={next}");
+            path = format!("{list}&starting_after={next}");
+        }
+    }
+
+    /// Has so much, from a charge that was paid in the built-in sandbox.
+    pub async fn earn(&self, amount: &str) -> String {
+        let charge = self.charge_id(amount).await;
+        self.pay(&charge, None).await.expect(200);
+        self.until(&charge, "paid").await;
+        charge
+    }
+
+    /// `POST` of something that moves money, with that key.
+    pub async fn order_with(&self, path: &str, key: &str, body: impl Into<String>) -> Reply {
+        Reply::of(self.json(Method::POST, path, body).header("idempotency-key", key)).await
+    }
+
+    /// The same with a key of its own.
+    pub async fn order(&self, path: &str, body: impl Into<String>) -> Reply {
+        self.order_with(path, &unique("key"), body).await
+    }
+
+    /// `POST /payouts` with a key of its own.
+    pub async fn pay_out(&self, amount: &str, pix_key: &str) -> Reply {
+        self.order("/payouts", format!(r#"{{"amount":{amount},"pix_key":"{pix_key}"}}"#)).await
+    }
+
+    /// Reads the payout until it has that status.
+    pub async fn until_payout(&self, id: &str, status: &str) -> Value {
+        eventually(&format!("{id} {status}"), || async {
+            let payout = self.get(&format!("/payouts/{id}")).await.expect(200);
+            (payout["status"] == status).then_some(payout)
+        })
+        .await
+    }
+
+    /// Every refund of a charge, newest first.
+    pub async fn refunds(&self, charge: &str) -> Vec<Value> {
+        self.all(&format!("/charges/{charge}/refunds?limit=200")).await
+    }
+
+    /// The whole statement, oldest first.
+    pub async fn statement(&self) -> Vec<Value> {
+        let mut entries = self.all("/balance/entries?limit=200").await;
+        entries.reverse();
+        entries
+    }
+
+    /// Replays the statement from zero: each line's balance follows from the one before, and the last ones are the balance.
+    pub async fn check_statement(&self) {
+        let mut buckets = std::collections::BTreeMap::from([("available", 0), ("pending", 0), ("blocked", 0)]);
+        let entries = self.statement().await;
+        for entry in &entries {
+            let bucket = buckets.get_mut(entry["bucket"].as_str().unwrap()).unwrap();
+            *bucket += centavos(&entry["amount"]);
+            assert_eq!(centavos(&entry["balance_after"]), *bucket, "{entry}");
+        }
+        let balance = self.get("/balance").await.expect(200);
+        for (bucket, sum) in buckets {
+            assert_eq!(centavos(&balance[format!("{bucket}_balance")]), sum, "{bucket}: {balance}\n{entries:#?}");
         }
     }
 
@@ -137,6 +201,14 @@ impl Shop {
     pub async fn faults(&self, mode: &str) {
         self.send(Method::PUT, "/sandbox/faults", &json!({ "mode": mode })).await.expect(200);
     }
+}
+
+/// An amount of an answer, exactly.
+pub fn centavos(amount: &Value) -> i64 {
+    let text = amount.to_string();
+    let (reais, cents) = text.split_once('.').unwrap();
+    assert_eq!(cents.len(), 2, "two decimals: {text}");
+    format!("{reais}{cents}").parse().unwrap()
 }
 
 pub fn id(charge: &Value) -> String {

@@ -1,0 +1,16 @@
+//! What an account can do with its money: payouts, refunds, splits, releases, and the lists that explain every centavo.
+
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
+
+mod bodies;
+mod crash;
+mod csv;
+mod payouts;
+mod reconciliation;
+mod refunds;
+mod releases;
+mod splits;
+mod statement;
+mod storms;
+mod timeline;
+mod upstream;

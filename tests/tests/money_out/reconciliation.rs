@@ -1,0 +1,52 @@
+//! `cais reconcile`: what the acquirer's lists know and we do not, told and repaired where that is safe.
+
+use serde_json::{Value, json};
+
+use crate::support::{Engine, Institution, borrowed, eventually, id, on_both, own};
+
+on_both! { a_payment_that_nobody_told_us_of }
+
+const SPAN: [&str; 4] = ["--from", "2001-01-01", "--to", "2999-12-31"];
+
+async fn a_payment_that_nobody_told_us_of(engine: Engine) {
+    let psp = Institution::start();
+    let environment = psp.environment("main");
+    let mut node = own(engine, &borrowed(&environment)).await;
+    eventually("the acquirer knows where to call", || psp.callback_url()).await;
+    let shop = node.shop();
+    let charge = shop.charge("100").await;
+    let txid = charge["txid"].as_str().unwrap();
+    psp.pay(txid).await;
+    shop.until(&id(&charge), "paid").await;
+    let payout = shop.pay_out("10", "ana@example.com").await.expect(201);
+    shop.until_payout(&id(&payout), "completed").await;
+
+    // The next one calls an address where nobody listens any more.
+    node.cais.kill9().unwrap();
+    let missed = psp.pay(txid).await;
+    let dry: Value = {
+        let (code, printed) =
+            node.cais.cli_raw(&[&["reconcile", "--no-repair", "--json"], &SPAN[..]].concat()).unwrap();
+        assert_eq!(code, Some(1), "{printed}");
+        serde_json::from_str(printed.lines().next_back().unwrap()).unwrap_or_else(|error| panic!("{error}: {printed}"))
+    };
+    assert_eq!((&dry["received"], &dry["sent"]), (&json!(2), &json!(1)), "{dry}");
+    let difference = &dry["differences"][0];
+    assert_eq!((&difference["kind"], &difference["repaired"]), (&json!("payment_missed"), &json!(false)), "{dry}");
+    assert_eq!(difference["upstream_id"], missed.as_str());
+
+    let repaired = node.cli(&[&["reconcile"], &SPAN[..]].concat());
+    assert_eq!(repaired["differences"][0]["repaired"], true, "{repaired}");
+    let clean = node.cli(&[&["reconcile"], &SPAN[..]].concat());
+    assert_eq!(clean["differences"], json!([]), "{clean}");
+    node.cais.launch().await.unwrap();
+    let shop = node.again(&shop);
+    assert_eq!(shop.available().await, "190.00", "credited once");
+    shop.check_statement().await;
+    node.verify();
+
+    // An acquirer that cannot be read is told, not taken for empty.
+    psp.faults("error").await;
+    let (code, printed) = node.cais.cli_raw(&[&["reconcile", "--json"], &SPAN[..]].concat()).unwrap();
+    assert_eq!(code, Some(2), "{printed}");
+}

@@ -1,0 +1,132 @@
+//! Refunds whole: partial, repeated, failing, and refused with the reason.
+
+use serde_json::json;
+
+use crate::support::{Engine, eventually, id, names, on_both, shared, unique};
+
+on_both! { partial_and_repeated what_fails_is_given_back what_is_refused external_ids more_than_the_balance the_fee_stays }
+
+async fn partial_and_repeated(engine: Engine) {
+    let node = shared(engine).await;
+    let shop = node.shop();
+    shop.create(r#"{"amount":100,"external_id":"pedido 1"}"#).await.expect(201);
+    let charge = shop.get("/charges/ext:pedido%201").await.expect(200);
+    let charge = id(&charge);
+    shop.pay(&charge, None).await.expect(200);
+    shop.until(&charge, "paid").await;
+    let body = json!({"amount": 30.5, "reason": "devolução", "external_id": "dev-1"}).to_string();
+    let key = unique("key");
+    let made = shop.order_with("/charges/ext:pedido%201/refunds", &key, body.clone()).await;
+    let refund = made.expect(201);
+    assert_eq!(
+        names(&refund),
+        ["amount", "charge_id", "completed_at", "created_at", "external_id", "id", "reason", "return_id", "status"]
+    );
+    assert!(made.text().contains(r#""amount":30.50"#));
+    assert_eq!((&refund["charge_id"], &refund["reason"]), (&json!(charge), &json!("devolução")));
+    assert_eq!(shop.available().await, "69.50", "held at once");
+    let again = shop.order_with("/charges/ext:pedido%201/refunds", &key, body).await;
+    assert_eq!((again.status, again.body), (201, made.body));
+
+    let done = eventually("the refund completes", || async {
+        let refunds = shop.refunds(&charge).await;
+        (refunds[0]["status"] == "completed").then(|| refunds[0].clone())
+    })
+    .await;
+    assert!(done["completed_at"].is_string() && done["return_id"].is_string(), "{done}");
+    assert_eq!(shop.fetch(&charge).await["status"], "paid", "in part");
+    shop.order(&format!("/charges/{charge}/refunds"), "{}").await.expect(201);
+    let refunded = shop.until(&charge, "refunded").await;
+    assert_eq!((&refunded["amount"], shop.available().await.as_str()), (&json!(100.00), "0.00"));
+    let refunds = shop.refunds(&charge).await;
+    assert_eq!(refunds.len(), 2);
+    assert_eq!(refunds[1]["id"], refund["id"], "newest first");
+    let transaction = &shop.get("/transactions?status=refunded").await.expect(200)["data"][0];
+    assert_eq!(transaction["resource_id"], charge.as_str());
+    shop.check_statement().await;
+    node.verify();
+}
+
+async fn what_fails_is_given_back(engine: Engine) {
+    let node = shared(engine).await;
+    let shop = node.shop();
+    let charge = shop.earn("100").await;
+    let made = shop.order(&format!("/charges/{charge}/refunds"), r#"{"amount":40}"#).await.expect(201);
+    let failed = shop.post(&format!("/sandbox/refunds/{}/fail", id(&made))).await.expect(200);
+    assert_eq!(failed["id"], made["id"]);
+    eventually("the refund fails", || async { (shop.refunds(&charge).await[0]["status"] == "failed").then_some(()) })
+        .await;
+    assert_eq!(shop.available().await, "100.00");
+    shop.post(&format!("/sandbox/refunds/{}/fail", id(&made))).await.refused(409, "invalid_state");
+    // All of it can be asked for again.
+    shop.order(&format!("/charges/{charge}/refunds"), "{}").await.expect(201);
+    shop.until(&charge, "refunded").await;
+    shop.check_statement().await;
+    node.verify();
+}
+
+async fn what_is_refused(engine: Engine) {
+    let node = shared(engine).await;
+    let shop = node.shop();
+    let charge = shop.earn("100").await;
+    let path = format!("/charges/{charge}/refunds");
+    shop.order(&path, r#"{"amount":100.01}"#).await.refused(422, "refund_exceeds_amount");
+    let reader = shop.with_key(&node.key(&shop.email, "charges:read"));
+    reader.order(&path, "{}").await.refused(403, "insufficient_scope");
+    assert_eq!(reader.refunds(&charge).await.len(), 0);
+    node.shop().order(&path, "{}").await.refused(404, "not_found");
+    node.shop().get(&path).await.refused(404, "not_found");
+    shop.order("/charges/chg_01m801z3yzedkvzahh8g8wp925/refunds", "{}").await.refused(404, "not_found");
+    let (pending, cancelled) = (shop.charge_id("10").await, shop.charge_id("10").await);
+    shop.post(&format!("/charges/{cancelled}/cancel")).await.expect(200);
+    for charge in [pending, cancelled] {
+        shop.order(&format!("/charges/{charge}/refunds"), "{}").await.refused(409, "invalid_state");
+    }
+    shop.order(&path, "{}").await.expect(201);
+    shop.until(&charge, "refunded").await;
+    shop.order(&path, "{}").await.refused(409, "invalid_state");
+}
+
+async fn external_ids(engine: Engine) {
+    let shop = shared(engine).await.shop();
+    let (one, two) = (shop.earn("100").await, shop.earn("100").await);
+    let path = |charge: &str| format!("/charges/{charge}/refunds");
+    let made = shop.order(&path(&one), r#"{"amount":10,"external_id":"d"}"#).await.expect(201);
+    let same = shop.order(&path(&one), r#"{"amount":10,"external_id":"d"}"#).await.expect(200);
+    assert_eq!(same["id"], made["id"]);
+    shop.order(&path(&one), r#"{"amount":11,"external_id":"d"}"#).await.refused(409, "EXTERNAL_ID_CONFLICT");
+    shop.order(&path(&two), r#"{"amount":10,"external_id":"d"}"#).await.refused(409, "EXTERNAL_ID_CONFLICT");
+    assert_eq!(shop.refunds(&one).await.len(), 1);
+}
+
+async fn more_than_the_balance(engine: Engine) {
+    let node = shared(engine).await;
+    let shop = node.shop();
+    let charge = shop.earn("100").await;
+    let payout = shop.pay_out("80", "ana@example.com").await.expect(201);
+    let (path, key) = (format!("/charges/{charge}/refunds"), unique("key"));
+    let short = shop.order_with(&path, &key, "{}").await;
+    short.refused(422, "insufficient_balance");
+    assert_eq!(shop.refunds(&charge).await.len(), 0);
+    shop.earn("80").await;
+    let again = shop.order_with(&path, &key, "{}").await;
+    assert_eq!((again.status, again.body), (422, short.body), "an answer that stays");
+    shop.order(&path, "{}").await.expect(201);
+    shop.until(&charge, "refunded").await;
+    shop.until_payout(&id(&payout), "completed").await;
+    assert_eq!(shop.available().await, "0.00");
+    node.verify();
+}
+
+async fn the_fee_stays(engine: Engine) {
+    let node = shared(engine).await;
+    let shop = node.shop();
+    node.cli(&["account", "fees", "--account", &shop.email, "--operation", "pix_in", "--fixed", "1"]);
+    let shop = shop.with_key(&node.key(&shop.email, "all"));
+    let (charge, _) = (shop.earn("100").await, shop.earn("100").await);
+    shop.order(&format!("/charges/{charge}/refunds"), "{}").await.expect(201);
+    shop.until(&charge, "refunded").await;
+    assert_eq!(shop.available().await, "98.00", "99.00 twice, less the 100.00 that went back");
+    shop.check_statement().await;
+    node.verify();
+}

@@ -1,0 +1,38 @@
+//! Money that waits: in `pending` until the account's delay is over, then available, once.
+
+use reqwest::Method;
+use serde_json::json;
+
+use crate::support::{Engine, eventually, on_both, own};
+
+on_both! { waits_and_is_released_once }
+
+async fn waits_and_is_released_once(engine: Engine) {
+    let mut node = own(engine, &[]).await;
+    let shop = node.shop();
+    node.cli(&["account", "release-delay", "--account", &shop.email, "--seconds", "3600"]);
+    let shop = shop.with_key(&node.key(&shop.email, "all"));
+    let charge = shop.charge_id("100").await;
+    shop.pay(&charge, None).await.expect(200);
+    shop.until(&charge, "paid").await;
+    let balance = shop.get("/balance").await.expect(200);
+    assert_eq!((&balance["available_balance"], &balance["pending_balance"]), (&json!(0.00), &json!(100.00)));
+    assert_eq!(balance["total_balance"], json!(100.00));
+    shop.pay_out("1", "ana@example.com").await.refused(422, "insufficient_balance");
+    node.verify();
+
+    shop.send(Method::PUT, "/sandbox/clock", &json!({"offset_s": 3601})).await.expect(200);
+    shop.until_available("100.00").await;
+    shop.check_statement().await;
+    node.verify();
+    node.cais.crash_and_restart().await.unwrap();
+    let shop = node.again(&shop);
+    shop.until_available("100.00").await;
+    let entries = shop.get("/balance/entries?kind=release").await.expect(200);
+    assert_eq!(entries["data"].as_array().unwrap().len(), 2, "out of pending and into available: {entries}");
+    eventually("nothing waits any more", || async {
+        (shop.get("/balance").await.expect(200)["pending_balance"] == json!(0.00)).then_some(())
+    })
+    .await;
+    node.verify();
+}

@@ -1,0 +1,65 @@
+//! A charge divided among accounts: parts floored, fixed and credited with the payment, and never taken back.
+
+use serde_json::json;
+
+use crate::support::{Engine, id, on_both, shared};
+
+on_both! { divided_when_paid beneficiaries_keep_theirs }
+
+async fn divided_when_paid(engine: Engine) {
+    let node = shared(engine).await;
+    let (shop, one, two) = (node.shop(), node.shop(), node.shop());
+    node.cli(&["account", "features", "--account", &shop.email, "--enable", "split"]);
+    node.cli(&["account", "fees", "--account", &shop.email, "--operation", "pix_in", "--fixed", "0.60"]);
+    let shop = shop.with_key(&node.key(&shop.email, "all"));
+    let body = json!({"amount": 10, "split": [
+        {"recipient_email": one.email.to_uppercase(), "percentage": 33.3333},
+        {"recipient_email": two.email, "percentage": 10},
+    ]});
+    let charge = id(&shop.create(body.to_string()).await.expect(201));
+    assert_eq!(one.available().await, "0.00", "nothing before it is paid");
+    shop.pay(&charge, None).await.expect(200);
+    shop.until(&charge, "paid").await;
+    // Of 9.40: 3.1333… and 0.94, floored; the rest is the creator's.
+    assert_eq!((one.available().await.as_str(), two.available().await.as_str()), ("3.13", "0.94"));
+    assert_eq!(shop.available().await, "5.33");
+
+    let mine = &shop.get("/transactions").await.expect(200)["data"][0];
+    assert_eq!((&mine["fee"], &mine["net_amount"], &mine["gross_amount"]), (&json!(0.60), &json!(5.33), &json!(10.00)));
+    let theirs = one.get("/transactions").await.expect(200);
+    let credit = &theirs["data"][0];
+    assert_eq!(theirs["data"].as_array().unwrap().len(), 1);
+    assert_eq!(
+        (&credit["type"], &credit["resource_id"], &credit["status"]),
+        (&json!("cash_in"), &json!(null), &json!("completed"))
+    );
+    assert_eq!((&credit["amount"], &credit["net_amount"]), (&json!(3.13), &json!(3.13)));
+    let found = one.get(&format!("/transactions/{}", id(credit))).await.expect(200);
+    assert_eq!(&found, credit);
+    shop.get(&format!("/transactions/{}", id(credit))).await.refused(404, "not_found");
+    let entry = &one.get("/balance/entries").await.expect(200)["data"][0];
+    assert_eq!((&entry["kind"], &entry["resource_id"]), (&json!("split"), &json!(null)));
+    one.get(&format!("/charges/{charge}")).await.refused(404, "not_found");
+    for shop in [&shop, &one, &two] {
+        shop.check_statement().await;
+    }
+    node.verify();
+}
+
+async fn beneficiaries_keep_theirs(engine: Engine) {
+    let node = shared(engine).await;
+    let (shop, other) = (node.shop(), node.shop());
+    node.cli(&["account", "features", "--account", &shop.email, "--enable", "split"]);
+    let shop = shop.with_key(&node.key(&shop.email, "all"));
+    let body = json!({"amount": 10, "split": [{"recipient_email": other.email, "percentage": 50}]});
+    let charge = id(&shop.create(body.to_string()).await.expect(201));
+    shop.pay(&charge, None).await.expect(200);
+    shop.until(&charge, "paid").await;
+    let path = format!("/charges/{charge}/refunds");
+    shop.order(&path, "{}").await.refused(422, "insufficient_balance");
+    shop.earn("5").await;
+    shop.order(&path, "{}").await.expect(201);
+    shop.until(&charge, "refunded").await;
+    assert_eq!((shop.available().await.as_str(), other.available().await.as_str()), ("0.00", "5.00"));
+    node.verify();
+}
