@@ -5,8 +5,14 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::end_to_end_id::EndToEndId;
+use cais_domain::id_envio::IdEnvio;
+use cais_domain::ids::RefundId;
 use cais_domain::txid::Txid;
-use cais_ports::{Acquirer, AcquirerError, ChargeOrder, NoticedPix, UpstreamCharge};
+use cais_ports::{
+    Acquirer, AcquirerError, ChargeOrder, ListRequest, Noticed, PayoutOrder, ReceivedPix, RefundOrder, UpstreamCharge,
+    UpstreamPage, UpstreamPayout, UpstreamReturn,
+};
 use metrics::{counter, histogram};
 
 use crate::breaker::{Breaker, MonotonicClock, Outcome};
@@ -118,8 +124,55 @@ impl Acquirer for Guarded {
         self.guard_or_refuse("cancel", budget, work).await
     }
 
-    fn notice_pix(&self, body: &[u8]) -> Result<Vec<NoticedPix>, AcquirerError> {
-        self.inner.notice_pix(body)
+    fn sends_payouts(&self) -> bool {
+        self.inner.sends_payouts()
+    }
+
+    async fn send_payout(&self, order: &PayoutOrder, budget: Duration) -> Result<UpstreamPayout, AcquirerError> {
+        let work = self.inner.send_payout(order, budget);
+        self.guard_or_refuse("send_payout", budget, work).await
+    }
+
+    async fn find_payout(&self, id_envio: &IdEnvio, budget: Duration) -> Result<Option<UpstreamPayout>, AcquirerError> {
+        let work = self.inner.find_payout(id_envio, budget);
+        self.guard_or_refuse("find_payout", budget, work).await
+    }
+
+    async fn send_refund(&self, order: &RefundOrder, budget: Duration) -> Result<UpstreamReturn, AcquirerError> {
+        let work = self.inner.send_refund(order, budget);
+        self.guard_or_refuse("send_refund", budget, work).await
+    }
+
+    async fn find_refund(
+        &self,
+        end_to_end_id: &EndToEndId,
+        id: RefundId,
+        budget: Duration,
+    ) -> Result<Option<UpstreamReturn>, AcquirerError> {
+        let work = self.inner.find_refund(end_to_end_id, id, budget);
+        self.guard_or_refuse("find_refund", budget, work).await
+    }
+
+    async fn list_received(
+        &self,
+        request: ListRequest,
+        budget: Duration,
+    ) -> Result<UpstreamPage<ReceivedPix>, AcquirerError> {
+        let work = self.inner.list_received(request, budget);
+        self.guard_or_refuse("list_received", budget, work).await
+    }
+
+    async fn list_sent(
+        &self,
+        request: ListRequest,
+        budget: Duration,
+    ) -> Result<UpstreamPage<UpstreamPayout>, AcquirerError> {
+        let work = self.inner.list_sent(request, budget);
+        self.guard_or_refuse("list_sent", budget, work).await
+    }
+
+    fn notices(&self, body: &[u8]) -> Result<Vec<Noticed>, AcquirerError> {
+        self.inner.notices(body)
     }
 
     async fn register_callback(&self, url: &str, budget: Duration) -> Result<(), AcquirerError> {

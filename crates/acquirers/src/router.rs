@@ -46,6 +46,21 @@ impl Acquirers for Router {
         available.map(|member| member.name().clone())
     }
 
+    fn first_sender(&self) -> Option<AcquirerName> {
+        let sender = self.members.iter().find(|member| member.sends_payouts() && member.is_available());
+        sender.map(|member| member.name().clone())
+    }
+
+    fn names(&self) -> Vec<AcquirerName> {
+        let mut names: Vec<AcquirerName> = Vec::with_capacity(self.members.len());
+        for member in &self.members {
+            if !names.contains(member.name()) {
+                names.push(member.name().clone());
+            }
+        }
+        names
+    }
+
     async fn issue(
         &self,
         order: &ChargeOrder,

@@ -4,12 +4,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::end_to_end_id::EndToEndId;
+use cais_domain::id_envio::IdEnvio;
+use cais_domain::ids::RefundId;
 use cais_domain::money::Money;
 use cais_domain::txid::Txid;
 use cais_sandbox::{Control, ControlError, Fault};
 
 use crate::clock::OffsetClock;
-use crate::http::{FaultMode, Institution, SandboxControls};
+use crate::http::{FaultMode, Institution, InstitutionError, SandboxControls};
 use crate::logging;
 
 /// The controls of a sandbox that is the acquirer of that name, and of the service's own clock.
@@ -30,20 +33,33 @@ pub fn controls(control: Control, acquirer: AcquirerName, clock: Arc<OffsetClock
 /// A sandbox in this process.
 struct InProcess(Control);
 
-fn told<T>(result: Result<T, ControlError>) -> Result<(), String> {
-    result.map(|_| ()).map_err(|error| logging::chain(&error))
+fn told<T>(result: Result<T, ControlError>) -> Result<(), InstitutionError> {
+    result.map(|_| ()).map_err(|error| match error {
+        ControlError::InvalidState(why) => InstitutionError::InvalidState(why.to_owned()),
+        ControlError::NotFound(_) | ControlError::OutOfRange { .. } | ControlError::Store(_) | ControlError::Id => {
+            InstitutionError::Failed(logging::chain(&error))
+        }
+    })
 }
 
 impl Institution for InProcess {
-    fn pay(&self, txid: &Txid, amount: Option<Money>) -> Result<(), String> {
+    fn pay(&self, txid: &Txid, amount: Option<Money>) -> Result<(), InstitutionError> {
         told(self.0.pay(txid, amount))
     }
 
-    fn expire(&self, txid: &Txid) -> Result<(), String> {
+    fn expire(&self, txid: &Txid) -> Result<(), InstitutionError> {
         told(self.0.expire(txid))
     }
 
-    fn set_faults(&self, mode: FaultMode, latency: Duration) -> Result<(), String> {
+    fn return_sent(&self, id_envio: &IdEnvio) -> Result<(), InstitutionError> {
+        told(self.0.return_sent(id_envio.as_str(), None))
+    }
+
+    fn fail_refund(&self, end_to_end_id: &EndToEndId, refund: RefundId) -> Result<(), InstitutionError> {
+        told(self.0.fail_refund(end_to_end_id, &refund.suffix()))
+    }
+
+    fn set_faults(&self, mode: FaultMode, latency: Duration) -> Result<(), InstitutionError> {
         let mode = match mode {
             FaultMode::Ok => cais_sandbox::FaultMode::Ok,
             FaultMode::Down => cais_sandbox::FaultMode::Down,
@@ -54,7 +70,7 @@ impl Institution for InProcess {
         told(self.0.set_faults(Fault { mode, latency }))
     }
 
-    fn set_clock_offset(&self, offset_s: i64) -> Result<(), String> {
+    fn set_clock_offset(&self, offset_s: i64) -> Result<(), InstitutionError> {
         told(self.0.set_clock_offset(offset_s))
     }
 }

@@ -10,8 +10,8 @@ use actix_web::dev::ServerHandle;
 use anyhow::Context;
 use cais_sandbox::Sandbox;
 use cais_use_cases::Ports;
-use cais_use_cases::charges::sync::SyncGate;
 use cais_use_cases::keys::KeyRing;
+use cais_use_cases::sync_gate::SyncGate;
 use metrics_exporter_prometheus::PrometheusBuilder;
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
@@ -22,7 +22,7 @@ use crate::sandbox_controls::controls;
 use crate::secrets::callback_token;
 use crate::signals::Signals;
 use crate::wiring::{self, Foundation};
-use crate::{addresses, callbacks, measures, workers};
+use crate::{addresses, callbacks, measures, sandbox_file, workers};
 
 /// Seconds that requests in flight get after the service was told to end; the API answers within ten.
 const SHUTDOWN_S: u64 = 20;
@@ -109,6 +109,7 @@ impl Service {
     pub async fn start(config: Config, listeners: Listeners) -> anyhow::Result<Self> {
         let began = Instant::now();
         addresses::clear(&config.data_dir);
+        sandbox_file::clear(&config.data_dir);
         let configured = wiring::configured_acquirers(&config)?;
         let (listen, admin) = (listeners.public.local_addr()?, listeners.admin.local_addr()?);
         let recorder = PrometheusBuilder::new().build_recorder();
@@ -119,7 +120,8 @@ impl Service {
         let foundation = Foundation::open(&config).await?;
         let (sandbox, acquirers) = if configured.is_empty() {
             let sandbox = wiring::start_sandbox(&config).await?;
-            let acquirer = wiring::sandbox_acquirer(&sandbox)?;
+            let acquirer = wiring::sandbox_acquirer(sandbox.credentials())?;
+            sandbox_file::write(&config.data_dir, &sandbox.credentials()).context("sandbox.json cannot be written")?;
             (Some((sandbox, acquirer.name().clone())), vec![acquirer])
         } else {
             (None, configured)
@@ -219,6 +221,7 @@ impl Service {
         drop(self.ports);
         self.foundation.close().await;
         if let Some(sandbox) = self.sandbox {
+            sandbox_file::clear(&self.config.data_dir);
             sandbox.stop().await;
         }
         addresses::remove(&self.config.data_dir, self.listen, self.admin);

@@ -6,20 +6,20 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context;
-use cais_acquirers::bacen::{BacenAcquirer, BacenConfig};
-use cais_acquirers::{Certificate, Router};
+use cais_acquirers::{BacenAcquirer, BacenConfig, Certificate, EfiAcquirer, Router};
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::pix_key::PixKey;
 use cais_persistence::{Persistence, StoreConfig, migrations};
 use cais_ports::{Acquirer, Acquirers, Ids, Mac, RateLimits};
 use cais_rate_limits::MinuteWindows;
-use cais_sandbox::{Sandbox, SandboxConfig};
+use cais_sandbox::{Credentials, JournalError, Sandbox, SandboxConfig, SandboxError};
 use cais_use_cases::Ports;
 
 use crate::clock::OffsetClock;
-use crate::config::{AcquirerConfig, Config, Problem, Problems, SANDBOX};
+use crate::config::{AcquirerConfig, AcquirerKind, Config, Problem, Problems, SANDBOX};
 use crate::ids::UuidV7;
 use crate::representation::JsonRepresentation;
+use crate::sandbox_file;
 use crate::secrets::{HmacCodes, MasterKey};
 
 /// The sandbox's own file in the data directory.
@@ -118,7 +118,7 @@ pub fn configured_acquirers(config: &Config) -> Result<Vec<Arc<dyn Acquirer>>, P
     let mut acquirers: Vec<Arc<dyn Acquirer>> = Vec::new();
     for settings in &config.acquirers {
         match configured_acquirer(settings) {
-            Ok(acquirer) => acquirers.push(Arc::new(acquirer)),
+            Ok(acquirer) => acquirers.push(acquirer),
             Err(error) => problems.extend(problems_of_files(settings, &error)),
         }
     }
@@ -149,7 +149,7 @@ fn problems_of_files(settings: &AcquirerConfig, error: &anyhow::Error) -> Vec<Pr
     problems
 }
 
-fn configured_acquirer(settings: &AcquirerConfig) -> anyhow::Result<BacenAcquirer> {
+fn configured_acquirer(settings: &AcquirerConfig) -> anyhow::Result<Arc<dyn Acquirer>> {
     let read = |file: &PathBuf| fs::read(file).with_context(|| format!("{} cannot be read", file.display()));
     let certificate = settings.certificate_file.as_ref().map(read).transpose()?;
     let config = BacenConfig {
@@ -164,7 +164,10 @@ fn configured_acquirer(settings: &AcquirerConfig) -> anyhow::Result<BacenAcquire
             settings.pix_key.clone(),
         )
     };
-    Ok(BacenAcquirer::new(&config)?)
+    Ok(match settings.kind {
+        AcquirerKind::Bacen => Arc::new(BacenAcquirer::new(&config)?),
+        AcquirerKind::Efi => Arc::new(EfiAcquirer::new(&config)?),
+    })
 }
 
 /// The acquirers in the order of their names, with the knowledge of who answers just now.
@@ -189,12 +192,39 @@ pub async fn start_sandbox(config: &Config) -> anyhow::Result<Sandbox> {
     Sandbox::start(settings).await.context("the built-in sandbox does not start")
 }
 
+/// The acquirers for a command beside a service that may be running. With the built-in sandbox that is the service's own, or
+/// one that is started from its file while no service has it; it ends when it is dropped.
+///
+/// # Errors
+/// What is wrong with their configuration, or keeps the sandbox from starting.
+pub async fn acquirers_beside(config: &Config) -> anyhow::Result<(Vec<Arc<dyn Acquirer>>, Option<Sandbox>)> {
+    let configured = configured_acquirers(config)?;
+    if !configured.is_empty() {
+        return Ok((configured, None));
+    }
+    match start_sandbox(config).await {
+        Ok(sandbox) => {
+            let acquirer = sandbox_acquirer(sandbox.credentials())?;
+            Ok((vec![acquirer], Some(sandbox)))
+        }
+        Err(error) if is_in_use(&error) => {
+            let credentials = sandbox_file::read(&config.data_dir).ok_or(error)?;
+            Ok((vec![sandbox_acquirer(credentials)?], None))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether the sandbox's file belongs to another process just now.
+fn is_in_use(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(SandboxError::State(JournalError::InUse(_))))
+}
+
 /// The acquirer behind which the built-in sandbox is.
 ///
 /// # Errors
 /// When the sandbox gave something that no institution would.
-pub fn sandbox_acquirer(sandbox: &Sandbox) -> anyhow::Result<Arc<dyn Acquirer>> {
-    let credentials = sandbox.credentials();
+pub fn sandbox_acquirer(credentials: Credentials) -> anyhow::Result<Arc<dyn Acquirer>> {
     let config = BacenConfig::new(
         AcquirerName::parse(SANDBOX)?,
         credentials.base_url,
@@ -202,7 +232,7 @@ pub fn sandbox_acquirer(sandbox: &Sandbox) -> anyhow::Result<Arc<dyn Acquirer>> 
         cais_acquirers::Secret::new(credentials.client_secret),
         PixKey::parse(&credentials.pix_key)?,
     );
-    Ok(Arc::new(BacenAcquirer::new(&config)?))
+    Ok(Arc::new(EfiAcquirer::new(&config)?))
 }
 
 /// What other processes see while this one migrates.

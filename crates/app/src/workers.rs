@@ -5,7 +5,9 @@ use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::time::Duration;
 
-use cais_use_cases::{Pass, Ports, WorkError, charges, housekeeping, notices};
+use cais_use_cases::{
+    Pass, Ports, WorkError, charges, housekeeping, notices, payouts, reconcile, refunds, releases, resume,
+};
 use futures_util::FutureExt as _;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -45,8 +47,16 @@ pub fn start(ports: &Ports, bell: &WorkerBell, stop: &watch::Receiver<bool>) -> 
     start(&mut loops, rhythm("expire", 1, None), |ports| {
         Box::pin(async move { charges::expire::run_once(&ports).await })
     });
-    start(&mut loops, rhythm("resume", 2, None), |ports| {
-        Box::pin(async move { charges::resume::run_once(&ports).await })
+    start(&mut loops, rhythm("payouts", 1, None), |ports| {
+        Box::pin(async move { payouts::poll::run_once(&ports).await })
+    });
+    start(&mut loops, rhythm("refunds", 1, None), |ports| {
+        Box::pin(async move { refunds::poll::run_once(&ports).await })
+    });
+    start(&mut loops, rhythm("releases", 1, None), |ports| Box::pin(async move { releases::run_once(&ports).await }));
+    start(&mut loops, rhythm("resume", 2, None), |ports| Box::pin(async move { resume::run_once(&ports).await }));
+    start(&mut loops, rhythm("reconcile", 600, None), |ports| {
+        Box::pin(async move { reconcile::run_once(&ports).await })
     });
     start(&mut loops, rhythm("housekeeping", 3_600, None), |ports| {
         Box::pin(async move { housekeeping::run_once(&ports).await })

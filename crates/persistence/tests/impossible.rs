@@ -1,8 +1,16 @@
 //! Rows that nobody could have written: told to whoever asks for them, and in nobody else's way.
 
+use cais_domain::payout::PayoutStatus;
+use cais_domain::refund::RefundStatus;
 use cais_persistence::Persistence;
-use cais_ports::{ChargeQueries as _, ClaimQueries as _, NoticeQueries as _, QueryError, Store as _};
-use cais_testkit::builders::{a_charge, a_notice, an_account, pending_charge, start, steps};
+use cais_ports::{
+    ChargeQueries as _, ClaimQueries as _, NoticeQueries as _, PayoutQueries as _, QueryError, RefundQueries as _,
+    ReleaseQueries as _, Store as _, Write,
+};
+use cais_testkit::builders::{
+    a_charge, a_notice, a_payout, a_refund, a_release, an_account, payout_in_status, pending_charge, refund_in_status,
+    start, steps,
+};
 use cais_testkit::postgres::Cluster;
 use jiff::{SignedDuration, Timestamp};
 use tokio::runtime::Runtime;
@@ -50,25 +58,40 @@ fn an_impossible_row_is_passed_over_in_work_lists() {
             store.commit(steps::open_charge(&pending_charge(account.id))).await.unwrap();
             store.commit(steps::create_charge(&a_charge(account.id), steps::claim_name(account.id, key))).await.unwrap();
             store.commit(steps::receive(&a_notice())).await.unwrap();
+            let payout = payout_in_status(a_payout(account.id), PayoutStatus::Processing);
+            let refund = refund_in_status(a_refund(&a_charge(account.id)), RefundStatus::Processing);
+            for write in [
+                Write::InsertPayout(Box::new(payout)),
+                Write::InsertRefund(Box::new(refund)),
+                Write::InsertRelease(Box::new(a_release(account.id, 1, start()))),
+            ] {
+                store.commit(steps::write(write, start())).await.unwrap();
+            }
         }
-        assert_eq!(work(&store, 50).await, [2, 2, 2]);
+        assert_eq!(work(&store, 50).await, [2; 6]);
         for spoil in [
             "UPDATE charges SET acquirer = 'NOT A NAME' WHERE id = (SELECT min(id) FROM charges WHERE status = 'pending')",
             "UPDATE idempotency_claims SET created_at = 9223372036854775807 WHERE key = 'first-key'",
             "UPDATE notices SET acquirer = 'NOT A NAME' WHERE id = (SELECT min(id) FROM notices)",
+            "UPDATE payouts SET pix_key = 'NOT A KEY' WHERE id = (SELECT min(id) FROM payouts)",
+            "UPDATE refunds SET end_to_end_id = 'NOT A PIX' WHERE id = (SELECT min(id) FROM refunds)",
+            "UPDATE releases SET charge_id = 'NOT AN ID' WHERE end_to_end_id = (SELECT min(end_to_end_id) FROM releases)",
         ] {
             Cluster::shared().unwrap().sql(&url, spoil).unwrap();
         }
-        assert_eq!(work(&store, 50).await, [1, 1, 1]);
-        assert_eq!(work(&store, 1).await, [1, 1, 1], "it takes nobody's place");
+        assert_eq!(work(&store, 50).await, [1; 6]);
+        assert_eq!(work(&store, 1).await, [1; 6], "it takes nobody's place");
     });
 }
 
-/// How many charges, claims and notices wait for a worker.
-async fn work(store: &Persistence, limit: u32) -> [usize; 3] {
+/// How many charges, claims, notices, payouts, refunds and releases wait for a worker.
+async fn work(store: &Persistence, limit: u32) -> [usize; 6] {
     [
         store.list_overdue_charges(late(), limit).await.unwrap().len(),
         store.list_due_claims(late(), limit).await.unwrap().len(),
         store.list_due_notices(late(), limit).await.unwrap().len(),
+        store.list_due_payouts(late(), limit).await.unwrap().len(),
+        store.list_due_refunds(late(), limit).await.unwrap().len(),
+        store.list_due_releases(late(), limit).await.unwrap().len(),
     ]
 }

@@ -1,10 +1,13 @@
 //! Resources as short JSON objects, for tests that ask what was stored and not how it looks.
 
 use cais_domain::charge::Charge;
+use cais_domain::ids::RequestId;
+use cais_domain::payout::Payout;
+use cais_domain::refund::Refund;
 use cais_ports::Representation;
 use serde_json::json;
 
-/// A charge is `{"id", "external_id", "status", "amount"}`, the amount in text.
+/// A resource is `{"id", "external_id", "status", "amount"}`, the amount in text; a refund has its `"charge_id"` as well.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct TextRepresentation;
 
@@ -19,5 +22,36 @@ impl Representation for TextRepresentation {
         })
         .to_string()
         .into_bytes()
+    }
+
+    fn payout(&self, payout: &Payout) -> Vec<u8> {
+        let external_id = payout.terms.external_id.as_ref().map(ToString::to_string);
+        json!({
+            "id": payout.id.to_string(),
+            "external_id": external_id,
+            "status": payout.state.status().as_str(),
+            "amount": payout.terms.amount.to_string(),
+        })
+        .to_string()
+        .into_bytes()
+    }
+
+    fn refund(&self, refund: &Refund) -> Vec<u8> {
+        let external_id = refund.external_id.as_ref().map(ToString::to_string);
+        json!({
+            "id": refund.id.to_string(),
+            "charge_id": refund.charge.to_string(),
+            "external_id": external_id,
+            "status": refund.state.status().as_str(),
+            "amount": refund.amount.to_string(),
+        })
+        .to_string()
+        .into_bytes()
+    }
+
+    fn insufficient_balance(&self, request: RequestId) -> Vec<u8> {
+        json!({ "error": { "code": "insufficient_balance", "request_id": request.to_string() } })
+            .to_string()
+            .into_bytes()
     }
 }

@@ -1,6 +1,7 @@
 //! What can go wrong with the store, sorted by what a caller can do about it.
 
 use cais_domain::charge::ChargeError;
+use cais_domain::payout::PayoutError;
 use cais_ports::{CommitError, QueryError};
 
 /// Seconds after which a caller may try again when the store or an acquirer did not answer.
@@ -53,6 +54,12 @@ impl From<CommitError> for Trouble {
 
 impl From<ChargeError> for Trouble {
     fn from(error: ChargeError) -> Self {
+        Self::Internal(error.to_string())
+    }
+}
+
+impl From<PayoutError> for Trouble {
+    fn from(error: PayoutError) -> Self {
         Self::Internal(error.to_string())
     }
 }

@@ -2,6 +2,8 @@
 
 use cais_ports::{CommitError, QueryError};
 
+use crate::trouble::Trouble;
+
 /// How many pieces of work one pass takes; the next pass takes the next.
 pub const PASS_LIMIT: u32 = 256;
 /// How many of them wait for upstream at the same time.
@@ -34,4 +36,7 @@ pub enum WorkError {
     /// The store could not be changed.
     #[error("the store could not be changed")]
     Commit(#[from] CommitError),
+    /// The store gave up in the middle.
+    #[error("the work could not be finished")]
+    Trouble(#[from] Trouble),
 }

@@ -10,3 +10,6 @@ CREATE TABLE payments (
     credited_at INTEGER NOT NULL,
     PRIMARY KEY (account_id, end_to_end_id)
 ) STRICT;
+
+-- For reconciliation alone.
+CREATE INDEX payments_by_time ON payments (paid_at);

@@ -6,52 +6,53 @@ use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::pix_key::PixKey;
 use cais_domain::txid::Txid;
 use cais_ports::{AcquirerError, UpstreamCharge};
-use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue};
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue};
 use reqwest::{Client, Method, Request, StatusCode, Url};
 use serde::Serialize;
 
 use super::config::{BacenConfig, BacenConfigError};
-use super::read::{self, Defect, Expected};
-use super::token::{Token, Tokens};
+use super::defect::{Defect, FindError};
+use super::read::{self, Expected};
+use super::token::{GrantForm, Token, Tokens};
 use super::wire::{Callback, REMOVED_BY_US, Revision};
 use crate::deadline::Deadline;
-use crate::http::{ClientSettings, Problem, Reply, build, encode_segment, of_reply, of_transport, parse_base, send};
+use crate::http::{
+    ClientSettings, MAX_ANSWER_BYTES, Problem, Reply, build, encode_segment, of_reply, of_transport, parse_base, send,
+};
+
+/// Largest page of a list that is read, in bytes.
+const MAX_LIST_BYTES: usize = 2 * 1024 * 1024;
 
 /// One institution's API.
 #[derive(Debug)]
-pub(super) struct Api {
+pub(crate) struct Api {
     name: AcquirerName,
     key: PixKey,
     client: Client,
     tokens: Arc<Tokens>,
-    /// What a txid is appended to.
-    charges: String,
+    /// What the paths `/v2/…` are appended to.
+    base: String,
     callback: Url,
     json: HeaderValue,
 }
 
-/// Why a charge could not be read.
-#[derive(Debug)]
-pub(super) enum FindError {
-    /// There was no usable answer.
-    Upstream(AcquirerError),
-    /// There was one, which cannot be believed.
-    Defect(Defect),
+/// What is asked.
+struct Question<'a> {
+    method: Method,
+    url: Url,
+    body: Option<&'a [u8]>,
+    header: Option<(HeaderName, HeaderValue)>,
+    max_bytes: usize,
 }
 
-impl FindError {
-    /// A read has no effect, so whatever it was, it may be asked again.
-    pub(super) fn of_a_read(self) -> AcquirerError {
-        match self {
-            Self::Upstream(AcquirerError::Refused(reason)) => AcquirerError::OutcomeUnknown(reason),
-            Self::Upstream(error) => error,
-            Self::Defect(defect) => AcquirerError::OutcomeUnknown(defect.reason()),
-        }
+impl Question<'_> {
+    fn new(method: Method, url: Url) -> Self {
+        Self { method, url, body: None, header: None, max_bytes: MAX_ANSWER_BYTES }
     }
 }
 
 impl Api {
-    pub(super) fn new(config: &BacenConfig) -> Result<Self, BacenConfigError> {
+    pub(crate) fn new(config: &BacenConfig, grant: GrantForm) -> Result<Self, BacenConfigError> {
         let base = parse_base(&config.base_url).map_err(BacenConfigError::BaseUrl)?;
         let base_text = base.as_str().trim_end_matches('/');
         let token_url = match &config.token_url {
@@ -67,24 +68,23 @@ impl Api {
             uses_tls: [&base, &token_url].iter().any(|url| url.scheme() == "https"),
             connect_timeout: config.timeouts.connect,
         })?;
-        let tokens =
-            Tokens::new(client.clone(), token_url, &config.client_id, &config.client_secret, config.timeouts.token)?;
+        let tokens = Tokens::new(client.clone(), token_url, grant, config)?;
         Ok(Self {
             name: config.name.clone(),
             key: config.pix_key.clone(),
             client,
             tokens,
-            charges: format!("{base_text}/v2/cob/"),
+            base: base_text.to_owned(),
             callback,
             json: HeaderValue::from_static("application/json"),
         })
     }
 
-    pub(super) fn name(&self) -> &AcquirerName {
+    pub(crate) fn name(&self) -> &AcquirerName {
         &self.name
     }
 
-    pub(super) fn key(&self) -> &PixKey {
+    pub(crate) fn key(&self) -> &PixKey {
         &self.key
     }
 
@@ -95,15 +95,14 @@ impl Api {
         body: &[u8],
         deadline: Deadline,
     ) -> Result<Reply, AcquirerError> {
-        let url = self.charge_url(txid)?;
-        self.call(Method::PUT, &url, Some(body), deadline).await
+        self.put(&charge_path(txid), body, deadline).await
     }
 
     /// Asks for the removal of a charge.
     pub(super) async fn remove_charge(&self, txid: &Txid, deadline: Deadline) -> Result<Reply, AcquirerError> {
-        let url = self.charge_url(txid)?;
         let body = json(&Revision { status: REMOVED_BY_US })?;
-        self.call(Method::PATCH, &url, Some(&body), deadline).await
+        let question = Question::new(Method::PATCH, self.url(&charge_path(txid))?);
+        self.call(Question { body: Some(&body), ..question }, deadline).await
     }
 
     /// Reads a charge; `None` when the institution itself, not some server before it, says that there is none.
@@ -112,80 +111,110 @@ impl Api {
         expected: Expected<'_>,
         deadline: Deadline,
     ) -> Result<Option<UpstreamCharge>, FindError> {
-        let url = self.charge_url(expected.txid()).map_err(FindError::Upstream)?;
-        let reply = self.call(Method::GET, &url, None, deadline).await.map_err(FindError::Upstream)?;
-        if reply.status == StatusCode::NOT_FOUND {
-            return match Problem::read(&reply) {
-                Some(problem) if problem.is_typed() => Ok(None),
-                Some(_) | None => Err(FindError::Upstream(AcquirerError::OutcomeUnknown(
-                    "404 without a problem of the API Pix".to_owned(),
-                ))),
-            };
-        }
-        self.charge_of(&reply, &expected).map(Some)
+        let found = self.get(&charge_path(expected.txid()), deadline).await?;
+        found.map(|reply| self.charge_of(&reply, &expected)).transpose()
     }
 
     /// The charge that a successful answer tells.
     pub(super) fn charge_of(&self, reply: &Reply, expected: &Expected<'_>) -> Result<UpstreamCharge, FindError> {
-        if !reply.status.is_success() {
-            return Err(FindError::Upstream(of_reply(reply)));
-        }
-        if !reply.is_json {
-            let defect = Defect::Unreadable("the answer is not JSON".to_owned());
-            return Err(FindError::Defect(defect));
-        }
-        read::charge(&reply.body, expected, &self.key).map_err(FindError::Defect)
+        Ok(read::charge(success(reply)?, expected, &self.key)?)
     }
 
-    /// `PUT /v2/webhook/{chave}`.
-    pub(super) async fn register_callback(&self, url: &str, deadline: Deadline) -> Result<(), AcquirerError> {
+    /// `PUT /v2/webhook/{chave}`, with what an institution wants in its headers besides.
+    pub(crate) async fn register_callback(
+        &self,
+        url: &str,
+        header: Option<(HeaderName, HeaderValue)>,
+        deadline: Deadline,
+    ) -> Result<(), AcquirerError> {
         let body = json(&Callback { webhook_url: url })?;
-        let reply = self.call(Method::PUT, &self.callback, Some(&body), deadline).await?;
+        let question = Question::new(Method::PUT, self.callback.clone());
+        let reply = self.call(Question { body: Some(&body), header, ..question }, deadline).await?;
         if reply.status.is_success() { Ok(()) } else { Err(of_reply(&reply)) }
     }
 
-    fn charge_url(&self, txid: &Txid) -> Result<Url, AcquirerError> {
-        Url::parse(&format!("{}{txid}", self.charges))
-            .map_err(|_| AcquirerError::Refused("the txid makes no address".to_owned()))
+    /// `PUT` of a JSON body, as it was answered. `path` has only characters that stand for themselves.
+    pub(crate) async fn put(&self, path: &str, body: &[u8], deadline: Deadline) -> Result<Reply, AcquirerError> {
+        let question = Question::new(Method::PUT, self.url(path)?);
+        self.call(Question { body: Some(body), ..question }, deadline).await
+    }
+
+    /// `GET`, as it was answered; `None` when the institution itself, not some server before it, says that there is none.
+    pub(crate) async fn get(&self, path: &str, deadline: Deadline) -> Result<Option<Reply>, FindError> {
+        let reply = self.call(Question::new(Method::GET, self.url(path)?), deadline).await?;
+        let says = |what: fn(&Problem) -> bool| Problem::read(&reply).as_ref().is_some_and(what);
+        match reply.status {
+            StatusCode::NOT_FOUND if says(Problem::is_typed) => Ok(None),
+            StatusCode::NOT_FOUND => {
+                let reason = "404 without a problem of the API Pix".to_owned();
+                Err(AcquirerError::OutcomeUnknown(reason).into())
+            }
+            // So some say of a Pix that they do not know.
+            StatusCode::BAD_REQUEST if says(Problem::names_absence) => Ok(None),
+            _ => Ok(Some(reply)),
+        }
+    }
+
+    /// `GET` of a page of a list, as it was answered.
+    pub(super) async fn get_page(
+        &self,
+        path: &str,
+        query: &[(&str, &str)],
+        deadline: Deadline,
+    ) -> Result<Reply, AcquirerError> {
+        let mut url = self.url(path)?;
+        url.query_pairs_mut().extend_pairs(query);
+        let question = Question::new(Method::GET, url);
+        self.call(Question { max_bytes: MAX_LIST_BYTES, ..question }, deadline).await
+    }
+
+    fn url(&self, path: &str) -> Result<Url, AcquirerError> {
+        Url::parse(&format!("{}{path}", self.base))
+            .map_err(|_| AcquirerError::Refused("the path makes no address".to_owned()))
     }
 
     /// One request with a token. A token that is refused is renewed, and the request sent once more: a 401 is certain.
-    async fn call(
-        &self,
-        method: Method,
-        url: &Url,
-        body: Option<&[u8]>,
-        deadline: Deadline,
-    ) -> Result<Reply, AcquirerError> {
+    async fn call(&self, question: Question<'_>, deadline: Deadline) -> Result<Reply, AcquirerError> {
         let token = self.tokens.get(deadline).await?;
-        let reply = self.send(&method, url, body, &token, deadline).await?;
+        let reply = self.send(&question, &token, deadline).await?;
         if reply.status != StatusCode::UNAUTHORIZED {
             return Ok(reply);
         }
         tracing::warn!(acquirer = %self.name, "the access token was refused; asking for another");
         self.tokens.discard(&token);
         let token = self.tokens.get(deadline).await?;
-        self.send(&method, url, body, &token, deadline).await
+        self.send(&question, &token, deadline).await
     }
 
-    async fn send(
-        &self,
-        method: &Method,
-        url: &Url,
-        body: Option<&[u8]>,
-        token: &Token,
-        deadline: Deadline,
-    ) -> Result<Reply, AcquirerError> {
-        let mut request = Request::new(method.clone(), url.clone());
+    async fn send(&self, question: &Question<'_>, token: &Token, deadline: Deadline) -> Result<Reply, AcquirerError> {
+        let mut request = Request::new(question.method.clone(), question.url.clone());
         let headers = request.headers_mut();
         headers.insert(AUTHORIZATION, token.header.clone());
         headers.insert(ACCEPT, self.json.clone());
-        if let Some(body) = body {
+        if let Some((name, value)) = &question.header {
+            headers.insert(name.clone(), value.clone());
+        }
+        if let Some(body) = question.body {
             headers.insert(CONTENT_TYPE, self.json.clone());
             *request.body_mut() = Some(body.to_vec().into());
         }
-        send(&self.client, request, deadline).await.map_err(of_transport)
+        send(&self.client, request, question.max_bytes, deadline).await.map_err(of_transport)
     }
+}
+
+/// The body of an answer that tells what was asked for.
+pub(crate) fn success(reply: &Reply) -> Result<&[u8], FindError> {
+    if !reply.status.is_success() {
+        return Err(of_reply(reply).into());
+    }
+    if !reply.is_json {
+        return Err(Defect::Unreadable("the answer is not JSON".to_owned()).into());
+    }
+    Ok(&reply.body)
+}
+
+fn charge_path(txid: &Txid) -> String {
+    format!("/v2/cob/{txid}")
 }
 
 fn json(body: &impl Serialize) -> Result<Vec<u8>, AcquirerError> {

@@ -5,8 +5,9 @@ use std::time::Duration;
 use cais_ports::{AcquirerError, ChargeOrder, UpstreamCharge};
 use reqwest::StatusCode;
 
-use super::api::{Api, FindError};
-use super::read::{Defect, Expected};
+use super::api::Api;
+use super::defect::{Defect, FindError};
+use super::read::Expected;
 use super::wire;
 use crate::deadline::Deadline;
 

@@ -1,25 +1,42 @@
 //! The Central Bank's API Pix (2.9.0), as every institution of the standard serves it.
 
-mod api;
+pub(crate) mod api;
 mod cancel;
 mod config;
 mod create;
-mod notices;
+pub(crate) mod defect;
+pub(crate) mod list;
+pub(crate) mod notices;
+mod payment;
 mod read;
-mod token;
-mod wire;
+mod received;
+mod refund;
+mod returns;
+pub(crate) mod token;
+pub(crate) mod wire;
 
 use std::time::Duration;
 
 use async_trait::async_trait;
 use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::end_to_end_id::EndToEndId;
+use cais_domain::id_envio::IdEnvio;
+use cais_domain::ids::RefundId;
 use cais_domain::txid::Txid;
-use cais_ports::{Acquirer, AcquirerError, ChargeOrder, NoticedPix, UpstreamCharge};
+use cais_ports::{
+    Acquirer, AcquirerError, ChargeOrder, ListRequest, Noticed, PayoutOrder, ReceivedPix, RefundOrder, UpstreamCharge,
+    UpstreamPage, UpstreamPayout, UpstreamReturn,
+};
 
 use crate::deadline::Deadline;
 use api::Api;
 pub use config::{BacenConfig, BacenConfigError, Timeouts};
+use defect::FindError;
 use read::Expected;
+use token::GrantForm;
+
+/// What the standard has no request for.
+const SENDS_NOTHING: &str = "this institution sends no Pix";
 
 /// An institution of the standard, reached over HTTP.
 #[derive(Debug)]
@@ -33,7 +50,17 @@ impl BacenAcquirer {
     /// # Errors
     /// [`BacenConfigError`] names the part of the configuration that cannot be used.
     pub fn new(config: &BacenConfig) -> Result<Self, BacenConfigError> {
-        Ok(Self { api: Api::new(config)? })
+        Self::asking_tokens(config, GrantForm::Form)
+    }
+
+    /// The same for an institution that is asked for tokens in another form.
+    pub(crate) fn asking_tokens(config: &BacenConfig, grant: GrantForm) -> Result<Self, BacenConfigError> {
+        Ok(Self { api: Api::new(config, grant)? })
+    }
+
+    /// For what an institution has beyond the standard.
+    pub(crate) fn api(&self) -> &Api {
+        &self.api
     }
 }
 
@@ -48,18 +75,56 @@ impl Acquirer for BacenAcquirer {
     }
 
     async fn find_charge(&self, txid: &Txid, budget: Duration) -> Result<Option<UpstreamCharge>, AcquirerError> {
-        self.api.find(Expected::charge(txid), Deadline::after(budget)).await.map_err(api::FindError::of_a_read)
+        self.api.find(Expected::charge(txid), Deadline::after(budget)).await.map_err(FindError::of_a_read)
     }
 
     async fn cancel_charge(&self, txid: &Txid, budget: Duration) -> Result<UpstreamCharge, AcquirerError> {
         cancel::cancel(&self.api, txid, Deadline::after(budget)).await
     }
 
-    fn notice_pix(&self, body: &[u8]) -> Result<Vec<NoticedPix>, AcquirerError> {
-        notices::pix(body)
+    fn sends_payouts(&self) -> bool {
+        false
+    }
+
+    async fn send_payout(&self, _: &PayoutOrder, _: Duration) -> Result<UpstreamPayout, AcquirerError> {
+        Err(AcquirerError::Refused(SENDS_NOTHING.to_owned()))
+    }
+
+    async fn find_payout(&self, _: &IdEnvio, _: Duration) -> Result<Option<UpstreamPayout>, AcquirerError> {
+        // Not `None`: what was sent while it was configured otherwise may be there, and must not be sent once more.
+        Err(AcquirerError::Refused(SENDS_NOTHING.to_owned()))
+    }
+
+    async fn send_refund(&self, order: &RefundOrder, budget: Duration) -> Result<UpstreamReturn, AcquirerError> {
+        refund::send(&self.api, order, Deadline::after(budget)).await
+    }
+
+    async fn find_refund(
+        &self,
+        end_to_end_id: &EndToEndId,
+        id: RefundId,
+        budget: Duration,
+    ) -> Result<Option<UpstreamReturn>, AcquirerError> {
+        refund::find(&self.api, end_to_end_id, id, Deadline::after(budget)).await
+    }
+
+    async fn list_received(
+        &self,
+        request: ListRequest,
+        budget: Duration,
+    ) -> Result<UpstreamPage<ReceivedPix>, AcquirerError> {
+        received::page(&self.api, request, Deadline::after(budget)).await
+    }
+
+    async fn list_sent(&self, _: ListRequest, _: Duration) -> Result<UpstreamPage<UpstreamPayout>, AcquirerError> {
+        Ok(UpstreamPage { rows: Vec::new(), next: None })
+    }
+
+    fn notices(&self, body: &[u8]) -> Result<Vec<Noticed>, AcquirerError> {
+        notices::read(body, notices::received)
     }
 
     async fn register_callback(&self, url: &str, budget: Duration) -> Result<(), AcquirerError> {
-        self.api.register_callback(url, Deadline::after(budget)).await
+        self.api.register_callback(url, None, Deadline::after(budget)).await
     }
 }

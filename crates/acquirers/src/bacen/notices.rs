@@ -1,10 +1,10 @@
-//! Reads callbacks: hints at the charges to look at, never a proof of payment.
+//! Reads callbacks: hints at what to look for, never a proof of payment.
 
 use std::collections::HashSet;
 
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::txid::Txid;
-use cais_ports::{AcquirerError, NoticedPix};
+use cais_ports::{AcquirerError, Noticed, NoticedPix};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -26,10 +26,18 @@ struct Item {
     end_to_end_id: Option<String>,
 }
 
-/// The Pix of `{"pix": […]}`, each once, in their order.
+/// An item that cannot be read.
+#[derive(Debug)]
+pub(crate) struct Unreadable;
+
+/// What the items of `{"pix": […]}` name, each once, in their order. `item` reads one.
 ///
-/// Items without one, or with one that no charge of ours can have (a static code's), are none of our charges.
-pub(super) fn pix(body: &[u8]) -> Result<Vec<NoticedPix>, AcquirerError> {
+/// # Errors
+/// [`AcquirerError::Refused`] when nothing can be read.
+pub(crate) fn read(
+    body: &[u8],
+    item: impl Fn(&RawValue) -> Result<Option<Noticed>, Unreadable>,
+) -> Result<Vec<Noticed>, AcquirerError> {
     let refused = |why: &str| AcquirerError::Refused(format!("the callback {why}"));
     if body.len() > MAX_BYTES {
         return Err(refused("is too large"));
@@ -41,17 +49,11 @@ pub(super) fn pix(body: &[u8]) -> Result<Vec<NoticedPix>, AcquirerError> {
     }
     let (mut found, mut seen) = (Vec::new(), HashSet::new());
     let mut unreadable = 0_usize;
-    for item in &items {
-        let Ok(item) = serde_json::from_str::<Item>(item.get()) else {
-            unreadable = unreadable.saturating_add(1);
-            continue;
-        };
-        if let Some(txid) = item.txid.and_then(|text| Txid::parse(&text).ok()) {
-            let end_to_end_id = item.end_to_end_id.and_then(|text| EndToEndId::parse(&text).ok());
-            let pix = NoticedPix { txid, end_to_end_id };
-            if seen.insert(pix.clone()) {
-                found.push(pix);
-            }
+    for told in &items {
+        match item(told) {
+            Ok(Some(noticed)) if seen.insert(noticed.clone()) => found.push(noticed),
+            Ok(Some(_) | None) => {}
+            Err(Unreadable) => unreadable = unreadable.saturating_add(1),
         }
     }
     match unreadable {
@@ -68,12 +70,30 @@ pub(super) fn pix(body: &[u8]) -> Result<Vec<NoticedPix>, AcquirerError> {
     }
 }
 
+/// A Pix that was received. One without a charge, or with one that none of ours can be (a static code's), names nothing.
+pub(crate) fn received(item: &RawValue) -> Result<Option<Noticed>, Unreadable> {
+    let item: Item = serde_json::from_str(item.get()).map_err(|_| Unreadable)?;
+    let Some(txid) = item.txid.and_then(|text| Txid::parse(&text).ok()) else { return Ok(None) };
+    let end_to_end_id = item.end_to_end_id.and_then(|text| EndToEndId::parse(&text).ok());
+    Ok(Some(Noticed::Received(NoticedPix { txid, end_to_end_id })))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::pix;
+    use cais_ports::{AcquirerError, Noticed, NoticedPix};
+
+    use super::{read, received};
 
     const A: &str = "7978c0c97ea847e78e8849634473c1f1";
     const B: &str = "8978c0c97ea847e78e8849634473c1f1";
+
+    fn pix(body: &[u8]) -> Result<Vec<NoticedPix>, AcquirerError> {
+        let pix = |noticed| match noticed {
+            Noticed::Received(pix) => Some(pix),
+            Noticed::Sent(_) => None,
+        };
+        Ok(read(body, received)?.into_iter().filter_map(pix).collect())
+    }
 
     fn found(body: &str) -> Option<Vec<String>> {
         let found = pix(body.as_bytes()).ok()?;

@@ -1,15 +1,15 @@
 //! Judges what an institution says of a charge: nothing is believed that contradicts what was asked, nothing is left out.
 
 use cais_domain::br_code::BrCode;
-use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::money::Money;
 use cais_domain::pix_key::PixKey;
 use cais_domain::txid::Txid;
-use cais_ports::{ChargeOrder, UpstreamCharge, UpstreamPayment, UpstreamStatus};
+use cais_ports::{ChargeOrder, UpstreamCharge, UpstreamStatus};
 use jiff::{SignedDuration, Timestamp};
-use serde_json::value::RawValue;
 
-use super::wire::{Cob, NOT_RETURNED, Pix, REMOVED_BY_US, parse_amount};
+use super::defect::{Defect, instant};
+use super::payment;
+use super::wire::{Cob, REMOVED_BY_US, parse_amount};
 
 /// `expiracao` when an answer leaves it out, in seconds (API Pix).
 const DEFAULT_EXPIRATION_S: i64 = 86_400;
@@ -22,15 +22,6 @@ pub(super) struct Expected<'a> {
     txid: &'a Txid,
     /// The amount, and that the code is there.
     order: Option<&'a ChargeOrder>,
-}
-
-/// Why an answer cannot be used.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Defect {
-    /// It is not the JSON of a charge.
-    Unreadable(String),
-    /// It is one, and says something that cannot be.
-    Mismatch(String),
 }
 
 impl<'a> Expected<'a> {
@@ -49,16 +40,8 @@ impl<'a> Expected<'a> {
     }
 }
 
-impl Defect {
-    pub(super) fn reason(self) -> String {
-        match self {
-            Self::Unreadable(reason) | Self::Mismatch(reason) => reason,
-        }
-    }
-}
-
 fn mismatch(field: &str, what: &str) -> Defect {
-    Defect::Mismatch(format!("the answer's {field} {what}"))
+    Defect::mismatch(field, what)
 }
 
 /// Reads the body of a successful answer.
@@ -81,7 +64,7 @@ pub(super) fn charge(body: &[u8], expected: &Expected<'_>, key: &PixKey) -> Resu
         status: status(&cob)?,
         copy_paste: copy_paste(&cob, expected, amount)?,
         expires_at: expires_at(&cob)?,
-        payments: payments(&cob, expected.txid)?,
+        payments: payment::of_charge(&cob, expected.txid)?,
     })
 }
 
@@ -136,62 +119,4 @@ fn expires_at(cob: &Cob<'_>) -> Result<Timestamp, Defect> {
         return Err(wrong());
     }
     created.checked_add(SignedDuration::from_secs(seconds)).map_err(|_| wrong())
-}
-
-/// Every Pix, oldest first; the same one told twice is one.
-fn payments(cob: &Cob<'_>, txid: &Txid) -> Result<Vec<UpstreamPayment>, Defect> {
-    let mut payments = cob
-        .pix
-        .iter()
-        .flatten()
-        .enumerate()
-        .map(|(index, pix)| payment(index, pix, txid))
-        .collect::<Result<Vec<_>, _>>()?;
-    payments.sort_by(|one, other| {
-        let key = |pix: &UpstreamPayment| (pix.paid_at, pix.end_to_end_id.clone());
-        key(one).cmp(&key(other))
-    });
-    payments.dedup();
-    let mut ids: Vec<_> = payments.iter().map(|pix| &pix.end_to_end_id).collect();
-    ids.sort_unstable();
-    ids.dedup();
-    if ids.len() < payments.len() {
-        return Err(mismatch("pix", "has one endToEndId with different facts"));
-    }
-    Ok(payments)
-}
-
-fn payment(index: usize, pix: &RawValue, txid: &Txid) -> Result<UpstreamPayment, Defect> {
-    let wrong = |field: &str, what: &str| mismatch(&format!("pix[{index}]{field}"), what);
-    let pix: Pix<'_> = serde_json::from_str(pix.get()).map_err(|_| wrong("", "cannot be read"))?;
-    let end_to_end_id = pix
-        .end_to_end_id
-        .as_deref()
-        .and_then(|text| EndToEndId::parse(text).ok())
-        .ok_or_else(|| wrong(".endToEndId", "is not one"))?;
-    if pix.txid.as_deref().is_some_and(|text| text != txid.as_str()) {
-        return Err(wrong(".txid", "is another"));
-    }
-    let amount = pix
-        .valor
-        .as_deref()
-        .and_then(parse_amount)
-        .filter(|amount| amount.is_positive())
-        .ok_or_else(|| wrong(".valor", "is not an amount"))?;
-    let paid_at = pix.horario.as_deref().and_then(instant).ok_or_else(|| wrong(".horario", "is not an instant"))?;
-    let returned = returned(&pix).ok_or_else(|| wrong(".devolucoes", "cannot be read"))?;
-    Ok(UpstreamPayment { end_to_end_id, amount, paid_at, returned })
-}
-
-/// What went back of a Pix; a return under way counts, because it may not be credited meanwhile.
-fn returned(pix: &Pix<'_>) -> Option<Money> {
-    let moved = pix.devolucoes.iter().flatten().filter(|back| back.status.as_deref() != Some(NOT_RETURNED));
-    let amounts: Option<Vec<Money>> = moved.map(|back| back.valor.as_deref().and_then(parse_amount)).collect();
-    Money::sum(amounts?).ok()
-}
-
-/// RFC 3339, cut to the microseconds that are stored.
-fn instant(text: &str) -> Option<Timestamp> {
-    let instant: Timestamp = text.parse().ok()?;
-    Timestamp::from_microsecond(instant.as_microsecond()).ok()
 }

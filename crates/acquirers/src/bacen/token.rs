@@ -12,12 +12,10 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::sync::watch;
 
-use super::config::BacenConfigError;
+use super::config::{BacenConfig, BacenConfigError};
 use crate::deadline::Deadline;
-use crate::http::{Secret, TransportError, send};
+use crate::http::{MAX_ANSWER_BYTES, TransportError, send};
 
-/// `OAuth2` client credentials (RFC 6749, 4.4.2).
-const GRANT: &[u8] = b"grant_type=client_credentials";
 /// Renewed so long before its end, or when a fifth of its life is left if that is shorter.
 const MARGIN: Duration = Duration::from_mins(1);
 /// Life of a token that does not tell it (RFC 6749 leaves it to the documentation); short, because it is a guess.
@@ -26,6 +24,15 @@ const DEFAULT_LIFE_S: u64 = 300;
 const MAX_LIFE_S: u64 = 24 * 60 * 60;
 /// Longest token; it must fit into the header limits of common servers.
 const MAX_TOKEN_BYTES: usize = 8 * 1024;
+
+/// How an institution wants to be asked for a token: always by `OAuth2` client credentials (RFC 6749, 4.4.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum GrantForm {
+    /// As a form, which is what the RFC says.
+    Form,
+    /// As JSON.
+    Json,
+}
 
 /// A token in use.
 #[derive(Debug, Clone)]
@@ -53,6 +60,7 @@ struct State {
 pub(super) struct Tokens {
     client: Client,
     url: Url,
+    grant: GrantForm,
     credentials: HeaderValue,
     timeout: Duration,
     state: Mutex<State>,
@@ -67,14 +75,30 @@ struct Grant<'a> {
     expires_in: Option<&'a RawValue>,
 }
 
+impl GrantForm {
+    const fn content_type(self) -> &'static str {
+        match self {
+            Self::Form => "application/x-www-form-urlencoded",
+            Self::Json => "application/json",
+        }
+    }
+
+    const fn body(self) -> &'static [u8] {
+        match self {
+            Self::Form => b"grant_type=client_credentials",
+            Self::Json => br#"{"grant_type":"client_credentials"}"#,
+        }
+    }
+}
+
 impl Tokens {
     pub(super) fn new(
         client: Client,
         url: Url,
-        client_id: &str,
-        client_secret: &Secret,
-        timeout: Duration,
+        grant: GrantForm,
+        config: &BacenConfig,
     ) -> Result<Arc<Self>, BacenConfigError> {
+        let BacenConfig { client_id, client_secret, timeouts, .. } = config;
         let id_is_plain = client_id.bytes().all(|byte| byte.is_ascii_graphic());
         if client_id.is_empty() || client_id.contains(':') || !id_is_plain {
             return Err(BacenConfigError::ClientId);
@@ -86,7 +110,7 @@ impl Tokens {
         let mut credentials =
             HeaderValue::try_from(format!("Basic {pair}")).map_err(|_| BacenConfigError::ClientSecret)?;
         credentials.set_sensitive(true);
-        Ok(Arc::new(Self { client, url, credentials, timeout, state: Mutex::default() }))
+        Ok(Arc::new(Self { client, url, grant, credentials, timeout: timeouts.token, state: Mutex::default() }))
     }
 
     /// A token that is good now. However many ask, one request is made; none of them can cancel it for the others.
@@ -150,10 +174,11 @@ impl Tokens {
         let mut request = Request::new(Method::POST, self.url.clone());
         let headers = request.headers_mut();
         headers.insert(AUTHORIZATION, self.credentials.clone());
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/x-www-form-urlencoded"));
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(self.grant.content_type()));
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
-        *request.body_mut() = Some(GRANT.into());
-        let reply = send(&self.client, request, Deadline::after(self.timeout)).await.map_err(|error| match error {
+        *request.body_mut() = Some(self.grant.body().into());
+        let deadline = Deadline::after(self.timeout);
+        let reply = send(&self.client, request, MAX_ANSWER_BYTES, deadline).await.map_err(|error| match error {
             TransportError::NotSent(reason) | TransportError::Lost(reason) => unavailable(&reason),
         })?;
         if !reply.status.is_success() {

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use cais_domain::document::Document;
 use cais_domain::money::Money;
-use cais_ports::{AcquirerError, ChargeOrder};
+use cais_ports::{AcquirerError, ChargeOrder, RefundOrder};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-/// Longest `solicitacaoPagador`, in characters.
+/// Longest `solicitacaoPagador`, and longest `descricao` of a return, in characters.
 const MAX_REQUEST_CHARS: usize = 140;
 /// Longest `nome`, in characters.
 const MAX_NAME_CHARS: usize = 200;
@@ -17,8 +17,6 @@ const MAX_INTEGER_DIGITS: usize = 10;
 /// Longest `expiracao`, an int32 of seconds.
 const MAX_EXPIRATION_S: u32 = i32::MAX.unsigned_abs();
 
-/// The status of a return that moved no money.
-pub(super) const NOT_RETURNED: &str = "NAO_REALIZADO";
 /// The one status that a receiver may ask for.
 pub(super) const REMOVED_BY_US: &str = "REMOVIDA_PELO_USUARIO_RECEBEDOR";
 
@@ -58,10 +56,7 @@ struct Debtor<'a> {
 /// [`AcquirerError::Refused`] for an order that the standard cannot express.
 pub(super) fn charge_request(order: &ChargeOrder, key: &str) -> Result<Vec<u8>, AcquirerError> {
     let refused = |why: &str| AcquirerError::Refused(why.to_owned());
-    let amount = order.amount.to_string();
-    if !order.amount.is_positive() || !is_wire_amount(&amount) {
-        return Err(refused("the amount cannot be written on the wire"));
-    }
+    let amount = amount_text(order.amount)?;
     if order.expires_in_s == 0 || order.expires_in_s > MAX_EXPIRATION_S {
         return Err(refused("the time to pay cannot be written on the wire"));
     }
@@ -84,8 +79,40 @@ fn debtor((document, name): &(Document, String)) -> Option<Debtor<'_>> {
     Some(Debtor { cpf, cnpj, nome })
 }
 
+#[derive(Serialize)]
+struct ReturnRequest {
+    valor: String,
+    /// `natureza` is left out: the standard then means the original Pix.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    descricao: Option<String>,
+}
+
+/// The body of `PUT /v2/pix/{e2eid}/devolucao/{id}`.
+///
+/// # Errors
+/// [`AcquirerError::Refused`] for an order that the standard cannot express.
+pub(super) fn return_request(order: &RefundOrder) -> Result<Vec<u8>, AcquirerError> {
+    let body = ReturnRequest {
+        valor: amount_text(order.amount)?,
+        descricao: order.description.as_deref().and_then(|text| line(text, MAX_REQUEST_CHARS)),
+    };
+    serde_json::to_vec(&body).map_err(|_| AcquirerError::Refused("the order cannot be written as JSON".to_owned()))
+}
+
+/// An amount that is ordered, to the letter of the wire.
+///
+/// # Errors
+/// [`AcquirerError::Refused`] for none, a negative one, and one that is too large.
+pub(crate) fn amount_text(amount: Money) -> Result<String, AcquirerError> {
+    let text = amount.to_string();
+    if amount.is_positive() && is_wire_amount(&text) {
+        return Ok(text);
+    }
+    Err(AcquirerError::Refused("the amount cannot be written on the wire".to_owned()))
+}
+
 /// One line of at most `max` characters; `None` when nothing is left of it.
-fn line(text: &str, max: usize) -> Option<String> {
+pub(crate) fn line(text: &str, max: usize) -> Option<String> {
     let line: String =
         text.trim().chars().map(|character| if character.is_control() { ' ' } else { character }).take(max).collect();
     let line = line.trim_end();
@@ -160,12 +187,23 @@ pub(super) struct Pix<'a> {
     pub(super) devolucoes: Option<Vec<Return<'a>>>,
 }
 
-/// A return within a Pix.
+/// `Devolucao`, by itself and within its Pix.
 #[derive(Deserialize)]
 pub(super) struct Return<'a> {
     #[serde(borrow)]
+    pub(super) id: Option<Cow<'a, str>>,
+    #[serde(rename = "rtrId")]
+    pub(super) rtr_id: Option<Cow<'a, str>>,
     pub(super) valor: Option<Cow<'a, str>>,
+    pub(super) horario: Option<ReturnTimes<'a>>,
     pub(super) status: Option<Cow<'a, str>>,
+    pub(super) motivo: Option<Cow<'a, str>>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct ReturnTimes<'a> {
+    #[serde(borrow)]
+    pub(super) liquidacao: Option<Cow<'a, str>>,
 }
 
 #[cfg(test)]

@@ -8,8 +8,8 @@ use rustls::AlertDescription;
 
 use crate::deadline::Deadline;
 
-/// Largest answer that is read, in bytes. A charge has a few KiB, also with many payments.
-const MAX_ANSWER_BYTES: usize = 256 * 1024;
+/// Largest answer that is read, lists apart, in bytes. A charge has a few KiB, also with many payments.
+pub(crate) const MAX_ANSWER_BYTES: usize = 256 * 1024;
 
 /// A whole answer.
 #[derive(Debug)]
@@ -29,33 +29,38 @@ pub(crate) enum TransportError {
     Lost(String),
 }
 
-/// Sends `request` and reads the answer to its end, before the deadline.
-pub(crate) async fn send(client: &Client, mut request: Request, deadline: Deadline) -> Result<Reply, TransportError> {
+/// Sends `request` and reads the answer to its end, at most `max_bytes` of it, before the deadline.
+pub(crate) async fn send(
+    client: &Client,
+    mut request: Request,
+    max_bytes: usize,
+    deadline: Deadline,
+) -> Result<Reply, TransportError> {
     let left = deadline.left();
     if left.is_zero() {
         return Err(TransportError::NotSent("no time is left".to_owned()));
     }
     *request.timeout_mut() = Some(left);
     let response = client.execute(request).await.map_err(|error| judge(&error))?;
-    read(response).await
+    read(response, max_bytes).await
 }
 
-async fn read(mut response: Response) -> Result<Reply, TransportError> {
-    let too_large = || TransportError::Lost(format!("the answer has over {MAX_ANSWER_BYTES} bytes"));
+async fn read(mut response: Response, max_bytes: usize) -> Result<Reply, TransportError> {
+    let too_large = || TransportError::Lost(format!("the answer has over {max_bytes} bytes"));
     let announced = response
         .headers()
         .get(CONTENT_LENGTH)
         .and_then(|length| length.to_str().ok())
         .and_then(|length| length.parse::<usize>().ok())
         .unwrap_or(0);
-    if announced > MAX_ANSWER_BYTES {
+    if announced > max_bytes {
         return Err(too_large());
     }
     let status = response.status();
     let is_json = says_json(&response);
     let mut body = Vec::with_capacity(announced);
     while let Some(chunk) = response.chunk().await.map_err(|error| lost(&error))? {
-        if body.len().saturating_add(chunk.len()) > MAX_ANSWER_BYTES {
+        if body.len().saturating_add(chunk.len()) > max_bytes {
             return Err(too_large());
         }
         body.extend_from_slice(&chunk);

@@ -25,6 +25,23 @@ pub(crate) fn of_reply(reply: &Reply) -> AcquirerError {
     }
 }
 
+/// The kind of a refusal that holds for a while only: too many keys were looked up in the directory.
+const BUCKET_EMPTY: &str = "balde_fichas_vazio";
+
+/// What an answer that is no success means for money that was to go out.
+///
+/// As for other requests, but a refusal must say what it is: one with only a title is what a server on the way would answer,
+/// and the money would be given back while it leaves. The words of a refusal are for the merchant.
+pub(crate) fn of_money_out(reply: &Reply) -> AcquirerError {
+    let failure = of_reply(reply);
+    let AcquirerError::Refused(reason) = failure else { return failure };
+    match Problem::read(reply) {
+        Some(problem) if problem.is(BUCKET_EMPTY) => AcquirerError::Unavailable(reason),
+        Some(problem) if problem.is_typed() => AcquirerError::Refused(problem.message().to_owned()),
+        Some(_) | None => AcquirerError::OutcomeUnknown(reason),
+    }
+}
+
 /// What a missing answer means for the request.
 pub(crate) fn of_transport(error: TransportError) -> AcquirerError {
     match error {
@@ -38,7 +55,19 @@ mod tests {
     use cais_ports::AcquirerError;
     use reqwest::StatusCode;
 
-    use super::{Reply, of_reply};
+    use super::{Reply, of_money_out, of_reply};
+
+    fn reply(status: u16, is_json: bool, body: &str) -> Reply {
+        Reply { status: StatusCode::from_u16(status).unwrap_or_default(), is_json, body: body.as_bytes().to_vec() }
+    }
+
+    fn named(error: &AcquirerError) -> &'static str {
+        match error {
+            AcquirerError::Refused(_) => "refused",
+            AcquirerError::Unavailable(_) => "unavailable",
+            AcquirerError::OutcomeUnknown(_) => "unknown",
+        }
+    }
 
     #[test]
     fn only_named_refusals_and_the_doorkeepers_are_certain() {
@@ -67,17 +96,34 @@ mod tests {
             (503, problem, "unknown"),
             (504, problem, "unknown"),
         ] {
-            let reply = Reply {
-                status: StatusCode::from_u16(status).unwrap_or_default(),
-                is_json: body == problem,
-                body: body.as_bytes().to_vec(),
-            };
-            let found = match of_reply(&reply) {
-                AcquirerError::Refused(_) => "refused",
-                AcquirerError::Unavailable(_) => "unavailable",
-                AcquirerError::OutcomeUnknown(_) => "unknown",
-            };
-            assert_eq!(found, wanted, "{status} {body}");
+            let found = of_reply(&reply(status, body == problem, body));
+            assert_eq!(named(&found), wanted, "{status} {body}");
+        }
+    }
+
+    #[test]
+    fn money_that_was_to_go_out_is_refused_only_by_what_names_itself() {
+        let nome = r#"{"nome":"chave_invalida","mensagem":"A chave informada é inválida."}"#;
+        let bucket = r#"{"nome":"balde_fichas_vazio","mensagem":"Sem fichas."}"#;
+        let standard =
+            r#"{"type":"https://pix.bcb.gov.br/api/v2/error/PixDevolucaoInvalida","title":"Devolução inválida."}"#;
+        let untyped = r#"{"type":"about:blank","title":"Bad Request"}"#;
+        for (status, body, wanted, said) in [
+            (400, nome, "refused", "A chave informada é inválida."),
+            (404, nome, "refused", "A chave informada é inválida."),
+            (422, r#"{"nome":"pagamento_negado"}"#, "refused", "pagamento_negado"),
+            (400, standard, "refused", "Devolução inválida."),
+            (400, untyped, "unknown", "400 Bad Request"),
+            (404, untyped, "unknown", "404 Bad Request"),
+            (400, bucket, "unavailable", "400 balde_fichas_vazio: Sem fichas."),
+            (429, bucket, "unavailable", "429 balde_fichas_vazio: Sem fichas."),
+            (403, nome, "unavailable", "403 chave_invalida: A chave informada é inválida."),
+            (500, nome, "unknown", "500 chave_invalida: A chave informada é inválida."),
+        ] {
+            let found = of_money_out(&reply(status, true, body));
+            let (AcquirerError::Refused(text) | AcquirerError::Unavailable(text) | AcquirerError::OutcomeUnknown(text)) =
+                &found;
+            assert_eq!((named(&found), text.as_str()), (wanted, said), "{status} {body}");
         }
     }
 }

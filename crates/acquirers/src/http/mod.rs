@@ -13,8 +13,8 @@ pub use certificate::{Certificate, CertificateError};
 pub use secret::Secret;
 
 pub(crate) use client::{ClientSettings, build};
-pub(crate) use exchange::{Reply, TransportError, send};
-pub(crate) use failure::{of_reply, of_transport};
+pub(crate) use exchange::{MAX_ANSWER_BYTES, Reply, TransportError, send};
+pub(crate) use failure::{of_money_out, of_reply, of_transport};
 pub(crate) use problem::Problem;
 pub(crate) use tls::TlsError;
 pub(crate) use url::{UrlError, encode_segment, parse_base};

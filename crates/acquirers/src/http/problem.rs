@@ -12,6 +12,8 @@ const MAX_PIECE_CHARS: usize = 120;
 const MAX_VIOLATIONS: usize = 3;
 /// The type of a problem without one (RFC 7807, 4.2).
 const BLANK_TYPE: &str = "about:blank";
+/// How the kinds end that say that something does not exist.
+const ABSENT: [&str; 4] = ["NaoEncontrado", "NaoEncontrada", "_nao_encontrado", "_nao_encontrada"];
 
 #[derive(Deserialize)]
 struct Wire {
@@ -64,6 +66,21 @@ impl Problem {
     /// Whether it says what it is, and not only that something is.
     pub(crate) fn is_typed(&self) -> bool {
         self.kind.is_some()
+    }
+
+    /// Whether it says what it is, and that is this.
+    pub(crate) fn is(&self, kind: &str) -> bool {
+        self.kind.as_deref() == Some(kind)
+    }
+
+    /// Whether it says that what was asked for does not exist.
+    pub(crate) fn names_absence(&self) -> bool {
+        self.kind.as_deref().is_some_and(|kind| ABSENT.iter().any(|end| kind.ends_with(end)))
+    }
+
+    /// What a merchant may read: the words, or the kind when there are none.
+    pub(crate) fn message(&self) -> &str {
+        if self.text.is_empty() { self.kind.as_deref().unwrap_or_default() } else { &self.text }
     }
 }
 

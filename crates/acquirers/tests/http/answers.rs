@@ -2,12 +2,15 @@
 
 use std::time::Duration;
 
-use cais_acquirers::{BacenAcquirer, BacenConfig, Secret};
+use cais_acquirers::{BacenAcquirer, BacenConfig, EfiAcquirer, Secret};
 use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::end_to_end_id::EndToEndId;
+use cais_domain::id_envio::IdEnvio;
+use cais_domain::ids::RefundId;
 use cais_domain::money::Money;
 use cais_domain::pix_key::PixKey;
 use cais_domain::txid::Txid;
-use cais_ports::{AcquirerError, ChargeOrder};
+use cais_ports::{AcquirerError, ChargeOrder, ListRequest, PayoutOrder, RefundOrder, UpstreamProgress, UpstreamReturn};
 use serde_json::{Value, json};
 
 use crate::server::Act;
@@ -18,6 +21,12 @@ pub const KEY: &str = "7d9f0335-8dcc-4054-9bf9-0dbd61d36906";
 pub const CODE: &str = "00020101021226760014br.gov.bcb.pix2554pix.example.com/qr/v2/9d36b84fc70b478fb95c12729b90ca255204000053039865802BR5913EMPRESA TESTE6009SAO PAULO62070503***63042BF6";
 /// A static one.
 pub const STATIC_CODE: &str = "00020126330014br.gov.bcb.pix011112345678909520400005303986540510.005802BR5913EMPRESA TESTE6009SAO PAULO62140510PEDIDO000163047056";
+/// The name of a payout, and of a refund.
+pub const NAME: &str = "01jd8x2m4pe9ktva0c6rzq5w3p";
+/// The Pix that is sent, or returned.
+pub const PIX: &str = "E12345678202611201500aaaaaaaaaaa";
+/// Where a payout goes.
+pub const RECIPIENT: &str = "ana@example.com";
 /// Long enough for every test that does not wait for its end.
 pub const BUDGET: Duration = Duration::from_secs(9);
 
@@ -49,6 +58,75 @@ pub fn acquirer(base_url: &str) -> BacenAcquirer {
     BacenAcquirer::new(&config(base_url)).unwrap()
 }
 
+pub fn efi(base_url: &str) -> EfiAcquirer {
+    EfiAcquirer::new(&config(base_url)).unwrap()
+}
+
+pub fn id_envio() -> IdEnvio {
+    IdEnvio::parse(NAME).unwrap()
+}
+
+pub fn pix() -> EndToEndId {
+    EndToEndId::parse(PIX).unwrap()
+}
+
+pub fn payout_order() -> PayoutOrder {
+    PayoutOrder {
+        id_envio: id_envio(),
+        amount: Money::from_centavos(1_234),
+        pix_key: PixKey::parse(RECIPIENT).unwrap(),
+        recipient_document: None,
+        description: None,
+    }
+}
+
+pub fn refund_order() -> RefundOrder {
+    RefundOrder {
+        id: RefundId::from_suffix(NAME).unwrap(),
+        end_to_end_id: pix(),
+        amount: Money::from_centavos(400),
+        description: None,
+    }
+}
+
+/// The first page of a day.
+pub fn day(page: u32) -> ListRequest {
+    ListRequest { from: "2026-11-20T00:00:00Z".parse().unwrap(), to: "2026-11-20T23:59:59.5Z".parse().unwrap(), page }
+}
+
+/// The payout of [`payout_order`], as a lookup tells it.
+pub fn sent() -> Value {
+    json!({
+        "endToEndId": PIX, "idEnvio": NAME, "valor": "12.34", "chave": KEY, "status": "EM_PROCESSAMENTO",
+        "horario": {"solicitacao": "2026-11-20T15:00:00.000Z"},
+        "favorecido": {"chave": RECIPIENT, "identificacao": {"nome": "Ana Lima", "cpf": "***.456.789-**"}}
+    })
+}
+
+/// The refund of [`refund_order`], as the institution tells it.
+pub fn devolucao() -> Value {
+    json!({
+        "id": NAME, "rtrId": "D12345678202611201501bbbbbbbbbbb", "valor": "4.00", "natureza": "ORIGINAL",
+        "horario": {"solicitacao": "2026-11-20T15:01:00Z"}, "status": "EM_PROCESSAMENTO"
+    })
+}
+
+/// `value` with the part at `pointer` replaced, or removed if `None`.
+pub fn changed(mut value: Value, pointer: &str, part: Option<Value>) -> Value {
+    let (parent, field) = pointer.rsplit_once('/').unwrap();
+    let parent = value.pointer_mut(parent).unwrap().as_object_mut().unwrap();
+    match part {
+        Some(part) => parent.insert(field.to_owned(), part),
+        None => parent.remove(field),
+    };
+    value
+}
+
+/// Efí's `nome` and `mensagem`.
+pub fn nome(status: u16, nome: &str) -> Act {
+    json_reply(status, &json!({"nome": nome, "mensagem": "Em português."}))
+}
+
 /// The charge of [`order`], as the institution tells it.
 pub fn cob() -> Value {
     json!({
@@ -65,14 +143,7 @@ pub fn cob() -> Value {
 
 /// [`cob`] with the value at `pointer` replaced, or removed if `None`.
 pub fn cob_with(pointer: &str, value: Option<Value>) -> Value {
-    let mut cob = cob();
-    let (parent, field) = pointer.rsplit_once('/').unwrap();
-    let parent = cob.pointer_mut(parent).unwrap().as_object_mut().unwrap();
-    match value {
-        Some(value) => parent.insert(field.to_owned(), value),
-        None => parent.remove(field),
-    };
-    cob
+    changed(cob(), pointer, value)
 }
 
 pub fn http(status: u16, content_type: &str, body: &str) -> Vec<u8> {
@@ -109,6 +180,22 @@ pub fn token_bytes(text: &str, expires_in: &str) -> Vec<u8> {
     let body =
         format!(r#"{{"access_token":"{text}","token_type":"Bearer","expires_in":{expires_in},"scope":"cob.write"}}"#);
     http(200, "application/json", &body)
+}
+
+/// A return on one line: name, its id in the country, amount, how far it has come, and whether the name may be a refund of ours.
+pub fn returned(told: &UpstreamReturn) -> String {
+    let id = told.return_id.as_ref().map_or("-", |id| id.as_str());
+    let ours = if told.refund().is_some() { " ours" } else { "" };
+    format!("{} {id} {} {}{ours}", told.name, told.amount, progress(&told.progress))
+}
+
+/// `open`, `done` with the instant, or `failed` with the reason.
+pub fn progress(told: &UpstreamProgress) -> String {
+    match told {
+        UpstreamProgress::Processing => "open".to_owned(),
+        UpstreamProgress::Done { at } => format!("done {}", at.map_or("-".to_owned(), |at| at.to_string())),
+        UpstreamProgress::Failed { reason } => format!("failed {}", reason.as_deref().unwrap_or("-")),
+    }
 }
 
 /// `ok`, `refused`, `unavailable` or `unknown`.

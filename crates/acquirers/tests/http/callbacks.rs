@@ -1,10 +1,12 @@
-//! Registration of the callback address.
+//! Registration of the callback address, and what callbacks name.
 
-use cais_acquirers::BacenAcquirer;
+use cais_acquirers::{BacenAcquirer, EfiAcquirer};
 use cais_domain::pix_key::PixKey;
-use cais_ports::Acquirer;
+use cais_ports::{Acquirer, Noticed, NoticedPix};
 
-use crate::answers::{BUDGET, config, html, http, kind, problem, reason};
+use crate::answers::{
+    BUDGET, NAME, PIX, TXID, acquirer, config, efi, html, http, id_envio, kind, pix, problem, reason, txid,
+};
 use crate::server::{Act, Server};
 
 #[tokio::test]
@@ -27,5 +29,31 @@ async fn an_address_is_registered_for_the_key() {
         let seen = server.seen().into_iter().next_back().unwrap();
         assert_eq!((seen.method.as_str(), seen.path.as_str()), ("PUT", "/v2/webhook/%2B5511987654321"));
         assert_eq!(seen.body, r#"{"webhookUrl":"https://pay.example/c?k=1"}"#);
+        assert_eq!(seen.header("x-skip-mtls-checking"), "");
+    }
+}
+
+#[tokio::test]
+async fn efi_is_told_that_we_ask_for_no_certificate() {
+    let server = Server::start(|_, _| Act::Reply(http(201, "application/json", "{}"))).await;
+    let acquirer = EfiAcquirer::new(&config(&server.url())).unwrap();
+    acquirer.register_callback("https://pay.example/c", BUDGET).await.unwrap();
+    let seen = server.seen().into_iter().next_back().unwrap();
+    assert_eq!(seen.header("x-skip-mtls-checking"), "true");
+    assert_eq!(seen.body, r#"{"webhookUrl":"https://pay.example/c"}"#);
+}
+
+#[test]
+fn only_who_sends_is_told_of_what_was_sent() {
+    let body = format!(
+        r#"{{"pix":[{{"txid":"{TXID}","endToEndId":"{PIX}"}},7,{{"endToEndId":"{PIX}","tipo":"SOLICITACAO","gnExtras":{{"idEnvio":"{NAME}"}}}}]}}"#
+    );
+    let received = Noticed::Received(NoticedPix { txid: txid(), end_to_end_id: Some(pix()) });
+    let of_efi = efi("http://127.0.0.1:9").notices(body.as_bytes()).unwrap();
+    assert_eq!(of_efi, [received.clone(), Noticed::Sent(id_envio())]);
+    let of_bacen = acquirer("http://127.0.0.1:9").notices(body.as_bytes()).unwrap();
+    assert_eq!(of_bacen, [received]);
+    for junk in ["", "<html>", "[]"] {
+        assert_eq!(kind(&efi("http://127.0.0.1:9").notices(junk.as_bytes())), "refused", "{junk}");
     }
 }

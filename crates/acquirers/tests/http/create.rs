@@ -8,9 +8,10 @@ use cais_ports::{Acquirer, UpstreamStatus};
 use serde_json::{Value, json};
 
 use crate::answers::{
-    BUDGET, CODE, KEY, STATIC_CODE, TXID, acquirer, cob, cob_with, html, http, json_reply, kind, not_found, order,
-    problem, reason,
+    BUDGET, CODE, KEY, STATIC_CODE, TXID, acquirer, cob, cob_with, html, json_reply, kind, not_found, order, problem,
+    reason,
 };
+use crate::losses::losses;
 use crate::server::{Act, Server};
 
 #[tokio::test]
@@ -172,50 +173,9 @@ async fn a_name_that_is_taken_is_looked_up() {
     }
 }
 
-/// Every way in which an answer can be lost, with the time that is given.
-fn losses() -> Vec<(&'static str, Act, Duration)> {
-    let whole = http(201, "application/json", &cob().to_string());
-    let cut_short = whole.get(..whole.len() - 40).unwrap().to_vec();
-    let text = cob().to_string();
-    let half_json = http(201, "application/json", text.get(..text.len() - 40).unwrap());
-    let huge = http(201, "application/json", &" ".repeat(300 * 1024));
-    let chunk = format!("{:x}\r\n{}\r\n", 64 * 1024, " ".repeat(64 * 1024)).repeat(5);
-    let chunked = format!(
-        "HTTP/1.1 201 X\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n{chunk}0\r\n\r\n"
-    );
-    let short = Duration::from_millis(1_800);
-    vec![
-        ("closed without a word", Act::Cut, BUDGET),
-        ("no answer", Act::Hang, short),
-        ("dripping", Act::Drip(whole), short),
-        ("cut within the body", Act::ReplyThenClose(cut_short), BUDGET),
-        ("cut within the head", Act::ReplyThenClose(b"HTTP/1.1 201".to_vec()), BUDGET),
-        ("truncated JSON", Act::Reply(half_json), BUDGET),
-        ("too large", Act::ReplyThenClose(huge), BUDGET),
-        ("too large in chunks", Act::ReplyThenClose(chunked.into_bytes()), BUDGET),
-        ("not HTTP", Act::ReplyThenClose(b"SSH-2.0-OpenSSH\r\n\r\n".to_vec()), BUDGET),
-        ("HTML with 200", html(200), BUDGET),
-        ("JSON called HTML", Act::Reply(http(201, "text/html", &text)), BUDGET),
-        ("an empty 201", Act::Reply(http(201, "application/json", "")), BUDGET),
-        ("another JSON", json_reply(201, &json!([1, 2])), BUDGET),
-        (
-            "a redirect",
-            Act::Reply(b"HTTP/1.1 307 X\r\nlocation: /elsewhere\r\ncontent-length: 0\r\n\r\n".to_vec()),
-            BUDGET,
-        ),
-        ("500 with a problem", problem(500, "ErroInternoDoServidor"), BUDGET),
-        ("502 of a proxy", html(502), BUDGET),
-        ("503 with a problem", problem(503, "ServicoIndisponivel"), BUDGET),
-        ("504", html(504), BUDGET),
-        ("400 of a proxy", html(400), BUDGET),
-        ("404 of a proxy", html(404), BUDGET),
-        ("408", problem(408, "X"), BUDGET),
-    ]
-}
-
 #[tokio::test]
 async fn a_lost_answer_is_found_by_its_txid() {
-    for (name, loss, budget) in losses() {
+    for (name, loss, budget) in losses(&cob()) {
         let server = Server::start(move |seen, _| match seen.method.as_str() {
             "PUT" => loss.clone(),
             _ => json_reply(200, &cob()),
@@ -229,7 +189,7 @@ async fn a_lost_answer_is_found_by_its_txid() {
 
 #[tokio::test]
 async fn what_was_not_made_is_sent_once_more_by_the_same_name() {
-    for (name, loss, budget) in losses() {
+    for (name, loss, budget) in losses(&cob()) {
         let server = Server::start(move |seen, nth| match (seen.method.as_str(), nth) {
             ("PUT", 0) => loss.clone(),
             ("PUT", _) => json_reply(201, &cob()),

@@ -4,8 +4,8 @@ use cais_ports::{Acquirer, AcquirerError, UpstreamStatus};
 use serde_json::{Value, json};
 
 use crate::answers::{
-    BUDGET, CODE, STATIC_CODE, TXID, acquirer, cob, cob_with, html, http, json_reply, kind, not_found, problem, reason,
-    txid,
+    BUDGET, CODE, NAME, STATIC_CODE, TXID, acquirer, cob, cob_with, html, http, json_reply, kind, not_found, problem,
+    reason, returned, txid,
 };
 use crate::server::{Act, Server};
 
@@ -53,21 +53,46 @@ async fn every_payment_is_told_oldest_first() {
 
 #[tokio::test]
 async fn what_went_back_is_told_with_its_payment() {
-    let back = |valor: &str, status: &str| json!({"id": "1", "rtrId": "D1", "valor": valor, "status": status});
+    const RTR: &str = "D12345678202611201501bbbbbbbbbbb";
+    let back = |id: Value, valor: &str, status: &str| {
+        json!({
+            "id": id, "rtrId": RTR, "valor": valor, "status": status, "motivo": "Conta\nencerrada",
+            "horario": {"solicitacao": "2026-11-20T15:01:00Z", "liquidacao": "2026-11-20T12:01:02-03:00"}
+        })
+    };
+    let bare = json!({"id": "m", "rtrId": "D1", "natureza": "MED_FRAUDE", "valor": "0.25", "status": "DEVOLVIDO"});
     for (returns, wanted) in [
-        (json!([]), Some("0.00")),
-        (Value::Null, Some("0.00")),
+        (json!([]), Some(vec![])),
+        (Value::Null, Some(vec![])),
         (
-            json!([back("4.00", "DEVOLVIDO"), back("5.00", "NAO_REALIZADO"), back("0.50", "EM_PROCESSAMENTO")]),
-            Some("4.50"),
+            json!([
+                back(json!(NAME), "4.00", "DEVOLVIDO"),
+                back(json!("x"), "5.00", "NAO_REALIZADO"),
+                back(json!("y"), "0.50", "EM_PROCESSAMENTO"),
+                back(json!("y"), "0.50", "EM_PROCESSAMENTO"),
+                back(json!("z"), "0.75", "SOMETHING_NEW"),
+                bare,
+            ]),
+            Some(vec![
+                format!("{NAME} {RTR} 4.00 done 2026-11-20T15:01:02Z ours"),
+                format!("x {RTR} 5.00 failed Conta encerrada"),
+                format!("y {RTR} 0.50 open"),
+                format!("z {RTR} 0.75 open"),
+                "m - 0.25 done -".to_owned(),
+            ]),
         ),
-        (json!([back("4", "DEVOLVIDO")]), None),
+        (
+            json!([back(Value::Null, "4.00", "DEVOLVIDO")]),
+            Some(vec![format!("{RTR} {RTR} 4.00 done 2026-11-20T15:01:02Z")]),
+        ),
+        (json!([back(json!("x"), "4", "DEVOLVIDO")]), None),
     ] {
         let mut one = pix("aaaaaaaaaaa", "10.50", "2026-11-20T15:00:00Z");
         *one.get_mut("devolucoes").unwrap() = returns;
         let found = find(json_reply(200, &paid(&json!([one])))).await.ok().flatten();
-        let returned = found.map(|charge| charge.payments.first().unwrap().returned.to_string());
-        assert_eq!(returned.as_deref(), wanted);
+        let told =
+            found.map(|charge| charge.payments.first().unwrap().returns.iter().map(returned).collect::<Vec<_>>());
+        assert_eq!(told, wanted);
     }
 }
 
@@ -126,6 +151,9 @@ async fn only_the_institution_itself_says_that_there_is_none() {
         (not_found(), true),
         (problem(404, "NaoEncontrado"), true),
         (Act::Reply(http(404, "application/json", r#"{"nome":"cobranca_nao_encontrada"}"#)), true),
+        (Act::Reply(http(400, "application/json", r#"{"nome":"cobranca_nao_encontrada"}"#)), true),
+        (Act::Reply(http(400, "application/json", r#"{"nome":"txid_invalido"}"#)), false),
+        (html(400), false),
         (Act::Reply(http(404, "application/problem+json", about_blank)), false),
         (Act::Reply(http(404, "application/json", gateway)), false),
         (Act::Reply(http(404, "application/json", "")), false),

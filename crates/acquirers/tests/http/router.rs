@@ -8,10 +8,12 @@ use cais_acquirers::breaker::{FAILURES_TO_OPEN, OPEN_FOR};
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::money::Money;
 use cais_ports::acquirer::MockAcquirer;
-use cais_ports::{Acquirer, AcquirerError, Acquirers, IssueError, NoticedPix, UpstreamCharge, UpstreamStatus};
+use cais_ports::{
+    Acquirer, AcquirerError, Acquirers, IssueError, Noticed, UpstreamCharge, UpstreamPage, UpstreamStatus,
+};
 use jiff::Timestamp;
 
-use crate::answers::{BUDGET, CODE, kind, order, txid};
+use crate::answers::{BUDGET, CODE, day, id_envio, kind, order, payout_order, pix, refund_order, txid};
 use crate::breaker::FakeClock;
 
 fn name(text: &str) -> AcquirerName {
@@ -149,7 +151,7 @@ async fn refusals_of_the_business_never_open_a_breaker() {
 async fn reads_and_writes_share_one_breaker() {
     let mut mock = MockAcquirer::new();
     mock.expect_name().return_const(name("a"));
-    mock.expect_notice_pix().returning(|_| Ok(vec![NoticedPix { txid: txid(), end_to_end_id: None }]));
+    mock.expect_notices().returning(|_| Ok(vec![Noticed::Sent(id_envio())]));
     mock.expect_find_charge().times(2).returning(|_, _| Err(AcquirerError::OutcomeUnknown("late".to_owned())));
     mock.expect_cancel_charge().times(2).returning(|_, _| Err(AcquirerError::Unavailable("down".to_owned())));
     mock.expect_register_callback().times(1).returning(|_, _| Err(AcquirerError::OutcomeUnknown("late".to_owned())));
@@ -167,7 +169,7 @@ async fn reads_and_writes_share_one_breaker() {
         assert_eq!(kind(&guarded.register_callback("https://x.example", BUDGET).await), "unavailable");
     }
     // Reading a callback asks nobody.
-    assert_eq!(guarded.notice_pix(b"{}").unwrap(), vec![NoticedPix { txid: txid(), end_to_end_id: None }]);
+    assert_eq!(guarded.notices(b"{}").unwrap(), vec![Noticed::Sent(id_envio())]);
 }
 
 #[tokio::test]
@@ -186,4 +188,91 @@ async fn who_follows_is_left_time() {
     });
     let router = Router::new(vec![Arc::new(first), Arc::new(second)]);
     assert_eq!(told(router.issue(&order(), &name("a"), BUDGET).await), "b took it");
+}
+
+/// One that is left alone after five calls of any kind, each of which it answers with `error`.
+fn broken(error: &AcquirerError) -> MockAcquirer {
+    let mut mock = MockAcquirer::new();
+    mock.expect_name().return_const(name("a"));
+    mock.expect_sends_payouts().return_const(true);
+    let told = |error: &AcquirerError| error.clone();
+    let (one, two, three, four, five, six) =
+        (told(error), told(error), told(error), told(error), told(error), told(error));
+    mock.expect_send_payout().returning(move |_, _| Err(one.clone()));
+    mock.expect_find_payout().returning(move |_, _| Err(two.clone()));
+    mock.expect_send_refund().returning(move |_, _| Err(three.clone()));
+    mock.expect_find_refund().returning(move |_, _, _| Err(four.clone()));
+    mock.expect_list_received().returning(move |_, _| Err(five.clone()));
+    mock.expect_list_sent().returning(move |_, _| Err(six.clone()));
+    mock
+}
+
+/// What each of the six calls that money out needs comes to.
+async fn money_out(guarded: &dyn Acquirer, budget: Duration) -> [&'static str; 6] {
+    let refund = refund_order();
+    [
+        kind(&guarded.send_payout(&payout_order(), budget).await),
+        kind(&guarded.find_payout(&id_envio(), budget).await),
+        kind(&guarded.send_refund(&refund, budget).await),
+        kind(&guarded.find_refund(&pix(), refund.id, budget).await),
+        kind(&guarded.list_received(day(0), budget).await),
+        kind(&guarded.list_sent(day(0), budget).await),
+    ]
+}
+
+#[tokio::test]
+async fn money_out_goes_through_the_breaker() {
+    let router = Router::new(vec![Arc::new(broken(&AcquirerError::OutcomeUnknown("late".to_owned())))]);
+    let guarded = router.named(&name("a")).unwrap();
+    let after_five = ["unknown", "unknown", "unknown", "unknown", "unknown", "unavailable"];
+    assert_eq!(money_out(&*guarded, BUDGET).await, after_five);
+    assert_eq!(money_out(&*guarded, BUDGET).await, ["unavailable"; 6]);
+    assert_eq!(router.first_sender(), None);
+
+    let router = Router::new(vec![Arc::new(broken(&AcquirerError::Refused("no".to_owned())))]);
+    let guarded = router.named(&name("a")).unwrap();
+    for _ in 0..3 {
+        assert_eq!(money_out(&*guarded, BUDGET).await, ["refused"; 6]);
+    }
+    assert_eq!(money_out(&*guarded, Duration::ZERO).await, ["unavailable"; 6]);
+    assert_eq!(router.first_sender(), Some(name("a")));
+}
+
+#[tokio::test]
+async fn not_to_know_a_name_is_an_answer() {
+    let mut mock = MockAcquirer::new();
+    mock.expect_name().return_const(name("a"));
+    mock.expect_find_payout().returning(|_, _| Ok(None));
+    mock.expect_find_refund().returning(|_, _, _| Ok(None));
+    mock.expect_list_sent().returning(|_, _| Ok(UpstreamPage { rows: Vec::new(), next: None }));
+    let router = Router::new(vec![Arc::new(mock)]);
+    let guarded = router.named(&name("a")).unwrap();
+    for _ in 0..20 {
+        assert_eq!(guarded.find_payout(&id_envio(), BUDGET).await, Ok(None));
+        assert_eq!(guarded.find_refund(&pix(), refund_order().id, BUDGET).await, Ok(None));
+        assert!(guarded.list_sent(day(0), BUDGET).await.is_ok());
+    }
+    assert_eq!(router.first(), Some(name("a")));
+}
+
+#[tokio::test]
+async fn payouts_go_to_the_first_that_can_send_them() {
+    let called = |text: &str, sends: bool| {
+        let mut mock = MockAcquirer::new();
+        mock.expect_name().return_const(name(text));
+        mock.expect_sends_payouts().return_const(sends);
+        let down = |_: &cais_domain::id_envio::IdEnvio, _| Err(AcquirerError::Unavailable("down".to_owned()));
+        mock.expect_find_payout().returning(down);
+        let acquirer: Arc<dyn Acquirer> = Arc::new(mock);
+        acquirer
+    };
+    let router = Router::new(vec![called("a", false), called("b", true), called("c", true), called("b", false)]);
+    assert_eq!(router.names(), ["a", "b", "c"].map(name));
+    assert_eq!((router.first(), router.first_sender()), (Some(name("a")), Some(name("b"))));
+    assert!(router.named(&name("b")).unwrap().sends_payouts());
+    for _ in 0..FAILURES_TO_OPEN {
+        assert!(router.named(&name("b")).unwrap().find_payout(&id_envio(), BUDGET).await.is_err());
+    }
+    assert_eq!((router.first(), router.first_sender()), (Some(name("a")), Some(name("c"))));
+    assert_eq!(Router::new(vec![called("a", false)]).first_sender(), None);
 }

@@ -155,12 +155,7 @@ pub async fn run(ports: &Ports, command: AccountCommand, output: Output) -> anyh
             fees::set(ports, &which.email, operation, &rule).await?
         }
         AccountCommand::Limits { which, charge, payout } => limits::set(ports, &which.email, charge, payout).await?,
-        AccountCommand::ReleaseDelay { which, seconds } => {
-            if seconds > 0 {
-                eprintln!("note: the delay is kept, but this version still credits what arrives at once");
-            }
-            release_delay::set(ports, &which.email, seconds).await?
-        }
+        AccountCommand::ReleaseDelay { which, seconds } => release_delay::set(ports, &which.email, seconds).await?,
     };
     output.print(&as_json(&account), || for_people(&account))?;
     Ok(())

@@ -6,6 +6,7 @@ mod key;
 mod ledger;
 mod migrate;
 pub mod output;
+mod reconcile;
 mod sandbox;
 mod world;
 
@@ -28,7 +29,7 @@ const RUNTIME_THREADS: usize = 2;
 #[command(
     name = "cais",
     version,
-    about = "A payment service for Pix: charges, balance and their API",
+    about = "A payment service for Pix: charges, payouts, refunds, balance and their API",
     propagate_version = true
 )]
 pub struct Cli {
@@ -62,9 +63,12 @@ enum Command {
     /// Audit the ledger
     #[command(subcommand)]
     Ledger(ledger::LedgerCommand),
+    /// Compare our records with the acquirers' lists and credit what was missed; exit with 1 when a difference is left, with 2
+    /// when an acquirer could not be read
+    Reconcile(reconcile::ReconcileArgs),
     /// Print the API's description in `OpenAPI`
     Openapi,
-    /// Show the service at work: a charge is made, paid and credited, with the built-in sandbox
+    /// Show the service at work: a charge is paid, a payout sent, a part refunded, with the built-in sandbox
     Demo {
         /// End after the walk instead of serving on
         #[arg(long)]
@@ -120,6 +124,11 @@ impl Cli {
             Command::Sandbox { listen, state_file } => {
                 let config = quiet(&sources)?;
                 block_on(sandbox::run(config, listen, state_file, output))
+            }
+            Command::Reconcile(args) => {
+                let config = quiet(&sources)?;
+                world::must_exist(&config)?;
+                block_on(reconcile::run(config, args, output))
             }
             Command::Migrate { status } => migrate::run(&quiet(&sources)?, status, output),
             Command::Account(command) => {
@@ -199,6 +208,10 @@ mod tests {
             ("cais key create --account a@b.co --name x --scopes gold", false),
             ("cais key revoke ABCdef123456", true),
             ("cais ledger verify", true),
+            ("cais reconcile --from 2026-01-01 --to 2026-01-31 --no-repair --json", true),
+            ("cais reconcile --from 2026-01-01T00:00:00Z", true),
+            ("cais reconcile --to 2026-01-31", false),
+            ("cais reconcile --from yesterday", false),
             ("cais migrate --status", true),
             ("cais sandbox --listen 127.0.0.1:0 --json", true),
             ("cais", false),

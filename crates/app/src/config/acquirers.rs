@@ -12,9 +12,34 @@ use super::url;
 /// The name of the built-in sandbox, which no configured acquirer may have.
 pub const SANDBOX: &str = "sandbox";
 
-/// One acquirer that speaks the Central Bank's API Pix.
+/// Which interface an acquirer speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AcquirerKind {
+    /// The Central Bank's API Pix, which receives and returns.
+    Bacen,
+    /// The same with Efí's cash-out, which sends.
+    Efi,
+}
+
+impl AcquirerKind {
+    /// Every kind.
+    pub const ALL: [Self; 2] = [Self::Bacen, Self::Efi];
+
+    /// The word in the configuration.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Bacen => "bacen",
+            Self::Efi => "efi",
+        }
+    }
+}
+
+/// One acquirer that speaks the Central Bank's API Pix, or more than that.
 #[derive(Debug, Clone)]
 pub struct AcquirerConfig {
+    /// Which interface it speaks.
+    pub kind: AcquirerKind,
     /// What the ledger, the records and the logs call it.
     pub name: AcquirerName,
     /// The base of its API, without `/v2` and without a slash at the end.
@@ -49,7 +74,7 @@ fn read_one(reader: &mut Reader, name: &str) -> Option<AcquirerConfig> {
         Ok(_) => {}
     }
     let key = |suffix: &str| format!("{table}.{suffix}");
-    let kind_is_good = read_kind(reader, &key("kind"));
+    let kind = read_kind(reader, &key("kind"));
     let base_url = required(reader, &key("base_url"), url::upstream);
     let token_url = reader.optional(&key("token_url"), url::upstream);
     let client_id = required(reader, &key("client_id"), |text| Ok::<_, &str>(text.to_owned()));
@@ -61,10 +86,8 @@ fn read_one(reader: &mut Reader, name: &str) -> Option<AcquirerConfig> {
     let certificate_passphrase = reader.secret(&key("certificate_passphrase"));
     let ca_file = reader.file(&key("ca_file"));
     let pix_key = required(reader, &key("pix_key"), PixKey::parse);
-    if !kind_is_good {
-        return None;
-    }
     Some(AcquirerConfig {
+        kind: kind?,
         name: parsed.ok()?,
         base_url: base_url?,
         token_url,
@@ -77,18 +100,19 @@ fn read_one(reader: &mut Reader, name: &str) -> Option<AcquirerConfig> {
     })
 }
 
-fn read_kind(reader: &mut Reader, path: &str) -> bool {
+fn read_kind(reader: &mut Reader, path: &str) -> Option<AcquirerKind> {
     if !reader.is_set(path) {
-        reader.wrong(path, "is missing: give `bacen`, the Central Bank's API Pix");
-        return false;
+        reader.wrong(path, "is missing: give `efi`, or `bacen` for another institution of the Central Bank's API Pix");
+        return None;
     }
-    let Some(kind) = reader.text(path) else { return false };
-    match kind.as_str() {
-        "bacen" => reader.show(path, kind),
-        "efi" | "woovi" => reader.wrong(path, format!("`{kind}` is not supported in this version; `bacen` is")),
-        _ => reader.wrong(path, format!("must be `bacen`, not `{kind}`")),
+    let word = reader.text(path)?;
+    let kind = AcquirerKind::ALL.into_iter().find(|kind| kind.as_str() == word);
+    match (kind, word.as_str()) {
+        (Some(_), _) => reader.show(path, word),
+        (None, "woovi") => reader.wrong(path, "`woovi` is not supported in this version; `bacen` and `efi` are"),
+        (None, _) => reader.wrong(path, format!("must be `bacen` or `efi`, not `{word}`")),
     }
-    !reader.is_wrong(path)
+    kind
 }
 
 fn required<T, E: std::fmt::Display>(

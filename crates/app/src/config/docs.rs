@@ -46,8 +46,8 @@ database_url_file = \"/run/secrets/database_url\"
 master_key_file = \"/run/secrets/master_key\"
 
 [acquirers.main]
-kind = \"bacen\"
-base_url = \"https://pix.bank.example\"
+kind = \"efi\"
+base_url = \"https://pix.api.efipay.com.br\"
 client_id = \"…\"
 client_secret_file = \"/run/secrets/client_secret\"
 certificate_file = \"/run/secrets/client.pem\"

@@ -109,9 +109,9 @@ pub const KEYS: &[Key] = &[
     ),
     key(
         "acquirers.NAME.kind",
-        "bacen",
+        "bacen or efi",
         "",
-        "Which interface the acquirer speaks: `bacen` is the Central Bank's API Pix. NAME is 1 to 32 characters of a-z, 0-9 and -. Without any acquirer the built-in sandbox is used.",
+        "Which interface the acquirer speaks: `bacen` is the Central Bank's API Pix, which receives and returns; `efi` is the same with Efí's cash-out, without which nothing can be paid out. NAME is 1 to 32 characters of a-z, 0-9 and -. Without any acquirer the built-in sandbox is used.",
     ),
     key("acquirers.NAME.base_url", "https URL (http on loopback)", "", "The base of its API, without `/v2`."),
     key(
@@ -135,7 +135,7 @@ pub const KEYS: &[Key] = &[
         "",
         "PEM file with certificates by which the acquirer is trusted besides the system's.",
     ),
-    key("acquirers.NAME.pix_key", "text", "", "The Pix key that charges are paid to."),
+    key("acquirers.NAME.pix_key", "text", "", "The Pix key that charges are paid to, and that payouts are sent from."),
 ];
 
 /// The key that `path` sets, and whether it does so by naming a file.

@@ -19,7 +19,7 @@ use cais_persistence::DatabaseUrl;
 use ipnet::IpNet;
 use tracing_subscriber::EnvFilter;
 
-pub use acquirers::{AcquirerConfig, SANDBOX};
+pub use acquirers::{AcquirerConfig, AcquirerKind, SANDBOX};
 pub use problem::{Problem, Problems};
 pub use reader::Effective;
 use reader::Reader;

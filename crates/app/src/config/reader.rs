@@ -269,11 +269,6 @@ impl Reader {
         self.find(path).is_some() || self.find(&format!("{path}{FILE_SUFFIX}")).is_some()
     }
 
-    /// Whether something is wrong with a key.
-    pub fn is_wrong(&self, path: &str) -> bool {
-        self.problems.iter().any(|problem| problem.key == path)
-    }
-
     /// Replaces what is shown of a key.
     pub fn show_as(&mut self, path: &str, value: String) {
         if let Some(entry) = self.effective.iter_mut().find(|entry| entry.key == path) {

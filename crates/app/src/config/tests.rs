@@ -56,7 +56,7 @@ fn every_mistake_is_named_at_once_with_its_origin() {
         public_url = 'pay.example'
         client_secret_file = 'x'
         [acquirers.Main]
-        kind = 'efi'
+        kind = 'woovi'
         base_url = 'http://bank.example'
         certificate_file = '/nowhere/cert.pem'
         [acquirers.sandbox]

@@ -106,6 +106,7 @@ async fn walk(ports: Ports, address: SocketAddr, screen: Screen) -> anyhow::Resu
     screen.heading("A merchant's account and its API key")?;
     let account = account(&ports, screen).await?;
     let fee = account.fees.get(Operation::PixIn).fee(Walk::amount())?;
+    let payout_fee = account.fees.get(Operation::PixOut).fee(Walk::payout())?;
     let command = keys::create::CreateKey {
         email: AccountEmail::parse(EMAIL)?,
         name: Text::parse("demo", 200, LineBreaks::Refused)?,
@@ -117,7 +118,7 @@ async fn walk(ports: Ports, address: SocketAddr, screen: Screen) -> anyhow::Resu
     let key = made.token.expose();
     screen.good(&format!("key  {key}  (all scopes, {KEY_DAYS} days)"))?;
     let client = Client { address, key: key.clone() };
-    Walk { client, screen, fee, run: made.record.prefix.to_string() }.take().await?;
+    Walk { client, screen, fee, payout_fee, run: made.record.prefix.to_string() }.take().await?;
     screen.heading("The books")?;
     let report = ports.maintenance.verify_ledger().await?;
     anyhow::ensure!(report.differences.is_empty(), "the ledger does not add up: {:?}", report.differences);
@@ -144,8 +145,10 @@ async fn account(ports: &Ports, screen: Screen) -> anyhow::Result<Account> {
     };
     approve::approve(ports, &email).await?;
     let rule = FeeRule::try_new(Money::ZERO, Percentage::parse("0.99")?, None, None)?;
-    let account = fees::set(ports, &email, Operation::PixIn, &rule).await?;
-    screen.good(&format!("account {EMAIL}, {said}; it pays 0.99 % of what it receives"))?;
+    fees::set(ports, &email, Operation::PixIn, &rule).await?;
+    let rule = FeeRule::try_new(Money::from_centavos(50), Percentage::zero(), None, None)?;
+    let account = fees::set(ports, &email, Operation::PixOut, &rule).await?;
+    screen.good(&format!("account {EMAIL}, {said}; it pays 0.99 % of what it receives and 0.50 for each payout"))?;
     Ok(account)
 }
 
@@ -167,9 +170,14 @@ fn what_next(screen: Screen, address: SocketAddr, key: &str) -> anyhow::Result<(
   # Pay it at the sandbox
   curl -s -X POST http://{address}/v1/sandbox/charges/ext:lunch-1/pay -H "authorization: Bearer $KEY"
 
-  # The balance, and all charges
+  # Pay somebody out; fail@sandbox.cais, slow@sandbox.cais and lost@sandbox.cais go wrong on purpose
+  curl -s http://{address}/v1/payouts -H "authorization: Bearer $KEY" -H "idempotency-key: $(date +%s%N)" \
+       -H 'content-type: application/json' -d '{{"amount": 2, "pix_key": "bia@example.com"}}'
+
+  # The balance, the timeline, and the statement as a file
   curl -s http://{address}/v1/balance -H "authorization: Bearer $KEY"
-  curl -s http://{address}/v1/charges -H "authorization: Bearer $KEY"
+  curl -s http://{address}/v1/transactions -H "authorization: Bearer $KEY"
+  curl -s http://{address}/v1/balance/entries -H "authorization: Bearer $KEY" -H 'accept: text/csv'
 
   Ctrl-C ends it; the next demo finds the account and its money again."#
     ))?;

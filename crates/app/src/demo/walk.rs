@@ -1,21 +1,24 @@
-//! The walk: a charge is created, shown, paid and credited, and every step is checked.
+//! The walk: a charge is paid, a payout sent, a part refunded, the statement shown, and every step is checked.
+
+mod charge;
+mod money_out;
 
 use std::time::Duration;
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, ensure};
 use cais_domain::money::Money;
 use serde_json::Value;
 use tokio::time::Instant;
 
 use super::client::{Client, Request, Response};
-use super::qr;
 use super::screen::Screen;
+use money_out::{PAYOUT, REFUND};
 
 /// What the demonstration sells for.
 const AMOUNT: Money = Money::from_centavos(2_500);
-/// Longest wait until a payment at the sandbox is credited; it takes a few milliseconds.
-const PAID_WITHIN: Duration = Duration::from_secs(10);
-/// Pause between two looks at the charge.
+/// Longest wait for the sandbox: payments take a few milliseconds, payouts a fifth of a second, refunds a second.
+const DONE_WITHIN: Duration = Duration::from_secs(10);
+/// Pause between two looks.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// Who walks.
@@ -27,6 +30,8 @@ pub struct Walk {
     pub screen: Screen,
     /// What the account pays for a charge of [`AMOUNT`].
     pub fee: Money,
+    /// What it pays for a payout of [`Walk::payout`].
+    pub payout_fee: Money,
     /// Makes this run's names differ from those of the runs before.
     pub run: String,
 }
@@ -38,95 +43,63 @@ impl Walk {
         AMOUNT
     }
 
+    /// The amount of the payout.
+    #[must_use]
+    pub const fn payout() -> Money {
+        PAYOUT
+    }
+
     /// Takes every step.
     ///
     /// # Errors
     /// The first step that is not as expected.
     pub async fn take(&self) -> anyhow::Result<()> {
         let before = self.balance("What the account has before").await?;
-        let charge = self.create().await?;
-        let id = text(&charge, "/id")?;
-        self.show_code(&charge)?;
-        self.pay(&id).await?;
-        self.wait_until_paid(&id).await?;
+        let charge = self.sell().await?;
         let after = self.balance("What the account has after").await?;
         let credited = after.checked_sub(before)?;
         let expected = AMOUNT.checked_sub(self.fee)?;
         ensure!(credited == expected, "the balance grew by {credited}, not by {expected}");
         self.screen.good(&format!("{AMOUNT} paid, less a fee of {}, is {credited} more than before", self.fee))?;
+        self.pay_out().await?;
+        let paid_out = self.balance("What the account has now").await?;
+        let gone = after.checked_sub(paid_out)?;
+        let expected = PAYOUT.checked_add(self.payout_fee)?;
+        ensure!(gone == expected, "the balance shrank by {gone}, not by {expected}");
+        self.screen.good(&format!("{PAYOUT} paid out and a fee of {} are {gone} less", self.payout_fee))?;
+        self.refund(&charge).await?;
+        let refunded = self.balance("What the account has now").await?;
+        let gone = paid_out.checked_sub(refunded)?;
+        ensure!(gone == REFUND, "the balance shrank by {gone}, not by {REFUND}");
+        self.screen.good(&format!("{REFUND} refunded is {gone} less: the fee of the charge is not returned"))?;
+        self.statement(refunded).await
+    }
+
+    /// The newest entries, of which the first must end where the balance is.
+    async fn statement(&self, available: Money) -> anyhow::Result<()> {
+        self.screen.heading("The statement: every centavo explained, newest first")?;
+        let path = "/v1/balance/entries?bucket=available&limit=5".to_owned();
+        let request = Request { method: "GET", path, idempotency_key: None, body: None };
+        let page = self.exchange(&request, 200).await?.json()?;
+        let ends = amount(&page, "/data/0/balance_after")?;
+        ensure!(ends == available, "the statement ends at {ends}, the balance is {available}");
+        self.screen.good("its last line ends where the balance is")?;
         Ok(())
     }
 
-    async fn create(&self) -> anyhow::Result<Value> {
-        self.screen.heading("Create a Pix charge")?;
-        // Written out, because it is shown in this order.
-        let body = format!(
-            r#"{{"amount":{AMOUNT},"description":"Two coffees","expires_in":3600,"external_id":"order-{}"}}"#,
-            self.run
-        );
-        let request = Request {
-            method: "POST",
-            path: "/v1/charges".to_owned(),
-            idempotency_key: Some(format!("demo-{}", self.run)),
-            body: Some(body),
-        };
-        let first = self.exchange(&request, 201).await?;
-        let charge = first.json()?;
-        ensure!(text(&charge, "/status")? == "pending", "the charge is not pending");
-        self.screen.heading("The network failed and the shop asks again, with the same Idempotency-Key")?;
-        self.screen.request(&Request { body: None, ..request.clone() })?;
-        let again = self.client.send(&request).await?;
-        ensure!(again.status == 201 && again.body == first.body, "the repeat was answered differently");
-        ensure!(again.header("idempotent-replayed") == Some("true"), "the repeat was not recognised");
-        self.screen.good("the same answer byte for byte (idempotent-replayed: true), and no second charge")?;
-        Ok(charge)
-    }
-
-    fn show_code(&self, charge: &Value) -> anyhow::Result<()> {
-        self.screen.heading("What the payer scans, or copies and pastes")?;
-        let code = text(charge, "/pix/copy_paste")?;
-        ensure!(code.starts_with("000201"), "the Pix code is not one");
-        let drawn = qr::draw(&code, self.screen.colours).context("the Pix code does not fit into a QR code")?;
-        crate::cli::output::say(&drawn)?;
-        Screen::line(&code)?;
-        Ok(())
-    }
-
-    async fn pay(&self, id: &str) -> anyhow::Result<()> {
-        self.screen.heading("The payer pays (here: at the built-in sandbox)")?;
-        let request = Request {
-            method: "POST",
-            path: format!("/v1/sandbox/charges/{id}/pay"),
-            idempotency_key: None,
-            body: None,
-        };
-        self.screen.request(&request)?;
-        let response = self.client.send(&request).await?;
-        if response.status != 200 {
-            self.screen.response(&response)?;
-            bail!("the sandbox did not take the payment");
-        }
-        self.screen.good("the sandbox received a Pix and calls the service back")?;
-        Ok(())
-    }
-
-    async fn wait_until_paid(&self, id: &str) -> anyhow::Result<()> {
-        self.screen.heading("The charge")?;
-        let request = Request { method: "GET", path: format!("/v1/charges/{id}"), idempotency_key: None, body: None };
-        let deadline = Instant::now() + PAID_WITHIN;
+    /// Looks until what is there is as expected, and shows it.
+    async fn wait(&self, path: &str, is_done: impl Fn(&Value) -> bool) -> anyhow::Result<Value> {
+        let request = Request { method: "GET", path: path.to_owned(), idempotency_key: None, body: None };
+        let deadline = Instant::now() + DONE_WITHIN;
         loop {
             let response = self.client.send(&request).await?;
-            let charge = response.json()?;
-            if text(&charge, "/status")? == "paid" {
+            let seen = response.json()?;
+            if is_done(&seen) {
                 self.screen.request(&request)?;
                 self.screen.response(&response)?;
-                ensure!(
-                    charge.pointer("/end_to_end_id").is_some_and(Value::is_string),
-                    "a paid charge has an end_to_end_id"
-                );
-                return Ok(());
+                return Ok(seen);
             }
-            ensure!(Instant::now() < deadline, "the charge was not paid within {} s", PAID_WITHIN.as_secs());
+            ensure!(Instant::now() < deadline, "{path} was not as expected within {} s", DONE_WITHIN.as_secs());
             tokio::time::sleep(LOOK_EVERY).await;
         }
     }
@@ -135,11 +108,7 @@ impl Walk {
         self.screen.heading(heading)?;
         let request = Request { method: "GET", path: "/v1/balance".to_owned(), idempotency_key: None, body: None };
         let balance = self.exchange(&request, 200).await?.json()?;
-        let available = balance
-            .pointer("/available_balance")
-            .and_then(Value::as_number)
-            .context("the balance has no available_balance")?;
-        Ok(Money::parse(&available.to_string())?)
+        amount(&balance, "/available_balance")
     }
 
     async fn exchange(&self, request: &Request, expected: u16) -> anyhow::Result<Response> {
@@ -163,4 +132,10 @@ fn text(value: &Value, pointer: &str) -> anyhow::Result<String> {
         .and_then(Value::as_str)
         .map(ToOwned::to_owned)
         .with_context(|| format!("the answer has no text at {pointer}"))
+}
+
+fn amount(value: &Value, pointer: &str) -> anyhow::Result<Money> {
+    let number = value.pointer(pointer).and_then(Value::as_number);
+    let number = number.with_context(|| format!("the answer has no amount at {pointer}"))?;
+    Ok(Money::parse(&number.to_string())?)
 }

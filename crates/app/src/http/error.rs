@@ -8,6 +8,7 @@ use actix_web::http::StatusCode;
 use cais_domain::account::NotPermitted;
 use cais_domain::ids::RequestId;
 use cais_ports::QueryError;
+use cais_use_cases::trouble::Trouble;
 
 use super::issue::Issue;
 use crate::representation::write_text;
@@ -99,6 +100,16 @@ error_codes! {
     SplitNotAvailable "split_not_available" UNPROCESSABLE_ENTITY false "split_rule_id is not supported: name the recipients in split.";
     /// The amount is above what the account may move at once.
     TransactionLimitExceeded "transaction_limit_exceeded" UNPROCESSABLE_ENTITY false "The amount exceeds the account's limit per transaction.";
+    /// The available balance does not cover it.
+    InsufficientBalance "insufficient_balance" UNPROCESSABLE_ENTITY false "The available balance does not cover it.";
+    /// A recipient of the split is no active account with approved KYC, or is the creator; `issues` names it.
+    SplitRecipientNotEligible "split_recipient_not_eligible" UNPROCESSABLE_ENTITY false "A recipient of the split is not eligible.";
+    /// More is to go back than is left of the charge.
+    RefundExceedsAmount "refund_exceeds_amount" UNPROCESSABLE_ENTITY false "The refund exceeds what is left of the charge.";
+    /// An infraction on the charge is open or under review.
+    InfractionOpen "infraction_open" UNPROCESSABLE_ENTITY false "An infraction on the charge is not resolved yet.";
+    /// It is too late for that.
+    DeadlinePassed "deadline_passed" UNPROCESSABLE_ENTITY false "The deadline has passed.";
     /// The key has used up its window.
     RateLimitExceeded "rate_limit_exceeded" TOO_MANY_REQUESTS true "Too many requests with this API key.";
     /// A bug or a damaged store.
@@ -232,6 +243,17 @@ impl From<QueryError> for ApiError {
                 Self::new(ErrorCode::ServiceUnavailable).retry_after(STORE_RETRY_AFTER_S).because(error.to_string())
             }
             QueryError::Corrupt(_) => Self::internal(error.to_string()),
+        }
+    }
+}
+
+impl From<Trouble> for ApiError {
+    fn from(trouble: Trouble) -> Self {
+        match trouble {
+            Trouble::Unavailable(_) => {
+                Self::new(ErrorCode::ServiceUnavailable).retry_after(STORE_RETRY_AFTER_S).because(trouble.to_string())
+            }
+            Trouble::Internal(cause) => Self::internal(cause),
         }
     }
 }

@@ -1,30 +1,40 @@
 //! The REST API over HTTP: routes, checks, bodies, errors, documents. It decides nothing about money.
 
+mod accept;
 mod auth;
 mod balance;
 mod body;
 mod call;
 pub mod callbacks;
 mod charges;
+mod csv;
 mod docs;
 pub mod error;
+mod filters;
 mod fingerprint;
 mod health;
+mod idempotency;
 mod issue;
 mod json;
+mod named;
 pub mod openapi;
+mod paging;
+mod payouts;
 mod percent;
 mod query;
+mod refunds;
 mod reply;
 pub mod routes;
 pub mod sandbox;
 mod server;
 mod service;
 pub mod state;
+mod statement;
 pub mod telemetry;
+mod transactions;
 
 pub use callbacks::CallbackPaths;
-pub use sandbox::{FaultMode, Institution, SandboxControls};
+pub use sandbox::{FaultMode, Institution, InstitutionError, SandboxControls};
 pub use server::{ServeOptions, Servers, serve};
 pub use state::{AppState, WorkerBell};
 pub use telemetry::Telemetry;

@@ -1,13 +1,14 @@
 //! An answer on its way to the caller.
 
 use actix_web::HttpResponse;
-use actix_web::body::BoxBody;
+use actix_web::body::{BodyStream, BoxBody, MessageBody};
 use actix_web::http::StatusCode;
 use actix_web::http::header::{ALLOW, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
 use actix_web::web::Bytes;
 use cais_domain::ids::RequestId;
 use cais_ports::RateDecision;
 use cais_use_cases::Answer;
+use futures_util::Stream;
 
 use super::error::ApiError;
 
@@ -19,6 +20,30 @@ const RATE_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
+/// What is sent after the headers.
+#[derive(Debug)]
+pub enum Content {
+    /// Bytes that are all there.
+    Whole(Bytes),
+    /// Bytes that come as the caller takes them; when they fail the connection is cut.
+    Streamed(BoxBody),
+}
+
+impl<T: Into<Bytes>> From<T> for Content {
+    fn from(bytes: T) -> Self {
+        Self::Whole(bytes.into())
+    }
+}
+
+impl Content {
+    fn into_body(self) -> BoxBody {
+        match self {
+            Self::Whole(bytes) => bytes.boxed(),
+            Self::Streamed(body) => body,
+        }
+    }
+}
+
 /// What a handler answers.
 #[derive(Debug)]
 pub struct Reply {
@@ -27,7 +52,7 @@ pub struct Reply {
     /// The type of the body; `None` when there is none.
     pub content_type: Option<HeaderValue>,
     /// The body.
-    pub body: Bytes,
+    pub body: Content,
     /// The request whose answer this repeats.
     pub replay_of: Option<RequestId>,
     /// Headers of this answer alone.
@@ -37,14 +62,25 @@ pub struct Reply {
 impl Reply {
     /// 200 with a JSON body.
     #[must_use]
-    pub fn json(body: impl Into<Bytes>) -> Self {
+    pub fn json(body: impl Into<Content>) -> Self {
         Self { status: StatusCode::OK, content_type: Some(JSON), body: body.into(), replay_of: None, extra: None }
     }
 
     /// 200 with a body of another type.
     #[must_use]
-    pub fn typed(content_type: HeaderValue, body: impl Into<Bytes>) -> Self {
+    pub fn typed(content_type: HeaderValue, body: impl Into<Content>) -> Self {
         Self { content_type: Some(content_type), ..Self::json(body) }
+    }
+
+    /// 200 with a body that comes piece by piece.
+    #[must_use]
+    pub fn streamed<S, E>(content_type: HeaderValue, pieces: S) -> Self
+    where
+        S: Stream<Item = Result<Bytes, E>> + 'static,
+        E: std::error::Error + 'static,
+    {
+        let body = Content::Streamed(BodyStream::new(pieces).boxed());
+        Self { content_type: Some(content_type), body, ..Self::empty() }
     }
 
     /// 200 and nothing more.
@@ -83,7 +119,7 @@ impl Reply {
         rate: Option<RateDecision>,
         error: Option<&ApiError>,
     ) -> HttpResponse {
-        let mut response = HttpResponse::with_body(self.status, self.body).map_into_boxed_body();
+        let mut response = HttpResponse::with_body(self.status, self.body.into_body());
         let headers = response.headers_mut();
         let shown = self.replay_of.unwrap_or(request);
         if let Ok(id) = HeaderValue::try_from(shown.to_string()) {

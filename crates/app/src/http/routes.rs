@@ -2,7 +2,11 @@
 //!
 //! To add an endpoint: a variant of [`Endpoint`], a line in [`ROUTES`], an arm in `dispatch`, its description in `openapi`.
 
+mod router;
+
 use cais_domain::api_key::Scope;
+
+pub use router::{Found, Params, Router, needs_key};
 
 /// A method that a route answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,14 +91,34 @@ pub enum Endpoint {
     GetCharge,
     /// Cancel a charge.
     CancelCharge,
+    /// List a charge's refunds.
+    ListRefunds,
+    /// Refund a charge.
+    CreateRefund,
+    /// List payouts.
+    ListPayouts,
+    /// Create a payout.
+    CreatePayout,
+    /// Read a payout.
+    GetPayout,
     /// Read the balance.
     GetBalance,
+    /// Read the statement.
+    ListEntries,
+    /// Read the timeline.
+    ListTransactions,
+    /// Read an entry of the timeline.
+    GetTransaction,
     /// Reserved.
     Reserved,
     /// Pay a charge in the sandbox.
     SandboxPay,
     /// End a charge's time in the sandbox.
     SandboxExpire,
+    /// Bring a payout back in the sandbox.
+    SandboxReverse,
+    /// Let a refund fail in the sandbox.
+    SandboxFailRefund,
     /// Make things go wrong in the sandbox.
     SandboxFaults,
     /// Move the clock.
@@ -136,8 +160,16 @@ const fn api(endpoint: Endpoint, verb: Verb, pattern: &'static str, scope: Scope
     Route { endpoint, verb, pattern, access: Access::Scoped(scope), body, listener: Listener::Public }
 }
 
-const fn sandbox(endpoint: Endpoint, verb: Verb, pattern: &'static str) -> Route {
-    Route { listener: Listener::PublicWithSandbox, ..api(endpoint, verb, pattern, Scope::ChargesWrite, BodyRule::Json) }
+const fn read(endpoint: Endpoint, pattern: &'static str, scope: Scope) -> Route {
+    api(endpoint, Verb::Get, pattern, scope, BodyRule::Unread)
+}
+
+const fn write(endpoint: Endpoint, pattern: &'static str, scope: Scope) -> Route {
+    api(endpoint, Verb::Post, pattern, scope, BodyRule::Json)
+}
+
+const fn sandbox(endpoint: Endpoint, verb: Verb, pattern: &'static str, scope: Scope) -> Route {
+    Route { listener: Listener::PublicWithSandbox, ..api(endpoint, verb, pattern, scope, BodyRule::Json) }
 }
 
 const fn reserved(pattern: &'static str) -> Route {
@@ -168,19 +200,29 @@ const fn callback(pattern: &'static str) -> Route {
 
 /// Every route.
 pub const ROUTES: &[Route] = &[
-    api(Endpoint::GetCharge, Verb::Get, "/v1/charges/{id}", Scope::ChargesRead, BodyRule::Unread),
-    api(Endpoint::CreateCharge, Verb::Post, "/v1/charges", Scope::ChargesWrite, BodyRule::Json),
-    api(Endpoint::ListCharges, Verb::Get, "/v1/charges", Scope::ChargesRead, BodyRule::Unread),
-    api(Endpoint::CancelCharge, Verb::Post, "/v1/charges/{id}/cancel", Scope::ChargesWrite, BodyRule::Json),
-    api(Endpoint::GetBalance, Verb::Get, "/v1/balance", Scope::BalanceRead, BodyRule::Unread),
+    read(Endpoint::GetCharge, "/v1/charges/{id}", Scope::ChargesRead),
+    write(Endpoint::CreateCharge, "/v1/charges", Scope::ChargesWrite),
+    read(Endpoint::ListCharges, "/v1/charges", Scope::ChargesRead),
+    write(Endpoint::CancelCharge, "/v1/charges/{id}/cancel", Scope::ChargesWrite),
+    write(Endpoint::CreateRefund, "/v1/charges/{id}/refunds", Scope::ChargesWrite),
+    read(Endpoint::ListRefunds, "/v1/charges/{id}/refunds", Scope::ChargesRead),
+    read(Endpoint::GetPayout, "/v1/payouts/{id}", Scope::PayoutsRead),
+    write(Endpoint::CreatePayout, "/v1/payouts", Scope::PayoutsWrite),
+    read(Endpoint::ListPayouts, "/v1/payouts", Scope::PayoutsRead),
+    read(Endpoint::GetBalance, "/v1/balance", Scope::BalanceRead),
+    read(Endpoint::ListEntries, "/v1/balance/entries", Scope::BalanceRead),
+    read(Endpoint::GetTransaction, "/v1/transactions/{id}", Scope::TransactionsRead),
+    read(Endpoint::ListTransactions, "/v1/transactions", Scope::TransactionsRead),
     reserved("/v1/boletos"),
     reserved("/v1/boletos/{*path}"),
     reserved("/v1/cards"),
     reserved("/v1/cards/{*path}"),
-    sandbox(Endpoint::SandboxPay, Verb::Post, "/v1/sandbox/charges/{id}/pay"),
-    sandbox(Endpoint::SandboxExpire, Verb::Post, "/v1/sandbox/charges/{id}/expire"),
-    sandbox(Endpoint::SandboxFaults, Verb::Put, "/v1/sandbox/faults"),
-    sandbox(Endpoint::SandboxClock, Verb::Put, "/v1/sandbox/clock"),
+    sandbox(Endpoint::SandboxPay, Verb::Post, "/v1/sandbox/charges/{id}/pay", Scope::ChargesWrite),
+    sandbox(Endpoint::SandboxExpire, Verb::Post, "/v1/sandbox/charges/{id}/expire", Scope::ChargesWrite),
+    sandbox(Endpoint::SandboxReverse, Verb::Post, "/v1/sandbox/payouts/{id}/reverse", Scope::PayoutsWrite),
+    sandbox(Endpoint::SandboxFailRefund, Verb::Post, "/v1/sandbox/refunds/{id}/fail", Scope::ChargesWrite),
+    sandbox(Endpoint::SandboxFaults, Verb::Put, "/v1/sandbox/faults", Scope::ChargesWrite),
+    sandbox(Endpoint::SandboxClock, Verb::Put, "/v1/sandbox/clock", Scope::ChargesWrite),
     open(Endpoint::OpenApi, "/v1/openapi.json", Listener::Public),
     open(Endpoint::DocsRedirect, "/docs", Listener::Public),
     open(Endpoint::Docs, "/docs/{*file}", Listener::Public),
@@ -190,180 +232,3 @@ pub const ROUTES: &[Route] = &[
     callback("/callbacks/{acquirer}/{token}"),
     callback("/callbacks/{acquirer}/{token}/pix"),
 ];
-
-/// What is at a path.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Found<'p> {
-    /// A route, and the segments that its pattern names, in order and as they were sent.
-    Route {
-        /// Its place in [`ROUTES`].
-        index: usize,
-        /// The route.
-        route: &'static Route,
-        /// What stands for the names in the pattern.
-        params: Params<'p>,
-    },
-    /// Other methods.
-    OtherMethods {
-        /// Those it has.
-        allow: String,
-    },
-    /// Nothing.
-    Nothing,
-}
-
-/// The segments that a pattern names.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Params<'p> {
-    first: &'p str,
-    second: &'p str,
-}
-
-impl<'p> Params<'p> {
-    /// The first named segment; empty when there is none.
-    #[must_use]
-    pub const fn first(&self) -> &'p str {
-        self.first
-    }
-
-    /// The second named segment; empty when there is none.
-    #[must_use]
-    pub const fn second(&self) -> &'p str {
-        self.second
-    }
-
-    fn push(&mut self, value: &'p str) {
-        let slot = if self.first.is_empty() { &mut self.first } else { &mut self.second };
-        *slot = value;
-    }
-}
-
-/// The routes of one listener.
-#[derive(Debug, Clone)]
-pub struct Router {
-    routes: Vec<(usize, &'static Route)>,
-}
-
-impl Router {
-    /// The routes of the public address.
-    #[must_use]
-    pub fn public(with_sandbox: bool) -> Self {
-        Self::of(|listener| match listener {
-            Listener::Public | Listener::Both => true,
-            Listener::PublicWithSandbox => with_sandbox,
-            Listener::Admin => false,
-        })
-    }
-
-    /// The routes of the admin address.
-    #[must_use]
-    pub fn admin() -> Self {
-        Self::of(|listener| matches!(listener, Listener::Admin | Listener::Both))
-    }
-
-    fn of(serves: impl Fn(Listener) -> bool) -> Self {
-        Self { routes: ROUTES.iter().enumerate().filter(|(_, route)| serves(route.listener)).collect() }
-    }
-
-    /// What is at `path` for `method`. The path is taken as it was sent: escapes are decoded after it was cut at its slashes.
-    #[must_use]
-    pub fn find<'p>(&self, method: &str, path: &'p str) -> Found<'p> {
-        let mut allow = String::new();
-        for (index, route) in &self.routes {
-            let Some(params) = params_of(route.pattern, path) else { continue };
-            if route.verb.matches(method) {
-                return Found::Route { index: *index, route, params };
-            }
-            if route.access != Access::SecretPath {
-                allow.push_str(if allow.is_empty() { "" } else { ", " });
-                allow.push_str(route.verb.allowed());
-            }
-        }
-        if allow.is_empty() { Found::Nothing } else { Found::OtherMethods { allow } }
-    }
-}
-
-/// Whether a path needs a key whatever is there, so that strangers cannot learn what exists.
-#[must_use]
-pub fn needs_key(path: &str) -> bool {
-    path.strip_prefix("/v1").is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        && !ROUTES.iter().any(|route| route.access == Access::Open && route.pattern == path)
-}
-
-/// The named segments of `path`, when it has the shape of `pattern`.
-fn params_of<'p>(pattern: &str, path: &'p str) -> Option<Params<'p>> {
-    let mut params = Params::default();
-    let (mut pattern, mut path) = (pattern, path);
-    loop {
-        // Up to the next name both must agree letter by letter.
-        let (literal, rest) = pattern.split_once('{').unwrap_or((pattern, ""));
-        path = path.strip_prefix(literal)?;
-        if rest.is_empty() {
-            return path.is_empty().then_some(params);
-        }
-        let (name, after) = rest.split_once('}')?;
-        if name.starts_with('*') {
-            params.push(path);
-            return Some(params);
-        }
-        let end = path.find('/').unwrap_or(path.len());
-        let (segment, left) = path.split_at_checked(end)?;
-        if segment.is_empty() {
-            return None;
-        }
-        params.push(segment);
-        (pattern, path) = (after, left);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn at(method: &str, path: &str) -> String {
-        match Router::public(false).find(method, path) {
-            Found::Route { route, params, .. } => format!("{} {} {}", route.pattern, params.first(), params.second()),
-            Found::OtherMethods { allow } => format!("allow {allow}"),
-            Found::Nothing => "nothing".to_owned(),
-        }
-    }
-
-    #[test]
-    fn paths_find_their_routes() {
-        for (method, path, expected) in [
-            ("GET", "/v1/charges", "/v1/charges  "),
-            ("POST", "/v1/charges", "/v1/charges  "),
-            ("HEAD", "/v1/charges/ext:a%2Fb", "/v1/charges/{id} ext:a%2Fb "),
-            ("DELETE", "/v1/charges", "allow POST, GET, HEAD"),
-            ("GET", "/v1/charges/", "nothing"),
-            ("GET", "/v1/charges/a/b", "nothing"),
-            ("GET", "/v1/chargesx", "nothing"),
-            ("POST", "/v1/charges/a/cancel", "/v1/charges/{id}/cancel a "),
-            ("GET", "/v1/charges/a/cancel", "allow POST"),
-            ("PATCH", "/v1/boletos", "/v1/boletos  "),
-            ("GET", "/v1/cards/a/b", "/v1/cards/{*path} a/b "),
-            ("POST", "/v1/sandbox/charges/a/pay", "nothing"),
-            ("GET", "/metrics", "nothing"),
-            ("POST", "/callbacks/main/t", "/callbacks/{acquirer}/{token} main t"),
-            ("POST", "/callbacks/main/t/pix", "/callbacks/{acquirer}/{token}/pix main t"),
-            ("GET", "/callbacks/main/t", "nothing"),
-        ] {
-            assert_eq!(at(method, path), expected, "{method} {path}");
-        }
-    }
-
-    #[test]
-    fn everything_below_v1_needs_a_key_but_the_document() {
-        for (path, expected) in [
-            ("/v1", true),
-            ("/v1/nowhere", true),
-            ("/v1/openapi.json", false),
-            ("/v1/openapi.json/", true),
-            ("/v10", false),
-            ("/healthz", false),
-            ("/", false),
-        ] {
-            assert_eq!(needs_key(path), expected, "{path}");
-        }
-    }
-}

@@ -1,20 +1,25 @@
 //! `/v1/sandbox/…`: the payer's side and the clock, in the hands of whoever tests against the built-in sandbox.
 
+pub mod money_out;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::web::block;
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::charge::Charge;
+use cais_domain::end_to_end_id::EndToEndId;
+use cais_domain::id_envio::IdEnvio;
+use cais_domain::ids::RefundId;
 use cais_domain::money::Money;
 use cais_domain::txid::Txid;
-use cais_use_cases::charges::sync::SyncGate;
 use cais_use_cases::charges::{ChargeName, fetch};
 use cais_use_cases::keys::authenticate::Caller;
+use cais_use_cases::sync_gate::SyncGate;
 
 use super::call::{Call, to_the_end};
 use super::charges;
-use super::error::ApiError;
+use super::error::{ApiError, ErrorCode};
 use super::issue::Issues;
 use super::json::Node;
 use super::json::fields::{Complaint, Fields};
@@ -66,31 +71,65 @@ impl FaultMode {
     }
 }
 
+/// Why the simulated institution did not do what a tester wants.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum InstitutionError {
+    /// What is to be moved is in no state for that.
+    #[error("{0}")]
+    InvalidState(String),
+    /// Anything else; the reason is for the log.
+    #[error("{0}")]
+    Failed(String),
+}
+
+impl From<InstitutionError> for ApiError {
+    fn from(error: InstitutionError) -> Self {
+        match error {
+            InstitutionError::InvalidState(why) => {
+                Self::new(ErrorCode::InvalidState).saying(format!("The institution says: {why}."))
+            }
+            InstitutionError::Failed(cause) => Self::internal(cause),
+        }
+    }
+}
+
 /// The simulated institution, as far as testers move it. Its methods may write to disk.
 pub trait Institution: Send + Sync {
     /// Pays a charge: its own amount unless another is given.
     ///
     /// # Errors
-    /// The reason, for the log.
-    fn pay(&self, txid: &Txid, amount: Option<Money>) -> Result<(), String>;
+    /// [`InstitutionError`].
+    fn pay(&self, txid: &Txid, amount: Option<Money>) -> Result<(), InstitutionError>;
 
     /// Ends the time of a charge.
     ///
     /// # Errors
-    /// The reason, for the log.
-    fn expire(&self, txid: &Txid) -> Result<(), String>;
+    /// [`InstitutionError`].
+    fn expire(&self, txid: &Txid) -> Result<(), InstitutionError>;
+
+    /// Lets the recipient of a Pix that was sent give all of it back.
+    ///
+    /// # Errors
+    /// [`InstitutionError`].
+    fn return_sent(&self, id_envio: &IdEnvio) -> Result<(), InstitutionError>;
+
+    /// Lets the return of a received Pix fail, before it arrives.
+    ///
+    /// # Errors
+    /// [`InstitutionError`].
+    fn fail_refund(&self, end_to_end_id: &EndToEndId, refund: RefundId) -> Result<(), InstitutionError>;
 
     /// Makes things go wrong from now on.
     ///
     /// # Errors
-    /// The reason, for the log.
-    fn set_faults(&self, mode: FaultMode, latency: Duration) -> Result<(), String>;
+    /// [`InstitutionError`].
+    fn set_faults(&self, mode: FaultMode, latency: Duration) -> Result<(), InstitutionError>;
 
     /// Puts the institution's clock ahead of the machine's.
     ///
     /// # Errors
-    /// The reason, for the log.
-    fn set_clock_offset(&self, offset_s: i64) -> Result<(), String>;
+    /// [`InstitutionError`].
+    fn set_clock_offset(&self, offset_s: i64) -> Result<(), InstitutionError>;
 }
 
 /// The built-in sandbox as the API moves it.
@@ -133,7 +172,7 @@ async fn move_charge(
     call: &Call<'_>,
     caller: &Arc<Caller>,
     name: ChargeName,
-    step: impl FnOnce(&dyn Institution, &Txid) -> Result<(), String> + Send + 'static,
+    step: impl FnOnce(&dyn Institution, &Txid) -> Result<(), InstitutionError> + Send + 'static,
 ) -> Result<Reply, ApiError> {
     caller.account.permit_write()?;
     let (state, account) = (Arc::clone(call.state), caller.account.id);
@@ -192,8 +231,8 @@ fn controls<'c>(call: &'c Call<'_>) -> Result<&'c SandboxControls, ApiError> {
 }
 
 /// The institution keeps a journal on disk: that is not done on the thread that serves everybody.
-async fn blocking(work: impl FnOnce() -> Result<(), String> + Send + 'static) -> Result<(), ApiError> {
-    block(work).await.map_err(|error| ApiError::internal(error.to_string()))?.map_err(ApiError::internal)
+async fn blocking(work: impl FnOnce() -> Result<(), InstitutionError> + Send + 'static) -> Result<(), ApiError> {
+    Ok(block(work).await.map_err(|error| ApiError::internal(error.to_string()))??)
 }
 
 /// The amount, if one is given.

@@ -21,7 +21,9 @@ use super::reply::Reply;
 use super::routes::{Access, Endpoint, Found, Route, Router, needs_key};
 use super::state::AppState;
 use super::telemetry::Answered;
-use super::{auth, balance, body, callbacks, charges, docs, health, sandbox};
+use super::{
+    auth, balance, body, callbacks, charges, docs, health, payouts, refunds, sandbox, statement, transactions,
+};
 
 /// What is known of a request so far; it outlives a panic of its handler.
 struct Visit {
@@ -95,10 +97,7 @@ async fn handle(
     let caller = permitted(route, visit.caller.as_ref())?;
     let body = body::receive(route.body, request.headers(), payload).await?;
     let call = Call { state, id: visit.id, request, params, body };
-    match caller {
-        Some(caller) => dispatch(route, call, caller).await,
-        None => dispatch_open(route, call).await,
-    }
+    dispatch(route, &call, caller).await
 }
 
 async fn authenticate(state: &AppState, request: &HttpRequest) -> Result<Arc<Caller>, ApiError> {
@@ -137,46 +136,35 @@ fn lacks(scope: Scope) -> ApiError {
     ApiError::new(ErrorCode::InsufficientScope).saying(format!("The API key does not have the scope {scope}."))
 }
 
-async fn dispatch(route: &Route, call: Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiError> {
+async fn dispatch(route: &Route, call: &Call<'_>, caller: Option<&Arc<Caller>>) -> Result<Reply, ApiError> {
+    let known = || caller.ok_or_else(|| ApiError::internal("a route that needs a caller was dispatched without one"));
     match route.endpoint {
-        Endpoint::GetCharge => charges::get::answer(&call, caller).await,
-        Endpoint::ListCharges => charges::list::answer(&call, caller).await,
-        Endpoint::CreateCharge => charges::create::answer(&call, caller).await,
-        Endpoint::CancelCharge => charges::cancel::answer(&call, caller).await,
-        Endpoint::GetBalance => balance::answer(&call, caller).await,
-        Endpoint::SandboxPay => sandbox::pay(&call, caller).await,
-        Endpoint::SandboxExpire => sandbox::expire(&call, caller).await,
-        Endpoint::SandboxFaults => sandbox::faults(&call).await,
-        Endpoint::SandboxClock => sandbox::clock(&call).await,
+        Endpoint::GetCharge => charges::get::answer(call, known()?).await,
+        Endpoint::ListCharges => charges::list::answer(call, known()?).await,
+        Endpoint::CreateCharge => charges::create::answer(call, known()?).await,
+        Endpoint::CancelCharge => charges::cancel::answer(call, known()?).await,
+        Endpoint::ListRefunds => refunds::list::answer(call, known()?).await,
+        Endpoint::CreateRefund => refunds::create::answer(call, known()?).await,
+        Endpoint::GetPayout => payouts::get::answer(call, known()?).await,
+        Endpoint::ListPayouts => payouts::list::answer(call, known()?).await,
+        Endpoint::CreatePayout => payouts::create::answer(call, known()?).await,
+        Endpoint::GetBalance => balance::answer(call, known()?).await,
+        Endpoint::ListEntries => statement::answer(call, known()?).await,
+        Endpoint::GetTransaction => transactions::get::answer(call, known()?).await,
+        Endpoint::ListTransactions => transactions::list::answer(call, known()?).await,
+        Endpoint::SandboxPay => sandbox::pay(call, known()?).await,
+        Endpoint::SandboxExpire => sandbox::expire(call, known()?).await,
+        Endpoint::SandboxReverse => sandbox::money_out::reverse(call, known()?).await,
+        Endpoint::SandboxFailRefund => sandbox::money_out::fail_refund(call, known()?).await,
+        Endpoint::SandboxFaults => sandbox::faults(call).await,
+        Endpoint::SandboxClock => sandbox::clock(call).await,
         Endpoint::Reserved => Err(ApiError::new(ErrorCode::NotImplemented)),
-        Endpoint::Health
-        | Endpoint::Ready
-        | Endpoint::Metrics
-        | Endpoint::OpenApi
-        | Endpoint::DocsRedirect
-        | Endpoint::Docs
-        | Endpoint::Callback => Err(ApiError::internal("an open route was dispatched with a caller")),
-    }
-}
-
-async fn dispatch_open(route: &Route, call: Call<'_>) -> Result<Reply, ApiError> {
-    match route.endpoint {
         Endpoint::Health => Ok(health::live()),
         Endpoint::Ready => health::ready(call.state).await,
         Endpoint::Metrics => Ok(health::metrics(call.state)),
         Endpoint::OpenApi => docs::document(),
         Endpoint::DocsRedirect => Ok(docs::redirect()),
         Endpoint::Docs => docs::page(call.params.first()),
-        Endpoint::Callback => callbacks::answer(&call).await,
-        Endpoint::ListCharges
-        | Endpoint::CreateCharge
-        | Endpoint::GetCharge
-        | Endpoint::CancelCharge
-        | Endpoint::GetBalance
-        | Endpoint::Reserved
-        | Endpoint::SandboxPay
-        | Endpoint::SandboxExpire
-        | Endpoint::SandboxFaults
-        | Endpoint::SandboxClock => Err(ApiError::internal("a route that needs a caller was dispatched without one")),
+        Endpoint::Callback => callbacks::answer(call).await,
     }
 }

@@ -5,8 +5,8 @@ use std::sync::atomic::AtomicBool;
 
 use cais_ports::RateLimits;
 use cais_use_cases::Ports;
-use cais_use_cases::charges::sync::SyncGate;
 use cais_use_cases::keys::authenticate::KeyRing;
+use cais_use_cases::sync_gate::SyncGate;
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::sync::Notify;
 
@@ -22,7 +22,7 @@ pub struct AppState {
     pub keys: KeyRing,
     /// How often.
     pub rates: Arc<dyn RateLimits>,
-    /// When charges were last asked for upstream.
+    /// When charges, payouts and refunds were last asked for upstream.
     pub syncs: SyncGate,
     /// The built-in sandbox, when it is the upstream.
     pub sandbox: Option<SandboxControls>,

@@ -1,13 +1,18 @@
 //! Resources byte for byte.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod money_out;
+mod rows;
+
 use cais_domain::acquirer_name::AcquirerName;
-use cais_domain::charge::{ChargeState, ChargeTerms, Issued, Origin, Settlement};
+use cais_domain::charge::{ChargeState, ChargeTerms, Issued, Origin, RefundTotals, Settlement};
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::external_id::ExternalId;
 use cais_domain::ids::{AccountId, ChargeId};
+use cais_domain::split::Split;
 use cais_domain::text::{LineBreaks, Text};
 use cais_domain::txid::Txid;
+use jiff::Timestamp;
 
 use super::*;
 
@@ -27,6 +32,7 @@ fn settlement() -> Settlement {
     Settlement {
         paid_at: instant("2026-01-02T12:03:04.567891Z"),
         end_to_end_id: EndToEndId::parse("E1234567820260102120300000000001").unwrap(),
+        parts: Vec::new(),
     }
 }
 
@@ -45,9 +51,12 @@ fn charge(state: ChargeState) -> Charge {
             expires_in_s: 3_600,
             external_id: Some(ExternalId::parse("a/\"b\"").unwrap()),
             postback_url: None,
+            split: Split::NONE,
             origin: Origin::Api,
         },
         state,
+        refunds: RefundTotals::default(),
+        open_infractions: 0,
         created_at: instant("2026-01-02T12:00:00Z"),
         version: 1,
     }

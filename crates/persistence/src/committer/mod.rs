@@ -159,6 +159,9 @@ fn account_of(change: &ChangeSet) -> Option<AccountId> {
         Write::InsertKey(key) | Write::UpdateKey(key) => Some(key.account),
         Write::InsertCharge(charge) | Write::UpdateCharge(charge) => Some(charge.account),
         Write::InsertPayment(payment) => Some(payment.account),
+        Write::InsertRelease(release) | Write::UpdateRelease(release) => Some(release.account),
+        Write::InsertPayout(payout) | Write::UpdatePayout(payout) => Some(payout.account),
+        Write::InsertRefund(refund) | Write::UpdateRefund(refund) => Some(refund.account),
         Write::InsertNotice(_) | Write::UpdateNotice(_) => None,
     };
     let claim = change.claim.as_ref().map(|claim| claim.name().account);

@@ -28,6 +28,10 @@ static ACCOUNTS: Lookup = Lookup::new("t.id, t.id, t.version", "accounts AS t", 
 static KEYS: Lookup = Lookup::new("t.prefix, t.prefix, t.version", "api_keys AS t", "t", &["prefix"]);
 static CHARGES: Lookup = Lookup::new("t.account_id, t.id, t.version", "charges AS t", "t", &["account_id", "id"]);
 static NOTICES: Lookup = Lookup::new("t.id, t.id, t.version", "notices AS t", "t", &["id"]);
+static RELEASES: Lookup =
+    Lookup::new("t.account_id, t.end_to_end_id, t.version", "releases AS t", "t", &["account_id", "end_to_end_id"]);
+static PAYOUTS: Lookup = Lookup::new("t.account_id, t.id, t.version", "payouts AS t", "t", &["account_id", "id"]);
+static REFUNDS: Lookup = Lookup::new("t.account_id, t.id, t.version", "refunds AS t", "t", &["account_id", "id"]);
 static BALANCES: Lookup = Lookup::new(
     "t.holder, t.bucket, t.amount, t.entries, t.last_entry_id",
     "balances AS t",
@@ -134,15 +138,18 @@ fn versions<'a>(
     touched: &Touched<'a>,
     observed: &mut Observed<'a>,
 ) -> Result<(), Fault> {
-    let mut named: [(&Lookup, Named<'a>); 4] =
-        [(&ACCOUNTS, Named::new()), (&KEYS, Named::new()), (&CHARGES, Named::new()), (&NOTICES, Named::new())];
-    let [(_, accounts), (_, keys), (_, charges), (_, notices)] = &mut named;
+    let lookups: [&Lookup; 7] = [&ACCOUNTS, &KEYS, &CHARGES, &NOTICES, &RELEASES, &PAYOUTS, &REFUNDS];
+    let mut named: [(&Lookup, Named<'a>); 7] = lookups.map(|lookup| (lookup, Named::new()));
+    let [(_, accounts), (_, keys), (_, charges), (_, notices), (_, releases), (_, payouts), (_, refunds)] = &mut named;
     for record in &touched.records {
         match record {
             RecordKey::Account(account) => accounts.insert((account.to_string(), account.to_string()), *record),
             RecordKey::Key(prefix) => keys.insert((prefix.to_string(), prefix.to_string()), *record),
             RecordKey::Charge(account, charge) => charges.insert((account.to_string(), charge.to_string()), *record),
             RecordKey::Notice(notice) => notices.insert((notice.to_string(), notice.to_string()), *record),
+            RecordKey::Release(account, pix) => releases.insert((account.to_string(), pix.to_string()), *record),
+            RecordKey::Payout(account, payout) => payouts.insert((account.to_string(), payout.to_string()), *record),
+            RecordKey::Refund(account, refund) => refunds.insert((account.to_string(), refund.to_string()), *record),
         };
     }
     for (lookup, named) in named {

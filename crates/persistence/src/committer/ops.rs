@@ -8,7 +8,7 @@ use super::books::Books;
 use super::fate;
 use super::plan::Plan;
 use super::record::Record;
-use crate::rows::{account, charge, claim, event, key, ledger, notice, payment, reservation};
+use crate::rows::{account, charge, claim, event, key, ledger, notice, payment, payout, refund, release, reservation};
 use crate::sql::Value;
 use crate::sql::spec::Spec;
 
@@ -96,7 +96,7 @@ fn claims<'a>(plan: &Plan<'a>, ops: &mut Vec<Op<'a>>) {
 }
 
 fn records<'a>(plan: &Plan<'a>, ops: &mut Vec<Op<'a>>) {
-    let mut rows: [(&'static Spec, Vec<Vec<Value<'a>>>); 8] = [
+    let mut rows: [(&'static Spec, Vec<Vec<Value<'a>>>); 14] = [
         (&account::INSERT, Vec::new()),
         (&account::UPDATE, Vec::new()),
         (&key::INSERT, Vec::new()),
@@ -105,6 +105,12 @@ fn records<'a>(plan: &Plan<'a>, ops: &mut Vec<Op<'a>>) {
         (&charge::UPDATE, Vec::new()),
         (&notice::INSERT, Vec::new()),
         (&notice::UPDATE, Vec::new()),
+        (&release::INSERT, Vec::new()),
+        (&release::UPDATE, Vec::new()),
+        (&payout::INSERT, Vec::new()),
+        (&payout::UPDATE, Vec::new()),
+        (&refund::INSERT, Vec::new()),
+        (&refund::UPDATE, Vec::new()),
     ];
     let [
         (_, new_accounts),
@@ -115,6 +121,12 @@ fn records<'a>(plan: &Plan<'a>, ops: &mut Vec<Op<'a>>) {
         (_, charges),
         (_, new_notices),
         (_, notices),
+        (_, new_releases),
+        (_, releases),
+        (_, new_payouts),
+        (_, payouts),
+        (_, new_refunds),
+        (_, refunds),
     ] = &mut rows;
     for write in plan.records.values() {
         let version = write.version;
@@ -127,6 +139,12 @@ fn records<'a>(plan: &Plan<'a>, ops: &mut Vec<Op<'a>>) {
             (Record::Charge(record), Some(read)) => charges.push(charge::updated(record, version, read)),
             (Record::Notice(record), None) => new_notices.push(notice::inserted(record, version)),
             (Record::Notice(record), Some(read)) => notices.push(notice::updated(record, version, read)),
+            (Record::Release(record), None) => new_releases.push(release::inserted(record, version)),
+            (Record::Release(record), Some(read)) => releases.push(release::updated(record, version, read)),
+            (Record::Payout(record), None) => new_payouts.push(payout::inserted(record, version)),
+            (Record::Payout(record), Some(read)) => payouts.push(payout::updated(record, version, read)),
+            (Record::Refund(record), None) => new_refunds.push(refund::inserted(record, version)),
+            (Record::Refund(record), Some(read)) => refunds.push(refund::updated(record, version, read)),
         }
     }
     ops.extend(rows.into_iter().map(|(spec, rows)| Op::guarded(spec, rows)));

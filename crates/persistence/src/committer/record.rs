@@ -3,8 +3,12 @@
 use cais_domain::account::Account;
 use cais_domain::api_key::KeyPrefix;
 use cais_domain::charge::Charge;
-use cais_domain::ids::{AccountId, ChargeId, NoticeId};
+use cais_domain::end_to_end_id::EndToEndId;
+use cais_domain::ids::{AccountId, ChargeId, NoticeId, PayoutId, RefundId};
 use cais_domain::payment::CreditedPayment;
+use cais_domain::payout::Payout;
+use cais_domain::refund::Refund;
+use cais_domain::release::Release;
 use cais_ports::{ApiKeyRecord, Notice, Write};
 
 /// Names a record.
@@ -18,6 +22,12 @@ pub(crate) enum RecordKey<'a> {
     Charge(AccountId, ChargeId),
     /// A callback from upstream.
     Notice(NoticeId),
+    /// A release, by the Pix that brought the money.
+    Release(AccountId, &'a EndToEndId),
+    /// A payout.
+    Payout(AccountId, PayoutId),
+    /// A refund.
+    Refund(AccountId, RefundId),
 }
 
 /// A record's content.
@@ -31,6 +41,12 @@ pub(crate) enum Record<'a> {
     Charge(&'a Charge),
     /// A callback from upstream.
     Notice(&'a Notice),
+    /// A release.
+    Release(&'a Release),
+    /// A payout.
+    Payout(&'a Payout),
+    /// A refund.
+    Refund(&'a Refund),
 }
 
 /// What a [`Write`] asks for.
@@ -52,6 +68,9 @@ impl<'a> Record<'a> {
             Self::Key(key) => RecordKey::Key(&key.prefix),
             Self::Charge(charge) => RecordKey::Charge(charge.account, charge.id),
             Self::Notice(notice) => RecordKey::Notice(notice.id),
+            Self::Release(release) => RecordKey::Release(release.account, &release.end_to_end_id),
+            Self::Payout(payout) => RecordKey::Payout(payout.account, payout.id),
+            Self::Refund(refund) => RecordKey::Refund(refund.account, refund.id),
         }
     }
 
@@ -62,6 +81,9 @@ impl<'a> Record<'a> {
             Self::Key(key) => key.version,
             Self::Charge(charge) => charge.version,
             Self::Notice(notice) => notice.version,
+            Self::Release(release) => release.version,
+            Self::Payout(payout) => payout.version,
+            Self::Refund(refund) => refund.version,
         }
     }
 }
@@ -78,5 +100,11 @@ pub(crate) fn wish(write: &Write) -> Wish<'_> {
         Write::InsertPayment(payment) => Wish::Paid(payment),
         Write::InsertNotice(notice) => Wish::New(Record::Notice(notice)),
         Write::UpdateNotice(notice) => Wish::Changed(Record::Notice(notice)),
+        Write::InsertRelease(release) => Wish::New(Record::Release(release)),
+        Write::UpdateRelease(release) => Wish::Changed(Record::Release(release)),
+        Write::InsertPayout(payout) => Wish::New(Record::Payout(payout)),
+        Write::UpdatePayout(payout) => Wish::Changed(Record::Payout(payout)),
+        Write::InsertRefund(refund) => Wish::New(Record::Refund(refund)),
+        Write::UpdateRefund(refund) => Wish::Changed(Record::Refund(refund)),
     }
 }

@@ -2,6 +2,7 @@
 
 use cais_ports::{LedgerDifference, LedgerReport};
 
+use super::money_out;
 use crate::engine::Engine;
 use crate::error::Fault;
 use crate::sql::{Query, Session};
@@ -41,15 +42,16 @@ const RULES: [&str; 11] = [
     // No merchant owes.
     "SELECT 'negative balance of ' || holder || '/' || bucket, CAST(0 AS BIGINT), amount FROM balances \
      WHERE amount < 0 AND substr(holder, 1, 4) = 'acc_' LIMIT ?",
-    // Every payment was credited in full, once: what left settlement for it is its amount.
+    // Every payment was credited in full, once: what left settlement for it is its amount. A payout that came back leaves settlement too,
+    // under a Pix of its own, which may be that of a payment to another account of the house.
     "SELECT 'credit of payment ' || p.end_to_end_id, p.amount, CAST(coalesce(e.total, 0) AS BIGINT) FROM payments AS p \
      LEFT JOIN (SELECT end_to_end_id, -sum(amount) AS total FROM entries \
-     WHERE substr(holder, 1, 11) = 'settlement:' AND amount < 0 AND end_to_end_id IS NOT NULL GROUP BY end_to_end_id) AS e \
+     WHERE substr(holder, 1, 11) = 'settlement:' AND amount < 0 AND kind <> 'payout_reversed' AND end_to_end_id IS NOT NULL GROUP BY end_to_end_id) AS e \
      ON e.end_to_end_id = p.end_to_end_id WHERE p.amount <> coalesce(e.total, 0) LIMIT ?",
     // Nothing was credited without a payment.
     "SELECT 'credit without payment ' || e.end_to_end_id, CAST(0 AS BIGINT), CAST(-sum(e.amount) AS BIGINT) FROM entries AS e \
      LEFT JOIN payments AS p ON p.end_to_end_id = e.end_to_end_id \
-     WHERE substr(e.holder, 1, 11) = 'settlement:' AND e.amount < 0 AND e.end_to_end_id IS NOT NULL AND p.end_to_end_id IS NULL \
+     WHERE substr(e.holder, 1, 11) = 'settlement:' AND e.amount < 0 AND e.kind <> 'payout_reversed' AND e.end_to_end_id IS NOT NULL AND p.end_to_end_id IS NULL \
      GROUP BY e.end_to_end_id LIMIT ?",
     // Sequences of events begin with 1 and have no gap; the counter knows the last.
     "SELECT 'events of ' || coalesce(c.account_id, e.account_id), CAST(coalesce(e.number, 0) AS BIGINT), CAST(coalesce(c.last_sequence, 0) AS BIGINT) \
@@ -70,7 +72,7 @@ pub(super) fn verify(engine: &dyn Engine) -> Result<LedgerReport, Fault> {
 fn check(session: &mut dyn Session) -> Result<LedgerReport, Fault> {
     let (accounts, entries) = session.pairs(&Query::new(COUNTS))?.pop().unwrap_or_default();
     let mut differences = Vec::new();
-    for rule in RULES {
+    for rule in RULES.into_iter().chain(money_out::RULES) {
         let room = MAX_DIFFERENCES.saturating_sub(differences.len());
         let Ok(limit) = i64::try_from(room) else { break };
         let found = session.differences(&Query::new(rule).bind(limit))?;

@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 use cais_domain::account::Account;
 use cais_domain::api_key::KeyPrefix;
 use cais_domain::charge::Charge;
-use cais_domain::ids::{AccountId, ChargeId};
+use cais_domain::ids::{AccountId, ChargeId, PayoutId};
+use cais_domain::payout::Payout;
 use cais_ports::{ApiKeyRecord, Claim, ClaimRef, QueryError};
 use diesel::QueryResult;
 use tokio::sync::{mpsc, oneshot};
@@ -23,10 +24,12 @@ use crate::rows::account::account_columns;
 use crate::rows::charge::charge_columns;
 use crate::rows::claim::claim_columns;
 use crate::rows::key::key_columns;
-use crate::rows::{account, charge, claim, key};
+use crate::rows::payout::payout_columns;
+use crate::rows::{account, charge, claim, key, payout};
 use crate::sql::{Query, Session};
 
 static CHARGES: Lookup = Lookup::new(charge_columns!(), "charges AS c", "c", &["account_id", "id"]);
+static PAYOUTS: Lookup = Lookup::new(payout_columns!(), "payouts AS p", "p", &["account_id", "id"]);
 static CLAIMS: Lookup = Lookup::new(claim_columns!(), "idempotency_claims AS c", "c", &["account_id", "key"]);
 static KEYS: Lookup = Lookup::new(
     concat!(key_columns!(), ", ", account_columns!()),
@@ -63,6 +66,7 @@ impl<K, T> Asked<K, T> {
 /// A read that waits.
 enum Read {
     Charge(Asked<(AccountId, ChargeId), Charge>),
+    Payout(Asked<(AccountId, PayoutId), Payout>),
     Claim(Asked<ClaimRef, Claim>),
     Key(Asked<KeyPrefix, KeyWithAccount>),
 }
@@ -91,6 +95,10 @@ impl Coalescer {
 
     pub(crate) async fn charge(&self, account: AccountId, id: ChargeId) -> Result<Option<Charge>, QueryError> {
         self.ask((account, id), Read::Charge).await
+    }
+
+    pub(crate) async fn payout(&self, account: AccountId, id: PayoutId) -> Result<Option<Payout>, QueryError> {
+        self.ask((account, id), Read::Payout).await
     }
 
     pub(crate) async fn claim(&self, name: ClaimRef) -> Result<Option<Claim>, QueryError> {
@@ -142,12 +150,13 @@ struct Worker {
 impl Worker {
     fn work(&mut self, mut queue: mpsc::Receiver<Read>) {
         while let Some(first) = queue.blocking_recv() {
-            let (mut charges, mut claims, mut keys) = (Vec::new(), Vec::new(), Vec::new());
+            let (mut charges, mut payouts, mut claims, mut keys) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
             let mut next = Some(first);
             let mut taken = 0;
             while let Some(read) = next.take() {
                 match read {
                     Read::Charge(asked) => charges.push(asked),
+                    Read::Payout(asked) => payouts.push(asked),
                     Read::Claim(asked) => claims.push(asked),
                     Read::Key(asked) => keys.push(asked),
                 }
@@ -157,6 +166,7 @@ impl Worker {
                 }
             }
             self.charges(charges);
+            self.payouts(payouts);
             self.claims(claims);
             self.keys(keys);
         }
@@ -167,6 +177,14 @@ impl Worker {
         self.answer(&CHARGES, waiting, &key, &|session, query| session.charges(query), &|row| {
             let charge = charge::read(row)?;
             Ok(((charge.account, charge.id), charge))
+        });
+    }
+
+    fn payouts(&mut self, waiting: Waiting<(AccountId, PayoutId), Payout>) {
+        let key = |(account, id): &(AccountId, PayoutId)| vec![account.to_string(), id.to_string()];
+        self.answer(&PAYOUTS, waiting, &key, &|session, query| session.payouts(query), &|row| {
+            let payout = payout::read(row)?;
+            Ok(((payout.account, payout.id), payout))
         });
     }
 

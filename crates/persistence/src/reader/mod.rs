@@ -1,8 +1,15 @@
 //! The read side: by id through one thread that answers all that wait with one statement, everything else through a pool.
 
 mod coalesce;
+mod money_out;
+mod page;
+#[cfg(test)]
+mod plans;
 mod pool;
 mod queries;
+mod reconciliation;
+mod statement;
+mod timeline;
 
 pub(crate) use coalesce::Coalescer;
 pub(crate) use pool::ReadPool;

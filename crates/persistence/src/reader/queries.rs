@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use cais_domain::account::Account;
 use cais_domain::api_key::KeyPrefix;
 use cais_domain::charge::Charge;
-use cais_domain::ids::{AccountId, ChargeId, Id, IdKind};
+use cais_domain::ids::{AccountId, ChargeId};
 use cais_domain::ledger::Bucket;
 use cais_domain::money::Money;
 use cais_domain::txid::Txid;
@@ -14,6 +14,7 @@ use cais_ports::{
 };
 use jiff::Timestamp;
 
+use super::page::{after, cut, one_more, with_spare, work};
 use crate::Persistence;
 use crate::error::Fault;
 use crate::rows::account::{self, account_columns};
@@ -23,14 +24,8 @@ use crate::rows::key::{self, key_columns};
 use crate::rows::notice;
 use crate::sql::Query;
 
-/// Pages have 1 to 200 rows.
-const MAX_PAGE: u32 = 200;
 /// A list of keys has at most so many.
 const MAX_KEYS: u32 = 200;
-/// So many rows more than wanted are fetched for a work list, to stand in for impossible ones.
-const SPARE: u32 = 32;
-/// Greater than every id: no id has this letter, and `~` is the greatest of ASCII.
-const BEYOND: &str = "~";
 
 #[async_trait]
 impl ChargeQueries for Persistence {
@@ -211,38 +206,4 @@ impl NoticeQueries for Persistence {
             })
             .await
     }
-}
-
-fn with_spare(limit: u32) -> u32 {
-    limit.saturating_add(SPARE)
-}
-
-/// The records of a work list, at most `limit`. A row that is impossible is told and passed over, so that the work behind it is done.
-///
-/// Impossible rows stay at the head of their list until an operator mends them. Up to `SPARE` of them cost nothing; `limit + SPARE`
-/// of them would hide all the rest, which only a fault in every row could bring about, and the log is full of it then.
-fn work<R, T>(rows: Vec<R>, limit: u32, name: impl Fn(&R) -> String, read: impl Fn(R) -> Result<T, Fault>) -> Vec<T> {
-    let legible = rows.into_iter().filter_map(|row| {
-        let row_name = name(&row);
-        read(row)
-            .inspect_err(|fault| tracing::error!(row = row_name, %fault, "work that cannot be read is passed over"))
-            .ok()
-    });
-    legible.take(usize::try_from(limit).unwrap_or(usize::MAX)).collect()
-}
-
-fn after<K: IdKind>(page: PageRequest<Id<K>>) -> String {
-    page.starting_after.map_or_else(|| BEYOND.to_owned(), |id| id.to_string())
-}
-
-/// One row more than wanted tells whether there are more.
-fn one_more<K: IdKind>(page: PageRequest<Id<K>>) -> u32 {
-    page.limit.clamp(1, MAX_PAGE).saturating_add(1)
-}
-
-fn cut<T, K: IdKind>(mut rows: Vec<T>, page: PageRequest<Id<K>>) -> Page<T> {
-    let limit = usize::try_from(page.limit.clamp(1, MAX_PAGE)).unwrap_or(usize::MAX);
-    let has_more = rows.len() > limit;
-    rows.truncate(limit);
-    Page { rows, has_more }
 }

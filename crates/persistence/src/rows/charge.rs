@@ -1,15 +1,16 @@
 //! Rows of charges.
 
-use cais_domain::charge::{Charge, ChargeState, ChargeStatus, ChargeTerms, Issued, Origin, Settlement};
+use cais_domain::charge::{Charge, ChargeState, ChargeStatus, ChargeTerms, Issued, Origin, RefundTotals, Settlement};
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::external_id::ExternalId;
 use cais_domain::money::Money;
-use cais_domain::text::{LineBreaks, Text};
+use cais_domain::split::Split;
+use cais_domain::text::Text;
 use cais_domain::txid::Txid;
 use diesel::sql_types::{BigInt, Nullable, Text as SqlText};
 use jiff::Timestamp;
 
-use super::{acquirer, corrupt, id, instant, optional_instant, small, word};
+use super::{acquirer, corrupt, external, id, instant, optional_instant, small, text, word};
 use crate::error::Fault;
 use crate::sql::Value;
 use crate::sql::spec::{Kind, Spec};
@@ -21,7 +22,7 @@ macro_rules! charge_columns {
     () => {
         "c.account_id, c.id, c.txid, c.amount, c.fee, c.description, c.payer_name, c.payer_document, c.expires_in_s, c.external_id, \
          c.postback_url, c.origin, c.status, c.acquirer, c.copy_paste, c.expires_at, c.paid_at, c.end_to_end_id, c.ended_at, \
-         c.created_at, c.version"
+         c.split, c.split_parts, c.refunding, c.refunded, c.open_infractions, c.created_at, c.version"
     };
 }
 pub(crate) use charge_columns;
@@ -31,6 +32,7 @@ pub(crate) type ChargeColumns = (
     (SqlText, SqlText, SqlText, BigInt, BigInt),
     (Nullable<SqlText>, Nullable<SqlText>, Nullable<SqlText>, BigInt, Nullable<SqlText>, Nullable<SqlText>, SqlText),
     (SqlText, SqlText, Nullable<SqlText>, Nullable<BigInt>, Nullable<BigInt>, Nullable<SqlText>, Nullable<BigInt>),
+    (Nullable<SqlText>, Nullable<SqlText>, BigInt, BigInt, BigInt),
     (BigInt, BigInt),
 );
 
@@ -40,9 +42,11 @@ type Identity = (String, String, String, i64, i64);
 type Terms = (Option<String>, Option<String>, Option<String>, i64, Option<String>, Option<String>, String);
 /// Status, acquirer, code, expiry, payment's instant and id, end.
 type State = (String, String, Option<String>, Option<i64>, Option<i64>, Option<String>, Option<i64>);
+/// Who shares, what each of them got, what is on its way back, what went back, open infractions.
+type Shared = (Option<String>, Option<String>, i64, i64, i64);
 
 /// A charge as it is read.
-pub(crate) type ChargeRow = (Identity, Terms, State, (i64, i64));
+pub(crate) type ChargeRow = (Identity, Terms, State, Shared, (i64, i64));
 
 /// New charges.
 pub(crate) static INSERT: Spec = Spec::insert(
@@ -59,6 +63,7 @@ pub(crate) static INSERT: Spec = Spec::insert(
         ("expires_in_s", Kind::Int),
         ("external_id", Kind::Text),
         ("postback_url", Kind::Text),
+        ("split", Kind::Text),
         ("origin", Kind::Text),
         ("created_at", Kind::Int),
         ("status", Kind::Text),
@@ -68,6 +73,10 @@ pub(crate) static INSERT: Spec = Spec::insert(
         ("paid_at", Kind::Int),
         ("end_to_end_id", Kind::Text),
         ("ended_at", Kind::Int),
+        ("split_parts", Kind::Text),
+        ("refunding", Kind::Int),
+        ("refunded", Kind::Int),
+        ("open_infractions", Kind::Int),
         ("version", Kind::Int),
     ],
 );
@@ -83,6 +92,10 @@ pub(crate) static UPDATE: Spec = Spec::update(
         ("paid_at", Kind::Int),
         ("end_to_end_id", Kind::Text),
         ("ended_at", Kind::Int),
+        ("split_parts", Kind::Text),
+        ("refunding", Kind::Int),
+        ("refunded", Kind::Int),
+        ("open_infractions", Kind::Int),
         ("version", Kind::Int),
     ],
     &[("account_id", Kind::Text), ("id", Kind::Text), ("version", Kind::Int)],
@@ -103,22 +116,24 @@ pub(crate) fn inserted(charge: &Charge, version: i64) -> Vec<Value<'_>> {
         terms.expires_in_s.into(),
         terms.external_id.as_ref().map(ExternalId::as_str).into(),
         terms.postback_url.as_deref().into(),
+        (!terms.split.is_empty()).then(|| terms.split.to_string()).into(),
         terms.origin.as_str().into(),
         charge.created_at.into(),
     ];
-    row.extend(state(&charge.state));
+    row.extend(changing(charge));
     row.push(version.into());
     row
 }
 
 /// The row of a charge in another state, where `read` is the version that was read.
 pub(crate) fn updated(charge: &Charge, version: i64, read: i64) -> Vec<Value<'_>> {
-    let mut row = state(&charge.state);
+    let mut row = changing(charge);
     row.extend([version.into(), charge.account.into(), charge.id.into(), read.into()]);
     row
 }
 
-fn state(state: &ChargeState) -> Vec<Value<'_>> {
+fn changing(charge: &Charge) -> Vec<Value<'_>> {
+    let state = &charge.state;
     let issued = state.issued();
     let settlement = state.settlement();
     let ended_at = match state {
@@ -136,45 +151,71 @@ fn state(state: &ChargeState) -> Vec<Value<'_>> {
         settlement.map(|settlement| settlement.paid_at).into(),
         settlement.map(|settlement| settlement.end_to_end_id.as_str()).into(),
         ended_at.into(),
+        settlement.and_then(|settlement| written_parts(&settlement.parts)).into(),
+        charge.refunds.in_flight.into(),
+        charge.refunds.done.into(),
+        charge.open_infractions.into(),
     ]
+}
+
+/// Centavos between commas; nothing when nobody shared. The audit of the ledger reads it as well.
+fn written_parts(parts: &[Money]) -> Option<String> {
+    let centavos: Vec<String> = parts.iter().map(|part| part.centavos().to_string()).collect();
+    (!centavos.is_empty()).then(|| centavos.join(","))
 }
 
 /// The charge of a row.
 pub(crate) fn read(row: ChargeRow) -> Result<Charge, Fault> {
-    let ((account, charge, txid, amount, fee), terms, state, (created_at, version)) = row;
+    let ((account, charge, txid, amount, fee), terms, state, shared, (created_at, version)) = row;
     let (description, payer_name, payer_document, expires_in_s, external_id, postback_url, origin) = terms;
+    let (split, parts, in_flight, done, open_infractions) = shared;
+    let split = split.map_or(Ok(Split::NONE), |split| word(TABLE, &split, Split::parse))?;
+    let refunds = RefundTotals { in_flight: Money::from_centavos(in_flight), done: Money::from_centavos(done) };
+    let state = read_state(state, &split, parts.as_deref())?;
     let terms = ChargeTerms {
         amount: Money::from_centavos(amount),
         fee: Money::from_centavos(fee),
-        description: text(description)?,
-        payer_name: text(payer_name)?,
-        payer_document: text(payer_document)?,
+        description: text(TABLE, description)?,
+        payer_name: text(TABLE, payer_name)?,
+        payer_document: text(TABLE, payer_document)?,
         expires_in_s: small(TABLE, expires_in_s)?,
-        external_id: external_id
-            .map(|external_id| ExternalId::parse(&external_id).map_err(|error| corrupt(TABLE, error)))
-            .transpose()?,
+        external_id: external(TABLE, external_id)?,
         postback_url,
+        split,
         origin: word(TABLE, &origin, Origin::parse)?,
     };
-    Ok(Charge {
+    let charge = Charge {
         id: id(TABLE, &charge)?,
         account: id(TABLE, &account)?,
         txid: Txid::parse(&txid).map_err(|error| corrupt(TABLE, error))?,
         terms,
-        state: read_state(state)?,
+        state,
+        refunds,
+        open_infractions: small(TABLE, open_infractions)?,
         created_at: instant(TABLE, created_at)?,
         version,
-    })
+    };
+    let covered = charge.refundable().is_ok_and(|rest| !rest.is_negative());
+    if in_flight < 0 || done < 0 || !covered {
+        return Err(corrupt(TABLE, "more goes back than was paid"));
+    }
+    Ok(charge)
 }
 
-/// The limits were judged when it was written; what is checked again is that no control character slipped in.
-fn text(text: Option<String>) -> Result<Option<Text>, Fault> {
-    text.map(|text| Text::parse(&text, usize::MAX, LineBreaks::Allowed).map_err(|error| corrupt(TABLE, error)))
-        .transpose()
+/// One part for each share.
+fn read_parts(split: &Split, parts: Option<&str>) -> Result<Vec<Money>, Fault> {
+    let centavos = parts.iter().flat_map(|parts| parts.split(',')).map(str::parse).collect::<Result<Vec<i64>, _>>();
+    let centavos = centavos.map_err(|error| corrupt(TABLE, error))?;
+    if centavos.len() != split.shares().len() || centavos.iter().any(|part| part.is_negative()) {
+        return Err(corrupt(TABLE, "parts that are not those of the split"));
+    }
+    Ok(centavos.into_iter().map(Money::from_centavos).collect())
 }
 
 fn read_state(
     (status, asked, copy_paste, expires_at, paid_at, end_to_end_id, ended_at): State,
+    split: &Split,
+    parts: Option<&str>,
 ) -> Result<ChargeState, Fault> {
     let acquirer = acquirer(TABLE, &asked)?;
     let status = word(TABLE, &status, ChargeStatus::parse)?;
@@ -188,9 +229,10 @@ fn read_state(
         (Some(paid_at), Some(end_to_end_id)) => Some(Settlement {
             paid_at,
             end_to_end_id: EndToEndId::parse(&end_to_end_id).map_err(|error| corrupt(TABLE, error))?,
+            parts: read_parts(split, parts)?,
         }),
-        (None, None) => None,
-        (Some(_), None) | (None, Some(_)) => return Err(impossible()),
+        (None, None) if parts.is_none() => None,
+        (Some(_) | None, Some(_) | None) => return Err(impossible()),
     };
     let ended_at: Option<Timestamp> = optional_instant(TABLE, ended_at)?;
     match (status, issued, settlement, ended_at) {

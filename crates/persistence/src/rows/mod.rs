@@ -8,12 +8,22 @@ pub(crate) mod key;
 pub(crate) mod ledger;
 pub(crate) mod notice;
 pub(crate) mod payment;
+pub(crate) mod payout;
+pub(crate) mod refund;
+pub(crate) mod release;
 pub(crate) mod reservation;
+pub(crate) mod statement;
+
+#[cfg(test)]
+mod tests;
 
 use std::fmt::Display;
 
 use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::end_to_end_id::EndToEndId;
+use cais_domain::external_id::ExternalId;
 use cais_domain::ids::{Id, IdKind};
+use cais_domain::text::{LineBreaks, Text};
 use jiff::Timestamp;
 
 use crate::error::Fault;
@@ -37,6 +47,20 @@ fn id<K: IdKind>(table: &str, text: &str) -> Result<Id<K>, Fault> {
 
 fn acquirer(table: &str, text: &str) -> Result<AcquirerName, Fault> {
     AcquirerName::parse(text).map_err(|error| corrupt(table, error))
+}
+
+/// The limits were judged when it was written; what is checked again is that no control character slipped in.
+fn text(table: &str, text: Option<String>) -> Result<Option<Text>, Fault> {
+    text.map(|text| Text::parse(&text, usize::MAX, LineBreaks::Allowed).map_err(|error| corrupt(table, error)))
+        .transpose()
+}
+
+fn external(table: &str, text: Option<String>) -> Result<Option<ExternalId>, Fault> {
+    text.map(|text| ExternalId::parse(&text).map_err(|error| corrupt(table, error))).transpose()
+}
+
+fn pix(table: &str, text: Option<String>) -> Result<Option<EndToEndId>, Fault> {
+    text.map(|text| EndToEndId::parse(&text).map_err(|error| corrupt(table, error))).transpose()
 }
 
 fn word<T>(table: &str, text: &str, parse: impl Fn(&str) -> Option<T>) -> Result<T, Fault> {

@@ -1,13 +1,29 @@
 //! Rows of credited payments.
 
-use cais_domain::payment::CreditedPayment;
+use cais_domain::end_to_end_id::EndToEndId;
+use cais_domain::money::Money;
+use cais_domain::payment::{CreditedPayment, Payment, PaymentRole};
+use diesel::sql_types::{BigInt, Text};
 
+use super::{acquirer, corrupt, id, instant, word};
+use crate::error::Fault;
 use crate::sql::Value;
 use crate::sql::spec::{Kind, Spec};
 
+const TABLE: &str = "payments";
+
+/// The columns, in the order of a row.
+pub(crate) const COLUMNS: &str = "account_id, end_to_end_id, charge_id, amount, paid_at, acquirer, role, credited_at";
+
+/// Their types.
+pub(crate) type PaymentColumns = (Text, Text, Text, BigInt, BigInt, Text, Text, BigInt);
+
+/// A payment as it is read.
+pub(crate) type PaymentRow = (String, String, String, i64, i64, String, String, i64);
+
 /// New payments.
 pub(crate) static INSERT: Spec = Spec::insert(
-    "payments",
+    TABLE,
     &[
         ("account_id", Kind::Text),
         ("end_to_end_id", Kind::Text),
@@ -33,4 +49,22 @@ pub(crate) fn inserted(credited: &CreditedPayment) -> Vec<Value<'_>> {
         credited.role.as_str().into(),
         credited.credited_at.into(),
     ]
+}
+
+/// The payment of a row.
+pub(crate) fn read(row: PaymentRow) -> Result<CreditedPayment, Fault> {
+    let (account, end_to_end_id, charge, amount, paid_at, received_by, role, credited_at) = row;
+    let payment = Payment {
+        end_to_end_id: EndToEndId::parse(&end_to_end_id).map_err(|error| corrupt(TABLE, error))?,
+        amount: Money::from_centavos(amount),
+        paid_at: instant(TABLE, paid_at)?,
+        acquirer: acquirer(TABLE, &received_by)?,
+    };
+    Ok(CreditedPayment {
+        payment,
+        account: id(TABLE, &account)?,
+        charge: id(TABLE, &charge)?,
+        role: word(TABLE, &role, PaymentRole::parse)?,
+        credited_at: instant(TABLE, credited_at)?,
+    })
 }

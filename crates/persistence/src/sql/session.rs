@@ -11,6 +11,11 @@ use crate::rows::charge::{ChargeColumns, ChargeRow};
 use crate::rows::claim::{ClaimColumns, ClaimRow};
 use crate::rows::key::{KeyColumns, KeyRow};
 use crate::rows::notice::{NoticeColumns, NoticeRow};
+use crate::rows::payment::{PaymentColumns, PaymentRow};
+use crate::rows::payout::{PayoutColumns, PayoutRow};
+use crate::rows::refund::{RefundColumns, RefundRow};
+use crate::rows::release::{ReleaseColumns, ReleaseRow};
+use crate::rows::statement::{LineColumns, LineRow};
 
 /// A ledger account as it is stored: holder, bucket, amount, entries, last entry.
 pub(crate) type BalanceRow = (String, String, i64, i64, Option<String>);
@@ -33,6 +38,16 @@ pub(crate) trait Session: Send {
     fn keys_with_accounts(&mut self, query: &Query<'_>) -> QueryResult<Vec<(KeyRow, AccountRow)>>;
     /// Rows of notices.
     fn notices(&mut self, query: &Query<'_>) -> QueryResult<Vec<NoticeRow>>;
+    /// Rows of payouts.
+    fn payouts(&mut self, query: &Query<'_>) -> QueryResult<Vec<PayoutRow>>;
+    /// Rows of refunds.
+    fn refunds(&mut self, query: &Query<'_>) -> QueryResult<Vec<RefundRow>>;
+    /// Rows of releases.
+    fn releases(&mut self, query: &Query<'_>) -> QueryResult<Vec<ReleaseRow>>;
+    /// Rows of payments.
+    fn payments(&mut self, query: &Query<'_>) -> QueryResult<Vec<PaymentRow>>;
+    /// Lines of a statement.
+    fn lines(&mut self, query: &Query<'_>) -> QueryResult<Vec<LineRow>>;
     /// Rows of balances.
     fn balances(&mut self, query: &Query<'_>) -> QueryResult<Vec<BalanceRow>>;
     /// Two texts and a number.
@@ -71,6 +86,21 @@ macro_rules! session {
             }
             fn notices(&mut self, query: &Query<'_>) -> QueryResult<Vec<NoticeRow>> {
                 Statement::<NoticeColumns>::new(query).load(self)
+            }
+            fn payouts(&mut self, query: &Query<'_>) -> QueryResult<Vec<PayoutRow>> {
+                Statement::<PayoutColumns>::new(query).load(self)
+            }
+            fn refunds(&mut self, query: &Query<'_>) -> QueryResult<Vec<RefundRow>> {
+                Statement::<RefundColumns>::new(query).load(self)
+            }
+            fn releases(&mut self, query: &Query<'_>) -> QueryResult<Vec<ReleaseRow>> {
+                Statement::<ReleaseColumns>::new(query).load(self)
+            }
+            fn payments(&mut self, query: &Query<'_>) -> QueryResult<Vec<PaymentRow>> {
+                Statement::<PaymentColumns>::new(query).load(self)
+            }
+            fn lines(&mut self, query: &Query<'_>) -> QueryResult<Vec<LineRow>> {
+                Statement::<LineColumns>::new(query).load(self)
             }
             fn balances(&mut self, query: &Query<'_>) -> QueryResult<Vec<BalanceRow>> {
                 Statement::<(Text, Text, BigInt, BigInt, Nullable<Text>)>::new(query).load(self)

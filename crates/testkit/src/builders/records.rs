@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use cais_domain::account::{Account, AccountStatus, Kyc, Limits};
 use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::allocate::allocate;
 use cais_domain::api_key::{KeyPrefix, Scopes};
-use cais_domain::charge::{Charge, ChargeState, ChargeStatus, ChargeTerms, Issued, Origin, Settlement};
+use cais_domain::charge::{Charge, ChargeState, ChargeStatus, ChargeTerms, Issued, Origin, RefundTotals, Settlement};
 use cais_domain::document::Document;
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::event::EventType;
@@ -15,6 +16,8 @@ use cais_domain::fee::FeeSchedule;
 use cais_domain::ids::{AccountId, Id, IdKind};
 use cais_domain::money::Money;
 use cais_domain::payment::Payment;
+use cais_domain::rate::Percentage;
+use cais_domain::split::{Share, Split};
 use cais_ports::{ApiKeyRecord, Ids as _, NewEvent, Notice, NoticeState, SecretMac};
 use jiff::{Timestamp, ToSpan as _};
 
@@ -82,7 +85,7 @@ pub fn a_key(account: AccountId) -> ApiKeyRecord {
     }
 }
 
-/// An external id that no other charge has.
+/// An external id that nothing else has.
 #[must_use]
 pub fn an_external_id() -> ExternalId {
     right(ExternalId::parse(&format!("order-{}", number())))
@@ -100,8 +103,19 @@ pub fn terms() -> ChargeTerms {
         expires_in_s: 3_600,
         external_id: None,
         postback_url: None,
+        split: Split::NONE,
         origin: Origin::Api,
     }
+}
+
+/// Shares of these percentages.
+#[must_use]
+pub fn a_split(shares: &[(AccountId, &str)]) -> Split {
+    let share = |(recipient, percentage): &(AccountId, &str)| Share {
+        recipient: *recipient,
+        percentage: right(Percentage::parse(percentage)),
+    };
+    right(Split::try_new(shares.iter().map(share).collect()))
 }
 
 /// A charge that is being created.
@@ -129,13 +143,19 @@ pub fn issued(charge: &Charge) -> Issued {
 /// A Pix of so many centavos, with an end-to-end id of its own.
 #[must_use]
 pub fn a_payment(centavos: i64) -> Payment {
-    let tail = format!("{:011}", number());
     Payment {
-        end_to_end_id: right(EndToEndId::compose("12345678", start(), &tail)),
+        end_to_end_id: an_end_to_end_id(),
         amount: Money::from_centavos(centavos),
         paid_at: start() + 90.seconds(),
         acquirer: main_acquirer(),
     }
+}
+
+/// An end-to-end id that no other Pix has, greater than every one before.
+#[must_use]
+pub fn an_end_to_end_id() -> EndToEndId {
+    let tail = format!("{:011}", number());
+    right(EndToEndId::compose("12345678", start(), &tail))
 }
 
 /// The charge in that status, with plausible facts.
@@ -143,7 +163,8 @@ pub fn a_payment(centavos: i64) -> Payment {
 pub fn in_status(charge: Charge, status: ChargeStatus) -> Charge {
     let issued = issued(&charge);
     let payment = a_payment(charge.terms.amount.centavos());
-    let settlement = Settlement { paid_at: payment.paid_at, end_to_end_id: payment.end_to_end_id };
+    let settlement =
+        Settlement { paid_at: payment.paid_at, end_to_end_id: payment.end_to_end_id, parts: parts(&charge.terms) };
     let acquirer = main_acquirer();
     let at = charge.created_at + 100.seconds();
     let state = match status {
@@ -158,7 +179,14 @@ pub fn in_status(charge: Charge, status: ChargeStatus) -> Charge {
         ChargeStatus::Cancelled => ChargeState::Cancelled { issued, at },
         ChargeStatus::Refunded => ChargeState::Refunded { issued, settlement, at },
     };
-    Charge { state, ..charge }
+    let done = if status == ChargeStatus::Refunded { charge.terms.amount } else { charge.refunds.done };
+    Charge { state, refunds: RefundTotals { done, ..charge.refunds }, ..charge }
+}
+
+/// What those who share in it get.
+fn parts(terms: &ChargeTerms) -> Vec<Money> {
+    let percentages: Vec<Percentage> = terms.split.shares().iter().map(|share| share.percentage.clone()).collect();
+    right(allocate(right(terms.amount.checked_sub(terms.fee)), &percentages)).parts
 }
 
 /// A callback that waits to be looked into since it came.
@@ -189,7 +217,7 @@ pub fn an_event(account: AccountId, kind: EventType, resource: &str) -> NewEvent
     }
 }
 
-fn number() -> u64 {
+pub(super) fn number() -> u64 {
     NUMBERS.fetch_add(1, Ordering::Relaxed)
 }
 

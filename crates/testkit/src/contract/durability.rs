@@ -6,7 +6,7 @@ use cais_ports::{ApiKeyRecord, Notice, ReservationKey};
 use super::Harness;
 use super::harness::after_s;
 use super::probe::Probe;
-use crate::builders::{a_key, a_notice, a_payment, steps};
+use crate::builders::{a_key, a_notice, a_payment, new_refund, pending_charge, steps};
 
 /// Records, claims, unique values, money and the count of events; and it goes on from there.
 pub async fn a_reopened_store_has_everything(h: &mut Harness) {
@@ -18,6 +18,13 @@ pub async fn a_reopened_store_has_everything(h: &mut Harness) {
     let charge = h.pending_charge(account.id).await;
     let payment = a_payment(1_000);
     h.good(steps::confirm_payment(&charge, payment.clone(), after_s(1))).await;
+    let paid = h.paid_charge(pending_charge(account.id), 60).await;
+    let payout = h.held_payout(account.id).await;
+    h.good(steps::send_payout(&payout, after_s(2))).await;
+    let asked = new_refund(Some(100));
+    h.good(steps::open_refund(&paid, &asked, after_s(2))).await;
+    let (payout, refund) = (h.read_payout(&payout).await, h.read_refund(account.id, asked.id).await);
+    let releases = h.store.list_due_releases(after_s(1_000), 50).await.unwrap();
     let (probe, change) = Probe::prepare(h, account.id).await;
     h.good(change).await;
     let entries = h.audit().await;
@@ -27,8 +34,13 @@ pub async fn a_reopened_store_has_everything(h: &mut Harness) {
         h.store.ready().await.unwrap();
         probe.assert_present(h).await;
         assert_eq!(h.audit().await, entries);
-        assert_eq!(h.balances(account.id).await, [1_017, 0, 0, 0]);
+        assert_eq!(h.balances(account.id).await, [917, 940, 0, 1_150]);
     }
+    assert_eq!(h.read_payout(&payout).await, payout);
+    assert_eq!(h.store.list_due_payouts(after_s(1_000), 50).await.unwrap(), [payout]);
+    assert_eq!(h.read_refund(account.id, asked.id).await, refund);
+    assert_eq!(h.store.list_due_releases(after_s(1_000), 50).await.unwrap(), releases);
+    assert_eq!(releases.len(), 1);
     assert_eq!(h.store.find_account(account.id).await.unwrap(), Some(account.clone()));
     let found = h.store.find_key(&key.prefix).await.unwrap();
     assert_eq!(found, Some((ApiKeyRecord { version: 1, ..key }, account.clone())));
@@ -43,5 +55,5 @@ pub async fn a_reopened_store_has_everything(h: &mut Harness) {
     assert!(h.commit(again).await.is_err(), "credited before it was closed");
     let next = Charge { version: 1, ..h.pending_charge(account.id).await };
     let confirmed = h.good(steps::confirm_payment(&next, a_payment(1_000), after_s(3))).await;
-    assert_eq!(confirmed.sequences, [3]);
+    assert_eq!(confirmed.sequences, [4]);
 }

@@ -5,13 +5,18 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use cais_domain::account::Account;
 use cais_domain::charge::Charge;
-use cais_domain::ids::AccountId;
+use cais_domain::ids::{AccountId, Id, IdKind, RefundId};
 use cais_domain::ledger::{Bucket, Cover, EntryKind, LedgerAccount, SystemAccount, Transfer};
 use cais_domain::money::Money;
-use cais_ports::{Balances, ChangeSet, CommitError, Committed, Maintenance, Queries, Store};
+use cais_domain::payout::Payout;
+use cais_domain::refund::Refund;
+use cais_ports::{Balances, ChangeSet, CommitError, Committed, Maintenance, Page, PageRequest, Queries, Store, Write};
 use tokio::runtime::Runtime;
 
-use crate::builders::{an_account, main_acquirer, pending_charge, start, steps};
+use crate::builders::{a_payment, a_payout, an_account, main_acquirer, pending_charge, start, steps};
+
+/// No list of a test is longer: a walk that is has no end.
+const MOST_ROWS: usize = 10_000;
 
 /// A store with both its sides.
 pub trait WholeStore: Store + Queries + Maintenance {}
@@ -84,6 +89,50 @@ impl Harness {
     /// Stores a charge that waits for its payer, as it is read back.
     pub async fn pending_charge(&self, account: AccountId) -> Charge {
         self.charge(pending_charge(account)).await
+    }
+
+    /// Stores the payout without moving its money, as it is read back.
+    pub async fn payout(&self, payout: Payout) -> Payout {
+        self.good(ChangeSet { transfers: Vec::new(), ..steps::open_payout(&payout) }).await;
+        Payout { version: 1, ..payout }
+    }
+
+    /// Opens a payout and holds its money, which is given to the account first; as it is read back.
+    pub async fn held_payout(&self, account: AccountId) -> Payout {
+        let payout = a_payout(account);
+        self.fund(account, payout.terms.gross().unwrap().centavos()).await;
+        self.good(steps::open_payout(&payout)).await;
+        Payout { version: 1, ..payout }
+    }
+
+    /// The payout as it stands.
+    pub async fn read_payout(&self, payout: &Payout) -> Payout {
+        self.store.find_payout(payout.account, payout.id).await.unwrap().unwrap()
+    }
+
+    /// Stores the refund without moving its money, as it is read back.
+    pub async fn refund(&self, refund: Refund) -> Refund {
+        let write = Write::InsertRefund(Box::new(refund.clone()));
+        self.good(steps::write(write, refund.created_at)).await;
+        Refund { version: 1, ..refund }
+    }
+
+    /// The refund as it stands.
+    pub async fn read_refund(&self, account: AccountId, id: RefundId) -> Refund {
+        self.store.find_refund(account, id).await.unwrap().unwrap()
+    }
+
+    /// Stores the charge and a payment of exactly its amount; what is the creator's waits so many seconds. As it is read back.
+    pub async fn paid_charge(&self, charge: Charge, release_delay_s: u32) -> Charge {
+        let charge = self.charge(charge).await;
+        let payment = a_payment(charge.terms.amount.centavos());
+        self.good(steps::credit_payment(&charge, payment, release_delay_s, after_s(1))).await;
+        self.read_charge(&charge).await
+    }
+
+    /// The charge as it stands.
+    pub async fn read_charge(&self, charge: &Charge) -> Charge {
+        self.store.find_charge(charge.account, charge.id).await.unwrap().unwrap()
     }
 
     /// Gives the account money out of the settlement account.
@@ -162,4 +211,37 @@ pub(super) async fn all_at_once(
 pub(super) fn after_s(seconds: i64) -> jiff::Timestamp {
     use jiff::ToSpan as _;
     start() + seconds.seconds()
+}
+
+/// All rows of a list, page by page of at most `limit`.
+pub(super) async fn walk<T, I>(
+    limit: u32,
+    id: impl Fn(&T) -> I,
+    read: impl AsyncFn(PageRequest<I>) -> Page<T>,
+) -> Vec<T> {
+    let mut walked = Vec::new();
+    loop {
+        let page = read(PageRequest { limit, starting_after: walked.last().map(&id) }).await;
+        let full = page.rows.len() == usize::try_from(limit).unwrap();
+        assert!(full || !page.has_more, "a page of {} with more to come, limit {limit}", page.rows.len());
+        walked.extend(page.rows);
+        assert!(walked.len() <= MOST_ROWS, "a list without end");
+        if !page.has_more {
+            return walked;
+        }
+    }
+}
+
+/// How many became true; every other one was refused for the reason that is expected.
+pub(super) fn winners(outcomes: &[Result<Committed, CommitError>], expected: impl Fn(&CommitError) -> bool) -> usize {
+    let refused = outcomes.iter().filter_map(|outcome| outcome.as_ref().err());
+    for refused in refused {
+        assert!(expected(refused), "{refused:?}");
+    }
+    outcomes.iter().filter(|outcome| outcome.is_ok()).count()
+}
+
+/// The instant that an identifier carries. A store may rely on it: ids carry the time of creation, to the minute.
+pub(super) fn instant<K: IdKind>(id: Id<K>) -> jiff::Timestamp {
+    jiff::Timestamp::from_millisecond(i64::try_from(id.timestamp_ms()).unwrap()).unwrap()
 }

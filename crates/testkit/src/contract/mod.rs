@@ -8,11 +8,20 @@ pub mod events;
 mod harness;
 pub mod lists;
 pub mod money;
+pub mod payout_money;
+pub mod payouts;
 mod probe;
 pub mod races;
+pub mod reconciliation;
 pub mod records;
+pub mod refund_money;
+pub mod refunds;
+pub mod releases;
 pub mod reservations;
 pub mod rows;
+pub mod splits;
+pub mod statement;
+pub mod timeline;
 pub mod versions;
 pub mod workload;
 
@@ -101,6 +110,79 @@ macro_rules! store_suite {
                 due_notices_come_longest_overdue_first
                 overdue_charges_come_longest_overdue_first
                 pruning_removes_only_what_is_done_and_old
+            }
+            payouts {
+                payouts_come_back_in_every_state
+                extreme_payouts_come_back
+                payouts_come_back_after_every_update
+                a_stale_payout_leaves_nothing
+                invisible_and_foreign_payouts_are_not_listed
+                pages_of_payouts_are_complete_and_stable
+                due_payouts_come_longest_overdue_first
+                payouts_are_found_by_their_name_upstream
+            }
+            payout_money {
+                a_payout_is_held_and_completed
+                a_failed_payout_gives_all_back
+                an_abandoned_payout_is_tried_again
+                an_uncovered_payout_leaves_nothing
+                one_of_many_payouts_gets_the_last_money
+                one_outcome_of_a_payout_becomes_true
+                what_came_back_is_credited_once
+                a_payout_may_pay_a_charge_of_ours
+                external_ids_are_unique_among_payouts
+            }
+            refunds {
+                refunds_come_back_in_every_state
+                extreme_refunds_come_back
+                refunds_come_back_after_every_update
+                a_charge_knows_what_goes_back
+                a_stale_refund_leaves_nothing
+                refunds_are_listed_with_their_charge
+                due_refunds_come_longest_overdue_first
+            }
+            refund_money {
+                a_charge_goes_back_in_parts
+                a_refund_that_failed_gives_all_back
+                a_refund_and_its_charge_change_together
+                an_uncovered_refund_leaves_nothing
+                one_of_many_refunds_gets_the_charge
+                one_outcome_of_a_refund_becomes_true
+            }
+            releases {
+                releases_come_back
+                due_releases_come_longest_overdue_first
+                a_payment_waits_for_its_release
+                a_release_is_made_once
+                a_release_that_is_refused_leaves_nothing
+            }
+            splits {
+                the_parts_of_a_charge_are_credited_together
+                a_charge_can_be_given_away_whole
+                splits_race_with_payouts_of_their_beneficiaries
+                a_split_comes_back_with_its_charge
+                a_part_can_be_spent_at_once
+            }
+            statement {
+                a_statement_replays_to_the_balance
+                each_line_says_what_moved
+                a_split_credit_tells_nothing_of_its_charge
+                filters_of_a_statement_combine
+                pages_of_a_statement_are_complete_and_stable
+                an_entry_is_known_to_its_own_account
+            }
+            timeline {
+                transactions_are_merged_in_the_order_of_their_keys
+                filters_of_a_timeline_combine
+                pages_of_a_timeline_are_stable_while_rows_arrive
+                a_cursor_of_a_timeline_need_not_match
+                unfinished_and_foreign_transactions_are_not_shown
+                a_split_credit_is_shown_to_its_beneficiary_only
+                transactions_are_found_by_their_keys
+            }
+            reconciliation {
+                payments_are_listed_in_order
+                payouts_are_listed_in_order
             }
             workload {
                 a_random_workload_agrees_with_the_model

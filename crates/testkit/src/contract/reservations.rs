@@ -1,12 +1,14 @@
 //! Unique values: one owner each, named exactly, free again only when given back.
 
+use cais_domain::end_to_end_id::ReturnId;
 use cais_domain::external_id::ExternalId;
+use cais_domain::id_envio::IdEnvio;
 use cais_domain::ids::AccountId;
 use cais_ports::{ChangeSet, CommitError, Reservation, ReservationKey};
 
 use super::Harness;
 use super::probe::refused_without_a_trace;
-use crate::builders::{a_charge, a_payment, start};
+use crate::builders::{a_charge, a_payment, a_payout, a_return_id, start};
 
 /// Who comes second learns who was first, and leaves nothing.
 pub async fn a_value_has_one_owner(h: &mut Harness) {
@@ -27,19 +29,28 @@ pub async fn kinds_and_accounts_do_not_share_values(h: &mut Harness) {
     let (one, other) = (h.account().await, h.account().await);
     let txid = a_charge(one.id).txid;
     let text = ExternalId::parse(txid.as_str()).unwrap();
+    let pix = a_payment(1).end_to_end_id;
+    let of_pix = ExternalId::parse(pix.as_str()).unwrap();
     let keys = [
         ReservationKey::Email(txid.to_string()),
         ReservationKey::ChargeExternalId(one.id, text.clone()),
-        ReservationKey::ChargeExternalId(other.id, text),
+        ReservationKey::ChargeExternalId(other.id, text.clone()),
+        ReservationKey::PayoutExternalId(one.id, text.clone()),
+        ReservationKey::PayoutExternalId(other.id, text.clone()),
+        ReservationKey::RefundExternalId(one.id, text.clone()),
+        ReservationKey::RefundExternalId(other.id, text),
+        ReservationKey::IdEnvio(IdEnvio::parse(txid.as_str()).unwrap()),
         ReservationKey::Txid(txid),
+        ReservationKey::ReturnId(ReturnId::parse(pix.as_str()).unwrap()),
+        ReservationKey::RefundExternalId(one.id, of_pix),
+        ReservationKey::EndToEndId(pix),
     ];
-    for (key, owner) in keys.iter().zip(["a", "b", "c", "d"]) {
+    for (place, key) in keys.iter().enumerate() {
         assert_eq!(h.store.find_owner(key).await.unwrap(), None);
-        h.good(reserve(&[key], one.id, owner)).await;
+        h.good(reserve(&[key], one.id, &place.to_string())).await;
     }
-    for (key, owner) in keys.iter().zip(["a", "b", "c", "d"]) {
-        let found = h.store.find_owner(key).await.unwrap();
-        assert_eq!(found.as_deref(), Some(owner));
+    for (place, key) in keys.iter().enumerate() {
+        assert_eq!(h.store.find_owner(key).await.unwrap(), Some(place.to_string()));
     }
 }
 
@@ -51,9 +62,16 @@ pub async fn external_ids_differ_in_every_character(h: &mut Harness) {
     let texts = texts.map(str::to_owned).into_iter();
     for text in texts.chain(["x", "X"].map(|last| format!("{long}{last}"))) {
         let external_id = ExternalId::parse(&text).unwrap();
-        let key = ReservationKey::ChargeExternalId(account.id, external_id);
-        h.good(reserve(&[&key], account.id, &text)).await;
-        assert_eq!(h.store.find_owner(&key).await.unwrap(), Some(text));
+        let keys = [
+            ReservationKey::ChargeExternalId(account.id, external_id.clone()),
+            ReservationKey::PayoutExternalId(account.id, external_id.clone()),
+            ReservationKey::RefundExternalId(account.id, external_id),
+        ];
+        for key in keys {
+            let owner = format!("{} {text}", key.space());
+            h.good(reserve(&[&key], account.id, &owner)).await;
+            assert_eq!(h.store.find_owner(&key).await.unwrap(), Some(owner));
+        }
     }
 }
 
@@ -100,14 +118,18 @@ pub async fn giving_back_does_not_help_the_same_change_set(h: &mut Harness) {
 }
 
 /// One value of each kind, never used before.
-fn keys(account: AccountId) -> [ReservationKey; 4] {
+fn keys(account: AccountId) -> [ReservationKey; 8] {
     let charge = a_charge(account);
     let external_id = ExternalId::parse(&charge.id.to_string()).unwrap();
     [
         ReservationKey::Email(format!("{}@shop.example", charge.txid)),
-        ReservationKey::ChargeExternalId(account, external_id),
+        ReservationKey::ChargeExternalId(account, external_id.clone()),
         ReservationKey::Txid(charge.txid),
         ReservationKey::EndToEndId(a_payment(1).end_to_end_id),
+        ReservationKey::PayoutExternalId(account, external_id.clone()),
+        ReservationKey::RefundExternalId(account, external_id),
+        ReservationKey::IdEnvio(a_payout(account).id_envio()),
+        ReservationKey::ReturnId(a_return_id()),
     ]
 }
 

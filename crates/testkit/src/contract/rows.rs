@@ -9,7 +9,7 @@ use jiff::Timestamp;
 
 use super::Harness;
 use super::harness::after_s;
-use crate::builders::{a_charge, fresh, in_status, issued, pending_charge, steps, terms};
+use crate::builders::{a_charge, a_split, fresh, in_status, issued, pending_charge, steps, terms};
 
 /// Inserted in each state, it is read as version 1, by its id and by its name upstream.
 pub async fn charges_come_back_in_every_state(h: &mut Harness) {
@@ -95,6 +95,7 @@ fn extreme_terms() -> Vec<(ChargeTerms, Timestamp)> {
         expires_in_s: MAX_EXPIRES_IN_S,
         external_id: Some(ExternalId::parse(&longest).unwrap()),
         postback_url: Some("https://loja.example/?a=b&c=%20#é".repeat(15)),
+        split: a_split(&["99.9996", "0.0001", "0.0001", "0.0001", "0.0001"].map(|percentage| (fresh(), percentage))),
         origin: Origin::Manual,
     };
     let empty = ChargeTerms {
@@ -106,6 +107,7 @@ fn extreme_terms() -> Vec<(ChargeTerms, Timestamp)> {
         expires_in_s: MIN_EXPIRES_IN_S,
         external_id: Some(ExternalId::parse(" ").unwrap()),
         postback_url: Some(String::new()),
+        split: a_split(&[(fresh(), "100")]),
         origin: Origin::Api,
     };
     let early = Timestamp::from_microsecond(1).unwrap();

@@ -6,7 +6,7 @@ use cais_ports::{ChangeSet, CommitError, Write};
 use super::Harness;
 use super::harness::{all_at_once, hold};
 use super::probe::{refused_without_a_trace, take};
-use crate::builders::{a_key, a_notice, in_status, start, steps};
+use crate::builders::{a_key, a_notice, a_payout, a_refund, a_release, in_status, pending_charge, start, steps};
 
 /// Claim, reservations, versions, cover: of all that is wrong the first is named.
 pub async fn checks_come_in_the_documented_order(h: &mut Harness) {
@@ -50,20 +50,30 @@ pub async fn a_stale_change_leaves_nothing(h: &mut Harness) {
     assert_eq!(stored, Some(charge));
 }
 
-/// Accounts, keys and notices as well.
+/// Accounts, keys, notices, payouts, refunds and releases as well.
 pub async fn every_kind_of_record_is_guarded(h: &mut Harness) {
     let mut account = h.account().await;
     let (mut key, mut notice) = (a_key(account.id), a_notice());
     h.good(steps::add_key(&key)).await;
     h.good(steps::receive(&notice)).await;
+    let mut payout = h.payout(a_payout(account.id)).await;
+    let mut refund = h.refund(a_refund(&pending_charge(account.id))).await;
+    let mut release = a_release(account.id, 100, start());
+    h.good(steps::write(Write::InsertRelease(Box::new(release.clone())), start())).await;
     for (version, good) in [(0, false), (1, true), (1, false), (2, true)] {
         account.version = version;
         key.version = version;
         notice.version = version;
+        payout.version = version;
+        refund.version = version;
+        release.version = version;
         let writes = [
             Write::UpdateAccount(Box::new(account.clone())),
             Write::UpdateKey(Box::new(key.clone())),
             Write::UpdateNotice(Box::new(notice.clone())),
+            Write::UpdatePayout(Box::new(payout.clone())),
+            Write::UpdateRefund(Box::new(refund.clone())),
+            Write::UpdateRelease(Box::new(release.clone())),
         ];
         for write in writes {
             let outcome = h.commit(steps::write(write.clone(), start())).await;

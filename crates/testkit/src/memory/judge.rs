@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 
 use cais_domain::end_to_end_id::EndToEndId;
-use cais_domain::ids::{AccountId, ChargeId, KeyId, NoticeId};
+use cais_domain::ids::{AccountId, ChargeId, EntryId, KeyId, NoticeId, PayoutId, RefundId};
 use cais_domain::ledger::{Cover, LedgerAccount, Transfer};
 use cais_domain::money::Money;
 use cais_ports::{ChangeSet, ClaimChange, CommitError, ReservationKey, Write};
 
 use super::state::{Entry, State};
+use crate::builders::fresh;
 
 /// Judges all of it; what it moves comes back as entries with their running balances.
 pub(super) fn judge(state: &State, change: &ChangeSet) -> Result<Vec<Entry>, CommitError> {
@@ -57,6 +58,9 @@ enum Record {
     Key(KeyId),
     Charge(ChargeId),
     Payment(EndToEndId),
+    Release(EndToEndId),
+    Payout(PayoutId),
+    Refund(RefundId),
     Notice(NoticeId),
 }
 
@@ -70,6 +74,12 @@ fn target(write: &Write) -> (Record, Option<i64>) {
         Write::InsertCharge(charge) => (Record::Charge(charge.id), None),
         Write::UpdateCharge(charge) => (Record::Charge(charge.id), Some(charge.version)),
         Write::InsertPayment(paid) => (Record::Payment(paid.payment.end_to_end_id.clone()), None),
+        Write::InsertRelease(release) => (Record::Release(release.end_to_end_id.clone()), None),
+        Write::UpdateRelease(release) => (Record::Release(release.end_to_end_id.clone()), Some(release.version)),
+        Write::InsertPayout(payout) => (Record::Payout(payout.id), None),
+        Write::UpdatePayout(payout) => (Record::Payout(payout.id), Some(payout.version)),
+        Write::InsertRefund(refund) => (Record::Refund(refund.id), None),
+        Write::UpdateRefund(refund) => (Record::Refund(refund.id), Some(refund.version)),
         Write::InsertNotice(notice) => (Record::Notice(notice.id), None),
         Write::UpdateNotice(notice) => (Record::Notice(notice.id), Some(notice.version)),
     }
@@ -81,6 +91,9 @@ fn stored_version(state: &State, record: &Record) -> Option<i64> {
         Record::Key(id) => state.keys.get(id).map(|key| key.version),
         Record::Charge(id) => state.charges.get(id).map(|charge| charge.version),
         Record::Payment(id) => state.payments.get(id).map(|_| 1),
+        Record::Release(id) => state.releases.get(id).map(|release| release.version),
+        Record::Payout(id) => state.payouts.get(id).map(|payout| payout.version),
+        Record::Refund(id) => state.refunds.get(id).map(|refund| refund.version),
         Record::Notice(id) => state.notices.get(id).map(|notice| notice.version),
     }
 }
@@ -137,6 +150,7 @@ fn entry(
     balance_after: Money,
 ) -> Entry {
     Entry {
+        id: next_id(),
         account: account.clone(),
         amount,
         balance_after,
@@ -145,6 +159,11 @@ fn entry(
         end_to_end_id: transfer.end_to_end_id.clone(),
         at: change.at,
     }
+}
+
+/// An id of an entry, greater than every one before, and beside all that a source of identifiers for tests gives.
+fn next_id() -> EntryId {
+    fresh::<cais_domain::ids::kind::Entry>().succ()
 }
 
 fn corrupt(why: &(impl ToString + ?Sized)) -> CommitError {

@@ -3,14 +3,16 @@
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
+use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::ids::AccountId;
-use cais_domain::ledger::LedgerAccount;
+use cais_domain::ledger::{EntryKind, LedgerAccount, SystemAccount};
 use cais_domain::money::Money;
 use cais_ports::{LedgerDifference, LedgerReport, Maintenance, NoticeState, Pruned, QueryError};
 use jiff::Timestamp;
 
 use super::MemoryStore;
-use super::state::State;
+use super::money_rules;
+use super::state::{Entry, State};
 
 #[async_trait]
 impl Maintenance for MemoryStore {
@@ -24,6 +26,7 @@ impl Maintenance for MemoryStore {
         rebuild_balances(&state, &mut report);
         judge_payments(&state, &mut report);
         judge_sequences(&state, &mut report);
+        money_rules::judge(&state, &mut report);
         Ok(report)
     }
 
@@ -52,53 +55,78 @@ fn rebuild_balances(state: &State, report: &mut LedgerReport) {
     let mut sums: BTreeMap<&LedgerAccount, i128> = BTreeMap::new();
     for entry in &state.entries {
         let sum = sums.entry(&entry.account).or_default();
-        *sum = sum.saturating_add(i128::from(entry.amount.centavos()));
-        compare(report, &format!("running balance of {}", entry.account), *sum, entry.balance_after);
+        *sum = sum.saturating_add(centavos(entry.amount));
+        compare(report, &format!("running balance of {}", entry.account), *sum, centavos(entry.balance_after));
     }
     for (account, stored) in &state.balances {
         let sum = sums.remove(account).unwrap_or_default();
-        compare(report, &format!("balance of {account}"), sum, *stored);
+        compare(report, &format!("balance of {account}"), sum, centavos(*stored));
         if matches!(account, LedgerAccount::Merchant(..)) && stored.is_negative() {
-            compare(report, &format!("no debt of {account}"), 0, *stored);
+            compare(report, &format!("no debt of {account}"), 0, centavos(*stored));
         }
     }
     for (account, sum) in sums {
-        compare(report, &format!("balance of {account}"), sum, Money::ZERO);
+        compare(report, &format!("balance of {account}"), sum, 0);
     }
-    let all = state.balances.values().map(|balance| i128::from(balance.centavos()));
-    if all.sum::<i128>() != 0 {
-        compare(report, "sum of all balances", 0, Money::from_centavos(1));
+    let all = state.balances.values().map(|balance| centavos(*balance));
+    compare(report, "sum of all balances", 0, all.sum());
+}
+
+/// Every payment was credited in full, once: what left settlement for it is its amount. Nothing was credited without one.
+fn judge_payments(state: &State, report: &mut LedgerReport) {
+    let mut credited: BTreeMap<&EndToEndId, i128> = BTreeMap::new();
+    for entry in state.entries.iter().filter(|entry| credits(entry)) {
+        if let Some(end_to_end_id) = &entry.end_to_end_id {
+            let sum = credited.entry(end_to_end_id).or_default();
+            *sum = sum.saturating_sub(centavos(entry.amount));
+        }
+    }
+    for paid in state.payments.values() {
+        let end_to_end_id = &paid.payment.end_to_end_id;
+        let credited = credited.remove(end_to_end_id).unwrap_or_default();
+        compare(report, &format!("credit of payment {end_to_end_id}"), centavos(paid.payment.amount), credited);
+    }
+    for (end_to_end_id, sum) in credited {
+        compare(report, &format!("credit without payment {end_to_end_id}"), 0, sum);
     }
 }
 
-fn judge_payments(state: &State, report: &mut LedgerReport) {
-    for paid in state.payments.values() {
-        let own = state.entries.iter().filter(|entry| {
-            entry.end_to_end_id.as_ref() == Some(&paid.payment.end_to_end_id) && entry.amount.is_positive()
-        });
-        let credited = own.map(|entry| i128::from(entry.amount.centavos())).sum();
-        let what = format!("credit of payment {}", paid.payment.end_to_end_id);
-        compare(report, &what, credited, paid.payment.amount);
-    }
+/// Whether it is the settlement side of money that a Pix brought. What came back of a payout left settlement as well, under
+/// an end-to-end id that may even be that of a payment to another account of ours.
+fn credits(entry: &Entry) -> bool {
+    let from_settlement = matches!(entry.account, LedgerAccount::System(SystemAccount::Settlement(_), _));
+    let brought = match entry.kind {
+        EntryKind::Charge | EntryKind::ExtraPayment | EntryKind::Fee | EntryKind::Split => true,
+        EntryKind::Release
+        | EntryKind::Payout
+        | EntryKind::PayoutFailed
+        | EntryKind::PayoutReversed
+        | EntryKind::Refund
+        | EntryKind::RefundFailed => false,
+    };
+    from_settlement && brought && entry.amount.is_negative()
 }
 
 fn judge_sequences(state: &State, report: &mut LedgerReport) {
     for (account, events) in &state.events {
         for (expected, event) in (1_i128..).zip(events) {
-            let stored = Money::from_centavos(event.sequence);
+            let stored = i128::from(event.sequence);
             compare(report, &format!("event sequence of {account}"), expected, stored);
         }
     }
 }
 
-fn compare(report: &mut LedgerReport, what: &str, expected: i128, stored: Money) {
-    if expected != i128::from(stored.centavos()) {
-        report.differences.push(LedgerDifference {
-            what: what.to_owned(),
-            expected: i64::try_from(expected).unwrap_or(i64::MAX),
-            stored: stored.centavos(),
-        });
+/// Reports it unless what is stored is what is expected.
+pub(super) fn compare(report: &mut LedgerReport, what: &str, expected: i128, stored: i128) {
+    let cut = |number: i128| i64::try_from(number).unwrap_or(i64::MAX);
+    if expected != stored {
+        let (expected, stored) = (cut(expected), cut(stored));
+        report.differences.push(LedgerDifference { what: what.to_owned(), expected, stored });
     }
+}
+
+pub(super) fn centavos(amount: Money) -> i128 {
+    i128::from(amount.centavos())
 }
 
 fn length(count: usize) -> u64 {
@@ -128,6 +156,10 @@ mod tests {
         let lost = store.state().entries.pop();
         assert!(!store.verify_ledger().await.unwrap().differences.is_empty());
         store.state().entries.extend(lost);
+        assert_eq!(store.verify_ledger().await.unwrap().differences, []);
+        let unpaid = store.state().payments.pop_first();
+        assert!(!store.verify_ledger().await.unwrap().differences.is_empty());
+        store.state().payments.extend(unpaid);
         assert_eq!(store.verify_ledger().await.unwrap().differences, []);
         for event in store.state().events.values_mut().flatten() {
             event.sequence = 2;

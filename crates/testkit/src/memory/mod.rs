@@ -2,8 +2,13 @@
 
 mod judge;
 mod maintenance;
+mod money_out;
+mod money_rules;
 mod queries;
+mod reconciliation;
 mod state;
+mod statement;
+mod timeline;
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -14,6 +19,9 @@ use cais_domain::ids::AccountId;
 use cais_domain::ledger::LedgerAccount;
 use cais_domain::money::Money;
 use cais_domain::payment::CreditedPayment;
+use cais_domain::payout::Payout;
+use cais_domain::refund::Refund;
+use cais_domain::release::Release;
 use cais_ports::{ChangeSet, Claim, CommitError, Committed, Notice, QueryError, Store};
 
 use state::State;
@@ -93,6 +101,24 @@ impl MemoryStore {
     #[must_use]
     pub fn payments(&self) -> Vec<CreditedPayment> {
         self.state().payments.values().cloned().collect()
+    }
+
+    /// Every payout in whatever state, oldest first.
+    #[must_use]
+    pub fn payouts(&self) -> Vec<Payout> {
+        self.state().payouts.values().cloned().collect()
+    }
+
+    /// Every refund in whatever state, oldest first.
+    #[must_use]
+    pub fn refunds(&self) -> Vec<Refund> {
+        self.state().refunds.values().cloned().collect()
+    }
+
+    /// Every release, made or not, by end-to-end id.
+    #[must_use]
+    pub fn releases(&self) -> Vec<Release> {
+        self.state().releases.values().cloned().collect()
     }
 
     /// Every notice in whatever state, oldest first.

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use cais_domain::account::Account;
 use cais_domain::api_key::KeyPrefix;
 use cais_domain::charge::{Charge, ChargeState};
-use cais_domain::ids::{AccountId, ChargeId, Id, IdKind};
+use cais_domain::ids::{AccountId, ChargeId};
 use cais_domain::ledger::{Bucket, LedgerAccount};
 use cais_domain::txid::Txid;
 use cais_ports::{
@@ -35,7 +35,7 @@ impl ChargeQueries for MemoryStore {
         let state = self.read()?;
         let newest_first = state.charges.values().rev();
         let visible = newest_first.filter(|charge| charge.account == account && charge.is_visible());
-        Ok(cut(visible, page, |charge| charge.id))
+        Ok(cut(visible.cloned(), page, |charge| charge.id))
     }
 
     async fn list_overdue_charges(&self, before: Timestamp, limit: u32) -> Result<Vec<Charge>, QueryError> {
@@ -88,7 +88,7 @@ impl AccountQueries for MemoryStore {
 
     async fn list_accounts(&self, page: PageRequest<AccountId>) -> Result<Page<Account>, QueryError> {
         let state = self.read()?;
-        Ok(cut(state.accounts.values().rev(), page, |account| account.id))
+        Ok(cut(state.accounts.values().rev().cloned(), page, |account| account.id))
     }
 }
 
@@ -139,19 +139,15 @@ impl NoticeQueries for MemoryStore {
 }
 
 /// One page of rows that come newest first.
-fn cut<'a, T: Clone + 'a, K: IdKind>(
-    rows: impl Iterator<Item = &'a T>,
-    page: PageRequest<Id<K>>,
-    id: impl Fn(&T) -> Id<K>,
-) -> Page<T> {
+pub(super) fn cut<T, I: Ord>(rows: impl Iterator<Item = T>, page: PageRequest<I>, id: impl Fn(&T) -> I) -> Page<T> {
     let after = page.starting_after;
-    let mut older = rows.filter(|row| after.is_none_or(|after| id(row) < after));
-    let rows = older.by_ref().take(count(page.limit)).cloned().collect();
+    let mut older = rows.filter(|row| after.as_ref().is_none_or(|after| id(row) < *after));
+    let rows = older.by_ref().take(count(page.limit)).collect();
     Page { rows, has_more: older.next().is_some() }
 }
 
 /// The rows that are due, the longest overdue first.
-fn oldest_due<'a, T: Clone + 'a>(
+pub(super) fn oldest_due<'a, T: Clone + 'a>(
     rows: impl Iterator<Item = &'a T>,
     due: impl Fn(&T) -> Option<Timestamp>,
     limit: u32,
@@ -162,6 +158,6 @@ fn oldest_due<'a, T: Clone + 'a>(
     waiting.into_iter().map(|(_, row)| row.clone()).collect()
 }
 
-fn count(limit: u32) -> usize {
+pub(super) fn count(limit: u32) -> usize {
     usize::try_from(limit).unwrap_or(usize::MAX)
 }

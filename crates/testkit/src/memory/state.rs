@@ -5,10 +5,13 @@ use std::collections::BTreeMap;
 use cais_domain::account::Account;
 use cais_domain::charge::Charge;
 use cais_domain::end_to_end_id::EndToEndId;
-use cais_domain::ids::{AccountId, ChargeId, KeyId, NoticeId};
+use cais_domain::ids::{AccountId, ChargeId, EntryId, KeyId, NoticeId, PayoutId, RefundId};
 use cais_domain::ledger::{EntryKind, LedgerAccount};
 use cais_domain::money::Money;
 use cais_domain::payment::CreditedPayment;
+use cais_domain::payout::Payout;
+use cais_domain::refund::Refund;
+use cais_domain::release::Release;
 use cais_ports::{
     ApiKeyRecord, ChangeSet, Claim, ClaimChange, ClaimRef, Committed, NewClaim, NewEvent, Notice, Reservation,
     ReservationKey, Write,
@@ -18,6 +21,8 @@ use jiff::Timestamp;
 /// One side of a transfer, as the statement shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
+    /// Its identifier, greater than those of all entries before it.
+    pub id: EntryId,
     /// Whose balance moved.
     pub account: LedgerAccount,
     /// By how much; a debit is negative.
@@ -52,6 +57,9 @@ pub(super) struct State {
     pub(super) keys: BTreeMap<KeyId, ApiKeyRecord>,
     pub(super) charges: BTreeMap<ChargeId, Charge>,
     pub(super) payments: BTreeMap<EndToEndId, CreditedPayment>,
+    pub(super) releases: BTreeMap<EndToEndId, Release>,
+    pub(super) payouts: BTreeMap<PayoutId, Payout>,
+    pub(super) refunds: BTreeMap<RefundId, Refund>,
     pub(super) notices: BTreeMap<NoticeId, Notice>,
     pub(super) balances: BTreeMap<LedgerAccount, Money>,
     pub(super) entries: Vec<Entry>,
@@ -148,11 +156,46 @@ impl State {
             Write::UpdateCharge(charge) => {
                 if let Some(stored) = self.charges.get_mut(&charge.id) {
                     stored.state = charge.state;
+                    stored.refunds = charge.refunds;
+                    stored.open_infractions = charge.open_infractions;
                     stored.version = stored.version.saturating_add(1);
                 }
             }
             Write::InsertPayment(paid) => {
                 self.payments.insert(paid.payment.end_to_end_id.clone(), *paid);
+            }
+            Write::InsertRelease(release) => {
+                self.releases.insert(release.end_to_end_id.clone(), Release { version: 1, ..*release });
+            }
+            Write::UpdateRelease(release) => {
+                if let Some(stored) = self.releases.get_mut(&release.end_to_end_id) {
+                    stored.released_at = release.released_at;
+                    stored.version = stored.version.saturating_add(1);
+                }
+            }
+            Write::InsertPayout(payout) => {
+                self.payouts.insert(payout.id, Payout { version: 1, ..*payout });
+            }
+            Write::UpdatePayout(payout) => {
+                if let Some(stored) = self.payouts.get_mut(&payout.id) {
+                    stored.recipient = payout.recipient;
+                    stored.returned = payout.returned;
+                    stored.state = payout.state;
+                    stored.due_at = payout.due_at;
+                    stored.attempts = payout.attempts;
+                    stored.version = stored.version.saturating_add(1);
+                }
+            }
+            Write::InsertRefund(refund) => {
+                self.refunds.insert(refund.id, Refund { version: 1, ..*refund });
+            }
+            Write::UpdateRefund(refund) => {
+                if let Some(stored) = self.refunds.get_mut(&refund.id) {
+                    stored.state = refund.state;
+                    stored.due_at = refund.due_at;
+                    stored.attempts = refund.attempts;
+                    stored.version = stored.version.saturating_add(1);
+                }
             }
             Write::InsertNotice(notice) => {
                 self.notices.insert(notice.id, Notice { version: 1, ..*notice });

@@ -2,11 +2,10 @@
 
 use cais_domain::charge::ChargeStatus;
 use cais_domain::ids::ChargeId;
-use cais_ports::{ChangeSet, Claim, ClaimChange, CommitError, NewClaim, StoredAnswer};
-use jiff::Timestamp;
 
 use super::create::{CreateCharge, CreateChargeError};
 use crate::answer::Answer;
+use crate::idempotency::remember;
 use crate::ports::Ports;
 use crate::trouble::{RETRY_AFTER_S, Trouble};
 
@@ -31,52 +30,7 @@ pub(super) async fn existing(
                 return Err(CreateChargeError::ExternalIdConflict);
             }
             let body = ports.representation.charge(&charge);
-            remember(ports, command, owner, body).await.map(Some)
+            Ok(Some(remember(ports, &command.call(), owner, 200, body).await?))
         }
-    }
-}
-
-/// Keeps the answer 200 under the call's key, so that a repeat gets the same bytes.
-async fn remember(
-    ports: &Ports,
-    command: &CreateCharge,
-    owner: &str,
-    body: Vec<u8>,
-) -> Result<Answer, CreateChargeError> {
-    let now = ports.clock.now();
-    let answer = StoredAnswer { status: 200, request: command.request, body };
-    let take = ClaimChange::Take(NewClaim {
-        name: command.claim_name(),
-        fingerprint: command.fingerprint,
-        resource: owner.to_owned(),
-        lease_until: now,
-        answer: Some(answer.clone()),
-    });
-    let Some(claim) = keep(ports, take, now).await? else { return Ok(Answer::fresh(200, answer.body)) };
-    if claim.fingerprint != command.fingerprint {
-        return Err(CreateChargeError::KeyConflict);
-    }
-    if let Some(stored) = claim.answer {
-        return Ok(Answer::replayed(stored));
-    }
-    if claim.lease_until > now {
-        return Err(CreateChargeError::KeyInProgress { retry_after_s: RETRY_AFTER_S });
-    }
-    // A creation of this key was given up; the charge that has the external id now is its answer.
-    let late = ClaimChange::Answer { name: claim.name, fence: claim.fence, answer: answer.clone() };
-    match keep(ports, late, now).await? {
-        None => Ok(Answer::fresh(200, answer.body)),
-        Some(Claim { answer: Some(stored), .. }) => Ok(Answer::replayed(stored)),
-        Some(Claim { answer: None, .. }) => Err(CreateChargeError::KeyInProgress { retry_after_s: RETRY_AFTER_S }),
-    }
-}
-
-/// Changes a claim alone; the claim as it stands when it is another's.
-async fn keep(ports: &Ports, claim: ClaimChange, now: Timestamp) -> Result<Option<Claim>, Trouble> {
-    let change = ChangeSet { claim: Some(claim), ..ChangeSet::new(now) };
-    match ports.store.commit(change).await {
-        Ok(_) => Ok(None),
-        Err(CommitError::Claimed { claim }) => Ok(Some(*claim)),
-        Err(error) => Err(error.into()),
     }
 }

@@ -4,15 +4,14 @@ use std::time::Duration;
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::charge::{Charge, Issued, Step};
-use cais_domain::ids::RequestId;
 use cais_ports::{
-    Acquirer, AcquirerError, ChangeSet, ChargeOrder, ClaimChange, ClaimRef, CommitError, IssueError, ReservationKey,
-    StoredAnswer, UpstreamCharge, UpstreamStatus, Write,
+    Acquirer, AcquirerError, ChangeSet, ChargeOrder, Claim, CommitError, IssueError, ReservationKey, UpstreamCharge,
+    UpstreamStatus, Write,
 };
-use jiff::{SignedDuration, Timestamp};
 
 use super::sync::{apply, reread};
 use crate::answer::Answer;
+use crate::idempotency::{Holding, of_the_other};
 use crate::ports::Ports;
 use crate::trouble::{DECISIONS, Trouble};
 
@@ -20,8 +19,6 @@ use crate::trouble::{DECISIONS, Trouble};
 const UPSTREAM_BUDGET: Duration = Duration::from_secs(7);
 /// The part of it that is kept for a look upstream, when a creation that is asked for again is refused.
 const LOOK_BUDGET: Duration = Duration::from_secs(2);
-/// The longest pause between two attempts of a worker to finish a creation, in seconds.
-const MAX_PAUSE_S: i64 = 300;
 
 /// A creation that is under way, and the right to finish it.
 #[derive(Debug, Clone)]
@@ -29,11 +26,7 @@ pub(super) struct Creation {
     /// The charge, in state `Creating`, or later when somebody else finished it.
     pub charge: Charge,
     /// The claim it is made under.
-    pub name: ClaimRef,
-    /// The fence with which the claim is held.
-    pub fence: i64,
-    /// The request that is answered.
-    pub request: RequestId,
+    pub holding: Holding,
     /// Whether its acquirer may have it already: then nobody else is asked.
     pub asked_before: bool,
 }
@@ -131,7 +124,7 @@ async fn issued(
         };
         let body = ports.representation.charge(&charge);
         let mut change = ChangeSet::new(ports.clock.now());
-        change.claim = Some(creation.answers(body.clone()));
+        change.claim = Some(creation.holding.answers(201, body.clone()));
         change.writes.push(Write::UpdateCharge(Box::new(charge.clone())));
         match ports.store.commit(change).await {
             Ok(_) => {
@@ -143,7 +136,7 @@ async fn issued(
                 return Ok(Outcome::Answered(Answer::fresh(201, body)));
             }
             Err(CommitError::Stale) => creation.charge = reread(ports, &creation.charge).await?,
-            Err(CommitError::Claimed { claim }) => return Ok(taken_over(claim.answer)),
+            Err(CommitError::Claimed { claim }) => return Ok(taken_over(*claim)),
             Err(error) => return Err(error.into()),
         }
     }
@@ -154,10 +147,10 @@ async fn issued(
 async fn answer(ports: &Ports, creation: Creation) -> Result<Outcome, Trouble> {
     let body = ports.representation.charge(&creation.charge);
     let mut change = ChangeSet::new(ports.clock.now());
-    change.claim = Some(creation.answers(body.clone()));
+    change.claim = Some(creation.holding.answers(201, body.clone()));
     match ports.store.commit(change).await {
         Ok(_) => Ok(Outcome::Answered(Answer::fresh(201, body))),
-        Err(CommitError::Claimed { claim }) => Ok(taken_over(claim.answer)),
+        Err(CommitError::Claimed { claim }) => Ok(taken_over(*claim)),
         Err(error) => Err(error.into()),
     }
 }
@@ -165,7 +158,7 @@ async fn answer(ports: &Ports, creation: Creation) -> Result<Outcome, Trouble> {
 async fn give_up(ports: &Ports, creation: Creation) -> Result<Outcome, Trouble> {
     let now = ports.clock.now();
     let mut change = ChangeSet::new(now);
-    change.claim = Some(creation.releases(None));
+    change.claim = Some(creation.holding.releases());
     if let Some(external_id) = creation.charge.terms.external_id.clone() {
         change.unreserve.push(ReservationKey::ChargeExternalId(creation.charge.account, external_id));
     }
@@ -174,7 +167,7 @@ async fn give_up(ports: &Ports, creation: Creation) -> Result<Outcome, Trouble> 
     }
     match ports.store.commit(change).await {
         Ok(_) => Ok(Outcome::Abandoned),
-        Err(CommitError::Claimed { claim }) => Ok(taken_over(claim.answer)),
+        Err(CommitError::Claimed { claim }) => Ok(taken_over(*claim)),
         Err(error) => Err(error.into()),
     }
 }
@@ -182,26 +175,19 @@ async fn give_up(ports: &Ports, creation: Creation) -> Result<Outcome, Trouble> 
 async fn leave(ports: &Ports, creation: Creation, acquirer: AcquirerName) -> Result<Outcome, Trouble> {
     let now = ports.clock.now();
     let mut change = ChangeSet::new(now);
-    change.claim = Some(creation.releases(Some(pause(now, creation.fence))));
+    change.claim = Some(creation.holding.postpones(now));
     if let Step::Taken { charge, .. } = creation.charge.clone().ask(acquirer)? {
         change.writes.push(Write::UpdateCharge(Box::new(charge)));
     }
     match ports.store.commit(change).await {
         Ok(_) => Ok(Outcome::Unknown),
-        Err(CommitError::Claimed { claim }) => Ok(taken_over(claim.answer)),
+        Err(CommitError::Claimed { claim }) => Ok(taken_over(*claim)),
         Err(error) => Err(error.into()),
     }
 }
 
-/// When a worker tries again: 2 s after the first attempt, then ever later.
-fn pause(now: Timestamp, fence: i64) -> Timestamp {
-    let doublings = u32::try_from(fence.clamp(1, 16)).unwrap_or(1);
-    let seconds = 1_i64.checked_shl(doublings).unwrap_or(MAX_PAUSE_S).min(MAX_PAUSE_S);
-    now.saturating_add(SignedDuration::from_secs(seconds)).unwrap_or(Timestamp::MAX)
-}
-
-fn taken_over(stored: Option<StoredAnswer>) -> Outcome {
-    stored.map_or(Outcome::TakenOver, |stored| Outcome::Answered(Answer::replayed(stored)))
+fn taken_over(claim: Claim) -> Outcome {
+    of_the_other(claim).map_or(Outcome::TakenOver, Outcome::Answered)
 }
 
 fn order(charge: &Charge) -> ChargeOrder {
@@ -211,16 +197,5 @@ fn order(charge: &Charge) -> ChargeOrder {
         expires_in_s: charge.terms.expires_in_s,
         payer: charge.terms.payer().map(|(document, name)| (document, name.to_owned())),
         description: charge.terms.description.as_ref().map(|text| text.as_str().to_owned()),
-    }
-}
-
-impl Creation {
-    fn answers(&self, body: Vec<u8>) -> ClaimChange {
-        let answer = StoredAnswer { status: 201, request: self.request, body };
-        ClaimChange::Answer { name: self.name.clone(), fence: self.fence, answer }
-    }
-
-    fn releases(&self, due_at: Option<Timestamp>) -> ClaimChange {
-        ClaimChange::Release { name: self.name.clone(), fence: self.fence, due_at }
     }
 }

@@ -8,24 +8,19 @@ use cais_domain::fee::Operation;
 use cais_domain::idempotency_key::IdempotencyKey;
 use cais_domain::ids::{ChargeId, RequestId};
 use cais_domain::money::Money;
+use cais_domain::split::Split;
 use cais_domain::text::Text;
-use cais_ports::{
-    ChangeSet, Claim, ClaimChange, ClaimRef, CommitError, Fingerprint, NewClaim, Reservation, ReservationKey, Write,
-};
-use jiff::{SignedDuration, Timestamp};
+use cais_ports::{ChangeSet, Claim, ClaimRef, CommitError, Fingerprint, Reservation, ReservationKey, Write};
 
 use super::answer_again::existing;
 use super::complete::{Creation, Outcome, complete};
 use super::resume::take_over;
+pub use super::split::AskedShare;
+use super::split::resolve;
 use crate::answer::Answer;
+use crate::idempotency::{Call, KeepError, KeyInUse, Repeat, of_the_other};
 use crate::ports::Ports;
 use crate::trouble::{DECISIONS, RETRY_AFTER_S, Trouble};
-
-/// How long the process that took a key may be at work before another takes over.
-pub const LEASE: SignedDuration = SignedDuration::from_secs(30);
-
-/// How long the process that took a key is at work at most; one that has been for longer has died.
-const POST_WITHIN: SignedDuration = SignedDuration::from_secs(10);
 
 /// What a merchant asks for, already read and within the contract's limits.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,8 +39,8 @@ pub struct NewCharge {
     pub external_id: Option<ExternalId>,
     /// Where its events go besides the subscribed endpoints.
     pub postback_url: Option<String>,
-    /// Whether it is to be divided among accounts.
-    pub split_asked: bool,
+    /// Who is to share in it; nobody when empty.
+    pub split: Vec<AskedShare>,
 }
 
 /// A call to create a charge.
@@ -87,6 +82,12 @@ pub enum CreateChargeError {
         /// The limit.
         limit: Money,
     },
+    /// An account that is to share in it does not exist, may not, or is the creator's own.
+    #[error("the recipient of share {index} is not eligible")]
+    SplitRecipientNotEligible {
+        /// The position of the share, from 0.
+        index: usize,
+    },
     /// The external id belongs to a charge of another amount.
     #[error("the external id belongs to a charge of another amount")]
     ExternalIdConflict,
@@ -122,28 +123,45 @@ impl From<Trouble> for CreateChargeError {
     }
 }
 
+impl From<KeyInUse> for CreateChargeError {
+    fn from(error: KeyInUse) -> Self {
+        match error {
+            KeyInUse::Conflict => Self::KeyConflict,
+            KeyInUse::InProgress { retry_after_s } => Self::KeyInProgress { retry_after_s },
+        }
+    }
+}
+
+impl From<KeepError> for CreateChargeError {
+    fn from(error: KeepError) -> Self {
+        match error {
+            KeepError::Key(error) => error.into(),
+            KeepError::Store(trouble) => trouble.into(),
+        }
+    }
+}
+
 /// Creates a charge, repeats the answer of the call that did, or resumes what a call left half done.
 ///
 /// # Errors
 /// [`CreateChargeError`]; the checks come in the order of its variants.
 pub async fn create(ports: &Ports, command: CreateCharge) -> Result<Answer, CreateChargeError> {
     command.account.permit(Feature::PixIn)?;
-    if command.terms.split_asked {
+    if !command.terms.split.is_empty() && !command.account.features.contains(Feature::Split) {
         return Err(CreateChargeError::SplitDisabled);
     }
-    let limit = command.account.limits.charge;
-    let acquirer = ports.acquirers.first();
-    let (Some(acquirer), true) = (&acquirer, command.terms.amount <= limit) else {
-        return refuse(ports, &command, acquirer).await;
+    let (acquirer, split) = match clear(ports, &command).await? {
+        Ok(cleared) => cleared,
+        Err(reason) => return refuse(ports, &command, reason).await,
     };
-    // The claim, the names and the record are one commit; nearly always nobody has them, so nothing is read first.
-    let charge = open(ports, &command, acquirer)?;
+    // The claim, the names and the record are one commit; nearly always nobody has them, so they are not read first.
+    let charge = open(ports, &command, acquirer, split)?;
     for _ in 0..DECISIONS {
         match ports.store.commit(first_commit(&command, &charge)).await {
             Ok(_) => {
+                let holding = command.call().holding(charge.created_at);
                 let charge = Charge { version: charge.version.saturating_add(1), ..charge };
-                let (name, request) = (command.claim_name(), command.request);
-                return finish(ports, Creation { charge, name, fence: 1, request, asked_before: false }).await;
+                return finish(ports, Creation { charge, holding, asked_before: false }).await;
             }
             Err(CommitError::Claimed { claim }) => return repeat(ports, &command, *claim).await,
             Err(CommitError::Taken { key: ReservationKey::ChargeExternalId(..), by }) => {
@@ -157,13 +175,25 @@ pub async fn create(ports: &Ports, command: CreateCharge) -> Result<Answer, Crea
     Err(Trouble::contended().into())
 }
 
-/// A call that cannot be executed now: what was answered before still is, then the reasons in their order.
-async fn refuse(
+/// Who a new charge is sent to and who shares in it, or why none is made: the business rules first, then upstream.
+async fn clear(
     ports: &Ports,
     command: &CreateCharge,
-    acquirer: Option<AcquirerName>,
-) -> Result<Answer, CreateChargeError> {
-    let known = ports.queries.find_claim(&command.claim_name()).await.map_err(Trouble::from)?;
+) -> Result<Result<(AcquirerName, Split), CreateChargeError>, Trouble> {
+    let limit = command.account.limits.charge;
+    if command.terms.amount > limit {
+        return Ok(Err(CreateChargeError::TransactionLimit { limit }));
+    }
+    let split = match resolve(ports, &command.account, &command.terms.split).await? {
+        Ok(split) => split,
+        Err(index) => return Ok(Err(CreateChargeError::SplitRecipientNotEligible { index })),
+    };
+    Ok(ports.acquirers.first().map(|acquirer| (acquirer, split)).ok_or(CreateChargeError::AcquirerUnavailable))
+}
+
+/// A call that cannot be executed now: what was answered before still is, then the reasons in their order.
+async fn refuse(ports: &Ports, command: &CreateCharge, reason: CreateChargeError) -> Result<Answer, CreateChargeError> {
+    let known = ports.queries.find_claim(&command.call().name).await.map_err(Trouble::from)?;
     if let Some(claim) = known {
         return repeat(ports, command, claim).await;
     }
@@ -175,39 +205,26 @@ async fn refuse(
         Some(owner) => existing(ports, command, &owner).await,
         None => Ok(None),
     };
-    let limit = command.account.limits.charge;
     match known {
-        // It was within the limit of its day, and nothing new is made.
+        // It was within the rules of its day, and nothing new is made.
         Ok(Some(answer)) => Ok(answer),
-        Ok(None) | Err(_) if command.terms.amount > limit => Err(CreateChargeError::TransactionLimit { limit }),
-        Err(error) => Err(error),
-        Ok(None) => {
-            debug_assert!(acquirer.is_none(), "within the limit, only a missing acquirer leads here");
-            Err(CreateChargeError::AcquirerUnavailable)
-        }
+        Err(error) if reason == CreateChargeError::AcquirerUnavailable => Err(error),
+        Ok(None) | Err(_) => Err(reason),
     }
 }
 
 /// A call whose key is known.
 async fn repeat(ports: &Ports, command: &CreateCharge, claim: Claim) -> Result<Answer, CreateChargeError> {
-    if claim.fingerprint != command.fingerprint {
-        return Err(CreateChargeError::KeyConflict);
-    }
-    if let Some(stored) = claim.answer {
-        return Ok(Answer::replayed(stored));
-    }
-    if claim.lease_until > ports.clock.now() {
-        return Err(CreateChargeError::KeyInProgress { retry_after_s: patience(&claim, ports.clock.now()) });
-    }
+    let claim = match command.call().repeats(claim, ports.clock.now())? {
+        Repeat::Answered(answer) => return Ok(answer),
+        Repeat::Orphaned(claim) => claim,
+    };
     if ports.acquirers.first().is_none() {
         return Err(CreateChargeError::AcquirerUnavailable);
     }
     match take_over(ports, &claim, command.request).await {
         Ok(creation) => finish(ports, creation).await,
-        Err(CommitError::Claimed { claim }) => match claim.answer {
-            Some(stored) => Ok(Answer::replayed(stored)),
-            None => Err(CreateChargeError::KeyInProgress { retry_after_s: RETRY_AFTER_S }),
-        },
+        Err(CommitError::Claimed { claim }) => Ok(of_the_other(*claim)?),
         // It had been given up, and its external id has a new owner since.
         Err(CommitError::Taken { by, .. }) => match existing(ports, command, &by).await? {
             Some(answer) => Ok(answer),
@@ -217,25 +234,16 @@ async fn repeat(ports: &Ports, command: &CreateCharge, claim: Claim) -> Result<A
     }
 }
 
-/// When a repeat may find more: soon while the first request can still be at work, else when its lease is over.
-fn patience(claim: &Claim, now: Timestamp) -> u32 {
-    let left = claim.lease_until.duration_since(now);
-    if LEASE.saturating_sub(left) < POST_WITHIN {
-        return RETRY_AFTER_S;
-    }
-    u32::try_from(left.as_secs()).unwrap_or(RETRY_AFTER_S).saturating_add(1)
-}
-
 async fn finish(ports: &Ports, creation: Creation) -> Result<Answer, CreateChargeError> {
     match complete(ports, creation).await? {
         Outcome::Answered(answer) => Ok(answer),
         Outcome::Abandoned => Err(CreateChargeError::AcquirerUnavailable),
         Outcome::Unknown => Err(CreateChargeError::Unavailable { retry_after_s: RETRY_AFTER_S }),
-        Outcome::TakenOver => Err(CreateChargeError::KeyInProgress { retry_after_s: RETRY_AFTER_S }),
+        Outcome::TakenOver => Err(KeyInUse::SOON.into()),
     }
 }
 
-fn open(ports: &Ports, command: &CreateCharge, acquirer: &AcquirerName) -> Result<Charge, Trouble> {
+fn open(ports: &Ports, command: &CreateCharge, acquirer: AcquirerName, split: Split) -> Result<Charge, Trouble> {
     let asked = &command.terms;
     let fee = command.account.fees.get(Operation::PixIn).fee(asked.amount);
     let terms = ChargeTerms {
@@ -247,10 +255,11 @@ fn open(ports: &Ports, command: &CreateCharge, acquirer: &AcquirerName) -> Resul
         expires_in_s: asked.expires_in_s,
         external_id: asked.external_id.clone(),
         postback_url: asked.postback_url.clone(),
+        split,
         origin: Origin::Api,
     };
     let id = ChargeId::new(ports.ids.next_uuid());
-    Ok(Charge::open(id, command.account.id, terms, acquirer.clone(), ports.clock.now()))
+    Ok(Charge::open(id, command.account.id, terms, acquirer, ports.clock.now()))
 }
 
 fn first_commit(command: &CreateCharge, charge: &Charge) -> ChangeSet {
@@ -260,24 +269,14 @@ fn first_commit(command: &CreateCharge, charge: &Charge) -> ChangeSet {
     change.reserve.extend(command.external_id_key().map(reserve));
     change.reserve.push(reserve(ReservationKey::Txid(charge.txid.clone())));
     change.writes.push(Write::InsertCharge(Box::new(charge.clone())));
-    change.claim = Some(ClaimChange::Take(NewClaim {
-        name: command.claim_name(),
-        fingerprint: command.fingerprint,
-        resource: id,
-        lease_until: lease_from(charge.created_at),
-        answer: None,
-    }));
+    change.claim = Some(command.call().takes(id, charge.created_at));
     change
 }
 
-/// The end of a lease that begins at `now`.
-pub(super) fn lease_from(now: Timestamp) -> Timestamp {
-    now.saturating_add(LEASE).unwrap_or(Timestamp::MAX)
-}
-
 impl CreateCharge {
-    pub(super) fn claim_name(&self) -> ClaimRef {
-        ClaimRef { account: self.account.id, key: self.key.clone() }
+    pub(super) fn call(&self) -> Call {
+        let name = ClaimRef { account: self.account.id, key: self.key.clone() };
+        Call { name, fingerprint: self.fingerprint, request: self.request }
     }
 
     fn external_id_key(&self) -> Option<ReservationKey> {

@@ -6,8 +6,9 @@ use cais_domain::ids::{AccountId, ChargeId};
 use cais_ports::ReservationKey;
 use jiff::{SignedDuration, Timestamp};
 
-use super::sync::{READ_BUDGET, SyncError, SyncGate, refresh};
+use super::sync::{READ_BUDGET, SyncError, refresh};
 use crate::ports::Ports;
+use crate::sync_gate::SyncGate;
 use crate::trouble::{RETRY_AFTER_S, Trouble};
 
 /// How long a charge that expired or was cancelled is still asked for: a payment that raced its end, and whose callback was
@@ -67,7 +68,7 @@ pub async fn fetch(
 ) -> Result<Charge, FetchChargeError> {
     let charge = find(ports, account, name).await?;
     let now = ports.clock.now();
-    if !may_be_paid(&charge.state, now) || !syncs.admit(charge.id, now) {
+    if !may_be_paid(&charge.state, now) || !syncs.admit(charge.id.uuid(), now) {
         return Ok(charge);
     }
     let (stored, acquirer) = (charge.clone(), charge.state.acquirer().clone());
@@ -94,7 +95,7 @@ fn may_be_paid(state: &ChargeState, now: Timestamp) -> bool {
 }
 
 /// The stored charge of that name, if its creation is finished.
-pub(super) async fn find(ports: &Ports, account: AccountId, name: &ChargeName) -> Result<Charge, FetchChargeError> {
+pub(crate) async fn find(ports: &Ports, account: AccountId, name: &ChargeName) -> Result<Charge, FetchChargeError> {
     let id = match name {
         ChargeName::Id(id) => *id,
         ChargeName::External(external_id) => {

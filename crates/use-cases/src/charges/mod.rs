@@ -7,7 +7,8 @@ pub mod create;
 pub mod expire;
 pub mod fetch;
 pub mod list;
-pub mod resume;
+pub(crate) mod resume;
+mod split;
 pub mod sync;
 
 pub use fetch::ChargeName;

@@ -1,15 +1,13 @@
-//! Resuming creations whose process died or whose outcome was unknown.
+//! Resuming the creation of a charge whose process died or whose outcome was unknown.
 
 use cais_domain::charge::{ChargeState, Step};
 use cais_domain::ids::{ChargeId, RequestId};
-use cais_ports::{ChangeSet, Claim, ClaimChange, CommitError, Reservation, ReservationKey, Write};
-use futures_util::{StreamExt as _, stream};
+use cais_ports::{ChangeSet, Claim, CommitError, Reservation, ReservationKey, Write};
 
 use super::complete::{Creation, Outcome, complete};
-use super::create::lease_from;
+use crate::idempotency::Holding;
 use crate::ports::Ports;
 use crate::trouble::Trouble;
-use crate::work::{AT_ONCE, PASS_LIMIT, Pass, WorkError};
 
 /// Takes over a claim that nobody holds, with the charge that is made under it.
 ///
@@ -22,8 +20,8 @@ pub(super) async fn take_over(ports: &Ports, claim: &Claim, request: RequestId) 
     let mut charge = found.ok_or_else(|| unreadable("there is no such charge".to_owned()))?;
     let now = ports.clock.now();
     let mut change = ChangeSet::new(now);
-    change.claim =
-        Some(ClaimChange::Retake { name: claim.name.clone(), fence: claim.fence, lease_until: lease_from(now) });
+    let (retake, holding) = Holding::taken_over(claim, request, now);
+    change.claim = Some(retake);
     // Nobody has what was given up, so everybody may be asked.
     let asked_before = !matches!(charge.state, ChargeState::Abandoned { .. });
     if let ChargeState::Abandoned { acquirer, .. } = &charge.state {
@@ -40,39 +38,15 @@ pub(super) async fn take_over(ports: &Ports, claim: &Claim, request: RequestId) 
         }
     }
     ports.store.commit(change).await?;
-    let (name, fence) = (claim.name.clone(), claim.fence.saturating_add(1));
-    Ok(Creation { charge, name, fence, request, asked_before })
+    Ok(Creation { charge, holding, asked_before })
 }
 
-/// Finishes what is overdue, a bounded number of creations.
-///
-/// # Errors
-/// [`WorkError`] when the list of them cannot be read; trouble with one of them is logged and does not stop the others.
-pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
+/// Finishes a creation that nobody is at work on; `false` when that could not be done yet, or somebody else did it.
+pub(crate) async fn resume(ports: &Ports, claim: Claim) -> Result<bool, Trouble> {
     if ports.acquirers.first().is_none() {
         // Nobody can be asked just now; the attempts would only be counted.
-        return Ok(Pass::default());
+        return Ok(false);
     }
-    let claims = ports.queries.list_due_claims(ports.clock.now(), PASS_LIMIT).await?;
-    let listed = claims.len();
-    let done = stream::iter(claims)
-        .map(|claim| async move {
-            let resource = claim.resource.clone();
-            match resume(ports, claim).await {
-                Ok(finished) => usize::from(finished),
-                Err(trouble) => {
-                    tracing::warn!(resource, %trouble, "a creation could not be resumed");
-                    0
-                }
-            }
-        })
-        .buffer_unordered(AT_ONCE)
-        .fold(0_usize, |sum, one| async move { sum.saturating_add(one) })
-        .await;
-    Ok(Pass::of(listed, done))
-}
-
-async fn resume(ports: &Ports, claim: Claim) -> Result<bool, Trouble> {
     let request = RequestId::new(ports.ids.next_uuid());
     let creation = match take_over(ports, &claim, request).await {
         Ok(creation) => creation,

@@ -1,61 +1,26 @@
 //! Making a charge agree with what its acquirer says of it: the only place where upstream's truth becomes ours.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use cais_domain::acquirer_name::AcquirerName;
-use cais_domain::charge::{Charge, ChargeState, Issued, Step};
+use cais_domain::charge::{Charge, ChargeError, ChargeState, Issued, Step};
 use cais_domain::event::EventType;
-use cais_domain::ids::{ChargeId, EventId};
+use cais_domain::ids::EventId;
+use cais_domain::money::Money;
 use cais_domain::payment::Payment;
+use cais_domain::refund::Refund;
 use cais_ports::{
     AcquirerError, ChangeSet, CommitError, NewEvent, Reservation, ReservationKey, UpstreamCharge, UpstreamPayment,
-    UpstreamStatus, Write,
+    UpstreamProgress, UpstreamReturn, UpstreamStatus, Write,
 };
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
 use crate::ports::Ports;
+use crate::refunds;
 use crate::trouble::{DECISIONS, Trouble};
 
 /// How long a reader waits for upstream before it gets the stored state.
 pub(super) const READ_BUDGET: Duration = Duration::from_secs(3);
-/// How rarely readers of one charge make us ask upstream.
-const ASK_EVERY: SignedDuration = SignedDuration::from_secs(1);
-/// How many charges the gate remembers before it forgets the ones that may be asked again anyway.
-const REMEMBERED: usize = 65_536;
-
-/// Remembers when each charge was last asked upstream, so that readers ask at most once per second per charge.
-#[derive(Debug, Clone, Default)]
-pub struct SyncGate {
-    asked: Arc<Mutex<HashMap<ChargeId, Timestamp>>>,
-}
-
-impl SyncGate {
-    /// A gate that remembers nothing.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Whether the charge may be asked for now; if so, it is remembered.
-    #[must_use]
-    pub fn admit(&self, charge: ChargeId, now: Timestamp) -> bool {
-        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        // The clock of a sandbox moves both ways, so it is the distance that counts.
-        let recent = |at: &Timestamp| now.duration_since(*at).abs() < ASK_EVERY;
-        if asked.get(&charge).is_some_and(recent) {
-            return false;
-        }
-        if asked.len() >= REMEMBERED {
-            asked.retain(|_, at| recent(at));
-        }
-        if asked.len() < REMEMBERED {
-            asked.insert(charge, now);
-        }
-        true
-    }
-}
 
 /// Why a charge could not be made to agree with upstream.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -87,7 +52,7 @@ pub(crate) async fn refresh(
     Ok(apply(ports, charge, acquirer, &upstream).await?)
 }
 
-/// Applies what `acquirer` says of the charge: every payment is credited, once; then its status follows.
+/// Applies what `acquirer` says of the charge: every payment is credited, once; refunds and its status follow.
 ///
 /// A payment counts wherever it arrived. The status is believed only of the acquirer whose code was shown: one that has a
 /// twin of the same txid says nothing of it.
@@ -98,26 +63,66 @@ pub(crate) async fn apply(
     upstream: &UpstreamCharge,
 ) -> Result<Charge, Trouble> {
     let mut charge = adopt(ports, charge, acquirer, upstream).await?;
+    let mut refunds = Vec::new();
     for payment in &upstream.payments {
-        if payment.returned.is_positive() && stays_out(ports, &charge, payment).await? {
+        let (ours, foreign) = sort_returns(ports, &charge, acquirer, payment).await?;
+        refunds.extend(ours);
+        if foreign.is_positive() && stays_out(ports, &charge, payment, foreign).await? {
             continue;
         }
         charge = credit(ports, charge, acquirer, payment).await?;
     }
+    // What arrived first: a return that cannot be followed just now never keeps a payment from being credited.
+    if !refunds.is_empty() {
+        for (refund, upstream) in refunds {
+            refunds::sync::apply(ports, refund, upstream).await?;
+        }
+        charge = reread(ports, &charge).await?;
+    }
     if charge.state.acquirer() == acquirer { follow(ports, charge, upstream).await } else { Ok(charge) }
+}
+
+/// What goes back of a Pix: the refunds of ours, and how much was returned by somebody else.
+async fn sort_returns(
+    ports: &Ports,
+    charge: &Charge,
+    acquirer: &AcquirerName,
+    payment: &UpstreamPayment,
+) -> Result<(Vec<(Refund, UpstreamReturn)>, Money), Trouble> {
+    let (mut ours, mut foreign) = (Vec::new(), Money::ZERO);
+    for upstream in &payment.returns {
+        match refunds::sync::of_return(ports, charge, (acquirer, &payment.end_to_end_id), upstream).await? {
+            Some(refund) => ours.push((refund, upstream.clone())),
+            None => foreign = foreign.checked_add(still_goes_back(upstream)).map_err(ChargeError::from)?,
+        }
+    }
+    Ok((ours, foreign))
+}
+
+/// A return under way counts, because what goes back may not be credited meanwhile.
+fn still_goes_back(upstream: &UpstreamReturn) -> Money {
+    match upstream.progress {
+        UpstreamProgress::Processing | UpstreamProgress::Done { .. } => upstream.amount,
+        UpstreamProgress::Failed { .. } => Money::ZERO,
+    }
 }
 
 /// Whether a Pix that went back, without this service, must not be credited: all of it did, before we saw it.
 ///
 /// What went back after it was credited, or in part, is told to an operator: somebody has to settle it.
-async fn stays_out(ports: &Ports, charge: &Charge, payment: &UpstreamPayment) -> Result<bool, Trouble> {
+async fn stays_out(
+    ports: &Ports,
+    charge: &Charge,
+    payment: &UpstreamPayment,
+    returned: Money,
+) -> Result<bool, Trouble> {
     let key = ReservationKey::EndToEndId(payment.end_to_end_id.clone());
     let credited = ports.queries.find_owner(&key).await?.is_some();
     tracing::error!(
-        charge = %charge.id, end_to_end_id = %payment.end_to_end_id, returned = %payment.returned, credited,
+        charge = %charge.id, end_to_end_id = %payment.end_to_end_id, %returned, credited,
         "a Pix was returned at the acquirer: settle it with the merchant"
     );
-    Ok(!credited && payment.returned >= payment.amount)
+    Ok(!credited && returned >= payment.amount)
 }
 
 /// A charge whose creation was never confirmed to us, but which upstream has as it was ordered: it is issued.
@@ -159,9 +164,11 @@ async fn credit(
         paid_at: payment.paid_at,
         acquirer: acquirer.clone(),
     };
+    let account = ports.queries.find_account(charge.account).await?;
+    let account = account.ok_or_else(|| Trouble::Internal(format!("{}: its account is not there", charge.id)))?;
     for _ in 0..DECISIONS {
         let now = ports.clock.now();
-        let credit = charge.clone().credit(payment.clone(), now)?;
+        let credit = charge.clone().credit(payment.clone(), account.release_delay_s, now)?;
         let mut change = ChangeSet::new(now);
         change.reserve.push(Reservation {
             key: ReservationKey::EndToEndId(payment.end_to_end_id.clone()),
@@ -172,6 +179,7 @@ async fn credit(
         let after = credit.charge.unwrap_or_else(|| charge.clone());
         change.writes.push(Write::UpdateCharge(Box::new(after.clone())));
         change.writes.push(Write::InsertPayment(Box::new(credit.payment)));
+        change.writes.extend(credit.release.map(|release| Write::InsertRelease(Box::new(release))));
         change.transfers = credit.transfers;
         change.events.extend(credit.event.map(|kind| event(ports, &after, kind, now)));
         match ports.store.commit(change).await {

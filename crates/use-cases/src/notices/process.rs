@@ -2,14 +2,20 @@
 
 use std::time::Duration;
 
-use cais_ports::{AcquirerError, ChangeSet, CommitError, Notice, NoticeState, NoticedPix, ReservationKey, Write};
+use cais_domain::id_envio::IdEnvio;
+use cais_domain::payout::PayoutStatus;
+use cais_ports::{
+    AcquirerError, ChangeSet, CommitError, Notice, NoticeState, Noticed, NoticedPix, ReservationKey, Write,
+};
 use futures_util::{StreamExt as _, stream};
 use jiff::{SignedDuration, Timestamp};
 
-use crate::charges::sync::{SyncError, refresh};
+use crate::charges::sync::SyncError as ChargeSyncError;
+use crate::payouts::sync::SyncError as PayoutSyncError;
 use crate::ports::Ports;
 use crate::trouble::Trouble;
 use crate::work::{AT_ONCE, PASS_LIMIT, Pass, WorkError};
+use crate::{charges, payouts};
 
 /// How long the worker waits for upstream.
 const READ_BUDGET: Duration = Duration::from_secs(5);
@@ -18,15 +24,38 @@ const MAX_PAUSE_S: i64 = 300;
 /// Attempts before an operator has to look: about a day of them.
 const MAX_ATTEMPTS: u32 = 300;
 
-/// How many charges of one notice wait for upstream at the same time.
-const CHARGES_AT_ONCE: usize = 4;
+/// How many Pix of one notice wait for upstream at the same time.
+const NAMED_AT_ONCE: usize = 4;
+/// How often a callback for a completed payout is looked into that tells nothing new: it repeats what is known, or what came
+/// back is shown in a moment.
+const LOOKS_FOR_A_RETURN: u32 = 4;
 
-/// What became of one Pix of a notice.
+/// What became of one Pix of a notice; of several, the last in this order counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Verdict {
     /// The truth was read and applied.
     Applied,
-    /// It names nothing of ours.
+    /// It names nothing of ours, or contradicts what we know: an operator should look.
     Unmatched,
+    /// The truth was read, and may be more in a moment.
+    LookAgain,
+}
+
+/// Why the truth behind one Pix of a notice is not known.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+enum Unread {
+    /// Of a Pix that was received.
+    #[error(transparent)]
+    Charge(#[from] ChargeSyncError),
+    /// Of a Pix that was sent.
+    #[error(transparent)]
+    Payout(#[from] PayoutSyncError),
+    /// The store has no answer.
+    #[error(transparent)]
+    Store(#[from] Trouble),
+    /// Nobody can be asked.
+    #[error(transparent)]
+    Upstream(#[from] AcquirerError),
 }
 
 /// Looks into a bounded number of the notices that wait.
@@ -78,38 +107,61 @@ async fn look_into(ports: &Ports, notice: Notice) -> Result<bool, CommitError> {
     }
 }
 
-async fn judge(ports: &Ports, notice: &Notice) -> Result<NoticeState, SyncError> {
+async fn judge(ports: &Ports, notice: &Notice) -> Result<NoticeState, Unread> {
     let Some(acquirer) = ports.acquirers.named(&notice.acquirer) else {
         return Err(AcquirerError::Unavailable("it is not configured any more".to_owned()).into());
     };
-    let named = match acquirer.notice_pix(&notice.body) {
+    let named = match acquirer.notices(&notice.body) {
         Ok(named) => named,
         Err(error) => {
             tracing::warn!(notice = %notice.id, %error, "a callback cannot be read");
             return Ok(NoticeState::Unmatched);
         }
     };
-    let verdicts: Vec<Result<Verdict, SyncError>> = stream::iter(named)
-        .map(|pix| async move { look_up(ports, notice, &pix).await })
-        .buffer_unordered(CHARGES_AT_ONCE)
+    let verdicts: Vec<Result<Verdict, Unread>> = stream::iter(named)
+        .map(|named| async move {
+            match named {
+                Noticed::Received(pix) => received(ports, notice, &pix).await,
+                Noticed::Sent(id_envio) => sent(ports, notice, &id_envio).await,
+            }
+        })
+        .buffer_unordered(NAMED_AT_ONCE)
         .collect()
         .await;
     // One that cannot be read now keeps the notice waiting, but never keeps the others from being credited.
-    verdicts.into_iter().try_fold(NoticeState::Done, |state, verdict| match verdict? {
-        Verdict::Applied => Ok(state),
-        Verdict::Unmatched => Ok(NoticeState::Unmatched),
+    let counts =
+        verdicts.into_iter().try_fold(Verdict::Applied, |last, verdict| Ok::<_, Unread>(last.max(verdict?)))?;
+    Ok(match counts {
+        Verdict::Applied => NoticeState::Done,
+        Verdict::LookAgain => NoticeState::Waiting,
+        Verdict::Unmatched => NoticeState::Unmatched,
     })
 }
 
-async fn look_up(ports: &Ports, notice: &Notice, pix: &NoticedPix) -> Result<Verdict, SyncError> {
+/// A Pix that was received, or a return of it: the charge's truth tells both.
+async fn received(ports: &Ports, notice: &Notice, pix: &NoticedPix) -> Result<Verdict, Unread> {
     let charge = ports.queries.find_charge_by_txid(&pix.txid).await.map_err(Trouble::from)?;
     let Some(charge) = charge else { return Ok(Verdict::Unmatched) };
     // An acquirer that does not know a charge of ours just yet may know it in a moment: that is an error too, and waits.
-    refresh(ports, charge, &notice.acquirer, READ_BUDGET).await?;
+    charges::sync::refresh(ports, charge, &notice.acquirer, READ_BUDGET).await?;
     let Some(end_to_end_id) = pix.end_to_end_id.clone() else { return Ok(Verdict::Applied) };
     // An acquirer may call before its own charge shows the Pix: done is only what is credited.
     let credited = ports.queries.find_owner(&ReservationKey::EndToEndId(end_to_end_id)).await.map_err(Trouble::from)?;
-    credited.map(|_| Verdict::Applied).ok_or(SyncError::NotShown)
+    Ok(credited.map(|_| Verdict::Applied).ok_or(ChargeSyncError::NotShown)?)
+}
+
+/// A Pix that was sent, or came back.
+async fn sent(ports: &Ports, notice: &Notice, id_envio: &IdEnvio) -> Result<Verdict, Unread> {
+    let payout = ports.queries.find_payout_by_id_envio(id_envio).await.map_err(Trouble::from)?;
+    let Some(payout) = payout else { return Ok(Verdict::Unmatched) };
+    let status = payout.state.status();
+    if *payout.state.acquirer() != notice.acquirer || status == PayoutStatus::Abandoned {
+        tracing::error!(payout = %payout.id, acquirer = %notice.acquirer, "an acquirer calls for a payout that it should not have");
+        return Ok(Verdict::Unmatched);
+    }
+    let after = payouts::sync::refresh(ports, payout.clone(), READ_BUDGET).await?;
+    let nothing_new = status == PayoutStatus::Completed && after.version == payout.version;
+    Ok(if nothing_new && notice.attempts < LOOKS_FOR_A_RETURN { Verdict::LookAgain } else { Verdict::Applied })
 }
 
 /// When to look again: after 1 s, then ever later.

@@ -3,7 +3,7 @@
 use cais_domain::charge::ChargeStatus;
 use cais_testkit::Crash;
 use cais_use_cases::charges::create::CreateChargeError;
-use cais_use_cases::charges::resume;
+use cais_use_cases::resume;
 
 use crate::world::{PAST_LEASE, World, id_of, named, ten_reais};
 

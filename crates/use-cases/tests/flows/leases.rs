@@ -35,6 +35,14 @@ impl Acquirers for SlowReply {
         self.behind.first()
     }
 
+    fn first_sender(&self) -> Option<AcquirerName> {
+        self.behind.first_sender()
+    }
+
+    fn names(&self) -> Vec<AcquirerName> {
+        self.behind.names()
+    }
+
     async fn issue(
         &self,
         order: &ChargeOrder,

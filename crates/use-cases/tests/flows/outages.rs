@@ -7,7 +7,8 @@ use cais_ports::{PageRequest, ReservationQueries as _};
 use cais_testkit::builders::an_account;
 use cais_use_cases::charges::create::CreateChargeError;
 use cais_use_cases::charges::fetch::FetchChargeError;
-use cais_use_cases::charges::{list, resume};
+use cais_use_cases::charges::list;
+use cais_use_cases::resume;
 
 use crate::psp::Mood;
 use crate::world::{World, id_of, named, ten_reais};

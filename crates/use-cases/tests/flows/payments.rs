@@ -11,9 +11,9 @@ use cais_domain::payment::PaymentRole;
 use cais_domain::rate::Percentage;
 use cais_ports::ChargeOrder;
 use cais_testkit::builders::an_account;
+use cais_use_cases::SyncGate;
 use cais_use_cases::charges::cancel::cancel;
 use cais_use_cases::charges::fetch::fetch;
-use cais_use_cases::charges::sync::SyncGate;
 use cais_use_cases::charges::{ChargeName, expire};
 
 use crate::psp::Mood;

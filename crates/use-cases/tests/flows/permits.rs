@@ -2,8 +2,9 @@
 
 use cais_domain::account::{Account, AccountStatus, Feature, Limits, NotPermitted};
 use cais_domain::money::Money;
+use cais_domain::rate::Percentage;
 use cais_testkit::builders::an_account;
-use cais_use_cases::charges::create::{CreateCharge, CreateChargeError, NewCharge, create};
+use cais_use_cases::charges::create::{AskedShare, CreateCharge, CreateChargeError, NewCharge, create};
 
 use crate::world::{World, named, reais, ten_reais};
 
@@ -43,7 +44,9 @@ async fn an_account_that_may_not_gets_no_stored_answer_either() {
 #[tokio::test]
 async fn a_split_needs_its_feature() {
     let world = World::new().await;
-    let split = NewCharge { split_asked: true, ..ten_reais() };
+    let share =
+        AskedShare { recipient_email: "rui@shop.example".to_owned(), percentage: Percentage::parse("10").unwrap() };
+    let split = NewCharge { split: vec![share], ..ten_reais() };
     assert_eq!(world.create("a", split).await, Err(CreateChargeError::SplitDisabled));
 }
 

@@ -9,8 +9,8 @@ use cais_domain::money::Money;
 use cais_domain::txid::Txid;
 use cais_ports::acquirer::{MockAcquirer, MockAcquirers};
 use cais_ports::{
-    Acquirer, AcquirerError, ChargeOrder, Clock as _, IssueError, NoticedPix, UpstreamCharge, UpstreamPayment,
-    UpstreamStatus,
+    Acquirer, AcquirerError, ChargeOrder, Clock as _, IssueError, Noticed, NoticedPix, UpstreamCharge, UpstreamPayment,
+    UpstreamProgress, UpstreamReturn, UpstreamStatus,
 };
 use cais_testkit::ManualClock;
 use cais_testkit::builders::a_payment;
@@ -91,7 +91,7 @@ impl Psp {
         let paid_at = self.clock.now();
         let mut book = self.book();
         let charge = book.charges.get_mut(txid).unwrap();
-        charge.payments.push(UpstreamPayment { end_to_end_id, amount: payment.amount, paid_at, returned: Money::ZERO });
+        charge.payments.push(UpstreamPayment { end_to_end_id, amount: payment.amount, paid_at, returns: Vec::new() });
         if payment.amount >= charge.amount {
             charge.status = UpstreamStatus::Completed;
         }
@@ -99,8 +99,14 @@ impl Psp {
 
     /// It gives the last payment of a charge back, on its own.
     pub fn give_back(&self, txid: &Txid, centavos: i64) {
-        self.book().charges.get_mut(txid).unwrap().payments.last_mut().unwrap().returned =
-            Money::from_centavos(centavos);
+        let at = Some(self.clock.now());
+        let returned = UpstreamReturn {
+            name: "itsown".to_owned(),
+            return_id: None,
+            amount: Money::from_centavos(centavos),
+            progress: UpstreamProgress::Done { at },
+        };
+        self.book().charges.get_mut(txid).unwrap().payments.last_mut().unwrap().returns = vec![returned];
     }
 
     /// It calls a charge that.
@@ -178,17 +184,17 @@ impl Psp {
         mock.expect_create_charge().returning(move |order, _| create.create(order));
         mock.expect_find_charge().returning(move |txid, _| find.find(txid));
         mock.expect_cancel_charge().returning(move |txid, _| cancel.cancel(txid));
-        mock.expect_notice_pix().returning(read_notice);
+        mock.expect_notices().returning(read_notice);
         mock
     }
 }
 
 /// A callback's body here is txids with commas between; a slash and an end-to-end id may follow each.
-fn read_notice(body: &[u8]) -> Result<Vec<NoticedPix>, AcquirerError> {
+fn read_notice(body: &[u8]) -> Result<Vec<Noticed>, AcquirerError> {
     let read = |item: &str| {
         let (txid, pix) = item.split_once('/').map_or((item, None), |(txid, pix)| (txid, Some(pix)));
         let txid = Txid::parse(txid).map_err(|error| AcquirerError::Refused(error.to_string()))?;
-        Ok(NoticedPix { txid, end_to_end_id: pix.map(|pix| EndToEndId::parse(pix).unwrap()) })
+        Ok(Noticed::Received(NoticedPix { txid, end_to_end_id: pix.map(|pix| EndToEndId::parse(pix).unwrap()) }))
     };
     str::from_utf8(body).unwrap().split(',').map(read).collect()
 }

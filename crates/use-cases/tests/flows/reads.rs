@@ -5,10 +5,10 @@ use std::time::Duration;
 use cais_domain::charge::ChargeStatus;
 use cais_ports::PageRequest;
 use cais_testkit::builders::fresh;
+use cais_use_cases::SyncGate;
 use cais_use_cases::charges::ChargeName;
 use cais_use_cases::charges::fetch::{FetchChargeError, fetch};
 use cais_use_cases::charges::list::{ListChargesError, list};
-use cais_use_cases::charges::sync::SyncGate;
 
 use crate::psp::Mood;
 use crate::world::World;

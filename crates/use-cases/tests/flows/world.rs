@@ -17,10 +17,9 @@ use cais_testkit::builders::{an_account, fresh, main_acquirer, steps};
 use cais_testkit::{ManualClock, MemoryStore, PlainMac, SequentialIds, TextRepresentation};
 use cais_use_cases::charges::create::{CreateCharge, CreateChargeError, NewCharge, create};
 use cais_use_cases::charges::fetch::{FetchChargeError, fetch};
-use cais_use_cases::charges::sync::SyncGate;
-use cais_use_cases::charges::{ChargeName, expire, resume};
+use cais_use_cases::charges::{ChargeName, expire};
 use cais_use_cases::notices::{process, receive};
-use cais_use_cases::{Answer, Ports};
+use cais_use_cases::{Answer, Ports, SyncGate, resume};
 
 use crate::psp::{Psp, acquirers};
 
@@ -166,7 +165,7 @@ pub fn reais(reais: i64) -> NewCharge {
         expires_in_s: 3_600,
         external_id: None,
         postback_url: None,
-        split_asked: false,
+        split: Vec::new(),
     }
 }
 

@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use actix_web::http::header::HeaderMap;
 use cais_domain::account::Account;
-use cais_domain::idempotency_key::IdempotencyKey;
 use cais_use_cases::charges::create::{self, CreateCharge, CreateChargeError};
 use cais_use_cases::keys::authenticate::Caller;
 
@@ -14,18 +12,15 @@ use crate::http::error::{ApiError, ErrorCode};
 use crate::http::fingerprint::fingerprint;
 use crate::http::issue::{Issue, Issues};
 use crate::http::json::read::read;
-use crate::http::query;
 use crate::http::reply::Reply;
-
-/// The header that names a caller's attempt.
-const IDEMPOTENCY_KEY: &str = "Idempotency-Key";
+use crate::http::{idempotency, query};
 
 /// Creates a charge, or repeats what was answered before.
 ///
 /// # Errors
 /// Everything that decision 2 orders, in its order.
 pub async fn answer(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
-    let key = idempotency_key(call.request.headers())?;
+    let key = idempotency::required_key(call.request.headers())?;
     let issues = Issues::default();
     query::none(call.query(), &issues);
     let body = read(&call.body, &issues);
@@ -47,18 +42,6 @@ pub async fn answer(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError>
     Reply::answer(answer)
 }
 
-fn idempotency_key(headers: &HeaderMap) -> Result<IdempotencyKey, ApiError> {
-    let complain =
-        |code, what: &'static str| ApiError { issues: vec![Issue::new(IDEMPOTENCY_KEY, what)], ..ApiError::new(code) };
-    let mut values = headers.get_all(IDEMPOTENCY_KEY);
-    let first = values.next().ok_or_else(|| complain(ErrorCode::IdempotencyKeyRequired, "is required"))?;
-    if values.next().is_some() {
-        return Err(complain(ErrorCode::InvalidIdempotencyKey, "is given more than once"));
-    }
-    let key = first.to_str().ok().and_then(|text| IdempotencyKey::parse(text).ok());
-    key.ok_or_else(|| complain(ErrorCode::InvalidIdempotencyKey, "must have 8 to 255 visible ASCII characters"))
-}
-
 /// Refuses a `postback_url` that is not one of the account's active webhook endpoints.
 ///
 /// Accounts have no endpoints yet, so every URL is unknown; this is the one place that will look them up.
@@ -70,11 +53,21 @@ fn refuse_unregistered(asked: &Asked, account: &Account) -> Result<(), ApiError>
     Err(ApiError::new(ErrorCode::PostbackUrlNotRegistered))
 }
 
+/// Says which recipient, and no more than that: whether an account with an e-mail exists is nobody else's business.
+fn not_eligible(index: usize) -> ApiError {
+    let path = format!("split[{index}].recipient_email");
+    let error = ApiError::new(ErrorCode::SplitRecipientNotEligible);
+    let message = format!("{path} names no other active account with approved KYC.");
+    ApiError { issues: vec![Issue::new(&path, "names no other active account with approved KYC")], ..error }
+        .saying(message)
+}
+
 impl From<CreateChargeError> for ApiError {
     fn from(error: CreateChargeError) -> Self {
         match error {
             CreateChargeError::NotPermitted(reason) => reason.into(),
             CreateChargeError::SplitDisabled => Self::new(ErrorCode::SplitDisabled),
+            CreateChargeError::SplitRecipientNotEligible { index } => not_eligible(index),
             CreateChargeError::KeyConflict => Self::new(ErrorCode::IdempotencyConflict),
             CreateChargeError::KeyInProgress { retry_after_s } => {
                 Self::new(ErrorCode::IdempotencyKeyInProgress).retry_after(retry_after_s)

@@ -1,10 +1,11 @@
 //! The body of `POST /v1/charges`, field by field.
 
 use cais_domain::charge::{DEFAULT_EXPIRES_IN_S, MAX_EXPIRES_IN_S, MIN_AMOUNT, MIN_EXPIRES_IN_S};
-use cais_domain::rate::Percentage;
-use cais_domain::text::LineBreaks;
+use cais_domain::split::MAX_SHARES;
+use cais_domain::text::{LineBreaks, Text};
 use cais_use_cases::charges::create::NewCharge;
 
+use super::split;
 use crate::http::issue::Issues;
 use crate::http::json::Node;
 use crate::http::json::fields::{Complaint, Fields};
@@ -18,10 +19,6 @@ pub const MAX_PAYER_NAME: usize = 200;
 pub const MAX_PAYER_DOCUMENT: usize = 20;
 /// See [`MAX_DESCRIPTION`].
 pub const MAX_POSTBACK_URL: usize = 500;
-/// See [`MAX_DESCRIPTION`].
-pub const MAX_RECIPIENT_EMAIL: usize = 200;
-/// Recipients of a split.
-pub const MAX_SPLIT_ITEMS: usize = 5;
 
 /// What a caller asks for.
 pub struct Asked {
@@ -44,10 +41,10 @@ pub fn read(body: &Node<'_>, issues: &Issues) -> Option<Asked> {
     let external_id = fields.optional("external_id", rules::external_id);
     let postback_url = fields.optional("postback_url", |node| {
         // What is no URL cannot be a registered one, and is refused as such.
-        rules::text(node, MAX_POSTBACK_URL, LineBreaks::Refused).map(cais_domain::text::Text::into_string)
+        rules::text(node, MAX_POSTBACK_URL, LineBreaks::Refused).map(Text::into_string)
     });
-    let split = fields.optional("split", |node| rules::list(node, MAX_SPLIT_ITEMS));
-    let split_asked = split.is_some_and(|items| read_split(items, issues));
+    let split = fields.optional("split", |node| rules::list(node, MAX_SHARES));
+    let split = split.map(|items| split::read(items, issues)).unwrap_or_default();
     let split_rule = fields.take("split_rule_id").is_some();
     fields.finish();
     let terms = NewCharge {
@@ -58,7 +55,7 @@ pub fn read(body: &Node<'_>, issues: &Issues) -> Option<Asked> {
         expires_in_s: expires_in_s.unwrap_or(DEFAULT_EXPIRES_IN_S),
         external_id,
         postback_url,
-        split_asked,
+        split,
     };
     Some(Asked { terms, split_rule })
 }
@@ -67,28 +64,6 @@ fn expires_in(node: &Node<'_>) -> Result<u32, Complaint> {
     let bounds = i64::from(MIN_EXPIRES_IN_S)..=i64::from(MAX_EXPIRES_IN_S);
     let seconds = rules::integer(node, &bounds)?;
     u32::try_from(seconds).map_err(|error| error.to_string().into())
-}
-
-/// Judges the items of a split; whether there are any.
-fn read_split(items: &[Node<'_>], issues: &Issues) -> bool {
-    let mut emails: Vec<String> = Vec::with_capacity(items.len());
-    let mut shares: Vec<Percentage> = Vec::with_capacity(items.len());
-    for (index, item) in items.iter().enumerate() {
-        let path = format!("split[{index}]");
-        let Some(mut fields) = Fields::of(item, &path, issues) else { continue };
-        if let Some(email) = fields.required("recipient_email", |node| rules::email(node, MAX_RECIPIENT_EMAIL)) {
-            if emails.contains(&email) {
-                fields.complain("recipient_email", "is given more than once");
-            }
-            emails.push(email);
-        }
-        shares.extend(fields.required("percentage", rules::share));
-        fields.finish();
-    }
-    if !Percentage::fit_in_whole(&shares) {
-        issues.add("split", "must have percentages that sum to at most 100");
-    }
-    !items.is_empty()
 }
 
 #[cfg(test)]

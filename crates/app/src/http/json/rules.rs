@@ -2,6 +2,7 @@
 
 use std::ops::RangeInclusive;
 
+use cais_domain::document::Document;
 use cais_domain::external_id::ExternalId;
 use cais_domain::money::Money;
 use cais_domain::rate::Percentage;
@@ -90,6 +91,15 @@ pub fn text(node: &Node<'_>, max_chars: usize, line_breaks: LineBreaks) -> Resul
 /// When it is no string, empty, too long, or has control characters.
 pub fn external_id(node: &Node<'_>) -> Result<ExternalId, Complaint> {
     ExternalId::parse(string(node)?).map_err(|error| error.to_string().into())
+}
+
+/// A valid CPF or CNPJ, punctuation and all in at most `max_chars` characters.
+///
+/// # Errors
+/// When it is something else.
+pub fn document(node: &Node<'_>, max_chars: usize) -> Result<Document, Complaint> {
+    let text = text(node, max_chars, LineBreaks::Refused)?;
+    Document::parse(text.as_str()).map_err(|error| format!("is not a valid CPF or CNPJ: {error}").into())
 }
 
 /// A percentage above 0 and at most 100, with at most four decimals.

@@ -1,11 +1,14 @@
 //! Example bodies. Those of resources are rendered by the code that renders real ones.
 
+mod money_out;
+
 use cais_domain::acquirer_name::AcquirerName;
-use cais_domain::charge::{Charge, ChargeState, ChargeTerms, Issued, Origin, Settlement};
+use cais_domain::charge::{Charge, ChargeState, ChargeTerms, Issued, Origin, RefundTotals, Settlement};
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::external_id::ExternalId;
 use cais_domain::ids::{AccountId, ChargeId, RequestId};
 use cais_domain::money::Money;
+use cais_domain::split::Split;
 use cais_domain::text::{LineBreaks, Text};
 use cais_domain::txid::Txid;
 use cais_ports::{Balances, Representation as _};
@@ -15,6 +18,11 @@ use serde_json::Value;
 use crate::http::error::{ApiError, ErrorCode};
 use crate::http::issue::Issue;
 use crate::representation::{JsonRepresentation, balance, page};
+
+pub use money_out::{
+    completed, entries, entries_csv, failed_refund, payouts, processing, refund, refunds, reversed, transaction,
+    transactions, transactions_csv,
+};
 
 /// A code as an acquirer gives it; nobody can pay it.
 const CODE: &str = "00020101021226830014br.gov.bcb.pix2561pix.example.com/qr/v2/01h455vb4pex5vsknk084sn02q520400005303986540510.505802BR5904CAIS6009SAO PAULO62070503***6304AB12";
@@ -31,6 +39,14 @@ pub fn pending() -> Option<Value> {
 /// A paid charge.
 pub fn paid() -> Option<Value> {
     rendered(&charge(true)?)
+}
+
+/// The same charge as if nobody had paid it.
+pub fn unpaid(mut charge: Value, status: &str) -> Option<Value> {
+    *charge.pointer_mut("/status")? = Value::from(status);
+    *charge.pointer_mut("/end_to_end_id")? = Value::Null;
+    *charge.pointer_mut("/paid_at")? = Value::Null;
+    Some(charge)
 }
 
 /// A page with one charge.
@@ -71,7 +87,7 @@ fn rendered(charge: &Charge) -> Option<Value> {
     serde_json::from_slice(&JsonRepresentation::new().charge(charge)).ok()
 }
 
-fn charge(is_paid: bool) -> Option<Charge> {
+pub(super) fn charge(is_paid: bool) -> Option<Charge> {
     let id = ChargeId::parse("chg_01h455vb4pex5vsknk084sn02q").ok()?;
     let acquirer = AcquirerName::parse("main").ok()?;
     let instant = |text: &str| text.parse::<Timestamp>().ok();
@@ -79,6 +95,7 @@ fn charge(is_paid: bool) -> Option<Charge> {
     let settlement = Settlement {
         paid_at: instant("2026-01-02T12:03:04.567Z")?,
         end_to_end_id: EndToEndId::parse("E1234567820260102120300000000001").ok()?,
+        parts: Vec::new(),
     };
     Some(Charge {
         id,
@@ -93,9 +110,12 @@ fn charge(is_paid: bool) -> Option<Charge> {
             expires_in_s: 3_600,
             external_id: Some(ExternalId::parse("order-1042").ok()?),
             postback_url: None,
+            split: Split::NONE,
             origin: Origin::Api,
         },
         state: if is_paid { ChargeState::Paid(issued, settlement) } else { ChargeState::Pending(issued) },
+        refunds: RefundTotals::default(),
+        open_infractions: 0,
         created_at: instant("2026-01-02T12:00:00Z")?,
         version: 1,
     })

@@ -1,17 +1,17 @@
 //! The `OpenAPI` document, made from the table of routes, the table of errors and the shapes of bodies.
 
 mod examples;
+mod failures;
 mod operations;
 pub mod schemas;
 
 use std::collections::BTreeMap;
 
 use utoipa::openapi::content::ContentBuilder;
-use utoipa::openapi::example::ExampleBuilder;
 use utoipa::openapi::header::HeaderBuilder;
 use utoipa::openapi::path::{HttpMethod, Operation, OperationBuilder, PathItem, Paths, PathsBuilder};
 use utoipa::openapi::request_body::RequestBodyBuilder;
-use utoipa::openapi::response::{Response, ResponseBuilder};
+use utoipa::openapi::response::ResponseBuilder;
 use utoipa::openapi::schema::{
     AdditionalProperties, ComponentsBuilder, KnownFormat, ObjectBuilder, Schema, SchemaFormat, Type,
 };
@@ -21,30 +21,29 @@ use utoipa::openapi::security::{
 use utoipa::openapi::tag::TagBuilder;
 use utoipa::openapi::{InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder, Ref, RefOr, Required};
 
-use self::operations::{Description, JSON, Success, describe, path_parameter};
+use self::failures::{by_status, failure};
+use self::operations::{Body, Description, JSON, Success, describe, in_path};
 use super::error::ErrorCode;
-use super::routes::{Access, BodyRule, Endpoint, ROUTES, Route, Verb};
+use super::routes::{Access, Endpoint, ROUTES, Route, Verb};
 
 /// The version of the interface.
 const VERSION: &str = "1.1.0";
 /// The chapters.
-const TAGS: [(&str, &str); 6] = [
-    ("charges", "Pix cash-in."),
-    ("balance", "The account's money."),
+const TAGS: [(&str, &str); 8] = [
+    ("charges", "Pix cash-in, and refunds of it."),
+    ("payouts", "Pix cash-out."),
+    ("transactions", "Cash-in and cash-out as one timeline."),
+    ("balance", "The account's money, and every movement of it."),
     ("sandbox", "The payer's side, with the built-in sandbox as upstream; elsewhere these answer 404."),
     ("operations", "For those who run the service."),
     ("callbacks", "For acquirers."),
     ("reserved", "Boleto and card: every method on these paths and below answers 501."),
 ];
-/// What the contract declares for the operations on `/charges`, whether or not this version answers it.
-const DECLARED: [&str; 10] = ["400", "401", "403", "404", "409", "422", "429", "500", "502", "503"];
-/// What is said of a status that is declared and, so far, not answered.
-const NOT_ANSWERED: &str = "Declared for the operations on charges; this version does not answer it here.";
 /// Names of the two ways to send a key.
 const BEARER: &str = "bearer";
 const X_API_KEY: &str = "x-api-key";
 /// Bodies of requests: what they do not name is refused.
-const STRICT: [&str; 5] = ["NewCharge", "SplitItem", "SandboxPayment", "NewFaults", "Clock"];
+const STRICT: [&str; 7] = ["NewCharge", "SplitItem", "NewPayout", "NewRefund", "SandboxPayment", "NewFaults", "Clock"];
 
 /// The document as JSON, the same bytes every time.
 ///
@@ -58,7 +57,7 @@ fn build() -> OpenApi {
     let info = InfoBuilder::new()
         .title("Cais API")
         .version(VERSION)
-        .description(Some("Pix payments: charges, balance and what belongs to them. Amounts are JSON numbers in BRL; timestamps are RFC 3339 in UTC."))
+        .description(Some("Pix payments: charges, payouts, refunds, balance and what belongs to them. Amounts are JSON numbers in BRL; timestamps are RFC 3339 in UTC."))
         .license(Some(LicenseBuilder::new().name("Apache-2.0").identifier(Some("Apache-2.0")).build()))
         .build();
     let mut components = ComponentsBuilder::new()
@@ -66,6 +65,26 @@ fn build() -> OpenApi {
         .schema_from::<schemas::ChargePage>()
         .schema_from::<schemas::NewCharge>()
         .schema_from::<schemas::Balance>()
+        .schema_from::<schemas::Payout>()
+        .schema_from::<schemas::PayoutPage>()
+        .schema_from::<schemas::NewPayout>()
+        .schema_from::<schemas::PayoutStatus>()
+        .schema_from::<schemas::PayoutPix>()
+        .schema_from::<schemas::PixKeyType>()
+        .schema_from::<schemas::Refund>()
+        .schema_from::<schemas::RefundPage>()
+        .schema_from::<schemas::NewRefund>()
+        .schema_from::<schemas::RefundStatus>()
+        .schema_from::<schemas::Entry>()
+        .schema_from::<schemas::EntryPage>()
+        .schema_from::<schemas::EntryKind>()
+        .schema_from::<schemas::Bucket>()
+        .schema_from::<schemas::Transaction>()
+        .schema_from::<schemas::TransactionPage>()
+        .schema_from::<schemas::TransactionType>()
+        .schema_from::<schemas::TransactionStatus>()
+        .schema_from::<schemas::Method>()
+        .schema_from::<schemas::Origin>()
         .schema_from::<schemas::Error>()
         .schema_from::<schemas::ChargeStatus>()
         .schema_from::<schemas::ChargePix>()
@@ -140,7 +159,7 @@ fn operation(route: &Route) -> Operation {
         .split('{')
         .skip(1)
         .filter_map(|rest| rest.split_once('}'))
-        .map(|(name, _)| path_parameter(name.trim_start_matches('*')));
+        .map(|(name, _)| in_path(route.pattern, name.trim_start_matches('*')));
     let mut operation = OperationBuilder::new()
         .tag(tag)
         .operation_id(Some(format!("{id}{}", suffix(route))))
@@ -148,20 +167,26 @@ fn operation(route: &Route) -> Operation {
         .description(Some(details_of(route, details)).filter(|text| !text.is_empty()))
         .parameters(Some(in_path.chain(parameters)));
     if let Some((schema, example)) = request {
-        // Only the payment in the sandbox can be left out altogether.
-        let required = if route.endpoint == Endpoint::SandboxPay { Required::False } else { Required::True };
+        // Where nothing is required, the body can be left out altogether.
+        let optional = matches!(route.endpoint, Endpoint::SandboxPay | Endpoint::CreateRefund);
+        let required = if optional { Required::False } else { Required::True };
         let content = ContentBuilder::new().schema(Some(Ref::from_schema_name(schema))).example(example).build();
         operation = operation
             .request_body(Some(RequestBodyBuilder::new().content(JSON, content).required(Some(required)).build()));
     }
     let has_key = matches!(route.access, Access::AnyKey | Access::Scoped(_));
+    let is_creation =
+        matches!(route.endpoint, Endpoint::CreateCharge | Endpoint::CreatePayout | Endpoint::CreateRefund);
     for answer in answers {
-        let is_replayed = route.endpoint == Endpoint::CreateCharge;
-        operation = operation.response(answer.status, success(answer, has_key, is_replayed));
+        let status = answer.status;
+        let response = replayed(success(answer, has_key), is_creation);
+        operation = operation.response(status, response.build());
     }
     for (status, codes) in by_status(route, errors) {
-        let answer = failure(&status, &codes, has_key);
-        operation = operation.response(status, answer);
+        // What was judged once by the balance is answered the same way for ever.
+        let is_kept = is_creation && codes.contains(&ErrorCode::InsufficientBalance);
+        let response = replayed(failure(&status, &codes, has_key), is_kept);
+        operation = operation.response(status, response.build());
     }
     if has_key {
         let none: [&str; 0] = [];
@@ -174,27 +199,11 @@ fn operation(route: &Route) -> Operation {
 
 /// Tells apart operations of endpoints that have several paths.
 fn suffix(route: &Route) -> String {
-    match route.endpoint {
-        Endpoint::Reserved | Endpoint::Callback => {
-            let words = route.pattern.split(['/', '{', '}', '*']).filter(|word| !word.is_empty() && *word != "v1");
-            words.fold(String::new(), |all, word| all + "_" + word)
-        }
-        Endpoint::ListCharges
-        | Endpoint::CreateCharge
-        | Endpoint::GetCharge
-        | Endpoint::CancelCharge
-        | Endpoint::GetBalance
-        | Endpoint::SandboxPay
-        | Endpoint::SandboxExpire
-        | Endpoint::SandboxFaults
-        | Endpoint::SandboxClock
-        | Endpoint::Health
-        | Endpoint::Ready
-        | Endpoint::Metrics
-        | Endpoint::OpenApi
-        | Endpoint::DocsRedirect
-        | Endpoint::Docs => String::new(),
+    if !matches!(route.endpoint, Endpoint::Reserved | Endpoint::Callback) {
+        return String::new();
     }
+    let words = route.pattern.split(['/', '{', '}', '*']).filter(|word| !word.is_empty() && *word != "v1");
+    words.fold(String::new(), |all, word| all + "_" + word)
 }
 
 fn details_of(route: &Route, details: &str) -> String {
@@ -205,17 +214,22 @@ fn details_of(route: &Route, details: &str) -> String {
     }
 }
 
-fn success(answer: Success, has_key: bool, is_replayed: bool) -> Response {
+fn success(answer: Success, has_key: bool) -> ResponseBuilder {
     let mut response = with_headers(ResponseBuilder::new().description(answer.when), has_key);
-    if is_replayed {
-        let what = "`true` when this repeats the first answer to the same Idempotency-Key; else absent.";
-        response = response.header("idempotent-replayed", header(what, Type::String));
-    }
-    if let Some((content_type, schema, example)) = answer.body {
+    for Body { content_type, schema, example } in answer.bodies {
         let content = ContentBuilder::new().schema(schema.map(Ref::from_schema_name)).example(example);
         response = response.content(content_type, content.build());
     }
-    response.build()
+    response
+}
+
+/// The header of an answer that is kept for repeats.
+fn replayed(response: ResponseBuilder, is_kept: bool) -> ResponseBuilder {
+    if !is_kept {
+        return response;
+    }
+    let what = "`true` when this repeats the first answer to the same Idempotency-Key; else absent.";
+    response.header("idempotent-replayed", header(what, Type::String))
 }
 
 /// The headers of every answer, and of every answer to a caller who is known.
@@ -232,70 +246,6 @@ fn with_headers(response: ResponseBuilder, is_known: bool) -> ResponseBuilder {
 
 fn header(what: &str, schema_type: Type) -> utoipa::openapi::header::Header {
     HeaderBuilder::new().description(Some(what)).schema(Some(ObjectBuilder::new().schema_type(schema_type))).build()
-}
-
-/// What can go wrong at a route, by status: what the endpoint names and what its access and body bring with them.
-fn by_status(route: &Route, own: &[ErrorCode]) -> BTreeMap<String, Vec<ErrorCode>> {
-    let by_access: &[ErrorCode] = match route.access {
-        Access::Open | Access::SecretPath => &[],
-        Access::AnyKey => &[ErrorCode::MissingApiKey, ErrorCode::InvalidApiKey, ErrorCode::RateLimitExceeded],
-        Access::Scoped(_) => &[
-            ErrorCode::MissingApiKey,
-            ErrorCode::InvalidApiKey,
-            ErrorCode::InsufficientScope,
-            ErrorCode::RateLimitExceeded,
-        ],
-    };
-    let by_body: &[ErrorCode] = match route.body {
-        BodyRule::Unread | BodyRule::Callback => &[],
-        BodyRule::Json => &[ErrorCode::ValidationError, ErrorCode::PayloadTooLarge, ErrorCode::UnsupportedMediaType],
-    };
-    let by_method: &[ErrorCode] = match (route.access, route.verb) {
-        (Access::SecretPath, _) | (_, Verb::Any) => &[],
-        (Access::Open | Access::AnyKey | Access::Scoped(_), Verb::Get | Verb::Post | Verb::Put) => {
-            &[ErrorCode::MethodNotAllowed]
-        }
-    };
-    // What is open asks nobody, but for whether the process is ready.
-    let everywhere: &[ErrorCode] = match (route.access, route.endpoint == Endpoint::Ready) {
-        (Access::Open, false) => &[ErrorCode::InternalError],
-        (Access::Open | Access::SecretPath | Access::AnyKey | Access::Scoped(_), _) => {
-            &[ErrorCode::InternalError, ErrorCode::ServiceUnavailable]
-        }
-    };
-    let mut by_status: BTreeMap<String, Vec<ErrorCode>> = BTreeMap::new();
-    if matches!(route.endpoint, Endpoint::ListCharges | Endpoint::CreateCharge) {
-        by_status.extend(DECLARED.map(|status| (status.to_owned(), Vec::new())));
-    }
-    // In the order of the table, each once.
-    for code in ErrorCode::ALL {
-        if [own, by_access, by_body, by_method, everywhere].into_iter().flatten().any(|named| named == code) {
-            by_status.entry(code.status().as_u16().to_string()).or_default().push(*code);
-        }
-    }
-    by_status
-}
-
-fn failure(status: &str, codes: &[ErrorCode], has_key: bool) -> Response {
-    let what: Vec<String> = codes.iter().map(|code| format!("`{}`: {}", code.name(), code.message())).collect();
-    let what = if what.is_empty() { NOT_ANSWERED.to_owned() } else { what.join("\n\n") };
-    let examples = codes.iter().map(|code| {
-        let example = ExampleBuilder::new().summary(code.message()).value(examples::failure(*code)).build();
-        (code.name(), example)
-    });
-    let content =
-        ContentBuilder::new().schema(Some(Ref::from_schema_name("Error"))).examples_from_iter(examples).build();
-    // Whoever is not known has no window.
-    let response = with_headers(ResponseBuilder::new().description(what), has_key && status != "401");
-    let response = match status {
-        "409" | "429" | "503" => {
-            let what = "Seconds after which a repeat makes sense, where that is known.";
-            response.header("Retry-After", header(what, Type::Integer))
-        }
-        "405" => response.header("Allow", header("The methods of this path.", Type::String)),
-        _ => response,
-    };
-    response.content(JSON, content).build()
 }
 
 #[cfg(test)]

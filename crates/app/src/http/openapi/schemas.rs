@@ -1,6 +1,17 @@
 //! The shapes of bodies, for the `OpenAPI` document only: what is sent is written and read elsewhere, and a test compares.
 
+mod money_out;
+mod statement;
+
 use utoipa::ToSchema;
+
+pub use money_out::{
+    NewPayout, NewRefund, Payout, PayoutPage, PayoutPix, PayoutStatus, PixKeyType, Refund, RefundPage, RefundStatus,
+};
+pub use statement::{
+    Bucket, Entry, EntryKind, EntryPage, Method, Origin, Transaction, TransactionPage, TransactionStatus,
+    TransactionType,
+};
 
 /// Where a charge stands.
 #[derive(ToSchema)]

@@ -3,9 +3,19 @@
 
 use std::collections::BTreeSet;
 
+use cais_domain::charge::{ChargeStatus, Origin};
+use cais_domain::ledger::{Bucket, EntryKind};
+use cais_domain::payout::PayoutStatus;
+use cais_domain::pix_key::PixKeyType;
+use cais_domain::refund::RefundStatus;
+use cais_domain::timeline::{Direction, TransactionStatus};
+use cais_ports::StatementEntry;
 use serde_json::Value;
 
+use super::failures::DECLARED;
 use super::*;
+use crate::representation::row::Row as _;
+use crate::representation::transaction::TransactionRow;
 
 fn parsed() -> Value {
     serde_json::from_str(&document().unwrap()).unwrap()
@@ -145,7 +155,7 @@ fn unknown(place: &str, name: &str) -> ! {
 }
 
 #[test]
-fn a_charge_and_a_balance_are_described_with_the_fields_of_the_contract() {
+fn resources_are_described_with_the_fields_of_the_contract() {
     let document = parsed();
     let required = |schema: &str| {
         let names = document.pointer(&format!("/components/schemas/{schema}/required")).unwrap().as_array().unwrap();
@@ -171,9 +181,50 @@ fn a_charge_and_a_balance_are_described_with_the_fields_of_the_contract() {
     ]);
     let balance = set(&["available_balance", "pending_balance", "blocked_balance", "total_balance", "currency"]);
     let page = set(&["data", "has_more", "next_starting_after"]);
-    for (schema, expected) in [("Charge", charge), ("Balance", balance), ("ChargePage", page)] {
+    let payout = set(&[
+        "id",
+        "external_id",
+        "amount",
+        "fee",
+        "net_amount",
+        "gross_amount",
+        "status",
+        "pix",
+        "description",
+        "end_to_end_id",
+        "error_message",
+        "created_at",
+        "completed_at",
+    ]);
+    let refund = set(&[
+        "id",
+        "charge_id",
+        "external_id",
+        "amount",
+        "status",
+        "reason",
+        "return_id",
+        "created_at",
+        "completed_at",
+    ]);
+    for (schema, expected) in [
+        ("Charge", charge),
+        ("Payout", payout),
+        ("PayoutPix", set(&["key", "recipient_name", "recipient_document"])),
+        ("Refund", refund),
+        ("Entry", set(StatementEntry::NAMES)),
+        ("Transaction", set(TransactionRow::NAMES)),
+        ("Balance", balance),
+        ("ChargePage", page.clone()),
+        ("PayoutPage", page.clone()),
+        ("RefundPage", page.clone()),
+        ("EntryPage", page.clone()),
+        ("TransactionPage", page),
+    ] {
         assert_eq!((fields(schema), required(schema)), (expected.clone(), expected), "{schema}");
     }
+    assert_eq!(required("NewPayout"), set(&["amount", "pix_key"]));
+    assert!(document.pointer("/components/schemas/NewRefund/required").is_none());
     assert_eq!(required("NewCharge"), set(&["amount"]));
     assert_eq!(required("Error"), set(&["success", "request_id", "error"]));
     assert_eq!(required("ErrorDetail"), set(&["code", "message", "retryable"]));
@@ -207,8 +258,9 @@ fn every_answer_is_described_with_its_headers() {
                 assert_eq!(has(name), secured && status != "401", "{place} {name}");
             }
             assert_eq!(has("Retry-After"), ["409", "429", "503"].contains(&status.as_str()), "{place}");
-            let creates = path == "/v1/charges" && method == "post";
-            assert_eq!(has("idempotent-replayed"), creates && status.starts_with('2'), "{place}");
+            let creates = ["/v1/charges", "/v1/payouts", "/v1/charges/{id}/refunds"].contains(&path.as_str());
+            let is_kept = status.starts_with('2') || (status == "422" && path != "/v1/charges");
+            assert_eq!(has("idempotent-replayed"), creates && method == "post" && is_kept, "{place}");
         }
     }
 }
@@ -220,5 +272,45 @@ fn amounts_are_decimal_and_the_chapters_stand_in_their_order() {
     assert_eq!(document.pointer("/components/schemas/Charge/properties/amount/multipleOf").unwrap(), 0.01);
     let tags: Vec<_> = document.pointer("/tags").unwrap().as_array().unwrap().iter().collect();
     let names: Vec<&str> = tags.iter().map(|tag| tag.get("name").unwrap().as_str().unwrap()).collect();
-    assert_eq!(names, ["charges", "balance", "sandbox", "operations", "callbacks", "reserved"]);
+    assert_eq!(
+        names,
+        ["charges", "payouts", "transactions", "balance", "sandbox", "operations", "callbacks", "reserved"]
+    );
+}
+
+#[test]
+fn the_words_of_closed_lists_are_those_of_the_domain() {
+    let document = parsed();
+    let check = |schema: &str, words: &[&str]| {
+        let listed = document.pointer(&format!("/components/schemas/{schema}/enum")).unwrap().as_array().unwrap();
+        let listed: BTreeSet<&str> = listed.iter().map(|word| word.as_str().unwrap()).collect();
+        assert_eq!(listed, words.iter().copied().collect(), "{schema}");
+    };
+    let visible = ChargeStatus::ALL.into_iter().filter(|status| status.is_visible());
+    check("ChargeStatus", &visible.map(ChargeStatus::as_str).collect::<Vec<_>>());
+    // The contract lists `pending`, although nobody meets a payout in it.
+    let visible = PayoutStatus::ALL.into_iter().filter(|status| status.is_visible()).map(PayoutStatus::as_str);
+    check("PayoutStatus", &visible.chain(["pending"]).collect::<Vec<_>>());
+    let visible = RefundStatus::ALL.into_iter().filter(|status| status.is_visible());
+    check("RefundStatus", &visible.map(RefundStatus::as_str).collect::<Vec<_>>());
+    check("PixKeyType", &PixKeyType::ALL.map(PixKeyType::as_str));
+    check("EntryKind", &EntryKind::ALL.map(EntryKind::as_str));
+    check("Bucket", &[Bucket::Available, Bucket::Pending, Bucket::Blocked].map(Bucket::as_str));
+    check("TransactionType", &Direction::ALL.map(Direction::as_str));
+    check("TransactionStatus", &TransactionStatus::ALL.map(TransactionStatus::as_str));
+    check("Origin", &[Origin::Api, Origin::Manual].map(Origin::as_str));
+    check("Method", &["pix"]);
+}
+
+#[test]
+fn lists_that_are_files_too_say_so() {
+    let document = parsed();
+    for (path, names) in
+        [("~1v1~1balance~1entries", StatementEntry::NAMES), ("~1v1~1transactions", TransactionRow::NAMES)]
+    {
+        let example = document.pointer(&format!("/paths/{path}/get/responses/200/content/text~1csv/example"));
+        let text = example.unwrap().as_str().unwrap();
+        assert_eq!(text.split("\r\n").next().unwrap(), names.join(","));
+        assert_eq!(text.matches("\r\n").count(), 3, "{text}");
+    }
 }

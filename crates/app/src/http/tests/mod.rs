@@ -1,11 +1,16 @@
 //! The whole HTTP side over a store in memory: what callers see, check by check.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod bank;
 mod callbacks;
 mod charges;
 mod checks;
 mod open;
+mod payouts;
+mod refunds;
 mod sandbox;
+mod statement;
+mod transactions;
 mod world;
 
 use actix_web::test::{TestRequest, call_service, init_service, read_body};
@@ -75,4 +80,15 @@ fn posting(world: &World, path: &str, key: &str, body: &str) -> TestRequest {
     let request = TestRequest::post().uri(path).insert_header(("authorization", format!("Bearer {}", world.key)));
     let request = if key.is_empty() { request } else { request.insert_header(("Idempotency-Key", key)) };
     request.insert_header(("content-type", "application/json; charset=utf-8")).set_payload(body.to_owned())
+}
+
+/// Creates a charge of that amount and pays it; its id. The account is credited with all of it.
+async fn fund(world: &World, amount: &str) -> String {
+    let key = format!("fund-key-{}", world.store.charges().len());
+    let created = post(world, "/v1/charges", &key, &format!(r#"{{"amount":{amount}}}"#)).await;
+    assert_eq!(created.status, 201, "{created:?}");
+    let id = created.at("/id").as_str().unwrap().to_owned();
+    let paid = post(world, &format!("/v1/sandbox/charges/{id}/pay"), "", "").await;
+    assert_eq!((paid.status, paid.at("/status")), (200, "paid".into()), "{paid:?}");
+    id
 }

@@ -16,7 +16,7 @@ fn problems(body: &str) -> Vec<String> {
 fn a_full_body_is_read() {
     let body = r#"{"amount":10.5,"description":"line\nline","payer_name":"Ana","payer_document":"123.456.789-09","expires_in":60,
         "external_id":"o-1","postback_url":"https://shop.example/hook",
-        "split":[{"recipient_email":"a@x.example","percentage":99.9999},{"recipient_email":"b@x.example","percentage":0.0001}]}"#;
+        "split":[{"recipient_email":"A@x.Example","percentage":99.9999},{"recipient_email":"b@x.example","percentage":0.0001}]}"#;
     let issues = Issues::default();
     let node = read_json(body.as_bytes(), &issues);
     let asked = read(&node, &issues);
@@ -27,10 +27,20 @@ fn a_full_body_is_read() {
             rule,
             terms.amount.centavos(),
             terms.expires_in_s,
-            terms.split_asked,
+            terms
+                .split
+                .iter()
+                .map(|share| format!("{} {}", share.recipient_email, share.percentage))
+                .collect::<Vec<_>>(),
             terms.description
         )),
-        Some((false, 1_050, 60, true, Text::parse("line\nline", 140, LineBreaks::Allowed).ok()))
+        Some((
+            false,
+            1_050,
+            60,
+            vec!["a@x.example 99.9999".to_owned(), "b@x.example 0.0001".to_owned()],
+            Text::parse("line\nline", 140, LineBreaks::Allowed).ok()
+        ))
     );
 }
 
@@ -41,8 +51,8 @@ fn null_is_absence_and_an_empty_split_is_none() {
     assert_eq!(problems(body), [""; 0]);
     let issues = Issues::default();
     let node = read_json(br#"{"amount":2,"split":[]}"#, &issues);
-    let asked = read(&node, &issues).map(|asked| (asked.terms.split_asked, asked.split_rule, asked.terms.expires_in_s));
-    assert_eq!(asked, Some((false, false, 3_600)));
+    let asked = read(&node, &issues).map(|asked| (asked.terms.split.len(), asked.split_rule, asked.terms.expires_in_s));
+    assert_eq!(asked, Some((0, false, 3_600)));
     let node = read_json(br#"{"amount":2,"split_rule_id":"x"}"#, &issues);
     assert!(read(&node, &issues).is_some_and(|asked| asked.split_rule) && issues.is_empty());
 }

@@ -1,14 +1,25 @@
 //! The change sets of the common steps, as the use cases build them.
 
+mod payouts;
+mod refunds;
+
+pub use payouts::{
+    abandon_payout, complete_payout, create_payout, fail_payout, move_payout, open_payout, reopen_payout, send_payout,
+    take_back, update_payout,
+};
+pub use refunds::{abandon_refund, complete_refund, fail_refund, move_refund, open_refund, send_refund, update_refund};
+
 use cais_domain::account::Account;
 use cais_domain::charge::{Charge, Credit};
+use cais_domain::event::EventType;
 use cais_domain::idempotency_key::IdempotencyKey;
 use cais_domain::ids::AccountId;
 use cais_domain::ledger::Transfer;
 use cais_domain::payment::Payment;
+use cais_domain::release::Release;
 use cais_ports::{
-    ApiKeyRecord, ChangeSet, ClaimChange, ClaimRef, Fingerprint, NewClaim, Notice, Representation as _, Reservation,
-    ReservationKey, StoredAnswer, Write,
+    ApiKeyRecord, ChangeSet, ClaimChange, ClaimRef, Fingerprint, NewClaim, NewEvent, Notice, Representation as _,
+    Reservation, ReservationKey, StoredAnswer, Write,
 };
 use jiff::{Timestamp, ToSpan as _};
 
@@ -115,27 +126,49 @@ pub fn update_charge(charge: &Charge, at: Timestamp) -> ChangeSet {
     write(Write::UpdateCharge(Box::new(charge.clone())), at)
 }
 
-/// A payment of the charge as it was read, judged by the domain.
+/// A payment of the charge as it was read, judged by the domain; all of it may be used at once.
 #[must_use]
 pub fn confirm_payment(charge: &Charge, payment: Payment, at: Timestamp) -> ChangeSet {
-    let Credit { charge: paid, payment, transfers, event } = right(charge.clone().credit(payment, at));
+    credit_payment(charge, payment, 0, at)
+}
+
+/// A payment of the charge as it was read, judged by the domain; what is the creator's waits so many seconds.
+#[must_use]
+pub fn credit_payment(charge: &Charge, payment: Payment, release_delay_s: u32, at: Timestamp) -> ChangeSet {
+    let credit = right(charge.clone().credit(payment, release_delay_s, at));
+    let Credit { charge: paid, payment, release, transfers, event } = credit;
     let end_to_end_id = payment.payment.end_to_end_id.clone();
     let now = paid.as_ref().unwrap_or(charge);
-    let event = event.map(|kind| {
-        let mut event = an_event(charge.account, kind, &charge.id.to_string());
-        event.data = TextRepresentation.charge(now);
-        event
-    });
+    let event = event.map(|kind| told(charge.account, kind, &charge.id.to_string(), TextRepresentation.charge(now)));
     let update = paid.map(|paid| Write::UpdateCharge(Box::new(paid)));
+    let release = release.map(|release| Write::InsertRelease(Box::new(release)));
     ChangeSet {
         reserve: vec![Reservation {
             key: ReservationKey::EndToEndId(end_to_end_id),
             account: charge.account,
             owner: charge.id.to_string(),
         }],
-        writes: update.into_iter().chain([Write::InsertPayment(Box::new(payment))]).collect(),
+        writes: update.into_iter().chain([Write::InsertPayment(Box::new(payment))]).chain(release).collect(),
         transfers,
         events: event.into_iter().collect(),
         ..ChangeSet::new(at)
     }
+}
+
+/// The release as it was read is made; nothing changes before its time, or when it was made before.
+#[must_use]
+pub fn make_release(release: &Release, at: Timestamp) -> ChangeSet {
+    let made = release.clone().release(at);
+    made.map_or_else(
+        || ChangeSet::new(at),
+        |(released, transfer)| ChangeSet {
+            transfers: vec![transfer],
+            ..write(Write::UpdateRelease(Box::new(released)), at)
+        },
+    )
+}
+
+/// An event with that data.
+fn told(account: AccountId, kind: EventType, resource: &str, data: Vec<u8>) -> NewEvent {
+    NewEvent { data, ..an_event(account, kind, resource) }
 }

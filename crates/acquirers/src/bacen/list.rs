@@ -1,0 +1,152 @@
+//! Pages of the lists of the API Pix: how they are asked for, and whether there is another after them.
+
+use cais_ports::{AcquirerError, ListRequest, UpstreamPage};
+use jiff::{RoundMode, Timestamp, TimestampRound, Unit};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::api::{Api, success};
+use super::defect::{Defect, FindError};
+use crate::deadline::Deadline;
+
+/// Rows of a page: what the standard takes when it is not told.
+const ROWS: u32 = 100;
+
+#[derive(Deserialize)]
+struct List<'a> {
+    #[serde(borrow)]
+    parametros: Option<Parameters<'a>>,
+    /// Each is read by itself, so that one that cannot be read is named.
+    pix: Option<Vec<&'a RawValue>>,
+}
+
+#[derive(Deserialize)]
+struct Parameters<'a> {
+    #[serde(borrow)]
+    paginacao: Option<Paging<'a>>,
+}
+
+/// Numbers; some write numbers as strings.
+#[derive(Deserialize)]
+struct Paging<'a> {
+    #[serde(borrow, rename = "paginaAtual")]
+    number: Option<&'a RawValue>,
+    #[serde(borrow, rename = "quantidadeDePaginas")]
+    pages: Option<&'a RawValue>,
+}
+
+/// Asks for a page of the Pix at `path`; `row` reads each, by its place in the answer, and leaves out what cannot be ours.
+pub(crate) async fn page<T>(
+    api: &Api,
+    path: &str,
+    request: ListRequest,
+    deadline: Deadline,
+    row: impl Fn(&str, &RawValue) -> Result<Option<T>, Defect>,
+) -> Result<UpstreamPage<T>, AcquirerError> {
+    let (from, to) = (whole_second(request.from, RoundMode::Floor), whole_second(request.to, RoundMode::Ceil));
+    let (number, rows) = (request.page.to_string(), ROWS.to_string());
+    let query = [
+        ("inicio", from.as_str()),
+        ("fim", to.as_str()),
+        ("paginacao.paginaAtual", number.as_str()),
+        ("paginacao.itensPorPagina", rows.as_str()),
+    ];
+    let reply = api.get_page(path, &query, deadline).await?;
+    let body = success(&reply).map_err(FindError::of_a_read)?;
+    read(body, request.page, row).map_err(|defect| AcquirerError::OutcomeUnknown(defect.reason()))
+}
+
+fn read<T>(
+    body: &[u8],
+    asked: u32,
+    row: impl Fn(&str, &RawValue) -> Result<Option<T>, Defect>,
+) -> Result<UpstreamPage<T>, Defect> {
+    let list: List<'_> = serde_json::from_slice(body)
+        .map_err(|_| Defect::Unreadable("the answer is not the JSON of a list".to_owned()))?;
+    let told = list.pix.ok_or_else(|| Defect::mismatch("pix", "is missing"))?;
+    let next = next(list.parametros.and_then(|parameters| parameters.paginacao), asked, told.len())?;
+    let mut rows = Vec::with_capacity(told.len());
+    for (index, pix) in told.iter().enumerate() {
+        rows.extend(row(&format!("pix[{index}]"), pix)?);
+    }
+    Ok(UpstreamPage { rows, next })
+}
+
+/// The number of the page after `asked`. Without a count of pages, a full one has another after it; an empty one never has.
+fn next(paging: Option<Paging<'_>>, asked: u32, rows: usize) -> Result<Option<u32>, Defect> {
+    const FIELD: &str = "parametros.paginacao";
+    let number = |value: Option<&RawValue>| match value.map(|value| value.get().trim_matches('"')) {
+        None | Some("null") => Ok(None),
+        Some(text) => text.parse::<u32>().map(Some).map_err(|_| Defect::mismatch(FIELD, "has no numbers")),
+    };
+    let (current, pages) = match paging {
+        Some(paging) => (number(paging.number)?, number(paging.pages)?),
+        None => (None, None),
+    };
+    // Rows of one page in place of another's would be missed, or read for ever.
+    if current.is_some_and(|current| current != asked) {
+        return Err(Defect::mismatch(FIELD, "is of another page"));
+    }
+    let following = asked.saturating_add(1);
+    let is_more = match pages {
+        Some(pages) => following < pages,
+        None => u32::try_from(rows).unwrap_or(u32::MAX) >= ROWS,
+    };
+    Ok((is_more && rows > 0).then_some(following))
+}
+
+/// Outwards to the second: a row at the edge is better told twice than missed, and not everybody reads fractions.
+fn whole_second(at: Timestamp, mode: RoundMode) -> String {
+    at.round(TimestampRound::new().smallest(Unit::Second).mode(mode)).unwrap_or(at).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::RoundMode;
+
+    use super::{read, whole_second};
+
+    #[test]
+    fn the_next_page_is_told_by_the_count_of_pages() {
+        let full = vec!["1"; 100].join(",");
+        let paging = |text: &str| format!(r#"{{"parametros":{{"paginacao":{text}}},"pix":[1]}}"#);
+        for (body, asked, wanted) in [
+            (paging(r#"{"paginaAtual":0,"quantidadeDePaginas":3}"#), 0, Some((1, Some(1)))),
+            (paging(r#"{"paginaAtual":1,"quantidadeDePaginas":3}"#), 1, Some((1, Some(2)))),
+            (paging(r#"{"paginaAtual":"2","quantidadeDePaginas":"3"}"#), 2, Some((1, None))),
+            (paging(r#"{"paginaAtual":0,"quantidadeDePaginas":1}"#), 0, Some((1, None))),
+            (paging(r#"{"paginaAtual":0,"quantidadeDePaginas":0}"#), 0, Some((1, None))),
+            (paging(r#"{"paginaAtual":0,"quantidadeDePaginas":3}"#), 1, None),
+            (paging(r#"{"paginaAtual":1.5}"#), 1, None),
+            (paging(r#"{"quantidadeDePaginas":"many"}"#), 0, None),
+            (paging("{}"), 0, Some((1, None))),
+            (paging("null"), 7, Some((1, None))),
+            (format!(r#"{{"pix":[{full}]}}"#), 7, Some((100, Some(8)))),
+            (r#"{"pix":[]}"#.to_owned(), 0, Some((0, None))),
+            (r#"{"parametros":{"paginacao":{"quantidadeDePaginas":9}},"pix":[]}"#.to_owned(), 0, Some((0, None))),
+            (r#"{"parametros":{}}"#.to_owned(), 0, None),
+            ("{}".to_owned(), 0, None),
+            (r#"{"pix":{}}"#.to_owned(), 0, None),
+            ("<html>".to_owned(), 0, None),
+        ] {
+            let page = read(body.as_bytes(), asked, |_, row| Ok(Some(row.get().to_owned())));
+            let found = page.ok().map(|page| (page.rows.len(), page.next));
+            assert_eq!(found, wanted, "{body} {asked}");
+        }
+    }
+
+    #[test]
+    fn a_span_is_widened_to_whole_seconds() {
+        for (text, from, to) in [
+            ("2026-11-20T15:00:00Z", "2026-11-20T15:00:00Z", "2026-11-20T15:00:00Z"),
+            ("2026-11-20T15:00:00.000001Z", "2026-11-20T15:00:00Z", "2026-11-20T15:00:01Z"),
+            ("2026-11-20T15:00:59.999999Z", "2026-11-20T15:00:59Z", "2026-11-20T15:01:00Z"),
+        ] {
+            let at = text.parse().unwrap_or_default();
+            assert_eq!(
+                (whole_second(at, RoundMode::Floor), whole_second(at, RoundMode::Ceil)),
+                (from.into(), to.into())
+            );
+        }
+    }
+}

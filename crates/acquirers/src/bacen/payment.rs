@@ -1,0 +1,55 @@
+//! Reads a Pix that was received, with what goes back of it.
+
+use cais_domain::end_to_end_id::EndToEndId;
+use cais_domain::txid::Txid;
+use cais_ports::{UpstreamPayment, UpstreamReturn};
+
+use super::defect::{Defect, instant};
+use super::returns;
+use super::wire::{Cob, Pix, parse_amount};
+
+/// Every Pix of a charge, oldest first; the same one told twice is one.
+pub(super) fn of_charge(cob: &Cob<'_>, txid: &Txid) -> Result<Vec<UpstreamPayment>, Defect> {
+    let mut payments = Vec::new();
+    for (index, pix) in cob.pix.iter().flatten().enumerate() {
+        let at = format!("pix[{index}]");
+        let pix: Pix<'_> = serde_json::from_str(pix.get()).map_err(|_| Defect::mismatch(&at, "cannot be read"))?;
+        if pix.txid.as_deref().is_some_and(|text| text != txid.as_str()) {
+            return Err(Defect::mismatch(&format!("{at}.txid"), "is another"));
+        }
+        payments.push(read(&at, &pix)?);
+    }
+    payments.sort_by(|one, other| {
+        let key = |pix: &UpstreamPayment| (pix.paid_at, pix.end_to_end_id.clone());
+        key(one).cmp(&key(other))
+    });
+    payments.dedup();
+    let mut ids: Vec<_> = payments.iter().map(|pix| &pix.end_to_end_id).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    if ids.len() < payments.len() {
+        return Err(Defect::mismatch("pix", "has one endToEndId with different facts"));
+    }
+    Ok(payments)
+}
+
+/// The facts of a Pix; `at` is where it stands in the answer.
+pub(super) fn read(at: &str, pix: &Pix<'_>) -> Result<UpstreamPayment, Defect> {
+    let wrong = |field: &str, what: &str| Defect::mismatch(&format!("{at}.{field}"), what);
+    let end_to_end_id = pix
+        .end_to_end_id
+        .as_deref()
+        .and_then(|text| EndToEndId::parse(text).ok())
+        .ok_or_else(|| wrong("endToEndId", "is not one"))?;
+    let amount = pix
+        .valor
+        .as_deref()
+        .and_then(parse_amount)
+        .filter(|amount| amount.is_positive())
+        .ok_or_else(|| wrong("valor", "is not an amount"))?;
+    let paid_at = pix.horario.as_deref().and_then(instant).ok_or_else(|| wrong("horario", "is not an instant"))?;
+    let returns: Option<Vec<_>> = pix.devolucoes.iter().flatten().map(returns::within_pix).collect();
+    let mut returns: Vec<UpstreamReturn> = returns.ok_or_else(|| wrong("devolucoes", "cannot be read"))?;
+    returns.dedup();
+    Ok(UpstreamPayment { end_to_end_id, amount, paid_at, returns })
+}

@@ -1,0 +1,65 @@
+//! Reads the return of a received Pix (devolução), by itself or within its Pix.
+
+use cais_domain::end_to_end_id::ReturnId;
+use cais_domain::money::Money;
+use cais_ports::{UpstreamProgress, UpstreamReturn};
+
+use super::defect::{Defect, instant};
+use super::wire::{Return, line, parse_amount};
+
+/// Longest `motivo` that is kept, in characters (API Pix).
+const MAX_REASON_CHARS: usize = 140;
+
+/// A return as its `PUT` and its `GET` tell it; `name` is what it was asked by.
+///
+/// # Errors
+/// [`Defect`] when it is not a return, or another, or of another amount than `amount`.
+pub(super) fn read(body: &[u8], name: &str, amount: Option<Money>) -> Result<UpstreamReturn, Defect> {
+    let wire: Return<'_> = serde_json::from_slice(body)
+        .map_err(|_| Defect::Unreadable("the answer is not the JSON of a return".to_owned()))?;
+    match wire.id.as_deref() {
+        Some(id) if id == name => {}
+        Some(_) => return Err(Defect::mismatch("id", "is another")),
+        None => return Err(Defect::mismatch("id", "is missing")),
+    }
+    let told = wire.valor.as_deref().and_then(parse_amount);
+    let told =
+        told.filter(|amount| amount.is_positive()).ok_or_else(|| Defect::mismatch("valor", "is not an amount"))?;
+    if amount.is_some_and(|amount| amount != told) {
+        return Err(Defect::mismatch("valor", "is not what was ordered"));
+    }
+    let progress = progress(&wire).ok_or_else(|| Defect::mismatch("status", "is not one of a return"))?;
+    Ok(UpstreamReturn { name: name.to_owned(), return_id: return_id(&wire), amount: told, progress })
+}
+
+/// A return as it stands within its Pix, also one that somebody else asked for; `None` when its amount cannot be read.
+///
+/// One of a status that is not known counts as under way: it may not be credited meanwhile.
+pub(super) fn within_pix(wire: &Return<'_>) -> Option<UpstreamReturn> {
+    let name = wire.id.as_deref().or(wire.rtr_id.as_deref()).unwrap_or_default();
+    Some(UpstreamReturn {
+        name: name.to_owned(),
+        return_id: return_id(wire),
+        amount: wire.valor.as_deref().and_then(parse_amount)?,
+        progress: progress(wire).unwrap_or(UpstreamProgress::Processing),
+    })
+}
+
+fn return_id(wire: &Return<'_>) -> Option<ReturnId> {
+    wire.rtr_id.as_deref().and_then(|text| ReturnId::parse(text).ok())
+}
+
+fn progress(wire: &Return<'_>) -> Option<UpstreamProgress> {
+    match wire.status.as_deref()? {
+        "EM_PROCESSAMENTO" => Some(UpstreamProgress::Processing),
+        "DEVOLVIDO" => {
+            let settled = wire.horario.as_ref().and_then(|times| times.liquidacao.as_deref());
+            Some(UpstreamProgress::Done { at: settled.and_then(instant) })
+        }
+        "NAO_REALIZADO" => {
+            let reason = wire.motivo.as_deref().and_then(|text| line(text, MAX_REASON_CHARS));
+            Some(UpstreamProgress::Failed { reason })
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,112 @@
+//! Efí's Pix API: the Central Bank's API Pix, which [`bacen`](crate::bacen) speaks, and Pix that are sent.
+
+mod notices;
+mod payout;
+mod read;
+mod wire;
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::end_to_end_id::EndToEndId;
+use cais_domain::id_envio::IdEnvio;
+use cais_domain::ids::RefundId;
+use cais_domain::txid::Txid;
+use cais_ports::{
+    Acquirer, AcquirerError, ChargeOrder, ListRequest, Noticed, PayoutOrder, ReceivedPix, RefundOrder, UpstreamCharge,
+    UpstreamPage, UpstreamPayout, UpstreamReturn,
+};
+use reqwest::header::{HeaderName, HeaderValue};
+
+use crate::bacen::token::GrantForm;
+use crate::bacen::{BacenAcquirer, BacenConfig, BacenConfigError};
+use crate::deadline::Deadline;
+
+/// Registers an address that asks for no client certificate: the secret in its path tells the callbacks from forged ones.
+const SKIP_MTLS: (HeaderName, HeaderValue) =
+    (HeaderName::from_static("x-skip-mtls-checking"), HeaderValue::from_static("true"));
+
+/// Efí, reached over HTTP.
+#[derive(Debug)]
+pub struct EfiAcquirer {
+    bacen: BacenAcquirer,
+}
+
+impl EfiAcquirer {
+    /// Sets up the client; nothing is asked yet. The configured key receives and pays.
+    ///
+    /// # Errors
+    /// [`BacenConfigError`] names the part of the configuration that cannot be used.
+    pub fn new(config: &BacenConfig) -> Result<Self, BacenConfigError> {
+        Ok(Self { bacen: BacenAcquirer::asking_tokens(config, GrantForm::Json)? })
+    }
+}
+
+#[async_trait]
+impl Acquirer for EfiAcquirer {
+    fn name(&self) -> &AcquirerName {
+        self.bacen.name()
+    }
+
+    async fn create_charge(&self, order: &ChargeOrder, budget: Duration) -> Result<UpstreamCharge, AcquirerError> {
+        self.bacen.create_charge(order, budget).await
+    }
+
+    async fn find_charge(&self, txid: &Txid, budget: Duration) -> Result<Option<UpstreamCharge>, AcquirerError> {
+        self.bacen.find_charge(txid, budget).await
+    }
+
+    async fn cancel_charge(&self, txid: &Txid, budget: Duration) -> Result<UpstreamCharge, AcquirerError> {
+        self.bacen.cancel_charge(txid, budget).await
+    }
+
+    fn sends_payouts(&self) -> bool {
+        true
+    }
+
+    async fn send_payout(&self, order: &PayoutOrder, budget: Duration) -> Result<UpstreamPayout, AcquirerError> {
+        payout::send(self.bacen.api(), order, Deadline::after(budget)).await
+    }
+
+    async fn find_payout(&self, id_envio: &IdEnvio, budget: Duration) -> Result<Option<UpstreamPayout>, AcquirerError> {
+        payout::find(self.bacen.api(), id_envio, Deadline::after(budget)).await
+    }
+
+    async fn send_refund(&self, order: &RefundOrder, budget: Duration) -> Result<UpstreamReturn, AcquirerError> {
+        self.bacen.send_refund(order, budget).await
+    }
+
+    async fn find_refund(
+        &self,
+        end_to_end_id: &EndToEndId,
+        id: RefundId,
+        budget: Duration,
+    ) -> Result<Option<UpstreamReturn>, AcquirerError> {
+        self.bacen.find_refund(end_to_end_id, id, budget).await
+    }
+
+    async fn list_received(
+        &self,
+        request: ListRequest,
+        budget: Duration,
+    ) -> Result<UpstreamPage<ReceivedPix>, AcquirerError> {
+        self.bacen.list_received(request, budget).await
+    }
+
+    async fn list_sent(
+        &self,
+        request: ListRequest,
+        budget: Duration,
+    ) -> Result<UpstreamPage<UpstreamPayout>, AcquirerError> {
+        payout::page(self.bacen.api(), request, Deadline::after(budget)).await
+    }
+
+    fn notices(&self, body: &[u8]) -> Result<Vec<Noticed>, AcquirerError> {
+        notices::read(body)
+    }
+
+    async fn register_callback(&self, url: &str, budget: Duration) -> Result<(), AcquirerError> {
+        self.bacen.api().register_callback(url, Some(SKIP_MTLS), Deadline::after(budget)).await
+    }
+}

@@ -1,0 +1,198 @@
+//! Judges what Efí says of a sent Pix: nothing is believed that contradicts what was asked, nothing that moves money is left out.
+
+use cais_domain::document::Cpf;
+use cais_domain::end_to_end_id::{EndToEndId, ReturnId};
+use cais_domain::id_envio::IdEnvio;
+use cais_domain::money::Money;
+use cais_domain::payout::Recipient;
+use cais_domain::pix_key::PixKey;
+use cais_ports::{PayoutOrder, ReturnedPart, UpstreamPayout, UpstreamProgress};
+use jiff::Timestamp;
+use serde_json::value::RawValue;
+
+use super::wire::{Extras, Failure, Favoured, GivenBack, Identity, Sent, Times, part, text};
+use crate::bacen::defect::{Defect, instant};
+use crate::bacen::wire::line;
+
+/// Longest name of a recipient that is kept, in characters.
+const MAX_NAME_CHARS: usize = 200;
+/// Longest document that is kept, in characters: a CNPJ with its punctuation has 18.
+const MAX_DOCUMENT_CHARS: usize = 20;
+/// Longest reason of a failure that is kept, in characters.
+const MAX_REASON_CHARS: usize = 140;
+
+/// What an answer must agree with.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Expected<'a> {
+    id_envio: &'a IdEnvio,
+    /// The amount and the key.
+    order: Option<&'a PayoutOrder>,
+}
+
+impl<'a> Expected<'a> {
+    /// Any Pix of that name.
+    pub(super) fn payout(id_envio: &'a IdEnvio) -> Self {
+        Self { id_envio, order: None }
+    }
+
+    /// The Pix that was ordered.
+    pub(super) fn ordered(order: &'a PayoutOrder) -> Self {
+        Self { id_envio: &order.id_envio, order: Some(order) }
+    }
+
+    pub(super) fn id_envio(&self) -> &'a IdEnvio {
+        self.id_envio
+    }
+}
+
+/// Reads the body of a successful answer.
+pub(super) fn payout(body: &[u8], expected: &Expected<'_>) -> Result<UpstreamPayout, Defect> {
+    let sent: Sent<'_> = serde_json::from_slice(body)
+        .map_err(|_| Defect::Unreadable("the answer is not the JSON of a sent Pix".to_owned()))?;
+    match sent.id_envio.and_then(text) {
+        Some(id) if id == expected.id_envio.as_str() => {}
+        Some(_) => return Err(Defect::mismatch("idEnvio", "is another")),
+        None => return Err(Defect::mismatch("idEnvio", "is missing")),
+    }
+    let payout = facts("", &sent, expected.id_envio)?;
+    let Some(order) = expected.order else { return Ok(payout) };
+    if payout.amount != order.amount {
+        return Err(Defect::mismatch("valor", "is not what was ordered"));
+    }
+    if !goes_to(&sent, &order.pix_key) {
+        return Err(Defect::mismatch("favorecido", "is not who was ordered"));
+    }
+    Ok(payout)
+}
+
+/// A row of the list. What was sent without a name, or under one that no caller may choose, is none of ours and is left out;
+/// so is what has another's name and cannot be read.
+pub(super) fn row(at: &str, row: &RawValue) -> Result<Option<UpstreamPayout>, Defect> {
+    let sent: Sent<'_> = serde_json::from_str(row.get()).map_err(|_| Defect::mismatch(at, "cannot be read"))?;
+    let Some(id_envio) = sent.id_envio.and_then(text).and_then(|id| IdEnvio::parse(&id).ok()) else { return Ok(None) };
+    match facts(&format!("{at}."), &sent, &id_envio) {
+        Ok(payout) => Ok(Some(payout)),
+        Err(defect) if id_envio.payout().is_some() => Err(defect),
+        Err(defect) => {
+            let reason = defect.reason();
+            tracing::warn!(%id_envio, reason, "a Pix that another sent cannot be read; left out");
+            Ok(None)
+        }
+    }
+}
+
+/// The facts of a sent Pix; `at` is what stands before its fields' names.
+fn facts(at: &str, sent: &Sent<'_>, id_envio: &IdEnvio) -> Result<UpstreamPayout, Defect> {
+    let wrong = |field: &str, what: &str| Defect::mismatch(&format!("{at}{field}"), what);
+    let amount = sent.valor.and_then(amount).ok_or_else(|| wrong("valor", "is not an amount"))?;
+    let end_to_end_id = end_to_end_id(sent).map_err(|Unusable| wrong("endToEndId", "is another than e2eId"))?;
+    let progress = progress(sent).ok_or_else(|| wrong("status", "is not one of a sent Pix"))?;
+    if end_to_end_id.is_none() && matches!(progress, UpstreamProgress::Done { .. }) {
+        return Err(wrong("endToEndId", "is missing, though it arrived"));
+    }
+    let mut returned = Vec::new();
+    for (index, back) in sent.devolucoes.iter().flatten().enumerate() {
+        let back = given_back(back).map_err(|Unusable| wrong(&format!("devolucoes[{index}]"), "cannot be read"))?;
+        returned.extend(back);
+    }
+    returned.sort_by(|one, other| (one.at, &one.return_id).cmp(&(other.at, &other.return_id)));
+    returned.dedup();
+    let mut ids: Vec<_> = returned.iter().map(|back| &back.return_id).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    if ids.len() < returned.len() {
+        return Err(wrong("devolucoes", "has one rtrId with different facts"));
+    }
+    let recipient = recipient(sent);
+    Ok(UpstreamPayout { id_envio: id_envio.clone(), end_to_end_id, amount, recipient, progress, returned })
+}
+
+/// An amount by its value: Efí writes it with and without decimals, and as a number.
+fn amount(value: &RawValue) -> Option<Money> {
+    text(value).and_then(|text| Money::parse(&text).ok()).filter(|amount| amount.is_positive())
+}
+
+/// A part of an answer that cannot be read, or contradicts itself.
+struct Unusable;
+
+/// By either name; one that is no end-to-end id is none yet.
+fn end_to_end_id(sent: &Sent<'_>) -> Result<Option<EndToEndId>, Unusable> {
+    let read = |value: Option<&RawValue>| value.and_then(text).and_then(|text| EndToEndId::parse(&text).ok());
+    match (read(sent.end_to_end_id), read(sent.e2e_id)) {
+        (Some(one), Some(other)) if one != other => Err(Unusable),
+        (one, other) => Ok(one.or(other)),
+    }
+}
+
+fn progress(sent: &Sent<'_>) -> Option<UpstreamProgress> {
+    match sent.status.and_then(text)?.as_str() {
+        "EM_PROCESSAMENTO" => Some(UpstreamProgress::Processing),
+        "REALIZADO" => {
+            let times: Option<Times<'_>> = part(sent.horario);
+            let settled = times.and_then(|times| times.liquidacao).and_then(text);
+            Some(UpstreamProgress::Done { at: settled.as_deref().and_then(instant) })
+        }
+        "NAO_REALIZADO" => {
+            let failure = part(sent.extras).and_then(|extras: Extras<'_>| part(extras.erro));
+            Some(UpstreamProgress::Failed { reason: failure.as_ref().and_then(reason) })
+        }
+        _ => None,
+    }
+}
+
+/// The words, or the code of the payment system when there are none.
+fn reason(failure: &Failure<'_>) -> Option<String> {
+    let shown = |value: Option<&RawValue>| value.and_then(text).and_then(|text| line(&text, MAX_REASON_CHARS));
+    shown(failure.motivo).or_else(|| shown(failure.codigo))
+}
+
+/// Whether it goes to the key, as far as the answer tells where it goes.
+fn goes_to(sent: &Sent<'_>, key: &PixKey) -> bool {
+    let Some(favoured) = part::<Favoured<'_>>(sent.favorecido) else { return true };
+    match favoured.chave.and_then(text) {
+        Some(told) => PixKey::parse_as(&told, key.key_type()).is_ok_and(|told| told == *key),
+        None => part::<Identity<'_>>(favoured.conta_banco).is_none(),
+    }
+}
+
+fn recipient(sent: &Sent<'_>) -> Recipient {
+    let favoured: Option<Favoured<'_>> = part(sent.favorecido);
+    let identity = favoured
+        .and_then(|favoured| part::<Identity<'_>>(favoured.identificacao).or_else(|| part(favoured.conta_banco)));
+    let Some(identity) = identity else { return Recipient::default() };
+    let shown = |value: Option<&RawValue>, max| value.and_then(text).and_then(|text| line(&text, max));
+    // A CPF comes masked; one that does not is masked here.
+    let cpf = shown(identity.cpf, MAX_DOCUMENT_CHARS).map(|told| match Cpf::parse(&told) {
+        Ok(cpf) => cpf.masked(),
+        Err(_) => told,
+    });
+    Recipient {
+        name: shown(identity.nome, MAX_NAME_CHARS),
+        document: cpf.or_else(|| shown(identity.cnpj, MAX_DOCUMENT_CHARS)),
+    }
+}
+
+/// A part that came back; `None` for one that did not, or has not yet.
+fn given_back(value: &RawValue) -> Result<Option<ReturnedPart>, Unusable> {
+    let back: GivenBack<'_> = part(Some(value)).ok_or(Unusable)?;
+    match back.status.and_then(text).as_deref() {
+        None | Some("DEVOLVIDO") => {}
+        Some("EM_PROCESSAMENTO" | "NAO_REALIZADO") => return Ok(None),
+        Some(_) => return Err(Unusable),
+    }
+    let return_id = back.rtr_id.and_then(text).and_then(|text| ReturnId::parse(&text).ok());
+    let amount = back.valor.and_then(amount);
+    let at = back.horario.and_then(returned_at);
+    let part = return_id.zip(amount).zip(at);
+    part.map(|((return_id, amount), at)| Some(ReturnedPart { return_id, amount, at })).ok_or(Unusable)
+}
+
+/// The instant, or of two the settlement.
+fn returned_at(value: &RawValue) -> Option<Timestamp> {
+    if let Some(single) = text(value) {
+        return instant(&single);
+    }
+    let times: Times<'_> = part(Some(value))?;
+    let read = |value: Option<&RawValue>| value.and_then(text).as_deref().and_then(instant);
+    read(times.liquidacao).or_else(|| read(times.solicitacao))
+}

@@ -1,0 +1,163 @@
+//! The shapes of sent Pix on the wire. Answers are read leniently here, numbers for texts too, and judged in `read`.
+
+use cais_domain::document::Document;
+use cais_ports::{AcquirerError, PayoutOrder};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::bacen::wire::{amount_text, line};
+
+/// Longest `infoPagador`, in characters.
+const MAX_INFO_CHARS: usize = 140;
+
+#[derive(Serialize)]
+struct SendRequest<'a> {
+    valor: String,
+    pagador: Payer<'a>,
+    favorecido: Recipient<'a>,
+}
+
+#[derive(Serialize)]
+struct Payer<'a> {
+    chave: &'a str,
+    #[serde(rename = "infoPagador", skip_serializing_if = "Option::is_none")]
+    info: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Recipient<'a> {
+    chave: &'a str,
+    /// With one of these, only their owner is paid.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cpf: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cnpj: Option<&'a str>,
+}
+
+/// The body of `PUT /v3/gn/pix/{idEnvio}`; `payer` is our own key.
+///
+/// # Errors
+/// [`AcquirerError::Refused`] for an order that the wire cannot express.
+pub(super) fn send_request(order: &PayoutOrder, payer: &str) -> Result<Vec<u8>, AcquirerError> {
+    let (cpf, cnpj) = match &order.recipient_document {
+        Some(Document::Cpf(cpf)) => (Some(cpf.as_str()), None),
+        Some(Document::Cnpj(cnpj)) => (None, Some(cnpj.as_str())),
+        None => (None, None),
+    };
+    let body = SendRequest {
+        valor: amount_text(order.amount)?,
+        pagador: Payer { chave: payer, info: order.description.as_deref().and_then(|text| line(text, MAX_INFO_CHARS)) },
+        favorecido: Recipient { chave: order.pix_key.as_str(), cpf, cnpj },
+    };
+    serde_json::to_vec(&body).map_err(|_| AcquirerError::Refused("the order cannot be written as JSON".to_owned()))
+}
+
+/// A text, or a number as its digits; `None` for anything else, and for nothing.
+pub(super) fn text(value: &RawValue) -> Option<String> {
+    let raw = value.get();
+    match raw.bytes().next() {
+        Some(b'"') => serde_json::from_str(raw).ok(),
+        Some(b'-' | b'0'..=b'9') => Some(raw.to_owned()),
+        Some(_) | None => None,
+    }
+}
+
+/// A sent Pix: the answer to its request, the lookup, and a row of the list.
+#[derive(Deserialize)]
+pub(super) struct Sent<'a> {
+    #[serde(borrow, rename = "idEnvio")]
+    pub(super) id_envio: Option<&'a RawValue>,
+    #[serde(borrow, rename = "endToEndId")]
+    pub(super) end_to_end_id: Option<&'a RawValue>,
+    /// The older name of the same.
+    #[serde(borrow, rename = "e2eId")]
+    pub(super) e2e_id: Option<&'a RawValue>,
+    pub(super) valor: Option<&'a RawValue>,
+    pub(super) status: Option<&'a RawValue>,
+    pub(super) horario: Option<&'a RawValue>,
+    pub(super) favorecido: Option<&'a RawValue>,
+    pub(super) devolucoes: Option<Vec<&'a RawValue>>,
+    #[serde(borrow, rename = "gnExtras")]
+    pub(super) extras: Option<&'a RawValue>,
+}
+
+/// When something was asked for and settled.
+#[derive(Deserialize)]
+pub(super) struct Times<'a> {
+    #[serde(borrow)]
+    pub(super) solicitacao: Option<&'a RawValue>,
+    pub(super) liquidacao: Option<&'a RawValue>,
+}
+
+/// Who gets it: by a key, or by an account number.
+#[derive(Deserialize)]
+pub(super) struct Favoured<'a> {
+    #[serde(borrow)]
+    pub(super) chave: Option<&'a RawValue>,
+    pub(super) identificacao: Option<&'a RawValue>,
+    #[serde(borrow, rename = "contaBanco")]
+    pub(super) conta_banco: Option<&'a RawValue>,
+}
+
+/// A person or company.
+#[derive(Deserialize)]
+pub(super) struct Identity<'a> {
+    #[serde(borrow)]
+    pub(super) nome: Option<&'a RawValue>,
+    pub(super) cpf: Option<&'a RawValue>,
+    pub(super) cnpj: Option<&'a RawValue>,
+}
+
+/// A part that came back.
+#[derive(Deserialize)]
+pub(super) struct GivenBack<'a> {
+    #[serde(borrow, rename = "rtrId")]
+    pub(super) rtr_id: Option<&'a RawValue>,
+    pub(super) valor: Option<&'a RawValue>,
+    /// An instant, or two of them.
+    pub(super) horario: Option<&'a RawValue>,
+    pub(super) status: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Extras<'a> {
+    #[serde(borrow)]
+    pub(super) erro: Option<&'a RawValue>,
+}
+
+/// Why it failed.
+#[derive(Deserialize)]
+pub(super) struct Failure<'a> {
+    #[serde(borrow)]
+    pub(super) codigo: Option<&'a RawValue>,
+    pub(super) motivo: Option<&'a RawValue>,
+}
+
+/// Reads a part leniently: one of another shape tells nothing.
+pub(super) fn part<'a, T: Deserialize<'a>>(value: Option<&'a RawValue>) -> Option<T> {
+    serde_json::from_str(value?.get()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::value::RawValue;
+
+    use super::text;
+
+    #[test]
+    fn numbers_do_for_texts() {
+        for (raw, wanted) in [
+            (r#""a\u00e9""#, Some("aé")),
+            ("12.50", Some("12.50")),
+            ("-1", Some("-1")),
+            (r#""""#, Some("")),
+            ("null", None),
+            ("true", None),
+            ("[1]", None),
+            (r#"{"a":1}"#, None),
+        ] {
+            let value = RawValue::from_string(raw.to_owned()).ok();
+            assert_eq!(value.as_deref().and_then(text).as_deref(), wanted, "{raw}");
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Lists of what was received.
+
+use cais_ports::Acquirer;
+use serde_json::{Value, json};
+
+use crate::answers::{BUDGET, TXID, acquirer, changed, day, devolucao, efi, html, json_reply, kind, problem, reason};
+use crate::server::{Act, Server};
+
+fn pix(tail: &str, txid: Option<&str>) -> Value {
+    let pix = json!({
+        "endToEndId": format!("E12345678202611201500{tail}"), "valor": "10.50", "chave": "x",
+        "horario": "2026-11-20T15:00:00Z", "devolucoes": [devolucao()]
+    });
+    changed(pix, "/txid", txid.map(Value::from))
+}
+
+#[tokio::test]
+async fn what_was_received_is_listed_page_by_page() {
+    let server = Server::start(|seen, _| {
+        let number = u32::from(!seen.path.contains("paginaAtual=0"));
+        let rows = match number {
+            0 => json!([pix("aaaaaaaaaaa", Some(TXID)), pix("bbbbbbbbbbb", None)]),
+            _ => json!([pix("ccccccccccc", Some("static1"))]),
+        };
+        let paging = json!({
+            "paginaAtual": number, "itensPorPagina": 100, "quantidadeDePaginas": 2, "quantidadeTotalDeItens": 3
+        });
+        json_reply(200, &json!({"parametros": {"paginacao": paging}, "pix": rows}))
+    })
+    .await;
+    let both: [Box<dyn Acquirer>; 2] = [Box::new(acquirer(&server.url())), Box::new(efi(&server.url()))];
+    for acquirer in both {
+        let (mut told, mut next) = (Vec::new(), Some(0));
+        while let Some(page) = next {
+            let page = acquirer.list_received(day(page), BUDGET).await.unwrap();
+            next = page.next;
+            told.extend(page.rows.into_iter().map(|row| {
+                let txid = row.txid.map_or("-".to_owned(), |txid| txid.to_string());
+                let id = row.payment.end_to_end_id.as_str().split_at(21).1.to_owned();
+                (txid, id, row.payment.amount.to_string(), row.payment.returns.len())
+            }));
+        }
+        let row = |txid: &str, id: &str| (txid.to_owned(), id.to_owned(), "10.50".to_owned(), 1);
+        assert_eq!(told, [row(TXID, "aaaaaaaaaaa"), row("-", "bbbbbbbbbbb"), row("-", "ccccccccccc")]);
+    }
+    let query = "inicio=2026-11-20T00%3A00%3A00Z&fim=2026-11-21T00%3A00%3A00Z&paginacao.paginaAtual=1&paginacao.itensPorPagina=100";
+    assert_eq!(server.seen().last().unwrap().path, format!("/v2/pix?{query}"));
+}
+
+#[tokio::test]
+async fn a_page_of_a_hundred_is_read_whole() {
+    let rows = vec![changed(pix("aaaaaaaaaaa", Some(TXID)), "/infoPagador", Some(json!("x".repeat(6_000)))); 100];
+    let server = Server::start(move |_, _| json_reply(200, &json!({"pix": rows}))).await;
+    let page = acquirer(&server.url()).list_received(day(0), BUDGET).await.unwrap();
+    assert_eq!((page.rows.len(), page.next), (100, Some(1)));
+}
+
+#[tokio::test]
+async fn a_row_that_may_be_ours_is_never_left_out() {
+    let broken = |txid| changed(pix("aaaaaaaaaaa", txid), "/valor", Some(json!("?")));
+    let list = json!({"pix": [broken(None), broken(Some("static1")), pix("bbbbbbbbbbb", None)]});
+    let server = Server::start(move |_, _| json_reply(200, &list)).await;
+    assert_eq!(acquirer(&server.url()).list_received(day(0), BUDGET).await.unwrap().rows.len(), 1);
+
+    let other_page = json!({"parametros": {"paginacao": {"paginaAtual": 1}}, "pix": []});
+    for (answer, wanted) in [
+        (json_reply(200, &json!({"pix": [pix("bbbbbbbbbbb", None), broken(Some(TXID))]})), "unknown"),
+        (json_reply(200, &json!({"pix": [7]})), "unknown"),
+        (json_reply(200, &json!({"parametros": {}})), "unknown"),
+        (json_reply(200, &other_page), "unknown"),
+        (json_reply(200, &json!([])), "unknown"),
+        (html(200), "unknown"),
+        (problem(400, "PixConsultaInvalida"), "unknown"),
+        (problem(404, "NaoEncontrado"), "unknown"),
+        (problem(403, "AcessoNegado"), "unavailable"),
+        (Act::Cut, "unknown"),
+        (json_reply(200, &json!({"pix": []})), "ok"),
+    ] {
+        let server = Server::start(move |_, _| answer.clone()).await;
+        let result = acquirer(&server.url()).list_received(day(0), BUDGET).await;
+        assert_eq!(kind(&result), wanted, "{}", reason(&result));
+    }
+}

@@ -1,0 +1,178 @@
+//! Refunds: what is asked for, what each answer means, and what is believed of it.
+
+use std::time::Duration;
+
+use cais_domain::money::Money;
+use cais_ports::{Acquirer, AcquirerError, UpstreamReturn};
+use serde_json::{Value, json};
+
+use crate::answers::{
+    BUDGET, NAME, PIX, acquirer, changed, devolucao, efi, html, json_reply, kind, nome, pix, problem, reason,
+    refund_order, returned,
+};
+use crate::losses::losses;
+use crate::server::{Act, Server};
+
+const RTR: &str = "D12345678202611201501bbbbbbbbbbb";
+
+async fn send(put: Act, get: Act) -> (Result<UpstreamReturn, AcquirerError>, String) {
+    let server = Server::start(move |seen, _| match seen.method.as_str() {
+        "PUT" => put.clone(),
+        _ => get.clone(),
+    })
+    .await;
+    let result = acquirer(&server.url()).send_refund(&refund_order(), BUDGET).await;
+    let asked = server.seen().into_iter().filter(|seen| seen.path != "/oauth/token");
+    let paths: Vec<_> = asked.map(|seen| seen.path).collect();
+    assert!(paths.iter().all(|path| *path == format!("/v2/pix/{PIX}/devolucao/{NAME}")), "{paths:?}");
+    (result, server.methods())
+}
+
+#[tokio::test]
+async fn a_refund_is_asked_for_as_the_standard_wants_it() {
+    let server = Server::start(|_, _| json_reply(201, &devolucao())).await;
+    let mut order = refund_order();
+    order.description = Some(format!("não\nserviu {}", "é".repeat(200)));
+    let both: [(Box<dyn Acquirer>, &str); 2] = [
+        (Box::new(acquirer(&server.url())), "grant_type=client_credentials"),
+        (Box::new(efi(&server.url())), r#"{"grant_type":"client_credentials"}"#),
+    ];
+    for (acquirer, grant) in both {
+        let before = server.seen().len();
+        let told = acquirer.send_refund(&order, BUDGET).await.unwrap();
+        assert_eq!(returned(&told), format!("{NAME} {RTR} 4.00 open ours"));
+        let seen = server.seen().split_off(before);
+        let [token, put] = seen.as_slice() else { unreachable!("{seen:?}") };
+        assert_eq!(token.body, grant);
+        assert_eq!((put.method.as_str(), put.path.as_str()), ("PUT", &*format!("/v2/pix/{PIX}/devolucao/{NAME}")));
+        let body: Value = serde_json::from_str(&put.body).unwrap();
+        assert_eq!(body, json!({"valor": "4.00", "descricao": format!("não serviu {}", "é".repeat(129))}));
+    }
+    acquirer(&server.url()).send_refund(&refund_order(), BUDGET).await.unwrap();
+    assert_eq!(server.seen().last().unwrap().body, r#"{"valor":"4.00"}"#);
+    let asked = server.seen().len();
+    order.amount = Money::ZERO;
+    assert_eq!(kind(&acquirer(&server.url()).send_refund(&order, BUDGET).await), "refused");
+    assert_eq!(server.seen().len(), asked);
+}
+
+#[tokio::test]
+async fn how_it_ended_is_read() {
+    let ended = |status: &str| changed(devolucao(), "/status", Some(json!(status)));
+    let settled = json!({"solicitacao": "2026-11-20T15:01:00Z", "liquidacao": "2026-11-20T12:01:02-03:00"});
+    for (answer, wanted) in [
+        (devolucao(), format!("{NAME} {RTR} 4.00 open ours")),
+        (ended("DEVOLVIDO"), format!("{NAME} {RTR} 4.00 done - ours")),
+        (
+            changed(ended("DEVOLVIDO"), "/horario", Some(settled)),
+            format!("{NAME} {RTR} 4.00 done 2026-11-20T15:01:02Z ours"),
+        ),
+        (ended("NAO_REALIZADO"), format!("{NAME} {RTR} 4.00 failed - ours")),
+        (
+            changed(ended("NAO_REALIZADO"), "/motivo", Some(json!("Conta encerrada"))),
+            format!("{NAME} {RTR} 4.00 failed Conta encerrada ours"),
+        ),
+        (changed(devolucao(), "/rtrId", None), format!("{NAME} - 4.00 open ours")),
+        (changed(devolucao(), "/rtrId", Some(json!("D1"))), format!("{NAME} - 4.00 open ours")),
+    ] {
+        let (sent, methods) = send(json_reply(201, &answer), Act::Cut).await;
+        assert_eq!((returned(&sent.unwrap()), methods.as_str()), (wanted.clone(), "PUT"));
+        let server = Server::start(move |_, _| json_reply(200, &answer)).await;
+        let found = acquirer(&server.url()).find_refund(&pix(), refund_order().id, BUDGET).await;
+        assert_eq!(returned(&found.unwrap().unwrap()), wanted);
+        let seen = server.seen().into_iter().next_back().unwrap();
+        assert_eq!((seen.method.as_str(), seen.path.as_str()), ("GET", &*format!("/v2/pix/{PIX}/devolucao/{NAME}")));
+    }
+}
+
+/// The standard has one 400 for everything, so that a refusal counts only when nothing is there.
+#[tokio::test]
+async fn a_refusal_counts_when_the_name_is_not_there() {
+    let absent = || problem(404, "PixDevolucaoNaoEncontrada");
+    for (put, get, wanted, said) in [
+        (problem(400, "PixDevolucaoInvalida"), absent(), "refused", "refused: Recusado."),
+        (problem(400, "PixDevolucaoInvalida"), json_reply(200, &devolucao()), "ok", ""),
+        (problem(404, "PixNaoEncontrado"), absent(), "refused", "refused: Recusado."),
+        (nome(400, "pix_nao_encontrado"), nome(400, "pix_nao_encontrado"), "refused", "refused: Em português."),
+        (nome(409, "devolucao_id_duplicado"), json_reply(200, &devolucao()), "ok", ""),
+        (nome(409, "devolucao_id_duplicado"), absent(), "unknown", "taken, yet nothing has it"),
+        (html(409), json_reply(200, &devolucao()), "ok", ""),
+        (html(409), absent(), "unknown", "taken, yet nothing has it"),
+        (problem(400, "PixDevolucaoInvalida"), html(404), "unknown", "looking for it"),
+        (problem(400, "PixDevolucaoInvalida"), problem(403, "AcessoNegado"), "unknown", "looking for it"),
+        (problem(400, "PixDevolucaoInvalida"), Act::Cut, "unknown", "looking for it"),
+    ] {
+        let (result, methods) = send(put, get).await;
+        assert_eq!(kind(&result), wanted, "{}", reason(&result));
+        assert!(reason(&result).contains(said), "{said}: {}", reason(&result));
+        assert_eq!(methods, "PUT GET");
+    }
+}
+
+#[tokio::test]
+async fn certain_and_uncertain_failures_are_told_apart() {
+    for (answer, wanted, methods) in [
+        (problem(403, "AcessoNegado"), "unavailable", "PUT"),
+        (problem(401, "AcessoNegado"), "unavailable", "PUT PUT"),
+        (html(429), "unavailable", "PUT"),
+        (json_reply(400, &json!({"type": "about:blank", "title": "Bad Request"})), "unknown", "PUT"),
+        (problem(503, "ServicoIndisponivel"), "unknown", "PUT"),
+    ] {
+        let (result, asked) = send(answer, Act::Cut).await;
+        assert_eq!((kind(&result), asked.as_str()), (wanted, methods), "{}", reason(&result));
+    }
+    for (name, loss, budget) in losses(&devolucao()) {
+        let server = Server::start(move |_, _| loss.clone()).await;
+        let budget = budget.min(Duration::from_secs(1));
+        let result = acquirer(&server.url()).send_refund(&refund_order(), budget).await;
+        assert_eq!(kind(&result), "unknown", "{name}: {}", reason(&result));
+        assert_eq!(server.methods(), "PUT", "{name}: it is asked for once");
+    }
+}
+
+#[tokio::test]
+async fn a_contradiction_is_never_taken_for_an_answer() {
+    let lie = |pointer: &str, value: Option<Value>| changed(devolucao(), pointer, value);
+    for (said, lie, is_seen_by_a_find) in [
+        ("id is another", lie("/id", Some(json!("x"))), true),
+        ("id is missing", lie("/id", None), true),
+        ("valor is not what was ordered", lie("/valor", Some(json!("4.01"))), false),
+        ("valor is not an amount", lie("/valor", Some(json!("4"))), true),
+        ("valor is not an amount", lie("/valor", Some(json!("0.00"))), true),
+        ("valor is not an amount", lie("/valor", None), true),
+        ("status is not one", lie("/status", Some(json!("OUTRO"))), true),
+        ("status is not one", lie("/status", None), true),
+        ("not the JSON of a return", json!([devolucao()]), true),
+        ("not the JSON of a return", lie("/valor", Some(json!(4.0))), true),
+    ] {
+        let (result, _) = send(json_reply(201, &lie), Act::Cut).await;
+        assert_eq!(kind(&result), "unknown", "{lie}");
+        assert!(reason(&result).contains(said), "{said}: {}", reason(&result));
+        let (result, _) = send(nome(409, "devolucao_id_duplicado"), json_reply(200, &lie)).await;
+        assert_eq!(kind(&result), "unknown", "{lie}");
+        let told = lie.clone();
+        let server = Server::start(move |_, _| json_reply(200, &told)).await;
+        let found = acquirer(&server.url()).find_refund(&pix(), refund_order().id, BUDGET).await;
+        assert_eq!(found.is_err(), is_seen_by_a_find, "{lie}");
+    }
+}
+
+#[tokio::test]
+async fn only_the_institution_itself_says_that_it_knows_none() {
+    for (answer, wanted) in [
+        (problem(404, "PixDevolucaoNaoEncontrada"), "none"),
+        (problem(404, "PixNaoEncontrado"), "none"),
+        (nome(400, "pix_nao_encontrado"), "none"),
+        (problem(400, "PixConsultaInvalida"), "unknown"),
+        (html(404), "unknown"),
+        (problem(500, "ErroInternoDoServidor"), "unknown"),
+        (problem(403, "AcessoNegado"), "unavailable"),
+        (html(200), "unknown"),
+        (Act::Cut, "unknown"),
+    ] {
+        let server = Server::start(move |_, _| answer.clone()).await;
+        let result = acquirer(&server.url()).find_refund(&pix(), refund_order().id, BUDGET).await;
+        let told = if matches!(result, Ok(None)) { "none" } else { kind(&result) };
+        assert_eq!(told, wanted, "{}", reason(&result));
+    }
+}

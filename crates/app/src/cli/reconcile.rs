@@ -1,0 +1,154 @@
+//! `cais reconcile`: compares our charges, payouts and refunds with the acquirers' own lists, and credits what we missed.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use cais_use_cases::reconcile::{self, Difference, Progress, Report};
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::output::{Output, instant, table};
+use crate::config::Config;
+use crate::days;
+use crate::wiring::{self, Foundation};
+
+/// What is said when an acquirer's lists could not be read.
+const UNREAD: u8 = 2;
+/// How often the picture of progress moves.
+const MOVES_EVERY: Duration = Duration::from_millis(100);
+
+/// What is compared.
+#[derive(Debug, Args)]
+pub struct ReconcileArgs {
+    /// From when on: a day of São Paulo as YYYY-MM-DD, or an instant as in 2026-01-31T12:00:00Z
+    #[arg(long, value_name = "DAY", value_parser = days::beginning)]
+    from: Timestamp,
+    /// Until when, that day or instant included; without, until now
+    #[arg(long, value_name = "DAY", value_parser = days::end)]
+    to: Option<Timestamp>,
+    /// Only tell what differs, and credit nothing
+    #[arg(long)]
+    no_repair: bool,
+}
+
+/// Compares, repairs what is safe, and tells. 0: nothing is left to repair; 1: something is; 2: an acquirer could not be read.
+///
+/// # Errors
+/// What keeps the store or the acquirers from opening.
+pub async fn run(config: Config, args: ReconcileArgs, output: Output) -> anyhow::Result<ExitCode> {
+    let foundation = Foundation::open(&config).await?;
+    let (acquirers, sandbox) = wiring::acquirers_beside(&config).await?;
+    let ports = foundation.ports(wiring::router(acquirers));
+    let until = args.to.unwrap_or_else(|| ports.clock.now());
+    let result = async {
+        anyhow::ensure!(args.from < until, "--to must not be before --from");
+        let bar = progress_bar()?;
+        let show = |progress: Progress| {
+            bar.set_message(format!("{}: {} {}", progress.acquirer, progress.done, progress.list));
+        };
+        let report = reconcile::run(&ports, args.from, until, !args.no_repair, &show).await;
+        bar.finish_and_clear();
+        Ok(report?)
+    }
+    .await;
+    drop(ports);
+    foundation.close().await;
+    if let Some(sandbox) = sandbox {
+        sandbox.stop().await;
+    }
+    let report = result?;
+    output.print(&as_json(&report, (args.from, until)), || for_people(&report))?;
+    Ok(code_of(&report))
+}
+
+/// Moves on standard error while it is a terminal, and is nowhere else.
+fn progress_bar() -> anyhow::Result<ProgressBar> {
+    let style = ProgressStyle::with_template("{spinner} {elapsed} {msg}")?;
+    let bar = ProgressBar::new_spinner().with_style(style);
+    bar.enable_steady_tick(MOVES_EVERY);
+    Ok(bar)
+}
+
+fn is_settled(report: &Report) -> bool {
+    !report.more && report.differences.iter().all(|difference| difference.repaired)
+}
+
+fn code_of(report: &Report) -> ExitCode {
+    match (report.unread.is_empty(), is_settled(report)) {
+        (false, _) => ExitCode::from(UNREAD),
+        (true, false) => ExitCode::FAILURE,
+        (true, true) => ExitCode::SUCCESS,
+    }
+}
+
+fn as_json(report: &Report, (from, until): (Timestamp, Timestamp)) -> Value {
+    let differences: Vec<Value> = report.differences.iter().map(difference_as_json).collect();
+    let unread: Vec<Value> = report
+        .unread
+        .iter()
+        .map(|(acquirer, cause)| json!({ "acquirer": acquirer.as_str(), "cause": cause }))
+        .collect();
+    json!({
+        "ok": report.unread.is_empty() && is_settled(report),
+        "from": instant(from),
+        "until": instant(until),
+        "received": report.received,
+        "sent": report.sent,
+        "refunds": report.refunds,
+        "differences": differences,
+        "more": report.more,
+        "unread": unread,
+    })
+}
+
+fn difference_as_json(difference: &Difference) -> Value {
+    json!({
+        "kind": difference.kind.as_str(),
+        "acquirer": difference.acquirer.as_str(),
+        "resource": difference.resource,
+        "upstream_id": difference.upstream_id,
+        "ours": difference.ours,
+        "theirs": difference.theirs,
+        "repaired": difference.repaired,
+    })
+}
+
+fn for_people(report: &Report) -> String {
+    let Report { received, sent, refunds, .. } = report;
+    let mut text = format!("Compared {received} Pix received, {sent} sent and {refunds} returned.");
+    for (acquirer, cause) in &report.unread {
+        for part in ["\n", acquirer.as_str(), " could not be read to the end: ", cause] {
+            text.push_str(part);
+        }
+    }
+    if report.differences.is_empty() {
+        text.push_str(if report.unread.is_empty() {
+            " No difference."
+        } else {
+            "\nNo difference in what could be read."
+        });
+        return text;
+    }
+    let rows: Vec<Vec<String>> = report.differences.iter().map(row).collect();
+    text.push_str("\n\n");
+    text.push_str(&table(&["DIFFERENCE", "ACQUIRER", "OURS", "THEIRS", "RESOURCE", "PIX", "REPAIRED"], &rows));
+    if report.more {
+        text.push_str("\n\nThere are more: compare a shorter time.");
+    }
+    text
+}
+
+fn row(difference: &Difference) -> Vec<String> {
+    let or_dash = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
+    vec![
+        difference.kind.as_str().to_owned(),
+        difference.acquirer.to_string(),
+        or_dash(&difference.ours),
+        or_dash(&difference.theirs),
+        or_dash(&difference.resource),
+        difference.upstream_id.clone(),
+        if difference.repaired { "yes" } else { "no" }.to_owned(),
+    ]
+}

@@ -1,0 +1,59 @@
+//! Money out and back: a payout is sent, a part of the charge refunded.
+
+use anyhow::ensure;
+use cais_domain::money::Money;
+use serde_json::Value;
+
+use super::{Walk, text};
+use crate::demo::client::Request;
+
+/// What is paid out.
+pub(super) const PAYOUT: Money = Money::from_centavos(1_000);
+/// What goes back to the payer.
+pub(super) const REFUND: Money = Money::from_centavos(500);
+
+impl Walk {
+    /// Sends a payout, and follows it until it arrived.
+    pub(super) async fn pay_out(&self) -> anyhow::Result<()> {
+        self.screen.heading("Pay the supplier by her Pix key")?;
+        let body = format!(
+            r#"{{"amount":{PAYOUT},"pix_key":"ana@example.com","description":"Coffee beans","external_id":"payout-{}"}}"#,
+            self.run
+        );
+        let request = Request {
+            method: "POST",
+            path: "/v1/payouts".to_owned(),
+            idempotency_key: Some(format!("demo-payout-{}", self.run)),
+            body: Some(body),
+        };
+        let payout = self.exchange(&request, 201).await?.json()?;
+        ensure!(text(&payout, "/status")? != "failed", "the payout failed");
+        let id = text(&payout, "/id")?;
+        self.screen.good(&format!("{PAYOUT} and a fee of {} were held before the bank was asked", self.payout_fee))?;
+        self.balance("The balance while the payout is on its way: what is held is in none of its parts").await?;
+        self.screen.heading("The payout")?;
+        let done = |payout: &Value| text(payout, "/status").is_ok_and(|status| status == "completed");
+        let payout = self.wait(&format!("/v1/payouts/{id}"), done).await?;
+        let name = text(&payout, "/pix/recipient_name")?;
+        self.screen.good(&format!("it arrived; the bank says that the key belongs to {name}"))?;
+        Ok(())
+    }
+
+    /// Refunds a part of the charge, and follows it until it arrived.
+    pub(super) async fn refund(&self, charge: &str) -> anyhow::Result<()> {
+        self.screen.heading("One of the coffees was cold: a part of the charge goes back")?;
+        let request = Request {
+            method: "POST",
+            path: format!("/v1/charges/{charge}/refunds"),
+            idempotency_key: Some(format!("demo-refund-{}", self.run)),
+            body: Some(format!(r#"{{"amount":{REFUND},"reason":"It was cold"}}"#)),
+        };
+        let refund = self.exchange(&request, 201).await?.json()?;
+        ensure!(text(&refund, "/status")? != "failed", "the refund failed");
+        self.screen.heading("The refunds of the charge")?;
+        let done = |page: &Value| text(page, "/data/0/status").is_ok_and(|status| status == "completed");
+        self.wait(&request.path, done).await?;
+        self.screen.good(&format!("{REFUND} is back with the payer, by the standard's own return of a Pix"))?;
+        Ok(())
+    }
+}

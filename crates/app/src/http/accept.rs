@@ -1,0 +1,111 @@
+//! Which of two formats a caller prefers (RFC 9110, section 12.5.1).
+
+use actix_web::http::header::{ACCEPT, HeaderMap};
+
+/// What a list is sent as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// A page.
+    Json,
+    /// All rows.
+    Csv,
+}
+
+/// How much a caller wants a format: the quality in thousandths, and how exactly it was named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+struct Wish {
+    quality: u16,
+    exactness: u8,
+}
+
+/// The format that the caller prefers: JSON, unless CSV is wanted more, or as much and named more exactly.
+/// A caller who wants neither gets JSON, as everywhere.
+#[must_use]
+pub fn preferred(headers: &HeaderMap) -> Format {
+    let (mut json, mut csv) = (Wish::default(), Wish::default());
+    for value in headers.get_all(ACCEPT).filter_map(|value| value.to_str().ok()) {
+        for range in value.split(',') {
+            let Some((range, quality)) = read(range) else { continue };
+            note(&mut json, range, quality, ["application/json", "application/*"]);
+            note(&mut csv, range, quality, ["text/csv", "text/*"]);
+        }
+    }
+    if csv.quality > 0 && csv > json { Format::Csv } else { Format::Json }
+}
+
+/// A media range without its parameters, and its quality; `None` when it has none that can be read.
+fn read(range: &str) -> Option<(&str, u16)> {
+    let mut parts = range.split(';').map(str::trim);
+    let range = parts.next()?;
+    let quality = parts.find_map(|part| part.strip_prefix("q=").or_else(|| part.strip_prefix("Q=")));
+    Some((range, quality.map_or(Some(1_000), thousandths)?))
+}
+
+/// `0`, `1`, or either with up to three decimals; at most 1.
+fn thousandths(text: &str) -> Option<u16> {
+    let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
+    let well_formed =
+        matches!(whole, "0" | "1") && decimals.len() <= 3 && decimals.bytes().all(|byte| byte.is_ascii_digit());
+    let value = format!("{whole}{decimals:0<3}");
+    value.parse().ok().filter(|value| well_formed && *value <= 1_000)
+}
+
+/// The most exact range that covers a format decides; of two that are as exact, the first.
+fn note(wish: &mut Wish, range: &str, quality: u16, [exact, family]: [&str; 2]) {
+    let exactness = match range {
+        _ if range.eq_ignore_ascii_case(exact) => 3,
+        _ if range.eq_ignore_ascii_case(family) => 2,
+        "*/*" => 1,
+        _ => 0,
+    };
+    if exactness > wish.exactness {
+        *wish = Wish { quality, exactness };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::http::header::HeaderValue;
+
+    use super::*;
+
+    #[test]
+    fn csv_is_sent_to_whoever_wants_it_more() {
+        for (accept, expected) in [
+            ("", Format::Json),
+            ("*/*", Format::Json),
+            ("text/csv", Format::Csv),
+            ("Text/CSV; charset=utf-8", Format::Csv),
+            ("text/csv;q=0", Format::Json),
+            ("text/csv;q=0.000, */*", Format::Json),
+            ("text/csv, */*", Format::Csv),
+            ("text/csv, */*;q=0.1", Format::Csv),
+            ("text/*", Format::Csv),
+            ("text/html", Format::Json),
+            ("text/html,application/xhtml+xml,*/*;q=0.8", Format::Json),
+            ("application/json, text/csv", Format::Json),
+            ("application/json;q=0.5, text/csv;q=0.51", Format::Csv),
+            ("application/json, text/csv;q=0.999", Format::Json),
+            ("application/json;q=0, text/csv;q=0.001", Format::Csv),
+            ("text/csv;q=2, application/json;q=0.1", Format::Json),
+            ("text/csv;q=x", Format::Json),
+            ("text/csv;q=1.000", Format::Csv),
+            ("text/csv;q=1.001", Format::Json),
+            ("text/*;q=1, text/csv;q=0.1, application/json;q=0.2", Format::Json),
+        ] {
+            let mut headers = HeaderMap::new();
+            if let Ok(value) = HeaderValue::from_str(accept) {
+                headers.insert(ACCEPT, value);
+            }
+            assert_eq!(preferred(&headers), expected, "{accept}");
+        }
+    }
+
+    #[test]
+    fn several_headers_are_one_list() {
+        let mut headers = HeaderMap::new();
+        headers.append(ACCEPT, HeaderValue::from_static("application/json;q=0.3"));
+        headers.append(ACCEPT, HeaderValue::from_static("text/csv;q=0.4"));
+        assert_eq!(preferred(&headers), Format::Csv);
+    }
+}

@@ -1,0 +1,62 @@
+//! How a path names a resource: by our id, or by the caller's own.
+
+use cais_domain::external_id::ExternalId;
+use cais_domain::ids::{Id, IdKind};
+
+use super::percent;
+
+/// What a path begins with that names something by the caller's own identifier.
+const EXTERNAL: &str = "ext:";
+
+/// The name of a resource of that kind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Named<K: IdKind> {
+    /// By our id.
+    Id(Id<K>),
+    /// By the caller's own.
+    External(ExternalId),
+}
+
+/// An id, or `ext:` and the caller's own identifier, percent-encoded.
+///
+/// # Errors
+/// What is wrong with it, as it reads after `id`.
+pub fn read<K: IdKind>(segment: &str) -> Result<Named<K>, String> {
+    let segment = percent::decode(segment).ok_or("is not validly percent-encoded UTF-8")?;
+    match segment.strip_prefix(EXTERNAL) {
+        Some(external) => ExternalId::parse(external).map(Named::External).map_err(|error| error.to_string()),
+        None => Id::parse(&segment).map(Named::Id).map_err(|error| error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cais_domain::ids::kind::{Charge, Payout};
+
+    use super::*;
+
+    #[test]
+    fn names_are_ids_or_the_callers_own() {
+        let external = |text: &str| {
+            read::<Charge>(text).ok().and_then(|name| match name {
+                Named::External(id) => Some(id.as_str().to_owned()),
+                Named::Id(_) => None,
+            })
+        };
+        assert_eq!(external("ext:order%2F1%20%C3%A9").as_deref(), Some("order/1 é"));
+        assert_eq!(external("ext%3Aorder").as_deref(), Some("order"));
+        assert!(matches!(read::<Charge>("chg_01h455vb4pex5vsknk084sn02q"), Ok(Named::Id(_))));
+        assert!(matches!(read::<Payout>("pyt_01h455vb4pex5vsknk084sn02q"), Ok(Named::Id(_))));
+        for bad in [
+            "ext:",
+            "ext:%00",
+            "ext:%zz",
+            "chg_1",
+            "pyt_01h455vb4pex5vsknk084sn02q",
+            "CHG_01h455vb4pex5vsknk084sn02q",
+            "nope",
+        ] {
+            assert!(read::<Charge>(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! `POST /v1/charges/{id}/refunds`.
+
+use std::sync::Arc;
+
+use cais_use_cases::keys::authenticate::Caller;
+use cais_use_cases::refunds::create::{self, CreateRefund, CreateRefundError};
+
+use super::terms;
+use crate::http::call::{Call, to_the_end};
+use crate::http::error::{ApiError, ErrorCode};
+use crate::http::fingerprint::fingerprint;
+use crate::http::issue::Issues;
+use crate::http::json::read::read;
+use crate::http::reply::Reply;
+use crate::http::{charges, idempotency};
+
+/// Refunds a charge, or repeats what was answered before; a balance that does not cover it is answered the same way.
+///
+/// # Errors
+/// Everything that decision 2 orders, in its order.
+pub async fn answer(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
+    let key = idempotency::required_key(call.request.headers())?;
+    let issues = Issues::default();
+    let charge = charges::named(call, &issues);
+    // Nothing is required, so no body is as good as an empty object.
+    let body = read(if call.body.is_empty() { b"{}" } else { &call.body }, &issues);
+    let asked = terms::read(&body, &issues);
+    let (charge, asked) = issues.unless_any(charge.zip(asked))?;
+    let command = CreateRefund {
+        account: caller.account.clone(),
+        request: call.id,
+        key,
+        fingerprint: fingerprint("POST", call.request.uri().path(), &body),
+        charge,
+        amount: asked.amount,
+        reason: asked.reason,
+        external_id: asked.external_id,
+    };
+    let state = Arc::clone(call.state);
+    let answer = to_the_end(async move { create::create(&state.ports, command).await }).await??;
+    Reply::answer(answer)
+}
+
+impl From<CreateRefundError> for ApiError {
+    fn from(error: CreateRefundError) -> Self {
+        match error {
+            CreateRefundError::NotPermitted(reason) => reason.into(),
+            CreateRefundError::NotFound => Self::new(ErrorCode::NotFound).saying("There is no such charge."),
+            CreateRefundError::ChargeInProgress { retry_after_s }
+            | CreateRefundError::ExternalIdInProgress { retry_after_s } => {
+                Self::new(ErrorCode::ExternalIdInProgress).retry_after(retry_after_s)
+            }
+            CreateRefundError::KeyConflict => Self::new(ErrorCode::IdempotencyConflict),
+            CreateRefundError::KeyInProgress { retry_after_s } => {
+                Self::new(ErrorCode::IdempotencyKeyInProgress).retry_after(retry_after_s)
+            }
+            CreateRefundError::ExternalIdConflict => Self::new(ErrorCode::ExternalIdConflict)
+                .saying("The external_id already exists with a different charge or amount."),
+            CreateRefundError::InvalidState(status) => Self::new(ErrorCode::InvalidState)
+                .saying(format!("The charge is {} and cannot be refunded.", status.as_str())),
+            CreateRefundError::InfractionOpen => Self::new(ErrorCode::InfractionOpen),
+            CreateRefundError::DeadlinePassed => Self::new(ErrorCode::DeadlinePassed)
+                .saying("A charge can be refunded within 90 days after its payment."),
+            CreateRefundError::ExceedsAmount { rest } => Self::new(ErrorCode::RefundExceedsAmount)
+                .saying(format!("The refund exceeds what is left of the charge, which is {rest}.")),
+            CreateRefundError::AcquirerUnavailable => Self::new(ErrorCode::AcquirerUnavailable),
+            CreateRefundError::Unavailable { retry_after_s } => {
+                Self::new(ErrorCode::ServiceUnavailable).retry_after(retry_after_s)
+            }
+            CreateRefundError::Internal(cause) => Self::internal(cause),
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Payouts over HTTP.
+
+use std::sync::atomic::Ordering;
+
+use cais_domain::account::{Account, Features, Limits};
+use cais_domain::api_key::Scopes;
+use cais_domain::fee::{FeeRule, Operation};
+use cais_domain::money::Money;
+use cais_domain::rate::Percentage;
+use cais_testkit::builders::an_account;
+
+use super::*;
+
+const PAYOUTS: &str = "/v1/payouts";
+
+/// An account that pays 0.50 for each payout.
+fn paying() -> Account {
+    let rule = FeeRule::try_new(Money::from_centavos(50), Percentage::zero(), None, None).unwrap();
+    let account = an_account();
+    Account { fees: account.fees.clone().with(Operation::PixOut, rule), ..account }
+}
+
+async fn balance(world: &World) -> String {
+    get(world, "/v1/balance").await.at("/available_balance").to_string()
+}
+
+#[actix_web::test]
+async fn a_payout_is_sent_once_and_its_answer_repeated() {
+    let world = World::with(paying(), true).await;
+    fund(&world, "100").await;
+    let body = r#"{"amount":10,"pix_key":"Ana@Example.com","external_id":"p/1","description":"Invoice"}"#;
+    let first = post(&world, PAYOUTS, "payout-key-1", body).await;
+    assert_eq!(first.status, 201, "{first:?}");
+    let text = String::from_utf8(first.body.clone()).unwrap();
+    assert!(
+        text.contains(r#""amount":10.00,"fee":0.50,"net_amount":10.00,"gross_amount":10.50,"status":"processing""#),
+        "{text}"
+    );
+    assert!(
+        text.contains(
+            r#""pix":{"key":"ana@example.com","recipient_name":"Ana Lima","recipient_document":"***.982.247-**"}"#
+        ),
+        "{text}"
+    );
+    assert_eq!(balance(&world).await, "89.50");
+
+    let again = post(&world, PAYOUTS, "payout-key-1", body).await;
+    assert_eq!((again.status, &again.body, again.header("idempotent-replayed")), (201, &first.body, Some("true")));
+    assert_eq!(again.header("x-request-id"), first.header("x-request-id"));
+    let same =
+        post(&world, PAYOUTS, "payout-key-2", r#"{"amount":10.00,"pix_key":"ana@example.com","external_id":"p/1"}"#)
+            .await;
+    assert_eq!((same.status, same.at("/id")), (200, first.at("/id")), "{same:?}");
+    for (key, body) in [
+        ("payout-key-3", r#"{"amount":10.01,"pix_key":"ana@example.com","external_id":"p/1"}"#),
+        ("payout-key-4", r#"{"amount":10,"pix_key":"bia@example.com","external_id":"p/1"}"#),
+    ] {
+        assert_eq!(post(&world, PAYOUTS, key, body).await.error(), (409, "EXTERNAL_ID_CONFLICT".to_owned()));
+    }
+    assert_eq!(world.bank.sends.load(Ordering::SeqCst), 1);
+
+    world.clock.advance(std::time::Duration::from_secs(2));
+    world.bank.settle_payouts();
+    let id = first.at("/id").as_str().unwrap().to_owned();
+    let seen = get(&world, &format!("{PAYOUTS}/{id}")).await;
+    assert_eq!((seen.status, seen.at("/status")), (200, "completed".into()), "{seen:?}");
+    assert!(seen.at("/completed_at").is_string() && seen.at("/end_to_end_id").is_string());
+    assert_eq!(get(&world, "/v1/payouts/ext:p%2F1").await.body, seen.body);
+    let page = get(&world, PAYOUTS).await;
+    assert_eq!((page.at("/data/0"), page.at("/has_more")), (seen.json(), false.into()));
+
+    let back = post(&world, &format!("/v1/sandbox/payouts/{id}/reverse"), "", "").await;
+    assert_eq!((back.status, back.at("/status")), (200, "reversed".into()), "{back:?}");
+    assert_eq!(balance(&world).await, "99.50", "the fee is not given back");
+    let twice = post(&world, &format!("/v1/sandbox/payouts/{id}/reverse"), "", "").await;
+    assert_eq!(twice.error(), (409, "invalid_state".to_owned()));
+    assert!(twice.at("/error/message").as_str().unwrap().contains("reversed"));
+}
+
+#[actix_web::test]
+async fn a_payout_that_fails_gives_all_of_it_back() {
+    let world = World::with(paying(), true).await;
+    fund(&world, "20").await;
+    let seen = post(&world, PAYOUTS, "failing-key", r#"{"amount":10,"pix_key":"fail@example.com"}"#).await;
+    assert_eq!((seen.status, seen.at("/status")), (201, "failed".into()), "{seen:?}");
+    assert_eq!(seen.at("/error_message"), "the account does not exist");
+    assert_eq!(balance(&world).await, "20.00");
+}
+
+#[actix_web::test]
+async fn what_is_not_covered_is_answered_once_and_for_all() {
+    let world = World::with(paying(), true).await;
+    fund(&world, "10.49").await;
+    let body = r#"{"amount":10,"pix_key":"ana@example.com"}"#;
+    let refused = post(&world, PAYOUTS, "poor-key-1", body).await;
+    assert_eq!(refused.error(), (422, "insufficient_balance".to_owned()));
+    assert_eq!(refused.at("/request_id").as_str(), refused.header("x-request-id"));
+    fund(&world, "100").await;
+    let again = post(&world, PAYOUTS, "poor-key-1", body).await;
+    assert_eq!((again.status, &again.body), (422, &refused.body));
+    assert_eq!(again.header("idempotent-replayed"), Some("true"));
+    assert_eq!(again.header("x-request-id"), refused.header("x-request-id"));
+    assert_eq!(world.bank.sends.load(Ordering::SeqCst), 0);
+    assert_eq!(post(&world, PAYOUTS, "poor-key-2", body).await.status, 201);
+}
+
+#[actix_web::test]
+async fn what_the_account_may_not_do() {
+    let limited = Account { limits: Limits { payout: Money::from_centavos(500), ..Limits::default() }, ..an_account() };
+    let world = World::with(limited, true).await;
+    let seen = post(&world, PAYOUTS, "limit-key", r#"{"amount":5.01,"pix_key":"a@b.example"}"#).await;
+    assert_eq!(seen.error(), (422, "transaction_limit_exceeded".to_owned()));
+    let world = World::with(Account { features: Features::default(), ..an_account() }, true).await;
+    let seen = post(&world, PAYOUTS, "feature-key", r#"{"amount":5,"pix_key":"a@b.example"}"#).await;
+    assert_eq!(seen.error(), (403, "feature_disabled".to_owned()));
+
+    let world = World::new().await;
+    fund(&world, "20").await;
+    world.bank.is_down.store(true, Ordering::SeqCst);
+    let seen = post(&world, PAYOUTS, "down-key-1", r#"{"amount":5,"pix_key":"a@b.example","external_id":"d"}"#).await;
+    assert_eq!(seen.error(), (502, "acquirer_unavailable".to_owned()));
+    assert_eq!(balance(&world).await, "20.00");
+    assert_eq!(get(&world, "/v1/payouts/ext:d").await.error(), (404, "not_found".to_owned()));
+    assert_eq!(get(&world, PAYOUTS).await.at("/data"), Value::Array(Vec::new()));
+}
+
+#[actix_web::test]
+async fn requests_are_judged_before_anything_is_done() {
+    let world = World::new().await;
+    let good = r#"{"amount":5,"pix_key":"a@b.example"}"#;
+    assert_eq!(post(&world, PAYOUTS, "", good).await.error(), (400, "idempotency_key_required".to_owned()));
+    assert_eq!(post(&world, PAYOUTS, "short", good).await.error(), (400, "invalid_idempotency_key".to_owned()));
+    let seen = post(&world, PAYOUTS, "problem-key", r#"{"amount":0.001,"pix_key":"11987654321","x":1}"#).await;
+    assert_eq!(seen.paths(), ["amount", "pix_key", "x"]);
+    assert!(seen.at("/error/issues/1/message").as_str().unwrap().contains("+5511987654321"));
+    assert_eq!(post(&world, "/v1/payouts?dry_run=1", "problem-key", good).await.paths(), ["dry_run"]);
+    for path in ["/v1/payouts/nope", "/v1/payouts/ext:", "/v1/payouts/chg_01h455vb4pex5vsknk084sn02q"] {
+        assert_eq!(get(&world, path).await.paths(), ["id"], "{path}");
+    }
+    assert_eq!(get(&world, "/v1/payouts/pyt_01h455vb4pex5vsknk084sn02q").await.status, 404);
+    assert_eq!(
+        get(&world, "/v1/payouts?starting_after=pyt_01h455vb4pex5vsknk084sn02q").await.paths(),
+        ["starting_after"]
+    );
+    assert_eq!(get(&world, "/v1/payouts?status=failed").await.paths(), ["status"]);
+
+    let reader = world.key_with(Scopes::parse("payouts:read,charges:write").unwrap()).await;
+    let with = |request: TestRequest| request.insert_header(("x-api-key", reader.as_str()));
+    assert_eq!(send(&world, with(TestRequest::get().uri(PAYOUTS))).await.status, 200);
+    for request in [TestRequest::post().uri(PAYOUTS), TestRequest::post().uri("/v1/sandbox/payouts/ext:x/reverse")] {
+        let seen = send(&world, with(request)).await;
+        assert_eq!(seen.error(), (403, "insufficient_scope".to_owned()));
+        assert!(seen.at("/error/message").as_str().unwrap().contains("payouts:write"));
+    }
+}

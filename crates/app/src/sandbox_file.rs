@@ -1,0 +1,79 @@
+//! How other commands find the built-in sandbox of a service that runs: a file in the data directory, for its owner only.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use cais_sandbox::Credentials;
+use serde_json::{Value, json};
+
+/// Its name in the data directory.
+const FILE: &str = "sandbox.json";
+
+/// Writes how the sandbox is reached, whole or not at all.
+///
+/// # Errors
+/// What the file system says.
+pub fn write(data_dir: &Path, credentials: &Credentials) -> io::Result<()> {
+    let draft = data_dir.join(format!("{FILE}.{}", std::process::id()));
+    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&draft)?;
+    let content = json!({
+        "base_url": credentials.base_url,
+        "client_id": credentials.client_id,
+        "client_secret": credentials.client_secret,
+        "pix_key": credentials.pix_key,
+    });
+    file.write_all(format!("{content}\n").as_bytes())?;
+    drop(file);
+    fs::rename(draft, data_dir.join(FILE))
+}
+
+/// How the sandbox of the service that uses this data directory is reached; `None` when none says so.
+#[must_use]
+pub fn read(data_dir: &Path) -> Option<Credentials> {
+    let content: Value = serde_json::from_slice(&fs::read(data_dir.join(FILE)).ok()?).ok()?;
+    let text = |name: &str| content.get(name).and_then(Value::as_str).map(str::to_owned);
+    Some(Credentials {
+        base_url: text("base_url")?,
+        client_id: text("client_id")?,
+        client_secret: text("client_secret")?,
+        pix_key: text("pix_key")?,
+    })
+}
+
+/// Removes what an earlier run left, or this one wrote.
+pub fn clear(data_dir: &Path) {
+    // Most often it is not there, and an old one leads to a port where nobody answers.
+    let _ = fs::remove_file(data_dir.join(FILE));
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_by_its_owner_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(read(folder.path()), None);
+        let text = str::to_owned;
+        let credentials = Credentials {
+            base_url: text("http://127.0.0.1:1"),
+            client_id: text("id"),
+            client_secret: text("hush"),
+            pix_key: text("key"),
+        };
+        write(folder.path(), &credentials).unwrap();
+        assert_eq!(read(folder.path()), Some(credentials));
+        let mode = fs::metadata(folder.path().join(FILE)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        fs::write(folder.path().join(FILE), "{}").unwrap();
+        assert_eq!(read(folder.path()), None);
+        clear(folder.path());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+}

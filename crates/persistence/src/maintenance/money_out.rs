@@ -1,0 +1,121 @@
+//! The rules of the audit for payouts, refunds, releases and splits: what the ledger moved for each is what its record says.
+//!
+//! They follow the money: each begins with the entries that name a record, and says what they must add up to in its status.
+
+/// What moved for each payout and each refund: what is on its way, what was sent, what the house kept, what came back.
+macro_rules! moved {
+    () => {
+        "WITH m AS (SELECT resource_id, \
+         CAST(sum(CASE WHEN bucket = 'in_transit' THEN amount ELSE 0 END) AS BIGINT) AS held, \
+         CAST(sum(CASE WHEN substr(holder, 1, 11) = 'settlement:' AND amount > 0 THEN amount ELSE 0 END) AS BIGINT) AS sent, \
+         CAST(sum(CASE WHEN holder = 'fees' THEN amount ELSE 0 END) AS BIGINT) AS kept, \
+         CAST(sum(CASE WHEN substr(holder, 1, 11) = 'settlement:' AND amount < 0 THEN -amount ELSE 0 END) AS BIGINT) AS back \
+         FROM entries WHERE substr(resource_id, 1, 4) IN ('pyt_', 'rfd_') GROUP BY resource_id) \
+         SELECT what, expected, stored FROM ("
+    };
+}
+
+/// One amount of every record of a table, called `t`, and what its status says of it.
+macro_rules! amount {
+    ($label:literal $stored:literal of $table:literal $prefix:literal is $expected:literal) => {
+        concat!(
+            "SELECT '",
+            $label,
+            " ' || m.resource_id AS what, CAST(coalesce(",
+            $expected,
+            ", 0) AS BIGINT) AS expected, m.",
+            $stored,
+            " AS stored FROM m LEFT JOIN ",
+            $table,
+            " AS t ON t.id = m.resource_id WHERE substr(m.resource_id, 1, 4) = '",
+            $prefix,
+            "'"
+        )
+    };
+}
+
+/// One amount of every charge of which something went back, and the sum of its refunds in these statuses.
+macro_rules! of_charge {
+    ($label:literal $stored:literal is $statuses:literal) => {
+        concat!(
+            "SELECT '",
+            $label,
+            " ' || c.id AS what, \
+             CAST(sum(CASE WHEN r.status IN ",
+            $statuses,
+            " THEN r.amount ELSE 0 END) AS BIGINT) AS expected, c.",
+            $stored,
+            " AS stored FROM (SELECT DISTINCT t.account_id, t.charge_id FROM m JOIN refunds AS t ON t.id = m.resource_id) AS k \
+             JOIN refunds AS r ON r.account_id = k.account_id AND r.charge_id = k.charge_id \
+             JOIN charges AS c ON c.account_id = r.account_id AND c.id = r.charge_id GROUP BY c.id, c.",
+            $stored
+        )
+    };
+}
+
+macro_rules! differing {
+    () => {
+        ") AS d WHERE expected <> stored LIMIT ?"
+    };
+}
+
+/// The parts of charges that were paid, one in each row. Peels them off the end of their list, where both engines have a function for it.
+macro_rules! parts {
+    () => {
+        "WITH RECURSIVE parts (charge, pix, shares, list, recipient, part) AS (\
+         SELECT c.id, c.end_to_end_id, rtrim(c.split, '0123456789.'), c.split_parts, '', CAST(0 AS BIGINT) \
+         FROM payments AS p JOIN charges AS c ON c.account_id = p.account_id AND c.id = p.charge_id \
+         WHERE p.role = 'settles' AND c.split_parts IS NOT NULL \
+         UNION ALL SELECT charge, pix, rtrim(rtrim(substr(shares, 1, length(shares) - 31), ','), '0123456789.'), \
+         rtrim(rtrim(list, '0123456789'), ','), substr(shares, length(shares) - 30, 30), \
+         CAST(substr(list, length(rtrim(list, '0123456789')) + 1) AS BIGINT) FROM parts WHERE list <> '') "
+    };
+}
+
+/// Each takes the greatest number of rows as its only value.
+pub(super) const RULES: [&str; 5] = [
+    // A payout in flight holds its amount and fee. Once completed it has brought both where they belong, whatever came back later.
+    concat!(
+        moved!(),
+        amount!("in transit for" "held" of "payouts" "pyt_" is "CASE WHEN t.status IN ('pending', 'processing') THEN t.amount + t.fee END"),
+        " UNION ALL ",
+        amount!("sent by" "sent" of "payouts" "pyt_" is "CASE WHEN t.status IN ('completed', 'reversed') THEN t.amount END"),
+        " UNION ALL ",
+        amount!("fee of" "kept" of "payouts" "pyt_" is "CASE WHEN t.status IN ('completed', 'reversed') THEN t.fee END"),
+        " UNION ALL ",
+        amount!("come back of" "back" of "payouts" "pyt_" is "t.returned"),
+        differing!()
+    ),
+    // A refund in flight holds its amount. Once completed it has left.
+    concat!(
+        moved!(),
+        amount!("in transit for" "held" of "refunds" "rfd_" is "CASE WHEN t.status IN ('pending', 'processing') THEN t.amount END"),
+        " UNION ALL ",
+        amount!("sent by" "sent" of "refunds" "rfd_" is "CASE WHEN t.status = 'completed' THEN t.amount END"),
+        differing!()
+    ),
+    // A charge knows how much of it is on its way back, and how much went back.
+    concat!(
+        moved!(),
+        of_charge!("refunds on their way of" "refunding" is "('pending', 'processing')"),
+        " UNION ALL ",
+        of_charge!("refunds made of" "refunded" is "('completed')"),
+        differing!()
+    ),
+    // What a Pix brought waits in `pending` until its release, and no longer.
+    "SELECT 'waiting of ' || e.end_to_end_id, coalesce(CASE WHEN r.released_at IS NULL THEN r.amount END, 0), e.total FROM (\
+     SELECT holder, end_to_end_id, CAST(sum(amount) AS BIGINT) AS total FROM entries \
+     WHERE bucket = 'pending' AND end_to_end_id IS NOT NULL GROUP BY holder, end_to_end_id) AS e \
+     LEFT JOIN releases AS r ON r.account_id = e.holder AND r.end_to_end_id = e.end_to_end_id \
+     WHERE e.total <> coalesce(CASE WHEN r.released_at IS NULL THEN r.amount END, 0) LIMIT ?",
+    // Everybody who shares in a paid charge got exactly the part that it fixed, and nobody else got one.
+    concat!(
+        parts!(),
+        "SELECT 'part of ' || coalesce(s.recipient, e.holder) || ' in ' || coalesce(s.charge, e.end_to_end_id), \
+         coalesce(s.part, 0), coalesce(e.total, 0) \
+         FROM (SELECT charge, pix, recipient, part FROM parts WHERE recipient <> '') AS s FULL JOIN (\
+         SELECT end_to_end_id, holder, CAST(sum(amount) AS BIGINT) AS total FROM entries \
+         WHERE kind = 'split' AND amount > 0 AND end_to_end_id IS NOT NULL GROUP BY end_to_end_id, holder) AS e \
+         ON e.end_to_end_id = s.pix AND e.holder = s.recipient WHERE coalesce(s.part, 0) <> coalesce(e.total, 0) LIMIT ?"
+    ),
+];

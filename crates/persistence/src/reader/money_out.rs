@@ -1,0 +1,128 @@
+//! Reading payouts, refunds and releases: each as one statement, the same text on both engines.
+
+use async_trait::async_trait;
+use cais_domain::id_envio::IdEnvio;
+use cais_domain::ids::{AccountId, ChargeId, PayoutId, RefundId};
+use cais_domain::payout::Payout;
+use cais_domain::refund::Refund;
+use cais_domain::release::Release;
+use cais_ports::{Page, PageRequest, PayoutQueries, QueryError, RefundQueries, ReleaseQueries};
+use jiff::Timestamp;
+
+use super::page::{after, cut, one_more, with_spare, work};
+use crate::Persistence;
+use crate::rows::payout::{self, payout_columns};
+use crate::rows::refund::{self, refund_columns};
+use crate::rows::release;
+use crate::sql::Query;
+
+#[async_trait]
+impl PayoutQueries for Persistence {
+    async fn find_payout(&self, account: AccountId, id: PayoutId) -> Result<Option<Payout>, QueryError> {
+        self.by_id().payout(account, id).await
+    }
+
+    async fn find_payout_by_id_envio(&self, id_envio: &IdEnvio) -> Result<Option<Payout>, QueryError> {
+        const TEXT: &str = concat!(
+            "SELECT ",
+            payout_columns!(),
+            " FROM global_reservations AS r JOIN payouts AS p ON p.account_id = r.account_id AND p.id = r.owner \
+             WHERE r.space = 'id_envio' AND r.value = ?"
+        );
+        let id_envio = id_envio.clone();
+        self.pool()
+            .read(move |session| {
+                session.payouts(&Query::new(TEXT).bind(id_envio.as_str()))?.pop().map(payout::read).transpose()
+            })
+            .await
+    }
+
+    async fn list_payouts(&self, account: AccountId, page: PageRequest<PayoutId>) -> Result<Page<Payout>, QueryError> {
+        const TEXT: &str = concat!(
+            "SELECT ",
+            payout_columns!(),
+            " FROM payouts AS p WHERE p.account_id = ? AND p.id < ? AND p.status NOT IN ('pending', 'abandoned') ORDER BY p.id DESC LIMIT ?"
+        );
+        let rows = self.pool().read(move |session| {
+            let query = Query::new(TEXT).bind(account).bind(after(page)).bind(one_more(page));
+            session.payouts(&query)?.into_iter().map(payout::read).collect()
+        });
+        Ok(cut(rows.await?, page))
+    }
+
+    async fn list_due_payouts(&self, now: Timestamp, limit: u32) -> Result<Vec<Payout>, QueryError> {
+        const TEXT: &str = concat!(
+            "SELECT ",
+            payout_columns!(),
+            " FROM payouts AS p WHERE p.due_at IS NOT NULL AND p.due_at <= ? ORDER BY p.due_at, p.id LIMIT ?"
+        );
+        self.pool()
+            .read(move |session| {
+                let rows = session.payouts(&Query::new(TEXT).bind(now).bind(with_spare(limit)))?;
+                Ok(work(rows, limit, |((account, id, ..), ..)| format!("{account}/{id}"), payout::read))
+            })
+            .await
+    }
+}
+
+#[async_trait]
+impl RefundQueries for Persistence {
+    async fn find_refund(&self, account: AccountId, id: RefundId) -> Result<Option<Refund>, QueryError> {
+        const TEXT: &str =
+            concat!("SELECT ", refund_columns!(), " FROM refunds AS r WHERE r.account_id = ? AND r.id = ?");
+        self.pool()
+            .read(move |session| {
+                session.refunds(&Query::new(TEXT).bind(account).bind(id))?.pop().map(refund::read).transpose()
+            })
+            .await
+    }
+
+    async fn list_refunds(
+        &self,
+        account: AccountId,
+        charge: ChargeId,
+        page: PageRequest<RefundId>,
+    ) -> Result<Page<Refund>, QueryError> {
+        const TEXT: &str = concat!(
+            "SELECT ",
+            refund_columns!(),
+            " FROM refunds AS r WHERE r.account_id = ? AND r.charge_id = ? AND r.id < ? AND r.status NOT IN ('pending', 'abandoned') \
+             ORDER BY r.id DESC LIMIT ?"
+        );
+        let rows = self.pool().read(move |session| {
+            let query = Query::new(TEXT).bind(account).bind(charge).bind(after(page)).bind(one_more(page));
+            session.refunds(&query)?.into_iter().map(refund::read).collect()
+        });
+        Ok(cut(rows.await?, page))
+    }
+
+    async fn list_due_refunds(&self, now: Timestamp, limit: u32) -> Result<Vec<Refund>, QueryError> {
+        const TEXT: &str = concat!(
+            "SELECT ",
+            refund_columns!(),
+            " FROM refunds AS r WHERE r.due_at IS NOT NULL AND r.due_at <= ? ORDER BY r.due_at, r.id LIMIT ?"
+        );
+        self.pool()
+            .read(move |session| {
+                let rows = session.refunds(&Query::new(TEXT).bind(now).bind(with_spare(limit)))?;
+                Ok(work(rows, limit, |((account, id, ..), ..)| format!("{account}/{id}"), refund::read))
+            })
+            .await
+    }
+}
+
+#[async_trait]
+impl ReleaseQueries for Persistence {
+    async fn list_due_releases(&self, now: Timestamp, limit: u32) -> Result<Vec<Release>, QueryError> {
+        self.pool()
+            .read(move |session| {
+                let text = format!(
+                    "SELECT {} FROM releases WHERE released_at IS NULL AND due_at <= ? ORDER BY due_at, account_id, end_to_end_id LIMIT ?",
+                    release::COLUMNS
+                );
+                let rows = session.releases(&Query::new(text).bind(now).bind(with_spare(limit)))?;
+                Ok(work(rows, limit, |(account, pix, ..)| format!("{account}/{pix}"), release::read))
+            })
+            .await
+    }
+}

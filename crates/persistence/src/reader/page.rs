@@ -1,0 +1,144 @@
+//! What lists have in common: where a page begins and ends, spans of time as ranges of ids, and rows that nobody can read.
+
+use cais_domain::ids::{Id, IdKind};
+use cais_ports::{Page, PageRequest, Span};
+use jiff::{SignedDuration, Timestamp};
+use uuid::{Builder, Uuid};
+
+use crate::error::Fault;
+
+/// Pages have 1 to 200 rows.
+const MAX_PAGE: u32 = 200;
+/// So many rows more than wanted are fetched for a work list, to stand in for impossible ones.
+const SPARE: u32 = 32;
+/// Greater than every id: no id has this letter, and `~` is the greatest of ASCII.
+const BEYOND: &str = "~";
+/// The holder of entries, as the indexes of rare entries name it: so no other is considered.
+pub(super) const RARE_HOLDER: &str = "holder || ''";
+/// How far the instant in an id may be from the one in its row: ids are made a moment earlier or later, and by another node's clock.
+const SLACK: SignedDuration = SignedDuration::from_mins(1);
+
+pub(super) fn with_spare(limit: u32) -> u32 {
+    limit.saturating_add(SPARE)
+}
+
+/// The records of a work list, at most `limit`. A row that is impossible is told and passed over, so that the work behind it is done.
+///
+/// Impossible rows stay at the head of their list until an operator mends them. Up to `SPARE` of them cost nothing; `limit + SPARE`
+/// of them would hide all the rest, which only a fault in every row could bring about, and the log is full of it then.
+pub(super) fn work<R, T>(
+    rows: Vec<R>,
+    limit: u32,
+    name: impl Fn(&R) -> String,
+    read: impl Fn(R) -> Result<T, Fault>,
+) -> Vec<T> {
+    let legible = rows.into_iter().filter_map(|row| {
+        let row_name = name(&row);
+        read(row)
+            .inspect_err(|fault| tracing::error!(row = row_name, %fault, "work that cannot be read is passed over"))
+            .ok()
+    });
+    legible.take(usize::try_from(limit).unwrap_or(usize::MAX)).collect()
+}
+
+pub(super) fn after<K: IdKind>(page: PageRequest<Id<K>>) -> String {
+    page.starting_after.map_or_else(|| BEYOND.to_owned(), |id| id.to_string())
+}
+
+/// One row more than wanted tells whether there are more.
+pub(super) fn one_more<I: Copy>(page: PageRequest<I>) -> u32 {
+    page.limit.clamp(1, MAX_PAGE).saturating_add(1)
+}
+
+pub(super) fn cut<T, I: Copy>(mut rows: Vec<T>, page: PageRequest<I>) -> Page<T> {
+    let limit = usize::try_from(page.limit.clamp(1, MAX_PAGE)).unwrap_or(usize::MAX);
+    let has_more = rows.len() > limit;
+    rows.truncate(limit);
+    Page { rows, has_more }
+}
+
+/// A range of ids that holds everything of a span of time, and the span itself, which is exact: rows at both ends of the range may lie
+/// outside it. Ids carry the instant of their making, so that a page of long ago costs no more than the newest.
+pub(super) struct Reach {
+    /// No smaller id is meant.
+    pub(super) least: String,
+    /// Only smaller ids are meant.
+    pub(super) below: String,
+    /// No earlier instant is meant, in microseconds.
+    pub(super) from: i64,
+    /// Only earlier instants are meant.
+    pub(super) until: i64,
+}
+
+impl Reach {
+    /// The reach of a span, after the id at which the page before ended.
+    pub(super) fn new<K: IdKind>(span: Span, after: Option<Id<K>>) -> Self {
+        let bound = |at: Timestamp| Id::<K>::new(first_uuid(at)).to_string();
+        let least = span.from.map(|from| bound(from.saturating_sub(SLACK).unwrap_or(Timestamp::MIN)));
+        let end = span.until.map(|until| bound(until.saturating_add(SLACK).unwrap_or(Timestamp::MAX)));
+        let after = after.map(|id| id.to_string());
+        let below = match (end, after) {
+            (Some(end), Some(after)) => Some(end.min(after)),
+            (end, after) => end.or(after),
+        };
+        Self {
+            least: least.unwrap_or_default(),
+            below: below.unwrap_or_else(|| BEYOND.to_owned()),
+            from: span.from.map_or(i64::MIN, Timestamp::as_microsecond),
+            until: span.until.map_or(i64::MAX, Timestamp::as_microsecond),
+        }
+    }
+}
+
+/// The least UUID of version 7 with that instant.
+fn first_uuid(at: Timestamp) -> Uuid {
+    let at_ms = u64::try_from(at.as_millisecond()).unwrap_or_default();
+    Builder::from_unix_timestamp_millis(at_ms, &[0; 10]).into_uuid()
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use cais_domain::ids::ChargeId;
+
+    use super::*;
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_second(seconds).unwrap()
+    }
+
+    fn id(at: Timestamp) -> ChargeId {
+        ChargeId::new(first_uuid(at))
+    }
+
+    #[test]
+    fn a_span_is_a_range_of_ids_with_a_minute_at_both_ends() {
+        let span = Span { from: Some(at(1_000_000)), until: Some(at(2_000_000)) };
+        let reach = Reach::new::<cais_domain::ids::kind::Charge>(span, None);
+        assert_eq!(reach.least, id(at(999_940)).to_string());
+        assert_eq!(reach.below, id(at(2_000_060)).to_string());
+        assert_eq!((reach.from, reach.until), (1_000_000_000_000, 2_000_000_000_000));
+    }
+
+    #[test]
+    fn the_page_before_ends_the_range_when_it_ended_inside() {
+        let span = Span { from: None, until: Some(at(2_000_000)) };
+        let (inside, outside) = (id(at(1_500_000)), id(at(3_000_000)));
+        assert_eq!(Reach::new(span, Some(inside)).below, inside.to_string());
+        assert_eq!(Reach::new(span, Some(outside)).below, id(at(2_000_060)).to_string());
+        assert_eq!(Reach::new(Span::default(), Some(outside)).below, outside.to_string());
+    }
+
+    #[test]
+    fn no_span_is_every_id() {
+        let reach = Reach::new::<cais_domain::ids::kind::Charge>(Span::default(), None);
+        let greatest = ChargeId::new(Uuid::from_u128(u128::MAX)).to_string();
+        assert!(reach.least.as_str() <= "chg_" && reach.below > greatest);
+        assert_eq!((reach.from, reach.until), (i64::MIN, i64::MAX));
+        let all = Span { from: Some(Timestamp::MIN), until: Some(Timestamp::MAX) };
+        let reach = Reach::new::<cais_domain::ids::kind::Charge>(all, None);
+        assert!(reach.least < id(at(0)).to_string() || reach.least == id(at(0)).to_string());
+        assert!(reach.below > id(at(1)).to_string());
+    }
+}

@@ -1,0 +1,33 @@
+//! How SQLite would answer a statement, for tests: it plans by rules alone, where PostgreSQL would count rows first.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+use crate::engine::Engine as _;
+use crate::sql::{Query, Session};
+use crate::sqlite::Sqlite;
+use crate::{DatabaseUrl, migrations};
+
+/// An empty store that is only asked for plans.
+pub(super) struct Planner {
+    session: Box<dyn Session>,
+    _folder: TempDir,
+}
+
+impl Planner {
+    pub(super) fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("cais.db");
+        migrations::migrate(&DatabaseUrl::parse(&format!("sqlite:{}", path.display())).unwrap(), "test").unwrap();
+        let session = Sqlite::new(&path, Duration::from_secs(1)).connect_reader().unwrap();
+        Self { session, _folder: folder }
+    }
+
+    /// The steps of the statement.
+    pub(super) fn plan(&mut self, text: &str) -> Vec<String> {
+        let query = Query::once(format!("EXPLAIN QUERY PLAN {}", text.replace('?', "1")));
+        self.session.quads(&query).unwrap().into_iter().map(|(.., step)| step).collect()
+    }
+}

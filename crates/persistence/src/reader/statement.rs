@@ -1,0 +1,109 @@
+//! The statement: entries along their primary key, and the descriptions of the few that are on the page.
+
+use async_trait::async_trait;
+use cais_domain::ids::{AccountId, EntryId};
+use cais_domain::ledger::{Bucket, EntryKind};
+use cais_ports::{EntryFilter, Page, PageRequest, QueryError, StatementEntry, StatementQueries};
+
+use super::page::{RARE_HOLDER, Reach, cut, one_more};
+use crate::Persistence;
+use crate::rows::statement;
+use crate::sql::Query;
+
+/// The columns of a line, from the entries of the page and what they are about.
+const HEAD: &str = "SELECT e.id, e.kind, e.bucket, e.amount, e.balance_after, e.resource_id, e.end_to_end_id, \
+     coalesce(c.description, p.description, r.reason), e.created_at FROM (\
+     SELECT holder, id, kind, bucket, amount, balance_after, resource_id, end_to_end_id, created_at FROM entries";
+const RANGE: &str = " = ? AND id >= ? AND id < ? AND created_at >= ? AND created_at < ?";
+/// What a resource is shows in the letters that its id begins with, so at most one of the three is there.
+const TAIL: &str = " ORDER BY id DESC LIMIT ?) AS e \
+     LEFT JOIN charges AS c ON c.account_id = e.holder AND c.id = e.resource_id \
+     LEFT JOIN payouts AS p ON p.account_id = e.holder AND p.id = e.resource_id \
+     LEFT JOIN refunds AS r ON r.account_id = e.holder AND r.id = e.resource_id ORDER BY e.id DESC";
+
+#[async_trait]
+impl StatementQueries for Persistence {
+    async fn list_entries(
+        &self,
+        account: AccountId,
+        filter: EntryFilter,
+        page: PageRequest<EntryId>,
+    ) -> Result<Page<StatementEntry>, QueryError> {
+        let Some(text) = page_text(filter) else {
+            return Ok(Page { rows: Vec::new(), has_more: false });
+        };
+        let rows = self.pool().read(move |session| {
+            let reach = Reach::new(filter.created, page.starting_after);
+            let query = Query::new(text).bind(account).bind(reach.least).bind(reach.below);
+            let query = query.bind(reach.from).bind(reach.until).bind(one_more(page));
+            session.lines(&query)?.into_iter().map(statement::read).collect()
+        });
+        Ok(cut(rows.await?, page))
+    }
+
+    async fn has_entry(&self, account: AccountId, id: EntryId) -> Result<bool, QueryError> {
+        const TEXT: &str =
+            "SELECT id, bucket, amount FROM entries WHERE holder = ? AND id = ? AND bucket <> 'in_transit'";
+        self.pool().read(move |session| Ok(!session.marks(&Query::new(TEXT).bind(account).bind(id))?.is_empty())).await
+    }
+}
+
+/// The statement of a page; `None` for what is in no statement. Bucket and kind are part of the text, which is one of a small set, so
+/// that the index of rare ones is found.
+fn page_text(filter: EntryFilter) -> Option<String> {
+    let bucket = match filter.bucket {
+        None => " AND bucket <> 'in_transit'",
+        Some(Bucket::Available) => " AND bucket = 'available'",
+        Some(Bucket::Pending) => " AND bucket = 'pending'",
+        Some(Bucket::Blocked) => " AND bucket = 'blocked'",
+        Some(Bucket::InTransit) => return None,
+    };
+    let kind = filter.kind.map(EntryKind::as_str).map_or_else(String::new, |kind| format!(" AND kind = '{kind}'"));
+    let holder = if is_rare(filter) { RARE_HOLDER } else { "holder" };
+    Some(format!("{HEAD} WHERE {holder}{RANGE}{bucket}{kind}{TAIL}"))
+}
+
+/// Whether there is an index for these entries.
+const fn is_rare(filter: EntryFilter) -> bool {
+    let rare_kind = match filter.kind {
+        None | Some(EntryKind::Charge | EntryKind::Fee | EntryKind::Payout) => false,
+        Some(
+            EntryKind::ExtraPayment
+            | EntryKind::Split
+            | EntryKind::Release
+            | EntryKind::PayoutFailed
+            | EntryKind::PayoutReversed
+            | EntryKind::Refund
+            | EntryKind::RefundFailed,
+        ) => true,
+    };
+    rare_kind || matches!(filter.bucket, Some(Bucket::Pending | Bucket::Blocked))
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::super::plans::Planner;
+    use super::*;
+
+    #[test]
+    fn every_page_is_read_along_an_index_and_no_further_than_it_must() {
+        let mut planner = Planner::new();
+        let buckets = [None, Some(Bucket::Available), Some(Bucket::Pending), Some(Bucket::Blocked)];
+        for bucket in buckets {
+            for kind in EntryKind::ALL.map(Some).into_iter().chain([None]) {
+                let filter = EntryFilter { bucket, kind, ..EntryFilter::default() };
+                let steps = planner.plan(&page_text(filter).unwrap());
+                let expected =
+                    if is_rare(filter) { "INDEX entries_" } else { "PRIMARY KEY (holder=? AND id>? AND id<?)" };
+                assert!(
+                    steps.iter().any(|step| step.contains("entries") && step.contains(expected)),
+                    "{filter:?}: {steps:?}"
+                );
+                let joined = steps.iter().filter(|step| step.contains("(account_id=? AND id=?)")).count();
+                assert_eq!(joined, 3, "{steps:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! Rows of the statement, and of the split credits among them.
+
+use cais_domain::ledger::{Bucket, EntryKind};
+use cais_domain::money::Money;
+use cais_ports::{SplitCredit, StatementEntry};
+use diesel::sql_types::{BigInt, Nullable, Text};
+
+use super::{corrupt, id, instant, pix, word};
+use crate::error::Fault;
+
+const TABLE: &str = "entries";
+
+/// The types of a line: id, kind, bucket, amount, balance after it; resource, Pix, description, instant.
+pub(crate) type LineColumns =
+    ((Text, Text, Text, BigInt, BigInt), (Nullable<Text>, Nullable<Text>, Nullable<Text>, BigInt));
+
+/// A line as it is read.
+pub(crate) type LineRow = ((String, String, String, i64, i64), (Option<String>, Option<String>, Option<String>, i64));
+
+/// The line of a row.
+pub(crate) fn read(row: LineRow) -> Result<StatementEntry, Fault> {
+    let ((entry, kind, bucket, amount, balance_after), (resource, end_to_end_id, description, created_at)) = row;
+    let kind = word(TABLE, &kind, EntryKind::parse)?;
+    let bucket = match word(TABLE, &bucket, Bucket::parse)? {
+        bucket @ (Bucket::Available | Bucket::Pending | Bucket::Blocked) => bucket,
+        Bucket::InTransit => return Err(corrupt(TABLE, "what is in transit is in no statement")),
+    };
+    Ok(StatementEntry {
+        id: id(TABLE, &entry)?,
+        kind,
+        bucket,
+        amount: Money::from_centavos(amount),
+        balance_after: Money::from_centavos(balance_after),
+        resource,
+        end_to_end_id: pix(TABLE, end_to_end_id)?,
+        description,
+        created_at: instant(TABLE, created_at)?,
+    })
+}
+
+/// The split credit of its entry's id, amount and instant.
+pub(crate) fn read_credit((entry, amount, created_at): (String, i64, i64)) -> Result<SplitCredit, Fault> {
+    if amount <= 0 {
+        return Err(corrupt(TABLE, "a split credit of nothing"));
+    }
+    Ok(SplitCredit {
+        id: id(TABLE, &entry)?,
+        amount: Money::from_centavos(amount),
+        created_at: instant(TABLE, created_at)?,
+    })
+}

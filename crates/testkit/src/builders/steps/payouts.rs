@@ -1,0 +1,99 @@
+//! The steps of a payout.
+
+use cais_domain::end_to_end_id::{EndToEndId, ReturnId};
+use cais_domain::money::Money;
+use cais_domain::payout::{Payout, PayoutStep, Recipient};
+use cais_ports::{ChangeSet, ClaimChange, ClaimRef, Representation as _, Reservation, ReservationKey, Write};
+use jiff::Timestamp;
+
+use super::super::money_out::a_recipient;
+use super::super::records::right;
+use super::{new_claim, told, write};
+use crate::representation::TextRepresentation;
+
+/// The payout with its unique values and its money: commit 1 of a creation without an idempotency key.
+#[must_use]
+pub fn open_payout(payout: &Payout) -> ChangeSet {
+    let id_envio = reserve(payout, ReservationKey::IdEnvio(payout.id_envio()));
+    ChangeSet {
+        reserve: external_id(payout).map(|key| reserve(payout, key)).into_iter().chain([id_envio]).collect(),
+        writes: vec![Write::InsertPayout(Box::new(payout.clone()))],
+        transfers: payout.hold(),
+        ..ChangeSet::new(payout.created_at)
+    }
+}
+
+/// Commit 1 of a creation: claim, unique values, intent, hold.
+#[must_use]
+pub fn create_payout(payout: &Payout, name: ClaimRef) -> ChangeSet {
+    let claim = new_claim(name, &payout.id.to_string(), payout.created_at);
+    ChangeSet { claim: Some(ClaimChange::Take(claim)), ..open_payout(payout) }
+}
+
+/// The payout in another state; it carries the version that was read.
+#[must_use]
+pub fn update_payout(payout: &Payout, at: Timestamp) -> ChangeSet {
+    write(Write::UpdatePayout(Box::new(payout.clone())), at)
+}
+
+/// What follows from a step; nothing when it was taken before.
+#[must_use]
+pub fn move_payout(step: PayoutStep, at: Timestamp) -> ChangeSet {
+    match step {
+        PayoutStep::Taken { payout, transfers, event } => {
+            let data = TextRepresentation.payout(&payout);
+            let event = event.map(|kind| told(payout.account, kind, &payout.id.to_string(), data));
+            ChangeSet { transfers, events: event.into_iter().collect(), ..update_payout(&payout, at) }
+        }
+        PayoutStep::AlreadyTaken(_) => ChangeSet::new(at),
+    }
+}
+
+/// The acquirer is asked, and says no more.
+#[must_use]
+pub fn send_payout(payout: &Payout, at: Timestamp) -> ChangeSet {
+    move_payout(right(payout.clone().send(None, Recipient::default(), at)), at)
+}
+
+/// The recipient has the money, by that Pix.
+#[must_use]
+pub fn complete_payout(payout: &Payout, end_to_end_id: EndToEndId, at: Timestamp) -> ChangeSet {
+    move_payout(right(payout.clone().complete(end_to_end_id, a_recipient(), at)), at)
+}
+
+/// The recipient never gets the money.
+#[must_use]
+pub fn fail_payout(payout: &Payout, at: Timestamp) -> ChangeSet {
+    move_payout(right(payout.clone().fail("the key has no owner".to_owned(), at)), at)
+}
+
+/// The acquirer certainly did not take it: its external id is free again.
+#[must_use]
+pub fn abandon_payout(payout: &Payout, at: Timestamp) -> ChangeSet {
+    let unreserve = external_id(payout).into_iter().collect();
+    ChangeSet { unreserve, ..move_payout(right(payout.clone().abandon(at)), at) }
+}
+
+/// It was given up and is tried anew, with its external id.
+#[must_use]
+pub fn reopen_payout(payout: &Payout, at: Timestamp) -> ChangeSet {
+    let reserve = external_id(payout).map(|key| reserve(payout, key)).into_iter().collect();
+    let acquirer = payout.state.acquirer().clone();
+    ChangeSet { reserve, ..move_payout(right(payout.clone().reopen(acquirer)), at) }
+}
+
+/// So many centavos of it came back, by that return.
+#[must_use]
+pub fn take_back(payout: &Payout, centavos: i64, return_id: ReturnId, at: Timestamp) -> ChangeSet {
+    let step = right(payout.clone().take_back(Money::from_centavos(centavos), at));
+    ChangeSet { reserve: vec![reserve(payout, ReservationKey::ReturnId(return_id))], ..move_payout(step, at) }
+}
+
+fn external_id(payout: &Payout) -> Option<ReservationKey> {
+    let external_id = payout.terms.external_id.clone();
+    external_id.map(|external_id| ReservationKey::PayoutExternalId(payout.account, external_id))
+}
+
+fn reserve(payout: &Payout, key: ReservationKey) -> Reservation {
+    Reservation { key, account: payout.account, owner: payout.id.to_string() }
+}

@@ -1,0 +1,82 @@
+//! The steps of a refund, each with what it does to its charge.
+
+use cais_domain::charge::Charge;
+use cais_domain::end_to_end_id::ReturnId;
+use cais_domain::refund::{NewRefund, Refund, RefundChange, RefundStep};
+use cais_ports::{ChangeSet, Representation as _, Reservation, ReservationKey, Write};
+use jiff::Timestamp;
+
+use super::super::records::{main_acquirer, right};
+use super::{told, write};
+use crate::representation::TextRepresentation;
+
+/// Commit 1 of a refund of the charge as it was read: its external id, intent, what is left of the charge, hold.
+#[must_use]
+pub fn open_refund(charge: &Charge, asked: &NewRefund, at: Timestamp) -> ChangeSet {
+    let step = right(Refund::open(charge.clone(), asked.clone(), main_acquirer(), at));
+    let external_id = asked.external_id.clone();
+    let reserve = external_id.map(|external_id| Reservation {
+        key: ReservationKey::RefundExternalId(charge.account, external_id),
+        account: charge.account,
+        owner: asked.id.to_string(),
+    });
+    ChangeSet { reserve: reserve.into_iter().collect(), ..follow(step, Write::InsertRefund, at) }
+}
+
+/// The refund in another state, and nothing of its charge; it carries the version that was read.
+#[must_use]
+pub fn update_refund(refund: &Refund, at: Timestamp) -> ChangeSet {
+    write(Write::UpdateRefund(Box::new(refund.clone())), at)
+}
+
+/// What follows from a step; nothing when it was taken before.
+#[must_use]
+pub fn move_refund(step: RefundStep, at: Timestamp) -> ChangeSet {
+    follow(step, Write::UpdateRefund, at)
+}
+
+fn follow(step: RefundStep, write: impl FnOnce(Box<Refund>) -> Write, at: Timestamp) -> ChangeSet {
+    let RefundStep::Taken(change) = step else {
+        return ChangeSet::new(at);
+    };
+    let RefundChange { refund, charge, transfers, event, charge_event } = *change;
+    let data = TextRepresentation.refund(&refund);
+    let event = event.map(|kind| told(refund.account, kind, &refund.id.to_string(), data));
+    let of_charge = charge.as_ref().zip(charge_event);
+    let charge_event = of_charge
+        .map(|(charge, kind)| told(charge.account, kind, &charge.id.to_string(), TextRepresentation.charge(charge)));
+    let update = charge.map(|charge| Write::UpdateCharge(Box::new(charge)));
+    ChangeSet {
+        writes: [write(Box::new(refund))].into_iter().chain(update).collect(),
+        transfers,
+        events: event.into_iter().chain(charge_event).collect(),
+        ..ChangeSet::new(at)
+    }
+}
+
+/// The acquirer is asked, and says no more.
+#[must_use]
+pub fn send_refund(refund: &Refund, at: Timestamp) -> ChangeSet {
+    move_refund(right(refund.clone().send(None, at)), at)
+}
+
+/// The payer has the money back, by that return.
+#[must_use]
+pub fn complete_refund(refund: &Refund, charge: &Charge, return_id: ReturnId, at: Timestamp) -> ChangeSet {
+    move_refund(right(refund.clone().complete(charge.clone(), Some(return_id), at)), at)
+}
+
+/// The payer does not get it.
+#[must_use]
+pub fn fail_refund(refund: &Refund, charge: &Charge, at: Timestamp) -> ChangeSet {
+    move_refund(right(refund.clone().fail(charge.clone(), "the payer's account is closed".to_owned(), at)), at)
+}
+
+/// The acquirer certainly did not take it: its external id is free again.
+#[must_use]
+pub fn abandon_refund(refund: &Refund, charge: &Charge, at: Timestamp) -> ChangeSet {
+    let external_id = refund.external_id.clone();
+    let unreserve = external_id.map(|external_id| ReservationKey::RefundExternalId(refund.account, external_id));
+    let step = right(refund.clone().abandon(charge.clone(), at));
+    ChangeSet { unreserve: unreserve.into_iter().collect(), ..move_refund(step, at) }
+}

@@ -1,0 +1,178 @@
+//! The money of refunds: refund, charge and balance change together or not at all.
+
+use cais_domain::charge::{Charge, ChargeStatus};
+use cais_domain::ids::AccountId;
+use cais_domain::ledger::Bucket;
+use cais_domain::refund::{NewRefund, Refund, RefundStatus};
+use cais_ports::{CommitError, ReservationKey};
+
+use super::Harness;
+use super::harness::{after_s, all_at_once, hold, merchant, winners};
+use crate::builders::{a_return_id, an_external_id, new_refund, pending_charge, steps};
+
+/// How many callers commit at once.
+const CALLERS: usize = 64;
+
+/// In two parts; the charge is refunded with the second.
+pub async fn a_charge_goes_back_in_parts(h: &mut Harness) {
+    let account = h.account().await.id;
+    let charge = paid(h, account).await;
+    let (charge, first) = open(h, &charge, Some(400)).await;
+    assert_eq!(h.balances(account).await, [540, 0, 0, 400]);
+    assert_eq!(refunds(&charge), (400, 0));
+    let (charge, second) = open(h, &charge, None).await;
+    assert_eq!(h.balances(account).await, [0, 0, 0, 1_000], "the account pays the fee");
+    assert_eq!(refunds(&charge), (1_000, 0));
+
+    h.good(steps::send_refund(&first, after_s(3))).await;
+    let first = h.read_refund(account, first.id).await;
+    let told = h.good(steps::complete_refund(&first, &charge, a_return_id(), after_s(4))).await;
+    assert_eq!(told.sequences, [2], "the first event is that it was paid");
+    let charge = h.read_charge(&charge).await;
+    assert_eq!((refunds(&charge), charge.state.status()), ((600, 400), ChargeStatus::Paid));
+    let told = h.good(steps::complete_refund(&second, &charge, a_return_id(), after_s(5))).await;
+    assert_eq!(told.sequences, [3, 4]);
+    let charge = h.read_charge(&charge).await;
+    assert_eq!((refunds(&charge), charge.state.status()), ((0, 1_000), ChargeStatus::Refunded));
+    assert_eq!(h.balances(account).await, [0; 4]);
+    assert_eq!(h.read_refund(account, second.id).await.state.status(), RefundStatus::Completed);
+}
+
+/// The money and the right to refund it, when it failed and when it was given up.
+pub async fn a_refund_that_failed_gives_all_back(h: &mut Harness) {
+    let account = h.account().await.id;
+    let charge = paid(h, account).await;
+    let external_id = an_external_id();
+    let key = ReservationKey::RefundExternalId(account, external_id.clone());
+    let asked = NewRefund { external_id: Some(external_id), ..new_refund(Some(600)) };
+    h.good(steps::open_refund(&charge, &asked, after_s(2))).await;
+    assert_eq!(h.store.find_owner(&key).await.unwrap(), Some(asked.id.to_string()));
+    let (charge, refund) = (h.read_charge(&charge).await, h.read_refund(account, asked.id).await);
+    h.good(steps::abandon_refund(&refund, &charge, after_s(3))).await;
+    let charge = h.read_charge(&charge).await;
+    assert_eq!((refunds(&charge), h.balances(account).await), ((0, 0), [940, 0, 0, 0]));
+    assert_eq!(h.store.find_owner(&key).await.unwrap(), None);
+
+    let (charge, refund) = open(h, &charge, Some(940)).await;
+    let fail = steps::fail_refund(&refund, &charge, after_s(4));
+    assert_eq!(h.good(fail.clone()).await.sequences, [2]);
+    assert_eq!(h.commit(fail).await, Err(CommitError::Stale));
+    let charge = h.read_charge(&charge).await;
+    assert_eq!((refunds(&charge), h.balances(account).await), ((0, 0), [940, 0, 0, 0]));
+    assert_eq!(charge.state.status(), ChargeStatus::Paid);
+}
+
+/// A version of either that is not the one that was read spoils both.
+pub async fn a_refund_and_its_charge_change_together(h: &mut Harness) {
+    let account = h.account().await.id;
+    h.fund(account, 5_000).await;
+    let charge = paid(h, account).await;
+    let stale = Charge { version: charge.version - 1, ..charge.clone() };
+    let asked = new_refund(Some(100));
+    let refused = h.commit(steps::open_refund(&stale, &asked, after_s(2))).await;
+    assert_eq!(refused, Err(CommitError::Stale));
+    assert_eq!(h.store.find_refund(account, asked.id).await.unwrap(), None);
+    assert_eq!(h.balances(account).await, [5_940, 0, 0, 0]);
+
+    let (charge, refund) = open(h, &charge, Some(100)).await;
+    let old_charge = Charge { version: charge.version - 1, ..charge.clone() };
+    let old_refund = Refund { version: 0, ..refund.clone() };
+    for (refund, charge) in [(&refund, &old_charge), (&old_refund, &charge)] {
+        let changes = [
+            steps::complete_refund(refund, charge, a_return_id(), after_s(3)),
+            steps::fail_refund(refund, charge, after_s(3)),
+        ];
+        for change in changes {
+            assert_eq!(h.commit(change).await, Err(CommitError::Stale));
+        }
+    }
+    assert_eq!(h.read_charge(&charge).await, charge);
+    assert_eq!(h.read_refund(account, refund.id).await, refund);
+    assert_eq!(h.balances(account).await, [5_840, 0, 0, 100]);
+    h.good(steps::complete_refund(&refund, &charge, a_return_id(), after_s(4))).await;
+    assert_eq!(h.read_charge(&charge).await.version, charge.version + 1);
+    assert_eq!(h.read_refund(account, refund.id).await.version, 2);
+}
+
+/// Not the refund, its name or what it would have taken of the charge.
+pub async fn an_uncovered_refund_leaves_nothing(h: &mut Harness) {
+    let account = h.account().await.id;
+    let charge = paid(h, account).await;
+    h.good(steps::transfer(hold(account, 1))).await;
+    let external_id = an_external_id();
+    let key = ReservationKey::RefundExternalId(account, external_id.clone());
+    let asked = NewRefund { external_id: Some(external_id), ..new_refund(Some(940)) };
+    let open = steps::open_refund(&charge, &asked, after_s(2));
+    let account_short = merchant(account, Bucket::Available);
+    assert_eq!(h.commit(open.clone()).await, Err(CommitError::NotCovered { account: account_short }));
+    assert_eq!(h.store.find_refund(account, asked.id).await.unwrap(), None);
+    assert_eq!(h.store.find_owner(&key).await.unwrap(), None);
+    assert_eq!(h.read_charge(&charge).await, charge);
+    assert_eq!(h.balances(account).await, [939, 0, 0, 1]);
+    h.fund(account, 1).await;
+    h.good(open.clone()).await;
+    let taken = CommitError::Taken { key, by: asked.id.to_string() };
+    assert_eq!(h.commit(open).await, Err(taken));
+}
+
+/// Each asks for all of the charge, and the balance would cover them all.
+pub async fn one_of_many_refunds_gets_the_charge(h: &mut Harness) {
+    let account = h.account().await.id;
+    h.fund(account, 1_000_000).await;
+    let charge = paid(h, account).await;
+    let asked: Vec<NewRefund> = (0..CALLERS).map(|_| new_refund(None)).collect();
+    let changes = asked.iter().map(|asked| steps::open_refund(&charge, asked, after_s(2)));
+    let outcomes = all_at_once(&h.store, changes.collect()).await;
+    assert_eq!(winners(&outcomes, |refused| *refused == CommitError::Stale), 1);
+    for (asked, outcome) in asked.iter().zip(&outcomes) {
+        let found = h.store.find_refund(account, asked.id).await.unwrap();
+        assert_eq!(found.is_some(), outcome.is_ok());
+    }
+    assert_eq!(refunds(&h.read_charge(&charge).await), (1_000, 0));
+    assert_eq!(h.balances(account).await, [999_940, 0, 0, 1_000]);
+}
+
+/// However many say that it was completed, and however many that it failed.
+pub async fn one_outcome_of_a_refund_becomes_true(h: &mut Harness) {
+    let account = h.account().await.id;
+    for _ in 0..4 {
+        let [before, ..] = h.balances(account).await;
+        let charge = paid(h, account).await;
+        let (charge, refund) = open(h, &charge, Some(900)).await;
+        let outcomes = (0..CALLERS).map(|caller| match caller % 2 {
+            0 => steps::complete_refund(&refund, &charge, a_return_id(), after_s(3)),
+            _ => steps::fail_refund(&refund, &charge, after_s(3)),
+        });
+        let outcomes = all_at_once(&h.store, outcomes.collect()).await;
+        assert_eq!(winners(&outcomes, |refused| *refused == CommitError::Stale), 1);
+        let (refund, charge) = (h.read_refund(account, refund.id).await, h.read_charge(&charge).await);
+        let (left, totals) =
+            if refund.state.status() == RefundStatus::Completed { (40, (0, 900)) } else { (940, (0, 0)) };
+        assert_eq!(refunds(&charge), totals);
+        assert_eq!(h.balances(account).await, [before + left, 0, 0, 0]);
+    }
+    assert_eq!(h.store.last_sequence(account).await.unwrap(), 8, "paid, and its outcome, four times");
+}
+
+/// R$ 10.00 were paid, R$ 9.40 are the account's.
+async fn paid(h: &Harness, account: AccountId) -> Charge {
+    h.paid_charge(pending_charge(account), 0).await
+}
+
+/// Opens a refund; the charge and the refund as they are read back.
+async fn open(h: &Harness, charge: &Charge, centavos: Option<i64>) -> (Charge, Refund) {
+    let asked = new_refund(centavos);
+    // What is not the account's any more, such as the fee, it has to bring.
+    let [available, ..] = h.balances(charge.account).await;
+    let wanted = centavos.unwrap_or_else(|| charge.refundable().unwrap().centavos());
+    if wanted > available {
+        h.fund(charge.account, wanted - available).await;
+    }
+    h.good(steps::open_refund(charge, &asked, after_s(2))).await;
+    (h.read_charge(charge).await, h.read_refund(charge.account, asked.id).await)
+}
+
+/// On its way, and arrived.
+const fn refunds(charge: &Charge) -> (i64, i64) {
+    (charge.refunds.in_flight.centavos(), charge.refunds.done.centavos())
+}

@@ -1,0 +1,105 @@
+//! What the workload left: the store says the same of everything as the store in memory.
+
+use cais_domain::ids::{AccountId, Id};
+use cais_domain::timeline::Direction;
+use cais_ports::{
+    ChargeQueries as _, ClaimQueries as _, EntryFilter, Maintenance as _, PageRequest, PayoutQueries as _,
+    RefundQueries as _, ReleaseQueries as _, SplitCredit, StatementEntry, StatementQueries as _, TimelineQueries as _,
+    Transaction, TransactionFilter,
+};
+use uuid::Uuid;
+
+use super::World;
+use crate::contract::Harness;
+use crate::contract::harness::{after_s, walk};
+
+impl World {
+    pub(super) async fn compare(&self, h: &Harness) {
+        for account in self.accounts.iter().copied() {
+            let expected = cais_ports::BalanceQueries::balances(&self.model, account).await;
+            assert_eq!(h.store.balances(account).await, expected);
+            let expected = self.model.last_sequence(account).await;
+            assert_eq!(h.store.last_sequence(account).await, expected);
+            let expected = self.model.list_charges(account, first(200)).await;
+            assert_eq!(h.store.list_charges(account, first(200)).await, expected);
+            let expected = self.model.list_payouts(account, first(200)).await;
+            assert_eq!(h.store.list_payouts(account, first(200)).await, expected);
+            self.compare_statement(h, account).await;
+            self.compare_timeline(h, account).await;
+        }
+        self.compare_money_out(h).await;
+        for name in &self.claims {
+            let mut stored = h.store.find_claim(name).await.unwrap();
+            let mut expected = self.model.find_claim(name).await.unwrap();
+            for claim in [&mut stored, &mut expected].into_iter().flatten() {
+                // The lease of an answered claim means nothing.
+                claim.lease_until = claim.answer.as_ref().map_or(claim.lease_until, |_| after_s(0));
+            }
+            assert_eq!(stored, expected);
+        }
+        assert_eq!(self.model.verify_ledger().await.unwrap().differences, []);
+        h.audit().await;
+    }
+
+    /// Ids of entries are the store's own; all else of them is not.
+    async fn compare_statement(&self, h: &Harness, account: AccountId) {
+        let filter = EntryFilter::default();
+        let unnamed = |line: StatementEntry| StatementEntry { id: Id::new(Uuid::nil()), ..line };
+        let id = |line: &StatementEntry| line.id;
+        let stored = walk(50, id, async |page| h.store.list_entries(account, filter, page).await.unwrap()).await;
+        let expected = walk(50, id, async |page| self.model.list_entries(account, filter, page).await.unwrap()).await;
+        assert!(stored.into_iter().map(unnamed).eq(expected.into_iter().map(unnamed)));
+    }
+
+    async fn compare_timeline(&self, h: &Harness, account: AccountId) {
+        let unnamed = |transaction| match transaction {
+            Transaction::SplitCredit(credit) => {
+                Transaction::SplitCredit(SplitCredit { id: Id::new(Uuid::nil()), ..credit })
+            }
+            own @ (Transaction::Charge(_) | Transaction::Payout(_)) => own,
+        };
+        for direction in Direction::ALL {
+            let filter = TransactionFilter { direction: Some(direction), ..TransactionFilter::default() };
+            let read = async |page| h.store.list_transactions(account, filter, page).await.unwrap();
+            let stored = walk(50, Transaction::key, read).await;
+            let read = async |page| self.model.list_transactions(account, filter, page).await.unwrap();
+            let expected = walk(50, Transaction::key, read).await;
+            assert!(stored.into_iter().map(unnamed).eq(expected.into_iter().map(unnamed)), "{direction:?}");
+        }
+    }
+
+    /// Also what no list shows.
+    async fn compare_money_out(&self, h: &Harness) {
+        for (account, id) in self.payouts.iter().copied() {
+            let expected = self.model.find_payout(account, id).await;
+            assert_eq!(h.store.find_payout(account, id).await, expected);
+        }
+        for (account, id) in self.refunds.iter().copied() {
+            let expected = self.model.find_refund(account, id).await;
+            assert_eq!(h.store.find_refund(account, id).await, expected);
+        }
+        for charge in &self.charges {
+            let expected = self.model.list_refunds(charge.account, charge.id, first(200)).await;
+            let stored = h.store.list_refunds(charge.account, charge.id, first(200)).await;
+            assert_eq!(stored, expected);
+        }
+        // Of those that are due at one instant the order is free.
+        let now = after_s(100_000);
+        let mut due = h.store.list_due_payouts(now, 500).await.unwrap();
+        let mut expected = self.model.list_due_payouts(now, 500).await.unwrap();
+        due.retain(|payout| self.accounts.contains(&payout.account));
+        due.sort_by_key(|payout| payout.id);
+        expected.sort_by_key(|payout| payout.id);
+        assert_eq!(due, expected);
+        let mut due = h.store.list_due_releases(now, 500).await.unwrap();
+        let mut expected = self.model.list_due_releases(now, 500).await.unwrap();
+        due.retain(|release| self.accounts.contains(&release.account));
+        due.sort_by(|one, other| one.end_to_end_id.cmp(&other.end_to_end_id));
+        expected.sort_by(|one, other| one.end_to_end_id.cmp(&other.end_to_end_id));
+        assert_eq!(due, expected);
+    }
+}
+
+const fn first<I>(limit: u32) -> PageRequest<I> {
+    PageRequest { limit, starting_after: None }
+}

@@ -1,0 +1,74 @@
+//! Payouts, refunds and releases, read from the store in memory.
+
+use async_trait::async_trait;
+use cais_domain::id_envio::IdEnvio;
+use cais_domain::ids::{AccountId, ChargeId, PayoutId, RefundId};
+use cais_domain::payout::Payout;
+use cais_domain::refund::Refund;
+use cais_domain::release::Release;
+use cais_ports::{Page, PageRequest, PayoutQueries, QueryError, RefundQueries, ReleaseQueries};
+use jiff::Timestamp;
+
+use super::MemoryStore;
+use super::queries::{cut, oldest_due};
+
+#[async_trait]
+impl PayoutQueries for MemoryStore {
+    async fn find_payout(&self, account: AccountId, id: PayoutId) -> Result<Option<Payout>, QueryError> {
+        let state = self.read()?;
+        Ok(state.payouts.get(&id).filter(|payout| payout.account == account).cloned())
+    }
+
+    async fn find_payout_by_id_envio(&self, id_envio: &IdEnvio) -> Result<Option<Payout>, QueryError> {
+        let state = self.read()?;
+        Ok(state.payouts.values().find(|payout| payout.id_envio() == *id_envio).cloned())
+    }
+
+    async fn list_payouts(&self, account: AccountId, page: PageRequest<PayoutId>) -> Result<Page<Payout>, QueryError> {
+        let state = self.read()?;
+        let newest_first = state.payouts.values().rev();
+        let visible = newest_first.filter(|payout| payout.account == account && payout.is_visible());
+        Ok(cut(visible.cloned(), page, |payout| payout.id))
+    }
+
+    async fn list_due_payouts(&self, now: Timestamp, limit: u32) -> Result<Vec<Payout>, QueryError> {
+        let due = |payout: &Payout| payout.due_at.filter(|due| *due <= now);
+        Ok(oldest_due(self.read()?.payouts.values(), due, limit))
+    }
+}
+
+#[async_trait]
+impl RefundQueries for MemoryStore {
+    async fn find_refund(&self, account: AccountId, id: RefundId) -> Result<Option<Refund>, QueryError> {
+        let state = self.read()?;
+        Ok(state.refunds.get(&id).filter(|refund| refund.account == account).cloned())
+    }
+
+    async fn list_refunds(
+        &self,
+        account: AccountId,
+        charge: ChargeId,
+        page: PageRequest<RefundId>,
+    ) -> Result<Page<Refund>, QueryError> {
+        let state = self.read()?;
+        let newest_first = state.refunds.values().rev();
+        let own = newest_first.filter(|refund| refund.account == account && refund.charge == charge);
+        Ok(cut(own.filter(|refund| refund.is_visible()).cloned(), page, |refund| refund.id))
+    }
+
+    async fn list_due_refunds(&self, now: Timestamp, limit: u32) -> Result<Vec<Refund>, QueryError> {
+        let due = |refund: &Refund| refund.due_at.filter(|due| *due <= now);
+        Ok(oldest_due(self.read()?.refunds.values(), due, limit))
+    }
+}
+
+#[async_trait]
+impl ReleaseQueries for MemoryStore {
+    async fn list_due_releases(&self, now: Timestamp, limit: u32) -> Result<Vec<Release>, QueryError> {
+        let due = |release: &Release| {
+            let waits = release.released_at.is_none();
+            Some(release.due_at).filter(|due| waits && *due <= now)
+        };
+        Ok(oldest_due(self.read()?.releases.values(), due, limit))
+    }
+}

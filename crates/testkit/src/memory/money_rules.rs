@@ -1,0 +1,199 @@
+//! The rules of the audit for payouts, refunds, releases and splits: what the ledger moved for each is what its record says.
+//!
+//! They follow the money: each begins with entries, so a record whose money a test never moved breaks none.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cais_domain::end_to_end_id::EndToEndId;
+use cais_domain::ids::{AccountId, ChargeId, PayoutId, RefundId};
+use cais_domain::ledger::{Bucket, EntryKind, LedgerAccount, SystemAccount};
+use cais_domain::payment::PaymentRole;
+use cais_domain::payout::{Payout, PayoutState};
+use cais_domain::refund::{Refund, RefundStatus};
+use cais_ports::LedgerReport;
+
+use super::maintenance::{centavos, compare};
+use super::state::{Entry, State};
+
+/// What moved for one payout or refund, in centavos.
+#[derive(Debug, Default, Clone, Copy)]
+struct Moved {
+    /// Is on its way.
+    held: i128,
+    /// Was sent.
+    sent: i128,
+    /// The house kept.
+    kept: i128,
+    /// Came back.
+    back: i128,
+}
+
+impl Moved {
+    fn add(&mut self, entry: &Entry) {
+        let amount = centavos(entry.amount);
+        match &entry.account {
+            LedgerAccount::Merchant(_, Bucket::InTransit) => self.held += amount,
+            LedgerAccount::Merchant(_, Bucket::Available | Bucket::Pending | Bucket::Blocked) => {}
+            LedgerAccount::System(SystemAccount::Fees, _) => self.kept += amount,
+            LedgerAccount::System(SystemAccount::Settlement(_), _) if amount > 0 => self.sent += amount,
+            LedgerAccount::System(SystemAccount::Settlement(_), _) => self.back -= amount,
+        }
+    }
+
+    fn of_payout(payout: &Payout) -> Self {
+        let (amount, fee) = (centavos(payout.terms.amount), centavos(payout.terms.fee));
+        match payout.state {
+            PayoutState::Pending { .. } | PayoutState::Processing(_) => Self { held: amount + fee, ..Self::default() },
+            PayoutState::Completed { .. } | PayoutState::Reversed { .. } => {
+                Self { sent: amount, kept: fee, back: centavos(payout.returned), ..Self::default() }
+            }
+            PayoutState::Abandoned { .. } | PayoutState::Failed { .. } => Self::default(),
+        }
+    }
+
+    fn of_refund(refund: &Refund) -> Self {
+        let amount = centavos(refund.amount);
+        match refund.state.status() {
+            RefundStatus::Pending | RefundStatus::Processing => Self { held: amount, ..Self::default() },
+            RefundStatus::Completed => Self { sent: amount, ..Self::default() },
+            RefundStatus::Abandoned | RefundStatus::Failed => Self::default(),
+        }
+    }
+
+    fn compare(self, report: &mut LedgerReport, resource: &str, moved: Self) {
+        compare(report, &format!("in transit for {resource}"), self.held, moved.held);
+        compare(report, &format!("sent by {resource}"), self.sent, moved.sent);
+        compare(report, &format!("fee of {resource}"), self.kept, moved.kept);
+        compare(report, &format!("come back of {resource}"), self.back, moved.back);
+    }
+}
+
+pub(super) fn judge(state: &State, report: &mut LedgerReport) {
+    let mut moved: BTreeMap<&str, Moved> = BTreeMap::new();
+    for entry in &state.entries {
+        if let Some(resource) = &entry.resource {
+            moved.entry(resource).or_default().add(entry);
+        }
+    }
+    let mut charges = BTreeSet::new();
+    for (resource, moved) in moved {
+        if let Ok(id) = PayoutId::parse(resource) {
+            let expected = state.payouts.get(&id).map(Moved::of_payout);
+            expected.unwrap_or_default().compare(report, resource, moved);
+        } else if let Ok(id) = RefundId::parse(resource) {
+            let refund = state.refunds.get(&id);
+            refund.map(Moved::of_refund).unwrap_or_default().compare(report, resource, moved);
+            charges.extend(refund.map(|refund| refund.charge));
+        }
+    }
+    for charge in charges {
+        judge_refunded(state, report, charge);
+    }
+    judge_waiting(state, report);
+    judge_parts(state, report);
+}
+
+/// A charge knows how much of it is on its way back, and how much went back.
+fn judge_refunded(state: &State, report: &mut LedgerReport, id: ChargeId) {
+    let sum = |counts: &dyn Fn(RefundStatus) -> bool| -> i128 {
+        let own = state.refunds.values().filter(|refund| refund.charge == id && counts(refund.state.status()));
+        own.map(|refund| centavos(refund.amount)).sum()
+    };
+    let totals = state.charges.get(&id).map(|charge| charge.refunds).unwrap_or_default();
+    let in_flight = sum(&|status| matches!(status, RefundStatus::Pending | RefundStatus::Processing));
+    let done = sum(&|status| status == RefundStatus::Completed);
+    compare(report, &format!("refunds on their way of {id}"), in_flight, centavos(totals.in_flight));
+    compare(report, &format!("refunds made of {id}"), done, centavos(totals.done));
+}
+
+/// What a Pix brought waits in `pending` until its release, and no longer.
+fn judge_waiting(state: &State, report: &mut LedgerReport) {
+    let mut waiting: BTreeMap<&EndToEndId, i128> = BTreeMap::new();
+    for entry in &state.entries {
+        if let (LedgerAccount::Merchant(_, Bucket::Pending), Some(pix)) = (&entry.account, &entry.end_to_end_id) {
+            *waiting.entry(pix).or_default() += centavos(entry.amount);
+        }
+    }
+    for (pix, sum) in waiting {
+        let release = state.releases.get(pix).filter(|release| release.released_at.is_none());
+        let expected = release.map_or(0, |release| centavos(release.amount));
+        compare(report, &format!("waiting of {pix}"), expected, sum);
+    }
+}
+
+/// Everybody who shares in a paid charge got exactly the part that it fixed, and nobody else got one.
+fn judge_parts(state: &State, report: &mut LedgerReport) {
+    let mut parts: BTreeMap<(&EndToEndId, AccountId), (i128, i128)> = BTreeMap::new();
+    for paid in state.payments.values().filter(|paid| paid.role == PaymentRole::Settles) {
+        let Some(charge) = state.charges.get(&paid.charge) else { continue };
+        let Some(settlement) = charge.state.settlement() else { continue };
+        for (share, part) in charge.terms.split.shares().iter().zip(&settlement.parts) {
+            let (fixed, _) = parts.entry((&paid.payment.end_to_end_id, share.recipient)).or_default();
+            *fixed += centavos(*part);
+        }
+    }
+    for entry in state.entries.iter().filter(|entry| entry.kind == EntryKind::Split) {
+        if let (LedgerAccount::Merchant(holder, _), Some(pix)) = (&entry.account, &entry.end_to_end_id) {
+            let (_, credited) = parts.entry((pix, *holder)).or_default();
+            *credited += centavos(entry.amount);
+        }
+    }
+    for ((pix, account), (fixed, credited)) in parts {
+        compare(report, &format!("part of {account} in {pix}"), fixed, credited);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+    use crate::builders::{
+        a_payment, a_payout, a_split, an_account, new_refund, payout_in_status, pending_charge, start, steps,
+    };
+    use crate::memory::MemoryStore;
+    use cais_domain::money::Money;
+    use cais_domain::payout::PayoutStatus;
+    use cais_ports::{Maintenance as _, Store as _};
+
+    /// A split charge whose money waits, a payout and a refund in flight.
+    async fn lived_in() -> MemoryStore {
+        let store = MemoryStore::default();
+        let (account, other) = (an_account(), an_account());
+        for account in [&account, &other] {
+            store.commit(steps::open_account(account)).await.unwrap();
+        }
+        let mut shared = pending_charge(account.id);
+        shared.terms.split = a_split(&[(other.id, "10")]);
+        for (charge, delay_s) in [(shared, 60), (pending_charge(account.id), 0), (pending_charge(account.id), 0)] {
+            store.commit(steps::open_charge(&charge)).await.unwrap();
+            let charge = store.charges().pop().unwrap();
+            store.commit(steps::credit_payment(&charge, a_payment(1_000), delay_s, start())).await.unwrap();
+        }
+        store.commit(steps::open_payout(&a_payout(account.id))).await.unwrap();
+        let charge = store.charges().pop().unwrap();
+        store.commit(steps::open_refund(&charge, &new_refund(Some(5)), start())).await.unwrap();
+        assert_eq!(store.verify_ledger().await.unwrap().differences, []);
+        store
+    }
+
+    #[tokio::test]
+    async fn records_that_contradict_the_money_are_found_out() {
+        let failed = |payout: &mut Payout| {
+            payout.state = payout_in_status(payout.clone(), PayoutStatus::Failed).state;
+        };
+        let damages: [&(dyn Fn(&mut State) + Sync); 6] = [
+            &|state| state.payouts.values_mut().for_each(failed),
+            &|state| state.payouts.clear(),
+            &|state| state.refunds.values_mut().for_each(|refund| refund.amount = Money::from_centavos(6)),
+            &|state| state.charges.values_mut().for_each(|charge| charge.refunds.in_flight = Money::ZERO),
+            &|state| state.releases.values_mut().for_each(|release| release.released_at = Some(start())),
+            &|state| state.charges.values_mut().for_each(|charge| charge.terms.split = a_split(&[])),
+        ];
+        for (place, damage) in damages.into_iter().enumerate() {
+            let store = lived_in().await;
+            damage(&mut store.state());
+            assert!(!store.verify_ledger().await.unwrap().differences.is_empty(), "damage {place}");
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! The second half of a payout's creation: ask upstream, then make the outcome and the answer true together.
+
+use cais_domain::payout::{Payout, PayoutError, PayoutState, PayoutStep, Recipient};
+use cais_ports::{ChangeSet, Claim, CommitError, ReservationKey};
+use jiff::Timestamp;
+
+use super::sync::{apply, judge, record, reread, stored, why};
+use super::upstream::{Word, send_first, send_resumed};
+use crate::answer::Answer;
+use crate::idempotency::{Holding, of_the_other};
+use crate::ports::Ports;
+use crate::trouble::{DECISIONS, Trouble};
+
+/// A creation that is under way, and the right to finish it.
+#[derive(Debug, Clone)]
+pub(super) struct Creation {
+    /// The payout, in state `Pending`, or later when a callback came before the reply.
+    pub payout: Payout,
+    /// The claim it is made under.
+    pub holding: Holding,
+    /// Whether its acquirer may have it already.
+    pub asked_before: bool,
+}
+
+/// How a creation ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// It is there, wherever it stands, and this is the answer from now on.
+    Answered(Answer),
+    /// The acquirer certainly did not take it: all is given back, nothing of it is visible, its external id is free again.
+    Abandoned,
+    /// Somebody else finishes it.
+    TakenOver,
+}
+
+/// Asks upstream and commits the outcome.
+pub(super) async fn complete(ports: &Ports, creation: Creation) -> Result<Outcome, Trouble> {
+    let Creation { payout, holding, asked_before } = creation;
+    let word = match (&payout.state, asked_before) {
+        (PayoutState::Pending { .. }, false) => told(&payout, send_first(ports, &payout, holding.until).await),
+        (PayoutState::Pending { .. }, true) => told(&payout, send_resumed(ports, &payout, holding.until).await),
+        // A callback has moved it: only the answer is missing.
+        (
+            PayoutState::Abandoned { .. }
+            | PayoutState::Processing(_)
+            | PayoutState::Completed { .. }
+            | PayoutState::Failed { .. }
+            | PayoutState::Reversed { .. },
+            _,
+        ) => Word::Unknown("it was not asked".to_owned()),
+    };
+    settle(ports, payout, &holding, &word).await
+}
+
+async fn settle(ports: &Ports, mut payout: Payout, holding: &Holding, word: &Word) -> Result<Outcome, Trouble> {
+    for _ in 0..DECISIONS {
+        let now = ports.clock.now();
+        let mut change = ChangeSet::new(now);
+        let after = match decide(payout.clone(), word, now)? {
+            PayoutStep::Taken { payout, transfers, event } => {
+                record(ports, &mut change, &payout, transfers, event);
+                stored(payout)
+            }
+            // Given up by another, who gave its name back as well: whose that is now is not known here.
+            PayoutStep::AlreadyTaken(payout) if !payout.is_visible() => return Ok(Outcome::TakenOver),
+            PayoutStep::AlreadyTaken(payout) => payout,
+        };
+        let outcome = if after.is_visible() {
+            let body = ports.representation.payout(&after);
+            change.claim = Some(holding.answers(201, body.clone()));
+            Outcome::Answered(Answer::fresh(201, body))
+        } else {
+            change.claim = Some(holding.releases());
+            let external_id = after.terms.external_id.clone();
+            change.unreserve.extend(external_id.map(|id| ReservationKey::PayoutExternalId(after.account, id)));
+            Outcome::Abandoned
+        };
+        match ports.store.commit(change).await {
+            Ok(_) => {
+                return_early(ports, after, word).await;
+                return Ok(outcome);
+            }
+            Err(CommitError::Stale) => payout = reread(ports, &payout).await?,
+            Err(CommitError::Claimed { claim }) => return Ok(taken_over(*claim)),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Err(Trouble::contended())
+}
+
+/// What follows from the word on the payout as it stands, which callbacks may have moved on since it was asked.
+fn decide(payout: Payout, word: &Word, now: Timestamp) -> Result<PayoutStep, PayoutError> {
+    match (word, &payout.state) {
+        (Word::Has(upstream), _) => judge(payout, upstream, now),
+        (Word::Refuses(reason), PayoutState::Pending { .. }) => payout.fail(why(Some(reason)), now),
+        (Word::NotTaken(_), PayoutState::Pending { .. }) => payout.abandon(now),
+        (Word::Unknown(_), PayoutState::Pending { .. }) => payout.send(None, Recipient::default(), now),
+        // The acquirer has shown it meanwhile, and that is more than a word that it was not taken.
+        (
+            Word::Refuses(_) | Word::NotTaken(_) | Word::Unknown(_),
+            PayoutState::Abandoned { .. }
+            | PayoutState::Processing(_)
+            | PayoutState::Completed { .. }
+            | PayoutState::Failed { .. }
+            | PayoutState::Reversed { .. },
+        ) => Ok(PayoutStep::AlreadyTaken(payout)),
+    }
+}
+
+/// Parts that came back before we learned that it was sent at all; the answer stays what it was at its creation.
+async fn return_early(ports: &Ports, payout: Payout, word: &Word) {
+    let Word::Has(upstream) = word else { return };
+    if upstream.returned.is_empty() {
+        return;
+    }
+    let id = payout.id;
+    if let Err(trouble) = apply(ports, payout, upstream).await {
+        tracing::error!(payout = %id, %trouble, "what came back of the payout could not be credited yet: read it again");
+    }
+}
+
+fn told(payout: &Payout, word: Word) -> Word {
+    let acquirer = payout.state.acquirer();
+    match &word {
+        Word::Has(_) => {}
+        Word::Refuses(reason) => tracing::info!(payout = %payout.id, %acquirer, reason, "the payout was refused"),
+        Word::NotTaken(reason) => tracing::warn!(payout = %payout.id, %acquirer, reason, "the payout was not taken"),
+        Word::Unknown(reason) => {
+            tracing::warn!(payout = %payout.id, %acquirer, reason, "it is not known whether the payout was sent");
+        }
+    }
+    word
+}
+
+fn taken_over(claim: Claim) -> Outcome {
+    of_the_other(claim).map_or(Outcome::TakenOver, Outcome::Answered)
+}

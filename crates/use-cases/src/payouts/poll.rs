@@ -1,0 +1,123 @@
+//! Following payouts whose outcome is open until upstream says how they ended.
+
+use std::time::Duration;
+
+use cais_domain::payout::{Payout, PayoutState, PayoutStep};
+use cais_ports::{Acquirer, AcquirerError, CommitError};
+use futures_util::{StreamExt as _, stream};
+use jiff::{SignedDuration, Timestamp};
+
+use super::sync::{SyncError, apply, commit_step, reread, why};
+use super::upstream::{LOOK_BUDGET, adapter, send};
+use crate::ports::Ports;
+use crate::trouble::Trouble;
+use crate::work::{AT_ONCE, PASS_LIMIT, Pass, WorkError};
+
+/// How long the worker waits for upstream.
+const READ_BUDGET: Duration = Duration::from_secs(5);
+/// How long after it was sent a payout that its acquirer does not know is sent once more, under the same name: no request is
+/// on its way for so long.
+const RESEND_AFTER: SignedDuration = SignedDuration::from_secs(60);
+/// How long after it decided so a worker still sends; long before another one may decide the same.
+const SEND_WITHIN: SignedDuration = SignedDuration::from_secs(30);
+
+/// Asks for a bounded number of the payouts whose outcome is open.
+///
+/// # Errors
+/// [`WorkError`] when the list of them cannot be read; trouble with one of them is logged and does not stop the others.
+pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
+    let payouts = ports.queries.list_due_payouts(ports.clock.now(), PASS_LIMIT).await?;
+    let listed = payouts.len();
+    let done = stream::iter(payouts)
+        .map(|payout| async move {
+            let id = payout.id;
+            match follow(ports, payout).await {
+                Ok(ended) => usize::from(ended),
+                Err(trouble) => {
+                    tracing::warn!(payout = %id, %trouble, "a payout could not be followed; it is asked for again");
+                    0
+                }
+            }
+        })
+        .buffer_unordered(AT_ONCE)
+        .fold(0_usize, |sum, one| async move { sum.saturating_add(one) })
+        .await;
+    Ok(Pass::of(listed, done))
+}
+
+/// Whether it has ended now.
+async fn follow(ports: &Ports, payout: Payout) -> Result<bool, Trouble> {
+    let after = match ask(ports, payout.clone()).await {
+        Ok(after) => after,
+        Err(SyncError::Store(trouble)) => return Err(trouble),
+        Err(error) => {
+            tracing::warn!(payout = %payout.id, acquirer = %payout.state.acquirer(), %error, "the outcome of a payout is still open");
+            payout.clone()
+        }
+    };
+    if !matches!(after.state, PayoutState::Processing(_)) {
+        return Ok(true);
+    }
+    if after.due_at != payout.due_at {
+        // It was sent once more, or asked for by somebody else: when to ask next is settled.
+        return Ok(false);
+    }
+    let step = PayoutStep::Taken { payout: after.asked(ports.clock.now()), transfers: Vec::new(), event: None };
+    match commit_step(ports, step, None).await {
+        // Stale: it moved meanwhile. If it is still open, the next pass asks again.
+        Ok(_) | Err(CommitError::Stale) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+async fn ask(ports: &Ports, payout: Payout) -> Result<Payout, SyncError> {
+    let acquirer = adapter(ports, &payout)?;
+    match acquirer.find_payout(&payout.id_envio(), READ_BUDGET).await? {
+        Some(upstream) => Ok(apply(ports, payout, &upstream).await?),
+        None => send_again(ports, &*acquirer, payout).await,
+    }
+}
+
+/// Sends a payout that its acquirer does not know, if it may be done already; by the same name, and by one node alone.
+async fn send_again(ports: &Ports, acquirer: &dyn Acquirer, payout: Payout) -> Result<Payout, SyncError> {
+    let now = ports.clock.now();
+    let PayoutState::Processing(sent) = &payout.state else { return Ok(payout) };
+    if now.duration_since(sent.at) < RESEND_AFTER {
+        return Err(SyncError::Unknown);
+    }
+    let step = payout.clone().send_again(now).map_err(Trouble::from)?;
+    let payout = match commit_step(ports, step, None).await {
+        Ok(payout) => payout,
+        // Another node sends it, or it has ended.
+        Err(CommitError::Stale) => return Ok(reread(ports, &payout).await?),
+        Err(error) => return Err(Trouble::from(error).into()),
+    };
+    tracing::warn!(payout = %payout.id, acquirer = %payout.state.acquirer(), "the acquirer never had the payout: it is sent once more");
+    match send(ports, acquirer, &payout, until(now)).await {
+        Ok(upstream) => Ok(apply(ports, payout, &upstream).await?),
+        Err(AcquirerError::Refused(reason)) => refused(ports, acquirer, payout, &reason).await,
+        Err(error @ (AcquirerError::Unavailable(_) | AcquirerError::OutcomeUnknown(_))) => {
+            tracing::warn!(payout = %payout.id, %error, "it is not known whether the payout was sent");
+            Ok(payout)
+        }
+    }
+}
+
+/// A refusal ends it only when the acquirer does not know it even then: some refuse a name that they have, and every earlier
+/// request has long arrived or never will.
+async fn refused(ports: &Ports, acquirer: &dyn Acquirer, payout: Payout, reason: &str) -> Result<Payout, SyncError> {
+    if let Some(upstream) = acquirer.find_payout(&payout.id_envio(), LOOK_BUDGET).await? {
+        return Ok(apply(ports, payout, &upstream).await?);
+    }
+    let step = payout.clone().fail(why(Some(reason)), ports.clock.now()).map_err(Trouble::from)?;
+    match commit_step(ports, step, None).await {
+        Ok(failed) => Ok(failed),
+        // Somebody has learned more at this moment.
+        Err(CommitError::Stale) => Ok(reread(ports, &payout).await?),
+        Err(error) => Err(Trouble::from(error).into()),
+    }
+}
+
+fn until(now: Timestamp) -> Timestamp {
+    now.saturating_add(SEND_WITHIN).unwrap_or(Timestamp::MAX)
+}

@@ -1,0 +1,121 @@
+//! Comparing the ledger with what the acquirers list, in both directions, and repairing what can be repaired safely.
+//!
+//! A payment that was missed is credited, and an outcome that was missed is taken over, by the same steps as ever: its charge,
+//! payout or refund is refreshed from upstream. Nothing is credited that does not carry a txid of ours; nothing is sent, and
+//! nothing is failed, by the comparison itself.
+
+mod received;
+mod report;
+mod returns;
+mod sent;
+mod windows;
+
+pub use report::{Difference, DifferenceKind, MAX_DIFFERENCES, Progress, Report};
+
+use std::time::Duration;
+
+use cais_domain::acquirer_name::AcquirerName;
+use jiff::{SignedDuration, Timestamp};
+
+use crate::ports::Ports;
+use crate::trouble::Trouble;
+use crate::work::{Pass, WorkError};
+use report::Findings;
+
+/// How long one page of a list may take.
+const LIST_BUDGET: Duration = Duration::from_secs(30);
+/// How long a look at one thing may take.
+const LOOK_BUDGET: Duration = Duration::from_secs(5);
+/// How long an acquirer's list may lag: what is younger is not missed in it.
+const LISTS_LAG: SignedDuration = SignedDuration::from_mins(5);
+/// How far back the worker looks.
+const LOOK_BACK: SignedDuration = SignedDuration::from_hours(3);
+/// How many differences one pass of the worker logs, each on its own line.
+const MAX_LOGGED: usize = 100;
+
+/// What every part of a run needs.
+struct Run<'a> {
+    ports: &'a Ports,
+    from: Timestamp,
+    until: Timestamp,
+    repair: bool,
+    progress: &'a (dyn Fn(Progress) + Send + Sync),
+    /// Every configured acquirer.
+    names: Vec<AcquirerName>,
+}
+
+impl Run<'_> {
+    /// Whether it is so young that an acquirer's list need not have it yet.
+    fn is_young(&self, at: Timestamp) -> bool {
+        self.ports.clock.now().duration_since(at) < LISTS_LAG
+    }
+
+    fn done(&self, acquirer: &AcquirerName, list: &'static str, done: u64) {
+        (self.progress)(Progress { acquirer: acquirer.clone(), list, done });
+    }
+}
+
+/// Compares what was received and sent from `from` on and before `until`; repairs what is safe, if `repair`.
+///
+/// Every acquirer that can be read is read, whatever is wrong with the others.
+///
+/// # Errors
+/// [`Trouble`] when our own records cannot be read.
+pub async fn run(
+    ports: &Ports,
+    from: Timestamp,
+    until: Timestamp,
+    repair: bool,
+    progress: &(dyn Fn(Progress) + Send + Sync),
+) -> Result<Report, Trouble> {
+    let run = Run { ports, from, until, repair, progress, names: ports.acquirers.names() };
+    let mut findings = Findings::default();
+    for name in &run.names {
+        let Some(acquirer) = ports.acquirers.named(name) else {
+            findings.cannot_read(name, "it is not configured".to_owned());
+            continue;
+        };
+        received::compare(&run, name, &*acquirer, &mut findings).await?;
+        if acquirer.sends_payouts() {
+            sent::compare(&run, name, &*acquirer, &mut findings).await?;
+        }
+    }
+    Ok(findings.into_report())
+}
+
+/// Compares and repairs what happened lately, and logs what is left.
+///
+/// # Errors
+/// [`WorkError`] when our own records cannot be read.
+pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
+    let until = ports.clock.now();
+    let from = until.saturating_sub(LOOK_BACK).unwrap_or(Timestamp::MIN);
+    let report = run(ports, from, until, true, &|_| {}).await?;
+    for (acquirer, reason) in &report.unread {
+        tracing::warn!(%acquirer, reason, "an acquirer could not be reconciled with");
+    }
+    for difference in report.differences.iter().take(MAX_LOGGED) {
+        log(difference);
+    }
+    let repaired = report.differences.iter().filter(|difference| difference.repaired).count();
+    let left = report.differences.len().saturating_sub(repaired);
+    if left > MAX_LOGGED || report.more {
+        tracing::error!(
+            left,
+            more = report.more,
+            "there are more differences than are logged: run the reconciliation by hand"
+        );
+    }
+    Ok(Pass { done: repaired, more: false })
+}
+
+fn log(difference: &Difference) {
+    let Difference { kind, acquirer, resource, upstream_id, ours, theirs, repaired } = difference;
+    let (kind, resource) = (kind.as_str(), resource.as_deref().unwrap_or_default());
+    let (ours, theirs) = (ours.as_deref().unwrap_or("nothing"), theirs.as_deref().unwrap_or("nothing"));
+    if *repaired {
+        tracing::warn!(kind, %acquirer, resource, upstream_id, ours, theirs, "a difference with an acquirer was repaired");
+    } else {
+        tracing::error!(kind, %acquirer, resource, upstream_id, ours, theirs, "the ledger differs from an acquirer: look at it");
+    }
+}

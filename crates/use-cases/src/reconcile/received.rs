@@ -1,0 +1,216 @@
+//! Comparing what acquirers received with what was credited.
+
+use std::collections::HashMap;
+
+use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::charge::Charge;
+use cais_domain::end_to_end_id::EndToEndId;
+use cais_domain::payment::CreditedPayment;
+use cais_domain::txid::Txid;
+use cais_ports::{Acquirer, ListRequest, ReceivedPix, ReservationKey};
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use jiff::Timestamp;
+
+use super::report::{Difference, DifferenceKind, Finding, Findings, wide};
+use super::returns;
+use super::windows::{MAX_LOOKS, MOST_RECORDS, Pages, Windows};
+use super::{LIST_BUDGET, LOOK_BUDGET, Run};
+use crate::charges::sync::refresh;
+use crate::trouble::Trouble;
+use crate::work::AT_ONCE;
+
+/// How many of our payments are read at once.
+const AT_A_TIME: u32 = 1_000;
+
+/// What was credited of one window, by the Pix.
+type Credited = HashMap<EndToEndId, CreditedPayment>;
+
+/// Compares one acquirer's list with what was credited of it; stops where the list cannot be read.
+pub(super) async fn compare(
+    run: &Run<'_>,
+    name: &AcquirerName,
+    acquirer: &dyn Acquirer,
+    findings: &mut Findings,
+) -> Result<(), Trouble> {
+    let mut windows = Windows::new(run.from, run.until);
+    let (mut pages, mut done) = (Pages::new(), 0);
+    while let Some(window) = windows.current() {
+        let (mut credited, whole) = credited(run, name, window, findings).await?;
+        if !whole && windows.narrow() {
+            continue;
+        }
+        let mut page = Some(0);
+        while let Some(number) = page {
+            let request = ListRequest { from: window.0, to: window.1, page: number };
+            let listed = match acquirer.list_received(request, LIST_BUDGET).await {
+                Ok(listed) => listed,
+                Err(error) => {
+                    findings.cannot_read(name, format!("what it received: {error}"));
+                    return Ok(());
+                }
+            };
+            findings.count_received(listed.rows.len());
+            done = wide(listed.rows.len()).saturating_add(done);
+            let rows = listed.rows.into_iter().map(|row| {
+                let known = credited.remove(&row.payment.end_to_end_id);
+                (row, known)
+            });
+            let rows: Vec<(ReceivedPix, Option<CreditedPayment>)> = rows.collect();
+            let judged = stream::iter(rows).map(|(row, known)| judge(run, name, row, known)).buffer_unordered(AT_ONCE);
+            for finding in judged.try_collect::<Vec<Finding>>().await? {
+                findings.add(name, finding);
+            }
+            run.done(name, "received", done);
+            page = match pages.turn(number, listed.next) {
+                Ok(next) => next,
+                Err(reason) => {
+                    findings.cannot_read(name, format!("what it received: {reason}"));
+                    return Ok(());
+                }
+            };
+        }
+        if whole {
+            not_listed(run, name, acquirer, credited, findings).await;
+        } else {
+            findings
+                .cannot_read(name, format!("more than {MOST_RECORDS} payments at {}: not all are compared", window.0));
+        }
+        windows.advance();
+    }
+    Ok(())
+}
+
+/// What was credited of the acquirer's Pix in the window, and whether that is all of it.
+async fn credited(
+    run: &Run<'_>,
+    name: &AcquirerName,
+    (from, until): (Timestamp, Timestamp),
+    findings: &mut Findings,
+) -> Result<(Credited, bool), Trouble> {
+    let (mut credited, mut after) = (Credited::new(), None);
+    loop {
+        let some = run.ports.queries.list_payments_between(from, until, after, AT_A_TIME).await?;
+        let Some(last) = some.last() else { return Ok((credited, true)) };
+        after = Some(last.payment.end_to_end_id.clone());
+        for credit in some {
+            if credit.payment.acquirer == *name {
+                credited.insert(credit.payment.end_to_end_id.clone(), credit);
+            } else if !run.names.contains(&credit.payment.acquirer) {
+                findings.cannot_read(&credit.payment.acquirer, "it is not configured".to_owned());
+            }
+        }
+        if credited.len() > MOST_RECORDS {
+            return Ok((credited, false));
+        }
+    }
+}
+
+/// Compares one received Pix with what is known of it.
+async fn judge(
+    run: &Run<'_>,
+    name: &AcquirerName,
+    row: ReceivedPix,
+    known: Option<CreditedPayment>,
+) -> Result<Finding, Trouble> {
+    let difference = |kind, charge: Option<&Charge>, ours: Option<String>| Difference {
+        kind,
+        acquirer: name.clone(),
+        resource: charge.map(|charge| charge.id.to_string()),
+        upstream_id: row.payment.end_to_end_id.to_string(),
+        ours,
+        theirs: Some(row.payment.amount.to_string()),
+        repaired: false,
+    };
+    let (charge, mut own) = if let Some(credit) = known {
+        let charge = run.ports.queries.find_charge(credit.account, credit.charge).await?;
+        let wrong = credit.payment.amount != row.payment.amount;
+        let ours = Some(credit.payment.amount.to_string());
+        let own = wrong.then(|| difference(DifferenceKind::PaymentAmount, charge.as_ref(), ours));
+        (charge, Finding::from(own))
+    } else {
+        let charge = match &row.txid {
+            Some(txid) => run.ports.queries.find_charge_by_txid(txid).await?,
+            None => None,
+        };
+        let owner = owner(run, &row.payment.end_to_end_id).await?;
+        let own = match (&charge, owner) {
+            // Credited, with an instant outside of the window; or listed without the txid that it was found by.
+            (None, Some(_)) => None,
+            (Some(charge), Some(owner)) if owner == charge.id.to_string() => None,
+            (Some(charge), Some(owner)) => Some(difference(DifferenceKind::PaymentUnknown, Some(charge), Some(owner))),
+            // It came and went, and neither side has anything of it.
+            (_, None) if returns::all_went_back(run, charge.as_ref(), name, &row.payment).await? => {
+                return Ok(Finding::default());
+            }
+            (None, None) => Some(difference(DifferenceKind::PaymentUnknown, None, None)),
+            (Some(charge), None) => {
+                let repaired = run.repair && credit(run, name, charge, &row.payment.end_to_end_id).await?;
+                let missed = difference(DifferenceKind::PaymentMissed, Some(charge), None);
+                Some(Difference { repaired, ..missed })
+            }
+        };
+        (charge, Finding::from(own))
+    };
+    if let Some(charge) = charge {
+        let returns = returns::compare(run, name, &charge, &row.payment).await?;
+        own.refunds = returns.refunds;
+        own.differences.extend(returns.differences);
+        own.unread = returns.unread;
+    }
+    Ok(own)
+}
+
+/// Credits a missed Pix by refreshing its charge; whether it is credited now.
+async fn credit(
+    run: &Run<'_>,
+    name: &AcquirerName,
+    charge: &Charge,
+    end_to_end_id: &EndToEndId,
+) -> Result<bool, Trouble> {
+    if let Err(error) = refresh(run.ports, charge.clone(), name, LOOK_BUDGET).await {
+        tracing::warn!(charge = %charge.id, %end_to_end_id, %error, "a missed payment could not be credited yet");
+    }
+    Ok(owner(run, end_to_end_id).await? == Some(charge.id.to_string()))
+}
+
+async fn owner(run: &Run<'_>, end_to_end_id: &EndToEndId) -> Result<Option<String>, Trouble> {
+    let key = ReservationKey::EndToEndId(end_to_end_id.clone());
+    Ok(run.ports.queries.find_owner(&key).await?)
+}
+
+/// Looks for what was credited and is not in the list: an acquirer may show with the charge what its list does not have.
+async fn not_listed(
+    run: &Run<'_>,
+    name: &AcquirerName,
+    acquirer: &dyn Acquirer,
+    credited: Credited,
+    findings: &mut Findings,
+) {
+    let missing: Vec<CreditedPayment> =
+        credited.into_values().filter(|credit| !run.is_young(credit.credited_at)).collect();
+    if missing.len() > MAX_LOOKS {
+        findings.cannot_read(name, format!("{} payments are not in its list: not all are looked up", missing.len()));
+    }
+    let looked = stream::iter(missing.into_iter().take(MAX_LOOKS)).map(|credit| look(name, acquirer, credit));
+    for finding in looked.buffer_unordered(AT_ONCE).collect::<Vec<Finding>>().await {
+        findings.add(name, finding);
+    }
+}
+
+async fn look(name: &AcquirerName, acquirer: &dyn Acquirer, credit: CreditedPayment) -> Finding {
+    let end_to_end_id = credit.payment.end_to_end_id;
+    let found = match acquirer.find_charge(&Txid::of_charge(credit.charge), LOOK_BUDGET).await {
+        Ok(found) => found,
+        Err(error) => return Finding { unread: Some(format!("what it received: {error}")), ..Finding::default() },
+    };
+    let shown = found.is_some_and(|charge| charge.payments.iter().any(|pix| pix.end_to_end_id == end_to_end_id));
+    Finding::from((!shown).then(|| Difference {
+        kind: DifferenceKind::PaymentNotListed,
+        acquirer: name.clone(),
+        resource: Some(credit.charge.to_string()),
+        upstream_id: end_to_end_id.to_string(),
+        ours: Some(credit.payment.amount.to_string()),
+        theirs: None,
+        repaired: false,
+    }))
+}

@@ -1,0 +1,177 @@
+//! Comparing the returns of received Pix with our refunds.
+
+use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::charge::{Charge, RefundTotals};
+use cais_domain::money::Money;
+use cais_domain::refund::{Refund, RefundStatus};
+use cais_ports::{PageRequest, UpstreamPayment, UpstreamProgress, UpstreamReturn};
+
+use super::report::{Difference, DifferenceKind, Finding, wide};
+use super::{LOOK_BUDGET, Run};
+use crate::refunds::sync::{apply, look, of_return};
+use crate::trouble::Trouble;
+
+/// How many refunds of one charge are read at once.
+const AT_A_TIME: u32 = 200;
+/// How many such reads there are at most for one charge.
+const MAX_READS: usize = 50;
+
+/// Compares the returns of one Pix of a charge, in both directions.
+pub(super) async fn compare(
+    run: &Run<'_>,
+    name: &AcquirerName,
+    charge: &Charge,
+    payment: &UpstreamPayment,
+) -> Result<Finding, Trouble> {
+    let mut finding = Finding { refunds: wide(payment.returns.len()), ..Finding::default() };
+    for upstream in &payment.returns {
+        match of_return(run.ports, charge, (name, &payment.end_to_end_id), upstream).await? {
+            Some(refund) => finding.differences.extend(settle(run, refund, upstream.clone()).await?),
+            None if moves(upstream) => finding.differences.push(Difference {
+                kind: DifferenceKind::RefundUnknown,
+                acquirer: name.clone(),
+                resource: Some(charge.id.to_string()),
+                upstream_id: upstream.name.clone(),
+                ours: None,
+                theirs: Some(upstream.amount.to_string()),
+                repaired: false,
+            }),
+            None => {}
+        }
+    }
+    if charge.refunds == RefundTotals::default() {
+        return Ok(finding);
+    }
+    let mut after = None;
+    for _ in 0..MAX_READS {
+        let page = PageRequest { limit: AT_A_TIME, starting_after: after };
+        let page = run.ports.queries.list_refunds(charge.account, charge.id, page).await?;
+        after = page.rows.last().map(|refund| refund.id);
+        for refund in page.rows {
+            let listed = payment.returns.iter().any(|upstream| upstream.refund() == Some(refund.id));
+            let of_this = refund.acquirer == *name && refund.end_to_end_id == payment.end_to_end_id;
+            if of_this && !listed && refund.state.status() == RefundStatus::Completed {
+                not_shown(run, refund, &mut finding).await?;
+            }
+        }
+        if !page.has_more {
+            break;
+        }
+    }
+    Ok(finding)
+}
+
+/// A completed refund that is not among the returns of its Pix: the acquirer is asked for it by name.
+async fn not_shown(run: &Run<'_>, refund: Refund, finding: &mut Finding) -> Result<(), Trouble> {
+    match look(run.ports, &refund, LOOK_BUDGET).await {
+        Ok(Some(upstream)) => finding.differences.extend(settle(run, refund, upstream).await?),
+        Ok(None) => finding.differences.push(difference(DifferenceKind::RefundOutcome, &refund, None)),
+        Err(error) => finding.unread = Some(format!("what it returned: {error}")),
+    }
+    Ok(())
+}
+
+/// What of a refund differs from what its acquirer says. An open one is made to agree, if things are to be repaired.
+async fn settle(run: &Run<'_>, refund: Refund, listed: UpstreamReturn) -> Result<Option<Difference>, Trouble> {
+    if agrees(&refund, &listed) {
+        return Ok(None);
+    }
+    // Both sides may have moved since they were listed.
+    let upstream = look(run.ports, &refund, LOOK_BUDGET).await.ok().flatten().unwrap_or(listed);
+    let refund = run.ports.queries.find_refund(refund.account, refund.id).await?.unwrap_or(refund);
+    if agrees(&refund, &upstream) {
+        return Ok(None);
+    }
+    if refund.amount != upstream.amount {
+        let (ours, theirs) = (refund.amount.to_string(), upstream.amount.to_string());
+        let wrong = difference(DifferenceKind::RefundAmount, &refund, Some(theirs));
+        return Ok(Some(Difference { ours: Some(ours), ..wrong }));
+    }
+    let found = difference(DifferenceKind::RefundOutcome, &refund, Some(word(&upstream).to_owned()));
+    let open = is_open(&refund);
+    if open && run.repair {
+        let after = match apply(run.ports, refund.clone(), upstream.clone()).await {
+            Ok(after) => after,
+            Err(trouble) => {
+                tracing::warn!(refund = %refund.id, %trouble, "a refund could not be made to agree with its acquirer yet");
+                refund
+            }
+        };
+        return Ok(Some(Difference { repaired: agrees(&after, &upstream), ..found }));
+    }
+    // Its outcome is on its way to us.
+    Ok((!open || !run.is_young(refund.created_at)).then_some(found))
+}
+
+fn is_open(refund: &Refund) -> bool {
+    match refund.state.status() {
+        RefundStatus::Pending | RefundStatus::Processing => true,
+        RefundStatus::Abandoned | RefundStatus::Completed | RefundStatus::Failed => false,
+    }
+}
+
+fn agrees(refund: &Refund, upstream: &UpstreamReturn) -> bool {
+    let outcome = match (refund.state.status(), &upstream.progress) {
+        (RefundStatus::Pending | RefundStatus::Processing, UpstreamProgress::Processing)
+        | (RefundStatus::Completed, UpstreamProgress::Done { .. })
+        | (RefundStatus::Failed | RefundStatus::Abandoned, UpstreamProgress::Failed { .. }) => true,
+        (
+            RefundStatus::Pending | RefundStatus::Processing,
+            UpstreamProgress::Done { .. } | UpstreamProgress::Failed { .. },
+        )
+        | (RefundStatus::Completed, UpstreamProgress::Processing | UpstreamProgress::Failed { .. })
+        | (
+            RefundStatus::Failed | RefundStatus::Abandoned,
+            UpstreamProgress::Processing | UpstreamProgress::Done { .. },
+        ) => false,
+    };
+    outcome && refund.amount == upstream.amount
+}
+
+fn difference(kind: DifferenceKind, refund: &Refund, theirs: Option<String>) -> Difference {
+    Difference {
+        kind,
+        acquirer: refund.acquirer.clone(),
+        resource: Some(refund.id.to_string()),
+        upstream_id: refund.id.suffix(),
+        ours: Some(refund.state.status().as_str().to_owned()),
+        theirs,
+        repaired: false,
+    }
+}
+
+const fn word(upstream: &UpstreamReturn) -> &'static str {
+    match upstream.progress {
+        UpstreamProgress::Processing => "processing",
+        UpstreamProgress::Done { .. } => "completed",
+        UpstreamProgress::Failed { .. } => "failed",
+    }
+}
+
+/// Whether money goes back by it.
+const fn moves(upstream: &UpstreamReturn) -> bool {
+    match upstream.progress {
+        UpstreamProgress::Processing | UpstreamProgress::Done { .. } => true,
+        UpstreamProgress::Failed { .. } => false,
+    }
+}
+
+/// Whether all of a Pix was returned by somebody else before it was credited: then it never will be.
+pub(super) async fn all_went_back(
+    run: &Run<'_>,
+    charge: Option<&Charge>,
+    name: &AcquirerName,
+    payment: &UpstreamPayment,
+) -> Result<bool, Trouble> {
+    let mut foreign = Money::ZERO;
+    for upstream in payment.returns.iter().filter(|upstream| moves(upstream)) {
+        let ours = match charge {
+            Some(charge) => of_return(run.ports, charge, (name, &payment.end_to_end_id), upstream).await?,
+            None => None,
+        };
+        if ours.is_none() {
+            foreign = foreign.checked_add(upstream.amount).map_err(|error| Trouble::Internal(error.to_string()))?;
+        }
+    }
+    Ok(foreign >= payment.amount)
+}

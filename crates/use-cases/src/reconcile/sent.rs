@@ -1,0 +1,266 @@
+//! Comparing what acquirers sent with our payouts.
+
+use std::collections::HashMap;
+
+use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::ids::PayoutId;
+use cais_domain::money::Money;
+use cais_domain::payout::{Payout, PayoutStatus};
+use cais_ports::{Acquirer, ListRequest, UpstreamPayout, UpstreamProgress};
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use jiff::Timestamp;
+
+use super::report::{Difference, DifferenceKind, Finding, Findings, wide};
+use super::windows::{MAX_LOOKS, MOST_RECORDS, Pages, Windows};
+use super::{LIST_BUDGET, LOOK_BUDGET, Run};
+use crate::payouts::sync::refresh;
+use crate::trouble::Trouble;
+use crate::work::AT_ONCE;
+
+/// How many of our payouts are read at once.
+const AT_A_TIME: u32 = 1_000;
+
+/// Our payouts of one window at one acquirer.
+type Ours = HashMap<PayoutId, Payout>;
+
+/// Compares one acquirer's list with our payouts at it; stops where the list cannot be read.
+pub(super) async fn compare(
+    run: &Run<'_>,
+    name: &AcquirerName,
+    acquirer: &dyn Acquirer,
+    findings: &mut Findings,
+) -> Result<(), Trouble> {
+    let mut windows = Windows::new(run.from, run.until);
+    let (mut pages, mut done) = (Pages::new(), 0);
+    while let Some(window) = windows.current() {
+        let (mut ours, whole) = ours(run, name, window, findings).await?;
+        if !whole && windows.narrow() {
+            continue;
+        }
+        let mut page = Some(0);
+        while let Some(number) = page {
+            let request = ListRequest { from: window.0, to: window.1, page: number };
+            let listed = match acquirer.list_sent(request, LIST_BUDGET).await {
+                Ok(listed) => listed,
+                Err(error) => {
+                    findings.cannot_read(name, format!("what it sent: {error}"));
+                    return Ok(());
+                }
+            };
+            findings.count_sent(listed.rows.len());
+            done = wide(listed.rows.len()).saturating_add(done);
+            let rows = listed.rows.into_iter().map(|row| {
+                let known = row.id_envio.payout().and_then(|id| ours.remove(&id));
+                (row, known)
+            });
+            let rows: Vec<(UpstreamPayout, Option<Payout>)> = rows.collect();
+            let judged =
+                stream::iter(rows).map(|(row, known)| judge(run, name, acquirer, row, known)).buffer_unordered(AT_ONCE);
+            for finding in judged.try_collect::<Vec<Finding>>().await? {
+                findings.add(name, finding);
+            }
+            run.done(name, "sent", done);
+            page = match pages.turn(number, listed.next) {
+                Ok(next) => next,
+                Err(reason) => {
+                    findings.cannot_read(name, format!("what it sent: {reason}"));
+                    return Ok(());
+                }
+            };
+        }
+        if whole {
+            not_listed(run, name, acquirer, ours, findings).await?;
+        } else {
+            findings
+                .cannot_read(name, format!("more than {MOST_RECORDS} payouts at {}: not all are compared", window.0));
+        }
+        windows.advance();
+    }
+    Ok(())
+}
+
+/// Our payouts at the acquirer in the window, and whether that is all of them.
+async fn ours(
+    run: &Run<'_>,
+    name: &AcquirerName,
+    (from, until): (Timestamp, Timestamp),
+    findings: &mut Findings,
+) -> Result<(Ours, bool), Trouble> {
+    let (mut ours, mut after) = (Ours::new(), None);
+    loop {
+        let some = run.ports.queries.list_payouts_between(from, until, after, AT_A_TIME).await?;
+        let Some(last) = some.last() else { return Ok((ours, true)) };
+        after = Some(last.id);
+        for payout in some {
+            let acquirer = payout.state.acquirer();
+            if acquirer == name {
+                ours.insert(payout.id, payout);
+            } else if !run.names.contains(acquirer) {
+                findings.cannot_read(acquirer, "it is not configured".to_owned());
+            }
+        }
+        if ours.len() > MOST_RECORDS {
+            return Ok((ours, false));
+        }
+    }
+}
+
+/// Compares one sent Pix with what is known of it.
+async fn judge(
+    run: &Run<'_>,
+    name: &AcquirerName,
+    acquirer: &dyn Acquirer,
+    row: UpstreamPayout,
+    known: Option<Payout>,
+) -> Result<Finding, Trouble> {
+    let known = match known {
+        Some(payout) => Some(payout),
+        None => run.ports.queries.find_payout_by_id_envio(&row.id_envio).await?,
+    };
+    match known {
+        Some(payout) if payout.state.acquirer() == name => settle(run, acquirer, payout, row).await.map(Finding::from),
+        // What never arrives moves no money.
+        Some(_) | None if matches!(row.progress, UpstreamProgress::Failed { .. }) => Ok(Finding::default()),
+        elsewhere => Ok(Finding::from(Some(Difference {
+            kind: DifferenceKind::PayoutUnknown,
+            acquirer: name.clone(),
+            resource: elsewhere.map(|payout| payout.id.to_string()),
+            upstream_id: row.id_envio.to_string(),
+            ours: None,
+            theirs: Some(row.amount.to_string()),
+            repaired: false,
+        }))),
+    }
+}
+
+/// What of a payout differs from what its acquirer says. An open one, and one of which something came back, is made to agree,
+/// if things are to be repaired.
+async fn settle(
+    run: &Run<'_>,
+    acquirer: &dyn Acquirer,
+    payout: Payout,
+    listed: UpstreamPayout,
+) -> Result<Option<Difference>, Trouble> {
+    if agrees(&payout, &listed)? {
+        return Ok(None);
+    }
+    // Both sides may have moved since they were listed.
+    let upstream = acquirer.find_payout(&payout.id_envio(), LOOK_BUDGET).await.ok().flatten().unwrap_or(listed);
+    let payout = run.ports.queries.find_payout(payout.account, payout.id).await?.unwrap_or(payout);
+    if agrees(&payout, &upstream)? {
+        return Ok(None);
+    }
+    if payout.terms.amount != upstream.amount {
+        let (ours, theirs) = (payout.terms.amount.to_string(), upstream.amount.to_string());
+        let wrong = difference(DifferenceKind::PayoutAmount, &payout, Some(theirs));
+        return Ok(Some(Difference { ours: Some(ours), ..wrong }));
+    }
+    let theirs = standing(word(&upstream), came_back(&upstream)?);
+    let found = difference(DifferenceKind::PayoutOutcome, &payout, Some(theirs));
+    let open = is_open(&payout);
+    let came_back = payout.state.status() == PayoutStatus::Completed && came_back(&upstream)? > payout.returned;
+    if run.repair && (open || came_back) {
+        let after = match refresh(run.ports, payout.clone(), LOOK_BUDGET).await {
+            Ok(after) => after,
+            Err(error) => {
+                tracing::warn!(payout = %payout.id, %error, "a payout could not be made to agree with its acquirer yet");
+                payout
+            }
+        };
+        return Ok(Some(Difference { repaired: agrees(&after, &upstream)?, ..found }));
+    }
+    // Its outcome is on its way to us.
+    Ok((!open || !run.is_young(payout.created_at)).then_some(found))
+}
+
+/// Looks for payouts that the acquirer should know and does not list.
+async fn not_listed(
+    run: &Run<'_>,
+    name: &AcquirerName,
+    acquirer: &dyn Acquirer,
+    ours: Ours,
+    findings: &mut Findings,
+) -> Result<(), Trouble> {
+    let missing: Vec<Payout> = ours.into_values().filter(|payout| should_be_known(run, payout)).collect();
+    if missing.len() > MAX_LOOKS {
+        findings.cannot_read(name, format!("{} payouts are not in its list: not all are looked up", missing.len()));
+    }
+    let looked = stream::iter(missing.into_iter().take(MAX_LOOKS)).map(|payout| look(run, acquirer, payout));
+    for finding in looked.buffer_unordered(AT_ONCE).try_collect::<Vec<Finding>>().await? {
+        findings.add(name, finding);
+    }
+    Ok(())
+}
+
+/// One that failed may have been refused at once, and never been listed.
+fn should_be_known(run: &Run<'_>, payout: &Payout) -> bool {
+    let known = match payout.state.status() {
+        PayoutStatus::Processing | PayoutStatus::Completed | PayoutStatus::Reversed => true,
+        PayoutStatus::Pending | PayoutStatus::Abandoned | PayoutStatus::Failed => false,
+    };
+    known && payout.state.sent().is_some_and(|sent| !run.is_young(sent.at))
+}
+
+async fn look(run: &Run<'_>, acquirer: &dyn Acquirer, payout: Payout) -> Result<Finding, Trouble> {
+    match acquirer.find_payout(&payout.id_envio(), LOOK_BUDGET).await {
+        Ok(Some(upstream)) => settle(run, acquirer, payout, upstream).await.map(Finding::from),
+        Ok(None) => Ok(Finding::from(Some(difference(DifferenceKind::PayoutNotListed, &payout, None)))),
+        Err(error) => Ok(Finding { unread: Some(format!("what it sent: {error}")), ..Finding::default() }),
+    }
+}
+
+fn is_open(payout: &Payout) -> bool {
+    match payout.state.status() {
+        PayoutStatus::Pending | PayoutStatus::Processing => true,
+        PayoutStatus::Abandoned | PayoutStatus::Completed | PayoutStatus::Failed | PayoutStatus::Reversed => false,
+    }
+}
+
+fn agrees(payout: &Payout, upstream: &UpstreamPayout) -> Result<bool, Trouble> {
+    let arrived = !upstream.returned.is_empty();
+    let outcome = match (payout.state.status(), &upstream.progress) {
+        (PayoutStatus::Pending | PayoutStatus::Processing, UpstreamProgress::Processing) => !arrived,
+        (PayoutStatus::Completed | PayoutStatus::Reversed, UpstreamProgress::Done { .. })
+        | (PayoutStatus::Failed | PayoutStatus::Abandoned, UpstreamProgress::Failed { .. }) => true,
+        (PayoutStatus::Completed | PayoutStatus::Reversed, UpstreamProgress::Processing) => arrived,
+        (
+            PayoutStatus::Pending | PayoutStatus::Processing,
+            UpstreamProgress::Done { .. } | UpstreamProgress::Failed { .. },
+        )
+        | (PayoutStatus::Completed | PayoutStatus::Reversed, UpstreamProgress::Failed { .. })
+        | (
+            PayoutStatus::Failed | PayoutStatus::Abandoned,
+            UpstreamProgress::Processing | UpstreamProgress::Done { .. },
+        ) => false,
+    };
+    Ok(outcome && payout.terms.amount == upstream.amount && payout.returned == came_back(upstream)?)
+}
+
+fn came_back(upstream: &UpstreamPayout) -> Result<Money, Trouble> {
+    let parts = upstream.returned.iter().map(|part| part.amount);
+    Money::sum(parts).map_err(|error| Trouble::Internal(format!("what came back of {}: {error}", upstream.id_envio)))
+}
+
+fn difference(kind: DifferenceKind, payout: &Payout, theirs: Option<String>) -> Difference {
+    Difference {
+        kind,
+        acquirer: payout.state.acquirer().clone(),
+        resource: Some(payout.id.to_string()),
+        upstream_id: payout.id_envio().to_string(),
+        ours: Some(standing(payout.state.status().as_str(), payout.returned)),
+        theirs,
+        repaired: false,
+    }
+}
+
+fn standing(status: &str, returned: Money) -> String {
+    if returned.is_positive() { format!("{status}, {returned} came back") } else { status.to_owned() }
+}
+
+const fn word(upstream: &UpstreamPayout) -> &'static str {
+    match upstream.progress {
+        UpstreamProgress::Processing => "processing",
+        UpstreamProgress::Done { .. } => "completed",
+        UpstreamProgress::Failed { .. } => "failed",
+    }
+}

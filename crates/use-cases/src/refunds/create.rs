@@ -1,0 +1,292 @@
+//! Refunding a paid charge: hold the money and claim the key, ask the acquirer, answer; each half in one commit.
+
+use cais_domain::account::{Account, NotPermitted};
+use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::charge::{Charge, ChargeStatus};
+use cais_domain::external_id::ExternalId;
+use cais_domain::idempotency_key::IdempotencyKey;
+use cais_domain::ids::{RefundId, RequestId};
+use cais_domain::money::Money;
+use cais_domain::refund::{NewRefund, Refund, RefundChange, RefundError, RefundStep};
+use cais_domain::text::Text;
+use cais_ports::{ChangeSet, ClaimChange, ClaimRef, CommitError, Fingerprint, Reservation, ReservationKey, Write};
+use jiff::{SignedDuration, Timestamp};
+
+use super::ROUNDS;
+use super::answer_again::{existing, named, repeat};
+use super::complete::{Outcome, complete, external_id_key, under_way};
+use crate::answer::Answer;
+use crate::charges::fetch::{ChargeName, FetchChargeError, find};
+use crate::idempotency::{Call, KeepError, Kept, KeyInUse, keep_answer};
+use crate::ports::Ports;
+use crate::trouble::{RETRY_AFTER_S, Trouble};
+
+/// The status of the answer to a refund that the balance does not cover.
+pub(super) const NOT_COVERED: u16 = 422;
+/// How many payments of one instant are read at once in search of one of them.
+const PAYMENTS_AT_ONCE: u32 = 200;
+/// How many such reads there are at most.
+const PAYMENT_READS: usize = 50;
+
+/// A call to refund a charge, already read and within the contract's limits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CreateRefund {
+    /// Who calls.
+    pub account: Account,
+    /// The call's own id.
+    pub request: RequestId,
+    /// The caller's key.
+    pub key: IdempotencyKey,
+    /// Method, path and body of the call.
+    pub fingerprint: Fingerprint,
+    /// What is refunded.
+    pub charge: ChargeName,
+    /// How much; `None` is all that is left.
+    pub amount: Option<Money>,
+    /// Why; shown to the payer.
+    pub reason: Option<Text>,
+    /// The merchant's own name for the refund.
+    pub external_id: Option<ExternalId>,
+}
+
+/// Why nothing was refunded.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CreateRefundError {
+    /// The account may not.
+    #[error(transparent)]
+    NotPermitted(#[from] NotPermitted),
+    /// The account has no charge of that name.
+    #[error("there is no such charge")]
+    NotFound,
+    /// The charge is being created.
+    #[error("the charge is still being created")]
+    ChargeInProgress {
+        /// When to repeat.
+        retry_after_s: u32,
+    },
+    /// The key belongs to another request.
+    #[error("the idempotency key was used for another request")]
+    KeyConflict,
+    /// The first request with the key is still being executed.
+    #[error("the first request with this key is still being processed")]
+    KeyInProgress {
+        /// When to repeat.
+        retry_after_s: u32,
+    },
+    /// The external id belongs to a refund of another charge or amount.
+    #[error("the external id belongs to another refund")]
+    ExternalIdConflict,
+    /// A refund with the external id is being created.
+    #[error("a refund with this external id is still being created")]
+    ExternalIdInProgress {
+        /// When to look.
+        retry_after_s: u32,
+    },
+    /// The charge's status does not allow it.
+    #[error("the charge is {}", .0.as_str())]
+    InvalidState(ChargeStatus),
+    /// An infraction on the charge is open.
+    #[error("an infraction on the charge is open")]
+    InfractionOpen,
+    /// The charge was paid more than 90 days ago.
+    #[error("the charge was paid more than 90 days ago")]
+    DeadlinePassed,
+    /// More than what is left of the charge.
+    #[error("only {rest} of the charge can still be refunded")]
+    ExceedsAmount {
+        /// What is left.
+        rest: Money,
+    },
+    /// The acquirer certainly did not take it; nothing of it is visible.
+    #[error("the acquirer did not take the refund")]
+    AcquirerUnavailable,
+    /// It may or may not have been made; the same key resumes it.
+    #[error("the outcome is not known yet")]
+    Unavailable {
+        /// When to repeat with the same key.
+        retry_after_s: u32,
+    },
+    /// A bug or a damaged store.
+    #[error("internal error: {0}")]
+    Internal(String),
+}
+
+/// Refunds a charge, repeats the answer of the call that did, or resumes what a call left half done. A balance that does not
+/// cover it is an answer too, of status 422.
+///
+/// # Errors
+/// [`CreateRefundError`]. A known key speaks before an external id that has an owner, and both before the state of the charge.
+pub async fn create(ports: &Ports, command: CreateRefund) -> Result<Answer, CreateRefundError> {
+    command.account.permit_write()?;
+    let id = RefundId::new(ports.ids.next_uuid());
+    // Key, external id, record and hold are one commit; nearly always nobody has the names, so they are not read first.
+    for _ in 0..ROUNDS {
+        let charge = match find(ports, command.account.id, &command.charge).await {
+            Ok(charge) => charge,
+            Err(error) => return refuse(ports, &command, None, error.into()).await,
+        };
+        let acquirer = receiver(ports, &charge).await?;
+        let now = ports.clock.now();
+        let opened = match Refund::open(charge.clone(), command.asks(id), acquirer, now) {
+            Ok(RefundStep::Taken(opened)) => *opened,
+            Ok(RefundStep::AlreadyTaken(_)) => return Err(CreateRefundError::Internal(format!("{id} was there"))),
+            Err(error) => return refuse(ports, &command, Some(&charge), error.into()).await,
+        };
+        let claim = command.call().takes(id.to_string(), now);
+        let change = holds(&opened, Write::InsertRefund(Box::new(opened.refund.clone())), claim, now);
+        match ports.store.commit(change).await {
+            Ok(_) => {
+                return finish(complete(ports, under_way(opened.refund, command.call().holding(now), false)).await?);
+            }
+            Err(CommitError::Claimed { claim }) => return repeat(ports, &command, *claim).await,
+            Err(CommitError::Taken { key: ReservationKey::RefundExternalId(..), by }) => {
+                if let Some(answer) = existing(ports, &command, &charge, &by).await? {
+                    return Ok(answer);
+                }
+            }
+            // The charge was changed meanwhile: by another refund, a payment, an infraction.
+            Err(CommitError::Stale) => {}
+            Err(CommitError::NotCovered { .. }) => {
+                let body = ports.representation.insufficient_balance(command.request);
+                return match keep_answer(ports, &command.call(), &id.to_string(), NOT_COVERED, body).await? {
+                    Kept::Answered(answer) => Ok(answer),
+                    Kept::Known(claim) => repeat(ports, &command, claim).await,
+                };
+            }
+            Err(error) => return Err(Trouble::from(error).into()),
+        }
+    }
+    Err(Trouble::contended().into())
+}
+
+/// A call that cannot be executed: what was answered before still is, and what the external id names, then the reason.
+async fn refuse(
+    ports: &Ports,
+    command: &CreateRefund,
+    charge: Option<&Charge>,
+    reason: CreateRefundError,
+) -> Result<Answer, CreateRefundError> {
+    let known = ports.queries.find_claim(&command.call().name).await.map_err(Trouble::from)?;
+    if let Some(claim) = known {
+        return repeat(ports, command, claim).await;
+    }
+    if let Some(charge) = charge
+        && let Some(answer) = named(ports, command, charge).await?
+    {
+        return Ok(answer);
+    }
+    Err(reason)
+}
+
+/// What begins a refund: its claim, its external id, its record, what is left of its charge, and its hold.
+pub(super) fn holds(opened: &RefundChange, record: Write, claim: ClaimChange, now: Timestamp) -> ChangeSet {
+    let refund = &opened.refund;
+    let owner = refund.id.to_string();
+    let mut change = ChangeSet { claim: Some(claim), ..ChangeSet::new(now) };
+    change.reserve.extend(external_id_key(refund).map(|key| Reservation { key, account: refund.account, owner }));
+    change.writes.push(record);
+    change.writes.extend(opened.charge.clone().map(|charge| Write::UpdateCharge(Box::new(charge))));
+    change.transfers.clone_from(&opened.transfers);
+    change
+}
+
+/// Who received the Pix that paid the charge. It need not be who issued the charge: one that holds a twin of the same txid
+/// may have been paid, and only who has the money can return it.
+async fn receiver(ports: &Ports, charge: &Charge) -> Result<AcquirerName, Trouble> {
+    let issuer = charge.state.acquirer();
+    let Some(settlement) = charge.state.settlement() else { return Ok(issuer.clone()) };
+    let from = settlement.paid_at;
+    let until = from.saturating_add(SignedDuration::from_micros(1)).unwrap_or(from);
+    let mut after = None;
+    for _ in 0..PAYMENT_READS {
+        let payments = ports.queries.list_payments_between(from, until, after, PAYMENTS_AT_ONCE).await?;
+        let found = payments.iter().find(|credit| credit.payment.end_to_end_id == settlement.end_to_end_id);
+        if let Some(credit) = found {
+            return Ok(credit.payment.acquirer.clone());
+        }
+        let Some(last) = payments.last() else { break };
+        after = Some(last.payment.end_to_end_id.clone());
+    }
+    tracing::error!(charge = %charge.id, end_to_end_id = %settlement.end_to_end_id, "the payment of a paid charge was not found");
+    Ok(issuer.clone())
+}
+
+/// The answer that a finished creation gives its caller.
+pub(super) fn finish(outcome: Outcome) -> Result<Answer, CreateRefundError> {
+    match outcome {
+        Outcome::Answered(answer) => Ok(answer),
+        Outcome::Abandoned => Err(CreateRefundError::AcquirerUnavailable),
+        Outcome::TakenOver(error) => Err(error.into()),
+    }
+}
+
+impl CreateRefund {
+    pub(super) fn call(&self) -> Call {
+        let name = ClaimRef { account: self.account.id, key: self.key.clone() };
+        Call { name, fingerprint: self.fingerprint, request: self.request }
+    }
+
+    fn asks(&self, id: RefundId) -> NewRefund {
+        NewRefund { id, amount: self.amount, reason: self.reason.clone(), external_id: self.external_id.clone() }
+    }
+
+    pub(super) fn external_id_key(&self) -> Option<ReservationKey> {
+        let external_id = self.external_id.clone()?;
+        Some(ReservationKey::RefundExternalId(self.account.id, external_id))
+    }
+}
+
+impl From<Trouble> for CreateRefundError {
+    fn from(trouble: Trouble) -> Self {
+        match trouble {
+            Trouble::Unavailable(reason) => {
+                tracing::warn!(reason, "a refund could not be made");
+                Self::Unavailable { retry_after_s: RETRY_AFTER_S }
+            }
+            Trouble::Internal(cause) => Self::Internal(cause),
+        }
+    }
+}
+
+impl From<KeyInUse> for CreateRefundError {
+    fn from(error: KeyInUse) -> Self {
+        match error {
+            KeyInUse::Conflict => Self::KeyConflict,
+            KeyInUse::InProgress { retry_after_s } => Self::KeyInProgress { retry_after_s },
+        }
+    }
+}
+
+impl From<KeepError> for CreateRefundError {
+    fn from(error: KeepError) -> Self {
+        match error {
+            KeepError::Key(error) => error.into(),
+            KeepError::Store(trouble) => trouble.into(),
+        }
+    }
+}
+
+impl From<FetchChargeError> for CreateRefundError {
+    fn from(error: FetchChargeError) -> Self {
+        match error {
+            FetchChargeError::NotFound => Self::NotFound,
+            FetchChargeError::InProgress { retry_after_s } => Self::ChargeInProgress { retry_after_s },
+            FetchChargeError::Unavailable { retry_after_s } => Self::Unavailable { retry_after_s },
+            FetchChargeError::Internal(cause) => Self::Internal(cause),
+        }
+    }
+}
+
+impl From<RefundError> for CreateRefundError {
+    fn from(error: RefundError) -> Self {
+        match error {
+            RefundError::NotPaid(status) => Self::InvalidState(status),
+            RefundError::InfractionOpen => Self::InfractionOpen,
+            RefundError::TooLate => Self::DeadlinePassed,
+            RefundError::ExceedsAmount { rest } => Self::ExceedsAmount { rest },
+            RefundError::InvalidState(_) | RefundError::Charge(_) | RefundError::Money(_) => {
+                Self::Internal(error.to_string())
+            }
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! What follows for a refund from the word of its acquirer, and how it becomes true.
+
+use cais_domain::charge::Charge;
+use cais_domain::event::EventType;
+use cais_domain::ids::EventId;
+use cais_domain::refund::{Refund, RefundChange, RefundError, RefundStatus, RefundStep};
+use cais_ports::{ChangeSet, NewEvent, UpstreamProgress, UpstreamReturn, Write};
+use jiff::Timestamp;
+
+use crate::payouts::sync::plain;
+use crate::ports::Ports;
+use crate::trouble::Trouble;
+
+/// Why a refund failed whose acquirer does not say.
+const UNEXPLAINED: &str = "the acquirer did not return it";
+
+/// What is known of a refund after its acquirer was asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Word {
+    /// The acquirer has it, and says how far it has come.
+    Stands(UpstreamReturn),
+    /// Whether the acquirer has it is to be found out.
+    Open,
+    /// The acquirer refuses it for good, and was never asked before.
+    Refused(String),
+    /// The acquirer certainly did not take it, and may another time.
+    NotTaken,
+}
+
+impl Word {
+    /// The acquirer's account of the refund. One of another amount is no account of it: nothing follows from it.
+    pub(super) fn heard(refund: &Refund, upstream: UpstreamReturn) -> Self {
+        if upstream.amount == refund.amount {
+            return Self::Stands(upstream);
+        }
+        tracing::error!(
+            refund = %refund.id, acquirer = %refund.acquirer, ours = %refund.amount, theirs = %upstream.amount,
+            "the acquirer has the refund with another amount: look at it"
+        );
+        Self::Open
+    }
+}
+
+/// The step that follows; `charge` is the refund's.
+pub(super) fn decide(refund: Refund, charge: Charge, word: &Word, now: Timestamp) -> Result<RefundStep, RefundError> {
+    match word {
+        Word::Stands(upstream) => {
+            let return_id = upstream.return_id.clone();
+            match &upstream.progress {
+                UpstreamProgress::Processing => refund.send(return_id, now),
+                UpstreamProgress::Done { at } => refund.complete(charge, return_id, at.unwrap_or(now)),
+                UpstreamProgress::Failed { reason } => {
+                    refund.fail(charge, reason.as_deref().map_or_else(|| UNEXPLAINED.to_owned(), plain), now)
+                }
+            }
+        }
+        Word::Open => refund.send(None, now),
+        // The acquirer has shown it meanwhile, and that is more than a refusal.
+        Word::Refused(_) if refund.state.status() != RefundStatus::Pending => {
+            Ok(RefundStep::AlreadyTaken(Box::new(refund)))
+        }
+        Word::Refused(reason) => refund.fail(charge, plain(reason), now),
+        Word::NotTaken => refund.abandon(charge, now),
+    }
+}
+
+/// Tells an operator when the acquirer's word cannot be true together with what is stored; what is stored stays.
+pub(super) fn complain(refund: &Refund, word: &Word) {
+    let status = refund.state.status();
+    let contradicts = match word {
+        Word::Stands(upstream) => match (&upstream.progress, status) {
+            // An answer that was on its way while the outcome became known; and what nobody has.
+            (UpstreamProgress::Processing, RefundStatus::Completed)
+            | (UpstreamProgress::Failed { .. }, RefundStatus::Abandoned) => false,
+            (
+                UpstreamProgress::Processing | UpstreamProgress::Done { .. } | UpstreamProgress::Failed { .. },
+                RefundStatus::Pending
+                | RefundStatus::Abandoned
+                | RefundStatus::Processing
+                | RefundStatus::Completed
+                | RefundStatus::Failed,
+            ) => true,
+        },
+        Word::Refused(_) | Word::Open | Word::NotTaken => false,
+    };
+    if contradicts {
+        tracing::error!(
+            refund = %refund.id, acquirer = %refund.acquirer, stored = status.as_str(), ?word,
+            "the acquirer contradicts the outcome of a refund: look at it"
+        );
+    }
+}
+
+/// Everything that becomes true with the step.
+pub(super) fn change_set(ports: &Ports, step: &RefundChange, now: Timestamp) -> ChangeSet {
+    let mut change = ChangeSet::new(now);
+    change.writes.push(Write::UpdateRefund(Box::new(step.refund.clone())));
+    change.transfers.clone_from(&step.transfers);
+    let event = |kind: EventType, resource: String, data: Vec<u8>| NewEvent {
+        id: EventId::new(ports.ids.next_uuid()),
+        account: step.refund.account,
+        kind,
+        at: now,
+        resource,
+        data,
+    };
+    if let Some(kind) = step.event {
+        let data = ports.representation.refund(&step.refund);
+        change.events.push(event(kind, step.refund.id.to_string(), data));
+    }
+    if let Some(charge) = &step.charge {
+        change.writes.push(Write::UpdateCharge(Box::new(charge.clone())));
+        if let Some(kind) = step.charge_event {
+            change.events.push(event(kind, charge.id.to_string(), ports.representation.charge(charge)));
+        }
+    }
+    change
+}
+
+/// The refund as it is once a change of it became true.
+pub(super) fn stored(refund: Refund) -> Refund {
+    Refund { version: refund.version.saturating_add(1), ..refund }
+}
+
+/// What the rules refuse: because the refund was changed after it was read and before its charge was, or because something is
+/// as it never should be. Only the second is an error.
+pub(super) async fn unless_outdated(ports: &Ports, refund: &Refund, error: RefundError) -> Result<(), Trouble> {
+    let fresh = reread(ports, refund).await?;
+    if fresh.version == refund.version { Err(Trouble::Internal(format!("{}: {error}", refund.id))) } else { Ok(()) }
+}
+
+pub(super) async fn reread(ports: &Ports, refund: &Refund) -> Result<Refund, Trouble> {
+    let found = ports.queries.find_refund(refund.account, refund.id).await?;
+    found.ok_or_else(|| Trouble::Internal(format!("{} vanished", refund.id)))
+}
+
+/// The charge that it gives back.
+pub(super) async fn charge_of(ports: &Ports, refund: &Refund) -> Result<Charge, Trouble> {
+    let found = ports.queries.find_charge(refund.account, refund.charge).await?;
+    found.ok_or_else(|| Trouble::Internal(format!("{}: its charge {} is not there", refund.id, refund.charge)))
+}

@@ -1,0 +1,46 @@
+//! Releasing money that waited in `pending`: a worker moves it to `available` when its time has come, once.
+
+use cais_domain::release::Release;
+use cais_ports::{ChangeSet, CommitError, Write};
+use futures_util::{StreamExt as _, stream};
+
+use crate::ports::Ports;
+use crate::work::{AT_ONCE, PASS_LIMIT, Pass, WorkError};
+
+/// Releases what is due, a bounded number of receipts.
+///
+/// # Errors
+/// [`WorkError`] when the list of them cannot be read; trouble with one of them is logged and does not stop the others.
+pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
+    let due = ports.queries.list_due_releases(ports.clock.now(), PASS_LIMIT).await?;
+    let listed = due.len();
+    let done = stream::iter(due)
+        .map(|release| async move {
+            let (charge, end_to_end_id) = (release.charge, release.end_to_end_id.clone());
+            match make(ports, release).await {
+                Ok(made) => usize::from(made),
+                Err(error) => {
+                    tracing::error!(%charge, %end_to_end_id, %error, "money that is due could not be released");
+                    0
+                }
+            }
+        })
+        .buffer_unordered(AT_ONCE)
+        .fold(0_usize, |sum, one| async move { sum.saturating_add(one) })
+        .await;
+    Ok(Pass::of(listed, done))
+}
+
+/// Its version is the guard: two nodes that list the same release make it once.
+async fn make(ports: &Ports, release: Release) -> Result<bool, CommitError> {
+    let now = ports.clock.now();
+    let Some((released, transfer)) = release.release(now) else { return Ok(false) };
+    let mut change = ChangeSet::new(now);
+    change.writes.push(Write::UpdateRelease(Box::new(released)));
+    change.transfers.push(transfer);
+    match ports.store.commit(change).await {
+        Ok(_) => Ok(true),
+        Err(CommitError::Stale) => Ok(false),
+        Err(error) => Err(error),
+    }
+}

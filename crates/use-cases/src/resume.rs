@@ -1,0 +1,46 @@
+//! Finishing what calls left half done because their process died or the outcome was unknown: charges, payouts and refunds alike.
+
+use cais_domain::ids::{ChargeId, PayoutId, RefundId};
+use cais_ports::Claim;
+use futures_util::{StreamExt as _, stream};
+
+use crate::ports::Ports;
+use crate::trouble::Trouble;
+use crate::work::{AT_ONCE, PASS_LIMIT, Pass, WorkError};
+use crate::{charges, payouts, refunds};
+
+/// Finishes what is overdue, a bounded number of claims.
+///
+/// # Errors
+/// [`WorkError`] when the list of them cannot be read; trouble with one of them is logged and does not stop the others.
+pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
+    let claims = ports.queries.list_due_claims(ports.clock.now(), PASS_LIMIT).await?;
+    let listed = claims.len();
+    let done = stream::iter(claims)
+        .map(|claim| async move {
+            let resource = claim.resource.clone();
+            match resume(ports, claim).await {
+                Ok(finished) => usize::from(finished),
+                Err(trouble) => {
+                    tracing::warn!(resource, %trouble, "what was begun could not be finished");
+                    0
+                }
+            }
+        })
+        .buffer_unordered(AT_ONCE)
+        .fold(0_usize, |sum, one| async move { sum.saturating_add(one) })
+        .await;
+    Ok(Pass::of(listed, done))
+}
+
+/// What is made under the claim knows how it is finished.
+async fn resume(ports: &Ports, claim: Claim) -> Result<bool, Trouble> {
+    match claim.resource.split_once('_').map(|(prefix, _)| prefix) {
+        Some(ChargeId::PREFIX) => charges::resume::resume(ports, claim).await,
+        Some(PayoutId::PREFIX) => payouts::resume::resume(ports, claim).await,
+        Some(RefundId::PREFIX) => refunds::resume::resume(ports, claim).await,
+        Some(_) | None => {
+            Err(Trouble::Internal(format!("a claim is held for {}, which nobody can make", claim.resource)))
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Keys and external ids of refunds: what is known is answered again, and nothing is returned twice.
+
+use cais_ports::StoredAnswer;
+use cais_testkit::builders::fresh;
+use cais_use_cases::refunds::create::CreateRefundError;
+
+use crate::psp::{Looking, Returning};
+use crate::world::{World, all, id_of, named, part};
+
+#[tokio::test]
+async fn a_repeat_gets_the_same_bytes_whatever_happened_since() {
+    let world = World::new().await;
+    let charge = world.paid().await;
+    let first = world.refund("a", &charge, part(400)).await.unwrap();
+    world.psp.settle(&cais_ports::UpstreamProgress::Done { at: None });
+    assert_eq!(world.poll().await, 1);
+    world.psp.set(Returning::Completes);
+    world.refund("b", &charge, all()).await.unwrap();
+    let again = world.refund("a", &charge, part(400)).await.unwrap();
+    assert_eq!((again.status, &again.body, again.replay_of.is_some()), (201, &first.body, true));
+    assert_eq!(world.refund("a", &charge, part(401)).await, Err(CreateRefundError::KeyConflict));
+    assert_eq!(world.refund("a", &world.pending().await, part(400)).await, Err(CreateRefundError::KeyConflict));
+    assert_eq!(world.psp.orders().len(), 2);
+    let claims = world.store.claims();
+    let kept = claims[0].answer.as_ref().map(|StoredAnswer { body, .. }| body);
+    assert_eq!(kept, Some(&first.body));
+}
+
+#[tokio::test]
+async fn an_external_id_names_one_refund_for_ever() {
+    let world = World::new().await;
+    let charge = world.paid().await;
+    let other = world.paid().await;
+    world.psp.set(Returning::Completes);
+    let first = world.refund("a", &charge, named("back-1", part(400))).await.unwrap();
+    for (key, asked) in [("b", part(400)), ("c", all())] {
+        let same = world.refund(key, &charge, named("back-1", asked)).await.unwrap();
+        assert_eq!((same.status, id_of(&same)), (200, id_of(&first)));
+    }
+    for (charge, asked) in [(&charge, part(401)), (&other, part(400)), (&other, all())] {
+        let conflict = world.refund("d", charge, named("back-1", asked)).await;
+        assert_eq!(conflict, Err(CreateRefundError::ExternalIdConflict));
+    }
+    // It speaks before the state of the charge.
+    world.refund("e", &charge, all()).await.unwrap();
+    let same = world.refund("f", &charge, named("back-1", part(400))).await.unwrap();
+    assert_eq!((same.status, id_of(&same)), (200, id_of(&first)));
+    assert_eq!((world.psp.orders().len(), world.psp.returned()), (2, 1_000));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn a_name_whose_refund_is_being_made_is_in_progress() {
+    let world = World::new().await;
+    let charge = world.paid().await;
+    world.store.crash_at(1, cais_testkit::Crash::After);
+    world.refund("a", &charge, named("back-1", all())).await.unwrap_err();
+    let same = world.refund("b", &charge, named("back-1", all())).await;
+    assert!(matches!(same, Err(CreateRefundError::ExternalIdInProgress { .. })), "{same:?}");
+    let repeat = world.refund("a", &charge, named("back-1", all())).await;
+    assert!(matches!(repeat, Err(CreateRefundError::KeyInProgress { .. })), "{repeat:?}");
+}
+
+#[tokio::test]
+async fn one_name_from_many_callers_is_one_refund() {
+    let world = World::new().await.contended();
+    let charge = world.paid().await;
+    let keys: Vec<String> = (0..64).map(|number| number.to_string()).collect();
+    let calls = keys.iter().map(|key| world.refund(key, &charge, named("back-1", part(100))));
+    let answers = futures_util::future::join_all(calls).await;
+    assert_eq!(answers.iter().flatten().filter(|answer| answer.status == 201).count(), 1);
+    for answer in &answers {
+        match answer {
+            Ok(answer) => assert_eq!(id_of(answer), world.only_refund().id),
+            Err(error) => assert!(matches!(error, CreateRefundError::ExternalIdInProgress { .. }), "{error:?}"),
+        }
+    }
+    assert_eq!((world.psp.orders().len(), world.in_transit()), (1, 100));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn a_call_that_is_refused_leaves_its_key_free() {
+    let world = World::new().await;
+    let charge = world.paid().await;
+    world.refund("a", &charge, part(1_001)).await.unwrap_err();
+    assert_eq!(world.refund("a", &charge, part(1_000)).await.unwrap().status, 201);
+}
+
+#[tokio::test]
+async fn a_lost_reply_is_looked_up_at_once() {
+    let world = World::new().await;
+    let charge = world.paid().await;
+    world.psp.set(Returning::LosesReplies);
+    world.psp.set_looking(Looking::Tells);
+    world.refund("a", &charge, all()).await.unwrap();
+    assert_eq!((world.psp.orders().len(), world.psp.finds()), (1, 1));
+    assert!(world.only_refund().state.return_id().is_some(), "what was found is kept");
+}
+
+#[tokio::test]
+async fn another_accounts_key_is_another_key() {
+    let world = World::new().await;
+    let charge = world.paid().await;
+    world.refund("a", &charge, part(100)).await.unwrap();
+    let stranger = cais_domain::account::Account { id: fresh(), ..world.account.clone() };
+    let command =
+        cais_use_cases::refunds::create::CreateRefund { account: stranger, ..world.command("a", &charge, part(100)) };
+    let refused = cais_use_cases::refunds::create::create(&world.ports, command).await;
+    assert_eq!(refused, Err(CreateRefundError::NotFound));
+}

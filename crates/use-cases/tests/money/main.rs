@@ -1,0 +1,19 @@
+//! What the use cases promise of money that goes back, is shared, waits, is read, or is compared with an acquirer's lists.
+
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
+
+mod keys;
+mod polling;
+mod psp;
+mod reading;
+mod reconcile_received;
+mod reconcile_returns;
+mod reconcile_sent;
+mod refund_crashes;
+mod refund_outcomes;
+mod refund_races;
+mod refund_rules;
+mod releases;
+mod returns;
+mod splits;
+mod world;

@@ -1,0 +1,202 @@
+//! Refunds whose outcome is open are followed until it is known, and sent again only when nobody has them.
+
+use std::time::Duration;
+
+use cais_domain::event::EventType;
+use cais_domain::money::Money;
+use cais_domain::refund::{RefundState, RefundStatus};
+use cais_ports::{PageRequest, UpstreamProgress};
+use cais_use_cases::SyncGate;
+use cais_use_cases::charges::ChargeName;
+use cais_use_cases::refunds::list::{ListRefundsError, list};
+use cais_use_cases::refunds::poll;
+
+use crate::psp::{Looking, Returning};
+use crate::world::{LONG, World, all, part};
+
+const FIRST_PAGE: PageRequest<cais_domain::ids::RefundId> = PageRequest { limit: 50, starting_after: None };
+
+async fn processing(returning: Returning) -> (World, cais_domain::charge::Charge) {
+    let world = World::new().await;
+    let charge = world.paid().await;
+    world.psp.set(returning);
+    world.refund("a", &charge, all()).await.unwrap();
+    assert_eq!(world.status(), RefundStatus::Processing);
+    (world, charge)
+}
+
+#[tokio::test]
+async fn the_poller_learns_the_outcome() {
+    for (progress, status, available) in [
+        (UpstreamProgress::Done { at: None }, RefundStatus::Completed, 0),
+        (UpstreamProgress::Failed { reason: None }, RefundStatus::Failed, 1_000),
+    ] {
+        let (world, _) = processing(Returning::Takes).await;
+        assert_eq!((world.poll().await, world.status()), (0, RefundStatus::Processing));
+        world.psp.settle(&progress);
+        world.clock.advance(LONG);
+        assert_eq!((world.poll().await, world.status()), (1, status));
+        assert_eq!((world.available(), world.in_transit(), world.psp.orders().len()), (available, 0, 1));
+        world.clock.advance(LONG);
+        assert_eq!(world.poll().await, 0, "it is not followed any more");
+        world.check().await;
+    }
+}
+
+#[tokio::test]
+async fn pauses_grow_while_nothing_is_told() {
+    let (world, _) = processing(Returning::Takes).await;
+    let mut pauses = Vec::new();
+    for _ in 0..12 {
+        let due = world.only_refund().due_at.unwrap();
+        world.clock.set(due);
+        poll::run_once(&world.ports).await.unwrap();
+        pauses.push(world.only_refund().due_at.unwrap().duration_since(due).as_secs());
+    }
+    assert_eq!(pauses, [2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300, 300]);
+    assert_eq!(world.psp.orders().len(), 1);
+}
+
+#[tokio::test]
+async fn what_the_acquirer_never_had_is_sent_again_after_a_minute_under_the_same_name() {
+    let (world, _) = processing(Returning::Silent).await;
+    world.psp.set(Returning::Takes);
+    world.poll().await;
+    assert_eq!(world.psp.orders().len(), 1, "it may still be on its way");
+    world.clock.advance(Duration::from_mins(1));
+    world.poll().await;
+    let orders = world.psp.orders();
+    assert_eq!((orders.len(), orders[0].id), (2, orders[1].id));
+    assert_eq!(world.psp.returned(), 1_000);
+    world.check().await;
+}
+
+#[tokio::test]
+async fn two_nodes_send_it_again_once() {
+    let (world, _) = processing(Returning::Silent).await;
+    world.clock.advance(LONG);
+    // The other node polls while the first one's order is on its way.
+    let other = world.clone();
+    world.psp.meanwhile(move || {
+        let pass = futures_util::future::FutureExt::now_or_never(poll::run_once(&other.ports));
+        assert_eq!(pass.unwrap().unwrap().done, 0);
+    });
+    world.poll().await;
+    assert_eq!(world.psp.orders().len(), 2, "one at first, one again");
+    world.check().await;
+}
+
+#[tokio::test]
+async fn a_refusal_of_the_repeat_ends_it_only_if_the_acquirer_does_not_have_it() {
+    let (world, _) = processing(Returning::Silent).await;
+    world.psp.set(Returning::Refuses);
+    world.clock.advance(LONG);
+    assert_eq!(world.poll().await, 1);
+    assert_eq!((world.status(), world.available()), (RefundStatus::Failed, 1_000));
+    assert_eq!(world.told(), [EventType::ChargePaid, EventType::RefundFailed]);
+    world.check().await;
+
+    // Here the first order was taken after all, and the second one is refused for that.
+    let (world, _) = processing(Returning::LosesReplies).await;
+    world.psp.set_looking(Looking::Forgets);
+    world.psp.set(Returning::Refuses);
+    let psp = world.psp.clone();
+    world.psp.meanwhile(move || psp.set_looking(Looking::Tells));
+    world.clock.advance(LONG);
+    assert_eq!(world.poll().await, 0);
+    assert_eq!((world.status(), world.in_transit()), (RefundStatus::Processing, 1_000));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn an_acquirer_that_cannot_be_asked_changes_nothing() {
+    for looking in [Looking::Silent, Looking::Forgets] {
+        let (world, _) = processing(Returning::Takes).await;
+        world.psp.set_looking(looking);
+        for returning in [Returning::Down, Returning::Silent] {
+            world.psp.set(returning);
+            world.clock.advance(LONG);
+            assert_eq!(world.poll().await, 0);
+            assert_eq!((world.status(), world.in_transit()), (RefundStatus::Processing, 1_000));
+        }
+        world.psp.set_looking(Looking::Tells);
+        world.psp.settle(&UpstreamProgress::Done { at: None });
+        world.clock.advance(LONG);
+        assert_eq!(world.poll().await, 1);
+        world.check().await;
+    }
+}
+
+#[tokio::test]
+async fn another_amount_or_another_outcome_changes_nothing() {
+    let (world, charge) = processing(Returning::Takes).await;
+    let pix = world.charge(charge.id).state.settlement().unwrap().end_to_end_id.clone();
+    world.psp.settle(&UpstreamProgress::Done { at: None });
+    world.psp.change_payment(&pix, |payment| payment.returns[0].amount = Money::from_centavos(999));
+    world.clock.advance(LONG);
+    assert_eq!((world.poll().await, world.status()), (0, RefundStatus::Processing));
+    world.psp.change_payment(&pix, |payment| payment.returns[0].amount = Money::from_centavos(1_000));
+    world.clock.advance(LONG);
+    assert_eq!((world.poll().await, world.status()), (1, RefundStatus::Completed));
+
+    // It fails after its completion was told.
+    world.psp.settle(&UpstreamProgress::Failed { reason: None });
+    let looked = cais_use_cases::reconcile::run_once(&world.ports).await.unwrap();
+    assert_eq!((looked.done, world.status(), world.available()), (0, RefundStatus::Completed, 0));
+    assert_eq!(world.told().len(), 3);
+    world.check().await;
+}
+
+#[tokio::test]
+async fn a_list_is_refreshed_once_a_second_and_shown_all_the_same_without_the_acquirer() {
+    let (world, charge) = processing(Returning::Takes).await;
+    let (gate, name) = (SyncGate::new(), ChargeName::Id(charge.id));
+    let read = || list(&world.ports, &gate, world.account.id, &name, FIRST_PAGE);
+    let finds = world.psp.finds();
+    assert_eq!(read().await.unwrap().rows[0].state.status(), RefundStatus::Processing);
+    world.psp.settle(&UpstreamProgress::Done { at: None });
+    assert_eq!(read().await.unwrap().rows[0].state.status(), RefundStatus::Processing);
+    assert_eq!(world.psp.finds(), finds + 1, "within the same second");
+    world.clock.advance(Duration::from_secs(1));
+    world.psp.set_looking(Looking::Silent);
+    assert_eq!(read().await.unwrap().rows[0].state.status(), RefundStatus::Processing);
+    world.psp.set_looking(Looking::Tells);
+    world.clock.advance(Duration::from_secs(1));
+    let page = read().await.unwrap();
+    assert!(matches!(page.rows[0].state, RefundState::Completed { .. }));
+    assert_eq!(page.rows[0], world.only_refund());
+}
+
+#[tokio::test]
+async fn a_list_has_what_is_visible_of_one_charge_newest_first() {
+    let world = World::new().await;
+    let (charge, other) = (world.paid().await, world.paid().await);
+    world.psp.set(Returning::Completes);
+    for key in ["a", "b", "c"] {
+        world.refund(key, &charge, part(100)).await.unwrap();
+    }
+    let foreign = crate::world::id_of(&world.refund("d", &other, part(100)).await.unwrap());
+    world.psp.set(Returning::Down);
+    world.refund("e", &charge, part(100)).await.unwrap_err();
+    let gate = SyncGate::new();
+    let name = ChargeName::Id(charge.id);
+    let mut seen = Vec::new();
+    let mut page = PageRequest { limit: 2, starting_after: None };
+    loop {
+        let rows = list(&world.ports, &gate, world.account.id, &name, page).await.unwrap();
+        seen.extend(rows.rows.iter().map(|refund| refund.id));
+        page.starting_after = seen.last().copied();
+        if !rows.has_more {
+            break;
+        }
+    }
+    assert_eq!(seen.len(), 3);
+    assert!(seen.is_sorted_by(|newer, older| newer > older));
+    for unknown in [foreign, cais_testkit::builders::fresh()] {
+        let page = PageRequest { limit: 2, starting_after: Some(unknown) };
+        let refused = list(&world.ports, &gate, world.account.id, &name, page).await;
+        assert_eq!(refused, Err(ListRefundsError::UnknownCursor));
+    }
+    let stranger = list(&world.ports, &gate, cais_testkit::builders::fresh(), &name, FIRST_PAGE).await;
+    assert_eq!(stranger, Err(ListRefundsError::NotFound));
+}

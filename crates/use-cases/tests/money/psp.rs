@@ -1,0 +1,375 @@
+//! A simulated acquirer behind mocks: it receives, returns, sends and lists Pix, and behaves as a test tells it to.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::charge::Charge;
+use cais_domain::end_to_end_id::EndToEndId;
+use cais_domain::id_envio::IdEnvio;
+use cais_domain::ids::RefundId;
+use cais_domain::money::Money;
+use cais_domain::txid::Txid;
+use cais_ports::acquirer::{MockAcquirer, MockAcquirers};
+use cais_ports::{
+    Acquirer, AcquirerError, Clock as _, ListRequest, Noticed, NoticedPix, ReceivedPix, RefundOrder, UpstreamCharge,
+    UpstreamPage, UpstreamPayment, UpstreamPayout, UpstreamProgress, UpstreamReturn, UpstreamStatus,
+};
+use cais_testkit::ManualClock;
+use cais_testkit::builders::{a_return_id, an_end_to_end_id, issued};
+
+/// How it answers an order to return a Pix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Returning {
+    /// It takes it, and is still at work on it.
+    Takes,
+    /// It takes it, and has returned it at once.
+    Completes,
+    /// It takes it, and has found at once that it fails.
+    Fails,
+    /// It certainly does nothing, and may later.
+    Down,
+    /// It refuses for good.
+    Refuses,
+    /// It does nothing, and nobody can tell.
+    Silent,
+    /// It takes it, and nobody can tell.
+    LosesReplies,
+    /// It returns something else instead.
+    Garbles,
+}
+
+/// How it answers a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Looking {
+    /// As things stand.
+    Tells,
+    /// Not at all.
+    Silent,
+    /// As if it had never heard of anything.
+    Forgets,
+}
+
+/// How it lists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Listing {
+    /// So many rows on a page.
+    Pages(usize),
+    /// Not at all.
+    Silent,
+    /// Nothing, as if nothing had ever happened.
+    Empty,
+    /// The first page for ever.
+    Circles,
+}
+
+type Hook = Box<dyn FnOnce() + Send>;
+
+struct Book {
+    returning: Returning,
+    looking: Looking,
+    listing: Listing,
+    charges: BTreeMap<Txid, UpstreamCharge>,
+    /// Pix without a charge.
+    others: Vec<ReceivedPix>,
+    sent: BTreeMap<IdEnvio, UpstreamPayout>,
+    orders: Vec<RefundOrder>,
+    finds: u32,
+    /// Happens once, while a reply to an order is on its way.
+    hook: Option<Hook>,
+}
+
+/// One simulated acquirer. Cloning shares it.
+#[derive(Clone)]
+pub struct Psp {
+    pub name: AcquirerName,
+    clock: Arc<ManualClock>,
+    book: Arc<Mutex<Book>>,
+}
+
+impl Psp {
+    pub fn new(name: &str, clock: Arc<ManualClock>) -> Self {
+        let book = Book {
+            returning: Returning::Takes,
+            looking: Looking::Tells,
+            listing: Listing::Pages(100),
+            charges: BTreeMap::new(),
+            others: Vec::new(),
+            sent: BTreeMap::new(),
+            orders: Vec::new(),
+            finds: 0,
+            hook: None,
+        };
+        Self { name: AcquirerName::parse(name).unwrap(), clock, book: Arc::new(Mutex::new(book)) }
+    }
+
+    pub fn set(&self, returning: Returning) {
+        self.book().returning = returning;
+    }
+
+    pub fn set_looking(&self, looking: Looking) {
+        self.book().looking = looking;
+    }
+
+    pub fn set_listing(&self, listing: Listing) {
+        self.book().listing = listing;
+    }
+
+    /// Something else happens while its next reply to an order is on its way.
+    pub fn meanwhile(&self, hook: impl FnOnce() + Send + 'static) {
+        self.book().hook = Some(Box::new(hook));
+    }
+
+    /// Every order to return a Pix, oldest first.
+    pub fn orders(&self) -> Vec<RefundOrder> {
+        self.book().orders.clone()
+    }
+
+    /// How often it was asked for a return.
+    pub fn finds(&self) -> u32 {
+        self.book().finds
+    }
+
+    /// It has the charge, as it was issued.
+    pub fn hold(&self, charge: &Charge) {
+        let upstream = UpstreamCharge {
+            txid: charge.txid.clone(),
+            amount: charge.terms.amount,
+            status: UpstreamStatus::Active,
+            copy_paste: Some(issued(charge).copy_paste),
+            expires_at: issued(charge).expires_at,
+            payments: Vec::new(),
+        };
+        self.book().charges.insert(charge.txid.clone(), upstream);
+    }
+
+    /// A payer pays the charge so many centavos.
+    pub fn pay(&self, txid: &Txid, centavos: i64) -> EndToEndId {
+        let end_to_end_id = an_end_to_end_id();
+        let mut book = self.book();
+        let charge = book.charges.get_mut(txid).unwrap();
+        let amount = Money::from_centavos(centavos);
+        let paid_at = self.clock.now();
+        let payment = UpstreamPayment { end_to_end_id: end_to_end_id.clone(), amount, paid_at, returns: Vec::new() };
+        charge.payments.push(payment);
+        if amount >= charge.amount {
+            charge.status = UpstreamStatus::Completed;
+        }
+        end_to_end_id
+    }
+
+    /// Somebody pays into the account without a charge, or for one of somebody else.
+    pub fn receive(&self, txid: Option<Txid>, centavos: i64) -> EndToEndId {
+        let end_to_end_id = an_end_to_end_id();
+        let (amount, paid_at) = (Money::from_centavos(centavos), self.clock.now());
+        let payment = UpstreamPayment { end_to_end_id: end_to_end_id.clone(), amount, paid_at, returns: Vec::new() };
+        self.book().others.push(ReceivedPix { txid, payment });
+        end_to_end_id
+    }
+
+    /// It says otherwise of a payment of a charge from now on.
+    pub fn change_payment(&self, end_to_end_id: &EndToEndId, change: impl FnOnce(&mut UpstreamPayment)) {
+        let mut book = self.book();
+        let mut payments = book.charges.values_mut().flat_map(|charge| charge.payments.iter_mut());
+        change(payments.find(|payment| payment.end_to_end_id == *end_to_end_id).unwrap());
+    }
+
+    /// It returns so many centavos of a Pix, of its own accord.
+    pub fn give_back(&self, end_to_end_id: &EndToEndId, centavos: i64, progress: UpstreamProgress) {
+        let amount = Money::from_centavos(centavos);
+        let back = UpstreamReturn { name: "theirs".to_owned(), return_id: Some(a_return_id()), amount, progress };
+        self.change_payment(end_to_end_id, |payment| payment.returns.push(back));
+    }
+
+    /// Every return that it knows of moves on.
+    pub fn settle(&self, progress: &UpstreamProgress) {
+        let mut book = self.book();
+        for charge in book.charges.values_mut() {
+            for back in charge.payments.iter_mut().flat_map(|payment| payment.returns.iter_mut()) {
+                back.progress = progress.clone();
+            }
+        }
+    }
+
+    /// Every return whose outcome is open has that one.
+    pub fn settle_open(&self, progress: &UpstreamProgress) {
+        let mut book = self.book();
+        for charge in book.charges.values_mut() {
+            for back in charge.payments.iter_mut().flat_map(|payment| payment.returns.iter_mut()) {
+                if back.progress == UpstreamProgress::Processing {
+                    back.progress = progress.clone();
+                }
+            }
+        }
+    }
+
+    /// It forgets every return.
+    pub fn forget_returns(&self) {
+        for charge in self.book().charges.values_mut() {
+            for payment in &mut charge.payments {
+                payment.returns.clear();
+            }
+        }
+    }
+
+    /// How many centavos it returned, or is about to.
+    pub fn returned(&self) -> i64 {
+        let book = self.book();
+        let payments = book.charges.values().flat_map(|charge| charge.payments.iter());
+        let returns = payments.flat_map(|payment| payment.returns.iter());
+        let moving = returns.filter(|back| !matches!(back.progress, UpstreamProgress::Failed { .. }));
+        moving.map(|back| back.amount.centavos()).sum()
+    }
+
+    /// It has sent that.
+    pub fn has_sent(&self, payout: UpstreamPayout) {
+        self.book().sent.insert(payout.id_envio.clone(), payout);
+    }
+
+    fn book(&self) -> MutexGuard<'_, Book> {
+        self.book.lock().unwrap()
+    }
+
+    fn send_refund(&self, order: &RefundOrder) -> Result<UpstreamReturn, AcquirerError> {
+        let reply = self.carry_out(order);
+        let hook = self.book().hook.take();
+        if let Some(hook) = hook {
+            hook();
+        }
+        reply
+    }
+
+    fn carry_out(&self, order: &RefundOrder) -> Result<UpstreamReturn, AcquirerError> {
+        let mut book = self.book();
+        book.orders.push(order.clone());
+        let (returning, at) = (book.returning, Some(self.clock.now()));
+        let mut take = |amount, progress| {
+            let mut payments = book.charges.values_mut().flat_map(|charge| charge.payments.iter_mut());
+            let Some(payment) = payments.find(|payment| payment.end_to_end_id == order.end_to_end_id) else {
+                return Err(AcquirerError::Refused("no such Pix".to_owned()));
+            };
+            let name = order.id.suffix();
+            if let Some(known) = payment.returns.iter().find(|back| back.name == name) {
+                return Ok(known.clone());
+            }
+            let made = UpstreamReturn { name, return_id: Some(a_return_id()), amount, progress };
+            payment.returns.push(made.clone());
+            Ok(made)
+        };
+        match returning {
+            Returning::Takes => take(order.amount, UpstreamProgress::Processing),
+            Returning::Completes => take(order.amount, UpstreamProgress::Done { at }),
+            Returning::Fails => take(order.amount, UpstreamProgress::Failed { reason: Some("closed\0".to_owned()) }),
+            Returning::Down => Err(AcquirerError::Unavailable("no connection".to_owned())),
+            Returning::Refuses => Err(AcquirerError::Refused("90 days are over".to_owned())),
+            Returning::Silent => Err(AcquirerError::OutcomeUnknown("no answer".to_owned())),
+            Returning::LosesReplies => {
+                take(order.amount, UpstreamProgress::Processing)?;
+                Err(AcquirerError::OutcomeUnknown("the reply was lost".to_owned()))
+            }
+            Returning::Garbles => take(Money::from_centavos(1), UpstreamProgress::Done { at: None }),
+        }
+    }
+
+    fn find_refund(&self, end_to_end_id: &EndToEndId, id: RefundId) -> Result<Option<UpstreamReturn>, AcquirerError> {
+        let mut book = self.book();
+        book.finds += 1;
+        match book.looking {
+            Looking::Silent => Err(AcquirerError::OutcomeUnknown("no answer".to_owned())),
+            Looking::Forgets => Ok(None),
+            Looking::Tells => {
+                let mut payments = book.charges.values().flat_map(|charge| charge.payments.iter());
+                let payment = payments.find(|payment| payment.end_to_end_id == *end_to_end_id);
+                let returns = payment.iter().flat_map(|payment| payment.returns.iter());
+                Ok(returns.into_iter().find(|back| back.name == id.suffix()).cloned())
+            }
+        }
+    }
+
+    fn find_charge(&self, txid: &Txid) -> Result<Option<UpstreamCharge>, AcquirerError> {
+        let book = self.book();
+        match book.looking {
+            Looking::Silent => Err(AcquirerError::OutcomeUnknown("no answer".to_owned())),
+            Looking::Forgets => Ok(None),
+            Looking::Tells => Ok(book.charges.get(txid).cloned()),
+        }
+    }
+
+    fn find_payout(&self, id_envio: &IdEnvio) -> Result<Option<UpstreamPayout>, AcquirerError> {
+        let book = self.book();
+        match book.looking {
+            Looking::Silent => Err(AcquirerError::OutcomeUnknown("no answer".to_owned())),
+            Looking::Forgets => Ok(None),
+            Looking::Tells => Ok(book.sent.get(id_envio).cloned()),
+        }
+    }
+
+    fn list_received(&self, request: ListRequest) -> Result<UpstreamPage<ReceivedPix>, AcquirerError> {
+        let book = self.book();
+        let of_charge = |charge: &UpstreamCharge| {
+            let txid = charge.txid.clone();
+            let row = move |payment| ReceivedPix { txid: Some(txid.clone()), payment };
+            charge.payments.clone().into_iter().map(row).collect::<Vec<_>>()
+        };
+        let rows = book.charges.values().flat_map(of_charge).chain(book.others.clone());
+        // Both ends belong to the span, as at real ones.
+        let asked = rows.filter(|row| (request.from..=request.to).contains(&row.payment.paid_at)).collect();
+        page(book.listing, asked, request.page)
+    }
+
+    fn list_sent(&self, request: ListRequest) -> Result<UpstreamPage<UpstreamPayout>, AcquirerError> {
+        let book = self.book();
+        page(book.listing, book.sent.values().cloned().collect(), request.page)
+    }
+
+    fn mock(&self) -> MockAcquirer {
+        let mut mock = MockAcquirer::new();
+        let [send, back, charge] = [self.clone(), self.clone(), self.clone()];
+        let [payout, received, sent] = [self.clone(), self.clone(), self.clone()];
+        mock.expect_name().return_const(self.name.clone());
+        mock.expect_sends_payouts().return_const(true);
+        mock.expect_send_refund().returning(move |order, _| send.send_refund(order));
+        mock.expect_find_refund().returning(move |end_to_end_id, id, _| back.find_refund(end_to_end_id, id));
+        mock.expect_find_charge().returning(move |txid, _| charge.find_charge(txid));
+        mock.expect_find_payout().returning(move |id_envio, _| payout.find_payout(id_envio));
+        mock.expect_list_received().returning(move |request, _| received.list_received(request));
+        mock.expect_list_sent().returning(move |request, _| sent.list_sent(request));
+        mock.expect_notices().returning(read_notice);
+        mock
+    }
+}
+
+/// A callback's body here is a txid.
+fn read_notice(body: &[u8]) -> Result<Vec<Noticed>, AcquirerError> {
+    let txid = Txid::parse(str::from_utf8(body).unwrap()).map_err(|error| AcquirerError::Refused(error.to_string()))?;
+    Ok(vec![Noticed::Received(NoticedPix { txid, end_to_end_id: None })])
+}
+
+fn page<T>(listing: Listing, rows: Vec<T>, number: u32) -> Result<UpstreamPage<T>, AcquirerError> {
+    match listing {
+        Listing::Silent => Err(AcquirerError::OutcomeUnknown("no answer".to_owned())),
+        Listing::Empty => Ok(UpstreamPage { rows: Vec::new(), next: None }),
+        Listing::Circles => Ok(UpstreamPage { rows, next: Some(0) }),
+        Listing::Pages(size) => {
+            let first = usize::try_from(number).unwrap() * size;
+            let more = rows.len() > first + size;
+            let rows = rows.into_iter().skip(first).take(size).collect();
+            Ok(UpstreamPage { rows, next: more.then(|| number + 1) })
+        }
+    }
+}
+
+/// All of them in that order, as the router offers them.
+pub fn acquirers(psps: &[Psp]) -> MockAcquirers {
+    let mut mock = MockAcquirers::new();
+    let named = psps.to_vec();
+    let names: Vec<AcquirerName> = psps.iter().map(|psp| psp.name.clone()).collect();
+    mock.expect_first().return_const(names.first().cloned());
+    mock.expect_names().return_const(names);
+    mock.expect_named().returning(move |name| {
+        let psp = named.iter().find(|psp| psp.name == *name)?;
+        let acquirer: Arc<dyn Acquirer> = Arc::new(psp.mock());
+        Some(acquirer)
+    });
+    mock
+}

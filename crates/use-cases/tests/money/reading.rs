@@ -1,0 +1,96 @@
+//! Reading the statement and the timeline: cursors of this account only, whatever the filter.
+
+use cais_domain::ids::EntryId;
+use cais_domain::ledger::{Bucket, EntryKind};
+use cais_domain::money::Money;
+use cais_domain::timeline::Direction;
+use cais_ports::{EntryFilter, PageRequest, Span, TransactionFilter};
+use cais_testkit::builders::{an_account, fresh};
+use cais_use_cases::{statement, timeline};
+
+use crate::psp::Returning;
+use crate::world::{World, part};
+
+async fn busy() -> World {
+    let world = World::new().await;
+    for key in ["a", "b", "c"] {
+        let charge = world.paid().await;
+        world.psp.set(Returning::Completes);
+        world.refund(key, &charge, part(100)).await.unwrap();
+    }
+    world.pending().await;
+    world
+}
+
+#[tokio::test]
+async fn pages_of_the_statement_follow_each_other_and_explain_the_balance() {
+    let world = busy().await;
+    let read = |filter, starting_after| {
+        statement::list(&world.ports, world.account.id, filter, PageRequest { limit: 2, starting_after })
+    };
+    let (mut seen, mut after): (Vec<(EntryKind, Money, Money)>, Option<EntryId>) = (Vec::new(), None);
+    loop {
+        let page = read(EntryFilter::default(), after).await.unwrap();
+        seen.extend(page.rows.iter().map(|entry| (entry.kind, entry.amount, entry.balance_after)));
+        after = page.rows.last().map(|entry| entry.id);
+        if !page.has_more {
+            break;
+        }
+    }
+    assert_eq!(seen.len(), 6);
+    let mut balance = Money::ZERO;
+    for (_, amount, after) in seen.iter().rev() {
+        balance = balance.checked_add(*amount).unwrap();
+        assert_eq!(balance, *after);
+    }
+    assert_eq!(balance.centavos(), world.available());
+
+    // A cursor that the filter leaves out only says where to go on.
+    let first = read(EntryFilter::default(), None).await.unwrap().rows[0].clone();
+    assert_eq!(first.kind, EntryKind::Refund);
+    let charges =
+        EntryFilter { bucket: Some(Bucket::Available), kind: Some(EntryKind::Charge), created: Span::default() };
+    assert_eq!(read(charges, Some(first.id)).await.unwrap().rows.len(), 2);
+    assert_eq!(read(charges, Some(fresh())).await, Err(statement::ListError::UnknownCursor));
+    let stranger = an_account();
+    let page = PageRequest { limit: 2, starting_after: Some(first.id) };
+    let foreign = statement::list(&world.ports, stranger.id, charges, page).await;
+    assert_eq!(foreign, Err(statement::ListError::UnknownCursor));
+}
+
+#[tokio::test]
+async fn pages_of_the_timeline_follow_each_other() {
+    let world = busy().await;
+    let all = TransactionFilter::default();
+    let (mut seen, mut after) = (Vec::new(), None);
+    loop {
+        let page = timeline::list(&world.ports, world.account.id, all, 3, after).await.unwrap();
+        seen.extend(page.rows.iter().map(cais_ports::Transaction::key));
+        after = seen.last().map(|key| (Direction::CashIn, *key));
+        if !page.has_more {
+            break;
+        }
+    }
+    assert_eq!(seen.len(), 4);
+    for (direction, key) in
+        [(Direction::CashOut, seen[0]), (Direction::CashIn, fresh::<cais_domain::ids::kind::Charge>().uuid())]
+    {
+        let refused = timeline::list(&world.ports, world.account.id, all, 3, Some((direction, key))).await;
+        assert_eq!(refused, Err(timeline::ListError::UnknownCursor));
+        assert_eq!(timeline::find(&world.ports, world.account.id, direction, key).await, Ok(None));
+    }
+    let found = timeline::find(&world.ports, world.account.id, Direction::CashIn, seen[0]).await.unwrap();
+    assert_eq!(found.map(|transaction| transaction.key()), Some(seen[0]));
+    assert_eq!(timeline::find(&world.ports, fresh(), Direction::CashIn, seen[0]).await, Ok(None));
+}
+
+#[tokio::test]
+async fn a_store_that_does_not_answer_is_said_so() {
+    let world = busy().await;
+    world.store.set_unreachable(true);
+    let page = PageRequest { limit: 2, starting_after: None };
+    let refused = statement::list(&world.ports, world.account.id, EntryFilter::default(), page).await;
+    assert!(matches!(refused, Err(statement::ListError::Unavailable { .. })), "{refused:?}");
+    let refused = timeline::list(&world.ports, world.account.id, TransactionFilter::default(), 2, None).await;
+    assert!(matches!(refused, Err(timeline::ListError::Unavailable { .. })), "{refused:?}");
+}

@@ -1,0 +1,118 @@
+//! Comparing returns of received Pix with our refunds, in both directions.
+
+use cais_domain::money::Money;
+use cais_domain::refund::RefundStatus;
+use cais_ports::UpstreamProgress;
+use cais_use_cases::reconcile::DifferenceKind;
+
+use crate::psp::Returning;
+use crate::reconcile_received::{compare, kinds};
+use crate::world::{LONG, World, all, part};
+
+async fn refunded(returning: Returning) -> (World, cais_domain::end_to_end_id::EndToEndId) {
+    let world = World::new().await;
+    let charge = world.paid().await;
+    world.psp.set(returning);
+    let _ = world.refund("a", &charge, all()).await;
+    world.clock.advance(LONG);
+    (world, charge.state.settlement().unwrap().end_to_end_id.clone())
+}
+
+#[tokio::test]
+async fn what_agrees_is_no_difference() {
+    for returning in [Returning::Completes, Returning::Takes, Returning::Fails, Returning::Refuses, Returning::Down] {
+        let (world, _) = refunded(returning).await;
+        let report = compare(&world, true).await;
+        let listed = u64::from(!matches!(returning, Returning::Refuses | Returning::Down));
+        assert_eq!((report.differences, report.refunds), (vec![], listed), "{returning:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_outcome_that_was_missed_is_taken_over() {
+    for (progress, status) in [
+        (UpstreamProgress::Done { at: None }, RefundStatus::Completed),
+        (UpstreamProgress::Failed { reason: None }, RefundStatus::Failed),
+    ] {
+        let (world, _) = refunded(Returning::Takes).await;
+        world.psp.settle(&progress);
+        let report = compare(&world, false).await;
+        assert_eq!(kinds(&report), [(DifferenceKind::RefundOutcome, false)]);
+        assert_eq!(world.status(), RefundStatus::Processing);
+        let report = compare(&world, true).await;
+        assert_eq!(kinds(&report), [(DifferenceKind::RefundOutcome, true)]);
+        assert_eq!(world.status(), status);
+        world.check().await;
+    }
+}
+
+#[tokio::test]
+async fn an_outcome_that_is_on_its_way_is_no_difference_yet() {
+    let world = World::new().await;
+    let charge = world.paid().await;
+    world.refund("a", &charge, all()).await.unwrap();
+    world.psp.settle(&UpstreamProgress::Done { at: None });
+    assert_eq!(compare(&world, false).await.differences, []);
+}
+
+#[tokio::test]
+async fn a_known_outcome_is_never_taken_back() {
+    for (returning, progress) in [
+        (Returning::Completes, UpstreamProgress::Failed { reason: None }),
+        (Returning::Completes, UpstreamProgress::Processing),
+        (Returning::Fails, UpstreamProgress::Done { at: None }),
+    ] {
+        let (world, _) = refunded(returning).await;
+        world.psp.settle(&progress);
+        let before = (world.only_refund(), world.available());
+        let report = compare(&world, true).await;
+        assert_eq!(kinds(&report), [(DifferenceKind::RefundOutcome, false)], "{returning:?} {progress:?}");
+        assert_eq!((world.only_refund(), world.available()), before);
+        world.check().await;
+    }
+}
+
+#[tokio::test]
+async fn a_completed_refund_that_the_acquirer_does_not_know_is_told() {
+    let (world, _) = refunded(Returning::Completes).await;
+    world.psp.forget_returns();
+    let report = compare(&world, true).await;
+    assert_eq!(kinds(&report), [(DifferenceKind::RefundOutcome, false)]);
+    assert_eq!(report.differences[0].theirs, None);
+}
+
+#[tokio::test]
+async fn another_amount_is_told() {
+    let (world, pix) = refunded(Returning::Takes).await;
+    world.psp.settle(&UpstreamProgress::Done { at: None });
+    world.psp.change_payment(&pix, |payment| payment.returns[0].amount = Money::from_centavos(1));
+    let report = compare(&world, true).await;
+    assert_eq!(kinds(&report), [(DifferenceKind::RefundAmount, false)]);
+    assert_eq!((world.status(), world.in_transit()), (RefundStatus::Processing, 1_000));
+}
+
+#[tokio::test]
+async fn a_return_that_nobody_here_asked_for_is_told() {
+    let world = World::new().await;
+    let charge = world.paid().await;
+    let pix = charge.state.settlement().unwrap().end_to_end_id.clone();
+    world.refund("a", &charge, part(100)).await.unwrap();
+    world.psp.give_back(&pix, 200, UpstreamProgress::Failed { reason: None });
+    assert_eq!(compare(&world, true).await.differences, [], "one that failed moves nothing");
+    world.psp.change_payment(&pix, |payment| payment.returns[1].progress = UpstreamProgress::Done { at: None });
+    let report = compare(&world, true).await;
+    assert_eq!(kinds(&report), [(DifferenceKind::RefundUnknown, false)]);
+    assert_eq!(report.differences[0].resource, Some(charge.id.to_string()));
+    assert_eq!((world.available(), world.in_transit()), (900, 100));
+}
+
+#[tokio::test]
+async fn one_that_was_given_up_and_is_there_all_the_same_is_told() {
+    let (world, pix) = refunded(Returning::Down).await;
+    let name = world.only_refund().id.suffix();
+    world.psp.give_back(&pix, 1_000, UpstreamProgress::Done { at: None });
+    world.psp.change_payment(&pix, |payment| payment.returns[0].name = name);
+    let report = compare(&world, true).await;
+    assert_eq!(kinds(&report), [(DifferenceKind::RefundOutcome, false)]);
+    assert_eq!((world.status(), world.available()), (RefundStatus::Abandoned, 1_000));
+}

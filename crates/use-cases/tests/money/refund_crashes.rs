@@ -1,0 +1,169 @@
+//! A process that dies, or a store whose answer is lost, before or after each commit of a refund: it is returned once.
+
+use std::time::Duration;
+
+use cais_domain::charge::ChargeStatus;
+use cais_domain::event::EventType;
+use cais_domain::refund::RefundStatus;
+use cais_ports::{Acquirers as _, UpstreamProgress};
+use cais_testkit::Crash;
+use cais_use_cases::refunds::create::CreateRefundError;
+
+use crate::psp::{Looking, Returning};
+use crate::world::{LONG, PAST_LEASE, World, all, id_of, named, status_of};
+
+/// Commit 1 holds the money, commit 2 writes the outcome; the acquirer is asked between them.
+const ALL: [(u64, Crash); 4] = [(1, Crash::Before), (1, Crash::After), (2, Crash::Before), (2, Crash::After)];
+/// What the acquirer does with an order that reaches it.
+const RETURNINGS: [Returning; 4] = [Returning::Takes, Returning::Completes, Returning::Fails, Returning::LosesReplies];
+
+async fn interrupted(nth: u64, crash: Crash, returning: Returning) -> (World, cais_domain::charge::Charge) {
+    let world = World::new().await;
+    let charge = world.paid().await;
+    world.psp.set(returning);
+    world.store.crash_at(nth, crash);
+    let lost = world.refund("a", &charge, named("back-1", all())).await;
+    assert!(matches!(lost, Err(CreateRefundError::Unavailable { .. })), "{nth} {crash:?}: {lost:?}");
+    (world, charge)
+}
+
+/// One refund here, at most one upstream, the same answer for ever, and the money where the outcome says.
+async fn exactly_one(world: &World, charge: &cais_domain::charge::Charge, returning: Returning) {
+    let answer = world.refund("a", charge, named("back-1", all())).await.unwrap();
+    let again = world.refund("a", charge, named("back-1", all())).await.unwrap();
+    let refund = world.only_refund();
+    assert_eq!((answer.status, id_of(&answer)), (201, refund.id));
+    assert_eq!((again.status, &again.body), (201, &answer.body));
+    assert!(world.psp.orders().iter().all(|order| order.id == refund.id));
+    if returning == Returning::Fails {
+        world.clock.advance(LONG);
+        world.poll().await;
+        assert_eq!((world.status(), world.available(), world.in_transit()), (RefundStatus::Failed, 1_000, 0));
+        assert_eq!((world.told(), world.psp.returned()), (vec![EventType::ChargePaid, EventType::RefundFailed], 0));
+    } else {
+        world.psp.settle(&UpstreamProgress::Done { at: None });
+        world.clock.advance(LONG);
+        world.poll().await;
+        assert_eq!((world.status(), world.available(), world.in_transit()), (RefundStatus::Completed, 0, 0));
+        let told = [EventType::ChargePaid, EventType::RefundCompleted, EventType::ChargeRefunded];
+        assert_eq!((world.told(), world.psp.returned()), (told.to_vec(), 1_000));
+        assert_eq!(world.charge(charge.id).state.status(), ChargeStatus::Refunded);
+    }
+    assert_eq!(world.resume().await, 0, "nothing is left to be finished");
+    world.check().await;
+}
+
+#[tokio::test]
+async fn a_repeat_after_the_lease_ends_in_exactly_one_refund() {
+    for returning in RETURNINGS {
+        for (nth, crash) in ALL {
+            let (world, charge) = interrupted(nth, crash, returning).await;
+            let begun = world.store.refunds();
+            world.clock.advance(PAST_LEASE);
+            let answer = world.refund("a", &charge, named("back-1", all())).await.unwrap();
+            assert_eq!(answer.status, 201, "{nth} {crash:?} {returning:?}");
+            assert!(begun.iter().all(|refund| refund.id == id_of(&answer)), "what was begun is resumed");
+            exactly_one(&world, &charge, returning).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_worker_after_the_lease_ends_in_exactly_one_refund() {
+    for returning in RETURNINGS {
+        for (nth, crash) in ALL {
+            let (world, charge) = interrupted(nth, crash, returning).await;
+            assert_eq!(world.resume().await, 0, "not before the lease is over");
+            world.clock.advance(PAST_LEASE);
+            let expected = usize::from(matches!((nth, crash), (1, Crash::After) | (2, Crash::Before)));
+            assert_eq!(world.resume().await, expected, "{nth} {crash:?} {returning:?}");
+            exactly_one(&world, &charge, returning).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_resumption_that_is_interrupted_is_resumed_too() {
+    for (nth, crash) in ALL {
+        for first in [(1, Crash::After), (2, Crash::Before)] {
+            let (world, charge) = interrupted(first.0, first.1, Returning::Takes).await;
+            world.clock.advance(PAST_LEASE);
+            world.store.crash_at(nth, crash);
+            assert_eq!(world.resume().await, 0);
+            world.clock.advance(PAST_LEASE);
+            world.resume().await;
+            exactly_one(&world, &charge, Returning::Takes).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_may_have_been_sent_is_never_given_up() {
+    for (nth, crash) in [(1, Crash::After), (2, Crash::Before)] {
+        for returning in [Returning::Down, Returning::Refuses, Returning::Silent] {
+            for looking in [Looking::Tells, Looking::Silent, Looking::Forgets] {
+                let (world, charge) = interrupted(nth, crash, Returning::Takes).await;
+                world.psp.set(returning);
+                world.psp.set_looking(looking);
+                world.clock.advance(PAST_LEASE);
+                let answer = world.refund("a", &charge, named("back-1", all())).await.unwrap();
+                assert_eq!((answer.status, status_of(&answer).as_str()), (201, "processing"));
+                assert_eq!((world.available(), world.in_transit()), (0, 1_000), "{returning:?} {looking:?}");
+                world.check().await;
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_giving_up_that_is_interrupted_ends_in_one_refund_all_the_same() {
+    for crash in [Crash::Before, Crash::After] {
+        let (world, charge) = interrupted(2, crash, Returning::Down).await;
+        world.psp.set(Returning::Takes);
+        world.clock.advance(PAST_LEASE);
+        let finished = world.resume().await;
+        assert_eq!(finished, usize::from(crash == Crash::Before), "what was given up waits for its caller");
+        exactly_one(&world, &charge, Returning::Takes).await;
+    }
+}
+
+#[tokio::test]
+async fn a_process_that_wakes_up_late_neither_gives_up_nor_answers() {
+    for returning in [Returning::Down, Returning::Refuses, Returning::Takes] {
+        let world = World::new().await;
+        let charge = world.paid().await;
+        world.psp.set(returning);
+        let other = world.clone();
+        // While the reply is on its way its lease runs out, and a worker takes over and finds the acquirer well.
+        world.psp.meanwhile(move || {
+            other.clock.advance(PAST_LEASE);
+            other.psp.set(Returning::Takes);
+            assert_eq!(futures_util::future::FutureExt::now_or_never(other.resume()), Some(1));
+        });
+        let answer = world.refund("a", &charge, named("back-1", all())).await.unwrap();
+        assert_eq!((answer.status, answer.replay_of.is_some()), (201, true), "{returning:?}");
+        assert_eq!(world.in_transit(), 1_000);
+        exactly_one(&world, &charge, Returning::Takes).await;
+    }
+}
+
+#[tokio::test]
+async fn a_process_that_slept_until_its_lease_was_over_sends_nothing() {
+    let world = World::new().await;
+    let charge = world.paid().await;
+    // The clock jumps between the first commit and the sending: the acquirer's name is looked up there.
+    let (clock, psp) = (world.clock.clone(), world.psp.clone());
+    let mut sleepy = cais_ports::acquirer::MockAcquirers::new();
+    sleepy.expect_named().returning(move |name| {
+        clock.advance(PAST_LEASE);
+        crate::psp::acquirers(std::slice::from_ref(&psp)).named(name)
+    });
+    let ports = cais_use_cases::Ports { acquirers: std::sync::Arc::new(sleepy), ..world.ports.clone() };
+    let command = world.command("a", &charge, named("back-1", all()));
+    let answer = cais_use_cases::refunds::create::create(&ports, command).await.unwrap();
+    assert_eq!((status_of(&answer).as_str(), world.psp.orders().len()), ("processing", 0));
+    world.clock.advance(Duration::from_secs(61));
+    world.poll().await;
+    assert_eq!(world.psp.orders().len(), 1, "the poller sends it");
+    exactly_one(&world, &charge, Returning::Takes).await;
+}

@@ -1,0 +1,151 @@
+//! Whatever the acquirer says of a refund, or does not say: what is answered, what is held, and what is told.
+
+use cais_domain::charge::ChargeStatus;
+use cais_domain::event::EventType;
+use cais_domain::refund::{RefundState, RefundStatus};
+use cais_use_cases::refunds::create::CreateRefundError;
+
+use crate::psp::{Looking, Returning};
+use crate::world::{World, all, id_of, named, part, status_of};
+
+#[tokio::test]
+async fn what_is_taken_is_held_until_its_outcome_is_known() {
+    for (returning, looking) in [
+        (Returning::Takes, Looking::Tells),
+        (Returning::LosesReplies, Looking::Tells),
+        (Returning::LosesReplies, Looking::Silent),
+        (Returning::Silent, Looking::Tells),
+        (Returning::Silent, Looking::Silent),
+        (Returning::Garbles, Looking::Silent),
+    ] {
+        let world = World::new().await;
+        let charge = world.paid().await;
+        world.psp.set(returning);
+        world.psp.set_looking(looking);
+        let answer = world.refund("a", &charge, part(400)).await.unwrap();
+        assert_eq!((answer.status, status_of(&answer).as_str()), (201, "processing"), "{returning:?} {looking:?}");
+        assert_eq!((world.available(), world.in_transit()), (600, 400));
+        assert_eq!(world.told(), [EventType::ChargePaid]);
+        assert!(world.only_refund().due_at.is_some(), "it is followed");
+        world.check().await;
+    }
+}
+
+#[tokio::test]
+async fn what_is_returned_at_once_is_gone() {
+    let world = World::new().await;
+    let charge = world.paid().await;
+    world.psp.set(Returning::Completes);
+    let answer = world.refund("a", &charge, part(400)).await.unwrap();
+    assert_eq!((answer.status, status_of(&answer).as_str()), (201, "completed"));
+    assert_eq!((world.available(), world.in_transit()), (600, 0));
+    assert!(world.only_refund().state.return_id().is_some());
+    assert_eq!(world.charge(charge.id).state.status(), ChargeStatus::Paid, "a part of it");
+    let rest = world.refund("b", &charge, all()).await.unwrap();
+    assert_eq!(status_of(&rest), "completed");
+    assert_eq!((world.available(), world.psp.returned()), (0, 1_000));
+    assert_eq!(world.charge(charge.id).state.status(), ChargeStatus::Refunded);
+    let told =
+        [EventType::ChargePaid, EventType::RefundCompleted, EventType::RefundCompleted, EventType::ChargeRefunded];
+    assert_eq!(world.told(), told);
+    world.check().await;
+}
+
+#[tokio::test]
+async fn what_is_refused_or_fails_is_given_back_and_can_be_tried_again() {
+    for returning in [Returning::Refuses, Returning::Fails] {
+        let world = World::new().await;
+        let charge = world.paid().await;
+        world.psp.set(returning);
+        let answer = world.refund("a", &charge, all()).await.unwrap();
+        assert_eq!((answer.status, status_of(&answer).as_str()), (201, "failed"), "{returning:?}");
+        assert_eq!((world.available(), world.in_transit(), world.psp.returned()), (1_000, 0, 0));
+        assert_eq!(world.told(), [EventType::ChargePaid, EventType::RefundFailed]);
+        let RefundState::Failed { reason, .. } = world.only_refund().state else { unreachable!() };
+        assert!(!reason.contains('\0') && !reason.is_empty(), "{reason:?} can be kept and shown");
+
+        world.psp.set(Returning::Completes);
+        let again = world.refund("b", &charge, all()).await.unwrap();
+        assert_eq!(status_of(&again), "completed");
+        assert_eq!((world.available(), world.psp.returned()), (0, 1_000));
+        world.check().await;
+    }
+}
+
+#[tokio::test]
+async fn what_is_certainly_not_taken_is_as_if_it_had_never_been_asked_for() {
+    let world = World::new().await;
+    let charge = world.paid().await;
+    world.psp.set(Returning::Down);
+    let refused = world.refund("a", &charge, named("back-1", all())).await;
+    assert_eq!(refused, Err(CreateRefundError::AcquirerUnavailable));
+    assert_eq!((world.available(), world.in_transit(), world.status()), (1_000, 0, RefundStatus::Abandoned));
+    assert_eq!(world.told(), [EventType::ChargePaid]);
+    assert_eq!(world.resume().await, 0, "nobody but its caller tries it again");
+
+    let given_up = world.only_refund().id;
+    world.psp.set(Returning::Completes);
+    let resumed = world.refund("a", &charge, named("back-1", all())).await.unwrap();
+    assert_eq!((resumed.status, id_of(&resumed)), (201, given_up), "the same refund under the same name");
+    assert_eq!((world.available(), world.psp.returned()), (0, 1_000));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn what_was_given_up_leaves_its_name_and_its_part_to_others() {
+    let world = World::new().await;
+    let charge = world.paid().await;
+    world.psp.set(Returning::Down);
+    world.refund("a", &charge, named("back-1", part(600))).await.unwrap_err();
+    world.psp.set(Returning::Completes);
+    let other = world.refund("b", &charge, named("back-2", part(600))).await.unwrap();
+    assert_eq!(other.status, 201);
+
+    let late = world.refund("a", &charge, named("back-1", part(600))).await;
+    let rest = cais_domain::money::Money::from_centavos(400);
+    assert_eq!(late, Err(CreateRefundError::ExceedsAmount { rest }), "the charge has only so much left");
+    assert_eq!((world.available(), world.psp.returned()), (400, 600));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn what_was_given_up_and_whose_name_is_taken_is_answered_with_its_owner() {
+    let world = World::new().await;
+    let charge = world.paid().await;
+    world.psp.set(Returning::Down);
+    world.refund("a", &charge, named("back-1", part(300))).await.unwrap_err();
+    world.psp.set(Returning::Completes);
+    let owner = world.refund("b", &charge, named("back-1", part(300))).await.unwrap();
+    for replayed in [false, true] {
+        let late = world.refund("a", &charge, named("back-1", part(300))).await.unwrap();
+        assert_eq!((late.status, id_of(&late)), (200, id_of(&owner)));
+        assert_eq!(late.replay_of.is_some(), replayed);
+    }
+    assert_eq!(world.psp.returned(), 300);
+
+    // Even where nothing is left that it could be tried anew with.
+    world.psp.set(Returning::Down);
+    world.refund("c", &charge, named("back-2", part(700))).await.unwrap_err();
+    world.psp.set(Returning::Completes);
+    let owner = world.refund("d", &charge, named("back-2", part(700))).await.unwrap();
+    let late = world.refund("c", &charge, named("back-2", part(700))).await.unwrap();
+    assert_eq!((late.status, id_of(&late)), (200, id_of(&owner)));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn what_was_given_up_and_cannot_be_covered_any_more_stays_refused() {
+    let world = World::new().await;
+    let charge = world.paid().await;
+    world.psp.set(Returning::Down);
+    world.refund("a", &charge, named("back-1", all())).await.unwrap_err();
+    world.spend_all_but(500).await;
+    world.psp.set(Returning::Completes);
+    let refused = world.refund("a", &charge, named("back-1", all())).await.unwrap();
+    assert_eq!(refused.status, 422);
+    world.fund(500).await;
+    let again = world.refund("a", &charge, named("back-1", all())).await.unwrap();
+    assert_eq!((again.status, &again.body, again.replay_of.is_some()), (422, &refused.body, true));
+    assert_eq!(world.refund("b", &charge, named("back-1", all())).await.unwrap().status, 201);
+    assert_eq!((world.available(), world.psp.returned()), (0, 1_000));
+}

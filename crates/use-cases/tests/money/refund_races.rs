@@ -1,0 +1,285 @@
+//! Refunds that meet other refunds, payments, infractions and callbacks at the worst moment.
+
+use cais_domain::charge::{Charge, ChargeStatus};
+use cais_domain::event::EventType;
+use cais_domain::money::Money;
+use cais_domain::refund::RefundStatus;
+use cais_ports::{Store as _, UpstreamProgress};
+use cais_testkit::builders::steps;
+use cais_use_cases::refunds::create::CreateRefundError;
+use futures_util::future::FutureExt as _;
+use proptest::prelude::*;
+
+use crate::psp::Returning;
+use crate::world::{World, all, part, status_of};
+
+#[tokio::test]
+async fn of_a_storm_on_one_charge_as_many_fit_as_fit() {
+    for (centavos, fit) in [(1_000, 1), (400, 2), (300, 3), (100, 10), (10, 64)] {
+        let world = World::new().await.contended();
+        let charge = world.paid().await;
+        world.fund(10_000).await;
+        world.psp.set(Returning::Completes);
+        let calls = (0..64).map(|number| {
+            let (world, charge) = (world.clone(), charge.clone());
+            tokio::spawn(async move { world.refund(&number.to_string(), &charge, part(centavos)).await })
+        });
+        let answers = futures_util::future::join_all(calls).await;
+        let mut made = 0;
+        for answer in answers {
+            match answer.unwrap() {
+                Ok(answer) => {
+                    assert_eq!((answer.status, status_of(&answer).as_str()), (201, "completed"));
+                    made += 1;
+                }
+                Err(CreateRefundError::ExceedsAmount { .. } | CreateRefundError::InvalidState(_)) => {}
+                Err(error) => unreachable!("{error:?}"),
+            }
+        }
+        assert_eq!((made, world.psp.returned()), (fit, centavos * fit), "of {centavos} centavos each");
+        assert_eq!((world.available(), world.in_transit()), (11_000 - centavos * fit, 0));
+        let refunded = world.charge(charge.id).state.status() == ChargeStatus::Refunded;
+        assert_eq!(refunded, centavos * fit == 1_000);
+        world.check().await;
+    }
+}
+
+#[tokio::test]
+async fn a_storm_on_a_balance_for_one() {
+    let world = World::new().await.contended();
+    let charge = world.paid().await;
+    world.spend_all_but(100).await;
+    let keys: Vec<String> = (0..64).map(|number| number.to_string()).collect();
+    let answers = futures_util::future::join_all(keys.iter().map(|key| world.refund(key, &charge, part(100)))).await;
+    let statuses: Vec<u16> = answers.iter().map(|answer| answer.as_ref().unwrap().status).collect();
+    assert_eq!(statuses.iter().filter(|status| **status == 201).count(), 1, "{statuses:?}");
+    assert_eq!(statuses.iter().filter(|status| **status == 422).count(), 63, "{statuses:?}");
+    assert_eq!((world.available(), world.in_transit(), world.psp.orders().len()), (0, 100, 1));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn a_second_payment_that_comes_meanwhile_is_credited_and_the_refund_made() {
+    let world = World::new().await;
+    let charge = world.paid().await;
+    let (other, paid) = (world.clone(), charge.clone());
+    world.psp.set(Returning::Completes);
+    world.psp.meanwhile(move || {
+        other.psp.pay(&paid.txid, 700);
+        let looked = cais_use_cases::reconcile::run_once(&other.ports).now_or_never();
+        assert_eq!(looked.unwrap().unwrap().done, 2, "the payment, and the refund itself");
+    });
+    let answer = world.refund("a", &charge, all()).await.unwrap();
+    assert_eq!(status_of(&answer), "completed");
+    assert_eq!((world.available(), world.psp.returned()), (700, 1_000));
+    assert_eq!(world.charge(charge.id).state.status(), ChargeStatus::Refunded);
+    world.check().await;
+}
+
+#[tokio::test]
+async fn an_infraction_that_is_opened_meanwhile_stops_the_next_refund_and_not_this_one() {
+    let world = World::new().await;
+    let charge = world.paid().await;
+    let (other, id) = (world.clone(), charge.id);
+    world.psp.set(Returning::Completes);
+    world.psp.meanwhile(move || {
+        let disputed = Charge { open_infractions: 1, ..other.charge(id) };
+        let opened = other.store.commit(steps::update_charge(&disputed, disputed.created_at)).now_or_never();
+        assert!(opened.unwrap().is_ok());
+    });
+    assert_eq!(status_of(&world.refund("a", &charge, part(300)).await.unwrap()), "completed");
+    assert_eq!(world.charge(charge.id).open_infractions, 1, "nobody's change is lost");
+    assert_eq!(world.refund("b", &charge, part(300)).await, Err(CreateRefundError::InfractionOpen));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn a_charge_that_is_refreshed_before_the_reply_tells_the_outcome_first() {
+    let world = World::new().await;
+    let charge = world.paid().await;
+    // The acquirer shows the return while its reply says nothing, or even that it did not take it.
+    for (key, says) in [("a", Returning::Silent), ("b", Returning::Down), ("c", Returning::Refuses)] {
+        let (other, paid) = (world.clone(), charge.clone());
+        world.psp.set(says);
+        world.psp.meanwhile(move || {
+            let order = other.psp.orders().last().unwrap().clone();
+            other.psp.change_payment(&order.end_to_end_id, |payment| {
+                payment.returns.push(cais_ports::UpstreamReturn {
+                    name: order.id.suffix(),
+                    return_id: None,
+                    amount: order.amount,
+                    progress: UpstreamProgress::Done { at: None },
+                });
+            });
+            let looked = cais_use_cases::reconcile::run_once(&other.ports).now_or_never();
+            assert_eq!(looked.unwrap().unwrap().done, 1);
+            assert!(other.charge(paid.id).refunds.done.is_positive());
+        });
+        let answer = world.refund(key, &charge, part(100)).await.unwrap();
+        assert_eq!((answer.status, status_of(&answer).as_str()), (201, "completed"), "{says:?}");
+        world.check().await;
+    }
+    assert_eq!((world.available(), world.in_transit()), (700, 0));
+    let completed = world.told().into_iter().filter(|kind| *kind == EventType::RefundCompleted).count();
+    assert_eq!(completed, 3, "each told once");
+}
+
+#[tokio::test]
+async fn many_readers_and_pollers_complete_a_refund_once() {
+    let world = World::new().await.contended();
+    let charge = world.paid().await;
+    world.refund("a", &charge, all()).await.unwrap();
+    world.psp.settle(&UpstreamProgress::Done { at: None });
+    world.clock.advance(crate::world::LONG);
+    let workers = (0..32).map(|number| {
+        let world = world.clone();
+        tokio::spawn(async move {
+            if number % 2 == 0 {
+                cais_use_cases::refunds::poll::run_once(&world.ports).await.unwrap();
+            } else {
+                cais_use_cases::reconcile::run_once(&world.ports).await.unwrap();
+            }
+        })
+    });
+    for worker in futures_util::future::join_all(workers).await {
+        worker.unwrap();
+    }
+    assert_eq!((world.status(), world.available(), world.in_transit()), (RefundStatus::Completed, 0, 0));
+    let told = [EventType::ChargePaid, EventType::RefundCompleted, EventType::ChargeRefunded];
+    assert_eq!(world.told(), told);
+    world.check().await;
+}
+
+#[tokio::test]
+async fn many_repeats_of_what_was_given_up_make_it_once_and_nobody_is_told_that_it_cannot_be() {
+    let world = World::new().await.contended();
+    let charge = world.paid().await;
+    world.psp.set(Returning::Down);
+    world.refund("a", &charge, all()).await.unwrap_err();
+    world.psp.set(Returning::Completes);
+    let calls = (0..16).map(|_| {
+        let (world, charge) = (world.clone(), charge.clone());
+        tokio::spawn(async move { world.refund("a", &charge, all()).await })
+    });
+    for answer in futures_util::future::join_all(calls).await {
+        match answer.unwrap() {
+            Ok(answer) => assert_eq!((answer.status, status_of(&answer).as_str()), (201, "completed")),
+            Err(error) => assert!(matches!(error, CreateRefundError::KeyInProgress { .. }), "{error:?}"),
+        }
+    }
+    assert_eq!((world.status(), world.psp.returned(), world.available()), (RefundStatus::Completed, 1_000, 0));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn payments_and_refunds_of_one_charge_at_once() {
+    let world = World::new().await.contended();
+    let charge = world.paid().await;
+    world.psp.set(Returning::Completes);
+    for centavos in [300, 500] {
+        world.psp.pay(&charge.txid, centavos);
+    }
+    let refunds = (0..10).map(|number| {
+        let (world, charge) = (world.clone(), charge.clone());
+        tokio::spawn(async move { world.refund(&number.to_string(), &charge, part(100)).await.unwrap().status })
+    });
+    let readers = (0..4).map(|_| {
+        let world = world.clone();
+        tokio::spawn(async move {
+            drop(cais_use_cases::reconcile::run_once(&world.ports).await);
+            201
+        })
+    });
+    for done in futures_util::future::join_all(refunds.chain(readers)).await {
+        assert_eq!(done.unwrap(), 201);
+    }
+    cais_use_cases::reconcile::run_once(&world.ports).await.unwrap();
+    assert_eq!((world.available(), world.psp.returned(), world.in_transit()), (800, 1_000, 0));
+    assert_eq!(world.charge(charge.id).state.status(), ChargeStatus::Refunded);
+    world.check().await;
+}
+
+#[derive(Debug, Clone)]
+enum Action {
+    Refund(i64, Returning),
+    Settle(bool),
+    Poll,
+    Lose(u64, bool),
+    Resume,
+}
+
+fn action() -> impl Strategy<Value = Action> {
+    let returning = prop_oneof![
+        Just(Returning::Takes),
+        Just(Returning::Completes),
+        Just(Returning::Fails),
+        Just(Returning::Down),
+        Just(Returning::Refuses),
+        Just(Returning::Silent),
+        Just(Returning::LosesReplies),
+    ];
+    prop_oneof![
+        4 => (1_i64..700, returning).prop_map(|(centavos, returning)| Action::Refund(centavos, returning)),
+        2 => any::<bool>().prop_map(Action::Settle),
+        2 => Just(Action::Poll),
+        1 => (1_u64..4, any::<bool>()).prop_map(|(nth, after)| Action::Lose(nth, after)),
+        1 => Just(Action::Resume),
+    ]
+}
+
+async fn act(world: &World, charge: &Charge, number: usize, action: Action) {
+    match action {
+        Action::Refund(centavos, returning) => {
+            world.psp.set(returning);
+            let _ = world.refund(&number.to_string(), charge, part(centavos)).await;
+        }
+        Action::Settle(true) => world.psp.settle_open(&UpstreamProgress::Done { at: None }),
+        Action::Settle(false) => world.psp.settle_open(&UpstreamProgress::Failed { reason: None }),
+        Action::Poll => {
+            world.clock.advance(crate::world::LONG);
+            world.poll().await;
+        }
+        Action::Lose(nth, after) => {
+            let crash = if after { cais_testkit::Crash::After } else { cais_testkit::Crash::Before };
+            world.store.crash_at(nth, crash);
+        }
+        Action::Resume => {
+            world.clock.advance(crate::world::PAST_LEASE);
+            world.resume().await;
+        }
+    }
+}
+
+proptest! {
+    /// Parts in any order, with any outcome, over any interruption: never more than was paid, and in the end exactly what went
+    /// back is gone.
+    #[test]
+    fn partial_refunds_never_exceed_what_was_paid(actions in prop::collection::vec(action(), 1..24)) {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async {
+            let world = World::new().await;
+            let charge = world.paid().await;
+            for (number, action) in actions.into_iter().enumerate() {
+                act(&world, &charge, number, action).await;
+                prop_assert!(world.psp.returned() <= 1_000);
+                world.check().await;
+            }
+            // The dust settles. Interruptions that are still planned hit these passes, so there are a few.
+            world.psp.set(Returning::Takes);
+            for _ in 0..8 {
+                world.psp.settle_open(&UpstreamProgress::Done { at: None });
+                act(&world, &charge, 0, Action::Resume).await;
+                act(&world, &charge, 0, Action::Poll).await;
+            }
+            world.psp.settle_open(&UpstreamProgress::Done { at: None });
+            for _ in 0..8 {
+                act(&world, &charge, 0, Action::Poll).await;
+            }
+            world.check().await;
+            prop_assert_eq!(world.in_transit(), 0, "nothing is left in between");
+            prop_assert_eq!(world.available(), 1_000 - world.psp.returned());
+            prop_assert_eq!(world.charge(charge.id).refunds.done, Money::from_centavos(world.psp.returned()));
+            Ok(())
+        })?;
+    }
+}

@@ -1,0 +1,166 @@
+//! What can be refunded, when, and how much of it.
+
+use std::time::Duration;
+
+use cais_domain::account::{Account, AccountStatus, Feature, NotPermitted};
+use cais_domain::charge::{Charge, ChargeStatus};
+use cais_domain::money::Money;
+use cais_domain::refund::WITHIN;
+use cais_ports::Store as _;
+use cais_testkit::builders::{in_status, pending_charge, steps};
+use cais_use_cases::charges::ChargeName;
+use cais_use_cases::refunds::create::{CreateRefund, CreateRefundError, create};
+
+use crate::psp::Returning;
+use crate::world::{World, all, named, part};
+
+#[tokio::test]
+async fn only_a_paid_charge_is_refunded() {
+    let world = World::new().await;
+    for status in [ChargeStatus::Pending, ChargeStatus::Expired, ChargeStatus::Cancelled, ChargeStatus::Refunded] {
+        let charge = in_status(pending_charge(world.account.id), status);
+        world.store.commit(steps::open_charge(&charge)).await.unwrap();
+        let refused = world.refund("a", &charge, all()).await;
+        assert_eq!(refused, Err(CreateRefundError::InvalidState(status)));
+    }
+    for status in [ChargeStatus::Creating, ChargeStatus::Abandoned] {
+        let charge = in_status(pending_charge(world.account.id), status);
+        world.store.commit(steps::open_charge(&charge)).await.unwrap();
+        assert_eq!(world.refund("a", &charge, all()).await, Err(CreateRefundError::NotFound));
+    }
+    assert_eq!(world.psp.orders(), []);
+}
+
+#[tokio::test]
+async fn another_accounts_charge_does_not_exist() {
+    let world = World::new().await;
+    let foreign = in_status(pending_charge(cais_testkit::builders::fresh()), ChargeStatus::Paid);
+    world.store.commit(steps::open_charge(&foreign)).await.unwrap();
+    assert_eq!(world.refund("a", &foreign, all()).await, Err(CreateRefundError::NotFound));
+}
+
+#[tokio::test]
+async fn a_charge_is_named_by_its_external_id_as_well() {
+    let world = World::new().await;
+    let name = cais_testkit::builders::an_external_id();
+    let mut charge = in_status(pending_charge(world.account.id), ChargeStatus::Creating);
+    charge.terms.external_id = Some(name.clone());
+    world.store.commit(steps::open_charge(&charge)).await.unwrap();
+    let command = CreateRefund { charge: ChargeName::External(name), ..world.command("a", &charge, all()) };
+    let refused = create(&world.ports, command.clone()).await;
+    assert!(matches!(refused, Err(CreateRefundError::ChargeInProgress { .. })), "{refused:?}");
+    charge.version = 1;
+    let paid = in_status(charge, ChargeStatus::Paid);
+    world.store.commit(steps::update_charge(&paid, paid.created_at)).await.unwrap();
+    world.fund(1_000).await;
+    world.psp.set(Returning::Refuses);
+    assert_eq!(create(&world.ports, command).await.unwrap().status, 201);
+}
+
+#[tokio::test]
+async fn parts_up_to_the_amount_and_not_a_centavo_more() {
+    let world = World::new().await;
+    let charge = world.paid().await;
+    world.fund(5_000).await;
+    world.psp.set(Returning::Completes);
+    let exceeds = |rest| Err(CreateRefundError::ExceedsAmount { rest: Money::from_centavos(rest) });
+    assert_eq!(world.refund("a", &charge, part(1_001)).await, exceeds(1_000));
+    assert_eq!(world.refund("b", &charge, part(1)).await.unwrap().status, 201);
+    assert_eq!(world.refund("c", &charge, part(1_000)).await, exceeds(999));
+    world.psp.set(Returning::Takes);
+    assert_eq!(world.refund("d", &charge, part(999)).await.unwrap().status, 201, "on its way");
+    assert_eq!(world.refund("e", &charge, part(1)).await, exceeds(0));
+    assert_eq!(world.refund("e", &charge, all()).await, exceeds(0));
+    assert_eq!(world.psp.returned(), 1_000);
+    world.check().await;
+}
+
+#[tokio::test]
+async fn what_came_on_top_of_the_charge_is_not_refunded_with_it() {
+    let world = World::new().await;
+    let charge = world.pending().await;
+    world.psp.pay(&charge.txid, 1_500);
+    let charge = world.read(&charge).await;
+    world.psp.set(Returning::Completes);
+    world.refund("a", &charge, all()).await.unwrap();
+    assert_eq!((world.available(), world.psp.returned()), (500, 1_000));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn ninety_days_after_the_payment_it_is_too_late() {
+    let world = World::new().await;
+    let charge = world.paid().await;
+    let within = Duration::try_from(WITHIN).unwrap();
+    world.clock.advance(within);
+    assert_eq!(world.refund("a", &charge, part(100)).await.unwrap().status, 201, "the last instant");
+    world.clock.advance(Duration::from_micros(1));
+    assert_eq!(world.refund("b", &charge, part(100)).await, Err(CreateRefundError::DeadlinePassed));
+}
+
+#[tokio::test]
+async fn while_an_infraction_is_open_nothing_is_refunded() {
+    let world = World::new().await;
+    let charge = world.paid().await;
+    let disputed = Charge { open_infractions: 1, ..world.charge(charge.id) };
+    world.store.commit(steps::update_charge(&disputed, charge.created_at)).await.unwrap();
+    assert_eq!(world.refund("a", &charge, all()).await, Err(CreateRefundError::InfractionOpen));
+    let settled = Charge { open_infractions: 0, ..world.charge(charge.id) };
+    world.store.commit(steps::update_charge(&settled, charge.created_at)).await.unwrap();
+    assert_eq!(world.refund("a", &charge, all()).await.unwrap().status, 201, "the key is free as before");
+}
+
+#[tokio::test]
+async fn the_account_pays_and_must_have_it() {
+    let world = World::new().await;
+    let charge = world.paid().await;
+    world.spend_all_but(399).await;
+    let refused = world.refund("a", &charge, named("back-1", part(400))).await.unwrap();
+    assert_eq!((refused.status, refused.replay_of), (422, None));
+    assert_eq!((world.store.refunds(), world.psp.orders()), (vec![], vec![]));
+    assert_eq!(world.charge(charge.id).refunds.in_flight, Money::ZERO);
+    world.fund(1).await;
+    let again = world.refund("a", &charge, named("back-1", part(400))).await.unwrap();
+    assert_eq!((again.status, &again.body, again.replay_of.is_some()), (422, &refused.body, true), "for ever");
+    let other = world.refund("b", &charge, named("back-1", part(400))).await.unwrap();
+    assert_eq!(other.status, 201, "a new key is judged afresh, and the name was free");
+    assert_eq!((world.available(), world.in_transit()), (0, 400));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn a_suspended_account_refunds_nothing_but_no_feature_is_needed() {
+    let world = World::new().await;
+    let charge = world.paid().await;
+    let suspended = Account { status: AccountStatus::Suspended, ..world.account.clone() };
+    let command = CreateRefund { account: suspended, ..world.command("a", &charge, all()) };
+    let refused = create(&world.ports, command).await;
+    assert_eq!(refused, Err(CreateRefundError::NotPermitted(NotPermitted::Suspended)));
+    let features = world.account.features.without(Feature::PixIn).without(Feature::PixOut);
+    let plain = Account { features, ..world.account.clone() };
+    let command = CreateRefund { account: plain, ..world.command("a", &charge, all()) };
+    assert_eq!(create(&world.ports, command).await.unwrap().status, 201);
+}
+
+#[tokio::test]
+async fn the_acquirer_that_has_the_money_returns_it() {
+    let world = World::new().await;
+    let charge = world.pending().await;
+    // Issued at the first, paid at the second, which holds a twin of it.
+    world.second.hold(&charge);
+    world.second.pay(&charge.txid, 1_000);
+    let sync = cais_use_cases::reconcile::run(
+        &world.ports,
+        charge.created_at,
+        world.clock.advance(Duration::from_secs(1)),
+        true,
+        &|_| {},
+    );
+    assert_eq!(sync.await.unwrap().differences.len(), 1);
+    world.second.set(Returning::Completes);
+    assert_eq!(world.refund("a", &charge, all()).await.unwrap().status, 201);
+    assert_eq!((world.psp.orders().len(), world.second.orders().len()), (0, 1));
+    assert_eq!(world.only_refund().acquirer, world.second.name);
+    assert_eq!((world.available(), world.second.returned()), (0, 1_000));
+    world.check().await;
+}

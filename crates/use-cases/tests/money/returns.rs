@@ -1,0 +1,95 @@
+//! What a refreshed charge shows of its returns: ours move their refunds, others are never ours.
+
+use cais_domain::charge::ChargeStatus;
+use cais_domain::event::EventType;
+use cais_domain::refund::RefundStatus;
+use cais_ports::{UpstreamProgress, UpstreamReturn};
+use cais_testkit::builders::main_acquirer;
+use cais_use_cases::notices::{process, receive};
+
+use crate::world::{World, all, part};
+
+/// What is done by a callback: the charge is refreshed.
+async fn call_back(world: &World, charge: &cais_domain::charge::Charge) {
+    receive(&world.ports, &main_acquirer(), charge.txid.as_str().as_bytes().to_vec()).await.unwrap();
+    process::run_once(&world.ports).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_callback_for_the_charge_moves_its_refunds() {
+    for (progress, status, available) in [
+        (UpstreamProgress::Done { at: None }, RefundStatus::Completed, 0),
+        (UpstreamProgress::Failed { reason: None }, RefundStatus::Failed, 1_000),
+    ] {
+        let world = World::new().await;
+        let charge = world.paid().await;
+        world.refund("a", &charge, all()).await.unwrap();
+        world.psp.settle(&progress);
+        for _ in 0..2 {
+            call_back(&world, &charge).await;
+            assert_eq!((world.status(), world.available(), world.in_transit()), (status, available, 0));
+        }
+        let told = if status == RefundStatus::Completed {
+            vec![EventType::ChargePaid, EventType::RefundCompleted, EventType::ChargeRefunded]
+        } else {
+            vec![EventType::ChargePaid, EventType::RefundFailed]
+        };
+        assert_eq!(world.told(), told);
+        world.check().await;
+    }
+}
+
+#[tokio::test]
+async fn a_return_that_is_not_ours_takes_nothing_away() {
+    let world = World::new().await;
+    let charge = world.paid().await;
+    let pix = charge.state.settlement().unwrap().end_to_end_id.clone();
+    world.refund("a", &charge, part(100)).await.unwrap();
+    let refund = world.only_refund();
+    world.psp.give_back(&pix, 400, UpstreamProgress::Done { at: None });
+    // A name that could be one of ours, and is not.
+    let name = cais_testkit::builders::fresh::<cais_domain::ids::kind::Refund>().suffix();
+    world.psp.change_payment(&pix, |payment| {
+        let other = UpstreamReturn { name, ..payment.returns[1].clone() };
+        payment.returns.push(other);
+    });
+    call_back(&world, &charge).await;
+    assert_eq!((world.available(), world.in_transit()), (900, 100));
+    assert_eq!(world.only_refund(), refund);
+    world.check().await;
+}
+
+#[tokio::test]
+async fn a_return_at_another_acquirer_under_our_name_is_not_ours() {
+    let world = World::new().await;
+    let charge = world.paid().await;
+    world.refund("a", &charge, part(100)).await.unwrap();
+    let name = world.only_refund().id.suffix();
+    world.second.hold(&charge);
+    let twin = world.second.pay(&charge.txid, 300);
+    world.second.give_back(&twin, 100, UpstreamProgress::Done { at: None });
+    world.second.change_payment(&twin, |payment| payment.returns[0].name = name);
+    let looked = cais_use_cases::reconcile::run_once(&world.ports).await.unwrap();
+    assert_eq!(looked.done, 1, "the second payment is credited");
+    assert_eq!((world.status(), world.available(), world.in_transit()), (RefundStatus::Processing, 1_200, 100));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn what_went_back_before_it_was_seen_is_not_credited_but_a_part_of_it_hides_nothing() {
+    let done = UpstreamProgress::Done { at: None };
+    for (returned, progress, available, status) in [
+        (1_000, done.clone(), 0, ChargeStatus::Pending),
+        (1_000, UpstreamProgress::Processing, 0, ChargeStatus::Pending),
+        (1_000, UpstreamProgress::Failed { reason: None }, 1_000, ChargeStatus::Paid),
+        (999, done, 1_000, ChargeStatus::Paid),
+    ] {
+        let world = World::new().await;
+        let charge = world.pending().await;
+        let pix = world.psp.pay(&charge.txid, 1_000);
+        world.psp.give_back(&pix, returned, progress);
+        assert_eq!(world.read(&charge).await.state.status(), status);
+        assert_eq!(world.available(), available);
+        world.check().await;
+    }
+}

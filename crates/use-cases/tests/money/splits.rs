@@ -1,0 +1,215 @@
+//! Charges that others share in: who may, what each gets, and that it stays theirs.
+
+use cais_domain::account::{Account, AccountStatus, Feature, Features, Kyc};
+use cais_domain::charge::{ChargeStatus, ChargeTerms};
+use cais_domain::external_id::ExternalId;
+use cais_domain::idempotency_key::IdempotencyKey;
+use cais_domain::ledger::{Bucket, LedgerAccount};
+use cais_domain::money::Money;
+use cais_domain::rate::Percentage;
+use cais_ports::acquirer::MockAcquirers;
+use cais_ports::{Acquirers as _, Fingerprint, IssueError, Store as _, UpstreamCharge, UpstreamStatus, Write};
+use cais_testkit::builders::{a_split, an_account, fresh, main_acquirer, steps, terms};
+use cais_use_cases::charges::create::{AskedShare, CreateCharge, CreateChargeError, NewCharge, create};
+use cais_use_cases::{Answer, Ports};
+use jiff::ToSpan as _;
+use proptest::prelude::*;
+
+use crate::psp::Returning;
+use crate::world::{World, all};
+
+fn sharing() -> Account {
+    let account = an_account();
+    Account { features: account.features.with(Feature::Split), ..account }
+}
+
+fn share(recipient: &Account, percentage: &str) -> AskedShare {
+    AskedShare { recipient_email: recipient.email.clone(), percentage: Percentage::parse(percentage).unwrap() }
+}
+
+fn asking(split: Vec<AskedShare>) -> NewCharge {
+    NewCharge {
+        amount: Money::from_centavos(1_000),
+        description: None,
+        payer_name: None,
+        payer_document: None,
+        expires_in_s: 3_600,
+        external_id: None,
+        postback_url: None,
+        split,
+    }
+}
+
+/// A POST of a charge, at an acquirer that takes everything.
+async fn post(world: &World, key: &str, asked: NewCharge) -> Result<Answer, CreateChargeError> {
+    let mut mock = MockAcquirers::new();
+    mock.expect_first().return_const(main_acquirer());
+    mock.expect_issue().returning(|order, name, _| {
+        Ok::<_, IssueError>((
+            name.clone(),
+            UpstreamCharge {
+                txid: order.txid.clone(),
+                amount: order.amount,
+                status: UpstreamStatus::Active,
+                copy_paste: Some("000201".to_owned()),
+                expires_at: cais_testkit::builders::start() + 1.hour(),
+                payments: Vec::new(),
+            },
+        ))
+    });
+    assert!(mock.first().is_some());
+    let ports = Ports { acquirers: std::sync::Arc::new(mock), ..world.ports.clone() };
+    let command = CreateCharge {
+        account: world.account.clone(),
+        request: fresh(),
+        key: IdempotencyKey::parse(&format!("test-key-{key}")).unwrap(),
+        fingerprint: Fingerprint([u8::try_from(asked.split.len()).unwrap(); 32]),
+        terms: asked,
+    };
+    create(&ports, command).await
+}
+
+fn money_of(world: &World, account: &Account, bucket: Bucket) -> i64 {
+    world.store.balance(&LedgerAccount::Merchant(account.id, bucket)).centavos()
+}
+
+async fn suspend(world: &World, account: &Account) {
+    let suspended = Account { status: AccountStatus::Suspended, version: 1, ..account.clone() };
+    world.store.commit(steps::write(Write::UpdateAccount(Box::new(suspended)), account.created_at)).await.unwrap();
+}
+
+#[tokio::test]
+async fn recipients_are_others_active_and_known() {
+    let world = World::with(sharing()).await;
+    let good = an_account();
+    let suspended = Account { status: AccountStatus::Suspended, ..an_account() };
+    let pending = Account { kyc: Kyc::Pending, ..an_account() };
+    let rejected = Account { kyc: Kyc::Rejected, ..an_account() };
+    for account in [&good, &suspended, &pending, &rejected] {
+        world.open(account).await;
+    }
+    let nobody = an_account();
+    for bad in [&suspended, &pending, &rejected, &nobody, &world.account] {
+        let refused = post(&world, "a", asking(vec![share(&good, "10"), share(bad, "10")])).await;
+        assert_eq!(refused, Err(CreateChargeError::SplitRecipientNotEligible { index: 1 }));
+    }
+    assert_eq!(world.store.charges(), []);
+    let shouted = AskedShare { recipient_email: format!(" {} ", good.email.to_uppercase()), ..share(&good, "10") };
+    assert_eq!(post(&world, "a", asking(vec![shouted])).await.unwrap().status, 201, "the key is free as before");
+    let charge = &world.store.charges()[0];
+    assert_eq!(charge.terms.split, a_split(&[(good.id, "10")]));
+}
+
+#[tokio::test]
+async fn a_recipient_needs_no_feature_and_the_creator_does() {
+    let world = World::new().await;
+    let good = Account { features: Features::default(), ..an_account() };
+    world.open(&good).await;
+    assert_eq!(post(&world, "a", asking(vec![share(&good, "10")])).await, Err(CreateChargeError::SplitDisabled));
+    assert_eq!(post(&world, "a", asking(Vec::new())).await.unwrap().status, 201, "an empty split is none");
+    let world = World::with(sharing()).await;
+    world.open(&good).await;
+    assert_eq!(post(&world, "a", asking(vec![share(&good, "10")])).await.unwrap().status, 201);
+}
+
+#[tokio::test]
+async fn what_was_made_is_answered_although_a_recipient_was_suspended_since() {
+    let world = World::with(sharing()).await;
+    let good = an_account();
+    world.open(&good).await;
+    let external_id = Some(ExternalId::parse("order-1").unwrap());
+    let asked = || NewCharge { external_id: external_id.clone(), ..asking(vec![share(&good, "10")]) };
+    let first = post(&world, "a", asked()).await.unwrap();
+    suspend(&world, &good).await;
+    let again = post(&world, "a", asked()).await.unwrap();
+    assert_eq!((again.status, &again.body, again.replay_of.is_some()), (201, &first.body, true));
+    let named = post(&world, "b", asked()).await.unwrap();
+    assert_eq!((named.status, named.body), (200, first.body));
+    let dearer = NewCharge { amount: Money::from_centavos(2_000), ..asked() };
+    let refused = post(&world, "c", dearer).await;
+    assert_eq!(refused, Err(CreateChargeError::SplitRecipientNotEligible { index: 0 }), "before the conflict of names");
+}
+
+#[tokio::test]
+async fn parts_are_credited_with_the_payment_and_stay_where_they_are() {
+    let world = World::new().await;
+    let (one, two) = (an_account(), Account { release_delay_s: 600, ..an_account() });
+    world.open(&one).await;
+    world.open(&two).await;
+    let split = a_split(&[(one.id, "33.3333"), (two.id, "10")]);
+    let charge = world.waiting(ChargeTerms { split, ..terms() }).await;
+    suspend(&world, &one).await;
+    world.psp.pay(&charge.txid, 1_050);
+    let paid = world.read(&charge).await;
+    // R$ 10.00 less a fee of 0.60 are 9.40; what came on top is the creator's.
+    assert_eq!(paid.state.settlement().unwrap().parts, [313, 94].map(Money::from_centavos));
+    assert_eq!(money_of(&world, &one, Bucket::Available), 313);
+    assert_eq!(money_of(&world, &two, Bucket::Available), 94, "what others share does not wait");
+    assert_eq!(world.available(), 940 - 313 - 94 + 50);
+    world.check().await;
+
+    // The creator returns all of it, at its own expense.
+    world.fund(1_000).await;
+    world.psp.set(Returning::Completes);
+    assert_eq!(world.refund("a", &paid, all()).await.unwrap().status, 201);
+    assert_eq!(world.charge(charge.id).state.status(), ChargeStatus::Refunded);
+    assert_eq!((money_of(&world, &one, Bucket::Available), money_of(&world, &two, Bucket::Available)), (313, 94));
+    assert_eq!(world.available(), 940 - 313 - 94 + 50);
+    world.check().await;
+}
+
+#[tokio::test]
+async fn one_that_shares_its_all_can_refund_only_what_it_has() {
+    let world = World::new().await;
+    let one = an_account();
+    world.open(&one).await;
+    let charge = world.waiting(ChargeTerms { split: a_split(&[(one.id, "100")]), ..terms() }).await;
+    world.psp.pay(&charge.txid, 1_000);
+    let paid = world.read(&charge).await;
+    assert_eq!((world.available(), money_of(&world, &one, Bucket::Available)), (0, 940));
+    assert_eq!(world.refund("a", &paid, all()).await.unwrap().status, 422);
+    world.check().await;
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Whatever is divided among whomever, every centavo that was paid is credited, and nobody gets a negative part.
+    #[test]
+    fn every_split_conserves_the_amount(
+        amount in 200_i64..=5_000_000,
+        fee in 0_i64..=200,
+        surplus in 0_i64..=100,
+        delay in prop_oneof![Just(0_u32), Just(60)],
+        tenthousandths in prop::collection::vec(1_u32..=200_000, 0..=5),
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async {
+            let world = World::with(Account { release_delay_s: delay, ..an_account() }).await;
+            let mut recipients = Vec::new();
+            let mut shares = Vec::new();
+            for part in &tenthousandths {
+                let recipient = an_account();
+                world.open(&recipient).await;
+                shares.push((recipient.id, format!("{}.{:04}", part / 10_000, part % 10_000)));
+                recipients.push(recipient);
+            }
+            let shares: Vec<_> = shares.iter().map(|(id, percentage)| (*id, percentage.as_str())).collect();
+            let (amount, fee) = (Money::from_centavos(amount), Money::from_centavos(fee));
+            let charge = world.waiting(ChargeTerms { amount, fee, split: a_split(&shares), ..terms() }).await;
+            world.psp.pay(&charge.txid, amount.centavos() + surplus);
+            let paid = world.read(&charge).await;
+            prop_assert_eq!(paid.state.status(), ChargeStatus::Paid);
+            let parts: Vec<i64> = recipients.iter().map(|who| money_of(&world, who, Bucket::Available)).collect();
+            for (part, ten_thousandth) in parts.iter().zip(&tenthousandths) {
+                let exact = i128::from(amount.centavos() - fee.centavos()) * i128::from(*ten_thousandth);
+                prop_assert_eq!(i128::from(*part), exact / 1_000_000, "floored to the centavo");
+            }
+            let own = world.available() + world.in_bucket(Bucket::Pending);
+            prop_assert_eq!(own + parts.iter().sum::<i64>() + fee.centavos(), amount.centavos() + surplus);
+            prop_assert!(own >= 0);
+            world.check().await;
+            Ok(())
+        })?;
+    }
+}

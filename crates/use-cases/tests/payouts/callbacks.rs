@@ -1,0 +1,124 @@
+//! Callbacks of what was sent are hints: kept, answered, and believed only after the truth was read.
+
+use std::time::Duration;
+
+use cais_domain::event::EventType;
+use cais_domain::payout::PayoutStatus;
+use cais_ports::NoticeState;
+use cais_testkit::builders::main_acquirer;
+use cais_use_cases::notices::receive;
+
+use crate::bank::{Looking, Sending};
+use crate::world::{FEE, FUNDS, LONG, World, ten_reais};
+
+const HELD: (i64, i64) = (FUNDS - 1_000 - FEE, 1_000 + FEE);
+
+#[tokio::test]
+async fn a_callback_leads_to_the_outcome_once_however_often_it_comes() {
+    let world = World::new().await;
+    let payout = world.processing().await;
+    world.bank.complete();
+    for _ in 0..3 {
+        world.call_back(&payout).await;
+    }
+    assert_eq!(world.status(), PayoutStatus::Processing, "kept, not believed yet");
+    world.process().await;
+    assert_eq!((world.status(), world.told()), (PayoutStatus::Completed, vec![EventType::PayoutCompleted]));
+    assert_eq!((world.fees(), world.left(&main_acquirer())), (FEE, 1_000));
+    for _ in 0..10 {
+        world.clock.advance(LONG);
+        world.process().await;
+    }
+    assert_eq!(world.notices(), [NoticeState::Done; 3]);
+    assert_eq!((world.told().len(), world.poll().await), (1, 0));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn a_forged_callback_moves_nothing() {
+    let world = World::new().await;
+    let payout = world.processing().await;
+    world.call_back(&payout).await;
+    world.process().await;
+    assert_eq!(
+        (world.status(), world.money(), world.notices()),
+        (PayoutStatus::Processing, HELD, vec![NoticeState::Done])
+    );
+    let finds = world.bank.finds();
+    receive(&world.ports, &main_acquirer(), b"0123456789abcdefghijklmnop".to_vec()).await.unwrap();
+    receive(&world.ports, &main_acquirer(), b"not a name".to_vec()).await.unwrap();
+    world.process().await;
+    assert_eq!(world.notices()[1..], [NoticeState::Unmatched, NoticeState::Unmatched]);
+    assert_eq!(world.bank.finds(), finds, "upstream is asked for our own payouts only");
+}
+
+#[tokio::test]
+async fn only_the_acquirer_that_has_it_is_heard() {
+    let world = World::new().await;
+    let payout = world.processing().await;
+    let body = payout.id_envio().as_str().as_bytes().to_vec();
+    receive(&world.ports, &world.second.name, body).await.unwrap();
+    world.process().await;
+    assert_eq!((world.notices(), world.second.finds()), (vec![NoticeState::Unmatched], 0));
+
+    let world = World::new().await;
+    world.bank.set(Sending::Down);
+    world.create("a", ten_reais()).await.unwrap_err();
+    world.call_back(&world.only_payout()).await;
+    world.process().await;
+    assert_eq!(world.notices(), [NoticeState::Unmatched], "an operator should look");
+    world.untouched().await;
+}
+
+#[tokio::test]
+async fn a_callback_before_its_outcome_is_shown_is_followed_by_the_poller() {
+    let world = World::new().await;
+    let payout = world.processing().await;
+    world.call_back(&payout).await;
+    world.process().await;
+    world.bank.complete();
+    world.clock.advance(Duration::from_secs(2));
+    assert_eq!((world.poll().await, world.status()), (1, PayoutStatus::Completed));
+}
+
+#[tokio::test]
+async fn while_upstream_does_not_tell_the_callback_waits() {
+    for looking in [Looking::Silent, Looking::Forgets] {
+        let world = World::new().await;
+        let payout = world.processing().await;
+        world.bank.complete();
+        world.call_back(&payout).await;
+        world.bank.set_looking(looking);
+        for _ in 0..3 {
+            assert_eq!(world.process().await, 0);
+            assert_eq!(world.notices(), [NoticeState::Waiting], "{looking:?}");
+            world.clock.advance(LONG);
+        }
+        world.bank.set_looking(Looking::Tells);
+        assert_eq!((world.process().await, world.status()), (1, PayoutStatus::Completed));
+        world.check().await;
+    }
+}
+
+#[tokio::test]
+async fn a_callback_of_what_came_back_waits_until_it_is_shown() {
+    let world = World::new().await;
+    let payout = world.completed().await;
+    world.call_back(&payout).await;
+    assert_eq!((world.process().await, world.notices()), (0, vec![NoticeState::Waiting]), "nothing new is shown yet");
+    world.bank.give_back(1_000);
+    world.clock.advance(Duration::from_secs(2));
+    assert_eq!((world.process().await, world.notices()), (1, vec![NoticeState::Done]));
+    assert_eq!((world.status(), world.money()), (PayoutStatus::Reversed, (FUNDS - FEE, 0)));
+
+    // One that only repeats what is known is done with after a few looks.
+    let world = World::new().await;
+    let payout = world.completed().await;
+    world.call_back(&payout).await;
+    let finds = world.bank.finds();
+    for _ in 0..10 {
+        world.process().await;
+        world.clock.advance(LONG);
+    }
+    assert_eq!((world.notices(), world.bank.finds() - finds), (vec![NoticeState::Done], 5));
+}

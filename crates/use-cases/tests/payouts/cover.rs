@@ -1,0 +1,89 @@
+//! Money that is not there: the refusal is an answer, kept for repeats, and takes nothing.
+
+use cais_use_cases::payouts::create::CreatePayoutError;
+use cais_use_cases::payouts::fetch::FetchPayoutError;
+
+use crate::bank::Sending;
+use crate::world::{FEE, FUNDS, World, body, id_of, named, reais, ten_reais};
+
+#[tokio::test]
+async fn what_the_balance_does_not_cover_is_answered_so_for_ever() {
+    let world = World::new().await;
+    let refused = world.create("a", named("order-1", reais(20))).await.unwrap();
+    assert_eq!((refused.status, refused.replay_of), (422, None), "R$ 20.00 are there, but not the fee");
+    assert_eq!(body(&refused)["error"]["code"], "insufficient_balance");
+    assert_eq!((world.store.payouts(), world.bank.orders().len()), (vec![], 0));
+    assert_eq!(world.read_external("order-1").await, Err(FetchPayoutError::NotFound));
+    world.untouched().await;
+
+    world.fund(1_000).await;
+    let again = world.create("a", named("order-1", reais(20))).await.unwrap();
+    assert_eq!((again.status, &again.body), (422, &refused.body), "byte for byte, though the money is there now");
+    assert!(again.replay_of.is_some());
+    assert_eq!(world.create("a", reais(19)).await, Err(CreatePayoutError::KeyConflict));
+    let made = world.create("b", named("order-1", reais(20))).await.unwrap();
+    assert_eq!(made.status, 201, "a new key is judged afresh, and the name was free");
+    assert_eq!(world.money(), (FUNDS + 1_000 - 2_000 - FEE, 2_000 + FEE));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn all_of_the_balance_can_be_paid_out() {
+    let world = World::new().await;
+    world.fund(FEE).await;
+    assert_eq!(world.create("a", reais(20)).await.unwrap().status, 201);
+    assert_eq!(world.money(), (0, FUNDS + FEE));
+}
+
+#[tokio::test]
+async fn of_a_storm_on_a_balance_for_one_one_is_paid() {
+    let world = World::new().await;
+    let keys: Vec<String> = (0..64).map(|number| number.to_string()).collect();
+    let crowd = world.crowded();
+    let answers = futures_util::future::join_all(keys.iter().map(|key| crowd.create(key, ten_reais()))).await;
+    let statuses: Vec<u16> = answers.iter().map(|answer| answer.as_ref().unwrap().status).collect();
+    assert_eq!(statuses.iter().filter(|status| **status == 201).count(), 1, "{statuses:?}");
+    assert_eq!(statuses.iter().filter(|status| **status == 422).count(), 63, "{statuses:?}");
+    assert_eq!((world.bank.orders().len(), world.money()), (1, (FUNDS - 1_000 - FEE, 1_000 + FEE)));
+    for (key, answer) in keys.iter().zip(answers) {
+        let again = world.create(key, ten_reais()).await.unwrap();
+        assert_eq!(again.body, answer.unwrap().body);
+    }
+    world.check().await;
+}
+
+#[tokio::test]
+async fn what_was_given_up_and_cannot_be_covered_any_more_stays_refused() {
+    let world = World::new().await;
+    world.bank.set(Sending::Down);
+    world.create("a", named("order-1", ten_reais())).await.unwrap_err();
+    world.bank.set(Sending::Completes);
+    let spent = world.create("b", reais(19)).await.unwrap();
+    assert_eq!(spent.status, 201);
+
+    let refused = world.create("a", named("order-1", ten_reais())).await.unwrap();
+    assert_eq!((refused.status, refused.replay_of), (422, None));
+    assert_eq!(world.read_external("order-1").await, Err(FetchPayoutError::NotFound), "the name stays free");
+    world.fund(5_000).await;
+    let again = world.create("a", named("order-1", ten_reais())).await.unwrap();
+    assert_eq!((again.status, again.body, again.replay_of.is_some()), (422, refused.body, true));
+    let other = world.create("c", named("order-1", ten_reais())).await.unwrap();
+    assert_eq!(other.status, 201);
+    assert_ne!(id_of(&other), id_of(&spent));
+    assert_eq!((world.visible().await, world.bank.sent()), (2, 2));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn an_answer_that_could_not_be_kept_is_judged_again() {
+    let world = World::new().await;
+    // The first commit is refused, the second one keeps the answer.
+    for crash in [cais_testkit::Crash::Before, cais_testkit::Crash::After] {
+        let key = format!("{crash:?}");
+        world.store.crash_at(2, crash);
+        let lost = world.create(&key, reais(20)).await;
+        assert!(matches!(lost, Err(CreatePayoutError::Unavailable { .. })), "{lost:?}");
+        assert_eq!(world.create(&key, reais(20)).await.unwrap().status, 422);
+    }
+    world.untouched().await;
+}

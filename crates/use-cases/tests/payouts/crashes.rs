@@ -1,0 +1,209 @@
+//! A process that dies, or a store whose answer is lost, before or after each commit of a payout: it is sent once all the same.
+
+use cais_domain::event::EventType;
+use cais_domain::payout::PayoutStatus;
+use cais_testkit::Crash;
+use cais_testkit::builders::main_acquirer;
+use cais_use_cases::payouts::create::CreatePayoutError;
+
+use crate::bank::{Looking, Sending};
+use crate::world::{FEE, FUNDS, LONG, PAST_LEASE, World, id_of, named, status_of, ten_reais};
+
+/// Commit 1 holds the money, commit 2 writes the outcome; the acquirer is asked between them.
+const ALL: [(u64, Crash); 4] = [(1, Crash::Before), (1, Crash::After), (2, Crash::Before), (2, Crash::After)];
+/// What the acquirer does with an order that reaches it.
+const SENDINGS: [Sending; 4] = [Sending::Takes, Sending::Completes, Sending::Fails, Sending::LosesReplies];
+
+async fn interrupted(nth: u64, crash: Crash, sending: Sending) -> World {
+    let world = World::new().await;
+    world.bank.set(sending);
+    world.store.crash_at(nth, crash);
+    let lost = world.create("a", named("order-1", ten_reais())).await;
+    assert!(matches!(lost, Err(CreatePayoutError::Unavailable { .. })), "{nth} {crash:?}: {lost:?}");
+    world
+}
+
+/// One payout here, at most one upstream, the same answer for ever, and the money where the outcome says.
+async fn exactly_one(world: &World, sending: Sending) {
+    let answer = world.create("a", named("order-1", ten_reais())).await.unwrap();
+    let again = world.create("a", named("order-1", ten_reais())).await.unwrap();
+    let payout = world.only_payout();
+    assert_eq!((answer.status, id_of(&answer)), (201, payout.id));
+    assert_eq!((again.status, &again.body), (201, &answer.body));
+    assert_eq!(world.read_external("order-1").await.unwrap().id, payout.id);
+    let orders = world.bank.orders();
+    assert!(orders.iter().all(|order| order.id_envio == payout.id_envio()), "{sending:?}: {orders:?}");
+    assert_eq!(world.second.orders().len(), 0);
+    if sending != Sending::Fails {
+        world.bank.complete();
+    }
+    world.clock.advance(LONG);
+    world.poll().await;
+    if sending == Sending::Fails {
+        assert_eq!((world.status(), world.told()), (PayoutStatus::Failed, vec![EventType::PayoutFailed]));
+        assert_eq!((world.money(), world.fees(), world.bank.sent()), ((FUNDS, 0), 0, 0));
+    } else {
+        assert_eq!((world.status(), world.told()), (PayoutStatus::Completed, vec![EventType::PayoutCompleted]));
+        assert_eq!((world.money(), world.fees(), world.bank.sent()), ((FUNDS - 1_000 - FEE, 0), FEE, 1));
+        assert_eq!(world.left(&main_acquirer()), 1_000);
+    }
+    assert_eq!(world.resume().await, 0, "nothing is left to be finished");
+    world.check().await;
+}
+
+#[tokio::test]
+async fn a_repeat_after_the_lease_ends_in_exactly_one_payout() {
+    for sending in SENDINGS {
+        for (nth, crash) in ALL {
+            let world = interrupted(nth, crash, sending).await;
+            let begun = world.store.payouts();
+            world.clock.advance(PAST_LEASE);
+            let answer = world.create("a", named("order-1", ten_reais())).await.unwrap();
+            assert_eq!(answer.status, 201, "{nth} {crash:?} {sending:?}");
+            assert!(begun.iter().all(|payout| payout.id == id_of(&answer)), "what was begun is resumed");
+            exactly_one(&world, sending).await;
+            assert_eq!(world.bank.orders().len(), 1, "it is looked for before it is sent once more");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_worker_after_the_lease_ends_in_exactly_one_payout() {
+    for sending in SENDINGS {
+        for (nth, crash) in ALL {
+            let world = interrupted(nth, crash, sending).await;
+            assert_eq!(world.resume().await, 0, "not before the lease is over");
+            world.clock.advance(PAST_LEASE);
+            let expected = usize::from(matches!((nth, crash), (1, Crash::After) | (2, Crash::Before)));
+            assert_eq!(world.resume().await, expected, "{nth} {crash:?} {sending:?}");
+            exactly_one(&world, sending).await;
+            assert_eq!(world.bank.orders().len(), 1, "it is looked for before it is sent once more");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_repeat_within_the_lease_never_sends_a_second_one() {
+    for (nth, crash) in ALL {
+        let world = interrupted(nth, crash, Sending::Takes).await;
+        let repeat = world.create("a", named("order-1", ten_reais())).await;
+        match (nth, crash) {
+            // Nothing became true, or everything did: either way the answer is there.
+            (1, Crash::Before) | (2, Crash::After) => assert_eq!(repeat.unwrap().status, 201),
+            _ => assert!(matches!(repeat, Err(CreatePayoutError::KeyInProgress { .. })), "{nth} {crash:?}: {repeat:?}"),
+        }
+        world.clock.advance(PAST_LEASE);
+        world.resume().await;
+        exactly_one(&world, Sending::Takes).await;
+    }
+}
+
+#[tokio::test]
+async fn a_resumption_that_is_interrupted_is_resumed_too() {
+    // Commit 1 of a resumption takes the claim over, commit 2 answers it.
+    for (nth, crash) in ALL {
+        for first in [(1, Crash::After), (2, Crash::Before)] {
+            let world = interrupted(first.0, first.1, Sending::Takes).await;
+            world.clock.advance(PAST_LEASE);
+            world.store.crash_at(nth, crash);
+            // The pass goes on when one of its creations is in trouble.
+            assert_eq!(world.resume().await, 0);
+            world.clock.advance(PAST_LEASE);
+            world.resume().await;
+            exactly_one(&world, Sending::Takes).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_may_have_been_sent_is_never_given_up() {
+    // The process died between the hold and the send, or between the send and the outcome: nobody knows which.
+    for (nth, crash) in [(1, Crash::After), (2, Crash::Before)] {
+        for sending in [Sending::Down, Sending::Refuses, Sending::Silent] {
+            for looking in [Looking::Tells, Looking::Silent, Looking::Forgets] {
+                let world = interrupted(nth, crash, Sending::Takes).await;
+                world.bank.set(sending);
+                world.bank.set_looking(looking);
+                world.clock.advance(PAST_LEASE);
+                let answer = world.create("a", named("order-1", ten_reais())).await.unwrap();
+                assert_eq!(
+                    (answer.status, status_of(&answer).as_str()),
+                    (201, "processing"),
+                    "{sending:?} {looking:?}"
+                );
+                assert_eq!(world.money(), (FUNDS - 1_000 - FEE, 1_000 + FEE));
+                world.check().await;
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_acquirer_that_is_gone_leaves_it_processing() {
+    let world = interrupted(2, Crash::Before, Sending::Takes).await;
+    world.clock.advance(PAST_LEASE);
+    let mut nobody = cais_ports::acquirer::MockAcquirers::new();
+    nobody.expect_named().returning(|_| None);
+    nobody.expect_first_sender().return_const(None);
+    let ports = cais_use_cases::Ports { acquirers: std::sync::Arc::new(nobody), ..world.ports.clone() };
+    let answer =
+        cais_use_cases::payouts::create::create(&ports, world.command("a", named("order-1", ten_reais()))).await;
+    assert_eq!(status_of(&answer.unwrap()), "processing");
+    cais_use_cases::payouts::poll::run_once(&ports).await.unwrap();
+    assert_eq!(world.status(), PayoutStatus::Processing);
+    exactly_one(&world, Sending::Takes).await;
+}
+
+#[tokio::test]
+async fn a_giving_up_whose_commit_is_lost_gives_back_once() {
+    for crash in [Crash::Before, Crash::After] {
+        let world = interrupted(2, crash, Sending::Down).await;
+        world.clock.advance(PAST_LEASE);
+        world.bank.set(Sending::Takes);
+        // When it became true, only the caller tries it again; when not, the worker finishes it.
+        assert_eq!(world.resume().await, usize::from(crash == Crash::Before), "{crash:?}");
+        exactly_one(&world, Sending::Takes).await;
+    }
+}
+
+#[tokio::test]
+async fn a_new_try_that_is_interrupted_is_resumed_too() {
+    for (nth, crash) in ALL {
+        let world = World::new().await;
+        world.bank.set(Sending::Down);
+        world.create("a", named("order-1", ten_reais())).await.unwrap_err();
+        world.bank.set(Sending::Takes);
+        // A first commit finds that the key is known; then come those two.
+        world.store.crash_at(nth + 1, crash);
+        world.create("a", named("order-1", ten_reais())).await.unwrap_err();
+        world.clock.advance(PAST_LEASE);
+        world.resume().await;
+        exactly_one(&world, Sending::Takes).await;
+    }
+}
+
+#[tokio::test]
+async fn an_outcome_is_written_once_wherever_its_commit_is_interrupted() {
+    for crash in [Crash::Before, Crash::After] {
+        for failed in [false, true] {
+            let world = World::new().await;
+            world.processing().await;
+            if failed {
+                world.bank.fail();
+            } else {
+                world.bank.complete();
+            }
+            world.clock.advance(LONG);
+            world.store.crash_at(1, crash);
+            assert_eq!(world.poll().await, 0, "the store did not answer");
+            let id = world.only_payout().id;
+            world.read(id).await.unwrap();
+            world.clock.advance(LONG);
+            world.poll().await;
+            let expected = if failed { EventType::PayoutFailed } else { EventType::PayoutCompleted };
+            assert_eq!(world.told(), [expected], "{crash:?}");
+            assert_eq!(world.money(), if failed { (FUNDS, 0) } else { (FUNDS - 1_000 - FEE, 0) });
+            world.check().await;
+        }
+    }
+}

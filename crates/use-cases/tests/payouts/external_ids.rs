@@ -1,0 +1,126 @@
+//! The caller's own name of a payout: one payout, whatever keys are used.
+
+use cais_domain::pix_key::PixKey;
+use cais_ports::Store as _;
+use cais_testkit::Crash;
+use cais_testkit::builders::{an_account, steps};
+use cais_use_cases::payouts::create::{CreatePayoutError, NewPayout, create};
+use cais_use_cases::payouts::fetch::FetchPayoutError;
+
+use crate::bank::Sending;
+use crate::world::{FEE, FUNDS, LONG, World, id_of, named, reais, status_of, ten_reais};
+
+#[tokio::test]
+async fn the_same_amount_and_key_are_answered_with_the_original() {
+    let world = World::new().await;
+    let first = world.create("a", named("order-1", ten_reais())).await.unwrap();
+    let again = world.create("b", named("order-1", ten_reais())).await.unwrap();
+    assert_eq!((again.status, again.replay_of, id_of(&again)), (200, None, id_of(&first)));
+    assert_eq!((world.bank.orders().len(), world.money().0), (1, FUNDS - 1_000 - FEE));
+
+    // The answer is the second key's own from now on, whatever becomes of the payout.
+    world.bank.complete();
+    world.clock.advance(LONG);
+    world.poll().await;
+    let replayed = world.create("b", named("order-1", ten_reais())).await.unwrap();
+    assert_eq!((replayed.status, &replayed.body), (200, &again.body));
+    assert!(replayed.replay_of.is_some());
+    let third = world.create("c", named("order-1", ten_reais())).await.unwrap();
+    assert_eq!((third.status, status_of(&third).as_str()), (200, "completed"));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn amount_and_normalised_key_are_material_and_nothing_else() {
+    let world = World::new().await;
+    let keyed = |key: &str| NewPayout { pix_key: PixKey::parse(key).unwrap(), ..named("order-1", ten_reais()) };
+    world.create("a", keyed("Ana@Bank.example")).await.unwrap();
+    assert_eq!(world.create("b", keyed("ana@bank.EXAMPLE")).await.unwrap().status, 200);
+    let conflict = Err(CreatePayoutError::ExternalIdConflict);
+    assert_eq!(world.create("c", keyed("rui@bank.example")).await, conflict);
+    assert_eq!(world.create("c", named("order-1", reais(9))).await, conflict);
+    // A refusal is judged afresh: the same key may be used with another external id.
+    assert_eq!(world.create("c", named("order-2", reais(9))).await.unwrap().status, 201);
+}
+
+#[tokio::test]
+async fn the_original_is_found_whatever_the_balance_and_the_acquirers() {
+    let world = World::new().await;
+    let first = world.create("a", named("order-1", ten_reais())).await.unwrap();
+    assert!(world.money().0 < 1_000);
+    let again = world.create("b", named("order-1", ten_reais())).await.unwrap();
+    assert_eq!((again.status, id_of(&again)), (200, id_of(&first)), "not insufficient_balance");
+    world.bank.set_resting(true);
+    world.second.set_resting(true);
+    assert_eq!(world.create("c", named("order-1", ten_reais())).await.unwrap().status, 200);
+    assert_eq!(world.create("d", named("order-1", reais(9))).await, Err(CreatePayoutError::ExternalIdConflict));
+    assert_eq!(world.create("e", named("order-9", ten_reais())).await, Err(CreatePayoutError::AcquirerUnavailable));
+}
+
+#[tokio::test]
+async fn while_it_is_created_its_name_is_in_progress_and_its_id_unknown() {
+    let world = World::new().await;
+    world.store.crash_at(2, Crash::Before);
+    world.create("a", named("order-1", ten_reais())).await.unwrap_err();
+    for amount in [10, 9] {
+        let other = world.create("b", named("order-1", reais(amount))).await;
+        assert!(matches!(other, Err(CreatePayoutError::ExternalIdInProgress { retry_after_s: 1.. })), "{other:?}");
+    }
+    let hidden = world.read_external("order-1").await;
+    assert!(matches!(hidden, Err(FetchPayoutError::InProgress { retry_after_s: 1.. })), "{hidden:?}");
+    assert_eq!(world.read(world.only_payout().id).await, Err(FetchPayoutError::NotFound));
+    assert_eq!((world.visible().await, world.bank.orders().len()), (0, 1));
+}
+
+#[tokio::test]
+async fn of_many_callers_with_one_name_one_makes_it() {
+    let world = World::new().await;
+    world.fund(1_000_000).await;
+    let keys: Vec<String> = (0..64).map(|number| number.to_string()).collect();
+    let crowd = world.crowded();
+    let calls = keys.iter().map(|key| crowd.create(key, named("order-1", ten_reais())));
+    let answers = futures_util::future::join_all(calls).await;
+    let waiting = answers.iter().filter(|answer| answer.is_err()).count();
+    assert!(waiting > 0, "some have come while it was made: {answers:?}");
+    let made = answers.iter().flatten().filter(|answer| answer.status == 201).count();
+    assert_eq!(made, 1, "{answers:?}");
+    let id = world.only_payout().id;
+    for answer in &answers {
+        match answer {
+            Ok(answer) => assert_eq!(id_of(answer), id),
+            Err(error) => assert!(matches!(error, CreatePayoutError::ExternalIdInProgress { .. }), "{error:?}"),
+        }
+    }
+    assert_eq!((world.bank.orders().len(), world.money().1), (1, 1_000 + FEE));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn a_name_that_was_given_up_is_free_and_its_new_owner_answers_the_old_key() {
+    let world = World::new().await;
+    world.bank.set(Sending::Down);
+    world.create("a", named("order-1", ten_reais())).await.unwrap_err();
+    world.bank.set(Sending::Takes);
+    let other = world.create("b", named("order-1", ten_reais())).await.unwrap();
+    assert_eq!(other.status, 201);
+
+    let first = world.create("a", named("order-1", ten_reais())).await.unwrap();
+    assert_eq!((first.status, id_of(&first)), (200, id_of(&other)), "not a second payout");
+    let again = world.create("a", named("order-1", ten_reais())).await.unwrap();
+    assert_eq!((again.status, again.body, again.replay_of.is_some()), (200, first.body, true));
+    assert_eq!((world.visible().await, world.bank.sent()), (1, 1));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn accounts_do_not_share_names() {
+    let world = World::new().await;
+    world.create("a", named("order-1", ten_reais())).await.unwrap();
+    let other = an_account();
+    world.store.commit(steps::open_account(&other)).await.unwrap();
+    let mut command = world.command("a", named("order-1", reais(9)));
+    command.account = other;
+    let refused = create(&world.ports, command).await.unwrap();
+    assert_eq!(refused.status, 422, "neither the key nor the name of another account: only its money is missing");
+    assert_eq!(world.store.payouts().len(), 1);
+}

@@ -1,0 +1,150 @@
+//! Idempotency keys: one payout per key, whatever is repeated and when.
+
+use cais_domain::account::{Account, AccountStatus, Feature, Features, NotPermitted};
+use cais_domain::money::Money;
+use cais_domain::payout::PayoutStatus;
+use cais_testkit::Crash;
+use cais_use_cases::payouts::create::{CreatePayoutError, create};
+
+use crate::bank::Sending;
+use crate::world::{FEE, FUNDS, LONG, PAST_LEASE, World, id_of, named, reais, status_of, ten_reais};
+
+#[tokio::test]
+async fn a_repeat_gets_the_first_answer_byte_for_byte() {
+    let world = World::new().await;
+    let command = world.command("a", ten_reais());
+    let first = create(&world.ports, command.clone()).await.unwrap();
+    world.bank.complete();
+    world.clock.advance(LONG);
+    assert_eq!(world.poll().await, 1);
+
+    world.bank.set_resting(true);
+    world.second.set_resting(true);
+    let again = world.create("a", ten_reais()).await.unwrap();
+    assert_eq!((again.status, &again.body), (201, &first.body), "not what the payout has become since");
+    assert_eq!(again.replay_of, Some(command.request));
+    assert_eq!(world.create("a", reais(11)).await, Err(CreatePayoutError::KeyConflict));
+    assert_eq!((world.bank.orders().len(), world.store.payouts().len()), (1, 1));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn while_the_first_call_is_executed_its_key_is_in_progress() {
+    let world = World::new().await;
+    world.store.crash_at(2, Crash::Before);
+    let lost = world.create("a", ten_reais()).await;
+    assert!(matches!(lost, Err(CreatePayoutError::Unavailable { retry_after_s: 1.. })), "{lost:?}");
+    let repeat = world.create("a", ten_reais()).await;
+    assert!(matches!(repeat, Err(CreatePayoutError::KeyInProgress { retry_after_s: 1.. })), "{repeat:?}");
+    assert_eq!(world.create("a", reais(9)).await, Err(CreatePayoutError::KeyConflict), "also in progress");
+    assert_eq!(world.bank.orders().len(), 1);
+    world.clock.advance(PAST_LEASE);
+    assert_eq!(world.create("a", reais(9)).await, Err(CreatePayoutError::KeyConflict), "and after the lease");
+}
+
+#[tokio::test]
+async fn the_key_of_what_was_not_taken_tries_the_same_payout_again() {
+    let world = World::new().await;
+    world.bank.set(Sending::Down);
+    for _ in 0..3 {
+        let failed = world.create("a", named("order-1", ten_reais())).await;
+        assert_eq!(failed, Err(CreatePayoutError::AcquirerUnavailable));
+        world.untouched().await;
+    }
+    let given_up = world.only_payout();
+    world.clock.advance(LONG);
+    assert_eq!(world.resume().await, 0, "only the caller tries it again");
+
+    // Nobody can be asked: nothing is even begun.
+    world.bank.set_resting(true);
+    world.second.set_resting(true);
+    let failed = world.create("a", named("order-1", ten_reais())).await;
+    assert_eq!(failed, Err(CreatePayoutError::AcquirerUnavailable));
+    world.untouched().await;
+
+    world.bank.set_resting(false);
+    world.bank.set(Sending::Completes);
+    let answer = world.create("a", named("order-1", ten_reais())).await.unwrap();
+    assert_eq!((answer.status, status_of(&answer).as_str()), (201, "completed"));
+    let payout = world.only_payout();
+    assert_eq!((payout.id, payout.terms.fee), (given_up.id, Money::from_centavos(FEE)));
+    assert!(world.bank.orders().iter().all(|order| order.id_envio == payout.id_envio()));
+    assert_eq!(world.read_external("order-1").await.unwrap().id, payout.id);
+    assert_eq!((world.money(), world.bank.sent()), ((FUNDS - 1_000 - FEE, 0), 1));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn what_nobody_took_may_go_through_another_acquirer_later() {
+    let world = World::new().await;
+    world.bank.set(Sending::Down);
+    world.create("a", ten_reais()).await.unwrap_err();
+    world.bank.set_resting(true);
+    let answer = world.create("a", ten_reais()).await.unwrap();
+    assert_eq!(answer.status, 201);
+    assert_eq!((world.bank.sent(), world.second.sent()), (0, 1));
+    assert_eq!(world.only_payout().state.acquirer(), &world.second.name);
+    world.second.complete();
+    world.clock.advance(LONG);
+    assert_eq!(world.poll().await, 1);
+    assert_eq!((world.left(&world.bank.name), world.left(&world.second.name)), (0, 1_000));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn without_an_acquirer_nothing_is_begun() {
+    let world = World::new().await;
+    world.bank.set_resting(true);
+    world.second.set_resting(true);
+    assert_eq!(world.create("a", ten_reais()).await, Err(CreatePayoutError::AcquirerUnavailable));
+    assert_eq!((world.store.payouts(), world.store.claims()), (vec![], vec![]));
+    world.untouched().await;
+}
+
+#[tokio::test]
+async fn an_account_that_may_not_gets_not_even_its_old_answers() {
+    let mut world = World::new().await;
+    world.create("a", ten_reais()).await.unwrap();
+    let account = world.account.clone();
+    world.account = Account { status: AccountStatus::Suspended, ..account.clone() };
+    let suspended = CreatePayoutError::NotPermitted(NotPermitted::Suspended);
+    assert_eq!(world.create("a", ten_reais()).await, Err(suspended.clone()));
+    assert_eq!(world.create("b", ten_reais()).await, Err(suspended));
+    world.account = Account { features: Features::default().with(Feature::PixIn), ..account.clone() };
+    let disabled = CreatePayoutError::NotPermitted(NotPermitted::FeatureDisabled(Feature::PixOut));
+    assert_eq!(world.create("a", ten_reais()).await, Err(disabled));
+    world.account = account;
+    assert!(world.create("a", ten_reais()).await.unwrap().replay_of.is_some());
+    assert_eq!(world.bank.orders().len(), 1);
+}
+
+#[tokio::test]
+async fn what_was_begun_is_finished_though_its_account_is_suspended_since() {
+    let world = World::new().await;
+    world.store.crash_at(2, Crash::Before);
+    world.create("a", ten_reais()).await.unwrap_err();
+    let stored = cais_ports::AccountQueries::find_account(&*world.store, world.account.id).await.unwrap().unwrap();
+    let suspended = Account { status: AccountStatus::Suspended, ..stored };
+    let write = cais_ports::Write::UpdateAccount(Box::new(suspended));
+    let change = cais_testkit::builders::steps::write(write, cais_testkit::builders::start());
+    cais_ports::Store::commit(&*world.store, change).await.unwrap();
+    world.clock.advance(PAST_LEASE);
+    assert_eq!(world.resume().await, 1, "it was sent, and its money is not the account's any more");
+    assert_eq!((world.status(), world.bank.sent()), (PayoutStatus::Processing, 1));
+}
+
+#[tokio::test]
+async fn the_limit_stands_before_what_is_new_and_after_what_was_answered() {
+    let mut world = World::new().await;
+    let answer = world.create("a", named("order-1", ten_reais())).await.unwrap();
+    world.account.limits.payout = Money::from_centavos(999);
+    let limit = world.account.limits.payout;
+    let above = Err(CreatePayoutError::TransactionLimit { limit });
+    assert_eq!(world.create("b", ten_reais()).await, above);
+    assert_eq!(world.create("c", named("order-1", reais(11))).await, above, "before the conflict of names");
+    assert_eq!(world.create("a", named("order-1", ten_reais())).await.unwrap().body, answer.body);
+    let original = world.create("d", named("order-1", ten_reais())).await.unwrap();
+    assert_eq!((original.status, id_of(&original)), (200, id_of(&answer)));
+    world.account.limits.payout = Money::from_centavos(500);
+    assert_eq!(world.create("e", reais(5)).await.unwrap().status, 201, "the limit itself is within it");
+}

@@ -1,0 +1,16 @@
+//! What payouts promise, over a store in memory and simulated acquirers: sent at most once, whatever crashes, is lost or lies.
+
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
+
+mod bank;
+mod callbacks;
+mod cover;
+mod crashes;
+mod external_ids;
+mod keys;
+mod outcomes;
+mod polling;
+mod races;
+mod reads;
+mod returns;
+mod world;

@@ -1,0 +1,192 @@
+//! What a creation leads to, for each answer of the acquirer.
+
+use cais_domain::event::EventType;
+use cais_domain::ids::PayoutId;
+use cais_domain::ledger::{Bucket, EntryKind, LedgerAccount};
+use cais_domain::payout::PayoutStatus;
+use cais_ports::UpstreamProgress;
+use cais_testkit::builders::{a_recipient, main_acquirer};
+use cais_use_cases::payouts::create::CreatePayoutError;
+use cais_use_cases::payouts::fetch::FetchPayoutError;
+
+use crate::bank::{Looking, Sending};
+use crate::world::{FEE, FUNDS, World, id_of, named, status_of, ten_reais};
+
+const HELD: (i64, i64) = (FUNDS - 1_000 - FEE, 1_000 + FEE);
+const GONE: (i64, i64) = (FUNDS - 1_000 - FEE, 0);
+
+/// The entries of the account about that payout: bucket, kind, centavos.
+fn entries(world: &World, id: PayoutId) -> Vec<(Bucket, EntryKind, i64)> {
+    let of_payout = world.store.entries().into_iter().filter(|entry| entry.resource == Some(id.to_string()));
+    let own = of_payout.filter_map(|entry| match entry.account {
+        LedgerAccount::Merchant(account, bucket) if account == world.account.id => {
+            Some((bucket, entry.kind, entry.amount.centavos()))
+        }
+        LedgerAccount::Merchant(..) | LedgerAccount::System(..) => None,
+    });
+    own.collect()
+}
+
+#[tokio::test]
+async fn what_is_taken_is_processing_and_its_recipient_known() {
+    let world = World::new().await;
+    let before = world.store.commits();
+    let answer = world.create("a", named("order-1", ten_reais())).await.unwrap();
+
+    assert_eq!((answer.status, answer.replay_of, status_of(&answer).as_str()), (201, None, "processing"));
+    assert_eq!(world.store.commits() - before, 2, "hold and outcome");
+    let payout = world.only_payout();
+    assert_eq!(payout.id, id_of(&answer));
+    assert_eq!(payout.recipient, a_recipient(), "the first look brings it");
+    assert!(payout.state.end_to_end_id().is_some() && payout.due_at.is_some());
+    let orders = world.bank.orders();
+    assert_eq!((orders.len(), &orders[0].id_envio), (1, &payout.id_envio()));
+    assert_eq!((world.money(), world.fees(), world.told()), (HELD, 0, vec![]));
+    assert_eq!(
+        entries(&world, payout.id),
+        [
+            (Bucket::Available, EntryKind::Payout, -1_000),
+            (Bucket::InTransit, EntryKind::Payout, 1_000),
+            (Bucket::Available, EntryKind::Fee, -FEE),
+            (Bucket::InTransit, EntryKind::Fee, FEE),
+        ]
+    );
+    world.check().await;
+}
+
+#[tokio::test]
+async fn the_first_look_may_tell_the_outcome_and_costs_nothing_when_it_fails() {
+    let world = World::new().await;
+    let bank = world.bank.clone();
+    world.bank.when(crate::bank::Moment::Replying, move || bank.complete());
+    let answer = world.create("a", ten_reais()).await.unwrap();
+    assert_eq!((answer.status, status_of(&answer).as_str()), (201, "completed"));
+    assert_eq!((world.money(), world.left(&main_acquirer()), world.fees()), (GONE, 1_000, FEE));
+
+    for looking in [Looking::Silent, Looking::Forgets] {
+        let world = World::new().await;
+        world.bank.set_looking(looking);
+        let answer = world.create("a", ten_reais()).await.unwrap();
+        assert_eq!((answer.status, status_of(&answer).as_str()), (201, "processing"), "{looking:?}");
+        assert_eq!((world.money(), world.bank.orders().len()), (HELD, 1));
+    }
+}
+
+#[tokio::test]
+async fn what_is_sent_at_once_is_completed() {
+    let world = World::new().await;
+    world.bank.set(Sending::Completes);
+    let answer = world.create("a", ten_reais()).await.unwrap();
+    assert_eq!((answer.status, status_of(&answer).as_str()), (201, "completed"));
+    let payout = world.only_payout();
+    assert_eq!((payout.recipient.clone(), payout.due_at), (a_recipient(), None));
+    assert_eq!((world.money(), world.fees(), world.left(&main_acquirer())), (GONE, FEE, 1_000));
+    assert_eq!(world.told(), [EventType::PayoutCompleted]);
+    assert_eq!(
+        entries(&world, payout.id)[4..],
+        [(Bucket::InTransit, EntryKind::Payout, -1_000), (Bucket::InTransit, EntryKind::Fee, -FEE)]
+    );
+    world.check().await;
+}
+
+#[tokio::test]
+async fn a_refusal_and_a_failure_at_once_are_failed_and_all_is_given_back() {
+    for (sending, reason) in [
+        (Sending::Refuses, "the key has no owner"),
+        (Sending::Fails, "the institution of the recipient did not take it"),
+    ] {
+        let world = World::new().await;
+        world.bank.set(sending);
+        let answer = world.create("a", named("order-1", ten_reais())).await.unwrap();
+        assert_eq!((answer.status, status_of(&answer).as_str()), (201, "failed"), "{sending:?}");
+        let payout = world.only_payout();
+        assert_eq!(payout.state.failure(), Some(reason));
+        assert_eq!((world.money(), world.fees(), world.left(&main_acquirer())), ((FUNDS, 0), 0, 0));
+        assert_eq!(world.told(), [EventType::PayoutFailed]);
+        assert_eq!(world.read_external("order-1").await.unwrap().id, payout.id, "it stays visible, and keeps its name");
+        assert_eq!(
+            entries(&world, payout.id)[4..],
+            [
+                (Bucket::InTransit, EntryKind::PayoutFailed, -1_000),
+                (Bucket::Available, EntryKind::PayoutFailed, 1_000),
+                (Bucket::InTransit, EntryKind::Fee, -FEE),
+                (Bucket::Available, EntryKind::Fee, FEE),
+            ]
+        );
+        assert_eq!((world.poll().await, world.bank.orders().len()), (0, 1), "nobody asks any more");
+        world.check().await;
+    }
+}
+
+#[tokio::test]
+async fn what_was_certainly_not_taken_leaves_nothing_behind() {
+    let world = World::new().await;
+    world.bank.set(Sending::Down);
+    let failed = world.create("a", named("order-1", ten_reais())).await;
+    assert_eq!(failed, Err(CreatePayoutError::AcquirerUnavailable));
+    let payout = world.only_payout();
+    assert_eq!(payout.state.status(), PayoutStatus::Abandoned);
+    assert_eq!(world.read(payout.id).await, Err(FetchPayoutError::NotFound));
+    assert_eq!(world.read_external("order-1").await, Err(FetchPayoutError::NotFound));
+    assert_eq!(world.second.orders().len(), 0, "a payout never moves on to another acquirer");
+    world.untouched().await;
+}
+
+#[tokio::test]
+async fn a_lost_reply_is_looked_for_and_stays_processing_until_upstream_tells() {
+    for (sending, looking, finds, known) in [
+        (Sending::LosesReplies, Looking::Tells, 1, true),
+        (Sending::LosesReplies, Looking::Silent, 1, false),
+        (Sending::LosesReplies, Looking::Forgets, 1, false),
+        (Sending::Silent, Looking::Tells, 1, false),
+    ] {
+        let world = World::new().await;
+        world.bank.set(sending);
+        world.bank.set_looking(looking);
+        let answer = world.create("a", ten_reais()).await.unwrap();
+        assert_eq!((answer.status, status_of(&answer).as_str()), (201, "processing"), "{sending:?} {looking:?}");
+        assert_eq!((world.bank.finds(), world.money()), (finds, HELD));
+        assert_eq!(world.only_payout().state.end_to_end_id().is_some(), known, "{sending:?} {looking:?}");
+        assert_eq!(world.second.orders().len(), 0);
+        world.check().await;
+    }
+}
+
+#[tokio::test]
+async fn what_is_not_what_was_ordered_is_no_answer() {
+    let world = World::new().await;
+    world.bank.set(Sending::Garbles);
+    let answer = world.create("a", ten_reais()).await.unwrap();
+    assert_eq!(status_of(&answer), "processing");
+    for _ in 0..5 {
+        world.clock.advance(crate::world::LONG);
+        assert_eq!(world.poll().await, 0);
+        world.read(id_of(&answer)).await.unwrap();
+    }
+    assert_eq!((world.money(), world.status()), (HELD, PayoutStatus::Processing), "nothing of it is believed");
+    assert_eq!(world.bank.orders().len(), 1, "and what is there is not sent again");
+    world.check().await;
+}
+
+#[tokio::test]
+async fn a_pix_that_arrived_without_a_name_is_not_known_to_have_arrived() {
+    let world = World::new().await;
+    world.processing().await;
+    let payout = world.only_payout();
+    world.bank.change(|payout| {
+        payout.end_to_end_id = None;
+        payout.progress = UpstreamProgress::Done { at: None };
+    });
+    world.clock.advance(std::time::Duration::from_secs(2));
+    assert_eq!(world.poll().await, 1, "it was named before");
+    assert_eq!(world.only_payout().state.end_to_end_id(), payout.state.end_to_end_id());
+
+    let world = World::new().await;
+    world.bank.set(Sending::Silent);
+    let id = id_of(&world.create("a", ten_reais()).await.unwrap());
+    world.bank.hold(world.payout(id).id_envio(), 1_000, UpstreamProgress::Done { at: None });
+    world.bank.change(|payout| payout.end_to_end_id = None);
+    world.clock.advance(std::time::Duration::from_secs(2));
+    assert_eq!((world.poll().await, world.status()), (0, PayoutStatus::Processing));
+    assert_eq!(world.only_payout().recipient, a_recipient());
+}

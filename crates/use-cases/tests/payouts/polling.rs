@@ -1,0 +1,239 @@
+//! Following what is processing: asked ever more slowly, sent again only when its acquirer never had it, ended once.
+
+use std::time::Duration;
+
+use cais_domain::event::EventType;
+use cais_domain::payout::PayoutStatus;
+use cais_testkit::builders::main_acquirer;
+
+use crate::bank::{Looking, Moment, Sending};
+use crate::world::{FEE, FUNDS, LONG, SlowStore, World, id_of, now, status_of, ten_reais};
+
+const HELD: (i64, i64) = (FUNDS - 1_000 - FEE, 1_000 + FEE);
+const MOMENT: Duration = Duration::from_secs(2);
+
+#[tokio::test]
+async fn upstream_tells_how_it_ended() {
+    let world = World::new().await;
+    world.completed().await;
+    assert_eq!((world.status(), world.told()), (PayoutStatus::Completed, vec![EventType::PayoutCompleted]));
+    assert_eq!((world.money().1, world.fees(), world.left(&main_acquirer())), (0, FEE, 1_000));
+    world.clock.advance(LONG);
+    assert_eq!(world.poll().await, 0, "what has ended is not asked for");
+    world.check().await;
+
+    let world = World::new().await;
+    world.processing().await;
+    world.bank.fail();
+    world.clock.advance(MOMENT);
+    assert_eq!(world.poll().await, 1);
+    assert_eq!(world.only_payout().state.failure(), Some("closed account"), "what stores refuse is left out");
+    assert_eq!((world.money(), world.told()), ((FUNDS, 0), vec![EventType::PayoutFailed]));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn it_is_asked_for_ever_more_slowly() {
+    let world = World::new().await;
+    world.processing().await;
+    let mut pauses = Vec::new();
+    for _ in 0..11 {
+        let due = world.only_payout().due_at.unwrap();
+        pauses.push(due.duration_since(cais_ports::Clock::now(&*world.clock)).as_secs());
+        let finds = world.bank.finds();
+        assert_eq!((world.poll().await, world.bank.finds()), (0, finds), "not before its time");
+        world.clock.set(due);
+        assert_eq!((world.poll().await, world.bank.finds()), (0, finds + 1));
+    }
+    assert_eq!(pauses, [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]);
+    assert_eq!((world.bank.orders().len(), world.money()), (1, HELD), "a timeout is never a failure");
+}
+
+#[tokio::test]
+async fn while_upstream_is_silent_nothing_changes() {
+    let world = World::new().await;
+    let payout = world.processing().await;
+    world.bank.set_looking(Looking::Silent);
+    for _ in 0..20 {
+        world.clock.advance(LONG);
+        assert_eq!(world.poll().await, 0);
+    }
+    assert_eq!((world.status(), world.money(), world.bank.orders().len()), (PayoutStatus::Processing, HELD, 1));
+    world.bank.set_looking(Looking::Tells);
+    world.bank.complete();
+    world.clock.advance(LONG);
+    assert_eq!((world.poll().await, world.payout(payout.id).state.status()), (1, PayoutStatus::Completed));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn what_the_acquirer_never_had_is_sent_again_by_the_same_name_after_a_minute() {
+    let world = World::new().await;
+    world.bank.set(Sending::Silent);
+    let answer = world.create("a", ten_reais()).await.unwrap();
+    assert_eq!(status_of(&answer), "processing");
+    world.bank.set(Sending::Takes);
+    for _ in 0..5 {
+        world.clock.advance(Duration::from_secs(11));
+        assert_eq!((world.poll().await, world.bank.orders().len()), (0, 1), "the first request may be on its way");
+    }
+    world.clock.advance(Duration::from_secs(30));
+    assert_eq!((world.poll().await, world.bank.orders().len()), (0, 2));
+    let orders = world.bank.orders();
+    assert_eq!(orders[0], orders[1]);
+    world.bank.complete();
+    world.clock.advance(LONG);
+    assert_eq!((world.poll().await, world.bank.sent(), world.left(&main_acquirer())), (1, 1, 1_000));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn a_request_that_arrives_after_it_was_sent_again_is_the_same_payout() {
+    let world = World::new().await;
+    world.bank.set(Sending::LosesReplies);
+    world.bank.set_looking(Looking::Forgets);
+    world.create("a", ten_reais()).await.unwrap();
+    for _ in 0..10 {
+        world.clock.advance(LONG);
+        assert_eq!(world.poll().await, 0);
+    }
+    assert_eq!((world.bank.orders().len(), world.bank.sent()), (11, 1), "an acquirer executes a name once");
+    world.bank.set_looking(Looking::Tells);
+    world.bank.complete();
+    world.clock.advance(LONG);
+    assert_eq!((world.poll().await, world.left(&main_acquirer()), world.fees()), (1, 1_000, FEE));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn a_refusal_of_what_the_acquirer_never_had_ends_it() {
+    let world = World::new().await;
+    world.bank.set(Sending::Silent);
+    world.create("a", ten_reais()).await.unwrap();
+    world.bank.set(Sending::Refuses);
+    world.clock.advance(LONG);
+    assert_eq!((world.poll().await, world.status()), (1, PayoutStatus::Failed));
+    assert_eq!((world.money(), world.told()), ((FUNDS, 0), vec![EventType::PayoutFailed]));
+    assert_eq!(world.only_payout().state.failure(), Some("the key has no owner"));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn a_refusal_of_what_the_acquirer_turns_out_to_have_is_none() {
+    let world = World::new().await;
+    world.bank.set(Sending::LosesReplies);
+    world.bank.set_looking(Looking::Forgets);
+    world.create("a", ten_reais()).await.unwrap();
+    world.bank.set(Sending::Refuses);
+    let bank = world.bank.clone();
+    world.bank.when(Moment::Replying, move || bank.set_looking(Looking::Tells));
+    world.clock.advance(LONG);
+    assert_eq!((world.poll().await, world.status(), world.money()), (0, PayoutStatus::Processing, HELD));
+
+    // Nor is one after which nobody answers.
+    let world = World::new().await;
+    world.bank.set(Sending::Silent);
+    world.create("a", ten_reais()).await.unwrap();
+    world.bank.set(Sending::Refuses);
+    let bank = world.bank.clone();
+    world.bank.when(Moment::Replying, move || bank.set_looking(Looking::Silent));
+    world.clock.advance(LONG);
+    assert_eq!((world.poll().await, world.status(), world.money()), (0, PayoutStatus::Processing, HELD));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn while_it_cannot_be_sent_again_it_stays_processing() {
+    for sending in [Sending::Down, Sending::Silent] {
+        let world = World::new().await;
+        world.bank.set(Sending::Silent);
+        world.create("a", ten_reais()).await.unwrap();
+        world.bank.set(sending);
+        for _ in 0..4 {
+            world.clock.advance(LONG);
+            assert_eq!(world.poll().await, 0);
+        }
+        assert_eq!((world.status(), world.money()), (PayoutStatus::Processing, HELD), "{sending:?}");
+        assert_eq!(world.bank.orders().len(), 5);
+        world.check().await;
+    }
+}
+
+#[tokio::test]
+async fn an_outcome_is_never_taken_back() {
+    // It arrived, and then upstream says that it failed.
+    let world = World::new().await;
+    let payout = world.completed().await;
+    let after = world.money();
+    world.bank.fail();
+    world.read(payout.id).await.unwrap();
+    world.call_back(&payout).await;
+    world.process().await;
+    assert_eq!((world.status(), world.money(), world.told().len()), (PayoutStatus::Completed, after, 1));
+    world.check().await;
+
+    // It failed, and then upstream says that it arrived.
+    let world = World::new().await;
+    let payout = world.processing().await;
+    world.bank.fail();
+    world.clock.advance(MOMENT);
+    world.poll().await;
+    world.bank.complete();
+    world.read(payout.id).await.unwrap();
+    world.call_back(&payout).await;
+    world.process().await;
+    assert_eq!((world.status(), world.money(), world.told().len()), (PayoutStatus::Failed, (FUNDS, 0), 1));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn two_nodes_end_it_once_and_send_it_again_once() {
+    let world = World::new().await;
+    world.processing().await;
+    world.bank.complete();
+    world.clock.advance(MOMENT);
+    // Both have read what upstream says before either writes it.
+    let other = world.clone();
+    world.bank.when(Moment::Told, move || {
+        now(other.poll());
+    });
+    world.poll().await;
+    assert_eq!(
+        (world.told(), world.left(&main_acquirer()), world.fees()),
+        (vec![EventType::PayoutCompleted], 1_000, FEE)
+    );
+    world.check().await;
+
+    let world = World::new().await;
+    world.bank.set(Sending::Silent);
+    let id = id_of(&world.create("a", ten_reais()).await.unwrap());
+    world.bank.set(Sending::Takes);
+    world.clock.advance(LONG);
+    let other = world.clone();
+    world.bank.when(Moment::Told, move || {
+        now(other.poll());
+    });
+    world.poll().await;
+    assert_eq!(world.bank.orders().len(), 2, "one of the two has sent it again");
+    assert_eq!(world.payout(id).state.status(), PayoutStatus::Processing);
+    world.check().await;
+}
+
+#[tokio::test]
+async fn a_node_that_slept_over_its_decision_sends_nothing() {
+    let world = World::new().await;
+    world.bank.set(Sending::Silent);
+    world.create("a", ten_reais()).await.unwrap();
+    world.bank.set(Sending::Takes);
+    world.clock.advance(LONG);
+    // The commit of the decision takes a minute to be answered.
+    let clock = world.clock.clone();
+    let slow = SlowStore::answering_after(&world, move || {
+        clock.advance(Duration::from_mins(1));
+    });
+    assert_eq!(world.over(slow).poll().await, 0);
+    assert_eq!(world.bank.orders().len(), 1);
+    world.clock.advance(LONG);
+    world.poll().await;
+    assert_eq!((world.bank.orders().len(), world.bank.sent()), (2, 1), "another one does it later");
+}

@@ -1,0 +1,230 @@
+//! What happens at the same time: callbacks before replies, readers beside pollers, holders that wake up late.
+
+use cais_domain::event::EventType;
+use cais_domain::payout::{Payout, PayoutStatus};
+use cais_ports::{ClaimChange, Clock as _, ReservationKey, Store as _, UpstreamProgress};
+use cais_testkit::Crash;
+use cais_testkit::builders::{main_acquirer, steps};
+use cais_use_cases::payouts::create::CreatePayoutError;
+
+use jiff::Timestamp;
+
+use crate::bank::{Moment, Sending};
+use crate::world::{FEE, FUNDS, LONG, PAST_LEASE, SlowStore, World, named, now, status_of, ten_reais};
+
+const HELD: (i64, i64) = (FUNDS - 1_000 - FEE, 1_000 + FEE);
+const GONE: (i64, i64) = (FUNDS - 1_000 - FEE, 0);
+
+/// Within the moment between what the acquirer does and its reply, its callback comes and is looked into.
+fn call_back_early(world: &World, outcome: impl FnOnce(&World) + Send + 'static) {
+    let within = world.clone();
+    world.bank.when(Moment::Replying, move || {
+        outcome(&within);
+        let payout = within.only_payout();
+        assert_eq!(payout.state.status(), PayoutStatus::Pending);
+        now(within.call_back(&payout));
+        now(within.process());
+    });
+}
+
+#[tokio::test]
+async fn a_callback_before_the_reply_counts_once() {
+    for sending in [Sending::Takes, Sending::LosesReplies] {
+        let world = World::new().await;
+        world.bank.set(sending);
+        call_back_early(&world, |world| world.bank.complete());
+        let answer = world.create("a", ten_reais()).await.unwrap();
+        assert_eq!((answer.status, status_of(&answer).as_str()), (201, "completed"), "{sending:?}");
+        assert_eq!((world.told(), world.money(), world.fees()), (vec![EventType::PayoutCompleted], GONE, FEE));
+        assert_eq!(world.left(&main_acquirer()), 1_000);
+        assert_eq!(world.create("a", ten_reais()).await.unwrap().body, answer.body);
+        world.check().await;
+
+        let world = World::new().await;
+        world.bank.set(sending);
+        call_back_early(&world, |world| world.bank.fail());
+        let answer = world.create("a", ten_reais()).await.unwrap();
+        assert_eq!((answer.status, status_of(&answer).as_str()), (201, "failed"), "{sending:?}");
+        assert_eq!((world.told(), world.money()), (vec![EventType::PayoutFailed], (FUNDS, 0)));
+        world.check().await;
+
+        let world = World::new().await;
+        world.bank.set(sending);
+        call_back_early(&world, |_| {});
+        let answer = world.create("a", ten_reais()).await.unwrap();
+        assert_eq!((answer.status, status_of(&answer).as_str(), world.money()), (201, "processing", HELD));
+        world.check().await;
+    }
+}
+
+#[tokio::test]
+async fn what_the_acquirer_shows_outweighs_that_it_did_not_take_it() {
+    for sending in [Sending::Down, Sending::Refuses] {
+        let world = World::new().await;
+        world.bank.set(sending);
+        call_back_early(&world, |world| {
+            world.bank.hold(world.only_payout().id_envio(), 1_000, UpstreamProgress::Processing);
+        });
+        let answer = world.create("a", named("order-1", ten_reais())).await.unwrap();
+        assert_eq!((answer.status, status_of(&answer).as_str()), (201, "processing"), "{sending:?}");
+        assert_eq!((world.money(), world.visible().await), (HELD, 1));
+        world.check().await;
+    }
+}
+
+#[tokio::test]
+async fn readers_pollers_and_callbacks_end_it_once() {
+    for failed in [false, true] {
+        let world = World::new().await;
+        let payout = world.processing().await;
+        if failed {
+            world.bank.fail();
+        } else {
+            world.bank.complete();
+        }
+        world.clock.advance(LONG);
+        world.call_back(&payout).await;
+        // Each has read what upstream says before any of them writes it.
+        let (poller, caller) = (world.clone(), world.clone());
+        world.bank.when(Moment::Told, move || {
+            now(poller.poll());
+        });
+        world.bank.when(Moment::Told, move || {
+            now(caller.process());
+        });
+        let read = world.read(payout.id).await.unwrap();
+        let (status, told) = if failed {
+            (PayoutStatus::Failed, EventType::PayoutFailed)
+        } else {
+            (PayoutStatus::Completed, EventType::PayoutCompleted)
+        };
+        assert_eq!((read.state.status(), world.told()), (status, vec![told]));
+        assert_eq!(world.money(), if failed { (FUNDS, 0) } else { GONE });
+        assert_eq!(world.bank.finds(), 4, "the first look and three more");
+        world.check().await;
+    }
+}
+
+#[tokio::test]
+async fn a_holder_whose_reply_comes_late_gets_the_answer_of_the_one_who_took_over() {
+    for sending in [Sending::Takes, Sending::Completes, Sending::Down, Sending::Refuses, Sending::Silent] {
+        let world = World::new().await;
+        world.bank.set(sending);
+        let within = world.clone();
+        world.bank.when(Moment::Replying, move || {
+            within.clock.advance(PAST_LEASE);
+            within.bank.set(Sending::Takes);
+            let answer = now(within.create("a", named("order-1", ten_reais()))).unwrap();
+            assert_eq!((answer.status, answer.replay_of), (201, None));
+        });
+        let late = world.create("a", named("order-1", ten_reais())).await.unwrap();
+        assert!(late.replay_of.is_some(), "{sending:?}: it was not the one who answered");
+        let again = world.create("a", named("order-1", ten_reais())).await.unwrap();
+        assert_eq!(again.body, late.body);
+        assert!(world.status() == PayoutStatus::Processing || sending == Sending::Completes);
+        assert_eq!((world.bank.sent(), world.visible().await, world.money().0), (1, 1, GONE.0), "{sending:?}");
+        assert_eq!(world.read_external("order-1").await.unwrap().id, world.only_payout().id);
+        world.check().await;
+    }
+}
+
+#[tokio::test]
+async fn a_holder_that_slept_before_it_sent_sends_nothing() {
+    // Somebody has finished it meanwhile, or nobody has.
+    for finished in [true, false] {
+        let world = World::new().await;
+        let within = world.clone();
+        let slow = SlowStore::answering_after(&world, move || {
+            within.clock.advance(PAST_LEASE);
+            if finished {
+                assert_eq!(now(within.resume()), 1);
+            }
+        });
+        let answer = world.over(slow).create("a", ten_reais()).await.unwrap();
+        assert_eq!((answer.status, status_of(&answer).as_str(), world.money()), (201, "processing", HELD));
+        assert_eq!((world.bank.orders().len(), answer.replay_of.is_some()), (usize::from(finished), finished));
+        world.clock.advance(LONG);
+        world.poll().await;
+        assert_eq!((world.bank.orders().len(), world.bank.sent()), (1, 1), "the poller has found that nobody had it");
+        world.check().await;
+    }
+}
+
+#[tokio::test]
+async fn what_is_given_up_while_it_is_taken_over_is_not_sent() {
+    for by_worker in [true, false] {
+        let world = World::new().await;
+        world.bank.set(Sending::Down);
+        world.store.crash_at(2, Crash::Before);
+        world.create("a", named("order-1", ten_reais())).await.unwrap_err();
+        world.clock.advance(PAST_LEASE);
+        // Between the reading of the one who takes over and its commit, the first holder wakes up and gives it up.
+        let within = world.clone();
+        let slow = SlowStore::judging_after(&world, move || give_up(&within, None));
+        let taker = world.over(slow);
+        if by_worker {
+            world.bank.set(Sending::Takes);
+            assert_eq!(taker.resume().await, 0);
+            assert_eq!(world.bank.sent(), 0, "its caller was told that nothing happened");
+        } else {
+            let again = taker.create("a", named("order-1", ten_reais())).await;
+            assert_eq!(again, Err(CreatePayoutError::AcquirerUnavailable));
+        }
+        world.untouched().await;
+        world.bank.set(Sending::Takes);
+        assert_eq!(world.create("a", named("order-1", ten_reais())).await.unwrap().status, 201);
+        assert_eq!((world.bank.sent(), world.money()), (1, HELD));
+        world.check().await;
+    }
+}
+
+#[tokio::test]
+async fn what_is_given_up_before_a_worker_reads_it_is_not_tried_anew() {
+    let world = World::new().await;
+    world.bank.set(Sending::Down);
+    world.store.crash_at(2, Crash::Before);
+    world.create("a", named("order-1", ten_reais())).await.unwrap_err();
+    world.clock.advance(PAST_LEASE);
+    // As the worker sees it that has listed the claim just before.
+    give_up(&world, Some(world.clock.now()));
+    world.bank.set(Sending::Takes);
+    assert_eq!((world.resume().await, world.bank.sent()), (0, 0), "its caller was told that nothing happened");
+    world.untouched().await;
+}
+
+/// What the first holder commits when the acquirer certainly did not take it.
+fn give_up(world: &World, due_at: Option<Timestamp>) {
+    let payout: Payout = world.only_payout();
+    let external_id = payout.terms.external_id.clone().unwrap();
+    let name = world.store.claims().remove(0).name;
+    let mut change = steps::abandon_payout(&payout, world.clock.now());
+    change.claim = Some(ClaimChange::Release { name, fence: 1, due_at });
+    change.unreserve = vec![ReservationKey::PayoutExternalId(payout.account, external_id)];
+    now(world.store.commit(change)).unwrap();
+}
+
+#[tokio::test]
+async fn of_many_who_take_over_one_does() {
+    for given_up in [true, false] {
+        let world = World::new().await;
+        if given_up {
+            world.bank.set(Sending::Down);
+            world.create("a", ten_reais()).await.unwrap_err();
+            world.bank.set(Sending::Takes);
+        } else {
+            world.store.crash_at(1, Crash::After);
+            world.create("a", ten_reais()).await.unwrap_err();
+            world.clock.advance(PAST_LEASE);
+        }
+        let before = world.bank.orders().len();
+        let crowd = world.crowded();
+        let answers = futures_util::future::join_all((0..16).map(|_| crowd.create("a", ten_reais()))).await;
+        let fresh = answers.iter().flatten().filter(|answer| answer.replay_of.is_none()).count();
+        assert_eq!(fresh, 1, "{answers:?}");
+        for error in answers.iter().filter_map(|answer| answer.as_ref().err()) {
+            assert!(matches!(error, CreatePayoutError::KeyInProgress { .. }), "{error:?}");
+        }
+        assert_eq!((world.bank.orders().len() - before, world.bank.sent(), world.money()), (1, 1, HELD));
+        world.check().await;
+    }
+}

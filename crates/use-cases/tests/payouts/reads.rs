@@ -1,0 +1,110 @@
+//! Reading payouts: refreshed from upstream when they may have moved, at most once per second.
+
+use std::time::Duration;
+
+use cais_domain::payout::PayoutStatus;
+use cais_ports::PageRequest;
+use cais_testkit::builders::fresh;
+use cais_use_cases::SyncGate;
+use cais_use_cases::payouts::PayoutName;
+use cais_use_cases::payouts::fetch::{FetchPayoutError, fetch};
+use cais_use_cases::payouts::list::{ListPayoutsError, list};
+
+use crate::bank::{Looking, Sending};
+use crate::world::{LONG, World, id_of, named, reais, ten_reais};
+
+#[tokio::test]
+async fn upstream_is_asked_once_per_second_and_payout() {
+    let world = World::new().await;
+    let payout = world.processing().await;
+    let gate = SyncGate::new();
+    let finds = world.bank.finds();
+    for _ in 0..5 {
+        let read = fetch(&world.ports, &gate, world.account.id, &PayoutName::Id(payout.id)).await.unwrap();
+        assert_eq!(read.state.status(), PayoutStatus::Processing);
+    }
+    assert_eq!(world.bank.finds() - finds, 1);
+    world.bank.complete();
+    world.clock.advance(Duration::from_secs(1));
+    let read = fetch(&world.ports, &gate, world.account.id, &PayoutName::Id(payout.id)).await.unwrap();
+    assert_eq!((read.state.status(), world.bank.finds() - finds), (PayoutStatus::Completed, 2));
+    assert_eq!(read, world.only_payout(), "as it is stored");
+}
+
+#[tokio::test]
+async fn what_has_ended_is_asked_for_only_while_it_may_come_straight_back() {
+    let world = World::new().await;
+    let payout = world.completed().await;
+    let finds = world.bank.finds();
+    world.read(payout.id).await.unwrap();
+    assert_eq!(world.bank.finds() - finds, 1);
+    world.clock.advance(Duration::from_hours(25));
+    world.read(payout.id).await.unwrap();
+    assert_eq!(world.bank.finds() - finds, 1);
+
+    let world = World::new().await;
+    world.bank.set(Sending::Refuses);
+    let failed = id_of(&world.create("a", ten_reais()).await.unwrap());
+    world.read(failed).await.unwrap();
+    assert_eq!(world.bank.finds(), 0);
+}
+
+#[tokio::test]
+async fn when_upstream_does_not_answer_the_stored_state_is_shown() {
+    let world = World::new().await;
+    let payout = world.processing().await;
+    for looking in [Looking::Silent, Looking::Forgets] {
+        world.bank.set_looking(looking);
+        assert_eq!(world.read(payout.id).await.as_ref(), Ok(&payout), "{looking:?}");
+    }
+    world.store.set_unreachable(true);
+    let read = world.read(payout.id).await;
+    assert!(matches!(read, Err(FetchPayoutError::Unavailable { retry_after_s: 1.. })), "{read:?}");
+}
+
+#[tokio::test]
+async fn accounts_see_their_own() {
+    let world = World::new().await;
+    let payout = world.processing().await;
+    let foreign = fetch(&world.ports, &SyncGate::new(), fresh(), &PayoutName::Id(payout.id)).await;
+    assert_eq!(foreign, Err(FetchPayoutError::NotFound));
+    let page = PageRequest { limit: 1, starting_after: Some(payout.id) };
+    assert_eq!(list(&world.ports, fresh(), page).await, Err(ListPayoutsError::UnknownCursor));
+    assert_eq!(world.read(fresh()).await, Err(FetchPayoutError::NotFound));
+}
+
+#[tokio::test]
+async fn pages_follow_each_other_while_new_payouts_come() {
+    let world = World::new().await;
+    world.fund(1_000_000).await;
+    let mut made = Vec::new();
+    for number in 0..5 {
+        made.push(id_of(&world.create(&number.to_string(), reais(1)).await.unwrap()));
+    }
+    let (mut seen, mut starting_after) = (Vec::new(), None);
+    for number in 5..10 {
+        let page = list(&world.ports, world.account.id, PageRequest { limit: 2, starting_after }).await.unwrap();
+        seen.extend(page.rows.iter().map(|payout| payout.id));
+        world.create(&number.to_string(), reais(1)).await.unwrap();
+        starting_after = seen.last().copied();
+        if !page.has_more {
+            break;
+        }
+    }
+    made.reverse();
+    assert_eq!(seen, made, "newest first, none twice, none of those that came later");
+}
+
+#[tokio::test]
+async fn what_is_not_finished_is_in_no_list_and_no_cursor() {
+    let world = World::new().await;
+    world.bank.set(Sending::Down);
+    world.create("a", named("order-1", ten_reais())).await.unwrap_err();
+    let given_up = world.only_payout().id;
+    world.store.crash_at(2, cais_testkit::Crash::Before);
+    world.create("b", ten_reais()).await.unwrap_err();
+    world.clock.advance(LONG);
+    assert_eq!((world.store.payouts().len(), world.visible().await), (2, 0));
+    let page = PageRequest { limit: 1, starting_after: Some(given_up) };
+    assert_eq!(list(&world.ports, world.account.id, page).await, Err(ListPayoutsError::UnknownCursor));
+}

@@ -1,0 +1,157 @@
+//! What comes back of a payout: each part is credited once, the fee stays, and all of it together is a reversal.
+
+use std::time::Duration;
+
+use cais_domain::event::EventType;
+use cais_domain::money::Money;
+use cais_domain::payout::PayoutStatus;
+use cais_testkit::Crash;
+use cais_testkit::builders::main_acquirer;
+
+use crate::bank::{Looking, Moment, Sending};
+use crate::world::{FEE, FUNDS, LONG, PAST_LEASE, World, id_of, now, reais, status_of, ten_reais};
+
+const REVERSED: [EventType; 2] = [EventType::PayoutCompleted, EventType::PayoutReversed];
+
+#[tokio::test]
+async fn all_of_it_comes_back_but_the_fee() {
+    let world = World::new().await;
+    let payout = world.completed().await;
+    world.bank.give_back(1_000);
+    for _ in 0..3 {
+        let read = world.read(payout.id).await.unwrap();
+        assert_eq!(read.state.status(), PayoutStatus::Reversed);
+        world.call_back(&payout).await;
+        world.process().await;
+    }
+    assert_eq!((world.money(), world.fees(), world.left(&main_acquirer())), ((FUNDS - FEE, 0), FEE, 0));
+    assert_eq!((world.told(), world.only_payout().returned), (REVERSED.to_vec(), Money::from_centavos(1_000)));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn parts_add_up_to_a_reversal() {
+    let world = World::new().await;
+    let payout = world.completed().await;
+    world.bank.give_back(300);
+    assert_eq!(world.read(payout.id).await.unwrap().state.status(), PayoutStatus::Completed);
+    assert_eq!(world.money().0, FUNDS - 1_000 - FEE + 300);
+    world.bank.give_back(300);
+    world.bank.give_back(400);
+    assert_eq!(world.read(payout.id).await.unwrap().state.status(), PayoutStatus::Reversed);
+    assert_eq!((world.money(), world.told()), ((FUNDS - FEE, 0), REVERSED.to_vec()));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn more_than_was_sent_is_told_to_an_operator_and_not_credited() {
+    let world = World::new().await;
+    let payout = world.completed().await;
+    world.bank.give_back(600);
+    world.bank.give_back(600);
+    world.bank.give_back(0);
+    for _ in 0..2 {
+        assert_eq!(world.read(payout.id).await.unwrap().returned, Money::from_centavos(600));
+    }
+    assert_eq!(world.money().0, FUNDS - 1_000 - FEE + 600);
+    world.check().await;
+}
+
+#[tokio::test]
+async fn one_return_is_credited_to_one_payout() {
+    let world = World::new().await;
+    let first = world.completed().await;
+    let return_id = world.bank.give_back(100);
+    world.read(first.id).await.unwrap();
+    world.bank.set_resting(true);
+    let second = id_of(&world.create("b", reais(5)).await.unwrap());
+    world.second.complete();
+    world.second.give_back(100);
+    world.second.change(|payout| payout.returned[0].return_id = return_id);
+    assert_eq!(world.read(second).await.unwrap().returned, Money::ZERO);
+    assert_eq!(world.payout(second).state.status(), PayoutStatus::Completed);
+    assert_eq!(world.payout(first.id).returned, Money::from_centavos(100));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn a_return_before_the_completion_was_seen_completes_it_first() {
+    for completed in [true, false] {
+        let world = World::new().await;
+        world.processing().await;
+        if completed {
+            world.bank.complete();
+        }
+        world.bank.give_back(1_000);
+        world.clock.advance(Duration::from_secs(2));
+        assert_eq!(world.poll().await, 1, "{completed}");
+        assert_eq!((world.status(), world.told()), (PayoutStatus::Reversed, REVERSED.to_vec()));
+        assert_eq!((world.money(), world.fees()), ((FUNDS - FEE, 0), FEE));
+        world.check().await;
+    }
+}
+
+#[tokio::test]
+async fn a_return_before_the_creation_was_answered_is_credited_and_the_answer_stays() {
+    let world = World::new().await;
+    world.bank.set(Sending::LosesReplies);
+    world.bank.set_looking(Looking::Silent);
+    world.store.crash_at(2, Crash::Before);
+    world.create("a", ten_reais()).await.unwrap_err();
+    world.bank.set_looking(Looking::Tells);
+    world.bank.complete();
+    world.bank.give_back(1_000);
+    world.clock.advance(PAST_LEASE);
+    let answer = world.create("a", ten_reais()).await.unwrap();
+    assert_eq!((answer.status, status_of(&answer).as_str()), (201, "completed"));
+    assert_eq!((world.status(), world.told()), (PayoutStatus::Reversed, REVERSED.to_vec()));
+    assert_eq!(world.create("a", ten_reais()).await.unwrap().body, answer.body);
+    assert_eq!(world.money(), (FUNDS - FEE, 0));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn readers_and_callbacks_credit_it_once_wherever_they_are_interrupted() {
+    let world = World::new().await;
+    let payout = world.completed().await;
+    world.bank.give_back(400);
+    world.bank.give_back(600);
+    world.call_back(&payout).await;
+    let other = world.clone();
+    world.bank.when(Moment::Told, move || {
+        now(other.process());
+    });
+    world.read(payout.id).await.unwrap();
+    assert_eq!(
+        (world.status(), world.told(), world.money()),
+        (PayoutStatus::Reversed, REVERSED.to_vec(), (FUNDS - FEE, 0))
+    );
+    world.check().await;
+
+    for (nth, crash) in [(1, Crash::Before), (1, Crash::After), (2, Crash::Before), (2, Crash::After)] {
+        let world = World::new().await;
+        let payout = world.completed().await;
+        world.bank.give_back(400);
+        world.bank.give_back(600);
+        world.store.crash_at(nth, crash);
+        world.read(payout.id).await.unwrap();
+        world.clock.advance(LONG);
+        world.read(payout.id).await.unwrap();
+        assert_eq!((world.told(), world.money()), (REVERSED.to_vec(), (FUNDS - FEE, 0)), "{nth} {crash:?}");
+        world.check().await;
+    }
+}
+
+#[tokio::test]
+async fn what_comes_back_of_what_failed_is_told_to_an_operator() {
+    let world = World::new().await;
+    let payout = world.processing().await;
+    world.bank.fail();
+    world.bank.give_back(1_000);
+    world.clock.advance(Duration::from_secs(2));
+    assert_eq!(world.poll().await, 1);
+    world.call_back(&payout).await;
+    world.process().await;
+    assert_eq!((world.status(), world.money()), (PayoutStatus::Failed, (FUNDS, 0)), "given back once, with the fee");
+    world.check().await;
+}

@@ -1,0 +1,344 @@
+//! One account with money over an empty store, with simulated acquirers and a clock that stands still.
+
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use cais_domain::account::Account;
+use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::charge::ChargeTerms;
+use cais_domain::event::EventType;
+use cais_domain::external_id::ExternalId;
+use cais_domain::fee::{FeeRule, Operation};
+use cais_domain::idempotency_key::IdempotencyKey;
+use cais_domain::ids::PayoutId;
+use cais_domain::ledger::{Bucket, LedgerAccount, SystemAccount};
+use cais_domain::money::Money;
+use cais_domain::payout::{Payout, PayoutStatus};
+use cais_domain::pix_key::PixKey;
+use cais_domain::rate::Percentage;
+use cais_ports::{
+    ChangeSet, Clock as _, CommitError, Committed, Fingerprint, Maintenance as _, NoticeState, PageRequest, Store,
+};
+use cais_testkit::builders::{a_payment, an_account, fresh, main_acquirer, pending_charge, steps, terms};
+use cais_testkit::{ManualClock, MemoryStore, PlainMac, SequentialIds, TextRepresentation};
+use cais_use_cases::notices::{process, receive};
+use cais_use_cases::payouts::create::{CreatePayout, CreatePayoutError, NewPayout, create};
+use cais_use_cases::payouts::fetch::{FetchPayoutError, fetch};
+use cais_use_cases::payouts::list::list;
+use cais_use_cases::payouts::{PayoutName, poll};
+use cais_use_cases::{Answer, Ports, SyncGate, resume};
+use futures_util::FutureExt as _;
+
+use crate::bank::{Bank, acquirers};
+
+/// The lease of a creation, and a moment more.
+pub const PAST_LEASE: Duration = Duration::from_secs(31);
+/// Longer than every pause of a worker.
+pub const LONG: Duration = Duration::from_mins(6);
+/// What the account has at first, in centavos: enough for one payout of R$ 10.00 and its fee, and R$ 9.50 more.
+pub const FUNDS: i64 = 2_000;
+/// The fee of every payout, in centavos.
+pub const FEE: i64 = 50;
+
+/// Everything that a test works with. Cloning shares it.
+#[derive(Clone)]
+pub struct World {
+    pub ports: Ports,
+    pub store: Arc<MemoryStore>,
+    pub clock: Arc<ManualClock>,
+    pub bank: Bank,
+    /// Asked while the first one is left alone.
+    pub second: Bank,
+    pub account: Account,
+}
+
+impl World {
+    /// An approved account with [`FUNDS`] and a fee of [`FEE`].
+    pub async fn new() -> Self {
+        let fee = FeeRule::try_new(Money::from_centavos(FEE), Percentage::zero(), None, None).unwrap();
+        let account = an_account();
+        let fees = account.fees.clone().with(Operation::PixOut, fee);
+        let world = Self::with(Account { fees, ..account }).await;
+        world.fund(FUNDS).await;
+        world
+    }
+
+    async fn with(account: Account) -> Self {
+        let clock = Arc::new(ManualClock::default());
+        let bank = Bank::new(main_acquirer().as_str(), Arc::clone(&clock));
+        let second = Bank::new("second", Arc::clone(&clock));
+        let store = Arc::new(MemoryStore::default());
+        let ports = Ports {
+            store: store.clone(),
+            queries: store.clone(),
+            maintenance: store.clone(),
+            acquirers: Arc::new(acquirers(&[bank.clone(), second.clone()])),
+            clock: clock.clone(),
+            ids: Arc::new(SequentialIds::default()),
+            mac: Arc::new(PlainMac::default()),
+            representation: Arc::new(TextRepresentation),
+        };
+        store.commit(steps::open_account(&account)).await.unwrap();
+        Self { ports, store, clock, bank, second, account }
+    }
+
+    /// A payer pays so many centavos.
+    pub async fn fund(&self, centavos: i64) {
+        let mut charge = pending_charge(self.account.id);
+        charge.terms = ChargeTerms { amount: Money::from_centavos(centavos), fee: Money::ZERO, ..terms() };
+        self.store.commit(steps::open_charge(&charge)).await.unwrap();
+        charge.version = 1;
+        let paid = steps::confirm_payment(&charge, a_payment(centavos), self.clock.now());
+        self.store.commit(paid).await.unwrap();
+    }
+
+    /// A POST with that key.
+    pub async fn create(&self, key: &str, terms: NewPayout) -> Result<Answer, CreatePayoutError> {
+        create(&self.ports, self.command(key, terms)).await
+    }
+
+    pub fn command(&self, key: &str, terms: NewPayout) -> CreatePayout {
+        CreatePayout {
+            account: self.account.clone(),
+            request: fresh(),
+            key: IdempotencyKey::parse(&format!("test-key-{key}")).unwrap(),
+            fingerprint: fingerprint(&terms),
+            terms,
+        }
+    }
+
+    /// A payout of R$ 10.00 whose outcome is open.
+    pub async fn processing(&self) -> Payout {
+        let answer = self.create("processing", ten_reais()).await.unwrap();
+        assert_eq!(status_of(&answer), "processing");
+        self.payout(id_of(&answer))
+    }
+
+    /// A payout of R$ 10.00 that has arrived.
+    pub async fn completed(&self) -> Payout {
+        self.processing().await;
+        self.bank.complete();
+        self.clock.advance(Duration::from_secs(2));
+        assert_eq!(self.poll().await, 1);
+        self.only_payout()
+    }
+
+    /// The payout as it is stored, visible or not.
+    pub fn payout(&self, id: PayoutId) -> Payout {
+        self.store.payouts().into_iter().find(|payout| payout.id == id).unwrap()
+    }
+
+    /// The only payout there is.
+    pub fn only_payout(&self) -> Payout {
+        let payouts = self.store.payouts();
+        assert_eq!(payouts.len(), 1, "{payouts:?}");
+        payouts[0].clone()
+    }
+
+    /// The status of the only payout there is.
+    pub fn status(&self) -> PayoutStatus {
+        self.only_payout().state.status()
+    }
+
+    /// A GET that nobody made in the second before.
+    pub async fn read(&self, id: PayoutId) -> Result<Payout, FetchPayoutError> {
+        fetch(&self.ports, &SyncGate::new(), self.account.id, &PayoutName::Id(id)).await
+    }
+
+    /// A GET by external id.
+    pub async fn read_external(&self, external: &str) -> Result<Payout, FetchPayoutError> {
+        let name = PayoutName::External(ExternalId::parse(external).unwrap());
+        fetch(&self.ports, &SyncGate::new(), self.account.id, &name).await
+    }
+
+    /// How many payouts the account sees.
+    pub async fn visible(&self) -> usize {
+        let page = PageRequest { limit: 200, starting_after: None };
+        list(&self.ports, self.account.id, page).await.unwrap().rows.len()
+    }
+
+    /// A pass of the poller; how many payouts ended in it.
+    pub async fn poll(&self) -> usize {
+        poll::run_once(&self.ports).await.unwrap().done
+    }
+
+    /// A pass over what calls left half done; how much was finished.
+    pub async fn resume(&self) -> usize {
+        resume::run_once(&self.ports).await.unwrap().done
+    }
+
+    /// A callback that names the payout, not looked into yet.
+    pub async fn call_back(&self, payout: &Payout) {
+        let body = payout.id_envio().as_str().as_bytes().to_vec();
+        receive(&self.ports, &main_acquirer(), body).await.unwrap();
+    }
+
+    /// A pass over the callbacks; how many are done with.
+    pub async fn process(&self) -> usize {
+        process::run_once(&self.ports).await.unwrap().done
+    }
+
+    pub fn notices(&self) -> Vec<NoticeState> {
+        self.store.notices().iter().map(|notice| notice.state).collect()
+    }
+
+    /// The same world, in which callers come between each other's steps.
+    pub fn crowded(&self) -> Self {
+        self.over(Arc::new(FairStore(self.store.clone())))
+    }
+
+    /// The same world over another store.
+    pub fn over(&self, store: Arc<dyn Store>) -> Self {
+        Self { ports: Ports { store, ..self.ports.clone() }, ..self.clone() }
+    }
+
+    fn balance(&self, account: &LedgerAccount) -> i64 {
+        self.store.balance(account).centavos()
+    }
+
+    /// What the account may use, and what is on its way out, in centavos.
+    pub fn money(&self) -> (i64, i64) {
+        let bucket = |bucket| self.balance(&LedgerAccount::Merchant(self.account.id, bucket));
+        (bucket(Bucket::Available), bucket(Bucket::InTransit))
+    }
+
+    /// What the service earned, in centavos.
+    pub fn fees(&self) -> i64 {
+        self.balance(&LedgerAccount::system(SystemAccount::Fees, self.account.id))
+    }
+
+    /// What left the house through that acquirer since the beginning, in centavos.
+    pub fn left(&self, acquirer: &AcquirerName) -> i64 {
+        let settlement = SystemAccount::Settlement(acquirer.clone());
+        self.balance(&LedgerAccount::system(settlement, self.account.id))
+            + if *acquirer == main_acquirer() { FUNDS } else { 0 }
+    }
+
+    /// What consumers were told of payouts, in order.
+    pub fn told(&self) -> Vec<EventType> {
+        let events = self.store.events(self.account.id);
+        events.iter().map(|stored| stored.event.kind).filter(|kind| *kind != EventType::ChargePaid).collect()
+    }
+
+    /// Nothing was lost, done twice or credited wrongly: what the account has less is what left, and no more than that left.
+    pub async fn check(&self) {
+        let report = self.store.verify_ledger().await.unwrap();
+        assert_eq!(report.differences, [], "the ledger adds up");
+        let names = self.bank.orders().into_iter().map(|order| order.id_envio);
+        let known: Vec<_> = self.store.payouts().iter().map(Payout::id_envio).collect();
+        assert!(names.into_iter().all(|name| known.contains(&name)), "only our names are sent");
+    }
+
+    /// All of the money is there, and nothing was ever seen to happen.
+    pub async fn untouched(&self) {
+        assert_eq!((self.money(), self.fees(), self.told()), ((FUNDS, 0), 0, vec![]));
+        assert_eq!(self.visible().await, 0);
+        self.check().await;
+    }
+}
+
+/// A store beside whose next commit something else happens.
+pub struct SlowStore {
+    behind: Arc<MemoryStore>,
+    before: Mutex<Option<Hook>>,
+    after: Mutex<Option<Hook>>,
+}
+
+type Hook = Box<dyn FnOnce() + Send>;
+
+impl SlowStore {
+    /// Its next commit is true at once and answered after `hook`.
+    pub fn answering_after(world: &World, hook: impl FnOnce() + Send + 'static) -> Arc<Self> {
+        Arc::new(Self {
+            behind: world.store.clone(),
+            before: Mutex::new(None),
+            after: Mutex::new(Some(Box::new(hook))),
+        })
+    }
+
+    /// Its next commit is judged after `hook`.
+    pub fn judging_after(world: &World, hook: impl FnOnce() + Send + 'static) -> Arc<Self> {
+        Arc::new(Self {
+            behind: world.store.clone(),
+            before: Mutex::new(Some(Box::new(hook))),
+            after: Mutex::new(None),
+        })
+    }
+}
+
+#[async_trait]
+impl Store for SlowStore {
+    async fn commit(&self, change: ChangeSet) -> Result<Committed, CommitError> {
+        let before = self.before.lock().unwrap().take();
+        if let Some(hook) = before {
+            hook();
+        }
+        let committed = self.behind.commit(change).await;
+        let after = self.after.lock().unwrap().take();
+        if let Some(hook) = after {
+            hook();
+        }
+        committed
+    }
+}
+
+/// A store at which everybody gets a turn before and after each commit.
+pub struct FairStore(Arc<MemoryStore>);
+
+#[async_trait]
+impl Store for FairStore {
+    async fn commit(&self, change: ChangeSet) -> Result<Committed, CommitError> {
+        tokio::task::yield_now().await;
+        let committed = self.0.commit(change).await;
+        tokio::task::yield_now().await;
+        committed
+    }
+}
+
+/// The outcome of what waits for nothing, in the midst of something else.
+pub fn now<T>(future: impl Future<Output = T>) -> T {
+    future.now_or_never().unwrap()
+}
+
+/// R$ 10.00 to an e-mail, and nothing that can be left out.
+pub fn ten_reais() -> NewPayout {
+    reais(10)
+}
+
+pub fn reais(reais: i64) -> NewPayout {
+    NewPayout {
+        amount: Money::from_centavos(reais * 100),
+        pix_key: PixKey::parse("ana@bank.example").unwrap(),
+        recipient_document: None,
+        description: None,
+        external_id: None,
+    }
+}
+
+pub fn named(external: &str, terms: NewPayout) -> NewPayout {
+    NewPayout { external_id: Some(ExternalId::parse(external).unwrap()), ..terms }
+}
+
+/// The payout that an answer shows.
+pub fn id_of(answer: &Answer) -> PayoutId {
+    PayoutId::parse(body(answer)["id"].as_str().unwrap()).unwrap()
+}
+
+/// The status that an answer shows.
+pub fn status_of(answer: &Answer) -> String {
+    body(answer)["status"].as_str().unwrap().to_owned()
+}
+
+pub fn body(answer: &Answer) -> serde_json::Value {
+    serde_json::from_slice(&answer.body).unwrap()
+}
+
+fn fingerprint(terms: &NewPayout) -> Fingerprint {
+    let mut hasher = DefaultHasher::new();
+    format!("{terms:?}").hash(&mut hasher);
+    let mut bytes = [0; 32];
+    bytes[..8].copy_from_slice(&hasher.finish().to_be_bytes());
+    Fingerprint(bytes)
+}

@@ -1,0 +1,15 @@
+-- Received money that its account may not use yet: what one Pix brought, and from when on it may be used.
+CREATE TABLE releases (
+    account_id TEXT NOT NULL,
+    end_to_end_id TEXT NOT NULL,
+    charge_id TEXT NOT NULL,
+    amount INTEGER NOT NULL CHECK (amount > 0),
+    due_at INTEGER NOT NULL,
+    released_at INTEGER,
+    version INTEGER NOT NULL CHECK (version >= 1),
+    PRIMARY KEY (account_id, end_to_end_id),
+    CHECK (released_at >= due_at)
+) STRICT;
+
+-- What was not released yet.
+CREATE INDEX releases_due ON releases (due_at) WHERE released_at IS NULL;
