@@ -1,6 +1,5 @@
 //! How resources look on the wire: JSON with exactly the fields of the contract, in its order.
 
-mod mask;
 mod qr;
 
 use std::fmt::Display;
