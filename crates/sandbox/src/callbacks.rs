@@ -1,4 +1,4 @@
-//! Tells webhooks about Pix that arrived and returns that became final, again and again until a 2xx.
+//! Tells webhooks what became of Pix that arrived or were sent, and of their returns, again and again until a 2xx.
 
 use std::{cmp::Reverse, collections::BinaryHeap, error::Error, sync::Arc, time::Duration};
 
@@ -10,6 +10,8 @@ use tokio::{
 };
 
 use crate::{
+    faults::FaultMode,
+    gn::views::{self as sent_views, SentNotice},
     pix::views::{self, PixView},
     psp::Psp,
     state::change::Change,
@@ -29,7 +31,14 @@ type Due = Reverse<(Instant, u64, u32)>;
 
 #[derive(Serialize)]
 struct Body<'a> {
-    pix: [PixView<'a>; 1],
+    pix: [Told<'a>; 1],
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Told<'a> {
+    Received(PixView<'a>),
+    Sent(SentNotice<'a>),
 }
 
 /// A client that follows no redirects, uses no proxy, and gives up after [`TIMEOUT`].
@@ -76,7 +85,16 @@ async fn attempt(psp: Arc<Psp>, client: Client, number: u64) -> bool {
     let Some((url, body)) = render(&psp, number) else {
         return false;
     };
-    let sent = client.post(&*url).header(header::CONTENT_TYPE, "application/json").body(body).send().await;
+    let is_taken = post(&client, &url, body.clone(), number).await;
+    if is_taken && psp.faults.current().mode == FaultMode::DoubleCallback {
+        // What becomes of the second one is nobody's concern: the first was taken.
+        post(&client, &url, body, number).await;
+    }
+    is_taken
+}
+
+async fn post(client: &Client, url: &str, body: Vec<u8>, number: u64) -> bool {
+    let sent = client.post(url).header(header::CONTENT_TYPE, "application/json").body(body).send().await;
     match sent.as_ref().map(reqwest::Response::status) {
         Ok(status) => {
             tracing::debug!(number, status = status.as_u16(), "callback answered");
@@ -95,9 +113,14 @@ fn render(psp: &Psp, number: u64) -> Option<(String, Vec<u8>)> {
     let store = psp.read();
     let books = store.books();
     let notification = books.owed_notifications().get(&number)?;
-    let payment = books.find_payment(&notification.end_to_end_id)?;
-    let cob = books.find_cob(&payment.txid).map(|(_, cob)| cob);
-    let body = serde_json::to_vec(&Body { pix: [views::received(psp, payment, cob)] }).ok()?;
+    let told = if let Some(payment) = books.find_payment(&notification.end_to_end_id) {
+        let cob = books.find_cob(&payment.txid).map(|(_, cob)| cob);
+        Told::Received(views::received(psp, payment, cob))
+    } else {
+        let sent = books.sends().find_by_end_to_end_id(&notification.end_to_end_id)?;
+        Told::Sent(sent_views::notice(sent, &psp.identity.pix_key))
+    };
+    let body = serde_json::to_vec(&Body { pix: [told] }).ok()?;
     Some((format!("{}/pix", notification.url.trim_end_matches('/')), body))
 }
 

@@ -7,6 +7,14 @@ use std::{
     time::Duration,
 };
 
+use cais_domain::money::Money;
+
+/// How long a send stays `EM_PROCESSAMENTO` unless told otherwise: it is seen on its way, and nobody waits for it.
+const PAYOUT_SETTLES_AFTER: Duration = Duration::from_millis(200);
+
+/// R$ 1,000,000,000.00: more than any test or demonstration sends.
+const OPENING_BALANCE: Money = Money::from_centavos(100_000_000_000);
+
 /// How to start a [`Sandbox`](crate::Sandbox); the default is an ephemeral loopback port, memory only.
 #[derive(Clone, Debug)]
 pub struct SandboxConfig {
@@ -18,6 +26,10 @@ pub struct SandboxConfig {
     pub workers: usize,
     /// Wait before the second attempt of a callback; it doubles with each further one.
     pub callback_retry_base: Duration,
+    /// How long a send stays `EM_PROCESSAMENTO`, by the simulator's clock; zero makes it final before anybody looks.
+    pub payout_settles_after: Duration,
+    /// The account's balance when there is no state file yet, or one that is older than balances.
+    pub opening_balance: Money,
     /// Merchant name in the BR Codes, at most 25 characters.
     pub merchant_name: String,
     /// Merchant city in the BR Codes, at most 15 characters.
@@ -31,6 +43,8 @@ impl Default for SandboxConfig {
             state_file: None,
             workers: 1,
             callback_retry_base: Duration::from_secs(1),
+            payout_settles_after: PAYOUT_SETTLES_AFTER,
+            opening_balance: OPENING_BALANCE,
             merchant_name: "CAIS SANDBOX".to_owned(),
             merchant_city: "SAO PAULO".to_owned(),
         }

@@ -5,6 +5,9 @@ use ring::rand::{SecureRandom, SystemRandom};
 /// ISPB of the simulated institution; no participant of Pix has it.
 pub const ISPB: &str = "99999008";
 
+/// ISPB of the simulated institution of everybody else.
+pub const OTHER_ISPB: &str = "99999009";
+
 /// Characters that an institution chooses at the end of an end-to-end id.
 const TAIL_LENGTH: usize = 11;
 

@@ -7,7 +7,7 @@ use std::{
 };
 
 use actix_web::{
-    HttpResponse, ResponseError,
+    HttpRequest, HttpResponse, ResponseError,
     body::{BoxBody, MessageBody},
     dev::{ServiceRequest, ServiceResponse},
     http::Method,
@@ -17,11 +17,12 @@ use actix_web::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    gn::{self, refusal::Refusal},
     pix::problem::{Kind, Problem},
     psp::Psp,
 };
 
-/// How long `slow` waits unless told otherwise.
+/// How long `slow` and `late_reply` wait unless told otherwise.
 pub const DEFAULT_LATENCY: Duration = Duration::from_secs(5);
 
 /// Longest wait that may be asked for: beyond a minute every client has long given up.
@@ -46,8 +47,12 @@ pub enum FaultMode {
     Slow,
     /// The work is done, then the connection is closed without an answer.
     DropReply,
-    /// 500 `ErroInternoDoServidor`; no work is done.
+    /// 500, in the form of the API that was called; no work is done.
     Error,
+    /// The work is done at once and the answer waits, so that a callback may be there before it.
+    LateReply,
+    /// Requests are served as usual, but every callback that was taken is sent once more.
+    DoubleCallback,
 }
 
 /// A mode with its parameter.
@@ -55,7 +60,7 @@ pub enum FaultMode {
 pub struct Fault {
     /// What goes wrong.
     pub mode: FaultMode,
-    /// How long `slow` waits, at most [`MAX_LATENCY`]; the other modes ignore it.
+    /// How long `slow` and `late_reply` wait, at most [`MAX_LATENCY`]; the other modes ignore it.
     pub latency: Duration,
 }
 
@@ -101,41 +106,48 @@ pub async fn inject(
 ) -> Result<ServiceResponse<BoxBody>, actix_web::Error> {
     let fault = request.app_data::<web::Data<Arc<Psp>>>().map_or_else(Fault::default, |psp| psp.faults.current());
     let mode = if request.path().starts_with(CONTROL) { FaultMode::Ok } else { fault.mode };
+    // What was done is lost or late; what was only asked is answered, so that the asker can find out.
+    let only_asks = request.method() == Method::GET || request.path() == TOKEN;
     match mode {
-        FaultMode::Ok => {}
+        FaultMode::Ok | FaultMode::DoubleCallback => {}
         FaultMode::Slow => tokio::time::sleep(fault.latency).await,
         FaultMode::Down => {
-            cut(&request);
+            cut(request.request());
             return Ok(request.into_response(HttpResponse::ServiceUnavailable().finish()));
         }
         FaultMode::Error => {
-            let problem = Problem::new(Kind::InternalError, "the sandbox was told to fail");
-            return Ok(request.into_response(problem.error_response()));
+            let response = error(request.path());
+            return Ok(request.into_response(response));
         }
-        // What was done is lost; what was only asked is answered, so that the asker can find out.
-        FaultMode::DropReply if request.method() == Method::GET || request.path() == TOKEN => {}
+        FaultMode::DropReply | FaultMode::LateReply if only_asks => {}
         FaultMode::DropReply => {
             let response = next.call(request).await?.map_into_boxed_body();
-            if let Some(connection) = response.request().conn_data::<Connection>() {
-                connection.cut();
-            }
+            cut(response.request());
+            return Ok(response);
+        }
+        FaultMode::LateReply => {
+            let response = next.call(request).await?.map_into_boxed_body();
+            tokio::time::sleep(fault.latency).await;
             return Ok(response);
         }
     }
     Ok(next.call(request).await?.map_into_boxed_body())
 }
 
-fn cut(request: &ServiceRequest) {
-    if let Some(connection) = request.conn_data::<Connection>() {
-        connection.cut();
+fn error(path: &str) -> HttpResponse {
+    const TOLD: &str = "the sandbox was told to fail";
+    if path.contains(gn::PATH_PART) {
+        return Refusal::application_error(TOLD).error_response();
     }
+    Problem::new(Kind::InternalError, TOLD).error_response()
 }
 
-impl Connection {
-    fn cut(&self) {
+/// Closes the connection of a request, so that its answer goes nowhere.
+pub fn cut(request: &HttpRequest) {
+    if let Some(Connection(socket)) = request.conn_data::<Connection>()
         // It fails only when the client was faster in closing, which is as good.
-        if let Err(error) = self.0.shutdown(Shutdown::Both) {
-            tracing::debug!(%error, "the connection was already closed");
-        }
+        && let Err(error) = socket.shutdown(Shutdown::Both)
+    {
+        tracing::debug!(%error, "the connection was already closed");
     }
 }

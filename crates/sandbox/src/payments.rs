@@ -46,7 +46,7 @@ pub enum PayError {
 }
 
 /// First amount that the wire cannot show any more.
-const AMOUNT_LIMIT: Money = Money::from_centavos(1_000_000_000_000);
+pub const AMOUNT_LIMIT: Money = Money::from_centavos(1_000_000_000_000);
 
 impl Psp {
     /// Pays a charge, in whatever state it is: a late, second or too small payment is recorded like any other.
@@ -79,7 +79,7 @@ impl Psp {
             paid_at: now,
             refunds: Vec::new(),
         };
-        let notify = store.books().find_webhook(&self.identity.pix_key).map(|webhook| webhook.url.clone());
+        let notify = self.webhook_url(&store);
         store.commit(Change::Paid { payment, status, notify })?;
         drop(store);
         self.callback_bell.notify_one();

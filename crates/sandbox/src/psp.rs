@@ -2,9 +2,11 @@
 
 use std::{
     io,
-    sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
+    sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
 };
 
+use cais_domain::money::Money;
+use jiff::SignedDuration;
 use tokio::sync::Notify;
 
 use crate::{
@@ -71,8 +73,10 @@ pub struct Psp {
     pub faults: Faults,
     /// What was asked for.
     pub requests: Requests,
-    /// Rung when a return was asked for or the clock moved.
-    pub refund_bell: Notify,
+    /// How long a send stays `EM_PROCESSAMENTO` unless its key says otherwise.
+    pub payout_settles_after: SignedDuration,
+    /// Rung when a return or a send was asked for or the clock moved.
+    pub settlement_bell: Notify,
     /// Rung when a callback fell due.
     pub callback_bell: Notify,
     store: RwLock<Store>,
@@ -81,7 +85,13 @@ pub struct Psp {
 impl Psp {
     /// Puts the parts together.
     #[must_use]
-    pub fn new(identity: Identity, host: String, merchant: (String, String), books: Books, journal: Journal) -> Self {
+    pub fn new(
+        identity: Identity,
+        host: String,
+        merchant: (String, String),
+        payout_settles_after: SignedDuration,
+        (journal, books): (Journal, Books),
+    ) -> Self {
         Self {
             identity,
             host,
@@ -90,7 +100,8 @@ impl Psp {
             tokens: Tokens::default(),
             faults: Faults::default(),
             requests: Requests::default(),
-            refund_bell: Notify::new(),
+            payout_settles_after,
+            settlement_bell: Notify::new(),
             callback_bell: Notify::new(),
             store: RwLock::new(Store { books, journal }),
         }
@@ -104,6 +115,26 @@ impl Psp {
     /// The state, to change. Hold it briefly: nothing else moves meanwhile.
     pub fn write(&self) -> RwLockWriteGuard<'_, Store> {
         self.store.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives the account its opening balance, unless it has had one. What moved before there was a balance counts too.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub fn open_account(&self, opening: Money) -> Result<(), StoreError> {
+        let mut store = self.write();
+        let funds = store.books().funds();
+        if funds.is_open() {
+            return Ok(());
+        }
+        let balance = funds.balance().checked_add(opening).unwrap_or(opening);
+        store.commit(Change::BalanceSet { balance })
+    }
+
+    /// Who must be told of what happens to the account now, if anybody.
+    #[must_use]
+    pub fn webhook_url(&self, store: &Store) -> Option<Arc<str>> {
+        store.books().find_webhook(&self.identity.pix_key).map(|webhook| webhook.url.clone())
     }
 
     /// Refuses every further change and lets go of the state file.

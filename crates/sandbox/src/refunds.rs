@@ -6,7 +6,7 @@ use cais_domain::{
     end_to_end_id::{EndToEndIdError, ReturnId},
     money::Money,
 };
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
 use crate::{
     dice,
@@ -20,8 +20,8 @@ use crate::{
 /// What a return that the tester failed says about itself.
 const FAILED_BY_TESTER: &str = "refused by the payer's institution";
 
-/// Longest sleep of the settler: the machine's clock may be moved too.
-const LONGEST_SLEEP: SignedDuration = SignedDuration::from_secs(1);
+/// What one says that the account had no money for.
+const NOT_COVERED: &str = "the account's balance does not cover the return";
 
 /// What a receiver asks for.
 #[derive(Clone, Debug)]
@@ -66,7 +66,7 @@ pub enum RefundError {
 }
 
 impl Psp {
-    /// Takes in a return; it is `EM_PROCESSAMENTO` afterwards.
+    /// Takes in a return; it is `EM_PROCESSAMENTO` afterwards, also when the account has no money for it.
     ///
     /// # Errors
     /// [`RefundError`].
@@ -91,12 +91,13 @@ impl Psp {
             nature: request.nature,
             description: request.description,
             requested_at: now,
+            is_covered: store.books().funds().covers(request.amount),
             outcome: RefundOutcome::Processing,
         };
         let end_to_end_id = payment.end_to_end_id.clone();
         store.commit(Change::RefundRequested { end_to_end_id, refund: refund.clone() })?;
         drop(store);
-        self.refund_bell.notify_one();
+        self.settlement_bell.notify_one();
         Ok(refund)
     }
 
@@ -105,7 +106,7 @@ impl Psp {
     /// # Errors
     /// [`RefundError::AlreadyFinal`] when it is too late for that, and the not-found ones.
     pub fn fail_refund(&self, end_to_end_id: &str, id: &str) -> Result<(), RefundError> {
-        self.settle_due_refunds()?;
+        self.settle_due()?;
         let mut store = self.write();
         let payment = store.books().find_payment(end_to_end_id).ok_or(RefundError::PaymentNotFound)?;
         let refund = payment.find_refund(id).ok_or(RefundError::RefundNotFound)?;
@@ -121,20 +122,20 @@ impl Psp {
         Ok(())
     }
 
-    /// Makes every return final whose second is over, with the time at which it was. Every reader calls it first,
-    /// so that what is read depends on the clock alone.
+    /// Makes every return final that was due by `now`, with the time at which it was.
     ///
     /// # Errors
     /// [`StoreError`].
-    pub fn settle_due_refunds(&self) -> Result<(), StoreError> {
-        let now = self.clock.now();
-        if self.read().books().find_due_refund(now).is_none() {
-            return Ok(());
-        }
-        let mut store = self.write();
+    pub(crate) fn settle_refunds(&self, store: &mut Store, now: Timestamp) -> Result<(), StoreError> {
         while let Some((payment, id, due)) = store.books().find_due_refund(now) {
+            let is_covered = payment.find_refund(id).is_some_and(|refund| refund.is_covered);
+            let outcome = if is_covered {
+                RefundOutcome::Returned { at: due }
+            } else {
+                RefundOutcome::Failed { reason: NOT_COVERED.into() }
+            };
             let (end_to_end_id, id) = (payment.end_to_end_id.clone(), Box::from(id));
-            self.end_refund(&mut store, end_to_end_id, id, RefundOutcome::Returned { at: due })?;
+            self.end_refund(store, end_to_end_id, id, outcome)?;
         }
         Ok(())
     }
@@ -146,36 +147,9 @@ impl Psp {
         id: Box<str>,
         outcome: RefundOutcome,
     ) -> Result<(), StoreError> {
-        let notify = store.books().find_webhook(&self.identity.pix_key).map(|webhook| webhook.url.clone());
+        let notify = self.webhook_url(store);
         store.commit(Change::RefundEnded { end_to_end_id, id, outcome, notify })?;
         self.callback_bell.notify_one();
         Ok(())
     }
-}
-
-/// Makes returns final on time even when nobody reads, so that their callbacks leave. Never ends.
-pub async fn settle_on_time(psp: Arc<Psp>) {
-    loop {
-        let wait = {
-            let next = psp.read().books().next_refund_due();
-            next.map(|due| psp.clock.now().duration_until(due).clamp(SignedDuration::ZERO, LONGEST_SLEEP))
-        };
-        match wait {
-            None => psp.refund_bell.notified().await,
-            Some(wait) => {
-                tokio::select! {
-                    () = psp.refund_bell.notified() => {}
-                    () = tokio::time::sleep(wait.unsigned_abs()) => {}
-                }
-            }
-        }
-        if let Err(error) = psp.settle_due_refunds() {
-            report(&error);
-            tokio::time::sleep(LONGEST_SLEEP.unsigned_abs()).await;
-        }
-    }
-}
-
-fn report(error: &(dyn std::error::Error + 'static)) {
-    tracing::error!(error, "returns could not be settled");
 }

@@ -31,6 +31,16 @@ pub enum Operation {
     RefundCreate,
     /// `GET /v2/pix/{e2eid}/devolucao/{id}`.
     RefundRead,
+    /// `PUT /v3/gn/pix/{idEnvio}`.
+    SendCreate,
+    /// Those of them that were refused with `id_envio_duplicado`.
+    SendDuplicate,
+    /// `GET /v2/gn/pix/enviados/{e2eId}` and `GET /v2/gn/pix/enviados/id-envio/{idEnvio}`.
+    SendRead,
+    /// `GET /v2/gn/pix/enviados`.
+    SendList,
+    /// `GET /v2/gn/saldo`.
+    BalanceRead,
     /// `PUT /v2/webhook/{chave}`.
     WebhookSet,
     /// `GET /v2/webhook/{chave}`.

@@ -6,13 +6,15 @@ use std::{
     sync::Arc,
 };
 
+use jiff::SignedDuration;
+
 use crate::{
     callbacks,
     config::{Credentials, SandboxConfig},
     control::Control,
     dice::NoEntropy,
     journal::{self, Identity, Journal, JournalError},
-    psp::Psp,
+    psp::{Psp, StoreError},
     server::{self, Running, Setup},
     state::Books,
 };
@@ -35,6 +37,9 @@ pub enum SandboxError {
     /// The state file cannot be used.
     #[error(transparent)]
     State(#[from] JournalError),
+    /// The opening balance cannot be recorded.
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// No random bytes for new credentials.
     #[error(transparent)]
     NoEntropy(#[from] NoEntropy),
@@ -78,7 +83,10 @@ impl Sandbox {
         let listener = TcpListener::bind(config.listen).map_err(listen_error)?;
         let host = listener.local_addr().map_err(listen_error)?.to_string();
         let merchant = (config.merchant_name, config.merchant_city);
-        let psp = Arc::new(Psp::new(identity, host, merchant, books, journal));
+        // No wait longer than the calendar can be told from one that never ends.
+        let settles_after = SignedDuration::try_from(config.payout_settles_after).unwrap_or(SignedDuration::MAX);
+        let psp = Arc::new(Psp::new(identity, host, merchant, settles_after, (journal, books)));
+        psp.open_account(config.opening_balance)?;
         let setup = Setup { listener, workers: config.workers, client, retry_base: config.callback_retry_base };
         let running = server::start(psp.clone(), setup).await.map_err(SandboxError::Server)?;
         Ok(Self { psp, running: Some(running) })

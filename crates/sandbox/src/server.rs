@@ -15,6 +15,7 @@ use tokio::sync::oneshot;
 use crate::{
     callbacks, control,
     faults::{self, Connection},
+    gn::{balance, refusal::Refusal, send, sent},
     pix::{
         cob, oauth, payload,
         problem::{Kind, Problem},
@@ -23,7 +24,7 @@ use crate::{
         webhook,
     },
     psp::Psp,
-    refunds,
+    settlement,
 };
 
 /// Seconds that connections get to end when the server stops.
@@ -96,7 +97,7 @@ async fn run(psp: Arc<Psp>, setup: Setup, started: oneshot::Sender<io::Result<Se
         }
     };
     let background = [
-        tokio::spawn(refunds::settle_on_time(psp.clone())),
+        tokio::spawn(settlement::settle_on_time(psp.clone())),
         tokio::spawn(callbacks::deliver(psp.clone(), setup.client, setup.retry_base)),
     ];
     if started.send(Ok(server.handle())).is_ok()
@@ -118,17 +119,19 @@ fn remember_socket(connection: &dyn Any, extensions: &mut Extensions) {
     }
 }
 
-/// One resource with its methods, and 405 for every other.
+/// One resource with its methods, and 405 for every other, as a [`Problem`] unless another form is named first.
 macro_rules! resource {
-    ($path:expr, $allow:literal, $($method:ident => $handler:expr),+) => {
+    ($refusal:ident; $path:expr, $allow:literal, $($method:ident => $handler:expr),+) => {
         web::resource($path)
             $(.route(web::$method().to($handler)))+
-            .default_service(web::to(|| async { Err::<&str, _>(Problem::method_not_allowed($allow)) }))
+            .default_service(web::to(|| async { Err::<&str, _>($refusal::method_not_allowed($allow)) }))
+    };
+    ($path:expr, $allow:literal, $($method:ident => $handler:expr),+) => {
+        resource!(Problem; $path, $allow, $($method => $handler),+)
     };
 }
 
 fn routes(config: &mut ServiceConfig) {
-    use control::http as hand;
     config
         .app_data(
             web::PathConfig::default().error_handler(|error, _| {
@@ -147,11 +150,30 @@ fn routes(config: &mut ServiceConfig) {
             get => webhook::get, put => webhook::put, delete => webhook::delete
         ))
         .service(resource!(format!("{PAYLOAD_PATH}{{token}}"), "GET", get => payload::get))
+        .configure(own_routes)
+        .configure(control_routes)
+        .default_service(web::to(|| async { Err::<&str, _>(Problem::new(Kind::NotFound, "there is no such path")) }));
+}
+
+/// What is this institution's own.
+fn own_routes(config: &mut ServiceConfig) {
+    config
+        .service(resource!(Refusal; "/v3/gn/pix/{id}", "PUT", put => send::put))
+        .service(resource!(Refusal; "/v2/gn/pix/enviados", "GET", get => sent::list))
+        .service(resource!(Refusal; "/v2/gn/pix/enviados/{e2eid}", "GET", get => sent::get))
+        .service(resource!(Refusal; "/v2/gn/pix/enviados/id-envio/{id}", "GET", get => sent::get_by_id))
+        .service(resource!(Refusal; "/v2/gn/saldo", "GET", get => balance::get));
+}
+
+fn control_routes(config: &mut ServiceConfig) {
+    use control::http as hand;
+    config
         .service(resource!("/sandbox/cob/{txid}/pay", "POST", post => hand::pay))
         .service(resource!("/sandbox/cob/{txid}/expire", "POST", post => hand::expire))
-        .service(resource!("/sandbox/devolucao/{e2eid}/{id}/fail", "POST", post => hand::fail_refund))
+        .service(resource!("/sandbox/pix/{e2eid}/devolucao/{id}/fail", "POST", post => hand::fail_refund))
+        .service(resource!("/sandbox/sent/{id}/return", "POST", post => hand::return_sent))
+        .service(resource!("/sandbox/saldo", "PUT", put => hand::balance))
         .service(resource!("/sandbox/faults", "PUT", put => hand::faults))
         .service(resource!("/sandbox/clock", "PUT", put => hand::clock))
-        .service(resource!("/sandbox/ledger", "GET", get => hand::ledger))
-        .default_service(web::to(|| async { Err::<&str, _>(Problem::new(Kind::NotFound, "there is no such path")) }));
+        .service(resource!("/sandbox/ledger", "GET", get => hand::ledger));
 }

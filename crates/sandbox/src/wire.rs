@@ -88,6 +88,29 @@ pub mod amount {
     }
 }
 
+/// Amounts of the journal that may leave the wire's ten digits, as centavos, for `#[serde(with = "wire::centavos")]`.
+pub mod centavos {
+    use cais_domain::money::Money;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    /// Writes the integer.
+    ///
+    /// # Errors
+    /// Only those of the serializer.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde calls")]
+    pub fn serialize<S: Serializer>(amount: &Money, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_i64(amount.centavos())
+    }
+
+    /// Reads the integer.
+    ///
+    /// # Errors
+    /// When it is no integer.
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Money, D::Error> {
+        i64::deserialize(deserializer).map(Money::from_centavos)
+    }
+}
+
 /// Instants of the journal as microseconds since 1970, for `#[serde(with = "wire::micros")]`.
 pub mod micros {
     use jiff::Timestamp;

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::{Control, ControlError};
 use crate::{
     faults::{DEFAULT_LATENCY, Fault, FaultMode},
+    gn::views,
     payments::PaidPix,
     pix::{
         Shared, body, json as answer,
@@ -52,7 +53,7 @@ fn txid(text: &str) -> Result<Txid, Problem> {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct PayBody {
+struct AmountBody {
     valor: Option<Value>,
 }
 
@@ -72,15 +73,15 @@ struct PaidView<'a> {
 /// # Errors
 /// 404 for an unknown txid, 400 for a bad amount.
 pub async fn pay(path: web::Path<String>, payload: web::Payload, psp: Shared) -> Result<HttpResponse, Problem> {
-    let body: PayBody = read(payload).await?;
-    let amount = body.valor.as_ref().map(amount).transpose()?;
+    let body: AmountBody = read(payload).await?;
+    let amount = body.valor.as_ref().map(|value| amount("valor", value)).transpose()?;
     let PaidPix { end_to_end_id, txid, amount, paid_at } = control(&psp).pay(&txid(&path)?, amount)?;
     let view = PaidView { end_to_end_id: end_to_end_id.as_str(), txid: txid.as_str(), valor: amount, horario: paid_at };
     answer(StatusCode::OK, &view)
 }
 
 /// An amount as a string or a number, with up to two decimals.
-fn amount(value: &Value) -> Result<Money, Problem> {
+fn amount(field: &str, value: &Value) -> Result<Money, Problem> {
     let text = match value {
         Value::String(text) => text.clone(),
         Value::Number(number) => number.to_string(),
@@ -88,7 +89,7 @@ fn amount(value: &Value) -> Result<Money, Problem> {
     };
     wire::parse_lenient_amount(&text).ok_or_else(|| {
         let reason = "must be an amount with at most two decimals";
-        Problem::violation(Kind::InvalidRequest, "valor", reason, &value.to_string())
+        Problem::violation(Kind::InvalidRequest, field, reason, &value.to_string())
     })
 }
 
@@ -101,7 +102,7 @@ pub async fn expire(path: web::Path<String>, psp: Shared) -> Result<HttpResponse
     Ok(HttpResponse::NoContent().finish())
 }
 
-/// `POST /sandbox/devolucao/{e2eid}/{id}/fail`: 204.
+/// `POST /sandbox/pix/{e2eid}/devolucao/{id}/fail`: 204.
 ///
 /// # Errors
 /// 404 for an unknown Pix or return, 409 when it is final.
@@ -110,6 +111,42 @@ pub async fn fail_refund(path: web::Path<(String, String)>, psp: Shared) -> Resu
     let e2eid = EndToEndId::parse(&e2eid).map_err(|_| Problem::new(Kind::NotFound, "the Pix does not exist"))?;
     control(&psp).fail_refund(&e2eid, &id)?;
     Ok(HttpResponse::NoContent().finish())
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct GivenBackView<'a> {
+    id_envio: &'a str,
+    #[serde(flatten)]
+    back: views::GivenBackView<'a>,
+}
+
+/// `POST /sandbox/sent/{idEnvio}/return` `{valor?}`: 200 with what came back.
+///
+/// # Errors
+/// 404 for an unknown `idEnvio`, 409 when the Pix is not `REALIZADO` or all of it has come back, 400 for a bad amount.
+pub async fn return_sent(id: web::Path<String>, payload: web::Payload, psp: Shared) -> Result<HttpResponse, Problem> {
+    let body: AmountBody = read(payload).await?;
+    let amount = body.valor.as_ref().map(|value| amount("valor", value)).transpose()?;
+    let back = control(&psp).return_sent(&id, amount)?;
+    answer(StatusCode::OK, &GivenBackView { id_envio: &id, back: views::given_back(&back) })
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BalanceBody {
+    saldo: Value,
+}
+
+/// `PUT /sandbox/saldo` `{saldo}`: 200 with it.
+///
+/// # Errors
+/// 400 for a bad amount.
+pub async fn balance(payload: web::Payload, psp: Shared) -> Result<HttpResponse, Problem> {
+    let body: BalanceBody = read(payload).await?;
+    let balance = amount("saldo", &body.saldo)?;
+    control(&psp).set_balance(balance)?;
+    answer(StatusCode::OK, &json!({ "saldo": balance.to_string() }))
 }
 
 #[derive(Deserialize)]
@@ -156,7 +193,7 @@ pub async fn clock(payload: web::Payload, psp: Shared) -> Result<HttpResponse, P
 /// `GET /sandbox/ledger`.
 ///
 /// # Errors
-/// 500 when returns that are due cannot be recorded.
+/// 500 when what is due cannot be recorded.
 pub async fn ledger(psp: Shared) -> Result<HttpResponse, Problem> {
     answer(StatusCode::OK, &control(&psp).ledger()?)
 }

@@ -1,4 +1,4 @@
-//! What the institution has received and returned, with counts, so that a test can prove that nothing went twice.
+//! What the institution has received, sent and returned, with counts, so that a test can prove that nothing went twice.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,12 @@ use serde::Serialize;
 use crate::{
     psp::Psp,
     requests::Operation,
-    state::{change::NotificationTotals, payment::RefundOutcome},
+    state::{
+        Books,
+        change::NotificationTotals,
+        payment::RefundOutcome,
+        sent::{SendStatus, Sent},
+    },
     wire,
 };
 
@@ -41,9 +46,49 @@ pub struct ReceivedItem {
     pub paid_at: Timestamp,
 }
 
-/// A Pix that was sent. There can be none: the API Pix has no way to send one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub enum SentItem {}
+/// A Pix that was accepted to be sent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SentItem {
+    /// Chosen by the client.
+    pub id_envio: String,
+    /// Its end-to-end id.
+    pub end_to_end_id: String,
+    /// `valor`.
+    #[serde(rename = "valor", with = "wire::amount")]
+    pub amount: Money,
+    /// The recipient's key.
+    #[serde(rename = "favorecido")]
+    pub recipient_key: String,
+    /// Where it stands.
+    pub status: SendStatus,
+    /// `horario`, of its acceptance.
+    #[serde(rename = "horario", serialize_with = "wire::serialize_instant")]
+    pub requested_at: Timestamp,
+    /// How often a request with this `idEnvio` took effect.
+    #[serde(rename = "count")]
+    pub effects: usize,
+    /// How many requests came with this `idEnvio`, counted across restarts; those that a fault cut off before are not.
+    pub requests: u64,
+}
+
+/// A part of a sent Pix that came back.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct GivenBackItem {
+    /// Of which send.
+    pub id_envio: String,
+    /// The end-to-end id of that send.
+    pub end_to_end_id: String,
+    /// `rtrId`.
+    pub rtr_id: String,
+    /// `valor`.
+    #[serde(rename = "valor", with = "wire::amount")]
+    pub amount: Money,
+    /// `horario`.
+    #[serde(rename = "horario", serialize_with = "wire::serialize_instant")]
+    pub at: Timestamp,
+}
 
 /// A return that is `DEVOLVIDO`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -80,13 +125,20 @@ pub struct Ledger {
     /// The simulated instant.
     #[serde(serialize_with = "wire::serialize_instant")]
     pub now: Timestamp,
+    /// What the account may spend.
+    #[serde(rename = "saldo", with = "wire::amount")]
+    pub balance: Money,
     /// Charges that exist.
     pub cobs: usize,
     /// What came in.
     pub received: Movements<ReceivedItem>,
-    /// What went out.
+    /// What went out: every send that is `EM_PROCESSAMENTO` or `REALIZADO`.
     pub sent: Movements<SentItem>,
-    /// What went back and is settled.
+    /// Sends that were accepted and became `NAO_REALIZADO`.
+    pub rejected: Movements<SentItem>,
+    /// What came back of what was sent.
+    pub sent_returned: Movements<GivenBackItem>,
+    /// What went back of what was received, and is settled.
     pub returned: Movements<ReturnedItem>,
     /// Callbacks.
     pub callbacks: CallbackCounts,
@@ -117,16 +169,49 @@ pub fn of(psp: &Psp) -> Ledger {
             RefundOutcome::Processing | RefundOutcome::Failed { .. } => None,
         })
     });
+    let given_back = books.sends().all().iter().flat_map(|sent| {
+        sent.returns.iter().map(|back| GivenBackItem {
+            id_envio: sent.send_id.to_string(),
+            end_to_end_id: sent.end_to_end_id.to_string(),
+            rtr_id: back.return_id.to_string(),
+            amount: back.amount,
+            at: back.at,
+        })
+    });
+    let (rejected, sent) = sends(books).into_iter().partition(|item| item.status == SendStatus::Failed);
     let NotificationTotals { delivered, abandoned, due: _ } = books.notification_totals();
     Ledger {
         now: psp.clock.now(),
+        balance: books.funds().balance(),
         cobs: books.cob_count(),
         received: movements(received.collect(), |item| item.amount),
-        sent: movements(Vec::new(), |item: &SentItem| match *item {}),
+        sent: movements(sent, |item| item.amount),
+        rejected: movements(rejected, |item| item.amount),
+        sent_returned: movements(given_back.collect(), |item| item.amount),
         returned: movements(returned.collect(), |item| item.amount),
         callbacks: CallbackCounts { owed: books.owed_notifications().len(), delivered, abandoned },
         requests: psp.requests.counts(),
     }
+}
+
+/// Every send. Its effects are counted, not taken to be one: that is what a test wants to know.
+fn sends(books: &Books) -> Vec<SentItem> {
+    let all = books.sends().all();
+    let mut effects: BTreeMap<&str, usize> = BTreeMap::new();
+    for sent in all {
+        *effects.entry(&sent.send_id).or_default() += 1;
+    }
+    let item = |sent: &Sent| SentItem {
+        id_envio: sent.send_id.to_string(),
+        end_to_end_id: sent.end_to_end_id.to_string(),
+        amount: sent.amount,
+        recipient_key: sent.recipient.key.to_string(),
+        status: sent.outcome.status(),
+        requested_at: sent.requested_at,
+        effects: effects.get(&*sent.send_id).copied().unwrap_or_default(),
+        requests: sent.requests,
+    };
+    all.iter().map(item).collect()
 }
 
 fn movements<T>(items: Vec<T>, amount: impl Fn(&T) -> Money) -> Movements<T> {

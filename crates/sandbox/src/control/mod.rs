@@ -11,16 +11,17 @@ use jiff::SignedDuration;
 use self::ledger::Ledger;
 use crate::{
     faults::{Fault, MAX_LATENCY},
-    payments::{PaidPix, PayError},
+    payments::{AMOUNT_LIMIT, PaidPix, PayError},
     psp::{Psp, StoreError},
     refunds::RefundError,
-    state::change::Change,
+    sends::GiveBackError,
+    state::{change::Change, sent::GivenBack},
 };
 
 /// Why a control operation was not carried out.
 #[derive(Debug, thiserror::Error)]
 pub enum ControlError {
-    /// No charge, Pix or return has this id.
+    /// No charge, Pix, return or send has this id.
     #[error("{0} does not exist")]
     NotFound(&'static str),
     /// The object is in no state for that.
@@ -109,7 +110,7 @@ impl Control {
         if !self.psp.clock.set_offset_s(offset_s) {
             return Err(ControlError::OutOfRange { field: "offset_s" });
         }
-        self.psp.refund_bell.notify_one();
+        self.psp.settlement_bell.notify_one();
         Ok(())
     }
 
@@ -129,12 +130,40 @@ impl Control {
         })
     }
 
-    /// Everything that was received and returned, and how often each operation was asked for.
+    /// The recipient of a sent Pix gives back `amount`, or all that is left of it.
+    ///
+    /// # Errors
+    /// [`ControlError::NotFound`] when nothing was sent with this `idEnvio`; [`ControlError::InvalidState`] when the Pix is
+    /// not `REALIZADO` or has come back already; [`ControlError::OutOfRange`] for more than is left;
+    /// [`ControlError::Store`].
+    pub fn return_sent(&self, send_id: &str, amount: Option<Money>) -> Result<GivenBack, ControlError> {
+        self.psp.give_back(send_id, amount).map_err(|error| match error {
+            GiveBackError::NotFound => ControlError::NotFound("the sent Pix"),
+            GiveBackError::NotSettled => ControlError::InvalidState("only a Pix that is REALIZADO can come back"),
+            GiveBackError::NothingLeft => ControlError::InvalidState("all of the Pix has come back"),
+            GiveBackError::InvalidAmount => ControlError::OutOfRange { field: "valor" },
+            GiveBackError::Store(error) => error.into(),
+            GiveBackError::Id(_) => ControlError::Id,
+        })
+    }
+
+    /// Sets what the account may spend.
+    ///
+    /// # Errors
+    /// [`ControlError::OutOfRange`] below zero or beyond ten integer digits, [`ControlError::Store`].
+    pub fn set_balance(&self, balance: Money) -> Result<(), ControlError> {
+        if balance.is_negative() || balance >= AMOUNT_LIMIT {
+            return Err(ControlError::OutOfRange { field: "saldo" });
+        }
+        Ok(self.psp.write().commit(Change::BalanceSet { balance })?)
+    }
+
+    /// Everything that was received, sent and returned, and how often each operation was asked for.
     ///
     /// # Errors
     /// [`ControlError::Store`].
     pub fn ledger(&self) -> Result<Ledger, ControlError> {
-        self.psp.settle_due_refunds()?;
+        self.psp.settle_due()?;
         Ok(ledger::of(&self.psp))
     }
 }

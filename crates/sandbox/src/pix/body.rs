@@ -8,16 +8,42 @@ use super::problem::{Kind, Problem};
 /// Largest body in bytes. A charge with everything it may carry stays below 32 KiB.
 pub const MAX_BODY: usize = 64 * 1024;
 
+/// Why there is no body to look at.
+#[derive(Debug, thiserror::Error)]
+pub enum BodyError {
+    /// It has more than [`MAX_BODY`] bytes.
+    #[error("has more than 65536 bytes")]
+    TooLarge,
+    /// The client stopped sending.
+    #[error("the body could not be read: {0}")]
+    Broken(String),
+}
+
+impl From<BodyError> for Problem {
+    fn from(error: BodyError) -> Self {
+        match error {
+            BodyError::TooLarge => Self::violation(Kind::BodyTooLarge, "body", &error.to_string(), ""),
+            BodyError::Broken(_) => Self::new(Kind::InvalidRequest, error.to_string()),
+        }
+    }
+}
+
 /// The body's bytes.
 ///
 /// # Errors
-/// 413 beyond [`MAX_BODY`], 400 when the client stops sending.
-pub async fn bytes(payload: web::Payload) -> Result<web::Bytes, Problem> {
+/// [`BodyError`].
+pub async fn bytes(payload: web::Payload) -> Result<web::Bytes, BodyError> {
     match payload.to_bytes_limited(MAX_BODY).await {
         Ok(Ok(bytes)) => Ok(bytes),
-        Ok(Err(error)) => Err(Problem::new(Kind::InvalidRequest, format!("the body could not be read: {error}"))),
-        Err(_) => Err(Problem::violation(Kind::BodyTooLarge, "body", "has more than 65536 bytes", "")),
+        Ok(Err(error)) => Err(BodyError::Broken(error.to_string())),
+        Err(_) => Err(BodyError::TooLarge),
     }
+}
+
+/// Whether the body is announced as JSON.
+#[must_use]
+pub fn is_json(request: &HttpRequest) -> bool {
+    request.content_type().eq_ignore_ascii_case("application/json")
 }
 
 /// The body as JSON.
@@ -25,7 +51,7 @@ pub async fn bytes(payload: web::Payload) -> Result<web::Bytes, Problem> {
 /// # Errors
 /// Those of [`bytes`], 415 unless it is `application/json`, and a violation of type `kind` when it is not JSON.
 pub async fn json(request: &HttpRequest, payload: web::Payload, kind: Kind) -> Result<Value, Problem> {
-    if !request.content_type().eq_ignore_ascii_case("application/json") {
+    if !is_json(request) {
         let detail = "the body must be application/json";
         return Err(Problem::new(Kind::UnsupportedMediaType, detail));
     }

@@ -116,7 +116,7 @@ pub async fn get(request: HttpRequest, txid: web::Path<String>, psp: Shared) -> 
     let mut query = Query::of(&request);
     let revision = query.parsed("revisao", "must be an integer, 0 or above", |text| text.parse::<usize>().ok());
     query.conclude(Kind::CobInvalidQuery, Some(()))?;
-    psp.settle_due_refunds()?;
+    psp.settle_due()?;
     let store = psp.read();
     let cob = store.books().find_cob(&txid).ok_or_else(unknown)?;
     let view = views::complete(&psp, store.books(), cob, revision)
@@ -189,7 +189,7 @@ pub async fn list(request: HttpRequest, psp: Shared) -> Result<HttpResponse, Pro
     let period = query.period();
     let filter = period.map(|period| Filter { period, cpf, cnpj, has_location, status });
     let filter = query.conclude(Kind::CobInvalidQuery, filter)?;
-    psp.settle_due_refunds()?;
+    psp.settle_due()?;
     let store = psp.read();
     let books = store.books();
     let matching = books.cobs_between(filter.period.from.0, filter.period.to.0).filter(|(_, cob)| filter.takes(cob));

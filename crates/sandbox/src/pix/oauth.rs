@@ -26,7 +26,7 @@ const LIFETIME: SignedDuration = SignedDuration::from_hours(1);
 /// Most tokens at once; beyond it the one that expires first is forgotten.
 const MAX_TOKENS: usize = 1000;
 
-/// A permission that a token carries (names of the API Pix).
+/// A permission that a token carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Scope {
     /// Create and revise charges.
@@ -41,12 +41,27 @@ pub enum Scope {
     WebhookWrite,
     /// Read webhooks.
     WebhookRead,
+    /// Send Pix (of this institution's own).
+    PixSend,
+    /// Read sent Pix (of this institution's own).
+    SentRead,
+    /// Read the balance (of this institution's own).
+    BalanceRead,
 }
 
 impl Scope {
     /// Every scope that this institution grants.
-    const ALL: [Self; 6] =
-        [Self::CobWrite, Self::CobRead, Self::PixWrite, Self::PixRead, Self::WebhookWrite, Self::WebhookRead];
+    const ALL: [Self; 9] = [
+        Self::CobWrite,
+        Self::CobRead,
+        Self::PixWrite,
+        Self::PixRead,
+        Self::WebhookWrite,
+        Self::WebhookRead,
+        Self::PixSend,
+        Self::SentRead,
+        Self::BalanceRead,
+    ];
 
     /// The name on the wire.
     #[must_use]
@@ -58,6 +73,9 @@ impl Scope {
             Self::PixRead => "pix.read",
             Self::WebhookWrite => "webhook.write",
             Self::WebhookRead => "webhook.read",
+            Self::PixSend => "pix.send",
+            Self::SentRead => "gn.pix.send.read",
+            Self::BalanceRead => "gn.balance.read",
         }
     }
 }
@@ -68,6 +86,30 @@ struct Grant {
     scopes: BTreeSet<Scope>,
 }
 
+/// Why a bearer token does not let a request in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TokenError {
+    /// There is none.
+    #[error("a bearer token is required")]
+    Missing,
+    /// It was never handed out, or its hour is over.
+    #[error("the token is unknown or has expired")]
+    Unknown,
+    /// It does not carry this scope.
+    #[error("the token lacks the scope {0}")]
+    LacksScope(&'static str),
+}
+
+impl From<TokenError> for Problem {
+    fn from(error: TokenError) -> Self {
+        let kind = match error {
+            TokenError::Missing | TokenError::Unknown => Kind::Unauthorized,
+            TokenError::LacksScope(_) => Kind::AccessDenied,
+        };
+        Self::new(kind, error.to_string())
+    }
+}
+
 /// The tokens that were handed out. They end with the process; a client then authenticates again.
 #[derive(Debug, Default)]
 pub struct Tokens(RwLock<HashMap<String, Grant>>);
@@ -76,19 +118,18 @@ impl Tokens {
     /// Checks the `Authorization: Bearer` header.
     ///
     /// # Errors
-    /// 401 for a missing, unknown or expired token; 403 for one without the scope.
-    pub fn check(&self, request: &HttpRequest, now: Timestamp, scope: Scope) -> Result<(), Problem> {
-        let token = credentials_of(request, "Bearer")
-            .ok_or_else(|| Problem::new(Kind::Unauthorized, "a bearer token is required"))?;
+    /// [`TokenError`].
+    pub fn check(&self, request: &HttpRequest, now: Timestamp, scope: Scope) -> Result<(), TokenError> {
+        let token = credentials_of(request, "Bearer").ok_or(TokenError::Missing)?;
         let tokens = self.0.read().unwrap_or_else(PoisonError::into_inner);
         match tokens.get(token) {
             Some(grant) if now < grant.expires_at => {
                 if grant.scopes.contains(&scope) {
                     return Ok(());
                 }
-                Err(Problem::new(Kind::AccessDenied, format!("the token lacks the scope {}", scope.name())))
+                Err(TokenError::LacksScope(scope.name()))
             }
-            Some(_) | None => Err(Problem::new(Kind::Unauthorized, "the token is unknown or has expired")),
+            Some(_) | None => Err(TokenError::Unknown),
         }
     }
 

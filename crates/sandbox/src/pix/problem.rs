@@ -58,6 +58,10 @@ pub enum Kind {
     RefundNotFound,
     /// 400.
     RefundInvalid,
+    /// 404, of this institution's own.
+    SentNotFound,
+    /// 400, of this institution's own.
+    SentInvalidQuery,
     /// 404.
     WebhookNotFound,
     /// 400.
@@ -91,6 +95,8 @@ impl Kind {
             Self::PixInvalidQuery => ("PixConsultaInvalida", S::BAD_REQUEST, "Invalid query of Pix"),
             Self::RefundNotFound => ("PixDevolucaoNaoEncontrada", S::NOT_FOUND, "Return not found"),
             Self::RefundInvalid => ("PixDevolucaoInvalida", S::BAD_REQUEST, "Invalid return"),
+            Self::SentNotFound => ("PixEnviadoNaoEncontrado", S::NOT_FOUND, "Sent Pix not found"),
+            Self::SentInvalidQuery => ("PixEnviadoConsultaInvalida", S::BAD_REQUEST, "Invalid query of sent Pix"),
             Self::WebhookNotFound => ("WebhookNaoEncontrado", S::NOT_FOUND, "Webhook not found"),
             Self::WebhookInvalidOperation => ("WebhookOperacaoInvalida", S::BAD_REQUEST, "Invalid webhook"),
             Self::WebhookInvalidQuery => ("WebhookConsultaInvalida", S::BAD_REQUEST, "Invalid query of webhooks"),

@@ -24,7 +24,7 @@ const MAX_TXID: usize = 35;
 pub async fn get(request: HttpRequest, e2eid: web::Path<String>, psp: Shared) -> Result<HttpResponse, Problem> {
     admit(&psp, &request, Scope::PixRead, Operation::PixRead)?;
     Query::of(&request).conclude(Kind::PixInvalidQuery, Some(()))?;
-    psp.settle_due_refunds()?;
+    psp.settle_due()?;
     let store = psp.read();
     let payment = store.books().find_payment(&e2eid).ok_or_else(unknown)?;
     let cob = store.books().find_cob(&payment.txid).map(|(_, cob)| cob);
@@ -78,7 +78,7 @@ pub async fn list(request: HttpRequest, psp: Shared) -> Result<HttpResponse, Pro
     });
     let period = query.period();
     let period = query.conclude(Kind::PixInvalidQuery, period)?;
-    psp.settle_due_refunds()?;
+    psp.settle_due()?;
     let store = psp.read();
     let books = store.books();
     let asks_debtor = cpf.is_some() || cnpj.is_some();

@@ -37,7 +37,7 @@ pub async fn put(
     let (e2eid, id) = path.into_inner();
     let wanted = read(body, &id)?;
     let shown_amount = wanted.amount.to_string();
-    psp.settle_due_refunds()?;
+    psp.settle_due()?;
     let refund = psp.request_refund(&e2eid, wanted).map_err(|error| match error {
         RefundError::PaymentNotFound => received::unknown(),
         RefundError::IdTaken => {
@@ -100,7 +100,7 @@ pub async fn get(
 ) -> Result<HttpResponse, Problem> {
     admit(&psp, &request, Scope::PixRead, Operation::RefundRead)?;
     Query::of(&request).conclude(Kind::PixInvalidQuery, Some(()))?;
-    psp.settle_due_refunds()?;
+    psp.settle_due()?;
     let (e2eid, id) = path.into_inner();
     let store = psp.read();
     let payment = store.books().find_payment(&e2eid).ok_or_else(received::unknown)?;

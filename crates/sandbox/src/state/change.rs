@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use cais_domain::money::Money;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{
     cob::{Cob, CobStatus, Terms},
     payment::{Payment, Refund, RefundOutcome},
+    sent::{GivenBack, SendOutcome, Sent},
 };
 use crate::wire;
 
@@ -92,6 +94,37 @@ pub enum Change {
         outcome: RefundOutcome,
         /// URL that must be told, if any.
         notify: Option<Arc<str>>,
+    },
+    /// A Pix was accepted to be sent.
+    SendAccepted(Sent),
+    /// A request repeated the `idEnvio` of a send and was refused.
+    SendRepeated {
+        /// Its `idEnvio`.
+        send_id: Arc<str>,
+    },
+    /// A send became final.
+    SendEnded {
+        /// Its `idEnvio`.
+        send_id: Arc<str>,
+        /// How it ended.
+        outcome: SendOutcome,
+        /// URL that must be told, if any.
+        notify: Option<Arc<str>>,
+    },
+    /// The recipient of a send gave some of it back.
+    SendReturned {
+        /// Its `idEnvio`.
+        send_id: Arc<str>,
+        /// What came back.
+        back: GivenBack,
+        /// URL that must be told, if any.
+        notify: Option<Arc<str>>,
+    },
+    /// The account's balance was set.
+    BalanceSet {
+        /// What it is now.
+        #[serde(with = "wire::centavos")]
+        balance: Money,
     },
     /// A webhook was registered or replaced.
     WebhookSet {

@@ -1,8 +1,11 @@
-//! The simulated PSP's books: charges, received Pix, returns, webhooks and owed callbacks, in memory.
+//! The simulated PSP's books: charges, received and sent Pix, returns, balance, webhooks and owed callbacks, in memory.
 
 pub mod change;
 pub mod cob;
+pub mod funds;
 pub mod payment;
+pub mod sends;
+pub mod sent;
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -14,7 +17,10 @@ use jiff::Timestamp;
 use self::{
     change::{Change, Notification, NotificationTotals, Webhook},
     cob::{Cob, LocationToken},
+    funds::Funds,
     payment::{Payment, RefundOutcome},
+    sends::Sends,
+    sent::SendOutcome,
 };
 
 /// Most callbacks that may wait at once; beyond it new ones are counted as abandoned, as a PSP under pressure would.
@@ -36,6 +42,8 @@ pub struct Books {
     payment_by_e2e: HashMap<Arc<str>, usize>,
     payments_by_time: BTreeSet<(Timestamp, usize)>,
     refunds_in_process: BTreeSet<(Timestamp, usize, Box<str>)>,
+    sends: Sends,
+    funds: Funds,
     webhooks: BTreeMap<Box<str>, Webhook>,
     owed: BTreeMap<u64, Notification>,
     totals: NotificationTotals,
@@ -104,6 +112,18 @@ impl Books {
         Some((self.payments.get(*position)?, id, *due))
     }
 
+    /// What was sent.
+    #[must_use]
+    pub fn sends(&self) -> &Sends {
+        &self.sends
+    }
+
+    /// The account's money.
+    #[must_use]
+    pub fn funds(&self) -> Funds {
+        self.funds
+    }
+
     /// The webhook of a Pix key.
     #[must_use]
     pub fn find_webhook(&self, key: &str) -> Option<&Webhook> {
@@ -137,6 +157,7 @@ impl Books {
             let (_, cob) = self.find_cob(&payment.txid)?;
             Some(Change::Paid { payment: payment.clone(), status: cob.terms.status, notify: None })
         });
+        let sends = self.sends.all().iter().cloned().map(Change::SendAccepted);
         let webhooks = self
             .webhooks
             .iter()
@@ -146,7 +167,9 @@ impl Books {
             notification: notification.clone(),
         });
         let totals = std::iter::once(Change::NotificationTotals(self.totals));
-        cobs.chain(payments).chain(webhooks).chain(owed).chain(totals).collect()
+        // After all that moves it.
+        let balance = self.funds.is_open().then(|| Change::BalanceSet { balance: self.funds.balance() });
+        cobs.chain(payments).chain(sends).chain(webhooks).chain(owed).chain(totals).chain(balance).collect()
     }
 
     /// Carries out one change.
@@ -178,8 +201,10 @@ impl Books {
             }
             Change::RefundRequested { end_to_end_id, refund } => {
                 let position = self.payment_position(&end_to_end_id)?;
-                self.refunds_in_process.insert((refund.settles_at(), position, refund.id.clone()));
+                let in_process = (refund.settles_at(), position, refund.id.clone());
+                self.funds.refund(&refund);
                 self.payment_mut(position)?.refunds.push(refund);
+                self.refunds_in_process.insert(in_process);
             }
             Change::RefundEnded { end_to_end_id, id, outcome, notify } => {
                 let position = self.payment_position(&end_to_end_id)?;
@@ -187,10 +212,30 @@ impl Books {
                 let refund = payment.refunds.iter_mut().find(|refund| refund.id == id);
                 let refund = refund.ok_or(Inconsistent("no such return"))?;
                 refund.outcome = outcome;
-                let due = refund.settles_at();
+                let (due, amount) = (refund.settles_at(), refund.amount);
+                if refund.is_covered && matches!(refund.outcome, RefundOutcome::Failed { .. }) {
+                    self.funds.add(amount);
+                }
                 self.refunds_in_process.remove(&(due, position, id));
                 self.owe(end_to_end_id, notify);
             }
+            Change::SendAccepted(sent) => self.funds.send(self.sends.add(sent)?),
+            Change::SendRepeated { send_id } => self.sends.repeat(&send_id)?,
+            Change::SendEnded { send_id, outcome, notify } => {
+                let sent = self.sends.end(&send_id, outcome)?;
+                let (end_to_end_id, amount) = (sent.end_to_end_id.clone(), sent.amount);
+                if matches!(outcome, SendOutcome::Failed(_)) {
+                    self.funds.add(amount);
+                }
+                self.owe(end_to_end_id, notify);
+            }
+            Change::SendReturned { send_id, back, notify } => {
+                let amount = back.amount;
+                let end_to_end_id = self.sends.give_back(&send_id, back)?.end_to_end_id.clone();
+                self.funds.add(amount);
+                self.owe(end_to_end_id, notify);
+            }
+            Change::BalanceSet { balance } => self.funds.set(balance),
             Change::WebhookSet { key, webhook } => {
                 self.webhooks.insert(key, webhook);
             }
@@ -233,6 +278,7 @@ impl Books {
                 self.refunds_in_process.insert((refund.settles_at(), position, refund.id.clone()));
             }
         }
+        self.funds.receive(&payment);
         self.payment_by_e2e.insert(payment.end_to_end_id.clone(), position);
         self.payments_by_time.insert((payment.paid_at, position));
         self.payments.push(payment);

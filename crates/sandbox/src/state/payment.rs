@@ -106,6 +106,9 @@ pub struct Refund {
     /// When it was asked for.
     #[serde(with = "wire::micros")]
     pub requested_at: Timestamp,
+    /// Whether the account had the money for it; without it the return fails when it would become final.
+    #[serde(default = "covered")]
+    pub is_covered: bool,
     /// What became of it.
     pub outcome: RefundOutcome,
 }
@@ -116,4 +119,9 @@ impl Refund {
     pub fn settles_at(&self) -> Timestamp {
         self.requested_at.saturating_add(REFUND_SETTLES_AFTER).unwrap_or(Timestamp::MAX)
     }
+}
+
+/// Before there was a balance, every return was covered.
+fn covered() -> bool {
+    true
 }

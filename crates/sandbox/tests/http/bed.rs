@@ -1,6 +1,6 @@
 //! A running simulator with a client that has a token.
 
-use std::{future::Future, time::Duration};
+use std::{future::Future, path::Path, time::Duration};
 
 use cais_domain::{end_to_end_id::EndToEndId, money::Money, txid::Txid};
 use cais_sandbox::{Control, Credentials, Sandbox, SandboxConfig};
@@ -130,9 +130,56 @@ impl Bed {
         (txid, pix.end_to_end_id)
     }
 
+    /// What a send to `key` asks for.
+    pub fn payout(&self, amount: &str, key: &str) -> Value {
+        json!({
+            "valor": amount,
+            "pagador": { "chave": self.credentials.pix_key },
+            "favorecido": { "chave": key },
+        })
+    }
+
+    /// Asks for a send.
+    pub async fn send(&self, id: &str, amount: &str, key: &str) -> Answer {
+        self.put(&format!("/v3/gn/pix/{id}"), &self.payout(amount, key)).await
+    }
+
+    /// A sent Pix as the lookup shows it.
+    pub async fn sent(&self, id: &str) -> Value {
+        let answer = self.get(&format!("/v2/gn/pix/enviados/id-envio/{id}")).await;
+        assert_eq!(answer.status, 200, "{answer:?}");
+        answer.body
+    }
+
+    pub async fn balance(&self) -> String {
+        let answer = self.get("/v2/gn/saldo").await;
+        assert_eq!(answer.status, 200, "{answer:?}");
+        answer.body["saldo"].as_str().unwrap().to_owned()
+    }
+
+    pub async fn register_webhook(&self, url: &str) {
+        let path = format!("/v2/webhook/{}", self.credentials.pix_key);
+        assert_eq!(self.put(&path, &json!({ "webhookUrl": url })).await.status, 200);
+    }
+
     pub async fn ask_refund(&self, e2e: &EndToEndId, id: &str, amount: &str) -> Answer {
         self.put(&format!("/v2/pix/{e2e}/devolucao/{id}"), &json!({ "valor": amount })).await
     }
+}
+
+/// A simulator whose sends stay `EM_PROCESSAMENTO` until the tester moves the clock.
+pub fn patient() -> SandboxConfig {
+    SandboxConfig { payout_settles_after: Duration::from_hours(1), ..SandboxConfig::default() }
+}
+
+/// A simulator whose sends are final at once.
+pub fn prompt() -> SandboxConfig {
+    SandboxConfig { payout_settles_after: Duration::ZERO, ..SandboxConfig::default() }
+}
+
+/// The same with a file.
+pub fn kept(path: &Path, config: SandboxConfig) -> SandboxConfig {
+    SandboxConfig { state_file: Some(path.to_owned()), ..config }
 }
 
 pub fn txid(number: u32) -> Txid {

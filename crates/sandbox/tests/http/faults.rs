@@ -6,7 +6,10 @@ use cais_sandbox::{Fault, FaultMode};
 use reqwest::Method;
 use serde_json::json;
 
-use crate::bed::{Bed, txid};
+use crate::{
+    bed::{Bed, eventually, prompt, read, txid},
+    receiver::Receiver,
+};
 
 #[tokio::test]
 async fn down_closes_without_an_answer_and_without_work() {
@@ -59,7 +62,7 @@ async fn slow_waits_and_then_serves() {
 async fn faults_are_set_over_http_and_never_touch_the_control_interface() {
     let bed = Bed::start().await;
     let cob = format!("/v2/cob/{}", bed.create(1, "1.00").await);
-    for mode in ["down", "drop_reply", "error", "slow"] {
+    for mode in ["down", "drop_reply", "error", "slow", "late_reply", "double_callback"] {
         let body = json!({ "mode": mode, "latency_ms": 60_000, "acquirer": "main" });
         let set = bed.put("/sandbox/faults", &body).await;
         assert_eq!((set.status, &set.body["mode"]), (200, &json!(mode)));
@@ -79,4 +82,71 @@ async fn faults_are_set_over_http_and_never_touch_the_control_interface() {
         json!({ "mode": "ok", "latency_ms": 5000 })
     );
     assert_eq!(bed.get(&cob).await.status, 200);
+}
+
+#[tokio::test]
+async fn faults_reach_the_institutions_own_paths_too() {
+    let bed = Bed::with(prompt()).await;
+    let body = bed.payout("1.00", "a@example.com");
+    bed.control.set_faults(FaultMode::Error.into()).unwrap();
+    let answer = bed.put("/v3/gn/pix/a", &body).await;
+    let told = json!({ "nome": "erro_aplicacao", "mensagem": "the sandbox was told to fail" });
+    assert_eq!((answer.status, answer.body), (500, told));
+    bed.control.set_faults(FaultMode::Down.into()).unwrap();
+    bed.try_send(Method::PUT, "/v3/gn/pix/a", Some(&body)).await.unwrap_err();
+    let idle = bed.control.ledger().unwrap();
+    assert_eq!((idle.sent.count, idle.rejected.count), (0, 0));
+    bed.control.set_faults(FaultMode::DropReply.into()).unwrap();
+    let sent = bed.try_send(Method::PUT, "/v3/gn/pix/a", Some(&body)).await;
+    assert!(!sent.unwrap_err().is_timeout());
+    assert_eq!(bed.sent("a").await["status"], "REALIZADO", "who only asks is answered");
+    bed.control.set_faults(FaultMode::Ok.into()).unwrap();
+    assert_eq!(bed.put("/v3/gn/pix/a", &body).await.status, 409);
+    assert_eq!(bed.control.ledger().unwrap().sent.items[0].effects, 1);
+}
+
+#[tokio::test]
+async fn a_late_reply_comes_after_its_callback() {
+    let bed = Bed::with(prompt()).await;
+    let receiver = Receiver::start(&[]).await;
+    bed.register_webhook(&receiver.url).await;
+    let latency = Duration::from_mins(1);
+    bed.control.set_faults(Fault { mode: FaultMode::LateReply, latency }).unwrap();
+    let request = bed.client.put(bed.url("/v3/gn/pix/a")).bearer_auth(&bed.token);
+    let request = request.json(&bed.payout("1.00", "a@example.com")).timeout(latency);
+    let reply = tokio::spawn(request.send());
+    let told = receiver.wait_for(1).await;
+    assert_eq!(told[0].body["pix"][0]["gnExtras"]["idEnvio"], "a");
+    assert!(!reply.is_finished(), "the answer waits");
+    assert_eq!(bed.sent("a").await["status"], "REALIZADO", "who only asks is answered");
+    reply.abort();
+    // What is late comes in the end.
+    let latency = Duration::from_millis(100);
+    bed.control.set_faults(Fault { mode: FaultMode::LateReply, latency }).unwrap();
+    let before = Instant::now();
+    assert_eq!(bed.send("b", "1.00", "a@example.com").await.status, 201);
+    assert!(before.elapsed() >= latency);
+}
+
+#[tokio::test]
+async fn callbacks_come_twice_when_told_so() {
+    let bed = Bed::with(prompt()).await;
+    let receiver = Receiver::start(&[]).await;
+    bed.register_webhook(&receiver.url).await;
+    bed.control.set_faults(FaultMode::DoubleCallback.into()).unwrap();
+    assert_eq!(bed.send("a", "1.00", "a@example.com").await.status, 201);
+    let told = receiver.wait_for(2).await;
+    assert_eq!(told[0].body, told[1].body);
+    eventually(async || (bed.control.ledger().unwrap().callbacks.delivered == 1).then_some(())).await;
+    assert_eq!(receiver.received().len(), 2);
+}
+
+#[tokio::test]
+async fn unknown_methods_are_refused_in_the_form_of_each_api() {
+    let bed = Bed::start().await;
+    let own = read(bed.try_send(Method::POST, "/v2/gn/saldo", None).await.unwrap()).await;
+    assert_eq!((own.status, own.allow.as_str()), (405, "GET"));
+    assert_eq!(own.body["nome"], "metodo_nao_permitido");
+    let standard = read(bed.try_send(Method::DELETE, "/v2/pix", None).await.unwrap()).await;
+    assert_eq!((standard.status, standard.allow.as_str(), standard.kind()), (405, "GET", "RequisicaoInvalida"));
 }

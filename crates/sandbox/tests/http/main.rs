@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::indexing_slicing, reason = "an absent JSON field reads as null and fails the comparison")]
 
+mod balance;
 mod bed;
 mod callbacks;
 mod cob_list;
@@ -14,4 +15,9 @@ mod pix;
 mod receiver;
 mod refunds;
 mod restart;
+mod send_refusals;
+mod send_restart;
+mod sends;
+mod sent_list;
+mod sent_returns;
 mod webhooks;

@@ -21,7 +21,10 @@ async fn a_token_is_had_with_a_form_or_with_json() {
     assert_eq!(form.body["scope"], "cob.read pix.read");
     let json = post().json(&json!({ "grant_type": "client_credentials" }));
     let json = read(json.send().await.unwrap()).await;
-    assert_eq!(json.body["scope"], "cob.write cob.read pix.write pix.read webhook.write webhook.read");
+    assert_eq!(
+        json.body["scope"],
+        "cob.write cob.read pix.write pix.read webhook.write webhook.read pix.send gn.pix.send.read gn.balance.read"
+    );
     assert_ne!(json.body["access_token"], form.body["access_token"]);
 }
 
@@ -72,4 +75,35 @@ async fn a_token_allows_only_its_scopes() {
     assert_eq!(bed.get(&path).await.status, 404);
     let answer = bed.put(&path, &bed.cob("1.00")).await;
     assert_eq!((answer.status, answer.kind()), (403, "AcessoNegado"));
+}
+
+#[tokio::test]
+async fn the_institutions_own_paths_refuse_tokens_in_their_own_form() {
+    let mut bed = Bed::start().await;
+    let refused = "insufficient_scope";
+    let cases = [
+        ("gn.pix.send.read", "/v2/gn/saldo", "gn.balance.read"),
+        ("gn.balance.read", "/v2/gn/pix/enviados/id-envio/a", "gn.pix.send.read"),
+        ("gn.balance.read", "/v2/gn/pix/enviados?inicio=x", "gn.pix.send.read"),
+    ];
+    for (granted, path, missing) in cases {
+        bed.token = bed.token_for(Some(granted)).await;
+        let answer = bed.get(path).await;
+        let description = format!("the token lacks the scope {missing}");
+        assert_eq!(
+            (answer.status, answer.body),
+            (403, json!({ "error": refused, "error_description": description })),
+            "{path}"
+        );
+    }
+    let answer = bed.send("a", "1.00", "a@example.com").await;
+    assert_eq!((answer.status, &answer.body["error"]), (403, &json!(refused)));
+    bed.token = "unknown".to_owned();
+    let answer = bed.send("a", "1.00", "a@example.com").await;
+    let description = "the token is unknown or has expired";
+    assert_eq!(
+        (answer.status, answer.body),
+        (401, json!({ "error": "invalid_token", "error_description": description }))
+    );
+    assert_eq!(bed.control.ledger().unwrap().sent.count, 0);
 }

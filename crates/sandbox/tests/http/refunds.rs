@@ -81,7 +81,7 @@ async fn a_tester_fails_a_return_until_it_is_final() {
     let bed = Bed::start().await;
     let (_, e2e) = bed.paid(1, "10.00").await;
     assert_eq!(bed.ask_refund(&e2e, "r1", "1.00").await.status, 201);
-    let fail = format!("/sandbox/devolucao/{e2e}/r1/fail");
+    let fail = format!("/sandbox/pix/{e2e}/devolucao/r1/fail");
     assert_eq!(bed.post(&fail, &json!({})).await.status, 204);
     let failed = bed.get(&format!("/v2/pix/{e2e}/devolucao/r1")).await.body;
     assert_eq!(failed["status"], "NAO_REALIZADO");
@@ -89,8 +89,8 @@ async fn a_tester_fails_a_return_until_it_is_final() {
     assert_eq!(bed.post(&fail, &json!({})).await.status, 409);
     assert_eq!(bed.ask_refund(&e2e, "r2", "1.00").await.status, 201);
     bed.control.set_clock_offset(2).unwrap();
-    assert_eq!(bed.post(&format!("/sandbox/devolucao/{e2e}/r2/fail"), &json!({})).await.status, 409);
-    assert_eq!(bed.post(&format!("/sandbox/devolucao/{e2e}/r9/fail"), &json!({})).await.status, 404);
+    assert_eq!(bed.post(&format!("/sandbox/pix/{e2e}/devolucao/r2/fail"), &json!({})).await.status, 409);
+    assert_eq!(bed.post(&format!("/sandbox/pix/{e2e}/devolucao/r9/fail"), &json!({})).await.status, 404);
 }
 
 #[tokio::test]

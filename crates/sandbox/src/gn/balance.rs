@@ -1,0 +1,49 @@
+//! `GET /v2/gn/saldo`: what the account may spend.
+
+use actix_web::{HttpRequest, HttpResponse, http::StatusCode};
+use cais_domain::money::Money;
+use serde::Serialize;
+
+use super::{admit, json, refusal::Refusal, schema::SchemaError};
+use crate::{
+    pix::{Shared, oauth::Scope, problem::Kind, query::Query},
+    requests::Operation,
+    wire,
+};
+
+#[derive(Serialize)]
+struct View {
+    #[serde(with = "wire::amount")]
+    saldo: Money,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bloqueios: Option<Blocks>,
+}
+
+/// What is held back; nothing is here.
+#[derive(Serialize)]
+struct Blocks {
+    #[serde(with = "wire::amount")]
+    judicial: Money,
+    #[serde(with = "wire::amount")]
+    med: Money,
+    #[serde(with = "wire::amount")]
+    total: Money,
+}
+
+/// With `bloqueios=true` it says too what is held back.
+///
+/// # Errors
+/// 400 `json_invalido` for another query.
+pub async fn get(request: HttpRequest, psp: Shared) -> Result<HttpResponse, Refusal> {
+    admit(&psp, &request, Scope::BalanceRead, Operation::BalanceRead)?;
+    let mut query = Query::of(&request);
+    let shows_blocks = query.boolean("bloqueios");
+    query.conclude(Kind::InvalidRequest, Some(())).map_err(|_| {
+        let message = "takes bloqueios, true or false, and nothing else";
+        Refusal::Schema(vec![SchemaError::new("additionalProperties", ".query", message)])
+    })?;
+    psp.settle_due()?;
+    let none = Blocks { judicial: Money::ZERO, med: Money::ZERO, total: Money::ZERO };
+    let bloqueios = (shows_blocks == Some(true)).then_some(none);
+    json(StatusCode::OK, &View { saldo: psp.read().books().funds().balance(), bloqueios })
+}

@@ -1,0 +1,151 @@
+//! Refusals in Efí's forms: `nome` with `mensagem`, broken schemas with `erros`, tokens as in RFC 6750.
+
+use std::fmt;
+
+use actix_web::{
+    HttpResponse, ResponseError,
+    http::{StatusCode, header},
+};
+use serde::Serialize;
+use serde_json::json;
+
+use super::schema::SchemaError;
+use crate::{
+    pix::{body::BodyError, oauth::TokenError, problem::Problem},
+    psp::StoreError,
+};
+
+/// What Efí calls a body or query that its schema does not allow.
+pub const INVALID_JSON: &str = "json_invalido";
+
+/// A refusal.
+#[derive(Debug)]
+pub enum Refusal {
+    /// Named by a code.
+    Named {
+        /// The status.
+        status: StatusCode,
+        /// `nome`, the code.
+        name: &'static str,
+        /// `mensagem`, for people.
+        message: String,
+        /// The methods that the path has, in a 405.
+        allow: Option<&'static str>,
+    },
+    /// 400: the request does not fit the schema.
+    Schema(Vec<SchemaError>),
+    /// 401 or 403: the token does not let it in.
+    Token(TokenError),
+    /// The lookups refuse in the form of the API Pix.
+    Problem(Problem),
+}
+
+#[derive(Serialize)]
+struct Named<'a> {
+    nome: &'a str,
+    mensagem: &'a str,
+    #[serde(skip_serializing_if = "<[SchemaError]>::is_empty")]
+    erros: &'a [SchemaError],
+}
+
+impl Refusal {
+    /// A refusal with a code.
+    #[must_use]
+    pub fn named(status: StatusCode, name: &'static str, message: impl Into<String>) -> Self {
+        Self::Named { status, name, message: message.into(), allow: None }
+    }
+
+    /// 500 `erro_aplicacao`.
+    #[must_use]
+    pub fn application_error(message: impl Into<String>) -> Self {
+        Self::named(StatusCode::INTERNAL_SERVER_ERROR, "erro_aplicacao", message)
+    }
+
+    /// 405 with the methods that the path has.
+    #[must_use]
+    pub fn method_not_allowed(allow: &'static str) -> Self {
+        Self::Named {
+            status: StatusCode::METHOD_NOT_ALLOWED,
+            name: "metodo_nao_permitido",
+            message: format!("this path takes {allow}"),
+            allow: Some(allow),
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Named { name, message, .. } => write!(f, "{name}: {message}"),
+            Self::Schema(errors) => write!(f, "{INVALID_JSON}: {} errors", errors.len()),
+            Self::Token(error) => write!(f, "{error}"),
+            Self::Problem(problem) => write!(f, "{problem}"),
+        }
+    }
+}
+
+impl ResponseError for Refusal {
+    fn status_code(&self) -> StatusCode {
+        match self {
+            Self::Named { status, .. } => *status,
+            Self::Schema(_) => StatusCode::BAD_REQUEST,
+            Self::Token(TokenError::Missing | TokenError::Unknown) => StatusCode::UNAUTHORIZED,
+            Self::Token(TokenError::LacksScope(_)) => StatusCode::FORBIDDEN,
+            Self::Problem(problem) => problem.status_code(),
+        }
+    }
+
+    fn error_response(&self) -> HttpResponse {
+        let mut response = HttpResponse::build(self.status_code());
+        match self {
+            Self::Named { name, message, allow, .. } => {
+                if let Some(allow) = allow {
+                    response.insert_header((header::ALLOW, *allow));
+                }
+                response.json(Named { nome: name, mensagem: message, erros: &[] })
+            }
+            Self::Schema(errors) => {
+                let mensagem = "values or types of fields are not valid";
+                response.json(Named { nome: INVALID_JSON, mensagem, erros: errors })
+            }
+            Self::Token(error) => {
+                let code = match error {
+                    TokenError::Missing | TokenError::Unknown => "invalid_token",
+                    TokenError::LacksScope(_) => "insufficient_scope",
+                };
+                response.insert_header((header::WWW_AUTHENTICATE, format!("Bearer error=\"{code}\"")));
+                response.json(json!({ "error": code, "error_description": error.to_string() }))
+            }
+            Self::Problem(problem) => problem.error_response(),
+        }
+    }
+}
+
+impl From<TokenError> for Refusal {
+    fn from(error: TokenError) -> Self {
+        Self::Token(error)
+    }
+}
+
+impl From<Problem> for Refusal {
+    fn from(problem: Problem) -> Self {
+        Self::Problem(problem)
+    }
+}
+
+impl From<BodyError> for Refusal {
+    fn from(error: BodyError) -> Self {
+        match error {
+            BodyError::TooLarge => Self::named(StatusCode::PAYLOAD_TOO_LARGE, "corpo_muito_grande", error.to_string()),
+            BodyError::Broken(_) => Self::named(StatusCode::BAD_REQUEST, INVALID_JSON, error.to_string()),
+        }
+    }
+}
+
+impl From<StoreError> for Refusal {
+    fn from(error: StoreError) -> Self {
+        let error: &dyn std::error::Error = &error;
+        tracing::error!(error, "a change could not be recorded");
+        Self::application_error("the request could not be recorded")
+    }
+}

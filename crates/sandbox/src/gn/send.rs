@@ -1,0 +1,55 @@
+//! `PUT /v3/gn/pix/{idEnvio}`: sends a Pix to a key.
+
+use actix_web::{HttpRequest, HttpResponse, http::StatusCode, web};
+
+use super::{
+    admit, json,
+    refusal::{INVALID_JSON, Refusal},
+    schema::SchemaError,
+    send_body, views,
+};
+use crate::{
+    faults,
+    pix::{Shared, body, oauth::Scope},
+    recipients,
+    requests::Operation,
+    sends::SendError,
+};
+
+/// 201 `EM_PROCESSAMENTO`; how it ends is told by the callback and the lookups. The account's key may be without a
+/// webhook, which Efí itself does not allow: clients of this institution may live from the lookups alone.
+///
+/// # Errors
+/// 400 and 404 of a body that makes no sense, 409 `id_envio_duplicado`, 422 `pagamento_negado` without the money for it.
+pub async fn put(
+    request: HttpRequest,
+    id: web::Path<String>,
+    payload: web::Payload,
+    psp: Shared,
+) -> Result<HttpResponse, Refusal> {
+    admit(&psp, &request, Scope::PixSend, Operation::SendCreate)?;
+    if !body::is_json(&request) {
+        let message = "the body must be application/json";
+        return Err(Refusal::named(StatusCode::UNSUPPORTED_MEDIA_TYPE, INVALID_JSON, message));
+    }
+    let bytes = body::bytes(payload).await?;
+    let body = serde_json::from_slice(&bytes)
+        .map_err(|error| Refusal::Schema(vec![SchemaError::new("type", ".body", format!("is not JSON: {error}"))]))?;
+    let wanted = send_body::read(&id, body, &psp.identity.pix_key)?;
+    let loses_reply = recipients::manner_of(&wanted.key).loses_reply;
+    let sent = psp.request_send(wanted).map_err(|error| match error {
+        SendError::IdTaken => {
+            psp.requests.count(Operation::SendDuplicate);
+            Refusal::named(StatusCode::CONFLICT, "id_envio_duplicado", error.to_string())
+        }
+        SendError::NotCovered => {
+            Refusal::named(StatusCode::UNPROCESSABLE_ENTITY, "pagamento_negado", error.to_string())
+        }
+        SendError::Store(error) => error.into(),
+        SendError::Id(_) => Refusal::application_error(error.to_string()),
+    })?;
+    if loses_reply {
+        faults::cut(&request);
+    }
+    json(StatusCode::CREATED, &views::accepted(&sent))
+}

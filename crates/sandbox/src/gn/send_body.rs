@@ -1,0 +1,116 @@
+//! The body that sends a Pix to a key, rule by rule: first the schema, then what the words mean.
+
+use actix_web::http::StatusCode;
+use cais_domain::{
+    document::{Cnpj, Cpf, Document},
+    money::Money,
+    pix_key::PixKey,
+};
+use serde_json::Value;
+
+use super::{
+    refusal::Refusal,
+    schema::{self, Findings, Object},
+};
+use crate::sends::SendRequest;
+
+const MAX_SEND_ID: usize = 35;
+const MAX_KEY: usize = 77;
+const MAX_PAYER_INFO: usize = 140;
+
+/// The body as the schema takes it; nothing of it is understood yet.
+struct Shape {
+    amount: Money,
+    payer_key: Box<str>,
+    payer_info: Option<Box<str>>,
+    recipient: Recipient,
+}
+
+/// A key with the tax number that its owner must have, if any.
+struct Recipient {
+    key: Box<str>,
+    cpf: Option<Box<str>>,
+    cnpj: Option<Box<str>>,
+}
+
+/// Reads `idEnvio` and the body of a send from the account with the key `own_key`.
+///
+/// # Errors
+/// 400 `json_invalido`, `valor_invalido`, `chave_invalida`; 404 `chave_favorecido_nao_encontrada`.
+pub fn read(id: &str, body: Value, own_key: &str) -> Result<SendRequest, Refusal> {
+    let mut findings = Findings::default();
+    if !(1..=MAX_SEND_ID).contains(&id.len()) || !id.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        findings.add("pattern", ".params.idEnvio", "must match ^[a-zA-Z0-9]{1,35}$");
+    }
+    let shape = shape(body, &mut findings);
+    understood(id, findings.conclude(shape)?, own_key)
+}
+
+fn shape(body: Value, findings: &mut Findings) -> Option<Shape> {
+    let mut body = Object::open(".body", body, findings)?;
+    let amount = body.require("valor", findings).and_then(|value| schema::amount(".body.valor", value, findings));
+    let payer = body.require("pagador", findings).and_then(|value| payer(value, findings));
+    let recipient = body.require("favorecido", findings).and_then(|value| recipient(value, findings));
+    body.close(findings);
+    let (payer_key, payer_info) = payer?;
+    Some(Shape { amount: amount?, payer_key, payer_info, recipient: recipient? })
+}
+
+fn payer(value: Value, findings: &mut Findings) -> Option<(Box<str>, Option<Box<str>>)> {
+    let mut payer = Object::open(".body.pagador", value, findings)?;
+    let key = payer.require("chave", findings);
+    let key = key.and_then(|value| schema::text(".body.pagador.chave", value, MAX_KEY, findings));
+    let info = payer.take("infoPagador");
+    let info = info.and_then(|value| schema::text(".body.pagador.infoPagador", value, MAX_PAYER_INFO, findings));
+    payer.close(findings);
+    Some((key?, info))
+}
+
+/// The account number (`contaBanco`) that Efí takes instead of a key is not served here.
+fn recipient(value: Value, findings: &mut Findings) -> Option<Recipient> {
+    const CPF: &str = "^[0-9]{11}$";
+    const CNPJ: &str = "^[0-9A-Z]{14}$";
+    let mut recipient = Object::open(".body.favorecido", value, findings)?;
+    let key = recipient.require("chave", findings);
+    let key = key.and_then(|value| schema::text(".body.favorecido.chave", value, MAX_KEY, findings));
+    let (cpf, cnpj) = (recipient.take("cpf"), recipient.take("cnpj"));
+    recipient.close(findings);
+    if cpf.is_some() && cnpj.is_some() {
+        findings.add("oneOf", ".body.favorecido", "must have either cpf or cnpj");
+    }
+    let is_cpf = |text: &str| text.len() == 11 && text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_cnpj =
+        |text: &str| text.len() == 14 && text.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase());
+    let cpf = cpf.and_then(|value| schema::matching(".body.favorecido.cpf", value, is_cpf, CPF, findings));
+    let cnpj = cnpj.and_then(|value| schema::matching(".body.favorecido.cnpj", value, is_cnpj, CNPJ, findings));
+    Some(Recipient { key: key?, cpf, cnpj })
+}
+
+fn understood(id: &str, shape: Shape, own_key: &str) -> Result<SendRequest, Refusal> {
+    let invalid = |message: &str| Refusal::named(StatusCode::BAD_REQUEST, "valor_invalido", message);
+    if !shape.amount.is_positive() {
+        return Err(invalid("the field valor must be above zero"));
+    }
+    let Recipient { key, cpf, cnpj } = shape.recipient;
+    let cpf = cpf.map(|text| Cpf::parse(&text)).transpose();
+    let cpf = cpf.map_err(|_| invalid("the CPF in favorecido.cpf is not valid"))?;
+    let cnpj = cnpj.map(|text| Cnpj::parse(&text)).transpose();
+    let cnpj = cnpj.map_err(|_| invalid("the CNPJ in favorecido.cnpj is not valid"))?;
+    if *shape.payer_key != *own_key {
+        let message = "the key in pagador.chave is not one of this account";
+        return Err(Refusal::named(StatusCode::BAD_REQUEST, "chave_invalida", message));
+    }
+    // The directory knows every key that could be one, in its normal form only, and nobody pays himself.
+    let found = PixKey::parse(&key).ok().filter(|found| found.as_str() == &*key && found.as_str() != own_key);
+    let key = found.ok_or_else(|| {
+        let message = "the key in favorecido.chave was not found";
+        Refusal::named(StatusCode::NOT_FOUND, "chave_favorecido_nao_encontrada", message)
+    })?;
+    Ok(SendRequest {
+        id: id.into(),
+        amount: shape.amount,
+        key,
+        document: cpf.map(Document::Cpf).or(cnpj.map(Document::Cnpj)),
+        payer_info: shape.payer_info,
+    })
+}

@@ -1,0 +1,194 @@
+//! Sent Pix as the answers and the callbacks show them.
+
+use cais_domain::{document::Document, money::Money};
+use jiff::Timestamp;
+use serde::Serialize;
+
+use crate::{
+    state::sent::{GivenBack, Recipient, SendFailure, SendOutcome, SendStatus, Sent},
+    wire,
+};
+
+/// Who refused, as Efí names the recipient's institution.
+const REFUSED_BY: &str = "PSP do usuário recebedor";
+
+/// The answer to an accepted send.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AcceptedView<'a> {
+    id_envio: &'a str,
+    /// The documents' name for it.
+    e2e_id: &'a str,
+    /// The newer clients' name for it.
+    end_to_end_id: &'a str,
+    #[serde(with = "wire::amount")]
+    valor: Money,
+    horario: Times,
+    status: SendStatus,
+}
+
+#[derive(Debug, Serialize)]
+struct Times {
+    #[serde(serialize_with = "wire::serialize_instant")]
+    solicitacao: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "wire::serialize_optional_instant")]
+    liquidacao: Option<Timestamp>,
+}
+
+/// A sent Pix as the lookups show it.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SentView<'a> {
+    end_to_end_id: &'a str,
+    id_envio: &'a str,
+    #[serde(with = "wire::amount")]
+    valor: Money,
+    chave: &'a str,
+    status: SendStatus,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    info_pagador: Option<&'a str>,
+    horario: Times,
+    favorecido: RecipientView<'a>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    devolucoes: Vec<GivenBackView<'a>>,
+    /// Only of a failed one, to tell the reason: Efí itself tells it in the callback alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gn_extras: Option<Extras<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct RecipientView<'a> {
+    chave: &'a str,
+    identificacao: Identification<'a>,
+}
+
+#[derive(Debug, Serialize)]
+struct Identification<'a> {
+    nome: &'a str,
+    /// Masked: it identifies a person.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cpf: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cnpj: Option<&'a str>,
+}
+
+/// A part that came back.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct GivenBackView<'a> {
+    rtr_id: &'a str,
+    #[serde(with = "wire::amount")]
+    valor: Money,
+    #[serde(serialize_with = "wire::serialize_instant")]
+    horario: Timestamp,
+}
+
+/// A sent Pix as the callback tells it.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SentNotice<'a> {
+    end_to_end_id: &'a str,
+    chave: &'a str,
+    tipo: &'static str,
+    status: SendStatus,
+    #[serde(with = "wire::amount")]
+    valor: Money,
+    /// Of the settlement; null when there was none.
+    #[serde(serialize_with = "wire::serialize_optional_instant")]
+    horario: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    info_pagador: Option<&'a str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    devolucoes: Vec<GivenBackView<'a>>,
+    gn_extras: Extras<'a>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Extras<'a> {
+    id_envio: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    erro: Option<Failure>,
+}
+
+#[derive(Debug, Serialize)]
+struct Failure {
+    codigo: &'static str,
+    origem: &'static str,
+    motivo: &'static str,
+}
+
+/// The answer to a send that was just accepted.
+#[must_use]
+pub fn accepted(sent: &Sent) -> AcceptedView<'_> {
+    AcceptedView {
+        id_envio: &sent.send_id,
+        e2e_id: &sent.end_to_end_id,
+        end_to_end_id: &sent.end_to_end_id,
+        valor: sent.amount,
+        horario: Times { solicitacao: sent.requested_at, liquidacao: None },
+        status: sent.outcome.status(),
+    }
+}
+
+/// A sent Pix of the account with the key `own_key`.
+#[must_use]
+pub fn sent<'a>(sent: &'a Sent, own_key: &'a str) -> SentView<'a> {
+    let (settled_at, failure) = ending(sent);
+    SentView {
+        end_to_end_id: &sent.end_to_end_id,
+        id_envio: &sent.send_id,
+        valor: sent.amount,
+        chave: own_key,
+        status: sent.outcome.status(),
+        info_pagador: sent.payer_info.as_deref(),
+        horario: Times { solicitacao: sent.requested_at, liquidacao: settled_at },
+        favorecido: RecipientView { chave: &sent.recipient.key, identificacao: identification(&sent.recipient) },
+        devolucoes: sent.returns.iter().map(given_back).collect(),
+        gn_extras: failure.map(|failure| extras(sent, Some(failure))),
+    }
+}
+
+/// The same as its callback tells it.
+#[must_use]
+pub fn notice<'a>(sent: &'a Sent, own_key: &'a str) -> SentNotice<'a> {
+    let (settled_at, failure) = ending(sent);
+    SentNotice {
+        end_to_end_id: &sent.end_to_end_id,
+        chave: own_key,
+        tipo: "SOLICITACAO",
+        status: sent.outcome.status(),
+        valor: sent.amount,
+        horario: settled_at,
+        info_pagador: sent.payer_info.as_deref(),
+        devolucoes: sent.returns.iter().map(given_back).collect(),
+        gn_extras: extras(sent, failure),
+    }
+}
+
+/// A part of a sent Pix that came back.
+#[must_use]
+pub fn given_back(back: &GivenBack) -> GivenBackView<'_> {
+    GivenBackView { rtr_id: &back.return_id, valor: back.amount, horario: back.at }
+}
+
+fn ending(sent: &Sent) -> (Option<Timestamp>, Option<SendFailure>) {
+    match sent.outcome {
+        SendOutcome::Processing => (None, None),
+        SendOutcome::Settled { at } => (Some(at), None),
+        SendOutcome::Failed(failure) => (None, Some(failure)),
+    }
+}
+
+fn extras(sent: &Sent, failure: Option<SendFailure>) -> Extras<'_> {
+    let told = |failure: SendFailure| Failure { codigo: failure.code(), origem: REFUSED_BY, motivo: failure.reason() };
+    Extras { id_envio: &sent.send_id, erro: failure.map(told) }
+}
+
+fn identification(recipient: &Recipient) -> Identification<'_> {
+    match Document::parse(&recipient.document) {
+        Ok(Document::Cpf(cpf)) => Identification { nome: &recipient.name, cpf: Some(cpf.masked()), cnpj: None },
+        Ok(Document::Cnpj(_)) => Identification { nome: &recipient.name, cpf: None, cnpj: Some(&recipient.document) },
+        Err(_) => Identification { nome: &recipient.name, cpf: None, cnpj: None },
+    }
+}

@@ -1,0 +1,132 @@
+//! The simulated directory of Pix keys: every valid key belongs to somebody, and some go wrong on purpose.
+
+use cais_domain::{
+    document::{Cpf, Document},
+    pix_key::PixKey,
+};
+use jiff::SignedDuration;
+use ring::digest::{SHA256, digest};
+
+use crate::state::sent::{Recipient, SendFailure};
+
+/// Accepted, then `NAO_REALIZADO`.
+const FAILING: &str = "fail@sandbox.cais";
+
+/// Stays `EM_PROCESSAMENTO` for [`SLOW_SETTLES_AFTER`].
+const SLOW: &str = "slow@sandbox.cais";
+
+/// Accepted and carried out, but the answer to the request never arrives.
+const LOSING: &str = "lost@sandbox.cais";
+
+/// How long [`SLOW`] takes.
+const SLOW_SETTLES_AFTER: SignedDuration = SignedDuration::from_secs(5);
+
+/// Numbers that the nine digits before a CPF's check digits can be.
+const CPF_BODIES: u64 = 1_000_000_000;
+
+const GIVEN_NAMES: [&str; 16] = [
+    "Ana", "Bruno", "Carla", "Diego", "Elisa", "Fabio", "Gabriela", "Heitor", "Isabel", "Joao", "Larissa", "Marcos",
+    "Natalia", "Otavio", "Paula", "Rafael",
+];
+
+const FAMILY_NAMES: [&str; 16] = [
+    "Almeida", "Barbosa", "Cardoso", "Duarte", "Esteves", "Ferreira", "Gomes", "Lima", "Martins", "Nogueira",
+    "Oliveira", "Pereira", "Ramos", "Santos", "Teixeira", "Vieira",
+];
+
+/// How sends to a key turn out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Manner {
+    /// The failure they end with, if any.
+    pub failure: Option<SendFailure>,
+    /// How long they take, when it is not as usual.
+    pub settles_after: Option<SignedDuration>,
+    /// Whether the answer to the request is lost.
+    pub loses_reply: bool,
+}
+
+/// How sends to this key turn out.
+#[must_use]
+pub fn manner_of(key: &PixKey) -> Manner {
+    let usual = Manner { failure: None, settles_after: None, loses_reply: false };
+    match key.as_str() {
+        FAILING => Manner { failure: Some(SendFailure::NoSuchAccount), ..usual },
+        SLOW => Manner { settles_after: Some(SLOW_SETTLES_AFTER), ..usual },
+        LOSING => Manner { loses_reply: true, ..usual },
+        _ => usual,
+    }
+}
+
+/// The owner of a key: always the same invented person, or company when the key is a CNPJ. A CPF or CNPJ is its
+/// owner's own.
+#[must_use]
+pub fn owner_of(key: &PixKey) -> Recipient {
+    let hash = digest(&SHA256, key.as_str().as_bytes());
+    let mut bytes = hash.as_ref().iter().copied();
+    let given = pick(&GIVEN_NAMES, bytes.next());
+    let family = pick(&FAMILY_NAMES, bytes.next());
+    let number = bytes.take(8).fold(0_u64, |number, byte| (number << 8) | u64::from(byte));
+    let person = format!("{given} {family}");
+    let (name, document) = match key {
+        PixKey::Cpf(cpf) => (person, cpf.as_str().to_owned()),
+        PixKey::Cnpj(cnpj) => (format!("{family} Comercio Ltda"), cnpj.as_str().to_owned()),
+        PixKey::Email(_) | PixKey::Phone(_) | PixKey::Evp(_) => (person, cpf_from(number)),
+    };
+    Recipient { key: key.as_str().into(), name: name.into(), document: document.into() }
+}
+
+/// Whether the owner's document is the one that the sender expects.
+#[must_use]
+pub fn is_owned_by(owner: &Recipient, expected: &Document) -> bool {
+    *owner.document == *expected.as_str()
+}
+
+fn pick(names: &[&'static str; 16], byte: Option<u8>) -> &'static str {
+    let position = usize::from(byte.unwrap_or_default()) % names.len();
+    names.get(position).copied().unwrap_or_default()
+}
+
+/// The CPF with these nine digits: of the hundred endings one has the right check digits.
+fn cpf_from(number: u64) -> String {
+    let body = number % CPF_BODIES;
+    // Nine equal digits lead to no issued CPF; the number beside them does.
+    let cpf = [body, body ^ 1]
+        .into_iter()
+        .find_map(|body| (0..100).find_map(|ending| Cpf::parse(&format!("{body:09}{ending:02}")).ok()));
+    cpf.map(|cpf| cpf.as_str().to_owned()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+    use super::*;
+
+    #[test]
+    fn every_key_has_the_same_owner_each_time_and_a_valid_document() {
+        for text in
+            ["a@example.com", "+5511987654321", "123e4567-e89b-12d3-a456-426655440000", FAILING, "b@example.com"]
+        {
+            let key = PixKey::parse(text).unwrap();
+            let owner = owner_of(&key);
+            assert_eq!(owner, owner_of(&key));
+            assert!(Cpf::parse(&owner.document).is_ok(), "{owner:?}");
+            assert!(owner.name.contains(' '));
+        }
+    }
+
+    #[test]
+    fn a_tax_number_is_its_owners_own() {
+        for text in ["52998224725", "12ABC34501DE35"] {
+            let owner = owner_of(&PixKey::parse(text).unwrap());
+            assert!(is_owned_by(&owner, &Document::parse(text).unwrap()));
+            assert!(!is_owned_by(&owner, &Document::parse("11144477735").unwrap()));
+        }
+    }
+
+    #[test]
+    fn every_nine_digits_lead_to_a_cpf() {
+        for number in [0, 1, 111_111_111, 222_222_222, 999_999_999, 123_456_789] {
+            assert!(Cpf::parse(&cpf_from(number)).is_ok(), "{number}");
+        }
+    }
+}

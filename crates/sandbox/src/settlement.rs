@@ -1,0 +1,57 @@
+//! What becomes final with time: returns and sends, by the simulator's clock.
+
+use std::sync::Arc;
+
+use jiff::SignedDuration;
+
+use crate::psp::{Psp, StoreError};
+
+/// Longest sleep of the settler: the machine's clock may be moved too.
+const LONGEST_SLEEP: SignedDuration = SignedDuration::from_secs(1);
+
+impl Psp {
+    /// Makes everything final that is due. Every reader calls it first, so that what is read depends on the clock alone.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub fn settle_due(&self) -> Result<(), StoreError> {
+        let now = self.clock.now();
+        if self.next_due().is_none_or(|due| due > now) {
+            return Ok(());
+        }
+        let mut store = self.write();
+        self.settle_refunds(&mut store, now)?;
+        self.settle_sends(&mut store, now)
+    }
+
+    fn next_due(&self) -> Option<jiff::Timestamp> {
+        let store = self.read();
+        let books = store.books();
+        books.next_refund_due().into_iter().chain(books.sends().next_due()).min()
+    }
+}
+
+/// Makes things final on time even when nobody reads, so that their callbacks leave. Never ends.
+pub async fn settle_on_time(psp: Arc<Psp>) {
+    loop {
+        let wait =
+            psp.next_due().map(|due| psp.clock.now().duration_until(due).clamp(SignedDuration::ZERO, LONGEST_SLEEP));
+        match wait {
+            None => psp.settlement_bell.notified().await,
+            Some(wait) => {
+                tokio::select! {
+                    () = psp.settlement_bell.notified() => {}
+                    () = tokio::time::sleep(wait.unsigned_abs()) => {}
+                }
+            }
+        }
+        if let Err(error) = psp.settle_due() {
+            report(&error);
+            tokio::time::sleep(LONGEST_SLEEP.unsigned_abs()).await;
+        }
+    }
+}
+
+fn report(error: &(dyn std::error::Error + 'static)) {
+    tracing::error!(error, "what is due could not be settled");
+}

@@ -1,0 +1,109 @@
+//! The book of sent Pix: by both ids, by time, and which of them are not final.
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+};
+
+use jiff::Timestamp;
+
+use super::{
+    Inconsistent, between,
+    sent::{GivenBack, SendOutcome, Sent},
+};
+
+/// Every sent Pix.
+#[derive(Debug, Default)]
+pub struct Sends {
+    all: Vec<Sent>,
+    by_id: HashMap<Arc<str>, usize>,
+    by_e2e: HashMap<Arc<str>, usize>,
+    by_time: BTreeSet<(Timestamp, usize)>,
+    in_process: BTreeSet<(Timestamp, usize)>,
+}
+
+impl Sends {
+    /// Every one, in order of acceptance.
+    #[must_use]
+    pub fn all(&self) -> &[Sent] {
+        &self.all
+    }
+
+    /// The one that the client named so (`idEnvio`).
+    #[must_use]
+    pub fn find(&self, send_id: &str) -> Option<&Sent> {
+        self.all.get(*self.by_id.get(send_id)?)
+    }
+
+    /// The one with this end-to-end id.
+    #[must_use]
+    pub fn find_by_end_to_end_id(&self, end_to_end_id: &str) -> Option<&Sent> {
+        self.all.get(*self.by_e2e.get(end_to_end_id)?)
+    }
+
+    /// Those accepted between both instants, inclusive, oldest first.
+    pub fn between(&self, from: Timestamp, to: Timestamp) -> impl Iterator<Item = &Sent> {
+        between(&self.by_time, from, to).filter_map(|position| self.all.get(position))
+    }
+
+    /// When the next one becomes final.
+    #[must_use]
+    pub fn next_due(&self) -> Option<Timestamp> {
+        self.in_process.first().map(|(due, _)| *due)
+    }
+
+    /// One that was due by `now` and is not final yet.
+    #[must_use]
+    pub fn find_due(&self, now: Timestamp) -> Option<&Sent> {
+        let (due, position) = self.in_process.first()?;
+        (*due <= now).then_some(())?;
+        self.all.get(*position)
+    }
+
+    pub(super) fn add(&mut self, sent: Sent) -> Result<&Sent, Inconsistent> {
+        if self.by_id.contains_key(&sent.send_id) || self.by_e2e.contains_key(&sent.end_to_end_id) {
+            return Err(Inconsistent("id of a send twice"));
+        }
+        let position = self.all.len();
+        self.by_id.insert(sent.send_id.clone(), position);
+        self.by_e2e.insert(sent.end_to_end_id.clone(), position);
+        self.by_time.insert((sent.requested_at, position));
+        if sent.outcome == SendOutcome::Processing {
+            self.in_process.insert((sent.settles_at, position));
+        }
+        self.all.push(sent);
+        self.all.get(position).ok_or(MISSING)
+    }
+
+    pub(super) fn repeat(&mut self, send_id: &str) -> Result<(), Inconsistent> {
+        self.sent_mut(send_id)?.1.requests += 1;
+        Ok(())
+    }
+
+    pub(super) fn end(&mut self, send_id: &str, outcome: SendOutcome) -> Result<&Sent, Inconsistent> {
+        let (position, sent) = self.sent_mut(send_id)?;
+        if sent.outcome != SendOutcome::Processing {
+            return Err(Inconsistent("a send ended twice"));
+        }
+        sent.outcome = outcome;
+        let due = sent.settles_at;
+        self.in_process.remove(&(due, position));
+        self.all.get(position).ok_or(MISSING)
+    }
+
+    pub(super) fn give_back(&mut self, send_id: &str, back: GivenBack) -> Result<&Sent, Inconsistent> {
+        let (_, sent) = self.sent_mut(send_id)?;
+        if sent.returnable().is_none_or(|left| back.amount > left) {
+            return Err(Inconsistent("more came back than was sent"));
+        }
+        sent.returns.push(back);
+        Ok(sent)
+    }
+
+    fn sent_mut(&mut self, send_id: &str) -> Result<(usize, &mut Sent), Inconsistent> {
+        let position = *self.by_id.get(send_id).ok_or(MISSING)?;
+        Ok((position, self.all.get_mut(position).ok_or(MISSING)?))
+    }
+}
+
+const MISSING: Inconsistent = Inconsistent("no such send");

@@ -1,0 +1,113 @@
+//! Sends across the death of the process: none is lost, none is made twice, and the balance is what it was.
+
+use std::fs;
+
+use cais_sandbox::SandboxConfig;
+use serde_json::{Value, json};
+
+use crate::{
+    bed::{Bed, kept, money, patient, prompt},
+    receiver::Receiver,
+};
+
+const KEY: &str = "maria@example.com";
+
+/// What the ledger tells of sends and money.
+fn movements(bed: &Bed) -> [Value; 5] {
+    let ledger = serde_json::to_value(bed.control.ledger().unwrap()).unwrap();
+    ["sent", "rejected", "sent_returned", "returned", "saldo"].map(|name| ledger[name].clone())
+}
+
+#[tokio::test]
+async fn everything_sent_survives_a_kill_and_a_compaction() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sandbox.jsonl");
+    let bed = Bed::with(kept(&path, prompt())).await;
+    let mut body = bed.payout("10.00", KEY);
+    body["pagador"]["infoPagador"] = json!("order 7");
+    assert_eq!(bed.put("/v3/gn/pix/paid", &body).await.status, 201);
+    assert_eq!(bed.send("paid", "10.00", KEY).await.status, 409);
+    assert_eq!(bed.send("failed", "3.00", "fail@sandbox.cais").await.status, 201);
+    bed.control.return_sent("paid", Some(money("4.00"))).unwrap();
+    let (_, e2e) = bed.paid(1, "7.00").await;
+    assert_eq!(bed.ask_refund(&e2e, "r1", "2.00").await.status, 201);
+    bed.control.fail_refund(&e2e, "r1").unwrap();
+    let before = (bed.sent("paid").await, bed.sent("failed").await, movements(&bed));
+    assert_eq!(before.2[4], "1000000001.00");
+    // A kill leaves the file as it is at any moment, so a copy of it stands for one.
+    let copy = folder.path().join("copy.jsonl");
+    fs::copy(&path, &copy).unwrap();
+    // The second start reads what the first one compacted.
+    for _ in 0..2 {
+        let killed = Bed::with(kept(&copy, prompt())).await;
+        assert_eq!((killed.sent("paid").await, killed.sent("failed").await, movements(&killed)), before);
+        killed.sandbox.stop().await;
+    }
+    let again = Bed::with(kept(&copy, prompt())).await;
+    assert_eq!(again.send("paid", "10.00", KEY).await.status, 409);
+    let sent = again.control.ledger().unwrap().sent;
+    assert_eq!((sent.items[0].effects, sent.items[0].requests), (1, 3));
+}
+
+#[tokio::test]
+async fn what_was_accepted_becomes_final_after_the_restart_as_it_would_have() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sandbox.jsonl");
+    let bed = Bed::with(kept(&path, patient())).await;
+    let receiver = Receiver::start(&[]).await;
+    bed.register_webhook(&receiver.url).await;
+    assert_eq!(bed.send("good", "1.00", KEY).await.status, 201);
+    assert_eq!(bed.send("bad", "2.00", "fail@sandbox.cais").await.status, 201);
+    bed.sandbox.stop().await;
+    // How long sends take is decided when they are accepted.
+    let mut bed = Bed::with(kept(&path, prompt())).await;
+    assert_eq!(bed.sent("good").await["status"], "EM_PROCESSAMENTO");
+    assert_eq!(bed.balance().await, "999999997.00");
+    bed.control.set_clock_offset(3_600).unwrap();
+    let told = receiver.wait_for(2).await;
+    let mut told: Vec<_> = told.iter().map(|told| told.body["pix"][0]["status"].as_str().unwrap()).collect();
+    told.sort_unstable();
+    assert_eq!(told, ["NAO_REALIZADO", "REALIZADO"]);
+    bed.authenticate().await;
+    assert_eq!(bed.sent("good").await["status"], "REALIZADO");
+    assert_eq!(bed.balance().await, "999999999.00");
+}
+
+#[tokio::test]
+async fn a_balance_is_opened_once_and_beyond_ten_digits_it_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sandbox.jsonl");
+    let opening = |text| SandboxConfig { opening_balance: money(text), ..prompt() };
+    let bed = Bed::with(kept(&path, opening("9999999999.99"))).await;
+    bed.paid(1, "9999999999.99").await;
+    bed.sandbox.stop().await;
+    for _ in 0..2 {
+        let bed = Bed::with(kept(&path, opening("1.00"))).await;
+        assert_eq!(bed.balance().await, "19999999999.98");
+        bed.sandbox.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn a_file_that_is_older_than_balances_gets_one_with_what_moved() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sandbox.jsonl");
+    let bed = Bed::with(kept(&path, prompt())).await;
+    let (_, e2e) = bed.paid(1, "10.00").await;
+    for id in ["r1", "r2"] {
+        assert_eq!(bed.ask_refund(&e2e, id, "3.00").await.status, 201);
+    }
+    bed.control.fail_refund(&e2e, "r2").unwrap();
+    bed.sandbox.stop().await;
+    // Such a file has neither balances nor the word that returns are covered.
+    let lines = fs::read_to_string(&path).unwrap();
+    let lines: Vec<_> = lines
+        .lines()
+        .filter(|line| !line.contains("balance_set"))
+        .map(|line| line.replace(r#""is_covered":true,"#, ""))
+        .collect();
+    assert!(!lines.iter().any(|line| line.contains("is_covered")));
+    fs::write(&path, format!("{}\n", lines.join("\n"))).unwrap();
+    let bed = Bed::with(kept(&path, prompt())).await;
+    assert_eq!(bed.balance().await, "1000000007.00");
+}
