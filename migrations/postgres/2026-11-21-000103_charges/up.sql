@@ -1,19 +1,21 @@
 -- Charges: what was asked for, and where it stands, each state with exactly its facts.
+-- What belongs to which state is judged by the types that a row is written from, and again, strictly, whenever it is read:
+-- the server would judge it once more for every row, at an eighth of what the row costs.
 -- Room for updates in the same page.
 CREATE TABLE charges (
     account_id TEXT COLLATE "C" NOT NULL,
     id TEXT COLLATE "C" NOT NULL,
     txid TEXT COLLATE "C" NOT NULL,
-    amount BIGINT NOT NULL CHECK (amount > 0),
-    fee BIGINT NOT NULL CHECK (fee >= 0),
+    amount BIGINT NOT NULL,
+    fee BIGINT NOT NULL,
     description TEXT,
     payer_name TEXT,
     payer_document TEXT,
-    expires_in_s BIGINT NOT NULL CHECK (expires_in_s > 0),
+    expires_in_s BIGINT NOT NULL,
     external_id TEXT,
     postback_url TEXT,
-    origin TEXT NOT NULL CHECK (origin IN ('api', 'manual')),
-    status TEXT NOT NULL CHECK (status IN ('creating', 'abandoned', 'pending', 'paid', 'expired', 'cancelled', 'refunded')),
+    origin TEXT NOT NULL,
+    status TEXT NOT NULL,
     acquirer TEXT NOT NULL,
     copy_paste TEXT,
     expires_at BIGINT,
@@ -21,14 +23,9 @@ CREATE TABLE charges (
     end_to_end_id TEXT,
     ended_at BIGINT,
     created_at BIGINT NOT NULL,
-    version BIGINT NOT NULL CHECK (version >= 1),
+    version BIGINT NOT NULL,
     PRIMARY KEY (account_id, id),
-    CHECK (fee <= amount),
-    CHECK ((status IN ('creating', 'abandoned')) = (copy_paste IS NULL)),
-    CHECK ((copy_paste IS NULL) = (expires_at IS NULL)),
-    CHECK ((status IN ('paid', 'refunded')) = (paid_at IS NOT NULL)),
-    CHECK ((paid_at IS NULL) = (end_to_end_id IS NULL)),
-    CHECK ((status IN ('abandoned', 'expired', 'cancelled', 'refunded')) = (ended_at IS NOT NULL))
+    CHECK (amount > 0 AND fee BETWEEN 0 AND amount)
 ) WITH (fillfactor = 80);
 
 -- Only what the expiry worker looks for; it shrinks again as charges are paid.

@@ -1,18 +1,20 @@
 -- Charges: what was asked for, and where it stands, each state with exactly its facts.
+-- What belongs to which state is judged by the types that a row is written from, and again, strictly, whenever it is read:
+-- the server would judge it once more for every row, at an eighth of what the row costs.
 CREATE TABLE charges (
     account_id TEXT NOT NULL,
     id TEXT NOT NULL,
     txid TEXT NOT NULL,
-    amount INTEGER NOT NULL CHECK (amount > 0),
-    fee INTEGER NOT NULL CHECK (fee >= 0),
+    amount INTEGER NOT NULL,
+    fee INTEGER NOT NULL,
     description TEXT,
     payer_name TEXT,
     payer_document TEXT,
-    expires_in_s INTEGER NOT NULL CHECK (expires_in_s > 0),
+    expires_in_s INTEGER NOT NULL,
     external_id TEXT,
     postback_url TEXT,
-    origin TEXT NOT NULL CHECK (origin IN ('api', 'manual')),
-    status TEXT NOT NULL CHECK (status IN ('creating', 'abandoned', 'pending', 'paid', 'expired', 'cancelled', 'refunded')),
+    origin TEXT NOT NULL,
+    status TEXT NOT NULL,
     acquirer TEXT NOT NULL,
     copy_paste TEXT,
     expires_at INTEGER,
@@ -20,14 +22,9 @@ CREATE TABLE charges (
     end_to_end_id TEXT,
     ended_at INTEGER,
     created_at INTEGER NOT NULL,
-    version INTEGER NOT NULL CHECK (version >= 1),
+    version INTEGER NOT NULL,
     PRIMARY KEY (account_id, id),
-    CHECK (fee <= amount),
-    CHECK ((status IN ('creating', 'abandoned')) = (copy_paste IS NULL)),
-    CHECK ((copy_paste IS NULL) = (expires_at IS NULL)),
-    CHECK ((status IN ('paid', 'refunded')) = (paid_at IS NOT NULL)),
-    CHECK ((paid_at IS NULL) = (end_to_end_id IS NULL)),
-    CHECK ((status IN ('abandoned', 'expired', 'cancelled', 'refunded')) = (ended_at IS NOT NULL))
+    CHECK (amount > 0 AND fee BETWEEN 0 AND amount)
 ) STRICT;
 
 -- Only what the expiry worker looks for; it shrinks again as charges are paid.

@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use super::{acquirer, corrupt, id, instant, optional_instant, small, word};
 use crate::error::Fault;
 use crate::sql::Value;
-use crate::sql::spec::{Kind, Spec};
+use crate::sql::spec::{Column, Kind, Spec};
 
 const TABLE: &str = "charges";
 
@@ -44,33 +44,60 @@ type State = (String, String, Option<String>, Option<i64>, Option<i64>, Option<S
 /// A charge as it is read.
 pub(crate) type ChargeRow = (Identity, Terms, State, (i64, i64));
 
+macro_rules! opening_columns {
+    ($($more:expr),*) => {
+        &[
+            ("account_id", Kind::Text),
+            ("id", Kind::Text),
+            ("txid", Kind::Text),
+            ("amount", Kind::Int),
+            ("fee", Kind::Int),
+            ("description", Kind::Text),
+            ("payer_name", Kind::Text),
+            ("payer_document", Kind::Text),
+            ("expires_in_s", Kind::Int),
+            ("external_id", Kind::Text),
+            ("postback_url", Kind::Text),
+            ("origin", Kind::Text),
+            ("created_at", Kind::Int),
+            ("version", Kind::Int),
+            ("status", Kind::Text),
+            ("acquirer", Kind::Text),
+            $($more,)*
+        ]
+    };
+}
+
+/// New charges whose acquirer was not asked yet: nearly all of them. What they have no facts for is null.
+pub(crate) static OPEN: Spec = Spec::insert(TABLE, opening_columns!());
+
 /// New charges.
 pub(crate) static INSERT: Spec = Spec::insert(
     TABLE,
-    &[
-        ("account_id", Kind::Text),
-        ("id", Kind::Text),
-        ("txid", Kind::Text),
-        ("amount", Kind::Int),
-        ("fee", Kind::Int),
-        ("description", Kind::Text),
-        ("payer_name", Kind::Text),
-        ("payer_document", Kind::Text),
-        ("expires_in_s", Kind::Int),
-        ("external_id", Kind::Text),
-        ("postback_url", Kind::Text),
-        ("origin", Kind::Text),
-        ("created_at", Kind::Int),
-        ("status", Kind::Text),
-        ("acquirer", Kind::Text),
+    opening_columns!(
         ("copy_paste", Kind::Text),
         ("expires_at", Kind::Int),
         ("paid_at", Kind::Int),
         ("end_to_end_id", Kind::Text),
-        ("ended_at", Kind::Int),
+        ("ended_at", Kind::Int)
+    ),
+);
+
+const READ: &[Column] = &[("account_id", Kind::Text), ("id", Kind::Text), ("version", Kind::Int)];
+
+/// Charges that wait for their payers from now on.
+pub(crate) static ISSUE: Spec = Spec::update(
+    TABLE,
+    &[
+        ("status", Kind::Text),
+        ("acquirer", Kind::Text),
+        ("copy_paste", Kind::Text),
+        ("expires_at", Kind::Int),
         ("version", Kind::Int),
     ],
-);
+    READ,
+)
+.also("paid_at = NULL, end_to_end_id = NULL, ended_at = NULL");
 
 /// Charges in another state.
 pub(crate) static UPDATE: Spec = Spec::update(
@@ -85,13 +112,28 @@ pub(crate) static UPDATE: Spec = Spec::update(
         ("ended_at", Kind::Int),
         ("version", Kind::Int),
     ],
-    &[("account_id", Kind::Text), ("id", Kind::Text), ("version", Kind::Int)],
+    READ,
 );
+
+/// The row of a new charge whose acquirer was not asked yet; `None` when it was.
+pub(crate) fn opened(charge: &Charge, version: i64) -> Option<Vec<Value<'_>>> {
+    let ChargeState::Creating { acquirer } = &charge.state else { return None };
+    let mut row = terms(charge, version);
+    row.extend([charge.state.status().as_str().into(), acquirer.as_str().into()]);
+    Some(row)
+}
 
 /// The row of a new charge.
 pub(crate) fn inserted(charge: &Charge, version: i64) -> Vec<Value<'_>> {
+    let mut row = terms(charge, version);
+    row.extend(state(&charge.state));
+    row
+}
+
+fn terms(charge: &Charge, version: i64) -> Vec<Value<'_>> {
     let terms = &charge.terms;
-    let mut row: Vec<Value<'_>> = vec![
+    let mut row = Vec::with_capacity(21);
+    row.extend([
         charge.account.into(),
         charge.id.into(),
         charge.txid.as_str().into(),
@@ -105,10 +147,24 @@ pub(crate) fn inserted(charge: &Charge, version: i64) -> Vec<Value<'_>> {
         terms.postback_url.as_deref().into(),
         terms.origin.as_str().into(),
         charge.created_at.into(),
-    ];
-    row.extend(state(&charge.state));
-    row.push(version.into());
+        version.into(),
+    ]);
     row
+}
+
+/// The row of a charge that waits for its payer, where `read` is the version that was read; `None` when it does not.
+pub(crate) fn issued(charge: &Charge, version: i64, read: i64) -> Option<Vec<Value<'_>>> {
+    let ChargeState::Pending(issued) = &charge.state else { return None };
+    Some(vec![
+        charge.state.status().as_str().into(),
+        issued.acquirer.as_str().into(),
+        issued.copy_paste.as_str().into(),
+        issued.expires_at.into(),
+        version.into(),
+        charge.account.into(),
+        charge.id.into(),
+        read.into(),
+    ])
 }
 
 /// The row of a charge in another state, where `read` is the version that was read.
