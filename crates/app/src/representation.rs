@@ -2,7 +2,6 @@
 
 mod charge;
 pub mod csv;
-mod mask;
 mod object;
 mod payout;
 mod qr;

@@ -67,8 +67,14 @@ impl LedgerAccount {
     /// The row of a system account that goes with a merchant: always the same, so one payment touches one row.
     #[must_use]
     pub fn system(account: SystemAccount, beside: AccountId) -> Self {
+        Self::System(account, Self::shard(beside))
+    }
+
+    /// Which of the [`SYSTEM_SHARDS`] rows of each system account goes with a merchant, from 0.
+    #[must_use]
+    pub fn shard(beside: AccountId) -> u8 {
         let [.., last] = *beside.uuid().as_bytes();
-        Self::System(account, last % SYSTEM_SHARDS)
+        last % SYSTEM_SHARDS
     }
 
     /// The first half of the name in the store: whose row it is.

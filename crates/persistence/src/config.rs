@@ -15,6 +15,11 @@ const SQLITE_READERS: u32 = 4;
 /// Readers of a server; more only make its connections fight for its cores.
 const POSTGRES_READERS: u32 = 8;
 
+/// A file has one writer.
+const SQLITE_LANES: usize = 1;
+/// While one lane waits for the server's disk the other has its work done; more of them only make batches smaller.
+const POSTGRES_LANES: usize = 2;
+
 /// Where the store is, and its limits.
 #[derive(Debug, Clone)]
 pub struct StoreConfig {
@@ -36,7 +41,8 @@ impl StoreConfig {
     /// The defaults for that address.
     #[must_use]
     pub const fn new(url: DatabaseUrl) -> Self {
-        let read_connections = if url.is_sqlite() { SQLITE_READERS } else { POSTGRES_READERS };
-        Self { url, read_connections, lanes: 1, max_batch: MAX_BATCH, queue: QUEUE, deadline: DEADLINE }
+        let (read_connections, lanes) =
+            if url.is_sqlite() { (SQLITE_READERS, SQLITE_LANES) } else { (POSTGRES_READERS, POSTGRES_LANES) };
+        Self { url, read_connections, lanes, max_batch: MAX_BATCH, queue: QUEUE, deadline: DEADLINE }
     }
 }

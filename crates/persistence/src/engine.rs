@@ -40,6 +40,23 @@ pub(crate) trait Engine: Send + Sync {
     /// Executes the statements; whether every guarded row was hit.
     fn apply(&self, session: &mut dyn Session, ops: &[Op<'_>]) -> Result<bool, Fault>;
 
+    /// Whether it has [`Engine::apply_alone`].
+    fn applies_alone(&self) -> bool {
+        false
+    }
+
+    /// Executes the statements, none of which removes rows, as a transaction of their own; whether every guarded row was hit,
+    /// without which nothing is written. After a failure it is not known whether they were committed.
+    fn apply_alone(&self, session: &mut dyn Session, ops: &[Op<'_>]) -> Result<bool, Fault> {
+        session.run(self.begin())?;
+        if !self.apply(session, ops)? {
+            session.run("ROLLBACK")?;
+            return Ok(false);
+        }
+        session.run(self.commit())?;
+        Ok(true)
+    }
+
     /// The statements that find the rows of `keys`, locked until the end of the transaction when `lock` is set.
     fn questions<'k>(&self, lookup: &'k Lookup, keys: &'k [Vec<String>], lock: bool) -> Vec<Query<'k>>;
 }
@@ -74,12 +91,10 @@ impl Lookup {
     pub(crate) fn set_based(&self, lock: bool) -> &str {
         let [plain, locking] = self.set_based.get_or_init(|| {
             let Self { select, from, alias, keys, .. } = self;
-            let arrays = keys.iter().map(|_| "?::text[]").collect::<Vec<_>>().join(", ");
-            let names = keys.iter().map(|key| format!("k_{key}")).collect::<Vec<_>>().join(", ");
+            let arrays = keys.iter().map(|key| format!("unnest(?::text[]) AS k_{key}")).collect::<Vec<_>>().join(", ");
             let matched = keys.iter().map(|key| format!("{alias}.{key} = u.k_{key}")).collect::<Vec<_>>().join(" AND ");
             let order = keys.iter().map(|key| format!("{alias}.{key}")).collect::<Vec<_>>().join(", ");
-            let plain =
-                format!("SELECT {select} FROM unnest({arrays}) AS u({names}) CROSS JOIN {from} WHERE {matched}");
+            let plain = format!("SELECT {select} FROM (SELECT {arrays}) AS u CROSS JOIN {from} WHERE {matched}");
             let mut locking = plain.clone();
             // Writing to a String cannot fail.
             let _ = write!(locking, " ORDER BY {order} FOR UPDATE OF {alias}");

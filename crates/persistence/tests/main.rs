@@ -1,6 +1,7 @@
 //! The store against its contract and against real databases: a SQLite file and a PostgreSQL server.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod alone;
 mod audit;
 mod impossible;
 mod postgres;

@@ -1,4 +1,4 @@
-//! The contract on a PostgreSQL server, with one lane and with several.
+//! The contract on a PostgreSQL server, with one lane and with several; and connections that are lost at a COMMIT.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -29,14 +29,24 @@ mod contract {
     cais_testkit::store_suite!(one_lane);
 }
 
-mod contract_with_lanes {
+mod contract_with_two_lanes {
     use super::{Engine, store};
 
-    fn three_lanes() -> Box<dyn Engine> {
-        store(3)
+    fn two_lanes() -> Box<dyn Engine> {
+        store(2)
     }
 
-    cais_testkit::store_suite!(three_lanes);
+    cais_testkit::store_suite!(two_lanes);
+}
+
+mod contract_with_four_lanes {
+    use super::{Engine, store};
+
+    fn four_lanes() -> Box<dyn Engine> {
+        store(4)
+    }
+
+    cais_testkit::store_suite!(four_lanes);
 }
 
 fn store(lanes: usize) -> Box<dyn Engine> {

@@ -1,4 +1,4 @@
-//! A TCP proxy in front of PostgreSQL that loses a connection exactly at a COMMIT, or when a batch is burned.
+//! A TCP proxy in front of PostgreSQL that loses a connection exactly at a COMMIT, at a batch in one statement, or when a batch is burned.
 
 use std::collections::VecDeque;
 use std::io::{Read as _, Write as _};
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-/// What happens to the next COMMIT, or to the next burn.
+/// What happens to the next commit, or to the next burn: a COMMIT unless it says otherwise.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Loss {
     /// It never reaches the server.
@@ -16,6 +16,12 @@ pub enum Loss {
     Reply,
     /// The client loses its connection, and only later does the COMMIT reach the server: when [`Proxy::release`] is called.
     Late,
+    /// A batch in a statement of its own never reaches the server.
+    AloneRequest,
+    /// It reaches the server, and its reply is lost.
+    AloneReply,
+    /// The client loses its connection, and only later does it reach the server: when [`Proxy::release`] is called.
+    AloneLate,
     /// A burn reaches the server, and its reply is lost.
     BurnReply,
 }
@@ -26,7 +32,8 @@ impl Loss {
         let has = |part: &[u8]| bytes.windows(part.len()).any(|window| window == part);
         match self {
             Self::Request | Self::Reply | Self::Late => has(b"COMMIT\0"),
-            // Not the statement, which is prepared first, but the value that is bound.
+            // Not the statements, which are prepared first, but the value that is bound.
+            Self::AloneRequest | Self::AloneReply | Self::AloneLate => has(b"committed"),
             Self::BurnReply => has(b"burned"),
         }
     }
@@ -118,12 +125,12 @@ impl Shared {
                     }
                     continue;
                 }
-                Some(Loss::Request) => drop(server.shutdown(Shutdown::Both)),
-                Some(Loss::Reply | Loss::BurnReply) => {
+                Some(Loss::Request | Loss::AloneRequest) => drop(server.shutdown(Shutdown::Both)),
+                Some(Loss::Reply | Loss::AloneReply | Loss::BurnReply) => {
                     muted.store(true, Ordering::SeqCst);
                     server.write_all(bytes).unwrap();
                 }
-                Some(Loss::Late) => {
+                Some(Loss::Late | Loss::AloneLate) => {
                     *self.held.lock().unwrap() = Some((server.try_clone().unwrap(), bytes.to_vec()));
                     muted.store(true, Ordering::SeqCst);
                     drop(client.shutdown(Shutdown::Both));

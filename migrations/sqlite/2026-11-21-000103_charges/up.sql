@@ -1,19 +1,20 @@
 -- Charges: what was asked for, and where it stands, each state with exactly its facts.
+-- One CHECK instead of many, as on PostgreSQL, where that is cheaper.
 CREATE TABLE charges (
     account_id TEXT NOT NULL,
     id TEXT NOT NULL,
     txid TEXT NOT NULL,
-    amount INTEGER NOT NULL CHECK (amount > 0),
-    fee INTEGER NOT NULL CHECK (fee >= 0),
+    amount INTEGER NOT NULL,
+    fee INTEGER NOT NULL,
     description TEXT,
     payer_name TEXT,
     payer_document TEXT,
-    expires_in_s INTEGER NOT NULL CHECK (expires_in_s > 0),
+    expires_in_s INTEGER NOT NULL,
     external_id TEXT,
     postback_url TEXT,
     split TEXT,
-    origin TEXT NOT NULL CHECK (origin IN ('api', 'manual')),
-    status TEXT NOT NULL CHECK (status IN ('creating', 'abandoned', 'pending', 'paid', 'expired', 'cancelled', 'refunded')),
+    origin TEXT NOT NULL,
+    status TEXT NOT NULL,
     acquirer TEXT NOT NULL,
     copy_paste TEXT,
     expires_at INTEGER,
@@ -21,21 +22,27 @@ CREATE TABLE charges (
     end_to_end_id TEXT,
     ended_at INTEGER,
     split_parts TEXT,
-    refunding INTEGER NOT NULL CHECK (refunding >= 0),
-    refunded INTEGER NOT NULL CHECK (refunded >= 0),
-    open_infractions INTEGER NOT NULL CHECK (open_infractions >= 0),
+    refunding INTEGER NOT NULL DEFAULT 0,
+    refunded INTEGER NOT NULL DEFAULT 0,
+    open_infractions INTEGER NOT NULL DEFAULT 0,
     created_at INTEGER NOT NULL,
-    version INTEGER NOT NULL CHECK (version >= 1),
+    version INTEGER NOT NULL,
     PRIMARY KEY (account_id, id),
-    CHECK (fee <= amount),
-    CHECK ((status IN ('creating', 'abandoned')) = (copy_paste IS NULL)),
-    CHECK ((copy_paste IS NULL) = (expires_at IS NULL)),
-    CHECK ((status IN ('paid', 'refunded')) = (paid_at IS NOT NULL)),
-    CHECK ((paid_at IS NULL) = (end_to_end_id IS NULL)),
-    CHECK ((status IN ('abandoned', 'expired', 'cancelled', 'refunded')) = (ended_at IS NOT NULL)),
-    CHECK ((split IS NOT NULL AND paid_at IS NOT NULL) = (split_parts IS NOT NULL)),
-    CHECK (refunding + refunded <= amount),
-    CHECK (paid_at IS NOT NULL OR refunding + refunded = 0)
+    CHECK (
+        amount > 0 AND fee >= 0 AND fee <= amount AND expires_in_s > 0 AND version >= 1 AND open_infractions >= 0
+        AND origin IN ('api', 'manual') AND (copy_paste IS NULL) = (expires_at IS NULL)
+        AND CASE
+            WHEN status IN ('creating', 'abandoned', 'pending', 'expired', 'cancelled') THEN
+                paid_at IS NULL AND end_to_end_id IS NULL AND split_parts IS NULL AND refunding = 0 AND refunded = 0
+                AND (copy_paste IS NULL) = (status IN ('creating', 'abandoned'))
+                AND (ended_at IS NULL) = (status IN ('creating', 'pending'))
+            WHEN status IN ('paid', 'refunded') THEN
+                copy_paste IS NOT NULL AND paid_at IS NOT NULL AND end_to_end_id IS NOT NULL
+                AND (split IS NULL) = (split_parts IS NULL) AND (ended_at IS NULL) = (status = 'paid')
+                AND refunding >= 0 AND refunded >= 0 AND refunding + refunded <= amount
+            ELSE FALSE
+        END
+    )
 ) STRICT;
 
 -- Only what the expiry worker looks for; it shrinks again as charges are paid.

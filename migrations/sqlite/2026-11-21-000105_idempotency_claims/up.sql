@@ -2,9 +2,9 @@
 CREATE TABLE idempotency_claims (
     account_id TEXT NOT NULL,
     key TEXT NOT NULL,
-    fingerprint BLOB NOT NULL CHECK (length(fingerprint) = 32),
+    fingerprint BLOB NOT NULL,
     resource_id TEXT NOT NULL,
-    fence INTEGER NOT NULL CHECK (fence >= 1),
+    fence INTEGER NOT NULL,
     lease_until INTEGER NOT NULL,
     due_at INTEGER,
     answer_status INTEGER,
@@ -12,9 +12,10 @@ CREATE TABLE idempotency_claims (
     answer_body BLOB,
     created_at INTEGER NOT NULL,
     PRIMARY KEY (account_id, key),
-    CHECK ((answer_status IS NULL) = (answer_body IS NULL)),
-    CHECK ((answer_status IS NULL) = (answer_request_id IS NULL)),
-    CHECK (answer_status IS NULL OR due_at IS NULL)
+    CHECK (
+        length(fingerprint) = 32 AND fence >= 1 AND (answer_status IS NULL) = (answer_body IS NULL)
+        AND (answer_status IS NULL) = (answer_request_id IS NULL) AND (answer_status IS NULL OR due_at IS NULL)
+    )
 ) STRICT;
 
 -- What a worker has to take over: nearly always few rows.

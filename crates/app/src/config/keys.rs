@@ -69,7 +69,7 @@ pub const KEYS: &[Key] = &[
     key(
         "commit_lanes",
         "1 to 16",
-        "1",
+        "SQLite: 1, PostgreSQL: 2",
         "PostgreSQL: groups of accounts whose changes are committed beside each other, one connection each. SQLite has one.",
     ),
     key("commit_batch", "1 to 256", "256", "How many changes are committed together at most."),

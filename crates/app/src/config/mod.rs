@@ -118,7 +118,7 @@ impl Config {
         let migrate_on_start = reader.flag("migrate_on_start", false);
         let sqlite = database_url.as_ref().is_none_or(DatabaseUrl::is_sqlite);
         let store = StoreTuning {
-            lanes: size(reader.number("commit_lanes", 1, 1..=16)),
+            lanes: size(reader.number("commit_lanes", if sqlite { 1 } else { 2 }, 1..=16)),
             max_batch: size(reader.number("commit_batch", 256, 1..=256)),
             readers: reader.number("read_connections", if sqlite { 4 } else { 8 }, 1..=64),
         };

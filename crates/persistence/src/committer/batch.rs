@@ -1,12 +1,15 @@
 //! One batch, one transaction: from the locks to the answer, and what is done when any step of it fails.
 //!
-//! Two ways lead to a commit. The quick one hopes that nothing is in the way: it locks only balances and counters, and
-//! writes with guards (`ON CONFLICT DO NOTHING`, the version, the fence). When a guard misses, or the database or the judge refuses
-//! anything, or two change sets touch the same key, the transaction is rolled back and the careful one follows: it reads and
-//! locks all keys, judges on what it read, and writes with the same guards, because a row that was not there cannot be locked.
-//! Nothing is ever taken back: what is refused was not written.
+//! Two ways lead to a commit. The quick one hopes that nothing is in the way: it locks only balances and counters, inserts, and
+//! changes rows with guards (the version, the fence). When a guard misses, or the database or the judge refuses anything, or two
+//! change sets touch the same key, the transaction is rolled back and the careful one follows: it reads and locks all keys, judges
+//! on what it read, and writes with guards on new rows as well (`ON CONFLICT DO NOTHING`), because a row that was not there
+//! cannot be locked. Nothing is ever taken back: what is refused was not written.
 //!
-//! Every batch writes its id. When the reply to COMMIT is lost, see `fate` for how it is found out what became of it: then the
+//! A hopeful batch that locks nothing is one statement and one trip where the engine can do that; its failure may be that of
+//! a commit, so it is looked up like one.
+//!
+//! Every batch writes its id. When the reply to its commit is lost, see `fate` for how it is found out what became of it: then the
 //! batch is known to be committed, or known never to be, and it may run again under a new id.
 
 use std::thread;
@@ -115,6 +118,9 @@ impl<'e> Runner<'e> {
     }
 
     fn attempt(&mut self, changes: &[&ChangeSet], careful: bool, deadline: Instant) -> Result<Ended, Fault> {
+        if !careful && self.engine.applies_alone() && changes.iter().all(|change| locks_nothing(change)) {
+            return self.write_alone(changes, deadline);
+        }
         match self.write(changes, careful) {
             Ok(Written::Marked(verdicts, batch)) => {
                 let at = latest(changes);
@@ -123,6 +129,26 @@ impl<'e> Runner<'e> {
             Ok(Written::Nothing(verdicts)) => self.roll_back().map(|()| Ended::Done(verdicts)),
             Ok(Written::Misjudged) => self.roll_back().map(|()| Ended::Misjudged),
             Err(fault) => Err(self.abort(fault)),
+        }
+    }
+
+    /// The whole batch as one statement, which is a transaction of its own: it has no rows to lock first.
+    fn write_alone(&mut self, changes: &[&ChangeSet], deadline: Instant) -> Result<Ended, Fault> {
+        let engine = self.engine;
+        let judged = judge(changes, Known::Hope, Books::default(), self.ids);
+        if judged.verdicts.iter().any(Result::is_err) {
+            return Ok(Ended::Misjudged);
+        }
+        if judged.plan.is_empty() {
+            return Ok(Ended::Done(judged.verdicts));
+        }
+        let (batch, at) = (self.ids.next_uuid().to_string(), latest(changes));
+        let ops = ops::ops(&judged.plan, &judged.books, &batch, at, true);
+        match engine.apply_alone(self.session()?, &ops) {
+            Ok(true) => Ok(Ended::Done(judged.verdicts)),
+            Ok(false) => Ok(Ended::Misjudged),
+            // It may have failed before its commit, in it or after it.
+            Err(fault) => self.find_out(fault, &batch, at, deadline).map(|()| Ended::Done(judged.verdicts)),
         }
     }
 
@@ -141,7 +167,7 @@ impl<'e> Runner<'e> {
             return Ok(Written::Nothing(judged.verdicts));
         }
         let batch = self.ids.next_uuid().to_string();
-        let ops = ops::ops(&judged.plan, &judged.books, &batch, latest(changes));
+        let ops = ops::ops(&judged.plan, &judged.books, &batch, latest(changes), !careful);
         if engine.apply(self.session()?, &ops)? {
             Ok(Written::Marked(judged.verdicts, batch))
         } else {
@@ -182,11 +208,17 @@ impl<'e> Runner<'e> {
     /// COMMIT; whatever becomes of its reply, the outcome is known when this returns without [`Fault::Down`].
     fn commit(&mut self, batch: &str, at: Timestamp, deadline: Instant) -> Result<(), Fault> {
         let engine = self.engine;
-        let fault = match self.session()?.run(engine.commit()) {
-            Ok(()) => return Ok(()),
-            Err(error) => self.abort(error.into()),
-        };
-        tracing::warn!(%fault, batch, "the reply to a COMMIT was lost");
+        match self.session()?.run(engine.commit()) {
+            Ok(()) => Ok(()),
+            Err(error) => self.find_out(error.into(), batch, at, deadline),
+        }
+    }
+
+    /// Whether the batch is committed whose commit ended with that fault; if not, it never will be, and the fault is returned.
+    fn find_out(&mut self, fault: Fault, batch: &str, at: Timestamp, deadline: Instant) -> Result<(), Fault> {
+        let engine = self.engine;
+        let fault = self.abort(fault);
+        tracing::warn!(%fault, batch, "a commit did not say how it ended");
         let mut why = fault.to_string();
         while Instant::now() < deadline {
             match self.session().and_then(|session| fate::burn(engine, session, batch, at)) {
@@ -244,6 +276,11 @@ impl<'e> Runner<'e> {
             Some(_) | None => fault,
         }
     }
+}
+
+/// Whether it wants no balance, no counter, and no value that has to be given back before others can be taken.
+fn locks_nothing(change: &ChangeSet) -> bool {
+    change.transfers.is_empty() && change.events.is_empty() && change.unreserve.is_empty()
 }
 
 /// When the youngest of them was decided; marks are pruned by it.

@@ -1,7 +1,7 @@
 //! The group committer: change sets that wait become one transaction, and while it commits the next ones gather.
 //!
-//! A lane is a thread with a connection of its own and a bounded queue in front of it. It takes whatever waits, without a
-//! timer; see `batch` for what becomes of a batch, and `judge` for who is refused.
+//! A lane is a thread with a connection of its own and a bounded queue in front of it, and serves some of the accounts. It takes
+//! whatever waits, without a timer; see `batch` for what becomes of a batch, and `judge` for who is refused.
 
 mod batch;
 mod books;
@@ -22,6 +22,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use cais_domain::ids::AccountId;
+use cais_domain::ledger::LedgerAccount;
 use cais_ports::{ChangeSet, CommitError, Committed, Ids, Write};
 use tokio::sync::{mpsc, oneshot};
 
@@ -111,6 +112,9 @@ fn work(mut queue: mpsc::Receiver<Job>, runner: &mut Runner<'_>, max_batch: usiz
     let mut jobs = Vec::with_capacity(max_batch);
     while let Some(first) = queue.blocking_recv() {
         jobs.push(first);
+        // Whoever was answered a moment ago comes back with the next change: a batch of one would make all of them wait for it.
+        // Where nobody else wants to run, this returns at once.
+        thread::yield_now();
         while jobs.len() < max_batch
             && let Ok(next) = queue.try_recv()
         {
@@ -145,11 +149,11 @@ fn unavailable(why: &str) -> CommitError {
     CommitError::Unavailable(why.to_owned())
 }
 
-/// The lane of a change set: always the same for an account, so that its change sets are judged in the order in which they came.
+/// The lane of a change set: always the same for an account, so that its change sets are judged in the order in which they came;
+/// and the same for all accounts that share rows of the system accounts, so that no lane waits for another's locks on them.
 fn lane_of(change: &ChangeSet, lanes: usize) -> Option<usize> {
-    let hash = account_of(change).map_or(0, |account| account.uuid().as_u64_pair().1);
-    let lane = hash.checked_rem(u64::try_from(lanes).ok()?)?;
-    usize::try_from(lane).ok()
+    let shard = account_of(change).map_or(0, LedgerAccount::shard);
+    usize::from(shard).checked_rem(lanes)
 }
 
 /// The account that a change set is about.

@@ -21,22 +21,25 @@ pub(crate) struct Op<'a> {
     pub(crate) rows: Vec<Vec<Value<'a>>>,
     /// Whether each row must be hit: one that is not means that the batch was judged on wrong knowledge.
     pub(crate) guarded: bool,
+    /// Whether rows that are to be new are taken to be new: then one that is there may end the whole transaction.
+    pub(crate) hoped: bool,
 }
 
 impl<'a> Op<'a> {
     /// A statement that must hit each row.
     pub(crate) const fn guarded(spec: &'static Spec, rows: Vec<Vec<Value<'a>>>) -> Self {
-        Self { spec, rows, guarded: true }
+        Self { spec, rows, guarded: true, hoped: false }
     }
 
     /// A statement that may hit fewer.
     pub(crate) const fn free(spec: &'static Spec, rows: Vec<Vec<Value<'a>>>) -> Self {
-        Self { spec, rows, guarded: false }
+        Self { spec, rows, guarded: false, hoped: false }
     }
 }
 
 /// The statements of a plan without those that have no rows. Balances come last: their rows are the ones others wait for.
-pub(crate) fn ops<'a>(plan: &Plan<'a>, books: &Books, batch: &'a str, at: Timestamp) -> Vec<Op<'a>> {
+/// `hoped` says that nothing was read of what they touch; see [`Op::hoped`].
+pub(crate) fn ops<'a>(plan: &Plan<'a>, books: &Books, batch: &'a str, at: Timestamp, hoped: bool) -> Vec<Op<'a>> {
     let mut ops = Vec::new();
     reservations(plan, &mut ops);
     claims(plan, &mut ops);
@@ -65,6 +68,9 @@ pub(crate) fn ops<'a>(plan: &Plan<'a>, books: &Books, batch: &'a str, at: Timest
     ));
     ops.push(fate::committed(batch, at));
     ops.retain(|op| !op.rows.is_empty());
+    for op in &mut ops {
+        op.hoped = hoped;
+    }
     ops
 }
 
@@ -84,24 +90,33 @@ fn reservations<'a>(plan: &Plan<'a>, ops: &mut Vec<Op<'a>>) {
 }
 
 fn claims<'a>(plan: &Plan<'a>, ops: &mut Vec<Op<'a>>) {
-    let (mut new, mut changed) = (Vec::new(), Vec::new());
+    let (mut open, mut new, mut answered, mut changed) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for (name, write) in &plan.claims {
-        match write.new {
-            Some((first, at)) => new.push(claim::inserted(first, at, &write.standing)),
-            None => changed.push(claim::updated(name, &write.standing, write.read)),
+        let standing = &write.standing;
+        match (write.new, standing.answer) {
+            (Some((first, at)), None) => open.push(claim::opened(first, at, standing)),
+            (Some((first, at)), Some(_)) => new.push(claim::inserted(first, at, standing)),
+            (None, Some(answer)) if standing.only_answers(write.read) => {
+                answered.push(claim::answered(name, answer, write.read));
+            }
+            (None, Some(_) | None) => changed.push(claim::updated(name, standing, write.read)),
         }
     }
+    ops.push(Op::guarded(&claim::OPEN, open));
     ops.push(Op::guarded(&claim::INSERT, new));
+    ops.push(Op::guarded(&claim::ANSWER, answered));
     ops.push(Op::guarded(&claim::UPDATE, changed));
 }
 
 fn records<'a>(plan: &Plan<'a>, ops: &mut Vec<Op<'a>>) {
-    let mut rows: [(&'static Spec, Vec<Vec<Value<'a>>>); 14] = [
+    let mut rows: [(&'static Spec, Vec<Vec<Value<'a>>>); 16] = [
         (&account::INSERT, Vec::new()),
         (&account::UPDATE, Vec::new()),
         (&key::INSERT, Vec::new()),
         (&key::UPDATE, Vec::new()),
+        (&charge::OPEN, Vec::new()),
         (&charge::INSERT, Vec::new()),
+        (&charge::ISSUE, Vec::new()),
         (&charge::UPDATE, Vec::new()),
         (&notice::INSERT, Vec::new()),
         (&notice::UPDATE, Vec::new()),
@@ -117,7 +132,9 @@ fn records<'a>(plan: &Plan<'a>, ops: &mut Vec<Op<'a>>) {
         (_, accounts),
         (_, new_keys),
         (_, keys),
+        (_, open_charges),
         (_, new_charges),
+        (_, issued_charges),
         (_, charges),
         (_, new_notices),
         (_, notices),
@@ -135,8 +152,14 @@ fn records<'a>(plan: &Plan<'a>, ops: &mut Vec<Op<'a>>) {
             (Record::Account(record), Some(read)) => accounts.push(account::updated(record, version, read)),
             (Record::Key(record), None) => new_keys.push(key::inserted(record, version)),
             (Record::Key(record), Some(read)) => keys.push(key::updated(record, version, read)),
-            (Record::Charge(record), None) => new_charges.push(charge::inserted(record, version)),
-            (Record::Charge(record), Some(read)) => charges.push(charge::updated(record, version, read)),
+            (Record::Charge(record), None) => match charge::opened(record, version) {
+                Some(row) => open_charges.push(row),
+                None => new_charges.push(charge::inserted(record, version)),
+            },
+            (Record::Charge(record), Some(read)) => match charge::issued(record, version, read) {
+                Some(row) => issued_charges.push(row),
+                None => charges.push(charge::updated(record, version, read)),
+            },
             (Record::Notice(record), None) => new_notices.push(notice::inserted(record, version)),
             (Record::Notice(record), Some(read)) => notices.push(notice::updated(record, version, read)),
             (Record::Release(record), None) => new_releases.push(release::inserted(record, version)),

@@ -26,7 +26,7 @@ const PARAMETERS: [(&str, &str); 7] = [
 ];
 
 /// The committer's statements and the reads by id go by primary key, always. A plan that was made while a table was small must not scan it once it is large.
-pub(super) const PLANS_BY_KEY: &str = "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; \
+pub(super) const PLANS_BY_KEY: &str = "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_bitmapscan = off; \
      SET plan_cache_mode = force_generic_plan; SET jit = off";
 
 /// A reader writes nothing, whatever it is asked.

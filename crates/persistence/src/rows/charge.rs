@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use super::{acquirer, corrupt, external, id, instant, optional_instant, small, text, word};
 use crate::error::Fault;
 use crate::sql::Value;
-use crate::sql::spec::{Kind, Spec};
+use crate::sql::spec::{Column, Kind, Spec};
 
 const TABLE: &str = "charges";
 
@@ -48,26 +48,37 @@ type Shared = (Option<String>, Option<String>, i64, i64, i64);
 /// A charge as it is read.
 pub(crate) type ChargeRow = (Identity, Terms, State, Shared, (i64, i64));
 
+macro_rules! opening_columns {
+    ($($more:expr),*) => {
+        &[
+            ("account_id", Kind::Text),
+            ("id", Kind::Text),
+            ("txid", Kind::Text),
+            ("amount", Kind::Int),
+            ("fee", Kind::Int),
+            ("description", Kind::Text),
+            ("payer_name", Kind::Text),
+            ("payer_document", Kind::Text),
+            ("expires_in_s", Kind::Int),
+            ("external_id", Kind::Text),
+            ("postback_url", Kind::Text),
+            ("origin", Kind::Text),
+            ("created_at", Kind::Int),
+            ("version", Kind::Int),
+            ("status", Kind::Text),
+            ("acquirer", Kind::Text),
+            $($more,)*
+        ]
+    };
+}
+
+/// New charges of one account whose acquirer was not asked yet: nearly all of them. What they have no facts for is null, or none.
+pub(crate) static OPEN: Spec = Spec::insert(TABLE, opening_columns!());
+
 /// New charges.
 pub(crate) static INSERT: Spec = Spec::insert(
     TABLE,
-    &[
-        ("account_id", Kind::Text),
-        ("id", Kind::Text),
-        ("txid", Kind::Text),
-        ("amount", Kind::Int),
-        ("fee", Kind::Int),
-        ("description", Kind::Text),
-        ("payer_name", Kind::Text),
-        ("payer_document", Kind::Text),
-        ("expires_in_s", Kind::Int),
-        ("external_id", Kind::Text),
-        ("postback_url", Kind::Text),
-        ("split", Kind::Text),
-        ("origin", Kind::Text),
-        ("created_at", Kind::Int),
-        ("status", Kind::Text),
-        ("acquirer", Kind::Text),
+    opening_columns!(
         ("copy_paste", Kind::Text),
         ("expires_at", Kind::Int),
         ("paid_at", Kind::Int),
@@ -77,9 +88,25 @@ pub(crate) static INSERT: Spec = Spec::insert(
         ("refunding", Kind::Int),
         ("refunded", Kind::Int),
         ("open_infractions", Kind::Int),
+        ("split", Kind::Text)
+    ),
+);
+
+const READ: &[Column] = &[("account_id", Kind::Text), ("id", Kind::Text), ("version", Kind::Int)];
+
+/// Charges that wait for their payers from now on.
+pub(crate) static ISSUE: Spec = Spec::update(
+    TABLE,
+    &[
+        ("status", Kind::Text),
+        ("acquirer", Kind::Text),
+        ("copy_paste", Kind::Text),
+        ("expires_at", Kind::Int),
         ("version", Kind::Int),
     ],
-);
+    READ,
+)
+.also("paid_at = NULL, end_to_end_id = NULL, ended_at = NULL, split_parts = NULL, refunding = 0, refunded = 0, open_infractions = 0");
 
 /// Charges in another state.
 pub(crate) static UPDATE: Spec = Spec::update(
@@ -98,13 +125,32 @@ pub(crate) static UPDATE: Spec = Spec::update(
         ("open_infractions", Kind::Int),
         ("version", Kind::Int),
     ],
-    &[("account_id", Kind::Text), ("id", Kind::Text), ("version", Kind::Int)],
+    READ,
 );
+
+/// The row of a new charge whose acquirer was not asked yet; `None` when it was.
+pub(crate) fn opened(charge: &Charge, version: i64) -> Option<Vec<Value<'_>>> {
+    let ChargeState::Creating { acquirer } = &charge.state else { return None };
+    if !charge.terms.split.is_empty() || !is_untouched(charge) {
+        return None;
+    }
+    let mut row = terms(charge, version);
+    row.extend([charge.state.status().as_str().into(), acquirer.as_str().into()]);
+    Some(row)
+}
 
 /// The row of a new charge.
 pub(crate) fn inserted(charge: &Charge, version: i64) -> Vec<Value<'_>> {
+    let mut row = terms(charge, version);
+    row.extend(changing(charge));
+    row.push((!charge.terms.split.is_empty()).then(|| charge.terms.split.to_string()).into());
+    row
+}
+
+fn terms(charge: &Charge, version: i64) -> Vec<Value<'_>> {
     let terms = &charge.terms;
-    let mut row: Vec<Value<'_>> = vec![
+    let mut row = Vec::with_capacity(26);
+    row.extend([
         charge.account.into(),
         charge.id.into(),
         charge.txid.as_str().into(),
@@ -116,13 +162,33 @@ pub(crate) fn inserted(charge: &Charge, version: i64) -> Vec<Value<'_>> {
         terms.expires_in_s.into(),
         terms.external_id.as_ref().map(ExternalId::as_str).into(),
         terms.postback_url.as_deref().into(),
-        (!terms.split.is_empty()).then(|| terms.split.to_string()).into(),
         terms.origin.as_str().into(),
         charge.created_at.into(),
-    ];
-    row.extend(changing(charge));
-    row.push(version.into());
+        version.into(),
+    ]);
     row
+}
+
+/// The row of a charge that waits for its payer, where `read` is the version that was read; `None` when it does not.
+pub(crate) fn issued(charge: &Charge, version: i64, read: i64) -> Option<Vec<Value<'_>>> {
+    let ChargeState::Pending(issued) = &charge.state else { return None };
+    is_untouched(charge).then(|| {
+        vec![
+            charge.state.status().as_str().into(),
+            issued.acquirer.as_str().into(),
+            issued.copy_paste.as_str().into(),
+            issued.expires_at.into(),
+            version.into(),
+            charge.account.into(),
+            charge.id.into(),
+            read.into(),
+        ]
+    })
+}
+
+/// Whether nothing of it goes back and nobody disputes it, as before every payment.
+fn is_untouched(charge: &Charge) -> bool {
+    charge.refunds == RefundTotals::default() && charge.open_infractions == 0
 }
 
 /// The row of a charge in another state, where `read` is the version that was read.

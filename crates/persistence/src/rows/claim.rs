@@ -53,7 +53,29 @@ pub(crate) struct Standing<'a> {
     pub(crate) answer: Option<&'a StoredAnswer>,
 }
 
-/// First uses of keys.
+impl Standing<'_> {
+    /// Whether nothing changes but the answer, where `read` is the fence that was read.
+    pub(crate) fn only_answers(&self, read: i64) -> bool {
+        self.fence == read && self.lease_until.is_none() && self.due_at.is_none()
+    }
+}
+
+/// First uses of keys that have no answer yet: nearly all of them.
+pub(crate) static OPEN: Spec = Spec::insert_unless_there(
+    TABLE,
+    &[
+        ("account_id", Kind::Text),
+        ("key", Kind::Text),
+        ("fingerprint", Kind::Bytes),
+        ("resource_id", Kind::Text),
+        ("created_at", Kind::Int),
+        ("fence", Kind::Int),
+        ("lease_until", Kind::Int),
+        ("due_at", Kind::Int),
+    ],
+);
+
+/// First uses of keys that are answered at once.
 pub(crate) static INSERT: Spec = Spec::insert_unless_there(
     TABLE,
     &[
@@ -71,6 +93,15 @@ pub(crate) static INSERT: Spec = Spec::insert_unless_there(
     ],
 );
 
+/// Claims that are answered and change in nothing else: only unanswered ones that stand at the fence that was read.
+pub(crate) static ANSWER: Spec = Spec::update(
+    TABLE,
+    &[("answer_status", Kind::Int), ("answer_request_id", Kind::Text), ("answer_body", Kind::Bytes)],
+    &[("account_id", Kind::Text), ("key", Kind::Text), ("fence", Kind::Int)],
+)
+.also("due_at = NULL")
+.only_if("answer_status IS NULL");
+
 /// Claims that are taken over, answered or given back: only unanswered ones that stand at the fence that was read.
 pub(crate) static UPDATE: Spec = Spec::update(
     TABLE,
@@ -87,31 +118,49 @@ pub(crate) static UPDATE: Spec = Spec::update(
 .keeping("lease_until")
 .only_if("answer_status IS NULL");
 
-/// The row of a first use.
-pub(crate) fn inserted<'a>(claim: &'a NewClaim, created_at: Timestamp, standing: &Standing<'a>) -> Vec<Value<'a>> {
-    let mut row = vec![
+/// The row of a first use without an answer.
+pub(crate) fn opened<'a>(claim: &'a NewClaim, created_at: Timestamp, standing: &Standing<'a>) -> Vec<Value<'a>> {
+    vec![
         claim.name.account.into(),
         claim.name.key.as_str().into(),
         claim.fingerprint.0.as_slice().into(),
         claim.resource.as_str().into(),
         created_at.into(),
-    ];
-    row.extend(changing(standing));
+        standing.fence.into(),
+        standing.lease_until.into(),
+        standing.due_at.into(),
+    ]
+}
+
+/// The row of a first use.
+pub(crate) fn inserted<'a>(claim: &'a NewClaim, created_at: Timestamp, standing: &Standing<'a>) -> Vec<Value<'a>> {
+    let mut row = opened(claim, created_at, standing);
+    row.extend(answer(standing));
     row
+}
+
+/// The row of an answer alone, where `read` is the fence that was read.
+pub(crate) fn answered<'a>(name: &'a ClaimRef, answer: &'a StoredAnswer, read: i64) -> Vec<Value<'a>> {
+    vec![
+        i64::from(answer.status).into(),
+        answer.request.into(),
+        answer.body.as_slice().into(),
+        name.account.into(),
+        name.key.as_str().into(),
+        read.into(),
+    ]
 }
 
 /// The row of a change, where `read` is the fence that was read.
 pub(crate) fn updated<'a>(name: &'a ClaimRef, standing: &Standing<'a>, read: i64) -> Vec<Value<'a>> {
-    let mut row = changing(standing);
+    let mut row = vec![standing.fence.into(), standing.lease_until.into(), standing.due_at.into()];
+    row.extend(answer(standing));
     row.extend([name.account.into(), name.key.as_str().into(), read.into()]);
     row
 }
 
-fn changing<'a>(standing: &Standing<'a>) -> Vec<Value<'a>> {
-    vec![
-        standing.fence.into(),
-        standing.lease_until.into(),
-        standing.due_at.into(),
+fn answer<'a>(standing: &Standing<'a>) -> [Value<'a>; 3] {
+    [
         standing.answer.map(|answer| i64::from(answer.status)).into(),
         standing.answer.map(|answer| answer.request).into(),
         standing.answer.map(|answer| answer.body.as_slice()).into(),
