@@ -141,6 +141,15 @@ impl<'a> Place<'a> {
         open(&self.url).await
     }
 
+    /// Migrates and opens it, with ids of the caller's.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub async fn open_with(&self, ids: Arc<dyn Ids>) -> Result<Persistence> {
+        self.migrate().await?;
+        open_with(&self.url, ids).await
+    }
+
     /// Runs SQL where there is a server.
     ///
     /// # Errors
@@ -163,8 +172,15 @@ impl<'a> Place<'a> {
 /// # Errors
 /// When it cannot be opened.
 pub async fn open(url: &str) -> Result<Persistence> {
-    let config = StoreConfig::new(DatabaseUrl::parse(url)?);
     // Ids of the store's own must not meet those of the builders, which count from 0.
-    let ids: Arc<dyn Ids> = Arc::new(SequentialIds::starting_at(1 << 40));
+    open_with(url, Arc::new(SequentialIds::starting_at(1 << 40))).await
+}
+
+/// The same, with ids of the caller's.
+///
+/// # Errors
+/// When it cannot be opened.
+pub async fn open_with(url: &str, ids: Arc<dyn Ids>) -> Result<Persistence> {
+    let config = StoreConfig::new(DatabaseUrl::parse(url)?);
     tokio::task::spawn_blocking(move || Persistence::open(&config, &ids)).await?.context("the store cannot be opened")
 }

@@ -4,6 +4,7 @@
 //! that the system gives, with databases that are made for the run and removed after it.
 #![expect(clippy::float_arithmetic, reason = "rates and ratios are no money")]
 
+mod activity;
 mod bare;
 mod cli;
 mod database;

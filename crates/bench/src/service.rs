@@ -31,6 +31,16 @@ impl Service {
     /// # Errors
     /// When one of these fails.
     pub async fn start(engine: Engine, server: Option<&Postgres>) -> Result<Self> {
+        let mut service = Self::prepare(engine, server)?;
+        service.launch().await?;
+        Ok(service)
+    }
+
+    /// The same without the start.
+    ///
+    /// # Errors
+    /// When one of these fails.
+    pub fn prepare(engine: Engine, server: Option<&Postgres>) -> Result<Self> {
         let mut settings =
             vec![("CAIS_RATE_LIMIT_PER_MINUTE", RATE_LIMIT), ("CAIS_MASTER_KEY", MASTER_KEY), ("CAIS_LOG", "warn")];
         let url = match engine {
@@ -41,15 +51,22 @@ impl Service {
             settings.push(("CAIS_DATABASE_URL", &url));
         }
         // The kit's own server for tests has no fsync, so its database is never asked for.
-        let mut cais = Cais::prepare(server::Engine::Sqlite, &settings)?;
+        let cais = Cais::prepare(server::Engine::Sqlite, &settings)?;
         cais.cli(&["migrate"])?;
         let keys = (0..ACCOUNTS).map(|number| key(&cais, number)).collect::<Result<Vec<_>>>()?;
         let database = match engine {
             Engine::Postgres => url,
             Engine::Sqlite => format!("sqlite:{}", cais.data_dir().join("cais.db").display()),
         };
-        cais.launch().await?;
         Ok(Self { cais, keys, database })
+    }
+
+    /// Starts it.
+    ///
+    /// # Errors
+    /// When it does not become ready.
+    pub async fn launch(&mut self) -> Result<()> {
+        self.cais.launch().await
     }
 
     /// Where it listens.
@@ -89,8 +106,14 @@ impl Service {
     }
 }
 
+/// The e-mail of an account, by the position of its key.
+#[must_use]
+pub fn email(number: usize) -> String {
+    format!("shop{number}@bench.example")
+}
+
 fn key(cais: &Cais, number: usize) -> Result<String> {
-    let email = format!("shop{number}@bench.example");
+    let email = email(number);
     let who = ["--email", &email, "--name", "Shop", "--document", "12345678909", "--approve"];
     cais.cli(&[&["account", "create"], &who[..]].concat())?;
     let made = cais.cli(&["key", "create", "--account", &email, "--name", "load", "--scopes", "all"])?;

@@ -6,8 +6,6 @@ use crate::support::{Engine, Institution, borrowed, eventually, id, on_both, own
 
 on_both! { a_payment_that_nobody_told_us_of }
 
-const SPAN: [&str; 4] = ["--from", "2001-01-01", "--to", "2999-12-31"];
-
 async fn a_payment_that_nobody_told_us_of(engine: Engine) {
     let psp = Institution::start();
     let environment = psp.environment("main");
@@ -16,6 +14,7 @@ async fn a_payment_that_nobody_told_us_of(engine: Engine) {
     let shop = node.shop();
     let charge = shop.charge("100").await;
     let txid = charge["txid"].as_str().unwrap();
+    let span = ["--from", charge["created_at"].as_str().unwrap()];
     psp.pay(txid).await;
     shop.until(&id(&charge), "paid").await;
     let payout = shop.pay_out("10", "ana@example.com").await.expect(201);
@@ -26,7 +25,7 @@ async fn a_payment_that_nobody_told_us_of(engine: Engine) {
     let missed = psp.pay(txid).await;
     let dry: Value = {
         let (code, printed) =
-            node.cais.cli_raw(&[&["reconcile", "--no-repair", "--json"], &SPAN[..]].concat()).unwrap();
+            node.cais.cli_raw(&[&["reconcile", "--no-repair", "--json"], &span[..]].concat()).unwrap();
         assert_eq!(code, Some(1), "{printed}");
         serde_json::from_str(printed.lines().next_back().unwrap()).unwrap_or_else(|error| panic!("{error}: {printed}"))
     };
@@ -35,9 +34,9 @@ async fn a_payment_that_nobody_told_us_of(engine: Engine) {
     assert_eq!((&difference["kind"], &difference["repaired"]), (&json!("payment_missed"), &json!(false)), "{dry}");
     assert_eq!(difference["upstream_id"], missed.as_str());
 
-    let repaired = node.cli(&[&["reconcile"], &SPAN[..]].concat());
+    let repaired = node.cli(&[&["reconcile"], &span[..]].concat());
     assert_eq!(repaired["differences"][0]["repaired"], true, "{repaired}");
-    let clean = node.cli(&[&["reconcile"], &SPAN[..]].concat());
+    let clean = node.cli(&[&["reconcile"], &span[..]].concat());
     assert_eq!(clean["differences"], json!([]), "{clean}");
     node.cais.launch().await.unwrap();
     let shop = node.again(&shop);
@@ -47,6 +46,6 @@ async fn a_payment_that_nobody_told_us_of(engine: Engine) {
 
     // An acquirer that cannot be read is told, not taken for empty.
     psp.faults("error").await;
-    let (code, printed) = node.cais.cli_raw(&[&["reconcile", "--json"], &SPAN[..]].concat()).unwrap();
+    let (code, printed) = node.cais.cli_raw(&[&["reconcile", "--json"], &span[..]].concat()).unwrap();
     assert_eq!(code, Some(2), "{printed}");
 }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::{Engine, id, on_both, shared};
+use crate::support::{Engine, centavos, id, on_both, shared};
 
 on_both! { divided_when_paid beneficiaries_keep_theirs }
 
@@ -25,7 +25,8 @@ async fn divided_when_paid(engine: Engine) {
     assert_eq!(shop.available().await, "5.33");
 
     let mine = &shop.get("/transactions").await.expect(200)["data"][0];
-    assert_eq!((&mine["fee"], &mine["net_amount"], &mine["gross_amount"]), (&json!(0.60), &json!(5.33), &json!(10.00)));
+    let of = |name: &str| centavos(&mine[name]);
+    assert_eq!((of("fee"), of("net_amount"), of("gross_amount")), (60, 533, 1_000));
     let theirs = one.get("/transactions").await.expect(200);
     let credit = &theirs["data"][0];
     assert_eq!(theirs["data"].as_array().unwrap().len(), 1);

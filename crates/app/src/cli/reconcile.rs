@@ -6,7 +6,7 @@ use std::time::Duration;
 use cais_use_cases::reconcile::{self, Difference, Progress, Report};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use super::output::{Output, instant, table};
@@ -19,10 +19,13 @@ const UNREAD: u8 = 2;
 /// How often the picture of progress moves.
 const MOVES_EVERY: Duration = Duration::from_millis(100);
 
+/// The longest span: its days are asked for one by one, whether or not anything happened on them.
+const LONGEST: SignedDuration = SignedDuration::from_hours(367 * 24);
+
 /// What is compared.
 #[derive(Debug, Args)]
 pub struct ReconcileArgs {
-    /// From when on: a day of São Paulo as YYYY-MM-DD, or an instant as in 2026-01-31T12:00:00Z
+    /// From when on: a day of São Paulo as YYYY-MM-DD, or an instant as in 2026-01-31T12:00:00Z; at most 367 days before --to
     #[arg(long, value_name = "DAY", value_parser = days::beginning)]
     from: Timestamp,
     /// Until when, that day or instant included; without, until now
@@ -44,6 +47,8 @@ pub async fn run(config: Config, args: ReconcileArgs, output: Output) -> anyhow:
     let until = args.to.unwrap_or_else(|| ports.clock.now());
     let result = async {
         anyhow::ensure!(args.from < until, "--to must not be before --from");
+        let span = until.duration_since(args.from);
+        anyhow::ensure!(span <= LONGEST, "at most {} days at a time", LONGEST.as_hours() / 24);
         let bar = progress_bar()?;
         let show = |progress: Progress| {
             bar.set_message(format!("{}: {} {}", progress.acquirer, progress.done, progress.list));

@@ -1,9 +1,11 @@
 //! A load generator that costs little: requests are rendered before they are needed, and answers are hardly parsed.
 
 mod connection;
+mod download;
 mod load;
 mod request;
 
 pub use connection::{Answer, Connection};
+pub use download::download;
 pub use load::{Load, Outcome, Script};
-pub use request::{Template, get, post};
+pub use request::{Template, get, get_csv, post};

@@ -44,6 +44,13 @@ pub fn get(path: &str, key: &str) -> Vec<u8> {
     format!("GET {path} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer {key}\r\n\r\n").into_bytes()
 }
 
+/// A GET of `path` as CSV.
+#[must_use]
+pub fn get_csv(path: &str, key: &str) -> Vec<u8> {
+    format!("GET {path} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer {key}\r\naccept: text/csv\r\n\r\n")
+        .into_bytes()
+}
+
 /// A POST of a JSON body to `path`, with an idempotency key unless it is empty.
 #[must_use]
 pub fn post(path: &str, key: &str, idempotency_key: &str, body: &str) -> Vec<u8> {

@@ -3,6 +3,8 @@
 mod callers;
 pub mod changes;
 mod ours;
+mod payout_changes;
+mod payouts;
 mod pgbench;
 
 pub use ours::{count_charges, seed};
@@ -68,11 +70,17 @@ impl Series {
     }
 }
 
-/// Creations and payments.
+/// Creations and payments of charges, then payouts.
 ///
 /// # Errors
 /// When the store or pgbench fails, or what was written does not add up.
 pub async fn measure(engine: Engine, server: Option<&Postgres>, plan: Plan) -> Result<Vec<Line>> {
+    let mut lines = charges(engine, server, plan).await?;
+    lines.push(payouts::measure(engine, server, plan).await?);
+    Ok(lines)
+}
+
+async fn charges(engine: Engine, server: Option<&Postgres>, plan: Plan) -> Result<Vec<Line>> {
     let (place, beside) = (Place::fresh(engine, server)?, Place::fresh(engine, server)?);
     let persistence = place.open().await?;
     let mut ours = Ours::new(persistence.clone());
@@ -82,8 +90,7 @@ pub async fn measure(engine: Engine, server: Option<&Postgres>, plan: Plan) -> R
         beside.migrate().await?;
         theirs = Some(Pgbench::new(server, beside.url().to_owned(), plan.seconds)?);
     }
-    let mut parties = vec![("callers with the store", std::process::id())];
-    parties.extend(server.map(|server| ("postgres", server.process_id())));
+    let parties = parties(server);
     let mut series: [Series; 4] = Default::default();
     let [create, open, issue, confirm] = &mut series;
     let until = Until::seconds(plan.seconds);
@@ -115,6 +122,13 @@ pub async fn measure(engine: Engine, server: Option<&Postgres>, plan: Plan) -> R
         issue.line(engine, "commit 2 of creations", None),
         confirm.line(engine, "payments onto one account", Some(Target::AtLeast(15.0))),
     ])
+}
+
+/// Who works: the callers with our store, and the server where there is one.
+fn parties(server: Option<&Postgres>) -> Vec<(&'static str, u32)> {
+    let mut parties = vec![("callers with the store", std::process::id())];
+    parties.extend(server.map(|server| ("postgres", server.process_id())));
+    parties
 }
 
 /// What a load found, and who was busy meanwhile.

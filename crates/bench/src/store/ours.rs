@@ -21,7 +21,7 @@ const ACCOUNTS: usize = 16;
 const SEED_ROWS: usize = 200;
 const SEEDS_AT_ONCE: usize = 16;
 /// The longest page.
-const PAGE: u32 = 200;
+pub(super) const PAGE: u32 = 200;
 
 /// The store under test, and what was done to it.
 #[derive(Debug)]
@@ -160,7 +160,7 @@ pub async fn seed(store: &Persistence, charges: &[Charge]) -> Result<()> {
     Ok(())
 }
 
-async fn commit(store: &Persistence, change: ChangeSet) -> Result<()> {
+pub(super) async fn commit(store: &Persistence, change: ChangeSet) -> Result<()> {
     store.commit(change).await?;
     Ok(())
 }

@@ -57,7 +57,7 @@ impl Sqlite {
             .map_err(|error| Fault::Down(format!("cannot open {text}: {error}")))?;
         // Patience first: the other settings may have to wait already.
         connection.run(&format!("PRAGMA busy_timeout = {}", self.busy_timeout.as_millis()))?;
-        connection.run("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384")?;
+        connection.run("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -4096")?;
         connection.run(settings)?;
         Ok(connection)
     }

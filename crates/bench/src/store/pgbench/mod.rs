@@ -7,6 +7,7 @@ use anyhow::{Context as _, Result, ensure};
 use tempfile::TempDir;
 
 use super::changes::{AMOUNT, FEE, answer_body, event_data};
+use super::payout_changes as payout;
 use crate::database::Postgres;
 use crate::process::output;
 use crate::{CALLERS, GENERATOR_THREADS};
@@ -16,8 +17,11 @@ const NAMES: &str = include_str!("names.sql");
 const OPEN: &str = include_str!("open.sql");
 const ISSUE: &str = include_str!("issue.sql");
 const CONFIRM: &str = include_str!("confirm.sql");
+const HOLD: &str = include_str!("hold.sql");
+const COMPLETE: &str = include_str!("complete.sql");
 const SEED_OPENED: &str = include_str!("seed_opened.sql");
 const SEED_WAITING: &str = include_str!("seed_waiting.sql");
+const SEED_PAYER: &str = include_str!("seed_payer.sql");
 
 /// How far the numbers of one round are from those of the next.
 const ROUND: u64 = 10_000_000;
@@ -35,6 +39,7 @@ pub struct Pgbench<'a> {
     rounds: u64,
     answered: u64,
     paid: u64,
+    sent: u64,
 }
 
 impl<'a> Pgbench<'a> {
@@ -49,10 +54,11 @@ impl<'a> Pgbench<'a> {
             ("open", OPEN.into()),
             ("issue", ISSUE.into()),
             ("confirm", CONFIRM.into()),
+            ("pay_out", [HOLD, COMPLETE].concat()),
         ] {
             fs::write(scripts.path().join(name), filled(&format!("{NAMES}{body}")))?;
         }
-        Ok(Self { server, database, scripts, seconds, rounds: 0, answered: 0, paid: 0 })
+        Ok(Self { server, database, scripts, seconds, rounds: 0, answered: 0, paid: 0, sent: 0 })
     }
 
     /// Whole creations per second.
@@ -99,13 +105,35 @@ impl<'a> Pgbench<'a> {
         Ok(done.rate)
     }
 
+    /// Gives one account the money for payouts.
+    ///
+    /// # Errors
+    /// When a statement fails.
+    pub fn fund(&self) -> Result<()> {
+        self.server.run(&self.database, &filled(SEED_PAYER))
+    }
+
+    /// Whole payouts per second, of an account that was given money before.
+    ///
+    /// # Errors
+    /// When pgbench fails, as it does when a payout is not covered.
+    pub fn pay_out(&mut self) -> Result<f64> {
+        let round = self.next_round();
+        let done = self.run("pay_out", round)?;
+        self.sent = self.sent.saturating_add(done.transactions);
+        Ok(done.rate)
+    }
+
     /// Counts what pgbench wrote: a transaction that found no row to change would have been too cheap.
     ///
     /// # Errors
     /// What does not add up.
     pub fn verify(&self) -> Result<()> {
+        let answers = self.answered.saturating_add(self.sent);
+        let events = self.paid.saturating_add(self.sent);
+        let entries = self.paid.saturating_mul(4).saturating_add(self.sent.saturating_mul(8));
         for (what, sql, expected) in [
-            ("answered claims", "SELECT count(*) FROM idempotency_claims WHERE answer_status = 201", self.answered),
+            ("answered claims", "SELECT count(*) FROM idempotency_claims WHERE answer_status = 201", answers),
             (
                 "pending charges",
                 "SELECT count(*) FROM charges WHERE status = 'pending' AND account_id <> 'acc_hot'",
@@ -113,9 +141,11 @@ impl<'a> Pgbench<'a> {
             ),
             ("paid charges", "SELECT count(*) FROM charges WHERE status = 'paid'", self.paid),
             ("payments", "SELECT count(*) FROM payments", self.paid),
-            ("entries", "SELECT count(*) / 4 FROM entries", self.paid),
-            ("events", "SELECT count(*) FROM events", self.paid),
-            ("sequence", "SELECT coalesce(max(last_sequence), 0) FROM event_counters", self.paid),
+            ("completed payouts", "SELECT count(*) FROM payouts WHERE status = 'completed'", self.sent),
+            ("entries", "SELECT count(*) FROM entries", entries),
+            ("events", "SELECT count(*) FROM events", events),
+            ("sequence", "SELECT coalesce(max(last_sequence), 0) FROM event_counters", events),
+            ("centavos on their way", "SELECT coalesce(sum(amount), 0) FROM balances WHERE bucket = 'in_transit'", 0),
             ("sum of all balances", "SELECT coalesce(sum(amount), 0) FROM balances", 0),
         ] {
             let found = self.server.number(&self.database, sql)?;
@@ -183,9 +213,17 @@ impl Done {
 }
 
 fn filled(text: &str) -> String {
-    let numbers = [("{amount}", AMOUNT), ("{fee}", FEE), ("{net}", AMOUNT.saturating_sub(FEE))];
+    let numbers = [
+        ("{amount}", AMOUNT),
+        ("{fee}", FEE),
+        ("{net}", AMOUNT.saturating_sub(FEE)),
+        ("{sent}", payout::AMOUNT),
+        ("{payout_fee}", payout::FEE),
+        ("{gross}", payout::AMOUNT.saturating_add(payout::FEE)),
+        ("{funds}", payout::FUNDS),
+    ];
     let filled = numbers.iter().fold(text.to_owned(), |text, (name, number)| text.replace(name, &number.to_string()));
-    filled.replace("{answer}", answer_body()).replace("{event}", event_data())
+    filled.replace("{answer}", answer_body()).replace("{event}", event_data()).replace("{payout}", payout::body())
 }
 
 #[cfg(test)]
@@ -203,7 +241,7 @@ mod tests {
 
     #[test]
     fn no_place_is_left_in_a_script() {
-        for script in [NAMES, OPEN, ISSUE, CONFIRM] {
+        for script in [NAMES, OPEN, ISSUE, CONFIRM, HOLD, COMPLETE, SEED_PAYER] {
             assert!(!filled(script).contains('{'), "{script}");
         }
     }

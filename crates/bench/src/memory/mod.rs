@@ -1,4 +1,6 @@
-//! What the service needs of the machine: memory when idle and after work, and the time of its start.
+//! What the service needs of the machine: memory when idle, after work and while it sends a long file, and the time of its start.
+
+mod csv;
 
 use std::time::Duration;
 
@@ -22,7 +24,7 @@ const STARTS: usize = 7;
 /// Idle is what a service is some time after its start.
 const IDLE: Duration = Duration::from_secs(2);
 
-/// Starts, memory, and starts again with what was created.
+/// Starts, memory, starts again with what was created, and a long file.
 ///
 /// # Errors
 /// When the service fails or answers something else than 201.
@@ -43,12 +45,14 @@ pub async fn measure(engine: Engine, server: Option<&Postgres>, plan: Plan) -> R
         let line = line(what, median(starts), " ms").note(format!("median of {number}"));
         Line { spread: Some((low, high)), ..line }
     };
-    Ok(vec![
+    let mut lines = vec![
         start("start until ready, migrated database", empty).wanting(Target::AtMost(300.0)),
         start("start until ready, 20,000 charges in the sandbox", full),
         line("memory when idle, with the sandbox", idle, " MiB").wanting(Target::AtMost(60.0)),
         line("memory after 20,000 charges from 64 callers", worked, " MiB").wanting(Target::AtMost(200.0)),
-    ])
+    ];
+    lines.extend(csv::measure(engine, server, plan).await?);
+    Ok(lines)
 }
 
 /// How long each start took, in milliseconds.

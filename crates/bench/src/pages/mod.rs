@@ -1,0 +1,53 @@
+//! A page of a list costs the same however long the list is: asked of the store, first page and middle page.
+
+mod charges;
+mod money;
+
+use std::time::Instant;
+
+use anyhow::Result;
+
+use crate::cli::Plan;
+use crate::database::{Engine, Postgres};
+use crate::latency::Latencies;
+use crate::numbers::Rounds;
+use crate::report::{Line, Target};
+
+const LEVEL: &str = "pages";
+/// The short list and the long one.
+const SHORT: usize = 1_000;
+const LONG: usize = 1_000_000;
+/// The long one of the short run.
+const LONG_IF_QUICK: usize = 50_000;
+/// Rows of a page.
+const ROWS: u32 = 50;
+/// How often each page is read.
+const READS: usize = 400;
+
+/// Charges, the statement and the timeline.
+///
+/// # Errors
+/// When the store fails or a page is not what it should be.
+pub async fn measure(engine: Engine, server: Option<&Postgres>, plan: Plan) -> Result<Vec<Line>> {
+    let long = if plan.quick { LONG_IF_QUICK } else { LONG };
+    let mut lines = charges::measure(engine, server, long).await?;
+    lines.extend(money::measure(engine, server, long).await?);
+    Ok(lines)
+}
+
+/// Reads a page of the short list and one of the long list, in turn.
+async fn compare<L>(what: &str, engine: Engine, lists: &[L; 2], read: impl AsyncFn(&L) -> Result<()>) -> Result<Line> {
+    let mut waits = [Latencies::default(), Latencies::default()];
+    for _ in 0..READS {
+        for (list, waits) in lists.iter().zip(&mut waits) {
+            let began = Instant::now();
+            read(list).await?;
+            waits.record(began.elapsed());
+        }
+    }
+    let [short, long] = waits.map(Latencies::percentiles);
+    Ok(Line::new(LEVEL, engine.name(), what, long.p50_ms, " ms")
+        .beside("of 1,000", Rounds::of(&[short.p50_ms]))
+        .wanting(Target::AtMost(1.5))
+        .waited(long))
+}

@@ -1,0 +1,83 @@
+//! Pages of the statement and of the timeline of accounts in which charges, payouts and split credits are mixed.
+
+use std::sync::Arc;
+
+use anyhow::{Result, ensure};
+use cais_domain::ids::{AccountId, EntryId};
+use cais_persistence::Persistence;
+use cais_ports::{
+    EntryFilter, Ids, Maintenance as _, Page, PageRequest, StatementQueries as _, TimelineQueries as _, Transaction,
+    TransactionFilter,
+};
+use cais_testkit::builders::fresh;
+use uuid::Uuid;
+
+use super::{READS, ROWS, SHORT, compare};
+use crate::activity::{Calendar, fill};
+use crate::database::{Engine, Place, Postgres};
+use crate::report::Line;
+
+/// An account, and a key in the middle of what it did.
+type List = (AccountId, Uuid);
+
+/// Two accounts of one database, one that did little and one that did much.
+pub(super) async fn measure(engine: Engine, server: Option<&Postgres>, long: usize) -> Result<Vec<Line>> {
+    let place = Place::fresh(engine, server)?;
+    let calendar = Arc::new(Calendar::default());
+    let ids: Arc<dyn Ids> = Arc::<Calendar>::clone(&calendar);
+    let persistence = place.open_with(ids).await?;
+    let lists = [filled(&persistence, &calendar, SHORT).await?, filled(&persistence, &calendar, long).await?];
+    // New tables have no statistics yet; those that are in use have.
+    place.run("VACUUM ANALYZE entries, charges, payouts, refunds")?;
+    let mut lines = Vec::new();
+    for (which, from_middle) in [("first", false), ("middle", true)] {
+        let read =
+            async |(account, middle): &List| statement(&persistence, *account, from_middle.then_some(*middle)).await;
+        let line = compare(&format!("{which} page of 50 of the statement"), engine, &lists, read).await?;
+        lines.push(line.note(format!("of {long} lines, median of {READS} reads each, in turn")));
+    }
+    for (which, from_middle) in [("first", false), ("middle", true)] {
+        let read =
+            async |(account, middle): &List| timeline(&persistence, *account, from_middle.then_some(*middle)).await;
+        let line = compare(&format!("{which} page of 50 of the timeline"), engine, &lists, read).await?;
+        let note = format!("of {long} charges, payouts and split credits, median of {READS} reads each, in turn");
+        lines.push(line.note(note));
+    }
+    persistence.close().await;
+    Ok(lines)
+}
+
+async fn filled(persistence: &Persistence, calendar: &Calendar, rows: usize) -> Result<List> {
+    let account = fresh();
+    let middle = fill(persistence, calendar, account, rows).await?;
+    if rows == SHORT {
+        // What is right of a thousand rows is right of a million that were made alike.
+        let report = persistence.verify_ledger().await?;
+        ensure!(report.differences.is_empty(), "the ledger does not add up: {:?}", report.differences.first());
+    }
+    Ok((account, middle))
+}
+
+async fn statement(queries: &Persistence, account: AccountId, after: Option<Uuid>) -> Result<()> {
+    let request = PageRequest { limit: ROWS, starting_after: after.map(EntryId::new) };
+    let page = queries.list_entries(account, EntryFilter::default(), request).await?;
+    let described = page.rows.iter().filter(|row| row.description.is_some()).count();
+    ensure!(described > 0, "no line of the statement has a description");
+    full(&page)
+}
+
+async fn timeline(queries: &Persistence, account: AccountId, after: Option<Uuid>) -> Result<()> {
+    let request = PageRequest { limit: ROWS, starting_after: after };
+    let page = queries.list_transactions(account, TransactionFilter::default(), request).await?;
+    let has = |kind: fn(&Transaction) -> bool| page.rows.iter().any(kind);
+    let mixed = has(|row| matches!(row, Transaction::Charge(_)))
+        && has(|row| matches!(row, Transaction::Payout(_)))
+        && has(|row| matches!(row, Transaction::SplitCredit(_)));
+    ensure!(mixed, "charges, payouts and split credits are not mixed");
+    full(&page)
+}
+
+fn full<T>(page: &Page<T>) -> Result<()> {
+    ensure!(u32::try_from(page.rows.len()).ok() == Some(ROWS) && page.has_more, "a page of {} rows", page.rows.len());
+    Ok(())
+}

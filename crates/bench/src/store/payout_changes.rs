@@ -1,0 +1,68 @@
+//! The change sets of a payout as the service builds them, with bodies as long as the service's.
+
+use cais_domain::ids::AccountId;
+use cais_domain::ledger::{Bucket, Cover, EntryKind, LedgerAccount, SystemAccount, Transfer};
+use cais_domain::money::Money;
+use cais_domain::payout::Payout;
+use cais_ports::{ChangeSet, ClaimChange};
+use cais_testkit::builders::{a_payout, an_end_to_end_id, an_external_id, main_acquirer, start, steps};
+
+use super::changes::event_data;
+
+/// Bytes of a completed payout, in the answer and in its event.
+const BODY_BYTES: usize = 460;
+/// What the recipients get, in centavos.
+pub const AMOUNT: i64 = 1_000;
+/// What the service takes for each, in centavos.
+pub const FEE: i64 = 50;
+/// What the account has before the first of them, in centavos: enough for a billion.
+pub const FUNDS: i64 = 1_050_000_000_000;
+
+/// A payout on the wire.
+pub fn body() -> &'static str {
+    let text = event_data();
+    text.get(..BODY_BYTES).unwrap_or(text)
+}
+
+/// Money for payouts.
+#[must_use]
+pub fn fund(account: AccountId) -> ChangeSet {
+    steps::transfer(Transfer {
+        from: LedgerAccount::system(SystemAccount::Settlement(main_acquirer()), account),
+        to: LedgerAccount::Merchant(account, Bucket::Available),
+        amount: Money::from_centavos(FUNDS),
+        cover: Cover::NotRequired,
+        kind: EntryKind::ExtraPayment,
+        resource: None,
+        end_to_end_id: None,
+    })
+}
+
+/// A payout that nobody knows yet, with an external id.
+#[must_use]
+pub fn new_payout(account: AccountId) -> Payout {
+    let mut payout = a_payout(account);
+    payout.terms.external_id = Some(an_external_id());
+    payout.terms.amount = Money::from_centavos(AMOUNT);
+    payout.terms.fee = Money::from_centavos(FEE);
+    payout
+}
+
+/// Commit 1: claim, unique values, intent, and the hold of amount and fee, which must be covered.
+#[must_use]
+pub fn hold(payout: &Payout) -> ChangeSet {
+    steps::create_payout(payout, steps::claim_name(payout.account, &payout.id.to_string()))
+}
+
+/// Commit 2: it was sent and completed at once, and that is the answer. `payout` is as commit 1 left it.
+#[must_use]
+pub fn complete(payout: &Payout) -> ChangeSet {
+    let held = Payout { version: 1, ..payout.clone() };
+    let name = steps::claim_name(payout.account, &payout.id.to_string());
+    let mut change = steps::complete_payout(&held, an_end_to_end_id(), start());
+    for event in &mut change.events {
+        event.data = body().as_bytes().to_vec();
+    }
+    let answer = steps::answer(201, body().as_bytes());
+    ChangeSet { claim: Some(ClaimChange::Answer { name, fence: 1, answer }), ..change }
+}

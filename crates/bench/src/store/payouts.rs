@@ -1,0 +1,116 @@
+//! Payouts of one account under 64 callers, and what they must leave behind.
+
+use anyhow::{Result, ensure};
+use cais_domain::ids::{AccountId, PayoutId};
+use cais_domain::money::Money;
+use cais_domain::payout::PayoutStatus;
+use cais_persistence::Persistence;
+use cais_ports::{BalanceQueries as _, Balances, Maintenance as _, PageRequest, PayoutQueries as _};
+use cais_testkit::builders::fresh;
+
+use super::callers::{Called, call};
+use super::ours::{PAGE, commit};
+use super::payout_changes::{AMOUNT, FEE, FUNDS, complete, fund, hold, new_payout};
+use super::pgbench::Pgbench;
+use super::{Series, metered, parties};
+use crate::cli::Plan;
+use crate::database::{Engine, Place, Postgres};
+use crate::numbers::count;
+use crate::report::{Line, Target};
+use crate::window::Until;
+
+/// Entries of a payout: amount and fee, held and sent, each with two sides.
+const ENTRIES: u64 = 8;
+
+/// Payouts of one account, on databases of their own.
+///
+/// # Errors
+/// When the store or pgbench fails, or what was written does not add up.
+pub async fn measure(engine: Engine, server: Option<&Postgres>, plan: Plan) -> Result<Line> {
+    let (place, beside) = (Place::fresh(engine, server)?, Place::fresh(engine, server)?);
+    let persistence = place.open().await?;
+    let mut ours = Payouts::open(persistence.clone()).await?;
+    let server = server.filter(|_| engine == Engine::Postgres);
+    let mut theirs = None;
+    if let Some(server) = server {
+        beside.migrate().await?;
+        let pgbench = Pgbench::new(server, beside.url().to_owned(), plan.seconds)?;
+        pgbench.fund()?;
+        theirs = Some(pgbench);
+    }
+    let mut series = Series::default();
+    for _ in 0..plan.rounds {
+        place.settle()?;
+        series.add(metered(&parties(server), ours.pay_out(Until::seconds(plan.seconds))).await?);
+        series.beside(theirs.as_mut().map(Pgbench::pay_out))?;
+    }
+    let verified = ours.verify().await?;
+    theirs.as_ref().map_or(Ok(()), Pgbench::verify)?;
+    persistence.close().await;
+    Ok(series.line(engine, "payouts of one account, both commits", Some(Target::AtLeast(5.0))).note(verified))
+}
+
+/// The store under test, the account that pays, and how often it did.
+struct Payouts {
+    store: Persistence,
+    hot: AccountId,
+    sent: u64,
+}
+
+impl Payouts {
+    /// An empty store, in which one account gets money.
+    async fn open(store: Persistence) -> Result<Self> {
+        let hot = fresh();
+        commit(&store, fund(hot)).await?;
+        Ok(Self { store, hot, sent: 0 })
+    }
+
+    /// Payouts: both commits, one behind the other.
+    async fn pay_out(&mut self, until: Until) -> Result<Called<()>> {
+        let (store, hot) = (self.store.clone(), self.hot);
+        let called = call(until, move |_| {
+            let store = store.clone();
+            async move {
+                let payout = new_payout(hot);
+                commit(&store, hold(&payout)).await?;
+                commit(&store, complete(&payout)).await
+            }
+        })
+        .await?;
+        self.sent = self.sent.saturating_add(count(called.gave.len()));
+        Ok(called)
+    }
+
+    /// Rebuilds the ledger and counts what is there; says what was found right.
+    async fn verify(&self) -> Result<String> {
+        let sent = self.sent;
+        let report = self.store.verify_ledger().await?;
+        ensure!(report.differences.is_empty(), "the ledger does not add up: {:?}", report.differences.first());
+        // One transfer brought the money.
+        let expected = sent.saturating_mul(ENTRIES).saturating_add(2);
+        ensure!(report.entries == expected, "{} entries of {sent} payouts", report.entries);
+        let events = self.store.last_sequence(self.hot).await?;
+        ensure!(u64::try_from(events).ok() == Some(sent), "{events} events of {sent} payouts");
+        let spent = i64::try_from(sent)?.saturating_mul(AMOUNT.saturating_add(FEE));
+        let left = Balances { available: Money::from_centavos(FUNDS.saturating_sub(spent)), ..Balances::default() };
+        let found = self.store.balances(self.hot).await?;
+        ensure!(found == left, "{found:?} is left where {left:?} was expected");
+        let completed = self.completed().await?;
+        ensure!(completed == sent, "{completed} completed payouts of {sent}");
+        Ok(format!("afterwards {sent} completed payouts counted, ledger rebuilt without a difference"))
+    }
+
+    /// How many completed payouts the account has, by paging through all of its payouts.
+    async fn completed(&self) -> Result<u64> {
+        let (mut found, mut starting_after): (u64, Option<PayoutId>) = (0, None);
+        loop {
+            let page = self.store.list_payouts(self.hot, PageRequest { limit: PAGE, starting_after }).await?;
+            let completed = page.rows.iter().filter(|payout| payout.state.status() == PayoutStatus::Completed);
+            found = found.saturating_add(count(completed.count()));
+            starting_after = page.rows.last().map(|payout| payout.id);
+            if !page.has_more {
+                return Ok(found);
+            }
+        }
+    }
+}
