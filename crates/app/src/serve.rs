@@ -17,7 +17,7 @@ use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
 use crate::config::{Config, DEFAULT_ADMIN_LISTEN};
-use crate::http::{AppState, CallbackPaths, ServeOptions, Telemetry, WorkerBell, serve};
+use crate::http::{AppState, CallbackPaths, Exports, ServeOptions, Telemetry, WorkerBell, serve};
 use crate::sandbox_controls::controls;
 use crate::secrets::callback_token;
 use crate::signals::Signals;
@@ -139,6 +139,7 @@ impl Service {
             keys: KeyRing::new(ports.clone()),
             rates: wiring::rate_limits(&config),
             syncs: SyncGate::new(),
+            exports: Exports::default(),
             sandbox: sandbox
                 .as_ref()
                 .map(|(sandbox, name)| controls(sandbox.control(), name.clone(), Arc::clone(&foundation.clock))),

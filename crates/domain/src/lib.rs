@@ -18,6 +18,7 @@ pub mod idempotency_key;
 pub mod ids;
 pub mod ledger;
 pub mod money;
+mod pause;
 pub mod payment;
 pub mod payout;
 pub mod pix_key;

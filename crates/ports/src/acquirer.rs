@@ -214,7 +214,7 @@ pub enum Noticed {
     /// A Pix that was received, or a return of it.
     Received(NoticedPix),
     /// A Pix that was sent, or came back.
-    Sent(IdEnvio),
+    Sent(NoticedPayout),
 }
 
 /// A received Pix as a callback names it.
@@ -224,6 +224,15 @@ pub struct NoticedPix {
     pub txid: Txid,
     /// The Pix, where it is named readably: it must be found upstream before the callback is done with.
     pub end_to_end_id: Option<EndToEndId>,
+}
+
+/// A sent Pix as a callback names it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct NoticedPayout {
+    /// Its name.
+    pub id_envio: IdEnvio,
+    /// What came back of it, where it is named readably: each must be credited before the callback is done with.
+    pub returns: Vec<ReturnId>,
 }
 
 /// One acquirer.

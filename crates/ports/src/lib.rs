@@ -19,8 +19,8 @@ pub mod statement;
 pub mod store;
 
 pub use acquirer::{
-    Acquirer, AcquirerError, Acquirers, ChargeOrder, IssueError, ListRequest, Noticed, NoticedPix, PayoutOrder,
-    ReceivedPix, RefundOrder, ReturnedPart, UpstreamCharge, UpstreamPage, UpstreamPayment, UpstreamPayout,
+    Acquirer, AcquirerError, Acquirers, ChargeOrder, IssueError, ListRequest, Noticed, NoticedPayout, NoticedPix,
+    PayoutOrder, ReceivedPix, RefundOrder, ReturnedPart, UpstreamCharge, UpstreamPage, UpstreamPayment, UpstreamPayout,
     UpstreamProgress, UpstreamReturn, UpstreamStatus,
 };
 pub use change_set::{ChangeSet, NewEvent, Reservation, ReservationKey, Write};

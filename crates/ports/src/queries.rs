@@ -4,8 +4,10 @@ use async_trait::async_trait;
 use cais_domain::account::Account;
 use cais_domain::api_key::KeyPrefix;
 use cais_domain::charge::Charge;
+use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::ids::{AccountId, ChargeId};
 use cais_domain::money::Money;
+use cais_domain::payment::CreditedPayment;
 use cais_domain::txid::Txid;
 use jiff::Timestamp;
 
@@ -49,6 +51,12 @@ pub trait ChargeQueries: Send + Sync {
     async fn find_charge(&self, account: AccountId, id: ChargeId) -> Result<Option<Charge>, QueryError>;
     /// The charge of that name upstream, in whatever state.
     async fn find_charge_by_txid(&self, txid: &Txid) -> Result<Option<Charge>, QueryError>;
+    /// The payment that was credited to the account by that Pix.
+    async fn find_payment(
+        &self,
+        account: AccountId,
+        end_to_end_id: &EndToEndId,
+    ) -> Result<Option<CreditedPayment>, QueryError>;
     /// The visible charges of the account, newest first.
     async fn list_charges(&self, account: AccountId, page: PageRequest<ChargeId>) -> Result<Page<Charge>, QueryError>;
     /// Pending charges of all accounts whose time was over before `before`, the longest overdue first.

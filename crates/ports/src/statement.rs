@@ -1,6 +1,7 @@
 //! Reading what happened to an account's money: the statement, and the timeline of charges, payouts and split credits.
 
 use async_trait::async_trait;
+use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::charge::Charge;
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::ids::{AccountId, EntryId, PayoutId};
@@ -150,20 +151,25 @@ pub trait TimelineQueries: Send + Sync {
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait ReconciliationQueries: Send + Sync {
-    /// Payments that were received in that span, in the order of their end-to-end ids, after the given one.
+    /// Payments that the acquirer received in that span, in the order of their instants, at one instant in that of their end-to-end
+    /// ids, after the given place.
     async fn list_payments_between(
         &self,
+        acquirer: &AcquirerName,
         from: Timestamp,
         until: Timestamp,
-        after: Option<EndToEndId>,
+        after: Option<(Timestamp, EndToEndId)>,
         limit: u32,
     ) -> Result<Vec<CreditedPayment>, QueryError>;
-    /// Payouts in whatever state that were asked for in that span, in the order of their ids, after the given one.
+    /// Payouts of the acquirer in whatever state that were asked for in that span, in the order of their ids, after the given one.
     async fn list_payouts_between(
         &self,
+        acquirer: &AcquirerName,
         from: Timestamp,
         until: Timestamp,
         after: Option<PayoutId>,
         limit: u32,
     ) -> Result<Vec<Payout>, QueryError>;
+    /// Every acquirer of a payment or payout of that span, in order.
+    async fn find_acquirers(&self, from: Timestamp, until: Timestamp) -> Result<Vec<AcquirerName>, QueryError>;
 }

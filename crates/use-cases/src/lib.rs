@@ -18,6 +18,7 @@ pub mod statement;
 pub mod sync_gate;
 pub mod timeline;
 pub mod trouble;
+mod upstream_text;
 pub mod work;
 
 pub use answer::Answer;

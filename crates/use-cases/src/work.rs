@@ -1,6 +1,7 @@
 //! One bounded pass of a worker, and what it says of itself.
 
 use cais_ports::{CommitError, QueryError};
+use jiff::SignedDuration;
 
 use crate::trouble::Trouble;
 
@@ -8,6 +9,11 @@ use crate::trouble::Trouble;
 pub const PASS_LIMIT: u32 = 256;
 /// How many of them wait for upstream at the same time.
 pub const AT_ONCE: usize = 16;
+/// How old an order must be that its acquirer does not know before it is sent once more, under the same name: by then no
+/// request is on its way any more.
+pub(crate) const RESEND_AFTER: SignedDuration = SignedDuration::from_secs(60);
+/// How long after it decided so a worker still sends; long before another one may decide the same.
+pub(crate) const SEND_WITHIN: SignedDuration = SignedDuration::from_secs(30);
 
 /// What a pass did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -15,11 +15,13 @@ CREATE TABLE entries (
     PRIMARY KEY (holder, id)
 );
 
--- Split credits of the timeline, and pages of the statement of one rare kind. Those of charges, fees and payouts walk along the primary
--- key, and are long only where such entries are few: an index of theirs would cost every payment. Both indexes begin with an expression
--- that only the queries for rare entries use: then the primary key, along which they would be a long walk, is not even considered.
+-- Split credits of the timeline, and pages of the statement of one kind that no ordinary payment leaves. Those of charges walk along the
+-- primary key, and are long only where such entries are few: an index of theirs would cost every payment. These indexes begin with an
+-- expression that only the queries for such entries use: then the primary key, along which they would be a long walk, is not even considered.
 CREATE INDEX entries_rare ON entries ((holder || ''), kind, id)
-WHERE kind = 'split' OR kind = 'extra_payment' OR kind = 'release' OR kind = 'payout_failed' OR kind = 'payout_reversed'
-    OR kind = 'refund' OR kind = 'refund_failed';
+WHERE kind = 'split' OR kind = 'extra_payment' OR kind = 'release' OR kind = 'payout' OR kind = 'payout_failed'
+    OR kind = 'payout_reversed' OR kind = 'refund' OR kind = 'refund_failed';
+-- Fees of merchants, which payouts alone leave; those of payments move between accounts of the house, whose names begin with later letters.
+CREATE INDEX entries_fees ON entries ((holder || ''), id) WHERE kind = 'fee' AND holder < 'b';
 -- Pages of the statement of one bucket that most accounts never use.
 CREATE INDEX entries_held ON entries ((holder || ''), bucket, id) WHERE bucket = 'pending' OR bucket = 'blocked';

@@ -51,6 +51,10 @@ async fn payouts(engine: Engine) {
         ("pix_key", json!("")),
         ("pix_key", json!(7)),
         ("pix_key", json!("11987654321")),
+        ("pix_key", json!("+55")),
+        ("pix_key", json!("+551199")),
+        ("pix_key", json!("+5500987654321")),
+        ("pix_key", json!("+5511887654321")),
         ("pix_key", json!("123.456.789-00")),
         ("pix_key", json!("a".repeat(78))),
         ("pix_key", json!("ana@")),
@@ -85,6 +89,8 @@ async fn refunds(engine: Engine) {
     let shop = shared(engine).await.shop();
     let charge = shop.earn("100").await;
     let path = format!("/charges/{charge}/refunds");
+    shop.order(&path, "").await.refused(400, "VALIDATION_ERROR");
+    assert_eq!(shop.refunds(&charge).await.len(), 0);
     for body in ["{}", r#"{"amount":null}"#] {
         // The whole rest, twice: the second finds nothing left.
         let reply = shop.order(&path, body).await;

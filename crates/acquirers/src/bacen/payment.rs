@@ -48,8 +48,17 @@ pub(super) fn read(at: &str, pix: &Pix<'_>) -> Result<UpstreamPayment, Defect> {
         .filter(|amount| amount.is_positive())
         .ok_or_else(|| wrong("valor", "is not an amount"))?;
     let paid_at = pix.horario.as_deref().and_then(instant).ok_or_else(|| wrong("horario", "is not an instant"))?;
-    let returns: Option<Vec<_>> = pix.devolucoes.iter().flatten().map(returns::within_pix).collect();
-    let mut returns: Vec<UpstreamReturn> = returns.ok_or_else(|| wrong("devolucoes", "cannot be read"))?;
-    returns.dedup();
+    let mut returns: Vec<UpstreamReturn> = Vec::new();
+    for back in pix.devolucoes.iter().flatten() {
+        let back = returns::within_pix(back).ok_or_else(|| wrong("devolucoes", "cannot be read"))?;
+        // Told twice, wherever it stands, it is one.
+        if returns.contains(&back) {
+            continue;
+        }
+        if !back.name.is_empty() && returns.iter().any(|known| known.name == back.name) {
+            return Err(wrong("devolucoes", "has one id with different facts"));
+        }
+        returns.push(back);
+    }
     Ok(UpstreamPayment { end_to_end_id, amount, paid_at, returns })
 }

@@ -1,20 +1,21 @@
 //! Reads callbacks, which tell of received and of sent Pix in one envelope.
 
+use cais_domain::end_to_end_id::ReturnId;
 use cais_domain::id_envio::IdEnvio;
-use cais_ports::{AcquirerError, Noticed};
+use cais_ports::{AcquirerError, Noticed, NoticedPayout};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::wire::text;
+use super::wire::{GivenBack, part, text};
 use crate::bacen::notices::{self, Unreadable};
 
-/// What tells a Pix that was sent from one that was received.
+/// What tells a Pix that was sent from one that was received, and what came back of it.
 #[derive(Deserialize)]
 struct Item<'a> {
-    #[serde(borrow)]
-    tipo: Option<&'a RawValue>,
     #[serde(borrow, rename = "gnExtras")]
     extras: Option<&'a RawValue>,
+    #[serde(borrow)]
+    devolucoes: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -32,13 +33,22 @@ pub(super) fn read(body: &[u8]) -> Result<Vec<Noticed>, AcquirerError> {
 fn item(item: &RawValue) -> Result<Option<Noticed>, Unreadable> {
     let told: Item<'_> = serde_json::from_str(item.get()).map_err(|_| Unreadable)?;
     // A received Pix may have extras too, of any shape.
-    let extras = told.extras.and_then(|extras| serde_json::from_str::<Extras<'_>>(extras.get()).ok());
-    let id_envio = extras.and_then(|extras| extras.id_envio).and_then(text);
-    match id_envio {
-        Some(id) => Ok(IdEnvio::parse(&id).ok().filter(|id| id.payout().is_some()).map(Noticed::Sent)),
-        None if told.tipo.and_then(text).is_some() => Ok(None),
-        None => notices::received(item),
-    }
+    let id_envio = part::<Extras<'_>>(told.extras).and_then(|extras| extras.id_envio).and_then(text);
+    let Some(id_envio) = id_envio else { return notices::received(item) };
+    let ours = IdEnvio::parse(&id_envio).ok().filter(|id| id.payout().is_some());
+    Ok(ours.map(|id_envio| Noticed::Sent(NoticedPayout { id_envio, returns: returns(told.devolucoes) })))
+}
+
+/// What came back, but for what has not yet, or did not in the end.
+fn returns(told: Option<&RawValue>) -> Vec<ReturnId> {
+    let given_back = |back| {
+        let back: GivenBack<'_> = part(Some(back))?;
+        match back.status.and_then(text).as_deref() {
+            Some("EM_PROCESSAMENTO" | "NAO_REALIZADO") => None,
+            Some(_) | None => ReturnId::parse(&back.rtr_id.and_then(text)?).ok(),
+        }
+    };
+    part::<Vec<&RawValue>>(told).unwrap_or_default().into_iter().filter_map(given_back).collect()
 }
 
 #[cfg(test)]
@@ -55,7 +65,10 @@ mod tests {
     fn found(items: &str) -> Option<Vec<String>> {
         let found = read(format!(r#"{{"pix":[{items}]}}"#).as_bytes()).ok()?;
         let line = |noticed: &Noticed| match noticed {
-            Noticed::Sent(id) => format!("sent {id}"),
+            Noticed::Sent(sent) => {
+                let returns = sent.returns.iter().map(|id| format!(" {id}"));
+                format!("sent {}{}", sent.id_envio, returns.collect::<String>())
+            }
             Noticed::Received(pix) => format!("received {}", pix.txid),
         };
         Some(found.iter().map(line).collect())
@@ -83,6 +96,8 @@ mod tests {
             (format!(r#"{received},1,{{"txid":1}},{}"#, sent(SENT)), Some(vec![&received_line, &sent_line])),
             (format!(r#"{{"txid":"{TXID}","gnExtras":"x"}}"#), Some(vec![&received_line])),
             (format!(r#"{{"txid":"{TXID}","tipo":null,"gnExtras":{{"idEnvio":null}}}}"#), Some(vec![&received_line])),
+            // What comes with a txid was received, whatever it calls itself.
+            (format!(r#"{{"txid":"{TXID}","tipo":"SOLICITACAO","gnExtras":{{}}}}"#), Some(vec![&received_line])),
             // Sent by somebody else, from the same account.
             (sent("42"), Some(vec![])),
             (sent("not one!"), Some(vec![])),
@@ -93,6 +108,34 @@ mod tests {
         ] {
             let wanted = wanted.map(|lines| lines.into_iter().cloned().collect::<Vec<_>>());
             assert_eq!(found(&items), wanted, "{items}");
+        }
+    }
+
+    #[test]
+    fn what_came_back_is_named() {
+        let id = |tail: u8| format!("D12345678202601020304000000000{tail:02}");
+        let sent = |returns: &str| {
+            format!(r#"{{"tipo":"SOLICITACAO","devolucoes":{returns},"gnExtras":{{"idEnvio":"{SENT}"}}}}"#)
+        };
+        let back = |tail: u8, more: &str| format!(r#"{{"rtrId":"{}","valor":"1.00"{more}}}"#, id(tail));
+        let several = [
+            back(1, ""),
+            back(2, r#","status":"DEVOLVIDO""#),
+            back(3, r#","status":"EM_PROCESSAMENTO""#),
+            back(4, r#","status":"NAO_REALIZADO""#),
+            r#"{"rtrId":"?"},{"rtrId":null},7"#.to_owned(),
+        ];
+        let (plain, named) = (format!("sent {SENT}"), format!("sent {SENT} {} {}", id(1), id(2)));
+        for (items, wanted) in [
+            (sent(&format!("[{}]", several.join(","))), vec![&named]),
+            (sent("[]"), vec![&plain]),
+            (sent("null"), vec![&plain]),
+            (sent("{}"), vec![&plain]),
+            // The same Pix, told of again with what came back since.
+            (format!("{},{}", sent("[]"), sent(&format!("[{},{}]", back(1, ""), back(2, "")))), vec![&plain, &named]),
+        ] {
+            let wanted = wanted.into_iter().cloned().collect::<Vec<_>>();
+            assert_eq!(found(&items), Some(wanted), "{items}");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use cais_acquirers::{BacenAcquirer, EfiAcquirer};
 use cais_domain::pix_key::PixKey;
-use cais_ports::{Acquirer, Noticed, NoticedPix};
+use cais_ports::{Acquirer, Noticed, NoticedPayout, NoticedPix};
 
 use crate::answers::{
     BUDGET, NAME, PIX, TXID, acquirer, config, efi, html, http, id_envio, kind, pix, problem, reason, txid,
@@ -50,7 +50,7 @@ fn only_who_sends_is_told_of_what_was_sent() {
     );
     let received = Noticed::Received(NoticedPix { txid: txid(), end_to_end_id: Some(pix()) });
     let of_efi = efi("http://127.0.0.1:9").notices(body.as_bytes()).unwrap();
-    assert_eq!(of_efi, [received.clone(), Noticed::Sent(id_envio())]);
+    assert_eq!(of_efi, [received.clone(), Noticed::Sent(NoticedPayout { id_envio: id_envio(), returns: Vec::new() })]);
     let of_bacen = acquirer("http://127.0.0.1:9").notices(body.as_bytes()).unwrap();
     assert_eq!(of_bacen, [received]);
     for junk in ["", "<html>", "[]"] {

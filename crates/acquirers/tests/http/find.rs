@@ -86,6 +86,23 @@ async fn what_went_back_is_told_with_its_payment() {
             Some(vec![format!("{RTR} {RTR} 4.00 done 2026-11-20T15:01:02Z")]),
         ),
         (json!([back(json!("x"), "4", "DEVOLVIDO")]), None),
+        // Told twice it is one, wherever it stands; with other facts it is a contradiction.
+        (
+            json!([
+                back(json!("x"), "5.00", "EM_PROCESSAMENTO"),
+                back(json!("y"), "1.00", "EM_PROCESSAMENTO"),
+                back(json!("x"), "5.00", "EM_PROCESSAMENTO"),
+            ]),
+            Some(vec![format!("x {RTR} 5.00 open"), format!("y {RTR} 1.00 open")]),
+        ),
+        (
+            json!([
+                back(json!("x"), "5.00", "EM_PROCESSAMENTO"),
+                back(json!("y"), "1.00", "EM_PROCESSAMENTO"),
+                back(json!("x"), "5.00", "DEVOLVIDO"),
+            ]),
+            None,
+        ),
     ] {
         let mut one = pix("aaaaaaaaaaa", "10.50", "2026-11-20T15:00:00Z");
         *one.get_mut("devolucoes").unwrap() = returns;

@@ -9,7 +9,8 @@ use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::money::Money;
 use cais_ports::acquirer::MockAcquirer;
 use cais_ports::{
-    Acquirer, AcquirerError, Acquirers, IssueError, Noticed, UpstreamCharge, UpstreamPage, UpstreamStatus,
+    Acquirer, AcquirerError, Acquirers, IssueError, Noticed, NoticedPayout, UpstreamCharge, UpstreamPage,
+    UpstreamStatus,
 };
 use jiff::Timestamp;
 
@@ -151,7 +152,8 @@ async fn refusals_of_the_business_never_open_a_breaker() {
 async fn reads_and_writes_share_one_breaker() {
     let mut mock = MockAcquirer::new();
     mock.expect_name().return_const(name("a"));
-    mock.expect_notices().returning(|_| Ok(vec![Noticed::Sent(id_envio())]));
+    let sent = || Noticed::Sent(NoticedPayout { id_envio: id_envio(), returns: Vec::new() });
+    mock.expect_notices().returning(move |_| Ok(vec![sent()]));
     mock.expect_find_charge().times(2).returning(|_, _| Err(AcquirerError::OutcomeUnknown("late".to_owned())));
     mock.expect_cancel_charge().times(2).returning(|_, _| Err(AcquirerError::Unavailable("down".to_owned())));
     mock.expect_register_callback().times(1).returning(|_, _| Err(AcquirerError::OutcomeUnknown("late".to_owned())));
@@ -169,7 +171,7 @@ async fn reads_and_writes_share_one_breaker() {
         assert_eq!(kind(&guarded.register_callback("https://x.example", BUDGET).await), "unavailable");
     }
     // Reading a callback asks nobody.
-    assert_eq!(guarded.notices(b"{}").unwrap(), vec![Noticed::Sent(id_envio())]);
+    assert_eq!(guarded.notices(b"{}").unwrap(), vec![sent()]);
 }
 
 #[tokio::test]

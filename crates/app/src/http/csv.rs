@@ -2,14 +2,16 @@
 
 use std::error::Error;
 use std::fmt;
+use std::sync::Arc;
 
 use actix_web::http::Method;
 use actix_web::http::header::HeaderValue;
 use actix_web::web::Bytes;
 use futures_util::stream::{StreamExt as _, once, try_unfold};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::call::Call;
-use super::error::ApiError;
+use super::error::{ApiError, ErrorCode};
 use super::issue::Issues;
 use super::paging::{LIMIT, STARTING_AFTER};
 use super::query::Query;
@@ -17,8 +19,13 @@ use super::reply::Reply;
 use crate::representation::csv::header;
 use crate::representation::row::Row;
 
-/// Rows that are read at a time: a page is about 100 KiB.
-pub const ROWS: u32 = 500;
+/// Rows that are read at a time, the most that the readers give: a page is about 40 KiB.
+pub const ROWS: u32 = 200;
+/// Files that one process writes at the same time. Each reads page after page for as long as its caller takes them, and the
+/// connections for reading are few.
+const AT_ONCE: usize = 4;
+/// Seconds after which a caller that found no place may try again.
+const RETRY_AFTER_S: u32 = 5;
 /// Room for a line.
 const LINE_BYTES: usize = 256;
 const CSV: HeaderValue = HeaderValue::from_static("text/csv; charset=utf-8; header=present");
@@ -31,6 +38,28 @@ pub struct Rows<R, C> {
     pub next: Option<C>,
 }
 
+/// The places for files that are being written; one per process.
+#[derive(Debug, Clone)]
+pub struct Exports(Arc<Semaphore>);
+
+impl Default for Exports {
+    fn default() -> Self {
+        Self(Arc::new(Semaphore::new(AT_ONCE)))
+    }
+}
+
+impl Exports {
+    /// A place, taken until it is dropped.
+    fn enter(&self) -> Result<OwnedSemaphorePermit, ApiError> {
+        Arc::clone(&self.0).try_acquire_owned().map_err(|_| {
+            ApiError::new(ErrorCode::ServiceUnavailable)
+                .saying("Too many files are being written at the moment.")
+                .retry_after(RETRY_AFTER_S)
+                .because("every place for a file is taken")
+        })
+    }
+}
+
 /// Refuses the parameters of pages: a file has all rows.
 pub fn refuse_pages(query: &Query, issues: &Issues) {
     for name in [LIMIT, STARTING_AFTER].into_iter().filter(|name| query.get(name).is_some()) {
@@ -41,13 +70,15 @@ pub fn refuse_pages(query: &Query, issues: &Issues) {
 /// A file of all rows that `read` gives, called with the cursor of the last row so far.
 ///
 /// # Errors
-/// What `read` says of the first rows; when later ones fail, the connection is cut, so that nobody takes what came for all.
+/// `service_unavailable` when too many files are being written; what `read` says of the first rows. When later ones fail, the
+/// connection is cut, so that nobody takes what came for all.
 pub async fn answer<R, C, F>(call: &Call<'_>, read: F) -> Result<Reply, ApiError>
 where
     R: Row + 'static,
     C: 'static,
     F: AsyncFn(Option<C>) -> Result<Rows<R, C>, ApiError> + 'static,
 {
+    let place = call.state.exports.enter()?;
     let Rows { rows, next } = read(None).await?;
     if call.request.method() == Method::HEAD {
         return Ok(Reply::typed(CSV, Bytes::new()));
@@ -56,7 +87,7 @@ where
     write(&mut beginning, &rows);
     drop(rows);
     let request = call.id;
-    let rest = try_unfold((read, next), move |(read, next)| async move {
+    let rest = try_unfold((read, next, place), move |(read, next, place)| async move {
         let Some(cursor) = next else { return Ok(None) };
         let Rows { rows, next } = read(Some(cursor)).await.map_err(|error| {
             tracing::error!(%request, code = error.code.name(), cause = error.cause, "a file was cut off");
@@ -64,7 +95,7 @@ where
         })?;
         let mut text = Vec::new();
         write(&mut text, &rows);
-        Ok(Some((Bytes::from(text), (read, next))))
+        Ok(Some((Bytes::from(text), (read, next, place))))
     });
     Ok(Reply::streamed(CSV, once(async { Ok::<_, CutOff>(Bytes::from(beginning)) }).chain(rest)))
 }

@@ -83,7 +83,7 @@ error_codes! {
     /// The path exists, but not for that method; the header `Allow` lists those it has.
     MethodNotAllowed "method_not_allowed" METHOD_NOT_ALLOWED false "The method is not allowed on this path.";
     /// The `external_id` names something with other material data.
-    ExternalIdConflict "EXTERNAL_ID_CONFLICT" CONFLICT false "The external_id already exists with a different amount.";
+    ExternalIdConflict "EXTERNAL_ID_CONFLICT" CONFLICT false "The external_id already exists with different data.";
     /// The Idempotency-Key was used for another request.
     IdempotencyConflict "IDEMPOTENCY_CONFLICT" CONFLICT false "The Idempotency-Key was already used for a different request.";
     /// The first request with the key is at work.

@@ -38,7 +38,8 @@ fn write_canonical(out: &mut Vec<u8>, node: &Node<'_>) {
             out.push(b']');
         }
         Node::Object(members) => {
-            let mut sorted: Vec<_> = members.iter().collect();
+            // `null` for an optional field is its absence, so it is here too.
+            let mut sorted: Vec<_> = members.iter().filter(|(_, value)| !matches!(value, Node::Null)).collect();
             sorted.sort_by(|(left, _), (right, _)| left.cmp(right));
             out.push(b'{');
             for (index, (name, value)) in sorted.into_iter().enumerate() {
@@ -76,6 +77,7 @@ mod tests {
         let first = of("POST", "/v1/charges", r#"{"amount":10,"description":"café","split":[{"percentage":1.5}]}"#);
         for same in [
             r#"{"amount":10.0,"description":"café","split":[{"percentage":1.5}]}"#,
+            r#"{"amount":10,"external_id":null,"description":"café","split":[{"percentage":1.5}]}"#,
             r#" { "split" : [ { "percentage" : 15e-1 } ] , "description" : "caf\u00e9", "amount" : 1e1 } "#,
         ] {
             assert!(of("POST", "/v1/charges", same) == first, "{same}");

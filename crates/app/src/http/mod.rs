@@ -34,6 +34,7 @@ pub mod telemetry;
 mod transactions;
 
 pub use callbacks::CallbackPaths;
+pub use csv::Exports;
 pub use sandbox::{FaultMode, Institution, InstitutionError, SandboxControls};
 pub use server::{ServeOptions, Servers, serve};
 pub use state::{AppState, WorkerBell};

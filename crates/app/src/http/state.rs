@@ -11,6 +11,7 @@ use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::sync::Notify;
 
 use super::callbacks::CallbackPaths;
+use super::csv::Exports;
 use super::sandbox::SandboxControls;
 use super::telemetry::Telemetry;
 
@@ -24,6 +25,8 @@ pub struct AppState {
     pub rates: Arc<dyn RateLimits>,
     /// When charges, payouts and refunds were last asked for upstream.
     pub syncs: SyncGate,
+    /// How many files may be written at the same time.
+    pub exports: Exports,
     /// The built-in sandbox, when it is the upstream.
     pub sandbox: Option<SandboxControls>,
     /// Where acquirers call back.

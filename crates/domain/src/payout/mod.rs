@@ -7,7 +7,6 @@ mod transitions;
 mod table;
 
 pub use state::{PayoutState, PayoutStatus, Sent};
-pub(crate) use transitions::pause;
 pub use transitions::{PayoutError, PayoutStep};
 
 use jiff::Timestamp;

@@ -1,6 +1,6 @@
 //! The steps of a payout: each consumes it and returns what must become true together.
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
 use super::{Payout, PayoutState, PayoutStatus, Recipient, Sent};
 use crate::acquirer_name::AcquirerName;
@@ -8,13 +8,7 @@ use crate::end_to_end_id::EndToEndId;
 use crate::event::EventType;
 use crate::ledger::{Bucket, Cover, EntryKind, LedgerAccount, SystemAccount, Transfer};
 use crate::money::{Money, MoneyError};
-
-/// The first pause before upstream is asked for an outcome, in seconds; it doubles.
-const FIRST_PAUSE_S: i64 = 1;
-/// The longest such pause, in seconds.
-const MAX_PAUSE_S: i64 = 300;
-/// After so many doublings the pause has long reached its greatest length.
-const MAX_DOUBLINGS: u32 = 16;
+use crate::pause::pause;
 
 /// What follows from asking a payout to take a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -250,10 +244,4 @@ impl Payout {
 fn moving(mut transfers: Vec<Transfer>) -> Vec<Transfer> {
     transfers.retain(|transfer| !transfer.amount.is_zero());
     transfers
-}
-
-/// When to ask after `attempts` attempts in vain: after 1 s, then ever later.
-pub(crate) fn pause(at: Timestamp, attempts: u32) -> Timestamp {
-    let seconds = FIRST_PAUSE_S.checked_shl(attempts.min(MAX_DOUBLINGS)).unwrap_or(MAX_PAUSE_S).min(MAX_PAUSE_S);
-    at.saturating_add(SignedDuration::from_secs(seconds)).unwrap_or(Timestamp::MAX)
 }

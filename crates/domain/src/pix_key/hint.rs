@@ -16,8 +16,7 @@ pub(super) fn looks_like_phone(text: &str) -> bool {
     }
     let digits: String = text.chars().filter(char::is_ascii_digit).collect();
     match digits.len() {
-        10 => has_area_code(&digits),
-        11 => is_mobile(&digits),
+        10 | 11 => is_brazilian(&digits),
         13 => digits.strip_prefix("55").is_some_and(is_mobile),
         _ => false,
     }
@@ -32,6 +31,15 @@ pub(super) fn closest(text: &str, error: DocumentError) -> PixKeyError {
         14 => PixKeyError::Cnpj(error),
         32 => PixKeyError::Evp,
         _ => PixKeyError::Unrecognised,
+    }
+}
+
+/// Area code, then a landline of eight digits or a mobile number of nine.
+pub(super) fn is_brazilian(national: &str) -> bool {
+    match national.len() {
+        10 => has_area_code(national),
+        11 => is_mobile(national),
+        _ => false,
     }
 }
 

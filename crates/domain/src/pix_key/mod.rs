@@ -50,7 +50,9 @@ pub enum PixKey {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PixKeyError {
     /// Not a CPF.
-    #[error("is not a valid CPF: {0}")]
+    #[error(
+        "is not a valid CPF: {0}; if it is a phone number, write it with + and the country code, as in +5511987654321"
+    )]
     Cpf(DocumentError),
     /// Not a CNPJ.
     #[error("is not a valid CNPJ: {0}")]

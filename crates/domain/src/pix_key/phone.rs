@@ -1,11 +1,14 @@
 //! A telephone number as a Pix key, in E.164.
 
-use super::PixKeyError;
+use super::{PixKeyError, hint};
 
 /// Digits a number may have, country code included (E.164).
 const DIGITS: std::ops::RangeInclusive<usize> = 2..=15;
 
-/// A phone key: `+`, then 2 to 15 digits of which the first is not 0.
+/// What every Brazilian number begins with after its `+`.
+const BRAZIL: &str = "55";
+
+/// A phone key: `+`, then 2 to 15 digits of which the first is not 0; in Brazil an area code in use and a whole number.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PhoneKey(String);
 
@@ -19,7 +22,8 @@ impl PhoneKey {
         let digits = bare.strip_prefix('+').ok_or(PixKeyError::Phone)?;
         let valid = DIGITS.contains(&digits.len())
             && !digits.starts_with('0')
-            && digits.bytes().all(|byte| byte.is_ascii_digit());
+            && digits.bytes().all(|byte| byte.is_ascii_digit())
+            && digits.strip_prefix(BRAZIL).is_none_or(hint::is_brazilian);
         if valid { Ok(Self(bare)) } else { Err(PixKeyError::Phone) }
     }
 

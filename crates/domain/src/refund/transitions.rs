@@ -11,7 +11,7 @@ use crate::external_id::ExternalId;
 use crate::ids::RefundId;
 use crate::ledger::{Bucket, Cover, EntryKind, LedgerAccount, SystemAccount, Transfer};
 use crate::money::{Money, MoneyError};
-use crate::payout::pause;
+use crate::pause::pause;
 use crate::text::Text;
 
 /// What follows from asking a refund to take a step.

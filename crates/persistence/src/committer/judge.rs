@@ -97,7 +97,8 @@ impl<'a> Observed<'a> {
         match standing {
             Some(claim) if claim.answer.is_none() && claim.fence == fence => Ok(()),
             Some(claim) => Err(CommitError::Claimed { claim: Box::new(claim.clone()) }),
-            // Only answered ones are ever removed: whoever holds an unanswered one finds it.
+            // After a month those are removed that are answered or wait for their caller alone: whoever holds one finds it. Only a
+            // repeat that comes so late, and at that moment, misses what it has just read.
             None => Err(CommitError::Corrupt(format!("the claim of {} is gone", wanted.name().account))),
         }
     }

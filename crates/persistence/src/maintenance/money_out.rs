@@ -2,10 +2,10 @@
 //!
 //! They follow the money: each begins with the entries that name a record, and says what they must add up to in its status.
 
-/// What moved for each payout and each refund: what is on its way, what was sent, what the house kept, what came back.
+/// What moved for each payout and each refund, and whose it is, by which its record is found: what is on its way, what was sent, what the house kept, what came back.
 macro_rules! moved {
     () => {
-        "WITH m AS (SELECT resource_id, \
+        "WITH m AS (SELECT resource_id, max(CASE WHEN substr(holder, 1, 4) = 'acc_' THEN holder END) AS account, \
          CAST(sum(CASE WHEN bucket = 'in_transit' THEN amount ELSE 0 END) AS BIGINT) AS held, \
          CAST(sum(CASE WHEN substr(holder, 1, 11) = 'settlement:' AND amount > 0 THEN amount ELSE 0 END) AS BIGINT) AS sent, \
          CAST(sum(CASE WHEN holder = 'fees' THEN amount ELSE 0 END) AS BIGINT) AS kept, \
@@ -27,7 +27,7 @@ macro_rules! amount {
             $stored,
             " AS stored FROM m LEFT JOIN ",
             $table,
-            " AS t ON t.id = m.resource_id WHERE substr(m.resource_id, 1, 4) = '",
+            " AS t ON t.account_id = m.account AND t.id = m.resource_id WHERE substr(m.resource_id, 1, 4) = '",
             $prefix,
             "'"
         )
@@ -45,7 +45,7 @@ macro_rules! of_charge {
             $statuses,
             " THEN r.amount ELSE 0 END) AS BIGINT) AS expected, c.",
             $stored,
-            " AS stored FROM (SELECT DISTINCT t.account_id, t.charge_id FROM m JOIN refunds AS t ON t.id = m.resource_id) AS k \
+            " AS stored FROM (SELECT DISTINCT t.account_id, t.charge_id FROM m JOIN refunds AS t ON t.account_id = m.account AND t.id = m.resource_id) AS k \
              JOIN refunds AS r ON r.account_id = k.account_id AND r.charge_id = k.charge_id \
              JOIN charges AS c ON c.account_id = r.account_id AND c.id = r.charge_id GROUP BY c.id, c.",
             $stored

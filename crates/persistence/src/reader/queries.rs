@@ -4,9 +4,11 @@ use async_trait::async_trait;
 use cais_domain::account::Account;
 use cais_domain::api_key::KeyPrefix;
 use cais_domain::charge::Charge;
+use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::ids::{AccountId, ChargeId};
 use cais_domain::ledger::Bucket;
 use cais_domain::money::Money;
+use cais_domain::payment::CreditedPayment;
 use cais_domain::txid::Txid;
 use cais_ports::{
     AccountQueries, ApiKeyRecord, BalanceQueries, Balances, ChargeQueries, Claim, ClaimQueries, ClaimRef, KeyQueries,
@@ -21,7 +23,7 @@ use crate::rows::account::{self, account_columns};
 use crate::rows::charge::{self, charge_columns};
 use crate::rows::claim::{self, claim_columns};
 use crate::rows::key::{self, key_columns};
-use crate::rows::notice;
+use crate::rows::{notice, payment};
 use crate::sql::Query;
 
 /// A list of keys has at most so many.
@@ -44,6 +46,22 @@ impl ChargeQueries for Persistence {
         self.pool()
             .read(move |session| {
                 session.charges(&Query::new(TEXT).bind(txid.as_str()))?.pop().map(charge::read).transpose()
+            })
+            .await
+    }
+
+    async fn find_payment(
+        &self,
+        account: AccountId,
+        end_to_end_id: &EndToEndId,
+    ) -> Result<Option<CreditedPayment>, QueryError> {
+        let end_to_end_id = end_to_end_id.clone();
+        self.pool()
+            .read(move |session| {
+                let columns = payment::COLUMNS;
+                let text = format!("SELECT {columns} FROM payments WHERE account_id = ? AND end_to_end_id = ?");
+                let query = Query::new(text).bind(account).bind(end_to_end_id.as_str());
+                session.payments(&query)?.pop().map(payment::read).transpose()
             })
             .await
     }

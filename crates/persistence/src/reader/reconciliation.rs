@@ -1,8 +1,10 @@
 //! What reconciliation reads over all accounts, a page at a time.
 
 use async_trait::async_trait;
+use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::ids::PayoutId;
+use cais_domain::ids::kind;
 use cais_domain::payment::CreditedPayment;
 use cais_domain::payout::Payout;
 use cais_ports::{QueryError, ReconciliationQueries, Span};
@@ -10,27 +12,41 @@ use jiff::Timestamp;
 
 use super::page::Reach;
 use crate::Persistence;
-use crate::rows::payment;
 use crate::rows::payout::{self, payout_columns};
+use crate::rows::{acquirer, payment};
 use crate::sql::Query;
+
+/// The rest of a span at one acquirer: from an instant on, and at this instant behind an end-to-end id. PostgreSQL reads all of the rest
+/// for each page, so that it is short spans that are asked for; `SQLite` stops where the page ends.
+const PAYMENTS: &str = " FROM payments WHERE paid_at >= ? AND paid_at < ? AND acquirer = ? \
+     AND (paid_at > ? OR end_to_end_id > ?) ORDER BY paid_at, end_to_end_id LIMIT ?";
+/// The expression is that of an index which is there for reconciliation alone.
+const PAYOUTS: &str = concat!(
+    "SELECT ",
+    payout_columns!(),
+    " FROM payouts AS p WHERE p.id || '' > ? AND p.id || '' < ? AND p.created_at >= ? AND p.created_at < ? AND p.acquirer = ? \
+     ORDER BY p.id || '' LIMIT ?"
+);
+const ACQUIRERS: &str = "SELECT acquirer FROM payments WHERE paid_at >= ? AND paid_at < ? UNION \
+     SELECT p.acquirer FROM payouts AS p WHERE p.id || '' > ? AND p.id || '' < ? AND p.created_at >= ? AND p.created_at < ?";
 
 #[async_trait]
 impl ReconciliationQueries for Persistence {
     async fn list_payments_between(
         &self,
+        acquirer: &AcquirerName,
         from: Timestamp,
         until: Timestamp,
-        after: Option<EndToEndId>,
+        after: Option<(Timestamp, EndToEndId)>,
         limit: u32,
     ) -> Result<Vec<CreditedPayment>, QueryError> {
+        let acquirer = acquirer.clone();
         self.pool()
             .read(move |session| {
-                let text = format!(
-                    "SELECT {} FROM payments WHERE paid_at >= ? AND paid_at < ? AND end_to_end_id > ? ORDER BY end_to_end_id LIMIT ?",
-                    payment::COLUMNS
-                );
-                let after = after.as_ref().map_or("", EndToEndId::as_str);
-                let query = Query::new(text).bind(from).bind(until).bind(after).bind(limit);
+                let after = after.filter(|(at, _)| *at >= from);
+                let (from, behind) = after.as_ref().map_or((from, ""), |(at, pix)| (*at, pix.as_str()));
+                let query = Query::new(format!("SELECT {}{PAYMENTS}", payment::COLUMNS)).bind(from).bind(until);
+                let query = query.bind(acquirer.as_str()).bind(from).bind(behind).bind(limit);
                 session.payments(&query)?.into_iter().map(payment::read).collect()
             })
             .await
@@ -38,25 +54,61 @@ impl ReconciliationQueries for Persistence {
 
     async fn list_payouts_between(
         &self,
+        acquirer: &AcquirerName,
         from: Timestamp,
         until: Timestamp,
         after: Option<PayoutId>,
         limit: u32,
     ) -> Result<Vec<Payout>, QueryError> {
-        // The expression is that of an index which is there for this alone.
-        const TEXT: &str = concat!(
-            "SELECT ",
-            payout_columns!(),
-            " FROM payouts AS p WHERE p.id || '' > ? AND p.id || '' < ? AND p.created_at >= ? AND p.created_at < ? ORDER BY p.id || '' LIMIT ?"
-        );
+        let acquirer = acquirer.clone();
         self.pool()
             .read(move |session| {
-                let reach =
-                    Reach::new::<cais_domain::ids::kind::Payout>(Span { from: Some(from), until: Some(until) }, None);
+                let reach = reach(from, until);
                 let least = after.map_or(reach.least.clone(), |after| after.to_string().max(reach.least.clone()));
-                let query = Query::new(TEXT).bind(least).bind(reach.below).bind(from).bind(until).bind(limit);
+                let query = Query::new(PAYOUTS).bind(least).bind(reach.below).bind(from).bind(until);
+                let query = query.bind(acquirer.as_str()).bind(limit);
                 session.payouts(&query)?.into_iter().map(payout::read).collect()
             })
             .await
+    }
+
+    async fn find_acquirers(&self, from: Timestamp, until: Timestamp) -> Result<Vec<AcquirerName>, QueryError> {
+        self.pool()
+            .read(move |session| {
+                let reach = reach(from, until);
+                let query = Query::new(ACQUIRERS).bind(from).bind(until).bind(reach.least).bind(reach.below);
+                let names = session.texts(&query.bind(from).bind(until))?;
+                let names = names.iter().map(|name| acquirer("payments or payouts", name));
+                let mut names = names.collect::<Result<Vec<AcquirerName>, _>>()?;
+                names.sort_unstable();
+                Ok(names)
+            })
+            .await
+    }
+}
+
+/// The ids of the payouts of a span.
+fn reach(from: Timestamp, until: Timestamp) -> Reach {
+    Reach::new::<kind::Payout>(Span { from: Some(from), until: Some(until) }, None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::plans::Planner;
+    use super::*;
+
+    #[test]
+    fn a_page_is_read_along_an_index_and_no_further_than_it_must() {
+        let mut planner = Planner::new();
+        let payments = planner.plan(&format!("SELECT {}{PAYMENTS}", payment::COLUMNS));
+        let along = "payments_by_time (paid_at>? AND paid_at<?)";
+        assert!(payments.iter().any(|step| step.contains(along)), "{payments:?}");
+        assert!(payments.iter().all(|step| !step.contains("TEMP B-TREE FOR ORDER BY")), "{payments:?}");
+        let payouts = planner.plan(PAYOUTS);
+        assert!(payouts.len() == 1 && payouts.iter().all(|step| step.contains("payouts_by_id")), "{payouts:?}");
+        let acquirers = planner.plan(ACQUIRERS);
+        for index in ["payments_by_time", "payouts_by_id"] {
+            assert!(acquirers.iter().any(|step| step.contains(index)), "{acquirers:?}");
+        }
     }
 }

@@ -15,6 +15,8 @@ const HEAD: &str = "SELECT e.id, e.kind, e.bucket, e.amount, e.balance_after, e.
      coalesce(c.description, p.description, r.reason), e.created_at FROM (\
      SELECT holder, id, kind, bucket, amount, balance_after, resource_id, end_to_end_id, created_at FROM entries";
 const RANGE: &str = " = ? AND id >= ? AND id < ? AND created_at >= ? AND created_at < ?";
+/// What the index of merchants' fees holds: accounts begin with an `a`, those of the house with other letters.
+const OF_MERCHANTS: &str = " AND holder < 'b'";
 /// What a resource is shows in the letters that its id begins with, so at most one of the three is there.
 const TAIL: &str = " ORDER BY id DESC LIMIT ?) AS e \
      LEFT JOIN charges AS c ON c.account_id = e.holder AND c.id = e.resource_id \
@@ -60,15 +62,18 @@ fn page_text(filter: EntryFilter) -> Option<String> {
     };
     let kind = filter.kind.map(EntryKind::as_str).map_or_else(String::new, |kind| format!(" AND kind = '{kind}'"));
     let holder = if is_rare(filter) { RARE_HOLDER } else { "holder" };
-    Some(format!("{HEAD} WHERE {holder}{RANGE}{bucket}{kind}{TAIL}"))
+    let merchants = if filter.kind == Some(EntryKind::Fee) { OF_MERCHANTS } else { "" };
+    Some(format!("{HEAD} WHERE {holder}{RANGE}{bucket}{kind}{merchants}{TAIL}"))
 }
 
 /// Whether there is an index for these entries.
 const fn is_rare(filter: EntryFilter) -> bool {
     let rare_kind = match filter.kind {
-        None | Some(EntryKind::Charge | EntryKind::Fee | EntryKind::Payout) => false,
+        None | Some(EntryKind::Charge) => false,
         Some(
             EntryKind::ExtraPayment
+            | EntryKind::Fee
+            | EntryKind::Payout
             | EntryKind::Split
             | EntryKind::Release
             | EntryKind::PayoutFailed

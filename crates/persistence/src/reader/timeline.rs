@@ -173,7 +173,8 @@ mod tests {
             let filter = TransactionFilter { status, ..TransactionFilter::default() };
             let along = "(account_id=? AND id>? AND id<?)";
             let (charges, payouts, credits) = match status {
-                Some(TransactionStatus::Pending | TransactionStatus::Cancelled) => (Some(along), None, None),
+                Some(TransactionStatus::Pending) => (Some(along), None, None),
+                Some(TransactionStatus::Cancelled) => (Some("charges_cancelled"), None, None),
                 Some(TransactionStatus::Processing | TransactionStatus::Failed) => (None, Some("payouts_rare"), None),
                 None | Some(TransactionStatus::Completed) => (Some(along), Some(along), Some("entries_rare")),
                 Some(TransactionStatus::Refunded) => (Some("charges_refunded"), Some("payouts_rare"), None),

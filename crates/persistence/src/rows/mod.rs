@@ -45,7 +45,7 @@ fn id<K: IdKind>(table: &str, text: &str) -> Result<Id<K>, Fault> {
     Id::parse(text).map_err(|error| corrupt(table, error))
 }
 
-fn acquirer(table: &str, text: &str) -> Result<AcquirerName, Fault> {
+pub(crate) fn acquirer(table: &str, text: &str) -> Result<AcquirerName, Fault> {
     AcquirerName::parse(text).map_err(|error| corrupt(table, error))
 }
 

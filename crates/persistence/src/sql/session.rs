@@ -50,6 +50,8 @@ pub(crate) trait Session: Send {
     fn lines(&mut self, query: &Query<'_>) -> QueryResult<Vec<LineRow>>;
     /// Rows of balances.
     fn balances(&mut self, query: &Query<'_>) -> QueryResult<Vec<BalanceRow>>;
+    /// One text.
+    fn texts(&mut self, query: &Query<'_>) -> QueryResult<Vec<String>>;
     /// Two texts and a number.
     fn marks(&mut self, query: &Query<'_>) -> QueryResult<Vec<(String, String, i64)>>;
     /// Four texts.
@@ -104,6 +106,9 @@ macro_rules! session {
             }
             fn balances(&mut self, query: &Query<'_>) -> QueryResult<Vec<BalanceRow>> {
                 Statement::<(Text, Text, BigInt, BigInt, Nullable<Text>)>::new(query).load(self)
+            }
+            fn texts(&mut self, query: &Query<'_>) -> QueryResult<Vec<String>> {
+                Statement::<Text>::new(query).load(self)
             }
             fn marks(&mut self, query: &Query<'_>) -> QueryResult<Vec<(String, String, i64)>> {
                 Statement::<(Text, Text, BigInt)>::new(query).load(self)

@@ -51,7 +51,7 @@ pub(crate) struct Spec {
     table: &'static str,
     sets: &'static [Column],
     keys: &'static [Column],
-    /// The last of these `sets` keep what is stored where the value is null.
+    /// The one of `sets` that keeps what is stored where the value is null; empty for none.
     keep: &'static str,
     /// A condition on the stored row besides `keys`.
     only_if: &'static str,

@@ -1,5 +1,6 @@
 //! What reconciliation compares: payments and payouts of all accounts in a span of time, in order, page by page.
 
+use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::ids::PayoutId;
 use cais_domain::money::Money;
@@ -11,15 +12,17 @@ use super::Harness;
 use super::harness::{after_s, instant};
 use crate::builders::{a_payment, a_payout, fresh, main_acquirer, payout_in_status, start, steps};
 
-/// By their end-to-end ids, whenever they were credited and whatever they were to their charges.
+/// By their instants and end-to-end ids, whenever they were credited and whatever they were to their charges; each acquirer's alone.
 pub async fn payments_are_listed_in_order(h: &mut Harness) {
     let accounts = [h.account().await, h.account().await];
     let mut written = Vec::new();
     // In the order of bytes: digits, then upper case, then lower case. By the second at which they were received.
-    let tails = [(7, "a0"), (3, "20"), (9, "b"), (1, "00"), (5, "A0"), (8, "aa"), (2, "01"), (6, "Ba"), (4, "9z")];
+    let tails = [(7, "a0"), (3, "20"), (9, "b"), (3, "01"), (5, "A0"), (7, "A9"), (3, "aa"), (6, "Ba"), (4, "9z")];
     let roles = [(1_000, PaymentRole::Settles), (30, PaymentRole::Extra), (999, PaymentRole::Short)];
-    for (((second, tail), account), (amount, role)) in
-        tails.into_iter().zip(accounts.iter().cycle()).zip(roles.into_iter().cycle())
+    let shared = tails.map(|(second, tail)| (second, tail, main_acquirer()));
+    let others = [(3, "10", other()), (9, "c", other())];
+    for (((second, tail, acquirer), account), (amount, role)) in
+        shared.into_iter().chain(others).zip(accounts.iter().cycle()).zip(roles.into_iter().cycle())
     {
         let mut charge = h.pending_charge(account.id).await;
         if role == PaymentRole::Extra {
@@ -31,12 +34,28 @@ pub async fn payments_are_listed_in_order(h: &mut Harness) {
             end_to_end_id: named(tail),
             amount: Money::from_centavos(amount),
             paid_at: after_s(second),
-            acquirer: main_acquirer(),
+            acquirer,
         };
         h.good(steps::confirm_payment(&charge, payment.clone(), credited_at)).await;
         written.push(CreditedPayment { payment, account: account.id, charge: charge.id, role, credited_at });
     }
-    written.sort_by(|one, other| one.payment.end_to_end_id.cmp(&other.payment.end_to_end_id));
+    let place = |paid: &CreditedPayment| (paid.payment.paid_at, paid.payment.end_to_end_id.clone());
+    written.sort_by_key(place);
+    for paid in &written {
+        let found = h.store.find_payment(paid.account, &paid.payment.end_to_end_id).await.unwrap();
+        assert_eq!(found.as_ref(), Some(paid));
+    }
+    let foreign = written.first().unwrap();
+    let stranger = accounts.iter().map(|account| account.id).find(|id| *id != foreign.account).unwrap();
+    assert_eq!(h.store.find_payment(stranger, &foreign.payment.end_to_end_id).await.unwrap(), None);
+    let both = vec![main_acquirer(), other()];
+    assert_eq!(h.store.find_acquirers(after_s(3), after_s(4)).await.unwrap(), both);
+    assert_eq!(h.store.find_acquirers(after_s(4), after_s(9)).await.unwrap(), [main_acquirer()]);
+    assert_eq!(h.store.find_acquirers(after_s(10), after_s(20)).await.unwrap(), []);
+    let (elsewhere, written): (Vec<_>, Vec<_>) = written.into_iter().partition(|paid| paid.payment.acquirer == other());
+    let page = h.store.list_payments_between(&other(), after_s(1), after_s(10), None, 50).await.unwrap();
+    assert_eq!(page, elsewhere);
+    let main = main_acquirer();
     for (from_s, until_s) in [(1, 10), (3, 8), (9, 10), (4, 4), (8, 3), (20, 60)] {
         let (from, until) = (after_s(from_s), after_s(until_s));
         let wanted = |paid: &&CreditedPayment| paid.payment.paid_at >= from && paid.payment.paid_at < until;
@@ -44,8 +63,8 @@ pub async fn payments_are_listed_in_order(h: &mut Harness) {
         for limit in [1, 2, 9, 50] {
             let mut walked: Vec<CreditedPayment> = Vec::new();
             loop {
-                let after = walked.last().map(|paid| paid.payment.end_to_end_id.clone());
-                let page = h.store.list_payments_between(from, until, after, limit).await.unwrap();
+                let after = walked.last().map(place);
+                let page = h.store.list_payments_between(&main, from, until, after, limit).await.unwrap();
                 assert!(page.len() <= usize::try_from(limit).unwrap());
                 if page.is_empty() {
                     break;
@@ -57,17 +76,20 @@ pub async fn payments_are_listed_in_order(h: &mut Harness) {
         }
     }
     // The place after which a page goes on need not be there.
-    let after = Some(named("2Z"));
-    let page = h.store.list_payments_between(after_s(1), after_s(10), after, 1).await.unwrap();
-    assert!(page.iter().eq(written.iter().skip(3).take(1)));
+    let after = Some((after_s(3), named("2Z")));
+    let page = h.store.list_payments_between(&main, after_s(1), after_s(10), after, 1).await.unwrap();
+    assert!(page.iter().eq(written.iter().skip(2).take(1)), "the third of one instant");
+    let before = Some((after_s(0), named("zz")));
+    let page = h.store.list_payments_between(&main, after_s(3), after_s(10), before, 50).await.unwrap();
+    assert_eq!(page, written);
     let microsecond = after_s(5) + 1.microsecond();
-    let page = h.store.list_payments_between(after_s(5), microsecond, None, 50).await.unwrap();
+    let page = h.store.list_payments_between(&main, after_s(5), microsecond, None, 50).await.unwrap();
     assert!(page.iter().eq(written.iter().skip(4).take(1)));
-    let page = h.store.list_payments_between(microsecond, after_s(6), None, 50).await.unwrap();
+    let page = h.store.list_payments_between(&main, microsecond, after_s(6), None, 50).await.unwrap();
     assert_eq!(page, []);
 }
 
-/// In whatever state, by their ids.
+/// In whatever state, by their ids; each acquirer's alone.
 pub async fn payouts_are_listed_in_order(h: &mut Harness) {
     let accounts = [h.account().await.id, h.account().await.id];
     let mut written = Vec::new();
@@ -87,7 +109,7 @@ pub async fn payouts_are_listed_in_order(h: &mut Harness) {
             let mut walked: Vec<Payout> = Vec::new();
             loop {
                 let after = walked.last().map(|payout| payout.id);
-                let page = h.store.list_payouts_between(from, until, after, limit).await.unwrap();
+                let page = h.store.list_payouts_between(&main_acquirer(), from, until, after, limit).await.unwrap();
                 assert!(page.len() <= usize::try_from(limit).unwrap());
                 if page.is_empty() {
                     break;
@@ -99,7 +121,14 @@ pub async fn payouts_are_listed_in_order(h: &mut Harness) {
         }
     }
     let beyond: PayoutId = fresh();
-    assert_eq!(h.store.list_payouts_between(at(0), after_all, Some(beyond), 5).await.unwrap(), []);
+    let main = main_acquirer();
+    assert_eq!(h.store.list_payouts_between(&main, at(0), after_all, Some(beyond), 5).await.unwrap(), []);
+    assert_eq!(h.store.list_payouts_between(&other(), at(0), after_all, None, 5).await.unwrap(), []);
+    assert_eq!(h.store.find_acquirers(at(0), after_all).await.unwrap(), [main]);
+}
+
+fn other() -> AcquirerName {
+    AcquirerName::parse("second").unwrap()
 }
 
 /// An end-to-end id that ends like this, filled up behind it; before all that the builders make.

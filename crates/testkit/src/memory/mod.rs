@@ -23,6 +23,7 @@ use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
 use cais_domain::release::Release;
 use cais_ports::{ChangeSet, Claim, CommitError, Committed, Notice, QueryError, Store};
+use jiff::{SignedDuration, Timestamp};
 
 use state::State;
 pub use state::{Entry, StoredEvent};
@@ -45,6 +46,8 @@ struct Plan {
     crashes: BTreeMap<u64, Crash>,
     /// Nothing answers.
     unreachable: bool,
+    /// A read of a longer span takes too long.
+    longest_span: Option<SignedDuration>,
 }
 
 /// A store in memory. It can be told to fail.
@@ -65,6 +68,11 @@ impl MemoryStore {
     /// From now on nothing answers, or everything does again.
     pub fn set_unreachable(&self, unreachable: bool) {
         self.plan().unreachable = unreachable;
+    }
+
+    /// From now on what reconciliation reads of a longer span takes too long.
+    pub fn set_longest_span(&self, longest: SignedDuration) {
+        self.plan().longest_span = Some(longest);
     }
 
     /// How often a commit was asked for.
@@ -147,6 +155,14 @@ impl MemoryStore {
             return Err(QueryError::Unavailable("switched off by the test".to_owned()));
         }
         Ok(self.state())
+    }
+
+    /// The state, unless nothing answers just now, or not in time for so long a span.
+    fn read_span(&self, from: Timestamp, until: Timestamp) -> Result<MutexGuard<'_, State>, QueryError> {
+        if self.plan().longest_span.is_some_and(|longest| until.duration_since(from) > longest) {
+            return Err(QueryError::Unavailable("the read took too long".to_owned()));
+        }
+        self.read()
     }
 
     /// Counts a commit and says how it is to be interrupted.

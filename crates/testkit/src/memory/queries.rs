@@ -4,8 +4,10 @@ use async_trait::async_trait;
 use cais_domain::account::Account;
 use cais_domain::api_key::KeyPrefix;
 use cais_domain::charge::{Charge, ChargeState};
+use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::ids::{AccountId, ChargeId};
 use cais_domain::ledger::{Bucket, LedgerAccount};
+use cais_domain::payment::CreditedPayment;
 use cais_domain::txid::Txid;
 use cais_ports::{
     AccountQueries, ApiKeyRecord, BalanceQueries, Balances, ChargeQueries, Claim, ClaimQueries, ClaimRef, KeyQueries,
@@ -29,6 +31,16 @@ impl ChargeQueries for MemoryStore {
     async fn find_charge_by_txid(&self, txid: &Txid) -> Result<Option<Charge>, QueryError> {
         let state = self.read()?;
         Ok(state.charges.values().find(|charge| charge.txid == *txid).cloned())
+    }
+
+    async fn find_payment(
+        &self,
+        account: AccountId,
+        end_to_end_id: &EndToEndId,
+    ) -> Result<Option<CreditedPayment>, QueryError> {
+        let state = self.read()?;
+        let paid = state.payments.get(end_to_end_id).filter(|paid| paid.account == account);
+        Ok(paid.cloned())
     }
 
     async fn list_charges(&self, account: AccountId, page: PageRequest<ChargeId>) -> Result<Page<Charge>, QueryError> {

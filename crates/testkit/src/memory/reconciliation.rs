@@ -1,8 +1,9 @@
 //! What reconciliation reads from the store in memory.
 
-use std::ops::Bound;
+use std::collections::BTreeSet;
 
 use async_trait::async_trait;
+use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::ids::PayoutId;
 use cais_domain::payment::CreditedPayment;
@@ -17,34 +18,49 @@ use super::queries::count;
 impl ReconciliationQueries for MemoryStore {
     async fn list_payments_between(
         &self,
+        acquirer: &AcquirerName,
         from: Timestamp,
         until: Timestamp,
-        after: Option<EndToEndId>,
+        after: Option<(Timestamp, EndToEndId)>,
         limit: u32,
     ) -> Result<Vec<CreditedPayment>, QueryError> {
-        let state = self.read()?;
+        let state = self.read_span(from, until)?;
         let span = Span { from: Some(from), until: Some(until) };
-        let following = state.payments.range(beyond(after)).map(|(_, paid)| paid);
-        let received = following.filter(|paid| span.contains(paid.payment.paid_at));
-        Ok(received.take(count(limit)).cloned().collect())
+        let place = |paid: &CreditedPayment| (paid.payment.paid_at, paid.payment.end_to_end_id.clone());
+        let received = state.payments.values().filter(|paid| {
+            paid.payment.acquirer == *acquirer
+                && span.contains(paid.payment.paid_at)
+                && after.as_ref().is_none_or(|after| place(paid) > *after)
+        });
+        let mut received: Vec<&CreditedPayment> = received.collect();
+        received.sort_by_cached_key(|paid| place(paid));
+        Ok(received.into_iter().take(count(limit)).cloned().collect())
     }
 
     async fn list_payouts_between(
         &self,
+        acquirer: &AcquirerName,
         from: Timestamp,
         until: Timestamp,
         after: Option<PayoutId>,
         limit: u32,
     ) -> Result<Vec<Payout>, QueryError> {
-        let state = self.read()?;
+        let state = self.read_span(from, until)?;
         let span = Span { from: Some(from), until: Some(until) };
-        let following = state.payouts.range(beyond(after)).map(|(_, payout)| payout);
-        let asked_for = following.filter(|payout| span.contains(payout.created_at));
+        let asked_for = state.payouts.values().filter(|payout| {
+            payout.state.acquirer() == acquirer
+                && span.contains(payout.created_at)
+                && after.is_none_or(|after| payout.id > after)
+        });
         Ok(asked_for.take(count(limit)).cloned().collect())
     }
-}
 
-/// Everything that is greater; all there is without anything to compare with.
-fn beyond<K>(after: Option<K>) -> (Bound<K>, Bound<K>) {
-    (after.map_or(Bound::Unbounded, Bound::Excluded), Bound::Unbounded)
+    async fn find_acquirers(&self, from: Timestamp, until: Timestamp) -> Result<Vec<AcquirerName>, QueryError> {
+        let state = self.read_span(from, until)?;
+        let span = Span { from: Some(from), until: Some(until) };
+        let received = state.payments.values().filter(|paid| span.contains(paid.payment.paid_at));
+        let sent = state.payouts.values().filter(|payout| span.contains(payout.created_at));
+        let names = received.map(|paid| &paid.payment.acquirer).chain(sent.map(|payout| payout.state.acquirer()));
+        Ok(names.collect::<BTreeSet<_>>().into_iter().cloned().collect())
+    }
 }

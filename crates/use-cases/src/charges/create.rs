@@ -18,7 +18,7 @@ use super::resume::take_over;
 pub use super::split::AskedShare;
 use super::split::resolve;
 use crate::answer::Answer;
-use crate::idempotency::{Call, KeepError, KeyInUse, Repeat, of_the_other};
+use crate::idempotency::{Call, KeepError, KeyInUse, Reopening, Repeat, TakeOverError, of_the_other};
 use crate::ports::Ports;
 use crate::trouble::{DECISIONS, RETRY_AFTER_S, Trouble};
 
@@ -163,7 +163,7 @@ pub async fn create(ports: &Ports, command: CreateCharge) -> Result<Answer, Crea
                 let charge = Charge { version: charge.version.saturating_add(1), ..charge };
                 return finish(ports, Creation { charge, holding, asked_before: false }).await;
             }
-            Err(CommitError::Claimed { claim }) => return repeat(ports, &command, *claim).await,
+            Err(CommitError::Claimed { claim }) => return repeat(ports, &command, *claim, None).await,
             Err(CommitError::Taken { key: ReservationKey::ChargeExternalId(..), by }) => {
                 if let Some(answer) = existing(ports, &command, &by).await? {
                     return Ok(answer);
@@ -194,9 +194,18 @@ async fn clear(
 /// A call that cannot be executed now: what was answered before still is, then the reasons in their order.
 async fn refuse(ports: &Ports, command: &CreateCharge, reason: CreateChargeError) -> Result<Answer, CreateChargeError> {
     let known = ports.queries.find_claim(&command.call().name).await.map_err(Trouble::from)?;
-    if let Some(claim) = known {
-        return repeat(ports, command, claim).await;
+    match known {
+        Some(claim) => repeat(ports, command, claim, Some(reason)).await,
+        None => named_or(ports, command, reason).await,
     }
+}
+
+/// The charge that has the external id, or why none is made.
+async fn named_or(
+    ports: &Ports,
+    command: &CreateCharge,
+    reason: CreateChargeError,
+) -> Result<Answer, CreateChargeError> {
     let owner = match command.external_id_key() {
         Some(key) => ports.queries.find_owner(&key).await.map_err(Trouble::from)?,
         None => None,
@@ -213,24 +222,34 @@ async fn refuse(ports: &Ports, command: &CreateCharge, reason: CreateChargeError
     }
 }
 
-/// A call whose key is known.
-async fn repeat(ports: &Ports, command: &CreateCharge, claim: Claim) -> Result<Answer, CreateChargeError> {
+/// A call whose key is known; `refused` is why it would make nothing new today. What somebody may have is finished all the same.
+async fn repeat(
+    ports: &Ports,
+    command: &CreateCharge,
+    claim: Claim,
+    refused: Option<CreateChargeError>,
+) -> Result<Answer, CreateChargeError> {
     let claim = match command.call().repeats(claim, ports.clock.now())? {
         Repeat::Answered(answer) => return Ok(answer),
         Repeat::Orphaned(claim) => claim,
     };
-    if ports.acquirers.first().is_none() {
+    let by_the_rules = refused.as_ref().is_none_or(|reason| *reason == CreateChargeError::AcquirerUnavailable);
+    if by_the_rules && ports.acquirers.first().is_none() {
         return Err(CreateChargeError::AcquirerUnavailable);
     }
-    match take_over(ports, &claim, command.request).await {
+    let reopening = if by_the_rules { Reopening::Allowed } else { Reopening::Denied };
+    match take_over(ports, &claim, command.request, reopening).await {
         Ok(creation) => finish(ports, creation).await,
-        Err(CommitError::Claimed { claim }) => Ok(of_the_other(*claim)?),
+        Err(TakeOverError::GivenUp) => {
+            named_or(ports, command, refused.unwrap_or(CreateChargeError::AcquirerUnavailable)).await
+        }
+        Err(TakeOverError::Commit(CommitError::Claimed { claim })) => Ok(of_the_other(*claim)?),
         // It had been given up, and its external id has a new owner since.
-        Err(CommitError::Taken { by, .. }) => match existing(ports, command, &by).await? {
+        Err(TakeOverError::Commit(CommitError::Taken { by, .. })) => match existing(ports, command, &by).await? {
             Some(answer) => Ok(answer),
             None => Err(CreateChargeError::ExternalIdInProgress { retry_after_s: RETRY_AFTER_S }),
         },
-        Err(error) => Err(Trouble::from(error).into()),
+        Err(TakeOverError::Commit(error)) => Err(Trouble::from(error).into()),
     }
 }
 

@@ -5,14 +5,19 @@ use cais_domain::ids::{ChargeId, RequestId};
 use cais_ports::{ChangeSet, Claim, CommitError, Reservation, ReservationKey, Write};
 
 use super::complete::{Creation, Outcome, complete};
-use crate::idempotency::Holding;
+use crate::idempotency::{Holding, Reopening, TakeOverError};
 use crate::ports::Ports;
 use crate::trouble::Trouble;
 
 /// Takes over a claim that nobody holds, with the charge that is made under it.
 ///
-/// A charge that was given up is asked for anew, under its own id, if its external id is still free.
-pub(super) async fn take_over(ports: &Ports, claim: &Claim, request: RequestId) -> Result<Creation, CommitError> {
+/// A charge that was given up is asked for anew, if that is allowed, under its own id, if its external id is still free.
+pub(super) async fn take_over(
+    ports: &Ports,
+    claim: &Claim,
+    request: RequestId,
+    reopening: Reopening,
+) -> Result<Creation, TakeOverError> {
     let unreadable = |error: String| CommitError::Corrupt(format!("claim of {}: {error}", claim.resource));
     let id = ChargeId::parse(&claim.resource).map_err(|error| unreadable(error.to_string()))?;
     let found = ports.queries.find_charge(claim.name.account, id).await;
@@ -24,8 +29,10 @@ pub(super) async fn take_over(ports: &Ports, claim: &Claim, request: RequestId) 
     change.claim = Some(retake);
     // Nobody has what was given up, so everybody may be asked.
     let asked_before = !matches!(charge.state, ChargeState::Abandoned { .. });
-    if let ChargeState::Abandoned { acquirer, .. } = &charge.state {
-        let acquirer = ports.acquirers.first().unwrap_or_else(|| acquirer.clone());
+    if !asked_before {
+        let (Reopening::Allowed, Some(acquirer)) = (reopening, ports.acquirers.first()) else {
+            return Err(TakeOverError::GivenUp);
+        };
         if let Some(external_id) = charge.terms.external_id.clone() {
             let key = ReservationKey::ChargeExternalId(charge.account, external_id);
             change.reserve.push(Reservation { key, account: charge.account, owner: claim.resource.clone() });
@@ -48,11 +55,13 @@ pub(crate) async fn resume(ports: &Ports, claim: Claim) -> Result<bool, Trouble>
         return Ok(false);
     }
     let request = RequestId::new(ports.ids.next_uuid());
-    let creation = match take_over(ports, &claim, request).await {
+    let creation = match take_over(ports, &claim, request, Reopening::Denied).await {
         Ok(creation) => creation,
-        // The caller repeats at this moment and was quicker.
-        Err(CommitError::Claimed { .. } | CommitError::Stale) => return Ok(false),
-        Err(error) => return Err(error.into()),
+        // The caller repeats at this moment and was quicker, or whoever had it gave it up.
+        Err(TakeOverError::GivenUp | TakeOverError::Commit(CommitError::Claimed { .. } | CommitError::Stale)) => {
+            return Ok(false);
+        }
+        Err(TakeOverError::Commit(error)) => return Err(error.into()),
     };
     match complete(ports, creation).await? {
         Outcome::Answered(_) | Outcome::Abandoned => Ok(true),

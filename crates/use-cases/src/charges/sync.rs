@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::charge::{Charge, ChargeError, ChargeState, Issued, Step};
+use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::event::EventType;
 use cais_domain::ids::EventId;
 use cais_domain::money::Money;
@@ -39,6 +40,15 @@ pub(crate) enum SyncError {
     Store(#[from] Trouble),
 }
 
+/// What a look at an acquirer led to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Seen {
+    /// The charge after it.
+    pub charge: Charge,
+    /// The Pix that went back whole before anybody saw them: they are never credited, which was told to an operator.
+    pub went_back: Vec<EndToEndId>,
+}
+
 /// Reads the truth at `acquirer` and applies it.
 pub(crate) async fn refresh(
     ports: &Ports,
@@ -46,10 +56,20 @@ pub(crate) async fn refresh(
     acquirer: &AcquirerName,
     budget: Duration,
 ) -> Result<Charge, SyncError> {
+    Ok(look(ports, charge, acquirer, budget).await?.charge)
+}
+
+/// The same, for who has to know what is never credited.
+pub(crate) async fn look(
+    ports: &Ports,
+    charge: Charge,
+    acquirer: &AcquirerName,
+    budget: Duration,
+) -> Result<Seen, SyncError> {
     let adapter = ports.acquirers.named(acquirer);
     let adapter = adapter.ok_or_else(|| AcquirerError::Unavailable(format!("{acquirer} is not configured")))?;
     let upstream = adapter.find_charge(&charge.txid, budget).await?.ok_or(SyncError::Unknown)?;
-    Ok(apply(ports, charge, acquirer, &upstream).await?)
+    Ok(apply_seen(ports, charge, acquirer, &upstream).await?)
 }
 
 /// Applies what `acquirer` says of the charge: every payment is credited, once; refunds and its status follow.
@@ -62,12 +82,25 @@ pub(crate) async fn apply(
     acquirer: &AcquirerName,
     upstream: &UpstreamCharge,
 ) -> Result<Charge, Trouble> {
+    Ok(apply_seen(ports, charge, acquirer, upstream).await?.charge)
+}
+
+async fn apply_seen(
+    ports: &Ports,
+    charge: Charge,
+    acquirer: &AcquirerName,
+    upstream: &UpstreamCharge,
+) -> Result<Seen, Trouble> {
     let mut charge = adopt(ports, charge, acquirer, upstream).await?;
-    let mut refunds = Vec::new();
+    let (mut refunds, mut went_back) = (Vec::new(), Vec::new());
     for payment in &upstream.payments {
         let (ours, foreign) = sort_returns(ports, &charge, acquirer, payment).await?;
         refunds.extend(ours);
         if foreign.is_positive() && stays_out(ports, &charge, payment, foreign).await? {
+            // A return that is under way may still fail.
+            if payment.returns.iter().all(|back| back.progress != UpstreamProgress::Processing) {
+                went_back.push(payment.end_to_end_id.clone());
+            }
             continue;
         }
         charge = credit(ports, charge, acquirer, payment).await?;
@@ -79,7 +112,10 @@ pub(crate) async fn apply(
         }
         charge = reread(ports, &charge).await?;
     }
-    if charge.state.acquirer() == acquirer { follow(ports, charge, upstream).await } else { Ok(charge) }
+    if charge.state.acquirer() == acquirer {
+        charge = follow(ports, charge, upstream).await?;
+    }
+    Ok(Seen { charge, went_back })
 }
 
 /// What goes back of a Pix: the refunds of ours, and how much was returned by somebody else.
@@ -152,12 +188,35 @@ async fn adopt(
     Err(Trouble::contended())
 }
 
+/// Who a Pix was credited to before, where that is likely: to try again would break the batch of its neighbours.
+///
+/// The Pix of a charge that can still be paid is nearly always new, so nothing is read for it: the commit decides.
+async fn credited_to(ports: &Ports, charge: &Charge, payment: &UpstreamPayment) -> Result<Option<String>, Trouble> {
+    if charge.state.settlement().is_some_and(|settlement| settlement.end_to_end_id == payment.end_to_end_id) {
+        return Ok(Some(charge.id.to_string()));
+    }
+    if charge.is_payable() {
+        return Ok(None);
+    }
+    Ok(ports.queries.find_owner(&ReservationKey::EndToEndId(payment.end_to_end_id.clone())).await?)
+}
+
+fn complain_of_another(charge: &Charge, by: &str, payment: &EndToEndId, acquirer: &AcquirerName) {
+    if by != charge.id.to_string() {
+        tracing::error!(charge = %charge.id, by, end_to_end_id = %payment, %acquirer, "a Pix is told of two charges: it was credited to the other");
+    }
+}
+
 async fn credit(
     ports: &Ports,
     mut charge: Charge,
     acquirer: &AcquirerName,
     payment: &UpstreamPayment,
 ) -> Result<Charge, Trouble> {
+    if let Some(by) = credited_to(ports, &charge, payment).await? {
+        complain_of_another(&charge, &by, &payment.end_to_end_id, acquirer);
+        return Ok(charge);
+    }
     let payment = Payment {
         end_to_end_id: payment.end_to_end_id.clone(),
         amount: payment.amount,
@@ -185,9 +244,7 @@ async fn credit(
         match ports.store.commit(change).await {
             Ok(_) => return Ok(stored(after)),
             Err(CommitError::Taken { by, .. }) => {
-                if by != charge.id.to_string() {
-                    tracing::error!(charge = %charge.id, by, end_to_end_id = %payment.end_to_end_id, %acquirer, "a Pix is told of two charges: it was credited to the other");
-                }
+                complain_of_another(&charge, &by, &payment.end_to_end_id, acquirer);
                 return reread(ports, &charge).await;
             }
             Err(CommitError::Stale) => charge = reread(ports, &charge).await?,

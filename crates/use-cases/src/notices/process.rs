@@ -2,16 +2,17 @@
 
 use std::time::Duration;
 
-use cais_domain::id_envio::IdEnvio;
+use cais_domain::end_to_end_id::ReturnId;
 use cais_domain::payout::PayoutStatus;
 use cais_ports::{
-    AcquirerError, ChangeSet, CommitError, Notice, NoticeState, Noticed, NoticedPix, ReservationKey, Write,
+    AcquirerError, ChangeSet, CommitError, Notice, NoticeState, Noticed, NoticedPayout, NoticedPix, ReservationKey,
+    Write,
 };
 use futures_util::{StreamExt as _, stream};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::charges::sync::SyncError as ChargeSyncError;
-use crate::payouts::sync::SyncError as PayoutSyncError;
+use crate::payouts::sync::{Seen, SyncError as PayoutSyncError};
 use crate::ports::Ports;
 use crate::trouble::Trouble;
 use crate::work::{AT_ONCE, PASS_LIMIT, Pass, WorkError};
@@ -26,9 +27,6 @@ const MAX_ATTEMPTS: u32 = 300;
 
 /// How many Pix of one notice wait for upstream at the same time.
 const NAMED_AT_ONCE: usize = 4;
-/// How often a callback for a completed payout is looked into that tells nothing new: it repeats what is known, or what came
-/// back is shown in a moment.
-const LOOKS_FOR_A_RETURN: u32 = 4;
 
 /// What became of one Pix of a notice; of several, the last in this order counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,7 +35,7 @@ enum Verdict {
     Applied,
     /// It names nothing of ours, or contradicts what we know: an operator should look.
     Unmatched,
-    /// The truth was read, and may be more in a moment.
+    /// The truth was read, and does not show yet what was called for.
     LookAgain,
 }
 
@@ -122,7 +120,7 @@ async fn judge(ports: &Ports, notice: &Notice) -> Result<NoticeState, Unread> {
         .map(|named| async move {
             match named {
                 Noticed::Received(pix) => received(ports, notice, &pix).await,
-                Noticed::Sent(id_envio) => sent(ports, notice, &id_envio).await,
+                Noticed::Sent(payout) => sent(ports, notice, &payout).await,
             }
         })
         .buffer_unordered(NAMED_AT_ONCE)
@@ -143,25 +141,42 @@ async fn received(ports: &Ports, notice: &Notice, pix: &NoticedPix) -> Result<Ve
     let charge = ports.queries.find_charge_by_txid(&pix.txid).await.map_err(Trouble::from)?;
     let Some(charge) = charge else { return Ok(Verdict::Unmatched) };
     // An acquirer that does not know a charge of ours just yet may know it in a moment: that is an error too, and waits.
-    charges::sync::refresh(ports, charge, &notice.acquirer, READ_BUDGET).await?;
+    let seen = charges::sync::look(ports, charge, &notice.acquirer, READ_BUDGET).await?;
     let Some(end_to_end_id) = pix.end_to_end_id.clone() else { return Ok(Verdict::Applied) };
+    if seen.went_back.contains(&end_to_end_id) {
+        return Ok(Verdict::Applied);
+    }
     // An acquirer may call before its own charge shows the Pix: done is only what is credited.
     let credited = ports.queries.find_owner(&ReservationKey::EndToEndId(end_to_end_id)).await.map_err(Trouble::from)?;
     Ok(credited.map(|_| Verdict::Applied).ok_or(ChargeSyncError::NotShown)?)
 }
 
 /// A Pix that was sent, or came back.
-async fn sent(ports: &Ports, notice: &Notice, id_envio: &IdEnvio) -> Result<Verdict, Unread> {
-    let payout = ports.queries.find_payout_by_id_envio(id_envio).await.map_err(Trouble::from)?;
+async fn sent(ports: &Ports, notice: &Notice, told: &NoticedPayout) -> Result<Verdict, Unread> {
+    let payout = ports.queries.find_payout_by_id_envio(&told.id_envio).await.map_err(Trouble::from)?;
     let Some(payout) = payout else { return Ok(Verdict::Unmatched) };
-    let status = payout.state.status();
-    if *payout.state.acquirer() != notice.acquirer || status == PayoutStatus::Abandoned {
+    if *payout.state.acquirer() != notice.acquirer || payout.state.status() == PayoutStatus::Abandoned {
         tracing::error!(payout = %payout.id, acquirer = %notice.acquirer, "an acquirer calls for a payout that it should not have");
         return Ok(Verdict::Unmatched);
     }
-    let after = payouts::sync::refresh(ports, payout.clone(), READ_BUDGET).await?;
-    let nothing_new = status == PayoutStatus::Completed && after.version == payout.version;
-    Ok(if nothing_new && notice.attempts < LOOKS_FOR_A_RETURN { Verdict::LookAgain } else { Verdict::Applied })
+    let seen = payouts::sync::look(ports, payout, READ_BUDGET).await?;
+    let mut verdict = Verdict::Applied;
+    for return_id in &told.returns {
+        verdict = verdict.max(returned(ports, &seen, return_id).await?);
+    }
+    Ok(verdict)
+}
+
+/// An acquirer may call before its own payout shows what came back: done is only what is credited.
+async fn returned(ports: &Ports, seen: &Seen, return_id: &ReturnId) -> Result<Verdict, Trouble> {
+    if seen.refused.contains(return_id) {
+        return Ok(Verdict::Unmatched);
+    }
+    let credited = ports.queries.find_owner(&ReservationKey::ReturnId(return_id.clone())).await?;
+    if credited.is_none() {
+        tracing::warn!(payout = %seen.payout.id, %return_id, "the acquirer does not show the return that it called for");
+    }
+    Ok(credited.map_or(Verdict::LookAgain, |_| Verdict::Applied))
 }
 
 /// When to look again: after 1 s, then ever later.

@@ -1,10 +1,11 @@
 //! The second half of a payout's creation: ask upstream, then make the outcome and the answer true together.
 
 use cais_domain::payout::{Payout, PayoutError, PayoutState, PayoutStep, Recipient};
-use cais_ports::{ChangeSet, Claim, CommitError, ReservationKey};
+use cais_ports::{Claim, CommitError, ReservationKey};
 use jiff::Timestamp;
 
-use super::sync::{apply, judge, record, reread, stored, why};
+use super::steps::Steps;
+use super::sync::{judge, reread, why};
 use super::upstream::{Word, send_first, send_resumed};
 use crate::answer::Answer;
 use crate::idempotency::{Holding, of_the_other};
@@ -55,16 +56,17 @@ pub(super) async fn complete(ports: &Ports, creation: Creation) -> Result<Outcom
 async fn settle(ports: &Ports, mut payout: Payout, holding: &Holding, word: &Word) -> Result<Outcome, Trouble> {
     for _ in 0..DECISIONS {
         let now = ports.clock.now();
-        let mut change = ChangeSet::new(now);
-        let after = match decide(payout.clone(), word, now)? {
-            PayoutStep::Taken { payout, transfers, event } => {
-                record(ports, &mut change, &payout, transfers, event);
-                stored(payout)
-            }
+        let step = match decide(payout.clone(), word, now)? {
             // Given up by another, who gave its name back as well: whose that is now is not known here.
             PayoutStep::AlreadyTaken(payout) if !payout.is_visible() => return Ok(Outcome::TakenOver),
-            PayoutStep::AlreadyTaken(payout) => payout,
+            step @ (PayoutStep::Taken { .. } | PayoutStep::AlreadyTaken(_)) => step,
         };
+        let mut steps = Steps::begin(ports, step, now);
+        if let Word::Has(upstream) = word {
+            // Parts that came back before we learned that it was sent at all.
+            steps.take_back(ports, &upstream.returned).await?;
+        }
+        let (mut change, after) = steps.done();
         let outcome = if after.is_visible() {
             let body = ports.representation.payout(&after);
             change.claim = Some(holding.answers(201, body.clone()));
@@ -76,11 +78,9 @@ async fn settle(ports: &Ports, mut payout: Payout, holding: &Holding, word: &Wor
             Outcome::Abandoned
         };
         match ports.store.commit(change).await {
-            Ok(_) => {
-                return_early(ports, after, word).await;
-                return Ok(outcome);
-            }
-            Err(CommitError::Stale) => payout = reread(ports, &payout).await?,
+            Ok(_) => return Ok(outcome),
+            // A callback has moved it, or credited a part.
+            Err(CommitError::Taken { .. } | CommitError::Stale) => payout = reread(ports, &payout).await?,
             Err(CommitError::Claimed { claim }) => return Ok(taken_over(*claim)),
             Err(error) => return Err(error.into()),
         }
@@ -104,18 +104,6 @@ fn decide(payout: Payout, word: &Word, now: Timestamp) -> Result<PayoutStep, Pay
             | PayoutState::Failed { .. }
             | PayoutState::Reversed { .. },
         ) => Ok(PayoutStep::AlreadyTaken(payout)),
-    }
-}
-
-/// Parts that came back before we learned that it was sent at all; the answer stays what it was at its creation.
-async fn return_early(ports: &Ports, payout: Payout, word: &Word) {
-    let Word::Has(upstream) = word else { return };
-    if upstream.returned.is_empty() {
-        return;
-    }
-    let id = payout.id;
-    if let Err(trouble) = apply(ports, payout, upstream).await {
-        tracing::error!(payout = %id, %trouble, "what came back of the payout could not be credited yet: read it again");
     }
 }
 

@@ -17,9 +17,9 @@ use cais_ports::{ChangeSet, Claim, ClaimRef, CommitError, Fingerprint, Reservati
 
 use super::answer_again::{existing, not_covered, still_not_covered};
 use super::complete::{Creation, Outcome, complete};
-use super::resume::{By, TakeOverError, take_over};
+use super::resume::take_over;
 use crate::answer::Answer;
-use crate::idempotency::{Call, KeepError, Kept, KeyInUse, Repeat, of_the_other};
+use crate::idempotency::{Call, KeepError, Kept, KeyInUse, Reopening, Repeat, TakeOverError, of_the_other};
 use crate::ports::Ports;
 use crate::trouble::{DECISIONS, RETRY_AFTER_S, Trouble};
 
@@ -133,10 +133,9 @@ impl From<KeepError> for CreatePayoutError {
 /// [`CreatePayoutError`]; the checks come in the order of its variants, cover after the external id.
 pub async fn create(ports: &Ports, command: CreatePayout) -> Result<Answer, CreatePayoutError> {
     command.account.permit(Feature::PixOut)?;
-    let limit = command.account.limits.payout;
-    let acquirer = ports.acquirers.first_sender();
-    let (Some(acquirer), true) = (acquirer, command.terms.amount <= limit) else {
-        return refuse(ports, &command).await;
+    let acquirer = match clear(ports, &command) {
+        Ok(acquirer) => acquirer,
+        Err(reason) => return refuse(ports, &command, reason).await,
     };
     // The claim, the names, the record and the hold are one commit; nearly always all is well, so nothing is read first.
     let payout = open(ports, &command, acquirer)?;
@@ -147,7 +146,7 @@ pub async fn create(ports: &Ports, command: CreatePayout) -> Result<Answer, Crea
                 let payout = Payout { version: payout.version.saturating_add(1), ..payout };
                 return finish(ports, Creation { payout, holding, asked_before: false }).await;
             }
-            Err(CommitError::Claimed { claim }) => return repeat(ports, &command, *claim).await,
+            Err(CommitError::Claimed { claim }) => return repeat(ports, &command, *claim, None).await,
             Err(CommitError::Taken { key: ReservationKey::PayoutExternalId(..), by }) => {
                 if let Some(answer) = existing(ports, &command, &by).await? {
                     return Ok(answer);
@@ -157,7 +156,7 @@ pub async fn create(ports: &Ports, command: CreatePayout) -> Result<Answer, Crea
                 return match not_covered(ports, &command, payout.id).await? {
                     Kept::Answered(answer) => Ok(answer),
                     // Another call with this key came in between and was covered, or was refused as well.
-                    Kept::Known(claim) => repeat(ports, &command, claim).await,
+                    Kept::Known(claim) => repeat(ports, &command, claim, None).await,
                 };
             }
             Err(error) => return Err(Trouble::from(error).into()),
@@ -166,12 +165,30 @@ pub async fn create(ports: &Ports, command: CreatePayout) -> Result<Answer, Crea
     Err(Trouble::contended().into())
 }
 
-/// A call that cannot be executed now: what was answered before still is, then the reasons in their order.
-async fn refuse(ports: &Ports, command: &CreatePayout) -> Result<Answer, CreatePayoutError> {
-    let known = ports.queries.find_claim(&command.call().name).await.map_err(Trouble::from)?;
-    if let Some(claim) = known {
-        return repeat(ports, command, claim).await;
+/// Who a new payout is sent to, or why none is made: the business rules first, then upstream.
+fn clear(ports: &Ports, command: &CreatePayout) -> Result<AcquirerName, CreatePayoutError> {
+    let limit = command.account.limits.payout;
+    if command.terms.amount > limit {
+        return Err(CreatePayoutError::TransactionLimit { limit });
     }
+    ports.acquirers.first_sender().ok_or(CreatePayoutError::AcquirerUnavailable)
+}
+
+/// A call that cannot be executed now: what was answered before still is, then the reasons in their order.
+async fn refuse(ports: &Ports, command: &CreatePayout, reason: CreatePayoutError) -> Result<Answer, CreatePayoutError> {
+    let known = ports.queries.find_claim(&command.call().name).await.map_err(Trouble::from)?;
+    match known {
+        Some(claim) => repeat(ports, command, claim, Some(reason)).await,
+        None => named_or(ports, command, reason).await,
+    }
+}
+
+/// The payout that has the external id, or why none is made.
+async fn named_or(
+    ports: &Ports,
+    command: &CreatePayout,
+    reason: CreatePayoutError,
+) -> Result<Answer, CreatePayoutError> {
     let owner = match command.external_id_key() {
         Some(key) => ports.queries.find_owner(&key).await.map_err(Trouble::from)?,
         None => None,
@@ -180,27 +197,32 @@ async fn refuse(ports: &Ports, command: &CreatePayout) -> Result<Answer, CreateP
         Some(owner) => existing(ports, command, &owner).await,
         None => Ok(None),
     };
-    let limit = command.account.limits.payout;
     match known {
         // It was within the limit of its day, and nothing new is made.
         Ok(Some(answer)) => Ok(answer),
-        Ok(None) | Err(_) if command.terms.amount > limit => Err(CreatePayoutError::TransactionLimit { limit }),
-        Err(error) => Err(error),
-        // Within the limit, only a missing acquirer leads here.
-        Ok(None) => Err(CreatePayoutError::AcquirerUnavailable),
+        Err(error) if reason == CreatePayoutError::AcquirerUnavailable => Err(error),
+        Ok(None) | Err(_) => Err(reason),
     }
 }
 
-/// A call whose key is known.
-async fn repeat(ports: &Ports, command: &CreatePayout, mut claim: Claim) -> Result<Answer, CreatePayoutError> {
+/// A call whose key is known; `refused` is why it would make nothing new today. What may have left is finished all the same.
+async fn repeat(
+    ports: &Ports,
+    command: &CreatePayout,
+    mut claim: Claim,
+    refused: Option<CreatePayoutError>,
+) -> Result<Answer, CreatePayoutError> {
+    let reopening = if refused.is_none() { Reopening::Allowed } else { Reopening::Denied };
     for _ in 0..DECISIONS {
         claim = match command.call().repeats(claim, ports.clock.now())? {
             Repeat::Answered(answer) => return Ok(answer),
             Repeat::Orphaned(claim) => claim,
         };
-        match take_over(ports, &claim, command.request, By::Caller).await {
+        match take_over(ports, &claim, command.request, reopening).await {
             Ok(creation) => return finish(ports, creation).await,
-            Err(TakeOverError::GivenUp) => return Err(CreatePayoutError::AcquirerUnavailable),
+            Err(TakeOverError::GivenUp) => {
+                return named_or(ports, command, refused.unwrap_or(CreatePayoutError::AcquirerUnavailable)).await;
+            }
             Err(TakeOverError::Commit(CommitError::Claimed { claim })) => return Ok(of_the_other(*claim)?),
             // It had been given up, and its external id has a new owner since.
             Err(TakeOverError::Commit(CommitError::Taken { by, .. })) => {

@@ -7,6 +7,7 @@ pub mod fetch;
 pub mod list;
 pub mod poll;
 pub(crate) mod resume;
+mod steps;
 pub(crate) mod sync;
 mod upstream;
 

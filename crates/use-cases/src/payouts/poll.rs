@@ -5,21 +5,16 @@ use std::time::Duration;
 use cais_domain::payout::{Payout, PayoutState, PayoutStep};
 use cais_ports::{Acquirer, AcquirerError, CommitError};
 use futures_util::{StreamExt as _, stream};
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
 use super::sync::{SyncError, apply, commit_step, reread, why};
 use super::upstream::{LOOK_BUDGET, adapter, send};
 use crate::ports::Ports;
 use crate::trouble::Trouble;
-use crate::work::{AT_ONCE, PASS_LIMIT, Pass, WorkError};
+use crate::work::{AT_ONCE, PASS_LIMIT, Pass, RESEND_AFTER, SEND_WITHIN, WorkError};
 
 /// How long the worker waits for upstream.
 const READ_BUDGET: Duration = Duration::from_secs(5);
-/// How long after it was sent a payout that its acquirer does not know is sent once more, under the same name: no request is
-/// on its way for so long.
-const RESEND_AFTER: SignedDuration = SignedDuration::from_secs(60);
-/// How long after it decided so a worker still sends; long before another one may decide the same.
-const SEND_WITHIN: SignedDuration = SignedDuration::from_secs(30);
 
 /// Asks for a bounded number of the payouts whose outcome is open.
 ///
@@ -30,11 +25,11 @@ pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
     let listed = payouts.len();
     let done = stream::iter(payouts)
         .map(|payout| async move {
-            let id = payout.id;
-            match follow(ports, payout).await {
+            match follow(ports, payout.clone()).await {
                 Ok(ended) => usize::from(ended),
                 Err(trouble) => {
-                    tracing::warn!(payout = %id, %trouble, "a payout could not be followed; it is asked for again");
+                    tracing::warn!(payout = %payout.id, %trouble, "a payout could not be followed; it is asked for again");
+                    put_off(ports, payout).await;
                     0
                 }
             }
@@ -62,12 +57,23 @@ async fn follow(ports: &Ports, payout: Payout) -> Result<bool, Trouble> {
         // It was sent once more, or asked for by somebody else: when to ask next is settled.
         return Ok(false);
     }
-    let step = PayoutStep::Taken { payout: after.asked(ports.clock.now()), transfers: Vec::new(), event: None };
-    match commit_step(ports, step, None).await {
+    match commit_step(ports, asked(ports, after)).await {
         // Stale: it moved meanwhile. If it is still open, the next pass asks again.
         Ok(_) | Err(CommitError::Stale) => Ok(false),
         Err(error) => Err(error.into()),
     }
+}
+
+/// What cannot be followed now may not stand before the others for ever.
+async fn put_off(ports: &Ports, payout: Payout) {
+    let id = payout.id;
+    if let Err(error) = commit_step(ports, asked(ports, payout)).await {
+        tracing::warn!(payout = %id, %error, "a payout that could not be followed is due still");
+    }
+}
+
+fn asked(ports: &Ports, payout: Payout) -> PayoutStep {
+    PayoutStep::Taken { payout: payout.asked(ports.clock.now()), transfers: Vec::new(), event: None }
 }
 
 async fn ask(ports: &Ports, payout: Payout) -> Result<Payout, SyncError> {
@@ -86,7 +92,7 @@ async fn send_again(ports: &Ports, acquirer: &dyn Acquirer, payout: Payout) -> R
         return Err(SyncError::Unknown);
     }
     let step = payout.clone().send_again(now).map_err(Trouble::from)?;
-    let payout = match commit_step(ports, step, None).await {
+    let payout = match commit_step(ports, step).await {
         Ok(payout) => payout,
         // Another node sends it, or it has ended.
         Err(CommitError::Stale) => return Ok(reread(ports, &payout).await?),
@@ -110,7 +116,7 @@ async fn refused(ports: &Ports, acquirer: &dyn Acquirer, payout: Payout, reason:
         return Ok(apply(ports, payout, &upstream).await?);
     }
     let step = payout.clone().fail(why(Some(reason)), ports.clock.now()).map_err(Trouble::from)?;
-    match commit_step(ports, step, None).await {
+    match commit_step(ports, step).await {
         Ok(failed) => Ok(failed),
         // Somebody has learned more at this moment.
         Err(CommitError::Stale) => Ok(reread(ports, &payout).await?),

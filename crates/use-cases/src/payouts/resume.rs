@@ -6,49 +6,32 @@ use cais_ports::{ChangeSet, Claim, CommitError, Reservation, ReservationKey, Wri
 
 use super::complete::{Creation, Outcome, complete};
 use super::sync::stored;
-use crate::idempotency::Holding;
+use crate::idempotency::{Holding, Reopening, TakeOverError};
 use crate::ports::Ports;
 use crate::trouble::Trouble;
 
-/// Who takes a creation over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum By {
-    /// Its caller, who wants it made even if it was given up.
-    Caller,
-    /// A worker, who only finishes what its caller was never told the end of.
-    Worker,
-}
-
-/// Why a creation was not taken over.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum TakeOverError {
-    /// It was given up, and is not tried anew: only its caller may want that, and somebody must be there who sends it.
-    GivenUp,
-    /// The store refused it, or has no answer.
-    Commit(CommitError),
-}
-
 /// Takes over a claim that nobody holds, with the payout that is made under it.
 ///
-/// A payout that was given up is tried anew, under its own id, if its external id is still free and its money still there.
+/// A payout that was given up is tried anew, if that is allowed, under its own id, if its external id is still free and its money
+/// still there.
 pub(super) async fn take_over(
     ports: &Ports,
     claim: &Claim,
     request: RequestId,
-    by: By,
+    reopening: Reopening,
 ) -> Result<Creation, TakeOverError> {
-    let begun = begun(ports, claim).await.map_err(TakeOverError::Commit)?;
+    let begun = begun(ports, claim).await?;
     let now = ports.clock.now();
     let mut change = ChangeSet::new(now);
     let (retake, holding) = Holding::taken_over(claim, request, now);
     change.claim = Some(retake);
     // The acquirer certainly does not have what was given up: sending it is a first time again.
     let asked_before = !matches!(begun.state, PayoutState::Abandoned { .. });
-    let payout = if asked_before { begun } else { reopen(ports, begun, by, &mut change)? };
+    let payout = if asked_before { begun } else { reopen(ports, begun, reopening, &mut change)? };
     // Even what stays as it is gets a new version: its first holder cannot give it up any more from the moment on at which
     // it is sent once more.
     change.writes.push(Write::UpdatePayout(Box::new(payout.clone())));
-    ports.store.commit(change).await.map_err(TakeOverError::Commit)?;
+    ports.store.commit(change).await?;
     Ok(Creation { payout: stored(payout), holding, asked_before })
 }
 
@@ -60,8 +43,13 @@ async fn begun(ports: &Ports, claim: &Claim) -> Result<Payout, CommitError> {
     found.ok_or_else(|| unreadable("there is no such payout".to_owned()))
 }
 
-fn reopen(ports: &Ports, payout: Payout, by: By, change: &mut ChangeSet) -> Result<Payout, TakeOverError> {
-    let (By::Caller, Some(acquirer)) = (by, ports.acquirers.first_sender()) else {
+fn reopen(
+    ports: &Ports,
+    payout: Payout,
+    reopening: Reopening,
+    change: &mut ChangeSet,
+) -> Result<Payout, TakeOverError> {
+    let (Reopening::Allowed, Some(acquirer)) = (reopening, ports.acquirers.first_sender()) else {
         return Err(TakeOverError::GivenUp);
     };
     if let Some(external_id) = payout.terms.external_id.clone() {
@@ -81,7 +69,7 @@ fn reopen(ports: &Ports, payout: Payout, by: By, change: &mut ChangeSet) -> Resu
 /// Finishes a creation that nobody is at work on; `false` when somebody else did it.
 pub(crate) async fn resume(ports: &Ports, claim: Claim) -> Result<bool, Trouble> {
     let request = RequestId::new(ports.ids.next_uuid());
-    let creation = match take_over(ports, &claim, request, By::Worker).await {
+    let creation = match take_over(ports, &claim, request, Reopening::Denied).await {
         Ok(creation) => creation,
         // The caller repeats at this moment and was quicker, or whoever had it gave it up.
         Err(TakeOverError::GivenUp | TakeOverError::Commit(CommitError::Claimed { .. } | CommitError::Stale)) => {

@@ -2,22 +2,17 @@
 
 use std::time::Duration;
 
-use cais_domain::event::EventType;
-use cais_domain::ids::EventId;
-use cais_domain::ledger::Transfer;
+use cais_domain::end_to_end_id::ReturnId;
 use cais_domain::payout::{Payout, PayoutError, PayoutState, PayoutStep, Recipient};
-use cais_ports::{
-    AcquirerError, ChangeSet, CommitError, NewEvent, Reservation, ReservationKey, ReturnedPart, UpstreamPayout,
-    UpstreamProgress, Write,
-};
+use cais_ports::{AcquirerError, CommitError, UpstreamPayout, UpstreamProgress};
 use jiff::Timestamp;
 
+use super::steps::Steps;
 use super::upstream::adapter;
 use crate::ports::Ports;
 use crate::trouble::{DECISIONS, Trouble};
+use crate::upstream_text::plain;
 
-/// The longest text of upstream that is kept, in characters.
-const MAX_TEXT: usize = 200;
 /// The reason of a failure whose acquirer gives none.
 const NO_REASON: &str = "the institution of the recipient did not take it";
 
@@ -37,20 +32,50 @@ pub(crate) enum SyncError {
 
 /// Reads the truth at the payout's acquirer and applies it.
 pub(crate) async fn refresh(ports: &Ports, payout: Payout, budget: Duration) -> Result<Payout, SyncError> {
-    let upstream = adapter(ports, &payout)?.find_payout(&payout.id_envio(), budget).await?.ok_or(SyncError::Unknown)?;
-    Ok(apply(ports, payout, &upstream).await?)
+    Ok(look(ports, payout, budget).await?.payout)
 }
 
-/// Applies what the payout's acquirer says of it: its outcome first, then every part that came back, each once.
+/// The same, for who has to know what was not credited.
+pub(crate) async fn look(ports: &Ports, payout: Payout, budget: Duration) -> Result<Seen, SyncError> {
+    let upstream = adapter(ports, &payout)?.find_payout(&payout.id_envio(), budget).await?.ok_or(SyncError::Unknown)?;
+    Ok(apply_seen(ports, payout, &upstream).await?)
+}
+
+/// What a look at the payout's acquirer led to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Seen {
+    /// The payout after it.
+    pub payout: Payout,
+    /// What the acquirer says came back and can never be credited: it was told to an operator.
+    pub refused: Vec<ReturnId>,
+}
+
+/// Applies what the payout's acquirer says of it: its outcome and every part that came back, each once, in one commit.
+///
+/// An outcome ends the looking, so a part that was seen with it may not be left for later.
 pub(crate) async fn apply(ports: &Ports, payout: Payout, upstream: &UpstreamPayout) -> Result<Payout, Trouble> {
+    Ok(apply_seen(ports, payout, upstream).await?.payout)
+}
+
+async fn apply_seen(ports: &Ports, mut payout: Payout, upstream: &UpstreamPayout) -> Result<Seen, Trouble> {
     if !agrees(&payout, upstream) {
-        return Ok(payout);
+        let refused = upstream.returned.iter().map(|part| part.return_id.clone()).collect();
+        return Ok(Seen { payout, refused });
     }
-    let mut payout = follow(ports, payout, upstream).await?;
-    for part in &upstream.returned {
-        payout = take_back(ports, payout, part).await?;
+    for _ in 0..DECISIONS {
+        let now = ports.clock.now();
+        let step = judge(payout.clone(), upstream, now)?;
+        let mut steps = Steps::begin(ports, step, now);
+        steps.take_back(ports, &upstream.returned).await?;
+        let refused = steps.refused().to_vec();
+        match commit(ports, steps).await {
+            Ok(payout) => return Ok(Seen { payout, refused }),
+            // Somebody else has credited a part, or moved the payout otherwise.
+            Err(CommitError::Taken { .. } | CommitError::Stale) => payout = reread(ports, &payout).await?,
+            Err(error) => return Err(error.into()),
+        }
     }
-    Ok(payout)
+    Err(Trouble::contended())
 }
 
 /// Whether upstream speaks of the payout as it was ordered; if not, nothing of it is believed and an operator is told.
@@ -63,18 +88,6 @@ pub(super) fn agrees(payout: &Payout, upstream: &UpstreamPayout) -> bool {
         );
     }
     agrees
-}
-
-async fn follow(ports: &Ports, mut payout: Payout, upstream: &UpstreamPayout) -> Result<Payout, Trouble> {
-    for _ in 0..DECISIONS {
-        let step = judge(payout.clone(), upstream, ports.clock.now())?;
-        match commit_step(ports, step, None).await {
-            Ok(moved) => return Ok(moved),
-            Err(CommitError::Stale) => payout = reread(ports, &payout).await?,
-            Err(error) => return Err(error.into()),
-        }
-    }
-    Err(Trouble::contended())
 }
 
 /// What follows from upstream's word on the payout as it stands. One that was being sent never stays so.
@@ -120,73 +133,17 @@ fn progress(upstream: &UpstreamPayout) -> UpstreamProgress {
     }
 }
 
-/// Credits a part that came back, unless it was credited before.
-async fn take_back(ports: &Ports, mut payout: Payout, part: &ReturnedPart) -> Result<Payout, Trouble> {
-    let key = ReservationKey::ReturnId(part.return_id.clone());
-    let owner = payout.id.to_string();
-    for _ in 0..DECISIONS {
-        if let Some(by) = ports.queries.find_owner(&key).await? {
-            if by != owner {
-                tracing::error!(payout = owner, by, return_id = %part.return_id, "a return is told of two payouts: it was credited to the other");
-            }
-            return Ok(payout);
-        }
-        let step = match payout.clone().take_back(part.amount, part.at) {
-            Ok(step) => step,
-            Err(error) => {
-                tracing::error!(
-                    payout = owner, return_id = %part.return_id, amount = %part.amount, %error,
-                    "what came back of the payout cannot be credited: settle it with the merchant"
-                );
-                return Ok(payout);
-            }
-        };
-        let reservation = Reservation { key: key.clone(), account: payout.account, owner: owner.clone() };
-        match commit_step(ports, step, Some(reservation)).await {
-            Ok(moved) => return Ok(moved),
-            // Somebody else has credited it, or moved the payout otherwise.
-            Err(CommitError::Taken { .. } | CommitError::Stale) => payout = reread(ports, &payout).await?,
-            Err(error) => return Err(error.into()),
-        }
+/// Makes a step true and returns the payout as it is stored then.
+pub(super) async fn commit_step(ports: &Ports, step: PayoutStep) -> Result<Payout, CommitError> {
+    commit(ports, Steps::begin(ports, step, ports.clock.now())).await
+}
+
+async fn commit(ports: &Ports, steps: Steps) -> Result<Payout, CommitError> {
+    let (change, payout) = steps.done();
+    if !change.writes.is_empty() {
+        ports.store.commit(change).await?;
     }
-    Err(Trouble::contended())
-}
-
-/// Makes a step true, with the value that it takes, and returns the payout as it is stored then.
-pub(super) async fn commit_step(
-    ports: &Ports,
-    step: PayoutStep,
-    reservation: Option<Reservation>,
-) -> Result<Payout, CommitError> {
-    let (payout, transfers, event) = match step {
-        PayoutStep::AlreadyTaken(payout) => return Ok(payout),
-        PayoutStep::Taken { payout, transfers, event } => (payout, transfers, event),
-    };
-    let mut change = ChangeSet::new(ports.clock.now());
-    change.reserve.extend(reservation);
-    record(ports, &mut change, &payout, transfers, event);
-    ports.store.commit(change).await?;
-    Ok(stored(payout))
-}
-
-/// Writes a step into a change set.
-pub(super) fn record(
-    ports: &Ports,
-    change: &mut ChangeSet,
-    payout: &Payout,
-    transfers: Vec<Transfer>,
-    event: Option<EventType>,
-) {
-    change.writes.push(Write::UpdatePayout(Box::new(payout.clone())));
-    change.transfers.extend(transfers);
-    change.events.extend(event.map(|kind| NewEvent {
-        id: EventId::new(ports.ids.next_uuid()),
-        account: payout.account,
-        kind,
-        at: change.at,
-        resource: payout.id.to_string(),
-        data: ports.representation.payout(payout),
-    }));
+    Ok(payout)
 }
 
 /// The payout as the store has it after a change of it became true.
@@ -197,12 +154,6 @@ pub(super) fn stored(payout: Payout) -> Payout {
 pub(super) async fn reread(ports: &Ports, payout: &Payout) -> Result<Payout, Trouble> {
     let found = ports.queries.find_payout(payout.account, payout.id).await?;
     found.ok_or_else(|| Trouble::Internal(format!("{} vanished", payout.id)))
-}
-
-/// Text of upstream as it can be kept and shown: bounded, without control characters, which stores refuse.
-pub(crate) fn plain(text: &str) -> String {
-    let kept: String = text.chars().filter(|character| !character.is_control()).take(MAX_TEXT).collect();
-    kept.trim().to_owned()
 }
 
 /// Why a payout failed, as a merchant may read it.

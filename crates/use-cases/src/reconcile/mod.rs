@@ -15,12 +15,14 @@ pub use report::{Difference, DifferenceKind, MAX_DIFFERENCES, Progress, Report};
 use std::time::Duration;
 
 use cais_domain::acquirer_name::AcquirerName;
+use cais_ports::QueryError;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::ports::Ports;
 use crate::trouble::Trouble;
 use crate::work::{Pass, WorkError};
 use report::Findings;
+use windows::Windows;
 
 /// How long one page of a list may take.
 const LIST_BUDGET: Duration = Duration::from_secs(30);
@@ -57,10 +59,10 @@ impl Run<'_> {
 
 /// Compares what was received and sent from `from` on and before `until`; repairs what is safe, if `repair`.
 ///
-/// Every acquirer that can be read is read, whatever is wrong with the others.
+/// Every acquirer that can be read is read, whatever is wrong with the others, or with our own records of them.
 ///
 /// # Errors
-/// [`Trouble`] when our own records cannot be read.
+/// [`Trouble`] when our own records cannot be read and nothing was compared.
 pub async fn run(
     ports: &Ports,
     from: Timestamp,
@@ -69,18 +71,48 @@ pub async fn run(
     progress: &(dyn Fn(Progress) + Send + Sync),
 ) -> Result<Report, Trouble> {
     let run = Run { ports, from, until, repair, progress, names: ports.acquirers.names() };
-    let mut findings = Findings::default();
+    let (mut findings, mut trouble) = (Findings::default(), None);
     for name in &run.names {
         let Some(acquirer) = ports.acquirers.named(name) else {
             findings.cannot_read(name, "it is not configured".to_owned());
             continue;
         };
-        received::compare(&run, name, &*acquirer, &mut findings).await?;
+        let mut compared = vec![received::compare(&run, name, &*acquirer, &mut findings).await];
         if acquirer.sends_payouts() {
-            sent::compare(&run, name, &*acquirer, &mut findings).await?;
+            compared.push(sent::compare(&run, name, &*acquirer, &mut findings).await);
+        }
+        for error in compared.into_iter().filter_map(Result::err) {
+            findings.cannot_read(name, format!("our own records: {error}"));
+            trouble = Some(error);
         }
     }
-    Ok(findings.into_report())
+    if let Err(error) = name_missing(&run, &mut findings).await {
+        for name in &run.names {
+            findings.cannot_read(name, format!("our own records, of which other acquirers there are: {error}"));
+        }
+        trouble = Some(error);
+    }
+    match trouble {
+        Some(trouble) if findings.is_empty() => Err(trouble),
+        Some(_) | None => Ok(findings.into_report()),
+    }
+}
+
+/// Names the acquirers that received or sent something and are not configured any more.
+async fn name_missing(run: &Run<'_>, findings: &mut Findings) -> Result<(), Trouble> {
+    let mut windows = Windows::new(run.from, run.until);
+    while let Some((from, until)) = windows.current() {
+        let names = match run.ports.queries.find_acquirers(from, until).await {
+            // Much happened: of a shorter time it can be told.
+            Err(QueryError::Unavailable(_)) if windows.narrow() => continue,
+            names => names?,
+        };
+        for name in names.iter().filter(|name| !run.names.contains(name)) {
+            findings.cannot_read(name, "it is not configured".to_owned());
+        }
+        windows.advance();
+    }
+    Ok(())
 }
 
 /// Compares and repairs what happened lately, and logs what is left.

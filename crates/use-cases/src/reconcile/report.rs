@@ -165,6 +165,11 @@ impl Findings {
         }
     }
 
+    /// Whether nothing was compared.
+    pub(super) const fn is_empty(&self) -> bool {
+        self.report.received == 0 && self.report.sent == 0 && self.report.differences.is_empty()
+    }
+
     pub(super) fn into_report(self) -> Report {
         self.report
     }

@@ -34,7 +34,7 @@ impl Windows {
 
     /// Makes it shorter; `false` when it cannot become shorter.
     pub(super) fn narrow(&mut self) -> bool {
-        let half = SignedDuration::from_millis_i128(self.width.as_millis() / 2);
+        let half = SignedDuration::from_millis_i128(self.end().duration_since(self.from).as_millis() / 2);
         let narrower = half >= NARROWEST;
         if narrower {
             self.width = half;

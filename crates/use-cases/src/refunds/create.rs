@@ -10,7 +10,7 @@ use cais_domain::money::Money;
 use cais_domain::refund::{NewRefund, Refund, RefundChange, RefundError, RefundStep};
 use cais_domain::text::Text;
 use cais_ports::{ChangeSet, ClaimChange, ClaimRef, CommitError, Fingerprint, Reservation, ReservationKey, Write};
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
 use super::ROUNDS;
 use super::answer_again::{existing, named, repeat};
@@ -23,10 +23,6 @@ use crate::trouble::{RETRY_AFTER_S, Trouble};
 
 /// The status of the answer to a refund that the balance does not cover.
 pub(super) const NOT_COVERED: u16 = 422;
-/// How many payments of one instant are read at once in search of one of them.
-const PAYMENTS_AT_ONCE: u32 = 200;
-/// How many such reads there are at most.
-const PAYMENT_READS: usize = 50;
 
 /// A call to refund a charge, already read and within the contract's limits.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -120,12 +116,17 @@ pub async fn create(ports: &Ports, command: CreateRefund) -> Result<Answer, Crea
     command.account.permit_write()?;
     let id = RefundId::new(ports.ids.next_uuid());
     // Key, external id, record and hold are one commit; nearly always nobody has the names, so they are not read first.
+    // Whoever received it stays so, whatever else becomes of the charge.
+    let mut paid_to = None;
     for _ in 0..ROUNDS {
         let charge = match find(ports, command.account.id, &command.charge).await {
             Ok(charge) => charge,
             Err(error) => return refuse(ports, &command, None, error.into()).await,
         };
-        let acquirer = receiver(ports, &charge).await?;
+        if paid_to.is_none() {
+            paid_to = receiver(ports, &charge).await?;
+        }
+        let acquirer = paid_to.clone().unwrap_or_else(|| charge.state.acquirer().clone());
         let now = ports.clock.now();
         let opened = match Refund::open(charge.clone(), command.asks(id), acquirer, now) {
             Ok(RefundStep::Taken(opened)) => *opened,
@@ -190,25 +191,15 @@ pub(super) fn holds(opened: &RefundChange, record: Write, claim: ClaimChange, no
     change
 }
 
-/// Who received the Pix that paid the charge. It need not be who issued the charge: one that holds a twin of the same txid
-/// may have been paid, and only who has the money can return it.
-async fn receiver(ports: &Ports, charge: &Charge) -> Result<AcquirerName, Trouble> {
-    let issuer = charge.state.acquirer();
-    let Some(settlement) = charge.state.settlement() else { return Ok(issuer.clone()) };
-    let from = settlement.paid_at;
-    let until = from.saturating_add(SignedDuration::from_micros(1)).unwrap_or(from);
-    let mut after = None;
-    for _ in 0..PAYMENT_READS {
-        let payments = ports.queries.list_payments_between(from, until, after, PAYMENTS_AT_ONCE).await?;
-        let found = payments.iter().find(|credit| credit.payment.end_to_end_id == settlement.end_to_end_id);
-        if let Some(credit) = found {
-            return Ok(credit.payment.acquirer.clone());
-        }
-        let Some(last) = payments.last() else { break };
-        after = Some(last.payment.end_to_end_id.clone());
+/// Who received the Pix that paid the charge; `None` while nobody paid it. It need not be who issued the charge: one that holds a
+/// twin of the same txid may have been paid, and only who has the money can return it.
+async fn receiver(ports: &Ports, charge: &Charge) -> Result<Option<AcquirerName>, Trouble> {
+    let Some(settlement) = charge.state.settlement() else { return Ok(None) };
+    let pix = &settlement.end_to_end_id;
+    match ports.queries.find_payment(charge.account, pix).await? {
+        Some(credit) => Ok(Some(credit.payment.acquirer)),
+        None => Err(Trouble::Internal(format!("{} was paid by {pix}, and there is no such payment", charge.id))),
     }
-    tracing::error!(charge = %charge.id, end_to_end_id = %settlement.end_to_end_id, "the payment of a paid charge was not found");
-    Ok(issuer.clone())
 }
 
 /// The answer that a finished creation gives its caller.

@@ -7,9 +7,9 @@ use cais_domain::refund::{Refund, RefundChange, RefundError, RefundStatus, Refun
 use cais_ports::{ChangeSet, NewEvent, UpstreamProgress, UpstreamReturn, Write};
 use jiff::Timestamp;
 
-use crate::payouts::sync::plain;
 use crate::ports::Ports;
 use crate::trouble::Trouble;
+use crate::upstream_text::plain;
 
 /// Why a refund failed whose acquirer does not say.
 const UNEXPLAINED: &str = "the acquirer did not return it";

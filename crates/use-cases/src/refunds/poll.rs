@@ -5,25 +5,19 @@ use std::time::Duration;
 use cais_domain::refund::{Refund, RefundState, RefundStep};
 use cais_ports::{AcquirerError, ChangeSet, CommitError, UpstreamReturn, Write};
 use futures_util::{StreamExt as _, stream};
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
 use super::ROUNDS;
 use super::complete::send;
 use super::decide::{change_set, charge_of, reread, stored, unless_outdated};
 use super::sync::{acquirer, apply, look};
-use crate::payouts::sync::plain;
 use crate::ports::Ports;
 use crate::trouble::Trouble;
-use crate::work::{AT_ONCE, PASS_LIMIT, Pass, WorkError};
+use crate::upstream_text::plain;
+use crate::work::{AT_ONCE, PASS_LIMIT, Pass, RESEND_AFTER, SEND_WITHIN, WorkError};
 
 /// How long the worker waits for upstream.
 const ASK_BUDGET: Duration = Duration::from_secs(5);
-/// How old an order must be that the acquirer does not know before it is sent once more, under the same name: by then it is
-/// not on its way any more.
-const RESEND_AFTER: SignedDuration = SignedDuration::from_secs(60);
-
-/// How long after it decided so a worker still sends; long before another one may decide the same.
-const SEND_WITHIN: SignedDuration = SignedDuration::from_secs(30);
 
 /// What became of an order that was sent again.
 enum Sent {
@@ -42,11 +36,11 @@ pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
     let listed = refunds.len();
     let done = stream::iter(refunds)
         .map(|refund| async move {
-            let id = refund.id;
-            match follow(ports, refund).await {
+            match follow(ports, refund.clone()).await {
                 Ok(known) => usize::from(known),
                 Err(trouble) => {
-                    tracing::warn!(refund = %id, %trouble, "an open refund could not be changed");
+                    tracing::warn!(refund = %refund.id, %trouble, "an open refund could not be changed");
+                    put_off(ports, refund).await;
                     0
                 }
             }
@@ -75,6 +69,14 @@ async fn follow(ports: &Ports, refund: Refund) -> Result<bool, Trouble> {
         ask_later(ports, refund).await?;
     }
     Ok(false)
+}
+
+/// What cannot be followed now may not stand before the others for ever.
+async fn put_off(ports: &Ports, refund: Refund) {
+    let id = refund.id;
+    if let Err(trouble) = ask_later(ports, refund).await {
+        tracing::warn!(refund = %id, %trouble, "a refund that could not be followed is due still");
+    }
 }
 
 /// The acquirer does not know it: the order was lost, or is still on its way.

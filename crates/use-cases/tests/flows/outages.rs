@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use cais_domain::charge::ChargeStatus;
+use cais_domain::money::Money;
 use cais_ports::{PageRequest, ReservationQueries as _};
 use cais_testkit::builders::an_account;
 use cais_use_cases::charges::create::CreateChargeError;
@@ -80,6 +81,32 @@ async fn an_external_id_that_was_given_up_is_free() {
     assert_eq!((again.status, &again.body), (200, &first.body));
     assert!(again.replay_of.is_some());
     assert_eq!((visible(&world).await, world.psp.held()), (1, 1));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn what_was_given_up_is_judged_by_the_limit_of_today() {
+    let mut world = World::new().await;
+    world.psp.set(Mood::Down);
+    world.create("a", named("order-1", ten_reais())).await.unwrap_err();
+    let abandoned = world.only_charge();
+    world.psp.set(Mood::Fine);
+    world.clock.advance(LONG);
+    let old = world.account.clone();
+    let limit = Money::from_centavos(999);
+    world.account.limits.charge = limit;
+    let over = Err(CreateChargeError::TransactionLimit { limit });
+    assert_eq!(world.create("a", named("order-1", ten_reais())).await, over);
+    assert_eq!((world.only_charge(), world.psp.held()), (abandoned, 0), "nothing of it was made");
+
+    // A key that has an answer keeps it, and a name that has a charge answers the key that was given up.
+    world.account = old;
+    let made = world.create("b", named("order-1", ten_reais())).await.unwrap();
+    world.account.limits.charge = limit;
+    let again = world.create("b", named("order-1", ten_reais())).await.unwrap();
+    assert_eq!((again.status, &again.body, again.replay_of.is_some()), (201, &made.body, true));
+    let named = world.create("a", named("order-1", ten_reais())).await.unwrap();
+    assert_eq!((named.status, id_of(&named), world.psp.held()), (200, id_of(&made), 1));
     world.check().await;
 }
 

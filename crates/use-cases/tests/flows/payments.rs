@@ -9,7 +9,7 @@ use cais_domain::fee::{FeeRule, FeeSchedule, Operation};
 use cais_domain::money::Money;
 use cais_domain::payment::PaymentRole;
 use cais_domain::rate::Percentage;
-use cais_ports::ChargeOrder;
+use cais_ports::{ChargeOrder, NoticeState};
 use cais_testkit::builders::an_account;
 use cais_use_cases::SyncGate;
 use cais_use_cases::charges::cancel::cancel;
@@ -89,6 +89,19 @@ async fn what_went_back_before_it_was_seen_is_not_credited_but_a_part_of_it_hide
         assert_eq!(world.available(), available);
         world.check().await;
     }
+}
+
+#[tokio::test]
+async fn a_callback_for_what_went_back_before_it_was_seen_is_done_with() {
+    let world = World::new().await;
+    let charge = world.pending().await;
+    let pix = world.psp.pay(&charge.txid, 1_000);
+    world.psp.give_back(&charge.txid, 1_000);
+    world.call_back(&format!("{}/{pix}", charge.txid)).await;
+    world.work().await;
+    let states: Vec<_> = world.store.notices().iter().map(|notice| notice.state).collect();
+    assert_eq!((states, world.available()), (vec![NoticeState::Done], 0));
+    world.check().await;
 }
 
 #[tokio::test]
@@ -204,5 +217,22 @@ async fn many_readers_at_once_credit_a_payment_once() {
     assert_eq!(read(&world, &charge).await, ChargeStatus::Paid);
     assert_eq!((world.available(), world.store.payments().len()), (1_700, 2));
     assert_eq!(world.told(), [EventType::ChargePaid]);
+    world.check().await;
+}
+
+#[tokio::test]
+async fn what_was_credited_is_not_tried_again_for_each_look() {
+    let world = World::new().await;
+    let charge = world.pending().await;
+    for _ in 0..2 {
+        world.psp.pay(&charge.txid, 1_000);
+        world.call_back(charge.txid.as_str()).await;
+        world.work().await;
+    }
+    assert_eq!((read(&world, &charge).await, world.store.payments().len()), (ChargeStatus::Paid, 2));
+    let before = world.store.commits();
+    world.call_back(charge.txid.as_str()).await;
+    world.work().await;
+    assert_eq!(world.store.commits() - before, 2, "the callback is noted and done, and nothing else is tried");
     world.check().await;
 }

@@ -6,6 +6,7 @@ use cais_domain::event::EventType;
 use cais_domain::money::Money;
 use cais_domain::refund::{RefundState, RefundStatus};
 use cais_ports::{PageRequest, UpstreamProgress};
+use cais_testkit::Crash;
 use cais_use_cases::SyncGate;
 use cais_use_cases::charges::ChargeName;
 use cais_use_cases::refunds::list::{ListRefundsError, list};
@@ -41,6 +42,21 @@ async fn the_poller_learns_the_outcome() {
         assert_eq!(world.poll().await, 0, "it is not followed any more");
         world.check().await;
     }
+}
+
+#[tokio::test]
+async fn one_that_cannot_be_changed_now_is_put_off() {
+    let (world, _) = processing(Returning::Takes).await;
+    world.psp.settle(&UpstreamProgress::Done { at: None });
+    let due = world.only_refund().due_at.unwrap();
+    world.clock.set(due);
+    world.store.crash_at(1, Crash::Before);
+    assert_eq!(world.poll().await, 0);
+    let put_off = world.only_refund();
+    assert!(put_off.due_at.is_some_and(|next| next > due), "it does not stand before the others");
+    world.clock.advance(LONG);
+    assert_eq!((world.poll().await, world.status()), (1, RefundStatus::Completed));
+    world.check().await;
 }
 
 #[tokio::test]

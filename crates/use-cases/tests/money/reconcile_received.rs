@@ -9,6 +9,7 @@ use cais_domain::txid::Txid;
 use cais_ports::UpstreamProgress;
 use cais_testkit::builders::{fresh, start};
 use cais_use_cases::reconcile::{Difference, DifferenceKind, Report, run, run_once};
+use jiff::SignedDuration;
 
 use crate::psp::{Listing, Looking};
 use crate::world::{LONG, World};
@@ -203,6 +204,25 @@ async fn more_than_one_window_holds_is_cut_into_shorter_ones() {
     assert_eq!(kinds(&report), [(DifferenceKind::PaymentMissed, true)]);
     assert_eq!(report.differences[0].upstream_id, forgotten.to_string());
     assert_eq!((report.received >= 10_501, report.unread), (true, vec![]));
+}
+
+#[tokio::test]
+async fn a_time_that_takes_too_long_to_read_is_cut_into_shorter_ones() {
+    let world = World::new().await;
+    for _ in 0..3 {
+        world.paid().await;
+        world.clock.advance(Duration::from_mins(20));
+    }
+    let missed = world.pending().await;
+    world.psp.pay(&missed.txid, 1_000);
+    world.clock.advance(LONG);
+    world.store.set_longest_span(SignedDuration::from_mins(7));
+    let report = compare(&world, true).await;
+    assert_eq!((kinds(&report), report.unread), (vec![(DifferenceKind::PaymentMissed, true)], vec![]));
+    // None is short enough.
+    world.store.set_longest_span(SignedDuration::ZERO);
+    let until = world.clock.advance(Duration::from_secs(1));
+    assert!(run(&world.ports, start(), until, true, &|_| {}).await.is_err());
 }
 
 #[tokio::test]

@@ -17,7 +17,7 @@ use crate::world::{World, all, named, part};
 #[tokio::test]
 async fn only_a_paid_charge_is_refunded() {
     let world = World::new().await;
-    for status in [ChargeStatus::Pending, ChargeStatus::Expired, ChargeStatus::Cancelled, ChargeStatus::Refunded] {
+    for status in [ChargeStatus::Pending, ChargeStatus::Expired, ChargeStatus::Cancelled] {
         let charge = in_status(pending_charge(world.account.id), status);
         world.store.commit(steps::open_charge(&charge)).await.unwrap();
         let refused = world.refund("a", &charge, all()).await;
@@ -29,6 +29,11 @@ async fn only_a_paid_charge_is_refunded() {
         assert_eq!(world.refund("a", &charge, all()).await, Err(CreateRefundError::NotFound));
     }
     assert_eq!(world.psp.orders(), []);
+    let charge = world.paid().await;
+    world.psp.set(Returning::Completes);
+    world.refund("b", &charge, all()).await.unwrap();
+    let again = world.refund("c", &charge, all()).await;
+    assert_eq!(again, Err(CreateRefundError::InvalidState(ChargeStatus::Refunded)));
 }
 
 #[tokio::test]
@@ -50,8 +55,11 @@ async fn a_charge_is_named_by_its_external_id_as_well() {
     let refused = create(&world.ports, command.clone()).await;
     assert!(matches!(refused, Err(CreateRefundError::ChargeInProgress { .. })), "{refused:?}");
     charge.version = 1;
-    let paid = in_status(charge, ChargeStatus::Paid);
-    world.store.commit(steps::update_charge(&paid, paid.created_at)).await.unwrap();
+    let pending = in_status(charge, ChargeStatus::Pending);
+    world.store.commit(steps::update_charge(&pending, pending.created_at)).await.unwrap();
+    world.psp.hold(&pending);
+    world.psp.pay(&pending.txid, 1_000);
+    assert_eq!(world.read(&pending).await.state.status(), ChargeStatus::Paid);
     world.fund(1_000).await;
     world.psp.set(Returning::Refuses);
     assert_eq!(create(&world.ports, command).await.unwrap().status, 201);

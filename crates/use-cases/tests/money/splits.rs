@@ -40,6 +40,14 @@ fn asking(split: Vec<AskedShare>) -> NewCharge {
     }
 }
 
+/// A POST of a charge that nobody takes.
+async fn post_in_vain(world: &World, key: &str, asked: NewCharge) -> Result<Answer, CreateChargeError> {
+    let mut mock = MockAcquirers::new();
+    mock.expect_first().return_const(main_acquirer());
+    mock.expect_issue().returning(|_, _, _| Err(IssueError::NoneTook { reasons: Vec::new() }));
+    post_at(mock, world, key, asked).await
+}
+
 /// A POST of a charge, at an acquirer that takes everything.
 async fn post(world: &World, key: &str, asked: NewCharge) -> Result<Answer, CreateChargeError> {
     let mut mock = MockAcquirers::new();
@@ -58,6 +66,10 @@ async fn post(world: &World, key: &str, asked: NewCharge) -> Result<Answer, Crea
         ))
     });
     assert!(mock.first().is_some());
+    post_at(mock, world, key, asked).await
+}
+
+async fn post_at(mock: MockAcquirers, world: &World, key: &str, asked: NewCharge) -> Result<Answer, CreateChargeError> {
     let ports = Ports { acquirers: std::sync::Arc::new(mock), ..world.ports.clone() };
     let command = CreateCharge {
         account: world.account.clone(),
@@ -128,6 +140,20 @@ async fn what_was_made_is_answered_although_a_recipient_was_suspended_since() {
     let dearer = NewCharge { amount: Money::from_centavos(2_000), ..asked() };
     let refused = post(&world, "c", dearer).await;
     assert_eq!(refused, Err(CreateChargeError::SplitRecipientNotEligible { index: 0 }), "before the conflict of names");
+}
+
+#[tokio::test]
+async fn what_was_given_up_is_not_made_once_a_recipient_is_suspended() {
+    let world = World::with(sharing()).await;
+    let good = an_account();
+    world.open(&good).await;
+    let asked = || asking(vec![share(&good, "10")]);
+    assert_eq!(post_in_vain(&world, "a", asked()).await, Err(CreateChargeError::AcquirerUnavailable));
+    suspend(&world, &good).await;
+    let refused = post(&world, "a", asked()).await;
+    assert_eq!(refused, Err(CreateChargeError::SplitRecipientNotEligible { index: 0 }));
+    let charges = world.store.charges();
+    assert_eq!(charges.iter().map(|charge| charge.state.status()).collect::<Vec<_>>(), [ChargeStatus::Abandoned]);
 }
 
 #[tokio::test]

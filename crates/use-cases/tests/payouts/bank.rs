@@ -10,7 +10,8 @@ use cais_domain::money::Money;
 use cais_domain::payout::Recipient;
 use cais_ports::acquirer::{MockAcquirer, MockAcquirers};
 use cais_ports::{
-    Acquirer, AcquirerError, Clock as _, Noticed, PayoutOrder, ReturnedPart, UpstreamPayout, UpstreamProgress,
+    Acquirer, AcquirerError, Clock as _, Noticed, NoticedPayout, PayoutOrder, ReturnedPart, UpstreamPayout,
+    UpstreamProgress,
 };
 use cais_testkit::ManualClock;
 use cais_testkit::builders::{a_payment, a_recipient, a_return_id};
@@ -148,6 +149,13 @@ impl Bank {
         return_id
     }
 
+    /// It does not show what came back of the only payout that it knows; that is what it shows later.
+    pub fn withhold(&self) -> Vec<ReturnedPart> {
+        let mut parts = Vec::new();
+        self.change(|payout| parts = std::mem::take(&mut payout.returned));
+        parts
+    }
+
     /// Whatever it says of the only payout that it knows is said otherwise from now on.
     pub fn change(&self, change: impl FnOnce(&mut UpstreamPayout)) {
         let mut book = self.book();
@@ -239,11 +247,14 @@ fn nameless(payout: UpstreamPayout) -> UpstreamPayout {
     UpstreamPayout { recipient: Recipient::default(), ..payout }
 }
 
-/// A callback's body here is names with commas between.
+/// A callback's body here is names with commas between, each with the returns after it and a stroke before each.
 fn read_notice(body: &[u8]) -> Result<Vec<Noticed>, AcquirerError> {
     let read = |item: &str| {
-        let id_envio = IdEnvio::parse(item).map_err(|error| AcquirerError::Refused(error.to_string()))?;
-        Ok(Noticed::Sent(id_envio))
+        let mut words = item.split('/');
+        let name = words.next().unwrap_or_default();
+        let id_envio = IdEnvio::parse(name).map_err(|error| AcquirerError::Refused(error.to_string()))?;
+        let returns = words.map(|id| ReturnId::parse(id).unwrap()).collect();
+        Ok(Noticed::Sent(NoticedPayout { id_envio, returns }))
     };
     str::from_utf8(body).unwrap().split(',').map(read).collect()
 }

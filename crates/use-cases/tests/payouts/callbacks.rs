@@ -5,6 +5,7 @@ use std::time::Duration;
 use cais_domain::event::EventType;
 use cais_domain::payout::PayoutStatus;
 use cais_ports::NoticeState;
+use cais_testkit::Crash;
 use cais_testkit::builders::main_acquirer;
 use cais_use_cases::notices::receive;
 
@@ -104,21 +105,52 @@ async fn while_upstream_does_not_tell_the_callback_waits() {
 async fn a_callback_of_what_came_back_waits_until_it_is_shown() {
     let world = World::new().await;
     let payout = world.completed().await;
-    world.call_back(&payout).await;
-    assert_eq!((world.process().await, world.notices()), (0, vec![NoticeState::Waiting]), "nothing new is shown yet");
-    world.bank.give_back(1_000);
-    world.clock.advance(Duration::from_secs(2));
-    assert_eq!((world.process().await, world.notices()), (1, vec![NoticeState::Done]));
-    assert_eq!((world.status(), world.money()), (PayoutStatus::Reversed, (FUNDS - FEE, 0)));
-
-    // One that only repeats what is known is done with after a few looks.
-    let world = World::new().await;
-    let payout = world.completed().await;
-    world.call_back(&payout).await;
-    let finds = world.bank.finds();
+    let part = world.bank.give_back(1_000);
+    let later = world.bank.withhold();
+    world.call_back_for(&payout, &part).await;
     for _ in 0..10 {
-        world.process().await;
+        assert_eq!((world.process().await, world.notices()), (0, vec![NoticeState::Waiting]), "not shown yet");
         world.clock.advance(LONG);
     }
-    assert_eq!((world.notices(), world.bank.finds() - finds), (vec![NoticeState::Done], 5));
+    world.bank.change(|payout| payout.returned = later);
+    assert_eq!((world.process().await, world.notices()), (1, vec![NoticeState::Done]));
+    assert_eq!((world.status(), world.money()), (PayoutStatus::Reversed, (FUNDS - FEE, 0)));
+    world.call_back_for(&payout, &part).await;
+    assert_eq!((world.process().await, world.told().len()), (1, 2), "once, however often it is told");
+    world.check().await;
+}
+
+#[tokio::test]
+async fn a_callback_that_names_no_return_takes_one_look() {
+    let world = World::new().await;
+    let payout = world.completed().await;
+    let finds = world.bank.finds();
+    world.call_back(&payout).await;
+    assert_eq!((world.process().await, world.notices()), (1, vec![NoticeState::Done]));
+    assert_eq!(world.bank.finds() - finds, 1);
+}
+
+#[tokio::test]
+async fn a_callback_of_what_can_never_be_credited_is_for_an_operator() {
+    let world = World::new().await;
+    let payout = world.processing().await;
+    world.bank.fail();
+    let part = world.bank.give_back(1_000);
+    world.call_back_for(&payout, &part).await;
+    world.process().await;
+    assert_eq!((world.notices(), world.money()), (vec![NoticeState::Unmatched], (FUNDS, 0)));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn a_callback_of_a_return_waits_while_the_store_does_not_take_it() {
+    let world = World::new().await;
+    let payout = world.completed().await;
+    let part = world.bank.give_back(1_000);
+    world.call_back_for(&payout, &part).await;
+    world.store.crash_at(1, Crash::Before);
+    assert_eq!((world.process().await, world.notices()), (0, vec![NoticeState::Waiting]));
+    world.clock.advance(LONG);
+    assert_eq!((world.process().await, world.status()), (1, PayoutStatus::Reversed));
+    world.check().await;
 }

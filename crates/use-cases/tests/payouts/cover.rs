@@ -1,10 +1,12 @@
 //! Money that is not there: the refusal is an answer, kept for repeats, and takes nothing.
 
+use cais_domain::money::Money;
+use cais_testkit::Crash;
 use cais_use_cases::payouts::create::CreatePayoutError;
 use cais_use_cases::payouts::fetch::FetchPayoutError;
 
 use crate::bank::Sending;
-use crate::world::{FEE, FUNDS, World, body, id_of, named, reais, ten_reais};
+use crate::world::{FEE, FUNDS, PAST_LEASE, World, body, id_of, named, reais, ten_reais};
 
 #[tokio::test]
 async fn what_the_balance_does_not_cover_is_answered_so_for_ever() {
@@ -86,4 +88,42 @@ async fn an_answer_that_could_not_be_kept_is_judged_again() {
         assert_eq!(world.create(&key, reais(20)).await.unwrap().status, 422);
     }
     world.untouched().await;
+}
+
+#[tokio::test]
+async fn what_was_given_up_is_judged_by_the_limit_of_today() {
+    let mut world = World::new().await;
+    world.bank.set(Sending::Down);
+    world.create("a", named("order-1", ten_reais())).await.unwrap_err();
+    let given_up = world.only_payout();
+    world.bank.set(Sending::Completes);
+    let old = world.account.clone();
+    let limit = Money::from_centavos(999);
+    world.account.limits.payout = limit;
+    let over = Err(CreatePayoutError::TransactionLimit { limit });
+    assert_eq!(world.create("a", named("order-1", ten_reais())).await, over);
+    assert_eq!((world.only_payout(), world.bank.sent()), (given_up, 0), "nothing of it was made");
+    world.untouched().await;
+
+    // A key that has an answer keeps it, and a name that has a payout answers the key that was given up.
+    world.account = old;
+    let made = world.create("b", named("order-1", ten_reais())).await.unwrap();
+    world.account.limits.payout = limit;
+    let again = world.create("b", named("order-1", ten_reais())).await.unwrap();
+    assert_eq!((again.status, &again.body, again.replay_of.is_some()), (201, &made.body, true));
+    let named = world.create("a", named("order-1", ten_reais())).await.unwrap();
+    assert_eq!((named.status, id_of(&named), world.bank.sent()), (200, id_of(&made), 1));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn what_may_have_left_is_finished_though_the_limit_is_lower_since() {
+    let mut world = World::new().await;
+    world.store.crash_at(2, Crash::Before);
+    world.create("a", ten_reais()).await.unwrap_err();
+    world.clock.advance(PAST_LEASE);
+    world.account.limits.payout = Money::from_centavos(999);
+    assert_eq!(world.create("a", ten_reais()).await.unwrap().status, 201);
+    assert_eq!(world.bank.sent(), 1);
+    world.check().await;
 }

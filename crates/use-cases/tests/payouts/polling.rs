@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use cais_domain::event::EventType;
 use cais_domain::payout::PayoutStatus;
+use cais_testkit::Crash;
 use cais_testkit::builders::main_acquirer;
 
 use crate::bank::{Looking, Moment, Sending};
@@ -236,4 +237,20 @@ async fn a_node_that_slept_over_its_decision_sends_nothing() {
     world.clock.advance(LONG);
     world.poll().await;
     assert_eq!((world.bank.orders().len(), world.bank.sent()), (2, 1), "another one does it later");
+}
+
+#[tokio::test]
+async fn what_cannot_be_followed_makes_room_for_the_others() {
+    let world = World::new().await;
+    world.processing().await;
+    world.bank.complete();
+    world.clock.advance(MOMENT);
+    world.store.crash_at(1, Crash::Before);
+    assert_eq!((world.poll().await, world.status()), (0, PayoutStatus::Processing));
+    let (finds, due) = (world.bank.finds(), world.only_payout().due_at.unwrap());
+    assert!(due > cais_ports::Clock::now(&*world.clock), "not asked for again at once");
+    assert_eq!((world.poll().await, world.bank.finds()), (0, finds));
+    world.clock.set(due);
+    assert_eq!((world.poll().await, world.status()), (1, PayoutStatus::Completed));
+    world.check().await;
 }

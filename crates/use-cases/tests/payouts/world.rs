@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use cais_domain::account::Account;
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::charge::ChargeTerms;
+use cais_domain::end_to_end_id::ReturnId;
 use cais_domain::event::EventType;
 use cais_domain::external_id::ExternalId;
 use cais_domain::fee::{FeeRule, Operation};
@@ -172,6 +173,12 @@ impl World {
     /// A callback that names the payout, not looked into yet.
     pub async fn call_back(&self, payout: &Payout) {
         let body = payout.id_envio().as_str().as_bytes().to_vec();
+        receive(&self.ports, &main_acquirer(), body).await.unwrap();
+    }
+
+    /// A callback that names the payout and what came back of it, not looked into yet.
+    pub async fn call_back_for(&self, payout: &Payout, return_id: &ReturnId) {
+        let body = format!("{}/{return_id}", payout.id_envio()).into_bytes();
         receive(&self.ports, &main_acquirer(), body).await.unwrap();
     }
 

@@ -168,7 +168,7 @@ fn operation(route: &Route) -> Operation {
         .parameters(Some(in_path.chain(parameters)));
     if let Some((schema, example)) = request {
         // Where nothing is required, the body can be left out altogether.
-        let optional = matches!(route.endpoint, Endpoint::SandboxPay | Endpoint::CreateRefund);
+        let optional = matches!(route.endpoint, Endpoint::SandboxPay);
         let required = if optional { Required::False } else { Required::True };
         let content = ContentBuilder::new().schema(Some(Ref::from_schema_name(schema))).example(example).build();
         operation = operation

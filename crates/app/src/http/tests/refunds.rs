@@ -36,7 +36,13 @@ async fn a_charge_is_refunded_in_parts() {
     let page = get(&world, &path).await;
     assert_eq!((page.at("/data/0/status"), page.at("/has_more")), ("completed".into(), false.into()), "{page:?}");
     // Nothing in the body is all that is left.
-    let rest = post(&world, &path, "refund-key-5", "").await;
+    let lost = post(&world, &path, "refund-key-4", "").await;
+    assert_eq!(
+        (lost.status, lost.paths()),
+        (400, vec![String::new()]),
+        "a body that was lost is no order for all the rest"
+    );
+    let rest = post(&world, &path, "refund-key-5", "{}").await;
     assert_eq!((rest.status, rest.at("/amount").to_string()), (201, "15.00".to_owned()), "{rest:?}");
     world.clock.advance(Duration::from_secs(2));
     world.bank.settle_refunds();

@@ -149,3 +149,29 @@ async fn a_file_that_cannot_be_read_to_its_end_is_cut_off() {
     let refused = call_service(&app, wanting(&world, ENTRIES, "text/csv").to_request()).await;
     assert_eq!(refused.status(), 503, "what fails before it begins is an answer like any other");
 }
+
+#[actix_web::test]
+async fn only_a_few_files_are_written_at_a_time() {
+    let world = World::new().await;
+    fund(&world, "25").await;
+    let router = Router::public(world.state.sandbox.is_some());
+    let app = init_service(super::super::server::app(world.state.clone(), router.into())).await;
+    let ask = || call_service(&app, wanting(&world, ENTRIES, "text/csv").to_request());
+    let mut open = Vec::new();
+    for _ in 0..4 {
+        open.push(ask().await);
+    }
+    assert!(open.iter().all(|answer| answer.status() == 200));
+    let full = send(&world, wanting(&world, ENTRIES, "text/csv")).await;
+    assert_eq!(full.error(), (503, "service_unavailable".to_owned()));
+    assert!(full.at("/error/retry_after").is_number(), "{full:?}");
+    assert_eq!(get(&world, ENTRIES).await.status, 200, "pages need no place");
+
+    // Its caller goes away.
+    drop(open.pop());
+    open.push(ask().await);
+    assert_eq!((open.last().unwrap().status().as_u16(), ask().await.status().as_u16()), (200, 503));
+    // It is read to its end.
+    read_body(open.pop().unwrap()).await;
+    assert_eq!(ask().await.status(), 200);
+}

@@ -19,7 +19,7 @@ use cais_use_cases::sync_gate::SyncGate;
 use jiff::Timestamp;
 use metrics_exporter_prometheus::PrometheusBuilder;
 
-use super::super::{AppState, CallbackPaths, SandboxControls, Telemetry, WorkerBell};
+use super::super::{AppState, CallbackPaths, Exports, SandboxControls, Telemetry, WorkerBell};
 use super::bank::{Bank, OneBank};
 use crate::representation::JsonRepresentation;
 
@@ -69,6 +69,7 @@ impl World {
             ports,
             rates: rates.clone(),
             syncs: SyncGate::new(),
+            exports: Exports::default(),
             sandbox: with_sandbox.then(|| SandboxControls {
                 institution: bank.clone(),
                 acquirer: main_acquirer(),

@@ -1,0 +1,106 @@
+//! Steps of a payout that become true in one commit: of what was seen together, nothing is lost half way.
+
+use cais_domain::end_to_end_id::ReturnId;
+use cais_domain::event::EventType;
+use cais_domain::ids::EventId;
+use cais_domain::payout::{Payout, PayoutState, PayoutStep};
+use cais_ports::{ChangeSet, NewEvent, Reservation, ReservationKey, ReturnedPart, Write};
+use jiff::Timestamp;
+
+use super::sync::stored;
+use crate::ports::Ports;
+use crate::trouble::Trouble;
+
+/// Steps that were decided on and are not true yet.
+#[derive(Debug)]
+pub(super) struct Steps {
+    payout: Payout,
+    /// Whether it took any.
+    moved: bool,
+    /// All that becomes true with them, but for the payout itself.
+    change: ChangeSet,
+    refused: Vec<ReturnId>,
+}
+
+impl Steps {
+    /// The first of them, taken at `now`.
+    pub(super) fn begin(ports: &Ports, step: PayoutStep, now: Timestamp) -> Self {
+        let (payout, moved, transfers, event) = match step {
+            PayoutStep::Taken { payout, transfers, event } => (payout, true, transfers, event),
+            PayoutStep::AlreadyTaken(payout) => (payout, false, Vec::new(), None),
+        };
+        let mut change = ChangeSet::new(now);
+        change.transfers = transfers;
+        change.events.extend(event.map(|kind| told(ports, &payout, kind, now)));
+        Self { payout, moved, change, refused: Vec::new() }
+    }
+
+    /// Credits every part that came back and was not credited before.
+    pub(super) async fn take_back(&mut self, ports: &Ports, parts: &[ReturnedPart]) -> Result<(), Trouble> {
+        for part in parts {
+            self.take_back_one(ports, part).await?;
+        }
+        Ok(())
+    }
+
+    async fn take_back_one(&mut self, ports: &Ports, part: &ReturnedPart) -> Result<(), Trouble> {
+        let (id, return_id) = (self.payout.id, &part.return_id);
+        let key = ReservationKey::ReturnId(return_id.clone());
+        if self.change.reserve.iter().any(|reserved| reserved.key == key) {
+            return Ok(());
+        }
+        if let Some(by) = ports.queries.find_owner(&key).await? {
+            if by != id.to_string() {
+                tracing::error!(payout = %id, by, %return_id, "a return is told of two payouts: it was credited to the other");
+            }
+            return Ok(());
+        }
+        match self.payout.clone().take_back(part.amount, part.at) {
+            Ok(PayoutStep::Taken { payout, transfers, event }) => {
+                self.change.reserve.push(Reservation { key, account: payout.account, owner: id.to_string() });
+                self.change.transfers.extend(transfers);
+                self.change.events.extend(event.map(|kind| told(ports, &payout, kind, self.change.at)));
+                (self.payout, self.moved) = (payout, true);
+            }
+            Ok(PayoutStep::AlreadyTaken(payout)) => self.payout = payout,
+            Err(error) if matches!(self.payout.state, PayoutState::Processing(_)) => {
+                tracing::warn!(payout = %id, %return_id, %error, "what came back of the payout is credited once its Pix is named");
+            }
+            Err(error) => {
+                tracing::error!(
+                    payout = %id, %return_id, amount = %part.amount, %error,
+                    "what came back of the payout cannot be credited: settle it with the merchant"
+                );
+                self.refused.push(return_id.clone());
+            }
+        }
+        Ok(())
+    }
+
+    /// What came back and can never be credited.
+    pub(super) fn refused(&self) -> &[ReturnId] {
+        &self.refused
+    }
+
+    /// All that must become true together, which is nothing when no step was taken, and the payout as it is stored then.
+    pub(super) fn done(self) -> (ChangeSet, Payout) {
+        let Self { payout, moved, mut change, refused: _ } = self;
+        if !moved {
+            return (change, payout);
+        }
+        change.writes.push(Write::UpdatePayout(Box::new(payout.clone())));
+        (change, stored(payout))
+    }
+}
+
+/// What consumers are told of the payout as it stands after a step.
+fn told(ports: &Ports, payout: &Payout, kind: EventType, at: Timestamp) -> NewEvent {
+    NewEvent {
+        id: EventId::new(ports.ids.next_uuid()),
+        account: payout.account,
+        kind,
+        at,
+        resource: payout.id.to_string(),
+        data: ports.representation.payout(payout),
+    }
+}
