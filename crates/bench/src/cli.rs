@@ -46,7 +46,7 @@ struct Run {
     /// How long each round counts; 5, or 1 with --quick
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=60))]
     seconds: Option<u64>,
-    /// The short run, under two minutes: its figures are rough
+    /// The short run, a few minutes: its figures are rough
     #[arg(long)]
     quick: bool,
     /// Print JSON for programs instead of a table for people
