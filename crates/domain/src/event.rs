@@ -1,7 +1,7 @@
 //! What a consumer can be told: the closed list of event types.
 
 /// The type of an event, as webhooks and `GET /events` name it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum EventType {
     /// The first payment that reaches the amount arrived.
     ChargePaid,
@@ -21,11 +21,25 @@ pub enum EventType {
     PayoutFailed,
     /// All of a completed payout came back.
     PayoutReversed,
+    /// A payer disputes a Pix: money is blocked.
+    InfractionOpened,
+    /// The acquirer has the defence.
+    InfractionUnderReview,
+    /// It was decided for the merchant: the money is free again.
+    InfractionWon,
+    /// It was decided for the payer: the money went back.
+    InfractionLost,
+    /// The payer's institution withdrew it: the money is free again.
+    InfractionCancelled,
+    /// A webhook endpoint was disabled, because it is gone or failed for days.
+    WebhookEndpointDisabled,
+    /// A merchant tries an endpoint; it has no sequence number and is in no list.
+    WebhookTest,
 }
 
 impl EventType {
     /// Every type that something in this version can cause.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 16] = [
         Self::ChargePaid,
         Self::ChargeExpired,
         Self::ChargeCancelled,
@@ -35,6 +49,13 @@ impl EventType {
         Self::PayoutCompleted,
         Self::PayoutFailed,
         Self::PayoutReversed,
+        Self::InfractionOpened,
+        Self::InfractionUnderReview,
+        Self::InfractionWon,
+        Self::InfractionLost,
+        Self::InfractionCancelled,
+        Self::WebhookEndpointDisabled,
+        Self::WebhookTest,
     ];
 
     /// The name on the wire and in the store.
@@ -50,6 +71,13 @@ impl EventType {
             Self::PayoutCompleted => "payout.completed",
             Self::PayoutFailed => "payout.failed",
             Self::PayoutReversed => "payout.reversed",
+            Self::InfractionOpened => "infraction.opened",
+            Self::InfractionUnderReview => "infraction.under_review",
+            Self::InfractionWon => "infraction.won",
+            Self::InfractionLost => "infraction.lost",
+            Self::InfractionCancelled => "infraction.cancelled",
+            Self::WebhookEndpointDisabled => "webhook_endpoint.disabled",
+            Self::WebhookTest => "webhook.test",
         }
     }
 

@@ -112,6 +112,9 @@ pub enum Cover {
     Required,
     /// It may: the account is the house's, or the money is known to be there.
     NotRequired,
+    /// It moves less by what was taken from `pending` for infractions before its release, and must have the rest: the money that
+    /// is released first is the money that was taken.
+    LessTaken,
 }
 
 /// Why money moved, as the statement names it.
@@ -137,11 +140,17 @@ pub enum EntryKind {
     Refund,
     /// A refund that failed: its amount is given back.
     RefundFailed,
+    /// Money that is blocked because a payer disputes a Pix.
+    Infraction,
+    /// An infraction that was won or cancelled, or concerns less than it did: its money is free again.
+    InfractionReleased,
+    /// An infraction that was lost: its money went back to the payer.
+    InfractionReturned,
 }
 
 impl EntryKind {
     /// Every kind.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 13] = [
         Self::Charge,
         Self::ExtraPayment,
         Self::Fee,
@@ -152,6 +161,9 @@ impl EntryKind {
         Self::PayoutReversed,
         Self::Refund,
         Self::RefundFailed,
+        Self::Infraction,
+        Self::InfractionReleased,
+        Self::InfractionReturned,
     ];
 
     /// The word on the wire and in the store.
@@ -168,6 +180,9 @@ impl EntryKind {
             Self::PayoutReversed => "payout_reversed",
             Self::Refund => "refund",
             Self::RefundFailed => "refund_failed",
+            Self::Infraction => "infraction",
+            Self::InfractionReleased => "infraction_released",
+            Self::InfractionReturned => "infraction_returned",
         }
     }
 

@@ -49,6 +49,8 @@ impl Release {
     }
 
     /// The release and the movement that makes it true; `None` before its time, or when it was made before.
+    ///
+    /// What an infraction took from `pending` meanwhile is left out of the movement: see [`Cover::LessTaken`].
     #[must_use]
     pub fn release(self, at: Timestamp) -> Option<(Self, Transfer)> {
         if self.released_at.is_some() || at < self.due_at {
@@ -58,7 +60,7 @@ impl Release {
             from: LedgerAccount::Merchant(self.account, Bucket::Pending),
             to: LedgerAccount::Merchant(self.account, Bucket::Available),
             amount: self.amount,
-            cover: Cover::Required,
+            cover: Cover::LessTaken,
             kind: EntryKind::Release,
             resource: Some(self.charge.to_string()),
             end_to_end_id: Some(self.end_to_end_id.clone()),

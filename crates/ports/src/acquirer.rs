@@ -9,6 +9,7 @@ use cais_domain::document::Document;
 use cais_domain::end_to_end_id::{EndToEndId, ReturnId};
 use cais_domain::id_envio::IdEnvio;
 use cais_domain::ids::RefundId;
+use cais_domain::infraction::Situation;
 use cais_domain::money::Money;
 use cais_domain::payout::Recipient;
 use cais_domain::pix_key::PixKey;
@@ -85,6 +86,15 @@ pub enum UpstreamProgress {
     },
 }
 
+/// Why a received Pix goes back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReturnNature {
+    /// Its receiver asked for it.
+    Ordinary,
+    /// An infraction was lost (`MED_FRAUDE`, `MED_OPERACIONAL` and the like): the acquirer took it by itself.
+    Infraction,
+}
+
 /// The return of a received Pix (devolução), as the acquirer knows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UpstreamReturn {
@@ -92,6 +102,8 @@ pub struct UpstreamReturn {
     pub name: String,
     /// Names the return in the whole country, once there is one.
     pub return_id: Option<ReturnId>,
+    /// Why.
+    pub nature: ReturnNature,
     /// How much goes back.
     pub amount: Money,
     /// How far it has come.
@@ -215,6 +227,8 @@ pub enum Noticed {
     Received(NoticedPix),
     /// A Pix that was sent, or came back.
     Sent(NoticedPayout),
+    /// An infraction that was opened or changed.
+    Infraction(NoticedInfraction),
 }
 
 /// A received Pix as a callback names it.
@@ -233,6 +247,95 @@ pub struct NoticedPayout {
     pub id_envio: IdEnvio,
     /// What came back of it, where it is named readably: each must be credited before the callback is done with.
     pub returns: Vec<ReturnId>,
+}
+
+/// An infraction as a callback names it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct NoticedInfraction {
+    /// Its name at the acquirer.
+    pub id: String,
+}
+
+/// Where an infraction stands upstream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UpstreamInfractionStatus {
+    /// It can be defended.
+    Open,
+    /// It has a defence.
+    Defended,
+    /// The claim was accepted: lost.
+    Accepted,
+    /// The claim was rejected: won.
+    Rejected,
+    /// The claim was withdrawn.
+    Cancelled,
+}
+
+/// An infraction as the acquirer knows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UpstreamInfraction {
+    /// Its name.
+    pub id: String,
+    /// The disputed Pix.
+    pub end_to_end_id: EndToEndId,
+    /// How much of it is disputed.
+    pub amount: Money,
+    /// Where it stands.
+    pub status: UpstreamInfractionStatus,
+    /// What the payer's side says.
+    pub reason: Option<String>,
+    /// The kind of situation; `Unknown` where the acquirer's word for it is not known.
+    pub situation: Situation,
+    /// When it began.
+    pub opened_at: Timestamp,
+    /// Until when it can be defended.
+    pub deadline_at: Option<Timestamp>,
+    /// The defence that the acquirer has, as far as it shows it.
+    pub defense: Option<UpstreamDefense>,
+    /// When it was settled.
+    pub resolved_at: Option<Timestamp>,
+}
+
+/// A defence as the acquirer has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UpstreamDefense {
+    /// Its words, evidence and all; an acquirer may leave them out.
+    pub text: Option<String>,
+    /// When it had it.
+    pub received_at: Option<Timestamp>,
+}
+
+/// A defence as an acquirer is asked to take it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DefenseOrder {
+    /// The infraction's name at the acquirer.
+    pub infraction: String,
+    /// The words of the merchant; at most 2,000 characters.
+    pub text: String,
+    /// Where more can be seen; an acquirer that takes no addresses gets it as the last line of the text.
+    pub evidence_url: Option<String>,
+}
+
+impl DefenseOrder {
+    /// The text for an acquirer that takes nothing else: a look-up compares what it shows with this.
+    #[must_use]
+    pub fn whole_text(&self) -> String {
+        match &self.evidence_url {
+            Some(url) => format!("{}\n{url}", self.text),
+            None => self.text.clone(),
+        }
+    }
+}
+
+/// What an acquirer says to a defence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DefenseReceipt {
+    /// It has it.
+    Taken,
+    /// It had one before: this one or another, which a look tells.
+    AlreadyThere,
+    /// The time is over.
+    TooLate,
 }
 
 /// One acquirer.
@@ -285,6 +388,26 @@ pub trait Acquirer: Send + Sync {
         request: ListRequest,
         budget: Duration,
     ) -> Result<UpstreamPage<UpstreamPayout>, AcquirerError>;
+
+    /// The Pix of that end-to-end id as it was received; `None` when the acquirer certainly does not know it.
+    async fn find_received(
+        &self,
+        end_to_end_id: &EndToEndId,
+        budget: Duration,
+    ) -> Result<Option<ReceivedPix>, AcquirerError>;
+
+    /// Whether it tells of infractions at all; one that does not has an empty list and refuses every defence.
+    fn tells_infractions(&self) -> bool;
+
+    /// Infractions that were opened in a span of time.
+    async fn list_infractions(
+        &self,
+        request: ListRequest,
+        budget: Duration,
+    ) -> Result<UpstreamPage<UpstreamInfraction>, AcquirerError>;
+
+    /// Hands over a defence. The acquirer takes one for each infraction, so a repeat has no second effect.
+    async fn send_defense(&self, order: &DefenseOrder, budget: Duration) -> Result<DefenseReceipt, AcquirerError>;
 
     /// What a callback's body names, as far as it may be ours; empty when it names nothing.
     ///

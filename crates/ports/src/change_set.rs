@@ -1,21 +1,25 @@
 //! Everything that must become true together, as one value.
 
 use cais_domain::account::Account;
+use cais_domain::block::BlockChange;
 use cais_domain::charge::Charge;
 use cais_domain::end_to_end_id::{EndToEndId, ReturnId};
 use cais_domain::event::EventType;
 use cais_domain::external_id::ExternalId;
 use cais_domain::id_envio::IdEnvio;
 use cais_domain::ids::{AccountId, EventId};
+use cais_domain::infraction::Infraction;
 use cais_domain::ledger::Transfer;
 use cais_domain::payment::CreditedPayment;
 use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
 use cais_domain::release::Release;
 use cais_domain::txid::Txid;
+use cais_domain::webhook::{Endpoint, Postback, WebhookUrl};
 use jiff::Timestamp;
 
 use crate::claim::ClaimChange;
+use crate::infractions::PollPosition;
 use crate::keys::ApiKeyRecord;
 use crate::notice::Notice;
 
@@ -38,6 +42,13 @@ pub enum ReservationKey {
     IdEnvio(IdEnvio),
     /// What came back of a payout: unique everywhere, so it is credited once.
     ReturnId(ReturnId),
+    /// Where an endpoint of the account is; given back when it moves or is deleted.
+    EndpointUrl(AccountId, WebhookUrl),
+    /// One of the account's places for endpoints, in two digits; given back when its endpoint is deleted.
+    EndpointSlot(AccountId, String),
+    /// An infraction as its acquirer names it: `acquirer/name`, and `acquirer/name/2` and so on when it was reopened after it was
+    /// settled; unique everywhere.
+    Infraction(String),
 }
 
 impl ReservationKey {
@@ -53,6 +64,9 @@ impl ReservationKey {
             Self::RefundExternalId(..) => "refund.external_id",
             Self::IdEnvio(_) => "id_envio",
             Self::ReturnId(_) => "return_id",
+            Self::EndpointUrl(..) => "endpoint.url",
+            Self::EndpointSlot(..) => "endpoint.slot",
+            Self::Infraction(_) => "infraction",
         }
     }
 
@@ -68,6 +82,8 @@ impl ReservationKey {
             Self::Email(email) => email,
             Self::IdEnvio(id_envio) => id_envio.as_str(),
             Self::ReturnId(return_id) => return_id.as_str(),
+            Self::EndpointUrl(_, url) => url.as_str(),
+            Self::EndpointSlot(_, name) | Self::Infraction(name) => name,
         }
     }
 
@@ -77,8 +93,15 @@ impl ReservationKey {
         match self {
             Self::ChargeExternalId(account, _)
             | Self::PayoutExternalId(account, _)
-            | Self::RefundExternalId(account, _) => Some(*account),
-            Self::Txid(_) | Self::EndToEndId(_) | Self::Email(_) | Self::IdEnvio(_) | Self::ReturnId(_) => None,
+            | Self::RefundExternalId(account, _)
+            | Self::EndpointUrl(account, _)
+            | Self::EndpointSlot(account, _) => Some(*account),
+            Self::Txid(_)
+            | Self::EndToEndId(_)
+            | Self::Email(_)
+            | Self::IdEnvio(_)
+            | Self::ReturnId(_)
+            | Self::Infraction(_) => None,
         }
     }
 }
@@ -130,6 +153,18 @@ pub enum Write {
     InsertNotice(Box<Notice>),
     /// A callback that was looked into: only `state`, `attempts` and `due_at` change.
     UpdateNotice(Box<Notice>),
+    /// A new webhook endpoint.
+    InsertEndpoint(Box<Endpoint>),
+    /// A changed webhook endpoint: only `url`, `subscription`, `description`, `state`, `epoch`, `secret` and `previous` change.
+    UpdateEndpoint(Box<Endpoint>),
+    /// A new infraction.
+    InsertInfraction(Box<Infraction>),
+    /// A changed infraction; its id, account, charge, acquirer, names, Pix and instants of beginning never change.
+    UpdateInfraction(Box<Infraction>),
+    /// The first position in an acquirer's list of infractions.
+    InsertPosition(Box<PollPosition>),
+    /// A position that moved on: only `seen_until` changes.
+    UpdatePosition(Box<PollPosition>),
 }
 
 /// Something that consumers are told. The store gives it the account's next sequence number.
@@ -147,9 +182,38 @@ pub struct NewEvent {
     pub resource: String,
     /// The resource as its GET returns it at that moment: a JSON object.
     pub data: Vec<u8>,
+    /// The endpoint that the charge named, where the event is a charge's.
+    pub postback: Option<Postback>,
+}
+
+/// The version of the service's interface that bodies of events follow.
+const API_VERSION: &str = "1.1.0";
+
+impl NewEvent {
+    /// The body that is sent, and that `GET /events/{id}` returns, once the store gave it its sequence number; a test has none.
+    #[must_use]
+    pub fn body(&self, sequence: Option<i64>) -> Vec<u8> {
+        let sequence = sequence.map_or_else(|| "null".to_owned(), |sequence| sequence.to_string());
+        let head = format!(
+            r#"{{"id":"{}","type":"{}","timestamp":"{:.3}","sequence":{sequence},"api_version":"{API_VERSION}","data":"#,
+            self.id,
+            self.kind.as_str(),
+            self.at,
+        );
+        let mut body = Vec::with_capacity(head.len().saturating_add(self.data.len()).saturating_add(1));
+        body.extend_from_slice(head.as_bytes());
+        body.extend_from_slice(&self.data);
+        body.push(b'}');
+        body
+    }
 }
 
 /// Everything that must become true together.
+///
+/// The store adds to it what only it can know at that instant. After the transfers and the blocks, whatever accounts have then is
+/// taken for their infractions that hold less than they should ([`cais_domain::block::sweep`]): for each account that a transfer
+/// credits in `available` or `pending`, or that a block is about. And each event gets a delivery for every endpoint of its account
+/// that hears of it ([`Endpoint::hears_of`]).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangeSet {
     /// When it was decided, in whole microseconds.
@@ -164,6 +228,8 @@ pub struct ChangeSet {
     pub writes: Vec<Write>,
     /// Movements of money, in order; cover is judged after each.
     pub transfers: Vec<Transfer>,
+    /// What is held for infractions from now on, in order, after the transfers.
+    pub blocks: Vec<BlockChange>,
     /// What consumers are told, in order.
     pub events: Vec<NewEvent>,
 }
@@ -179,6 +245,7 @@ impl ChangeSet {
             unreserve: Vec::new(),
             writes: Vec::new(),
             transfers: Vec::new(),
+            blocks: Vec::new(),
             events: Vec::new(),
         }
     }

@@ -7,6 +7,9 @@ pub mod acquirer;
 pub mod change_set;
 pub mod claim;
 pub mod clock;
+pub mod deliveries;
+pub mod events;
+pub mod infractions;
 pub mod keys;
 pub mod maintenance;
 pub mod money_out;
@@ -15,19 +18,28 @@ pub mod page;
 pub mod queries;
 pub mod rate_limit;
 pub mod representation;
+pub mod sealing;
 pub mod statement;
 pub mod store;
+pub mod webhooks;
 
 pub use acquirer::{
-    Acquirer, AcquirerError, Acquirers, ChargeOrder, IssueError, ListRequest, Noticed, NoticedPayout, NoticedPix,
-    PayoutOrder, ReceivedPix, RefundOrder, ReturnedPart, UpstreamCharge, UpstreamPage, UpstreamPayment, UpstreamPayout,
-    UpstreamProgress, UpstreamReturn, UpstreamStatus,
+    Acquirer, AcquirerError, Acquirers, ChargeOrder, DefenseOrder, DefenseReceipt, IssueError, ListRequest, Noticed,
+    NoticedInfraction, NoticedPayout, NoticedPix, PayoutOrder, ReceivedPix, RefundOrder, ReturnNature, ReturnedPart,
+    UpstreamCharge, UpstreamDefense, UpstreamInfraction, UpstreamInfractionStatus, UpstreamPage, UpstreamPayment,
+    UpstreamPayout, UpstreamProgress, UpstreamReturn, UpstreamStatus,
 };
 pub use change_set::{ChangeSet, NewEvent, Reservation, ReservationKey, Write};
 pub use claim::{Claim, ClaimChange, ClaimRef, Fingerprint, NewClaim, StoredAnswer};
 pub use clock::{Clock, Ids};
+pub use deliveries::{
+    AttemptOutcome, ClaimedDelivery, DeliveryAttempt, DeliveryClaim, DeliveryKey, DeliveryQueue, DueLanes,
+    FinishedAttempt, Health, Lane, NewDelivery,
+};
+pub use events::{Delivery, DeliveryQueries, EndpointQueries, EventFilter, EventPage, EventQueries, StoredEvent};
+pub use infractions::{InfractionFilter, InfractionQueries, PollPosition};
 pub use keys::{ApiKeyRecord, Mac, SecretMac};
-pub use maintenance::{LedgerDifference, LedgerReport, Maintenance, Pruned};
+pub use maintenance::{LedgerDifference, LedgerReport, Maintenance, PruneBefore, Pruned};
 pub use money_out::{PayoutQueries, RefundQueries, ReleaseQueries};
 pub use notice::{Notice, NoticeState};
 pub use page::{Page, PageRequest};
@@ -37,8 +49,10 @@ pub use queries::{
 };
 pub use rate_limit::{RateDecision, RateLimits};
 pub use representation::Representation;
+pub use sealing::{Sealing, SigningSecret, Unsealed};
 pub use statement::{
     EntryFilter, ReconciliationQueries, Span, SplitCredit, StatementEntry, StatementQueries, TimelineQueries,
     Transaction, TransactionFilter,
 };
 pub use store::{CommitError, Committed, Store};
+pub use webhooks::{AttemptError, Outgoing, Sent, UrlRefusal, WebhookSender};

@@ -15,6 +15,19 @@ pub struct Pruned {
     pub batches: u64,
     /// Notices that are done.
     pub notices: u64,
+    /// Events, with their deliveries and attempts.
+    pub events: u64,
+}
+
+/// What housekeeping may remove: everything older than its instant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PruneBefore {
+    /// Idempotency claims without a due time.
+    pub claims: Timestamp,
+    /// Done notices and batch marks.
+    pub marks: Timestamp,
+    /// Events that nobody waits for any more, their deliveries and attempts; and what is left of deleted endpoints.
+    pub events: Timestamp,
 }
 
 /// One thing that does not add up.
@@ -44,11 +57,13 @@ pub struct LedgerReport {
 #[async_trait]
 pub trait Maintenance: Send + Sync {
     /// Rebuilds every balance from its entries at one instant and compares: sums, running balances, counts,
-    /// no negative balance of a merchant, gap-free event sequences, every payment credited in full once, and the sum of all balances, which is zero.
+    /// no negative balance of a merchant, gap-free event sequences, every payment credited in full once, blocked balances that are the sum
+    /// of their blocks, pending ones that are what waits for its release less what was taken of it, and the sum of all balances, which is zero.
     async fn verify_ledger(&self) -> Result<LedgerReport, QueryError>;
 
-    /// Removes claims without a due time older than `claims_before`, done notices and batch marks older than `marks_before`, a bounded number at a time.
-    async fn prune(&self, claims_before: Timestamp, marks_before: Timestamp) -> Result<Pruned, QueryError>;
+    /// Removes what is old, a bounded number of rows at a time. Of an account's events only the oldest go, so that what is left of
+    /// their sequence has no gap.
+    async fn prune(&self, before: PruneBefore) -> Result<Pruned, QueryError>;
 
     /// Whether the store answers, and holds the schema that this program needs.
     async fn ready(&self) -> Result<(), QueryError>;

@@ -13,6 +13,8 @@ use jiff::Timestamp;
 
 use crate::change_set::ReservationKey;
 use crate::claim::{Claim, ClaimRef};
+use crate::events::{DeliveryQueries, EndpointQueries, EventQueries};
+use crate::infractions::InfractionQueries;
 use crate::keys::ApiKeyRecord;
 use crate::money_out::{PayoutQueries, RefundQueries, ReleaseQueries};
 use crate::notice::Notice;
@@ -134,6 +136,10 @@ pub trait Queries:
     + StatementQueries
     + TimelineQueries
     + ReconciliationQueries
+    + EndpointQueries
+    + EventQueries
+    + DeliveryQueries
+    + InfractionQueries
 {
 }
 
@@ -151,5 +157,9 @@ impl<T> Queries for T where
         + StatementQueries
         + TimelineQueries
         + ReconciliationQueries
+        + EndpointQueries
+        + EventQueries
+        + DeliveryQueries
+        + InfractionQueries
 {
 }

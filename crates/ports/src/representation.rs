@@ -2,8 +2,10 @@
 
 use cais_domain::charge::Charge;
 use cais_domain::ids::RequestId;
+use cais_domain::infraction::Infraction;
 use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
+use cais_domain::webhook::Endpoint;
 
 /// Renders resources exactly as their GET returns them.
 #[cfg_attr(feature = "mock", mockall::automock)]
@@ -14,6 +16,10 @@ pub trait Representation: Send + Sync {
     fn payout(&self, payout: &Payout) -> Vec<u8>;
     /// A refund, as a JSON object.
     fn refund(&self, refund: &Refund) -> Vec<u8>;
+    /// An infraction with its defence, as a JSON object.
+    fn infraction(&self, infraction: &Infraction) -> Vec<u8>;
+    /// A webhook endpoint without its secret, as a JSON object.
+    fn endpoint(&self, endpoint: &Endpoint) -> Vec<u8>;
     /// The error envelope that says that the balance does not cover what `request` asked for. It is kept for repeats like a success.
     fn insufficient_balance(&self, request: RequestId) -> Vec<u8>;
 }

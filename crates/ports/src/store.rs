@@ -53,7 +53,8 @@ pub enum CommitError {
 pub trait Store: Send + Sync {
     /// All of `change` becomes durable, or none of it.
     ///
-    /// Checks in this order: the claim, the reservations in order, the versions in order, cover in the order of transfers.
+    /// Checks in this order: the claim, the reservations in order, the versions in order, cover in the order of transfers, what ending
+    /// blocks hold.
     ///
     /// # Errors
     /// [`CommitError`]; after any but `Unavailable` nothing of it became true.

@@ -20,6 +20,7 @@ use crate::money::{Money, MoneyError};
 use crate::split::Split;
 use crate::text::Text;
 use crate::txid::Txid;
+use crate::webhook::Postback;
 
 /// The least amount of a charge: R$ 2.00.
 pub const MIN_AMOUNT: Money = Money::from_centavos(200);
@@ -74,7 +75,7 @@ pub struct ChargeTerms {
     /// The merchant's own name for it.
     pub external_id: Option<ExternalId>,
     /// Where events of this charge go besides the subscribed endpoints.
-    pub postback_url: Option<String>,
+    pub postback: Option<Postback>,
     /// Who shares in its net value.
     pub split: Split,
     /// How it came to be.

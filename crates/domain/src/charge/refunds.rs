@@ -1,4 +1,4 @@
-//! What refunds do to their charge: they reserve a part of it, and settle or give back that part.
+//! What refunds and infractions do to their charge: they reserve a part of it, settle it or give it back.
 
 use jiff::Timestamp;
 
@@ -37,5 +37,20 @@ impl Charge {
             Step::Taken { charge, event } => Ok((charge, event)),
             Step::AlreadyTaken(charge) => Ok((charge, None)),
         }
+    }
+
+    /// `amount` of it went back without a refund: an infraction was lost.
+    pub(crate) fn return_part(self, amount: Money, at: Timestamp) -> Result<(Self, Option<EventType>), ChargeError> {
+        if amount.is_zero() { Ok((self, None)) } else { self.reserve_refund(amount)?.settle_refund(amount, at) }
+    }
+
+    /// One more infraction on it is open.
+    pub(crate) fn dispute(self) -> Self {
+        Self { open_infractions: self.open_infractions.saturating_add(1), ..self }
+    }
+
+    /// One infraction less on it is open.
+    pub(crate) fn undispute(self) -> Self {
+        Self { open_infractions: self.open_infractions.saturating_sub(1), ..self }
     }
 }

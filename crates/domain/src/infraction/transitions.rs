@@ -1,0 +1,384 @@
+//! The steps of an infraction, each together with what it does to its charge, its siblings and their blocks.
+
+use jiff::Timestamp;
+
+use super::{ALERT_HOURS, Defense, Infraction, InfractionState, InfractionStatus, Situation, apportion};
+use crate::acquirer_name::AcquirerName;
+use crate::block::{BlockChange, BlockEnd};
+use crate::charge::{Charge, ChargeError};
+use crate::event::EventType;
+use crate::ids::InfractionId;
+use crate::ledger::{LedgerAccount, SystemAccount};
+use crate::money::{Money, MoneyError};
+use crate::pause::pause;
+use crate::payment::CreditedPayment;
+use crate::text::Text;
+
+/// What follows from asking an infraction to take a step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum InfractionStep {
+    /// It took the step.
+    Taken(Box<InfractionChange>),
+    /// It had taken it before; nothing is to be done.
+    AlreadyTaken(Box<Infraction>),
+}
+
+/// Everything that must become true together when an infraction takes a step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InfractionChange {
+    /// The infraction after the step.
+    pub infraction: Infraction,
+    /// Other open infractions of the same Pix whose limit changes with it.
+    pub siblings: Vec<Infraction>,
+    /// Its charge after the step; `None` when neither it nor any limit depends on it.
+    pub charge: Option<Charge>,
+    /// What is to be held, or ends.
+    pub blocks: Vec<BlockChange>,
+    /// What happened to the infraction, if anybody is to know.
+    pub event: Option<EventType>,
+    /// What happened to the charge, if anybody is to know.
+    pub charge_event: Option<EventType>,
+}
+
+/// Why an infraction cannot take a step.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum InfractionError {
+    /// Its status does not allow it.
+    #[error("the infraction is {}", .0.as_str())]
+    InvalidState(InfractionStatus),
+    /// There is another defence.
+    #[error("the infraction has a defence")]
+    Defended,
+    /// Its deadline is over.
+    #[error("the infraction could be defended until {0}")]
+    TooLate(Timestamp),
+    /// The charge does not allow it.
+    #[error(transparent)]
+    Charge(#[from] ChargeError),
+    /// An amount left the range of money.
+    #[error("an amount is out of range")]
+    Money(#[from] MoneyError),
+}
+
+/// What an acquirer tells of a dispute.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewInfraction {
+    /// The identifier that it gets.
+    pub id: InfractionId,
+    /// Who tells.
+    pub acquirer: AcquirerName,
+    /// Its name there.
+    pub upstream_id: String,
+    /// What the payer's side says.
+    pub reason: Option<String>,
+    /// The kind of situation.
+    pub situation: Situation,
+    /// How much is disputed.
+    pub amount: Money,
+    /// When the dispute began.
+    pub opened_at: Timestamp,
+    /// Until when it can be defended.
+    pub deadline_at: Option<Timestamp>,
+}
+
+/// A disputed Pix with everything that limits what can be held of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Disputed<'a> {
+    /// The Pix.
+    pub payment: &'a CreditedPayment,
+    /// Its charge.
+    pub charge: &'a Charge,
+    /// Every infraction on it, in whatever state.
+    pub infractions: &'a [Infraction],
+}
+
+impl Infraction {
+    /// A dispute became known: what is left of its Pix is blocked, at most the disputed amount.
+    ///
+    /// # Errors
+    /// [`InfractionError::Money`], which nothing of the store can cause.
+    pub fn open(
+        asked: NewInfraction,
+        disputed: Disputed<'_>,
+        at: Timestamp,
+    ) -> Result<InfractionStep, InfractionError> {
+        let Disputed { payment, charge, infractions } = disputed;
+        let infraction = Self {
+            id: asked.id,
+            account: charge.account,
+            charge: charge.id,
+            external_id: charge.terms.external_id.clone(),
+            acquirer: asked.acquirer,
+            upstream_id: asked.upstream_id,
+            end_to_end_id: payment.payment.end_to_end_id.clone(),
+            reason: asked.reason,
+            situation: asked.situation,
+            amount: asked.amount,
+            limit: Money::ZERO,
+            state: InfractionState::Open,
+            defense: None,
+            deadline_at: asked.deadline_at,
+            alerted_h: None,
+            due_at: None,
+            attempts: 0,
+            opened_at: asked.opened_at,
+            created_at: at,
+            version: 0,
+        };
+        let mut all = infractions.to_vec();
+        all.push(infraction.clone());
+        let charge = charge.clone().dispute();
+        let (infraction, siblings, mut blocks) = divided(infraction, payment, &charge, &all)?;
+        if infraction.limit.is_zero() {
+            blocks.insert(0, infraction.hold());
+        }
+        let event = Some(EventType::InfractionOpened);
+        Ok(changed(InfractionChange { infraction, siblings, charge: Some(charge), blocks, event, charge_event: None }))
+    }
+
+    /// What its acquirer says of it now; limits are divided anew, because refunds of the Pix may have failed meanwhile.
+    ///
+    /// # Errors
+    /// [`InfractionError::InvalidState`] once it was settled.
+    pub fn amend(self, told: &NewInfraction, disputed: Disputed<'_>) -> Result<InfractionStep, InfractionError> {
+        if !self.state.status().is_open() {
+            return Err(self.refuse());
+        }
+        let before = self.clone();
+        let infraction = Self {
+            reason: told.reason.clone().or(self.reason),
+            situation: if told.situation == Situation::Unknown { self.situation } else { told.situation },
+            amount: told.amount,
+            deadline_at: told.deadline_at.or(self.deadline_at),
+            ..self
+        };
+        let all = with(disputed.infractions, &infraction);
+        let (infraction, siblings, blocks) = divided(infraction, disputed.payment, disputed.charge, &all)?;
+        if infraction == before && siblings.is_empty() {
+            return Ok(InfractionStep::AlreadyTaken(Box::new(infraction)));
+        }
+        let charge = (!blocks.is_empty()).then(|| disputed.charge.clone());
+        Ok(changed(InfractionChange { infraction, siblings, charge, blocks, event: None, charge_event: None }))
+    }
+
+    /// The merchant defends itself: the defence is about to be sent.
+    ///
+    /// The same defence again, while it is not known whether the acquirer has it or afterwards, is a repeat.
+    ///
+    /// # Errors
+    /// [`InfractionError::Defended`], [`InfractionError::InvalidState`], [`InfractionError::TooLate`], in this order.
+    pub fn defend(
+        self,
+        text: Text,
+        evidence_url: Option<Text>,
+        at: Timestamp,
+    ) -> Result<InfractionStep, InfractionError> {
+        match (&self.defense, &self.state) {
+            (Some(known), InfractionState::Open | InfractionState::UnderReview { .. })
+                if known.text.as_ref() == Some(&text) && known.evidence_url == evidence_url =>
+            {
+                return Ok(InfractionStep::AlreadyTaken(Box::new(self)));
+            }
+            (Some(_), InfractionState::Open | InfractionState::UnderReview { .. }) => {
+                return Err(InfractionError::Defended);
+            }
+            (None, InfractionState::Open) => {}
+            (
+                _,
+                InfractionState::UnderReview { .. }
+                | InfractionState::Won { .. }
+                | InfractionState::Lost { .. }
+                | InfractionState::Cancelled { .. },
+            ) => return Err(self.refuse()),
+        }
+        if let Some(deadline) = self.deadline_at.filter(|deadline| at > *deadline) {
+            return Err(InfractionError::TooLate(deadline));
+        }
+        let defense = Some(Defense { text: Some(text), evidence_url, sent_at: at, submitted_at: None });
+        Ok(taken(Self { defense, due_at: Some(pause(at, 0)), attempts: 0, ..self }, None))
+    }
+
+    /// Its defence is about to be sent once more, because the acquirer says that it never had one.
+    ///
+    /// # Errors
+    /// [`InfractionError::InvalidState`] unless there is a defence whose arrival is not known.
+    pub fn send_again(self, at: Timestamp) -> Result<InfractionStep, InfractionError> {
+        match (&self.state, self.defense.clone()) {
+            (InfractionState::Open, Some(defense)) if defense.submitted_at.is_none() => {
+                let defense = Some(Defense { sent_at: at, ..defense });
+                Ok(taken(Self { defense, ..self }.asked(at), None))
+            }
+            _ => Err(self.refuse()),
+        }
+    }
+
+    /// Upstream was asked and whether it has the defence is still open: it is asked again after a pause that grows.
+    #[must_use]
+    pub fn asked(self, at: Timestamp) -> Self {
+        let attempts = self.attempts.saturating_add(1);
+        Self { attempts, due_at: Some(pause(at, attempts)), ..self }
+    }
+
+    /// The acquirer certainly did not take the defence, and nothing of it remains.
+    ///
+    /// # Errors
+    /// [`InfractionError::InvalidState`] unless there is a defence whose arrival is not known.
+    pub fn withdraw_defense(self) -> Result<InfractionStep, InfractionError> {
+        match (&self.state, &self.defense) {
+            (InfractionState::Open, None) => Ok(InfractionStep::AlreadyTaken(Box::new(self))),
+            (InfractionState::Open, Some(defense)) if defense.submitted_at.is_none() => {
+                Ok(taken(Self { defense: None, due_at: None, attempts: 0, ..self }, None))
+            }
+            _ => Err(self.refuse()),
+        }
+    }
+
+    /// The acquirer has a defence: the one that was sent, or `theirs` that was given to it without this service.
+    ///
+    /// # Errors
+    /// [`InfractionError::InvalidState`] once it was settled.
+    pub fn review(self, theirs: Option<Defense>, at: Timestamp) -> Result<InfractionStep, InfractionError> {
+        match &self.state {
+            InfractionState::Open => {
+                let ours = self.defense.clone().map(|defense| Defense { submitted_at: Some(at), ..defense });
+                let defense = theirs.or(ours);
+                let state = InfractionState::UnderReview { at };
+                let infraction = Self { state, defense, due_at: None, ..self };
+                Ok(taken(infraction, Some(EventType::InfractionUnderReview)))
+            }
+            InfractionState::UnderReview { .. } => Ok(InfractionStep::AlreadyTaken(Box::new(self))),
+            InfractionState::Won { .. } | InfractionState::Lost { .. } | InfractionState::Cancelled { .. } => {
+                Err(self.refuse())
+            }
+        }
+    }
+
+    /// It was decided for the merchant. `held` is what its block holds.
+    ///
+    /// # Errors
+    /// [`InfractionError::InvalidState`] when it was settled otherwise.
+    pub fn win(self, disputed: Disputed<'_>, held: Money, at: Timestamp) -> Result<InfractionStep, InfractionError> {
+        match &self.state {
+            InfractionState::Open | InfractionState::UnderReview { .. } => {
+                let free = self.end(held, BlockEnd::Released);
+                let event = EventType::InfractionWon;
+                self.settle(InfractionState::Won { at }, disputed, (free, event), (disputed.charge.clone(), None))
+            }
+            InfractionState::Won { .. } => Ok(InfractionStep::AlreadyTaken(Box::new(self))),
+            InfractionState::Lost { .. } | InfractionState::Cancelled { .. } => Err(self.refuse()),
+        }
+    }
+
+    /// The payer's side withdrew it. `held` is what its block holds.
+    ///
+    /// # Errors
+    /// [`InfractionError::InvalidState`] when it was settled otherwise.
+    pub fn cancel(self, disputed: Disputed<'_>, held: Money, at: Timestamp) -> Result<InfractionStep, InfractionError> {
+        match &self.state {
+            InfractionState::Open | InfractionState::UnderReview { .. } => {
+                let free = self.end(held, BlockEnd::Released);
+                let event = EventType::InfractionCancelled;
+                self.settle(InfractionState::Cancelled { at }, disputed, (free, event), (disputed.charge.clone(), None))
+            }
+            InfractionState::Cancelled { .. } => Ok(InfractionStep::AlreadyTaken(Box::new(self))),
+            InfractionState::Won { .. } | InfractionState::Lost { .. } => Err(self.refuse()),
+        }
+    }
+
+    /// It was decided for the payer: what its block holds went back, and counts as refunded of its charge.
+    ///
+    /// # Errors
+    /// [`InfractionError::InvalidState`] when it was settled otherwise.
+    pub fn lose(self, disputed: Disputed<'_>, held: Money, at: Timestamp) -> Result<InfractionStep, InfractionError> {
+        match &self.state {
+            InfractionState::Open | InfractionState::UnderReview { .. } => {
+                let settles = disputed
+                    .charge
+                    .state
+                    .settlement()
+                    .is_some_and(|settled| settled.end_to_end_id == self.end_to_end_id);
+                let refunded = if settles { held.min(disputed.charge.refundable()?) } else { Money::ZERO };
+                let charge = disputed.charge.clone().return_part(refunded, at)?;
+                let settlement = SystemAccount::Settlement(self.acquirer.clone());
+                let back = self.end(held, BlockEnd::Returned(LedgerAccount::system(settlement, self.account)));
+                let state = InfractionState::Lost { returned: held, refunded, at };
+                self.settle(state, disputed, (back, EventType::InfractionLost), charge)
+            }
+            InfractionState::Lost { .. } => Ok(InfractionStep::AlreadyTaken(Box::new(self))),
+            InfractionState::Won { .. } | InfractionState::Cancelled { .. } => Err(self.refuse()),
+        }
+    }
+
+    /// Whether operators are to be told how little time is left for a defence: the hours of the alert, and the infraction after it.
+    #[must_use]
+    pub fn alert(self, now: Timestamp) -> Option<(Self, u8)> {
+        let deadline = self.deadline_at.filter(|_| self.state == InfractionState::Open && self.defense.is_none())?;
+        let left_s = deadline.duration_since(now).as_secs();
+        let due = ALERT_HOURS.into_iter().rfind(|hours| left_s <= i64::from(*hours).saturating_mul(3_600))?;
+        let told = self.alerted_h.is_some_and(|told| told <= due);
+        (left_s > 0 && !told).then_some((Self { alerted_h: Some(due), ..self }, due))
+    }
+
+    fn settle(
+        self,
+        state: InfractionState,
+        disputed: Disputed<'_>,
+        (end, event): (BlockChange, EventType),
+        (charge, charge_event): (Charge, Option<EventType>),
+    ) -> Result<InfractionStep, InfractionError> {
+        let charge = charge.undispute();
+        let infraction = Self { state, due_at: None, ..self };
+        let all = with(disputed.infractions, &infraction);
+        let (infraction, siblings, holds) = divided(infraction, disputed.payment, &charge, &all)?;
+        let blocks = std::iter::once(end).chain(holds).collect();
+        Ok(changed(InfractionChange {
+            infraction,
+            siblings,
+            charge: Some(charge),
+            blocks,
+            event: Some(event),
+            charge_event,
+        }))
+    }
+
+    fn hold(&self) -> BlockChange {
+        let (account, infraction, end_to_end_id) = (self.account, self.id, self.end_to_end_id.clone());
+        BlockChange::Hold { account, infraction, end_to_end_id, limit: self.limit }
+    }
+
+    const fn end(&self, held: Money, to: BlockEnd) -> BlockChange {
+        BlockChange::End { account: self.account, infraction: self.id, held, to }
+    }
+
+    const fn refuse(&self) -> InfractionError {
+        InfractionError::InvalidState(self.state.status())
+    }
+}
+
+/// All infractions of a Pix with this one as it is now.
+fn with(infractions: &[Infraction], now: &Infraction) -> Vec<Infraction> {
+    infractions.iter().map(|known| if known.id == now.id { now.clone() } else { known.clone() }).collect()
+}
+
+/// The infraction with its limit, its siblings whose limit changes, and what is held for them from now on.
+fn divided(
+    infraction: Infraction,
+    payment: &CreditedPayment,
+    charge: &Charge,
+    all: &[Infraction],
+) -> Result<(Infraction, Vec<Infraction>, Vec<BlockChange>), InfractionError> {
+    let changed = apportion(payment, charge, all)?;
+    let blocks = changed.iter().map(Infraction::hold).collect();
+    let (mine, siblings): (Vec<_>, Vec<_>) = changed.into_iter().partition(|one| one.id == infraction.id);
+    Ok((mine.into_iter().next().unwrap_or(infraction), siblings, blocks))
+}
+
+/// A step that moves no money, leaves charge and siblings as they are.
+fn taken(infraction: Infraction, event: Option<EventType>) -> InfractionStep {
+    let (siblings, blocks) = (Vec::new(), Vec::new());
+    changed(InfractionChange { infraction, siblings, charge: None, blocks, event, charge_event: None })
+}
+
+fn changed(change: InfractionChange) -> InfractionStep {
+    InfractionStep::Taken(Box::new(change))
+}

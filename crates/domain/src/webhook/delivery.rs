@@ -1,0 +1,89 @@
+//! When a delivery is tried again, and when that ends.
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::ids::DeliveryId;
+
+/// Seconds from one attempt to the next; after the last there is none.
+pub const SCHEDULE_S: [u32; 9] = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400];
+/// How much of a pause chance may add or take away, in percent.
+const JITTER_PERCENT: i64 = 10;
+/// The longest that a receiver may delay the next attempt.
+pub const MAX_RETRY_AFTER: SignedDuration = SignedDuration::from_hours(24);
+/// For how long nothing but failures disables an endpoint.
+pub const FAILING_AFTER: SignedDuration = SignedDuration::from_hours(5 * 24);
+
+/// Where a delivery stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum DeliveryStatus {
+    /// It is tried, now or later.
+    Pending,
+    /// The receiver took it.
+    Succeeded,
+    /// Every attempt of the schedule failed.
+    Failed,
+    /// Its endpoint was disabled or deleted.
+    Cancelled,
+}
+
+impl DeliveryStatus {
+    /// Every status.
+    pub const ALL: [Self; 4] = [Self::Pending, Self::Succeeded, Self::Failed, Self::Cancelled];
+
+    /// The word on the wire and in the store.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Succeeded => "succeeded",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+        }
+    }
+
+    /// The status of that word.
+    #[must_use]
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.as_str() == word)
+    }
+}
+
+/// When the next attempt is due after the `tries`-th of the schedule failed at `at`; `None` when it was the last.
+///
+/// Pauses of deliveries that failed together differ: their ids are the chance. `retry_after` only ever delays, by at most
+/// [`MAX_RETRY_AFTER`].
+#[must_use]
+pub fn next_attempt(
+    id: DeliveryId,
+    tries: u32,
+    at: Timestamp,
+    retry_after: Option<SignedDuration>,
+) -> Option<Timestamp> {
+    let place = usize::try_from(tries).ok()?.checked_sub(1)?;
+    let pause_s = i64::from(*SCHEDULE_S.get(place)?);
+    let pause = SignedDuration::from_millis(jittered_ms(id, tries, pause_s));
+    let asked = retry_after.unwrap_or(SignedDuration::ZERO).min(MAX_RETRY_AFTER);
+    Some(at.saturating_add(pause.max(asked)).unwrap_or(Timestamp::MAX))
+}
+
+/// Whether an endpoint that failed at `at`, and every time since `failing_since`, is to be disabled.
+#[must_use]
+pub fn is_failing_for_good(failing_since: Option<Timestamp>, at: Timestamp) -> bool {
+    failing_since.is_some_and(|since| at.duration_since(since) >= FAILING_AFTER)
+}
+
+/// The pause in milliseconds, between 90 and 110 percent of `pause_s`.
+fn jittered_ms(id: DeliveryId, tries: u32, pause_s: i64) -> i64 {
+    let [.., high, low] = *id.uuid().as_bytes();
+    // Another chance for each attempt, so that two deliveries that met once do not meet again.
+    let chance = i64::from(u16::from_be_bytes([high, low]).wrapping_mul(0x9E37).wrapping_add(low_half(tries)));
+    let span = i64::from(u16::MAX);
+    let percent_ms = pause_s.saturating_mul(10);
+    let add = percent_ms.saturating_mul(JITTER_PERCENT).saturating_mul(2).saturating_mul(chance).checked_div(span);
+    let least = percent_ms.saturating_mul(100_i64.saturating_sub(JITTER_PERCENT));
+    least.saturating_add(add.unwrap_or(0))
+}
+
+fn low_half(tries: u32) -> u16 {
+    u16::try_from(tries & 0xFFFF).unwrap_or(u16::MAX).wrapping_mul(0x79B9)
+}

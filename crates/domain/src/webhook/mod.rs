@@ -1,0 +1,25 @@
+//! Webhook endpoints: where a merchant wants to hear of events, of which, and when a delivery is tried again.
+
+mod delivery;
+mod endpoint;
+mod subscription;
+mod url;
+
+pub use delivery::{DeliveryStatus, FAILING_AFTER, MAX_RETRY_AFTER, SCHEDULE_S, is_failing_for_good, next_attempt};
+pub use endpoint::{
+    DisabledReason, Endpoint, EndpointChange, EndpointError, EndpointState, EndpointStep, NewEndpoint, Postback,
+    PreviousSecret, SealedSecret,
+};
+pub use subscription::{Subscription, SubscriptionError};
+pub use url::{WebhookUrl, WebhookUrlError};
+
+/// How many endpoints an account may have.
+pub const MAX_ENDPOINTS: u8 = 20;
+/// The longest description of an endpoint, in characters.
+pub const MAX_DESCRIPTION: usize = 200;
+/// The longest address of an endpoint, in characters.
+pub const MAX_URL: usize = 500;
+/// How long the secret before the current one signs as well, unless the merchant says otherwise: one day, in seconds.
+pub const DEFAULT_GRACE_S: u32 = 86_400;
+/// The longest that it may: one week, in seconds.
+pub const MAX_GRACE_S: u32 = 604_800;

@@ -1,0 +1,190 @@
+//! The queue of deliveries: what is due is claimed under a lease, tried outside of any transaction, and finished under its fence.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use cais_domain::event::EventType;
+use cais_domain::ids::{AccountId, DeliveryId, EndpointId, EventId};
+use cais_domain::webhook::Endpoint;
+use jiff::Timestamp;
+
+use crate::queries::QueryError;
+
+/// What waits for one endpoint since it was last activated. Deliveries wait for each other only within a lane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Lane {
+    /// Whose it is.
+    pub account: AccountId,
+    /// Where it leads.
+    pub endpoint: EndpointId,
+    /// The endpoint's epoch.
+    pub epoch: i64,
+}
+
+/// Names a delivery.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct DeliveryKey {
+    /// Whose it is.
+    pub account: AccountId,
+    /// Where it goes.
+    pub endpoint: EndpointId,
+    /// Its identifier.
+    pub id: DeliveryId,
+}
+
+/// A delivery that is due at once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewDelivery {
+    /// The identifier that it gets, if it is new.
+    pub id: DeliveryId,
+    /// Where it goes.
+    pub lane: Lane,
+    /// The event.
+    pub event: EventId,
+    /// Its type.
+    pub kind: EventType,
+    /// The event's place among the account's events; `None` for a test, which is in no list.
+    pub sequence: Option<i64>,
+    /// The body of a test; that of an event is kept once, with the event.
+    pub body: Option<Vec<u8>>,
+    /// When it is made.
+    pub at: Timestamp,
+}
+
+/// Which lanes have something to do.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct DueLanes {
+    /// Those with a delivery that is due, the longest overdue first.
+    pub due: Vec<Lane>,
+    /// Whether there were more than were asked for.
+    pub more: bool,
+    /// How many deliveries are due, at most 10,000 are counted; what is in flight is not.
+    pub backlog: u64,
+    /// When the oldest of them was due.
+    pub oldest_due_at: Option<Timestamp>,
+}
+
+/// What a node wants to deliver now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeliveryClaim {
+    /// From these lanes.
+    pub lanes: Vec<Lane>,
+    /// The instant now.
+    pub now: Timestamp,
+    /// Until when nobody else claims the same; then they are due again by themselves.
+    pub lease_until: Timestamp,
+    /// How many may be in flight for one endpoint, over all nodes.
+    pub per_endpoint: u32,
+    /// How many at most.
+    pub limit: u32,
+}
+
+/// A delivery that is this node's until its lease is over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClaimedDelivery {
+    /// Its name.
+    pub key: DeliveryKey,
+    /// Which of its claims this is, from 1; also the number of the attempt that follows.
+    pub fence: i64,
+    /// Which attempt of the schedule this is, from 1.
+    pub tries: u32,
+    /// The event.
+    pub event: EventId,
+    /// Its type.
+    pub kind: EventType,
+    /// What is sent.
+    pub body: Vec<u8>,
+    /// Where it goes; deliveries of one claim share it.
+    pub endpoint: Arc<Endpoint>,
+    /// Since when every attempt at the endpoint failed; `None` when the last did not.
+    pub failing_since: Option<Timestamp>,
+}
+
+/// One attempt at a delivery.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeliveryAttempt {
+    /// When it began.
+    pub at: Timestamp,
+    /// The status that the receiver answered with.
+    pub status_code: Option<u16>,
+    /// How long it took, in milliseconds.
+    pub duration_ms: u32,
+    /// Why it failed: one of a fixed list of words; `None` for a success.
+    pub error: Option<String>,
+    /// The beginning of the answer's body, at most 2 KiB, without control characters.
+    pub response_body: Option<String>,
+}
+
+/// What follows from an attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AttemptOutcome {
+    /// The receiver took it.
+    Succeeded,
+    /// It is tried again.
+    Retry {
+        /// When.
+        due_at: Timestamp,
+    },
+    /// It is not tried again.
+    Failed,
+}
+
+/// What an attempt says of its endpoint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Health {
+    /// Nothing new.
+    Unchanged,
+    /// From now on it fails.
+    Failing,
+    /// It does not fail any more.
+    Healthy,
+}
+
+/// An attempt that is over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FinishedAttempt {
+    /// The delivery.
+    pub key: DeliveryKey,
+    /// The claim under which it was made. An attempt of an older claim is logged and changes nothing else.
+    pub fence: i64,
+    /// The endpoint's epoch when it was claimed.
+    pub epoch: i64,
+    /// Which attempt of the schedule it was.
+    pub tries: u32,
+    /// What happened.
+    pub attempt: DeliveryAttempt,
+    /// What follows.
+    pub outcome: AttemptOutcome,
+    /// What it says of the endpoint.
+    pub health: Health,
+}
+
+/// The write side of deliveries, away from the committer: nothing here moves money, and losing a claim or an outcome only
+/// means to deliver again. New deliveries of events come into being with their events, in [`crate::Store::commit`].
+#[cfg_attr(feature = "mock", mockall::automock)]
+#[async_trait]
+pub trait DeliveryQueue: Send + Sync {
+    /// Adds deliveries that are due at once. One that exists for the same event and endpoint is due at once again instead, with the
+    /// whole schedule before it; one that is in flight is left alone.
+    ///
+    /// Returns their identifiers, in order.
+    async fn put(&self, deliveries: Vec<NewDelivery>) -> Result<Vec<DeliveryId>, QueryError>;
+
+    /// Lanes of active endpoints with something due at `now`, at most `limit`. It costs as much as there are lanes with pending
+    /// deliveries, however many deliveries those have.
+    async fn due_lanes(&self, now: Timestamp, limit: u32) -> Result<DueLanes, QueryError>;
+
+    /// Claims what is due in these lanes, the longest overdue of each first, and never more than `per_endpoint` in flight for one:
+    /// two nodes that claim at once share an endpoint's places. Lanes of endpoints that are not active, or of an earlier epoch, have
+    /// nothing.
+    async fn claim(&self, claim: DeliveryClaim) -> Result<Vec<ClaimedDelivery>, QueryError>;
+
+    /// Logs the attempts, and makes their outcomes true for those that still have their claim.
+    async fn finish(&self, finished: Vec<FinishedAttempt>) -> Result<(), QueryError>;
+
+    /// Marks pending deliveries of earlier epochs as cancelled, at most `limit`; how many there were.
+    async fn cancel_stale(&self, limit: u32) -> Result<u64, QueryError>;
+
+    /// Waits until deliveries came into being on this node; their lanes, each once. A hint: what it misses, `due_lanes` finds.
+    async fn hinted(&self) -> Vec<Lane>;
+}

@@ -1,0 +1,74 @@
+//! Infractions, what they hold, and how far each acquirer's list of them was read.
+
+use async_trait::async_trait;
+use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::block::Block;
+use cais_domain::end_to_end_id::EndToEndId;
+use cais_domain::ids::{AccountId, InfractionId};
+use cais_domain::infraction::{Infraction, InfractionStatus};
+use jiff::Timestamp;
+
+use crate::page::{Page, PageRequest};
+use crate::queries::QueryError;
+
+/// How far an acquirer's list of infractions was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PollPosition {
+    /// Whose list.
+    pub acquirer: AcquirerName,
+    /// Everything that began before was seen once.
+    pub seen_until: Timestamp,
+    /// How often it was changed; the store checks it.
+    pub version: i64,
+}
+
+/// Which infractions are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct InfractionFilter {
+    /// Of one account; all where there is none.
+    pub account: Option<AccountId>,
+    /// In one status.
+    pub status: Option<InfractionStatus>,
+}
+
+/// Infractions.
+#[cfg_attr(feature = "mock", mockall::automock)]
+#[async_trait]
+pub trait InfractionQueries: Send + Sync {
+    /// An infraction of the account.
+    async fn find_infraction(&self, account: AccountId, id: InfractionId) -> Result<Option<Infraction>, QueryError>;
+    /// An infraction of whatever account, for operators.
+    async fn find_infraction_of_any(&self, id: InfractionId) -> Result<Option<Infraction>, QueryError>;
+    /// Infractions, newest first.
+    async fn list_infractions(
+        &self,
+        filter: InfractionFilter,
+        page: PageRequest<InfractionId>,
+    ) -> Result<Page<Infraction>, QueryError>;
+    /// Every infraction on that Pix of the account, in whatever state, the oldest first.
+    async fn list_infractions_of_pix(
+        &self,
+        account: AccountId,
+        end_to_end_id: &EndToEndId,
+    ) -> Result<Vec<Infraction>, QueryError>;
+    /// Infractions of the acquirer, of all accounts, that are not settled, in the order of `opened_at` and id, after the given place.
+    async fn list_open_infractions(
+        &self,
+        acquirer: &AcquirerName,
+        after: Option<(Timestamp, InfractionId)>,
+        limit: u32,
+    ) -> Result<Vec<Infraction>, QueryError>;
+    /// Infractions of all accounts whose `due_at` is over at `now`, the longest overdue first.
+    async fn list_due_infractions(&self, now: Timestamp, limit: u32) -> Result<Vec<Infraction>, QueryError>;
+    /// Open infractions of all accounts without a defence, with a deadline after `from` and before `until`, the nearest first.
+    async fn list_undefended(
+        &self,
+        from: Timestamp,
+        until: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<Infraction>, QueryError>;
+    /// What an infraction holds; `None` once it ended.
+    async fn find_block(&self, account: AccountId, infraction: InfractionId) -> Result<Option<Block>, QueryError>;
+    /// How far the acquirer's list was read; `None` before the first time.
+    async fn find_position(&self, acquirer: &AcquirerName) -> Result<Option<PollPosition>, QueryError>;
+}
