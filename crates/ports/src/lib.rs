@@ -21,12 +21,12 @@ pub mod representation;
 pub mod sealing;
 pub mod statement;
 pub mod store;
+pub mod upstream_infraction;
 pub mod webhooks;
 
 pub use acquirer::{
-    Acquirer, AcquirerError, Acquirers, ChargeOrder, DefenseOrder, DefenseReceipt, IssueError, ListRequest, Noticed,
-    NoticedInfraction, NoticedPayout, NoticedPix, PayoutOrder, ReceivedPix, RefundOrder, ReturnNature, ReturnedPart,
-    UpstreamCharge, UpstreamDefense, UpstreamInfraction, UpstreamInfractionStatus, UpstreamPage, UpstreamPayment,
+    Acquirer, AcquirerError, Acquirers, ChargeOrder, IssueError, ListRequest, Noticed, NoticedPayout, NoticedPix,
+    PayoutOrder, ReceivedPix, RefundOrder, ReturnNature, ReturnedPart, UpstreamCharge, UpstreamPage, UpstreamPayment,
     UpstreamPayout, UpstreamProgress, UpstreamReturn, UpstreamStatus,
 };
 pub use change_set::{ChangeSet, NewEvent, Reservation, ReservationKey, Write};
@@ -55,4 +55,7 @@ pub use statement::{
     Transaction, TransactionFilter,
 };
 pub use store::{CommitError, Committed, Store};
+pub use upstream_infraction::{
+    DefenseOrder, DefenseReceipt, NoticedInfraction, UpstreamDefense, UpstreamInfraction, UpstreamInfractionStatus,
+};
 pub use webhooks::{AttemptError, Outgoing, Sent, UrlRefusal, WebhookSender};

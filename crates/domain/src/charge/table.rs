@@ -80,7 +80,7 @@ fn charge(status: ChargeStatus) -> Charge {
         payer_document: None,
         expires_in_s: 3_600,
         external_id: None,
-        postback_url: None,
+        postback: None,
         split: Split::NONE,
         origin: Origin::Api,
     };

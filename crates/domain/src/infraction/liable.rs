@@ -42,7 +42,8 @@ pub fn apportion(
     open.sort_by_key(|infraction| infraction.id);
     let mut changed = Vec::new();
     for infraction in open {
-        let limit = infraction.amount.min(left);
+        // An amount below zero is nothing that could be held.
+        let limit = infraction.amount.min(left).max(Money::ZERO);
         left = left.checked_sub(limit)?;
         if limit != infraction.limit {
             changed.push(Infraction { limit, ..infraction.clone() });

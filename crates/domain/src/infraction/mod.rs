@@ -4,6 +4,9 @@ mod liable;
 mod state;
 mod transitions;
 
+#[cfg(test)]
+mod table;
+
 pub use liable::{apportion, left_of};
 pub use state::{Defense, InfractionState, InfractionStatus, Situation};
 pub use transitions::{Disputed, InfractionChange, InfractionError, InfractionStep, NewInfraction};

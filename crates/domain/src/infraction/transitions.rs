@@ -138,6 +138,8 @@ impl Infraction {
 
     /// What its acquirer says of it now; limits are divided anew, because refunds of the Pix may have failed meanwhile.
     ///
+    /// What is left until another deadline is told anew.
+    ///
     /// # Errors
     /// [`InfractionError::InvalidState`] once it was settled.
     pub fn amend(self, told: &NewInfraction, disputed: Disputed<'_>) -> Result<InfractionStep, InfractionError> {
@@ -145,11 +147,13 @@ impl Infraction {
             return Err(self.refuse());
         }
         let before = self.clone();
+        let deadline_at = told.deadline_at.or(self.deadline_at);
         let infraction = Self {
             reason: told.reason.clone().or(self.reason),
             situation: if told.situation == Situation::Unknown { self.situation } else { told.situation },
             amount: told.amount,
-            deadline_at: told.deadline_at.or(self.deadline_at),
+            deadline_at,
+            alerted_h: self.alerted_h.filter(|_| deadline_at == self.deadline_at),
             ..self
         };
         let all = with(disputed.infractions, &infraction);

@@ -66,7 +66,7 @@ fn charge(in_flight: i64, done: i64) -> Charge {
         payer_document: None,
         expires_in_s: 3_600,
         external_id: None,
-        postback_url: None,
+        postback: None,
         split: Split::NONE,
         origin: Origin::Api,
     };

@@ -22,7 +22,7 @@ pub fn pending(amount: i64, fee: i64) -> Charge {
         payer_document: None,
         expires_in_s: 3_600,
         external_id: None,
-        postback_url: None,
+        postback: None,
         split: Split::NONE,
         origin: Origin::Api,
     };

@@ -14,3 +14,4 @@ mod rate;
 mod release;
 mod split;
 mod texts;
+mod webhook;

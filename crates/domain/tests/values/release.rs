@@ -15,7 +15,10 @@ fn is_released_once_and_not_before_its_time() {
     let early = due.checked_sub(SignedDuration::from_micros(1)).unwrap();
     assert_eq!(release.clone().release(early), None);
     let (released, transfer) = release.clone().release(due).unwrap();
-    assert_eq!((transfer.kind, transfer.cover, transfer.amount), (EntryKind::Release, Cover::Required, release.amount));
+    assert_eq!(
+        (transfer.kind, transfer.cover, transfer.amount),
+        (EntryKind::Release, Cover::LessTaken, release.amount)
+    );
     let bucket = |bucket| LedgerAccount::Merchant(release.account, bucket);
     assert_eq!((transfer.from, transfer.to), (bucket(Bucket::Pending), bucket(Bucket::Available)));
     assert_eq!(released.release(due), None);

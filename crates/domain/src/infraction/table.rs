@@ -1,0 +1,299 @@
+//! Every state × action pair of an infraction, in one table, and the diagram that the documentation draws of it.
+#![expect(clippy::unwrap_used, clippy::panic, clippy::arithmetic_side_effects, reason = "a test fails by panicking")]
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use jiff::{Timestamp, ToSpan as _};
+use uuid::Uuid;
+
+use super::*;
+use crate::block::{BlockChange, BlockEnd};
+use crate::charge::{Charge, ChargeState, ChargeTerms, Issued, Origin, Settlement};
+use crate::event::EventType;
+use crate::payment::{CreditedPayment, Payment, PaymentRole};
+use crate::split::Split;
+use crate::text::{LineBreaks, Text};
+
+/// Where an infraction stands: its status, and whether a defence is on its way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Open,
+    Sent,
+    UnderReview,
+    Won,
+    Lost,
+    Cancelled,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Action {
+    Amend,
+    Defend,
+    DefendOtherwise,
+    SendAgain,
+    Withdraw,
+    Review,
+    Win,
+    Lose,
+    Cancel,
+}
+
+/// Every action, with what the diagram says of it.
+const ACTIONS: [(Action, &str); 9] = [
+    (Action::Amend, "the acquirer tells it otherwise"),
+    (Action::Defend, "the merchant defends itself"),
+    (Action::DefendOtherwise, "the merchant defends itself otherwise"),
+    (Action::SendAgain, "the defence is sent once more"),
+    (Action::Withdraw, "the acquirer did not take the defence"),
+    (Action::Review, "the acquirer has a defence"),
+    (Action::Win, "claim rejected"),
+    (Action::Lose, "claim accepted"),
+    (Action::Cancel, "claim withdrawn"),
+];
+
+/// What the table says of a pair: the status after it, `same` for a repeat, `no` for a refusal, `else` for another defence.
+const TABLE: [(Stage, [&str; 9]); 6] = [
+    //                    amend   defend  otherwise again withdraw review       win    lose    cancel
+    (Stage::Open, ["open", "open", "open", "no", "same", "under_review", "won", "lost", "cancelled"]),
+    (Stage::Sent, ["open", "same", "else", "open", "open", "under_review", "won", "lost", "cancelled"]),
+    (Stage::UnderReview, ["under_review", "same", "else", "no", "no", "same", "won", "lost", "cancelled"]),
+    (Stage::Won, ["no", "no", "no", "no", "no", "no", "same", "no", "no"]),
+    (Stage::Lost, ["no", "no", "no", "no", "no", "no", "no", "same", "no"]),
+    (Stage::Cancelled, ["no", "no", "no", "no", "no", "no", "no", "no", "same"]),
+];
+
+fn start() -> Timestamp {
+    "2026-01-02T03:04:05Z".parse().unwrap()
+}
+
+fn deadline() -> Timestamp {
+    start() + 72.hours()
+}
+
+fn acquirer() -> AcquirerName {
+    AcquirerName::parse("main").unwrap()
+}
+
+fn pix() -> EndToEndId {
+    EndToEndId::parse("E1234567820260102030400000000001").unwrap()
+}
+
+fn text(text: &str) -> Text {
+    Text::parse(text, MAX_DEFENSE_TEXT, LineBreaks::Allowed).unwrap()
+}
+
+fn money(centavos: i64) -> Money {
+    Money::from_centavos(centavos)
+}
+
+/// R$ 10.00, all of which went to the charge.
+fn payment() -> CreditedPayment {
+    let payment = Payment { end_to_end_id: pix(), amount: money(1_000), paid_at: start(), acquirer: acquirer() };
+    let (account, charge) = (AccountId::new(Uuid::nil()), ChargeId::new(Uuid::nil()));
+    CreditedPayment { payment, account, charge, role: PaymentRole::Settles, credited_at: start() }
+}
+
+/// A paid charge with so many open infractions.
+fn charge(open_infractions: u32) -> Charge {
+    let terms = ChargeTerms {
+        amount: money(1_000),
+        fee: money(60),
+        description: None,
+        payer_name: None,
+        payer_document: None,
+        expires_in_s: 3_600,
+        external_id: None,
+        postback: None,
+        split: Split::NONE,
+        origin: Origin::Api,
+    };
+    let issued = Issued { acquirer: acquirer(), copy_paste: "000201".into(), expires_at: start() };
+    let settlement = Settlement { paid_at: start(), end_to_end_id: pix(), parts: Vec::new() };
+    let (id, account) = (ChargeId::new(Uuid::nil()), AccountId::new(Uuid::nil()));
+    let state = ChargeState::Paid(issued, settlement);
+    Charge { state, open_infractions, ..Charge::open(id, account, terms, acquirer(), start()) }
+}
+
+fn told(reason: &str) -> NewInfraction {
+    NewInfraction {
+        id: InfractionId::new(Uuid::from_u128(1)),
+        acquirer: acquirer(),
+        upstream_id: "upstream".into(),
+        reason: Some(reason.into()),
+        situation: Situation::Scam,
+        amount: money(400),
+        opened_at: start(),
+        deadline_at: Some(deadline()),
+    }
+}
+
+fn taken(step: Result<InfractionStep, InfractionError>) -> InfractionChange {
+    match step {
+        Ok(InfractionStep::Taken(change)) => *change,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn opened() -> InfractionChange {
+    let (payment, charge) = (payment(), charge(0));
+    let disputed = Disputed { payment: &payment, charge: &charge, infractions: &[] };
+    taken(Infraction::open(told("golpe"), disputed, start()))
+}
+
+fn infraction(stage: Stage) -> Infraction {
+    let sent = Defense { text: Some(text("ours")), evidence_url: None, sent_at: start(), submitted_at: None };
+    let submitted = Defense { submitted_at: Some(start()), ..sent.clone() };
+    let (at, returned, refunded) = (start(), money(400), money(400));
+    let (state, defense) = match stage {
+        Stage::Open => (InfractionState::Open, None),
+        Stage::Sent => (InfractionState::Open, Some(sent)),
+        Stage::UnderReview => (InfractionState::UnderReview { at }, Some(submitted)),
+        Stage::Won => (InfractionState::Won { at }, Some(submitted)),
+        Stage::Lost => (InfractionState::Lost { returned, refunded, at }, None),
+        Stage::Cancelled => (InfractionState::Cancelled { at }, None),
+    };
+    let due_at = (stage == Stage::Sent).then(start);
+    Infraction { state, defense, due_at, ..opened().infraction }
+}
+
+fn apply(infraction: Infraction, action: Action) -> Result<InfractionStep, InfractionError> {
+    let open = u32::from(infraction.state.status().is_open());
+    let (payment, charge, all, at) = (payment(), charge(open), [infraction.clone()], deadline());
+    let disputed = Disputed { payment: &payment, charge: &charge, infractions: &all };
+    match action {
+        Action::Amend => infraction.amend(&told("coerção"), disputed),
+        Action::Defend => infraction.defend(text("ours"), None, at),
+        Action::DefendOtherwise => infraction.defend(text("ours"), Some(text("https://e.example")), at),
+        Action::SendAgain => infraction.send_again(at),
+        Action::Withdraw => infraction.withdraw_defense(),
+        Action::Review => infraction.review(None, at),
+        Action::Win => infraction.win(disputed, money(400), at),
+        Action::Lose => infraction.lose(disputed, money(400), at),
+        Action::Cancel => infraction.cancel(disputed, money(400), at),
+    }
+}
+
+#[test]
+fn every_pair_of_state_and_action() {
+    for (stage, row) in TABLE {
+        for ((action, _), expected) in ACTIONS.into_iter().zip(row) {
+            let before = infraction(stage);
+            let got = match apply(before.clone(), action) {
+                Ok(InfractionStep::Taken(change)) => change.infraction.state.status().as_str(),
+                Ok(InfractionStep::AlreadyTaken(same)) => {
+                    assert_eq!(*same, before, "a repeat changes nothing");
+                    "same"
+                }
+                Err(InfractionError::InvalidState(named)) => {
+                    assert_eq!(named, before.state.status(), "the error names the state");
+                    "no"
+                }
+                Err(InfractionError::Defended) => "else",
+                Err(other) => panic!("{stage:?} {action:?}: {other}"),
+            };
+            assert_eq!(got, expected, "{stage:?} {action:?}");
+        }
+    }
+}
+
+#[test]
+fn consumers_hear_of_what_they_can_see() {
+    assert_eq!(opened().event, Some(EventType::InfractionOpened));
+    for (action, event) in [
+        (Action::Amend, None),
+        (Action::Defend, None),
+        (Action::Review, Some(EventType::InfractionUnderReview)),
+        (Action::Win, Some(EventType::InfractionWon)),
+        (Action::Lose, Some(EventType::InfractionLost)),
+        (Action::Cancel, Some(EventType::InfractionCancelled)),
+    ] {
+        assert_eq!(taken(apply(infraction(Stage::Open), action)).event, event, "{action:?}");
+    }
+}
+
+#[test]
+fn what_it_does_to_money_and_charge() {
+    let opening = opened();
+    let [BlockChange::Hold { limit, .. }] = &opening.blocks[..] else { panic!("{:?}", opening.blocks) };
+    assert_eq!((*limit, opening.charge.unwrap().open_infractions), (money(400), 1));
+    for (action, returned) in [(Action::Win, 0), (Action::Cancel, 0), (Action::Lose, 400)] {
+        let change = taken(apply(infraction(Stage::UnderReview), action));
+        let [BlockChange::End { held, to, .. }] = &change.blocks[..] else { panic!("{:?}", change.blocks) };
+        assert_eq!((*held, matches!(to, BlockEnd::Returned(_))), (money(400), returned > 0), "{action:?}");
+        let charge = change.charge.unwrap();
+        assert_eq!((charge.open_infractions, charge.refunds.done), (0, money(returned)), "{action:?}");
+        assert_eq!(change.infraction.due_at, None);
+    }
+    for action in [Action::Defend, Action::Review] {
+        let change = taken(apply(infraction(Stage::Open), action));
+        assert!(change.blocks.is_empty() && change.charge.is_none(), "{action:?} moves no money");
+    }
+}
+
+#[test]
+fn a_defence_is_in_time_at_the_deadline_and_not_a_microsecond_later() {
+    let open = infraction(Stage::Open);
+    let late = deadline() + 1.microsecond();
+    assert!(matches!(open.clone().defend(text("ours"), None, deadline()), Ok(InfractionStep::Taken(_))));
+    assert_eq!(open.clone().defend(text("ours"), None, late), Err(InfractionError::TooLate(deadline())));
+    let repeat = infraction(Stage::Sent).defend(text("ours"), None, late);
+    assert!(matches!(repeat, Ok(InfractionStep::AlreadyTaken(_))), "a repeat is no second defence");
+    let endless = Infraction { deadline_at: None, ..open };
+    assert!(endless.defend(text("ours"), None, late).is_ok());
+}
+
+#[test]
+fn what_the_acquirer_has_is_kept_as_it_is() {
+    let theirs =
+        Defense { text: Some(text("theirs")), evidence_url: None, sent_at: start(), submitted_at: Some(start()) };
+    let change = taken(infraction(Stage::Sent).review(Some(theirs.clone()), deadline()));
+    assert_eq!((change.infraction.defense, change.infraction.due_at), (Some(theirs), None));
+    let ours = taken(infraction(Stage::Sent).review(None, deadline())).infraction.defense.unwrap();
+    assert_eq!((ours.text, ours.sent_at, ours.submitted_at), (Some(text("ours")), start(), Some(deadline())));
+    let untold = taken(infraction(Stage::Open).review(None, deadline())).infraction;
+    assert_eq!(untold.defense, None);
+    let again = untold.defend(text("ours"), None, deadline());
+    assert_eq!(again, Err(InfractionError::InvalidState(InfractionStatus::UnderReview)));
+}
+
+#[test]
+fn it_is_asked_ever_more_rarely_while_nobody_knows_whether_the_defence_arrived() {
+    let mut sent = taken(apply(infraction(Stage::Open), Action::Defend)).infraction;
+    for seconds in [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300] {
+        assert_eq!(sent.due_at, Some(deadline() + seconds.seconds()));
+        sent = sent.asked(deadline());
+    }
+    let again = taken(sent.send_again(deadline() + 1.hour())).infraction;
+    assert_eq!(again.defense.map(|defense| defense.sent_at), Some(deadline() + 1.hour()));
+    let withdrawn = taken(apply(infraction(Stage::Sent), Action::Withdraw)).infraction;
+    assert_eq!((withdrawn.defense, withdrawn.due_at, withdrawn.attempts), (None, None, 0));
+}
+
+/// Every change of status in the table, as Mermaid draws it.
+fn diagram() -> String {
+    let mut lines = String::from("stateDiagram-v2\n    [*] --> open: a dispute becomes known\n");
+    for stage in [Stage::Open, Stage::UnderReview] {
+        for (action, label) in ACTIONS {
+            let before = infraction(stage);
+            let from = before.state.status();
+            let Ok(InfractionStep::Taken(change)) = apply(before, action) else { continue };
+            let to = change.infraction.state.status();
+            if to != from {
+                writeln!(lines, "    {} --> {}: {label}", from.as_str(), to.as_str()).unwrap();
+            }
+        }
+    }
+    for status in InfractionStatus::ALL.into_iter().filter(|status| !status.is_open()) {
+        writeln!(lines, "    {} --> [*]", status.as_str()).unwrap();
+    }
+    lines
+}
+
+#[test]
+fn the_documentation_draws_what_the_table_says() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/INFRACTIONS.md");
+    let written = std::fs::read_to_string(page).unwrap();
+    let fenced = format!("```mermaid\n{}```\n", diagram());
+    assert!(written.contains(&fenced), "docs/INFRACTIONS.md has to contain:\n{fenced}");
+}
