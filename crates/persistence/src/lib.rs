@@ -6,9 +6,11 @@ mod committer;
 mod config;
 mod engine;
 mod error;
+mod hints;
 mod maintenance;
 pub mod migrations;
 mod postgres;
+mod queue;
 mod reader;
 mod rows;
 mod sql;
@@ -27,8 +29,11 @@ use cais_ports::{ChangeSet, CommitError, Committed, Ids, QueryError, Store};
 use crate::committer::Committer;
 use crate::engine::Engine;
 use crate::error::Fault;
+use crate::hints::Hints;
+use crate::maintenance::Pruning;
 use crate::migrations::Schema;
 use crate::postgres::Postgres;
+use crate::queue::{Queue, QueueEngine};
 use crate::reader::{Coalescer, ReadPool};
 use crate::sqlite::Sqlite;
 use crate::url::Address;
@@ -55,6 +60,9 @@ struct Inner {
     engine: Arc<dyn Engine>,
     is_sqlite: bool,
     committer: Committer,
+    queue: Queue,
+    hints: Arc<Hints>,
+    pruning: Pruning,
     by_id: Coalescer,
     pool: ReadPool,
 }
@@ -65,10 +73,15 @@ impl Persistence {
     /// # Errors
     /// [`OpenError`].
     pub fn open(config: &StoreConfig, ids: &Arc<dyn Ids>) -> Result<Self, OpenError> {
-        let engine = engine_of(config);
+        let queue_engine = engine_of(config);
+        let engine: Arc<dyn Engine> = queue_engine.clone();
         migrations::schema(&mut *engine.connect_reader()?, config.url.is_sqlite())?.accept()?;
+        let hints = Arc::new(Hints::default());
         Ok(Self(Arc::new(Inner {
-            committer: Committer::start(&engine, ids, config)?,
+            committer: Committer::start(&engine, ids, &hints, config)?,
+            queue: Queue::start(&queue_engine, config)?,
+            hints,
+            pruning: Pruning::new(queue_engine),
             by_id: Coalescer::start(&engine, config)?,
             pool: ReadPool::open(&engine, config)?,
             engine,
@@ -80,6 +93,7 @@ impl Persistence {
     pub async fn close(&self) {
         let inner = Arc::clone(&self.0);
         let closing = tokio::task::spawn_blocking(move || {
+            inner.queue.close();
             inner.committer.close();
             inner.by_id.close();
         });
@@ -92,6 +106,18 @@ impl Persistence {
         Arc::clone(&self.0.engine)
     }
 
+    fn queue(&self) -> &Queue {
+        &self.0.queue
+    }
+
+    fn hints(&self) -> &Hints {
+        &self.0.hints
+    }
+
+    fn pruning(&self) -> &Pruning {
+        &self.0.pruning
+    }
+
     fn by_id(&self) -> &Coalescer {
         &self.0.by_id
     }
@@ -101,7 +127,7 @@ impl Persistence {
     }
 
     fn is_open(&self) -> bool {
-        self.0.committer.is_open() && self.0.by_id.is_open()
+        self.0.committer.is_open() && self.0.by_id.is_open() && self.0.queue.is_open()
     }
 
     async fn check_schema(&self) -> Result<(), QueryError> {
@@ -130,7 +156,7 @@ impl From<Fault> for OpenError {
     }
 }
 
-fn engine_of(config: &StoreConfig) -> Arc<dyn Engine> {
+fn engine_of(config: &StoreConfig) -> Arc<dyn QueueEngine> {
     match config.url.address() {
         Address::Sqlite(path) => Arc::new(Sqlite::new(path, config.deadline / 2)),
         Address::Postgres(_) => Arc::new(Postgres::new(&config.url, config.deadline)),

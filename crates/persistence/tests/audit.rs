@@ -1,15 +1,19 @@
-//! The audit finds out whoever tampers with payouts, refunds, releases or splits, or with the money that they moved.
+//! The audit finds out whoever tampers with payouts, refunds, releases, splits or infractions, or with the money that they moved.
 
 use cais_domain::account::Account;
 use cais_domain::charge::Charge;
+use cais_domain::infraction::{Disputed, Infraction};
+use cais_domain::payment::CreditedPayment;
 use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
 use cais_persistence::Persistence;
 use cais_ports::{
-    ChargeQueries as _, Maintenance as _, PayoutQueries as _, RefundQueries as _, ReleaseQueries as _, Store as _,
+    ChargeQueries as _, InfractionQueries as _, Maintenance as _, PayoutQueries as _, RefundQueries as _,
+    ReleaseQueries as _, Store as _,
 };
 use cais_testkit::builders::{
-    a_payment, a_payout, a_return_id, a_split, an_account, an_end_to_end_id, new_refund, pending_charge, start, steps,
+    a_payment, a_payout, a_return_id, a_split, an_account, an_end_to_end_id, new_infraction, new_refund,
+    pending_charge, start, steps,
 };
 use cais_testkit::postgres::Cluster;
 use jiff::{SignedDuration, Timestamp};
@@ -86,6 +90,19 @@ async fn lived_in(store: &Persistence) {
     assert_eq!(store.verify_ledger().await.unwrap().differences, []);
 }
 
+/// The audit finds what was tampered with, which is mended again.
+async fn assert_found(store: &Persistence, url: &str, tampering: &str, what: &str) {
+    let tables = ["payouts", "refunds", "releases", "charges", "infractions", "blocks", "balances"];
+    let keep = tables.map(|table| format!("CREATE TABLE kept_{table} AS TABLE {table};"));
+    let mend = tables
+        .map(|table| format!("DELETE FROM {table}; INSERT INTO {table} TABLE kept_{table}; DROP TABLE kept_{table};"));
+    Cluster::shared().unwrap().sql(url, &keep.concat()).unwrap();
+    Cluster::shared().unwrap().sql(url, tampering).unwrap();
+    let found = store.verify_ledger().await.unwrap().differences;
+    assert!(found.iter().any(|difference| difference.what.starts_with(what)), "{tampering}: {found:?}");
+    Cluster::shared().unwrap().sql(url, &mend.concat()).unwrap();
+}
+
 #[test]
 fn what_the_records_say_is_what_the_ledger_moved() {
     let url = database();
@@ -112,8 +129,8 @@ fn what_the_records_say_is_what_the_ledger_moved() {
             ("UPDATE refunds SET amount = amount - 1 WHERE status = 'completed'", "sent by rfd_"),
             ("UPDATE charges SET refunding = refunding - 1 WHERE refunding > 0", "refunds on their way of chg_"),
             ("UPDATE charges SET refunded = refunded + 1 WHERE refunded > 0", "refunds made of chg_"),
-            ("UPDATE releases SET released_at = due_at WHERE released_at IS NULL", "waiting of E"),
-            ("UPDATE releases SET released_at = NULL", "waiting of E"),
+            ("UPDATE releases SET released_at = due_at WHERE released_at IS NULL", "pending of acc_"),
+            ("UPDATE releases SET released_at = NULL", "pending of acc_"),
             ("UPDATE releases SET amount = amount + 1 WHERE released_at IS NULL", "waiting of E"),
             ("DELETE FROM releases WHERE released_at IS NULL", "waiting of E"),
             ("UPDATE charges SET split_parts = '116,0' WHERE split_parts = '117,0'", "part of acc_"),
@@ -124,16 +141,78 @@ fn what_the_records_say_is_what_the_ledger_moved() {
                 "part of acc_",
             ),
         ] {
-            let keep = "CREATE TABLE kept_payouts AS TABLE payouts; CREATE TABLE kept_refunds AS TABLE refunds; \
-                 CREATE TABLE kept_releases AS TABLE releases; CREATE TABLE kept_charges AS TABLE charges;";
-            Cluster::shared().unwrap().sql(&url, keep).unwrap();
-            Cluster::shared().unwrap().sql(&url, tampering).unwrap();
-            let found = store.verify_ledger().await.unwrap().differences;
-            assert!(found.iter().any(|difference| difference.what.starts_with(what)), "{tampering}: {found:?}");
-            let mend = ["payouts", "refunds", "releases", "charges"].map(|table| {
-                format!("DELETE FROM {table}; INSERT INTO {table} TABLE kept_{table}; DROP TABLE kept_{table};")
-            });
-            Cluster::shared().unwrap().sql(&url, &mend.concat()).unwrap();
+            assert_found(&store, &url, tampering, what).await;
+        }
+        assert_eq!(store.verify_ledger().await.unwrap().differences, [], "all is mended");
+    });
+}
+
+/// A dispute of all that paid the charge, as it is known.
+async fn disputed(store: &Persistence, charge: &Charge) -> Infraction {
+    let (asked, payment) = (new_infraction(1_000), payment_of(store, charge).await);
+    let disputed = Disputed { payment: &payment, charge, infractions: &[] };
+    store.commit(steps::open_infraction(&asked, disputed, later())).await.unwrap();
+    store.find_infraction(charge.account, asked.id).await.unwrap().unwrap()
+}
+
+async fn payment_of(store: &Persistence, charge: &Charge) -> CreditedPayment {
+    let pix = &charge.state.settlement().unwrap().end_to_end_id;
+    store.find_payment(charge.account, pix).await.unwrap().unwrap()
+}
+
+/// Two infractions of an account that has everything, one of another that has spent its money, and one that was lost.
+async fn disputes(store: &Persistence) {
+    let [rich, poor, liable] = [an_account(), an_account(), an_account()];
+    for _ in 0..2 {
+        let charge = paid(store, pending_charge(rich.id), 0).await;
+        disputed(store, &charge).await;
+    }
+    paid(store, pending_charge(rich.id), 0).await;
+    let spent = paid(store, pending_charge(poor.id), 0).await;
+    paid(store, pending_charge(poor.id), 0).await;
+    held(store, &poor).await;
+    paid(store, pending_charge(poor.id), 1_000_000).await;
+    disputed(store, &spent).await;
+    paid(store, pending_charge(poor.id), 1_000_000).await;
+    let charge = paid(store, pending_charge(liable.id), 0).await;
+    paid(store, pending_charge(liable.id), 0).await;
+    let infraction = disputed(store, &charge).await;
+    let charge = store.find_charge(charge.account, charge.id).await.unwrap().unwrap();
+    let held = store.find_block(liable.id, infraction.id).await.unwrap().unwrap().held;
+    let (payment, infractions) = (payment_of(store, &charge).await, [infraction.clone()]);
+    let all = Disputed { payment: &payment, charge: &charge, infractions: &infractions };
+    let lost = infraction.lose(all, held, later()).unwrap();
+    store.commit(steps::move_infraction(lost, later())).await.unwrap();
+    assert_eq!(store.verify_ledger().await.unwrap().differences, []);
+}
+
+#[test]
+fn what_infractions_hold_is_what_the_ledger_blocked() {
+    let url = database();
+    Runtime::new().unwrap().block_on(async {
+        let store = open(&url);
+        disputes(&store).await;
+        let count = |from: &str| Cluster::shared().unwrap().sql(&url, &format!("SELECT count(*) FROM {from}")).unwrap();
+        assert_eq!([count("blocks"), count("balances WHERE taken > 0")], ["3", "1"]);
+        for (tampering, what) in [
+            ("UPDATE blocks SET held = held - 1 WHERE held > 0", "blocked of acc_"),
+            ("DELETE FROM blocks", "blocked of acc_"),
+            ("INSERT INTO blocks VALUES ('acc_1', 'inf_1', 'E1', 5, 5)", "blocked of acc_1"),
+            (
+                "UPDATE blocks AS b SET max_amount = max_amount + 1, held = held + CASE WHEN infraction_id = k.first THEN 1 ELSE -1 END \
+                 FROM (SELECT account_id, min(infraction_id) AS first FROM blocks GROUP BY account_id HAVING count(*) = 2) AS k \
+                 WHERE b.account_id = k.account_id",
+                "blocked for inf_",
+            ),
+            ("UPDATE blocks SET max_amount = max_amount + 1", "left in acc_"),
+            ("UPDATE infractions SET returned = returned + 1 WHERE status = 'lost'", "returned for inf_"),
+            ("UPDATE infractions SET refunded = refunded - 1 WHERE status = 'lost'", "refunds made of chg_"),
+            ("UPDATE charges SET refunded = refunded - 1 WHERE refunded > 0", "refunds made of chg_"),
+            ("UPDATE balances SET taken = taken - 1 WHERE taken > 0", "pending of acc_"),
+            ("UPDATE balances SET taken = taken + 1 WHERE bucket = 'pending'", "pending of acc_"),
+            ("UPDATE releases SET amount = amount + 1", "waiting of E"),
+        ] {
+            assert_found(&store, &url, tampering, what).await;
         }
         assert_eq!(store.verify_ledger().await.unwrap().differences, [], "all is mended");
     });

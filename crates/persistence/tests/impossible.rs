@@ -1,15 +1,17 @@
 //! Rows that nobody could have written: told to whoever asks for them, and in nobody else's way.
 
+use cais_domain::event::EventType;
+use cais_domain::infraction::Infraction;
 use cais_domain::payout::PayoutStatus;
 use cais_domain::refund::RefundStatus;
 use cais_persistence::Persistence;
 use cais_ports::{
-    ChargeQueries as _, ClaimQueries as _, NoticeQueries as _, PayoutQueries as _, QueryError, RefundQueries as _,
-    ReleaseQueries as _, Store as _, Write,
+    ChargeQueries as _, ClaimQueries as _, DeliveryQueries as _, InfractionQueries as _, NoticeQueries as _,
+    PayoutQueries as _, QueryError, RefundQueries as _, ReleaseQueries as _, Store as _, Write,
 };
 use cais_testkit::builders::{
-    a_charge, a_notice, a_payout, a_refund, a_release, an_account, payout_in_status, pending_charge, refund_in_status,
-    start, steps,
+    a_charge, a_notice, a_payout, a_refund, a_release, an_account, an_endpoint, an_event, an_infraction, main_acquirer,
+    payout_in_status, pending_charge, refund_in_status, start, steps,
 };
 use cais_testkit::postgres::Cluster;
 use jiff::{SignedDuration, Timestamp};
@@ -64,28 +66,48 @@ fn an_impossible_row_is_passed_over_in_work_lists() {
                 Write::InsertPayout(Box::new(payout)),
                 Write::InsertRefund(Box::new(refund)),
                 Write::InsertRelease(Box::new(a_release(account.id, 1, start()))),
+                Write::InsertInfraction(Box::new(Infraction { due_at: Some(start()), ..an_infraction(&a_charge(account.id), 100) })),
             ] {
                 store.commit(steps::write(write, start())).await.unwrap();
             }
         }
-        assert_eq!(work(&store, 50).await, [2; 6]);
+        assert_eq!(work(&store, 50).await, [2; 9]);
         for spoil in [
             "UPDATE charges SET acquirer = 'NOT A NAME' WHERE id = (SELECT min(id) FROM charges WHERE status = 'pending')",
             "UPDATE idempotency_claims SET created_at = 9223372036854775807 WHERE key = 'first-key'",
             "UPDATE notices SET acquirer = 'NOT A NAME' WHERE id = (SELECT min(id) FROM notices)",
             "UPDATE payouts SET pix_key = 'NOT A KEY' WHERE id = (SELECT min(id) FROM payouts)",
             "UPDATE refunds SET end_to_end_id = 'NOT A PIX' WHERE id = (SELECT min(id) FROM refunds)",
+            "UPDATE infractions SET charge_id = 'NOT AN ID' WHERE id = (SELECT min(id) FROM infractions)",
             "UPDATE releases SET charge_id = 'NOT AN ID' WHERE end_to_end_id = (SELECT min(end_to_end_id) FROM releases)",
         ] {
             Cluster::shared().unwrap().sql(&url, spoil).unwrap();
         }
-        assert_eq!(work(&store, 50).await, [1; 6]);
-        assert_eq!(work(&store, 1).await, [1; 6], "it takes nobody's place");
+        assert_eq!(work(&store, 50).await, [1; 9]);
+        assert_eq!(work(&store, 1).await, [1; 9], "it takes nobody's place");
     });
 }
 
-/// How many charges, claims, notices, payouts, refunds and releases wait for a worker.
-async fn work(store: &Persistence, limit: u32) -> [usize; 6] {
+#[test]
+fn an_impossible_endpoint_keeps_no_event_from_the_others() {
+    let url = database();
+    Runtime::new().unwrap().block_on(async {
+        let (store, account) = (open(&url), an_account().id);
+        let [bad, good] = [an_endpoint(account, 0), an_endpoint(account, 1)];
+        for endpoint in [&bad, &good] {
+            store.commit(steps::open_endpoint(endpoint)).await.unwrap();
+        }
+        let spoil = format!("UPDATE webhook_endpoints SET events = 'charge.forgotten' WHERE id = '{}'", bad.id);
+        Cluster::shared().unwrap().sql(&url, &spoil).unwrap();
+        let event = an_event(account, EventType::ChargePaid, "chg_1");
+        store.commit(steps::publish(vec![event.clone()])).await.unwrap();
+        let deliveries = store.list_deliveries_of_event(account, event.id).await.unwrap();
+        assert!(matches!(deliveries.as_slice(), [delivery] if delivery.endpoint == good.id), "{deliveries:?}");
+    });
+}
+
+/// How many charges, claims, notices, payouts, refunds, releases and, in three lists, infractions wait for a worker.
+async fn work(store: &Persistence, limit: u32) -> [usize; 9] {
     [
         store.list_overdue_charges(late(), limit).await.unwrap().len(),
         store.list_due_claims(late(), limit).await.unwrap().len(),
@@ -93,5 +115,8 @@ async fn work(store: &Persistence, limit: u32) -> [usize; 6] {
         store.list_due_payouts(late(), limit).await.unwrap().len(),
         store.list_due_refunds(late(), limit).await.unwrap().len(),
         store.list_due_releases(late(), limit).await.unwrap().len(),
+        store.list_due_infractions(late(), limit).await.unwrap().len(),
+        store.list_undefended(start(), late(), limit).await.unwrap().len(),
+        store.list_open_infractions(&main_acquirer(), None, limit).await.unwrap().len(),
     ]
 }

@@ -4,7 +4,10 @@
 mod alone;
 mod audit;
 mod impossible;
+mod infractions;
 mod postgres;
 mod proxy;
+mod queue;
+mod retention;
 mod sqlite;
 mod stores;

@@ -11,6 +11,7 @@ pub mod memory;
 pub mod postgres;
 mod process;
 pub mod representation;
+pub mod sealing;
 pub mod server;
 
 pub use clock::ManualClock;
@@ -18,3 +19,4 @@ pub use ids::SequentialIds;
 pub use mac::PlainMac;
 pub use memory::{Crash, MemoryStore};
 pub use representation::TextRepresentation;
+pub use sealing::PlainSealing;

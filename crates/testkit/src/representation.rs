@@ -2,12 +2,15 @@
 
 use cais_domain::charge::Charge;
 use cais_domain::ids::RequestId;
+use cais_domain::infraction::Infraction;
 use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
+use cais_domain::webhook::Endpoint;
 use cais_ports::Representation;
 use serde_json::json;
 
-/// A resource is `{"id", "external_id", "status", "amount"}`, the amount in text; a refund has its `"charge_id"` as well.
+/// A resource is `{"id", "external_id", "status", "amount"}`, the amount in text; refunds and infractions have their
+/// `"charge_id"` as well. An endpoint is `{"id", "url", "active"}`.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct TextRepresentation;
 
@@ -44,6 +47,29 @@ impl Representation for TextRepresentation {
             "external_id": external_id,
             "status": refund.state.status().as_str(),
             "amount": refund.amount.to_string(),
+        })
+        .to_string()
+        .into_bytes()
+    }
+
+    fn infraction(&self, infraction: &Infraction) -> Vec<u8> {
+        let external_id = infraction.external_id.as_ref().map(ToString::to_string);
+        json!({
+            "id": infraction.id.to_string(),
+            "charge_id": infraction.charge.to_string(),
+            "external_id": external_id,
+            "status": infraction.state.status().as_str(),
+            "amount": infraction.amount.to_string(),
+        })
+        .to_string()
+        .into_bytes()
+    }
+
+    fn endpoint(&self, endpoint: &Endpoint) -> Vec<u8> {
+        json!({
+            "id": endpoint.id.to_string(),
+            "url": endpoint.url.as_str(),
+            "active": endpoint.is_active(),
         })
         .to_string()
         .into_bytes()

@@ -4,8 +4,10 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cais_ports::{AccountQueries as _, CommitError, Maintenance as _, Store as _};
-use cais_testkit::builders::{an_account, steps};
+use cais_ports::{
+    AccountQueries as _, CommitError, DeliveryQueue as _, EventQueries as _, Maintenance as _, Store as _,
+};
+use cais_testkit::builders::{an_account, fresh, steps};
 use cais_testkit::contract::{Engine, WholeStore};
 use cais_testkit::{Crash, MemoryStore};
 
@@ -54,6 +56,8 @@ async fn nothing_answers_while_it_is_unreachable() {
     assert!(matches!(refused, Err(CommitError::Unavailable(_))));
     assert!(store.ready().await.is_err());
     assert!(store.find_account(account.id).await.is_err());
+    assert!(store.due_lanes(account.created_at, 5).await.is_err());
+    assert!(store.find_event(account.id, fresh()).await.is_err());
     store.set_unreachable(false);
     assert_eq!(store.find_account(account.id).await.unwrap(), None);
 }

@@ -11,6 +11,7 @@ CREATE TABLE charges (
     payer_document TEXT,
     expires_in_s INTEGER NOT NULL,
     external_id TEXT,
+    postback_endpoint TEXT,
     postback_url TEXT,
     split TEXT,
     origin TEXT NOT NULL,
@@ -31,6 +32,7 @@ CREATE TABLE charges (
     CHECK (
         amount > 0 AND fee >= 0 AND fee <= amount AND expires_in_s > 0 AND version >= 1 AND open_infractions >= 0
         AND origin IN ('api', 'manual') AND (copy_paste IS NULL) = (expires_at IS NULL)
+        AND (postback_endpoint IS NULL) = (postback_url IS NULL)
         AND CASE
             WHEN status IN ('creating', 'abandoned', 'pending', 'expired', 'cancelled') THEN
                 paid_at IS NULL AND end_to_end_id IS NULL AND split_parts IS NULL AND refunding = 0 AND refunded = 0

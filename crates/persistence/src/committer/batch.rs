@@ -1,6 +1,6 @@
 //! One batch, one transaction: from the locks to the answer, and what is done when any step of it fails.
 //!
-//! Two ways lead to a commit. The quick one hopes that nothing is in the way: it locks only balances and counters, inserts, and
+//! Two ways lead to a commit. The quick one hopes that nothing is in the way: it locks only balances and counters (see `lock`), inserts, and
 //! changes rows with guards (the version, the fence). When a guard misses, or the database or the judge refuses anything, or two
 //! change sets touch the same key, the transaction is rolled back and the careful one follows: it reads and locks all keys, judges
 //! on what it read, and writes with guards on new rows as well (`ON CONFLICT DO NOTHING`), because a row that was not there
@@ -15,19 +15,16 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use cais_domain::ids::AccountId;
-use cais_domain::ledger::LedgerAccount;
-use cais_ports::{ChangeSet, CommitError, Committed, Ids};
+use cais_ports::{ChangeSet, CommitError, Committed, Ids, Lane};
 use jiff::Timestamp;
 
 use super::books::Books;
 use super::fate::{self, Fate};
-use super::judge::{Known, Touched, event_accounts, judge, ledger_accounts};
-use super::observe;
-use super::ops::{self, Op};
+use super::judge::{Known, Touched, judge};
+use super::{lock, observe, ops};
 use crate::engine::Engine;
 use crate::error::Fault;
-use crate::rows::{event, ledger};
+use crate::hints::Hints;
 use crate::sql::Session;
 
 /// How often a batch runs before its change sets run one by one, and one of them before it is given up.
@@ -36,8 +33,6 @@ const ATTEMPTS: u32 = 5;
 const BACKOFF: Duration = Duration::from_millis(2);
 /// The wait between two attempts to connect.
 const RECONNECT: Duration = Duration::from_millis(50);
-/// How often missing balances are opened before a batch counts as refused: once, unless somebody removes rows.
-const OPENINGS: u32 = 3;
 
 pub(super) type Verdicts = Vec<Result<Committed, CommitError>>;
 
@@ -51,8 +46,8 @@ enum Ended {
 
 /// How a transaction ended before its COMMIT.
 enum Written {
-    /// All is written under this id.
-    Marked(Verdicts, String),
+    /// All is written under this id, with new deliveries in these lanes.
+    Marked(Verdicts, String, Vec<Lane>),
     /// There is nothing to write.
     Nothing(Verdicts),
     /// A guard missed, or the hope did.
@@ -63,12 +58,13 @@ enum Written {
 pub(super) struct Runner<'e> {
     engine: &'e dyn Engine,
     ids: &'e dyn Ids,
+    hints: &'e Hints,
     session: Option<Box<dyn Session>>,
 }
 
 impl<'e> Runner<'e> {
-    pub(super) fn new(engine: &'e dyn Engine, ids: &'e dyn Ids, session: Box<dyn Session>) -> Self {
-        Self { engine, ids, session: Some(session) }
+    pub(super) fn new(engine: &'e dyn Engine, ids: &'e dyn Ids, hints: &'e Hints, session: Box<dyn Session>) -> Self {
+        Self { engine, ids, hints, session: Some(session) }
     }
 
     /// Commits what can be committed before `deadline`; one verdict for each change set, in order.
@@ -122,9 +118,10 @@ impl<'e> Runner<'e> {
             return self.write_alone(changes, deadline);
         }
         match self.write(changes, careful) {
-            Ok(Written::Marked(verdicts, batch)) => {
-                let at = latest(changes);
-                self.commit(&batch, at, deadline).map(|()| Ended::Done(verdicts))
+            Ok(Written::Marked(verdicts, batch, lanes)) => {
+                self.commit(&batch, latest(changes), deadline)?;
+                self.hints.add(lanes);
+                Ok(Ended::Done(verdicts))
             }
             Ok(Written::Nothing(verdicts)) => self.roll_back().map(|()| Ended::Done(verdicts)),
             Ok(Written::Misjudged) => self.roll_back().map(|()| Ended::Misjudged),
@@ -154,55 +151,26 @@ impl<'e> Runner<'e> {
 
     /// Everything up to the COMMIT.
     fn write(&mut self, changes: &[&ChangeSet], careful: bool) -> Result<Written, Fault> {
-        let engine = self.engine;
-        let books = self.lock_books(changes)?;
+        let (engine, ids) = (self.engine, self.ids);
         let session = self.session()?;
+        let books = lock::books(engine, session, changes)?;
         let known =
             if careful { Known::Store(observe::observe(engine, session, &Touched::by(changes))?) } else { Known::Hope };
-        let judged = judge(changes, known, books, self.ids);
+        let judged = judge(changes, known, books, ids);
         if !careful && judged.verdicts.iter().any(Result::is_err) {
             return Ok(Written::Misjudged);
         }
         if judged.plan.is_empty() {
             return Ok(Written::Nothing(judged.verdicts));
         }
-        let batch = self.ids.next_uuid().to_string();
+        let batch = ids.next_uuid().to_string();
         let ops = ops::ops(&judged.plan, &judged.books, &batch, latest(changes), !careful);
-        if engine.apply(self.session()?, &ops)? {
-            Ok(Written::Marked(judged.verdicts, batch))
+        if engine.apply(session, &ops)? {
+            let lanes = judged.plan.deliveries.iter().map(|delivery| delivery.lane).collect();
+            Ok(Written::Marked(judged.verdicts, batch, lanes))
         } else {
             Ok(Written::Misjudged)
         }
-    }
-
-    /// Begins the transaction and locks every balance and counter of the batch, in key order.
-    ///
-    /// Rows that are missing are opened in a transaction of their own before: so all locks are taken in order.
-    fn lock_books(&mut self, changes: &[&ChangeSet]) -> Result<Books, Fault> {
-        let engine = self.engine;
-        let (accounts, counted) = (ledger_accounts(changes), event_accounts(changes));
-        for _ in 0..OPENINGS {
-            let session = self.session()?;
-            session.run(engine.begin())?;
-            let balances = observe::balances(engine, session, accounts.iter().copied())?;
-            let sequences = observe::counters(engine, session, counted.iter().copied())?;
-            let unopened: Vec<&LedgerAccount> =
-                accounts.iter().copied().filter(|account| !balances.contains_key(account)).collect();
-            let uncounted: Vec<AccountId> =
-                counted.iter().copied().filter(|account| !sequences.contains_key(account)).collect();
-            if unopened.is_empty() && uncounted.is_empty() {
-                let balances = balances.into_iter().map(|(account, balance)| (account.clone(), balance)).collect();
-                return Ok(Books { balances, sequences: sequences.into_iter().collect() });
-            }
-            session.run("ROLLBACK")?;
-            let mut ops = vec![
-                Op::free(&ledger::OPEN, unopened.into_iter().map(ledger::opened).collect()),
-                Op::free(&event::OPEN_COUNTER, uncounted.into_iter().map(event::opened).collect()),
-            ];
-            ops.retain(|op| !op.rows.is_empty());
-            engine.apply(session, &ops)?;
-        }
-        Err(Fault::Corrupt("balances that were opened are not there".into()))
     }
 
     /// COMMIT; whatever becomes of its reply, the outcome is known when this returns without [`Fault::Down`].
@@ -278,9 +246,9 @@ impl<'e> Runner<'e> {
     }
 }
 
-/// Whether it wants no balance, no counter, and no value that has to be given back before others can be taken.
+/// Whether it wants no balance, no block, no counter, and no value that has to be given back before others can be taken.
 fn locks_nothing(change: &ChangeSet) -> bool {
-    change.transfers.is_empty() && change.events.is_empty() && change.unreserve.is_empty()
+    change.transfers.is_empty() && change.blocks.is_empty() && change.events.is_empty() && change.unreserve.is_empty()
 }
 
 /// When the youngest of them was decided; marks are pruned by it.

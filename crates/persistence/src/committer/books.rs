@@ -1,88 +1,89 @@
 //! Balances and event counters while a batch is judged: locked in the database, moved in memory, written at the end.
 
-use std::collections::{BTreeMap, HashMap};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 
-use cais_domain::ids::{AccountId, EntryId, TransferId};
-use cais_domain::ledger::{Cover, LedgerAccount, Transfer};
-use cais_domain::money::Money;
+use cais_domain::block::Block;
+use cais_domain::ids::{AccountId, EntryId, InfractionId, TransferId};
+use cais_domain::ledger::{Cover, EntryKind, LedgerAccount, Transfer};
+use cais_domain::money::{Money, MoneyError};
 use cais_ports::{CommitError, Ids};
 use jiff::Timestamp;
 use uuid::Uuid;
 
-use crate::rows::ledger::{Balance, Entry};
+use super::fan_out::Endpoints;
+use super::plan::Plan;
+use crate::rows::ledger::{Balance, Entry, Side, is_pending};
 
 /// How far an entry's id may be moved beyond its predecessor's when this node's clock is behind: 32 bits of chance keep two
 /// ids that follow the same far-ahead one apart.
 const STEP_BITS: u128 = 0xFFFF_FFFF;
 
-/// The locked rows of a batch.
+/// What the infractions of one account hold, in their order.
+pub(crate) type Blocks = BTreeMap<InfractionId, Block>;
+
+/// The locked rows of a batch, and what their locks keep as it is.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Books {
-    /// Every ledger account that a transfer of the batch touches.
+    /// Every ledger account that the batch may move money between.
     pub(crate) balances: BTreeMap<LedgerAccount, Balance>,
     /// The last sequence number of every account that has events in the batch.
     pub(crate) sequences: BTreeMap<AccountId, i64>,
+    /// All blocks of the accounts whose blocks the batch changes, or may change because it credits them and they lack something.
+    pub(crate) blocks: BTreeMap<AccountId, Blocks>,
+    /// The endpoints that are called, of every account that has events in the batch.
+    pub(crate) endpoints: Endpoints,
 }
 
 impl Books {
-    /// Whether the transfers can be made in this order, judged without making them.
+    /// A ledger account as it stands, and its name as long as the books live.
     ///
     /// # Errors
-    /// [`CommitError::NotCovered`] at the first that lacks its cover; [`CommitError::Corrupt`] when one is not a movement of money.
-    pub(crate) fn judge(&self, transfers: &[Transfer]) -> Result<(), CommitError> {
-        let mut moved: HashMap<&LedgerAccount, Money> = HashMap::new();
-        for transfer in transfers {
-            if !transfer.amount.is_positive() {
-                return Err(CommitError::Corrupt(format!("a transfer of {}", transfer.amount)));
-            }
-            let from = self.standing(&moved, &transfer.from)?;
-            let debited = from.checked_sub(transfer.amount).map_err(|error| out_of_range(&transfer.from, error))?;
-            if transfer.cover == Cover::Required && debited.is_negative() {
-                return Err(CommitError::NotCovered { account: transfer.from.clone() });
-            }
-            moved.insert(&transfer.from, debited);
-            let to = self.standing(&moved, &transfer.to)?;
-            let credited = to.checked_add(transfer.amount).map_err(|error| out_of_range(&transfer.to, error))?;
-            moved.insert(&transfer.to, credited);
-        }
-        Ok(())
+    /// [`CommitError::Corrupt`] when it was not locked.
+    pub(crate) fn balance(&self, account: &LedgerAccount) -> Result<(&LedgerAccount, Balance), CommitError> {
+        let found = self.balances.get_key_value(account);
+        found.map(|(name, balance)| (name, *balance)).ok_or_else(|| not_locked(account))
     }
 
-    fn standing(&self, moved: &HashMap<&LedgerAccount, Money>, account: &LedgerAccount) -> Result<Money, CommitError> {
-        moved
-            .get(account)
-            .copied()
-            .or_else(|| self.balances.get(account).map(|balance| balance.amount))
-            .ok_or_else(|| CommitError::Corrupt(format!("{account} was not locked")))
-    }
-
-    /// Makes transfers that were judged; what they add to the ledger, a debit and a credit each.
+    /// Makes a transfer that was judged, and plans what it adds to the ledger: a debit and a credit.
     ///
     /// # Errors
     /// [`CommitError::Corrupt`], which a judged transfer cannot cause.
     pub(crate) fn post<'a>(
         &mut self,
-        transfers: &'a [Transfer],
+        transfer: Cow<'a, Transfer>,
         at: Timestamp,
         ids: &dyn Ids,
-    ) -> Result<Vec<Entry<'a>>, CommitError> {
-        let mut entries = Vec::with_capacity(transfers.len().saturating_mul(2));
-        for transfer in transfers {
-            let transfer_id = TransferId::new(ids.next_uuid());
-            let debit = transfer.amount.checked_neg().map_err(|error| out_of_range(&transfer.from, error))?;
-            for (account, amount) in [(&transfer.from, debit), (&transfer.to, transfer.amount)] {
-                let balance = self
-                    .balances
-                    .get_mut(account)
-                    .ok_or_else(|| CommitError::Corrupt(format!("{account} was not locked")))?;
-                let id = following(balance.last, ids.next_uuid());
-                balance.amount = balance.amount.checked_add(amount).map_err(|error| out_of_range(account, error))?;
-                balance.entries = balance.entries.saturating_add(1);
-                balance.last = Some(id);
-                entries.push(Entry { id, transfer_id, account, amount, balance_after: balance.amount, transfer, at });
-            }
+        plan: &mut Plan<'a>,
+    ) -> Result<(), CommitError> {
+        let from = self.balance_mut(&transfer.from)?;
+        let (moved, debited) = debit(*from, &transfer).map_err(|error| out_of_range(&transfer.from, error))?;
+        if moved.is_zero() {
+            *from = debited;
+            plan.unmoved.insert(transfer.from.clone());
+            return Ok(());
         }
-        Ok(entries)
+        let debit = moved.checked_neg().map_err(|error| out_of_range(&transfer.from, error))?;
+        let transfer_id = TransferId::new(ids.next_uuid());
+        for (side, amount, transfer) in [(Side::From, debit, transfer.clone()), (Side::To, moved, transfer)] {
+            let account = side.of(&transfer);
+            let balance = self.balance_mut(account)?;
+            let after = match side {
+                Side::From => debited,
+                Side::To => {
+                    let amount = balance.amount.checked_add(moved).map_err(|error| out_of_range(account, error))?;
+                    Balance { amount, ..*balance }
+                }
+            };
+            let id = following(after.last, ids.next_uuid());
+            *balance = Balance { entries: after.entries.saturating_add(1), last: Some(id), ..after };
+            plan.entries.push(Entry { id, transfer_id, side, amount, balance_after: after.amount, transfer, at });
+        }
+        Ok(())
+    }
+
+    fn balance_mut(&mut self, account: &LedgerAccount) -> Result<&mut Balance, CommitError> {
+        self.balances.get_mut(account).ok_or_else(|| not_locked(account))
     }
 
     /// The account's next sequence number.
@@ -99,7 +100,34 @@ impl Books {
     }
 }
 
-fn out_of_range(account: &LedgerAccount, error: impl std::fmt::Display) -> CommitError {
+/// What a transfer takes from a ledger account, and the account after it.
+///
+/// An infraction that takes from `pending` marks what it took; a release moves less by what is marked, and takes that off the mark.
+///
+/// # Errors
+/// [`MoneyError::OutOfRange`].
+pub(super) fn debit(before: Balance, transfer: &Transfer) -> Result<(Money, Balance), MoneyError> {
+    let (less, taken) = match transfer.cover {
+        Cover::LessTaken => {
+            let less = transfer.amount.min(before.taken);
+            (less, before.taken.checked_sub(less)?)
+        }
+        Cover::Required | Cover::NotRequired
+            if transfer.kind == EntryKind::Infraction && is_pending(&transfer.from) =>
+        {
+            (Money::ZERO, before.taken.checked_add(transfer.amount)?)
+        }
+        Cover::Required | Cover::NotRequired => (Money::ZERO, before.taken),
+    };
+    let moved = transfer.amount.checked_sub(less)?;
+    Ok((moved, Balance { amount: before.amount.checked_sub(moved)?, taken, ..before }))
+}
+
+fn not_locked(account: &LedgerAccount) -> CommitError {
+    CommitError::Corrupt(format!("{account} was not locked"))
+}
+
+pub(super) fn out_of_range(account: &LedgerAccount, error: impl std::fmt::Display) -> CommitError {
     CommitError::Corrupt(format!("the balance of {account} {error}"))
 }
 

@@ -1,18 +1,20 @@
 //! The judgement of a batch: pure, in memory, one change set after the other, exactly in the order that the port promises.
 //!
-//! It knows either what the store holds ([`Known::Store`]), or nothing but locked balances and counters ([`Known::Hope`]):
+//! It knows either what the store holds ([`Known::Store`]), or nothing but locked books ([`Known::Hope`]):
 //! then every claim, reservation and version is taken to be as the change set expects it. That is only sound for a batch
 //! that touches no key twice and that refuses nobody; the guarded writes find out whether the hope was right.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use cais_domain::ids::AccountId;
-use cais_domain::ledger::LedgerAccount;
 use cais_ports::{ChangeSet, Claim, ClaimChange, ClaimRef, CommitError, Committed, Ids, ReservationKey};
 
 use super::books::Books;
+use super::fan_out;
 use super::plan::Plan;
 use super::record::{RecordKey, Wish, wish};
+use super::trial::{self, Moves};
+use crate::rows::event::Numbered;
 
 /// What the store holds of the keys that a batch touches; what is missing here is not there.
 #[derive(Debug, Default)]
@@ -65,20 +67,38 @@ impl<'a> Judge<'a> {
             observed.check_reservations(change)?;
             observed.check_versions(change)?;
         }
-        self.books.judge(&change.transfers)?;
+        let moves = trial::judge(&self.books, change)?;
         // Nothing refuses it any more: from here on it changes what the next ones see.
         if let Known::Store(observed) = &mut self.known {
             observed.apply(change);
         }
         self.plan.admit(change);
-        self.plan.entries.extend(self.books.post(&change.transfers, change.at, ids)?);
+        for transfer in &change.transfers {
+            self.books.post(Cow::Borrowed(transfer), change.at, ids, &mut self.plan)?;
+        }
+        self.follow(moves, change, ids)?;
+        fan_out::learn(&mut self.books.endpoints, change);
         let mut sequences = Vec::with_capacity(change.events.len());
         for event in &change.events {
             let sequence = self.books.next_sequence(event.account)?;
-            self.plan.events.push((sequence, event));
+            let hearing = fan_out::deliveries(&self.books.endpoints, event, sequence, change.at, ids);
+            self.plan.deliveries.extend(hearing);
+            self.plan.events.push(Numbered { event, sequence, body: event.body(Some(sequence)) });
             sequences.push(sequence);
         }
         Ok(Committed { sequences })
+    }
+
+    /// What the store moves besides the transfers.
+    fn follow(&mut self, moves: Moves, change: &ChangeSet, ids: &dyn Ids) -> Result<(), CommitError> {
+        for transfer in moves.made {
+            self.books.post(Cow::Owned(transfer), change.at, ids, &mut self.plan)?;
+        }
+        for (account, after) in moves.blocks {
+            let before = self.books.blocks.insert(account, after.clone()).unwrap_or_default();
+            self.plan.admit_blocks(account, &before, &after);
+        }
+        Ok(())
     }
 }
 
@@ -229,15 +249,4 @@ impl<'a> Touched<'a> {
         }
         touched
     }
-}
-
-/// The ledger accounts that these change sets move money between, in key order.
-pub(crate) fn ledger_accounts<'a>(changes: &[&'a ChangeSet]) -> std::collections::BTreeSet<&'a LedgerAccount> {
-    let transfers = changes.iter().flat_map(|change| &change.transfers);
-    transfers.flat_map(|transfer| [&transfer.from, &transfer.to]).collect()
-}
-
-/// The accounts that have events in these change sets, in key order.
-pub(crate) fn event_accounts(changes: &[&ChangeSet]) -> std::collections::BTreeSet<AccountId> {
-    changes.iter().flat_map(|change| &change.events).map(|event| event.account).collect()
 }

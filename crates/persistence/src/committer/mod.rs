@@ -1,16 +1,20 @@
 //! The group committer: change sets that wait become one transaction, and while it commits the next ones gather.
 //!
 //! A lane is a thread with a connection of its own and a bounded queue in front of it, and serves some of the accounts. It takes
-//! whatever waits, without a timer; see `batch` for what becomes of a batch, and `judge` for who is refused.
+//! whatever waits, without a timer; see `batch` for what becomes of a batch, `lock` for what it locks, `judge` for who is refused,
+//! `trial` for the money and what infractions take of it, and `fan_out` for who hears of its events.
 
 mod batch;
 mod books;
+mod fan_out;
 mod fate;
 mod judge;
+mod lock;
 mod observe;
 mod ops;
 mod plan;
 mod record;
+mod trial;
 
 #[cfg(test)]
 mod tests;
@@ -21,6 +25,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use cais_domain::block::BlockChange;
 use cais_domain::ids::AccountId;
 use cais_domain::ledger::LedgerAccount;
 use cais_ports::{ChangeSet, CommitError, Committed, Ids, Write};
@@ -30,6 +35,7 @@ use self::batch::Runner;
 use crate::config::StoreConfig;
 use crate::engine::Engine;
 use crate::error::Fault;
+use crate::hints::Hints;
 
 /// A change set that waits for its lane.
 struct Job {
@@ -48,14 +54,20 @@ pub(crate) struct Committer {
 
 impl Committer {
     /// Connects every lane and starts its thread.
-    pub(crate) fn start(engine: &Arc<dyn Engine>, ids: &Arc<dyn Ids>, config: &StoreConfig) -> Result<Self, Fault> {
+    pub(crate) fn start(
+        engine: &Arc<dyn Engine>,
+        ids: &Arc<dyn Ids>,
+        hints: &Arc<Hints>,
+        config: &StoreConfig,
+    ) -> Result<Self, Fault> {
         let count = if config.url.is_sqlite() { 1 } else { config.lanes.max(1) };
         let (mut lanes, mut threads) = (Vec::new(), Vec::new());
         for number in 0..count {
             let session = engine.connect_writer()?;
             let (sender, receiver) = mpsc::channel(config.queue.max(1));
-            let (engine, ids, max_batch) = (Arc::clone(engine), Arc::clone(ids), config.max_batch.max(1));
-            let lane = move || work(receiver, &mut Runner::new(&*engine, &*ids, session), max_batch);
+            let (engine, ids, hints) = (Arc::clone(engine), Arc::clone(ids), Arc::clone(hints));
+            let max_batch = config.max_batch.max(1);
+            let lane = move || work(receiver, &mut Runner::new(&*engine, &*ids, &hints, session), max_batch);
             let thread = thread::Builder::new().name(format!("cais-lane-{number}")).spawn(lane);
             threads.push(thread.map_err(|error| Fault::Down(error.to_string()))?);
             lanes.push(sender);
@@ -166,11 +178,14 @@ fn account_of(change: &ChangeSet) -> Option<AccountId> {
         Write::InsertRelease(release) | Write::UpdateRelease(release) => Some(release.account),
         Write::InsertPayout(payout) | Write::UpdatePayout(payout) => Some(payout.account),
         Write::InsertRefund(refund) | Write::UpdateRefund(refund) => Some(refund.account),
-        Write::InsertNotice(_) | Write::UpdateNotice(_) => None,
+        Write::InsertEndpoint(endpoint) | Write::UpdateEndpoint(endpoint) => Some(endpoint.account),
+        Write::InsertInfraction(infraction) | Write::UpdateInfraction(infraction) => Some(infraction.account),
+        Write::InsertNotice(_) | Write::UpdateNotice(_) | Write::InsertPosition(_) | Write::UpdatePosition(_) => None,
     };
     let claim = change.claim.as_ref().map(|claim| claim.name().account);
     claim
         .or_else(|| change.writes.iter().find_map(of_write))
         .or_else(|| change.reserve.first().map(|reservation| reservation.account))
+        .or_else(|| change.blocks.first().map(BlockChange::account))
         .or_else(|| change.events.first().map(|event| event.account))
 }

@@ -1,17 +1,21 @@
 //! What the store holds of the keys that a batch touches, read and locked in key order.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use cais_domain::ids::{AccountId, EntryId};
 use cais_domain::ledger::LedgerAccount;
 use cais_domain::money::Money;
 use cais_ports::ReservationKey;
 
+use super::books::Blocks;
+use super::fan_out::Endpoints;
 use super::judge::{Observed, Touched};
 use super::record::RecordKey;
 use crate::engine::{Engine, Keys, Lookup, find};
 use crate::error::Fault;
+use crate::rows::block;
 use crate::rows::claim::{self, claim_columns};
+use crate::rows::endpoint::{self, endpoint_columns};
 use crate::rows::ledger::Balance;
 use crate::sql::Session;
 
@@ -32,14 +36,34 @@ static RELEASES: Lookup =
     Lookup::new("t.account_id, t.end_to_end_id, t.version", "releases AS t", "t", &["account_id", "end_to_end_id"]);
 static PAYOUTS: Lookup = Lookup::new("t.account_id, t.id, t.version", "payouts AS t", "t", &["account_id", "id"]);
 static REFUNDS: Lookup = Lookup::new("t.account_id, t.id, t.version", "refunds AS t", "t", &["account_id", "id"]);
+static WEBHOOKS: Lookup =
+    Lookup::new("t.account_id, t.id, t.version", "webhook_endpoints AS t", "t", &["account_id", "id"]);
+static INFRACTIONS: Lookup =
+    Lookup::new("t.account_id, t.id, t.version", "infractions AS t", "t", &["account_id", "id"]);
+static POSITIONS: Lookup =
+    Lookup::new("t.acquirer, t.acquirer, t.version", "infraction_positions AS t", "t", &["acquirer"]);
 static BALANCES: Lookup = Lookup::new(
-    "t.holder, t.bucket, t.amount, t.entries, t.last_entry_id",
+    "t.holder, t.bucket, t.amount, t.entries, t.last_entry_id, t.taken",
     "balances AS t",
     "t",
     &["holder", "bucket"],
 );
 static COUNTERS: Lookup =
     Lookup::new("t.account_id, t.account_id, t.last_sequence", "event_counters AS t", "t", &["account_id"]);
+static BLOCKS: Lookup = Lookup::new(block::COLUMNS, "blocks AS b", "b", &["account_id"]);
+static SHORT_BLOCKS: Lookup = Lookup::new(
+    "b.account_id, b.infraction_id, b.held",
+    "(SELECT account_id, infraction_id, held FROM blocks WHERE held < max_amount) AS b",
+    "b",
+    &["account_id"],
+);
+/// The first condition is that of their index.
+static ENDPOINTS: Lookup = Lookup::new(
+    endpoint_columns!(),
+    "(SELECT * FROM webhook_endpoints WHERE state <> 'deleted' AND state = 'active') AS w",
+    "w",
+    &["account_id"],
+);
 
 /// Locks the balances of these ledger accounts; those that have none yet are missing.
 pub(super) fn balances<'a>(
@@ -53,7 +77,7 @@ pub(super) fn balances<'a>(
     keys.sort_unstable();
     let rows = find(engine, session, &BALANCES, &keys, true, |session, query| session.balances(query))?;
     rows.into_iter()
-        .map(|(holder, bucket, amount, entries, last)| {
+        .map(|(holder, bucket, amount, entries, last, taken)| {
             let last = last
                 .map(|last| EntryId::parse(&last))
                 .transpose()
@@ -62,7 +86,8 @@ pub(super) fn balances<'a>(
             let account = named
                 .get(&key)
                 .ok_or_else(|| Fault::Corrupt(format!("balances: nobody asked for {}/{}", key.0, key.1)))?;
-            Ok((*account, Balance { amount: Money::from_centavos(amount), entries, last }))
+            let (amount, taken) = (Money::from_centavos(amount), Money::from_centavos(taken));
+            Ok((*account, Balance { amount, entries, last, taken }))
         })
         .collect()
 }
@@ -73,8 +98,7 @@ pub(super) fn counters(
     session: &mut dyn Session,
     accounts: impl IntoIterator<Item = AccountId>,
 ) -> Result<HashMap<AccountId, i64>, Fault> {
-    let keys: Keys = accounts.into_iter().map(|account| vec![account.to_string()]).collect();
-    let rows = find(engine, session, &COUNTERS, &keys, true, |session, query| session.marks(query))?;
+    let rows = find(engine, session, &COUNTERS, &named(accounts), true, |session, query| session.marks(query))?;
     rows.into_iter()
         .map(|(account, _, last)| {
             let account =
@@ -82,6 +106,59 @@ pub(super) fn counters(
             Ok((account, last))
         })
         .collect()
+}
+
+/// Which of these accounts lack something that is to be held for an infraction.
+pub(super) fn short_blocks(
+    engine: &dyn Engine,
+    session: &mut dyn Session,
+    accounts: impl IntoIterator<Item = AccountId>,
+) -> Result<BTreeSet<AccountId>, Fault> {
+    let keys = named(accounts);
+    let rows = find(engine, session, &SHORT_BLOCKS, &keys, false, |session, query| session.marks(query))?;
+    let parse =
+        |account: String| AccountId::parse(&account).map_err(|error| Fault::Corrupt(format!("blocks: {error}")));
+    rows.into_iter().map(|(account, ..)| parse(account)).collect()
+}
+
+/// All blocks of these accounts.
+pub(super) fn blocks(
+    engine: &dyn Engine,
+    session: &mut dyn Session,
+    accounts: impl IntoIterator<Item = AccountId>,
+) -> Result<BTreeMap<AccountId, Blocks>, Fault> {
+    let mut blocks: BTreeMap<AccountId, Blocks> = BTreeMap::new();
+    for row in find(engine, session, &BLOCKS, &named(accounts), false, |session, query| session.blocks(query))? {
+        let block = block::read(row)?;
+        blocks.entry(block.account).or_default().insert(block.infraction, block);
+    }
+    Ok(blocks)
+}
+
+/// The endpoints of these accounts that are called; an account without any is there as well.
+pub(super) fn endpoints(
+    engine: &dyn Engine,
+    session: &mut dyn Session,
+    accounts: impl IntoIterator<Item = AccountId>,
+) -> Result<Endpoints, Fault> {
+    let mut endpoints: Endpoints = accounts.into_iter().map(|account| (account, BTreeMap::new())).collect();
+    let keys = named(endpoints.keys().copied());
+    for row in find(engine, session, &ENDPOINTS, &keys, false, |session, query| session.endpoints(query))? {
+        let name = format!("{}/{}", row.0.0, row.0.1);
+        match endpoint::read(row) {
+            Ok(endpoint) => {
+                endpoints.entry(endpoint.account).or_default().insert(endpoint.id, endpoint);
+            }
+            // A payment does not wait until somebody mends it; its event is kept and can be sent again.
+            Err(fault) => tracing::error!(row = name, %fault, "an endpoint that cannot be read hears of nothing"),
+        }
+    }
+    Ok(endpoints)
+}
+
+/// Keys of rows that are found by their account.
+fn named(accounts: impl IntoIterator<Item = AccountId>) -> Keys {
+    accounts.into_iter().map(|account| vec![account.to_string()]).collect()
 }
 
 /// Reads and locks everything that a batch touches.
@@ -138,19 +215,35 @@ fn versions<'a>(
     touched: &Touched<'a>,
     observed: &mut Observed<'a>,
 ) -> Result<(), Fault> {
-    let lookups: [&Lookup; 7] = [&ACCOUNTS, &KEYS, &CHARGES, &NOTICES, &RELEASES, &PAYOUTS, &REFUNDS];
-    let mut named: [(&Lookup, Named<'a>); 7] = lookups.map(|lookup| (lookup, Named::new()));
-    let [(_, accounts), (_, keys), (_, charges), (_, notices), (_, releases), (_, payouts), (_, refunds)] = &mut named;
+    let lookups: [&Lookup; 10] =
+        [&ACCOUNTS, &KEYS, &CHARGES, &NOTICES, &RELEASES, &PAYOUTS, &REFUNDS, &WEBHOOKS, &INFRACTIONS, &POSITIONS];
+    let mut named: [(&Lookup, Named<'a>); 10] = lookups.map(|lookup| (lookup, Named::new()));
+    let [
+        (_, accounts),
+        (_, keys),
+        (_, charges),
+        (_, notices),
+        (_, releases),
+        (_, payouts),
+        (_, refunds),
+        (_, webhooks),
+        (_, infractions),
+        (_, positions),
+    ] = &mut named;
     for record in &touched.records {
-        match record {
-            RecordKey::Account(account) => accounts.insert((account.to_string(), account.to_string()), *record),
-            RecordKey::Key(prefix) => keys.insert((prefix.to_string(), prefix.to_string()), *record),
-            RecordKey::Charge(account, charge) => charges.insert((account.to_string(), charge.to_string()), *record),
-            RecordKey::Notice(notice) => notices.insert((notice.to_string(), notice.to_string()), *record),
-            RecordKey::Release(account, pix) => releases.insert((account.to_string(), pix.to_string()), *record),
-            RecordKey::Payout(account, payout) => payouts.insert((account.to_string(), payout.to_string()), *record),
-            RecordKey::Refund(account, refund) => refunds.insert((account.to_string(), refund.to_string()), *record),
+        let (of, first, second) = match record {
+            RecordKey::Account(account) => (&mut *accounts, account.to_string(), account.to_string()),
+            RecordKey::Key(prefix) => (&mut *keys, prefix.to_string(), prefix.to_string()),
+            RecordKey::Charge(account, charge) => (&mut *charges, account.to_string(), charge.to_string()),
+            RecordKey::Notice(notice) => (&mut *notices, notice.to_string(), notice.to_string()),
+            RecordKey::Release(account, pix) => (&mut *releases, account.to_string(), pix.to_string()),
+            RecordKey::Payout(account, payout) => (&mut *payouts, account.to_string(), payout.to_string()),
+            RecordKey::Refund(account, refund) => (&mut *refunds, account.to_string(), refund.to_string()),
+            RecordKey::Endpoint(account, endpoint) => (&mut *webhooks, account.to_string(), endpoint.to_string()),
+            RecordKey::Infraction(account, one) => (&mut *infractions, account.to_string(), one.to_string()),
+            RecordKey::Position(acquirer) => (&mut *positions, acquirer.to_string(), acquirer.to_string()),
         };
+        of.insert((first, second), *record);
     }
     for (lookup, named) in named {
         let single = lookup.keys.len() == 1;
@@ -171,4 +264,19 @@ fn sorted(keys: impl Iterator<Item = Vec<String>>) -> Keys {
     let mut keys: Keys = keys.collect();
     keys.sort_unstable();
     keys
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ENDPOINTS, SHORT_BLOCKS};
+    use crate::reader::plans::Planner;
+
+    #[test]
+    fn what_every_payment_asks_for_is_found_by_its_account() {
+        let mut planner = Planner::new();
+        for lookup in [&SHORT_BLOCKS, &ENDPOINTS] {
+            let steps = planner.plan(lookup.single());
+            assert!(matches!(steps.as_slice(), [step] if step.contains("(account_id=?)")), "{steps:?}");
+        }
+    }
 }

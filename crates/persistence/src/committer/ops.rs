@@ -2,13 +2,18 @@
 
 use std::collections::BTreeMap;
 
+use cais_domain::ledger::LedgerAccount;
 use jiff::Timestamp;
 
 use super::books::Books;
 use super::fate;
 use super::plan::Plan;
 use super::record::Record;
-use crate::rows::{account, charge, claim, event, key, ledger, notice, payment, payout, refund, release, reservation};
+use crate::rows::ledger::{Balance, Entry};
+use crate::rows::{
+    account, block, charge, claim, delivery, endpoint, event, infraction, key, ledger, notice, payment, payout,
+    position, refund, release, reservation,
+};
 use crate::sql::Value;
 use crate::sql::spec::Spec;
 
@@ -39,33 +44,26 @@ impl<'a> Op<'a> {
 
 /// The statements of a plan without those that have no rows. Balances come last: their rows are the ones others wait for.
 /// `hoped` says that nothing was read of what they touch; see [`Op::hoped`].
-pub(crate) fn ops<'a>(plan: &Plan<'a>, books: &Books, batch: &'a str, at: Timestamp, hoped: bool) -> Vec<Op<'a>> {
+pub(crate) fn ops<'a>(plan: &'a Plan<'a>, books: &Books, batch: &'a str, at: Timestamp, hoped: bool) -> Vec<Op<'a>> {
     let mut ops = Vec::new();
     reservations(plan, &mut ops);
     claims(plan, &mut ops);
     records(plan, &mut ops);
     ops.push(Op::guarded(&payment::INSERT, plan.payments.iter().map(|paid| payment::inserted(paid)).collect()));
-    ops.push(Op::guarded(
-        &event::INSERT,
-        plan.events.iter().map(|(sequence, new)| event::inserted(new, *sequence)).collect(),
-    ));
+    ops.push(Op::guarded(&event::INSERT, plan.events.iter().map(event::inserted).collect()));
+    ops.push(Op::guarded(&delivery::INSERT, plan.deliveries.iter().map(delivery::inserted).collect()));
+    ops.push(Op::guarded(&delivery::ENQUEUE, plan.deliveries.iter().map(delivery::enqueued).collect()));
     let mut counters = BTreeMap::new();
-    for (_, new) in &plan.events {
-        counters.extend(books.sequences.get(&new.account).map(|last| (new.account, *last)));
+    for numbered in &plan.events {
+        let account = numbered.event.account;
+        counters.extend(books.sequences.get(&account).map(|last| (account, *last)));
     }
     ops.push(Op::guarded(
         &event::UPDATE_COUNTER,
         counters.into_iter().map(|(account, last)| event::counted(account, last)).collect(),
     ));
-    ops.push(Op::guarded(&ledger::INSERT_ENTRY, plan.entries.iter().map(ledger::inserted).collect()));
-    let mut moved = BTreeMap::new();
-    for entry in &plan.entries {
-        moved.extend(books.balances.get(entry.account).map(|balance| (entry.account, balance)));
-    }
-    ops.push(Op::guarded(
-        &ledger::UPDATE,
-        moved.into_iter().map(|(account, balance)| ledger::moved(account, balance)).collect(),
-    ));
+    blocks(plan, &mut ops);
+    balances(plan, books, &mut ops);
     ops.push(fate::committed(batch, at));
     ops.retain(|op| !op.rows.is_empty());
     for op in &mut ops {
@@ -74,7 +72,36 @@ pub(crate) fn ops<'a>(plan: &Plan<'a>, books: &Books, batch: &'a str, at: Timest
     ops
 }
 
-fn reservations<'a>(plan: &Plan<'a>, ops: &mut Vec<Op<'a>>) {
+fn blocks<'a>(plan: &'a Plan<'a>, ops: &mut Vec<Op<'a>>) {
+    let (mut new, mut changed, mut ended) = (Vec::new(), Vec::new(), Vec::new());
+    for ((account, infraction), write) in &plan.blocks {
+        match (write.stored, &write.now) {
+            (false, Some(now)) => new.push(block::inserted(now)),
+            (true, Some(now)) => changed.push(block::updated(now)),
+            (true, None) => ended.push(block::deleted(*account, *infraction)),
+            (false, None) => {}
+        }
+    }
+    ops.push(Op::guarded(&block::DELETE, ended));
+    ops.push(Op::guarded(&block::INSERT, new));
+    ops.push(Op::guarded(&block::UPDATE, changed));
+}
+
+fn balances<'a>(plan: &'a Plan<'a>, books: &Books, ops: &mut Vec<Op<'a>>) {
+    ops.push(Op::guarded(&ledger::INSERT_ENTRY, plan.entries.iter().map(ledger::inserted).collect()));
+    let mut moved = BTreeMap::new();
+    for account in plan.entries.iter().map(Entry::account).chain(&plan.unmoved) {
+        moved.extend(books.balances.get(account).map(|balance| (account, balance)));
+    }
+    let (pending, others): (Vec<_>, Vec<_>) = moved.into_iter().partition(|(account, _)| ledger::is_pending(account));
+    let rows = |moved: Vec<(&LedgerAccount, &Balance)>| {
+        moved.into_iter().map(|(account, balance)| ledger::moved(account, balance)).collect()
+    };
+    ops.push(Op::guarded(&ledger::UPDATE, rows(others)));
+    ops.push(Op::guarded(&ledger::UPDATE_PENDING, rows(pending)));
+}
+
+fn reservations<'a>(plan: &'a Plan<'a>, ops: &mut Vec<Op<'a>>) {
     let given = |within: bool| {
         let keys = plan.unreserve.iter().filter(move |key| key.within().is_some() == within);
         keys.map(|key| reservation::given(key)).collect()
@@ -89,7 +116,7 @@ fn reservations<'a>(plan: &Plan<'a>, ops: &mut Vec<Op<'a>>) {
     ops.push(Op::guarded(&reservation::TAKE_EVERYWHERE, taken(false)));
 }
 
-fn claims<'a>(plan: &Plan<'a>, ops: &mut Vec<Op<'a>>) {
+fn claims<'a>(plan: &'a Plan<'a>, ops: &mut Vec<Op<'a>>) {
     let (mut open, mut new, mut answered, mut changed) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for (name, write) in &plan.claims {
         let standing = &write.standing;
@@ -108,8 +135,8 @@ fn claims<'a>(plan: &Plan<'a>, ops: &mut Vec<Op<'a>>) {
     ops.push(Op::guarded(&claim::UPDATE, changed));
 }
 
-fn records<'a>(plan: &Plan<'a>, ops: &mut Vec<Op<'a>>) {
-    let mut rows: [(&'static Spec, Vec<Vec<Value<'a>>>); 16] = [
+fn records<'a>(plan: &'a Plan<'a>, ops: &mut Vec<Op<'a>>) {
+    let mut rows: [(&'static Spec, Vec<Vec<Value<'a>>>); 22] = [
         (&account::INSERT, Vec::new()),
         (&account::UPDATE, Vec::new()),
         (&key::INSERT, Vec::new()),
@@ -126,6 +153,12 @@ fn records<'a>(plan: &Plan<'a>, ops: &mut Vec<Op<'a>>) {
         (&payout::UPDATE, Vec::new()),
         (&refund::INSERT, Vec::new()),
         (&refund::UPDATE, Vec::new()),
+        (&endpoint::INSERT, Vec::new()),
+        (&endpoint::UPDATE, Vec::new()),
+        (&infraction::INSERT, Vec::new()),
+        (&infraction::UPDATE, Vec::new()),
+        (&position::INSERT, Vec::new()),
+        (&position::UPDATE, Vec::new()),
     ];
     let [
         (_, new_accounts),
@@ -144,6 +177,12 @@ fn records<'a>(plan: &Plan<'a>, ops: &mut Vec<Op<'a>>) {
         (_, payouts),
         (_, new_refunds),
         (_, refunds),
+        (_, new_endpoints),
+        (_, endpoints),
+        (_, new_infractions),
+        (_, infractions),
+        (_, new_positions),
+        (_, positions),
     ] = &mut rows;
     for write in plan.records.values() {
         let version = write.version;
@@ -168,6 +207,12 @@ fn records<'a>(plan: &Plan<'a>, ops: &mut Vec<Op<'a>>) {
             (Record::Payout(record), Some(read)) => payouts.push(payout::updated(record, version, read)),
             (Record::Refund(record), None) => new_refunds.push(refund::inserted(record, version)),
             (Record::Refund(record), Some(read)) => refunds.push(refund::updated(record, version, read)),
+            (Record::Endpoint(record), None) => new_endpoints.push(endpoint::inserted(record, version)),
+            (Record::Endpoint(record), Some(read)) => endpoints.push(endpoint::updated(record, version, read)),
+            (Record::Infraction(record), None) => new_infractions.push(infraction::inserted(record, version)),
+            (Record::Infraction(record), Some(read)) => infractions.push(infraction::updated(record, version, read)),
+            (Record::Position(record), None) => new_positions.push(position::inserted(record, version)),
+            (Record::Position(record), Some(read)) => positions.push(position::updated(record, version, read)),
         }
     }
     ops.extend(rows.into_iter().map(|(spec, rows)| Op::guarded(spec, rows)));

@@ -2,12 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use cais_domain::block::Block;
+use cais_domain::ids::{AccountId, InfractionId};
+use cais_domain::ledger::LedgerAccount;
 use cais_domain::payment::CreditedPayment;
-use cais_ports::{ChangeSet, ClaimChange, ClaimRef, NewClaim, NewEvent, Reservation, ReservationKey};
+use cais_ports::{ChangeSet, ClaimChange, ClaimRef, NewClaim, NewDelivery, Reservation, ReservationKey};
 use jiff::Timestamp;
 
+use super::books::Blocks;
 use super::record::{Record, RecordKey, Wish, wish};
 use crate::rows::claim::Standing;
+use crate::rows::event::Numbered;
 use crate::rows::ledger::Entry;
 
 /// A claim as it stands after the batch.
@@ -32,6 +37,15 @@ pub(crate) struct RecordWrite<'a> {
     pub(crate) record: Record<'a>,
 }
 
+/// A block as it is after the batch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct BlockWrite {
+    /// Whether there is a row for it.
+    pub(crate) stored: bool,
+    /// It; `None` when it ended.
+    pub(crate) now: Option<Block>,
+}
+
 /// Everything that a batch writes, in key order.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Plan<'a> {
@@ -40,8 +54,12 @@ pub(crate) struct Plan<'a> {
     pub(crate) reserve: BTreeMap<&'a ReservationKey, &'a Reservation>,
     pub(crate) records: BTreeMap<RecordKey<'a>, RecordWrite<'a>>,
     pub(crate) payments: Vec<&'a CreditedPayment>,
+    pub(crate) blocks: BTreeMap<(AccountId, InfractionId), BlockWrite>,
     pub(crate) entries: Vec<Entry<'a>>,
-    pub(crate) events: Vec<(i64, &'a NewEvent)>,
+    /// Balances that change without an entry: all of what was to be released was taken before.
+    pub(crate) unmoved: BTreeSet<LedgerAccount>,
+    pub(crate) events: Vec<Numbered<'a>>,
+    pub(crate) deliveries: Vec<NewDelivery>,
 }
 
 impl<'a> Plan<'a> {
@@ -50,7 +68,7 @@ impl<'a> Plan<'a> {
         *self == Self::default()
     }
 
-    /// Adds everything of a change set that was accepted but its entries and events.
+    /// Adds everything of a change set that was accepted but its entries, blocks and events.
     pub(crate) fn admit(&mut self, change: &'a ChangeSet) {
         if let Some(claim) = &change.claim {
             self.admit_claim(claim, change.at);
@@ -71,6 +89,17 @@ impl<'a> Plan<'a> {
                 }
                 Wish::Changed(record) => self.admit_change(record),
                 Wish::Paid(payment) => self.payments.push(payment),
+            }
+        }
+    }
+
+    /// Adds what becomes of an account's blocks.
+    pub(crate) fn admit_blocks(&mut self, account: AccountId, before: &Blocks, after: &Blocks) {
+        for infraction in before.keys().chain(after.keys()) {
+            let (was, is) = (before.get(infraction), after.get(infraction));
+            if was != is {
+                let new = BlockWrite { stored: was.is_some(), now: None };
+                self.blocks.entry((account, *infraction)).or_insert(new).now = is.cloned();
             }
         }
     }

@@ -1,15 +1,18 @@
 //! The records that carry a version, seen alike.
 
 use cais_domain::account::Account;
+use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::api_key::KeyPrefix;
 use cais_domain::charge::Charge;
 use cais_domain::end_to_end_id::EndToEndId;
-use cais_domain::ids::{AccountId, ChargeId, NoticeId, PayoutId, RefundId};
+use cais_domain::ids::{AccountId, ChargeId, EndpointId, InfractionId, NoticeId, PayoutId, RefundId};
+use cais_domain::infraction::Infraction;
 use cais_domain::payment::CreditedPayment;
 use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
 use cais_domain::release::Release;
-use cais_ports::{ApiKeyRecord, Notice, Write};
+use cais_domain::webhook::Endpoint;
+use cais_ports::{ApiKeyRecord, Notice, PollPosition, Write};
 
 /// Names a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -28,6 +31,12 @@ pub(crate) enum RecordKey<'a> {
     Payout(AccountId, PayoutId),
     /// A refund.
     Refund(AccountId, RefundId),
+    /// A webhook endpoint.
+    Endpoint(AccountId, EndpointId),
+    /// An infraction.
+    Infraction(AccountId, InfractionId),
+    /// A position in an acquirer's list of infractions.
+    Position(&'a AcquirerName),
 }
 
 /// A record's content.
@@ -47,6 +56,12 @@ pub(crate) enum Record<'a> {
     Payout(&'a Payout),
     /// A refund.
     Refund(&'a Refund),
+    /// A webhook endpoint.
+    Endpoint(&'a Endpoint),
+    /// An infraction.
+    Infraction(&'a Infraction),
+    /// A position in an acquirer's list of infractions.
+    Position(&'a PollPosition),
 }
 
 /// What a [`Write`] asks for.
@@ -71,6 +86,9 @@ impl<'a> Record<'a> {
             Self::Release(release) => RecordKey::Release(release.account, &release.end_to_end_id),
             Self::Payout(payout) => RecordKey::Payout(payout.account, payout.id),
             Self::Refund(refund) => RecordKey::Refund(refund.account, refund.id),
+            Self::Endpoint(endpoint) => RecordKey::Endpoint(endpoint.account, endpoint.id),
+            Self::Infraction(infraction) => RecordKey::Infraction(infraction.account, infraction.id),
+            Self::Position(position) => RecordKey::Position(&position.acquirer),
         }
     }
 
@@ -84,6 +102,9 @@ impl<'a> Record<'a> {
             Self::Release(release) => release.version,
             Self::Payout(payout) => payout.version,
             Self::Refund(refund) => refund.version,
+            Self::Endpoint(endpoint) => endpoint.version,
+            Self::Infraction(infraction) => infraction.version,
+            Self::Position(position) => position.version,
         }
     }
 }
@@ -106,5 +127,11 @@ pub(crate) fn wish(write: &Write) -> Wish<'_> {
         Write::UpdatePayout(payout) => Wish::Changed(Record::Payout(payout)),
         Write::InsertRefund(refund) => Wish::New(Record::Refund(refund)),
         Write::UpdateRefund(refund) => Wish::Changed(Record::Refund(refund)),
+        Write::InsertEndpoint(endpoint) => Wish::New(Record::Endpoint(endpoint)),
+        Write::UpdateEndpoint(endpoint) => Wish::Changed(Record::Endpoint(endpoint)),
+        Write::InsertInfraction(infraction) => Wish::New(Record::Infraction(infraction)),
+        Write::UpdateInfraction(infraction) => Wish::Changed(Record::Infraction(infraction)),
+        Write::InsertPosition(position) => Wish::New(Record::Position(position)),
+        Write::UpdatePosition(position) => Wish::Changed(Record::Position(position)),
     }
 }

@@ -1,13 +1,16 @@
 //! Audits and housekeeping, away from the path of payments.
 
+mod infractions;
 mod money_out;
 mod prune;
+mod prune_events;
 mod verify;
+
+pub(crate) use prune::Pruning;
 
 use async_trait::async_trait;
 use cais_domain::ids::AccountId;
-use cais_ports::{LedgerReport, Maintenance, Pruned, QueryError};
-use jiff::Timestamp;
+use cais_ports::{LedgerReport, Maintenance, PruneBefore, Pruned, QueryError};
 
 use crate::Persistence;
 use crate::sql::Query;
@@ -22,9 +25,9 @@ impl Maintenance for Persistence {
         Ok(report?)
     }
 
-    async fn prune(&self, claims_before: Timestamp, marks_before: Timestamp) -> Result<Pruned, QueryError> {
-        let engine = self.engine();
-        let work = tokio::task::spawn_blocking(move || prune::prune(&*engine, claims_before, marks_before));
+    async fn prune(&self, before: PruneBefore) -> Result<Pruned, QueryError> {
+        let pruning = self.pruning().clone();
+        let work = tokio::task::spawn_blocking(move || pruning.prune(before));
         let pruned = work.await.map_err(|error| QueryError::Unavailable(error.to_string()))?;
         Ok(pruned?)
     }

@@ -1,8 +1,8 @@
-//! The rules of the audit for payouts, refunds, releases and splits: what the ledger moved for each is what its record says.
+//! The rules of the audit for payouts, refunds and splits: what the ledger moved for each is what its record says.
 //!
 //! They follow the money: each begins with the entries that name a record, and says what they must add up to in its status.
 
-/// What moved for each payout and each refund, and whose it is, by which its record is found: what is on its way, what was sent, what the house kept, what came back.
+/// What moved for each payout, refund and infraction, and whose it is, by which its record is found: what is on its way, what was sent, what the house kept, what came back.
 macro_rules! moved {
     () => {
         "WITH m AS (SELECT resource_id, max(CASE WHEN substr(holder, 1, 4) = 'acc_' THEN holder END) AS account, \
@@ -10,7 +10,7 @@ macro_rules! moved {
          CAST(sum(CASE WHEN substr(holder, 1, 11) = 'settlement:' AND amount > 0 THEN amount ELSE 0 END) AS BIGINT) AS sent, \
          CAST(sum(CASE WHEN holder = 'fees' THEN amount ELSE 0 END) AS BIGINT) AS kept, \
          CAST(sum(CASE WHEN substr(holder, 1, 11) = 'settlement:' AND amount < 0 THEN -amount ELSE 0 END) AS BIGINT) AS back \
-         FROM entries WHERE substr(resource_id, 1, 4) IN ('pyt_', 'rfd_') GROUP BY resource_id) \
+         FROM entries WHERE substr(resource_id, 1, 4) IN ('pyt_', 'rfd_', 'inf_') GROUP BY resource_id) \
          SELECT what, expected, stored FROM ("
     };
 }
@@ -34,20 +34,23 @@ macro_rules! amount {
     };
 }
 
-/// One amount of every charge of which something went back, and the sum of its refunds in these statuses.
+/// What of every charge went back, or is on its way: the sum of its refunds in these statuses, and of this column of its infractions.
 macro_rules! of_charge {
-    ($label:literal $stored:literal is $statuses:literal) => {
+    ($label:literal $stored:literal is $statuses:literal and $lost:literal) => {
         concat!(
             "SELECT '",
             $label,
-            " ' || c.id AS what, \
-             CAST(sum(CASE WHEN r.status IN ",
-            $statuses,
-            " THEN r.amount ELSE 0 END) AS BIGINT) AS expected, c.",
+            " ' || c.id AS what, CAST(sum(p.part) AS BIGINT) AS expected, c.",
             $stored,
-            " AS stored FROM (SELECT DISTINCT t.account_id, t.charge_id FROM m JOIN refunds AS t ON t.account_id = m.account AND t.id = m.resource_id) AS k \
-             JOIN refunds AS r ON r.account_id = k.account_id AND r.charge_id = k.charge_id \
-             JOIN charges AS c ON c.account_id = r.account_id AND c.id = r.charge_id GROUP BY c.id, c.",
+            " AS stored FROM (\
+             SELECT t.account_id, t.charge_id FROM m JOIN refunds AS t ON t.account_id = m.account AND t.id = m.resource_id UNION \
+             SELECT t.account_id, t.charge_id FROM m JOIN infractions AS t ON t.account_id = m.account AND t.id = m.resource_id) AS k \
+             JOIN (SELECT account_id, charge_id, CASE WHEN status IN ",
+            $statuses,
+            " THEN amount ELSE 0 END AS part FROM refunds UNION ALL SELECT account_id, charge_id, ",
+            $lost,
+            " FROM infractions) AS p ON p.account_id = k.account_id AND p.charge_id = k.charge_id \
+             JOIN charges AS c ON c.account_id = k.account_id AND c.id = k.charge_id GROUP BY c.id, c.",
             $stored
         )
     };
@@ -73,7 +76,7 @@ macro_rules! parts {
 }
 
 /// Each takes the greatest number of rows as its only value.
-pub(super) const RULES: [&str; 5] = [
+pub(super) const RULES: [&str; 4] = [
     // A payout in flight holds its amount and fee. Once completed it has brought both where they belong, whatever came back later.
     concat!(
         moved!(),
@@ -97,17 +100,11 @@ pub(super) const RULES: [&str; 5] = [
     // A charge knows how much of it is on its way back, and how much went back.
     concat!(
         moved!(),
-        of_charge!("refunds on their way of" "refunding" is "('pending', 'processing')"),
+        of_charge!("refunds on their way of" "refunding" is "('pending', 'processing')" and "0"),
         " UNION ALL ",
-        of_charge!("refunds made of" "refunded" is "('completed')"),
+        of_charge!("refunds made of" "refunded" is "('completed')" and "coalesce(refunded, 0)"),
         differing!()
     ),
-    // What a Pix brought waits in `pending` until its release, and no longer.
-    "SELECT 'waiting of ' || e.end_to_end_id, coalesce(CASE WHEN r.released_at IS NULL THEN r.amount END, 0), e.total FROM (\
-     SELECT holder, end_to_end_id, CAST(sum(amount) AS BIGINT) AS total FROM entries \
-     WHERE bucket = 'pending' AND end_to_end_id IS NOT NULL GROUP BY holder, end_to_end_id) AS e \
-     LEFT JOIN releases AS r ON r.account_id = e.holder AND r.end_to_end_id = e.end_to_end_id \
-     WHERE e.total <> coalesce(CASE WHEN r.released_at IS NULL THEN r.amount END, 0) LIMIT ?",
     // Everybody who shares in a paid charge got exactly the part that it fixed, and nobody else got one.
     concat!(
         parts!(),

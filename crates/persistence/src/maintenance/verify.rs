@@ -2,7 +2,7 @@
 
 use cais_ports::{LedgerDifference, LedgerReport};
 
-use super::money_out;
+use super::{infractions, money_out};
 use crate::engine::Engine;
 use crate::error::Fault;
 use crate::sql::{Query, Session};
@@ -53,11 +53,12 @@ const RULES: [&str; 11] = [
      LEFT JOIN payments AS p ON p.end_to_end_id = e.end_to_end_id \
      WHERE substr(e.holder, 1, 11) = 'settlement:' AND e.amount < 0 AND e.kind <> 'payout_reversed' AND e.end_to_end_id IS NOT NULL AND p.end_to_end_id IS NULL \
      GROUP BY e.end_to_end_id LIMIT ?",
-    // Sequences of events begin with 1 and have no gap; the counter knows the last.
-    "SELECT 'events of ' || coalesce(c.account_id, e.account_id), CAST(coalesce(e.number, 0) AS BIGINT), CAST(coalesce(c.last_sequence, 0) AS BIGINT) \
-     FROM event_counters AS c FULL JOIN (SELECT account_id, count(*) AS number, max(sequence) AS last FROM events GROUP BY account_id) AS e \
+    // Sequences of events have no gap, and the counter knows the last; the oldest may be gone.
+    "SELECT 'events of ' || coalesce(c.account_id, e.account_id), CAST(coalesce(c.last_sequence - e.first + 1, 0) AS BIGINT), \
+     CAST(coalesce(e.number, 0) AS BIGINT) FROM event_counters AS c FULL JOIN (\
+     SELECT account_id, count(*) AS number, min(sequence) AS first, max(sequence) AS last FROM events GROUP BY account_id) AS e \
      ON e.account_id = c.account_id \
-     WHERE coalesce(c.last_sequence, 0) <> coalesce(e.number, 0) OR coalesce(e.last, 0) <> coalesce(e.number, 0) LIMIT ?",
+     WHERE e.number IS NOT NULL AND (coalesce(c.last_sequence, 0) <> e.last OR e.last - e.first + 1 <> e.number) LIMIT ?",
 ];
 
 /// Checks every rule at one instant.
@@ -72,7 +73,7 @@ pub(super) fn verify(engine: &dyn Engine) -> Result<LedgerReport, Fault> {
 fn check(session: &mut dyn Session) -> Result<LedgerReport, Fault> {
     let (accounts, entries) = session.pairs(&Query::new(COUNTS))?.pop().unwrap_or_default();
     let mut differences = Vec::new();
-    for rule in RULES.into_iter().chain(money_out::RULES) {
+    for rule in RULES.into_iter().chain(money_out::RULES).chain(infractions::RULES) {
         let room = MAX_DIFFERENCES.saturating_sub(differences.len());
         let Ok(limit) = i64::try_from(room) else { break };
         let found = session.differences(&Query::new(rule).bind(limit))?;

@@ -9,6 +9,7 @@ use std::time::Duration;
 use diesel::PgConnection;
 use diesel::r2d2::{ConnectionManager, ManageConnection};
 
+use super::heads::Heads;
 use crate::error::Fault;
 use crate::sql::{Query, Session};
 use crate::url::DatabaseUrl;
@@ -43,6 +44,8 @@ pub(crate) struct Postgres {
     language_known: AtomicBool,
     /// The texts of batches that stay prepared.
     shapes: Mutex<HashSet<String>>,
+    /// Where claims go on.
+    pub(super) heads: Mutex<Heads>,
 }
 
 impl Postgres {
@@ -68,7 +71,13 @@ impl Postgres {
         settings.push_str(
             "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'",
         );
-        Self { url, settings, language_known: AtomicBool::new(false), shapes: Mutex::default() }
+        Self {
+            url,
+            settings,
+            language_known: AtomicBool::new(false),
+            shapes: Mutex::default(),
+            heads: Mutex::default(),
+        }
     }
 
     /// A connection with these settings on top.

@@ -1,6 +1,8 @@
 //! PostgreSQL: a whole batch travels with one statement, because each trip to the server costs more than the work.
 
 mod connect;
+mod heads;
+mod queue;
 
 use std::fmt::Write as _;
 

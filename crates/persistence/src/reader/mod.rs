@@ -1,10 +1,13 @@
 //! The read side: by id through one thread that answers all that wait with one statement, everything else through a pool.
 
 mod coalesce;
+mod deliveries;
+mod events;
+mod infractions;
 mod money_out;
 mod page;
 #[cfg(test)]
-mod plans;
+pub(crate) mod plans;
 mod pool;
 mod queries;
 mod reconciliation;

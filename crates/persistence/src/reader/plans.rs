@@ -11,13 +11,13 @@ use crate::sqlite::Sqlite;
 use crate::{DatabaseUrl, migrations};
 
 /// An empty store that is only asked for plans.
-pub(super) struct Planner {
+pub(crate) struct Planner {
     session: Box<dyn Session>,
     _folder: TempDir,
 }
 
 impl Planner {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("cais.db");
         migrations::migrate(&DatabaseUrl::parse(&format!("sqlite:{}", path.display())).unwrap(), "test").unwrap();
@@ -26,7 +26,7 @@ impl Planner {
     }
 
     /// The steps of the statement.
-    pub(super) fn plan(&mut self, text: &str) -> Vec<String> {
+    pub(crate) fn plan(&mut self, text: &str) -> Vec<String> {
         let query = Query::once(format!("EXPLAIN QUERY PLAN {}", text.replace('?', "1")));
         self.session.quads(&query).unwrap().into_iter().map(|(.., step)| step).collect()
     }

@@ -189,9 +189,10 @@ impl BalanceQueries for Persistence {
     async fn balances(&self, account: AccountId) -> Result<Balances, QueryError> {
         self.pool()
             .read(move |session| {
-                let query =
-                    Query::new("SELECT holder, bucket, amount, entries, last_entry_id FROM balances WHERE holder = ?")
-                        .bind(account);
+                let query = Query::new(
+                    "SELECT holder, bucket, amount, entries, last_entry_id, taken FROM balances WHERE holder = ?",
+                )
+                .bind(account);
                 let mut balances = Balances::default();
                 for (_, bucket, amount, ..) in session.balances(&query)? {
                     let bucket = Bucket::parse(&bucket)

@@ -79,7 +79,10 @@ const fn is_rare(filter: EntryFilter) -> bool {
             | EntryKind::PayoutFailed
             | EntryKind::PayoutReversed
             | EntryKind::Refund
-            | EntryKind::RefundFailed,
+            | EntryKind::RefundFailed
+            | EntryKind::Infraction
+            | EntryKind::InfractionReleased
+            | EntryKind::InfractionReturned,
         ) => true,
     };
     rare_kind || matches!(filter.bucket, Some(Bucket::Pending | Bucket::Blocked))

@@ -7,6 +7,7 @@ use cais_domain::money::Money;
 use cais_domain::split::Split;
 use cais_domain::text::Text;
 use cais_domain::txid::Txid;
+use cais_domain::webhook::{Postback, WebhookUrl};
 use diesel::sql_types::{BigInt, Nullable, Text as SqlText};
 use jiff::Timestamp;
 
@@ -21,7 +22,7 @@ const TABLE: &str = "charges";
 macro_rules! charge_columns {
     () => {
         "c.account_id, c.id, c.txid, c.amount, c.fee, c.description, c.payer_name, c.payer_document, c.expires_in_s, c.external_id, \
-         c.postback_url, c.origin, c.status, c.acquirer, c.copy_paste, c.expires_at, c.paid_at, c.end_to_end_id, c.ended_at, \
+         c.postback_endpoint, c.postback_url, c.origin, c.status, c.acquirer, c.copy_paste, c.expires_at, c.paid_at, c.end_to_end_id, c.ended_at, \
          c.split, c.split_parts, c.refunding, c.refunded, c.open_infractions, c.created_at, c.version"
     };
 }
@@ -30,7 +31,8 @@ pub(crate) use charge_columns;
 /// Their types.
 pub(crate) type ChargeColumns = (
     (SqlText, SqlText, SqlText, BigInt, BigInt),
-    (Nullable<SqlText>, Nullable<SqlText>, Nullable<SqlText>, BigInt, Nullable<SqlText>, Nullable<SqlText>, SqlText),
+    (Nullable<SqlText>, Nullable<SqlText>, Nullable<SqlText>, BigInt),
+    (Nullable<SqlText>, Nullable<SqlText>, Nullable<SqlText>, SqlText),
     (SqlText, SqlText, Nullable<SqlText>, Nullable<BigInt>, Nullable<BigInt>, Nullable<SqlText>, Nullable<BigInt>),
     (Nullable<SqlText>, Nullable<SqlText>, BigInt, BigInt, BigInt),
     (BigInt, BigInt),
@@ -38,15 +40,17 @@ pub(crate) type ChargeColumns = (
 
 /// Account, id, txid, amount, fee.
 type Identity = (String, String, String, i64, i64);
-/// Description, payer's name and document, life in seconds, external id, postback URL, origin.
-type Terms = (Option<String>, Option<String>, Option<String>, i64, Option<String>, Option<String>, String);
+/// Description, payer's name and document, life in seconds.
+type Terms = (Option<String>, Option<String>, Option<String>, i64);
+/// External id, the endpoint for its events and its address, origin.
+type Names = (Option<String>, Option<String>, Option<String>, String);
 /// Status, acquirer, code, expiry, payment's instant and id, end.
 type State = (String, String, Option<String>, Option<i64>, Option<i64>, Option<String>, Option<i64>);
 /// Who shares, what each of them got, what is on its way back, what went back, open infractions.
 type Shared = (Option<String>, Option<String>, i64, i64, i64);
 
 /// A charge as it is read.
-pub(crate) type ChargeRow = (Identity, Terms, State, Shared, (i64, i64));
+pub(crate) type ChargeRow = (Identity, Terms, Names, State, Shared, (i64, i64));
 
 macro_rules! opening_columns {
     ($($more:expr),*) => {
@@ -61,6 +65,7 @@ macro_rules! opening_columns {
             ("payer_document", Kind::Text),
             ("expires_in_s", Kind::Int),
             ("external_id", Kind::Text),
+            ("postback_endpoint", Kind::Text),
             ("postback_url", Kind::Text),
             ("origin", Kind::Text),
             ("created_at", Kind::Int),
@@ -149,7 +154,7 @@ pub(crate) fn inserted(charge: &Charge, version: i64) -> Vec<Value<'_>> {
 
 fn terms(charge: &Charge, version: i64) -> Vec<Value<'_>> {
     let terms = &charge.terms;
-    let mut row = Vec::with_capacity(26);
+    let mut row = Vec::with_capacity(27);
     row.extend([
         charge.account.into(),
         charge.id.into(),
@@ -161,7 +166,8 @@ fn terms(charge: &Charge, version: i64) -> Vec<Value<'_>> {
         terms.payer_document.as_ref().map(Text::as_str).into(),
         terms.expires_in_s.into(),
         terms.external_id.as_ref().map(ExternalId::as_str).into(),
-        terms.postback_url.as_deref().into(),
+        terms.postback.as_ref().map(|postback| postback.endpoint).into(),
+        terms.postback.as_ref().map(|postback| postback.url.as_str()).into(),
         terms.origin.as_str().into(),
         charge.created_at.into(),
         version.into(),
@@ -232,8 +238,9 @@ fn written_parts(parts: &[Money]) -> Option<String> {
 
 /// The charge of a row.
 pub(crate) fn read(row: ChargeRow) -> Result<Charge, Fault> {
-    let ((account, charge, txid, amount, fee), terms, state, shared, (created_at, version)) = row;
-    let (description, payer_name, payer_document, expires_in_s, external_id, postback_url, origin) = terms;
+    let ((account, charge, txid, amount, fee), terms, names, state, shared, (created_at, version)) = row;
+    let (description, payer_name, payer_document, expires_in_s) = terms;
+    let (external_id, postback_endpoint, postback_url, origin) = names;
     let (split, parts, in_flight, done, open_infractions) = shared;
     let split = split.map_or(Ok(Split::NONE), |split| word(TABLE, &split, Split::parse))?;
     let refunds = RefundTotals { in_flight: Money::from_centavos(in_flight), done: Money::from_centavos(done) };
@@ -246,7 +253,7 @@ pub(crate) fn read(row: ChargeRow) -> Result<Charge, Fault> {
         payer_document: text(TABLE, payer_document)?,
         expires_in_s: small(TABLE, expires_in_s)?,
         external_id: external(TABLE, external_id)?,
-        postback_url,
+        postback: read_postback(postback_endpoint, postback_url)?,
         split,
         origin: word(TABLE, &origin, Origin::parse)?,
     };
@@ -266,6 +273,17 @@ pub(crate) fn read(row: ChargeRow) -> Result<Charge, Fault> {
         return Err(corrupt(TABLE, "more goes back than was paid"));
     }
     Ok(charge)
+}
+
+fn read_postback(endpoint: Option<String>, url: Option<String>) -> Result<Option<Postback>, Fault> {
+    match (endpoint, url) {
+        (Some(endpoint), Some(url)) => {
+            let url = WebhookUrl::parse(&url).map_err(|error| corrupt(TABLE, error))?;
+            Ok(Some(Postback { endpoint: id(TABLE, &endpoint)?, url }))
+        }
+        (None, None) => Ok(None),
+        (Some(_), None) | (None, Some(_)) => Err(corrupt(TABLE, "half an endpoint for its events")),
+    }
 }
 
 /// One part for each share.

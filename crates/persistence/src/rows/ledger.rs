@@ -1,8 +1,10 @@
 //! Rows of the ledger: balances and the entries that they are the sum of.
 
+use std::borrow::Cow;
+
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::ids::{EntryId, TransferId};
-use cais_domain::ledger::{LedgerAccount, Transfer};
+use cais_domain::ledger::{Bucket, LedgerAccount, Transfer};
 use cais_domain::money::Money;
 use jiff::Timestamp;
 
@@ -18,6 +20,27 @@ pub(crate) struct Balance {
     pub(crate) entries: i64,
     /// The last of them.
     pub(crate) last: Option<EntryId>,
+    /// What infractions took of money whose release is still to come; only `pending` has it.
+    pub(crate) taken: Money,
+}
+
+/// Which account of a transfer an entry is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Side {
+    /// The one that is debited.
+    From,
+    /// The one that is credited.
+    To,
+}
+
+impl Side {
+    /// That account.
+    pub(crate) const fn of(self, transfer: &Transfer) -> &LedgerAccount {
+        match self {
+            Self::From => &transfer.from,
+            Self::To => &transfer.to,
+        }
+    }
 }
 
 /// One side of a transfer.
@@ -25,11 +48,19 @@ pub(crate) struct Balance {
 pub(crate) struct Entry<'a> {
     pub(crate) id: EntryId,
     pub(crate) transfer_id: TransferId,
-    pub(crate) account: &'a LedgerAccount,
+    pub(crate) side: Side,
     pub(crate) amount: Money,
     pub(crate) balance_after: Money,
-    pub(crate) transfer: &'a Transfer,
+    /// One that was asked for is borrowed; one that the store made is its own.
+    pub(crate) transfer: Cow<'a, Transfer>,
     pub(crate) at: Timestamp,
+}
+
+impl Entry<'_> {
+    /// Whose balance moved.
+    pub(crate) fn account(&self) -> &LedgerAccount {
+        self.side.of(&self.transfer)
+    }
 }
 
 /// New entries.
@@ -62,12 +93,19 @@ pub(crate) static UPDATE: Spec = Spec::update(
     &[("holder", Kind::Text), ("bucket", Kind::Text)],
 );
 
+/// Balances of `pending` after a batch, with what was taken of them.
+pub(crate) static UPDATE_PENDING: Spec = Spec::update(
+    "balances",
+    &[("amount", Kind::Int), ("entries", Kind::Int), ("last_entry_id", Kind::Text), ("taken", Kind::Int)],
+    &[("holder", Kind::Text), ("bucket", Kind::Text)],
+);
+
 /// The row of an entry.
-pub(crate) fn inserted<'a>(entry: &Entry<'a>) -> Vec<Value<'a>> {
+pub(crate) fn inserted<'a>(entry: &'a Entry<'_>) -> Vec<Value<'a>> {
     vec![
-        entry.account.holder().into(),
+        entry.account().holder().into(),
         entry.id.into(),
-        entry.account.bucket().into(),
+        entry.account().bucket().into(),
         entry.amount.into(),
         entry.balance_after.into(),
         entry.transfer.kind.as_str().into(),
@@ -83,13 +121,17 @@ pub(crate) fn opened(account: &LedgerAccount) -> Vec<Value<'static>> {
     vec![account.holder().into(), account.bucket().into(), 0_i64.into(), 0_i64.into()]
 }
 
+/// Whether money in it waits for its release.
+pub(crate) const fn is_pending(account: &LedgerAccount) -> bool {
+    matches!(account, LedgerAccount::Merchant(_, Bucket::Pending))
+}
+
 /// The row of a balance that moved.
 pub(crate) fn moved(account: &LedgerAccount, balance: &Balance) -> Vec<Value<'static>> {
-    vec![
-        balance.amount.into(),
-        balance.entries.into(),
-        balance.last.into(),
-        account.holder().into(),
-        account.bucket().into(),
-    ]
+    let mut row = vec![balance.amount.into(), balance.entries.into(), balance.last.into()];
+    if is_pending(account) {
+        row.push(balance.taken.into());
+    }
+    row.extend([account.holder().into(), account.bucket().into()]);
+    row
 }

@@ -1,14 +1,19 @@
 //! Records as rows: what each column holds, and the strict way back. A row that nobody could have written is an error.
 
 pub(crate) mod account;
+pub(crate) mod block;
 pub(crate) mod charge;
 pub(crate) mod claim;
+pub(crate) mod delivery;
+pub(crate) mod endpoint;
 pub(crate) mod event;
+pub(crate) mod infraction;
 pub(crate) mod key;
 pub(crate) mod ledger;
 pub(crate) mod notice;
 pub(crate) mod payment;
 pub(crate) mod payout;
+pub(crate) mod position;
 pub(crate) mod refund;
 pub(crate) mod release;
 pub(crate) mod reservation;

@@ -7,7 +7,7 @@ mod fragment;
 mod session;
 pub(crate) mod spec;
 
-pub(crate) use session::Session;
+pub(crate) use session::{Connected, Session};
 
 use std::borrow::Cow;
 

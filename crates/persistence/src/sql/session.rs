@@ -7,8 +7,13 @@ use diesel::{PgConnection, QueryResult, RunQueryDsl, SqliteConnection};
 use super::Query;
 use super::fragment::Statement;
 use crate::rows::account::{AccountColumns, AccountRow};
+use crate::rows::block::{BlockColumns, BlockRow};
 use crate::rows::charge::{ChargeColumns, ChargeRow};
 use crate::rows::claim::{ClaimColumns, ClaimRow};
+use crate::rows::delivery::{ClaimedColumns, ClaimedRow, DeliveryColumns, DeliveryRow, LaneColumns, LaneRow};
+use crate::rows::endpoint::{EndpointColumns, EndpointRow};
+use crate::rows::event::{EventColumns, EventRow};
+use crate::rows::infraction::{InfractionColumns, InfractionRow};
 use crate::rows::key::{KeyColumns, KeyRow};
 use crate::rows::notice::{NoticeColumns, NoticeRow};
 use crate::rows::payment::{PaymentColumns, PaymentRow};
@@ -16,9 +21,10 @@ use crate::rows::payout::{PayoutColumns, PayoutRow};
 use crate::rows::refund::{RefundColumns, RefundRow};
 use crate::rows::release::{ReleaseColumns, ReleaseRow};
 use crate::rows::statement::{LineColumns, LineRow};
+use crate::sqlite::Writer;
 
-/// A ledger account as it is stored: holder, bucket, amount, entries, last entry.
-pub(crate) type BalanceRow = (String, String, i64, i64, Option<String>);
+/// A ledger account as it is stored: holder, bucket, amount, entries, last entry, what was taken of it.
+pub(crate) type BalanceRow = (String, String, i64, i64, Option<String>, i64);
 
 /// A connection to either engine.
 pub(crate) trait Session: Send {
@@ -46,6 +52,20 @@ pub(crate) trait Session: Send {
     fn releases(&mut self, query: &Query<'_>) -> QueryResult<Vec<ReleaseRow>>;
     /// Rows of payments.
     fn payments(&mut self, query: &Query<'_>) -> QueryResult<Vec<PaymentRow>>;
+    /// Rows of webhook endpoints.
+    fn endpoints(&mut self, query: &Query<'_>) -> QueryResult<Vec<EndpointRow>>;
+    /// Rows of events.
+    fn events(&mut self, query: &Query<'_>) -> QueryResult<Vec<EventRow>>;
+    /// Rows of infractions.
+    fn infractions(&mut self, query: &Query<'_>) -> QueryResult<Vec<InfractionRow>>;
+    /// Rows of blocks.
+    fn blocks(&mut self, query: &Query<'_>) -> QueryResult<Vec<BlockRow>>;
+    /// Rows of deliveries, each with one of its attempts.
+    fn deliveries(&mut self, query: &Query<'_>) -> QueryResult<Vec<DeliveryRow>>;
+    /// Rows of deliveries that were claimed.
+    fn claimed(&mut self, query: &Query<'_>) -> QueryResult<Vec<ClaimedRow>>;
+    /// Rows of lanes with something due.
+    fn lanes(&mut self, query: &Query<'_>) -> QueryResult<Vec<LaneRow>>;
     /// Lines of a statement.
     fn lines(&mut self, query: &Query<'_>) -> QueryResult<Vec<LineRow>>;
     /// Rows of balances.
@@ -62,65 +82,120 @@ pub(crate) trait Session: Send {
     fn pairs(&mut self, query: &Query<'_>) -> QueryResult<Vec<(i64, i64)>>;
 }
 
+/// What a session is made of: a connection, and what has to happen around whatever writes on it.
+pub(crate) trait Connected {
+    /// The connection of the engine.
+    type Connection;
+
+    /// It.
+    fn connection(&mut self) -> &mut Self::Connection;
+
+    /// Does what may write; `text` is it where it may begin or end a transaction.
+    fn around<T>(
+        &mut self,
+        _text: &str,
+        write: impl FnOnce(&mut Self::Connection) -> QueryResult<T>,
+    ) -> QueryResult<T> {
+        write(self.connection())
+    }
+}
+
+impl Connected for PgConnection {
+    type Connection = Self;
+
+    fn connection(&mut self) -> &mut Self {
+        self
+    }
+}
+
+impl Connected for SqliteConnection {
+    type Connection = Self;
+
+    fn connection(&mut self) -> &mut Self {
+        self
+    }
+}
+
 macro_rules! session {
-    ($connection:ty) => {
-        impl Session for $connection {
+    ($session:ty) => {
+        impl Session for $session {
             fn run(&mut self, sql: &str) -> QueryResult<()> {
-                self.batch_execute(sql)
+                self.around(sql, |connection| connection.batch_execute(sql))
             }
             fn execute(&mut self, query: &Query<'_>) -> QueryResult<usize> {
-                Statement::<()>::new(query).execute(self)
+                self.around("", |connection| Statement::<()>::new(query).execute(connection))
             }
             fn charges(&mut self, query: &Query<'_>) -> QueryResult<Vec<ChargeRow>> {
-                Statement::<ChargeColumns>::new(query).load(self)
+                Statement::<ChargeColumns>::new(query).load(self.connection())
             }
             fn claims(&mut self, query: &Query<'_>) -> QueryResult<Vec<ClaimRow>> {
-                Statement::<ClaimColumns>::new(query).load(self)
+                Statement::<ClaimColumns>::new(query).load(self.connection())
             }
             fn accounts(&mut self, query: &Query<'_>) -> QueryResult<Vec<AccountRow>> {
-                Statement::<AccountColumns>::new(query).load(self)
+                Statement::<AccountColumns>::new(query).load(self.connection())
             }
             fn keys(&mut self, query: &Query<'_>) -> QueryResult<Vec<KeyRow>> {
-                Statement::<KeyColumns>::new(query).load(self)
+                Statement::<KeyColumns>::new(query).load(self.connection())
             }
             fn keys_with_accounts(&mut self, query: &Query<'_>) -> QueryResult<Vec<(KeyRow, AccountRow)>> {
-                Statement::<(KeyColumns, AccountColumns)>::new(query).load(self)
+                Statement::<(KeyColumns, AccountColumns)>::new(query).load(self.connection())
             }
             fn notices(&mut self, query: &Query<'_>) -> QueryResult<Vec<NoticeRow>> {
-                Statement::<NoticeColumns>::new(query).load(self)
+                Statement::<NoticeColumns>::new(query).load(self.connection())
             }
             fn payouts(&mut self, query: &Query<'_>) -> QueryResult<Vec<PayoutRow>> {
-                Statement::<PayoutColumns>::new(query).load(self)
+                Statement::<PayoutColumns>::new(query).load(self.connection())
             }
             fn refunds(&mut self, query: &Query<'_>) -> QueryResult<Vec<RefundRow>> {
-                Statement::<RefundColumns>::new(query).load(self)
+                Statement::<RefundColumns>::new(query).load(self.connection())
             }
             fn releases(&mut self, query: &Query<'_>) -> QueryResult<Vec<ReleaseRow>> {
-                Statement::<ReleaseColumns>::new(query).load(self)
+                Statement::<ReleaseColumns>::new(query).load(self.connection())
             }
             fn payments(&mut self, query: &Query<'_>) -> QueryResult<Vec<PaymentRow>> {
-                Statement::<PaymentColumns>::new(query).load(self)
+                Statement::<PaymentColumns>::new(query).load(self.connection())
+            }
+            fn endpoints(&mut self, query: &Query<'_>) -> QueryResult<Vec<EndpointRow>> {
+                Statement::<EndpointColumns>::new(query).load(self.connection())
+            }
+            fn events(&mut self, query: &Query<'_>) -> QueryResult<Vec<EventRow>> {
+                Statement::<EventColumns>::new(query).load(self.connection())
+            }
+            fn infractions(&mut self, query: &Query<'_>) -> QueryResult<Vec<InfractionRow>> {
+                Statement::<InfractionColumns>::new(query).load(self.connection())
+            }
+            fn blocks(&mut self, query: &Query<'_>) -> QueryResult<Vec<BlockRow>> {
+                Statement::<BlockColumns>::new(query).load(self.connection())
+            }
+            fn deliveries(&mut self, query: &Query<'_>) -> QueryResult<Vec<DeliveryRow>> {
+                Statement::<DeliveryColumns>::new(query).load(self.connection())
+            }
+            fn claimed(&mut self, query: &Query<'_>) -> QueryResult<Vec<ClaimedRow>> {
+                Statement::<ClaimedColumns>::new(query).load(self.connection())
+            }
+            fn lanes(&mut self, query: &Query<'_>) -> QueryResult<Vec<LaneRow>> {
+                Statement::<LaneColumns>::new(query).load(self.connection())
             }
             fn lines(&mut self, query: &Query<'_>) -> QueryResult<Vec<LineRow>> {
-                Statement::<LineColumns>::new(query).load(self)
+                Statement::<LineColumns>::new(query).load(self.connection())
             }
             fn balances(&mut self, query: &Query<'_>) -> QueryResult<Vec<BalanceRow>> {
-                Statement::<(Text, Text, BigInt, BigInt, Nullable<Text>)>::new(query).load(self)
+                Statement::<(Text, Text, BigInt, BigInt, Nullable<Text>, BigInt)>::new(query).load(self.connection())
             }
             fn texts(&mut self, query: &Query<'_>) -> QueryResult<Vec<String>> {
-                Statement::<Text>::new(query).load(self)
+                Statement::<Text>::new(query).load(self.connection())
             }
             fn marks(&mut self, query: &Query<'_>) -> QueryResult<Vec<(String, String, i64)>> {
-                Statement::<(Text, Text, BigInt)>::new(query).load(self)
+                Statement::<(Text, Text, BigInt)>::new(query).load(self.connection())
             }
             fn quads(&mut self, query: &Query<'_>) -> QueryResult<Vec<(String, String, String, String)>> {
-                Statement::<(Text, Text, Text, Text)>::new(query).load(self)
+                Statement::<(Text, Text, Text, Text)>::new(query).load(self.connection())
             }
             fn differences(&mut self, query: &Query<'_>) -> QueryResult<Vec<(String, i64, i64)>> {
-                Statement::<(Text, BigInt, BigInt)>::new(query).load(self)
+                Statement::<(Text, BigInt, BigInt)>::new(query).load(self.connection())
             }
             fn pairs(&mut self, query: &Query<'_>) -> QueryResult<Vec<(i64, i64)>> {
-                Statement::<(BigInt, BigInt)>::new(query).load(self)
+                Statement::<(BigInt, BigInt)>::new(query).load(self.connection())
             }
         }
     };
@@ -128,3 +203,4 @@ macro_rules! session {
 
 session!(PgConnection);
 session!(SqliteConnection);
+session!(Writer);

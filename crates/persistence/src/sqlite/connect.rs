@@ -4,11 +4,13 @@ use std::fs::OpenOptions;
 use std::io::ErrorKind;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use diesel::SqliteConnection;
 use diesel::r2d2::{ConnectionManager, ManageConnection};
 
+use super::turns::{Turns, Writer};
 use crate::error::Fault;
 use crate::sql::Session;
 
@@ -19,12 +21,13 @@ const FILE_MODE: u32 = 0o600;
 pub(crate) struct Sqlite {
     path: PathBuf,
     busy_timeout: Duration,
+    turns: Arc<Turns>,
 }
 
 impl Sqlite {
     /// The file at that path; another process is waited for so long.
     pub(crate) fn new(path: &Path, busy_timeout: Duration) -> Self {
-        Self { path: path.to_owned(), busy_timeout }
+        Self { path: path.to_owned(), busy_timeout, turns: Arc::default() }
     }
 
     /// Makes the file when it is missing, readable by its owner only.
@@ -43,6 +46,11 @@ impl Sqlite {
     /// Whether the file is there.
     pub(crate) fn exists(&self) -> bool {
         self.path.exists()
+    }
+
+    /// A connection with these settings on top, which writes when it is its turn.
+    pub(super) fn connect_in_turn(&self, settings: &str) -> Result<Writer, Fault> {
+        Ok(Writer::new(self.connect(settings)?, Arc::clone(&self.turns), self.busy_timeout))
     }
 
     /// A connection with these settings on top.

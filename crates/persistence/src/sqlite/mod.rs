@@ -1,6 +1,8 @@
 //! SQLite: the same work row by row under one write lock; there is no trip to a server to save.
 
 mod connect;
+mod queue;
+mod turns;
 
 use crate::committer::Op;
 use crate::engine::{Engine, Lookup};
@@ -8,10 +10,11 @@ use crate::error::Fault;
 use crate::sql::{Query, Session};
 
 pub(crate) use connect::Sqlite;
+pub(crate) use turns::Writer;
 
 impl Engine for Sqlite {
     fn connect_writer(&self) -> Result<Box<dyn Session>, Fault> {
-        Ok(Box::new(self.connect("")?))
+        Ok(Box::new(self.connect_in_turn("")?))
     }
 
     fn connect_reader(&self) -> Result<Box<dyn Session>, Fault> {

@@ -1,9 +1,14 @@
 //! Records and change sets as tests need them: complete, valid, and different from each other.
 
+mod infractions;
 mod money_out;
 mod records;
 pub mod steps;
+mod webhooks;
 
+pub use infractions::{
+    a_defense, a_position, an_infraction, an_upstream_infraction, infraction_in_status, new_infraction,
+};
 pub use money_out::{
     a_payout, a_recipient, a_refund, a_release, a_return_id, new_refund, payout_in_status, payout_terms,
     refund_in_status,
@@ -12,3 +17,4 @@ pub use records::{
     a_charge, a_key, a_notice, a_payment, a_split, an_account, an_end_to_end_id, an_event, an_external_id, fresh,
     in_status, issued, main_acquirer, pending_charge, start, terms,
 };
+pub use webhooks::{a_postback, a_test_delivery, a_webhook_url, an_endpoint, lane_of, subscribed};

@@ -102,7 +102,7 @@ pub fn terms() -> ChargeTerms {
         payer_document: None,
         expires_in_s: 3_600,
         external_id: None,
-        postback_url: None,
+        postback: None,
         split: Split::NONE,
         origin: Origin::Api,
     }
@@ -214,6 +214,7 @@ pub fn an_event(account: AccountId, kind: EventType, resource: &str) -> NewEvent
         at: start(),
         resource: resource.to_owned(),
         data: format!(r#"{{"id":"{resource}"}}"#).into_bytes(),
+        postback: None,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use cais_domain::charge::{Charge, ChargeStatus};
 use cais_domain::ids::{ChargeId, NoticeId};
-use cais_ports::{ChangeSet, ClaimChange, NewClaim, Notice, NoticeState, Write};
+use cais_ports::{ChangeSet, ClaimChange, NewClaim, Notice, NoticeState, PruneBefore, Write};
 
 use super::Harness;
 use super::harness::after_s;
@@ -107,7 +107,8 @@ pub async fn pruning_removes_only_what_is_done_and_old(h: &mut Harness) {
 
     let (mut claims, mut notices) = (0, 0);
     loop {
-        let pruned = h.store.prune(after_s(50), after_s(50)).await.unwrap();
+        let before = PruneBefore { claims: after_s(50), marks: after_s(50), events: after_s(0) };
+        let pruned = h.store.prune(before).await.unwrap();
         claims += pruned.claims;
         notices += pruned.notices;
         if (pruned.claims, pruned.notices) == (0, 0) {

@@ -1,12 +1,19 @@
 //! What was acknowledged is there after the store was closed and opened.
 
 use cais_domain::charge::{Charge, ChargeStatus};
-use cais_ports::{ApiKeyRecord, Notice, ReservationKey};
+use cais_domain::event::EventType;
+use cais_ports::{
+    ApiKeyRecord, AttemptOutcome, EventFilter, FinishedAttempt, Health, Notice, PollPosition, ReservationKey, Write,
+};
 
 use super::Harness;
-use super::harness::after_s;
+use super::attempts::{attempt, claim_one, finish, put_one, read};
+use super::dispute::Dispute;
+use super::harness::{after_s, walk_deliveries, walk_events};
 use super::probe::Probe;
-use crate::builders::{a_key, a_notice, a_payment, new_refund, pending_charge, steps};
+use crate::builders::{
+    a_key, a_notice, a_payment, a_position, an_event, lane_of, new_refund, pending_charge, start, steps,
+};
 
 /// Records, claims, unique values, money and the count of events; and it goes on from there.
 pub async fn a_reopened_store_has_everything(h: &mut Harness) {
@@ -56,4 +63,64 @@ pub async fn a_reopened_store_has_everything(h: &mut Harness) {
     let next = Charge { version: 1, ..h.pending_charge(account.id).await };
     let confirmed = h.good(steps::confirm_payment(&next, a_payment(1_000), after_s(3))).await;
     assert_eq!(confirmed.sequences, [4]);
+}
+
+/// Endpoints, events, deliveries with what was tried, and who has them; nobody needs to be told again.
+pub async fn a_reopened_store_goes_on_delivering(h: &mut Harness) {
+    let account = h.account().await.id;
+    let endpoint = h.endpoint(account, 0).await;
+    let event = an_event(account, EventType::ChargePaid, "chg_1");
+    h.good(steps::publish(vec![event.clone()])).await;
+    let claimed = claim_one(h, &endpoint, 1).await;
+    let failed = attempt(&claimed, 2, AttemptOutcome::Retry { due_at: after_s(10) });
+    finish(h, FinishedAttempt { health: Health::Failing, ..failed }).await;
+    let test = put_one(h, &endpoint).await;
+    let at_work = claim_one(h, &endpoint, 3).await;
+    assert_eq!(at_work.key, test);
+    let deliveries = walk_deliveries(&*h.store, account, endpoint.id).await;
+    let events = walk_events(&*h.store, account, EventFilter::default(), 50).await;
+
+    for _ in 0..2 {
+        h.reopen().await;
+        assert_eq!(walk_deliveries(&*h.store, account, endpoint.id).await, deliveries);
+        assert_eq!(walk_events(&*h.store, account, EventFilter::default(), 50).await, events);
+        assert_eq!(h.store.find_endpoint(account, endpoint.id).await.unwrap(), Some(endpoint.clone()));
+        let due = h.store.due_lanes(after_s(10), 50).await.unwrap();
+        assert_eq!((due.due, due.backlog, due.oldest_due_at), (vec![lane_of(&endpoint)], 1, Some(after_s(10))));
+    }
+    let again = claim_one(h, &endpoint, 10).await;
+    assert_eq!((again.key, again.fence, again.tries), (claimed.key, 2, 2));
+    assert_eq!((again.failing_since, again.body), (Some(after_s(2)), event.body(Some(1))));
+    let done = finish(h, attempt(&at_work, 11, AttemptOutcome::Succeeded)).await;
+    assert_eq!(done.attempts.len(), 1, "whoever was at work before it was closed may still tell");
+    assert_eq!(read(h, test).await, done);
+}
+
+/// What is held, what is missing, and how much was taken of what is still to be released.
+pub async fn a_reopened_store_holds_what_it_held(h: &mut Harness) {
+    let account = h.account().await.id;
+    for delay_s in [100, 200] {
+        h.paid_charge(pending_charge(account), delay_s).await;
+    }
+    let (full, lacking) = (Dispute::of(account), Dispute::of(account));
+    h.good(full.hold(1_000)).await;
+    let position = PollPosition { seen_until: after_s(7), ..a_position() };
+    h.good(steps::write(Write::InsertPosition(Box::new(position.clone())), start())).await;
+    for _ in 0..2 {
+        h.reopen().await;
+        assert_eq!(full.read(h).await, Some((1_000, 1_000)));
+        assert_eq!(h.balances(account).await, [0, 880, 1_000, 0]);
+        let stored = h.store.find_position(&position.acquirer).await.unwrap();
+        assert_eq!(stored, Some(PollPosition { version: 1, ..position.clone() }));
+        h.audit().await;
+    }
+    let releases = h.store.list_due_releases(after_s(1_000), 50).await.unwrap();
+    for (release, available) in releases.iter().zip([0, 880]) {
+        h.good(steps::make_release(release, after_s(1_000))).await;
+        assert_eq!(h.balances(account).await, [available, 880 - available, 1_000, 0]);
+    }
+    h.good(lacking.hold(2_000)).await;
+    h.reopen().await;
+    h.fund(account, 20).await;
+    assert_eq!((lacking.read(h).await, h.balances(account).await), (Some((900, 2_000)), [0, 0, 1_900, 0]));
 }

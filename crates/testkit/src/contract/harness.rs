@@ -5,23 +5,27 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use cais_domain::account::Account;
 use cais_domain::charge::Charge;
-use cais_domain::ids::{AccountId, Id, IdKind, RefundId};
+use cais_domain::ids::{AccountId, EndpointId, EventId, Id, IdKind, RefundId};
 use cais_domain::ledger::{Bucket, Cover, EntryKind, LedgerAccount, SystemAccount, Transfer};
 use cais_domain::money::Money;
 use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
-use cais_ports::{Balances, ChangeSet, CommitError, Committed, Maintenance, Page, PageRequest, Queries, Store, Write};
+use cais_domain::webhook::Endpoint;
+use cais_ports::{
+    Balances, ChangeSet, CommitError, Committed, Delivery, DeliveryQueries, DeliveryQueue, EventFilter, EventPage,
+    EventQueries, Maintenance, Page, PageRequest, Queries, Store, StoredEvent, Write,
+};
 use tokio::runtime::Runtime;
 
-use crate::builders::{a_payment, a_payout, an_account, main_acquirer, pending_charge, start, steps};
+use crate::builders::{a_payment, a_payout, an_account, an_endpoint, main_acquirer, pending_charge, start, steps};
 
 /// No list of a test is longer: a walk that is has no end.
 const MOST_ROWS: usize = 10_000;
 
-/// A store with both its sides.
-pub trait WholeStore: Store + Queries + Maintenance {}
+/// A store with all its sides.
+pub trait WholeStore: Store + Queries + Maintenance + DeliveryQueue {}
 
-impl<T: Store + Queries + Maintenance> WholeStore for T {}
+impl<T: Store + Queries + Maintenance + DeliveryQueue> WholeStore for T {}
 
 /// A kind of store, and the place where one of them keeps its data; that place lives as long as the engine.
 #[async_trait]
@@ -135,6 +139,17 @@ impl Harness {
         self.store.find_charge(charge.account, charge.id).await.unwrap().unwrap()
     }
 
+    /// Stores an endpoint in that place of the account, as it is read back.
+    pub async fn endpoint(&self, account: AccountId, slot: u8) -> Endpoint {
+        self.stored_endpoint(an_endpoint(account, slot)).await
+    }
+
+    /// Stores the endpoint, as it is read back.
+    pub async fn stored_endpoint(&self, endpoint: Endpoint) -> Endpoint {
+        self.good(steps::open_endpoint(&endpoint)).await;
+        Endpoint { version: 1, ..endpoint }
+    }
+
     /// Gives the account money out of the settlement account.
     pub async fn fund(&self, account: AccountId, centavos: i64) {
         self.good(steps::transfer(income(account, centavos))).await;
@@ -230,6 +245,30 @@ pub(super) async fn walk<T, I>(
             return walked;
         }
     }
+}
+
+/// All events of the account in the order of the filter, page by page of at most `limit`.
+pub(super) async fn walk_events(
+    store: &(impl EventQueries + ?Sized),
+    account: AccountId,
+    filter: EventFilter,
+    limit: u32,
+) -> Vec<StoredEvent> {
+    let read = async |page: PageRequest<EventId>| {
+        let page = EventPage { limit: page.limit, starting_after: page.starting_after };
+        store.list_events(account, filter, page).await.unwrap()
+    };
+    walk(limit, |event: &StoredEvent| event.id, read).await
+}
+
+/// All deliveries to an endpoint, newest first.
+pub(super) async fn walk_deliveries(
+    store: &(impl DeliveryQueries + ?Sized),
+    account: AccountId,
+    endpoint: EndpointId,
+) -> Vec<Delivery> {
+    let read = async |page| store.list_deliveries(account, endpoint, page).await.unwrap();
+    walk(50, |delivery: &Delivery| delivery.id, read).await
 }
 
 /// How many became true; every other one was refused for the reason that is expected.

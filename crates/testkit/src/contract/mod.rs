@@ -1,26 +1,42 @@
 //! What every store keeps, as tests that run against each of them: `store_suite!(engine);` in a test file.
 #![expect(clippy::unwrap_used, clippy::missing_panics_doc, reason = "these are tests: they fail by panicking")]
 
+mod attempts;
+pub mod block_races;
+pub mod blocks;
 pub mod claims;
+mod dispute;
 pub mod due;
 pub mod durability;
+pub mod endpoints;
+pub mod epochs;
+pub mod event_log;
 pub mod events;
+pub mod fan_out;
 mod harness;
+pub mod infraction_money;
+pub mod infractions;
+pub mod lanes;
 pub mod lists;
 pub mod money;
 pub mod payout_money;
 pub mod payouts;
 mod probe;
+pub mod queue;
+pub mod queue_races;
 pub mod races;
+mod random;
 pub mod reconciliation;
 pub mod records;
 pub mod refund_money;
 pub mod refunds;
 pub mod releases;
 pub mod reservations;
+pub mod retention;
 pub mod rows;
 pub mod splits;
 pub mod statement;
+pub mod sweeps;
 pub mod timeline;
 pub mod versions;
 pub mod workload;
@@ -87,6 +103,67 @@ macro_rules! store_suite {
                 sequences_count_from_one_in_each_account
                 a_change_set_learns_its_sequences_in_order
                 sequences_have_no_gap_under_load
+            }
+            event_log {
+                bodies_are_composed_with_their_sequence
+                events_are_listed_in_both_directions
+                events_of_one_type_are_listed
+                a_walk_through_events_is_stable_while_they_come
+                foreign_events_are_not_found
+                a_reader_misses_nothing_under_load
+            }
+            endpoints {
+                endpoints_come_back_in_every_state
+                extreme_endpoints_come_back
+                endpoints_come_back_changed
+                a_stale_endpoint_leaves_nothing
+                deleted_and_foreign_endpoints_are_not_listed
+                addresses_and_places_have_one_owner
+            }
+            fan_out {
+                subscribed_endpoints_hear_of_an_event
+                endpoints_that_are_not_called_hear_of_nothing
+                a_named_endpoint_hears_by_its_id_and_by_its_address
+                a_charges_events_reach_the_endpoint_that_it_names
+                each_event_of_a_change_set_has_its_deliveries
+                a_refused_change_set_leaves_no_delivery
+                an_endpoint_is_not_told_of_its_own_end
+                deliveries_match_events_under_load
+                nothing_waits_for_an_endpoint_that_ended_meanwhile
+            }
+            queue {
+                what_is_due_is_claimed_once
+                tests_are_delivered_like_events
+                the_longest_overdue_are_claimed_first
+                an_endpoint_has_so_many_places
+                what_a_node_lost_is_claimed_again
+                a_late_outcome_counts_while_nobody_else_claimed
+                outcomes_are_remembered
+                attempts_come_back
+                deliveries_are_listed_by_their_endpoint
+                what_is_put_again_begins_anew
+            }
+            epochs {
+                lanes_that_lead_nowhere_have_nothing
+                what_waits_is_cancelled_when_its_endpoint_ends
+                what_was_on_its_way_ends_with_its_endpoint
+                what_was_cancelled_can_be_put_again
+                an_endpoints_health_is_remembered
+            }
+            lanes {
+                lanes_come_longest_overdue_first
+                lanes_forget_what_is_under_way_or_over
+                a_large_backlog_hides_no_lane
+                a_node_is_told_what_came_into_being
+            }
+            queue_races {
+                no_delivery_is_claimed_twice
+                nothing_is_lost_while_events_come
+            }
+            retention {
+                pruning_leaves_a_sequence_without_a_gap
+                deliveries_go_with_their_events
+                deleted_endpoints_go_last
             }
             races {
                 one_of_many_callers_gets_an_idempotency_key
@@ -163,6 +240,56 @@ macro_rules! store_suite {
                 a_split_comes_back_with_its_charge
                 a_part_can_be_spent_at_once
             }
+            infractions {
+                infractions_come_back_in_every_state
+                extreme_infractions_come_back
+                infractions_come_back_changed
+                a_stale_infraction_leaves_nothing
+                infractions_are_listed_newest_first
+                infractions_of_a_pix_are_found
+                open_infractions_are_walked_by_their_beginning
+                due_infractions_come_longest_overdue_first
+                undefended_infractions_come_nearest_deadline_first
+                positions_move_on
+            }
+            infraction_money {
+                an_infraction_is_opened_and_settled
+                a_charge_that_was_lost_whole_is_refunded
+                a_lost_infraction_closes_its_shortfall
+                several_infractions_share_a_pix
+                one_of_many_notices_opens_an_infraction
+                disputes_of_one_pix_are_opened_one_after_the_other
+                one_outcome_of_an_infraction_becomes_true
+                a_dispute_races_with_refunds
+                payouts_race_with_a_dispute
+            }
+            blocks {
+                a_block_takes_what_there_is
+                a_block_concerns_its_own_account
+                another_limit_frees_or_takes
+                a_block_that_ends_gives_all_back
+                what_a_block_gives_back_goes_to_the_next
+                a_block_ends_only_as_it_was_read
+                a_refused_change_set_blocks_nothing
+                the_statement_explains_what_is_held
+                an_audit_compares_what_is_blocked_with_what_is_held
+            }
+            sweeps {
+                every_credit_is_swept
+                shares_are_swept_for_their_receiver_only
+                the_oldest_infraction_is_filled_first
+                a_change_set_is_swept_once_at_its_end
+                what_was_taken_is_not_released_again
+                what_was_taken_comes_back_available
+                a_shortfall_outlives_releases
+            }
+            block_races {
+                payouts_race_with_an_opening_block
+                credits_race_with_opening_blocks
+                one_of_many_callers_ends_a_block
+                the_rules_hold_after_every_step
+                the_rules_hold_after_every_round
+            }
             statement {
                 a_statement_replays_to_the_balance
                 each_line_says_what_moved
@@ -189,6 +316,8 @@ macro_rules! store_suite {
             }
             durability {
                 a_reopened_store_has_everything
+                a_reopened_store_goes_on_delivering
+                a_reopened_store_holds_what_it_held
             }
         }
     };

@@ -99,8 +99,12 @@ pub async fn every_bucket_is_its_own(h: &mut Harness) {
     h.good(between(Bucket::Blocked, Bucket::InTransit, 2)).await;
     assert_eq!(h.balances(account.id).await, [600, 370, 28, 2]);
     let refused = h.commit(between(Bucket::Blocked, Bucket::Available, 29)).await;
-    let account = merchant(account.id, Bucket::Blocked);
-    assert_eq!(refused, Err(CommitError::NotCovered { account }));
+    let uncovered = merchant(account.id, Bucket::Blocked);
+    assert_eq!(refused, Err(CommitError::NotCovered { account: uncovered }));
+    let report = h.store.verify_ledger().await.unwrap();
+    assert!(!report.differences.is_empty(), "nothing waits for a release, and no infraction holds anything");
+    h.good(between(Bucket::Blocked, Bucket::Available, 28)).await;
+    h.good(between(Bucket::Pending, Bucket::Available, 370)).await;
 }
 
 /// All that 64 bits hold.

@@ -4,6 +4,7 @@ use cais_domain::event::EventType;
 use cais_domain::ids::AccountId;
 use cais_ports::{ChangeSet, ClaimChange, ClaimRef, ReservationKey};
 
+use super::dispute::Dispute;
 use super::harness::{Harness, income};
 use crate::builders::{a_charge, an_event, an_external_id, start, steps};
 
@@ -12,24 +13,28 @@ pub(super) struct Probe {
     account: AccountId,
     charge: cais_domain::charge::Charge,
     claim: ClaimRef,
+    dispute: Dispute,
     balances: [i64; 4],
     sequence: i64,
 }
 
 impl Probe {
-    /// A change set with a claim, reservations, a record, money and an event, good by itself.
+    /// A change set with a claim, reservations, a record, money, a block of nothing and an event, good by itself.
     pub(super) async fn prepare(harness: &Harness, account: AccountId) -> (Self, ChangeSet) {
         let mut charge = a_charge(account);
         charge.terms.external_id = Some(an_external_id());
         let claim = steps::claim_name(account, &format!("probe-{}", charge.id));
         let mut change = steps::create_charge(&charge, claim.clone());
         change.transfers.push(income(account, 77));
+        let dispute = Dispute::of(account);
+        change.blocks.push(dispute.holds(0));
         let resource = charge.id.to_string();
         change.events.push(an_event(account, EventType::ChargePaid, &resource));
         let probe = Self {
             account,
             charge,
             claim,
+            dispute,
             balances: harness.balances(account).await,
             sequence: harness.store.last_sequence(account).await.unwrap(),
         };
@@ -46,6 +51,7 @@ impl Probe {
         let found = store.find_charge(self.account, self.charge.id).await.unwrap();
         assert_eq!(found, None, "record");
         assert_eq!(harness.balances(self.account).await, self.balances, "money");
+        assert_eq!(self.dispute.read(harness).await, None, "block");
         let sequence = store.last_sequence(self.account).await.unwrap();
         assert_eq!(sequence, self.sequence, "event");
     }
@@ -60,8 +66,10 @@ impl Probe {
         }
         let found = store.find_charge(self.account, self.charge.id).await.unwrap();
         assert!(found.is_some(), "record");
-        let [available, ..] = harness.balances(self.account).await;
-        assert_eq!(available, self.balances.first().unwrap() + 77, "money");
+        // An infraction may have taken it at once.
+        let all: i64 = harness.balances(self.account).await.iter().sum();
+        assert_eq!(all, self.balances.iter().sum::<i64>() + 77, "money");
+        assert_eq!(self.dispute.read(harness).await, Some((0, 0)), "block");
         let sequence = store.last_sequence(self.account).await.unwrap();
         assert_eq!(sequence, self.sequence + 1, "event");
     }

@@ -4,11 +4,13 @@ use cais_domain::end_to_end_id::ReturnId;
 use cais_domain::external_id::ExternalId;
 use cais_domain::id_envio::IdEnvio;
 use cais_domain::ids::AccountId;
+use cais_domain::webhook::WebhookUrl;
 use cais_ports::{ChangeSet, CommitError, Reservation, ReservationKey};
 
 use super::Harness;
 use super::probe::refused_without_a_trace;
-use crate::builders::{a_charge, a_payment, a_payout, a_return_id, start};
+use crate::builders::steps::infraction_key;
+use crate::builders::{a_charge, a_payment, a_payout, a_return_id, a_webhook_url, new_infraction, start};
 
 /// Who comes second learns who was first, and leaves nothing.
 pub async fn a_value_has_one_owner(h: &mut Harness) {
@@ -30,6 +32,7 @@ pub async fn kinds_and_accounts_do_not_share_values(h: &mut Harness) {
     let txid = a_charge(one.id).txid;
     let text = ExternalId::parse(txid.as_str()).unwrap();
     let pix = a_payment(1).end_to_end_id;
+    let url = WebhookUrl::parse(txid.as_str()).unwrap();
     let of_pix = ExternalId::parse(pix.as_str()).unwrap();
     let keys = [
         ReservationKey::Email(txid.to_string()),
@@ -40,9 +43,14 @@ pub async fn kinds_and_accounts_do_not_share_values(h: &mut Harness) {
         ReservationKey::RefundExternalId(one.id, text.clone()),
         ReservationKey::RefundExternalId(other.id, text),
         ReservationKey::IdEnvio(IdEnvio::parse(txid.as_str()).unwrap()),
-        ReservationKey::Txid(txid),
+        ReservationKey::Txid(txid.clone()),
         ReservationKey::ReturnId(ReturnId::parse(pix.as_str()).unwrap()),
         ReservationKey::RefundExternalId(one.id, of_pix),
+        ReservationKey::EndpointUrl(one.id, url.clone()),
+        ReservationKey::EndpointUrl(other.id, url),
+        ReservationKey::EndpointSlot(one.id, txid.to_string()),
+        ReservationKey::EndpointSlot(other.id, txid.to_string()),
+        ReservationKey::Infraction(txid.to_string()),
         ReservationKey::EndToEndId(pix),
     ];
     for (place, key) in keys.iter().enumerate() {
@@ -118,7 +126,7 @@ pub async fn giving_back_does_not_help_the_same_change_set(h: &mut Harness) {
 }
 
 /// One value of each kind, never used before.
-fn keys(account: AccountId) -> [ReservationKey; 8] {
+fn keys(account: AccountId) -> [ReservationKey; 11] {
     let charge = a_charge(account);
     let external_id = ExternalId::parse(&charge.id.to_string()).unwrap();
     [
@@ -130,6 +138,9 @@ fn keys(account: AccountId) -> [ReservationKey; 8] {
         ReservationKey::RefundExternalId(account, external_id),
         ReservationKey::IdEnvio(a_payout(account).id_envio()),
         ReservationKey::ReturnId(a_return_id()),
+        ReservationKey::EndpointUrl(account, a_webhook_url()),
+        ReservationKey::EndpointSlot(account, "07".to_owned()),
+        infraction_key(&new_infraction(1)),
     ]
 }
 

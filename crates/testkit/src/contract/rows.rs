@@ -5,6 +5,7 @@ use cais_domain::external_id::ExternalId;
 use cais_domain::ids::AccountId;
 use cais_domain::money::Money;
 use cais_domain::text::{LineBreaks, Text};
+use cais_domain::webhook::{Postback, WebhookUrl};
 use jiff::Timestamp;
 
 use super::Harness;
@@ -86,6 +87,7 @@ async fn assert_reads(h: &Harness, charge: &Charge) {
 fn extreme_terms() -> Vec<(ChargeTerms, Timestamp)> {
     let text = |text: &str| Some(Text::parse(text, 200, LineBreaks::Allowed).unwrap());
     let longest = "\u{1F980}".repeat(120);
+    let longest_url = "\u{1F980}".repeat(500);
     let full = ChargeTerms {
         amount: Money::from_centavos(i64::MAX),
         fee: Money::from_centavos(i64::MAX),
@@ -94,7 +96,7 @@ fn extreme_terms() -> Vec<(ChargeTerms, Timestamp)> {
         payer_document: text(" 123.456.789-09 "),
         expires_in_s: MAX_EXPIRES_IN_S,
         external_id: Some(ExternalId::parse(&longest).unwrap()),
-        postback_url: Some("https://loja.example/?a=b&c=%20#é".repeat(15)),
+        postback: Some(Postback { endpoint: fresh(), url: WebhookUrl::parse(&longest_url).unwrap() }),
         split: a_split(&["99.9996", "0.0001", "0.0001", "0.0001", "0.0001"].map(|percentage| (fresh(), percentage))),
         origin: Origin::Manual,
     };
@@ -106,7 +108,7 @@ fn extreme_terms() -> Vec<(ChargeTerms, Timestamp)> {
         payer_document: text(""),
         expires_in_s: MIN_EXPIRES_IN_S,
         external_id: Some(ExternalId::parse(" ").unwrap()),
-        postback_url: Some(String::new()),
+        postback: Some(Postback { endpoint: fresh(), url: WebhookUrl::parse("x").unwrap() }),
         split: a_split(&[(fresh(), "100")]),
         origin: Origin::Api,
     };

@@ -10,6 +10,7 @@ use cais_ports::{ChangeSet, EntryFilter, Page, PageRequest, Span, StatementEntry
 use jiff::{Timestamp, ToSpan as _};
 
 use super::Harness;
+use super::dispute::Dispute;
 use super::harness::{after_s, instant, merchant, movement, walk};
 use crate::builders::{
     a_payment, a_payout, a_return_id, a_split, an_end_to_end_id, fresh, main_acquirer, new_refund, pending_charge,
@@ -163,6 +164,9 @@ pub async fn filters_of_a_statement_combine(h: &mut Harness) {
             assert!(listed.iter().eq(expected), "{filter:?}: {listed:#?}");
         }
     }
+    for account in [account, other] {
+        h.good(put_back(account, h.balances(account).await)).await;
+    }
 }
 
 /// Each row once, also while rows arrive; more is announced exactly when there is more.
@@ -218,8 +222,7 @@ async fn live(h: &Harness, account: AccountId, other: AccountId) {
     h.good(steps::open_refund(&charge, &asked, after_s(5))).await;
     let (charge, refund) = (h.read_charge(&charge).await, h.read_refund(account, asked.id).await);
     h.good(steps::complete_refund(&refund, &charge, a_return_id(), after_s(6))).await;
-    let (available, blocked) = (merchant(account, Bucket::Available), merchant(account, Bucket::Blocked));
-    h.good(steps::transfer(movement(available, blocked, 20, Cover::Required))).await;
+    h.good(Dispute::of(account).hold(20)).await;
 }
 
 /// One centavo of every kind into every bucket.
@@ -231,6 +234,16 @@ fn one_of_each(account: AccountId, at: Timestamp) -> ChangeSet {
     };
     let kinds = |bucket| EntryKind::ALL.map(|kind| into(bucket, kind));
     ChangeSet { transfers: Bucket::ALL.into_iter().flat_map(kinds).collect(), ..ChangeSet::new(at) }
+}
+
+/// What waits for no release and what no infraction holds may be used again, so that the ledger adds up.
+fn put_back(account: AccountId, [_, pending, blocked, _]: [i64; 4]) -> ChangeSet {
+    let back = |(bucket, centavos)| {
+        let (from, to) = (merchant(account, bucket), merchant(account, Bucket::Available));
+        movement(from, to, centavos, Cover::Required)
+    };
+    let transfers = [(Bucket::Pending, pending), (Bucket::Blocked, blocked)].map(back);
+    ChangeSet { transfers: transfers.to_vec(), ..ChangeSet::new(after_s(1)) }
 }
 
 async fn entries(

@@ -1,14 +1,18 @@
 //! Records are changed only from the version that was read, and the checks come in their order.
 
 use cais_domain::charge::ChargeStatus;
+use cais_domain::release::Release;
 use cais_ports::{ChangeSet, CommitError, Write};
 
 use super::Harness;
+use super::dispute::Dispute;
 use super::harness::{all_at_once, hold};
 use super::probe::{refused_without_a_trace, take};
-use crate::builders::{a_key, a_notice, a_payout, a_refund, a_release, in_status, pending_charge, start, steps};
+use crate::builders::{
+    a_key, a_notice, a_payout, a_position, a_refund, a_release, an_infraction, in_status, pending_charge, start, steps,
+};
 
-/// Claim, reservations, versions, cover: of all that is wrong the first is named.
+/// Claim, reservations, versions, cover, blocks: of all that is wrong the first is named.
 pub async fn checks_come_in_the_documented_order(h: &mut Harness) {
     let account = h.account().await;
     let charge = h.pending_charge(account.id).await;
@@ -19,6 +23,7 @@ pub async fn checks_come_in_the_documented_order(h: &mut Harness) {
         reserve: steps::open_charge(&charge).reserve,
         writes: vec![Write::UpdateCharge(Box::new(stale))],
         transfers: vec![hold(account.id, 1)],
+        blocks: vec![Dispute::of(account.id).releases(0)],
         ..take(account.id, "the-order-of-checks", "chg_2")
     };
     let refusal = h.commit(all_wrong.clone()).await.unwrap_err();
@@ -31,7 +36,9 @@ pub async fn checks_come_in_the_documented_order(h: &mut Harness) {
     let versions_right = ChangeSet { writes: Vec::new(), ..reserve_right };
     let refusal = h.commit(versions_right.clone()).await.unwrap_err();
     assert!(matches!(refusal, CommitError::NotCovered { .. }), "{refusal:?}");
-    h.good(ChangeSet { transfers: Vec::new(), ..versions_right }).await;
+    let cover_right = ChangeSet { transfers: Vec::new(), ..versions_right };
+    assert_eq!(h.commit(cover_right.clone()).await, Err(CommitError::Stale));
+    h.good(ChangeSet { blocks: Vec::new(), ..cover_right }).await;
 }
 
 /// Neither from an older version nor from one that never was.
@@ -50,7 +57,7 @@ pub async fn a_stale_change_leaves_nothing(h: &mut Harness) {
     assert_eq!(stored, Some(charge));
 }
 
-/// Accounts, keys, notices, payouts, refunds and releases as well.
+/// Not charges alone.
 pub async fn every_kind_of_record_is_guarded(h: &mut Harness) {
     let mut account = h.account().await;
     let (mut key, mut notice) = (a_key(account.id), a_notice());
@@ -58,8 +65,15 @@ pub async fn every_kind_of_record_is_guarded(h: &mut Harness) {
     h.good(steps::receive(&notice)).await;
     let mut payout = h.payout(a_payout(account.id)).await;
     let mut refund = h.refund(a_refund(&pending_charge(account.id))).await;
-    let mut release = a_release(account.id, 100, start());
+    // Released before, so that nothing waits: its money is of no matter here.
+    let mut release = Release { released_at: Some(start()), ..a_release(account.id, 100, start()) };
     h.good(steps::write(Write::InsertRelease(Box::new(release.clone())), start())).await;
+    let mut endpoint = h.endpoint(account.id, 0).await;
+    let mut infraction = an_infraction(&pending_charge(account.id), 100);
+    let mut position = a_position();
+    let insert = Write::InsertInfraction(Box::new(infraction.clone()));
+    h.good(steps::write(insert, start())).await;
+    h.good(steps::write(Write::InsertPosition(Box::new(position.clone())), start())).await;
     for (version, good) in [(0, false), (1, true), (1, false), (2, true)] {
         account.version = version;
         key.version = version;
@@ -67,6 +81,9 @@ pub async fn every_kind_of_record_is_guarded(h: &mut Harness) {
         payout.version = version;
         refund.version = version;
         release.version = version;
+        endpoint.version = version;
+        infraction.version = version;
+        position.version = version;
         let writes = [
             Write::UpdateAccount(Box::new(account.clone())),
             Write::UpdateKey(Box::new(key.clone())),
@@ -74,6 +91,9 @@ pub async fn every_kind_of_record_is_guarded(h: &mut Harness) {
             Write::UpdatePayout(Box::new(payout.clone())),
             Write::UpdateRefund(Box::new(refund.clone())),
             Write::UpdateRelease(Box::new(release.clone())),
+            Write::UpdateEndpoint(Box::new(endpoint.clone())),
+            Write::UpdateInfraction(Box::new(infraction.clone())),
+            Write::UpdatePosition(Box::new(position.clone())),
         ];
         for write in writes {
             let outcome = h.commit(steps::write(write.clone(), start())).await;

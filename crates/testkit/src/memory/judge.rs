@@ -2,21 +2,20 @@
 
 use std::collections::HashMap;
 
+use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::end_to_end_id::EndToEndId;
-use cais_domain::ids::{AccountId, ChargeId, EntryId, KeyId, NoticeId, PayoutId, RefundId};
-use cais_domain::ledger::{Cover, LedgerAccount, Transfer};
-use cais_domain::money::Money;
+use cais_domain::ids::{AccountId, ChargeId, EndpointId, InfractionId, KeyId, NoticeId, PayoutId, RefundId};
 use cais_ports::{ChangeSet, ClaimChange, CommitError, ReservationKey, Write};
 
-use super::state::{Entry, State};
-use crate::builders::fresh;
+use super::books::{self, Moved};
+use super::state::State;
 
-/// Judges all of it; what it moves comes back as entries with their running balances.
-pub(super) fn judge(state: &State, change: &ChangeSet) -> Result<Vec<Entry>, CommitError> {
+/// Judges all of it; what it moves comes back.
+pub(super) fn judge(state: &State, change: &ChangeSet) -> Result<Moved, CommitError> {
     judge_claim(state, change)?;
     judge_reservations(state, change)?;
     judge_versions(state, change)?;
-    judge_transfers(state, change)
+    books::judge(state, change)
 }
 
 fn judge_claim(state: &State, change: &ChangeSet) -> Result<(), CommitError> {
@@ -62,6 +61,9 @@ enum Record {
     Payout(PayoutId),
     Refund(RefundId),
     Notice(NoticeId),
+    Endpoint(EndpointId),
+    Infraction(InfractionId),
+    Position(AcquirerName),
 }
 
 /// The record, and the version that an update was based on.
@@ -82,6 +84,12 @@ fn target(write: &Write) -> (Record, Option<i64>) {
         Write::UpdateRefund(refund) => (Record::Refund(refund.id), Some(refund.version)),
         Write::InsertNotice(notice) => (Record::Notice(notice.id), None),
         Write::UpdateNotice(notice) => (Record::Notice(notice.id), Some(notice.version)),
+        Write::InsertEndpoint(endpoint) => (Record::Endpoint(endpoint.id), None),
+        Write::UpdateEndpoint(endpoint) => (Record::Endpoint(endpoint.id), Some(endpoint.version)),
+        Write::InsertInfraction(infraction) => (Record::Infraction(infraction.id), None),
+        Write::UpdateInfraction(infraction) => (Record::Infraction(infraction.id), Some(infraction.version)),
+        Write::InsertPosition(position) => (Record::Position(position.acquirer.clone()), None),
+        Write::UpdatePosition(position) => (Record::Position(position.acquirer.clone()), Some(position.version)),
     }
 }
 
@@ -95,6 +103,9 @@ fn stored_version(state: &State, record: &Record) -> Option<i64> {
         Record::Payout(id) => state.payouts.get(id).map(|payout| payout.version),
         Record::Refund(id) => state.refunds.get(id).map(|refund| refund.version),
         Record::Notice(id) => state.notices.get(id).map(|notice| notice.version),
+        Record::Endpoint(id) => state.endpoints.get(id).map(|endpoint| endpoint.version),
+        Record::Infraction(id) => state.infractions.get(id).map(|infraction| infraction.version),
+        Record::Position(acquirer) => state.positions.get(acquirer).map(|position| position.version),
     }
 }
 
@@ -119,53 +130,6 @@ fn judge_versions(state: &State, change: &ChangeSet) -> Result<(), CommitError> 
     Ok(())
 }
 
-fn judge_transfers(state: &State, change: &ChangeSet) -> Result<Vec<Entry>, CommitError> {
-    let mut balances: HashMap<LedgerAccount, Money> = HashMap::new();
-    let mut entries = Vec::new();
-    for transfer in &change.transfers {
-        let amount = transfer.amount;
-        if !amount.is_positive() {
-            return Err(corrupt("a transfer of nothing"));
-        }
-        let debit = amount.checked_neg().map_err(|error| corrupt(&error))?;
-        for (account, amount) in [(&transfer.from, debit), (&transfer.to, amount)] {
-            let before = balances.get(account).copied().unwrap_or_else(|| state.balance(account));
-            let after = before.checked_add(amount).map_err(|error| corrupt(&error))?;
-            let must_cover = amount.is_negative() && transfer.cover == Cover::Required;
-            if must_cover && after.is_negative() {
-                return Err(CommitError::NotCovered { account: account.clone() });
-            }
-            balances.insert(account.clone(), after);
-            entries.push(entry(change, transfer, account, amount, after));
-        }
-    }
-    Ok(entries)
-}
-
-fn entry(
-    change: &ChangeSet,
-    transfer: &Transfer,
-    account: &LedgerAccount,
-    amount: Money,
-    balance_after: Money,
-) -> Entry {
-    Entry {
-        id: next_id(),
-        account: account.clone(),
-        amount,
-        balance_after,
-        kind: transfer.kind,
-        resource: transfer.resource.clone(),
-        end_to_end_id: transfer.end_to_end_id.clone(),
-        at: change.at,
-    }
-}
-
-/// An id of an entry, greater than every one before, and beside all that a source of identifiers for tests gives.
-fn next_id() -> EntryId {
-    fresh::<cais_domain::ids::kind::Entry>().succ()
-}
-
-fn corrupt(why: &(impl ToString + ?Sized)) -> CommitError {
+pub(super) fn corrupt(why: &(impl ToString + ?Sized)) -> CommitError {
     CommitError::Corrupt(why.to_string())
 }

@@ -7,12 +7,11 @@ use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::ids::AccountId;
 use cais_domain::ledger::{EntryKind, LedgerAccount, SystemAccount};
 use cais_domain::money::Money;
-use cais_ports::{LedgerDifference, LedgerReport, Maintenance, NoticeState, Pruned, QueryError};
-use jiff::Timestamp;
+use cais_ports::{LedgerDifference, LedgerReport, Maintenance, PruneBefore, Pruned, QueryError};
 
 use super::MemoryStore;
-use super::money_rules;
 use super::state::{Entry, State};
+use super::{infraction_rules, money_rules, prune};
 
 #[async_trait]
 impl Maintenance for MemoryStore {
@@ -27,19 +26,12 @@ impl Maintenance for MemoryStore {
         judge_payments(&state, &mut report);
         judge_sequences(&state, &mut report);
         money_rules::judge(&state, &mut report);
+        infraction_rules::judge(&state, &mut report);
         Ok(report)
     }
 
-    async fn prune(&self, claims_before: Timestamp, marks_before: Timestamp) -> Result<Pruned, QueryError> {
-        let mut state = self.read()?;
-        let (claims, notices) = (state.claims.len(), state.notices.len());
-        state.claims.retain(|_, claim| claim.due_at.is_some() || claim.created_at >= claims_before);
-        state.notices.retain(|_, notice| notice.state != NoticeState::Done || notice.received_at >= marks_before);
-        Ok(Pruned {
-            claims: length(claims.saturating_sub(state.claims.len())),
-            batches: 0,
-            notices: length(notices.saturating_sub(state.notices.len())),
-        })
+    async fn prune(&self, before: PruneBefore) -> Result<Pruned, QueryError> {
+        Ok(prune::prune(&mut *self.read()?, before))
     }
 
     async fn ready(&self) -> Result<(), QueryError> {
@@ -102,14 +94,20 @@ fn credits(entry: &Entry) -> bool {
         | EntryKind::PayoutFailed
         | EntryKind::PayoutReversed
         | EntryKind::Refund
-        | EntryKind::RefundFailed => false,
+        | EntryKind::RefundFailed
+        | EntryKind::Infraction
+        | EntryKind::InfractionReleased
+        | EntryKind::InfractionReturned => false,
     };
     from_settlement && brought && entry.amount.is_negative()
 }
 
+/// The oldest may be gone; of the rest none is missing up to the last.
 fn judge_sequences(state: &State, report: &mut LedgerReport) {
-    for (account, events) in &state.events {
-        for (expected, event) in (1_i128..).zip(events) {
+    for (account, last) in &state.sequences {
+        let kept = state.events.get(account).map_or(&[][..], Vec::as_slice);
+        let gone = i128::from(*last).saturating_sub(i128::from(length(kept.len())));
+        for (expected, event) in (gone.saturating_add(1)..).zip(kept) {
             let stored = i128::from(event.sequence);
             compare(report, &format!("event sequence of {account}"), expected, stored);
         }
@@ -129,7 +127,7 @@ pub(super) fn centavos(amount: Money) -> i128 {
     i128::from(amount.centavos())
 }
 
-fn length(count: usize) -> u64 {
+pub(super) fn length(count: usize) -> u64 {
     u64::try_from(count).unwrap_or(u64::MAX)
 }
 
@@ -162,7 +160,7 @@ mod tests {
         store.state().payments.extend(unpaid);
         assert_eq!(store.verify_ledger().await.unwrap().differences, []);
         for event in store.state().events.values_mut().flatten() {
-            event.sequence = 2;
+            event.sequence = 7;
         }
         assert!(!store.verify_ledger().await.unwrap().differences.is_empty());
     }

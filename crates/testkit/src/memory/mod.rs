@@ -1,29 +1,42 @@
 //! A store in memory with exactly the semantics that the ports document: what the databases are compared with.
 
+mod books;
+mod deliveries;
+mod fan_out;
+mod infraction_rules;
+mod infractions;
 mod judge;
 mod maintenance;
 mod money_out;
 mod money_rules;
+mod prune;
 mod queries;
+mod queue;
 mod reconciliation;
 mod state;
 mod statement;
 mod timeline;
+mod webhooks;
+mod writes;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
+use cais_domain::block::Block;
 use cais_domain::charge::Charge;
 use cais_domain::ids::AccountId;
+use cais_domain::infraction::Infraction;
 use cais_domain::ledger::LedgerAccount;
 use cais_domain::money::Money;
 use cais_domain::payment::CreditedPayment;
 use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
 use cais_domain::release::Release;
-use cais_ports::{ChangeSet, Claim, CommitError, Committed, Notice, QueryError, Store};
+use cais_domain::webhook::Endpoint;
+use cais_ports::{ChangeSet, Claim, CommitError, Committed, Lane, Notice, PollPosition, QueryError, Store};
 use jiff::{SignedDuration, Timestamp};
+use tokio::sync::Notify;
 
 use state::State;
 pub use state::{Entry, StoredEvent};
@@ -55,6 +68,9 @@ struct Plan {
 pub struct MemoryStore {
     state: Mutex<State>,
     plan: Mutex<Plan>,
+    /// Lanes of deliveries that came into being and were not asked for yet.
+    hints: Mutex<BTreeSet<Lane>>,
+    hint: Notify,
 }
 
 impl MemoryStore {
@@ -141,12 +157,48 @@ impl MemoryStore {
         self.state().claims.values().cloned().collect()
     }
 
+    /// Every endpoint in whatever state, oldest first.
+    #[must_use]
+    pub fn endpoints(&self) -> Vec<Endpoint> {
+        self.state().endpoints.values().cloned().collect()
+    }
+
+    /// Every infraction in whatever state, oldest first.
+    #[must_use]
+    pub fn infractions(&self) -> Vec<Infraction> {
+        self.state().infractions.values().cloned().collect()
+    }
+
+    /// What is held for infractions, by account and infraction.
+    #[must_use]
+    pub fn blocks(&self) -> Vec<Block> {
+        self.state().blocks.values().cloned().collect()
+    }
+
+    /// How far each acquirer's list of infractions was read.
+    #[must_use]
+    pub fn positions(&self) -> Vec<PollPosition> {
+        self.state().positions.values().cloned().collect()
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn plan(&self) -> MutexGuard<'_, Plan> {
         self.plan.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn hints(&self) -> MutexGuard<'_, BTreeSet<Lane>> {
+        self.hints.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Tells whoever delivers where something came into being.
+    fn hint(&self, lanes: Vec<Lane>) {
+        if !lanes.is_empty() {
+            self.hints().extend(lanes);
+            self.hint.notify_one();
+        }
     }
 
     /// The state, unless nothing answers just now.
@@ -183,9 +235,10 @@ impl Store for MemoryStore {
             return Err(CommitError::Unavailable("interrupted before".to_owned()));
         }
         let mut state = self.state();
-        let entries = judge::judge(&state, &change)?;
-        let committed = state.apply(change, entries);
+        let moved = judge::judge(&state, &change)?;
+        let (committed, lanes) = state.apply(change, moved);
         drop(state);
+        self.hint(lanes);
         if crash == Some(Crash::After) {
             return Err(CommitError::Unavailable("interrupted after".to_owned()));
         }

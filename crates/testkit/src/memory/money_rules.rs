@@ -1,11 +1,12 @@
-//! The rules of the audit for payouts, refunds, releases and splits: what the ledger moved for each is what its record says.
+//! The rules of the audit for payouts, refunds and splits: what the ledger moved for each is what its record says.
 //!
 //! They follow the money: each begins with entries, so a record whose money a test never moved breaks none.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use cais_domain::end_to_end_id::EndToEndId;
-use cais_domain::ids::{AccountId, ChargeId, PayoutId, RefundId};
+use cais_domain::ids::{AccountId, ChargeId, InfractionId, PayoutId, RefundId};
+use cais_domain::infraction::InfractionState;
 use cais_domain::ledger::{Bucket, EntryKind, LedgerAccount, SystemAccount};
 use cais_domain::payment::PaymentRole;
 use cais_domain::payout::{Payout, PayoutState};
@@ -84,12 +85,13 @@ pub(super) fn judge(state: &State, report: &mut LedgerReport) {
             let refund = state.refunds.get(&id);
             refund.map(Moved::of_refund).unwrap_or_default().compare(report, resource, moved);
             charges.extend(refund.map(|refund| refund.charge));
+        } else if let Ok(id) = InfractionId::parse(resource) {
+            charges.extend(state.infractions.get(&id).map(|infraction| infraction.charge));
         }
     }
     for charge in charges {
         judge_refunded(state, report, charge);
     }
-    judge_waiting(state, report);
     judge_parts(state, report);
 }
 
@@ -101,24 +103,22 @@ fn judge_refunded(state: &State, report: &mut LedgerReport, id: ChargeId) {
     };
     let totals = state.charges.get(&id).map(|charge| charge.refunds).unwrap_or_default();
     let in_flight = sum(&|status| matches!(status, RefundStatus::Pending | RefundStatus::Processing));
-    let done = sum(&|status| status == RefundStatus::Completed);
+    let done = sum(&|status| status == RefundStatus::Completed) + lost(state, id);
     compare(report, &format!("refunds on their way of {id}"), in_flight, centavos(totals.in_flight));
     compare(report, &format!("refunds made of {id}"), done, centavos(totals.done));
 }
 
-/// What a Pix brought waits in `pending` until its release, and no longer.
-fn judge_waiting(state: &State, report: &mut LedgerReport) {
-    let mut waiting: BTreeMap<&EndToEndId, i128> = BTreeMap::new();
-    for entry in &state.entries {
-        if let (LedgerAccount::Merchant(_, Bucket::Pending), Some(pix)) = (&entry.account, &entry.end_to_end_id) {
-            *waiting.entry(pix).or_default() += centavos(entry.amount);
-        }
-    }
-    for (pix, sum) in waiting {
-        let release = state.releases.get(pix).filter(|release| release.released_at.is_none());
-        let expected = release.map_or(0, |release| centavos(release.amount));
-        compare(report, &format!("waiting of {pix}"), expected, sum);
-    }
+/// What of the charge went back without refunds, in centavos.
+fn lost(state: &State, id: ChargeId) -> i128 {
+    let own = state.infractions.values().filter(|infraction| infraction.charge == id);
+    let refunded = own.map(|infraction| match infraction.state {
+        InfractionState::Lost { refunded, .. } => centavos(refunded),
+        InfractionState::Open
+        | InfractionState::UnderReview { .. }
+        | InfractionState::Won { .. }
+        | InfractionState::Cancelled { .. } => 0,
+    });
+    refunded.sum()
 }
 
 /// Everybody who shares in a paid charge got exactly the part that it fixed, and nobody else got one.

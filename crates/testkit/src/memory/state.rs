@@ -3,20 +3,30 @@
 use std::collections::BTreeMap;
 
 use cais_domain::account::Account;
+use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::block::Block;
 use cais_domain::charge::Charge;
 use cais_domain::end_to_end_id::EndToEndId;
-use cais_domain::ids::{AccountId, ChargeId, EntryId, KeyId, NoticeId, PayoutId, RefundId};
+use cais_domain::ids::{
+    AccountId, ChargeId, DeliveryId, EndpointId, EntryId, Id, IdKind, InfractionId, KeyId, NoticeId, PayoutId, RefundId,
+};
+use cais_domain::infraction::Infraction;
 use cais_domain::ledger::{EntryKind, LedgerAccount};
 use cais_domain::money::Money;
 use cais_domain::payment::CreditedPayment;
 use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
 use cais_domain::release::Release;
+use cais_domain::webhook::Endpoint;
 use cais_ports::{
-    ApiKeyRecord, ChangeSet, Claim, ClaimChange, ClaimRef, Committed, NewClaim, NewEvent, Notice, Reservation,
-    ReservationKey, Write,
+    ApiKeyRecord, ChangeSet, Claim, ClaimChange, ClaimRef, Committed, Lane, NewClaim, NewEvent, Notice, PollPosition,
+    Reservation, ReservationKey,
 };
 use jiff::Timestamp;
+
+use super::books::{BlockKey, Moved};
+use super::deliveries::Row;
+use crate::builders::fresh;
 
 /// One side of a transfer, as the statement shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,6 +58,14 @@ pub struct StoredEvent {
     pub event: NewEvent,
 }
 
+impl StoredEvent {
+    /// What is sent of it.
+    #[must_use]
+    pub fn body(&self) -> Vec<u8> {
+        self.event.body(Some(self.sequence))
+    }
+}
+
 /// Everything that is true.
 #[derive(Debug, Default)]
 pub(super) struct State {
@@ -61,9 +79,20 @@ pub(super) struct State {
     pub(super) payouts: BTreeMap<PayoutId, Payout>,
     pub(super) refunds: BTreeMap<RefundId, Refund>,
     pub(super) notices: BTreeMap<NoticeId, Notice>,
+    pub(super) endpoints: BTreeMap<EndpointId, Endpoint>,
+    pub(super) infractions: BTreeMap<InfractionId, Infraction>,
+    pub(super) positions: BTreeMap<AcquirerName, PollPosition>,
     pub(super) balances: BTreeMap<LedgerAccount, Money>,
     pub(super) entries: Vec<Entry>,
+    pub(super) blocks: BTreeMap<BlockKey, Block>,
+    /// How much of the account's `pending` was taken for infractions before its release.
+    pub(super) taken: BTreeMap<AccountId, Money>,
     pub(super) events: BTreeMap<AccountId, Vec<StoredEvent>>,
+    /// The last sequence number of each account, also when its events are gone.
+    pub(super) sequences: BTreeMap<AccountId, i64>,
+    pub(super) deliveries: BTreeMap<DeliveryId, Row>,
+    /// Since when every attempt at an endpoint failed, in each of its epochs.
+    pub(super) failing: BTreeMap<(EndpointId, i64), Timestamp>,
 }
 
 impl State {
@@ -73,12 +102,15 @@ impl State {
 
     /// The last sequence number of the account's events; 0 before the first.
     pub(super) fn last_sequence(&self, account: AccountId) -> i64 {
-        let last = self.events.get(&account).and_then(|events| events.last());
-        last.map_or(0, |event| event.sequence)
+        self.sequences.get(&account).copied().unwrap_or(0)
     }
 
-    /// Makes it true; `entries` are its transfers as they were judged.
-    pub(super) fn apply(&mut self, change: ChangeSet, entries: Vec<Entry>) -> Committed {
+    pub(super) fn taken(&self, account: AccountId) -> Money {
+        self.taken.get(&account).copied().unwrap_or_default()
+    }
+
+    /// Makes it true; `moved` is its money as it was judged. The lanes of the deliveries that come into being come back as well.
+    pub(super) fn apply(&mut self, change: ChangeSet, moved: Moved) -> (Committed, Vec<Lane>) {
         if let Some(claim) = change.claim {
             self.apply_claim(claim, change.at);
         }
@@ -91,12 +123,29 @@ impl State {
         for write in change.writes {
             self.apply_write(write);
         }
-        for entry in entries {
+        self.apply_money(moved);
+        let (mut committed, mut lanes) = (Committed::default(), Vec::new());
+        for event in change.events {
+            let sequence = self.next_sequence(event.account);
+            lanes.extend(self.fan_out(&event, sequence, change.at));
+            committed.sequences.push(sequence);
+            self.events.entry(event.account).or_default().push(StoredEvent { sequence, event });
+        }
+        (committed, lanes)
+    }
+
+    fn apply_money(&mut self, moved: Moved) {
+        for entry in moved.entries {
             self.balances.insert(entry.account.clone(), entry.balance_after);
             self.entries.push(entry);
         }
-        let sequences = change.events.into_iter().map(|event| self.append(event));
-        Committed { sequences: sequences.collect() }
+        self.taken.extend(moved.taken);
+        for (key, block) in moved.blocks {
+            match block {
+                Some(block) => self.blocks.insert(key, block),
+                None => self.blocks.remove(&key),
+            };
+        }
     }
 
     fn apply_claim(&mut self, change: ClaimChange, at: Timestamp) {
@@ -127,96 +176,16 @@ impl State {
         }
     }
 
-    /// Only what the ports say may change does change.
-    fn apply_write(&mut self, write: Write) {
-        match write {
-            Write::InsertAccount(account) => {
-                self.accounts.insert(account.id, Account { version: 1, ..*account });
-            }
-            Write::UpdateAccount(account) => {
-                if let Some(stored) = self.accounts.get_mut(&account.id) {
-                    let (email, created_at) = (stored.email.clone(), stored.created_at);
-                    let version = stored.version.saturating_add(1);
-                    *stored = Account { email, created_at, version, ..*account };
-                }
-            }
-            Write::InsertKey(key) => {
-                self.keys.insert(key.id, ApiKeyRecord { version: 1, ..*key });
-            }
-            Write::UpdateKey(key) => {
-                if let Some(stored) = self.keys.get_mut(&key.id) {
-                    stored.revoked_at = key.revoked_at;
-                    stored.expires_at = key.expires_at;
-                    stored.version = stored.version.saturating_add(1);
-                }
-            }
-            Write::InsertCharge(charge) => {
-                self.charges.insert(charge.id, Charge { version: 1, ..*charge });
-            }
-            Write::UpdateCharge(charge) => {
-                if let Some(stored) = self.charges.get_mut(&charge.id) {
-                    stored.state = charge.state;
-                    stored.refunds = charge.refunds;
-                    stored.open_infractions = charge.open_infractions;
-                    stored.version = stored.version.saturating_add(1);
-                }
-            }
-            Write::InsertPayment(paid) => {
-                self.payments.insert(paid.payment.end_to_end_id.clone(), *paid);
-            }
-            Write::InsertRelease(release) => {
-                self.releases.insert(release.end_to_end_id.clone(), Release { version: 1, ..*release });
-            }
-            Write::UpdateRelease(release) => {
-                if let Some(stored) = self.releases.get_mut(&release.end_to_end_id) {
-                    stored.released_at = release.released_at;
-                    stored.version = stored.version.saturating_add(1);
-                }
-            }
-            Write::InsertPayout(payout) => {
-                self.payouts.insert(payout.id, Payout { version: 1, ..*payout });
-            }
-            Write::UpdatePayout(payout) => {
-                if let Some(stored) = self.payouts.get_mut(&payout.id) {
-                    stored.recipient = payout.recipient;
-                    stored.returned = payout.returned;
-                    stored.state = payout.state;
-                    stored.due_at = payout.due_at;
-                    stored.attempts = payout.attempts;
-                    stored.version = stored.version.saturating_add(1);
-                }
-            }
-            Write::InsertRefund(refund) => {
-                self.refunds.insert(refund.id, Refund { version: 1, ..*refund });
-            }
-            Write::UpdateRefund(refund) => {
-                if let Some(stored) = self.refunds.get_mut(&refund.id) {
-                    stored.state = refund.state;
-                    stored.due_at = refund.due_at;
-                    stored.attempts = refund.attempts;
-                    stored.version = stored.version.saturating_add(1);
-                }
-            }
-            Write::InsertNotice(notice) => {
-                self.notices.insert(notice.id, Notice { version: 1, ..*notice });
-            }
-            Write::UpdateNotice(notice) => {
-                if let Some(stored) = self.notices.get_mut(&notice.id) {
-                    stored.state = notice.state;
-                    stored.attempts = notice.attempts;
-                    stored.due_at = notice.due_at;
-                    stored.version = stored.version.saturating_add(1);
-                }
-            }
-        }
+    fn next_sequence(&mut self, account: AccountId) -> i64 {
+        let last = self.sequences.entry(account).or_default();
+        *last = last.saturating_add(1);
+        *last
     }
+}
 
-    fn append(&mut self, event: NewEvent) -> i64 {
-        let sequence = self.last_sequence(event.account).saturating_add(1);
-        let events = self.events.entry(event.account).or_default();
-        events.push(StoredEvent { sequence, event });
-        sequence
-    }
+/// An id of the store's own, greater than every one before, and beside all that a source of identifiers for tests gives.
+pub(super) fn next_id<K: IdKind>() -> Id<K> {
+    fresh::<K>().succ()
 }
 
 fn first_use(new: NewClaim, at: Timestamp) -> Claim {

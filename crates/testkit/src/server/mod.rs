@@ -121,6 +121,11 @@ impl Cais {
         self.wait_until_ready().await
     }
 
+    /// Another setting, for the next launch.
+    pub fn set(&mut self, name: &str, value: &str) {
+        self.environment.insert(name.to_owned(), value.to_owned());
+    }
+
     /// Kills it as a power cut would: no code of it runs any more.
     ///
     /// # Errors

@@ -1,13 +1,17 @@
 //! The change sets of the common steps, as the use cases build them.
 
+mod infractions;
 mod payouts;
 mod refunds;
+mod webhooks;
 
+pub use infractions::{infraction_key, move_infraction, open_infraction, update_infraction};
 pub use payouts::{
     abandon_payout, complete_payout, create_payout, fail_payout, move_payout, open_payout, reopen_payout, send_payout,
     take_back, update_payout,
 };
 pub use refunds::{abandon_refund, complete_refund, fail_refund, move_refund, open_refund, send_refund, update_refund};
+pub use webhooks::{move_endpoint, open_endpoint, publish, update_endpoint};
 
 use cais_domain::account::Account;
 use cais_domain::charge::{Charge, Credit};
@@ -139,7 +143,7 @@ pub fn credit_payment(charge: &Charge, payment: Payment, release_delay_s: u32, a
     let Credit { charge: paid, payment, release, transfers, event } = credit;
     let end_to_end_id = payment.payment.end_to_end_id.clone();
     let now = paid.as_ref().unwrap_or(charge);
-    let event = event.map(|kind| told(charge.account, kind, &charge.id.to_string(), TextRepresentation.charge(now)));
+    let event = event.map(|kind| told_of_charge(now, kind));
     let update = paid.map(|paid| Write::UpdateCharge(Box::new(paid)));
     let release = release.map(|release| Write::InsertRelease(Box::new(release)));
     ChangeSet {
@@ -166,6 +170,12 @@ pub fn make_release(release: &Release, at: Timestamp) -> ChangeSet {
             ..write(Write::UpdateRelease(Box::new(released)), at)
         },
     )
+}
+
+/// An event of the charge, which the endpoint that it named hears of.
+fn told_of_charge(charge: &Charge, kind: EventType) -> NewEvent {
+    let told = told(charge.account, kind, &charge.id.to_string(), TextRepresentation.charge(charge));
+    NewEvent { postback: charge.terms.postback.clone(), ..told }
 }
 
 /// An event with that data.

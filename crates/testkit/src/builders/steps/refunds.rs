@@ -7,7 +7,7 @@ use cais_ports::{ChangeSet, Representation as _, Reservation, ReservationKey, Wr
 use jiff::Timestamp;
 
 use super::super::records::{main_acquirer, right};
-use super::{told, write};
+use super::{told, told_of_charge, write};
 use crate::representation::TextRepresentation;
 
 /// Commit 1 of a refund of the charge as it was read: its external id, intent, what is left of the charge, hold.
@@ -42,9 +42,7 @@ fn follow(step: RefundStep, write: impl FnOnce(Box<Refund>) -> Write, at: Timest
     let RefundChange { refund, charge, transfers, event, charge_event } = *change;
     let data = TextRepresentation.refund(&refund);
     let event = event.map(|kind| told(refund.account, kind, &refund.id.to_string(), data));
-    let of_charge = charge.as_ref().zip(charge_event);
-    let charge_event = of_charge
-        .map(|(charge, kind)| told(charge.account, kind, &charge.id.to_string(), TextRepresentation.charge(charge)));
+    let charge_event = charge.as_ref().zip(charge_event).map(|(charge, kind)| told_of_charge(charge, kind));
     let update = charge.map(|charge| Write::UpdateCharge(Box::new(charge)));
     ChangeSet {
         writes: [write(Box::new(refund))].into_iter().chain(update).collect(),

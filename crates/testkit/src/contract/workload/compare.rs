@@ -1,17 +1,19 @@
 //! What the workload left: the store says the same of everything as the store in memory.
 
+use std::collections::BTreeMap;
+
 use cais_domain::ids::{AccountId, Id};
 use cais_domain::timeline::Direction;
 use cais_ports::{
-    ChargeQueries as _, ClaimQueries as _, EntryFilter, Maintenance as _, PageRequest, PayoutQueries as _,
-    RefundQueries as _, ReleaseQueries as _, SplitCredit, StatementEntry, StatementQueries as _, TimelineQueries as _,
-    Transaction, TransactionFilter,
+    ChargeQueries as _, ClaimQueries as _, Delivery, EntryFilter, EventFilter, InfractionQueries as _,
+    Maintenance as _, PageRequest, PayoutQueries as _, RefundQueries as _, ReleaseQueries as _, SplitCredit,
+    StatementEntry, StatementQueries as _, TimelineQueries as _, Transaction, TransactionFilter,
 };
 use uuid::Uuid;
 
 use super::World;
 use crate::contract::Harness;
-use crate::contract::harness::{after_s, walk};
+use crate::contract::harness::{after_s, walk, walk_deliveries, walk_events};
 
 impl World {
     pub(super) async fn compare(&self, h: &Harness) {
@@ -26,8 +28,10 @@ impl World {
             assert_eq!(h.store.list_payouts(account, first(200)).await, expected);
             self.compare_statement(h, account).await;
             self.compare_timeline(h, account).await;
+            self.compare_events(h, account).await;
         }
         self.compare_money_out(h).await;
+        self.compare_disputes(h).await;
         for name in &self.claims {
             let mut stored = h.store.find_claim(name).await.unwrap();
             let mut expected = self.model.find_claim(name).await.unwrap();
@@ -65,6 +69,36 @@ impl World {
             let read = async |page| self.model.list_transactions(account, filter, page).await.unwrap();
             let expected = walk(50, Transaction::key, read).await;
             assert!(stored.into_iter().map(unnamed).eq(expected.into_iter().map(unnamed)), "{direction:?}");
+        }
+    }
+
+    /// Byte for byte, and who hears of them.
+    async fn compare_events(&self, h: &Harness, account: AccountId) {
+        for after_sequence in [None, Some(3)] {
+            let filter = EventFilter { kind: None, after_sequence };
+            let expected = walk_events(&self.model, account, filter, 50).await;
+            assert_eq!(walk_events(&*h.store, account, filter, 50).await, expected);
+        }
+        for endpoint in self.model.endpoints().into_iter().filter(|endpoint| endpoint.account == account) {
+            assert_eq!(h.store.find_endpoint(account, endpoint.id).await, Ok(Some(endpoint.clone())));
+            let stored = walk_deliveries(&*h.store, account, endpoint.id).await;
+            let expected = walk_deliveries(&self.model, account, endpoint.id).await;
+            let unnamed = |deliveries: Vec<Delivery>| -> BTreeMap<_, _> {
+                let of = |delivery: Delivery| (delivery.event, (delivery.kind, delivery.status));
+                deliveries.into_iter().map(of).collect()
+            };
+            assert_eq!(stored.len(), expected.len(), "deliveries to {}", endpoint.id);
+            assert_eq!(unnamed(stored), unnamed(expected));
+        }
+    }
+
+    /// Infractions, and what they hold.
+    async fn compare_disputes(&self, h: &Harness) {
+        for infraction in self.model.infractions() {
+            let (account, id) = (infraction.account, infraction.id);
+            let expected = self.model.find_block(account, id).await;
+            assert_eq!(h.store.find_block(account, id).await, expected);
+            assert_eq!(h.store.find_infraction(account, id).await, Ok(Some(infraction)));
         }
     }
 

@@ -1,36 +1,41 @@
 //! A long random workload: the store and the store in memory agree on every outcome and on what is true afterwards.
 
 mod compare;
+mod disputes;
 mod money_out;
-mod random;
 
 use std::collections::BTreeSet;
 
 use cais_domain::account::Account;
 use cais_domain::charge::{Charge, ChargeStatus};
 use cais_domain::end_to_end_id::ReturnId;
+use cais_domain::event::EventType;
 use cais_domain::ids::{AccountId, ChargeId, PayoutId, RefundId};
 use cais_domain::ledger::{Bucket, Cover, EntryKind};
 use cais_domain::payment::Payment;
 use cais_domain::release::Release;
+use cais_domain::webhook::{Endpoint, Subscription};
 use cais_ports::{
     ChangeSet, ChargeQueries as _, ClaimChange, ClaimQueries as _, ClaimRef, CommitError, Committed, Store as _,
 };
 
 use super::Harness;
-use super::harness::{after_s, hold, merchant, movement};
-use crate::builders::{a_payment, a_return_id, a_split, an_account, in_status, pending_charge, steps};
+use super::harness::{after_s, hold, income, merchant, movement};
+use super::random::Random;
+use crate::builders::{
+    a_payment, a_postback, a_return_id, a_split, an_account, an_endpoint, in_status, pending_charge, steps, subscribed,
+};
 use crate::memory::MemoryStore;
-use random::Random;
 
 /// Seeds of the workloads; one that ever failed is added.
 const SEEDS: [u64; 3] = [1, 42, 20_260_102];
 /// Change sets of each workload.
-const STEPS: u64 = 500;
+const STEPS: u64 = 700;
 /// Every kind of outcome that a right store has.
 const KINDS: [&str; 5] = ["claimed", "committed", "not covered", "stale", "taken"];
 
-/// Creations, answers, payments, splits, payouts, refunds, releases, transfers and takeovers, right and wrong, with many collisions.
+/// Creations, answers, payments, splits, payouts, refunds, releases, infractions, transfers and takeovers, right and wrong, with many
+/// collisions.
 pub async fn a_random_workload_agrees_with_the_model(h: &mut Harness) {
     for seed in SEEDS {
         let mut world = World::open(h, seed).await;
@@ -84,6 +89,14 @@ impl World {
             h.good(open).await;
         }
         let accounts = accounts.map(|account| account.id);
+        for account in accounts {
+            for (slot, wish) in [Subscription::All, subscribed(&[EventType::ChargePaid])].into_iter().enumerate() {
+                let slot = u8::try_from(slot).unwrap();
+                let open = steps::open_endpoint(&Endpoint { subscription: wish, ..an_endpoint(account, slot) });
+                model.commit(open.clone()).await.unwrap();
+                h.good(open).await;
+            }
+        }
         let key = |key: u64| steps::claim_name(accounts[0], &format!("workload-{seed}-{key}"));
         Self {
             model,
@@ -100,7 +113,7 @@ impl World {
     }
 
     async fn next_change(&mut self) -> ChangeSet {
-        let change = match self.random.below(15) {
+        let change = match self.random.below(20) {
             0 | 1 => Some(self.creation()),
             2..=4 => Some(self.payment().await),
             5 => Some(self.another_state().await),
@@ -110,6 +123,9 @@ impl World {
             11 => self.refund().await,
             12 => self.refund_step().await,
             13 => self.release().await,
+            14 | 15 => self.dispute().await,
+            16 | 17 => self.dispute_step().await,
+            18 => Some(self.endpoint_step()),
             _ => None,
         };
         change.unwrap_or_else(|| self.movement())
@@ -122,6 +138,10 @@ impl World {
             let others = self.accounts.iter().copied().filter(|other| *other != charge.account);
             let shares: Vec<_> = others.zip(["33.3333", "0.5"]).collect();
             charge.terms.split = a_split(&shares);
+        }
+        if self.random.below(3) == 0 {
+            let own = self.model.endpoints().into_iter().find(|endpoint| endpoint.account == charge.account);
+            charge.terms.postback = own.as_ref().map(a_postback);
         }
         self.charges.push(charge.clone());
         match self.random.below(3) {
@@ -176,11 +196,9 @@ impl World {
         if self.random.below(2) == 0 {
             return steps::transfer(hold(account, centavos));
         }
-        let [one, two, three, four] = Bucket::ALL;
-        let pairs = [(one, two), (two, one), (one, three), (three, one), (four, one), (two, three)];
-        let (from, to) = self.random.one_of(&pairs);
-        let (from, to) = (merchant(account, from), merchant(account, to));
-        steps::transfer(movement(from, to, centavos, Cover::Required))
+        let (away, available) = (merchant(account, Bucket::InTransit), merchant(account, Bucket::Available));
+        let back = movement(away, available, centavos, Cover::Required);
+        steps::transfer(if self.random.below(2) == 0 { back } else { income(account, centavos) })
     }
 
     /// As it is in the store, or was never stored.

@@ -2,6 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod blocks;
+mod hearing;
+
 use cais_domain::charge::Charge;
 use cais_domain::event::EventType;
 use cais_domain::ids::AccountId;
@@ -25,7 +28,7 @@ fn good(sequences: &[i64]) -> Outcome {
 
 /// Balances of the account, and an event counter at 4.
 fn books(account: AccountId, available: i64) -> Books {
-    let balance = |centavos| Balance { amount: Money::from_centavos(centavos), entries: 0, last: None };
+    let balance = |centavos| Balance { amount: Money::from_centavos(centavos), ..Balance::default() };
     Books {
         balances: [
             (merchant(account, Bucket::Available), balance(available)),
@@ -34,6 +37,7 @@ fn books(account: AccountId, available: i64) -> Books {
         ]
         .into(),
         sequences: [(account, 4)].into(),
+        ..Books::default()
     }
 }
 

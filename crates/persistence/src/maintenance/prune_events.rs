@@ -1,0 +1,146 @@
+//! Removes old events with everything that was delivered of them: of each account the oldest, so that what is left has no gap.
+
+use jiff::Timestamp;
+
+use super::prune::AT_A_TIME;
+use crate::committer::Op;
+use crate::error::Fault;
+use crate::queue::QueueEngine;
+use crate::sql::spec::{Column, Kind, Spec};
+use crate::sql::{Query, Session, Value};
+
+/// So many events go in one transaction: with their deliveries to all endpoints a few milliseconds of SQLite's write lock.
+const EVENTS_AT_ONCE: u32 = 100;
+/// So many accounts are looked at together.
+const ACCOUNTS: u32 = 1_000;
+/// So often in one call: the next call goes on behind them.
+const LOOKS: u32 = 20;
+
+/// The accounts behind one, in order: the last of them.
+const REACH: &str = "SELECT max(account_id) FROM (SELECT account_id FROM event_counters WHERE account_id > ? ORDER BY account_id LIMIT ?) AS c \
+     HAVING count(*) > 0";
+/// Those of them whose oldest event is old.
+const ACCOUNTS_WITH_OLD: &str = "SELECT c.account_id, c.account_id, e.sequence FROM event_counters AS c JOIN events AS e ON e.account_id = c.account_id \
+     AND e.sequence = (SELECT min(m.sequence) FROM events AS m WHERE m.account_id = c.account_id) \
+     WHERE c.account_id > ? AND c.account_id <= ? AND e.created_at < ? ORDER BY c.account_id";
+/// An account's oldest events, and whether they are old.
+const OLDEST: &str = "SELECT id, CASE WHEN created_at < ? THEN 'old' ELSE 'young' END, sequence FROM events WHERE account_id = ? \
+     ORDER BY sequence LIMIT ?";
+/// The first of them that an endpoint still waits for.
+const WAITED_FOR: &str = "SELECT e.sequence, e.sequence FROM events AS e JOIN deliveries AS d ON d.event_id = e.id AND d.account_id || '' = e.account_id \
+     JOIN pending_deliveries AS p ON p.account_id = d.account_id AND p.endpoint_id = d.endpoint_id AND p.id = d.id \
+     JOIN webhook_endpoints AS w ON w.account_id = p.account_id AND w.id = p.endpoint_id AND w.epoch = p.epoch AND w.state = 'active' \
+     WHERE e.account_id = ? AND e.sequence <= ? ORDER BY e.sequence LIMIT 1";
+/// What was delivered of an account's events up to one.
+const DELIVERED: &str = "SELECT d.endpoint_id, d.id, e.sequence FROM events AS e JOIN deliveries AS d ON d.event_id = e.id AND d.account_id || '' = e.account_id \
+     WHERE e.account_id = ? AND e.sequence <= ?";
+/// Tests have no event, and are old by themselves.
+const TESTS: &str = "SELECT d.account_id, d.endpoint_id, d.id, d.id FROM deliveries AS d WHERE d.sequence IS NULL AND d.created_at < ? \
+     AND NOT EXISTS (SELECT 1 FROM pending_deliveries AS p JOIN webhook_endpoints AS w \
+     ON w.account_id = p.account_id AND w.id = p.endpoint_id AND w.epoch = p.epoch AND w.state = 'active' \
+     WHERE p.account_id = d.account_id AND p.endpoint_id = d.endpoint_id AND p.id = d.id) ORDER BY d.created_at LIMIT ?";
+/// By account, endpoint and their own id.
+static DELIVERIES: Spec = Spec::delete("deliveries", NAME);
+static WAITING: Spec = Spec::delete("pending_deliveries", NAME);
+static ATTEMPTS: Spec = Spec::delete("delivery_attempts", &[("account_id", Kind::Text), ("delivery_id", Kind::Text)]);
+const NAME: &[Column] = &[("account_id", Kind::Text), ("endpoint_id", Kind::Text), ("id", Kind::Text)];
+const EVENTS: &str = "DELETE FROM events WHERE account_id = ? AND sequence <= ?";
+
+/// Removes events older than `before`, beginning behind the account `looked_at`; how many there were.
+pub(super) fn prune(
+    engine: &dyn QueueEngine,
+    session: &mut dyn Session,
+    before: Timestamp,
+    looked_at: &mut String,
+) -> Result<u64, Fault> {
+    in_transaction(engine, session, |session| prune_tests(engine, session, before))?;
+    let mut left = AT_A_TIME;
+    for _ in 0..LOOKS {
+        let reach = Query::new(REACH).bind(looked_at.as_str()).bind(ACCOUNTS);
+        let Some(reach) = session.texts(&reach)?.pop() else {
+            looked_at.clear();
+            break;
+        };
+        let old = Query::new(ACCOUNTS_WITH_OLD).bind(looked_at.as_str()).bind(reach.as_str()).bind(before);
+        for (account, ..) in session.marks(&old)? {
+            let mut removed = EVENTS_AT_ONCE;
+            while removed == EVENTS_AT_ONCE {
+                if left == 0 {
+                    return Ok(AT_A_TIME.into());
+                }
+                let most = left.min(EVENTS_AT_ONCE);
+                removed =
+                    in_transaction(engine, session, |session| prune_account(engine, session, &account, before, most))?;
+                left = left.saturating_sub(removed);
+            }
+            looked_at.clone_from(&account);
+        }
+        *looked_at = reach;
+    }
+    Ok(AT_A_TIME.saturating_sub(left).into())
+}
+
+/// Removes an account's oldest events, at most so many, up to the first that is young or waited for; how many there were.
+fn prune_account(
+    engine: &dyn QueueEngine,
+    session: &mut dyn Session,
+    account: &str,
+    before: Timestamp,
+    most: u32,
+) -> Result<u32, Fault> {
+    // Locked, so that none of them is sent once more meanwhile.
+    let oldest = format!("{OLDEST}{}", engine.row_lock());
+    let oldest = session.marks(&Query::new(oldest).bind(before).bind(account).bind(most))?;
+    let old: Vec<i64> =
+        oldest.into_iter().take_while(|(_, age, _)| age == "old").map(|(.., sequence)| sequence).collect();
+    let Some(last) = old.last() else { return Ok(0) };
+    let waited_for = session.pairs(&Query::new(WAITED_FOR).bind(account).bind(*last))?.pop();
+    let old: Vec<i64> =
+        old.into_iter().take_while(|sequence| waited_for.is_none_or(|(first, _)| *sequence < first)).collect();
+    let Some(last) = old.last() else { return Ok(0) };
+    let delivered = session.marks(&Query::new(DELIVERED).bind(account).bind(*last))?;
+    let names: Vec<_> = delivered.into_iter().map(|(endpoint, id, _)| [account.to_owned(), endpoint, id]).collect();
+    remove_deliveries(engine, session, &names)?;
+    session.execute(&Query::new(EVENTS).bind(account).bind(*last))?;
+    u32::try_from(old.len()).map_err(|error| Fault::Corrupt(error.to_string()))
+}
+
+fn prune_tests(engine: &dyn QueueEngine, session: &mut dyn Session, before: Timestamp) -> Result<(), Fault> {
+    let tests = session.quads(&Query::new(TESTS).bind(before).bind(AT_A_TIME))?;
+    let names: Vec<_> = tests.into_iter().map(|(account, endpoint, id, _)| [account, endpoint, id]).collect();
+    remove_deliveries(engine, session, &names)
+}
+
+/// Removes deliveries, by account, endpoint and their own id, with what was tried.
+fn remove_deliveries(engine: &dyn QueueEngine, session: &mut dyn Session, names: &[[String; 3]]) -> Result<(), Fault> {
+    if names.is_empty() {
+        return Ok(());
+    }
+    let row = |name: &[String; 3]| name.iter().map(|part| Value::from(part.clone())).collect::<Vec<_>>();
+    let tried = names.iter().map(|[account, _, id]| vec![account.clone().into(), id.clone().into()]).collect();
+    let ops = [
+        Op::free(&ATTEMPTS, tried),
+        Op::free(&WAITING, names.iter().map(row).collect()),
+        Op::free(&DELIVERIES, names.iter().map(row).collect()),
+    ];
+    engine.apply(session, &ops).map(drop)
+}
+
+fn in_transaction<T>(
+    engine: &dyn QueueEngine,
+    session: &mut dyn Session,
+    work: impl FnOnce(&mut dyn Session) -> Result<T, Fault>,
+) -> Result<T, Fault> {
+    session.run(engine.begin())?;
+    match work(session) {
+        Ok(done) => {
+            session.run(engine.commit())?;
+            Ok(done)
+        }
+        Err(fault) => {
+            // The connection is not used again.
+            let _ = session.run("ROLLBACK");
+            Err(fault)
+        }
+    }
+}

@@ -1,0 +1,328 @@
+//! The queue of deliveries on PostgreSQL: each step is one statement for all rows, along indexes whose heads are all that is looked at.
+
+use std::sync::PoisonError;
+use std::time::Instant;
+
+use cais_domain::ids::EndpointId;
+use cais_ports::{ClaimedDelivery, DeliveryClaim};
+
+use super::connect::{PLANS_BY_KEY, Postgres};
+use super::heads::{Heads, Lanes};
+use crate::error::Fault;
+use crate::queue::{Outcome, QueueEngine, assemble, claimed_text, due_lanes_text, endpoints, lanes_of, stale_text};
+use crate::rows::delivery::ClaimedRow;
+use crate::rows::endpoint::endpoint_columns;
+use crate::sql::{Bind, Query, Session};
+
+/// Losing the last claims and outcomes means to deliver again; waiting for the disk each time would halve what one receiver gets.
+const RELAXED: &str = "SET synchronous_commit = off";
+
+/// The first row of each lane, from one lane to the next.
+macro_rules! heads {
+    () => {
+        "heads AS ((SELECT account_id, endpoint_id, epoch, due_at FROM pending_deliveries ORDER BY endpoint_id, epoch, due_at LIMIT 1) \
+         UNION ALL SELECT n.account_id, n.endpoint_id, n.epoch, n.due_at FROM heads AS h CROSS JOIN LATERAL (\
+         SELECT p.account_id, p.endpoint_id, p.epoch, p.due_at FROM pending_deliveries AS p \
+         WHERE (p.endpoint_id, p.epoch) > (h.endpoint_id, h.epoch) ORDER BY p.endpoint_id, p.epoch, p.due_at LIMIT 1) AS n)"
+    };
+}
+
+const DUE_LANES: &str = due_lanes_text!(heads!());
+
+/// Whoever claims for an endpoint has its row, so that two nodes never share its places. A row that somebody else has is passed over.
+const LOCK: &str = concat!(
+    "SELECT ",
+    endpoint_columns!(),
+    " FROM (SELECT unnest(?::text[]) AS account_id, unnest(?::text[]) AS id, unnest(?::bigint[]) AS epoch) AS u \
+     JOIN webhook_endpoints AS w ON w.account_id = u.account_id AND w.id = u.id AND w.epoch = u.epoch \
+     WHERE w.state = 'active' FOR UPDATE OF w SKIP LOCKED"
+);
+
+/// In a statement after the lock, which sees what was claimed before it. Endpoints with the least in flight are served first: those that
+/// hang take no place from those that answer.
+const CLAIM: &str = concat!(
+    "WITH lanes AS MATERIALIZED (SELECT u.*, (SELECT count(*) FROM pending_deliveries AS f \
+     WHERE f.endpoint_id = u.endpoint_id AND f.lease_until > ?) AS in_flight \
+     FROM (SELECT unnest(?::text[]) AS endpoint_id, unnest(?::bigint[]) AS epoch, unnest(?::bigint[]) AS head) AS u), \
+     due AS MATERIALIZED (SELECT n.* FROM (\
+     SELECT d.*, ? - l.in_flight AS places, l.in_flight + row_number() OVER (PARTITION BY l.endpoint_id ORDER BY d.due_at, d.id) AS place \
+     FROM lanes AS l CROSS JOIN LATERAL (SELECT p.account_id, p.endpoint_id, p.id, p.epoch, p.due_at FROM pending_deliveries AS p \
+     WHERE p.endpoint_id = l.endpoint_id AND p.epoch = l.epoch AND p.due_at >= l.head \
+     AND p.due_at <= ? ORDER BY p.due_at LIMIT greatest(? - l.in_flight, 0)) AS d) AS n ORDER BY n.place, n.due_at LIMIT ?), \
+     taken AS (UPDATE pending_deliveries AS t SET due_at = ?, lease_until = ?, fence = t.fence + 1, tries = t.tries + 1 FROM due AS d \
+     WHERE t.account_id = d.account_id AND t.endpoint_id = d.endpoint_id AND t.id = d.id AND t.due_at + 0 <= ? \
+     RETURNING t.account_id, t.endpoint_id, t.id, t.epoch, t.fence, t.tries, d.due_at AS was_due, d.places) ",
+    claimed_text!("taken", "t.was_due, t.places"),
+    " ORDER BY t.was_due, t.id"
+);
+
+/// Attempts of deliveries that housekeeping has removed are not kept.
+const FINISH: &str = "WITH u AS MATERIALIZED (SELECT unnest(?::bigint[]) AS place, unnest(?::text[]) AS account_id, unnest(?::text[]) AS endpoint_id, \
+     unnest(?::text[]) AS id, unnest(?::bigint[]) AS fence, unnest(?::text[]) AS status, unnest(?::bigint[]) AS due_at, \
+     unnest(?::bigint[]) AS at, unnest(?::bigint[]) AS status_code, unnest(?::bigint[]) AS duration_ms, unnest(?::text[]) AS error, \
+     unnest(?::text[]) AS response_body), \
+     logged AS (INSERT INTO delivery_attempts (account_id, delivery_id, fence, at, status_code, duration_ms, error, response_body) \
+     SELECT u.account_id, u.id, u.fence, u.at, u.status_code, u.duration_ms, u.error, u.response_body FROM u JOIN deliveries AS d \
+     ON d.account_id = u.account_id AND d.endpoint_id = u.endpoint_id AND d.id = u.id ON CONFLICT DO NOTHING), \
+     again AS (UPDATE pending_deliveries AS p SET due_at = u.due_at, lease_until = NULL \
+     FROM u JOIN webhook_endpoints AS w ON w.account_id = u.account_id AND w.id = u.endpoint_id \
+     WHERE u.status = 'pending' AND p.account_id = u.account_id AND p.endpoint_id = u.endpoint_id AND p.id = u.id \
+     AND p.fence = u.fence AND p.lease_until IS NOT NULL AND w.state = 'active' AND w.epoch = p.epoch RETURNING u.place), \
+     over AS (DELETE FROM pending_deliveries AS p USING u LEFT JOIN webhook_endpoints AS w ON w.account_id = u.account_id AND w.id = u.endpoint_id \
+     WHERE p.account_id = u.account_id AND p.endpoint_id = u.endpoint_id AND p.id = u.id AND p.fence = u.fence AND p.lease_until IS NOT NULL \
+     AND (u.status <> 'pending' OR (w.state = 'active' AND w.epoch = p.epoch) IS NOT TRUE) \
+     RETURNING u.place, p.account_id, p.endpoint_id, p.id, p.fence, CASE u.status WHEN 'pending' THEN 'cancelled' ELSE u.status END AS status), \
+     closed AS (UPDATE deliveries AS d SET status = o.status, fence = o.fence FROM over AS o \
+     WHERE d.account_id = o.account_id AND d.endpoint_id = o.endpoint_id AND d.id = o.id) \
+     SELECT place, 0::bigint FROM again UNION ALL SELECT place, 1::bigint FROM over";
+
+const CANCEL_STALE: &str = concat!(
+    stale_text!(heads!()),
+    ", gone AS (DELETE FROM pending_deliveries AS p USING stale AS s WHERE p.account_id = s.account_id AND p.endpoint_id = s.endpoint_id \
+     AND p.id = s.id AND p.epoch + 0 = s.epoch RETURNING p.account_id, p.endpoint_id, p.id, p.fence), \
+     closed AS (UPDATE deliveries AS d SET status = 'cancelled', fence = g.fence FROM gone AS g \
+     WHERE d.account_id = g.account_id AND d.endpoint_id = g.endpoint_id AND d.id = g.id) \
+     SELECT count(*), 0::bigint FROM gone"
+);
+
+impl QueueEngine for Postgres {
+    fn connect_queue(&self) -> Result<Box<dyn Session>, Fault> {
+        let mut session = self.connect(PLANS_BY_KEY)?;
+        session.run(RELAXED)?;
+        Ok(Box::new(session))
+    }
+
+    fn row_lock(&self) -> &'static str {
+        " FOR UPDATE"
+    }
+
+    fn due_lanes(&self) -> &'static str {
+        DUE_LANES
+    }
+
+    fn claim(&self, session: &mut dyn Session, claim: &DeliveryClaim) -> Result<Vec<ClaimedDelivery>, Fault> {
+        let (mut accounts, mut ids, mut epochs) = (Vec::new(), Vec::new(), Vec::new());
+        for lane in lanes_of(claim) {
+            accounts.push(lane.account.to_string());
+            ids.push(lane.endpoint.to_string());
+            epochs.push(Some(lane.epoch));
+        }
+        let lock = Query::new(LOCK).texts(texts(&accounts)).texts(texts(&ids)).column(Bind::Ints(epochs));
+        let endpoints = endpoints(session.endpoints(&lock)?);
+        if endpoints.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut heads = self.heads.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = Instant::now();
+        let lanes: Vec<(EndpointId, i64)> = endpoints.values().map(|one| (one.id, one.epoch)).collect();
+        let lanes = lanes.into_iter().map(|lane| (lane, heads.of(lane, now))).collect();
+        let mut rows = take(session, claim, &lanes, claim.limit)?;
+        let left = claim.limit.saturating_sub(u32::try_from(rows.len()).unwrap_or(u32::MAX));
+        let short = heads.learn(&lanes, &rows, left == 0, now);
+        if !short.is_empty() {
+            rows.extend(take(session, claim, &short, left)?);
+        }
+        Ok(assemble(rows, &endpoints))
+    }
+
+    fn unclaim(&self) {
+        *self.heads.lock().unwrap_or_else(PoisonError::into_inner) = Heads::default();
+    }
+
+    fn finishes_alone(&self) -> bool {
+        true
+    }
+
+    fn finish(&self, session: &mut dyn Session, outcomes: &[Outcome<'_>]) -> Result<Vec<usize>, Fault> {
+        let names = |name: fn(&Outcome<'_>) -> String| outcomes.iter().map(name).collect::<Vec<String>>();
+        let accounts = names(|one| one.finished.key.account.to_string());
+        let endpoints = names(|one| one.finished.key.endpoint.to_string());
+        let ids = names(|one| one.finished.key.id.to_string());
+        let ints = |value: fn(&Outcome<'_>) -> Option<i64>| Bind::Ints(outcomes.iter().map(value).collect());
+        let query = Query::new(FINISH)
+            .column(Bind::Ints((0_i64..).take(outcomes.len()).map(Some).collect()))
+            .texts(texts(&accounts))
+            .texts(texts(&endpoints))
+            .texts(texts(&ids))
+            .column(ints(|one| Some(one.finished.fence)))
+            .texts(outcomes.iter().map(|one| one.status.as_str()))
+            .column(ints(|one| one.due_at.map(jiff::Timestamp::as_microsecond)))
+            .column(ints(|one| Some(one.finished.attempt.at.as_microsecond())))
+            .column(ints(|one| one.finished.attempt.status_code.map(i64::from)))
+            .column(ints(|one| Some(i64::from(one.finished.attempt.duration_ms))))
+            .column(Bind::Texts(outcomes.iter().map(|one| one.finished.attempt.error.as_deref()).collect()))
+            .column(Bind::Texts(outcomes.iter().map(|one| one.finished.attempt.response_body.as_deref()).collect()));
+        let standing = session.pairs(&query)?;
+        Ok(standing.into_iter().filter_map(|(place, _)| usize::try_from(place).ok()).collect())
+    }
+
+    fn cancel_stale(&self, session: &mut dyn Session, limit: u32) -> Result<u64, Fault> {
+        let (count, _) = session.pairs(&Query::new(CANCEL_STALE).bind(limit))?.pop().unwrap_or_default();
+        u64::try_from(count).map_err(|error| Fault::Corrupt(error.to_string()))
+    }
+}
+
+/// Claims in these lanes, from their heads on, at most `limit`.
+fn take(session: &mut dyn Session, claim: &DeliveryClaim, lanes: &Lanes, limit: u32) -> Result<Vec<ClaimedRow>, Fault> {
+    let ids: Vec<String> = lanes.keys().map(|(endpoint, _)| endpoint.to_string()).collect();
+    let take = Query::new(CLAIM)
+        .bind(claim.now)
+        .texts(texts(&ids))
+        .column(Bind::Ints(lanes.keys().map(|(_, epoch)| Some(*epoch)).collect()))
+        .column(Bind::Ints(lanes.values().copied().map(Some).collect()))
+        .bind(claim.per_endpoint)
+        .bind(claim.now)
+        .bind(claim.per_endpoint)
+        .bind(limit)
+        .bind(claim.lease_until)
+        .bind(claim.lease_until)
+        .bind(claim.now);
+    Ok(session.claimed(&take)?)
+}
+
+fn texts(column: &[String]) -> impl Iterator<Item = &str> {
+    column.iter().map(String::as_str)
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use std::time::Duration;
+
+    use cais_testkit::builders::fresh;
+    use cais_testkit::postgres::Cluster;
+
+    use super::*;
+    use crate::DatabaseUrl;
+    use crate::engine::Engine as _;
+
+    /// So many lanes beside the long one.
+    const LANES: i64 = 50;
+    /// How much waits in the long one, and in all others together.
+    const WAITING: i64 = 100_000;
+
+    /// A server without any rows.
+    fn server() -> (Postgres, DatabaseUrl) {
+        let url = DatabaseUrl::parse(&Cluster::shared().unwrap().fresh_database().unwrap()).unwrap();
+        crate::migrations::migrate(&url, "test").unwrap();
+        (Postgres::new(&url, Duration::from_mins(1)), url)
+    }
+
+    /// Makes a long lane and some short ones; the endpoint of the long one.
+    fn fill(url: &DatabaseUrl) -> String {
+        let long = fresh::<cais_domain::ids::kind::Endpoint>().to_string();
+        let fill = format!(
+            "INSERT INTO webhook_endpoints (account_id, id, slot, url, events, state, epoch, secret, created_at, version) \
+             SELECT 'a', id, 0, 'u', '*', 'active', 0, '', 0, 1 \
+             FROM (SELECT '{long}' AS id UNION ALL SELECT 'e' || n FROM generate_series(1, {LANES}) AS n) AS e; \
+             INSERT INTO pending_deliveries (account_id, endpoint_id, id, epoch, due_at) \
+             SELECT 'a', '{long}', 'l' || n, 0, n FROM generate_series(1, {WAITING}) AS n; \
+             INSERT INTO pending_deliveries (account_id, endpoint_id, id, epoch, due_at) \
+             SELECT 'a', 'e' || n % {LANES} + 1, 's' || n, 0, n FROM generate_series(1, {WAITING}) AS n; \
+             INSERT INTO deliveries (account_id, endpoint_id, id, event_id, event_type, sequence, status, created_at) \
+             SELECT account_id, endpoint_id, id, id, 't', 1, 'pending', 0 FROM pending_deliveries"
+        );
+        Cluster::shared().unwrap().sql(url.expose(), &fill).unwrap();
+        long
+    }
+
+    fn claiming(text: String, endpoint: &str, head: i64) -> Query<'_> {
+        Query::once(text)
+            .bind(WAITING)
+            .texts([endpoint])
+            .column(Bind::Ints(vec![Some(0)]))
+            .column(Bind::Ints(vec![Some(head)]))
+            .bind(8_i64)
+            .bind(WAITING)
+            .bind(8_i64)
+            .bind(256_i64)
+            .bind(WAITING + 1)
+            .bind(WAITING + 1)
+            .bind(WAITING)
+    }
+
+    fn finishing(text: String, endpoint: &str) -> Query<'_> {
+        let one = |number| Bind::Ints(vec![number]);
+        Query::once(text)
+            .column(one(Some(0)))
+            .texts(["a"])
+            .texts([endpoint])
+            .texts(["l1"])
+            .column(one(Some(1)))
+            .texts(["succeeded"])
+            .column(one(None))
+            .column(one(Some(0)))
+            .column(one(Some(200)))
+            .column(one(Some(1)))
+            .column(Bind::Texts(vec![None]))
+            .column(Bind::Texts(vec![None]))
+    }
+
+    /// The plan, and how many pages the server looked at.
+    fn explain(session: &mut dyn Session, query: &Query<'_>) -> (Vec<String>, u64) {
+        let plan = session.texts(query).unwrap();
+        assert!(!plan.iter().any(|line| line.contains("Seq Scan")), "{plan:#?}");
+        // The first such line is that of the whole.
+        let buffers = plan.iter().find(|line| line.contains("Buffers: shared")).cloned().unwrap_or_default();
+        let pages = buffers.split(['=', ' ']).filter_map(|word| word.parse::<u64>().ok()).sum();
+        (plan, pages)
+    }
+
+    /// Statements are prepared when a service starts, with tables that may be empty; their plans are kept until the server counts rows.
+    #[test]
+    fn plans_that_were_made_while_there_was_nothing_are_right() {
+        let (server, _url) = server();
+        let mut session = server.connect_queue().unwrap();
+        let plan = |text: &str| format!("EXPLAIN {text}");
+        for (query, indexes) in [
+            (
+                claiming(plan(CLAIM), "e", 0),
+                vec![
+                    "pending_deliveries_leased",
+                    "pending_deliveries_due",
+                    "pending_deliveries_pkey",
+                    "deliveries_pkey",
+                    "events_pkey",
+                    "endpoint_failures_pkey",
+                ],
+            ),
+            (finishing(plan(FINISH), "e"), vec!["pending_deliveries_pkey", "deliveries_pkey", "webhook_endpoints"]),
+            (
+                Query::once(plan(CANCEL_STALE)).bind(1_i64),
+                vec!["pending_deliveries_due", "pending_deliveries_pkey", "deliveries_pkey", "webhook_endpoints"],
+            ),
+            (
+                Query::once(plan(DUE_LANES)).bind(1_i64).bind(1_i64).bind(1_i64),
+                vec!["pending_deliveries_due", "webhook_endpoints"],
+            ),
+        ] {
+            let (plan, _) = explain(&mut *session, &query);
+            let used = plan.iter().filter_map(|line| line.split_once(" using ")?.1.split(' ').next());
+            let other = used.clone().find(|used| !indexes.iter().any(|index| used.starts_with(index)));
+            assert_eq!(other, None, "{plan:#?}");
+            assert!(indexes.iter().all(|index| used.clone().any(|used| used.starts_with(index))), "{plan:#?}");
+        }
+    }
+
+    #[test]
+    fn a_backlog_costs_no_more_than_its_head() {
+        let (server, url) = server();
+        let (long, mut session) = (fill(&url), server.connect_queue().unwrap());
+        let look = |text: &str| format!("EXPLAIN (ANALYZE, BUFFERS) {text}");
+        let (plan, pages) = explain(&mut *session, &Query::once(look(CANCEL_STALE)).bind(100_i64));
+        assert!(pages < 1_000, "{pages} pages to go from lane to lane: {plan:#?}");
+        // Beside the lanes, those that are due are counted, at most 10,000.
+        let due = Query::once(look(DUE_LANES)).bind(WAITING).bind(WAITING).bind(1_000_i64);
+        let (plan, pages) = explain(&mut *session, &due);
+        assert!(pages < 12_000, "{pages} pages to find what is due: {plan:#?}");
+        for head in [i64::MIN, WAITING / 2] {
+            session.run(server.begin()).unwrap();
+            let (plan, pages) = explain(&mut *session, &claiming(look(CLAIM), &long, head));
+            assert!(pages < 500, "{pages} pages to claim eight from {head} on: {plan:#?}");
+            let (plan, pages) = explain(&mut *session, &finishing(look(FINISH), &long));
+            assert!(pages < 100, "{pages} pages to finish one: {plan:#?}");
+            session.run("ROLLBACK").unwrap();
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! What both engines share of a claim: which endpoints it concerns, and what is read of that which it got.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use cais_domain::ids::EndpointId;
+use cais_domain::webhook::Endpoint;
+use cais_ports::{ClaimedDelivery, DeliveryClaim, Lane};
+
+use crate::rows::delivery::{self, ClaimedRow};
+use crate::rows::endpoint::{self, EndpointRow};
+
+/// A statement that reads what was claimed, where `t` is its row in the queue, taken from `source`; with since when it was due, and for how
+/// many there were places, for an engine that asks.
+macro_rules! claimed_text {
+    ($source:literal, $due:literal) => {
+        concat!(
+            "SELECT t.account_id, t.endpoint_id, t.id, t.fence, t.tries, d.event_id, d.event_type, COALESCE(v.body, d.body), f.failing_since, ",
+            $due,
+            " FROM ",
+            $source,
+            " AS t JOIN deliveries AS d ON d.account_id = t.account_id AND d.endpoint_id = t.endpoint_id AND d.id = t.id \
+             LEFT JOIN events AS v ON v.account_id = d.account_id AND v.sequence = d.sequence \
+             LEFT JOIN endpoint_failures AS f ON f.account_id = t.account_id AND f.endpoint_id = t.endpoint_id AND f.epoch = t.epoch"
+        )
+    };
+}
+pub(crate) use claimed_text;
+
+/// Endpoints that may be claimed for, each once.
+pub(crate) type Endpoints = BTreeMap<EndpointId, Arc<Endpoint>>;
+
+/// The lanes, each once.
+pub(crate) fn lanes_of(claim: &DeliveryClaim) -> BTreeSet<Lane> {
+    claim.lanes.iter().copied().collect()
+}
+
+/// The endpoints of rows. One that cannot be read is told and passed over, so that the others are served.
+pub(crate) fn endpoints(rows: Vec<EndpointRow>) -> Endpoints {
+    let mut endpoints = Endpoints::new();
+    for row in rows {
+        match endpoint::read(row) {
+            Ok(endpoint) => {
+                endpoints.insert(endpoint.id, Arc::new(endpoint));
+            }
+            Err(fault) => tracing::error!(%fault, "a webhook endpoint cannot be read, and what is meant for it waits"),
+        }
+    }
+    endpoints
+}
+
+/// What was claimed, with its endpoints. What cannot be read is told and passed over; it is due again when its lease is over.
+pub(crate) fn assemble(rows: Vec<ClaimedRow>, endpoints: &Endpoints) -> Vec<ClaimedDelivery> {
+    let mut claimed = Vec::with_capacity(rows.len());
+    for row in rows {
+        let read = delivery::read_claimed(row)
+            .inspect_err(|fault| tracing::error!(%fault, "a delivery cannot be read, and waits"));
+        if let Ok(read) = read
+            && let Some(endpoint) = endpoints.get(&read.key.endpoint)
+        {
+            claimed.push(ClaimedDelivery {
+                key: read.key,
+                fence: read.fence,
+                tries: read.tries,
+                event: read.event,
+                kind: read.kind,
+                body: read.body,
+                endpoint: Arc::clone(endpoint),
+                failing_since: read.failing_since,
+            });
+        }
+    }
+    claimed
+}

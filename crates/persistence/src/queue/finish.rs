@@ -1,0 +1,68 @@
+//! Attempts that are over: logged, and made true for those that still have their claim.
+
+use cais_domain::webhook::DeliveryStatus;
+use cais_ports::{AttemptOutcome, FinishedAttempt, Health};
+use jiff::Timestamp;
+
+use super::health;
+use super::link::Work;
+use crate::error::Fault;
+
+/// What an attempt does to its delivery.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Outcome<'a> {
+    /// The attempt.
+    pub(crate) finished: &'a FinishedAttempt,
+    /// What becomes of the delivery; one that stays pending is cancelled instead when nobody serves its lane any more.
+    pub(crate) status: DeliveryStatus,
+    /// When it is due, while it stays pending.
+    pub(crate) due_at: Option<Timestamp>,
+}
+
+impl<'a> Outcome<'a> {
+    fn new(finished: &'a FinishedAttempt) -> Self {
+        let (status, due_at) = match finished.outcome {
+            AttemptOutcome::Succeeded => (DeliveryStatus::Succeeded, None),
+            AttemptOutcome::Failed => (DeliveryStatus::Failed, None),
+            AttemptOutcome::Retry { due_at } => (DeliveryStatus::Pending, Some(due_at)),
+        };
+        Self { finished, status, due_at }
+    }
+}
+
+/// Finishes all of them; where the database refuses that, each by itself, so that one that nobody could have written hurts no other.
+pub(super) fn finish(work: &mut Work<'_>, finished: &[FinishedAttempt]) -> Result<(), Fault> {
+    match together(work, finished) {
+        Err(fault @ (Fault::Refused(_) | Fault::Corrupt(_))) if finished.len() > 1 => {
+            tracing::warn!(%fault, size = finished.len(), "outcomes were refused; they follow one by one");
+            for one in finished {
+                match together(work, std::slice::from_ref(one)) {
+                    Err(fault @ (Fault::Refused(_) | Fault::Corrupt(_))) => {
+                        tracing::error!(%fault, delivery = %one.key.id, "an outcome cannot be kept");
+                    }
+                    done => done?,
+                }
+            }
+            Ok(())
+        }
+        done => done,
+    }
+}
+
+fn together(work: &mut Work<'_>, finished: &[FinishedAttempt]) -> Result<(), Fault> {
+    let engine = work.engine();
+    let outcomes: Vec<Outcome<'_>> = finished.iter().map(Outcome::new).collect();
+    if outcomes.is_empty() {
+        return Ok(());
+    }
+    if engine.finishes_alone() && finished.iter().all(|one| one.health == Health::Unchanged) {
+        return work.session(|session| engine.finish(session, &outcomes).map(drop));
+    }
+    work.transaction(|session| {
+        let mut standing = engine.finish(session, &outcomes)?;
+        standing.sort_unstable();
+        let told = standing.into_iter().filter_map(|place| finished.get(place));
+        let changes = health::changes(told);
+        engine.apply(session, &health::ops(&changes)).map(drop)
+    })
+}

@@ -1,0 +1,66 @@
+//! Since when endpoints fail: what is kept of it after some attempts.
+
+use std::collections::BTreeMap;
+
+use cais_domain::ids::{AccountId, EndpointId};
+use cais_ports::{FinishedAttempt, Health};
+use jiff::Timestamp;
+
+use crate::committer::Op;
+use crate::sql::spec::{Kind, Spec};
+
+static FORGET: Spec =
+    Spec::delete("endpoint_failures", &[("account_id", Kind::Text), ("endpoint_id", Kind::Text), ("epoch", Kind::Int)]);
+
+static KEEP: Spec = Spec::insert_unless_there(
+    "endpoint_failures",
+    &[("account_id", Kind::Text), ("endpoint_id", Kind::Text), ("epoch", Kind::Int), ("failing_since", Kind::Int)],
+);
+
+/// What some attempts in order change for an endpoint in an epoch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Change {
+    /// Whether what was kept is forgotten first.
+    forget: bool,
+    /// Since when it fails, unless something is kept.
+    failing_since: Option<Timestamp>,
+}
+
+type Changes = BTreeMap<(AccountId, EndpointId, i64), Change>;
+
+/// What the attempts change.
+pub(super) fn changes<'a>(attempts: impl IntoIterator<Item = &'a FinishedAttempt>) -> Changes {
+    let mut changes = Changes::new();
+    for finished in attempts {
+        let key = (finished.key.account, finished.key.endpoint, finished.epoch);
+        match finished.health {
+            Health::Unchanged => {}
+            Health::Failing => {
+                changes.entry(key).or_default().failing_since.get_or_insert(finished.attempt.at);
+            }
+            Health::Healthy => {
+                changes.insert(key, Change { forget: true, failing_since: None });
+            }
+        }
+    }
+    changes
+}
+
+/// The statements for it; none without a row.
+pub(super) fn ops(changes: &Changes) -> Vec<Op<'static>> {
+    let (mut forget, mut keep) = (Vec::new(), Vec::new());
+    for ((account, endpoint, epoch), change) in changes {
+        let key = || vec![(*account).into(), (*endpoint).into(), (*epoch).into()];
+        if change.forget {
+            forget.push(key());
+        }
+        if let Some(since) = change.failing_since {
+            let mut row = key();
+            row.push(since.into());
+            keep.push(row);
+        }
+    }
+    let mut ops = vec![Op::free(&FORGET, forget), Op::free(&KEEP, keep)];
+    ops.retain(|op| !op.rows.is_empty());
+    ops
+}

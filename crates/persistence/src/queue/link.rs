@@ -1,0 +1,187 @@
+//! A thread with a connection, and the way to it: work that waits is done in order, none of it without an end.
+
+use std::sync::{Arc, PoisonError, RwLock};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use cais_ports::QueryError;
+use tokio::sync::{mpsc, oneshot};
+
+use super::QueueEngine;
+use crate::error::Fault;
+use crate::sql::Session;
+
+/// So much work may wait for one thread. Nobody who uses the queue well has more than one piece of each kind under way.
+const WAITING: usize = 256;
+/// How often work is tried that is in another transaction's way.
+const ATTEMPTS: u32 = 5;
+/// The first wait after a conflict; it doubles.
+const BACKOFF: Duration = Duration::from_millis(2);
+
+type Connect = fn(&dyn QueueEngine) -> Result<Box<dyn Session>, Fault>;
+type Job = Box<dyn FnOnce(&mut Connection) + Send>;
+
+/// The thread, and the way to it.
+pub(super) struct Link {
+    /// `None` once it is closed.
+    jobs: RwLock<Option<mpsc::Sender<Job>>>,
+    thread: RwLock<Option<JoinHandle<()>>>,
+    deadline: Duration,
+}
+
+impl Link {
+    /// Starts the thread, which connects with `connect` when it has something to do.
+    pub(super) fn start(
+        name: &str,
+        engine: &Arc<dyn QueueEngine>,
+        connect: Connect,
+        deadline: Duration,
+    ) -> Result<Self, Fault> {
+        let (sender, mut jobs) = mpsc::channel::<Job>(WAITING);
+        let mut connection = Connection { engine: Arc::clone(engine), connect, session: None };
+        let work = move || {
+            while let Some(job) = jobs.blocking_recv() {
+                job(&mut connection);
+            }
+        };
+        let thread = thread::Builder::new().name(name.to_owned()).spawn(work);
+        let thread = thread.map_err(|error| Fault::Down(error.to_string()))?;
+        Ok(Self { jobs: RwLock::new(Some(sender)), thread: RwLock::new(Some(thread)), deadline })
+    }
+
+    /// Does the work on the thread, more than once where something is in its way.
+    ///
+    /// # Errors
+    /// [`QueryError::Unavailable`] at once when too much waits; what comes after the deadline is not begun, and whoever stops waiting
+    /// gets nothing.
+    pub(super) async fn ask<T: Send + 'static>(
+        &self,
+        mut work: impl FnMut(&mut Work<'_>) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, QueryError> {
+        let deadline = Instant::now().checked_add(self.deadline).ok_or_else(|| unavailable("the deadline"))?;
+        let (reply, answer) = oneshot::channel();
+        let job = move |connection: &mut Connection| {
+            let wanted = || !reply.is_closed() && Instant::now() < deadline;
+            let done = connection.work(&wanted, &mut work);
+            // Whoever stopped waiting needs no answer.
+            let _ = reply.send(done.map_err(QueryError::from));
+        };
+        self.enqueue(Box::new(job))?;
+        match tokio::time::timeout(self.deadline, answer).await {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(_)) => Err(unavailable("the thread of the queue has ended")),
+            Err(_) => Err(unavailable("the queue took too long")),
+        }
+    }
+
+    fn enqueue(&self, job: Job) -> Result<(), QueryError> {
+        let jobs = self.jobs.read().unwrap_or_else(PoisonError::into_inner);
+        let jobs = jobs.as_ref().ok_or_else(|| unavailable("the store is closed"))?;
+        jobs.try_send(job).map_err(|_| unavailable("too much waits for the queue, or its thread has ended"))
+    }
+
+    /// Whether the thread is at work.
+    pub(super) fn is_open(&self) -> bool {
+        self.jobs.read().unwrap_or_else(PoisonError::into_inner).as_ref().is_some_and(|jobs| !jobs.is_closed())
+    }
+
+    /// Takes nothing more, and returns when everything that was taken is done.
+    pub(super) fn close(&self) {
+        self.jobs.write().unwrap_or_else(PoisonError::into_inner).take();
+        let thread = self.thread.write().unwrap_or_else(PoisonError::into_inner).take();
+        if thread.is_some_and(|thread| thread.join().is_err()) {
+            tracing::error!("a thread of the queue had ended by a panic");
+        }
+    }
+}
+
+/// The connection of a thread.
+struct Connection {
+    engine: Arc<dyn QueueEngine>,
+    connect: Connect,
+    session: Option<Box<dyn Session>>,
+}
+
+impl Connection {
+    /// Tries the work until it is done, fails for good, or nobody waits for it. Work whose outcome is not known may be done twice.
+    fn work<T>(
+        &mut self,
+        wanted: &dyn Fn() -> bool,
+        work: &mut impl FnMut(&mut Work<'_>) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        let mut last = Fault::Down("it was not begun in time".into());
+        let (mut tries, mut reconnected) = (0, false);
+        while tries < ATTEMPTS && wanted() {
+            match work(&mut Work { connection: self, wanted }) {
+                Err(fault @ Fault::Again(_)) => {
+                    thread::sleep(BACKOFF.saturating_mul(1 << tries));
+                    tries = tries.saturating_add(1);
+                    last = fault;
+                }
+                Err(fault @ Fault::Lost(_)) if !reconnected => {
+                    tracing::warn!(%fault, "the queue connects again");
+                    reconnected = true;
+                    last = fault;
+                }
+                done => return done,
+            }
+        }
+        Err(last)
+    }
+}
+
+/// One try at a piece of work.
+pub(super) struct Work<'w> {
+    connection: &'w mut Connection,
+    wanted: &'w dyn Fn() -> bool,
+}
+
+impl<'w> Work<'w> {
+    /// The engine.
+    pub(super) fn engine(&self) -> Arc<dyn QueueEngine> {
+        Arc::clone(&self.connection.engine)
+    }
+
+    /// Works without a transaction. A connection that is not good any more is thrown away.
+    pub(super) fn session<T>(&mut self, work: impl FnOnce(&mut dyn Session) -> Result<T, Fault>) -> Result<T, Fault> {
+        let Connection { engine, connect, session } = &mut *self.connection;
+        let mut connected = match session.take() {
+            Some(connected) => connected,
+            None => connect(&**engine)?,
+        };
+        let done = work(&mut *connected);
+        if !matches!(done, Err(Fault::Lost(_) | Fault::Down(_))) {
+            *session = Some(connected);
+        }
+        done
+    }
+
+    /// Whether somebody still waits for it.
+    pub(super) fn wanted(&self) -> &'w dyn Fn() -> bool {
+        self.wanted
+    }
+
+    /// Works in a transaction.
+    pub(super) fn transaction<T>(
+        &mut self,
+        work: impl FnOnce(&mut dyn Session) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        let engine = self.engine();
+        self.session(|session| {
+            session.run(engine.begin())?;
+            let done = work(session);
+            let ended = match &done {
+                Ok(_) => session.run(engine.commit()),
+                Err(Fault::Lost(_) | Fault::Down(_)) => Ok(()),
+                Err(_) => session.run("ROLLBACK"),
+            };
+            // Where it is not known how it ended, the connection is not to be used again either.
+            ended.map_err(|error| Fault::Lost(error.to_string()))?;
+            done
+        })
+    }
+}
+
+fn unavailable(why: &str) -> QueryError {
+    QueryError::Unavailable(why.to_owned())
+}

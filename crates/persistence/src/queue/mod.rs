@@ -1,0 +1,150 @@
+//! The queue of deliveries, beside the committer and never in its way: on connections and threads of its own.
+//!
+//! A delivery that is pending has a row in `pending_deliveries`, which is the queue, and one in `deliveries`, which stays when it is
+//! over. What waits is found along one index, lane by lane, so that it does not matter how much waits. A claim is made durable a moment
+//! after it is answered, and so is an outcome: to lose one means to deliver again.
+//!
+//! Whoever changes both tables goes through the queue first and then through the deliveries, and an event is locked before both: so nobody
+//! waits in a circle.
+
+mod claim;
+mod finish;
+mod health;
+mod lanes;
+mod link;
+mod put;
+
+pub(crate) use claim::{Endpoints, assemble, claimed_text, endpoints, lanes_of};
+pub(crate) use finish::Outcome;
+pub(crate) use lanes::{due_lanes_text, stale_text};
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use cais_domain::ids::DeliveryId;
+use cais_ports::{
+    ClaimedDelivery, DeliveryClaim, DeliveryQueue, DueLanes, FinishedAttempt, Lane, NewDelivery, QueryError,
+};
+use jiff::Timestamp;
+
+use self::link::Link;
+use crate::Persistence;
+use crate::config::StoreConfig;
+use crate::engine::Engine;
+use crate::error::Fault;
+use crate::sql::Session;
+
+/// What of the queue differs between the engines.
+pub(crate) trait QueueEngine: Engine {
+    /// A connection whose commits need not outlive the machine.
+    fn connect_queue(&self) -> Result<Box<dyn Session>, Fault>;
+
+    /// What locks the rows of a SELECT when it is written behind it, and waits for whoever holds them.
+    fn row_lock(&self) -> &'static str;
+
+    /// Finds lanes with something due: takes the instant twice, then how many lanes at most.
+    fn due_lanes(&self) -> &'static str;
+
+    /// Claims, in a transaction that has begun.
+    fn claim(&self, session: &mut dyn Session, claim: &DeliveryClaim) -> Result<Vec<ClaimedDelivery>, Fault>;
+
+    /// A claim did not become true after all.
+    fn unclaim(&self) {}
+
+    /// Whether [`QueueEngine::finish`] is one statement, which is a transaction of its own.
+    fn finishes_alone(&self) -> bool;
+
+    /// Logs the attempts and makes their outcomes true; the places of those that still had their claim.
+    fn finish(&self, session: &mut dyn Session, outcomes: &[Outcome<'_>]) -> Result<Vec<usize>, Fault>;
+
+    /// Cancels what waits in lanes that nobody serves any more, in a transaction that has begun; how much.
+    fn cancel_stale(&self, session: &mut dyn Session, limit: u32) -> Result<u64, Fault>;
+}
+
+/// The ways to the queue: claims and outcomes do not wait for each other, and what is durable at once for neither.
+pub(crate) struct Queue {
+    claims: Link,
+    outcomes: Link,
+    others: Link,
+}
+
+impl Queue {
+    /// Starts the threads; they connect when there is something to do.
+    pub(crate) fn start(engine: &Arc<dyn QueueEngine>, config: &StoreConfig) -> Result<Self, Fault> {
+        let relaxed = |name| Link::start(name, engine, |engine| engine.connect_queue(), config.deadline);
+        Ok(Self {
+            claims: relaxed("cais-claims")?,
+            outcomes: relaxed("cais-outcomes")?,
+            others: Link::start("cais-queue", engine, |engine| engine.connect_writer(), config.deadline)?,
+        })
+    }
+
+    /// Whether every thread is at work.
+    pub(crate) fn is_open(&self) -> bool {
+        [&self.claims, &self.outcomes, &self.others].into_iter().all(Link::is_open)
+    }
+
+    /// Takes nothing more, and returns when everything that was taken is answered.
+    pub(crate) fn close(&self) {
+        for link in [&self.claims, &self.outcomes, &self.others] {
+            link.close();
+        }
+    }
+}
+
+#[async_trait]
+impl DeliveryQueue for Persistence {
+    async fn put(&self, deliveries: Vec<NewDelivery>) -> Result<Vec<DeliveryId>, QueryError> {
+        let lanes: Vec<Lane> = deliveries.iter().map(|new| new.lane).collect();
+        let put = self.queue().others.ask(move |work| {
+            let engine = work.engine();
+            work.transaction(|session| put::put(&*engine, session, &deliveries))
+        });
+        let ids = put.await?;
+        self.hints().add(lanes);
+        Ok(ids)
+    }
+
+    async fn due_lanes(&self, now: Timestamp, limit: u32) -> Result<DueLanes, QueryError> {
+        self.queue()
+            .others
+            .ask(move |work| {
+                let engine = work.engine();
+                work.session(|session| lanes::due(&*engine, session, now, limit))
+            })
+            .await
+    }
+
+    async fn claim(&self, claim: DeliveryClaim) -> Result<Vec<ClaimedDelivery>, QueryError> {
+        self.queue()
+            .claims
+            .ask(move |work| {
+                let (engine, wanted) = (work.engine(), work.wanted());
+                let claimed = work.transaction(|session| {
+                    let claimed = engine.claim(session, &claim)?;
+                    // Nobody would deliver them until their lease is over.
+                    if wanted() { Ok(claimed) } else { Err(Fault::Again("nobody waits for the claim any more".into())) }
+                });
+                claimed.inspect_err(|_| engine.unclaim())
+            })
+            .await
+    }
+
+    async fn finish(&self, finished: Vec<FinishedAttempt>) -> Result<(), QueryError> {
+        self.queue().outcomes.ask(move |work| finish::finish(work, &finished)).await
+    }
+
+    async fn cancel_stale(&self, limit: u32) -> Result<u64, QueryError> {
+        self.queue()
+            .others
+            .ask(move |work| {
+                let engine = work.engine();
+                work.transaction(|session| engine.cancel_stale(session, limit))
+            })
+            .await
+    }
+
+    async fn hinted(&self) -> Vec<Lane> {
+        self.hints().wait().await
+    }
+}

@@ -1,0 +1,111 @@
+//! Deliveries beside those that the committer makes: tests, and whatever is sent once more.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cais_domain::ids::DeliveryId;
+use cais_ports::NewDelivery;
+
+use super::QueueEngine;
+use crate::committer::Op;
+use crate::engine::{Lookup, find};
+use crate::error::Fault;
+use crate::rows::delivery;
+use crate::sql::{Query, Session};
+
+/// By the event alone, which is one account's: so no other index than the one that begins with it is considered.
+static THERE: Lookup =
+    Lookup::new("d.account_id, d.event_id, d.endpoint_id, d.id", "deliveries AS d", "d", &["event_id"]);
+static EVENTS: Lookup = Lookup::new("e.account_id, e.id, e.id, e.id", "events AS e", "e", &["account_id", "id"]);
+
+const FENCE: &str = "SELECT id, status, fence FROM deliveries WHERE account_id = ? AND endpoint_id = ? AND id = ?";
+const WAITING: &str = "SELECT id, id, COALESCE(lease_until, 0) FROM pending_deliveries \
+     WHERE account_id = ? AND endpoint_id = ? AND id = ?";
+const START_AGAIN: &str = "UPDATE pending_deliveries SET epoch = ?, tries = 0, due_at = ?, lease_until = NULL \
+     WHERE account_id = ? AND endpoint_id = ? AND id = ?";
+const ENQUEUE: &str = "INSERT INTO pending_deliveries (account_id, endpoint_id, id, epoch, fence, due_at) \
+     VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING";
+const OPEN: &str = "UPDATE deliveries SET status = 'pending' WHERE account_id = ? AND endpoint_id = ? AND id = ?";
+
+/// What there is one delivery for: account, event, endpoint; or a part of it.
+type Key = Vec<String>;
+
+/// Adds deliveries, or makes those due at once that are there; their identifiers, in order.
+pub(super) fn put(
+    engine: &dyn QueueEngine,
+    session: &mut dyn Session,
+    deliveries: &[NewDelivery],
+) -> Result<Vec<DeliveryId>, Fault> {
+    let wanted: BTreeMap<Key, &NewDelivery> = deliveries.iter().rev().map(|new| (key(new), new)).collect();
+    lock_events(engine, session, wanted.values().copied())?;
+    let told: BTreeSet<Key> = deliveries.iter().map(|new| vec![new.event.to_string()]).collect();
+    let told: Vec<Key> = told.into_iter().collect();
+    let there = find(engine, session, &THERE, &told, false, |session, query| session.quads(query))?;
+    let mut ids = BTreeMap::new();
+    for (account, event, endpoint, id) in there {
+        let id: DeliveryId = DeliveryId::parse(&id).map_err(|error| Fault::Corrupt(error.to_string()))?;
+        ids.insert(vec![account, event, endpoint], id);
+    }
+    let new: Vec<&NewDelivery> =
+        wanted.iter().filter(|(key, _)| !ids.contains_key(*key)).map(|(_, new)| *new).collect();
+    add(engine, session, &new)?;
+    for (key, new) in &wanted {
+        match ids.get(key) {
+            Some(id) => start_again(engine, session, new, *id)?,
+            None => {
+                ids.insert(key.clone(), new.id);
+            }
+        }
+    }
+    Ok(deliveries.iter().filter_map(|new| ids.get(&key(new)).copied()).collect())
+}
+
+fn key(new: &NewDelivery) -> Key {
+    vec![new.lane.account.to_string(), new.event.to_string(), new.lane.endpoint.to_string()]
+}
+
+/// Housekeeping removes none of the events meanwhile; what it has removed cannot be sent again.
+fn lock_events<'d>(
+    engine: &dyn QueueEngine,
+    session: &mut dyn Session,
+    deliveries: impl Iterator<Item = &'d NewDelivery>,
+) -> Result<(), Fault> {
+    let kept = deliveries.filter(|new| new.sequence.is_some());
+    let keys: BTreeSet<Key> = kept.map(|new| vec![new.lane.account.to_string(), new.event.to_string()]).collect();
+    let keys: Vec<Key> = keys.into_iter().collect();
+    let found = find(engine, session, &EVENTS, &keys, true, |session, query| session.quads(query))?;
+    if found.len() == keys.len() { Ok(()) } else { Err(Fault::Again("an event was removed just now".into())) }
+}
+
+fn add(engine: &dyn QueueEngine, session: &mut dyn Session, new: &[&NewDelivery]) -> Result<(), Fault> {
+    if new.is_empty() {
+        return Ok(());
+    }
+    let ops = [
+        Op::guarded(&delivery::INSERT_UNLESS_THERE, new.iter().map(|new| delivery::inserted(new)).collect()),
+        Op::guarded(&delivery::ENQUEUE, new.iter().map(|new| delivery::enqueued(new)).collect()),
+    ];
+    if engine.apply(session, &ops)? { Ok(()) } else { Err(Fault::Again("somebody else put the same just now".into())) }
+}
+
+/// One that is there is at the beginning of the schedule again, unless it is in flight.
+fn start_again(
+    engine: &dyn QueueEngine,
+    session: &mut dyn Session,
+    new: &NewDelivery,
+    id: DeliveryId,
+) -> Result<(), Fault> {
+    let lane = new.lane;
+    let named = |query: Query<'static>| query.bind(lane.account).bind(lane.endpoint).bind(id);
+    let locked = |text: &str| named(Query::new(format!("{text}{}", engine.row_lock())));
+    if let Some((.., lease_until)) = session.marks(&locked(WAITING))?.pop() {
+        if lease_until <= new.at.as_microsecond() {
+            session.execute(&named(Query::new(START_AGAIN).bind(lane.epoch).bind(new.at)))?;
+        }
+        return Ok(());
+    }
+    // It is over, and goes on counting its claims. Whoever put it into the queue before it was locked here did so a moment ago.
+    let (.., fence) = session.marks(&locked(FENCE))?.pop().unwrap_or_default();
+    session.execute(&named(Query::new(ENQUEUE)).bind(lane.epoch).bind(fence).bind(new.at))?;
+    session.execute(&named(Query::new(OPEN)))?;
+    Ok(())
+}

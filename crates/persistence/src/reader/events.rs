@@ -1,0 +1,136 @@
+//! Reading endpoints and events: each as one statement, the same text on both engines.
+
+use async_trait::async_trait;
+use cais_domain::event::EventType;
+use cais_domain::ids::{AccountId, EndpointId, EventId};
+use cais_domain::webhook::{Endpoint, WebhookUrl};
+use cais_ports::{EndpointQueries, EventFilter, EventPage, EventQueries, Page, PageRequest, QueryError, StoredEvent};
+
+use super::page::{after, cut, one_more};
+use crate::Persistence;
+use crate::error::Fault;
+use crate::rows::endpoint::{self, endpoint_columns};
+use crate::rows::event;
+use crate::sql::{Query, Session};
+
+/// The endpoints of an account that were not deleted, as their index names them.
+const VISIBLE: &str = concat!(
+    "SELECT ",
+    endpoint_columns!(),
+    " FROM webhook_endpoints AS w WHERE w.account_id = ? AND w.state <> 'deleted'"
+);
+
+#[async_trait]
+impl EndpointQueries for Persistence {
+    async fn find_endpoint(&self, account: AccountId, id: EndpointId) -> Result<Option<Endpoint>, QueryError> {
+        const TEXT: &str =
+            concat!("SELECT ", endpoint_columns!(), " FROM webhook_endpoints AS w WHERE w.account_id = ? AND w.id = ?");
+        self.pool()
+            .read(move |session| {
+                session.endpoints(&Query::new(TEXT).bind(account).bind(id))?.pop().map(endpoint::read).transpose()
+            })
+            .await
+    }
+
+    async fn find_endpoint_by_url(&self, account: AccountId, url: &WebhookUrl) -> Result<Option<Endpoint>, QueryError> {
+        let url = url.clone();
+        self.pool()
+            .read(move |session| {
+                let query = Query::new(format!("{VISIBLE} AND w.url = ?")).bind(account).bind(url.as_str());
+                session.endpoints(&query)?.pop().map(endpoint::read).transpose()
+            })
+            .await
+    }
+
+    async fn list_endpoints(
+        &self,
+        account: AccountId,
+        page: PageRequest<EndpointId>,
+    ) -> Result<Page<Endpoint>, QueryError> {
+        let rows = self.pool().read(move |session| {
+            let text = format!("{VISIBLE} AND w.id < ? ORDER BY w.id DESC LIMIT ?");
+            let query = Query::new(text).bind(account).bind(after(page)).bind(one_more(page));
+            session.endpoints(&query)?.into_iter().map(endpoint::read).collect()
+        });
+        Ok(cut(rows.await?, page))
+    }
+}
+
+#[async_trait]
+impl EventQueries for Persistence {
+    async fn find_event(&self, account: AccountId, id: EventId) -> Result<Option<StoredEvent>, QueryError> {
+        self.pool()
+            .read(move |session| {
+                let text = format!("SELECT {} FROM events WHERE account_id = ? AND id = ?", event::COLUMNS);
+                session.events(&Query::new(text).bind(account).bind(id))?.pop().map(event::read).transpose()
+            })
+            .await
+    }
+
+    async fn list_events(
+        &self,
+        account: AccountId,
+        filter: EventFilter,
+        page: EventPage,
+    ) -> Result<Page<StoredEvent>, QueryError> {
+        let size = PageRequest { limit: page.limit, starting_after: page.starting_after };
+        let rows = self.pool().read(move |session| {
+            let Some(bound) = bound(session, account, filter, page.starting_after)? else { return Ok(Vec::new()) };
+            let query = Query::new(page_text(filter)).bind(account).bind(bound);
+            let query = filter.kind.map(EventType::as_str).into_iter().fold(query, Query::bind);
+            session.events(&query.bind(one_more(size)))?.into_iter().map(event::read).collect()
+        });
+        Ok(cut(rows.await?, size))
+    }
+}
+
+/// The sequence number beyond which the page begins, in the order of the filter; `None` when it continues after what is not there.
+fn bound(
+    session: &mut dyn Session,
+    account: AccountId,
+    filter: EventFilter,
+    starting_after: Option<EventId>,
+) -> Result<Option<i64>, Fault> {
+    const PLACE: &str = "SELECT id, id, sequence FROM events WHERE account_id = ? AND id = ?";
+    let Some(id) = starting_after else { return Ok(Some(filter.after_sequence.unwrap_or(i64::MAX))) };
+    let place = session.marks(&Query::new(PLACE).bind(account).bind(id))?.pop().map(|(.., place)| place);
+    Ok(place.map(|place| place.max(filter.after_sequence.unwrap_or(place))))
+}
+
+/// The statement of a page, one of four.
+fn page_text(filter: EventFilter) -> String {
+    let (beyond, order) = if filter.after_sequence.is_some() { (">", "") } else { ("<", " DESC") };
+    let kind = if filter.kind.is_some() { " AND type = ?" } else { "" };
+    let columns = event::COLUMNS;
+    format!(
+        "SELECT {columns} FROM events WHERE account_id = ? AND sequence {beyond} ?{kind} ORDER BY sequence{order} LIMIT ?"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::plans::Planner;
+    use super::*;
+
+    #[test]
+    fn events_are_read_along_an_index_that_ends_with_the_page() {
+        let mut planner = Planner::new();
+        for after_sequence in [None, Some(7)] {
+            for kind in [None, Some(EventType::ChargePaid)] {
+                let steps = planner.plan(&page_text(EventFilter { kind, after_sequence }));
+                let along = if kind.is_some() {
+                    "events_of_type (account_id=? AND type=? AND sequence"
+                } else {
+                    "(account_id=? AND sequence"
+                };
+                assert!(matches!(steps.as_slice(), [step] if step.contains(along)), "{steps:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn endpoints_are_read_among_those_that_are_there() {
+        let steps = Planner::new().plan(&format!("{VISIBLE} AND w.id < ? ORDER BY w.id DESC LIMIT ?"));
+        assert!(matches!(steps.as_slice(), [step] if step.contains("(account_id=? AND id<?)")), "{steps:?}");
+    }
+}

@@ -1,0 +1,178 @@
+//! Reading infractions, blocks and positions: each as one statement, the same text on both engines.
+
+use async_trait::async_trait;
+use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::block::Block;
+use cais_domain::end_to_end_id::EndToEndId;
+use cais_domain::ids::{AccountId, InfractionId};
+use cais_domain::infraction::{Infraction, InfractionStatus};
+use cais_ports::{InfractionFilter, InfractionQueries, Page, PageRequest, PollPosition, QueryError};
+use jiff::Timestamp;
+
+use super::page::{after, cut, one_more, with_spare, work};
+use crate::Persistence;
+use crate::error::Fault;
+use crate::rows::infraction::{self, InfractionRow, infraction_columns};
+use crate::rows::{block, position};
+use crate::sql::{Query, Session};
+
+const HEAD: &str = concat!("SELECT ", infraction_columns!(), " FROM infractions AS i WHERE ");
+/// As the index of what is not settled names it.
+const UNSETTLED: &str = "i.acquirer = ? AND i.status IN ('open', 'under_review')";
+const DUE: &str = "i.due_at IS NOT NULL AND i.due_at <= ? ORDER BY i.due_at, i.id LIMIT ?";
+const UNDEFENDED: &str = "i.status = 'open' AND i.defense_sent_at IS NULL AND i.deadline_at > ? AND i.deadline_at < ? \
+     ORDER BY i.deadline_at, i.id LIMIT ?";
+
+#[async_trait]
+impl InfractionQueries for Persistence {
+    async fn find_infraction(&self, account: AccountId, id: InfractionId) -> Result<Option<Infraction>, QueryError> {
+        let text = format!("{HEAD}i.account_id = ? AND i.id = ?");
+        self.pool().read(move |session| one(session, &Query::new(text).bind(account).bind(id))).await
+    }
+
+    async fn find_infraction_of_any(&self, id: InfractionId) -> Result<Option<Infraction>, QueryError> {
+        let text = format!("{HEAD}i.id || '' = ?");
+        self.pool().read(move |session| one(session, &Query::new(text).bind(id))).await
+    }
+
+    async fn list_infractions(
+        &self,
+        filter: InfractionFilter,
+        page: PageRequest<InfractionId>,
+    ) -> Result<Page<Infraction>, QueryError> {
+        let rows = self.pool().read(move |session| {
+            let query = filter.account.into_iter().fold(Query::new(page_text(filter)), Query::bind);
+            let query = filter.status.map(InfractionStatus::as_str).into_iter().fold(query, Query::bind);
+            all(session, &query.bind(after(page)).bind(one_more(page)))
+        });
+        Ok(cut(rows.await?, page))
+    }
+
+    async fn list_infractions_of_pix(
+        &self,
+        account: AccountId,
+        end_to_end_id: &EndToEndId,
+    ) -> Result<Vec<Infraction>, QueryError> {
+        let (text, pix) =
+            (format!("{HEAD}i.account_id = ? AND i.end_to_end_id = ? ORDER BY i.id"), end_to_end_id.clone());
+        self.pool().read(move |session| all(session, &Query::new(text).bind(account).bind(pix.as_str()))).await
+    }
+
+    async fn list_open_infractions(
+        &self,
+        acquirer: &AcquirerName,
+        after: Option<(Timestamp, InfractionId)>,
+        limit: u32,
+    ) -> Result<Vec<Infraction>, QueryError> {
+        let acquirer = acquirer.clone();
+        self.pool()
+            .read(move |session| {
+                let query = Query::new(unsettled_text(after.is_some())).bind(acquirer.as_str());
+                let query = after.into_iter().fold(query, |query, (opened_at, id)| query.bind(opened_at).bind(id));
+                Ok(legible(session.infractions(&query.bind(with_spare(limit)))?, limit))
+            })
+            .await
+    }
+
+    async fn list_due_infractions(&self, now: Timestamp, limit: u32) -> Result<Vec<Infraction>, QueryError> {
+        self.pool()
+            .read(move |session| {
+                let query = Query::new(format!("{HEAD}{DUE}")).bind(now).bind(with_spare(limit));
+                Ok(legible(session.infractions(&query)?, limit))
+            })
+            .await
+    }
+
+    async fn list_undefended(
+        &self,
+        from: Timestamp,
+        until: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<Infraction>, QueryError> {
+        self.pool()
+            .read(move |session| {
+                let query = Query::new(format!("{HEAD}{UNDEFENDED}")).bind(from).bind(until).bind(with_spare(limit));
+                Ok(legible(session.infractions(&query)?, limit))
+            })
+            .await
+    }
+
+    async fn find_block(&self, account: AccountId, infraction: InfractionId) -> Result<Option<Block>, QueryError> {
+        let text = format!("SELECT {} FROM blocks AS b WHERE b.account_id = ? AND b.infraction_id = ?", block::COLUMNS);
+        self.pool()
+            .read(move |session| {
+                session.blocks(&Query::new(text).bind(account).bind(infraction))?.pop().map(block::read).transpose()
+            })
+            .await
+    }
+
+    async fn find_position(&self, acquirer: &AcquirerName) -> Result<Option<PollPosition>, QueryError> {
+        let (text, acquirer) =
+            (format!("SELECT {} FROM infraction_positions WHERE acquirer = ?", position::COLUMNS), acquirer.clone());
+        self.pool()
+            .read(move |session| {
+                session.differences(&Query::new(text).bind(acquirer.as_str()))?.pop().map(position::read).transpose()
+            })
+            .await
+    }
+}
+
+fn one(session: &mut dyn Session, query: &Query<'_>) -> Result<Option<Infraction>, Fault> {
+    session.infractions(query)?.pop().map(infraction::read).transpose()
+}
+
+fn all(session: &mut dyn Session, query: &Query<'_>) -> Result<Vec<Infraction>, Fault> {
+    session.infractions(query)?.into_iter().map(infraction::read).collect()
+}
+
+fn legible(rows: Vec<InfractionRow>, limit: u32) -> Vec<Infraction> {
+    work(rows, limit, |((account, id, ..), ..)| format!("{account}/{id}"), infraction::read)
+}
+
+/// The statement of a page, one of four. Over all accounts it names the expressions of the indexes that are there for it.
+fn page_text(filter: InfractionFilter) -> String {
+    let (wanted, id) = match (filter.account.is_some(), filter.status.is_some()) {
+        (true, false) => ("i.account_id = ? AND ", "i.id"),
+        (true, true) => ("i.account_id = ? AND i.status = ? AND ", "i.id"),
+        (false, false) => ("", "i.id || ''"),
+        (false, true) => ("i.status || '' = ? AND ", "i.id"),
+    };
+    format!("{HEAD}{wanted}{id} < ? ORDER BY {id} DESC LIMIT ?")
+}
+
+fn unsettled_text(continued: bool) -> String {
+    let beyond = if continued { " AND (i.opened_at, i.id) > (?, ?)" } else { "" };
+    format!("{HEAD}{UNSETTLED}{beyond} ORDER BY i.opened_at, i.id LIMIT ?")
+}
+
+#[cfg(test)]
+mod tests {
+    use cais_testkit::builders::fresh;
+
+    use super::super::plans::Planner;
+    use super::*;
+
+    #[test]
+    fn every_list_is_read_along_an_index_of_its_own() {
+        let mut planner = Planner::new();
+        let page = |account: bool, status: bool| {
+            page_text(InfractionFilter {
+                account: account.then(fresh),
+                status: status.then_some(InfractionStatus::Open),
+            })
+        };
+        for (text, index) in [
+            (page(true, false), "(account_id=? AND id<?)"),
+            (page(true, true), "infractions_in_status (account_id=? AND status=? AND id<?)"),
+            (page(false, false), "infractions_by_id"),
+            (page(false, true), "infractions_by_status"),
+            (unsettled_text(false), "infractions_unsettled (acquirer=?)"),
+            (unsettled_text(true), "infractions_unsettled (acquirer=? AND (opened_at,id)>(?,?))"),
+            (format!("{HEAD}{DUE}"), "infractions_due"),
+            (format!("{HEAD}{UNDEFENDED}"), "infractions_undefended"),
+        ] {
+            let steps = planner.plan(&text);
+            assert!(matches!(steps.as_slice(), [step] if step.contains(index)), "{text}: {steps:?}");
+        }
+    }
+}

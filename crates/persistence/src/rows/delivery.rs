@@ -1,0 +1,256 @@
+//! Rows of deliveries: each has one for good, and one in the queue for as long as it is pending.
+
+use cais_domain::event::EventType;
+use cais_domain::ids::EventId;
+use cais_domain::webhook::DeliveryStatus;
+use cais_ports::{Delivery, DeliveryAttempt, DeliveryKey, Lane, NewDelivery};
+use diesel::sql_types::{BigInt, Binary, Nullable, Text};
+use jiff::Timestamp;
+
+use super::{corrupt, id, instant, optional_instant, small, word};
+use crate::error::Fault;
+use crate::sql::Value;
+use crate::sql::spec::{Column, Kind, Spec};
+
+const TABLE: &str = "deliveries";
+const ATTEMPTS: &str = "delivery_attempts";
+
+const COLUMNS: &[Column] = &[
+    ("account_id", Kind::Text),
+    ("endpoint_id", Kind::Text),
+    ("id", Kind::Text),
+    ("event_id", Kind::Text),
+    ("event_type", Kind::Text),
+    ("sequence", Kind::Int),
+    ("body", Kind::Bytes),
+    ("status", Kind::Text),
+    ("created_at", Kind::Int),
+];
+
+/// New deliveries. Each needs its row of [`ENQUEUE`] as well.
+pub(crate) static INSERT: Spec = Spec::insert(TABLE, COLUMNS);
+
+/// The same, where some may be there for the same event and endpoint.
+pub(crate) static INSERT_UNLESS_THERE: Spec = Spec::insert_unless_there(TABLE, COLUMNS);
+
+/// What waits of new deliveries, due at once. Nobody has tried them, so the other columns are null or zero by themselves.
+pub(crate) static ENQUEUE: Spec = Spec::insert(
+    "pending_deliveries",
+    &[
+        ("account_id", Kind::Text),
+        ("endpoint_id", Kind::Text),
+        ("id", Kind::Text),
+        ("epoch", Kind::Int),
+        ("due_at", Kind::Int),
+    ],
+);
+
+/// The row of a new delivery.
+pub(crate) fn inserted(new: &NewDelivery) -> Vec<Value<'_>> {
+    vec![
+        new.lane.account.into(),
+        new.lane.endpoint.into(),
+        new.id.into(),
+        new.event.into(),
+        new.kind.as_str().into(),
+        new.sequence.into(),
+        new.body.as_deref().into(),
+        DeliveryStatus::Pending.as_str().into(),
+        new.at.into(),
+    ]
+}
+
+/// Its row in the queue.
+pub(crate) fn enqueued(new: &NewDelivery) -> Vec<Value<'static>> {
+    vec![new.lane.account.into(), new.lane.endpoint.into(), new.id.into(), new.lane.epoch.into(), new.at.into()]
+}
+
+/// A delivery as it is listed, with one of its attempts: a row for each of them, and one where there is none.
+pub(crate) type DeliveryColumns = (
+    (Text, Text, Text, Text, Text, BigInt),
+    (Nullable<BigInt>, BigInt),
+    (Nullable<BigInt>, Nullable<BigInt>, Nullable<BigInt>, Nullable<BigInt>, Nullable<Text>, Nullable<Text>),
+);
+
+/// Identifier, endpoint, event, type, status, instant of creation.
+type Facts = (String, String, String, String, String, i64);
+/// When it is due while it is pending, and whether its endpoint is still called in its epoch: 0 or 1.
+type Waiting = (Option<i64>, i64);
+/// Claim, instant, status, duration, error, answer.
+type Tried = (Option<i64>, Option<i64>, Option<i64>, Option<i64>, Option<String>, Option<String>);
+
+/// A delivery and one of its attempts as they are read.
+pub(crate) type DeliveryRow = (Facts, Waiting, Tried);
+
+/// The deliveries of rows that come delivery by delivery, each with its attempts in order.
+pub(crate) fn read_all(rows: Vec<DeliveryRow>) -> Result<Vec<Delivery>, Fault> {
+    let mut deliveries: Vec<Delivery> = Vec::new();
+    for (facts, waiting, tried) in rows {
+        let attempt = attempt(tried)?;
+        let next = delivery(&facts, waiting)?;
+        match deliveries.last_mut().filter(|last| last.id == next.id) {
+            Some(last) => last.attempts.extend(attempt),
+            None => deliveries.push(Delivery { attempts: attempt.into_iter().collect(), ..next }),
+        }
+    }
+    Ok(deliveries)
+}
+
+fn delivery(facts: &Facts, (due_at, called): Waiting) -> Result<Delivery, Fault> {
+    let (delivery, endpoint, event, kind, status, created_at) = facts;
+    let stored = word(TABLE, status, DeliveryStatus::parse)?;
+    let (status, next_attempt_at) = match (stored, optional_instant(TABLE, due_at)?) {
+        (DeliveryStatus::Pending, Some(_)) if called == 0 => (DeliveryStatus::Cancelled, None),
+        (DeliveryStatus::Pending, Some(due_at)) => (stored, Some(due_at)),
+        (DeliveryStatus::Succeeded | DeliveryStatus::Failed | DeliveryStatus::Cancelled, None) => (stored, None),
+        (DeliveryStatus::Pending, None) => return Err(corrupt(TABLE, "one that is pending is not in the queue")),
+        (DeliveryStatus::Succeeded | DeliveryStatus::Failed | DeliveryStatus::Cancelled, Some(_)) => {
+            return Err(corrupt(TABLE, "one that is over is in the queue"));
+        }
+    };
+    Ok(Delivery {
+        id: id(TABLE, delivery)?,
+        endpoint: id(TABLE, endpoint)?,
+        event: id(TABLE, event)?,
+        kind: word(TABLE, kind, EventType::parse)?,
+        status,
+        attempts: Vec::new(),
+        next_attempt_at,
+        created_at: instant(TABLE, *created_at)?,
+    })
+}
+
+fn attempt(tried: Tried) -> Result<Option<DeliveryAttempt>, Fault> {
+    let (Some(_), Some(at), status_code, Some(duration_ms), error, response_body) = tried else {
+        return Ok(None);
+    };
+    Ok(Some(DeliveryAttempt {
+        at: instant(ATTEMPTS, at)?,
+        status_code: status_code
+            .map(|code| u16::try_from(code).map_err(|error| corrupt(ATTEMPTS, error)))
+            .transpose()?,
+        duration_ms: small(ATTEMPTS, duration_ms)?,
+        error,
+        response_body,
+    }))
+}
+
+/// A lane with something due: account, endpoint, epoch, since when, and how many are due in all lanes.
+pub(crate) type LaneColumns = (Text, Text, BigInt, BigInt, BigInt);
+
+/// A lane with something due as it is read.
+pub(crate) type LaneRow = (String, String, i64, i64, i64);
+
+/// A lane with something due, since when, and how many are due in all lanes.
+pub(crate) fn read_lane((account, endpoint, epoch, due_at, due): &LaneRow) -> Result<(Lane, Timestamp, u64), Fault> {
+    let lane = Lane { account: id(TABLE, account)?, endpoint: id(TABLE, endpoint)?, epoch: *epoch };
+    let due = u64::try_from(*due).map_err(|error| corrupt(TABLE, error))?;
+    Ok((lane, instant(TABLE, *due_at)?, due))
+}
+
+/// A delivery that was claimed: its name, its claim, its event, its body, since when its endpoint fails, since when it was due, and for how
+/// many there were places.
+pub(crate) type ClaimedColumns =
+    ((Text, Text, Text), (BigInt, BigInt), (Text, Text, Nullable<Binary>), (Nullable<BigInt>, BigInt, BigInt));
+
+/// A delivery that was claimed as it is read.
+pub(crate) type ClaimedRow =
+    ((String, String, String), (i64, i64), (String, String, Option<Vec<u8>>), (Option<i64>, i64, i64));
+
+/// What is read of a delivery that was claimed: all but its endpoint.
+#[derive(Debug)]
+pub(crate) struct Claimed {
+    pub(crate) key: DeliveryKey,
+    pub(crate) fence: i64,
+    pub(crate) tries: u32,
+    pub(crate) event: EventId,
+    pub(crate) kind: EventType,
+    pub(crate) body: Vec<u8>,
+    pub(crate) failing_since: Option<Timestamp>,
+}
+
+fn key(account: &str, endpoint: &str, delivery: &str) -> Result<DeliveryKey, Fault> {
+    Ok(DeliveryKey { account: id(TABLE, account)?, endpoint: id(TABLE, endpoint)?, id: id(TABLE, delivery)? })
+}
+
+/// What a row of a claim says.
+pub(crate) fn read_claimed(row: ClaimedRow) -> Result<Claimed, Fault> {
+    let ((account, endpoint, delivery), (fence, tries), (event, kind, body), (failing_since, ..)) = row;
+    Ok(Claimed {
+        key: key(&account, &endpoint, &delivery)?,
+        fence,
+        tries: small(TABLE, tries)?,
+        event: id(TABLE, &event)?,
+        kind: word(TABLE, &kind, EventType::parse)?,
+        body: body.ok_or_else(|| corrupt(TABLE, "there is no body"))?,
+        failing_since: optional_instant(TABLE, failing_since)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use cais_testkit::builders::{fresh, start};
+
+    use super::*;
+
+    /// A delivery that failed twice and waits.
+    fn rows() -> Vec<DeliveryRow> {
+        let now = start().as_microsecond();
+        let names = [
+            fresh::<cais_domain::ids::kind::Delivery>().to_string(),
+            fresh::<cais_domain::ids::kind::Endpoint>().to_string(),
+            fresh::<cais_domain::ids::kind::Event>().to_string(),
+        ];
+        let row = |fence| {
+            let [delivery, endpoint, event] = names.clone();
+            let tried = (Some(fence), Some(now), Some(500), Some(12), Some("status_not_2xx".to_owned()), None);
+            ((delivery, endpoint, event, "charge.paid".to_owned(), "pending".to_owned(), now), (Some(now), 1), tried)
+        };
+        vec![row(1), row(2)]
+    }
+
+    #[test]
+    fn attempts_are_gathered_under_their_delivery() {
+        let mut twice = rows();
+        let mut other = rows();
+        other.truncate(1);
+        for row in &mut other {
+            row.2 = (None, None, None, None, None, None);
+        }
+        twice.extend(other);
+        let read = read_all(twice).unwrap();
+        assert_eq!(read.iter().map(|delivery| delivery.attempts.len()).collect::<Vec<_>>(), [2, 0]);
+        assert!(read.iter().all(|delivery| delivery.next_attempt_at == Some(start())));
+    }
+
+    #[test]
+    fn what_waits_for_an_endpoint_that_is_not_called_any_more_is_cancelled() {
+        let mut left = rows();
+        for row in &mut left {
+            row.1.1 = 0;
+        }
+        let [delivery] = <[Delivery; 1]>::try_from(read_all(left).unwrap()).unwrap();
+        assert_eq!((delivery.status, delivery.next_attempt_at), (DeliveryStatus::Cancelled, None));
+    }
+
+    #[test]
+    fn rows_that_nobody_could_have_written_are_errors() {
+        let spoil: [fn(&mut DeliveryRow); 8] = [
+            |row| row.0.0 = "dlv_1".to_owned(),
+            |row| row.0.3 = "charge.forgotten".to_owned(),
+            |row| row.0.4 = "lost".to_owned(),
+            |row| row.0.4 = "succeeded".to_owned(),
+            |row| row.0.5 = i64::MAX,
+            |row| row.1.0 = None,
+            |row| row.2.2 = Some(-1),
+            |row| row.2.3 = Some(-1),
+        ];
+        for (number, spoil) in spoil.into_iter().enumerate() {
+            let mut spoilt = rows();
+            spoilt.iter_mut().for_each(spoil);
+            assert!(matches!(read_all(spoilt), Err(Fault::Corrupt(_))), "{number}");
+        }
+    }
+}

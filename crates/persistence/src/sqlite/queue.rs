@@ -1,0 +1,226 @@
+//! The queue of deliveries on SQLite: row by row in one transaction, along the same indexes.
+
+use cais_domain::webhook::DeliveryStatus;
+use cais_ports::{ClaimedDelivery, DeliveryClaim, Lane};
+
+use super::connect::Sqlite;
+use crate::error::Fault;
+use crate::queue::{
+    Endpoints, Outcome, QueueEngine, assemble, claimed_text, due_lanes_text, endpoints, lanes_of, stale_text,
+};
+use crate::rows::endpoint::endpoint_columns;
+use crate::sql::{Query, Session};
+
+/// In a write-ahead log the file stays whole; what was committed last is lost with the machine's power, and is done again.
+const RELAXED: &str = "PRAGMA synchronous = NORMAL";
+
+/// The first row of each lane, from one lane to the next. Without the plus SQLite compares two columns, and goes by the first part of the key.
+macro_rules! heads {
+    () => {
+        "places (place) AS (SELECT (SELECT rowid FROM pending_deliveries ORDER BY endpoint_id, epoch, due_at LIMIT 1) \
+         UNION ALL SELECT (SELECT n.rowid FROM pending_deliveries AS n WHERE (n.endpoint_id, n.epoch) > (p.endpoint_id, +p.epoch) \
+         ORDER BY n.endpoint_id, n.epoch, n.due_at LIMIT 1) FROM places AS h CROSS JOIN pending_deliveries AS p WHERE p.rowid = h.place), \
+         heads AS MATERIALIZED (SELECT p.account_id, p.endpoint_id, p.epoch, p.due_at FROM places AS h CROSS JOIN pending_deliveries AS p \
+         WHERE p.rowid = h.place)"
+    };
+}
+
+const DUE_LANES: &str = due_lanes_text!(heads!());
+const STALE: &str = concat!(stale_text!(heads!()), " SELECT account_id, endpoint_id, id, id FROM stale");
+
+const ENDPOINT: &str = concat!(
+    "SELECT ",
+    endpoint_columns!(),
+    " FROM webhook_endpoints AS w WHERE w.account_id = ? AND w.id = ? AND w.epoch = ? AND w.state = 'active'"
+);
+const IN_FLIGHT: &str = "SELECT count(*), 0 FROM pending_deliveries WHERE endpoint_id = ? AND lease_until > ?";
+const DUE: &str = "SELECT account_id, id, due_at FROM pending_deliveries WHERE endpoint_id = ? AND epoch = ? AND due_at <= ? \
+     ORDER BY due_at LIMIT ?";
+const TAKE: &str = "UPDATE pending_deliveries SET due_at = ?, lease_until = ?, fence = fence + 1, tries = tries + 1 \
+     WHERE account_id = ? AND endpoint_id = ? AND id = ?";
+const TAKEN: &str = concat!(
+    claimed_text!("pending_deliveries", "t.due_at, 0"),
+    " WHERE t.account_id = ? AND t.endpoint_id = ? AND t.id = ?"
+);
+
+const LOG: &str = "INSERT INTO delivery_attempts (account_id, delivery_id, fence, at, status_code, duration_ms, error, response_body) \
+     SELECT account_id, id, ?, ?, ?, ?, ?, ? FROM deliveries WHERE account_id = ? AND endpoint_id = ? AND id = ? ON CONFLICT DO NOTHING";
+/// Whether the claim still stands, and whether its lane is still served.
+const STANDING: &str = "SELECT p.fence, CAST(w.id IS NOT NULL AS BIGINT) FROM pending_deliveries AS p LEFT JOIN webhook_endpoints AS w \
+     ON w.account_id = p.account_id AND w.id = p.endpoint_id AND w.epoch = p.epoch AND w.state = 'active' \
+     WHERE p.account_id = ? AND p.endpoint_id = ? AND p.id = ? AND p.fence = ? AND p.lease_until IS NOT NULL";
+const AGAIN: &str =
+    "UPDATE pending_deliveries SET due_at = ?, lease_until = NULL WHERE account_id = ? AND endpoint_id = ? AND id = ?";
+const OVER: &str =
+    "DELETE FROM pending_deliveries WHERE account_id = ? AND endpoint_id = ? AND id = ? RETURNING id, id, fence";
+const CLOSE: &str = "UPDATE deliveries SET status = ?, fence = ? WHERE account_id = ? AND endpoint_id = ? AND id = ?";
+
+/// What is due in a lane: how much is in flight before it, since when it is due, and its name.
+type Candidate = (i64, i64, [String; 3]);
+
+impl QueueEngine for Sqlite {
+    fn connect_queue(&self) -> Result<Box<dyn Session>, Fault> {
+        Ok(Box::new(self.connect_in_turn(RELAXED)?))
+    }
+
+    fn row_lock(&self) -> &'static str {
+        ""
+    }
+
+    fn due_lanes(&self) -> &'static str {
+        DUE_LANES
+    }
+
+    fn claim(&self, session: &mut dyn Session, claim: &DeliveryClaim) -> Result<Vec<ClaimedDelivery>, Fault> {
+        let (mut candidates, mut endpoints) = (Vec::new(), Endpoints::new());
+        for lane in lanes_of(claim) {
+            let found = served(session, lane)?;
+            if !found.is_empty() {
+                endpoints.extend(found);
+                candidates.extend(due(session, claim, lane)?);
+            }
+        }
+        // Endpoints with the least in flight are served first: those that hang take no place from those that answer.
+        candidates.sort_unstable();
+        candidates.truncate(usize::try_from(claim.limit).unwrap_or(usize::MAX));
+        candidates.sort_unstable_by(|(_, one, name), (_, other, other_name)| (one, name).cmp(&(other, other_name)));
+        let mut rows = Vec::with_capacity(candidates.len());
+        for (_, _, name) in &candidates {
+            let take = Query::new(TAKE).bind(claim.lease_until).bind(claim.lease_until);
+            session.execute(&named(take, name))?;
+            rows.extend(session.claimed(&named(Query::new(TAKEN), name))?);
+        }
+        Ok(assemble(rows, &endpoints))
+    }
+
+    fn finishes_alone(&self) -> bool {
+        false
+    }
+
+    fn finish(&self, session: &mut dyn Session, outcomes: &[Outcome<'_>]) -> Result<Vec<usize>, Fault> {
+        let mut standing = Vec::new();
+        for (place, outcome) in outcomes.iter().enumerate() {
+            if finish_one(session, outcome)? {
+                standing.push(place);
+            }
+        }
+        Ok(standing)
+    }
+
+    fn cancel_stale(&self, session: &mut dyn Session, limit: u32) -> Result<u64, Fault> {
+        let stale = session.quads(&Query::new(STALE).bind(limit))?;
+        let mut cancelled = 0_u64;
+        for (account, endpoint, id, _) in stale {
+            close(session, &[account, endpoint, id], DeliveryStatus::Cancelled)?;
+            cancelled = cancelled.saturating_add(1);
+        }
+        Ok(cancelled)
+    }
+}
+
+/// The endpoint of the lane, if it is served.
+fn served(session: &mut dyn Session, lane: Lane) -> Result<Endpoints, Fault> {
+    let query = Query::new(ENDPOINT).bind(lane.account).bind(lane.endpoint).bind(lane.epoch);
+    Ok(endpoints(session.endpoints(&query)?))
+}
+
+/// What may be claimed of a lane.
+fn due(session: &mut dyn Session, claim: &DeliveryClaim, lane: Lane) -> Result<Vec<Candidate>, Fault> {
+    let counted = session.pairs(&Query::new(IN_FLIGHT).bind(lane.endpoint).bind(claim.now))?;
+    let in_flight = counted.first().map_or(0, |(count, _)| *count);
+    let places = i64::from(claim.per_endpoint).saturating_sub(in_flight).max(0);
+    let query = Query::new(DUE).bind(lane.endpoint).bind(lane.epoch).bind(claim.now).bind(places);
+    let rows = session.marks(&query)?.into_iter().zip(in_flight..);
+    Ok(rows.map(|((account, id, due_at), before)| (before, due_at, [account, lane.endpoint.to_string(), id])).collect())
+}
+
+/// Whether the claim still stood.
+fn finish_one(session: &mut dyn Session, outcome: &Outcome<'_>) -> Result<bool, Fault> {
+    let (finished, attempt) = (outcome.finished, &outcome.finished.attempt);
+    let name = [finished.key.account.to_string(), finished.key.endpoint.to_string(), finished.key.id.to_string()];
+    let log = Query::new(LOG)
+        .bind(finished.fence)
+        .bind(attempt.at)
+        .bind(attempt.status_code.map(i64::from))
+        .bind(attempt.duration_ms)
+        .bind(attempt.error.as_deref())
+        .bind(attempt.response_body.as_deref());
+    session.execute(&named(log, &name))?;
+    let standing = named(Query::new(STANDING), &name).bind(finished.fence);
+    let Some((_, served)) = session.pairs(&standing)?.pop() else { return Ok(false) };
+    match (outcome.due_at, served) {
+        (None, _) => close(session, &name, outcome.status)?,
+        (Some(_), 0) => close(session, &name, DeliveryStatus::Cancelled)?,
+        (Some(due_at), _) => {
+            session.execute(&named(Query::new(AGAIN).bind(due_at), &name))?;
+        }
+    }
+    Ok(true)
+}
+
+/// It is over, and leaves the queue.
+fn close(session: &mut dyn Session, name: &[String; 3], status: DeliveryStatus) -> Result<(), Fault> {
+    for (_, _, fence) in session.marks(&named(Query::new(OVER), name))? {
+        session.execute(&named(Query::new(CLOSE).bind(status.as_str()).bind(fence), name))?;
+    }
+    Ok(())
+}
+
+fn named<'q>(query: Query<'q>, name: &'q [String; 3]) -> Query<'q> {
+    name.iter().fold(query, |query, part| query.bind(part.as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reader::plans::Planner;
+
+    /// What takes the first row of an index, or what the statement made itself: a few rows.
+    const FEW: [&str; 8] = [
+        "SCAN pending_deliveries USING COVERING INDEX pending_deliveries_due",
+        "SCAN CONSTANT ROW",
+        "SCAN h",
+        "SCAN d",
+        "SCAN l",
+        "SCAN b",
+        "SCAN c",
+        "SCAN stale",
+    ];
+
+    /// The steps of the statement, of which none looks at a whole table.
+    fn steps(planner: &mut Planner, text: &str) -> Vec<String> {
+        let steps = planner.plan(text);
+        let whole = |step: &&String| step.starts_with("SCAN") && !FEW.contains(&step.as_str());
+        assert_eq!(steps.iter().find(whole), None, "{steps:#?}");
+        assert!(!steps.iter().any(|step| step.contains("AUTOMATIC")), "{steps:#?}");
+        steps
+    }
+
+    #[test]
+    fn lanes_are_found_from_one_to_the_next() {
+        let mut planner = Planner::new();
+        for text in [DUE_LANES, STALE] {
+            let steps = steps(&mut planner, text);
+            let next = "SEARCH n USING COVERING INDEX pending_deliveries_due ((endpoint_id,epoch)>(?,?))";
+            assert!(steps.iter().any(|step| step == next), "{steps:#?}");
+        }
+    }
+
+    #[test]
+    fn a_claim_looks_at_the_head_of_its_lane_alone() {
+        let mut planner = Planner::new();
+        assert_eq!(
+            steps(&mut planner, DUE),
+            ["SEARCH pending_deliveries USING INDEX pending_deliveries_due (endpoint_id=? AND epoch=? AND due_at<?)"]
+        );
+        assert_eq!(
+            steps(&mut planner, IN_FLIGHT),
+            [
+                "SEARCH pending_deliveries USING COVERING INDEX pending_deliveries_leased (endpoint_id=? AND lease_until>?)"
+            ]
+        );
+        for text in [TAKE, TAKEN, STANDING, AGAIN, OVER, CLOSE, LOG, ENDPOINT] {
+            steps(&mut planner, text);
+        }
+    }
+}

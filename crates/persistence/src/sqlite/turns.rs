@@ -1,0 +1,165 @@
+//! Who writes next: a file has one writer at a time, and those of this process take turns in the order in which they came.
+//!
+//! SQLite itself lets whoever asks at the right moment go first, and lets the others sleep and ask again: one that writes without a
+//! pause would keep all others waiting.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use diesel::result::{DatabaseErrorKind, Error};
+use diesel::{QueryResult, SqliteConnection};
+
+use crate::sql::Connected;
+
+/// Those who write to one file, the first of them at work.
+#[derive(Debug, Default)]
+pub(crate) struct Turns {
+    line: Mutex<Line>,
+    moved: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Line {
+    last: u64,
+    waiting: VecDeque<u64>,
+}
+
+impl Turns {
+    /// Waits for its turn, at most so long.
+    ///
+    /// # Errors
+    /// The same that SQLite gives when it waited in vain.
+    fn take(self: &Arc<Self>, patience: Duration) -> QueryResult<Turn> {
+        let mut line = self.line();
+        line.last = line.last.wrapping_add(1);
+        let number = line.last;
+        line.waiting.push_back(number);
+        let turn = Turn { turns: Arc::clone(self), number };
+        let wait = self.moved.wait_timeout_while(line, patience, |line| line.waiting.front() != Some(&number));
+        let (line, waited) = wait.unwrap_or_else(PoisonError::into_inner);
+        drop(line);
+        if waited.timed_out() {
+            drop(turn);
+            return Err(Error::DatabaseError(DatabaseErrorKind::Unknown, Box::new("database is locked".to_owned())));
+        }
+        Ok(turn)
+    }
+
+    fn line(&self) -> MutexGuard<'_, Line> {
+        self.line.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The right to write, or a place in the line, until it is dropped.
+#[derive(Debug)]
+struct Turn {
+    turns: Arc<Turns>,
+    number: u64,
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        self.turns.line().waiting.retain(|number| *number != self.number);
+        self.turns.moved.notify_all();
+    }
+}
+
+/// A connection that writes when it is its turn: for the length of a transaction, or of a statement outside of one.
+pub(crate) struct Writer {
+    // Closed, and so rolled back, before its turn is over.
+    connection: SqliteConnection,
+    turns: Arc<Turns>,
+    patience: Duration,
+    in_transaction: bool,
+    turn: Option<Turn>,
+}
+
+impl Writer {
+    /// A writer that waits for its turn at most so long.
+    pub(super) const fn new(connection: SqliteConnection, turns: Arc<Turns>, patience: Duration) -> Self {
+        Self { connection, turns, patience, in_transaction: false, turn: None }
+    }
+}
+
+impl Connected for Writer {
+    type Connection = SqliteConnection;
+
+    fn connection(&mut self) -> &mut SqliteConnection {
+        &mut self.connection
+    }
+
+    fn around<T>(&mut self, text: &str, write: impl FnOnce(&mut SqliteConnection) -> QueryResult<T>) -> QueryResult<T> {
+        if self.turn.is_none() {
+            self.turn = Some(self.turns.take(self.patience)?);
+        }
+        let done = write(&mut self.connection);
+        match text {
+            begin if begin.starts_with("BEGIN") => self.in_transaction = done.is_ok(),
+            // One that could not be committed is still there.
+            "COMMIT" => self.in_transaction = done.is_err(),
+            "ROLLBACK" => self.in_transaction = false,
+            _ => {}
+        }
+        if !self.in_transaction {
+            self.turn = None;
+        }
+        done
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use std::sync::mpsc;
+    use std::thread;
+
+    use super::*;
+
+    const LONG: Duration = Duration::from_mins(1);
+
+    /// How many are in the line.
+    fn length(turns: &Turns) -> usize {
+        turns.line().waiting.len()
+    }
+
+    #[test]
+    fn turns_come_in_the_order_in_which_they_were_asked_for() {
+        let turns = Arc::<Turns>::default();
+        let first = turns.take(LONG).unwrap();
+        let (told, order) = mpsc::channel();
+        let waiting: Vec<_> = (0..5)
+            .map(|number| {
+                let (others, told) = (Arc::clone(&turns), told.clone());
+                let waiting = thread::spawn(move || {
+                    let turn = others.take(LONG).unwrap();
+                    told.send(number).unwrap();
+                    drop(turn);
+                });
+                while length(&turns) < number + 2 {
+                    thread::yield_now();
+                }
+                waiting
+            })
+            .collect();
+        drop(first);
+        let order: Vec<usize> = order.iter().take(5).collect();
+        assert_eq!(order, [0, 1, 2, 3, 4]);
+        for thread in waiting {
+            thread.join().unwrap();
+        }
+        assert_eq!(length(&turns), 0);
+    }
+
+    #[test]
+    fn who_does_not_wait_any_longer_leaves_the_line() {
+        let turns = Arc::<Turns>::default();
+        let first = turns.take(LONG).unwrap();
+        let late = turns.take(Duration::ZERO).unwrap_err();
+        assert_eq!(late.to_string(), "database is locked");
+        assert_eq!(length(&turns), 1);
+        drop(first);
+        assert!(turns.take(Duration::ZERO).is_ok());
+    }
+}

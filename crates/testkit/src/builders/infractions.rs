@@ -1,0 +1,118 @@
+//! Infractions with plausible values, as their acquirer tells of them and as they are kept.
+
+use cais_domain::charge::Charge;
+use cais_domain::end_to_end_id::EndToEndId;
+use cais_domain::infraction::{
+    Defense, Infraction, InfractionState, InfractionStatus, MAX_DEFENSE_TEXT, MAX_EVIDENCE_URL, NewInfraction,
+    Situation,
+};
+use cais_domain::money::Money;
+use cais_domain::text::{LineBreaks, Text};
+use cais_ports::{PollPosition, UpstreamInfraction, UpstreamInfractionStatus};
+use jiff::ToSpan as _;
+
+use super::records::{an_end_to_end_id, fresh, main_acquirer, number, right, start};
+
+/// What the main acquirer tells of a dispute of so many centavos, under a name of its own; one week is left for a defence.
+#[must_use]
+pub fn new_infraction(centavos: i64) -> NewInfraction {
+    let opened_at = start() + 95.seconds();
+    NewInfraction {
+        id: fresh(),
+        acquirer: main_acquirer(),
+        upstream_id: upstream_name(),
+        reason: Some("golpe".to_owned()),
+        situation: Situation::Scam,
+        amount: Money::from_centavos(centavos),
+        opened_at,
+        deadline_at: Some(opened_at + 168.hours()),
+    }
+}
+
+/// An open dispute of that Pix as an acquirer lists it.
+#[must_use]
+pub fn an_upstream_infraction(end_to_end_id: &EndToEndId, centavos: i64) -> UpstreamInfraction {
+    let NewInfraction { upstream_id, reason, situation, amount, opened_at, deadline_at, .. } = new_infraction(centavos);
+    UpstreamInfraction {
+        id: upstream_id,
+        end_to_end_id: end_to_end_id.clone(),
+        amount,
+        status: UpstreamInfractionStatus::Open,
+        reason,
+        situation,
+        opened_at,
+        deadline_at,
+        defense: None,
+        resolved_at: None,
+    }
+}
+
+/// An open infraction of so many centavos on the Pix that paid the charge, as it is inserted.
+#[must_use]
+pub fn an_infraction(charge: &Charge, centavos: i64) -> Infraction {
+    let paid = charge.state.settlement().map(|settlement| settlement.end_to_end_id.clone());
+    let told = new_infraction(centavos);
+    Infraction {
+        id: told.id,
+        account: charge.account,
+        charge: charge.id,
+        external_id: charge.terms.external_id.clone(),
+        acquirer: told.acquirer,
+        upstream_id: told.upstream_id,
+        end_to_end_id: paid.unwrap_or_else(an_end_to_end_id),
+        reason: told.reason,
+        situation: told.situation,
+        amount: told.amount,
+        limit: told.amount,
+        state: InfractionState::Open,
+        defense: None,
+        deadline_at: told.deadline_at,
+        alerted_h: None,
+        due_at: None,
+        attempts: 0,
+        opened_at: told.opened_at,
+        created_at: told.opened_at + 30.seconds(),
+        version: 0,
+    }
+}
+
+/// The infraction in that status, with plausible facts.
+#[must_use]
+pub fn infraction_in_status(infraction: Infraction, status: InfractionStatus) -> Infraction {
+    let at = infraction.created_at + 20.seconds();
+    let submitted = || Some(Defense { submitted_at: Some(at), ..a_defense() });
+    let (state, defense) = match status {
+        InfractionStatus::Open => (InfractionState::Open, None),
+        InfractionStatus::UnderReview => (InfractionState::UnderReview { at }, submitted()),
+        InfractionStatus::Won => (InfractionState::Won { at }, submitted()),
+        InfractionStatus::Lost => {
+            let (returned, refunded) = (infraction.limit, Money::ZERO);
+            (InfractionState::Lost { returned, refunded, at }, None)
+        }
+        InfractionStatus::Cancelled => (InfractionState::Cancelled { at }, None),
+    };
+    Infraction { state, defense, ..infraction }
+}
+
+/// A defence that is about to be sent.
+#[must_use]
+pub fn a_defense() -> Defense {
+    let text = Text::parse("Entregue em 2 de janeiro.\nRecibo em anexo.", MAX_DEFENSE_TEXT, LineBreaks::Allowed);
+    let url = Text::parse("https://shop.example/proof.pdf", MAX_EVIDENCE_URL, LineBreaks::Refused);
+    Defense {
+        text: Some(right(text)),
+        evidence_url: Some(right(url)),
+        sent_at: start() + 130.seconds(),
+        submitted_at: None,
+    }
+}
+
+/// How far the main acquirer's list was read.
+#[must_use]
+pub fn a_position() -> PollPosition {
+    PollPosition { acquirer: main_acquirer(), seen_until: start(), version: 0 }
+}
+
+fn upstream_name() -> String {
+    format!("inf-{}", number())
+}

@@ -1,0 +1,54 @@
+//! The steps of an infraction, each with what it does to its charge, its siblings and their blocks.
+
+use cais_domain::infraction::{Disputed, Infraction, InfractionChange, InfractionStep, NewInfraction};
+use cais_ports::{ChangeSet, Representation as _, Reservation, ReservationKey, Write};
+use jiff::Timestamp;
+
+use super::super::records::right;
+use super::{told, told_of_charge, write};
+use crate::representation::TextRepresentation;
+
+/// A dispute of the Pix as it was read, judged by the domain: the acquirer's name for it, and what is held for it.
+#[must_use]
+pub fn open_infraction(asked: &NewInfraction, disputed: Disputed<'_>, at: Timestamp) -> ChangeSet {
+    let step = right(Infraction::open(asked.clone(), disputed, at));
+    let key = infraction_key(asked);
+    let reserve = Reservation { key, account: disputed.charge.account, owner: asked.id.to_string() };
+    ChangeSet { reserve: vec![reserve], ..follow(step, Write::InsertInfraction, at) }
+}
+
+/// The acquirer's name for the dispute, which has one owner.
+#[must_use]
+pub fn infraction_key(asked: &NewInfraction) -> ReservationKey {
+    ReservationKey::Infraction(format!("{}/{}", asked.acquirer, asked.upstream_id))
+}
+
+/// The infraction in another state, and nothing beside it; it carries the version that was read.
+#[must_use]
+pub fn update_infraction(infraction: &Infraction, at: Timestamp) -> ChangeSet {
+    write(Write::UpdateInfraction(Box::new(infraction.clone())), at)
+}
+
+/// What follows from a step; nothing when it was taken before.
+#[must_use]
+pub fn move_infraction(step: InfractionStep, at: Timestamp) -> ChangeSet {
+    follow(step, Write::UpdateInfraction, at)
+}
+
+fn follow(step: InfractionStep, write: impl FnOnce(Box<Infraction>) -> Write, at: Timestamp) -> ChangeSet {
+    let InfractionStep::Taken(change) = step else {
+        return ChangeSet::new(at);
+    };
+    let InfractionChange { infraction, siblings, charge, blocks, event, charge_event } = *change;
+    let data = TextRepresentation.infraction(&infraction);
+    let event = event.map(|kind| told(infraction.account, kind, &infraction.id.to_string(), data));
+    let charge_event = charge.as_ref().zip(charge_event).map(|(charge, kind)| told_of_charge(charge, kind));
+    let siblings = siblings.into_iter().map(|sibling| Write::UpdateInfraction(Box::new(sibling)));
+    let update = charge.map(|charge| Write::UpdateCharge(Box::new(charge)));
+    ChangeSet {
+        writes: update.into_iter().chain([write(Box::new(infraction))]).chain(siblings).collect(),
+        blocks,
+        events: event.into_iter().chain(charge_event).collect(),
+        ..ChangeSet::new(at)
+    }
+}

@@ -1,0 +1,50 @@
+//! The steps of a webhook endpoint, and events of whatever cause.
+
+use cais_domain::webhook::{Endpoint, EndpointState, EndpointStep};
+use cais_ports::{ChangeSet, NewEvent, Reservation, ReservationKey, Write};
+use jiff::Timestamp;
+
+use super::super::records::start;
+use super::write;
+
+/// The endpoint with its address and its place.
+#[must_use]
+pub fn open_endpoint(endpoint: &Endpoint) -> ChangeSet {
+    let reserve = |key| Reservation { key, account: endpoint.account, owner: endpoint.id.to_string() };
+    ChangeSet {
+        reserve: keys(endpoint).into_iter().map(reserve).collect(),
+        ..write(Write::InsertEndpoint(Box::new(endpoint.clone())), endpoint.created_at)
+    }
+}
+
+/// The endpoint as it is now; it carries the version that was read.
+#[must_use]
+pub fn update_endpoint(endpoint: &Endpoint, at: Timestamp) -> ChangeSet {
+    write(Write::UpdateEndpoint(Box::new(endpoint.clone())), at)
+}
+
+/// What follows from a step; nothing when it was taken before. One that is deleted gives back its address and its place.
+#[must_use]
+pub fn move_endpoint(step: EndpointStep, at: Timestamp) -> ChangeSet {
+    let EndpointStep::Taken(endpoint) = step else {
+        return ChangeSet::new(at);
+    };
+    let deleted = matches!(endpoint.state, EndpointState::Deleted { .. });
+    let unreserve = if deleted { keys(&endpoint).to_vec() } else { Vec::new() };
+    ChangeSet { unreserve, ..update_endpoint(&endpoint, at) }
+}
+
+/// Events and nothing else.
+#[must_use]
+pub fn publish(events: Vec<NewEvent>) -> ChangeSet {
+    let at = events.first().map_or_else(start, |event| event.at);
+    ChangeSet { events, ..ChangeSet::new(at) }
+}
+
+fn keys(endpoint: &Endpoint) -> [ReservationKey; 2] {
+    let slot = format!("{:02}", endpoint.slot);
+    [
+        ReservationKey::EndpointUrl(endpoint.account, endpoint.url.clone()),
+        ReservationKey::EndpointSlot(endpoint.account, slot),
+    ]
+}

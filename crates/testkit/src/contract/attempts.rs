@@ -1,0 +1,105 @@
+//! Claims and outcomes as a node makes them.
+
+use cais_domain::webhook::{DeliveryStatus, Endpoint};
+use cais_ports::{
+    AttemptOutcome, ClaimedDelivery, Delivery, DeliveryAttempt, DeliveryClaim, DeliveryKey, FinishedAttempt, Health,
+    Lane, NewDelivery,
+};
+
+use super::Harness;
+use super::harness::after_s;
+use crate::builders::{a_test_delivery, lane_of};
+
+/// How long a claim of these tests lasts, in seconds.
+pub(super) const LEASE_S: i64 = 30;
+/// How many places an endpoint has.
+pub(super) const PLACES: u32 = 8;
+
+/// What a node wants so many seconds after the beginning.
+pub(super) fn claim_at(lanes: &[Lane], now_s: i64) -> DeliveryClaim {
+    DeliveryClaim {
+        lanes: lanes.to_vec(),
+        now: after_s(now_s),
+        lease_until: after_s(now_s + LEASE_S),
+        per_endpoint: PLACES,
+        limit: 1_000,
+    }
+}
+
+/// What a node that only knows these endpoints gets.
+pub(super) async fn claim(h: &Harness, endpoints: &[&Endpoint], now_s: i64) -> Vec<ClaimedDelivery> {
+    let lanes: Vec<Lane> = endpoints.iter().map(|endpoint| lane_of(endpoint)).collect();
+    h.store.claim(claim_at(&lanes, now_s)).await.unwrap()
+}
+
+/// The one delivery that there is to claim.
+pub(super) async fn claim_one(h: &Harness, endpoint: &Endpoint, now_s: i64) -> ClaimedDelivery {
+    let claimed = claim(h, &[endpoint], now_s).await;
+    let [one] = <[ClaimedDelivery; 1]>::try_from(claimed).unwrap();
+    one
+}
+
+/// The longest overdue of several.
+pub(super) async fn claim_first(h: &Harness, endpoint: &Endpoint, now_s: i64) -> ClaimedDelivery {
+    let one = DeliveryClaim { limit: 1, ..claim_at(&[lane_of(endpoint)], now_s) };
+    let [first] = <[ClaimedDelivery; 1]>::try_from(h.store.claim(one).await.unwrap()).unwrap();
+    first
+}
+
+/// Puts so many tests of the endpoint, due one second after the other from `first_s` on; their names in this order.
+pub(super) async fn put_tests(h: &Harness, endpoint: &Endpoint, count: i64, first_s: i64) -> Vec<DeliveryKey> {
+    let due = |place| NewDelivery { at: after_s(first_s + place), ..a_test_delivery(endpoint) };
+    let tests: Vec<NewDelivery> = (0..count).map(due).collect();
+    let key = |test: &NewDelivery| DeliveryKey { account: endpoint.account, endpoint: endpoint.id, id: test.id };
+    let keys: Vec<DeliveryKey> = tests.iter().map(key).collect();
+    let put = h.store.put(tests).await.unwrap();
+    assert!(put.into_iter().eq(keys.iter().map(|key| key.id)), "new ones keep their identifiers");
+    keys
+}
+
+/// The attempt under that claim began so many seconds after the beginning, and led to this.
+pub(super) fn attempt(claimed: &ClaimedDelivery, at_s: i64, outcome: AttemptOutcome) -> FinishedAttempt {
+    let succeeded = outcome == AttemptOutcome::Succeeded;
+    FinishedAttempt {
+        key: claimed.key,
+        fence: claimed.fence,
+        epoch: claimed.endpoint.epoch,
+        tries: claimed.tries,
+        attempt: DeliveryAttempt {
+            at: after_s(at_s),
+            status_code: Some(if succeeded { 204 } else { 500 }),
+            duration_ms: 12,
+            error: (!succeeded).then(|| "status_not_2xx".to_owned()),
+            response_body: None,
+        },
+        outcome,
+        health: Health::Unchanged,
+    }
+}
+
+/// Finishes one attempt, and reads what became of its delivery.
+pub(super) async fn finish(h: &Harness, finished: FinishedAttempt) -> Delivery {
+    let key = finished.key;
+    h.store.finish(vec![finished]).await.unwrap();
+    read(h, key).await
+}
+
+pub(super) async fn read(h: &Harness, key: DeliveryKey) -> Delivery {
+    h.store.find_delivery(key.account, key.endpoint, key.id).await.unwrap().unwrap()
+}
+
+pub(super) async fn status(h: &Harness, key: DeliveryKey) -> DeliveryStatus {
+    read(h, key).await.status
+}
+
+/// What was claimed, by name, in the order of the names.
+pub(super) fn keys(claimed: &[ClaimedDelivery]) -> Vec<DeliveryKey> {
+    let mut keys: Vec<DeliveryKey> = claimed.iter().map(|claimed| claimed.key).collect();
+    keys.sort_unstable();
+    keys
+}
+
+/// Puts a test of the endpoint that is due at the beginning.
+pub(super) async fn put_one(h: &Harness, endpoint: &Endpoint) -> DeliveryKey {
+    put_tests(h, endpoint, 1, 0).await.remove(0)
+}

@@ -1,0 +1,233 @@
+//! Blocks: what infractions hold is taken in the commit that opens them, never more than they are about, and given back whole.
+
+use cais_domain::block::{BlockChange, BlockEnd};
+use cais_domain::ledger::{Bucket, Cover, EntryKind};
+use cais_domain::money::Money;
+use cais_ports::{ChangeSet, CommitError, EntryFilter, PageRequest};
+
+use super::Harness;
+use super::dispute::{Dispute, blocks};
+use super::harness::{after_s, hold, income, merchant, movement};
+use super::probe::refused_without_a_trace;
+use crate::builders::{pending_charge, steps};
+
+/// Of what is available first, then of what waits for its release; what is missing stays missing.
+pub async fn a_block_takes_what_there_is(h: &mut Harness) {
+    for (limit, balances, held) in [
+        (0, [300, 940, 0, 0], 0),
+        (1, [299, 940, 1, 0], 1),
+        (300, [0, 940, 300, 0], 300),
+        (301, [0, 939, 301, 0], 301),
+        (1_240, [0, 0, 1_240, 0], 1_240),
+        (5_000, [0, 0, 1_240, 0], 1_240),
+    ] {
+        let account = h.account().await.id;
+        h.fund(account, 300).await;
+        h.paid_charge(pending_charge(account), 600).await;
+        let dispute = Dispute::of(account);
+        assert_eq!(dispute.read(h).await, None);
+        h.good(dispute.hold(limit)).await;
+        assert_eq!((dispute.read(h).await, h.balances(account).await), (Some((held, limit)), balances));
+        let entries = h.audit().await;
+        h.good(dispute.hold(limit)).await;
+        assert_eq!((dispute.read(h).await, h.balances(account).await), (Some((held, limit)), balances));
+        assert_eq!(h.audit().await, entries, "the same again moves nothing");
+    }
+}
+
+/// Also nothing of an account that never had any; others are never touched.
+pub async fn a_block_concerns_its_own_account(h: &mut Harness) {
+    let (account, other) = (h.account().await.id, h.account().await.id);
+    h.fund(other, 1_000).await;
+    let (dispute, foreign) = (Dispute::of(account), Dispute::of(other));
+    h.good(dispute.hold(500)).await;
+    assert_eq!(dispute.read(h).await, Some((0, 500)));
+    assert_eq!(h.balances(account).await, [0; 4]);
+    assert_eq!(h.balances(other).await, [1_000, 0, 0, 0]);
+    h.fund(other, 1_000).await;
+    h.good(foreign.hold(100)).await;
+    assert_eq!(h.balances(other).await, [1_900, 0, 100, 0]);
+    assert_eq!(dispute.read(h).await, Some((0, 500)));
+}
+
+/// What it holds above that is free, unless an older or younger one lacks it; more is taken when there is more to hold.
+pub async fn another_limit_frees_or_takes(h: &mut Harness) {
+    let account = h.account().await.id;
+    h.fund(account, 1_000).await;
+    let (older, younger) = (Dispute::of(account), Dispute::of(account));
+    h.good(older.hold(800)).await;
+    h.good(older.hold(300)).await;
+    assert_eq!((older.read(h).await, h.balances(account).await), (Some((300, 300)), [700, 0, 300, 0]));
+    h.good(older.hold(900)).await;
+    assert_eq!((older.read(h).await, h.balances(account).await), (Some((900, 900)), [100, 0, 900, 0]));
+
+    h.good(younger.hold(600)).await;
+    assert_eq!(younger.read(h).await, Some((100, 600)));
+    h.good(older.hold(700)).await;
+    assert_eq!((older.read(h).await, younger.read(h).await), (Some((700, 700)), Some((300, 600))));
+    assert_eq!(h.balances(account).await, [0, 0, 1_000, 0]);
+    h.good(older.hold(0)).await;
+    assert_eq!((older.read(h).await, younger.read(h).await), (Some((0, 0)), Some((600, 600))));
+    assert_eq!(h.balances(account).await, [400, 0, 600, 0]);
+    // A limit above what it holds does not give back what it holds.
+    h.good(older.hold(5_000)).await;
+    h.good(older.hold(1_000)).await;
+    assert_eq!((older.read(h).await, younger.read(h).await), (Some((400, 1_000)), Some((600, 600))));
+    assert_eq!(h.balances(account).await, [0, 0, 1_000, 0]);
+}
+
+/// All at once, and it is gone; then there is nothing to end.
+pub async fn a_block_that_ends_gives_all_back(h: &mut Harness) {
+    let account = h.account().await.id;
+    h.fund(account, 500).await;
+    let dispute = Dispute::of(account);
+    h.good(dispute.hold(800)).await;
+    h.good(dispute.release(500)).await;
+    assert_eq!((dispute.read(h).await, h.balances(account).await), (None, [500, 0, 0, 0]));
+    for held in [0, 500] {
+        assert_eq!(h.commit(dispute.release(held)).await, Err(CommitError::Stale));
+    }
+    h.fund(account, 100).await;
+    assert_eq!(h.balances(account).await, [600, 0, 0, 0], "nothing is taken for it any more");
+
+    let nothing = Dispute::of(account);
+    h.good(nothing.hold(0)).await;
+    let entries = h.audit().await;
+    h.good(nothing.release(0)).await;
+    assert_eq!((nothing.read(h).await, h.audit().await), (None, entries));
+}
+
+/// What one gives back, another takes in the same commit.
+pub async fn what_a_block_gives_back_goes_to_the_next(h: &mut Harness) {
+    let account = h.account().await.id;
+    h.fund(account, 500).await;
+    let [one, two, three] = [Dispute::of(account), Dispute::of(account), Dispute::of(account)];
+    for dispute in [&two, &one, &three] {
+        h.good(dispute.hold(400)).await;
+    }
+    let held = async || (one.read(h).await, two.read(h).await, three.read(h).await);
+    assert_eq!(held().await, (Some((100, 400)), Some((400, 400)), Some((0, 400))), "none is taken from another");
+    h.good(two.release(400)).await;
+    assert_eq!(held().await, (Some((400, 400)), None, Some((100, 400))));
+    // Both in one change set: one ends, one is about less, and a new one begins.
+    let four = Dispute::of(account);
+    h.good(blocks(vec![one.releases(400), three.holds(250), four.holds(300)])).await;
+    assert_eq!(held().await, (None, None, Some((250, 250))));
+    assert_eq!((four.read(h).await, h.balances(account).await), (Some((250, 300)), [0, 0, 500, 0]));
+    h.good(four.release(250)).await;
+    assert_eq!(h.balances(account).await, [250, 0, 250, 0]);
+}
+
+/// Whoever decided by another amount read something old: nothing of its change set becomes true.
+pub async fn a_block_ends_only_as_it_was_read(h: &mut Harness) {
+    let account = h.account().await.id;
+    h.fund(account, 500).await;
+    let dispute = Dispute::of(account);
+    h.good(dispute.hold(5_000)).await;
+    let unknown = Dispute::of(account);
+    let foreign = Dispute { account: h.account().await.id, ..dispute.clone() };
+    let stale = [dispute.releases(499), dispute.releases(501), dispute.releases(0), unknown.releases(0)];
+    let other_way = BlockChange::End {
+        account,
+        infraction: dispute.infraction,
+        held: Money::from_centavos(499),
+        to: BlockEnd::Returned(income(account, 1).from),
+    };
+    let mut held = 500;
+    for end in stale.into_iter().chain([foreign.releases(0), other_way]) {
+        let refused = refused_without_a_trace(h, account, |change| change.blocks.push(end));
+        assert_eq!(refused.await, CommitError::Stale);
+        // The good change set after it brought something, which is taken.
+        held += 77;
+        assert_eq!(dispute.read(h).await, Some((held, 5_000)));
+        assert_eq!(h.balances(account).await, [0, 0, held, 0]);
+    }
+    // Its own change set comes before it: what that brings is taken only after blocks were judged.
+    let own = ChangeSet { transfers: vec![income(account, 10)], ..dispute.release(held) };
+    h.good(own).await;
+    assert_eq!((dispute.read(h).await, h.balances(account).await), (None, [held + 10, 0, 0, 0]));
+}
+
+/// Whatever it is refused for, nothing is held; cover is judged before anything is.
+pub async fn a_refused_change_set_blocks_nothing(h: &mut Harness) {
+    let account = h.account().await.id;
+    h.fund(account, 500).await;
+    let (dispute, late) = (Dispute::of(account), Dispute::of(account));
+    let uncovered = ChangeSet { transfers: vec![hold(account, 501)], ..dispute.hold(200) };
+    let refused = CommitError::NotCovered { account: merchant(account, Bucket::Available) };
+    assert_eq!(h.commit(uncovered).await, Err(refused.clone()));
+    let stale = blocks(vec![dispute.holds(200), late.releases(0)]);
+    assert_eq!(h.commit(stale).await, Err(CommitError::Stale));
+    assert_eq!((dispute.read(h).await, h.balances(account).await), (None, [500, 0, 0, 0]));
+    let less_than_nothing = h.commit(dispute.hold(-1)).await.unwrap_err();
+    assert!(matches!(less_than_nothing, CommitError::Corrupt(_)), "{less_than_nothing:?}");
+
+    // What leaves in the same change set has left before anything is held.
+    let both = ChangeSet { transfers: vec![hold(account, 450)], ..dispute.hold(200) };
+    h.good(both).await;
+    assert_eq!((dispute.read(h).await, h.balances(account).await), (Some((50, 200)), [0, 0, 50, 450]));
+    assert_eq!(h.commit(steps::transfer(hold(account, 1))).await, Err(refused.clone()));
+    // What it gives back covers nothing in the same change set.
+    for end in [dispute.holds(0), dispute.releases(50)] {
+        let both = ChangeSet { transfers: vec![hold(account, 50)], ..blocks(vec![end]) };
+        assert_eq!(h.commit(both).await, Err(refused.clone()));
+    }
+    assert_eq!((dispute.read(h).await, h.balances(account).await), (Some((50, 200)), [0, 0, 50, 450]));
+}
+
+/// Each centavo that is held is explained by its infraction, on both sides.
+pub async fn the_statement_explains_what_is_held(h: &mut Harness) {
+    let account = h.account().await.id;
+    h.fund(account, 300).await;
+    h.paid_charge(pending_charge(account), 600).await;
+    let (one, two) = (Dispute::of(account), Dispute::of(account));
+    h.good(ChangeSet { at: after_s(5), ..one.hold(500) }).await;
+    h.good(ChangeSet { at: after_s(6), ..two.hold(100) }).await;
+    h.good(ChangeSet { at: after_s(7), ..one.hold(450) }).await;
+    h.good(ChangeSet { at: after_s(8), ..two.release(100) }).await;
+    let (taken, freed) = (EntryKind::Infraction, EntryKind::InfractionReleased);
+    let (available, pending, blocked) = (Bucket::Available, Bucket::Pending, Bucket::Blocked);
+    let expected = [
+        (&one, taken, available, -300, 0, 5),
+        (&one, taken, blocked, 300, 300, 5),
+        (&one, taken, pending, -200, 740, 5),
+        (&one, taken, blocked, 200, 500, 5),
+        (&two, taken, pending, -100, 640, 6),
+        (&two, taken, blocked, 100, 600, 6),
+        (&one, freed, blocked, -50, 550, 7),
+        (&one, freed, available, 50, 50, 7),
+        (&two, freed, blocked, -100, 450, 8),
+        (&two, freed, available, 100, 150, 8),
+    ];
+    let page = PageRequest { limit: 200, starting_after: None };
+    let lines = h.store.list_entries(account, EntryFilter::default(), page).await.unwrap().rows;
+    let lines = lines.iter().rev().filter(|line| [taken, freed].contains(&line.kind)).map(|line| {
+        let of = (line.resource.clone(), line.end_to_end_id.clone(), line.description.clone());
+        let (amount, after) = (line.amount.centavos(), line.balance_after.centavos());
+        (of, line.kind, line.bucket, amount, after, line.created_at)
+    });
+    let expected = expected.map(|(dispute, kind, bucket, amount, after, at_s)| {
+        let of = (Some(dispute.infraction.to_string()), Some(dispute.end_to_end_id.clone()), None);
+        (of, kind, bucket, amount, after, after_s(at_s))
+    });
+    assert_eq!(lines.collect::<Vec<_>>(), expected);
+}
+
+/// Money that is blocked for nothing, and a block that holds no money, do not add up.
+pub async fn an_audit_compares_what_is_blocked_with_what_is_held(h: &mut Harness) {
+    let account = h.account().await.id;
+    h.fund(account, 500).await;
+    let dispute = Dispute::of(account);
+    h.good(dispute.hold(200)).await;
+    h.audit().await;
+    let (blocked, available) = (merchant(account, Bucket::Blocked), merchant(account, Bucket::Available));
+    for (from, to) in [(&available, &blocked), (&blocked, &available)] {
+        let by_hand = |from, to| steps::transfer(movement(from, to, 7, Cover::Required));
+        h.good(by_hand(from.clone(), to.clone())).await;
+        let report = h.store.verify_ledger().await.unwrap();
+        let named = report.differences.iter().any(|one| one.what.contains(&account.to_string()));
+        assert!(named, "{report:?}");
+        h.good(by_hand(to.clone(), from.clone())).await;
+        h.audit().await;
+    }
+}

@@ -1,0 +1,58 @@
+//! Blocks by themselves: what is held for an infraction that has no record.
+
+use cais_domain::block::{Block, BlockChange, BlockEnd};
+use cais_domain::end_to_end_id::EndToEndId;
+use cais_domain::ids::{AccountId, InfractionId};
+use cais_domain::money::Money;
+use cais_ports::ChangeSet;
+
+use super::Harness;
+use crate::builders::{an_end_to_end_id, fresh, start};
+
+/// An infraction as blocks know it; one that is made later is younger.
+#[derive(Debug, Clone)]
+pub(super) struct Dispute {
+    pub(super) account: AccountId,
+    pub(super) infraction: InfractionId,
+    pub(super) end_to_end_id: EndToEndId,
+}
+
+impl Dispute {
+    pub(super) fn of(account: AccountId) -> Self {
+        Self { account, infraction: fresh(), end_to_end_id: an_end_to_end_id() }
+    }
+
+    /// So much is to be held.
+    pub(super) fn hold(&self, centavos: i64) -> ChangeSet {
+        blocks(vec![self.holds(centavos)])
+    }
+
+    pub(super) fn holds(&self, centavos: i64) -> BlockChange {
+        let Self { account, infraction, end_to_end_id } = self.clone();
+        BlockChange::Hold { account, infraction, end_to_end_id, limit: Money::from_centavos(centavos) }
+    }
+
+    /// What is held, which must be so much, may be used again.
+    pub(super) fn release(&self, centavos: i64) -> ChangeSet {
+        blocks(vec![self.releases(centavos)])
+    }
+
+    pub(super) const fn releases(&self, centavos: i64) -> BlockChange {
+        let (account, infraction) = (self.account, self.infraction);
+        BlockChange::End { account, infraction, held: Money::from_centavos(centavos), to: BlockEnd::Released }
+    }
+
+    /// What is held and what is to be, in centavos; `None` unless it is open.
+    pub(super) async fn read(&self, h: &Harness) -> Option<(i64, i64)> {
+        let block = h.store.find_block(self.account, self.infraction).await.unwrap()?;
+        let Block { account, infraction, end_to_end_id, limit, held } = block;
+        let named = (account, infraction, &end_to_end_id);
+        assert_eq!(named, (self.account, self.infraction, &self.end_to_end_id));
+        Some((held.centavos(), limit.centavos()))
+    }
+}
+
+/// Changes of blocks and nothing else.
+pub(super) fn blocks(blocks: Vec<BlockChange>) -> ChangeSet {
+    ChangeSet { blocks, ..ChangeSet::new(start()) }
+}

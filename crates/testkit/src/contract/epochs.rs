@@ -1,0 +1,191 @@
+//! What an endpoint is called for: while it is active, and never again for what waited when it stopped.
+
+use cais_domain::event::EventType;
+use cais_domain::ids::AccountId;
+use cais_domain::webhook::{DeliveryStatus, DisabledReason, Endpoint, EndpointChange, EndpointStep};
+use cais_ports::{AttemptOutcome, DeliveryKey, FinishedAttempt, Health, Lane, NewDelivery};
+
+use super::Harness;
+use super::attempts::{attempt, claim, claim_at, claim_first, claim_one, finish, put_one, put_tests, read, status};
+use super::harness::{after_s, walk_deliveries};
+use crate::builders::{a_test_delivery, an_event, fresh, lane_of, steps};
+
+/// Inactive, disabled, deleted, of an earlier or later epoch, under another account, or unknown.
+pub async fn lanes_that_lead_nowhere_have_nothing(h: &mut Harness) {
+    let (account, other) = (h.account().await.id, h.account().await.id);
+    let at = after_s(1);
+    let ends: [&dyn Fn(Endpoint) -> EndpointStep; 4] = [
+        &|endpoint| endpoint.change(switched(false)).unwrap(),
+        &|endpoint| endpoint.disable(DisabledReason::Gone, at).unwrap(),
+        &|endpoint| endpoint.disable(DisabledReason::Failing, at).unwrap(),
+        &|endpoint| endpoint.delete(at),
+    ];
+    let mut ended = Vec::new();
+    for (slot, end) in (0..).zip(ends) {
+        let endpoint = h.endpoint(account, slot).await;
+        put_one(h, &endpoint).await;
+        let after = moved(h, end(endpoint.clone())).await;
+        // Put by somebody who read it before it ended, or did not look.
+        for key in [put_one(h, &endpoint).await, put_one(h, &after).await] {
+            assert_cancelled(h, &[key]).await;
+        }
+        ended.extend([lane_of(&endpoint), lane_of(&after)]);
+    }
+    let called = h.endpoint(account, 5).await;
+    put_one(h, &called).await;
+    let lane = lane_of(&called);
+    let wrong = [
+        Lane { epoch: 1, ..lane },
+        Lane { epoch: -1, ..lane },
+        Lane { account: other, ..lane },
+        Lane { endpoint: fresh(), ..lane },
+    ];
+    let nowhere: Vec<Lane> = ended.into_iter().chain(wrong).collect();
+    assert_eq!(h.store.claim(claim_at(&nowhere, 10)).await.unwrap(), []);
+    assert_eq!(h.store.due_lanes(after_s(10), 50).await.unwrap().due, [lane]);
+    assert_eq!(claim(h, &[&called], 10).await.len(), 1);
+}
+
+/// At once for whoever reads, and soon in the store; it stays so when the endpoint is called again.
+pub async fn what_waits_is_cancelled_when_its_endpoint_ends(h: &mut Harness) {
+    let account = h.account().await.id;
+    let endpoint = h.endpoint(account, 0).await;
+    let waiting = put_tests(h, &endpoint, 5, 0).await;
+    let claimed = claim_first(h, &endpoint, 10).await;
+    let done = finish(h, attempt(&claimed, 1, AttemptOutcome::Succeeded)).await;
+    let waiting: Vec<DeliveryKey> = waiting.into_iter().filter(|key| key.id != done.id).collect();
+    let inactive = moved(h, endpoint.clone().change(switched(false)).unwrap()).await;
+    assert_cancelled(h, &waiting).await;
+    assert_eq!(read(h, claimed.key).await, done, "what was delivered stays delivered");
+
+    let mut active = moved(h, inactive.change(switched(true)).unwrap()).await;
+    assert_eq!(active.epoch, 1);
+    assert_cancelled(h, &waiting).await;
+    assert_eq!(claim(h, &[&endpoint, &active], 100).await, []);
+    for expected in [3, 1, 0] {
+        assert_eq!(h.store.cancel_stale(3).await.unwrap(), expected);
+        assert_cancelled(h, &waiting).await;
+    }
+    assert_eq!(claim(h, &[&endpoint, &active], 100).await, []);
+
+    // What comes now is delivered.
+    for round in 0..2 {
+        h.good(one_event(account)).await;
+        let claimed = claim_one(h, &active, 200 + round).await;
+        assert_eq!(claimed.endpoint.epoch, 1);
+        finish(h, attempt(&claimed, 200, AttemptOutcome::Succeeded)).await;
+    }
+    active = moved(h, active.delete(after_s(300))).await;
+    assert_eq!(h.store.cancel_stale(50).await.unwrap(), 0);
+    let deliveries = walk_deliveries(&*h.store, account, active.id).await;
+    let count = |status| deliveries.iter().filter(|delivery| delivery.status == status).count();
+    assert_eq!((count(DeliveryStatus::Succeeded), count(DeliveryStatus::Cancelled)), (3, 4));
+}
+
+/// It is not tried again for an endpoint that ended; and what was cancelled stays so, although it is logged what happened.
+pub async fn what_was_on_its_way_ends_with_its_endpoint(h: &mut Harness) {
+    let account = h.account().await.id;
+    let endpoint = h.endpoint(account, 0).await;
+    put_tests(h, &endpoint, 3, 0).await;
+    let claimed = claim(h, &[&endpoint], 10).await;
+    let [retried, marked, failed] = claimed.try_into().unwrap();
+    let disabled = moved(h, endpoint.clone().disable(DisabledReason::Failing, after_s(11)).unwrap()).await;
+    let retry = AttemptOutcome::Retry { due_at: after_s(20) };
+    let after = finish(h, attempt(&retried, 12, retry)).await;
+    assert_eq!((after.status, after.attempts.len(), after.next_attempt_at), (DeliveryStatus::Cancelled, 1, None));
+    let after = finish(h, attempt(&failed, 12, AttemptOutcome::Failed)).await;
+    assert_eq!((after.status, after.attempts.len()), (DeliveryStatus::Failed, 1));
+
+    assert_eq!(h.store.cancel_stale(50).await.unwrap(), 1, "the other two are over");
+    assert_eq!(status(h, marked.key).await, DeliveryStatus::Cancelled);
+    for outcome in [AttemptOutcome::Succeeded, retry, AttemptOutcome::Failed] {
+        let after = finish(h, attempt(&marked, 13, outcome)).await;
+        assert_eq!((after.status, after.attempts.len()), (DeliveryStatus::Cancelled, 1));
+    }
+    let active = moved(h, disabled.change(switched(true)).unwrap()).await;
+    assert_eq!(claim(h, &[&endpoint, &active], 1_000).await, []);
+    assert_cancelled(h, &[retried.key, marked.key]).await;
+}
+
+/// A merchant asks for it: what was cancelled is delivered to the endpoint as it is now.
+pub async fn what_was_cancelled_can_be_put_again(h: &mut Harness) {
+    let account = h.account().await.id;
+    let endpoint = h.endpoint(account, 0).await;
+    let event = an_event(account, EventType::ChargePaid, "chg_1");
+    h.good(steps::publish(vec![event.clone()])).await;
+    let made = walk_deliveries(&*h.store, account, endpoint.id).await.remove(0);
+    let inactive = moved(h, endpoint.change(switched(false)).unwrap()).await;
+    let active = moved(h, inactive.change(switched(true)).unwrap()).await;
+    for marked in [false, true] {
+        if marked {
+            h.store.cancel_stale(50).await.unwrap();
+        }
+        let (body, sequence) = (None, Some(1));
+        let again = NewDelivery { event: event.id, kind: event.kind, sequence, body, ..a_test_delivery(&active) };
+        assert_eq!(h.store.put(vec![again]).await.unwrap(), [made.id]);
+        let claimed = claim_one(h, &active, 10).await;
+        assert_eq!((claimed.key.id, claimed.tries, claimed.body.clone()), (made.id, 1, event.body(Some(1))));
+        assert_eq!(status(h, claimed.key).await, DeliveryStatus::Pending);
+        finish(h, attempt(&claimed, 11, AttemptOutcome::Failed)).await;
+    }
+}
+
+/// Since the first failure, until a success; each epoch begins healthy.
+pub async fn an_endpoints_health_is_remembered(h: &mut Harness) {
+    let account = h.account().await.id;
+    let (endpoint, other) = (h.endpoint(account, 0).await, h.endpoint(account, 1).await);
+    for (now_s, (since, health)) in (0..).zip([
+        (None, Health::Unchanged),
+        (None, Health::Failing),
+        (Some(1), Health::Unchanged),
+        (Some(1), Health::Failing),
+        (Some(1), Health::Healthy),
+        (None, Health::Failing),
+        (Some(5), Health::Unchanged),
+    ]) {
+        put_one(h, &endpoint).await;
+        let claimed = claim_one(h, &endpoint, now_s).await;
+        assert_eq!(claimed.failing_since, since.map(after_s), "before {now_s} s");
+        let failed = attempt(&claimed, now_s, AttemptOutcome::Failed);
+        h.store.finish(vec![FinishedAttempt { health, ..failed }]).await.unwrap();
+    }
+    // Several at once say it once.
+    put_tests(h, &other, 5, 0).await;
+    let claimed = claim(h, &[&other], 10).await;
+    let failing = |one| FinishedAttempt { health: Health::Failing, ..attempt(one, 11, AttemptOutcome::Failed) };
+    h.store.finish(claimed.iter().map(failing).collect()).await.unwrap();
+    put_one(h, &other).await;
+    let claimed = claim_one(h, &other, 12).await;
+    assert_eq!(claimed.failing_since, Some(after_s(11)));
+    finish(h, attempt(&claimed, 12, AttemptOutcome::Succeeded)).await;
+
+    let third = h.endpoint(account, 2).await;
+    put_one(h, &third).await;
+    assert_eq!(claim_one(h, &third, 1_000).await.failing_since, None, "another endpoint is another matter");
+    let inactive = moved(h, endpoint.change(switched(false)).unwrap()).await;
+    let active = moved(h, inactive.change(switched(true)).unwrap()).await;
+    put_one(h, &active).await;
+    assert_eq!(claim_one(h, &active, 1_000).await.failing_since, None);
+}
+
+fn switched(on: bool) -> EndpointChange {
+    EndpointChange { active: Some(on), ..EndpointChange::default() }
+}
+
+/// Commits the step; the endpoint as it is read then.
+async fn moved(h: &Harness, step: EndpointStep) -> Endpoint {
+    let EndpointStep::Taken(endpoint) = step.clone() else { unreachable!("a step that was taken before") };
+    h.good(steps::move_endpoint(step, after_s(1))).await;
+    h.store.find_endpoint(endpoint.account, endpoint.id).await.unwrap().unwrap()
+}
+
+async fn assert_cancelled(h: &Harness, keys: &[DeliveryKey]) {
+    for key in keys {
+        let delivery = read(h, *key).await;
+        assert_eq!((delivery.status, delivery.next_attempt_at), (DeliveryStatus::Cancelled, None));
+    }
+}
+
+fn one_event(account: AccountId) -> cais_ports::ChangeSet {
+    steps::publish(vec![an_event(account, EventType::ChargePaid, "chg_1")])
+}

@@ -1,0 +1,145 @@
+//! Which lanes have something to do, however many there are and however much waits in one; and who is told of new ones.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use cais_domain::event::EventType;
+use cais_domain::webhook::{DisabledReason, Endpoint};
+use cais_ports::{AttemptOutcome, DueLanes, Lane, NewDelivery};
+use futures_util::FutureExt as _;
+
+use super::Harness;
+use super::attempts::{attempt, claim, claim_one, put_one, put_tests};
+use super::harness::{after_s, all_at_once};
+use crate::builders::{a_test_delivery, an_endpoint, an_event, lane_of, start, steps};
+
+/// How long a hint may take.
+const DEADLINE: Duration = Duration::from_mins(1);
+/// The most deliveries that are counted.
+const MOST_COUNTED: u64 = 10_000;
+
+/// The longest overdue first, each once, never more than asked for; what is in flight, done or not due yet is none.
+pub async fn lanes_come_longest_overdue_first(h: &mut Harness) {
+    assert_eq!(h.store.due_lanes(after_s(0), 50).await.unwrap(), DueLanes::default());
+    let mut lanes = Vec::new();
+    for (slot, first_s) in (0..).zip([40, 10, 30, 50, 20]) {
+        let account = h.account().await.id;
+        let endpoint = h.endpoint(account, slot).await;
+        put_tests(h, &endpoint, 3, first_s).await;
+        lanes.push((first_s, lane_of(&endpoint)));
+    }
+    lanes.sort_unstable();
+    for (now_s, limit, expected, backlog) in
+        [(9, 50, 0, 0), (10, 50, 1, 1), (31, 50, 3, 8), (31, 3, 3, 8), (31, 2, 2, 8), (1_000, 4, 4, 15)]
+    {
+        let found = h.store.due_lanes(after_s(now_s), limit).await.unwrap();
+        let due: Vec<Lane> = lanes.iter().take(expected).map(|(_, lane)| *lane).collect();
+        let all = lanes.iter().filter(|(first_s, _)| *first_s <= now_s).count();
+        let oldest_due_at = (backlog > 0).then(|| after_s(10));
+        assert_eq!(found, DueLanes { due, more: all > expected, backlog, oldest_due_at }, "after {now_s} s, {limit}");
+    }
+}
+
+/// Neither what a node has, nor what is done, nor what an endpoint that ended left; what is tried again is, at its time.
+pub async fn lanes_forget_what_is_under_way_or_over(h: &mut Harness) {
+    let account = h.account().await.id;
+    let (endpoint, ending) = (h.endpoint(account, 0).await, h.endpoint(account, 1).await);
+    put_tests(h, &ending, 3, 0).await;
+    let key = put_one(h, &endpoint).await;
+    let step = ending.clone().disable(DisabledReason::Failing, after_s(1)).unwrap();
+    h.good(steps::move_endpoint(step, after_s(1))).await;
+    let only = |backlog, due_s| DueLanes {
+        due: vec![lane_of(&endpoint)],
+        more: false,
+        backlog,
+        oldest_due_at: Some(after_s(due_s)),
+    };
+    let due_at = async |now_s| h.store.due_lanes(after_s(now_s), 50).await.unwrap();
+    assert_eq!(due_at(2).await, only(1, 0));
+    let claimed = claim_one(h, &endpoint, 2).await;
+    assert_eq!(due_at(3).await, DueLanes::default());
+    assert_eq!(due_at(32).await, only(1, 32), "its lease is over");
+    let retry = attempt(&claimed, 4, AttemptOutcome::Retry { due_at: after_s(50) });
+    h.store.finish(vec![retry]).await.unwrap();
+    assert_eq!(due_at(49).await, DueLanes::default());
+    assert_eq!(due_at(50).await, only(1, 50));
+    let claimed = claim_one(h, &endpoint, 50).await;
+    assert_eq!(claimed.key, key);
+    h.store.finish(vec![attempt(&claimed, 51, AttemptOutcome::Succeeded)]).await.unwrap();
+    h.store.cancel_stale(50).await.unwrap();
+    assert_eq!(due_at(1_000_000).await, DueLanes::default());
+}
+
+/// One endpoint with more than is counted beside many with one each: all are found, and the calm ones are served.
+pub async fn a_large_backlog_hides_no_lane(h: &mut Harness) {
+    let account = h.account().await.id;
+    let busy = h.endpoint(account, 0).await;
+    let mut calm = Vec::new();
+    for _ in 0..8 {
+        let account = h.account().await.id;
+        let endpoints: Vec<Endpoint> = (0..15).map(|slot| an_endpoint(account, slot)).collect();
+        let opened = all_at_once(&h.store, endpoints.iter().map(steps::open_endpoint).collect()).await;
+        assert!(opened.iter().all(Result::is_ok), "{opened:?}");
+        calm.extend(endpoints);
+    }
+    let tests = calm.iter().map(|endpoint| NewDelivery { at: after_s(100), ..a_test_delivery(endpoint) });
+    h.store.put(tests.collect()).await.unwrap();
+    for _ in 0..21 {
+        put_tests(h, &busy, 500, 0).await;
+    }
+    let found = h.store.due_lanes(after_s(1_000), 500).await.unwrap();
+    assert_eq!((found.more, found.backlog, found.oldest_due_at), (false, MOST_COUNTED, Some(start())));
+    assert_eq!(found.due.first(), Some(&lane_of(&busy)));
+    let lanes: BTreeSet<Lane> = found.due.iter().copied().collect();
+    let expected: BTreeSet<Lane> = calm.iter().chain([&busy]).map(lane_of).collect();
+    assert_eq!((found.due.len(), lanes), (expected.len(), expected));
+    let some = h.store.due_lanes(after_s(1_000), 7).await.unwrap();
+    assert_eq!((some.due.len(), some.more, some.due.first()), (7, true, Some(&lane_of(&busy))));
+
+    let claimed = claim(h, &calm.iter().chain([&busy]).collect::<Vec<_>>(), 1_000).await;
+    let of_busy = claimed.iter().filter(|one| one.key.endpoint == busy.id).count();
+    assert_eq!((of_busy, claimed.len()), (8, 8 + calm.len()));
+}
+
+/// Each lane once; nothing is told twice, and whoever asks before waits.
+pub async fn a_node_is_told_what_came_into_being(h: &mut Harness) {
+    let account = h.account().await.id;
+    let (one, two) = (h.endpoint(account, 0).await, h.endpoint(account, 1).await);
+    let other = h.account().await.id;
+    assert_eq!(h.store.hinted().now_or_never(), None);
+    h.good(event(other)).await;
+    assert_eq!(h.store.hinted().now_or_never(), None, "nobody hears of that");
+
+    let both = BTreeSet::from([lane_of(&one), lane_of(&two)]);
+    h.good(event(account)).await;
+    assert_eq!(told(h, 2).await, both);
+    assert_eq!(h.store.hinted().now_or_never(), None);
+    h.good(steps::publish(vec![hearable(account), hearable(account)])).await;
+    assert_eq!(told(h, 2).await, both);
+    put_one(h, &one).await;
+    assert_eq!(told(h, 1).await, BTreeSet::from([lane_of(&one)]));
+
+    let waiting = tokio::time::timeout(DEADLINE, h.store.hinted());
+    let (told, _) = tokio::join!(waiting, h.good(event(account)));
+    assert!(!told.unwrap().is_empty());
+}
+
+/// What is told until so many lanes were.
+async fn told(h: &Harness, lanes: usize) -> BTreeSet<Lane> {
+    let mut told = BTreeSet::new();
+    while told.len() < lanes {
+        let hinted = tokio::time::timeout(DEADLINE, h.store.hinted()).await.unwrap();
+        let count = told.len() + hinted.len();
+        told.extend(hinted);
+        assert_eq!(told.len(), count, "each once");
+    }
+    told
+}
+
+fn event(account: cais_domain::ids::AccountId) -> cais_ports::ChangeSet {
+    steps::publish(vec![hearable(account)])
+}
+
+fn hearable(account: cais_domain::ids::AccountId) -> cais_ports::NewEvent {
+    an_event(account, EventType::ChargePaid, "chg_1")
+}

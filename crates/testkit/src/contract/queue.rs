@@ -1,0 +1,287 @@
+//! The queue: only what is due is claimed, by one node at a time, and what became of it is remembered.
+
+use cais_domain::event::EventType;
+use cais_domain::webhook::{DeliveryStatus, Endpoint};
+use cais_ports::{
+    AttemptOutcome, ClaimedDelivery, DeliveryAttempt, DeliveryClaim, DeliveryKey, FinishedAttempt, Health, NewDelivery,
+    PageRequest,
+};
+
+use super::Harness;
+use super::attempts::{
+    LEASE_S, PLACES, attempt, claim, claim_at, claim_one, finish, keys, put_one, put_tests, read, status,
+};
+use super::harness::{after_s, walk, walk_deliveries};
+use crate::builders::{a_test_delivery, an_event, lane_of, start, steps};
+
+/// From its instant on, once, with the bytes of the event and everything that an attempt needs.
+pub async fn what_is_due_is_claimed_once(h: &mut Harness) {
+    let account = h.account().await.id;
+    let endpoint = h.endpoint(account, 0).await;
+    let event = an_event(account, EventType::ChargePaid, "chg_1");
+    h.good(steps::publish(vec![event.clone()])).await;
+    assert_eq!(claim(h, &[&endpoint], -1).await, []);
+    let claimed = claim_one(h, &endpoint, 0).await;
+    let body = h.store.find_event(account, event.id).await.unwrap().unwrap().body;
+    let made = walk_deliveries(&*h.store, account, endpoint.id).await.remove(0);
+    let expected = ClaimedDelivery {
+        key: DeliveryKey { account, endpoint: endpoint.id, id: made.id },
+        fence: 1,
+        tries: 1,
+        event: event.id,
+        kind: EventType::ChargePaid,
+        body: event.body(Some(1)),
+        endpoint: endpoint.clone().into(),
+        failing_since: None,
+    };
+    assert_eq!((&claimed, &expected.body), (&expected, &body));
+    assert_eq!(claim(h, &[&endpoint], 1).await, [], "it is on its way");
+    assert_eq!(read(h, claimed.key).await.attempts, []);
+    assert_eq!(status(h, claimed.key).await, DeliveryStatus::Pending);
+}
+
+/// Tests have bodies of their own, are in no list of events, and go by the same rules.
+pub async fn tests_are_delivered_like_events(h: &mut Harness) {
+    let account = h.account().await.id;
+    let endpoint = h.endpoint(account, 0).await;
+    let body: Vec<u8> = "{\"data\":\"\u{1F980} '\\u0000\"}".repeat(500).into_bytes();
+    let test = NewDelivery { body: Some(body.clone()), ..a_test_delivery(&endpoint) };
+    assert_eq!(h.store.put(vec![test.clone()]).await.unwrap(), [test.id]);
+    let claimed = claim_one(h, &endpoint, 0).await;
+    let expected = (test.id, test.event, EventType::WebhookTest, body);
+    assert_eq!((claimed.key.id, claimed.event, claimed.kind, claimed.body.clone()), expected);
+    let done = finish(h, attempt(&claimed, 1, AttemptOutcome::Succeeded)).await;
+    assert_eq!((done.status, done.event, done.kind), (DeliveryStatus::Succeeded, test.event, EventType::WebhookTest));
+    assert_eq!(walk_deliveries(&*h.store, account, endpoint.id).await, std::slice::from_ref(&done));
+    assert_eq!(h.store.list_deliveries_of_event(account, test.event).await.unwrap(), [done]);
+    assert_eq!(h.store.find_event(account, test.event).await.unwrap(), None);
+    assert_eq!(h.store.last_sequence(account).await.unwrap(), 0);
+    assert_eq!(h.store.put(Vec::new()).await.unwrap(), []);
+}
+
+/// In each lane, whatever order they came into being in.
+pub async fn the_longest_overdue_are_claimed_first(h: &mut Harness) {
+    let account = h.account().await.id;
+    let [one, two] = [h.endpoint(account, 0).await, h.endpoint(account, 1).await];
+    let mut due = Vec::new();
+    for first_s in [20, 0, 10] {
+        for endpoint in [&one, &two] {
+            due.extend((first_s..).zip(put_tests(h, endpoint, 5, first_s).await));
+        }
+    }
+    due.sort_unstable();
+    for (round, now_s) in [(0, 100), (1, 200), (2, 300)] {
+        let narrow = DeliveryClaim { per_endpoint: 5, ..claim_at(&[lane_of(&one), lane_of(&two)], now_s) };
+        let claimed = h.store.claim(narrow).await.unwrap();
+        let expected = due.iter().filter(|(due_s, _)| *due_s / 10 == round).map(|(_, key)| *key);
+        let mut expected: Vec<DeliveryKey> = expected.collect();
+        expected.sort_unstable();
+        assert_eq!(keys(&claimed), expected, "round {round}");
+        h.store.finish(claimed.iter().map(|one| attempt(one, now_s, AttemptOutcome::Failed)).collect()).await.unwrap();
+    }
+    assert_eq!(claim(h, &[&one, &two], 1_000).await, []);
+}
+
+/// Over several claims; what is finished or whose lease is over frees its place.
+pub async fn an_endpoint_has_so_many_places(h: &mut Harness) {
+    let account = h.account().await.id;
+    let [busy, calm] = [h.endpoint(account, 0).await, h.endpoint(account, 1).await];
+    put_tests(h, &busy, 40, 0).await;
+    put_tests(h, &calm, 3, 0).await;
+    let both = [lane_of(&busy), lane_of(&calm)];
+    let few = |limit, now_s| DeliveryClaim { limit, ..claim_at(&both, now_s) };
+    let first = h.store.claim(few(5, 100)).await.unwrap();
+    assert_eq!(first.len(), 5, "never more than asked for, over all lanes");
+    let rest = h.store.claim(few(1_000, 101)).await.unwrap();
+    assert_eq!(rest.len(), usize::try_from(PLACES).unwrap() + 3 - 5);
+    let of_busy: Vec<_> = first.iter().chain(&rest).filter(|one| one.key.endpoint == busy.id).cloned().collect();
+    assert_eq!(of_busy.len(), usize::try_from(PLACES).unwrap());
+    assert_eq!(claim(h, &[&busy, &calm], 102).await, []);
+
+    let mut done = of_busy.iter().take(3).map(|one| attempt(one, 102, AttemptOutcome::Succeeded)).collect::<Vec<_>>();
+    done.extend(of_busy.iter().skip(3).take(1).map(|one| attempt(one, 102, retry(5_000))));
+    h.store.finish(done).await.unwrap();
+    let next = claim(h, &[&busy, &calm], 103).await;
+    assert_eq!(next.len(), 4);
+    assert!(keys(&next).iter().all(|key| !keys(&of_busy).contains(key)));
+    let none = DeliveryClaim { limit: 0, ..claim_at(&both, 500) };
+    assert_eq!(h.store.claim(none).await.unwrap(), []);
+    let after_the_leases = claim(h, &[&busy, &calm], 500).await;
+    let again = after_the_leases.iter().filter(|one| one.key.endpoint == busy.id).count();
+    assert_eq!(again, usize::try_from(PLACES).unwrap());
+}
+
+/// With the next fence; from then on the claim before it changes nothing, but what it did is known.
+pub async fn what_a_node_lost_is_claimed_again(h: &mut Harness) {
+    let account = h.account().await.id;
+    let endpoint = h.endpoint(account, 0).await;
+    let key = put_one(h, &endpoint).await;
+    let first = claim_one(h, &endpoint, 1).await;
+    assert_eq!(claim(h, &[&endpoint], LEASE_S).await, []);
+    let second = claim_one(h, &endpoint, 1 + LEASE_S).await;
+    assert_eq!((second.fence, second.tries), (2, 2));
+    assert_eq!(ClaimedDelivery { fence: 1, tries: 1, ..second.clone() }, first);
+    for outcome in [AttemptOutcome::Succeeded, AttemptOutcome::Failed, retry(40)] {
+        let late = FinishedAttempt { health: Health::Failing, ..attempt(&first, 35, outcome) };
+        let after = finish(h, late).await;
+        assert_eq!((after.status, after.attempts.len()), (DeliveryStatus::Pending, 1), "logged once");
+    }
+    assert_eq!(claim(h, &[&endpoint], LEASE_S + 20).await, [], "it is the second node's");
+    let done = finish(h, attempt(&second, 33, AttemptOutcome::Succeeded)).await;
+    assert_eq!((done.status, done.next_attempt_at), (DeliveryStatus::Succeeded, None));
+    let at: Vec<_> = done.attempts.iter().map(|attempt| attempt.at).collect();
+    assert_eq!(at, [after_s(35), after_s(33)], "in the order of their claims");
+    finish(h, attempt(&first, 35, retry(40))).await;
+    assert_eq!(read(h, key).await, done);
+    assert_eq!(claim(h, &[&endpoint], 1_000).await, []);
+    put_one(h, &endpoint).await;
+    assert_eq!(claim_one(h, &endpoint, 2_000).await.failing_since, None, "nor does it say anything of the endpoint");
+}
+
+/// A lease that is over means nothing as long as nobody else claimed.
+pub async fn a_late_outcome_counts_while_nobody_else_claimed(h: &mut Harness) {
+    let account = h.account().await.id;
+    let endpoint = h.endpoint(account, 0).await;
+    put_one(h, &endpoint).await;
+    let claimed = claim_one(h, &endpoint, 1).await;
+    let done = finish(h, attempt(&claimed, 2 * LEASE_S, AttemptOutcome::Succeeded)).await;
+    assert_eq!(done.status, DeliveryStatus::Succeeded);
+    assert_eq!(claim(h, &[&endpoint], 3 * LEASE_S).await, []);
+}
+
+/// Tried again at its time and not before; or never again. Told twice, it happens once.
+pub async fn outcomes_are_remembered(h: &mut Harness) {
+    let account = h.account().await.id;
+    let endpoint = h.endpoint(account, 0).await;
+    let key = put_one(h, &endpoint).await;
+    let mut logged = Vec::new();
+    for (round, now_s) in (0_i64..4).zip([0, 100, 200, 300]) {
+        let claimed = claim_one(h, &endpoint, now_s).await;
+        assert_eq!((claimed.fence, i64::from(claimed.tries)), (round + 1, round + 1));
+        let finished = attempt(&claimed, now_s + 1, retry(now_s + 100));
+        logged.push(finished.attempt.clone());
+        for _ in 0..2 {
+            let after = finish(h, finished.clone()).await;
+            assert_eq!(after.status, DeliveryStatus::Pending);
+            assert_eq!(after.next_attempt_at, Some(after_s(now_s + 100)));
+            assert_eq!(after.attempts, logged);
+        }
+        assert_eq!(claim(h, &[&endpoint], now_s + 99).await, []);
+    }
+    let last = claim_one(h, &endpoint, 400).await;
+    let failed = finish(h, attempt(&last, 401, AttemptOutcome::Failed)).await;
+    assert_eq!((failed.status, failed.next_attempt_at), (DeliveryStatus::Failed, None));
+    assert_eq!(failed.attempts.len(), 5);
+
+    let other = put_one(h, &endpoint).await;
+    let claimed = claim_one(h, &endpoint, 402).await;
+    assert_eq!(claimed.key, other);
+    let succeeded = finish(h, attempt(&claimed, 403, AttemptOutcome::Succeeded)).await;
+    assert_eq!((succeeded.status, succeeded.next_attempt_at), (DeliveryStatus::Succeeded, None));
+    assert_eq!(claim(h, &[&endpoint], 1_000_000).await, []);
+    assert_eq!(read(h, key).await, failed);
+    h.store.finish(Vec::new()).await.unwrap();
+}
+
+/// Every part of them; only the last fifty are shown.
+pub async fn attempts_come_back(h: &mut Harness) {
+    let account = h.account().await.id;
+    let endpoint = h.endpoint(account, 0).await;
+    let key = put_one(h, &endpoint).await;
+    let greatest = DeliveryAttempt {
+        at: "9999-12-01T23:59:59.999999Z".parse().unwrap(),
+        status_code: Some(999),
+        duration_ms: 2_000_000_000,
+        error: Some("address_not_allowed".to_owned()),
+        response_body: Some("\u{1F980} '\" \\ é".repeat(120)),
+    };
+    let least = DeliveryAttempt {
+        at: start(),
+        status_code: None,
+        duration_ms: 0,
+        error: None,
+        response_body: Some(String::new()),
+    };
+    let bare = DeliveryAttempt { status_code: Some(100), response_body: None, ..least.clone() };
+    let mut logged = Vec::new();
+    for (now_s, tried) in (0..20).flat_map(|_| [&greatest, &least, &bare]).enumerate() {
+        let now_s = i64::try_from(now_s).unwrap();
+        let claimed = claim_one(h, &endpoint, now_s).await;
+        let finished = FinishedAttempt { attempt: tried.clone(), ..attempt(&claimed, now_s, retry(now_s + 1)) };
+        logged.push(tried.clone());
+        let delivery = finish(h, finished).await;
+        let shown = logged.iter().skip(logged.len().saturating_sub(50));
+        assert!(delivery.attempts.iter().eq(shown), "after {} attempts", logged.len());
+    }
+    let listed = walk_deliveries(&*h.store, account, endpoint.id).await.remove(0);
+    assert_eq!((listed.attempts.len(), listed), (50, read(h, key).await));
+}
+
+/// Newest first, of that endpoint and that account only, page by page.
+pub async fn deliveries_are_listed_by_their_endpoint(h: &mut Harness) {
+    let (account, other) = (h.account().await.id, h.account().await.id);
+    let (one, two) = (h.endpoint(account, 0).await, h.endpoint(account, 1).await);
+    let foreign = h.endpoint(other, 0).await;
+    let mut keys = Vec::new();
+    for round in 0..13 {
+        keys.push(put_tests(h, &one, 1, 100 - round).await.remove(0));
+        put_one(h, &two).await;
+        put_one(h, &foreign).await;
+    }
+    let read = async |page| h.store.list_deliveries(account, one.id, page).await.unwrap();
+    for limit in [1, 5, 12, 13, 14] {
+        let walked = walk(limit, |delivery: &cais_ports::Delivery| delivery.id, read).await;
+        assert!(walked.iter().map(|delivery| delivery.id).eq(keys.iter().rev().map(|key| key.id)), "limit {limit}");
+        assert!(walked.iter().all(|delivery| delivery.endpoint == one.id));
+    }
+    let first = keys.first().unwrap();
+    let page = PageRequest { limit: 5, starting_after: None };
+    assert_eq!(h.store.list_deliveries(other, one.id, page).await.unwrap().rows, []);
+    for (account, endpoint) in [(other, one.id), (account, two.id), (other, foreign.id)] {
+        assert_eq!(h.store.find_delivery(account, endpoint, first.id).await.unwrap(), None);
+    }
+}
+
+/// A resend: due at once with the whole schedule before it, whatever became of it. What is on its way is left alone.
+pub async fn what_is_put_again_begins_anew(h: &mut Harness) {
+    let account = h.account().await.id;
+    let endpoint: Endpoint = h.endpoint(account, 0).await;
+    let event = an_event(account, EventType::ChargePaid, "chg_1");
+    h.good(steps::publish(vec![event.clone()])).await;
+    let made = walk_deliveries(&*h.store, account, endpoint.id).await.remove(0);
+    let again = |at_s| NewDelivery {
+        event: event.id,
+        kind: event.kind,
+        sequence: Some(1),
+        body: None,
+        at: after_s(at_s),
+        ..a_test_delivery(&endpoint)
+    };
+    let outcomes = [(retry(90_000), 0), (AttemptOutcome::Succeeded, 100), (AttemptOutcome::Failed, 200)];
+    for (fence, (outcome, now_s)) in (1..).zip(outcomes) {
+        let claimed = claim_one(h, &endpoint, now_s).await;
+        assert_eq!((claimed.key.id, claimed.tries, claimed.fence), (made.id, 1, fence));
+        assert_eq!(claimed.body, event.body(Some(1)), "never another body");
+        assert_eq!(h.store.put(vec![again(now_s + 5)]).await.unwrap(), [made.id]);
+        assert_eq!(claim(h, &[&endpoint], now_s + 6).await, [], "it is on its way");
+        finish(h, attempt(&claimed, now_s + 7, outcome)).await;
+        assert_eq!(claim(h, &[&endpoint], now_s + 8).await, []);
+        assert_eq!(h.store.put(vec![again(now_s + 9)]).await.unwrap(), [made.id]);
+        // Told once more, it changes nothing: that claim is over.
+        let delivery = finish(h, attempt(&claimed, now_s + 7, outcome)).await;
+        assert_eq!((delivery.status, delivery.next_attempt_at), (DeliveryStatus::Pending, Some(after_s(now_s + 9))));
+        assert_eq!(delivery.created_at, made.created_at);
+    }
+    let deliveries = walk_deliveries(&*h.store, account, endpoint.id).await;
+    assert_eq!((deliveries.len(), deliveries.first().unwrap().attempts.len()), (1, 3));
+    // Only to that endpoint: another one has a delivery of its own.
+    let other = h.endpoint(account, 1).await;
+    let to_other = NewDelivery { lane: lane_of(&other), ..again(300) };
+    assert_eq!(h.store.put(vec![again(300), to_other.clone()]).await.unwrap(), [made.id, to_other.id]);
+    assert_eq!(claim_one(h, &other, 300).await.body, event.body(Some(1)));
+    assert_eq!(h.store.list_deliveries_of_event(account, event.id).await.unwrap().len(), 2);
+}
+
+fn retry(due_s: i64) -> AttemptOutcome {
+    AttemptOutcome::Retry { due_at: after_s(due_s) }
+}

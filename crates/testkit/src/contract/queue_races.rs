@@ -1,0 +1,135 @@
+//! Nodes that claim at once share the work: nothing is claimed twice, and no endpoint gets more than its places.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use cais_domain::event::EventType;
+use cais_domain::ids::{DeliveryId, EndpointId};
+use cais_domain::webhook::{DeliveryStatus, Endpoint};
+use cais_ports::{AttemptOutcome, ChangeSet, ClaimedDelivery, DeliveryClaim, DueLanes, Lane};
+use tokio::task::JoinSet;
+
+use super::attempts::{PLACES, attempt, claim_at, put_tests};
+use super::harness::{after_s, walk_deliveries};
+use super::{Harness, WholeStore};
+use crate::builders::{an_event, lane_of, steps};
+
+/// How many nodes claim at once.
+const NODES: usize = 8;
+/// How many deliveries each endpoint has.
+const OF_EACH: i64 = 40;
+/// How long all of it may take.
+const DEADLINE: Duration = Duration::from_mins(2);
+
+/// Each delivery once.
+pub async fn no_delivery_is_claimed_twice(h: &mut Harness) {
+    let endpoints = endpoints(h, 5).await;
+    for endpoint in &endpoints {
+        put_tests(h, endpoint, OF_EACH, 0).await;
+    }
+    let tally = Tally::default();
+    work(h, &endpoints, endpoints.len() * usize::try_from(OF_EACH).unwrap(), &tally).await;
+    assert_each_once(h, &endpoints, &tally).await;
+}
+
+/// Also while events come into being and their endpoints are changed.
+pub async fn nothing_is_lost_while_events_come(h: &mut Harness) {
+    let endpoints = endpoints(h, 3).await;
+    let tally = Tally::default();
+    let publish = async {
+        for _ in 0..OF_EACH {
+            for endpoint in &endpoints {
+                let event = an_event(endpoint.account, EventType::ChargePaid, "chg_1");
+                h.good(steps::publish(vec![event])).await;
+            }
+        }
+        for endpoint in &endpoints {
+            let change: ChangeSet = steps::update_endpoint(endpoint, after_s(1));
+            h.good(change).await;
+        }
+    };
+    let all = endpoints.len() * usize::try_from(OF_EACH).unwrap();
+    tokio::join!(publish, work(h, &endpoints, all, &tally));
+    assert_each_once(h, &endpoints, &tally).await;
+}
+
+/// What the nodes did.
+#[derive(Clone, Default)]
+struct Tally {
+    /// How often each delivery was claimed.
+    claimed: Arc<Mutex<BTreeMap<DeliveryId, u32>>>,
+    /// How many are in flight for each endpoint just now.
+    in_flight: Arc<Mutex<BTreeMap<EndpointId, u32>>>,
+    /// How many were finished.
+    finished: Arc<AtomicUsize>,
+}
+
+/// Endpoints of accounts of their own.
+async fn endpoints(h: &Harness, count: u8) -> Vec<Endpoint> {
+    let mut endpoints = Vec::new();
+    for slot in 0..count {
+        let account = h.account().await.id;
+        endpoints.push(h.endpoint(account, slot).await);
+    }
+    endpoints
+}
+
+/// All nodes claim, try and finish until so many are done.
+async fn work(h: &Harness, endpoints: &[Endpoint], all: usize, tally: &Tally) {
+    let lanes: Vec<Lane> = endpoints.iter().map(lane_of).collect();
+    let mut nodes = JoinSet::new();
+    for node in 0..NODES {
+        let mut lanes = lanes.clone();
+        lanes.rotate_left(node % endpoints.len());
+        let (store, tally) = (Arc::clone(&h.store), tally.clone());
+        nodes.spawn(async move {
+            while tally.finished.load(Ordering::SeqCst) < all {
+                deliver_some(&*store, &lanes, &tally).await;
+                tokio::task::yield_now().await;
+            }
+        });
+    }
+    let done = async {
+        while let Some(node) = nodes.join_next().await {
+            node.unwrap();
+        }
+    };
+    tokio::time::timeout(DEADLINE, done).await.unwrap();
+}
+
+async fn deliver_some(store: &dyn WholeStore, lanes: &[Lane], tally: &Tally) {
+    let claim = DeliveryClaim { limit: 10, ..claim_at(lanes, 100) };
+    let claimed: Vec<ClaimedDelivery> = store.claim(claim).await.unwrap();
+    assert!(claimed.len() <= 10, "more than it asked for");
+    for one in &claimed {
+        *tally.claimed.lock().unwrap().entry(one.key.id).or_default() += 1;
+        let mut in_flight = tally.in_flight.lock().unwrap();
+        let places = in_flight.entry(one.key.endpoint).or_default();
+        *places += 1;
+        assert!(*places <= PLACES, "an endpoint has {places} in flight");
+    }
+    tokio::task::yield_now().await;
+    for one in &claimed {
+        *tally.in_flight.lock().unwrap().get_mut(&one.key.endpoint).unwrap() -= 1;
+    }
+    let count = claimed.len();
+    store.finish(claimed.iter().map(|one| attempt(one, 101, AttemptOutcome::Succeeded)).collect()).await.unwrap();
+    tally.finished.fetch_add(count, Ordering::SeqCst);
+}
+
+async fn assert_each_once(h: &Harness, endpoints: &[Endpoint], tally: &Tally) {
+    let claimed = tally.claimed.lock().unwrap().clone();
+    assert!(claimed.values().all(|times| *times == 1), "{claimed:?}");
+    let mut count = 0;
+    for endpoint in endpoints {
+        for delivery in walk_deliveries(&*h.store, endpoint.account, endpoint.id).await {
+            assert_eq!((delivery.status, delivery.attempts.len()), (DeliveryStatus::Succeeded, 1));
+            assert!(claimed.contains_key(&delivery.id));
+            count += 1;
+        }
+    }
+    assert_eq!(count, claimed.len());
+    assert_eq!(h.store.due_lanes(after_s(1_000), 50).await.unwrap(), DueLanes::default());
+}

@@ -1,0 +1,185 @@
+//! Sweeps: what infractions still miss is taken from whatever comes next, in the commit of the credit, the oldest infraction first.
+
+use cais_domain::charge::Charge;
+use cais_domain::ids::AccountId;
+use cais_domain::ledger::Bucket;
+use cais_domain::release::Release;
+use cais_ports::ChangeSet;
+use jiff::Timestamp;
+
+use super::Harness;
+use super::dispute::{Dispute, blocks};
+use super::harness::{after_s, hold, income, merchant, movement};
+use crate::builders::{a_payment, a_return_id, a_split, an_end_to_end_id, new_refund, pending_charge, steps};
+
+/// What no account has: a block of it is never filled.
+const TOO_MUCH: i64 = 1_000_000;
+
+/// Every way in which money comes to be available or pending.
+pub async fn every_credit_is_swept(h: &mut Harness) {
+    // A charge that is paid, at once and with a delay, and what is beyond it.
+    for (delay_s, centavos, expected) in [(0, 1_000, 940), (600, 1_000, 940), (0, 1_007, 947), (600, 900, 900)] {
+        let account = h.account().await.id;
+        let (charge, dispute) = (h.pending_charge(account).await, open(h, account).await);
+        h.good(steps::credit_payment(&charge, a_payment(centavos), delay_s, after_s(1))).await;
+        assert_all_held(h, &dispute, expected).await;
+    }
+    let account = h.account().await.id;
+    let [failed, completed] = [h.held_payout(account).await, h.held_payout(account).await];
+    h.good(steps::complete_payout(&completed, an_end_to_end_id(), after_s(1))).await;
+    let completed = h.read_payout(&completed).await;
+    let dispute = open(h, account).await;
+    h.good(steps::fail_payout(&failed, after_s(2))).await;
+    assert_all_held(h, &dispute, 1_050).await;
+    h.good(steps::take_back(&completed, 300, a_return_id(), after_s(3))).await;
+    assert_all_held(h, &dispute, 1_350).await;
+
+    let account = h.account().await.id;
+    let paid = h.paid_charge(pending_charge(account), 0).await;
+    let asked = new_refund(Some(400));
+    h.good(steps::open_refund(&paid, &asked, after_s(2))).await;
+    let (paid, refund) = (h.read_charge(&paid).await, h.read_refund(account, asked.id).await);
+    let dispute = open(h, account).await;
+    assert_all_held_of(h, &dispute, 540, 400).await;
+    h.good(steps::fail_refund(&refund, &paid, after_s(3))).await;
+    assert_all_held(h, &dispute, 940).await;
+}
+
+/// A share in another's charge is swept for its receiver, and never for the other: infractions never touch a beneficiary.
+pub async fn shares_are_swept_for_their_receiver_only(h: &mut Harness) {
+    let [creator, receiver, other] = [h.account().await.id, h.account().await.id, h.account().await.id];
+    let mut charge = pending_charge(creator);
+    charge.terms.split = a_split(&[(receiver, "50"), (other, "10")]);
+    let charge = h.charge(charge).await;
+    let (of_creator, of_receiver) = (open(h, creator).await, open(h, receiver).await);
+    h.good(steps::credit_payment(&charge, a_payment(1_000), 600, after_s(1))).await;
+    assert_all_held(h, &of_creator, 376).await;
+    assert_all_held(h, &of_receiver, 470).await;
+    assert_eq!(h.balances(other).await, [94, 0, 0, 0]);
+}
+
+/// The oldest infraction first, however they came to be known; the last centavo of one goes to the next.
+pub async fn the_oldest_infraction_is_filled_first(h: &mut Harness) {
+    let account = h.account().await.id;
+    let [one, two, three] = [Dispute::of(account), Dispute::of(account), Dispute::of(account)];
+    h.good(blocks(vec![three.holds(30), one.holds(100)])).await;
+    h.good(two.hold(50)).await;
+    for (centavos, expected, available) in [
+        (60, [60, 0, 0], 0),
+        (39, [99, 0, 0], 0),
+        (2, [100, 1, 0], 0),
+        (60, [100, 50, 11], 0),
+        (18, [100, 50, 29], 0),
+        (5, [100, 50, 30], 4),
+        (7, [100, 50, 30], 11),
+    ] {
+        h.fund(account, centavos).await;
+        let mut held = Vec::new();
+        for dispute in [&one, &two, &three] {
+            held.push(dispute.read(h).await.unwrap().0);
+        }
+        assert_eq!(held, expected);
+        assert_eq!(h.balances(account).await, [available, 0, expected.iter().sum(), 0]);
+    }
+}
+
+/// Several credits in one change set, and one that leaves again: only what is left is taken.
+pub async fn a_change_set_is_swept_once_at_its_end(h: &mut Harness) {
+    let account = h.account().await.id;
+    let dispute = open(h, account).await;
+    let transfers = vec![income(account, 100), hold(account, 70), income(account, 5)];
+    h.good(ChangeSet { transfers, ..ChangeSet::new(after_s(1)) }).await;
+    assert_all_held_of(h, &dispute, 35, 70).await;
+    assert_eq!(h.audit().await, 6 + 2);
+    let away = movement(merchant(account, Bucket::InTransit), income(account, 1).from, 70, income(account, 1).cover);
+    h.good(steps::transfer(away)).await;
+    assert_all_held(h, &dispute, 35).await;
+}
+
+/// The releases that come first are what was taken: they move less, or nothing, and what came later keeps its delay.
+pub async fn what_was_taken_is_not_released_again(h: &mut Harness) {
+    let account = h.account().await.id;
+    for delay_s in [100, 200, 300] {
+        h.paid_charge(pending_charge(account), delay_s).await;
+    }
+    let dispute = Dispute::of(account);
+    h.good(dispute.hold(1_500)).await;
+    assert_eq!(h.balances(account).await, [0, 3 * 940 - 1_500, 1_500, 0]);
+    h.paid_charge(pending_charge(account), 400).await;
+    assert_eq!(h.balances(account).await, [0, 4 * 940 - 1_500, 1_500, 0], "nothing is missing any more");
+    let releases = due(h, after_s(1_000)).await;
+    assert_eq!(releases.len(), 4);
+    let pending = 4 * 940 - 1_500;
+    for (release, (moved, entries)) in releases.iter().zip([(0, 0), (380, 2), (940, 2), (940, 2)]) {
+        let [available, waits, blocked, _] = h.balances(account).await;
+        let before = h.audit().await;
+        h.good(steps::make_release(release, after_s(1_000))).await;
+        assert_eq!(h.balances(account).await, [available + moved, waits - moved, blocked, 0]);
+        assert_eq!(h.audit().await, before + entries, "moving nothing writes nothing");
+        assert!(!due(h, after_s(1_000)).await.contains(release), "it is made all the same");
+    }
+    assert_eq!(h.balances(account).await, [pending, 0, 1_500, 0]);
+    h.good(dispute.release(1_500)).await;
+    assert_eq!(h.balances(account).await, [pending + 1_500, 0, 0, 0]);
+}
+
+/// What is given back is available at once; it does not wait, and its release still moves less.
+pub async fn what_was_taken_comes_back_available(h: &mut Harness) {
+    let account = h.account().await.id;
+    h.paid_charge(pending_charge(account), 100).await;
+    let [one, two] = [Dispute::of(account), Dispute::of(account)];
+    h.good(one.hold(500)).await;
+    h.good(one.release(500)).await;
+    assert_eq!(h.balances(account).await, [500, 440, 0, 0]);
+    h.good(two.hold(600)).await;
+    assert_eq!(h.balances(account).await, [0, 340, 600, 0], "of what is available first");
+    let release = due(h, after_s(101)).await.remove(0);
+    h.good(steps::make_release(&release, after_s(101))).await;
+    assert_eq!(h.balances(account).await, [340, 0, 600, 0]);
+    h.good(two.release(600)).await;
+    assert_eq!(h.balances(account).await, [940, 0, 0, 0]);
+}
+
+/// With a credit in the same commit, and with a release of which nothing is left.
+pub async fn a_shortfall_outlives_releases(h: &mut Harness) {
+    let account = h.account().await.id;
+    let first = h.pending_charge(account).await;
+    let dispute = open(h, account).await;
+    for (round, delay_s) in [(1, 100), (2, 50)] {
+        let charge: Charge = if round == 1 { first.clone() } else { h.pending_charge(account).await };
+        h.good(steps::credit_payment(&charge, a_payment(1_000), delay_s, after_s(1))).await;
+        assert_all_held(h, &dispute, 940 * round).await;
+    }
+    for release in due(h, after_s(1_000)).await {
+        let credit = vec![income(account, 10)];
+        let mut change = steps::make_release(&release, after_s(1_000));
+        change.transfers.extend(credit);
+        h.good(change).await;
+    }
+    assert_all_held(h, &dispute, 2 * 940 + 20).await;
+    assert_eq!(due(h, after_s(1_000)).await, []);
+    h.good(dispute.release(2 * 940 + 20)).await;
+    assert_eq!(h.balances(account).await, [2 * 940 + 20, 0, 0, 0]);
+}
+
+/// A block of more than the account will ever have.
+async fn open(h: &Harness, account: AccountId) -> Dispute {
+    let dispute = Dispute::of(account);
+    h.good(dispute.hold(TOO_MUCH)).await;
+    dispute
+}
+
+/// So much is held, and nothing is left.
+async fn assert_all_held(h: &Harness, dispute: &Dispute, held: i64) {
+    assert_all_held_of(h, dispute, held, 0).await;
+}
+
+async fn assert_all_held_of(h: &Harness, dispute: &Dispute, held: i64, in_transit: i64) {
+    assert_eq!(dispute.read(h).await, Some((held, TOO_MUCH)));
+    assert_eq!(h.balances(dispute.account).await, [0, 0, held, in_transit]);
+}
+
+/// All releases that are due then, of all accounts.
+async fn due(h: &Harness, now: Timestamp) -> Vec<Release> {
+    h.store.list_due_releases(now, 50).await.unwrap()
+}

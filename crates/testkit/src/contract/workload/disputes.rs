@@ -1,0 +1,84 @@
+//! Infractions and endpoints of the workload: what acquirers tell, in any order, and what merchants change meanwhile.
+
+use cais_domain::event::EventType;
+use cais_domain::infraction::{Disputed, Infraction, NewInfraction};
+use cais_domain::money::Money;
+use cais_domain::webhook::{EndpointChange, Subscription};
+use cais_ports::{ChangeSet, InfractionQueries as _};
+
+use super::World;
+use crate::builders::{a_defense, new_infraction, steps, subscribed};
+use crate::contract::harness::after_s;
+
+impl World {
+    /// A dispute of a Pix that was credited, by a name that may have been told before; `None` when none was credited.
+    pub(super) async fn dispute(&mut self) -> Option<ChangeSet> {
+        let payments = self.model.payments();
+        let payment = (!payments.is_empty()).then(|| self.random.one_of(&payments))?;
+        let mut charge = self.model_charge(payment.account, payment.charge).await?;
+        if self.random.below(8) == 0 {
+            charge.version -= 1;
+        }
+        let pix = &payment.payment.end_to_end_id;
+        let infractions = self.model.list_infractions_of_pix(payment.account, pix).await.unwrap();
+        let upstream_id = format!("{}-{}", payment.account, self.random.below(40));
+        let asked = NewInfraction { upstream_id, ..new_infraction(self.random.one_of(&[1, 300, 900, 5_000])) };
+        let disputed = Disputed { payment: &payment, charge: &charge, infractions: &infractions };
+        Some(steps::open_infraction(&asked, disputed, after_s(12)))
+    }
+
+    /// What may follow of an infraction that was stored; `None` when that is nothing.
+    pub(super) async fn dispute_step(&mut self) -> Option<ChangeSet> {
+        let known = self.model.infractions();
+        let mut infraction = (!known.is_empty()).then(|| self.random.one_of(&known))?;
+        let payments = self.model.payments();
+        let payment = payments.iter().find(|paid| paid.payment.end_to_end_id == infraction.end_to_end_id)?;
+        let charge = self.model_charge(infraction.account, infraction.charge).await?;
+        let pix = &infraction.end_to_end_id;
+        let infractions = self.model.list_infractions_of_pix(infraction.account, pix).await.unwrap();
+        let block = self.model.find_block(infraction.account, infraction.id).await.unwrap();
+        let mut held = block.map(|block| block.held).unwrap_or_default();
+        match self.random.below(10) {
+            0 => infraction.version -= 1,
+            1 => held = Money::from_centavos(held.centavos() + 1),
+            _ => {}
+        }
+        let disputed = Disputed { payment, charge: &charge, infractions: &infractions };
+        let (at, text) = (after_s(13), a_defense().text.unwrap());
+        let step = match self.random.below(8) {
+            0 => infraction.win(disputed, held, at),
+            1 | 2 => infraction.lose(disputed, held, at),
+            3 => infraction.cancel(disputed, held, at),
+            4 | 5 => {
+                let amount = Money::from_centavos(self.random.one_of(&[1, 450, 4_000]));
+                let told = told(&infraction, amount);
+                infraction.amend(&told, disputed)
+            }
+            6 => infraction.defend(text, None, at),
+            _ => infraction.review(None, at),
+        };
+        Some(steps::move_infraction(step.ok()?, at))
+    }
+
+    /// A merchant switches an endpoint on or off, or wants other events.
+    pub(super) fn endpoint_step(&mut self) -> ChangeSet {
+        let endpoints = self.model.endpoints();
+        let mut endpoint = self.random.one_of(&endpoints);
+        if self.random.below(6) == 0 {
+            endpoint.version -= 1;
+        }
+        let wishes = [
+            EndpointChange { active: Some(false), ..EndpointChange::default() },
+            EndpointChange { active: Some(true), ..EndpointChange::default() },
+            EndpointChange { subscription: Some(Subscription::All), ..EndpointChange::default() },
+            EndpointChange { subscription: Some(subscribed(&[EventType::PayoutFailed])), ..EndpointChange::default() },
+        ];
+        let wish = self.random.one_of(&wishes);
+        steps::move_endpoint(endpoint.change(wish).unwrap(), after_s(14))
+    }
+}
+
+/// What the acquirer says of a known infraction, which concerns another amount now.
+fn told(infraction: &Infraction, amount: Money) -> NewInfraction {
+    NewInfraction { upstream_id: infraction.upstream_id.clone(), amount, ..new_infraction(1) }
+}

@@ -1,0 +1,127 @@
+//! Deliveries of the store in memory, and how they are read.
+
+use std::collections::BTreeMap;
+
+use async_trait::async_trait;
+use cais_domain::event::EventType;
+use cais_domain::ids::{AccountId, DeliveryId, EndpointId, EventId};
+use cais_domain::webhook::DeliveryStatus;
+use cais_ports::{
+    Delivery, DeliveryAttempt, DeliveryKey, DeliveryQueries, Lane, NewDelivery, Page, PageRequest, QueryError,
+};
+use jiff::Timestamp;
+
+use super::MemoryStore;
+use super::queries::cut;
+use super::state::State;
+
+/// The most attempts that are shown.
+const MAX_ATTEMPTS: usize = 50;
+
+/// A delivery as it is kept.
+#[derive(Debug, Clone)]
+pub(super) struct Row {
+    pub(super) key: DeliveryKey,
+    pub(super) epoch: i64,
+    pub(super) event: EventId,
+    pub(super) kind: EventType,
+    /// Only a test's.
+    pub(super) body: Option<Vec<u8>>,
+    pub(super) status: DeliveryStatus,
+    pub(super) tries: u32,
+    pub(super) fence: i64,
+    /// When it is claimable; the end of its lease while it is claimed. `None` unless it is pending.
+    pub(super) due_at: Option<Timestamp>,
+    pub(super) lease_until: Option<Timestamp>,
+    pub(super) created_at: Timestamp,
+    /// By the fence of their claims.
+    pub(super) attempts: BTreeMap<i64, DeliveryAttempt>,
+}
+
+impl Row {
+    pub(super) fn new(delivery: NewDelivery) -> Self {
+        let Lane { account, endpoint, epoch } = delivery.lane;
+        Self {
+            key: DeliveryKey { account, endpoint, id: delivery.id },
+            epoch,
+            event: delivery.event,
+            kind: delivery.kind,
+            body: delivery.body,
+            status: DeliveryStatus::Pending,
+            tries: 0,
+            fence: 0,
+            due_at: Some(delivery.at),
+            lease_until: None,
+            created_at: delivery.at,
+            attempts: BTreeMap::new(),
+        }
+    }
+
+    pub(super) const fn lane(&self) -> Lane {
+        Lane { account: self.key.account, endpoint: self.key.endpoint, epoch: self.epoch }
+    }
+
+    pub(super) fn is_in_flight(&self, now: Timestamp) -> bool {
+        self.lease_until.is_some_and(|until| until > now)
+    }
+
+    /// Since when it waits to be claimed, if it does.
+    pub(super) fn due_since(&self, now: Timestamp) -> Option<Timestamp> {
+        let pending = self.status == DeliveryStatus::Pending;
+        self.due_at.filter(|due| pending && *due <= now)
+    }
+
+    /// It is not tried any more, for whatever reason.
+    pub(super) const fn ends(&mut self, status: DeliveryStatus) {
+        self.status = status;
+        self.due_at = None;
+        self.lease_until = None;
+    }
+
+    fn shown(&self, state: &State) -> Delivery {
+        let stale = self.status == DeliveryStatus::Pending && !state.is_called(self.lane());
+        let hidden = self.attempts.len().saturating_sub(MAX_ATTEMPTS);
+        Delivery {
+            id: self.key.id,
+            endpoint: self.key.endpoint,
+            event: self.event,
+            kind: self.kind,
+            status: if stale { DeliveryStatus::Cancelled } else { self.status },
+            attempts: self.attempts.values().skip(hidden).cloned().collect(),
+            next_attempt_at: self.due_at.filter(|_| !stale),
+            created_at: self.created_at,
+        }
+    }
+}
+
+#[async_trait]
+impl DeliveryQueries for MemoryStore {
+    async fn find_delivery(
+        &self,
+        account: AccountId,
+        endpoint: EndpointId,
+        id: DeliveryId,
+    ) -> Result<Option<Delivery>, QueryError> {
+        let state = self.read()?;
+        let row = state.deliveries.get(&id).filter(|row| row.key == DeliveryKey { account, endpoint, id });
+        Ok(row.map(|row| row.shown(&state)))
+    }
+
+    async fn list_deliveries(
+        &self,
+        account: AccountId,
+        endpoint: EndpointId,
+        page: PageRequest<DeliveryId>,
+    ) -> Result<Page<Delivery>, QueryError> {
+        let state = self.read()?;
+        let newest_first = state.deliveries.values().rev();
+        let own = newest_first.filter(|row| row.key.account == account && row.key.endpoint == endpoint);
+        Ok(cut(own.map(|row| row.shown(&state)), page, |delivery| delivery.id))
+    }
+
+    async fn list_deliveries_of_event(&self, account: AccountId, event: EventId) -> Result<Vec<Delivery>, QueryError> {
+        let state = self.read()?;
+        let own = state.deliveries.values().filter(|row| row.key.account == account && row.event == event);
+        Ok(own.map(|row| row.shown(&state)).collect())
+    }
+}

@@ -1,0 +1,154 @@
+//! The rules of the audit for infractions: what is blocked is what blocks hold, what waits is what they left of it, and what went
+//! back is what was lost.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cais_domain::ids::{AccountId, InfractionId};
+use cais_domain::infraction::{Infraction, InfractionState};
+use cais_domain::ledger::{Bucket, LedgerAccount, SystemAccount};
+use cais_ports::LedgerReport;
+
+use super::maintenance::{centavos, compare};
+use super::state::State;
+
+pub(super) fn judge(state: &State, report: &mut LedgerReport) {
+    judge_accounts(state, report);
+    judge_shortfalls(state, report);
+    judge_each(state, report);
+}
+
+/// Of each account: its blocked balance, and its pending one.
+fn judge_accounts(state: &State, report: &mut LedgerReport) {
+    let mut held: BTreeMap<AccountId, i128> = BTreeMap::new();
+    for block in state.blocks.values() {
+        *held.entry(block.account).or_default() += centavos(block.held);
+        compare(report, &format!("no more than the limit of {}", block.infraction), 0, {
+            centavos(block.held).saturating_sub(centavos(block.limit)).max(0)
+        });
+    }
+    let mut waiting: BTreeMap<AccountId, i128> = BTreeMap::new();
+    for release in state.releases.values().filter(|release| release.released_at.is_none()) {
+        *waiting.entry(release.account).or_default() += centavos(release.amount);
+    }
+    for (account, taken) in &state.taken {
+        *waiting.entry(*account).or_default() -= centavos(*taken);
+    }
+    let holders = state.balances.keys().filter_map(|account| match account {
+        LedgerAccount::Merchant(account, _) => Some(*account),
+        LedgerAccount::System(..) => None,
+    });
+    let accounts: BTreeSet<AccountId> = holders.chain(held.keys().copied()).chain(waiting.keys().copied()).collect();
+    for account in accounts {
+        let stored = |bucket| centavos(state.balance(&LedgerAccount::Merchant(account, bucket)));
+        let (held, waiting) = (held.get(&account), waiting.get(&account));
+        let (blocked, pending) = (stored(Bucket::Blocked), stored(Bucket::Pending));
+        compare(report, &format!("held of {account}"), held.copied().unwrap_or_default(), blocked);
+        compare(report, &format!("waiting of {account}"), waiting.copied().unwrap_or_default(), pending);
+    }
+}
+
+/// Where something is missing, nothing is left that could be taken.
+fn judge_shortfalls(state: &State, report: &mut LedgerReport) {
+    let lacking = state.blocks.values().filter(|block| block.held < block.limit).map(|block| block.account);
+    for account in lacking.collect::<BTreeSet<_>>() {
+        for bucket in [Bucket::Available, Bucket::Pending] {
+            let left = centavos(state.balance(&LedgerAccount::Merchant(account, bucket)));
+            compare(report, &format!("left in {} of {account}, which lacks it", bucket.as_str()), 0, left);
+        }
+    }
+}
+
+/// Of each infraction whose money moved: what is held for it, and what went back.
+fn judge_each(state: &State, report: &mut LedgerReport) {
+    let mut moved: BTreeMap<(AccountId, InfractionId), (i128, i128)> = BTreeMap::new();
+    for entry in &state.entries {
+        let resource = entry.resource.as_deref().and_then(|resource| InfractionId::parse(resource).ok());
+        let Some(id) = resource else { continue };
+        match &entry.account {
+            LedgerAccount::Merchant(account, Bucket::Blocked) => {
+                moved.entry((*account, id)).or_default().0 += centavos(entry.amount);
+            }
+            LedgerAccount::System(SystemAccount::Settlement(_), _) => {
+                let account = state.infractions.get(&id).map(|infraction| infraction.account);
+                if let Some(account) = account {
+                    moved.entry((account, id)).or_default().1 += centavos(entry.amount);
+                } else {
+                    compare(report, &format!("returned for {id}, which is unknown"), 0, centavos(entry.amount));
+                }
+            }
+            LedgerAccount::Merchant(..) | LedgerAccount::System(SystemAccount::Fees, _) => {}
+        }
+    }
+    for ((account, id), (blocked, returned)) in moved {
+        let held = state.blocks.get(&(account, id)).map_or(0, |block| centavos(block.held));
+        compare(report, &format!("held for {id}"), held, blocked);
+        let lost = state.infractions.get(&id).map_or(0, lost);
+        compare(report, &format!("returned for {id}"), lost, returned);
+    }
+}
+
+/// What of the account's money went back, in centavos.
+fn lost(infraction: &Infraction) -> i128 {
+    match infraction.state {
+        InfractionState::Lost { returned, .. } => centavos(returned),
+        InfractionState::Open
+        | InfractionState::UnderReview { .. }
+        | InfractionState::Won { .. }
+        | InfractionState::Cancelled { .. } => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use cais_domain::infraction::Disputed;
+    use cais_domain::money::Money;
+    use cais_ports::{Maintenance as _, Store as _};
+
+    use super::*;
+    use crate::builders::{a_payment, an_account, new_infraction, pending_charge, start, steps};
+    use crate::memory::MemoryStore;
+
+    /// A lost infraction, one that lacks money, and money that was taken before its release.
+    async fn lived_in() -> MemoryStore {
+        let store = MemoryStore::default();
+        let account = an_account();
+        store.commit(steps::open_account(&account)).await.unwrap();
+        let charge = pending_charge(account.id);
+        store.commit(steps::open_charge(&charge)).await.unwrap();
+        let charge = store.charges().remove(0);
+        store.commit(steps::credit_payment(&charge, a_payment(1_000), 60, start())).await.unwrap();
+        for amount in [300, 700] {
+            let (charge, payment, infractions) =
+                (store.charges().remove(0), store.payments().remove(0), store.infractions());
+            let disputed = Disputed { payment: &payment, charge: &charge, infractions: &infractions };
+            store.commit(steps::open_infraction(&new_infraction(amount), disputed, start())).await.unwrap();
+        }
+        let (charge, payment, infractions) =
+            (store.charges().remove(0), store.payments().remove(0), store.infractions());
+        let disputed = Disputed { payment: &payment, charge: &charge, infractions: &infractions };
+        let lost = infractions.first().unwrap().clone().lose(disputed, Money::from_centavos(300), start()).unwrap();
+        store.commit(steps::move_infraction(lost, start())).await.unwrap();
+        assert_eq!(store.verify_ledger().await.unwrap().differences, []);
+        store
+    }
+
+    #[tokio::test]
+    async fn records_that_contradict_the_money_are_found_out() {
+        let damages: [&(dyn Fn(&mut State) + Sync); 7] = [
+            &|state| state.blocks.clear(),
+            &|state| state.blocks.values_mut().for_each(|block| block.limit = Money::from_centavos(1)),
+            &|state| state.blocks.values_mut().for_each(|block| block.held = Money::from_centavos(639)),
+            &|state| state.taken.clear(),
+            &|state| state.releases.clear(),
+            &|state| state.infractions.values_mut().for_each(|one| one.state = InfractionState::Open),
+            &|state| state.charges.values_mut().for_each(|charge| charge.refunds.done = Money::ZERO),
+        ];
+        for (place, damage) in damages.into_iter().enumerate() {
+            let store = lived_in().await;
+            damage(&mut store.state());
+            assert!(!store.verify_ledger().await.unwrap().differences.is_empty(), "damage {place}");
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Infractions, their blocks and the positions in acquirers' lists, read from the store in memory.
+
+use async_trait::async_trait;
+use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::block::Block;
+use cais_domain::end_to_end_id::EndToEndId;
+use cais_domain::ids::{AccountId, InfractionId};
+use cais_domain::infraction::{Infraction, InfractionState};
+use cais_ports::{InfractionFilter, InfractionQueries, Page, PageRequest, PollPosition, QueryError};
+use jiff::Timestamp;
+
+use super::MemoryStore;
+use super::queries::{count, cut, oldest_due};
+
+#[async_trait]
+impl InfractionQueries for MemoryStore {
+    async fn find_infraction(&self, account: AccountId, id: InfractionId) -> Result<Option<Infraction>, QueryError> {
+        let state = self.read()?;
+        Ok(state.infractions.get(&id).filter(|infraction| infraction.account == account).cloned())
+    }
+
+    async fn find_infraction_of_any(&self, id: InfractionId) -> Result<Option<Infraction>, QueryError> {
+        Ok(self.read()?.infractions.get(&id).cloned())
+    }
+
+    async fn list_infractions(
+        &self,
+        filter: InfractionFilter,
+        page: PageRequest<InfractionId>,
+    ) -> Result<Page<Infraction>, QueryError> {
+        let state = self.read()?;
+        let wanted = state.infractions.values().rev().filter(|infraction| {
+            filter.account.is_none_or(|account| account == infraction.account)
+                && filter.status.is_none_or(|status| status == infraction.state.status())
+        });
+        Ok(cut(wanted.cloned(), page, |infraction| infraction.id))
+    }
+
+    async fn list_infractions_of_pix(
+        &self,
+        account: AccountId,
+        end_to_end_id: &EndToEndId,
+    ) -> Result<Vec<Infraction>, QueryError> {
+        let state = self.read()?;
+        let own = state.infractions.values().filter(|infraction| infraction.account == account);
+        Ok(own.filter(|infraction| infraction.end_to_end_id == *end_to_end_id).cloned().collect())
+    }
+
+    async fn list_open_infractions(
+        &self,
+        acquirer: &AcquirerName,
+        after: Option<(Timestamp, InfractionId)>,
+        limit: u32,
+    ) -> Result<Vec<Infraction>, QueryError> {
+        let state = self.read()?;
+        let place = |infraction: &Infraction| (infraction.opened_at, infraction.id);
+        let open = state.infractions.values().filter(|infraction| {
+            infraction.acquirer == *acquirer
+                && infraction.state.status().is_open()
+                && after.is_none_or(|after| place(infraction) > after)
+        });
+        let mut open: Vec<&Infraction> = open.collect();
+        open.sort_by_key(|infraction| place(infraction));
+        Ok(open.into_iter().take(count(limit)).cloned().collect())
+    }
+
+    async fn list_due_infractions(&self, now: Timestamp, limit: u32) -> Result<Vec<Infraction>, QueryError> {
+        let due = |infraction: &Infraction| infraction.due_at.filter(|due| *due <= now);
+        Ok(oldest_due(self.read()?.infractions.values(), due, limit))
+    }
+
+    async fn list_undefended(
+        &self,
+        from: Timestamp,
+        until: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<Infraction>, QueryError> {
+        let due = |infraction: &Infraction| {
+            let waits = infraction.state == InfractionState::Open && infraction.defense.is_none();
+            infraction.deadline_at.filter(|deadline| waits && from < *deadline && *deadline < until)
+        };
+        Ok(oldest_due(self.read()?.infractions.values(), due, limit))
+    }
+
+    async fn find_block(&self, account: AccountId, infraction: InfractionId) -> Result<Option<Block>, QueryError> {
+        Ok(self.read()?.blocks.get(&(account, infraction)).cloned())
+    }
+
+    async fn find_position(&self, acquirer: &AcquirerName) -> Result<Option<PollPosition>, QueryError> {
+        Ok(self.read()?.positions.get(acquirer).cloned())
+    }
+}

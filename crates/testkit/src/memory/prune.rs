@@ -1,0 +1,54 @@
+//! What housekeeping removes from the store in memory.
+
+use std::collections::BTreeSet;
+
+use cais_domain::ids::{EndpointId, EventId};
+use cais_domain::webhook::{DeliveryStatus, EndpointState};
+use cais_ports::{NoticeState, PruneBefore, Pruned};
+use jiff::Timestamp;
+
+use super::maintenance::length;
+use super::state::State;
+
+pub(super) fn prune(state: &mut State, before: PruneBefore) -> Pruned {
+    let (claims, notices) = (state.claims.len(), state.notices.len());
+    state.claims.retain(|_, claim| claim.due_at.is_some() || claim.created_at >= before.claims);
+    state.notices.retain(|_, notice| notice.state != NoticeState::Done || notice.received_at >= before.marks);
+    let events = prune_events(state, before.events);
+    prune_endpoints(state, before.events);
+    Pruned {
+        claims: length(claims.saturating_sub(state.claims.len())),
+        batches: 0,
+        notices: length(notices.saturating_sub(state.notices.len())),
+        events: length(events),
+    }
+}
+
+/// Of each account the oldest events, up to the first that is young or waited for; and old tests.
+fn prune_events(state: &mut State, before: Timestamp) -> usize {
+    let pending = state.deliveries.values().filter(|row| row.status == DeliveryStatus::Pending);
+    let waited_for: BTreeSet<EventId> =
+        pending.filter(|row| state.is_called(row.lane())).map(|row| row.event).collect();
+    let mut gone = BTreeSet::new();
+    for events in state.events.values_mut() {
+        let old = |event: &cais_ports::NewEvent| event.at < before && !waited_for.contains(&event.id);
+        let count = events.iter().take_while(|stored| old(&stored.event)).count();
+        gone.extend(events.drain(..count).map(|stored| stored.event.id));
+    }
+    state.deliveries.retain(|_, row| {
+        let old_test = row.body.is_some() && row.created_at < before && !waited_for.contains(&row.event);
+        !old_test && !gone.contains(&row.event)
+    });
+    gone.len()
+}
+
+/// Endpoints that were deleted before that instant, once nothing leads to them.
+fn prune_endpoints(state: &mut State, before: Timestamp) {
+    let used: BTreeSet<EndpointId> = state.deliveries.values().map(|row| row.key.endpoint).collect();
+    state.endpoints.retain(|id, endpoint| match endpoint.state {
+        EndpointState::Deleted { at } => at >= before || used.contains(id),
+        EndpointState::Active | EndpointState::Inactive | EndpointState::Disabled { .. } => true,
+    });
+    let known: BTreeSet<EndpointId> = state.endpoints.keys().copied().collect();
+    state.failing.retain(|(endpoint, _), _| known.contains(endpoint));
+}

@@ -1,0 +1,191 @@
+//! The queue of deliveries of the store in memory.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use cais_domain::ids::DeliveryId;
+use cais_domain::webhook::{DeliveryStatus, Endpoint};
+use cais_ports::{
+    AttemptOutcome, ClaimedDelivery, DeliveryClaim, DeliveryQueue, DueLanes, FinishedAttempt, Health, Lane,
+    NewDelivery, QueryError,
+};
+use jiff::Timestamp;
+
+use super::MemoryStore;
+use super::deliveries::Row;
+use super::queries::count;
+use super::state::{State, StoredEvent};
+
+/// The most due deliveries that are counted.
+const MAX_BACKLOG: u64 = 10_000;
+
+#[async_trait]
+impl DeliveryQueue for MemoryStore {
+    async fn put(&self, deliveries: Vec<NewDelivery>) -> Result<Vec<DeliveryId>, QueryError> {
+        let lanes: Vec<Lane> = deliveries.iter().map(|delivery| delivery.lane).collect();
+        let mut state = self.read()?;
+        let ids = deliveries.into_iter().map(|delivery| state.put(delivery)).collect();
+        drop(state);
+        self.hint(lanes);
+        Ok(ids)
+    }
+
+    async fn due_lanes(&self, now: Timestamp, limit: u32) -> Result<DueLanes, QueryError> {
+        let state = self.read()?;
+        let (mut since, mut backlog) = (BTreeMap::new(), 0_u64);
+        for row in state.deliveries.values().filter(|row| state.is_called(row.lane())) {
+            if let Some(due) = row.due_since(now) {
+                let oldest = since.entry(row.lane()).or_insert(due);
+                *oldest = due.min(*oldest);
+                backlog = backlog.saturating_add(1).min(MAX_BACKLOG);
+            }
+        }
+        let mut lanes: Vec<(Timestamp, Lane)> = since.into_iter().map(|(lane, due)| (due, lane)).collect();
+        lanes.sort_unstable();
+        let oldest_due_at = lanes.first().map(|(due, _)| *due);
+        let more = lanes.len() > count(limit);
+        lanes.truncate(count(limit));
+        Ok(DueLanes { due: lanes.into_iter().map(|(_, lane)| lane).collect(), more, backlog, oldest_due_at })
+    }
+
+    async fn claim(&self, claim: DeliveryClaim) -> Result<Vec<ClaimedDelivery>, QueryError> {
+        let mut state = self.read()?;
+        let (mut claimed, mut left) = (Vec::new(), count(claim.limit));
+        for lane in claim.lanes.iter().copied() {
+            let of_lane = state.claim(lane, &claim, left);
+            left = left.saturating_sub(of_lane.len());
+            claimed.extend(of_lane);
+        }
+        Ok(claimed)
+    }
+
+    async fn finish(&self, finished: Vec<FinishedAttempt>) -> Result<(), QueryError> {
+        let mut state = self.read()?;
+        for attempt in finished {
+            state.finish(attempt);
+        }
+        Ok(())
+    }
+
+    async fn cancel_stale(&self, limit: u32) -> Result<u64, QueryError> {
+        let mut state = self.read()?;
+        let pending = state.deliveries.values().filter(|row| row.status == DeliveryStatus::Pending);
+        let stale = pending.filter(|row| !state.is_called(row.lane())).take(count(limit));
+        let stale: Vec<_> = stale.map(|row| row.key).collect();
+        let mut cancelled = 0_u64;
+        for key in stale {
+            if let Some(row) = state.row_mut(key) {
+                row.ends(DeliveryStatus::Cancelled);
+                cancelled = cancelled.saturating_add(1);
+            }
+        }
+        Ok(cancelled)
+    }
+
+    async fn hinted(&self) -> Vec<Lane> {
+        loop {
+            let lanes = std::mem::take(&mut *self.hints());
+            if !lanes.is_empty() {
+                return lanes.into_iter().collect();
+            }
+            self.hint.notified().await;
+        }
+    }
+}
+
+impl State {
+    fn put(&mut self, delivery: NewDelivery) -> DeliveryId {
+        let Lane { account, endpoint, epoch } = delivery.lane;
+        let known = self.deliveries.values_mut().find(|row| {
+            let key = row.key;
+            (key.account, key.endpoint, row.event) == (account, endpoint, delivery.event)
+        });
+        let Some(row) = known else {
+            let row = Row::new(delivery);
+            let id = row.key.id;
+            self.deliveries.insert(id, row);
+            return id;
+        };
+        if !row.is_in_flight(delivery.at) {
+            row.status = DeliveryStatus::Pending;
+            row.epoch = epoch;
+            row.tries = 0;
+            row.due_at = Some(delivery.at);
+            row.lease_until = None;
+        }
+        row.key.id
+    }
+
+    fn claim(&mut self, lane: Lane, claim: &DeliveryClaim, limit: usize) -> Vec<ClaimedDelivery> {
+        let called = self.endpoints.get(&lane.endpoint).filter(|_| self.is_called(lane));
+        let Some(endpoint) = called.cloned().map(Arc::new) else {
+            return Vec::new();
+        };
+        let to_endpoint = self.deliveries.values().filter(|row| row.key.endpoint == lane.endpoint);
+        let in_flight = to_endpoint.filter(|row| row.is_in_flight(claim.now)).count();
+        let places = count(claim.per_endpoint).saturating_sub(in_flight).min(limit);
+        let due = self.rows_of(lane).filter_map(|row| Some((row.due_since(claim.now)?, row.key)));
+        let mut due: Vec<_> = due.collect();
+        due.sort_unstable();
+        due.truncate(places);
+        due.into_iter().filter_map(|(_, key)| self.take(key.id, &endpoint, claim.lease_until)).collect()
+    }
+
+    /// Claims that one.
+    fn take(&mut self, id: DeliveryId, endpoint: &Arc<Endpoint>, until: Timestamp) -> Option<ClaimedDelivery> {
+        let row = self.deliveries.get(&id)?;
+        let mut of_account = self.events.get(&row.key.account).into_iter().flatten();
+        let stored = of_account.find(|stored| stored.event.id == row.event);
+        let body = row.body.clone().or_else(|| stored.map(StoredEvent::body))?;
+        let failing_since = self.failing.get(&(row.key.endpoint, row.epoch)).copied();
+        let row = self.deliveries.get_mut(&id)?;
+        row.tries = row.tries.saturating_add(1);
+        row.fence = row.fence.saturating_add(1);
+        row.due_at = Some(until);
+        row.lease_until = Some(until);
+        Some(ClaimedDelivery {
+            key: row.key,
+            fence: row.fence,
+            tries: row.tries,
+            event: row.event,
+            kind: row.kind,
+            body,
+            endpoint: Arc::clone(endpoint),
+            failing_since,
+        })
+    }
+
+    fn finish(&mut self, finished: FinishedAttempt) {
+        let FinishedAttempt { key, fence, epoch, attempt, outcome, health, .. } = finished;
+        let at = attempt.at;
+        let Some(row) = self.row_mut(key) else { return };
+        row.attempts.entry(fence).or_insert(attempt);
+        let lane = row.lane();
+        let stands = row.fence == fence && row.status == DeliveryStatus::Pending && row.lease_until.is_some();
+        if !stands {
+            return;
+        }
+        let called = self.is_called(lane);
+        if let Some(row) = self.row_mut(key) {
+            match outcome {
+                AttemptOutcome::Succeeded => row.ends(DeliveryStatus::Succeeded),
+                AttemptOutcome::Failed => row.ends(DeliveryStatus::Failed),
+                AttemptOutcome::Retry { .. } if !called => row.ends(DeliveryStatus::Cancelled),
+                AttemptOutcome::Retry { due_at } => {
+                    row.due_at = Some(due_at);
+                    row.lease_until = None;
+                }
+            }
+        }
+        match health {
+            Health::Unchanged => {}
+            Health::Failing => {
+                self.failing.entry((key.endpoint, epoch)).or_insert(at);
+            }
+            Health::Healthy => {
+                self.failing.remove(&(key.endpoint, epoch));
+            }
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Endpoints and events of the store in memory, as they are read.
+
+use async_trait::async_trait;
+use cais_domain::ids::{AccountId, EndpointId, EventId};
+use cais_domain::webhook::{Endpoint, WebhookUrl};
+use cais_ports::{EndpointQueries, EventFilter, EventPage, EventQueries, Page, PageRequest, QueryError};
+
+use super::MemoryStore;
+use super::queries::{count, cut};
+use super::state::StoredEvent;
+
+#[async_trait]
+impl EndpointQueries for MemoryStore {
+    async fn find_endpoint(&self, account: AccountId, id: EndpointId) -> Result<Option<Endpoint>, QueryError> {
+        let state = self.read()?;
+        Ok(state.endpoints.get(&id).filter(|endpoint| endpoint.account == account).cloned())
+    }
+
+    async fn find_endpoint_by_url(&self, account: AccountId, url: &WebhookUrl) -> Result<Option<Endpoint>, QueryError> {
+        let state = self.read()?;
+        let mut own = state.endpoints.values().filter(|endpoint| endpoint.account == account && endpoint.is_visible());
+        Ok(own.find(|endpoint| endpoint.url == *url).cloned())
+    }
+
+    async fn list_endpoints(
+        &self,
+        account: AccountId,
+        page: PageRequest<EndpointId>,
+    ) -> Result<Page<Endpoint>, QueryError> {
+        let state = self.read()?;
+        let newest_first = state.endpoints.values().rev();
+        let visible = newest_first.filter(|endpoint| endpoint.account == account && endpoint.is_visible());
+        Ok(cut(visible.cloned(), page, |endpoint| endpoint.id))
+    }
+}
+
+#[async_trait]
+impl EventQueries for MemoryStore {
+    async fn find_event(&self, account: AccountId, id: EventId) -> Result<Option<cais_ports::StoredEvent>, QueryError> {
+        let state = self.read()?;
+        let events = state.events.get(&account).map_or(&[][..], Vec::as_slice);
+        Ok(events.iter().find(|stored| stored.event.id == id).map(kept))
+    }
+
+    async fn list_events(
+        &self,
+        account: AccountId,
+        filter: EventFilter,
+        page: EventPage,
+    ) -> Result<Page<cais_ports::StoredEvent>, QueryError> {
+        let state = self.read()?;
+        let mut events: Vec<&StoredEvent> = state.events.get(&account).into_iter().flatten().collect();
+        if filter.after_sequence.is_none() {
+            events.reverse();
+        }
+        if let Some(cursor) = page.starting_after {
+            let place = events.iter().position(|stored| stored.event.id == cursor);
+            let passed = place.map_or(events.len(), |place| place.saturating_add(1));
+            events.drain(..passed);
+        }
+        events.retain(|stored| filter.kind.is_none_or(|kind| kind == stored.event.kind));
+        events.retain(|stored| filter.after_sequence.is_none_or(|after| stored.sequence > after));
+        let has_more = events.len() > count(page.limit);
+        let rows = events.into_iter().take(count(page.limit)).map(kept).collect();
+        Ok(Page { rows, has_more })
+    }
+}
+
+/// The event as a reader sees it.
+fn kept(stored: &StoredEvent) -> cais_ports::StoredEvent {
+    cais_ports::StoredEvent {
+        id: stored.event.id,
+        sequence: stored.sequence,
+        kind: stored.event.kind,
+        body: stored.body(),
+        created_at: stored.event.at,
+    }
+}

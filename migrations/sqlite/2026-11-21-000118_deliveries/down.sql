@@ -1,0 +1,2 @@
+DROP TABLE pending_deliveries;
+DROP TABLE deliveries;

@@ -1,0 +1,1 @@
+DROP TABLE infraction_positions;
