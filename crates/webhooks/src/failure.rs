@@ -1,0 +1,65 @@
+//! What it means when there is no answer.
+
+use std::error::Error;
+use std::io;
+
+use cais_ports::webhooks::AttemptError;
+use reqwest::StatusCode;
+
+use crate::resolver::Unresolved;
+
+/// Why there is no answer.
+pub(crate) fn of_error(error: &reqwest::Error) -> AttemptError {
+    // The innermost cause says most: what is below the connector was wrapped on its way up.
+    if let Some(found) = causes(error).find_map(known) {
+        return found;
+    }
+    if error.is_timeout() {
+        AttemptError::TimedOut
+    } else if error.is_connect() && causes(error).any(is_end) {
+        // There was a connection, and it ended while TLS was agreed upon.
+        AttemptError::TlsFailed
+    } else if error.is_connect() {
+        AttemptError::ConnectionFailed
+    } else {
+        AttemptError::ConnectionLost
+    }
+}
+
+/// Why an answer of that status is no success; `None` when it is one.
+pub(crate) fn of_status(status: StatusCode) -> Option<AttemptError> {
+    if status.is_success() {
+        None
+    } else if status.is_redirection() {
+        Some(AttemptError::Redirected)
+    } else {
+        Some(AttemptError::Refused)
+    }
+}
+
+fn known(cause: &(dyn Error + 'static)) -> Option<AttemptError> {
+    if let Some(unresolved) = cause.downcast_ref::<Unresolved>() {
+        return Some(match unresolved {
+            Unresolved::NotAllowed => AttemptError::AddressNotAllowed,
+            Unresolved::NotFound => AttemptError::NameNotResolved,
+        });
+    }
+    cause.is::<rustls::Error>().then_some(AttemptError::TlsFailed)
+}
+
+fn is_end(cause: &(dyn Error + 'static)) -> bool {
+    cause.downcast_ref::<io::Error>().is_some_and(|io| io.kind() == io::ErrorKind::UnexpectedEof)
+}
+
+/// The errors below `error`, also those that an I/O error carries inside.
+fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
+    let mut next = error.source();
+    std::iter::from_fn(move || {
+        let current = next?;
+        next = match current.downcast_ref::<io::Error>() {
+            Some(io) => io.get_ref().map(|inner| -> &(dyn Error + 'static) { inner }),
+            None => current.source(),
+        };
+        Some(current)
+    })
+}

@@ -1,0 +1,165 @@
+//! Sends webhooks over HTTP.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use cais_domain::webhook::WebhookUrl;
+use cais_ports::webhooks::{AttemptError, Outgoing, Sent, UrlRefusal, WebhookSender};
+use ipnet::IpNet;
+use reqwest::header::{CONTENT_TYPE, HeaderName, HeaderValue};
+use reqwest::{Client, Method, Request, Response};
+use rustls::RootCertStore;
+use tokio::time::timeout;
+
+use crate::addresses::AddressRules;
+pub use crate::client::SenderError;
+use crate::client::{for_receivers, system_roots};
+use crate::resolver::{Lookup, Resolver, SystemLookup, Unresolved};
+use crate::signing::{ID_HEADER, SIGNATURE_HEADER, TIMESTAMP_HEADER, signatures};
+use crate::vetting::{Target, judge};
+use crate::{answer, failure};
+
+/// Whom a sender calls.
+#[derive(Debug, Clone, Default)]
+pub struct WebhookPolicy {
+    /// Whether plain `http` will do: for development.
+    pub allow_insecure: bool,
+    /// Blocks of addresses that are called although they are not public: for development.
+    pub allow_addresses: Vec<IpNet>,
+}
+
+impl WebhookPolicy {
+    /// Calls whatever its user names: for a developer's own machine.
+    pub(crate) fn anywhere() -> Self {
+        let everything = [IpAddr::from([0_u8; 4]), IpAddr::from([0_u8; 16])];
+        let allow_addresses = everything.into_iter().filter_map(|zero| IpNet::new(zero, 0).ok()).collect();
+        Self { allow_insecure: true, allow_addresses }
+    }
+}
+
+/// How long a sender waits.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Budgets {
+    /// For name, connection and TLS together: three times a lost first packet, and a name server that is asked twice.
+    pub(crate) connect: Duration,
+    /// Until the headers of the answer, connection and all.
+    pub(crate) attempt: Duration,
+    /// For the body, after the headers: they decided, so this is for the reader of the log only.
+    pub(crate) body: Duration,
+    /// For resolving a name when its address is registered, while the merchant waits.
+    pub(crate) vetting: Duration,
+}
+
+/// What the product promises: 15 s for an attempt.
+const BUDGETS: Budgets = Budgets {
+    connect: Duration::from_secs(10),
+    attempt: Duration::from_secs(15),
+    body: Duration::from_secs(2),
+    vetting: Duration::from_secs(2),
+};
+
+/// Sends webhooks with one client, whose connections it keeps; cheap to share, dear to make.
+pub struct HttpSender {
+    client: Client,
+    resolver: Resolver,
+    rules: AddressRules,
+    allow_insecure: bool,
+    budgets: Budgets,
+}
+
+impl HttpSender {
+    /// A sender of that policy, with the system's resolver and root certificates.
+    ///
+    /// # Errors
+    /// [`SenderError`].
+    pub fn new(policy: WebhookPolicy) -> Result<Self, SenderError> {
+        Self::with(policy, BUDGETS, Arc::new(SystemLookup), system_roots())
+    }
+
+    /// A sender that goes wherever it is told to.
+    pub(crate) fn anywhere(roots: RootCertStore) -> Result<Self, SenderError> {
+        Self::with(WebhookPolicy::anywhere(), BUDGETS, Arc::new(SystemLookup), roots)
+    }
+
+    /// The same with parts that tests bring.
+    pub(crate) fn with(
+        policy: WebhookPolicy,
+        budgets: Budgets,
+        lookup: Arc<dyn Lookup>,
+        roots: RootCertStore,
+    ) -> Result<Self, SenderError> {
+        let rules = AddressRules::new(policy.allow_addresses);
+        let resolver = Resolver::new(lookup, rules.clone());
+        let client = for_receivers(roots, resolver.clone(), budgets.connect)?;
+        Ok(Self { client, resolver, rules, allow_insecure: policy.allow_insecure, budgets })
+    }
+
+    fn judge(&self, url: &WebhookUrl) -> Result<Target, UrlRefusal> {
+        judge(url.as_str(), self.allow_insecure, &self.rules)
+    }
+
+    /// The request, signed. A literal address is judged here, because the client asks nobody about it; a name when it is resolved.
+    fn request(&self, outgoing: &Outgoing<'_>) -> Result<Request, AttemptError> {
+        let target = self.judge(outgoing.url).map_err(|_| AttemptError::AddressNotAllowed)?;
+        if outgoing.secrets.is_empty() {
+            return Err(AttemptError::Unsigned);
+        }
+        let (id, at_s) = (outgoing.id.to_string(), outgoing.at.as_second());
+        let signature = signatures(outgoing.secrets, &id, at_s, outgoing.body);
+        let signature = HeaderValue::try_from(signature).map_err(|_| AttemptError::Unsigned)?;
+        let id = HeaderValue::try_from(id).map_err(|_| AttemptError::Unsigned)?;
+        let mut request = Request::new(Method::POST, target.url);
+        let headers = request.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(HeaderName::from_static(ID_HEADER), id);
+        headers.insert(HeaderName::from_static(TIMESTAMP_HEADER), HeaderValue::from(at_s));
+        headers.insert(HeaderName::from_static(SIGNATURE_HEADER), signature);
+        *request.body_mut() = Some(outgoing.body.to_vec().into());
+        Ok(request)
+    }
+
+    async fn attempt(&self, outgoing: &Outgoing<'_>) -> Result<Response, AttemptError> {
+        let request = self.request(outgoing)?;
+        match timeout(self.budgets.attempt, self.client.execute(request)).await {
+            Ok(Ok(response)) => Ok(response),
+            Ok(Err(error)) => Err(failure::of_error(&error)),
+            Err(_) => Err(AttemptError::TimedOut),
+        }
+    }
+}
+
+#[async_trait]
+impl WebhookSender for HttpSender {
+    async fn vet(&self, url: &WebhookUrl) -> Result<(), UrlRefusal> {
+        let Some(name) = self.judge(url)?.name else { return Ok(()) };
+        match timeout(self.budgets.vetting, self.resolver.resolve(&name)).await {
+            Ok(Err(Unresolved::NotAllowed)) => Err(UrlRefusal::NotPublic),
+            // One that does not resolve, or not in time, is judged again at every attempt.
+            Ok(Ok(_) | Err(Unresolved::NotFound)) | Err(_) => Ok(()),
+        }
+    }
+
+    fn permits(&self, url: &WebhookUrl) -> Result<(), UrlRefusal> {
+        self.judge(url).map(drop)
+    }
+
+    async fn send<'a>(&self, outgoing: Outgoing<'a>) -> Sent {
+        let began = Instant::now();
+        let outcome = self.attempt(&outgoing).await;
+        let duration_ms = u32::try_from(began.elapsed().as_millis()).unwrap_or(u32::MAX);
+        let response = match outcome {
+            Ok(response) => response,
+            Err(error) => {
+                let error = Some(error);
+                return Sent { status_code: None, error, retry_after: None, response_body: None, duration_ms };
+            }
+        };
+        let status = response.status();
+        let error = failure::of_status(status);
+        let retry_after = error.and_then(|_| answer::retry_after(response.headers(), outgoing.at));
+        let response_body = answer::beginning(response, self.budgets.body).await;
+        Sent { status_code: Some(status.as_u16()), error, retry_after, response_body, duration_ms }
+    }
+}

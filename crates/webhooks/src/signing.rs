@@ -1,0 +1,139 @@
+//! Signatures of Standard Webhooks, version `v1`, and their secrets as texts.
+//!
+//! Signed is `{webhook-id}.{webhook-timestamp}.{body}` with HMAC-SHA256, so a signature belongs to one attempt: its time is in it.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use cais_ports::sealing::SigningSecret;
+use ring::hmac;
+
+/// The header of the event's identifier, the same at every attempt.
+pub const ID_HEADER: &str = "webhook-id";
+/// The header of the attempt's time, in whole seconds since 1970.
+pub const TIMESTAMP_HEADER: &str = "webhook-timestamp";
+/// The header of the signatures, separated by blanks.
+pub const SIGNATURE_HEADER: &str = "webhook-signature";
+/// The name of this way to sign; a comma stands between it and the signature.
+pub(crate) const VERSION: &str = "v1";
+/// What a secret's text begins with.
+const SECRET_PREFIX: &str = "whsec_";
+
+/// Why a text is no secret of ours. The texts may be shown to whoever typed it; they do not repeat it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum SecretError {
+    /// Without the prefix.
+    #[error("a signing secret begins with `{SECRET_PREFIX}`")]
+    Prefix,
+    /// What follows is no base64.
+    #[error("a signing secret is standard base64 after its prefix")]
+    Encoding,
+    /// Not 32 bytes.
+    #[error("a signing secret has 32 bytes")]
+    Length,
+}
+
+/// The text of a secret, as its merchant is shown it: `whsec_` and base64.
+#[must_use]
+pub fn secret_text(secret: &SigningSecret) -> String {
+    format!("{SECRET_PREFIX}{}", STANDARD.encode(secret.0))
+}
+
+/// Reads the text of a secret.
+///
+/// # Errors
+/// [`SecretError`].
+pub fn parse_secret(text: &str) -> Result<SigningSecret, SecretError> {
+    let encoded = text.strip_prefix(SECRET_PREFIX).ok_or(SecretError::Prefix)?;
+    let bytes = STANDARD.decode(encoded).map_err(|_| SecretError::Encoding)?;
+    bytes.try_into().map(SigningSecret).map_err(|_| SecretError::Length)
+}
+
+/// The value of [`SIGNATURE_HEADER`]: one `v1,…` for each secret, in their order.
+///
+/// `id` and `at_s`, in whole seconds since 1970, are those of the other two headers.
+#[must_use]
+pub fn signatures(secrets: &[SigningSecret], id: &str, at_s: i64, body: &[u8]) -> String {
+    let content = signed_content(id, &at_s.to_string(), body);
+    let entries: Vec<_> = secrets.iter().map(|secret| entry(&secret.0, &content)).collect();
+    entries.join(" ")
+}
+
+fn entry(key: &[u8], content: &[u8]) -> String {
+    let tag = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, key), content);
+    format!("{VERSION},{}", STANDARD.encode(tag))
+}
+
+/// What is signed; `timestamp` is the header's text as it stands.
+pub(crate) fn signed_content(id: &str, timestamp: &str, body: &[u8]) -> Vec<u8> {
+    [id.as_bytes(), timestamp.as_bytes(), body].join(&b'.')
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use base64::Engine as _;
+    use base64::engine::general_purpose::STANDARD;
+    use cais_ports::sealing::SigningSecret;
+    use proptest::prelude::{any, proptest};
+    use standardwebhooks::Webhook;
+
+    use super::{SecretError, entry, parse_secret, secret_text, signatures, signed_content};
+
+    const KEY: &str = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+    const OLD_KEY: &str = "whsec_ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8=";
+    const ID: &str = "evt_01J9ZK3V7Q8R5T2W4X6Y8Z0ABC";
+    const AT_S: i64 = 1_760_000_000;
+    const BODY: &str = r#"{"id":"evt_01J9ZK3V7Q8R5T2W4X6Y8Z0ABC","type":"charge.paid","timestamp":"2025-10-09T08:53:20.000Z","data":{"charge_id":"ch_123","amount":1050,"currency":"BRL","note":"ação ✓"}}"#;
+    const SIGNED: &str = "v1,imYEamsUXo1XLjM+4DYzZGFaTHnjoQZ7KSf+gkaZ6XA=";
+    const SIGNED_BY_OLD: &str = "v1,8fHgbi1sJkuit807/MvGaqFQH+CkUEM2+3I5mDZLEOw=";
+
+    #[test]
+    fn a_signature_is_what_another_implementation_computed() {
+        assert_eq!(BODY.len(), 180);
+        let (key, old) = (parse_secret(KEY).unwrap(), parse_secret(OLD_KEY).unwrap());
+        assert_eq!(signatures(std::slice::from_ref(&key), ID, AT_S, BODY.as_bytes()), SIGNED);
+        assert_eq!(signatures(&[key, old], ID, AT_S, BODY.as_bytes()), format!("{SIGNED} {SIGNED_BY_OLD}"));
+        assert_eq!(signatures(&[], ID, AT_S, BODY.as_bytes()), "");
+    }
+
+    /// The vector that the libraries of Standard Webhooks test themselves with; its key is shorter than ours.
+    #[test]
+    fn a_signature_is_that_of_the_published_vector() {
+        let key = STANDARD.decode("C2FVsBQIhrscChlQIMV+b5sSYspob7oD").unwrap();
+        let body = br#"{"email":"test@example.com","username":"test_user"}"#;
+        let signed = entry(&key, &signed_content("msg_27UH4WbU6Z5A5EzD8u03UvzRbpk", "1649367553", body));
+        assert_eq!(signed, "v1,tZ1I4/hDygAJgO5TYxiSd6Sd0kDW6hPenDe+bTa3Kkw=");
+    }
+
+    #[test]
+    fn a_secret_is_read_strictly() {
+        assert_eq!(secret_text(&parse_secret(KEY).unwrap()), KEY);
+        for (text, wanted) in [
+            ("", SecretError::Prefix),
+            ("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=", SecretError::Prefix),
+            ("WHSEC_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=", SecretError::Prefix),
+            ("whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8", SecretError::Encoding),
+            ("whsec_ AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=", SecretError::Encoding),
+            ("whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD", SecretError::Length),
+            ("whsec_", SecretError::Length),
+        ] {
+            assert_eq!(parse_secret(text).map(|_| ()), Err(wanted), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_secret_survives_its_text(bytes in any::<[u8; 32]>()) {
+            let secret = SigningSecret(bytes);
+            assert!(parse_secret(&secret_text(&secret)) == Ok(secret));
+        }
+
+        #[test]
+        fn a_signature_is_the_published_library_s(bytes in any::<[u8; 32]>(), id in "[a-z]{3}_[0-9a-z]{26}", at_s in 0..i64::from(u32::MAX), body in any::<String>()) {
+            let secret = SigningSecret(bytes);
+            let theirs = Webhook::new(&secret_text(&secret)).unwrap().sign(&id, at_s, body.as_bytes()).unwrap();
+            assert_eq!(signatures(&[secret], &id, at_s, body.as_bytes()), theirs);
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! Names that lead elsewhere than they seem: the address is judged when it is about to be called.
+
+use std::collections::VecDeque;
+use std::io;
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use cais_ports::webhooks::{UrlRefusal, WebhookSender as _};
+use rustls::RootCertStore;
+use tokio::sync::Semaphore;
+
+use super::server::{Act, Server, answer};
+use super::{PATIENT, SHORT, development, outcome, send, webhook_url};
+use crate::resolver::{Lookup, SystemLookup};
+use crate::sender::{Budgets, HttpSender, WebhookPolicy};
+
+/// Answers what it is told to, one answer after the other; the last one for ever.
+#[derive(Default)]
+struct Told {
+    answers: Mutex<VecDeque<Vec<IpAddr>>>,
+    asked: AtomicUsize,
+    /// When there, each answer waits for a permit.
+    gate: Option<Arc<Semaphore>>,
+}
+
+#[async_trait]
+impl Lookup for Told {
+    async fn lookup(&self, name: &str) -> io::Result<Vec<IpAddr>> {
+        self.asked.fetch_add(1, Ordering::SeqCst);
+        assert_ne!(name, "panics.example");
+        if let Some(gate) = &self.gate {
+            gate.acquire().await.unwrap().forget();
+        }
+        let mut answers = self.answers.lock().unwrap();
+        let next = if answers.len() > 1 { answers.pop_front() } else { answers.front().cloned() };
+        next.ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+}
+
+fn told(answers: &[&[&str]]) -> Arc<Told> {
+    let address = |text: &&str| text.parse().unwrap();
+    let answers = answers.iter().map(|answer| answer.iter().map(address).collect()).collect();
+    Arc::new(Told { answers: Mutex::new(answers), ..Told::default() })
+}
+
+fn sender_with(lookup: &Arc<Told>, policy: WebhookPolicy, budgets: Budgets) -> HttpSender {
+    let lookup: Arc<Told> = Arc::clone(lookup);
+    HttpSender::with(policy, budgets, lookup, RootCertStore::empty()).unwrap()
+}
+
+async fn closing_server() -> Server {
+    Server::always(Act::ReplyThenClose(answer("200 OK", "connection: close\r\n", ""))).await
+}
+
+fn named(server: &Server, name: &str) -> String {
+    format!("http://{name}:{}/hook", server.port())
+}
+
+#[tokio::test]
+async fn a_name_is_called_where_it_leads() {
+    let server = closing_server().await;
+    let sender = sender_with(&told(&[&["127.0.0.1"]]), development(), PATIENT);
+    assert_eq!(outcome(&send(&sender, &named(&server, "Hook.Example.")).await), "200 ok");
+    let host = format!("hook.example:{}", server.port());
+    assert_eq!(server.seen().first().map(|seen| seen.header("host").to_owned()), Some(host));
+}
+
+#[tokio::test]
+async fn one_bad_address_among_good_ones_is_enough_to_refuse() {
+    let server = closing_server().await;
+    let url = named(&server, "mixed.example");
+    for answer in [
+        &["127.0.0.1", "10.0.0.1"][..],
+        &["10.0.0.1", "127.0.0.1"],
+        &["8.8.8.8", "127.0.0.1", "::1"],
+        &["127.0.0.1", "::ffff:169.254.169.254"],
+        &["127.0.0.1", "64:ff9b::a00:1"],
+        // Also beyond those that would be tried.
+        &[
+            "127.0.0.1",
+            "127.0.0.2",
+            "127.0.0.3",
+            "127.0.0.4",
+            "127.0.0.5",
+            "127.0.0.6",
+            "127.0.0.7",
+            "127.0.0.8",
+            "10.0.0.1",
+        ],
+    ] {
+        let sender = sender_with(&told(&[answer]), development(), PATIENT);
+        assert_eq!(outcome(&send(&sender, &url).await), "- address_not_allowed", "{answer:?}");
+        assert_eq!(sender.vet(&webhook_url(&url)).await, Err(UrlRefusal::NotPublic), "{answer:?}");
+        assert_eq!(sender.permits(&webhook_url(&url)), Ok(()), "nobody was asked");
+    }
+    assert_eq!(server.connections(), 0);
+}
+
+#[tokio::test]
+async fn a_name_that_moves_between_the_check_and_the_call_is_caught() {
+    let server = closing_server().await;
+    let url = named(&server, "rebinding.example");
+    let lookup = told(&[&["127.0.0.1"], &["127.0.0.1"], &["10.0.0.1"], &["127.0.0.1"], &["127.0.0.1", "::1"]]);
+    let sender = sender_with(&lookup, development(), PATIENT);
+    assert_eq!(sender.vet(&webhook_url(&url)).await, Ok(()));
+    let mut outcomes = Vec::new();
+    for _ in 0..4 {
+        outcomes.push(outcome(&send(&sender, &url).await));
+    }
+    assert_eq!(outcomes, ["200 ok", "- address_not_allowed", "200 ok", "- address_not_allowed"]);
+    // One answer for each connection: what was judged is what was called.
+    assert_eq!((lookup.asked.load(Ordering::SeqCst), server.connections()), (5, 2));
+}
+
+#[tokio::test]
+async fn a_name_that_is_not_there_may_be_registered_and_is_told() {
+    for lookup in [told(&[]), told(&[&[]])] {
+        let sender = sender_with(&lookup, development(), PATIENT);
+        assert_eq!(sender.vet(&webhook_url("https://later.example/")).await, Ok(()));
+        assert_eq!(outcome(&send(&sender, "https://later.example/").await), "- name_not_resolved");
+    }
+}
+
+#[tokio::test]
+async fn a_name_server_that_hangs_holds_nobody_up() {
+    let gate = Arc::new(Semaphore::new(0));
+    let lookup = Arc::new(Told { gate: Some(Arc::clone(&gate)), ..Told::default() });
+    lookup.answers.lock().unwrap().push_back(vec!["127.0.0.1".parse().unwrap()]);
+    let hurried = Budgets { connect: SHORT, vetting: SHORT, ..PATIENT };
+    let sender = sender_with(&lookup, development(), hurried);
+    let server = closing_server().await;
+    let url = named(&server, "hangs.example");
+    assert_eq!(sender.vet(&webhook_url(&url)).await, Ok(()));
+    assert_eq!(outcome(&send(&sender, &url).await), "- timed_out");
+    assert_eq!(outcome(&send(&sender, &url).await), "- timed_out");
+    assert_eq!(lookup.asked.load(Ordering::SeqCst), 1, "whoever asks meanwhile waits for the same answer");
+    gate.add_permits(100);
+    let patient = sender_with(&lookup, development(), PATIENT);
+    assert_eq!(outcome(&send(&patient, &url).await), "200 ok");
+}
+
+#[tokio::test]
+async fn many_deliveries_ask_for_a_name_once() {
+    let gate = Arc::new(Semaphore::new(0));
+    let lookup = Arc::new(Told { gate: Some(Arc::clone(&gate)), ..Told::default() });
+    lookup.answers.lock().unwrap().push_back(vec!["127.0.0.1".parse().unwrap()]);
+    let sender = Arc::new(sender_with(&lookup, development(), PATIENT));
+    let server = closing_server().await;
+    let url = named(&server, "busy.example");
+    let sends: Vec<_> = (0..8)
+        .map(|_| {
+            let (sender, url) = (Arc::clone(&sender), url.clone());
+            tokio::spawn(async move { outcome(&send(&sender, &url).await) })
+        })
+        .collect();
+    // The runtime has one thread: each of the eight waits for the answer before this goes on.
+    while lookup.asked.load(Ordering::SeqCst) == 0 {
+        tokio::task::yield_now().await;
+    }
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+    gate.add_permits(100);
+    for sent in sends {
+        assert_eq!(sent.await.unwrap(), "200 ok");
+    }
+    assert_eq!((lookup.asked.load(Ordering::SeqCst), server.seen().len()), (1, 8));
+}
+
+#[tokio::test]
+async fn a_lookup_that_dies_is_forgotten() {
+    let lookup = told(&[&["127.0.0.1"]]);
+    let sender = sender_with(&lookup, development(), PATIENT);
+    for asked in 1..=2 {
+        assert_eq!(outcome(&send(&sender, "http://panics.example/").await), "- name_not_resolved");
+        assert_eq!(lookup.asked.load(Ordering::SeqCst), asked);
+    }
+}
+
+#[tokio::test]
+async fn the_system_is_asked_for_names() {
+    let found = SystemLookup.lookup("localhost").await.unwrap();
+    assert!(!found.is_empty() && found.iter().all(IpAddr::is_loopback), "{found:?}");
+}
+
+#[tokio::test]
+async fn names_of_one_s_own_machine_are_not_asked_for() {
+    let server = closing_server().await;
+    // A name server that says otherwise is not heard.
+    let lookup = told(&[&["8.8.8.8"]]);
+    let sender = sender_with(&lookup, development(), PATIENT);
+    for name in ["localhost", "LOCALHOST.", "app.localhost"] {
+        let url = named(&server, name);
+        assert_eq!(sender.vet(&webhook_url(&url)).await, Ok(()));
+        assert_eq!(outcome(&send(&sender, &url).await), "200 ok", "{name}");
+    }
+    let strict = sender_with(&lookup, WebhookPolicy { allow_insecure: true, ..WebhookPolicy::default() }, PATIENT);
+    let url = named(&server, "localhost");
+    assert_eq!(strict.vet(&webhook_url(&url)).await, Err(UrlRefusal::NotPublic));
+    assert_eq!(outcome(&send(&strict, &url).await), "- address_not_allowed");
+    assert_eq!((lookup.asked.load(Ordering::SeqCst), server.connections()), (0, 3));
+}
+
+#[tokio::test]
+async fn addresses_are_judged_although_nobody_resolves_them() {
+    let server = closing_server().await;
+    let lookup = told(&[&["8.8.8.8"]]);
+    let strict = sender_with(&lookup, WebhookPolicy { allow_insecure: true, ..WebhookPolicy::default() }, PATIENT);
+    for host in ["127.0.0.1", "2130706433", "0x7f.1", "0177.0.0.1", "127.1", "[::ffff:127.0.0.1]", "[::1]", "0.0.0.0"] {
+        let url = named(&server, host);
+        assert_eq!(outcome(&send(&strict, &url).await), "- address_not_allowed", "{host}");
+        assert_eq!(strict.permits(&webhook_url(&url)), Err(UrlRefusal::NotPublic), "{host}");
+        assert_eq!(strict.vet(&webhook_url(&url)).await, Err(UrlRefusal::NotPublic), "{host}");
+    }
+    let secure = WebhookPolicy { allow_insecure: false, ..development() };
+    let url = named(&server, "127.0.0.1");
+    let secure = sender_with(&lookup, secure, PATIENT);
+    assert_eq!(
+        outcome(&send(&secure, &url).await),
+        "- address_not_allowed",
+        "what was registered before is judged anew"
+    );
+    assert_eq!(secure.permits(&webhook_url(&url)), Err(UrlRefusal::Scheme));
+    assert_eq!((lookup.asked.load(Ordering::SeqCst), server.connections()), (0, 0));
+}

@@ -1,0 +1,204 @@
+//! A scripted receiver on a port of the system's choice: it reads whole requests and answers raw bytes, or does its worst.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpSocket};
+use tokio::task::JoinHandle;
+use tokio_rustls::TlsAcceptor;
+
+/// A request as it arrived.
+#[derive(Debug, Clone)]
+pub struct Seen {
+    pub method: String,
+    pub target: String,
+    /// Names in lower case.
+    pub headers: BTreeMap<String, String>,
+    pub body: Vec<u8>,
+}
+
+impl Seen {
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", String::as_str)
+    }
+}
+
+/// What the receiver does with a request.
+#[derive(Clone)]
+pub enum Act {
+    /// Answers and keeps the connection.
+    Reply(Vec<u8>),
+    /// Answers, or half answers, and closes.
+    ReplyThenClose(Vec<u8>),
+    /// Answers, or half answers, and says no more.
+    ReplyThenHang(Vec<u8>),
+    /// Answers, and goes on with the second text as fast as it can.
+    Flood(Vec<u8>, Vec<u8>),
+    /// Answers, and goes on with the second text, a byte at a time.
+    Drip(Vec<u8>, Vec<u8>),
+    /// Closes without a word.
+    Cut,
+}
+
+type Script = dyn Fn(&Seen, usize) -> Act + Send + Sync;
+
+/// The receiver; it ends with the value.
+pub struct Server {
+    address: SocketAddr,
+    seen: Arc<Mutex<Vec<Seen>>>,
+    connections: Arc<AtomicUsize>,
+    task: JoinHandle<()>,
+}
+
+impl Server {
+    /// Does the same with every request.
+    pub async fn always(act: Act) -> Self {
+        Self::start(None, move |_, _| act.clone()).await
+    }
+
+    /// `script` gets each request and how many came before it.
+    pub async fn start(tls: Option<TlsAcceptor>, script: impl Fn(&Seen, usize) -> Act + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let connections = Arc::new(AtomicUsize::new(0));
+        let script: Arc<Script> = Arc::new(script);
+        let (heard, accepted) = (Arc::clone(&seen), Arc::clone(&connections));
+        let task = tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                accepted.fetch_add(1, Ordering::SeqCst);
+                let (script, heard, tls) = (Arc::clone(&script), Arc::clone(&heard), tls.clone());
+                tokio::spawn(async move {
+                    match tls {
+                        None => serve(stream, &*script, &heard).await,
+                        Some(tls) => {
+                            if let Ok(stream) = tls.accept(stream).await {
+                                serve(stream, &*script, &heard).await;
+                            }
+                        }
+                    }
+                });
+            }
+        });
+        Self { address, seen, connections, task }
+    }
+
+    pub fn port(&self) -> u16 {
+        self.address.port()
+    }
+
+    pub fn url(&self) -> String {
+        format!("http://127.0.0.1:{}/hook", self.port())
+    }
+
+    /// Every request so far.
+    pub fn seen(&self) -> Vec<Seen> {
+        self.seen.lock().unwrap().clone()
+    }
+
+    /// How many connections were made.
+    pub fn connections(&self) -> usize {
+        self.connections.load(Ordering::SeqCst)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+/// A port where nobody listens, nor anybody else can, for as long as the value lives.
+pub fn closed_port() -> (TcpSocket, u16) {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind(SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
+    let port = socket.local_addr().unwrap().port();
+    (socket, port)
+}
+
+/// A whole answer.
+pub fn answer(status: &str, headers: &str, body: &str) -> Vec<u8> {
+    format!("HTTP/1.1 {status}\r\n{headers}content-length: {}\r\n\r\n{body}", body.len()).into_bytes()
+}
+
+async fn serve(mut stream: impl AsyncRead + AsyncWrite + Unpin, script: &Script, heard: &Mutex<Vec<Seen>>) {
+    let mut buffer = Vec::new();
+    while let Some(seen) = read_request(&mut stream, &mut buffer).await {
+        let nth = {
+            let mut heard = heard.lock().unwrap();
+            heard.push(seen.clone());
+            heard.len() - 1
+        };
+        if act(&mut stream, script(&seen, nth)).await.is_none() {
+            return;
+        }
+    }
+}
+
+/// `None` when the connection is over.
+async fn act(stream: &mut (impl AsyncWrite + Unpin), act: Act) -> Option<()> {
+    match act {
+        Act::Reply(bytes) => write(stream, &bytes).await,
+        Act::ReplyThenClose(bytes) => {
+            write(stream, &bytes).await?;
+            stream.shutdown().await.ok()?;
+            None
+        }
+        Act::ReplyThenHang(bytes) => {
+            write(stream, &bytes).await?;
+            std::future::pending().await
+        }
+        Act::Flood(bytes, more) => {
+            write(stream, &bytes).await?;
+            loop {
+                write(stream, &more).await?;
+            }
+        }
+        Act::Drip(bytes, more) => {
+            write(stream, &bytes).await?;
+            let mut ticks = tokio::time::interval(Duration::from_millis(20));
+            for byte in more.iter().cycle() {
+                ticks.tick().await;
+                write(stream, &[*byte]).await?;
+            }
+            None
+        }
+        Act::Cut => None,
+    }
+}
+
+async fn write(stream: &mut (impl AsyncWrite + Unpin), bytes: &[u8]) -> Option<()> {
+    stream.write_all(bytes).await.ok()?;
+    stream.flush().await.ok()
+}
+
+async fn read_request(stream: &mut (impl AsyncRead + Unpin), buffer: &mut Vec<u8>) -> Option<Seen> {
+    let head_end = loop {
+        if let Some(end) = buffer.windows(4).position(|window| window == b"\r\n\r\n") {
+            break end;
+        }
+        if stream.read_buf(buffer).await.ok()? == 0 {
+            return None;
+        }
+    };
+    let head = String::from_utf8(buffer.drain(..head_end + 4).collect()).ok()?;
+    let mut lines = head.lines();
+    let mut first = lines.next()?.split(' ');
+    let (method, target) = (first.next()?.to_owned(), first.next()?.to_owned());
+    let headers: BTreeMap<String, String> = lines
+        .filter_map(|line| line.split_once(": "))
+        .map(|(name, value)| (name.to_ascii_lowercase(), value.to_owned()))
+        .collect();
+    let length = headers.get("content-length").map_or(Ok(0), |length| length.parse::<usize>()).ok()?;
+    while buffer.len() < length {
+        if stream.read_buf(buffer).await.ok()? == 0 {
+            return None;
+        }
+    }
+    let body = buffer.drain(..length).collect();
+    Some(Seen { method, target, headers, body })
+}
