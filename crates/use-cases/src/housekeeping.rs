@@ -1,6 +1,6 @@
 //! Removing what nobody needs any more.
 
-use cais_ports::Pruned;
+use cais_ports::{PruneBefore, Pruned};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::ports::Ports;
@@ -10,6 +10,8 @@ use crate::work::{Pass, WorkError};
 const CLAIMS_KEPT: SignedDuration = SignedDuration::from_hours(30 * 24);
 /// How long done notices and the marks of committed batches are of use: a day, in which an operator can still look.
 const MARKS_KEPT: SignedDuration = SignedDuration::from_hours(24);
+/// How long consumers can catch up with what they missed: 90 days.
+const EVENTS_KEPT: SignedDuration = SignedDuration::from_hours(90 * 24);
 
 /// Removes a bounded number of old rows.
 ///
@@ -18,7 +20,8 @@ const MARKS_KEPT: SignedDuration = SignedDuration::from_hours(24);
 pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
     let now = ports.clock.now();
     let before = |kept: SignedDuration| now.saturating_sub(kept).unwrap_or(Timestamp::MIN);
-    let Pruned { claims, batches, notices } = ports.maintenance.prune(before(CLAIMS_KEPT), before(MARKS_KEPT)).await?;
-    let removed = claims.saturating_add(batches).saturating_add(notices);
+    let before = PruneBefore { claims: before(CLAIMS_KEPT), marks: before(MARKS_KEPT), events: before(EVENTS_KEPT) };
+    let Pruned { claims, batches, notices, events } = ports.maintenance.prune(before).await?;
+    let removed = [claims, batches, notices, events].into_iter().fold(0_u64, u64::saturating_add);
     Ok(Pass { done: usize::try_from(removed).unwrap_or(usize::MAX), more: removed > 0 })
 }

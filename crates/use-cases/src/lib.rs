@@ -4,8 +4,10 @@ pub mod accounts;
 pub mod answer;
 pub mod balance;
 pub mod charges;
+pub mod events;
 pub mod housekeeping;
 mod idempotency;
+pub mod infractions;
 pub mod keys;
 pub mod notices;
 pub mod payouts;
@@ -19,6 +21,7 @@ pub mod sync_gate;
 pub mod timeline;
 pub mod trouble;
 mod upstream_text;
+pub mod webhooks;
 pub mod work;
 
 pub use answer::Answer;

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use cais_ports::{Acquirers, Clock, Ids, Mac, Maintenance, Queries, Representation, Store};
+use cais_ports::{
+    Acquirers, Clock, DeliveryQueue, Ids, Mac, Maintenance, Queries, Representation, Sealing, Store, WebhookSender,
+};
 
 /// The world as the use cases see it. Cloning shares it.
 #[derive(Clone)]
@@ -23,4 +25,10 @@ pub struct Ports {
     pub mac: Arc<dyn Mac>,
     /// How resources look on the wire.
     pub representation: Arc<dyn Representation>,
+    /// The deliveries of events that wait for their receivers.
+    pub deliveries: Arc<dyn DeliveryQueue>,
+    /// Calls receivers, and judges where one may be.
+    pub webhooks: Arc<dyn WebhookSender>,
+    /// Keeps the secrets that sign, under the master key.
+    pub sealing: Arc<dyn Sealing>,
 }

@@ -1,4 +1,6 @@
 //! Releasing money that waited in `pending`: a worker moves it to `available` when its time has come, once.
+//!
+//! What infractions took of it meanwhile is left out; what then arrives is taken for those that still lack something.
 
 use cais_domain::release::Release;
 use cais_ports::{ChangeSet, CommitError, Write};

@@ -1,6 +1,7 @@
 //! What can go wrong with the store, sorted by what a caller can do about it.
 
 use cais_domain::charge::ChargeError;
+use cais_domain::infraction::InfractionError;
 use cais_domain::payout::PayoutError;
 use cais_ports::{CommitError, QueryError};
 
@@ -60,6 +61,12 @@ impl From<ChargeError> for Trouble {
 
 impl From<PayoutError> for Trouble {
     fn from(error: PayoutError) -> Self {
+        Self::Internal(error.to_string())
+    }
+}
+
+impl From<InfractionError> for Trouble {
+    fn from(error: InfractionError) -> Self {
         Self::Internal(error.to_string())
     }
 }

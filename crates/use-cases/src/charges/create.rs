@@ -10,6 +10,7 @@ use cais_domain::ids::{ChargeId, RequestId};
 use cais_domain::money::Money;
 use cais_domain::split::Split;
 use cais_domain::text::Text;
+use cais_domain::webhook::Postback;
 use cais_ports::{ChangeSet, Claim, ClaimRef, CommitError, Fingerprint, Reservation, ReservationKey, Write};
 
 use super::answer_again::existing;
@@ -21,6 +22,7 @@ use crate::answer::Answer;
 use crate::idempotency::{Call, KeepError, KeyInUse, Reopening, Repeat, TakeOverError, of_the_other};
 use crate::ports::Ports;
 use crate::trouble::{DECISIONS, RETRY_AFTER_S, Trouble};
+use crate::webhooks::postback;
 
 /// What a merchant asks for, already read and within the contract's limits.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,7 +39,7 @@ pub struct NewCharge {
     pub expires_in_s: u32,
     /// The merchant's own name for it.
     pub external_id: Option<ExternalId>,
-    /// Where its events go besides the subscribed endpoints.
+    /// The address of one of the account's endpoints: its events go there besides to those that are subscribed.
     pub postback_url: Option<String>,
     /// Who is to share in it; nobody when empty.
     pub split: Vec<AskedShare>,
@@ -76,6 +78,9 @@ pub enum CreateChargeError {
         /// When to repeat.
         retry_after_s: u32,
     },
+    /// None of the account's active endpoints has the address.
+    #[error("the postback_url is not a registered, active webhook endpoint of the account")]
+    PostbackUrlNotRegistered,
     /// Above the account's limit.
     #[error("the amount is above the account's limit of {limit}")]
     TransactionLimit {
@@ -150,12 +155,12 @@ pub async fn create(ports: &Ports, command: CreateCharge) -> Result<Answer, Crea
     if !command.terms.split.is_empty() && !command.account.features.contains(Feature::Split) {
         return Err(CreateChargeError::SplitDisabled);
     }
-    let (acquirer, split) = match clear(ports, &command).await? {
+    let Cleared { acquirer, split, postback } = match clear(ports, &command).await? {
         Ok(cleared) => cleared,
         Err(reason) => return refuse(ports, &command, reason).await,
     };
     // The claim, the names and the record are one commit; nearly always nobody has them, so they are not read first.
-    let charge = open(ports, &command, acquirer, split)?;
+    let charge = open(ports, &command, acquirer, (split, postback))?;
     for _ in 0..DECISIONS {
         match ports.store.commit(first_commit(&command, &charge)).await {
             Ok(_) => {
@@ -175,11 +180,23 @@ pub async fn create(ports: &Ports, command: CreateCharge) -> Result<Answer, Crea
     Err(Trouble::contended().into())
 }
 
-/// Who a new charge is sent to and who shares in it, or why none is made: the business rules first, then upstream.
-async fn clear(
-    ports: &Ports,
-    command: &CreateCharge,
-) -> Result<Result<(AcquirerName, Split), CreateChargeError>, Trouble> {
+/// What a charge that may be made is made with.
+struct Cleared {
+    acquirer: AcquirerName,
+    split: Split,
+    postback: Option<Postback>,
+}
+
+/// Who a new charge is sent to, who shares in it and who hears of it, or why none is made: what was asked for first, then the
+/// business rules, then upstream.
+async fn clear(ports: &Ports, command: &CreateCharge) -> Result<Result<Cleared, CreateChargeError>, Trouble> {
+    let postback = match &command.terms.postback_url {
+        Some(url) => match postback::resolve(ports, command.account.id, url).await? {
+            Some(postback) => Some(postback),
+            None => return Ok(Err(CreateChargeError::PostbackUrlNotRegistered)),
+        },
+        None => None,
+    };
     let limit = command.account.limits.charge;
     if command.terms.amount > limit {
         return Ok(Err(CreateChargeError::TransactionLimit { limit }));
@@ -188,7 +205,8 @@ async fn clear(
         Ok(split) => split,
         Err(index) => return Ok(Err(CreateChargeError::SplitRecipientNotEligible { index })),
     };
-    Ok(ports.acquirers.first().map(|acquirer| (acquirer, split)).ok_or(CreateChargeError::AcquirerUnavailable))
+    let acquirer = ports.acquirers.first().ok_or(CreateChargeError::AcquirerUnavailable);
+    Ok(acquirer.map(|acquirer| Cleared { acquirer, split, postback }))
 }
 
 /// A call that cannot be executed now: what was answered before still is, then the reasons in their order.
@@ -262,7 +280,12 @@ async fn finish(ports: &Ports, creation: Creation) -> Result<Answer, CreateCharg
     }
 }
 
-fn open(ports: &Ports, command: &CreateCharge, acquirer: AcquirerName, split: Split) -> Result<Charge, Trouble> {
+fn open(
+    ports: &Ports,
+    command: &CreateCharge,
+    acquirer: AcquirerName,
+    (split, postback): (Split, Option<Postback>),
+) -> Result<Charge, Trouble> {
     let asked = &command.terms;
     let fee = command.account.fees.get(Operation::PixIn).fee(asked.amount);
     let terms = ChargeTerms {
@@ -273,7 +296,7 @@ fn open(ports: &Ports, command: &CreateCharge, acquirer: AcquirerName, split: Sp
         payer_document: asked.payer_document.clone(),
         expires_in_s: asked.expires_in_s,
         external_id: asked.external_id.clone(),
-        postback_url: asked.postback_url.clone(),
+        postback,
         split,
         origin: Origin::Api,
     };

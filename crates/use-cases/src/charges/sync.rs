@@ -16,6 +16,7 @@ use cais_ports::{
 };
 use jiff::Timestamp;
 
+use crate::infractions::returns::explains;
 use crate::ports::Ports;
 use crate::refunds;
 use crate::trouble::{DECISIONS, Trouble};
@@ -96,7 +97,7 @@ async fn apply_seen(
     for payment in &upstream.payments {
         let (ours, foreign) = sort_returns(ports, &charge, acquirer, payment).await?;
         refunds.extend(ours);
-        if foreign.is_positive() && stays_out(ports, &charge, payment, foreign).await? {
+        if foreign.all.is_positive() && stays_out(ports, &charge, payment, foreign).await? {
             // A return that is under way may still fail.
             if payment.returns.iter().all(|back| back.progress != UpstreamProgress::Processing) {
                 went_back.push(payment.end_to_end_id.clone());
@@ -118,18 +119,34 @@ async fn apply_seen(
     Ok(Seen { charge, went_back })
 }
 
+/// How much of a Pix goes back, or went back, without this service.
+#[derive(Debug, Clone, Copy, Default)]
+struct Foreign {
+    /// All of it.
+    all: Money,
+    /// What no infraction accounts for.
+    unexplained: Money,
+}
+
 /// What goes back of a Pix: the refunds of ours, and how much was returned by somebody else.
 async fn sort_returns(
     ports: &Ports,
     charge: &Charge,
     acquirer: &AcquirerName,
     payment: &UpstreamPayment,
-) -> Result<(Vec<(Refund, UpstreamReturn)>, Money), Trouble> {
-    let (mut ours, mut foreign) = (Vec::new(), Money::ZERO);
+) -> Result<(Vec<(Refund, UpstreamReturn)>, Foreign), Trouble> {
+    let (mut ours, mut foreign) = (Vec::new(), Foreign::default());
     for upstream in &payment.returns {
-        match refunds::sync::of_return(ports, charge, (acquirer, &payment.end_to_end_id), upstream).await? {
-            Some(refund) => ours.push((refund, upstream.clone())),
-            None => foreign = foreign.checked_add(still_goes_back(upstream)).map_err(ChargeError::from)?,
+        if let Some(refund) =
+            refunds::sync::of_return(ports, charge, (acquirer, &payment.end_to_end_id), upstream).await?
+        {
+            ours.push((refund, upstream.clone()));
+            continue;
+        }
+        let amount = still_goes_back(upstream);
+        foreign.all = foreign.all.checked_add(amount).map_err(ChargeError::from)?;
+        if !explains(ports, acquirer, upstream) {
+            foreign.unexplained = foreign.unexplained.checked_add(amount).map_err(ChargeError::from)?;
         }
     }
     Ok((ours, foreign))
@@ -145,20 +162,23 @@ fn still_goes_back(upstream: &UpstreamReturn) -> Money {
 
 /// Whether a Pix that went back, without this service, must not be credited: all of it did, before we saw it.
 ///
-/// What went back after it was credited, or in part, is told to an operator: somebody has to settle it.
+/// What went back after it was credited, or in part, is told to an operator: somebody has to settle it. What an infraction took is
+/// settled with the infraction.
 async fn stays_out(
     ports: &Ports,
     charge: &Charge,
     payment: &UpstreamPayment,
-    returned: Money,
+    foreign: Foreign,
 ) -> Result<bool, Trouble> {
     let key = ReservationKey::EndToEndId(payment.end_to_end_id.clone());
     let credited = ports.queries.find_owner(&key).await?.is_some();
-    tracing::error!(
-        charge = %charge.id, end_to_end_id = %payment.end_to_end_id, %returned, credited,
-        "a Pix was returned at the acquirer: settle it with the merchant"
-    );
-    Ok(!credited && returned >= payment.amount)
+    if foreign.unexplained.is_positive() {
+        tracing::error!(
+            charge = %charge.id, end_to_end_id = %payment.end_to_end_id, returned = %foreign.unexplained, credited,
+            "a Pix was returned at the acquirer: settle it with the merchant"
+        );
+    }
+    Ok(!credited && foreign.all >= payment.amount)
 }
 
 /// A charge whose creation was never confirmed to us, but which upstream has as it was ordered: it is issued.
@@ -296,6 +316,7 @@ fn event(ports: &Ports, charge: &Charge, kind: EventType, at: Timestamp) -> NewE
         at,
         resource: charge.id.to_string(),
         data: ports.representation.charge(charge),
+        postback: charge.terms.postback.clone(),
     }
 }
 

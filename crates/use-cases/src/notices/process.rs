@@ -5,18 +5,19 @@ use std::time::Duration;
 use cais_domain::end_to_end_id::ReturnId;
 use cais_domain::payout::PayoutStatus;
 use cais_ports::{
-    AcquirerError, ChangeSet, CommitError, Notice, NoticeState, Noticed, NoticedPayout, NoticedPix, ReservationKey,
-    Write,
+    AcquirerError, ChangeSet, CommitError, Notice, NoticeState, Noticed, NoticedInfraction, NoticedPayout, NoticedPix,
+    ReservationKey, Write,
 };
 use futures_util::{StreamExt as _, stream};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::charges::sync::SyncError as ChargeSyncError;
+use crate::infractions::sync::{Applied, SyncError as InfractionSyncError};
 use crate::payouts::sync::{Seen, SyncError as PayoutSyncError};
 use crate::ports::Ports;
 use crate::trouble::Trouble;
 use crate::work::{AT_ONCE, PASS_LIMIT, Pass, WorkError};
-use crate::{charges, payouts};
+use crate::{charges, infractions, payouts};
 
 /// How long the worker waits for upstream.
 const READ_BUDGET: Duration = Duration::from_secs(5);
@@ -48,6 +49,9 @@ enum Unread {
     /// Of a Pix that was sent.
     #[error(transparent)]
     Payout(#[from] PayoutSyncError),
+    /// Of an infraction.
+    #[error(transparent)]
+    Infraction(#[from] InfractionSyncError),
     /// The store has no answer.
     #[error(transparent)]
     Store(#[from] Trouble),
@@ -121,6 +125,7 @@ async fn judge(ports: &Ports, notice: &Notice) -> Result<NoticeState, Unread> {
             match named {
                 Noticed::Received(pix) => received(ports, notice, &pix).await,
                 Noticed::Sent(payout) => sent(ports, notice, &payout).await,
+                Noticed::Infraction(infraction) => disputed(ports, notice, &infraction).await,
             }
         })
         .buffer_unordered(NAMED_AT_ONCE)
@@ -165,6 +170,16 @@ async fn sent(ports: &Ports, notice: &Notice, told: &NoticedPayout) -> Result<Ve
         verdict = verdict.max(returned(ports, &seen, return_id).await?);
     }
     Ok(verdict)
+}
+
+/// An infraction that was opened, or moved: its acquirer's list tells the truth, and may show it later than it calls.
+async fn disputed(ports: &Ports, notice: &Notice, told: &NoticedInfraction) -> Result<Verdict, Unread> {
+    let shown = infractions::sync::find(ports, &notice.acquirer, &told.id).await?;
+    Ok(match shown {
+        None | Some(Applied::NotYet) => Verdict::LookAgain,
+        Some(Applied::Stands { .. }) => Verdict::Applied,
+        Some(Applied::NotOurs | Applied::NotBelieved) => Verdict::Unmatched,
+    })
 }
 
 /// An acquirer may call before its own payout shows what came back: done is only what is credited.

@@ -102,5 +102,6 @@ fn told(ports: &Ports, payout: &Payout, kind: EventType, at: Timestamp) -> NewEv
         at,
         resource: payout.id.to_string(),
         data: ports.representation.payout(payout),
+        postback: None,
     }
 }

@@ -4,6 +4,7 @@
 //! payout or refund is refreshed from upstream. Nothing is credited that does not carry a txid of ours; nothing is sent, and
 //! nothing is failed, by the comparison itself.
 
+mod infractions;
 mod received;
 mod report;
 mod returns;

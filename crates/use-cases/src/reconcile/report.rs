@@ -32,6 +32,8 @@ pub enum DifferenceKind {
     RefundOutcome,
     /// A refund was made with another amount.
     RefundAmount,
+    /// Infractions took another amount of a Pix at the acquirer than here.
+    InfractionReturned,
 }
 
 impl DifferenceKind {
@@ -50,6 +52,7 @@ impl DifferenceKind {
             Self::RefundUnknown => "refund_unknown",
             Self::RefundOutcome => "refund_outcome",
             Self::RefundAmount => "refund_amount",
+            Self::InfractionReturned => "infraction_returned",
         }
     }
 }

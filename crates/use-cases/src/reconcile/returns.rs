@@ -4,10 +4,10 @@ use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::charge::{Charge, RefundTotals};
 use cais_domain::money::Money;
 use cais_domain::refund::{Refund, RefundStatus};
-use cais_ports::{PageRequest, UpstreamPayment, UpstreamProgress, UpstreamReturn};
+use cais_ports::{PageRequest, ReturnNature, UpstreamPayment, UpstreamProgress, UpstreamReturn};
 
 use super::report::{Difference, DifferenceKind, Finding, wide};
-use super::{LOOK_BUDGET, Run};
+use super::{LOOK_BUDGET, Run, infractions};
 use crate::refunds::sync::{apply, look, of_return};
 use crate::trouble::Trouble;
 
@@ -24,7 +24,8 @@ pub(super) async fn compare(
     payment: &UpstreamPayment,
 ) -> Result<Finding, Trouble> {
     let mut finding = Finding { refunds: wide(payment.returns.len()), ..Finding::default() };
-    for upstream in &payment.returns {
+    finding.differences.extend(infractions::compare(run, name, charge, payment).await?);
+    for upstream in payment.returns.iter().filter(|upstream| upstream.nature == ReturnNature::Ordinary) {
         match of_return(run.ports, charge, (name, &payment.end_to_end_id), upstream).await? {
             Some(refund) => finding.differences.extend(settle(run, refund, upstream.clone()).await?),
             None if moves(upstream) => finding.differences.push(Difference {
@@ -149,7 +150,7 @@ const fn word(upstream: &UpstreamReturn) -> &'static str {
 }
 
 /// Whether money goes back by it.
-const fn moves(upstream: &UpstreamReturn) -> bool {
+pub(super) const fn moves(upstream: &UpstreamReturn) -> bool {
     match upstream.progress {
         UpstreamProgress::Processing | UpstreamProgress::Done { .. } => true,
         UpstreamProgress::Failed { .. } => false,

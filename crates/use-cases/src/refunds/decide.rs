@@ -103,6 +103,7 @@ pub(super) fn change_set(ports: &Ports, step: &RefundChange, now: Timestamp) -> 
         at: now,
         resource,
         data,
+        postback: None,
     };
     if let Some(kind) = step.event {
         let data = ports.representation.refund(&step.refund);
@@ -111,7 +112,8 @@ pub(super) fn change_set(ports: &Ports, step: &RefundChange, now: Timestamp) -> 
     if let Some(charge) = &step.charge {
         change.writes.push(Write::UpdateCharge(Box::new(charge.clone())));
         if let Some(kind) = step.charge_event {
-            change.events.push(event(kind, charge.id.to_string(), ports.representation.charge(charge)));
+            let told = event(kind, charge.id.to_string(), ports.representation.charge(charge));
+            change.events.push(NewEvent { postback: charge.terms.postback.clone(), ..told });
         }
     }
     change

@@ -12,6 +12,7 @@ mod leases;
 mod outages;
 mod payments;
 mod permits;
+mod postbacks;
 mod psp;
 mod reads;
 mod world;

@@ -9,8 +9,8 @@ use cais_domain::money::Money;
 use cais_domain::txid::Txid;
 use cais_ports::acquirer::{MockAcquirer, MockAcquirers};
 use cais_ports::{
-    Acquirer, AcquirerError, ChargeOrder, Clock as _, IssueError, Noticed, NoticedPix, UpstreamCharge, UpstreamPayment,
-    UpstreamProgress, UpstreamReturn, UpstreamStatus,
+    Acquirer, AcquirerError, ChargeOrder, Clock as _, IssueError, Noticed, NoticedPix, ReturnNature, UpstreamCharge,
+    UpstreamPayment, UpstreamProgress, UpstreamReturn, UpstreamStatus,
 };
 use cais_testkit::ManualClock;
 use cais_testkit::builders::a_payment;
@@ -103,6 +103,7 @@ impl Psp {
         let returned = UpstreamReturn {
             name: "itsown".to_owned(),
             return_id: None,
+            nature: ReturnNature::Ordinary,
             amount: Money::from_centavos(centavos),
             progress: UpstreamProgress::Done { at },
         };

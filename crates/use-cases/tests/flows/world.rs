@@ -12,9 +12,11 @@ use cais_domain::idempotency_key::IdempotencyKey;
 use cais_domain::ids::{AccountId, ChargeId};
 use cais_domain::ledger::{Bucket, LedgerAccount};
 use cais_domain::money::Money;
-use cais_ports::{Acquirers, Fingerprint, Maintenance as _, Store as _};
+use cais_domain::webhook::WebhookUrl;
+use cais_ports::webhooks::MockWebhookSender;
+use cais_ports::{Acquirers, Fingerprint, Maintenance as _, Store as _, UrlRefusal};
 use cais_testkit::builders::{an_account, fresh, main_acquirer, steps};
-use cais_testkit::{ManualClock, MemoryStore, PlainMac, SequentialIds, TextRepresentation};
+use cais_testkit::{ManualClock, MemoryStore, PlainMac, PlainSealing, SequentialIds, TextRepresentation};
 use cais_use_cases::charges::create::{CreateCharge, CreateChargeError, NewCharge, create};
 use cais_use_cases::charges::fetch::{FetchChargeError, fetch};
 use cais_use_cases::charges::{ChargeName, expire};
@@ -59,6 +61,9 @@ impl World {
             ids: Arc::new(SequentialIds::default()),
             mac: Arc::new(PlainMac::default()),
             representation: Arc::new(TextRepresentation),
+            deliveries: store.clone(),
+            webhooks: Arc::new(receivers()),
+            sealing: Arc::new(PlainSealing::default()),
         };
         store.commit(steps::open_account(&account)).await.unwrap();
         Self { ports, store, clock, psp, second, account }
@@ -149,6 +154,18 @@ impl World {
 
 pub fn available(store: &MemoryStore, account: AccountId) -> i64 {
     store.balance(&LedgerAccount::Merchant(account, Bucket::Available)).centavos()
+}
+
+/// Judges addresses; to call one would be a failure.
+fn receivers() -> MockWebhookSender {
+    let judge = |url: &WebhookUrl| {
+        let inside = url.as_str().contains("inside");
+        if inside { Err(UrlRefusal::NotPublic) } else { Ok(()) }
+    };
+    let mut mock = MockWebhookSender::new();
+    mock.expect_permits().returning(judge);
+    mock.expect_vet().returning(judge);
+    mock
 }
 
 /// R$ 10.00 for an hour, and nothing that can be left out.

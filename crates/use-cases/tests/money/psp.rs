@@ -12,8 +12,8 @@ use cais_domain::money::Money;
 use cais_domain::txid::Txid;
 use cais_ports::acquirer::{MockAcquirer, MockAcquirers};
 use cais_ports::{
-    Acquirer, AcquirerError, Clock as _, ListRequest, Noticed, NoticedPix, ReceivedPix, RefundOrder, UpstreamCharge,
-    UpstreamPage, UpstreamPayment, UpstreamPayout, UpstreamProgress, UpstreamReturn, UpstreamStatus,
+    Acquirer, AcquirerError, Clock as _, ListRequest, Noticed, NoticedPix, ReceivedPix, RefundOrder, ReturnNature,
+    UpstreamCharge, UpstreamPage, UpstreamPayment, UpstreamPayout, UpstreamProgress, UpstreamReturn, UpstreamStatus,
 };
 use cais_testkit::ManualClock;
 use cais_testkit::builders::{a_return_id, an_end_to_end_id, issued};
@@ -177,7 +177,8 @@ impl Psp {
     /// It returns so many centavos of a Pix, of its own accord.
     pub fn give_back(&self, end_to_end_id: &EndToEndId, centavos: i64, progress: UpstreamProgress) {
         let amount = Money::from_centavos(centavos);
-        let back = UpstreamReturn { name: "theirs".to_owned(), return_id: Some(a_return_id()), amount, progress };
+        let (name, return_id, nature) = ("theirs".to_owned(), Some(a_return_id()), ReturnNature::Ordinary);
+        let back = UpstreamReturn { name, return_id, nature, amount, progress };
         self.change_payment(end_to_end_id, |payment| payment.returns.push(back));
     }
 
@@ -252,7 +253,8 @@ impl Psp {
             if let Some(known) = payment.returns.iter().find(|back| back.name == name) {
                 return Ok(known.clone());
             }
-            let made = UpstreamReturn { name, return_id: Some(a_return_id()), amount, progress };
+            let (return_id, nature) = (Some(a_return_id()), ReturnNature::Ordinary);
+            let made = UpstreamReturn { name, return_id, nature, amount, progress };
             payment.returns.push(made.clone());
             Ok(made)
         };

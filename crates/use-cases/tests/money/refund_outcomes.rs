@@ -1,8 +1,10 @@
 //! Whatever the acquirer says of a refund, or does not say: what is answered, what is held, and what is told.
 
-use cais_domain::charge::ChargeStatus;
+use cais_domain::charge::{ChargeStatus, ChargeTerms};
 use cais_domain::event::EventType;
+use cais_domain::money::Money;
 use cais_domain::refund::{RefundState, RefundStatus};
+use cais_testkit::builders::{a_postback, an_endpoint, terms};
 use cais_use_cases::refunds::create::CreateRefundError;
 
 use crate::psp::{Looking, Returning};
@@ -148,4 +150,23 @@ async fn what_was_given_up_and_cannot_be_covered_any_more_stays_refused() {
     assert_eq!((again.status, &again.body, again.replay_of.is_some()), (422, &refused.body, true));
     assert_eq!(world.refund("b", &charge, named("back-1", all())).await.unwrap().status, 201);
     assert_eq!((world.available(), world.psp.returned()), (0, 1_000));
+}
+
+#[tokio::test]
+async fn the_endpoint_that_the_charge_named_hears_of_the_charge_and_not_of_its_refunds() {
+    let world = World::new().await;
+    let postback = a_postback(&an_endpoint(world.account.id, 0));
+    let charge = world.waiting(ChargeTerms { postback: Some(postback.clone()), fee: Money::ZERO, ..terms() }).await;
+    world.psp.pay(&charge.txid, 1_000);
+    let charge = world.read(&charge).await;
+    world.psp.set(Returning::Completes);
+    world.refund("a", &charge, all()).await.unwrap();
+    let events = world.store.events(world.account.id);
+    let named: Vec<_> = events.iter().map(|stored| (stored.event.kind, stored.event.postback.as_ref())).collect();
+    let expected = [
+        (EventType::ChargePaid, Some(&postback)),
+        (EventType::RefundCompleted, None),
+        (EventType::ChargeRefunded, Some(&postback)),
+    ];
+    assert_eq!(named, expected);
 }

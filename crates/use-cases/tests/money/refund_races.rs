@@ -107,6 +107,7 @@ async fn a_charge_that_is_refreshed_before_the_reply_tells_the_outcome_first() {
                 payment.returns.push(cais_ports::UpstreamReturn {
                     name: order.id.suffix(),
                     return_id: None,
+                    nature: cais_ports::ReturnNature::Ordinary,
                     amount: order.amount,
                     progress: UpstreamProgress::Done { at: None },
                 });

@@ -15,9 +15,10 @@ use cais_domain::ids::{ChargeId, RefundId};
 use cais_domain::ledger::{Bucket, Cover, EntryKind, LedgerAccount, SystemAccount, Transfer};
 use cais_domain::money::Money;
 use cais_domain::refund::{Refund, RefundStatus};
+use cais_ports::webhooks::MockWebhookSender;
 use cais_ports::{ChangeSet, CommitError, Committed, Fingerprint, Maintenance as _, Store};
 use cais_testkit::builders::{an_account, fresh, main_acquirer, pending_charge, steps, terms};
-use cais_testkit::{ManualClock, MemoryStore, PlainMac, SequentialIds, TextRepresentation};
+use cais_testkit::{ManualClock, MemoryStore, PlainMac, PlainSealing, SequentialIds, TextRepresentation};
 use cais_use_cases::charges::ChargeName;
 use cais_use_cases::charges::fetch::fetch;
 use cais_use_cases::refunds::create::{CreateRefund, CreateRefundError, create};
@@ -87,6 +88,10 @@ impl World {
             ids: Arc::new(SequentialIds::default()),
             mac: Arc::new(PlainMac::default()),
             representation: Arc::new(TextRepresentation),
+            deliveries: store.clone(),
+            // Without an expectation: to call a receiver would be a failure.
+            webhooks: Arc::new(MockWebhookSender::new()),
+            sealing: Arc::new(PlainSealing::default()),
         };
         let world = Self { ports, store, clock, psp, second, account };
         world.open(&world.account).await;

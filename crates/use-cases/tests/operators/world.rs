@@ -8,8 +8,9 @@ use cais_domain::account::{Account, Features};
 use cais_domain::document::Document;
 use cais_domain::text::{LineBreaks, Text};
 use cais_ports::acquirer::MockAcquirers;
+use cais_ports::webhooks::MockWebhookSender;
 use cais_ports::{AccountQueries as _, ChangeSet, CommitError, Committed, Store, Write};
-use cais_testkit::{ManualClock, MemoryStore, PlainMac, SequentialIds, TextRepresentation};
+use cais_testkit::{ManualClock, MemoryStore, PlainMac, PlainSealing, SequentialIds, TextRepresentation};
 use cais_use_cases::Ports;
 use cais_use_cases::accounts::AccountEmail;
 use cais_use_cases::accounts::create::{CreateAccount, CreateAccountError, create};
@@ -36,6 +37,10 @@ impl World {
             ids: Arc::new(SequentialIds::default()),
             mac: Arc::new(PlainMac::default()),
             representation: Arc::new(TextRepresentation),
+            deliveries: store.clone(),
+            // Without an expectation: to call a receiver would be a failure.
+            webhooks: Arc::new(MockWebhookSender::new()),
+            sealing: Arc::new(PlainSealing::default()),
         };
         Self { ports, store, clock }
     }

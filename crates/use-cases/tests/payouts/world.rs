@@ -19,11 +19,12 @@ use cais_domain::money::Money;
 use cais_domain::payout::{Payout, PayoutStatus};
 use cais_domain::pix_key::PixKey;
 use cais_domain::rate::Percentage;
+use cais_ports::webhooks::MockWebhookSender;
 use cais_ports::{
     ChangeSet, Clock as _, CommitError, Committed, Fingerprint, Maintenance as _, NoticeState, PageRequest, Store,
 };
 use cais_testkit::builders::{a_payment, an_account, fresh, main_acquirer, pending_charge, steps, terms};
-use cais_testkit::{ManualClock, MemoryStore, PlainMac, SequentialIds, TextRepresentation};
+use cais_testkit::{ManualClock, MemoryStore, PlainMac, PlainSealing, SequentialIds, TextRepresentation};
 use cais_use_cases::notices::{process, receive};
 use cais_use_cases::payouts::create::{CreatePayout, CreatePayoutError, NewPayout, create};
 use cais_use_cases::payouts::fetch::{FetchPayoutError, fetch};
@@ -80,6 +81,10 @@ impl World {
             ids: Arc::new(SequentialIds::default()),
             mac: Arc::new(PlainMac::default()),
             representation: Arc::new(TextRepresentation),
+            deliveries: store.clone(),
+            // Without an expectation: to call a receiver would be a failure.
+            webhooks: Arc::new(MockWebhookSender::new()),
+            sealing: Arc::new(PlainSealing::default()),
         };
         store.commit(steps::open_account(&account)).await.unwrap();
         Self { ports, store, clock, bank, second, account }

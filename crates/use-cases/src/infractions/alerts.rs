@@ -1,0 +1,62 @@
+//! Telling operators of infractions whose deadline comes near and that nobody has defended.
+
+use cais_domain::ids::InfractionId;
+use cais_domain::infraction::{ALERT_HOURS, Infraction};
+use cais_ports::CommitError;
+use jiff::{SignedDuration, Timestamp};
+
+use super::steps::update;
+use crate::ports::Ports;
+use crate::work::WorkError;
+
+/// How many are looked at in one pass, the nearest first. Many may have the very same deadline, the end of a day.
+const MOST: u32 = 10_000;
+
+/// What was told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Alert {
+    /// Of which infraction.
+    pub infraction: InfractionId,
+    /// One of [`ALERT_HOURS`]: no more than so many hours are left.
+    pub hours: u8,
+}
+
+/// Tells of what comes near, each of its hours once, whichever node looks.
+///
+/// # Errors
+/// [`WorkError`] when what comes near cannot be read; trouble with one of them is logged and does not stop the others.
+pub async fn run_once(ports: &Ports) -> Result<Vec<Alert>, WorkError> {
+    let now = ports.clock.now();
+    let widest =
+        ALERT_HOURS.into_iter().max().map_or(SignedDuration::ZERO, |hours| SignedDuration::from_hours(hours.into()));
+    // An instant more, because the end of a list does not belong to it.
+    let until = now.saturating_add(widest).and_then(|until| until.saturating_add(SECOND)).unwrap_or(Timestamp::MAX);
+    let near = ports.queries.list_undefended(now, until, MOST).await?;
+    let mut told = Vec::new();
+    for infraction in near {
+        told.extend(tell(ports, infraction, now).await);
+    }
+    Ok(told)
+}
+
+const SECOND: SignedDuration = SignedDuration::from_secs(1);
+
+async fn tell(ports: &Ports, infraction: Infraction, now: Timestamp) -> Option<Alert> {
+    let (alerted, hours) = infraction.alert(now)?;
+    match update(ports, alerted, now).await {
+        Ok(infraction) => {
+            let deadline_at = infraction.deadline_at.map(|at| at.to_string()).unwrap_or_default();
+            tracing::warn!(
+                infraction = %infraction.id, account = %infraction.account, charge = %infraction.charge,
+                amount = %infraction.amount, hours, deadline_at, "an infraction is not defended, and its deadline comes near"
+            );
+            Some(Alert { infraction: infraction.id, hours })
+        }
+        // It moved, or another node told of it.
+        Err(CommitError::Stale) => None,
+        Err(error) => {
+            tracing::warn!(%error, "an alert could not be kept; it is told at the next look");
+            None
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! Defending against an infraction: store the defence, hand it to the acquirer, note what it said; each half in one commit.
+
+use cais_domain::account::{Account, NotPermitted};
+use cais_domain::ids::InfractionId;
+use cais_domain::infraction::{Infraction, InfractionError, InfractionState, InfractionStatus, InfractionStep};
+use cais_domain::text::Text;
+use cais_ports::{AcquirerError, DefenseReceipt};
+use jiff::Timestamp;
+
+use super::defense::{about_to_send, acquirer, send, submitted, withdrawn};
+use super::look::{IN_A_CALL, look};
+use super::steps::reread;
+use super::sync::{SyncError, apply};
+use super::verdict::{awaits_receipt, shows_a_defense};
+use crate::ports::Ports;
+use crate::trouble::{DECISIONS, RETRY_AFTER_S, Trouble};
+use crate::work::SEND_WITHIN;
+
+/// Why a defence was not handed over, or is not known to be.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DefendError {
+    /// The account may not.
+    #[error(transparent)]
+    NotPermitted(#[from] NotPermitted),
+    /// The account has no such infraction.
+    #[error("there is no such infraction")]
+    NotFound,
+    /// Its status does not allow it.
+    #[error("the infraction is {}", .0.as_str())]
+    InvalidState(InfractionStatus),
+    /// It has another defence, and there can be one only.
+    #[error("the infraction has a defence")]
+    Defended,
+    /// Its deadline is over, by our clock or by the acquirer's.
+    #[error("the infraction can no longer be defended")]
+    TooLate,
+    /// The acquirer certainly did not take it; nothing of it is kept.
+    #[error("the acquirer did not take the defence")]
+    AcquirerUnavailable,
+    /// It may or may not have arrived; a worker finds out, and sees that it does. The same defence again is no second one.
+    #[error("whether the defence arrived is not known yet")]
+    Unknown {
+        /// When to repeat, or to look.
+        retry_after_s: u32,
+    },
+    /// The store has no answer.
+    #[error(transparent)]
+    Store(#[from] Trouble),
+}
+
+/// What a merchant says.
+struct Words {
+    text: Text,
+    evidence_url: Option<Text>,
+}
+
+/// Defends against an infraction of the account; the infraction as it is then. The same defence again is a repeat.
+///
+/// # Errors
+/// [`DefendError`].
+pub async fn defend(
+    ports: &Ports,
+    account: &Account,
+    id: InfractionId,
+    text: Text,
+    evidence_url: Option<Text>,
+) -> Result<Infraction, DefendError> {
+    account.permit_write()?;
+    let words = Words { text, evidence_url };
+    for _ in 0..DECISIONS {
+        let found = ports.queries.find_infraction(account.id, id).await.map_err(Trouble::from)?;
+        let infraction = found.ok_or(DefendError::NotFound)?;
+        let now = ports.clock.now();
+        match infraction.defend(words.text.clone(), words.evidence_url.clone(), now) {
+            Ok(InfractionStep::AlreadyTaken(infraction)) => return repeated(ports, *infraction, &words).await,
+            Ok(step @ InfractionStep::Taken(_)) => {
+                if let Some(infraction) = about_to_send(ports, step, now).await? {
+                    return hand_over(ports, infraction, &words, now).await;
+                }
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Err(Trouble::contended().into())
+}
+
+/// The defence is stored; now the acquirer is asked to take it, for the first time.
+async fn hand_over(
+    ports: &Ports,
+    infraction: Infraction,
+    words: &Words,
+    decided_at: Timestamp,
+) -> Result<Infraction, DefendError> {
+    let until = decided_at.saturating_add(SEND_WITHIN).unwrap_or(Timestamp::MAX);
+    let receipt = match acquirer(ports, &infraction) {
+        Ok(acquirer) => send(ports, &*acquirer, &infraction, until).await,
+        Err(error) => Err(error),
+    };
+    match receipt {
+        Ok(DefenseReceipt::Taken) => Ok(submitted(ports, &infraction).await?),
+        Ok(DefenseReceipt::TooLate) => not_taken(ports, infraction, words, DefendError::TooLate).await,
+        Ok(DefenseReceipt::AlreadyThere) => found_out(ports, infraction, words).await,
+        Err(error @ (AcquirerError::Refused(_) | AcquirerError::Unavailable(_))) => {
+            tracing::warn!(infraction = %infraction.id, acquirer = %infraction.acquirer, %error, "the acquirer did not take a defence");
+            not_taken(ports, infraction, words, DefendError::AcquirerUnavailable).await
+        }
+        Err(AcquirerError::OutcomeUnknown(reason)) => {
+            tracing::warn!(infraction = %infraction.id, acquirer = %infraction.acquirer, reason, "the acquirer did not confirm a defence");
+            found_out(ports, infraction, words).await
+        }
+    }
+}
+
+/// It certainly has not arrived, and nothing of it is kept; unless somebody has learned better of it.
+async fn not_taken(
+    ports: &Ports,
+    infraction: Infraction,
+    words: &Words,
+    why: DefendError,
+) -> Result<Infraction, DefendError> {
+    let infraction = withdrawn(ports, &infraction).await?;
+    if infraction.state == InfractionState::Open && infraction.defense.is_none() {
+        return Err(why);
+    }
+    verdict(infraction, words)
+}
+
+/// The same defence is known: it has arrived, or it is found out whether it did.
+async fn repeated(ports: &Ports, infraction: Infraction, words: &Words) -> Result<Infraction, DefendError> {
+    if awaits_receipt(&infraction) { found_out(ports, infraction, words).await } else { Ok(infraction) }
+}
+
+/// Looks whether the acquirer has it. If that is not seen now, a worker goes on looking.
+async fn found_out(ports: &Ports, infraction: Infraction, words: &Words) -> Result<Infraction, DefendError> {
+    if let Err(error) = see(ports, &infraction).await {
+        tracing::warn!(infraction = %infraction.id, acquirer = %infraction.acquirer, %error, "whether a defence arrived could not be seen");
+    }
+    verdict(reread(ports, &infraction).await?, words)
+}
+
+async fn see(ports: &Ports, infraction: &Infraction) -> Result<(), SyncError> {
+    let acquirer = acquirer(ports, infraction)?;
+    let opened_at = Some(infraction.opened_at);
+    let told = look(&*acquirer, &infraction.upstream_id, opened_at, ports.clock.now(), IN_A_CALL).await?;
+    if let Some(told) = told.filter(shows_a_defense) {
+        apply(ports, &infraction.acquirer, told).await?;
+    }
+    Ok(())
+}
+
+/// What a caller is told of the infraction as it stands.
+fn verdict(infraction: Infraction, words: &Words) -> Result<Infraction, DefendError> {
+    let defense = infraction.defense.as_ref();
+    let is_ours = defense.is_some_and(|defense| {
+        defense.text.as_ref() == Some(&words.text) && defense.evidence_url == words.evidence_url
+    });
+    let arrived = defense.is_some_and(|defense| defense.submitted_at.is_some());
+    match (infraction.state.status(), is_ours) {
+        // It may have been settled since.
+        (_, true) if arrived => Ok(infraction),
+        (InfractionStatus::Open, true) => Err(DefendError::Unknown { retry_after_s: RETRY_AFTER_S }),
+        (InfractionStatus::Open | InfractionStatus::UnderReview, _) => Err(DefendError::Defended),
+        (status @ (InfractionStatus::Won | InfractionStatus::Lost | InfractionStatus::Cancelled), _) => {
+            Err(DefendError::InvalidState(status))
+        }
+    }
+}
+
+impl From<InfractionError> for DefendError {
+    fn from(error: InfractionError) -> Self {
+        match error {
+            InfractionError::InvalidState(status) => Self::InvalidState(status),
+            InfractionError::Defended => Self::Defended,
+            InfractionError::TooLate(_) => Self::TooLate,
+            InfractionError::Charge(_) | InfractionError::Money(_) => Self::Store(error.into()),
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Handing a defence to its acquirer, and noting what became of it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use cais_domain::infraction::{Defense, Infraction, InfractionState, InfractionStep};
+use cais_ports::{Acquirer, AcquirerError, CommitError, DefenseOrder, DefenseReceipt};
+use jiff::Timestamp;
+
+use super::steps::{commit, reread};
+use super::sync::adapter;
+use super::verdict::awaits_receipt;
+use crate::ports::Ports;
+use crate::trouble::{DECISIONS, Trouble};
+
+/// What sending may take of the 10 s within which a POST answers.
+const SEND_BUDGET: Duration = Duration::from_secs(5);
+
+/// The order for its acquirer; `None` without words of ours.
+pub(super) fn order(infraction: &Infraction) -> Option<DefenseOrder> {
+    let defense = infraction.defense.as_ref()?;
+    let text = defense.text.as_ref()?.as_str().to_owned();
+    let evidence_url = defense.evidence_url.as_ref().map(|url| url.as_str().to_owned());
+    Some(DefenseOrder { infraction: infraction.upstream_id.clone(), text, evidence_url })
+}
+
+/// Who has to be told.
+pub(super) fn acquirer(ports: &Ports, infraction: &Infraction) -> Result<Arc<dyn Acquirer>, AcquirerError> {
+    adapter(ports, &infraction.acquirer)
+}
+
+/// Sends the defence, unless `until` is over: then others count on nothing being sent any more by whoever decided it.
+pub(super) async fn send(
+    ports: &Ports,
+    acquirer: &dyn Acquirer,
+    infraction: &Infraction,
+    until: Timestamp,
+) -> Result<DefenseReceipt, AcquirerError> {
+    let Some(order) = order(infraction) else {
+        return Err(AcquirerError::OutcomeUnknown("there is no defence to send".to_owned()));
+    };
+    if ports.clock.now() >= until {
+        return Err(AcquirerError::OutcomeUnknown("the process slept until it was too late to send".to_owned()));
+    }
+    acquirer.send_defense(&order, SEND_BUDGET).await
+}
+
+/// The acquirer has the defence of this infraction, whatever became of our record of it meanwhile.
+pub(super) async fn submitted(ports: &Ports, sent: &Infraction) -> Result<Infraction, Trouble> {
+    let mut infraction = sent.clone();
+    for _ in 0..DECISIONS {
+        if infraction.state != InfractionState::Open {
+            return Ok(infraction);
+        }
+        let now = ports.clock.now();
+        let ours = sent.defense.clone().map(|defense| Defense { submitted_at: Some(now), ..defense });
+        let step = infraction.clone().review(ours, now)?;
+        match commit(ports, step, now).await {
+            Ok(reviewed) => return Ok(reviewed),
+            Err(CommitError::Stale) => infraction = reread(ports, &infraction).await?,
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Err(Trouble::contended())
+}
+
+/// The acquirer certainly did not take what was sent, and nothing of it remains; unless it was sent once more meanwhile, or more
+/// was learned of it.
+pub(super) async fn withdrawn(ports: &Ports, sent: &Infraction) -> Result<Infraction, Trouble> {
+    let mut infraction = sent.clone();
+    for _ in 0..DECISIONS {
+        if !awaits_receipt(&infraction) || sent_at(&infraction) != sent_at(sent) {
+            return Ok(infraction);
+        }
+        let step = infraction.clone().withdraw_defense()?;
+        match commit(ports, step, ports.clock.now()).await {
+            Ok(withdrawn) => return Ok(withdrawn),
+            Err(CommitError::Stale) => infraction = reread(ports, &infraction).await?,
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Err(Trouble::contended())
+}
+
+fn sent_at(infraction: &Infraction) -> Option<Timestamp> {
+    infraction.defense.as_ref().map(|defense| defense.sent_at)
+}
+
+/// A defence is about to be sent: it is stored before it is. `None` when somebody else changed the infraction.
+pub(super) async fn about_to_send(
+    ports: &Ports,
+    step: InfractionStep,
+    now: Timestamp,
+) -> Result<Option<Infraction>, Trouble> {
+    match commit(ports, step, now).await {
+        Ok(infraction) => Ok(Some(infraction)),
+        Err(CommitError::Stale) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}

@@ -1,0 +1,56 @@
+//! Reading infractions as they are stored, for their merchants and for operators.
+
+use cais_domain::ids::{AccountId, InfractionId};
+use cais_domain::infraction::{Infraction, InfractionStatus};
+use cais_ports::{InfractionFilter, Page, PageRequest};
+
+use crate::ports::Ports;
+use crate::statement::ListError;
+use crate::trouble::Trouble;
+
+/// A page of the account's infractions, newest first.
+///
+/// # Errors
+/// [`ListError`].
+pub async fn list(
+    ports: &Ports,
+    account: AccountId,
+    status: Option<InfractionStatus>,
+    page: PageRequest<InfractionId>,
+) -> Result<Page<Infraction>, ListError> {
+    if let Some(cursor) = page.starting_after
+        && find(ports, account, cursor).await?.is_none()
+    {
+        return Err(ListError::UnknownCursor);
+    }
+    let filter = InfractionFilter { account: Some(account), status };
+    Ok(ports.queries.list_infractions(filter, page).await.map_err(Trouble::from)?)
+}
+
+/// The account's infraction of that identifier.
+///
+/// # Errors
+/// [`Trouble`].
+pub async fn find(ports: &Ports, account: AccountId, id: InfractionId) -> Result<Option<Infraction>, Trouble> {
+    Ok(ports.queries.find_infraction(account, id).await?)
+}
+
+/// A page of infractions for an operator, newest first: of one account, or of all.
+///
+/// # Errors
+/// [`Trouble`].
+pub async fn list_for_operator(
+    ports: &Ports,
+    filter: InfractionFilter,
+    page: PageRequest<InfractionId>,
+) -> Result<Page<Infraction>, Trouble> {
+    Ok(ports.queries.list_infractions(filter, page).await?)
+}
+
+/// The infraction of that identifier, whose account it may be, for an operator.
+///
+/// # Errors
+/// [`Trouble`].
+pub async fn find_for_operator(ports: &Ports, id: InfractionId) -> Result<Option<Infraction>, Trouble> {
+    Ok(ports.queries.find_infraction_of_any(id).await?)
+}

@@ -1,0 +1,100 @@
+//! Finding one infraction in its acquirer's list: acquirers list, and show none by its name.
+
+use std::time::Duration;
+
+use cais_ports::{Acquirer, AcquirerError, ListRequest, UpstreamInfraction, UpstreamPage};
+use jiff::{SignedDuration, Timestamp};
+
+/// How long before and after its beginning an infraction is looked for first.
+const AROUND: SignedDuration = SignedDuration::from_hours(1);
+/// How far back the youngest are looked for first.
+const LATELY: SignedDuration = SignedDuration::from_hours(24);
+/// The longest span that is asked for at once: acquirers refuse long ones.
+pub(super) const WIDEST: SignedDuration = SignedDuration::from_hours(30 * 24);
+/// How far back one is looked for of which nothing is known: a Pix can be disputed for 80 days, and some take longer to tell.
+pub(super) const FARTHEST: SignedDuration = SignedDuration::from_hours(90 * 24);
+
+/// How much a look may cost.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Patience {
+    /// How long each page may take.
+    pub budget: Duration,
+    /// How many pages are read.
+    pub pages: u32,
+}
+
+/// Of a caller that waits: a POST answers within 10 s, of which sending may take five.
+pub(super) const IN_A_CALL: Patience = Patience { budget: Duration::from_secs(1), pages: 3 };
+/// Of a worker.
+pub(super) const AT_LEISURE: Patience = Patience { budget: Duration::from_secs(10), pages: 300 };
+
+/// The infraction of that name as the acquirer has it now; `None` when none of its lists shows it.
+///
+/// `opened_at` is when it began, if that is known.
+pub(super) async fn look(
+    acquirer: &dyn Acquirer,
+    id: &str,
+    opened_at: Option<Timestamp>,
+    now: Timestamp,
+    patience: Patience,
+) -> Result<Option<UpstreamInfraction>, AcquirerError> {
+    let mut pages = patience.pages;
+    for (from, to) in spans(opened_at, now) {
+        let mut page = Some(0);
+        while let Some(number) = page {
+            if pages == 0 {
+                return Err(AcquirerError::OutcomeUnknown("its list is too long to look through".to_owned()));
+            }
+            pages = pages.saturating_sub(1);
+            let listed = list(acquirer, (from, to), number, patience.budget).await?;
+            if let Some(found) = listed.rows.into_iter().find(|row| row.id == id) {
+                return Ok(Some(found));
+            }
+            page = listed.next;
+        }
+    }
+    Ok(None)
+}
+
+/// One page of what began in a span.
+pub(super) async fn list(
+    acquirer: &dyn Acquirer,
+    (from, to): (Timestamp, Timestamp),
+    page: u32,
+    budget: Duration,
+) -> Result<UpstreamPage<UpstreamInfraction>, AcquirerError> {
+    let listed = acquirer.list_infractions(ListRequest { from, to, page }, budget).await?;
+    match listed.next {
+        Some(next) if next <= page => {
+            Err(AcquirerError::OutcomeUnknown(format!("after page {page} it names page {next}")))
+        }
+        Some(_) | None => Ok(listed),
+    }
+}
+
+/// Where to look, the likeliest first.
+fn spans(opened_at: Option<Timestamp>, now: Timestamp) -> Vec<(Timestamp, Timestamp)> {
+    let lately = back(now, LATELY);
+    let mut spans = match opened_at {
+        Some(opened_at) => vec![(back(opened_at, AROUND), forward(opened_at, AROUND).min(now))],
+        None => Vec::new(),
+    };
+    spans.push((lately, now));
+    let mut until = lately;
+    let farthest = back(now, FARTHEST);
+    while until > farthest {
+        let from = back(until, WIDEST).max(farthest);
+        spans.push((from, until));
+        until = from;
+    }
+    spans.retain(|(from, to)| from < to);
+    spans
+}
+
+pub(super) fn back(at: Timestamp, by: SignedDuration) -> Timestamp {
+    at.saturating_sub(by).unwrap_or(Timestamp::MIN)
+}
+
+pub(super) fn forward(at: Timestamp, by: SignedDuration) -> Timestamp {
+    at.saturating_add(by).unwrap_or(Timestamp::MAX)
+}

@@ -1,0 +1,153 @@
+//! Finding out what became of defences that nobody knows to have arrived, and seeing that they do.
+
+use cais_domain::infraction::Infraction;
+use cais_ports::{Acquirer, AcquirerError, CommitError, DefenseReceipt, UpstreamInfraction};
+use futures_util::{StreamExt as _, stream};
+use jiff::Timestamp;
+
+use super::defense::{about_to_send, acquirer, send, submitted, withdrawn};
+use super::look::{AT_LEISURE, look};
+use super::steps::{reread, update};
+use super::sync::{SyncError, apply};
+use super::verdict::{awaits_receipt, shows_a_defense};
+use crate::ports::Ports;
+use crate::trouble::Trouble;
+use crate::work::{AT_ONCE, PASS_LIMIT, Pass, RESEND_AFTER, SEND_WITHIN, WorkError};
+
+/// Looks after a bounded number of the defences whose arrival is open.
+///
+/// # Errors
+/// [`WorkError`] when the list of them cannot be read; trouble with one of them is logged and does not stop the others.
+pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
+    let due = ports.queries.list_due_infractions(ports.clock.now(), PASS_LIMIT).await?;
+    let listed = due.len();
+    let done = stream::iter(due)
+        .map(|infraction| async move {
+            match follow(ports, infraction.clone()).await {
+                Ok(known) => usize::from(known),
+                Err(trouble) => {
+                    tracing::warn!(infraction = %infraction.id, %trouble, "a defence could not be looked after; it is tried again");
+                    put_off(ports, infraction).await;
+                    0
+                }
+            }
+        })
+        .buffer_unordered(AT_ONCE)
+        .fold(0_usize, |sum, one| async move { sum.saturating_add(one) })
+        .await;
+    Ok(Pass::of(listed, done))
+}
+
+/// Whether it is known now what became of it.
+async fn follow(ports: &Ports, infraction: Infraction) -> Result<bool, Trouble> {
+    match find_out(ports, &infraction).await {
+        Ok(()) => {}
+        Err(SyncError::Store(trouble)) => return Err(trouble),
+        Err(SyncError::Upstream(error)) => {
+            tracing::warn!(infraction = %infraction.id, acquirer = %infraction.acquirer, %error, "whether a defence arrived is still open");
+        }
+    }
+    let after = reread(ports, &infraction).await?;
+    if after.due_at.is_none() {
+        return Ok(true);
+    }
+    // When it was sent once more, or somebody else asked, when to ask next is settled.
+    if after.due_at == infraction.due_at {
+        ask_later(ports, after).await?;
+    }
+    Ok(false)
+}
+
+/// What cannot be followed now may not stand before the others for ever.
+async fn put_off(ports: &Ports, infraction: Infraction) {
+    let id = infraction.id;
+    if let Err(trouble) = ask_later(ports, infraction).await {
+        tracing::warn!(infraction = %id, %trouble, "a defence that could not be looked after is due still");
+    }
+}
+
+async fn ask_later(ports: &Ports, infraction: Infraction) -> Result<(), Trouble> {
+    let now = ports.clock.now();
+    match update(ports, infraction.asked(now), now).await {
+        // Stale: it moved meanwhile. If its defence still awaits its receipt, the next pass asks again.
+        Ok(_) | Err(CommitError::Stale) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+async fn find_out(ports: &Ports, infraction: &Infraction) -> Result<(), SyncError> {
+    let acquirer = acquirer(ports, infraction)?;
+    if let Some(told) = seen(ports, &*acquirer, infraction).await? {
+        apply(ports, &infraction.acquirer, told).await?;
+    }
+    let infraction = reread(ports, infraction).await?;
+    if awaits_receipt(&infraction) { send_again(ports, &*acquirer, infraction).await } else { Ok(()) }
+}
+
+/// The infraction as its acquirer lists it now.
+async fn seen(
+    ports: &Ports,
+    acquirer: &dyn Acquirer,
+    infraction: &Infraction,
+) -> Result<Option<UpstreamInfraction>, AcquirerError> {
+    let opened_at = Some(infraction.opened_at);
+    look(acquirer, &infraction.upstream_id, opened_at, ports.clock.now(), AT_LEISURE).await
+}
+
+/// Sends a defence that its acquirer does not show, when it is so old that it is on its way no more; by one node alone.
+async fn send_again(ports: &Ports, acquirer: &dyn Acquirer, infraction: Infraction) -> Result<(), SyncError> {
+    let now = ports.clock.now();
+    let sent_at = infraction.defense.as_ref().map_or(now, |defense| defense.sent_at);
+    if now.duration_since(sent_at) < RESEND_AFTER {
+        return Ok(());
+    }
+    let step = infraction.send_again(now).map_err(Trouble::from)?;
+    // Another node sends it, or it has arrived, or the infraction has ended.
+    let Some(infraction) = about_to_send(ports, step, now).await? else { return Ok(()) };
+    tracing::warn!(infraction = %infraction.id, acquirer = %infraction.acquirer, "the acquirer shows no defence: it is sent once more");
+    let until = now.saturating_add(SEND_WITHIN).unwrap_or(Timestamp::MAX);
+    match send(ports, acquirer, &infraction, until).await {
+        Ok(DefenseReceipt::Taken) => submitted(ports, &infraction).await.map(drop).map_err(SyncError::from),
+        Ok(DefenseReceipt::AlreadyThere) => {
+            if !showed(ports, acquirer, &infraction).await? {
+                // Nothing tells of another one, and by now every request of ours has arrived or never will.
+                submitted(ports, &infraction).await?;
+            }
+            Ok(())
+        }
+        Ok(DefenseReceipt::TooLate) => not_taken(ports, acquirer, &infraction, "a defence came too late").await,
+        Err(AcquirerError::Refused(reason)) => {
+            tracing::warn!(infraction = %infraction.id, reason, "the acquirer refuses a defence");
+            not_taken(ports, acquirer, &infraction, "the acquirer refuses a defence for good").await
+        }
+        Err(error @ (AcquirerError::Unavailable(_) | AcquirerError::OutcomeUnknown(_))) => Err(error.into()),
+    }
+}
+
+/// Whether the acquirer shows a defence, which is noted then.
+async fn showed(ports: &Ports, acquirer: &dyn Acquirer, infraction: &Infraction) -> Result<bool, SyncError> {
+    match seen(ports, acquirer, infraction).await? {
+        Some(told) if shows_a_defense(&told) => {
+            apply(ports, &infraction.acquirer, told).await?;
+            Ok(true)
+        }
+        Some(_) | None => Ok(false),
+    }
+}
+
+/// A refusal ends it only when the acquirer shows none even then: some look at the time before they look at what they have.
+async fn not_taken(
+    ports: &Ports,
+    acquirer: &dyn Acquirer,
+    infraction: &Infraction,
+    why: &'static str,
+) -> Result<(), SyncError> {
+    if showed(ports, acquirer, infraction).await? {
+        return Ok(());
+    }
+    let after = withdrawn(ports, infraction).await?;
+    if after.defense.is_none() {
+        tracing::error!(infraction = %infraction.id, acquirer = %infraction.acquirer, why, "a defence was not taken: tell the merchant");
+    }
+    Ok(())
+}

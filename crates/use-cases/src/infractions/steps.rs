@@ -1,0 +1,72 @@
+//! How a step of an infraction becomes true: with its charge, its siblings, their blocks and events, in one commit.
+
+use cais_domain::event::EventType;
+use cais_domain::ids::EventId;
+use cais_domain::infraction::{Infraction, InfractionChange, InfractionStep};
+use cais_ports::{ChangeSet, CommitError, NewEvent, Write};
+use jiff::Timestamp;
+
+use crate::ports::Ports;
+use crate::trouble::Trouble;
+
+/// Everything that becomes true with the step. An infraction that was never stored is inserted.
+pub(super) fn change_set(ports: &Ports, step: &InfractionChange, now: Timestamp) -> ChangeSet {
+    let InfractionChange { infraction, siblings, charge, blocks, event, charge_event } = step;
+    let mut change = ChangeSet::new(now);
+    change.writes.extend(charge.clone().map(|charge| Write::UpdateCharge(Box::new(charge))));
+    let record = Box::new(infraction.clone());
+    change.writes.push(if infraction.version == 0 {
+        Write::InsertInfraction(record)
+    } else {
+        Write::UpdateInfraction(record)
+    });
+    change.writes.extend(siblings.iter().map(|sibling| Write::UpdateInfraction(Box::new(sibling.clone()))));
+    change.blocks.clone_from(blocks);
+    let event_of = |kind: EventType, resource: String, data: Vec<u8>| NewEvent {
+        id: EventId::new(ports.ids.next_uuid()),
+        account: infraction.account,
+        kind,
+        at: now,
+        resource,
+        data,
+        postback: None,
+    };
+    if let Some(kind) = event {
+        let data = ports.representation.infraction(infraction);
+        change.events.push(event_of(*kind, infraction.id.to_string(), data));
+    }
+    if let (Some(charge), Some(kind)) = (charge, charge_event) {
+        let told = event_of(*kind, charge.id.to_string(), ports.representation.charge(charge));
+        change.events.push(NewEvent { postback: charge.terms.postback.clone(), ..told });
+    }
+    change
+}
+
+/// Makes a step true and returns the infraction as it is stored then.
+pub(super) async fn commit(ports: &Ports, step: InfractionStep, now: Timestamp) -> Result<Infraction, CommitError> {
+    match step {
+        InfractionStep::AlreadyTaken(infraction) => Ok(*infraction),
+        InfractionStep::Taken(step) => {
+            ports.store.commit(change_set(ports, &step, now)).await?;
+            Ok(stored(step.infraction))
+        }
+    }
+}
+
+/// Stores an infraction that was changed by nothing that anybody else is to know.
+pub(super) async fn update(ports: &Ports, infraction: Infraction, now: Timestamp) -> Result<Infraction, CommitError> {
+    let mut change = ChangeSet::new(now);
+    change.writes.push(Write::UpdateInfraction(Box::new(infraction.clone())));
+    ports.store.commit(change).await?;
+    Ok(stored(infraction))
+}
+
+/// The infraction as the store has it after a change of it became true.
+fn stored(infraction: Infraction) -> Infraction {
+    Infraction { version: infraction.version.saturating_add(1), ..infraction }
+}
+
+pub(super) async fn reread(ports: &Ports, infraction: &Infraction) -> Result<Infraction, Trouble> {
+    let found = ports.queries.find_infraction(infraction.account, infraction.id).await?;
+    found.ok_or_else(|| Trouble::Internal(format!("{} vanished", infraction.id)))
+}

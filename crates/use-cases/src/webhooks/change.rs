@@ -1,0 +1,77 @@
+//! Changing an endpoint: where it is, what it wants, whether it is called.
+
+use cais_domain::account::{Account, NotPermitted};
+use cais_domain::ids::EndpointId;
+use cais_domain::webhook::{Endpoint, EndpointChange, EndpointError, EndpointStep, WebhookUrl};
+use cais_ports::{ChangeSet, CommitError, UrlRefusal};
+use jiff::Timestamp;
+
+use super::records::{of, stored, update, url_key, visible};
+use crate::ports::Ports;
+use crate::trouble::{DECISIONS, Trouble};
+
+/// Why an endpoint was not changed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ChangeEndpointError {
+    /// The account may not write.
+    #[error(transparent)]
+    NotPermitted(#[from] NotPermitted),
+    /// The account has no endpoint of that id.
+    #[error("there is no such webhook endpoint")]
+    NotFound,
+    /// This service does not call the address.
+    #[error(transparent)]
+    Url(#[from] UrlRefusal),
+    /// Another endpoint of the account has the address.
+    #[error("is registered already")]
+    UrlTaken,
+    /// The store has no answer.
+    #[error(transparent)]
+    Store(#[from] Trouble),
+}
+
+/// Changes the endpoint and returns it as it is then. An address that will be called from now on is judged first: a new one, and that of an
+/// endpoint that becomes active.
+///
+/// # Errors
+/// [`ChangeEndpointError`]; the checks come in the order of its variants.
+pub async fn change(
+    ports: &Ports,
+    account: &Account,
+    id: EndpointId,
+    asked: EndpointChange,
+) -> Result<Endpoint, ChangeEndpointError> {
+    account.permit_write()?;
+    let mut vetted: Option<WebhookUrl> = None;
+    for _ in 0..DECISIONS {
+        let before = visible(ports, account.id, id).await?.ok_or(ChangeEndpointError::NotFound)?;
+        let after = match before.clone().change(asked.clone()) {
+            Ok(EndpointStep::Taken(after)) => *after,
+            Ok(EndpointStep::AlreadyTaken(same)) => return Ok(*same),
+            Err(EndpointError::Deleted) => return Err(ChangeEndpointError::NotFound),
+        };
+        let is_new = after.url != before.url || (after.is_active() && !before.is_active());
+        if is_new && vetted.as_ref() != Some(&after.url) {
+            ports.webhooks.vet(&after.url).await?;
+            vetted = Some(after.url.clone());
+        }
+        match ports.store.commit(change_set(&before, &after, ports.clock.now())).await {
+            Ok(_) => return Ok(stored(after)),
+            // The same change, made twice at once, has the address already; the next look shows it.
+            Err(CommitError::Taken { by, .. }) if by == id.to_string() => {}
+            Err(CommitError::Taken { .. }) => return Err(ChangeEndpointError::UrlTaken),
+            Err(CommitError::Stale) => {}
+            Err(error) => return Err(Trouble::from(error).into()),
+        }
+    }
+    Err(Trouble::contended().into())
+}
+
+fn change_set(before: &Endpoint, after: &Endpoint, at: Timestamp) -> ChangeSet {
+    let mut change = update(after, at);
+    if after.url != before.url {
+        change.reserve.push(of(after, url_key(after.account, &after.url)));
+        change.unreserve.push(url_key(before.account, &before.url));
+    }
+    change
+}

@@ -1,0 +1,92 @@
+//! Registering an endpoint: its address is judged, its secret made, and its place among the account's endpoints taken.
+
+use cais_domain::account::{Account, NotPermitted};
+use cais_domain::ids::{AccountId, EndpointId};
+use cais_domain::text::Text;
+use cais_domain::webhook::{Endpoint, MAX_ENDPOINTS, NewEndpoint, Subscription, WebhookUrl};
+use cais_ports::{ChangeSet, CommitError, PageRequest, ReservationKey, SigningSecret, UrlRefusal, Write};
+
+use super::records::{new_secret, of, slot_key, stored, url_key};
+use crate::ports::Ports;
+use crate::trouble::Trouble;
+
+/// What a merchant asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CreateEndpoint {
+    /// Where it is.
+    pub url: WebhookUrl,
+    /// What it wants.
+    pub subscription: Subscription,
+    /// What people call it.
+    pub description: Option<Text>,
+}
+
+/// Why no endpoint was made.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CreateEndpointError {
+    /// The account may not write.
+    #[error(transparent)]
+    NotPermitted(#[from] NotPermitted),
+    /// This service does not call the address.
+    #[error(transparent)]
+    Url(#[from] UrlRefusal),
+    /// Another endpoint of the account has the address.
+    #[error("is registered already")]
+    UrlTaken,
+    /// The account has as many as it may have.
+    #[error("an account has at most {MAX_ENDPOINTS} webhook endpoints")]
+    LimitReached,
+    /// The store has no answer.
+    #[error(transparent)]
+    Store(#[from] Trouble),
+}
+
+/// Makes an endpoint; its secret is shown this once.
+///
+/// # Errors
+/// [`CreateEndpointError`]; the checks come in the order of its variants.
+pub async fn create(
+    ports: &Ports,
+    account: &Account,
+    asked: CreateEndpoint,
+) -> Result<(Endpoint, SigningSecret), CreateEndpointError> {
+    account.permit_write()?;
+    ports.webhooks.vet(&asked.url).await?;
+    let id = EndpointId::new(ports.ids.next_uuid());
+    let secret = new_secret(ports);
+    let sealed = ports.sealing.seal(&id.to_string(), &secret);
+    let CreateEndpoint { url, subscription, description } = asked;
+    let new = NewEndpoint { id, url, subscription, description, secret: sealed };
+    let now = ports.clock.now();
+    // A place is reserved, so that however many are made at once there are never more than there are places.
+    for slot in free_slots(ports, account.id).await? {
+        let endpoint = Endpoint::new(account.id, slot, new.clone(), now);
+        match ports.store.commit(first_commit(&endpoint)).await {
+            Ok(_) => return Ok((stored(endpoint), secret)),
+            // Another call took the place just now.
+            Err(CommitError::Taken { key: ReservationKey::EndpointSlot(..), .. }) => {}
+            Err(CommitError::Taken { key: ReservationKey::EndpointUrl(..), .. }) => {
+                return Err(CreateEndpointError::UrlTaken);
+            }
+            Err(error) => return Err(Trouble::from(error).into()),
+        }
+    }
+    let taken = ports.queries.find_owner(&url_key(account.id, &new.url)).await.map_err(Trouble::from)?;
+    Err(taken.map_or(CreateEndpointError::LimitReached, |_| CreateEndpointError::UrlTaken))
+}
+
+/// The places that no endpoint of the account had a moment ago, in order.
+async fn free_slots(ports: &Ports, account: AccountId) -> Result<Vec<u8>, Trouble> {
+    let all = PageRequest { limit: u32::from(MAX_ENDPOINTS), starting_after: None };
+    let taken: Vec<u8> =
+        ports.queries.list_endpoints(account, all).await?.rows.iter().map(|endpoint| endpoint.slot).collect();
+    Ok((0..MAX_ENDPOINTS).filter(|slot| !taken.contains(slot)).collect())
+}
+
+fn first_commit(endpoint: &Endpoint) -> ChangeSet {
+    let mut change = ChangeSet::new(endpoint.created_at);
+    change.reserve.push(of(endpoint, url_key(endpoint.account, &endpoint.url)));
+    change.reserve.push(of(endpoint, slot_key(endpoint.account, endpoint.slot)));
+    change.writes.push(Write::InsertEndpoint(Box::new(endpoint.clone())));
+    change
+}

@@ -1,0 +1,33 @@
+//! Deleting an endpoint: it is called no more, and its address and place are free again.
+
+use cais_domain::account::Account;
+use cais_domain::ids::EndpointId;
+use cais_domain::webhook::EndpointStep;
+use cais_ports::CommitError;
+
+use super::error::WriteEndpointError;
+use super::records::{slot_key, update, url_key, visible};
+use crate::ports::Ports;
+use crate::trouble::{DECISIONS, Trouble};
+
+/// Deletes the endpoint; what waits for it is cancelled.
+///
+/// # Errors
+/// [`WriteEndpointError`]; one that was deleted before is not found.
+pub async fn delete(ports: &Ports, account: &Account, id: EndpointId) -> Result<(), WriteEndpointError> {
+    account.permit_write()?;
+    for _ in 0..DECISIONS {
+        let endpoint = visible(ports, account.id, id).await?.ok_or(WriteEndpointError::NotFound)?;
+        let now = ports.clock.now();
+        let EndpointStep::Taken(gone) = endpoint.delete(now) else { return Err(WriteEndpointError::NotFound) };
+        let mut change = update(&gone, now);
+        change.unreserve.push(url_key(gone.account, &gone.url));
+        change.unreserve.push(slot_key(gone.account, gone.slot));
+        match ports.store.commit(change).await {
+            Ok(_) => return Ok(()),
+            Err(CommitError::Stale) => {}
+            Err(error) => return Err(Trouble::from(error).into()),
+        }
+    }
+    Err(Trouble::contended().into())
+}

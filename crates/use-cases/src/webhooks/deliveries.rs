@@ -1,0 +1,92 @@
+//! How deliveries to an endpoint went, and sending one again.
+
+use cais_domain::account::Account;
+use cais_domain::event::EventType;
+use cais_domain::ids::{AccountId, DeliveryId, EndpointId};
+use cais_domain::webhook::{DeliveryStatus, Endpoint};
+use cais_ports::{Delivery, NewDelivery, Page, PageRequest};
+
+use super::error::SendAgainError;
+use super::records::{lane, state_word, visible};
+use super::test;
+use crate::ports::Ports;
+use crate::trouble::Trouble;
+
+/// Why there is no page of deliveries.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ListDeliveriesError {
+    /// The account has no endpoint of that id.
+    #[error("there is no such webhook endpoint")]
+    NotFound,
+    /// The page is to begin after a delivery that the endpoint does not have.
+    #[error("`starting_after` names no delivery to this endpoint")]
+    UnknownCursor,
+    /// The store has no answer.
+    #[error(transparent)]
+    Store(#[from] Trouble),
+}
+
+/// A page of the deliveries to the account's endpoint, newest first.
+///
+/// # Errors
+/// [`ListDeliveriesError`].
+pub async fn list(
+    ports: &Ports,
+    account: AccountId,
+    endpoint: EndpointId,
+    page: PageRequest<DeliveryId>,
+) -> Result<Page<Delivery>, ListDeliveriesError> {
+    visible(ports, account, endpoint).await?.ok_or(ListDeliveriesError::NotFound)?;
+    if let Some(cursor) = page.starting_after
+        && ports.queries.find_delivery(account, endpoint, cursor).await.map_err(Trouble::from)?.is_none()
+    {
+        return Err(ListDeliveriesError::UnknownCursor);
+    }
+    Ok(ports.queries.list_deliveries(account, endpoint, page).await.map_err(Trouble::from)?)
+}
+
+/// Sends a delivery again: it is due at once, with the whole schedule before it. One that is on its way is left alone.
+///
+/// # Errors
+/// [`SendAgainError`]: nothing goes to an endpoint that is not active, and what was cancelled stays so.
+pub async fn resend(
+    ports: &Ports,
+    account: &Account,
+    endpoint: EndpointId,
+    id: DeliveryId,
+) -> Result<Delivery, SendAgainError> {
+    account.permit_write()?;
+    let endpoint = visible(ports, account.id, endpoint).await?.ok_or(SendAgainError::NotFound)?;
+    let delivery = read(ports, &endpoint, id).await?;
+    if !endpoint.is_active() {
+        return Err(SendAgainError::NotActive(state_word(&endpoint)));
+    }
+    if delivery.status == DeliveryStatus::Cancelled {
+        return Err(SendAgainError::Cancelled);
+    }
+    let again = again(ports, &endpoint, &delivery).await?;
+    ports.deliveries.put(vec![again]).await.map_err(Trouble::from)?;
+    read(ports, &endpoint, id).await
+}
+
+async fn read(ports: &Ports, endpoint: &Endpoint, id: DeliveryId) -> Result<Delivery, SendAgainError> {
+    let found = ports.queries.find_delivery(endpoint.account, endpoint.id, id).await.map_err(Trouble::from)?;
+    found.ok_or(SendAgainError::NotFound)
+}
+
+async fn again(ports: &Ports, endpoint: &Endpoint, delivery: &Delivery) -> Result<NewDelivery, SendAgainError> {
+    if delivery.kind == EventType::WebhookTest {
+        return Ok(test::delivery(endpoint, delivery.id, delivery.event, delivery.created_at));
+    }
+    let event = ports.queries.find_event(endpoint.account, delivery.event).await.map_err(Trouble::from)?;
+    let event = event.ok_or(SendAgainError::NotFound)?;
+    Ok(NewDelivery {
+        id: delivery.id,
+        lane: lane(endpoint),
+        event: event.id,
+        kind: event.kind,
+        sequence: Some(event.sequence),
+        body: None,
+        at: ports.clock.now(),
+    })
+}

@@ -1,0 +1,43 @@
+//! Disabling an endpoint that is gone or failed for days; its account is told once.
+
+use cais_domain::event::EventType;
+use cais_domain::ids::EventId;
+use cais_domain::webhook::{DisabledReason, Endpoint, EndpointError, EndpointStep};
+use cais_ports::{CommitError, NewEvent};
+
+use super::records::update;
+use crate::ports::Ports;
+use crate::trouble::{DECISIONS, Trouble};
+
+/// Disables the endpoint that was `called`, unless its merchant moved it, stopped it or made it active again meanwhile.
+///
+/// Whether this call did it.
+pub(super) async fn disable(ports: &Ports, called: &Endpoint, reason: DisabledReason) -> Result<bool, Trouble> {
+    for _ in 0..DECISIONS {
+        let found = ports.queries.find_endpoint(called.account, called.id).await?;
+        let Some(endpoint) = found.filter(|found| found.epoch == called.epoch && found.url == called.url) else {
+            return Ok(false);
+        };
+        let now = ports.clock.now();
+        let disabled = match endpoint.disable(reason, now) {
+            Ok(EndpointStep::Taken(disabled)) => *disabled,
+            Ok(EndpointStep::AlreadyTaken(_)) | Err(EndpointError::Deleted) => return Ok(false),
+        };
+        let mut change = update(&disabled, now);
+        change.events.push(NewEvent {
+            id: EventId::new(ports.ids.next_uuid()),
+            account: disabled.account,
+            kind: EventType::WebhookEndpointDisabled,
+            at: now,
+            resource: disabled.id.to_string(),
+            data: ports.representation.endpoint(&disabled),
+            postback: None,
+        });
+        match ports.store.commit(change).await {
+            Ok(_) => return Ok(true),
+            Err(CommitError::Stale) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Err(Trouble::contended())
+}

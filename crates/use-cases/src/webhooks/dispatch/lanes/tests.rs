@@ -1,0 +1,262 @@
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::needless_for_each,
+    reason = "a test fails by panicking"
+)]
+
+use cais_testkit::builders::start;
+use jiff::ToSpan as _;
+
+use super::*;
+use crate::webhooks::dispatch::samples::Receiver;
+
+fn lanes(in_flight: usize) -> Lanes {
+    Lanes::new(DispatchLimits { in_flight, ..DispatchLimits::default() })
+}
+
+/// Everything due of that receiver is claimed, as the store would.
+fn claim(lanes: &mut Lanes, pick: &Pick, due: &[(&Receiver, usize)]) -> Vec<ClaimedDelivery> {
+    let mut got = Vec::new();
+    for lane in &pick.lanes {
+        let (receiver, count) = due.iter().find(|(receiver, _)| receiver.lane() == *lane).unwrap();
+        let places = usize::try_from(pick.per_endpoint).unwrap();
+        let taken = lanes.known.get(&lane.endpoint).map_or(0, |known| known.in_flight.len());
+        let room = places.saturating_sub(taken).min(pick.limit - got.len());
+        got.extend(receiver.deliveries(room.min(*count)));
+    }
+    lanes.claimed(pick, got, start())
+}
+
+/// A receiver that took one delivery.
+fn trusted(lanes: &mut Lanes) -> Receiver {
+    let receiver = Receiver::new();
+    lanes.mark(receiver.lane());
+    let pick = lanes.pick().unwrap();
+    let one = claim(lanes, &pick, &[(&receiver, 1)]).remove(0);
+    lanes.answered(&one.key, Turn::Succeeded);
+    lanes.free(&one.key);
+    assert_eq!(lanes.in_flight, 0);
+    receiver
+}
+
+/// A receiver that refused one delivery.
+fn doubtful(lanes: &mut Lanes) -> Receiver {
+    let receiver = Receiver::new();
+    lanes.mark(receiver.lane());
+    let pick = lanes.pick().unwrap();
+    let one = claim(lanes, &pick, &[(&receiver, 1)]).remove(0);
+    lanes.answered(&one.key, Turn::Failed);
+    lanes.free(&one.key);
+    receiver
+}
+
+#[test]
+fn a_lane_is_claimed_once_for_each_time_it_is_marked() {
+    let (mut lanes, receiver) = (lanes(256), Receiver::new());
+    assert_eq!(lanes.pick(), None);
+    lanes.mark(receiver.lane());
+    lanes.mark(receiver.lane());
+    let pick = lanes.pick().unwrap();
+    assert_eq!(pick.lanes, [receiver.lane()]);
+    assert_eq!(lanes.pick(), None);
+
+    lanes.mark(receiver.lane());
+    claim(&mut lanes, &pick, &[(&receiver, 0)]);
+    assert!(lanes.pick().is_some(), "marked while it was claimed: the claim may not have seen it");
+    assert_eq!(lanes.pick(), None);
+}
+
+#[test]
+fn a_receiver_that_answers_gets_all_its_places_and_others_get_fewer() {
+    let mut lanes = lanes(256);
+    let (good, bad, new) = (trusted(&mut lanes), doubtful(&mut lanes), Receiver::new());
+    for receiver in [&good, &bad, &new] {
+        lanes.mark(receiver.lane());
+    }
+    let mut places = HashMap::new();
+    while let Some(pick) = lanes.pick() {
+        places.insert(pick.lanes[0], (pick.per_endpoint, pick.limit));
+    }
+    let expected = HashMap::from([(good.lane(), (8, 256)), (new.lane(), (4, 128)), (bad.lane(), (2, 64))]);
+    assert_eq!(places, expected);
+}
+
+#[test]
+fn a_full_lane_is_claimed_again_when_a_place_is_free() {
+    let mut lanes = lanes(256);
+    let receiver = trusted(&mut lanes);
+    lanes.mark(receiver.lane());
+    let pick = lanes.pick().unwrap();
+    let under_way = claim(&mut lanes, &pick, &[(&receiver, 100)]);
+    assert_eq!(under_way.len(), 8);
+    assert_eq!(lanes.pick(), None, "it is full");
+    lanes.mark(receiver.lane());
+    assert_eq!(lanes.pick(), None, "a mark does not change that");
+
+    lanes.answered(&under_way[0].key, Turn::Succeeded);
+    assert_eq!(lanes.pick(), None, "the store still counts it");
+    lanes.free(&under_way[0].key);
+    assert_eq!(lanes.pick().unwrap().lanes, [receiver.lane()]);
+}
+
+#[test]
+fn receivers_that_hang_leave_places_to_those_that_answer_and_to_new_ones() {
+    let mut lanes = lanes(16);
+    let good = trusted(&mut lanes);
+    let bad: Vec<Receiver> = (0..20).map(|_| doubtful(&mut lanes)).collect();
+    let new: Vec<Receiver> = (0..20).map(|_| Receiver::new()).collect();
+    let due: Vec<(&Receiver, usize)> = bad.iter().chain(&new).chain([&good]).map(|receiver| (receiver, 50)).collect();
+    let claim_all = |lanes: &mut Lanes, receivers: &[Receiver]| {
+        receivers.iter().for_each(|receiver| lanes.mark(receiver.lane()));
+        let mut under_way = Vec::new();
+        while let Some(pick) = lanes.pick() {
+            under_way.extend(claim(lanes, &pick, &due));
+        }
+        under_way
+    };
+    assert_eq!(claim_all(&mut lanes, &bad).len(), 4, "a quarter");
+    let first = claim_all(&mut lanes, &new);
+    assert_eq!(first.len(), 8, "half, whatever the others do");
+    // They hang as well, so that they are doubtful: that does not make room for more of the kind.
+    lanes.doubt_slow(start() + 2.seconds());
+    assert_eq!(claim_all(&mut lanes, &new), []);
+    assert_eq!(claim_all(&mut lanes, std::slice::from_ref(&good)).len(), 4, "the last quarter");
+    assert_eq!((lanes.in_flight, lanes.pick()), (16, None), "never more than there are places");
+    for one in &first {
+        lanes.answered(&one.key, Turn::Failed);
+        lanes.free(&one.key);
+    }
+    assert_eq!(claim_all(&mut lanes, &[]).len(), 8, "those that waited for their turn");
+}
+
+#[test]
+fn trust_ends_with_a_failure_and_with_waiting() {
+    let mut lanes = lanes(256);
+    let (failing, slow) = (trusted(&mut lanes), trusted(&mut lanes));
+    for receiver in [&failing, &slow] {
+        lanes.mark(receiver.lane());
+    }
+    let pick = lanes.pick().unwrap();
+    let under_way = claim(&mut lanes, &pick, &[(&failing, 1), (&slow, 1)]);
+    lanes.answered(&under_way[0].key, Turn::Failed);
+    assert_eq!(lanes.standing(failing.0.id), Standing::Doubtful);
+
+    lanes.doubt_slow(start() + 1.second());
+    assert_eq!(lanes.standing(slow.0.id), Standing::Trusted);
+    lanes.doubt_slow(start() + 2.seconds());
+    assert_eq!(lanes.standing(slow.0.id), Standing::Doubtful);
+    lanes.answered(&under_way[1].key, Turn::Succeeded);
+    lanes.doubt_slow(start() + 9.seconds());
+    assert_eq!(lanes.standing(slow.0.id), Standing::Trusted, "it answered; only the store is slow to write it down");
+}
+
+#[test]
+fn lanes_that_a_claim_did_not_reach_have_their_turn_next() {
+    let mut lanes = lanes(8);
+    let receivers: Vec<Receiver> = (0..6).map(|_| Receiver::new()).collect();
+    let due: Vec<(&Receiver, usize)> = receivers.iter().zip([1, 2, 1, 2, 1, 1]).collect();
+    for receiver in &receivers {
+        lanes.mark(receiver.lane());
+    }
+    let pick = lanes.pick().unwrap();
+    assert_eq!(pick.lanes.len(), 4, "half of the places are for receivers that were not called yet");
+    let under_way = claim(&mut lanes, &pick, &due);
+    for one in &under_way {
+        lanes.free(&one.key);
+    }
+    let next = lanes.pick().unwrap();
+    // The claim was cut at the fourth delivery: the last of its lanes had none.
+    let expected: Vec<Lane> = [3, 4, 5, 0].iter().map(|place: &usize| receivers[*place].lane()).collect();
+    assert_eq!(next.lanes, expected);
+}
+
+#[test]
+fn what_is_in_flight_already_is_not_sent_twice_at_a_time() {
+    let mut lanes = lanes(256);
+    let receiver = trusted(&mut lanes);
+    lanes.mark(receiver.lane());
+    let pick = lanes.pick().unwrap();
+    let under_way = claim(&mut lanes, &pick, &[(&receiver, 8)]);
+    // The clock jumped, their leases are over, and the store gives the same and more.
+    let again: Vec<ClaimedDelivery> = under_way.iter().cloned().chain(receiver.deliveries(3)).collect();
+    assert_eq!(lanes.claimed(&pick, again, start()), []);
+    assert_eq!(lanes.in_flight, 8);
+    under_way.iter().for_each(|one| lanes.free(&one.key));
+    assert_eq!((lanes.in_flight, lanes.known.len()), (0, 0), "nothing is remembered of what is over");
+}
+
+#[test]
+fn an_endpoint_that_is_being_disabled_is_not_claimed() {
+    let (mut lanes, receiver) = (lanes(256), Receiver::new());
+    lanes.mark(receiver.lane());
+    assert!(lanes.end(receiver.0.id));
+    assert!(!lanes.end(receiver.0.id), "once");
+    assert_eq!(lanes.pick(), None, "also when it waited before");
+    lanes.mark(receiver.lane());
+    assert_eq!(lanes.pick(), None);
+    lanes.ended(receiver.0.id);
+    lanes.mark(receiver.lane());
+    assert!(lanes.pick().is_some());
+}
+
+#[test]
+fn a_lane_that_cannot_be_read_is_found_by_halves_and_left_alone() {
+    let mut lanes = lanes(256);
+    let receivers: Vec<Receiver> = (0..37).map(|_| Receiver::new()).collect();
+    let due: Vec<(&Receiver, usize)> = receivers.iter().map(|receiver| (receiver, 1)).collect();
+    receivers.iter().for_each(|receiver| lanes.mark(receiver.lane()));
+    let damaged = receivers[20].lane();
+    let (mut served, mut rounds) = (0, 0);
+    while let Some(pick) = lanes.pick() {
+        rounds += 1;
+        if pick.lanes.contains(&damaged) {
+            lanes.unreadable(pick);
+        } else {
+            served += claim(&mut lanes, &pick, &due).len();
+        }
+    }
+    assert_eq!(served, 36);
+    assert!(rounds < 40, "{rounds} rounds");
+    lanes.mark(damaged);
+    assert!(lanes.pick().is_some(), "a tick tries it again");
+}
+
+#[test]
+fn the_last_word_is_kept_as_long_as_something_is_under_way() {
+    let mut lanes = lanes(256);
+    let receiver = trusted(&mut lanes);
+    lanes.mark(receiver.lane());
+    let pick = lanes.pick().unwrap();
+    let under_way = claim(&mut lanes, &pick, &[(&receiver, 2)]);
+    assert_eq!(lanes.answered(&under_way[0].key, Turn::Failed), None);
+    lanes.free(&under_way[0].key);
+    assert_eq!(lanes.answered(&under_way[1].key, Turn::Succeeded), Some(Turn::Failed));
+    lanes.free(&under_way[1].key);
+
+    lanes.mark(receiver.lane());
+    let pick = lanes.pick().unwrap();
+    let under_way = claim(&mut lanes, &pick, &[(&receiver, 1)]);
+    assert_eq!(lanes.answered(&under_way[0].key, Turn::Failed), None, "by then the store knows");
+}
+
+#[test]
+fn a_lane_that_gave_less_than_it_had_places_for_is_asked_once_more_when_nothing_is_in_flight() {
+    let mut lanes = lanes(256);
+    let receiver = trusted(&mut lanes);
+    for (given, asked_again) in [(1, false), (3, true)] {
+        lanes.mark(receiver.lane());
+        let pick = lanes.pick().unwrap();
+        // Another node has the other places, or there is no more.
+        for one in lanes.claimed(&pick, receiver.deliveries(given), start()) {
+            assert_eq!(lanes.pick(), None);
+            lanes.free(&one.key);
+        }
+        let again = lanes.pick();
+        assert_eq!(again.is_some(), asked_again, "{given}");
+        if let Some(pick) = again {
+            lanes.claimed(&pick, Vec::new(), start());
+            assert_eq!(lanes.pick(), None, "once");
+        }
+    }
+}

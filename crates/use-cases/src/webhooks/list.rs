@@ -1,0 +1,36 @@
+//! Reading the account's endpoints, newest first.
+
+use cais_domain::ids::{AccountId, EndpointId};
+use cais_domain::webhook::Endpoint;
+use cais_ports::{Page, PageRequest};
+
+use super::records::visible;
+use crate::ports::Ports;
+pub use crate::statement::ListError;
+use crate::trouble::Trouble;
+
+/// A page of the account's endpoints that were not deleted. The cursor may be one that was deleted since the page before: it only says where
+/// to go on.
+///
+/// # Errors
+/// [`ListError`].
+pub async fn list(
+    ports: &Ports,
+    account: AccountId,
+    page: PageRequest<EndpointId>,
+) -> Result<Page<Endpoint>, ListError> {
+    if let Some(cursor) = page.starting_after
+        && ports.queries.find_endpoint(account, cursor).await.map_err(Trouble::from)?.is_none()
+    {
+        return Err(ListError::UnknownCursor);
+    }
+    Ok(ports.queries.list_endpoints(account, page).await.map_err(Trouble::from)?)
+}
+
+/// The account's endpoint, unless it was deleted.
+///
+/// # Errors
+/// [`Trouble`].
+pub async fn find(ports: &Ports, account: AccountId, id: EndpointId) -> Result<Option<Endpoint>, Trouble> {
+    visible(ports, account, id).await
+}

@@ -1,0 +1,61 @@
+//! Small things that the steps of an endpoint share.
+
+use cais_domain::ids::{AccountId, EndpointId};
+use cais_domain::webhook::{Endpoint, EndpointState, WebhookUrl};
+use cais_ports::{ChangeSet, Lane, Reservation, ReservationKey, SigningSecret, Write};
+use jiff::Timestamp;
+
+use crate::ports::Ports;
+use crate::trouble::Trouble;
+
+/// The account's endpoint, unless it was deleted.
+pub(super) async fn visible(ports: &Ports, account: AccountId, id: EndpointId) -> Result<Option<Endpoint>, Trouble> {
+    Ok(ports.queries.find_endpoint(account, id).await?.filter(Endpoint::is_visible))
+}
+
+/// The endpoint as it is to be stored, and nothing else yet.
+pub(super) fn update(endpoint: &Endpoint, at: Timestamp) -> ChangeSet {
+    let mut change = ChangeSet::new(at);
+    change.writes.push(Write::UpdateEndpoint(Box::new(endpoint.clone())));
+    change
+}
+
+/// The endpoint as it is once a change of it became true.
+pub(super) fn stored(endpoint: Endpoint) -> Endpoint {
+    Endpoint { version: endpoint.version.saturating_add(1), ..endpoint }
+}
+
+/// The value, as the endpoint's own.
+pub(super) fn of(endpoint: &Endpoint, key: ReservationKey) -> Reservation {
+    Reservation { key, account: endpoint.account, owner: endpoint.id.to_string() }
+}
+
+pub(super) fn url_key(account: AccountId, url: &WebhookUrl) -> ReservationKey {
+    ReservationKey::EndpointUrl(account, url.clone())
+}
+
+pub(super) fn slot_key(account: AccountId, slot: u8) -> ReservationKey {
+    ReservationKey::EndpointSlot(account, format!("{slot:02}"))
+}
+
+/// A secret that nobody has seen.
+pub(super) fn new_secret(ports: &Ports) -> SigningSecret {
+    let mut secret = SigningSecret([0; 32]);
+    ports.mac.fill_random(&mut secret.0);
+    secret
+}
+
+/// Where deliveries to the endpoint wait.
+pub(super) const fn lane(endpoint: &Endpoint) -> Lane {
+    Lane { account: endpoint.account, endpoint: endpoint.id, epoch: endpoint.epoch }
+}
+
+/// The endpoint's state in one word.
+pub(super) const fn state_word(endpoint: &Endpoint) -> &'static str {
+    match endpoint.state {
+        EndpointState::Active => "active",
+        EndpointState::Inactive => "inactive",
+        EndpointState::Disabled { .. } => "disabled",
+        EndpointState::Deleted { .. } => "deleted",
+    }
+}

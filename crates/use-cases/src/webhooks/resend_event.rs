@@ -1,0 +1,59 @@
+//! Sending an event again, to everybody who had it or wants it now.
+
+use cais_domain::account::Account;
+use cais_domain::ids::{DeliveryId, EventId};
+use cais_domain::webhook::{DeliveryStatus, Endpoint, MAX_ENDPOINTS};
+use cais_ports::{Delivery, NewDelivery, PageRequest, StoredEvent};
+use jiff::Timestamp;
+
+use super::error::SendAgainError;
+use super::records::lane;
+use crate::ports::Ports;
+use crate::trouble::Trouble;
+
+/// Sends the event again to each active endpoint that it went to, or that wants its type by now; its bytes are the same. A delivery
+/// that was cancelled stays so.
+///
+/// # Errors
+/// [`SendAgainError`], also when there is no such endpoint.
+pub async fn resend_event(ports: &Ports, account: &Account, event: EventId) -> Result<Vec<Delivery>, SendAgainError> {
+    account.permit_write()?;
+    let event = ports.queries.find_event(account.id, event).await.map_err(Trouble::from)?;
+    let event = event.ok_or(SendAgainError::NotFound)?;
+    let before = ports.queries.list_deliveries_of_event(account.id, event.id).await.map_err(Trouble::from)?;
+    let all = PageRequest { limit: u32::from(MAX_ENDPOINTS), starting_after: None };
+    let endpoints = ports.queries.list_endpoints(account.id, all).await.map_err(Trouble::from)?.rows;
+    let now = ports.clock.now();
+    let new: Vec<NewDelivery> = endpoints
+        .iter()
+        .filter(|endpoint| receives(endpoint, &event, &before))
+        .map(|endpoint| delivery(endpoint, &event, DeliveryId::new(ports.ids.next_uuid()), now))
+        .collect();
+    if new.is_empty() {
+        return Err(SendAgainError::NoReceiver);
+    }
+    let put = ports.deliveries.put(new).await.map_err(Trouble::from)?;
+    let after = ports.queries.list_deliveries_of_event(account.id, event.id).await.map_err(Trouble::from)?;
+    Ok(after.into_iter().filter(|delivery| put.contains(&delivery.id)).collect())
+}
+
+fn receives(endpoint: &Endpoint, event: &StoredEvent, before: &[Delivery]) -> bool {
+    let had = before.iter().find(|delivery| delivery.endpoint == endpoint.id);
+    let wants = had.map_or_else(
+        || endpoint.subscription.wants(event.kind),
+        |delivery| delivery.status != DeliveryStatus::Cancelled,
+    );
+    endpoint.is_active() && wants
+}
+
+fn delivery(endpoint: &Endpoint, event: &StoredEvent, id: DeliveryId, at: Timestamp) -> NewDelivery {
+    NewDelivery {
+        id,
+        lane: lane(endpoint),
+        event: event.id,
+        kind: event.kind,
+        sequence: Some(event.sequence),
+        body: None,
+        at,
+    }
+}

@@ -1,0 +1,41 @@
+//! Giving an endpoint a new secret; the one before signs as well for a while, so that a receiver can change over.
+
+use cais_domain::account::Account;
+use cais_domain::ids::EndpointId;
+use cais_domain::webhook::{Endpoint, EndpointError, EndpointStep};
+use cais_ports::{CommitError, SigningSecret};
+
+use super::error::WriteEndpointError;
+use super::records::{new_secret, stored, update, visible};
+use crate::ports::Ports;
+use crate::trouble::{DECISIONS, Trouble};
+
+/// Gives the endpoint a new secret, shown this once; the one before signs as well for `grace_s` seconds, at most
+/// [`cais_domain::webhook::MAX_GRACE_S`].
+///
+/// # Errors
+/// [`WriteEndpointError`].
+pub async fn rotate(
+    ports: &Ports,
+    account: &Account,
+    id: EndpointId,
+    grace_s: u32,
+) -> Result<(Endpoint, SigningSecret), WriteEndpointError> {
+    account.permit_write()?;
+    let secret = new_secret(ports);
+    let sealed = ports.sealing.seal(&id.to_string(), &secret);
+    for _ in 0..DECISIONS {
+        let endpoint = visible(ports, account.id, id).await?.ok_or(WriteEndpointError::NotFound)?;
+        let now = ports.clock.now();
+        let rotated = match endpoint.rotate(sealed.clone(), grace_s, now) {
+            Ok(EndpointStep::Taken(rotated) | EndpointStep::AlreadyTaken(rotated)) => *rotated,
+            Err(EndpointError::Deleted) => return Err(WriteEndpointError::NotFound),
+        };
+        match ports.store.commit(update(&rotated, now)).await {
+            Ok(_) => return Ok((stored(rotated), secret)),
+            Err(CommitError::Stale) => {}
+            Err(error) => return Err(Trouble::from(error).into()),
+        }
+    }
+    Err(Trouble::contended().into())
+}

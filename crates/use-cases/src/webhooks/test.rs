@@ -1,0 +1,55 @@
+//! Trying an endpoint: an event of its own that goes to it alone, and is in no list.
+
+use cais_domain::account::Account;
+use cais_domain::event::EventType;
+use cais_domain::ids::{DeliveryId, EndpointId, EventId};
+use cais_domain::webhook::{DeliveryStatus, Endpoint};
+use cais_ports::{Delivery, NewDelivery, NewEvent};
+use jiff::Timestamp;
+
+use super::error::SendAgainError;
+use super::records::{lane, state_word, visible};
+use crate::ports::Ports;
+use crate::trouble::Trouble;
+
+/// Sends a test to the endpoint: due at once, and tried like every other delivery.
+///
+/// # Errors
+/// [`SendAgainError`]: an endpoint that is not active is not tried.
+pub async fn test(ports: &Ports, account: &Account, id: EndpointId) -> Result<Delivery, SendAgainError> {
+    account.permit_write()?;
+    let endpoint = visible(ports, account.id, id).await?.ok_or(SendAgainError::NotFound)?;
+    if !endpoint.is_active() {
+        return Err(SendAgainError::NotActive(state_word(&endpoint)));
+    }
+    let now = ports.clock.now();
+    let asked = DeliveryId::new(ports.ids.next_uuid());
+    let new = delivery(&endpoint, asked, EventId::new(ports.ids.next_uuid()), now);
+    let event = new.event;
+    let put = ports.deliveries.put(vec![new]).await.map_err(Trouble::from)?;
+    Ok(Delivery {
+        id: put.first().copied().unwrap_or(asked),
+        endpoint: id,
+        event,
+        kind: EventType::WebhookTest,
+        status: DeliveryStatus::Pending,
+        attempts: Vec::new(),
+        next_attempt_at: Some(now),
+        created_at: now,
+    })
+}
+
+/// A test of that identifier that was made at `at`: its bytes are the same whenever they are composed.
+pub(super) fn delivery(endpoint: &Endpoint, id: DeliveryId, event: EventId, at: Timestamp) -> NewDelivery {
+    let data = format!(r#"{{"endpoint_id":"{}","message":"This is a test: the endpoint works."}}"#, endpoint.id);
+    let told = NewEvent {
+        id: event,
+        account: endpoint.account,
+        kind: EventType::WebhookTest,
+        at,
+        resource: endpoint.id.to_string(),
+        data: data.into_bytes(),
+        postback: None,
+    };
+    NewDelivery { id, lane: lane(endpoint), event, kind: told.kind, sequence: None, body: Some(told.body(None)), at }
+}

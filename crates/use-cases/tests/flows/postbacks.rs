@@ -1,0 +1,202 @@
+//! The endpoint that a charge names for its events: it must be there when the charge is made, and hears of them once, wherever it is by then.
+
+use cais_domain::account::Limits;
+use cais_domain::event::EventType;
+use cais_domain::ids::EndpointId;
+use cais_domain::money::Money;
+use cais_domain::webhook::{DisabledReason, Endpoint, EndpointChange, Postback, Subscription};
+use cais_ports::{DeliveryQueries as _, Store as _};
+use cais_testkit::builders::{a_webhook_url, an_account, an_endpoint, steps, subscribed};
+use cais_use_cases::charges::create::{CreateChargeError, NewCharge, create};
+use cais_use_cases::webhooks::change::change;
+use cais_use_cases::webhooks::delete::delete;
+
+use crate::world::{World, id_of, named, reais, ten_reais};
+
+impl World {
+    /// An endpoint of the account.
+    async fn endpoint(&self, slot: u8, subscription: Subscription) -> Endpoint {
+        let endpoint = Endpoint { subscription, ..an_endpoint(self.account.id, slot) };
+        self.store.commit(steps::open_endpoint(&endpoint)).await.unwrap();
+        Endpoint { version: 1, ..endpoint }
+    }
+
+    /// One that wants nothing of a charge.
+    async fn quiet(&self, slot: u8) -> Endpoint {
+        self.endpoint(slot, subscribed(&[EventType::PayoutFailed])).await
+    }
+
+    async fn change(&self, endpoint: &Endpoint, asked: EndpointChange) {
+        change(&self.ports, &self.account, endpoint.id, asked).await.unwrap();
+    }
+
+    /// To whom the last event of the account goes, in the order of their making.
+    async fn hears(&self) -> Vec<EndpointId> {
+        let last = self.store.events(self.account.id).last().unwrap().event.id;
+        let deliveries = self.store.list_deliveries_of_event(self.account.id, last).await.unwrap();
+        let mut to: Vec<EndpointId> = deliveries.iter().map(|delivery| delivery.endpoint).collect();
+        to.sort_unstable();
+        to
+    }
+}
+
+fn to(endpoint: &Endpoint) -> NewCharge {
+    NewCharge { postback_url: Some(endpoint.url.to_string()), ..ten_reais() }
+}
+
+fn moves() -> EndpointChange {
+    EndpointChange { url: Some(a_webhook_url()), ..EndpointChange::default() }
+}
+
+fn stops() -> EndpointChange {
+    EndpointChange { active: Some(false), ..EndpointChange::default() }
+}
+
+#[tokio::test]
+async fn a_charge_keeps_the_endpoint_that_it_names() {
+    let world = World::new().await;
+    let endpoint = world.quiet(0).await;
+    let answer = world.create("a", to(&endpoint)).await.unwrap();
+    let postback = Postback { endpoint: endpoint.id, url: endpoint.url };
+    assert_eq!(world.charge(id_of(&answer)).terms.postback, Some(postback));
+    let answer = world.create("b", ten_reais()).await.unwrap();
+    assert_eq!(world.charge(id_of(&answer)).terms.postback, None);
+}
+
+#[tokio::test]
+async fn an_address_of_no_active_endpoint_is_refused_before_anything_is_written() {
+    let world = World::new().await;
+    let (stopped, gone) = (world.quiet(0).await, world.quiet(1).await);
+    world.change(&stopped, stops()).await;
+    delete(&world.ports, &world.account, gone.id).await.unwrap();
+    let inside = "https://inside.example/hook";
+    let url = cais_domain::webhook::WebhookUrl::parse(inside).unwrap();
+    let forbidden = Endpoint { url, ..an_endpoint(world.account.id, 2) };
+    world.store.commit(steps::open_endpoint(&forbidden)).await.unwrap();
+    let other = an_account();
+    world.store.commit(steps::open_account(&other)).await.unwrap();
+    let foreign = an_endpoint(other.id, 0);
+    world.store.commit(steps::open_endpoint(&foreign)).await.unwrap();
+
+    let commits = world.store.commits();
+    let urls = [stopped.url.as_str(), gone.url.as_str(), inside, foreign.url.as_str(), "", "no url at all", "http://"];
+    for url in urls {
+        let terms = NewCharge { postback_url: Some(url.to_owned()), ..ten_reais() };
+        assert_eq!(world.create("a", terms).await, Err(CreateChargeError::PostbackUrlNotRegistered), "{url}");
+    }
+    assert_eq!((world.store.commits(), world.psp.creates()), (commits, 0));
+    // What was asked for is judged before the rules of business.
+    let mut command = world.command("a", NewCharge { postback_url: Some(gone.url.to_string()), ..reais(10) });
+    command.account.limits = Limits { charge: Money::from_centavos(1), ..command.account.limits };
+    let refused = create(&world.ports, command).await;
+    assert_eq!(refused, Err(CreateChargeError::PostbackUrlNotRegistered));
+}
+
+#[tokio::test]
+async fn what_was_answered_before_still_is_when_the_endpoint_is_gone() {
+    let world = World::new().await;
+    let endpoint = world.quiet(0).await;
+    let first = world.create("a", named("order-1", to(&endpoint))).await.unwrap();
+    delete(&world.ports, &world.account, endpoint.id).await.unwrap();
+    let repeat = world.create("a", named("order-1", to(&endpoint))).await.unwrap();
+    assert_eq!((repeat.status, repeat.body), (201, first.body));
+    let by_name = world.create("b", named("order-1", to(&endpoint))).await.unwrap();
+    assert_eq!((by_name.status, id_of(&by_name)), (200, world.only_charge().id), "and by its own name");
+    let new = world.create("c", to(&endpoint)).await;
+    assert_eq!(new, Err(CreateChargeError::PostbackUrlNotRegistered));
+}
+
+/// What happens to the endpoint between the charge's creation and its payment, and who hears of the payment then.
+#[tokio::test]
+async fn whatever_becomes_of_the_endpoint_the_event_goes_to_each_receiver_once() {
+    #[derive(Debug, Clone, Copy)]
+    enum Then {
+        Nothing,
+        Subscribes,
+        Moves,
+        Stops,
+        StopsAndStarts,
+        IsDisabled,
+        IsDeleted,
+        IsDeletedAndRegisteredAgain,
+        MovesAndAnotherTakesItsAddress,
+        MovesAndASubscribedOneTakesItsAddress,
+    }
+    let cases = [
+        // what happens; whether the endpoint hears of it, whether the other one does
+        (Then::Nothing, true, false),
+        (Then::Subscribes, true, false),
+        (Then::Moves, true, false),
+        (Then::Stops, false, false),
+        (Then::StopsAndStarts, true, false),
+        (Then::IsDisabled, false, false),
+        (Then::IsDeleted, false, false),
+        (Then::IsDeletedAndRegisteredAgain, false, true),
+        (Then::MovesAndAnotherTakesItsAddress, true, true),
+        (Then::MovesAndASubscribedOneTakesItsAddress, true, true),
+    ];
+    for (then, hears, other_hears) in cases {
+        let world = World::new().await;
+        let (endpoint, other) = (world.quiet(0).await, world.quiet(1).await);
+        let answer = world.create("a", to(&endpoint)).await.unwrap();
+        let charge = world.charge(id_of(&answer));
+        let takes_over = EndpointChange { url: Some(endpoint.url.clone()), ..EndpointChange::default() };
+        match then {
+            Then::Nothing => {}
+            Then::Subscribes => {
+                let all = EndpointChange { subscription: Some(Subscription::All), ..EndpointChange::default() };
+                world.change(&endpoint, all).await;
+            }
+            Then::Moves => world.change(&endpoint, moves()).await,
+            Then::Stops => world.change(&endpoint, stops()).await,
+            Then::StopsAndStarts => {
+                world.change(&endpoint, stops()).await;
+                let starts = EndpointChange { active: Some(true), ..EndpointChange::default() };
+                world.change(&endpoint, starts).await;
+            }
+            Then::IsDisabled => {
+                let at = charge.created_at;
+                let step = endpoint.clone().disable(DisabledReason::Gone, at).unwrap();
+                world.store.commit(steps::move_endpoint(step, at)).await.unwrap();
+            }
+            Then::IsDeleted => delete(&world.ports, &world.account, endpoint.id).await.unwrap(),
+            Then::IsDeletedAndRegisteredAgain => {
+                delete(&world.ports, &world.account, endpoint.id).await.unwrap();
+                world.change(&other, takes_over).await;
+            }
+            Then::MovesAndAnotherTakesItsAddress => {
+                world.change(&endpoint, moves()).await;
+                world.change(&other, takes_over).await;
+            }
+            Then::MovesAndASubscribedOneTakesItsAddress => {
+                world.change(&endpoint, moves()).await;
+                let all = EndpointChange { subscription: Some(Subscription::All), ..takes_over };
+                world.change(&other, all).await;
+            }
+        }
+        world.psp.pay(&charge.txid, 1_000);
+        world.read(charge.id).await.unwrap();
+        assert_eq!(world.told(), [EventType::ChargePaid], "{then:?}");
+        let mut expected: Vec<EndpointId> = Vec::new();
+        expected.extend(hears.then_some(endpoint.id));
+        expected.extend(other_hears.then_some(other.id));
+        assert_eq!(world.hears().await, expected, "{then:?}");
+    }
+}
+
+#[tokio::test]
+async fn every_event_of_the_charge_goes_there_and_no_event_of_another_one() {
+    let world = World::new().await;
+    let endpoint = world.quiet(0).await;
+    let answer = world.create("a", to(&endpoint)).await.unwrap();
+    let other = world.pending().await;
+    world.psp.pay(&other.txid, 1_000);
+    world.read(other.id).await.unwrap();
+    assert_eq!(world.hears().await, []);
+    let id = id_of(&answer);
+    cais_use_cases::charges::cancel::cancel(&world.ports, &world.account, &cais_use_cases::charges::ChargeName::Id(id))
+        .await
+        .unwrap();
+    assert_eq!(world.told(), [EventType::ChargePaid, EventType::ChargeCancelled]);
+    assert_eq!(world.hears().await, [endpoint.id]);
+}

@@ -1,0 +1,58 @@
+//! Operators hear of a deadline that comes near, each time once, whichever node looks.
+
+use std::time::Duration;
+
+use cais_use_cases::infractions::alerts::{Alert, run_once};
+
+use crate::world::World;
+
+async fn told(world: &World) -> Vec<u8> {
+    run_once(&world.ports).await.unwrap().into_iter().map(|Alert { hours, .. }| hours).collect()
+}
+
+#[tokio::test]
+async fn each_alert_is_told_once() {
+    let world = World::new().await;
+    world.disputed().await;
+    let mut heard = Vec::new();
+    for _ in 0..168 {
+        heard.extend(told(&world).await);
+        world.clock.advance(Duration::from_hours(1));
+    }
+    assert_eq!(heard, [48, 24, 6]);
+    world.check().await;
+}
+
+#[tokio::test]
+async fn two_nodes_tell_it_once() {
+    let world = World::new().await;
+    world.disputed().await;
+    world.clock.advance(Duration::from_hours(165));
+    let contended = world.contended();
+    let nodes = futures_util::future::join_all((0..8).map(|_| told(&contended))).await;
+    assert_eq!(nodes.concat(), [6]);
+}
+
+#[tokio::test]
+async fn more_than_one_list_of_them_is_told() {
+    let world = World::new().await;
+    for _ in 0..300 {
+        let (_, pix) = world.paid(200).await;
+        world.psp.dispute(&pix, 200);
+    }
+    world.poll().await;
+    world.clock.advance(Duration::from_hours(150));
+    // All of the very same deadline: a list ends in the midst of them.
+    let mut heard = told(&world).await;
+    heard.extend(told(&world).await);
+    assert_eq!(heard.len(), 300);
+}
+
+#[tokio::test]
+async fn what_was_defended_or_settled_is_not_told() {
+    let world = World::new().await;
+    world.disputed().await;
+    world.defend("Entregue.").await.unwrap();
+    world.clock.advance(Duration::from_hours(165));
+    assert!(told(&world).await.is_empty());
+}

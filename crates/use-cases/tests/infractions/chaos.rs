@@ -1,0 +1,220 @@
+//! Payments, payouts, refunds, disputes and their ends in any order, many at once: the money always adds up, and all of it ends.
+
+use std::time::Duration;
+
+use cais_domain::account::Account;
+use cais_domain::infraction::InfractionStatus;
+use cais_ports::{NoticeState, UpstreamInfractionStatus, UpstreamProgress};
+use cais_testkit::builders::an_account;
+use cais_use_cases::{payouts, refunds, releases};
+use futures_util::FutureExt as _;
+use futures_util::future::{BoxFuture, join_all};
+use proptest::prelude::*;
+
+use crate::psp::Taking;
+use crate::world::{A_WHILE, LONG, World};
+
+#[derive(Debug, Clone)]
+enum Act {
+    Pay(i64),
+    PayAgain(usize, i64),
+    Dispute(usize, i64),
+    Amend(usize, i64),
+    Settle(usize, UpstreamInfractionStatus),
+    Reopen(usize),
+    CallBack(usize),
+    Poll,
+    PayOut(i64),
+    Refund(usize, i64),
+    EndAll(bool),
+    Defend(Taking),
+    Wait(u64),
+}
+
+fn act() -> impl Strategy<Value = Act> {
+    let outcome = prop_oneof![
+        2 => Just(UpstreamInfractionStatus::Accepted),
+        1 => Just(UpstreamInfractionStatus::Rejected),
+        1 => Just(UpstreamInfractionStatus::Cancelled),
+    ];
+    let taking = prop_oneof![Just(Taking::Takes), Just(Taking::LosesReplies), Just(Taking::Silent), Just(Taking::Down)];
+    prop_oneof![
+        3 => (200_i64..2_000).prop_map(Act::Pay),
+        1 => (0_usize..4, 1_i64..500).prop_map(|(charge, amount)| Act::PayAgain(charge, amount)),
+        4 => (0_usize..6, 1_i64..2_500).prop_map(|(pix, amount)| Act::Dispute(pix, amount)),
+        1 => (0_usize..4, 1_i64..2_500).prop_map(|(number, amount)| Act::Amend(number, amount)),
+        3 => (0_usize..4, outcome).prop_map(|(number, outcome)| Act::Settle(number, outcome)),
+        1 => (0_usize..4).prop_map(Act::Reopen),
+        1 => (0_usize..4).prop_map(Act::CallBack),
+        3 => Just(Act::Poll),
+        3 => (1_i64..1_500).prop_map(Act::PayOut),
+        3 => (0_usize..4, 1_i64..1_500).prop_map(|(charge, amount)| Act::Refund(charge, amount)),
+        1 => any::<bool>().prop_map(Act::EndAll),
+        2 => taking.prop_map(Act::Defend),
+        2 => (1_u64..400).prop_map(Act::Wait),
+    ]
+}
+
+/// What a test did so far at the acquirer.
+#[derive(Default)]
+struct Done {
+    charges: Vec<cais_domain::charge::Charge>,
+    pix: Vec<cais_domain::end_to_end_id::EndToEndId>,
+    disputes: Vec<String>,
+}
+
+/// What payers and the acquirer do happens at once; what follows from it here is returned, to happen together with others.
+async fn begin<'a>(world: &'a World, done: &mut Done, number: usize, act: Act) -> Option<BoxFuture<'a, ()>> {
+    match act {
+        Act::Pay(amount) => {
+            let charge = world.pending(amount).await;
+            done.pix.push(world.psp.pay(&charge.txid, amount));
+            done.charges.push(charge.clone());
+            Some(async move { drop(world.read(&charge).await) }.boxed())
+        }
+        Act::PayAgain(charge, amount) => {
+            let charge = done.charges.get(charge)?.clone();
+            done.pix.push(world.psp.pay(&charge.txid, amount));
+            None
+        }
+        Act::Dispute(pix, amount) => {
+            let pix = done.pix.get(pix)?;
+            done.disputes.push(world.psp.dispute(pix, amount));
+            None
+        }
+        Act::Amend(dispute, amount) => {
+            let amount = cais_domain::money::Money::from_centavos(amount);
+            world.psp.change(done.disputes.get(dispute)?, |row| row.amount = amount);
+            None
+        }
+        Act::Settle(dispute, outcome) => {
+            let id = done.disputes.get(dispute)?;
+            let ended = world.psp.infractions().iter().any(|row| row.id == *id && row.resolved_at.is_some());
+            if !ended {
+                world.psp.settle(id, outcome);
+            }
+            None
+        }
+        Act::Reopen(dispute) => {
+            let id = done.disputes.get(dispute)?;
+            // An end and a reopening between two looks cannot be told from nothing having happened.
+            let known = world.all().into_iter().rfind(|infraction| infraction.upstream_id == *id);
+            if known.is_some_and(|infraction| !infraction.state.status().is_open()) {
+                world.psp.reopen(id);
+                world.clock.advance(A_WHILE);
+                world.poll().await;
+            }
+            None
+        }
+        Act::CallBack(dispute) => {
+            let id = done.disputes.get(dispute)?.clone();
+            Some(
+                async move {
+                    let _: NoticeState = world.call_back(&id).await;
+                }
+                .boxed(),
+            )
+        }
+        Act::Poll => Some(
+            async move {
+                let _: usize = world.poll().await;
+            }
+            .boxed(),
+        ),
+        Act::PayOut(amount) => {
+            let key = format!("{number:09}");
+            Some(async move { drop(world.pay_out(&key, amount).await) }.boxed())
+        }
+        Act::Refund(charge, amount) => {
+            let (key, charge) = (format!("{number:09}"), done.charges.get(charge)?.id);
+            Some(async move { drop(world.refund(&key, charge, amount).await) }.boxed())
+        }
+        Act::EndAll(well) => {
+            let at = None;
+            let failed = UpstreamProgress::Failed { reason: None };
+            world.psp.end_all(&if well { UpstreamProgress::Done { at } } else { failed });
+            None
+        }
+        Act::Defend(taking) => {
+            world.psp.set(taking);
+            if world.all().is_empty() {
+                return None;
+            }
+            Some(async move { drop(world.defend("Entregue.").await) }.boxed())
+        }
+        Act::Wait(seconds) => {
+            world.clock.advance(Duration::from_secs(seconds));
+            Some(
+                async move {
+                    refunds::poll::run_once(&world.ports).await.unwrap();
+                    payouts::poll::run_once(&world.ports).await.unwrap();
+                    releases::run_once(&world.ports).await.unwrap();
+                    world.resume().await;
+                }
+                .boxed(),
+            )
+        }
+    }
+}
+
+async fn run(release_delay_s: u32, together: usize, acts: Vec<Act>) {
+    let world = World::with(Account { release_delay_s, ..an_account() }).await.contended();
+    let mut done = Done::default();
+    let mut number = 0;
+    for group in acts.chunks(together) {
+        let mut running = Vec::new();
+        for act in group {
+            number += 1;
+            running.extend(begin(&world, &mut done, number, act.clone()).await);
+        }
+        join_all(running).await;
+        world.check().await;
+    }
+    finish(&world).await;
+}
+
+/// Everything comes to its end upstream, and then here.
+async fn finish(world: &World) {
+    world.psp.set(Taking::Takes);
+    world.psp.end_all(&UpstreamProgress::Done { at: None });
+    for _ in 0..4 {
+        world.clock.advance(LONG);
+        refunds::poll::run_once(&world.ports).await.unwrap();
+        payouts::poll::run_once(&world.ports).await.unwrap();
+        world.poll().await;
+        world.resume().await;
+        releases::run_once(&world.ports).await.unwrap();
+        world.look_again().await;
+        world.check().await;
+    }
+    assert_eq!((world.poll().await, world.resume().await), (0, 0), "nothing is left to do");
+    let upstream = world.psp.infractions();
+    for row in upstream {
+        let mut all = world.all().into_iter();
+        let infraction = all.rfind(|infraction| infraction.upstream_id == row.id).unwrap();
+        let expected = match row.status {
+            UpstreamInfractionStatus::Open => InfractionStatus::Open,
+            UpstreamInfractionStatus::Defended => InfractionStatus::UnderReview,
+            UpstreamInfractionStatus::Accepted => InfractionStatus::Lost,
+            UpstreamInfractionStatus::Rejected => InfractionStatus::Won,
+            UpstreamInfractionStatus::Cancelled => InfractionStatus::Cancelled,
+        };
+        assert_eq!(infraction.state.status(), expected, "{infraction:?} {row:?}");
+        if infraction.state.status().is_open() {
+            assert_eq!(infraction.amount, row.amount);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+    #[test]
+    fn the_money_adds_up_and_all_of_it_ends(
+        release_delay_s in prop_oneof![Just(0_u32), Just(120_u32)],
+        together in 1_usize..5,
+        acts in proptest::collection::vec(act(), 1..40),
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(run(release_delay_s, together, acts));
+    }
+}

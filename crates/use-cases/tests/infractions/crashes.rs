@@ -1,0 +1,91 @@
+//! A process that is killed, or a store that does not answer, between any two commits: what was begun is finished, once.
+
+use std::time::Duration;
+
+use cais_domain::infraction::InfractionStatus;
+use cais_ports::{Clock as _, UpstreamInfractionStatus};
+use cais_testkit::Crash;
+use cais_use_cases::infractions::defend::DefendError;
+
+use crate::world::{A_WHILE, LONG, World};
+
+#[tokio::test]
+async fn a_defence_that_was_interrupted_is_finished_by_a_worker() {
+    for (commit, crash, handed) in
+        [(1, Crash::Before, 0), (1, Crash::After, 0), (2, Crash::Before, 1), (2, Crash::After, 1)]
+    {
+        let world = World::new().await;
+        world.disputed().await;
+        world.store.crash_at(commit, crash);
+        let answer = world.defend("Entregue.").await;
+        assert!(matches!(answer, Err(DefendError::Store(_))), "{commit} {crash:?} {answer:?}");
+        assert_eq!(world.psp.defenses(), (handed, handed));
+        world.clock.advance(A_WHILE);
+        world.resume().await;
+        let begun = (commit, crash) != (1, Crash::Before);
+        let status = if begun { InfractionStatus::UnderReview } else { InfractionStatus::Open };
+        assert_eq!(world.statuses(), [status], "{commit} {crash:?}");
+        assert_eq!(world.psp.defenses(), if begun { (1, 1) } else { (0, 0) });
+        assert!(world.defend("Entregue.").await.is_ok(), "the same again is a repeat");
+        assert_eq!((world.psp.defenses(), world.statuses()), ((1, 1), vec![InfractionStatus::UnderReview]));
+        world.check().await;
+    }
+}
+
+#[tokio::test]
+async fn a_withdrawal_that_was_interrupted_is_finished_by_a_worker() {
+    for crash in [Crash::Before, Crash::After] {
+        let world = World::new().await;
+        let (_, id) = world.disputed().await;
+        let now = world.clock.now();
+        world.psp.change(&id, |row| row.deadline_at = Some(now - Duration::from_secs(1)));
+        world.store.crash_at(2, crash);
+        assert!(matches!(world.defend("Entregue.").await, Err(DefendError::Store(_))));
+        world.clock.advance(LONG);
+        world.resume().await;
+        assert_eq!((world.last().defense, world.psp.defenses().1), (None, 0), "{crash:?}");
+        world.check().await;
+    }
+}
+
+#[tokio::test]
+async fn whatever_commit_of_a_dispute_is_interrupted_it_ends_as_it_should() {
+    for (told, status, money) in [
+        (UpstreamInfractionStatus::Accepted, InfractionStatus::Lost, [400, 0, 0]),
+        (UpstreamInfractionStatus::Rejected, InfractionStatus::Won, [1_000, 0, 0]),
+    ] {
+        // Crediting, opening, reviewing, settling, and the position.
+        for commit in 1..=6 {
+            for crash in [Crash::Before, Crash::After] {
+                let world = World::new().await;
+                let charge = world.pending(1_000).await;
+                let pix = world.psp.pay(&charge.txid, 1_000);
+                let id = world.psp.dispute(&pix, 600);
+                world.psp.is_given(&id, "Entregue.");
+                world.psp.settle(&id, told);
+                world.store.crash_at(commit, crash);
+                world.poll().await;
+                world.check().await;
+                world.poll().await;
+                assert_eq!((world.statuses(), world.money()), (vec![status], money), "{commit} {crash:?}");
+                assert_eq!(world.told().len(), 3, "{commit} {crash:?}");
+                world.check().await;
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_store_that_is_away_loses_nothing() {
+    let world = World::new().await;
+    let (_, pix) = world.paid(1_000).await;
+    world.psp.dispute(&pix, 1_000);
+    world.store.set_unreachable(true);
+    assert_eq!(world.poll().await, 0);
+    assert!(cais_use_cases::infractions::resume::run_once(&world.ports).await.is_err());
+    assert!(cais_use_cases::infractions::alerts::run_once(&world.ports).await.is_err());
+    world.store.set_unreachable(false);
+    assert_eq!(world.poll().await, 1);
+    assert_eq!(world.money(), [0, 0, 1_000]);
+    world.check().await;
+}

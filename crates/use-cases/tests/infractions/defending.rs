@@ -1,0 +1,207 @@
+//! Defending against a dispute: one defence, in time, and an answer that says what is known.
+
+use std::time::Duration;
+
+use cais_domain::account::{Account, AccountStatus};
+use cais_domain::event::EventType;
+use cais_domain::infraction::{InfractionState, InfractionStatus};
+use cais_ports::{Clock as _, UpstreamInfractionStatus};
+use cais_testkit::builders::{an_account, fresh};
+use cais_use_cases::infractions::defend::{DefendError, defend};
+use jiff::ToSpan as _;
+
+use crate::psp::{Listing, Taking};
+use crate::world::World;
+
+#[tokio::test]
+async fn a_defence_is_handed_over_with_its_evidence() {
+    let world = World::new().await;
+    world.disputed().await;
+    let defended = world.defend_with("Entregue.", Some("https://shop.example/1")).await.unwrap();
+    assert_eq!(defended, world.last());
+    assert_eq!(defended.state, InfractionState::UnderReview { at: world.clock.now() });
+    let defense = defended.defense.unwrap();
+    assert_eq!(defense.text.unwrap().as_str(), "Entregue.");
+    assert_eq!(defense.submitted_at, Some(world.clock.now()));
+    assert_eq!(world.psp.last_defense().whole_text(), "Entregue.\nhttps://shop.example/1");
+    assert_eq!((world.psp.defenses(), world.money()), ((1, 1), [0, 0, 1_000]));
+    assert_eq!(world.told(), [EventType::InfractionOpened, EventType::InfractionUnderReview]);
+    assert_eq!((world.poll().await, world.resume().await), (0, 0), "nothing is left to do");
+    world.check().await;
+}
+
+#[tokio::test]
+async fn the_same_again_is_a_repeat_and_another_is_refused() {
+    let world = World::new().await;
+    world.disputed().await;
+    let first = world.defend("Entregue.").await.unwrap();
+    assert_eq!(world.defend("Entregue.").await, Ok(first.clone()));
+    assert_eq!(world.defend("Outra.").await, Err(DefendError::Defended));
+    assert_eq!(world.defend_with("Entregue.", Some("https://e.example")).await, Err(DefendError::Defended));
+    assert_eq!((world.psp.defenses(), world.last()), ((1, 1), first));
+}
+
+#[tokio::test]
+async fn it_is_in_time_until_the_last_microsecond() {
+    for (late, taken) in [(0, true), (1, false)] {
+        let world = World::new().await;
+        world.disputed().await;
+        let deadline = world.last().deadline_at.unwrap();
+        world.clock.set(deadline + late.microseconds());
+        let answer = world.defend("Entregue.").await;
+        assert_eq!(answer.is_ok(), taken);
+        if !taken {
+            assert_eq!(answer, Err(DefendError::TooLate));
+            assert_eq!(world.psp.defenses(), (0, 0), "nobody is asked");
+        }
+        world.check().await;
+    }
+}
+
+#[tokio::test]
+async fn an_acquirer_that_finds_it_too_late_has_the_last_word() {
+    let world = World::new().await;
+    let (_, id) = world.disputed().await;
+    world.psp.change(&id, |row| row.deadline_at = row.deadline_at.map(|at| at - 168.hours() - 1.second()));
+    assert_eq!(world.defend("Entregue.").await, Err(DefendError::TooLate));
+    assert_eq!((world.statuses(), world.last().defense), (vec![InfractionStatus::Open], None));
+    assert_eq!((world.psp.defenses(), world.resume().await), ((1, 0), 0));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn what_was_certainly_not_taken_leaves_nothing_and_can_be_tried_again() {
+    for taking in [Taking::Down, Taking::Refuses] {
+        let world = World::new().await;
+        world.disputed().await;
+        world.psp.set(taking);
+        assert_eq!(world.defend("Entregue.").await, Err(DefendError::AcquirerUnavailable), "{taking:?}");
+        assert_eq!((world.last().defense, world.last().due_at), (None, None));
+        world.psp.set(Taking::Takes);
+        assert!(world.defend("Outras palavras.").await.is_ok());
+        world.check().await;
+    }
+}
+
+#[tokio::test]
+async fn a_lost_reply_is_looked_up() {
+    let world = World::new().await;
+    world.disputed().await;
+    world.psp.set(Taking::LosesReplies);
+    let defended = world.defend("Entregue.").await.unwrap();
+    assert_eq!(defended.state.status(), InfractionStatus::UnderReview);
+    assert_eq!(world.psp.defenses(), (1, 1));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn a_repeat_while_nobody_knows_looks_and_sends_nothing() {
+    let world = World::new().await;
+    world.disputed().await;
+    world.psp.set(Taking::LosesReplies);
+    world.psp.set_listing(Listing::Silent);
+    let unknown = Err(DefendError::Unknown { retry_after_s: 2 });
+    assert_eq!(world.defend("Entregue.").await, unknown);
+    assert_eq!(world.defend("Entregue.").await, unknown);
+    assert_eq!(world.defend("Outra.").await, Err(DefendError::Defended));
+    world.psp.set_listing(Listing::Pages(9));
+    assert!(world.defend("Entregue.").await.is_ok());
+    assert_eq!((world.psp.defenses(), world.statuses()), ((1, 1), vec![InfractionStatus::UnderReview]));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn one_that_was_given_elsewhere_before_is_theirs() {
+    let world = World::new().await;
+    let (_, id) = world.disputed().await;
+    world.psp.is_given(&id, "Já respondido no portal.");
+    assert_eq!(world.defend("Entregue.").await, Err(DefendError::Defended));
+    let infraction = world.last();
+    assert_eq!(infraction.state.status(), InfractionStatus::UnderReview);
+    assert_eq!(infraction.defense.unwrap().text.unwrap().as_str(), "Já respondido no portal.");
+    assert_eq!(world.psp.defenses(), (1, 0));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn one_that_is_shown_without_words_or_with_other_white_space_is_ours() {
+    for hides in [true, false] {
+        let world = World::new().await;
+        let (_, id) = world.disputed().await;
+        world.psp.set(Taking::LosesReplies);
+        if hides {
+            world.psp.hides_words();
+        } else {
+            let psp = world.psp.clone();
+            world.psp.when_defended(move || {
+                psp.change(&id, |row| {
+                    let defense = row.defense.as_mut().unwrap();
+                    defense.text = Some(" Entregue  ontem.\r\n ".to_owned());
+                });
+            });
+        }
+        let defense = world.defend("Entregue\nontem.").await.unwrap().defense.unwrap();
+        assert_eq!(defense.text.unwrap().as_str(), "Entregue\nontem.");
+    }
+}
+
+#[tokio::test]
+async fn what_has_ended_cannot_be_defended() {
+    for (told, status) in [
+        (UpstreamInfractionStatus::Accepted, InfractionStatus::Lost),
+        (UpstreamInfractionStatus::Rejected, InfractionStatus::Won),
+        (UpstreamInfractionStatus::Cancelled, InfractionStatus::Cancelled),
+    ] {
+        let world = World::new().await;
+        let (_, id) = world.disputed().await;
+        world.psp.settle(&id, told);
+        world.poll().await;
+        assert_eq!(world.defend("Entregue.").await, Err(DefendError::InvalidState(status)));
+        assert_eq!(world.psp.defenses(), (0, 0));
+    }
+}
+
+#[tokio::test]
+async fn one_that_ends_while_it_is_defended_keeps_both() {
+    let world = World::new().await;
+    let (_, id) = world.disputed().await;
+    let other = world.clone();
+    world.psp.when_defended(move || {
+        other.psp.settle(&id, UpstreamInfractionStatus::Rejected);
+        futures_util::FutureExt::now_or_never(other.poll()).unwrap();
+    });
+    let infraction = world.defend("Entregue.").await.unwrap();
+    assert_eq!(infraction.state.status(), InfractionStatus::Won);
+    assert!(infraction.defense.unwrap().submitted_at.is_some());
+    assert_eq!(world.told()[1..], [EventType::InfractionUnderReview, EventType::InfractionWon]);
+    world.check().await;
+}
+
+#[tokio::test]
+async fn only_its_own_account_defends_it_and_only_while_it_may_write() {
+    let world = World::new().await;
+    world.disputed().await;
+    let (id, text) = (world.last().id, cais_domain::text::Text::parse("x", 9, cais_domain::text::LineBreaks::Refused));
+    let text = text.unwrap();
+    let stranger = defend(&world.ports, &an_account(), id, text.clone(), None).await;
+    assert_eq!(stranger, Err(DefendError::NotFound));
+    let nothing = defend(&world.ports, &world.account, fresh(), text.clone(), None).await;
+    assert_eq!(nothing, Err(DefendError::NotFound));
+    let suspended = Account { status: AccountStatus::Suspended, ..world.account.clone() };
+    let refused = defend(&world.ports, &suspended, id, text, None).await;
+    assert!(matches!(refused, Err(DefendError::NotPermitted(_))));
+    assert_eq!(world.psp.defenses(), (0, 0));
+}
+
+#[tokio::test]
+async fn a_process_that_slept_sends_nothing_any_more() {
+    let world = World::new().await;
+    world.disputed().await;
+    let slept = world.sleeping_after_commit(Duration::from_secs(40));
+    assert_eq!(slept.defend("Entregue.").await, Err(DefendError::Unknown { retry_after_s: 2 }));
+    assert_eq!(world.psp.defenses(), (0, 0));
+    world.clock.advance(crate::world::A_WHILE);
+    assert_eq!(world.resume().await, 1);
+    assert_eq!((world.psp.defenses(), world.statuses()), ((1, 1), vec![InfractionStatus::UnderReview]));
+    world.check().await;
+}

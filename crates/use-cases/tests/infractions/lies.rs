@@ -1,0 +1,95 @@
+//! An acquirer's word that cannot be true: nothing of ours follows it, and others are not kept from being followed.
+
+use cais_domain::infraction::InfractionStatus;
+use cais_domain::money::Money;
+use cais_ports::UpstreamInfractionStatus;
+
+use crate::world::{A_WHILE, World};
+
+#[tokio::test]
+async fn one_about_nothing_of_ours_blocks_nothing_and_keeps_nothing_from_going_on() {
+    let world = World::new().await;
+    let stranger = world.psp.receive(5_000);
+    world.psp.dispute(&stranger, 5_000);
+    let (_, pix) = world.paid(1_000).await;
+    world.psp.dispute(&pix, 1_000);
+    assert_eq!(world.poll().await, 1);
+    assert_eq!((world.all().len(), world.money()), (1, [0, 0, 1_000]));
+    assert_eq!(world.store.positions().len(), 2, "the list was read to its end");
+    world.check().await;
+}
+
+#[tokio::test]
+async fn one_about_a_pix_that_another_acquirer_received_is_not_believed() {
+    let world = World::new().await;
+    let (_, pix) = world.paid(1_000).await;
+    world.second.dispute(&pix, 1_000);
+    assert_eq!(world.poll().await, 0);
+    assert_eq!((world.all(), world.money()), (vec![], [1_000, 0, 0]));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn amounts_are_bounded_by_what_was_paid_and_one_of_nothing_is_not_believed() {
+    let world = World::new().await;
+    let (_, pix) = world.paid(1_000).await;
+    world.paid(9_000).await;
+    let nothing = world.psp.dispute(&pix, 0);
+    world.psp.dispute(&pix, -5);
+    assert_eq!(world.poll().await, 0);
+    assert_eq!(world.money(), [10_000, 0, 0]);
+    world.psp.change(&nothing, |row| row.amount = Money::from_centavos(i64::MAX));
+    world.poll().await;
+    assert_eq!(world.money(), [9_000, 0, 1_000]);
+    world.psp.change(&nothing, |row| row.amount = Money::from_centavos(i64::MIN));
+    assert_eq!(world.poll().await, 0);
+    assert_eq!(world.money(), [9_000, 0, 1_000], "what was believed before stays");
+    world.psp.settle(&nothing, UpstreamInfractionStatus::Accepted);
+    world.poll().await;
+    assert_eq!((world.money(), world.statuses()), ([9_000, 0, 0], vec![InfractionStatus::Lost]));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn one_that_is_about_another_pix_than_before_is_not_believed() {
+    let world = World::new().await;
+    let (_, id) = world.disputed().await;
+    let (_, other) = world.paid(2_000).await;
+    world.psp.change(&id, |row| {
+        row.end_to_end_id = other;
+        row.status = UpstreamInfractionStatus::Accepted;
+    });
+    assert_eq!(world.poll().await, 0);
+    assert_eq!((world.statuses(), world.money()), (vec![InfractionStatus::Open], [2_000, 0, 1_000]));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn a_defence_is_not_taken_back() {
+    let world = World::new().await;
+    let (_, id) = world.disputed().await;
+    world.defend("Entregue.").await.unwrap();
+    world.psp.reopen(&id);
+    for _ in 0..2 {
+        world.clock.advance(A_WHILE);
+        assert_eq!(world.poll().await, 0);
+    }
+    assert_eq!(world.statuses(), [InfractionStatus::UnderReview]);
+    world.check().await;
+}
+
+#[tokio::test]
+async fn names_that_could_be_taken_for_others_are_not_believed() {
+    let world = World::new().await;
+    let (_, id) = world.disputed().await;
+    let (_, pix) = world.paid(2_000).await;
+    let other = world.psp.dispute(&pix, 2_000);
+    for name in [format!("{id}/2"), String::new(), "a name".to_owned(), "x".repeat(129)] {
+        let told = name.clone();
+        world.psp.change(&other, |row| row.id = told);
+        assert_eq!(world.poll().await, 0, "{name}");
+        world.psp.change(&name, |row| row.id.clone_from(&other));
+    }
+    assert_eq!(world.poll().await, 1);
+    world.check().await;
+}

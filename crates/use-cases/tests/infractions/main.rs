@@ -1,0 +1,21 @@
+//! What the use cases promise of infractions: known once, blocked at once, defended once, settled once, whatever happens between.
+
+#![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
+
+mod alerts;
+mod chaos;
+mod crashes;
+mod defending;
+mod lies;
+mod money;
+mod notices;
+mod opening;
+mod polling;
+mod psp;
+mod races;
+mod reopening;
+mod replies;
+mod returns;
+mod sending;
+mod settling;
+mod world;

@@ -1,0 +1,46 @@
+//! The statement explains every centavo that is blocked, and nobody but the creator is touched.
+
+use cais_domain::charge::ChargeTerms;
+use cais_domain::ledger::{Bucket, EntryKind, LedgerAccount};
+use cais_domain::money::Money;
+use cais_ports::{Store as _, UpstreamInfractionStatus};
+use cais_testkit::builders::{a_split, an_account, steps, terms};
+
+use crate::world::World;
+
+#[tokio::test]
+async fn each_movement_names_its_infraction_and_its_pix() {
+    let world = World::new().await;
+    let (_, id) = world.disputed().await;
+    world.psp.settle(&id, UpstreamInfractionStatus::Accepted);
+    world.poll().await;
+    let infraction = world.last();
+    let blocked = LedgerAccount::Merchant(world.account.id, Bucket::Blocked);
+    let entries: Vec<_> = world.store.entries().into_iter().filter(|entry| entry.account == blocked).collect();
+    let shown: Vec<_> = entries.iter().map(|entry| (entry.kind, entry.amount.centavos())).collect();
+    assert_eq!(shown, [(EntryKind::Infraction, 1_000), (EntryKind::InfractionReturned, -1_000)]);
+    for entry in entries {
+        assert_eq!(entry.resource, Some(infraction.id.to_string()));
+        assert_eq!(entry.end_to_end_id.as_ref(), Some(&infraction.end_to_end_id));
+    }
+}
+
+#[tokio::test]
+async fn who_shared_in_the_charge_keeps_the_share() {
+    let world = World::new().await;
+    let other = an_account();
+    world.store.commit(steps::open_account(&other)).await.unwrap();
+    let split = a_split(&[(other.id, "50")]);
+    let charge = world.waiting(ChargeTerms { fee: Money::ZERO, split, ..terms() }).await;
+    let pix = world.psp.pay(&charge.txid, 1_000);
+    let id = world.psp.dispute(&pix, 1_000);
+    world.poll().await;
+    assert_eq!(world.money(), [0, 0, 500], "the creator answers for all of it");
+    world.paid(700).await;
+    assert_eq!(world.money(), [200, 0, 1_000]);
+    world.psp.settle(&id, UpstreamInfractionStatus::Accepted);
+    world.poll().await;
+    let share = world.store.balance(&LedgerAccount::Merchant(other.id, Bucket::Available));
+    assert_eq!((world.money(), share), ([200, 0, 0], Money::from_centavos(500)));
+    world.check().await;
+}

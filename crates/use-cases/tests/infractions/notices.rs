@@ -1,0 +1,64 @@
+//! Callbacks about disputes: hints at what to look for, in whatever order and however often they come.
+
+use std::time::Duration;
+
+use cais_domain::infraction::InfractionStatus;
+use cais_ports::{NoticeState, UpstreamInfractionStatus};
+
+use crate::psp::Listing;
+use crate::world::World;
+
+#[tokio::test]
+async fn a_callback_makes_us_look_at_once() {
+    let world = World::new().await;
+    let (_, pix) = world.paid(1_000).await;
+    let id = world.psp.dispute(&pix, 1_000);
+    assert_eq!(world.call_back(&id).await, NoticeState::Done);
+    assert_eq!((world.statuses(), world.money()), (vec![InfractionStatus::Open], [0, 0, 1_000]));
+    world.psp.settle(&id, UpstreamInfractionStatus::Rejected);
+    assert_eq!(world.call_back(&id).await, NoticeState::Done);
+    assert_eq!(world.call_back(&id).await, NoticeState::Done, "the same again");
+    assert_eq!((world.statuses(), world.money()), (vec![InfractionStatus::Won], [1_000, 0, 0]));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn an_old_one_is_found_too() {
+    let world = World::new().await;
+    let (_, pix) = world.paid(1_000).await;
+    let id = world.psp.dispute(&pix, 1_000);
+    world.clock.advance(Duration::from_hours(24 * 80));
+    assert_eq!(world.call_back(&id).await, NoticeState::Done);
+    world.psp.settle(&id, UpstreamInfractionStatus::Accepted);
+    world.clock.advance(Duration::from_hours(24 * 80));
+    assert_eq!(world.call_back(&id).await, NoticeState::Done);
+    assert_eq!(world.statuses(), [InfractionStatus::Lost]);
+    world.check().await;
+}
+
+#[tokio::test]
+async fn one_that_the_list_does_not_show_yet_waits() {
+    let world = World::new().await;
+    let (_, pix) = world.paid(1_000).await;
+    world.psp.set_listing(Listing::AsItWas);
+    let id = world.psp.dispute(&pix, 1_000);
+    assert_eq!(world.call_back(&id).await, NoticeState::Waiting);
+    world.psp.set_listing(Listing::Silent);
+    assert_eq!(world.look_again().await, NoticeState::Waiting);
+    world.psp.set_listing(Listing::Pages(1));
+    assert_eq!(world.look_again().await, NoticeState::Done);
+    assert_eq!(world.money(), [0, 0, 1_000]);
+    world.check().await;
+}
+
+#[tokio::test]
+async fn one_about_nothing_of_ours_is_an_operators() {
+    let world = World::new().await;
+    let pix = world.psp.receive(1_000);
+    let id = world.psp.dispute(&pix, 1_000);
+    assert_eq!(world.call_back(&id).await, NoticeState::Unmatched);
+    assert_eq!(world.call_back("../../etc").await, NoticeState::Unmatched);
+    world.psp.tells_nothing();
+    assert_eq!(world.call_back(&id).await, NoticeState::Unmatched);
+    assert_eq!(world.all(), []);
+}

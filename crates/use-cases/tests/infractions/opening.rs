@@ -1,0 +1,188 @@
+//! A dispute becomes known: it blocks at once what is there, whatever became of its Pix before.
+
+use std::time::Duration;
+
+use cais_domain::account::Account;
+use cais_domain::charge::ChargeStatus;
+use cais_domain::event::EventType;
+use cais_domain::infraction::InfractionStatus;
+use cais_domain::money::Money;
+use cais_ports::{UpstreamInfractionStatus, UpstreamProgress};
+use cais_testkit::builders::an_account;
+use cais_use_cases::refunds::create::CreateRefundError;
+use cais_use_cases::{refunds, releases};
+
+use crate::world::World;
+
+#[tokio::test]
+async fn what_is_disputed_is_blocked_at_once_and_consumers_are_told() {
+    let world = World::new().await;
+    let (charge, pix) = world.paid(1_000).await;
+    world.paid(300).await;
+    let id = world.psp.dispute(&pix, 700);
+    assert_eq!(world.poll().await, 1);
+    assert_eq!(world.money(), [600, 0, 700]);
+    assert_eq!(world.told(), [EventType::InfractionOpened]);
+    let infraction = world.last();
+    assert_eq!((infraction.charge, infraction.end_to_end_id, infraction.upstream_id), (charge.id, pix, id));
+    assert_eq!(infraction.reason.as_deref(), Some("Não reconheço"));
+    let event = world.store.events(world.account.id).pop().unwrap().event;
+    assert_eq!((event.resource, event.postback), (infraction.id.to_string(), None));
+    assert_eq!(world.charge(charge.id).open_infractions, 1);
+    world.check().await;
+}
+
+#[tokio::test]
+async fn the_same_again_changes_nothing() {
+    let world = World::new().await;
+    let (_, id) = world.disputed().await;
+    let before = (world.all(), world.store.commits());
+    assert_eq!(world.poll().await, 0);
+    world.call_back(&id).await;
+    assert_eq!(world.all(), before.0);
+    assert_eq!(world.told(), [EventType::InfractionOpened]);
+    world.check().await;
+}
+
+#[tokio::test]
+async fn a_shortfall_takes_what_comes_next_the_oldest_first() {
+    let world = World::new().await;
+    let (_, one) = world.paid(1_000).await;
+    let (_, two) = world.paid(500).await;
+    world.spend_all_but(100).await;
+    world.psp.dispute(&one, 1_000);
+    world.poll().await;
+    world.psp.dispute(&two, 500);
+    world.poll().await;
+    assert_eq!(world.money(), [0, 0, 100]);
+    world.paid(1_100).await;
+    assert_eq!(world.money(), [0, 0, 1_200]);
+    let held: Vec<i64> = world.store.blocks().iter().map(|block| block.held.centavos()).collect();
+    assert_eq!(held, [1_000, 200]);
+    world.paid(1_000).await;
+    assert_eq!(world.money(), [700, 0, 1_500]);
+    world.check().await;
+}
+
+#[tokio::test]
+async fn what_waits_is_taken_after_what_is_available_and_is_not_released_twice() {
+    let world = World::with(Account { release_delay_s: 600, ..an_account() }).await;
+    let (_, pix) = world.paid(1_000).await;
+    world.clock.advance(Duration::from_secs(601));
+    releases::run_once(&world.ports).await.unwrap();
+    world.spend_all_but(300).await;
+    world.paid(900).await;
+    world.psp.dispute(&pix, 1_000);
+    world.poll().await;
+    assert_eq!(world.money(), [0, 200, 1_000]);
+    world.check().await;
+    world.clock.advance(Duration::from_secs(601));
+    releases::run_once(&world.ports).await.unwrap();
+    assert_eq!(world.money(), [200, 0, 1_000]);
+    world.check().await;
+}
+
+#[tokio::test]
+async fn one_reported_before_the_payment_was_seen_credits_it_first() {
+    let world = World::new().await;
+    let charge = world.pending(1_000).await;
+    let pix = world.psp.pay(&charge.txid, 1_000);
+    world.psp.dispute(&pix, 1_000);
+    assert_eq!(world.charge(charge.id).state.status(), ChargeStatus::Pending);
+    assert_eq!(world.poll().await, 1);
+    assert_eq!(world.charge(charge.id).state.status(), ChargeStatus::Paid);
+    assert_eq!((world.money(), world.statuses()), ([0, 0, 1_000], vec![InfractionStatus::Open]));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn one_on_a_charge_that_was_refunded_holds_what_is_left_and_has_an_end() {
+    let world = World::new().await;
+    for (refunded, held) in [(1_000, 0), (400, 600)] {
+        let (charge, pix) = world.paid(1_000).await;
+        world.refund(&format!("refund-{refunded}"), charge.id, refunded).await.unwrap();
+        world.psp.end_all(&UpstreamProgress::Done { at: None });
+        world.clock.advance(Duration::from_secs(2));
+        assert_eq!(refunds::poll::run_once(&world.ports).await.unwrap().done, 1);
+        let id = world.psp.dispute(&pix, 1_000);
+        world.poll().await;
+        assert_eq!(world.money()[2], held);
+        world.psp.settle(&id, UpstreamInfractionStatus::Accepted);
+        world.poll().await;
+        assert_eq!((world.last().state.status(), world.money()[2]), (InfractionStatus::Lost, 0));
+        let charge = world.charge(charge.id);
+        assert_eq!((charge.state.status(), charge.refunds.done.centavos()), (ChargeStatus::Refunded, 1_000));
+        world.check().await;
+    }
+}
+
+#[tokio::test]
+async fn while_it_is_open_nothing_is_refunded_and_a_refund_that_fails_is_blocked() {
+    let world = World::new().await;
+    let (charge, pix) = world.paid(1_000).await;
+    world.refund("before", charge.id, 400).await.unwrap();
+    world.psp.dispute(&pix, 1_000);
+    world.poll().await;
+    assert_eq!(world.money(), [0, 0, 600]);
+    assert_eq!(world.refund("during", charge.id, 100).await, Err(CreateRefundError::InfractionOpen));
+    world.psp.end_all(&UpstreamProgress::Failed { reason: None });
+    world.clock.advance(Duration::from_secs(2));
+    refunds::poll::run_once(&world.ports).await.unwrap();
+    assert_eq!(world.money(), [400, 0, 600]);
+    assert_eq!(world.poll().await, 1);
+    assert_eq!((world.money(), world.last().limit.centavos()), ([0, 0, 1_000], 1_000));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn money_beyond_the_charge_can_be_disputed_too() {
+    let world = World::new().await;
+    let (charge, _) = world.paid(1_000).await;
+    let extra = world.psp.pay(&charge.txid, 250);
+    let id = world.psp.dispute(&extra, 250);
+    world.poll().await;
+    assert_eq!(world.money(), [1_000, 0, 250], "it was credited and blocked");
+    world.psp.settle(&id, UpstreamInfractionStatus::Accepted);
+    world.poll().await;
+    assert_eq!(world.money(), [1_000, 0, 0]);
+    let charge = world.charge(charge.id);
+    assert_eq!((charge.refunds.done, charge.open_infractions), (Money::ZERO, 0), "the charge itself is whole");
+    world.check().await;
+}
+
+#[tokio::test]
+async fn two_on_one_pix_share_what_it_brought() {
+    let world = World::new().await;
+    let (charge, pix) = world.paid(1_000).await;
+    world.paid(5_000).await;
+    let first = world.psp.dispute(&pix, 700);
+    world.poll().await;
+    let second = world.psp.dispute(&pix, 700);
+    world.poll().await;
+    assert_eq!(world.money(), [5_000, 0, 1_000]);
+    world.psp.settle(&first, UpstreamInfractionStatus::Rejected);
+    world.poll().await;
+    assert_eq!(world.money(), [5_300, 0, 700]);
+    world.psp.settle(&second, UpstreamInfractionStatus::Accepted);
+    world.poll().await;
+    assert_eq!(world.money(), [5_300, 0, 0]);
+    assert_eq!(world.charge(charge.id).refunds.done.centavos(), 700);
+    assert_eq!(world.statuses(), [InfractionStatus::Won, InfractionStatus::Lost]);
+    world.check().await;
+}
+
+#[tokio::test]
+async fn an_amount_and_a_deadline_that_change_are_followed() {
+    let world = World::new().await;
+    let (_, id) = world.disputed().await;
+    world.psp.change(&id, |row| {
+        row.amount = Money::from_centavos(400);
+        row.reason = Some("Golpe\n do\u{1} falso \u{0}motoboy".to_owned());
+        row.deadline_at = row.deadline_at.map(|at| at + Duration::from_hours(1));
+    });
+    assert_eq!(world.poll().await, 1);
+    assert_eq!((world.money(), world.last().limit.centavos()), ([600, 0, 400], 400));
+    assert_eq!(world.last().reason.as_deref(), Some("Golpe\n do  falso  motoboy"));
+    assert_eq!(world.poll().await, 0, "what was followed is known");
+    world.check().await;
+}

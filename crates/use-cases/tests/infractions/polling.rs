@@ -1,0 +1,126 @@
+//! Reading acquirers' lists: how far, how often, and what one failure does to the rest.
+
+use std::time::Duration;
+
+use cais_domain::infraction::InfractionStatus;
+use cais_ports::{Clock as _, UpstreamInfractionStatus};
+use jiff::{SignedDuration, Timestamp};
+
+use crate::psp::Listing;
+use crate::world::World;
+
+const DAY: Duration = Duration::from_hours(24);
+
+/// How many hours back the list was read at the last pass, and how wide each span was at most.
+fn reached(world: &World) -> (i64, i64) {
+    let asked = world.psp.listed();
+    let now = world.clock.now();
+    let hours = |from: Timestamp, to: Timestamp| to.duration_since(from).as_hours();
+    let farthest = asked.iter().map(|request| hours(request.from, now)).max().unwrap();
+    (farthest, asked.iter().map(|request| hours(request.from, request.to)).max().unwrap())
+}
+
+#[tokio::test]
+async fn the_first_time_reads_ninety_days_and_then_what_may_have_changed() {
+    let world = World::new().await;
+    assert_eq!((world.poll().await, reached(&world)), (0, (90 * 24, 30 * 24)));
+    world.clock.advance(Duration::from_mins(1));
+    world.poll().await;
+    assert_eq!(reached(&world), (24, 24));
+    let (_, pix) = world.paid(1_000).await;
+    world.psp.dispute(&pix, 1_000);
+    world.poll().await;
+    world.clock.advance(DAY * 5);
+    world.poll().await;
+    assert_eq!(reached(&world).0, 90 * 24, "once an hour everything that can still change");
+    world.clock.advance(Duration::from_mins(1));
+    world.poll().await;
+    assert_eq!(reached(&world).0, 5 * 24 + 1, "as far back as one is open");
+}
+
+#[tokio::test]
+async fn every_page_of_every_span_is_read() {
+    let world = World::new().await;
+    world.psp.set_listing(Listing::Pages(2));
+    for _ in 0..5 {
+        let (_, pix) = world.paid(1_000).await;
+        world.psp.dispute(&pix, 1_000);
+        world.clock.advance(DAY * 15);
+    }
+    assert_eq!(world.poll().await, 5);
+    assert_eq!(world.money(), [0, 0, 5_000]);
+    world.check().await;
+}
+
+#[tokio::test]
+async fn an_end_is_seen_however_long_it_took() {
+    let world = World::new().await;
+    let (_, id) = world.disputed().await;
+    for day in 0..20 {
+        world.clock.advance(DAY);
+        assert_eq!(world.poll().await, 0, "day {day}");
+    }
+    world.psp.settle(&id, UpstreamInfractionStatus::Rejected);
+    assert_eq!(world.poll().await, 1);
+    world.check().await;
+}
+
+#[tokio::test]
+async fn a_list_that_could_not_be_read_is_read_again_from_where_it_was() {
+    let world = World::new().await;
+    world.poll().await;
+    let position = world.store.positions();
+    let (_, pix) = world.paid(1_000).await;
+    world.psp.dispute(&pix, 1_000);
+    for listing in [Listing::Silent, Listing::Circles] {
+        world.psp.set_listing(listing);
+        world.clock.advance(DAY * 3);
+        world.poll().await;
+        assert_eq!(position[0], world.store.positions()[0], "{listing:?}");
+    }
+    world.psp.set_listing(Listing::Pages(1));
+    world.poll().await;
+    assert_eq!(world.statuses(), [InfractionStatus::Open]);
+    let moved = world.store.positions().into_iter().find(|moved| moved.acquirer == world.psp.name).unwrap();
+    assert_eq!(moved.seen_until, world.clock.now());
+    world.check().await;
+}
+
+#[tokio::test]
+async fn trouble_with_one_acquirer_or_one_row_stops_no_other() {
+    let world = World::new().await;
+    let (_, pix) = world.paid(1_000).await;
+    let unseen = world.pending(1_000).await;
+    let later = world.psp.pay(&unseen.txid, 1_000);
+    world.psp.dispute(&cais_testkit::builders::an_end_to_end_id(), 1_000);
+    world.psp.dispute(&pix, 1_000);
+    world.psp.dispute(&later, 1_000);
+    world.second.set_listing(Listing::Silent);
+    assert_eq!(world.poll().await, 2);
+    assert_eq!(world.money(), [0, 0, 2_000]);
+    assert_eq!(world.store.positions(), [], "the Pix that nobody shows may come");
+    world.clock.advance(DAY * 9);
+    world.poll().await;
+    assert_eq!(world.store.positions().len(), 1, "but is not waited for for ever");
+    world.check().await;
+}
+
+#[tokio::test]
+async fn an_acquirer_without_infractions_is_left_alone() {
+    let world = World::new().await;
+    world.psp.tells_nothing();
+    world.second.tells_nothing();
+    world.poll().await;
+    assert_eq!((world.psp.listed().len(), world.store.positions().len()), (0, 0));
+}
+
+#[tokio::test]
+async fn a_position_never_goes_back() {
+    let world = World::new().await;
+    world.poll().await;
+    let before = world.store.positions();
+    let earlier = world.clock.now().checked_sub(SignedDuration::from_hours(5)).unwrap();
+    world.clock.set(earlier);
+    world.poll().await;
+    assert_eq!(world.store.positions(), before);
+}

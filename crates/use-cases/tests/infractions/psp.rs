@@ -1,0 +1,288 @@
+//! A simulated acquirer behind mocks that is paid, judges disputes and takes defences, as a test tells it to.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::charge::Charge;
+use cais_domain::end_to_end_id::EndToEndId;
+use cais_domain::infraction::Situation;
+use cais_domain::money::Money;
+use cais_domain::txid::Txid;
+use cais_ports::{
+    Clock as _, DefenseOrder, ListRequest, ReceivedPix, ReturnNature, UpstreamCharge, UpstreamDefense,
+    UpstreamInfraction, UpstreamInfractionStatus, UpstreamPayment, UpstreamPayout, UpstreamProgress, UpstreamReturn,
+    UpstreamStatus,
+};
+use cais_testkit::ManualClock;
+use cais_testkit::builders::{a_return_id, an_end_to_end_id, issued};
+use jiff::ToSpan as _;
+
+/// How it answers who hands it a defence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Taking {
+    /// As things stand: one for each infraction, until its deadline.
+    Takes,
+    /// It takes it, and nobody can tell.
+    LosesReplies,
+    /// It does nothing, and nobody can tell.
+    Silent,
+    /// It certainly does nothing, and may later.
+    Down,
+    /// It refuses for good.
+    Refuses,
+    /// It says that the time is over, whatever it has.
+    LooksAtTheTime,
+}
+
+/// How it lists infractions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Listing {
+    /// So many rows on a page.
+    Pages(usize),
+    /// Not at all.
+    Silent,
+    /// Nothing, as if nothing had ever happened.
+    Empty,
+    /// The first page for ever.
+    Circles,
+    /// As it was when it was told to.
+    AsItWas,
+}
+
+type Hook = Box<dyn FnOnce() + Send>;
+
+pub(super) struct Book {
+    pub(super) taking: Taking,
+    pub(super) listing: Listing,
+    pub(super) tells: bool,
+    pub(super) shows_words: bool,
+    pub(super) shows_defenses: bool,
+    pub(super) charges: BTreeMap<Txid, UpstreamCharge>,
+    /// Pix without a charge.
+    pub(super) others: Vec<ReceivedPix>,
+    pub(super) infractions: Vec<UpstreamInfraction>,
+    /// What [`Listing::AsItWas`] shows.
+    pub(super) as_it_was: Vec<UpstreamInfraction>,
+    /// Every defence that reached it, taken or not.
+    pub(super) handed: Vec<DefenseOrder>,
+    pub(super) taken: usize,
+    pub(super) listed: Vec<ListRequest>,
+    pub(super) sent: BTreeMap<String, UpstreamPayout>,
+    pub(super) on_list: Option<Hook>,
+    pub(super) on_defense: Option<Hook>,
+}
+
+/// One simulated acquirer. Cloning shares it.
+#[derive(Clone)]
+pub struct Psp {
+    pub name: AcquirerName,
+    pub(super) clock: Arc<ManualClock>,
+    pub(super) book: Arc<Mutex<Book>>,
+}
+
+impl Psp {
+    pub fn new(name: &str, clock: Arc<ManualClock>) -> Self {
+        let book = Book {
+            taking: Taking::Takes,
+            listing: Listing::Pages(100),
+            tells: true,
+            shows_words: true,
+            shows_defenses: true,
+            charges: BTreeMap::new(),
+            others: Vec::new(),
+            infractions: Vec::new(),
+            as_it_was: Vec::new(),
+            handed: Vec::new(),
+            taken: 0,
+            listed: Vec::new(),
+            sent: BTreeMap::new(),
+            on_list: None,
+            on_defense: None,
+        };
+        Self { name: AcquirerName::parse(name).unwrap(), clock, book: Arc::new(Mutex::new(book)) }
+    }
+
+    pub fn set(&self, taking: Taking) {
+        self.book().taking = taking;
+    }
+
+    pub fn set_listing(&self, listing: Listing) {
+        let mut book = self.book();
+        book.listing = listing;
+        let now = book.infractions.clone();
+        book.as_it_was = now;
+    }
+
+    /// It has no list of infractions at all.
+    pub fn tells_nothing(&self) {
+        self.book().tells = false;
+    }
+
+    /// It shows that there is a defence, and not what it says.
+    pub fn hides_words(&self) {
+        self.book().shows_words = false;
+    }
+
+    /// Its list shows every infraction as if there were no defence.
+    pub fn hides_defenses(&self, hides: bool) {
+        self.book().shows_defenses = !hides;
+    }
+
+    /// Something else happens once, after its next list was made and before that arrives.
+    pub fn when_listed(&self, hook: impl FnOnce() + Send + 'static) {
+        self.book().on_list = Some(Box::new(hook));
+    }
+
+    /// Something else happens once, while its next reply to a defence is on its way.
+    pub fn when_defended(&self, hook: impl FnOnce() + Send + 'static) {
+        self.book().on_defense = Some(Box::new(hook));
+    }
+
+    /// Every defence that reached it, and how many it took.
+    pub fn defenses(&self) -> (usize, usize) {
+        let book = self.book();
+        (book.handed.len(), book.taken)
+    }
+
+    /// The last defence that reached it.
+    pub fn last_defense(&self) -> DefenseOrder {
+        self.book().handed.last().unwrap().clone()
+    }
+
+    /// What its list was asked for since it was last asked so.
+    pub fn listed(&self) -> Vec<ListRequest> {
+        std::mem::take(&mut self.book().listed)
+    }
+
+    /// It has the charge, as it was issued.
+    pub fn hold(&self, charge: &Charge) {
+        let upstream = UpstreamCharge {
+            txid: charge.txid.clone(),
+            amount: charge.terms.amount,
+            status: UpstreamStatus::Active,
+            copy_paste: Some(issued(charge).copy_paste),
+            expires_at: issued(charge).expires_at,
+            payments: Vec::new(),
+        };
+        self.book().charges.insert(charge.txid.clone(), upstream);
+    }
+
+    /// A payer pays the charge so many centavos.
+    pub fn pay(&self, txid: &Txid, centavos: i64) -> EndToEndId {
+        let payment = self.payment(centavos);
+        let end_to_end_id = payment.end_to_end_id.clone();
+        let mut book = self.book();
+        let charge = book.charges.get_mut(txid).unwrap();
+        if payment.amount >= charge.amount {
+            charge.status = UpstreamStatus::Completed;
+        }
+        charge.payments.push(payment);
+        end_to_end_id
+    }
+
+    /// Somebody pays into the account without a charge.
+    pub fn receive(&self, centavos: i64) -> EndToEndId {
+        let payment = self.payment(centavos);
+        let end_to_end_id = payment.end_to_end_id.clone();
+        self.book().others.push(ReceivedPix { txid: None, payment });
+        end_to_end_id
+    }
+
+    fn payment(&self, centavos: i64) -> UpstreamPayment {
+        let (end_to_end_id, amount) = (an_end_to_end_id(), Money::from_centavos(centavos));
+        UpstreamPayment { end_to_end_id, amount, paid_at: self.clock.now(), returns: Vec::new() }
+    }
+
+    /// A payer disputes so many centavos of a Pix; a week is left for a defence.
+    pub fn dispute(&self, end_to_end_id: &EndToEndId, centavos: i64) -> String {
+        let now = self.clock.now();
+        let mut book = self.book();
+        let id = format!("inf-{}-{}", self.name, book.infractions.len());
+        book.infractions.push(UpstreamInfraction {
+            id: id.clone(),
+            end_to_end_id: end_to_end_id.clone(),
+            amount: Money::from_centavos(centavos),
+            status: UpstreamInfractionStatus::Open,
+            reason: Some("Não reconheço".to_owned()),
+            situation: Situation::Scam,
+            opened_at: now,
+            deadline_at: Some(now + 168.hours()),
+            defense: None,
+            resolved_at: None,
+        });
+        id
+    }
+
+    /// It tells otherwise of an infraction from now on.
+    pub fn change(&self, id: &str, change: impl FnOnce(&mut UpstreamInfraction)) {
+        let mut book = self.book();
+        change(book.infractions.iter_mut().find(|row| row.id == id).unwrap());
+    }
+
+    /// It settles an infraction; what it returns stands in the Pix.
+    pub fn settle(&self, id: &str, status: UpstreamInfractionStatus) {
+        let now = self.clock.now();
+        self.change(id, |row| {
+            row.status = status;
+            row.resolved_at = Some(now);
+        });
+    }
+
+    /// It is open again after it had ended.
+    pub fn reopen(&self, id: &str) {
+        self.change(id, |row| {
+            row.status = UpstreamInfractionStatus::Open;
+            row.resolved_at = None;
+            row.defense = None;
+        });
+    }
+
+    /// Somebody else hands it a defence.
+    pub fn is_given(&self, id: &str, text: &str) {
+        let now = self.clock.now();
+        self.change(id, |row| {
+            row.status = UpstreamInfractionStatus::Defended;
+            row.defense = Some(UpstreamDefense { text: Some(text.to_owned()), received_at: Some(now) });
+        });
+    }
+
+    /// It takes so many centavos of a Pix because of an infraction.
+    pub fn take_back(&self, end_to_end_id: &EndToEndId, centavos: i64) {
+        let back = UpstreamReturn {
+            name: "med".to_owned(),
+            return_id: Some(a_return_id()),
+            nature: ReturnNature::Infraction,
+            amount: Money::from_centavos(centavos),
+            progress: UpstreamProgress::Done { at: Some(self.clock.now()) },
+        };
+        let mut book = self.book();
+        let mut payments = book.charges.values_mut().flat_map(|charge| charge.payments.iter_mut());
+        payments.find(|payment| payment.end_to_end_id == *end_to_end_id).unwrap().returns.push(back);
+    }
+
+    /// Every refund and payout whose outcome is open ends so.
+    pub fn end_all(&self, progress: &UpstreamProgress) {
+        let mut book = self.book();
+        let charges = book.charges.values_mut().flat_map(|charge| charge.payments.iter_mut());
+        for back in charges.flat_map(|payment| payment.returns.iter_mut()) {
+            if back.progress == UpstreamProgress::Processing {
+                back.progress = progress.clone();
+            }
+        }
+        for payout in book.sent.values_mut() {
+            if payout.progress == UpstreamProgress::Processing {
+                payout.progress = progress.clone();
+            }
+        }
+    }
+
+    /// Every infraction as it really is.
+    pub fn infractions(&self) -> Vec<UpstreamInfraction> {
+        self.book().infractions.clone()
+    }
+
+    pub(super) fn book(&self) -> MutexGuard<'_, Book> {
+        self.book.lock().unwrap()
+    }
+}

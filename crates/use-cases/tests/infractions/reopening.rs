@@ -1,0 +1,143 @@
+//! A dispute that is reopened after it ended is a new one of ours; what only looks so is not.
+
+use cais_domain::infraction::InfractionStatus::{Cancelled, Lost, Open, Won};
+use cais_ports::{NoticeState, UpstreamInfractionStatus};
+
+use crate::psp::Listing;
+use crate::world::{A_WHILE, LONG, World};
+
+#[tokio::test]
+async fn it_is_a_new_one_on_what_is_left() {
+    let world = World::new().await;
+    let (_, pix) = world.paid(1_000).await;
+    let id = world.psp.dispute(&pix, 600);
+    world.poll().await;
+    world.psp.settle(&id, UpstreamInfractionStatus::Accepted);
+    world.poll().await;
+    world.psp.reopen(&id);
+    world.clock.advance(A_WHILE);
+    assert_eq!(world.poll().await, 1);
+    assert_eq!((world.statuses(), world.money()), (vec![Lost, Open], [0, 0, 400]));
+    assert_eq!(world.poll().await, 0, "it is known");
+    world.clock.advance(A_WHILE);
+    world.psp.settle(&id, UpstreamInfractionStatus::Cancelled);
+    world.poll().await;
+    assert_eq!((world.statuses(), world.money()), (vec![Lost, Cancelled], [400, 0, 0]));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn it_can_happen_more_than_once_and_not_for_ever() {
+    let world = World::new().await;
+    let (_, id) = world.disputed().await;
+    for rounds in 1..30 {
+        world.psp.settle(&id, UpstreamInfractionStatus::Rejected);
+        world.clock.advance(LONG);
+        world.poll().await;
+        assert_eq!(world.money(), [1_000, 0, 0]);
+        world.psp.reopen(&id);
+        world.clock.advance(LONG);
+        world.poll().await;
+        assert_eq!(world.all().len(), 20.min(rounds + 1));
+        world.check().await;
+    }
+    assert_eq!(world.statuses(), [Won; 20]);
+}
+
+#[tokio::test]
+async fn a_list_that_lags_reopens_nothing() {
+    let world = World::new().await;
+    let (_, id) = world.disputed().await;
+    // It shows that it is open, for a while after its end became known.
+    world.psp.set_listing(Listing::AsItWas);
+    let (psp, lost) = (world.psp.clone(), id.clone());
+    psp.settle(&lost, UpstreamInfractionStatus::Accepted);
+    world.psp.set_listing(Listing::Pages(9));
+    world.poll().await;
+    assert_eq!(world.statuses(), [Lost]);
+    world.psp.reopen(&id);
+    world.psp.set_listing(Listing::AsItWas);
+    world.psp.settle(&id, UpstreamInfractionStatus::Accepted);
+    assert_eq!(world.poll().await, 0);
+    assert_eq!(world.statuses(), [Lost], "so soon it may be an old list");
+    world.psp.set_listing(Listing::Pages(9));
+    world.clock.advance(A_WHILE);
+    world.poll().await;
+    assert_eq!(world.statuses(), [Lost]);
+    world.check().await;
+}
+
+#[tokio::test]
+async fn what_was_listed_before_the_end_and_comes_after_it_reopens_nothing() {
+    let world = World::new().await;
+    let (_, id) = world.disputed().await;
+    let other = world.clone();
+    // Long after this node was given the list, and before it looks at it, another one has settled the infraction.
+    world.psp.when_listed(move || {
+        other.psp.settle(&id, UpstreamInfractionStatus::Accepted);
+        futures_util::FutureExt::now_or_never(other.poll()).unwrap();
+        other.clock.advance(LONG);
+    });
+    assert_eq!(world.poll().await, 0);
+    assert_eq!((world.statuses(), world.money()), (vec![Lost], [0, 0, 0]));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn what_was_listed_before_it_was_reopened_and_comes_after_it_ends_nothing() {
+    let world = World::new().await;
+    let (_, pix) = world.paid(1_000).await;
+    let id = world.psp.dispute(&pix, 600);
+    world.poll().await;
+    world.psp.settle(&id, UpstreamInfractionStatus::Accepted);
+    world.poll().await;
+    world.clock.advance(A_WHILE);
+    let other = world.clone();
+    world.psp.when_listed(move || {
+        other.psp.reopen(&id);
+        futures_util::FutureExt::now_or_never(other.poll()).unwrap();
+        other.clock.advance(LONG);
+    });
+    world.poll().await;
+    assert_eq!((world.statuses(), world.money()), (vec![Lost, Open], [0, 0, 400]));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn what_was_looked_at_for_one_round_says_nothing_of_the_next() {
+    let world = World::new().await;
+    let (_, pix) = world.paid(1_000).await;
+    let id = world.psp.dispute(&pix, 300);
+    world.poll().await;
+    world.psp.settle(&id, UpstreamInfractionStatus::Accepted);
+    world.poll().await;
+    world.psp.reopen(&id);
+    world.clock.advance(A_WHILE);
+    let (other, psp) = (world.clone(), world.psp.clone());
+    // While the second look of this node is on its way, another node opens the next round and settles it.
+    let between = move || {
+        let poll = |world: &World| futures_util::FutureExt::now_or_never(world.poll()).unwrap();
+        assert_eq!(poll(&other), 1);
+        other.clock.advance(A_WHILE);
+        other.psp.settle(&id, UpstreamInfractionStatus::Accepted);
+        assert_eq!(poll(&other), 1);
+        other.clock.advance(LONG);
+    };
+    world.psp.when_listed(move || psp.when_listed(between));
+    world.poll().await;
+    assert_eq!((world.statuses(), world.money()), (vec![Lost, Lost], [400, 0, 0]));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn a_callback_waits_until_it_is_certain() {
+    let world = World::new().await;
+    let (_, id) = world.disputed().await;
+    world.psp.settle(&id, UpstreamInfractionStatus::Rejected);
+    world.poll().await;
+    world.psp.reopen(&id);
+    assert_eq!(world.call_back(&id).await, NoticeState::Waiting);
+    assert_eq!(world.look_again().await, NoticeState::Done);
+    assert_eq!((world.statuses(), world.money()), (vec![Won, Open], [0, 0, 1_000]));
+    world.check().await;
+}

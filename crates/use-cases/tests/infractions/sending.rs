@@ -1,0 +1,189 @@
+//! A defence of which nobody knows whether it arrived is found, or sent once more: never lost, never taken twice.
+
+use std::time::Duration;
+
+use cais_domain::event::EventType;
+use cais_domain::infraction::InfractionStatus;
+use cais_ports::UpstreamInfractionStatus;
+use cais_use_cases::infractions::defend::DefendError;
+use jiff::ToSpan as _;
+
+use crate::psp::{Listing, Taking};
+use crate::world::{A_WHILE, LONG, World};
+
+const UNKNOWN: DefendError = DefendError::Unknown { retry_after_s: 2 };
+
+/// A dispute with a defence of which nobody knows whether it arrived, and the acquirer's name for it.
+async fn unknown(taking: Taking) -> (World, String) {
+    let world = World::new().await;
+    let (_, id) = world.disputed().await;
+    world.psp.set(taking);
+    world.psp.set_listing(Listing::Silent);
+    assert_eq!(world.defend("Entregue.").await, Err(UNKNOWN));
+    assert!(world.last().due_at.is_some());
+    world.psp.set(Taking::Takes);
+    (world, id)
+}
+
+#[tokio::test]
+async fn one_that_arrived_is_found_and_not_sent_again() {
+    let (world, _) = unknown(Taking::LosesReplies).await;
+    for _ in 0..3 {
+        world.clock.advance(LONG);
+        assert_eq!(world.resume().await, 0, "the acquirer says nothing");
+    }
+    world.psp.set_listing(Listing::Pages(9));
+    world.clock.advance(LONG);
+    assert_eq!(world.resume().await, 1);
+    assert_eq!((world.psp.defenses(), world.statuses()), ((1, 1), vec![InfractionStatus::UnderReview]));
+    assert_eq!(world.told(), [EventType::InfractionOpened, EventType::InfractionUnderReview]);
+    world.check().await;
+}
+
+#[tokio::test]
+async fn the_poll_finds_it_as_well() {
+    let (world, _) = unknown(Taking::LosesReplies).await;
+    world.psp.set_listing(Listing::Pages(9));
+    assert_eq!(world.poll().await, 1);
+    assert_eq!((world.statuses(), world.last().due_at), (vec![InfractionStatus::UnderReview], None));
+}
+
+#[tokio::test]
+async fn one_that_never_arrived_is_sent_once_more_when_it_is_on_its_way_no_more() {
+    let (world, _) = unknown(Taking::Silent).await;
+    world.psp.set_listing(Listing::Pages(9));
+    world.clock.advance(Duration::from_secs(30));
+    assert_eq!((world.resume().await, world.psp.defenses()), (0, (1, 0)), "it may still arrive");
+    world.clock.advance(A_WHILE);
+    assert_eq!((world.resume().await, world.psp.defenses()), (1, (2, 1)));
+    assert_eq!(world.statuses(), [InfractionStatus::UnderReview]);
+    assert_eq!(world.last().defense.unwrap().text.unwrap().as_str(), "Entregue.");
+    world.check().await;
+}
+
+#[tokio::test]
+async fn two_nodes_send_it_once() {
+    let (world, _) = unknown(Taking::Silent).await;
+    world.psp.set_listing(Listing::Pages(9));
+    world.clock.advance(A_WHILE);
+    let contended = world.contended();
+    futures_util::future::join_all((0..6).map(|_| contended.resume())).await;
+    assert_eq!((world.psp.defenses(), world.statuses()), ((2, 1), vec![InfractionStatus::UnderReview]));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn one_that_the_acquirer_has_and_never_shows_is_taken_at_its_word() {
+    let (world, _) = unknown(Taking::LosesReplies).await;
+    world.psp.set_listing(Listing::Pages(9));
+    world.psp.hides_defenses(true);
+    world.clock.advance(A_WHILE);
+    assert_eq!(world.resume().await, 1);
+    assert_eq!((world.psp.defenses(), world.statuses()), ((2, 1), vec![InfractionStatus::UnderReview]));
+    assert!(world.last().defense.unwrap().submitted_at.is_some());
+    world.check().await;
+}
+
+#[tokio::test]
+async fn one_that_comes_too_late_after_all_is_withdrawn() {
+    let (world, id) = unknown(Taking::Silent).await;
+    world.psp.set_listing(Listing::Pages(9));
+    world.psp.change(&id, |row| row.deadline_at = row.deadline_at.map(|at| at - 168.hours()));
+    world.clock.advance(A_WHILE);
+    assert_eq!(world.resume().await, 1);
+    assert_eq!((world.last().defense, world.statuses()), (None, vec![InfractionStatus::Open]));
+    assert_eq!((world.psp.defenses(), world.defend("Entregue.").await), ((2, 0), Err(DefendError::TooLate)));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn one_that_is_called_late_and_is_there_all_the_same_is_not_withdrawn() {
+    for taking in [Taking::LooksAtTheTime, Taking::Refuses] {
+        let (world, _) = unknown(Taking::LosesReplies).await;
+        world.psp.set_listing(Listing::Pages(9));
+        world.psp.hides_defenses(true);
+        world.psp.set(taking);
+        let psp = world.psp.clone();
+        world.psp.when_defended(move || psp.hides_defenses(false));
+        world.clock.advance(A_WHILE);
+        assert_eq!(world.resume().await, 1);
+        assert_eq!(world.statuses(), [InfractionStatus::UnderReview], "{taking:?}");
+        assert_eq!(world.last().defense.unwrap().text.unwrap().as_str(), "Entregue.");
+        world.check().await;
+    }
+}
+
+#[tokio::test]
+async fn who_is_told_that_it_was_not_taken_withdraws_nothing_that_was_sent_since() {
+    let world = World::new().await;
+    world.disputed().await;
+    world.psp.set(Taking::Down);
+    world.psp.set_listing(Listing::Pages(9));
+    let other = world.clone();
+    // The refusal takes so long that a worker has sent it once more, without a reply.
+    world.psp.when_defended(move || {
+        other.psp.set(Taking::Silent);
+        other.clock.advance(A_WHILE);
+        futures_util::FutureExt::now_or_never(other.resume()).unwrap();
+    });
+    assert_eq!(world.defend("Entregue.").await, Err(UNKNOWN));
+    assert!(world.last().defense.is_some());
+    world.psp.set(Taking::Takes);
+    world.clock.advance(LONG);
+    assert_eq!(world.resume().await, 1);
+    assert_eq!((world.psp.defenses(), world.statuses()), ((3, 1), vec![InfractionStatus::UnderReview]));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn one_that_is_refused_after_all_is_withdrawn_and_one_that_is_down_is_tried_on() {
+    let (world, _) = unknown(Taking::Silent).await;
+    world.psp.set_listing(Listing::Pages(9));
+    world.psp.set(Taking::Down);
+    for _ in 0..3 {
+        world.clock.advance(LONG);
+        assert_eq!(world.resume().await, 0);
+        assert!(world.last().defense.is_some());
+    }
+    world.psp.set(Taking::Refuses);
+    world.clock.advance(LONG);
+    assert_eq!(world.resume().await, 1);
+    assert_eq!(world.last().defense, None);
+    world.psp.set(Taking::Takes);
+    assert!(world.defend("Outra.").await.is_ok(), "the merchant may try again");
+    world.check().await;
+}
+
+#[tokio::test]
+async fn one_that_was_given_elsewhere_meanwhile_is_theirs() {
+    let (world, id) = unknown(Taking::Silent).await;
+    world.psp.is_given(&id, "Do portal.");
+    world.psp.set_listing(Listing::Pages(9));
+    world.clock.advance(A_WHILE);
+    assert_eq!(world.resume().await, 1);
+    assert_eq!(world.last().defense.unwrap().text.unwrap().as_str(), "Do portal.");
+    assert_eq!(world.psp.defenses(), (1, 0));
+    assert_eq!(world.defend("Entregue.").await, Err(DefendError::Defended));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn the_end_of_the_dispute_ends_the_looking() {
+    let (world, id) = unknown(Taking::Silent).await;
+    world.psp.settle(&id, UpstreamInfractionStatus::Rejected);
+    world.psp.set_listing(Listing::Pages(9));
+    world.clock.advance(A_WHILE);
+    assert_eq!(world.resume().await, 1);
+    assert_eq!((world.statuses(), world.psp.defenses()), (vec![InfractionStatus::Won], (1, 0)));
+    assert_eq!((world.resume().await, world.last().due_at), (0, None));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn one_whose_acquirer_shows_nothing_of_it_is_sent_all_the_same() {
+    let (world, _) = unknown(Taking::Silent).await;
+    world.psp.set_listing(Listing::Empty);
+    world.clock.advance(A_WHILE);
+    assert_eq!((world.resume().await, world.psp.defenses()), (1, (2, 1)));
+    world.check().await;
+}

@@ -1,0 +1,329 @@
+//! One account over an empty store, with two simulated acquirers and a clock that stands still.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use cais_domain::account::Account;
+use cais_domain::charge::{Charge, ChargeStatus, ChargeTerms};
+use cais_domain::end_to_end_id::EndToEndId;
+use cais_domain::event::EventType;
+use cais_domain::idempotency_key::IdempotencyKey;
+use cais_domain::ids::ChargeId;
+use cais_domain::infraction::{Infraction, InfractionStatus};
+use cais_domain::ledger::{Bucket, Cover, EntryKind, LedgerAccount, SystemAccount, Transfer};
+use cais_domain::money::Money;
+use cais_domain::pix_key::PixKey;
+use cais_domain::text::{LineBreaks, Text};
+use cais_ports::webhooks::MockWebhookSender;
+use cais_ports::{ChangeSet, CommitError, Committed, Fingerprint, Maintenance as _, NoticeState, Store};
+use cais_testkit::builders::{an_account, fresh, main_acquirer, pending_charge, steps, terms};
+use cais_testkit::{ManualClock, MemoryStore, PlainMac, PlainSealing, SequentialIds, TextRepresentation};
+use cais_use_cases::charges::ChargeName;
+use cais_use_cases::charges::fetch::fetch;
+use cais_use_cases::infractions::defend::{DefendError, defend};
+use cais_use_cases::infractions::{poll, resume};
+use cais_use_cases::notices::{process, receive};
+use cais_use_cases::payouts::create::{CreatePayout, NewPayout, create as create_payout};
+use cais_use_cases::refunds::create::{CreateRefund, CreateRefundError, create as create_refund};
+use cais_use_cases::{Answer, Ports, SyncGate};
+
+use crate::psp::Psp;
+use crate::replies::acquirers;
+
+/// Longer than an acquirer's list may lag behind what happened, and than a request may be on its way.
+pub const A_WHILE: Duration = Duration::from_secs(61);
+/// Longer than every pause of a worker.
+pub const LONG: Duration = Duration::from_mins(6);
+
+/// Everything that a test works with. Cloning shares it.
+#[derive(Clone)]
+pub struct World {
+    pub ports: Ports,
+    pub store: Arc<MemoryStore>,
+    pub clock: Arc<ManualClock>,
+    pub psp: Psp,
+    pub second: Psp,
+    pub account: Account,
+}
+
+/// Lets everybody else go on before each commit, and some of them once more before its caller hears of it.
+struct Contended {
+    store: Arc<MemoryStore>,
+    commits: AtomicUsize,
+}
+
+#[async_trait]
+impl Store for Contended {
+    async fn commit(&self, change: ChangeSet) -> Result<Committed, CommitError> {
+        tokio::task::yield_now().await;
+        let committed = self.store.commit(change).await;
+        for _ in 0..self.commits.fetch_add(1, Ordering::Relaxed) % 4 {
+            tokio::task::yield_now().await;
+        }
+        committed
+    }
+}
+
+/// Something else happens before its next commit is judged.
+struct Beside {
+    store: Arc<MemoryStore>,
+    hook: Mutex<Option<Box<dyn FnOnce() + Send>>>,
+}
+
+#[async_trait]
+impl Store for Beside {
+    async fn commit(&self, change: ChangeSet) -> Result<Committed, CommitError> {
+        let hook = self.hook.lock().unwrap().take();
+        if let Some(hook) = hook {
+            hook();
+        }
+        self.store.commit(change).await
+    }
+}
+
+/// Puts its caller to sleep after each commit.
+struct Sleepy {
+    store: Arc<MemoryStore>,
+    clock: Arc<ManualClock>,
+    sleep: Duration,
+}
+
+#[async_trait]
+impl Store for Sleepy {
+    async fn commit(&self, change: ChangeSet) -> Result<Committed, CommitError> {
+        let committed = self.store.commit(change).await;
+        self.clock.advance(self.sleep);
+        committed
+    }
+}
+
+impl World {
+    /// An approved account without money.
+    pub async fn new() -> Self {
+        Self::with(an_account()).await
+    }
+
+    pub async fn with(account: Account) -> Self {
+        let clock = Arc::new(ManualClock::default());
+        let psp = Psp::new(main_acquirer().as_str(), Arc::clone(&clock));
+        let second = Psp::new("second", Arc::clone(&clock));
+        let store = Arc::new(MemoryStore::default());
+        let ports = Ports {
+            store: store.clone(),
+            queries: store.clone(),
+            maintenance: store.clone(),
+            acquirers: Arc::new(acquirers(&[psp.clone(), second.clone()])),
+            clock: clock.clone(),
+            ids: Arc::new(SequentialIds::default()),
+            mac: Arc::new(PlainMac::default()),
+            representation: Arc::new(TextRepresentation),
+            deliveries: store.clone(),
+            // Without an expectation: to call a receiver would be a failure.
+            webhooks: Arc::new(MockWebhookSender::new()),
+            sealing: Arc::new(PlainSealing::default()),
+        };
+        store.commit(steps::open_account(&account)).await.unwrap();
+        Self { ports, store, clock, psp, second, account }
+    }
+
+    /// The same world over a store at which everybody reads before anybody writes: the worst that can happen to decisions.
+    pub fn contended(&self) -> Self {
+        let store = Contended { store: self.store.clone(), commits: AtomicUsize::new(0) };
+        let ports = Ports { store: Arc::new(store), ..self.ports.clone() };
+        Self { ports, ..self.clone() }
+    }
+
+    /// The same world, in which something else happens once, before the next commit is judged.
+    pub fn beside(&self, hook: impl FnOnce() + Send + 'static) -> Self {
+        let store = Beside { store: self.store.clone(), hook: Mutex::new(Some(Box::new(hook))) };
+        let ports = Ports { store: Arc::new(store), ..self.ports.clone() };
+        Self { ports, ..self.clone() }
+    }
+
+    /// The same world, in which the process sleeps so long after each commit.
+    pub fn sleeping_after_commit(&self, sleep: Duration) -> Self {
+        let store = Sleepy { store: self.store.clone(), clock: self.clock.clone(), sleep };
+        let ports = Ports { store: Arc::new(store), ..self.ports.clone() };
+        Self { ports, ..self.clone() }
+    }
+
+    /// A charge of those terms that waits for its payer at the main acquirer.
+    pub async fn waiting(&self, terms: ChargeTerms) -> Charge {
+        let charge = Charge { terms, ..pending_charge(self.account.id) };
+        self.store.commit(steps::open_charge(&charge)).await.unwrap();
+        self.psp.hold(&charge);
+        charge
+    }
+
+    /// A charge of so many centavos without fee that waits for its payer.
+    pub async fn pending(&self, centavos: i64) -> Charge {
+        self.waiting(ChargeTerms { amount: Money::from_centavos(centavos), fee: Money::ZERO, ..terms() }).await
+    }
+
+    /// A charge of so many centavos that is paid, and the Pix that paid it.
+    pub async fn paid(&self, centavos: i64) -> (Charge, EndToEndId) {
+        let charge = self.pending(centavos).await;
+        let pix = self.psp.pay(&charge.txid, centavos);
+        let paid = self.read(&charge).await;
+        assert_eq!(paid.state.status(), ChargeStatus::Paid);
+        (paid, pix)
+    }
+
+    /// One of R$ 10.00, all of it disputed, which is known; and the acquirer's name for the dispute.
+    pub async fn disputed(&self) -> (Charge, String) {
+        let (charge, pix) = self.paid(1_000).await;
+        let id = self.psp.dispute(&pix, 1_000);
+        assert_eq!(self.poll().await, 1);
+        (self.charge(charge.id), id)
+    }
+
+    /// A GET that nobody made in the second before.
+    pub async fn read(&self, charge: &Charge) -> Charge {
+        fetch(&self.ports, &SyncGate::new(), charge.account, &ChargeName::Id(charge.id)).await.unwrap()
+    }
+
+    /// The charge as it is stored.
+    pub fn charge(&self, id: ChargeId) -> Charge {
+        self.store.charges().into_iter().find(|charge| charge.id == id).unwrap()
+    }
+
+    /// One pass over the acquirers' lists; how many infractions changed.
+    pub async fn poll(&self) -> usize {
+        poll::run_once(&self.ports).await.unwrap().done
+    }
+
+    /// One pass over the defences whose arrival is open; of how many it is known now.
+    pub async fn resume(&self) -> usize {
+        resume::run_once(&self.ports).await.unwrap().done
+    }
+
+    /// A callback of the main acquirer that names an infraction, looked into.
+    pub async fn call_back(&self, id: &str) -> NoticeState {
+        receive(&self.ports, &main_acquirer(), id.as_bytes().to_vec()).await.unwrap();
+        process::run_once(&self.ports).await.unwrap();
+        self.store.notices().last().unwrap().state
+    }
+
+    /// Passes over the callbacks that wait, after every pause.
+    pub async fn look_again(&self) -> NoticeState {
+        self.clock.advance(LONG);
+        process::run_once(&self.ports).await.unwrap();
+        self.store.notices().last().map_or(NoticeState::Done, |notice| notice.state)
+    }
+
+    /// A defence with these words.
+    pub async fn defend(&self, text: &str) -> Result<Infraction, DefendError> {
+        self.defend_with(text, None).await
+    }
+
+    pub async fn defend_with(&self, text: &str, evidence: Option<&str>) -> Result<Infraction, DefendError> {
+        let read = |text: &str| Text::parse(text, 2_000, LineBreaks::Allowed).unwrap();
+        defend(&self.ports, &self.account, self.last().id, read(text), evidence.map(read)).await
+    }
+
+    /// All infractions of ours, the oldest first.
+    pub fn all(&self) -> Vec<Infraction> {
+        self.store.infractions()
+    }
+
+    /// The youngest infraction of ours.
+    pub fn last(&self) -> Infraction {
+        self.all().pop().unwrap()
+    }
+
+    /// Where each of ours stands, the oldest first.
+    pub fn statuses(&self) -> Vec<InfractionStatus> {
+        self.all().iter().map(|infraction| infraction.state.status()).collect()
+    }
+
+    /// What is available, pending and blocked, in centavos.
+    pub fn money(&self) -> [i64; 3] {
+        [Bucket::Available, Bucket::Pending, Bucket::Blocked].map(|bucket| self.in_bucket(bucket))
+    }
+
+    pub fn in_bucket(&self, bucket: Bucket) -> i64 {
+        self.store.balance(&LedgerAccount::Merchant(self.account.id, bucket)).centavos()
+    }
+
+    /// All money that may be used is spent, but for so many centavos.
+    pub async fn spend_all_but(&self, centavos: i64) {
+        let away = Transfer {
+            from: LedgerAccount::Merchant(self.account.id, Bucket::Available),
+            to: LedgerAccount::system(SystemAccount::Fees, self.account.id),
+            amount: Money::from_centavos(self.in_bucket(Bucket::Available) - centavos),
+            cover: Cover::Required,
+            kind: EntryKind::Fee,
+            resource: None,
+            end_to_end_id: None,
+        };
+        self.store.commit(steps::transfer(away)).await.unwrap();
+    }
+
+    /// A payout of so many centavos, with a key of its own.
+    pub async fn pay_out(&self, key: &str, centavos: i64) -> Answer {
+        let command = CreatePayout {
+            account: self.account.clone(),
+            request: fresh(),
+            key: IdempotencyKey::parse(&format!("payout-key-{key}")).unwrap(),
+            fingerprint: Fingerprint([1; 32]),
+            terms: NewPayout {
+                amount: Money::from_centavos(centavos),
+                pix_key: PixKey::parse("ana@bank.example").unwrap(),
+                recipient_document: None,
+                description: None,
+                external_id: None,
+            },
+        };
+        create_payout(&self.ports, command).await.unwrap()
+    }
+
+    /// A refund of so many centavos, with a key of its own.
+    pub async fn refund(&self, key: &str, charge: ChargeId, centavos: i64) -> Result<Answer, CreateRefundError> {
+        let command = CreateRefund {
+            account: self.account.clone(),
+            request: fresh(),
+            key: IdempotencyKey::parse(&format!("refund-key-{key}")).unwrap(),
+            fingerprint: Fingerprint([2; 32]),
+            charge: ChargeName::Id(charge),
+            amount: Some(Money::from_centavos(centavos)),
+            reason: None,
+            external_id: None,
+        };
+        create_refund(&self.ports, command).await
+    }
+
+    /// What consumers were told, in order, but for payments.
+    pub fn told(&self) -> Vec<EventType> {
+        let events = self.store.events(self.account.id);
+        events.iter().map(|stored| stored.event.kind).filter(|kind| *kind != EventType::ChargePaid).collect()
+    }
+
+    /// Nothing was lost, done twice or credited wrongly; what is blocked is what open infractions hold.
+    pub async fn check(&self) {
+        let report = self.store.verify_ledger().await.unwrap();
+        assert_eq!(report.differences, [], "the ledger adds up");
+        let held: i64 = self.store.blocks().iter().map(|block| block.held.centavos()).sum();
+        assert_eq!(held, self.in_bucket(Bucket::Blocked), "blocked is the sum of the blocks");
+        let open = self.all().into_iter().filter(|infraction| infraction.state.status().is_open());
+        let mut open: Vec<_> = open.map(|infraction| (infraction.id, infraction.limit)).collect();
+        let mut blocks: Vec<_> = self.store.blocks().iter().map(|block| (block.infraction, block.limit)).collect();
+        open.sort();
+        blocks.sort();
+        assert_eq!(open, blocks, "who is open has a block, and nobody else");
+        for bucket in [Bucket::Available, Bucket::Pending, Bucket::Blocked, Bucket::InTransit] {
+            assert!(self.in_bucket(bucket) >= 0, "{bucket:?}");
+        }
+        let events = self.store.events(self.account.id);
+        for infraction in self.all() {
+            let of = |kinds: &[EventType]| {
+                let own = events.iter().filter(|stored| stored.event.resource == infraction.id.to_string());
+                own.filter(|stored| kinds.contains(&stored.event.kind)).count()
+            };
+            assert_eq!(of(&[EventType::InfractionOpened]), 1, "opened once");
+            let settled = of(&[EventType::InfractionWon, EventType::InfractionLost, EventType::InfractionCancelled]);
+            assert_eq!(settled, usize::from(!infraction.state.status().is_open()), "settled once");
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Changing an endpoint and giving it a new secret.
+
+use std::time::Duration;
+
+use cais_domain::account::{Account, AccountStatus, NotPermitted};
+use cais_domain::event::EventType;
+use cais_domain::ids::EndpointId;
+use cais_domain::webhook::{Endpoint, EndpointChange, EndpointState, Subscription, WebhookUrl};
+use cais_ports::{SigningSecret, UrlRefusal};
+use cais_testkit::builders::{a_webhook_url, fresh, subscribed};
+use cais_use_cases::webhooks::WriteEndpointError;
+use cais_use_cases::webhooks::change::{ChangeEndpointError, change};
+use cais_use_cases::webhooks::create::{CreateEndpoint, create};
+use cais_use_cases::webhooks::rotate::rotate;
+use futures_util::future::{join, join_all};
+
+use crate::world::World;
+
+fn to(url: &WebhookUrl) -> EndpointChange {
+    EndpointChange { url: Some(url.clone()), ..EndpointChange::default() }
+}
+
+async fn changed(world: &World, id: EndpointId, asked: EndpointChange) -> Result<Endpoint, ChangeEndpointError> {
+    change(&world.ports, &world.account, id, asked).await
+}
+
+#[tokio::test]
+async fn an_endpoint_moves_and_its_old_address_is_free() {
+    let world = World::new().await;
+    let endpoint = world.endpoint().await;
+    let url = a_webhook_url();
+    let moved = changed(&world, endpoint.id, to(&url)).await.unwrap();
+    assert_eq!(moved, world.stored(endpoint.id).await);
+    assert_eq!((moved.url, moved.epoch), (url.clone(), endpoint.epoch), "what waits for it goes there");
+    assert_eq!(world.receivers.vetted(), [endpoint.url.as_str(), url.as_str()]);
+
+    let (asked, account) = (EndpointChange::default(), &world.account);
+    let other = CreateEndpoint { url: endpoint.url, subscription: Subscription::All, description: None };
+    create(&world.ports, account, other).await.unwrap();
+    let taken = CreateEndpoint { url, subscription: Subscription::All, description: None };
+    create(&world.ports, account, taken).await.unwrap_err();
+    changed(&world, endpoint.id, asked).await.unwrap();
+}
+
+#[tokio::test]
+async fn nothing_changes_at_an_address_that_is_taken_or_not_called() {
+    let world = World::new().await;
+    let (endpoint, other) = (world.endpoint().await, world.endpoint().await);
+    assert_eq!(changed(&world, endpoint.id, to(&other.url)).await, Err(ChangeEndpointError::UrlTaken));
+    let inside = a_webhook_url();
+    world.receivers.refuse(&inside, UrlRefusal::NotPublic);
+    let refused = changed(&world, endpoint.id, to(&inside)).await;
+    assert_eq!(refused, Err(ChangeEndpointError::Url(UrlRefusal::NotPublic)));
+    assert_eq!(world.stored(endpoint.id).await, endpoint);
+}
+
+#[tokio::test]
+async fn a_change_that_changes_nothing_writes_nothing() {
+    let world = World::new().await;
+    let endpoint = world.endpoint().await;
+    let (commits, vetted) = (world.store.commits(), world.receivers.vetted());
+    let asked = EndpointChange { active: Some(true), ..to(&endpoint.url) };
+    assert_eq!(changed(&world, endpoint.id, asked).await.unwrap(), endpoint);
+    assert_eq!((world.store.commits(), world.receivers.vetted()), (commits, vetted));
+}
+
+#[tokio::test]
+async fn whoever_becomes_active_again_is_judged_again() {
+    let world = World::new().await;
+    let endpoint = world.endpoint().await;
+    let stopped = world.set_active(&endpoint, false).await;
+    assert_eq!((stopped.state, stopped.epoch), (EndpointState::Inactive, 1));
+    assert_eq!(world.receivers.vetted().len(), 1, "to stop needs no judgement");
+    world.receivers.refuse(&endpoint.url, UrlRefusal::NotPublic);
+    let active = EndpointChange { active: Some(true), ..EndpointChange::default() };
+    let refused = changed(&world, endpoint.id, active.clone()).await;
+    assert_eq!(refused, Err(ChangeEndpointError::Url(UrlRefusal::NotPublic)));
+    // It moves to an address that is allowed, in the same step.
+    let url = a_webhook_url();
+    let again = changed(&world, endpoint.id, EndpointChange { url: Some(url), ..active }).await.unwrap();
+    assert_eq!((again.state, again.epoch), (EndpointState::Active, 1));
+}
+
+#[tokio::test]
+async fn changes_at_the_same_time_all_become_true() {
+    let world = World::new().await;
+    let endpoint = world.endpoint().await;
+    let url = a_webhook_url();
+    let types = subscribed(&[EventType::ChargePaid]);
+    let wants = EndpointChange { subscription: Some(types.clone()), ..EndpointChange::default() };
+    let stops = EndpointChange { active: Some(false), ..EndpointChange::default() };
+    let calls = [to(&url), wants, stops, to(&url)].map(|asked| changed(&world, endpoint.id, asked));
+    for outcome in join_all(calls).await {
+        outcome.unwrap();
+    }
+    let after = world.stored(endpoint.id).await;
+    assert_eq!((after.url, after.subscription, after.state), (url, types, EndpointState::Inactive));
+}
+
+#[tokio::test]
+async fn who_may_not_write_changes_nothing_and_a_foreign_endpoint_is_not_there() {
+    let world = World::new().await;
+    let endpoint = world.endpoint().await;
+    let suspended = Account { status: AccountStatus::Suspended, ..world.account.clone() };
+    let refused = change(&world.ports, &suspended, endpoint.id, to(&a_webhook_url())).await;
+    assert_eq!(refused, Err(ChangeEndpointError::NotPermitted(NotPermitted::Suspended)));
+    let refused = rotate(&world.ports, &suspended, endpoint.id, 0).await.unwrap_err();
+    assert_eq!(refused, WriteEndpointError::NotPermitted(NotPermitted::Suspended));
+    assert_eq!(changed(&world, fresh(), to(&a_webhook_url())).await, Err(ChangeEndpointError::NotFound));
+    let refused = rotate(&world.ports, &world.account, fresh(), 0).await.unwrap_err();
+    assert_eq!(refused, WriteEndpointError::NotFound);
+}
+
+/// What signs for the endpoint now, opened.
+async fn signing(world: &World, id: EndpointId) -> Vec<SigningSecret> {
+    let endpoint = world.stored(id).await;
+    let open = |sealed| world.ports.sealing.open(&id.to_string(), sealed).unwrap();
+    endpoint.signing(world.now()).into_iter().map(open).collect()
+}
+
+#[tokio::test]
+async fn after_a_rotation_the_secret_before_signs_as_well_until_its_time_is_over() {
+    let world = World::new().await;
+    let asked = CreateEndpoint { url: a_webhook_url(), subscription: Subscription::All, description: None };
+    let (endpoint, first) = create(&world.ports, &world.account, asked).await.unwrap();
+    let (rotated, second) = rotate(&world.ports, &world.account, endpoint.id, 60).await.unwrap();
+    assert_eq!(rotated, world.stored(endpoint.id).await);
+    assert_eq!(signing(&world, endpoint.id).await, [second.clone(), first]);
+    world.clock.advance(Duration::from_mins(1));
+    assert_eq!(signing(&world, endpoint.id).await, std::slice::from_ref(&second));
+
+    let (_, third) = rotate(&world.ports, &world.account, endpoint.id, 60).await.unwrap();
+    let (_, fourth) = rotate(&world.ports, &world.account, endpoint.id, 60).await.unwrap();
+    assert_eq!(signing(&world, endpoint.id).await, [fourth.clone(), third], "the last two at most");
+    let (_, fifth) = rotate(&world.ports, &world.account, endpoint.id, 0).await.unwrap();
+    assert_eq!(signing(&world, endpoint.id).await, [fifth], "without a grace the others end at once");
+}
+
+#[tokio::test]
+async fn two_rotations_at_once_leave_both_new_secrets() {
+    let world = World::new().await;
+    let endpoint = world.endpoint().await;
+    let one = rotate(&world.ports, &world.account, endpoint.id, 60);
+    let other = rotate(&world.ports, &world.account, endpoint.id, 60);
+    let (one, other) = join(one, other).await;
+    let signing = signing(&world, endpoint.id).await;
+    assert_eq!(signing.len(), 2);
+    for secret in [one.unwrap().1, other.unwrap().1] {
+        assert!(signing.contains(&secret), "who was given it can verify");
+    }
+}

@@ -1,0 +1,186 @@
+//! What is sent, when it is tried again, and what is written down.
+
+use std::time::Duration;
+
+use cais_domain::event::EventType;
+use cais_domain::webhook::{DeliveryStatus, SCHEDULE_S, Subscription};
+use cais_ports::{AttemptError, Sent};
+use cais_testkit::PlainSealing;
+use cais_testkit::builders::a_webhook_url;
+use cais_use_cases::Ports;
+use cais_use_cases::webhooks::create::{CreateEndpoint, create};
+use cais_use_cases::webhooks::dispatch::DispatchLimits;
+use cais_use_cases::webhooks::rotate::rotate;
+use jiff::SignedDuration;
+
+use crate::queue::Queue;
+use crate::receivers::{Answer, refused, taken};
+use crate::world::{Dispatcher, World, settle, until};
+
+#[tokio::test]
+async fn an_event_is_sent_as_it_is_kept_and_signed_with_what_signs_now() {
+    let world = World::new().await;
+    let asked = CreateEndpoint { url: a_webhook_url(), subscription: Subscription::All, description: None };
+    let (endpoint, first) = create(&world.ports, &world.account, asked).await.unwrap();
+    let dispatcher = world.dispatcher();
+    let event = world.publish(EventType::ChargePaid).await;
+    world.until_all(&endpoint, DeliveryStatus::Succeeded).await;
+    let (_, second) = rotate(&world.ports, &world.account, endpoint.id, 60).await.unwrap();
+    world.publish(EventType::ChargePaid).await;
+    world.until_all(&endpoint, DeliveryStatus::Succeeded).await;
+    let at = world.clock.advance(Duration::from_mins(1));
+    world.publish(EventType::ChargePaid).await;
+    world.until_all(&endpoint, DeliveryStatus::Succeeded).await;
+    dispatcher.stop().await;
+
+    let calls = world.receivers.calls();
+    let kept = world.ports.queries.find_event(world.account.id, event.id).await.unwrap().unwrap();
+    assert_eq!((calls[0].id, &calls[0].body), (event.id, &kept.body));
+    assert_eq!(calls[0].secrets, std::slice::from_ref(&first));
+    assert_eq!(calls[1].secrets, [second.clone(), first], "both, the current one first");
+    assert_eq!((&calls[2].secrets[..], calls[2].at), (&[second][..], at));
+    let delivery = world.deliveries(&endpoint).await.remove(0);
+    assert_eq!(delivery.attempts.len(), 1);
+    assert_eq!((delivery.attempts[0].status_code, &delivery.attempts[0].error), (Some(200), &None));
+    assert_eq!(delivery.attempts[0].response_body.as_deref(), Some("ok"));
+}
+
+#[tokio::test]
+async fn a_receiver_that_always_fails_is_tried_ten_times_on_the_schedule() {
+    let world = World::new().await;
+    let endpoint = world.endpoint().await;
+    world.receivers.set(&endpoint.url, Answer::Now(refused(500)));
+    let dispatcher = world.dispatcher();
+    world.publish(EventType::ChargePaid).await;
+    for (number, pause_s) in (1..).zip(SCHEDULE_S) {
+        let due_at = loop {
+            let delivery = world.deliveries(&endpoint).await.remove(0);
+            match delivery.next_attempt_at {
+                Some(due_at) if delivery.attempts.len() == number && due_at > world.now() => break due_at,
+                _ => tokio::task::yield_now().await,
+            }
+        };
+        let pause = due_at.duration_since(world.now());
+        let around = SignedDuration::from_secs(i64::from(pause_s));
+        assert!((pause - around).abs() <= around / 10, "attempt {number}: {pause} and not {around}");
+        // A moment before nothing happens.
+        world.clock.set(due_at - SignedDuration::from_millis(1));
+        dispatcher.tick();
+        settle().await;
+        assert_eq!(world.receivers.calls().len(), number);
+        world.clock.set(due_at);
+        dispatcher.tick();
+    }
+    world.until_all(&endpoint, DeliveryStatus::Failed).await;
+    dispatcher.stop().await;
+    let delivery = world.deliveries(&endpoint).await.remove(0);
+    assert_eq!((delivery.attempts.len(), delivery.next_attempt_at), (10, None));
+    let ids: std::collections::HashSet<_> = world.receivers.calls().iter().map(|call| call.id).collect();
+    assert_eq!(ids.len(), 1);
+}
+
+#[tokio::test]
+async fn a_receiver_that_asks_for_time_is_left_alone_for_it() {
+    let world = World::new().await;
+    let endpoint = world.endpoint().await;
+    let later = Sent { retry_after: Some(SignedDuration::from_mins(20)), ..refused(429) };
+    world.receivers.script(&endpoint.url, [Answer::Now(later)]);
+    let dispatcher = world.dispatcher();
+    world.publish(EventType::ChargePaid).await;
+    until("the first attempt", || world.receivers.calls().len() == 1).await;
+    settle().await;
+    let due_at = world.deliveries(&endpoint).await[0].next_attempt_at.unwrap();
+    assert_eq!(due_at.duration_since(world.now()), SignedDuration::from_mins(20));
+    world.clock.set(due_at);
+    dispatcher.tick();
+    world.until_all(&endpoint, DeliveryStatus::Succeeded).await;
+    dispatcher.stop().await;
+}
+
+#[tokio::test]
+async fn a_secret_that_cannot_be_opened_fails_the_attempt_and_nothing_is_sent() {
+    let world = World::new().await;
+    let endpoint = world.endpoint().await;
+    world.publish(EventType::ChargePaid).await;
+    let other_key = Ports { sealing: std::sync::Arc::new(PlainSealing::under(7)), ..world.ports.clone() };
+    let wrong = Dispatcher::start(other_key, DispatchLimits::default());
+    wrong.tick();
+    until("an attempt", || Queue::count(&world.queue.finishes) == 1).await;
+    wrong.stop().await;
+    let delivery = world.deliveries(&endpoint).await.remove(0);
+    let word = AttemptError::Unsigned.as_str();
+    assert_eq!(delivery.attempts[0].error.as_deref(), Some(word));
+    assert_eq!((delivery.status, world.receivers.calls()), (DeliveryStatus::Pending, Vec::new()));
+
+    world.clock.set(delivery.next_attempt_at.unwrap());
+    let right = world.deaf_dispatcher();
+    right.tick();
+    world.until_all(&endpoint, DeliveryStatus::Succeeded).await;
+    right.stop().await;
+}
+
+#[tokio::test]
+async fn an_attempt_that_breaks_does_not_end_the_others() {
+    let world = World::new().await;
+    let (broken, fine) = (world.endpoint().await, world.endpoint().await);
+    world.receivers.set(&broken.url, Answer::Broken);
+    let dispatcher = world.dispatcher();
+    world.publish_many(5).await;
+    world.until_all(&fine, DeliveryStatus::Succeeded).await;
+    until("every attempt", || world.receivers.calls_to(&broken.url).len() == 5).await;
+    dispatcher.stop().await;
+    for delivery in world.deliveries(&broken).await {
+        assert_eq!((delivery.status, delivery.attempts.len()), (DeliveryStatus::Pending, 1));
+    }
+}
+
+#[tokio::test]
+async fn what_is_new_while_a_claim_is_under_way_does_not_wait_for_a_tick() {
+    let world = World::new().await;
+    let endpoint = world.endpoint().await;
+    let dispatcher = world.dispatcher();
+    world.queue.hold_replies();
+    world.publish(EventType::ChargePaid).await;
+    until("a claim", || Queue::count(&world.queue.claims) == 1).await;
+    settle().await;
+    // The claim has read, and its reply is on its way.
+    world.publish(EventType::ChargePaid).await;
+    settle().await;
+    world.queue.release_replies(100);
+    world.until_all(&endpoint, DeliveryStatus::Succeeded).await;
+    dispatcher.stop().await;
+    assert_eq!(world.receivers.calls().len(), 2);
+    assert_eq!(Queue::count(&world.queue.looks), 0, "there was no tick");
+}
+
+#[tokio::test]
+async fn what_nobody_told_of_is_found_at_a_tick() {
+    let world = World::new().await;
+    let endpoint = world.endpoint().await;
+    world.publish_many(30).await;
+    let dispatcher = world.deaf_dispatcher();
+    settle().await;
+    assert_eq!(world.receivers.calls(), []);
+    dispatcher.tick();
+    world.until_all(&endpoint, DeliveryStatus::Succeeded).await;
+    dispatcher.stop().await;
+    assert_eq!(world.receivers.calls().len(), 30);
+    assert!(world.receivers.most_at_once(&endpoint.url) <= 8);
+}
+
+#[tokio::test]
+async fn a_success_after_failures_is_a_success() {
+    let world = World::new().await;
+    let endpoint = world.endpoint().await;
+    world.receivers.script(&endpoint.url, [Answer::Now(refused(503)), Answer::Now(taken())]);
+    let dispatcher = world.dispatcher();
+    world.publish(EventType::ChargePaid).await;
+    until("the first attempt", || Queue::count(&world.queue.finishes) == 1).await;
+    settle().await;
+    world.clock.advance(Duration::from_secs(6));
+    dispatcher.tick();
+    world.until_all(&endpoint, DeliveryStatus::Succeeded).await;
+    dispatcher.stop().await;
+    let attempts = world.deliveries(&endpoint).await.remove(0).attempts;
+    assert_eq!(attempts.iter().map(|attempt| attempt.status_code).collect::<Vec<_>>(), [Some(503), Some(200)]);
+}

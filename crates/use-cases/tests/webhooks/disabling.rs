@@ -1,0 +1,175 @@
+//! When an endpoint is disabled, and that it is told once.
+
+use std::time::Duration;
+
+use cais_domain::event::EventType;
+use cais_domain::webhook::{DeliveryStatus, DisabledReason, EndpointState, FAILING_AFTER};
+use cais_testkit::builders::{a_webhook_url, subscribed};
+use cais_use_cases::webhooks::delete::delete;
+use jiff::SignedDuration;
+
+use crate::receivers::{Answer, refused, taken};
+use crate::world::{Dispatcher, FIRST, World, settle, until};
+
+const DISABLED: EventType = EventType::WebhookEndpointDisabled;
+
+#[tokio::test]
+async fn who_answers_410_is_disabled_and_the_others_are_told_once() {
+    let world = World::new().await;
+    let gone = world.wanting(subscribed(&[EventType::ChargePaid])).await;
+    let watcher = world.wanting(subscribed(&[DISABLED])).await;
+    world.receivers.set(&gone.url, Answer::Held);
+    let dispatcher = world.dispatcher();
+    world.publish_many(20).await;
+    until("some are under way", || world.receivers.held(&gone.url) == FIRST).await;
+    let at = world.clock.advance(Duration::from_secs(1));
+    world.receivers.set(&gone.url, Answer::Now(refused(410)));
+    world.receivers.release(&gone.url, &refused(410));
+    until("the event", || world.told().contains(&DISABLED)).await;
+    world.until_all(&watcher, DeliveryStatus::Succeeded).await;
+    settle().await;
+    dispatcher.tick();
+    world.until_all(&gone, DeliveryStatus::Cancelled).await;
+    dispatcher.stop().await;
+
+    let state = EndpointState::Disabled { reason: DisabledReason::Gone, at };
+    let stored = world.stored(gone.id).await;
+    assert_eq!((stored.state, stored.epoch), (state, 1));
+    assert_eq!(world.told().iter().filter(|kind| **kind == DISABLED).count(), 1);
+    assert_eq!(world.receivers.calls_to(&gone.url).len(), FIRST, "nothing more is sent");
+    let told = &world.receivers.calls_to(&watcher.url)[0];
+    let body: serde_json::Value = serde_json::from_slice(&told.body).unwrap();
+    assert_eq!((&body["type"], &body["data"]["id"]), (&DISABLED.as_str().into(), &gone.id.to_string().into()));
+    assert_eq!(body["data"]["active"], false, "as its GET returns it then");
+}
+
+#[tokio::test]
+async fn two_nodes_that_hear_410_at_once_tell_it_once() {
+    let world = World::new().await;
+    let gone = world.endpoint().await;
+    world.receivers.set(&gone.url, Answer::Held);
+    let nodes = [world.deaf_dispatcher(), world.deaf_dispatcher()];
+    for (node, under_way) in nodes.iter().zip(1..) {
+        world.publish(EventType::ChargePaid).await;
+        node.tick();
+        until("each has one under way", || world.receivers.held(&gone.url) == under_way).await;
+    }
+    world.receivers.release(&gone.url, &refused(410));
+    until("it is disabled", || world.told().contains(&DISABLED)).await;
+    for node in nodes {
+        node.stop().await;
+    }
+    assert_eq!(world.told().iter().filter(|kind| **kind == DISABLED).count(), 1);
+    assert_eq!(world.stored(gone.id).await.epoch, 1);
+}
+
+#[tokio::test]
+async fn a_410_of_before_the_merchant_stepped_in_counts_for_nothing() {
+    for meanwhile in ["moved", "stopped and started", "deleted"] {
+        let world = World::new().await;
+        let endpoint = world.endpoint().await;
+        world.receivers.set(&endpoint.url, Answer::Held);
+        let dispatcher = world.dispatcher();
+        world.publish(EventType::ChargePaid).await;
+        until("it is under way", || world.receivers.held(&endpoint.url) == 1).await;
+        match meanwhile {
+            "moved" => {
+                let url = Some(a_webhook_url());
+                let moved = cais_domain::webhook::EndpointChange { url, ..Default::default() };
+                world.change(&endpoint, moved).await;
+            }
+            "deleted" => delete(&world.ports, &world.account, endpoint.id).await.unwrap(),
+            _ => {
+                world.set_active(&endpoint, false).await;
+                world.set_active(&endpoint, true).await;
+            }
+        }
+        let before = world.stored(endpoint.id).await;
+        world.receivers.release(&endpoint.url, &refused(410));
+        dispatcher.stop().await;
+        assert_eq!(world.stored(endpoint.id).await, before, "{meanwhile}");
+        assert!(!world.told().contains(&DISABLED), "{meanwhile}");
+    }
+}
+
+/// One event that the receiver refuses, or takes.
+async fn tried(
+    world: &World,
+    dispatcher: &Dispatcher,
+    answer: cais_ports::Sent,
+    url: &cais_domain::webhook::WebhookUrl,
+) {
+    let before = world.receivers.calls_to(url).len();
+    world.receivers.set(url, Answer::Now(answer));
+    world.publish(EventType::ChargePaid).await;
+    dispatcher.tick();
+    until("an attempt", || world.receivers.calls_to(url).len() > before).await;
+    settle().await;
+}
+
+#[tokio::test]
+async fn five_days_of_failures_alone_disable_an_endpoint() {
+    let world = World::new().await;
+    let endpoint = world.wanting(subscribed(&[EventType::ChargePaid])).await;
+    let dispatcher = world.dispatcher();
+    let day = SignedDuration::from_hours(24);
+    let start = world.now();
+    tried(&world, &dispatcher, refused(500), &endpoint.url).await;
+    world.clock.set(start + day * 4);
+    tried(&world, &dispatcher, refused(500), &endpoint.url).await;
+    // A success in between, and the days are counted anew.
+    tried(&world, &dispatcher, taken(), &endpoint.url).await;
+    world.clock.set(start + day * 6);
+    tried(&world, &dispatcher, refused(500), &endpoint.url).await;
+    world.clock.set(start + day * 6 + FAILING_AFTER - SignedDuration::from_secs(1));
+    tried(&world, &dispatcher, refused(500), &endpoint.url).await;
+    assert!(world.stored(endpoint.id).await.is_active());
+    let at = start + day * 6 + FAILING_AFTER;
+    world.clock.set(at);
+    tried(&world, &dispatcher, refused(500), &endpoint.url).await;
+    until("the event", || world.told().contains(&DISABLED)).await;
+    dispatcher.stop().await;
+    let state = EndpointState::Disabled { reason: DisabledReason::Failing, at };
+    assert_eq!(world.stored(endpoint.id).await.state, state);
+    assert_eq!(world.told().iter().filter(|kind| **kind == DISABLED).count(), 1);
+}
+
+#[tokio::test]
+async fn a_failure_beside_a_success_never_counts_from_days_ago() {
+    let world = World::new().await;
+    let endpoint = world.endpoint().await;
+    let dispatcher = world.dispatcher();
+    tried(&world, &dispatcher, refused(500), &endpoint.url).await;
+    world.clock.advance(Duration::from_hours(6 * 24));
+    // Both are claimed while the store says that it fails since days; the one that is over first succeeds.
+    let answers = [Answer::Now(taken()), Answer::Held];
+    world.receivers.set(&endpoint.url, Answer::Now(taken()));
+    world.receivers.script(&endpoint.url, answers);
+    dispatcher.tick();
+    world.publish_many(2).await;
+    until("one is held", || world.receivers.held(&endpoint.url) == 1).await;
+    settle().await;
+    world.receivers.release(&endpoint.url, &refused(500));
+    settle().await;
+    dispatcher.stop().await;
+    assert!(world.stored(endpoint.id).await.is_active());
+    assert!(!world.told().contains(&DISABLED));
+}
+
+#[tokio::test]
+async fn an_endpoint_that_could_not_be_disabled_is_disabled_by_the_next_failure() {
+    let world = World::new().await;
+    let endpoint = world.endpoint().await;
+    world.receivers.set(&endpoint.url, Answer::Now(refused(410)));
+    let dispatcher = world.dispatcher();
+    world.publish(EventType::ChargePaid).await;
+    world.store.crash_at(1, cais_testkit::Crash::Before);
+    until("the first attempt", || world.receivers.calls().len() == 1).await;
+    settle().await;
+    assert!(world.stored(endpoint.id).await.is_active());
+    world.clock.advance(Duration::from_secs(6));
+    dispatcher.tick();
+    until("the event", || world.told().contains(&DISABLED)).await;
+    dispatcher.stop().await;
+    assert!(!world.stored(endpoint.id).await.is_active());
+}

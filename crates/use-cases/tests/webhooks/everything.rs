@@ -1,0 +1,130 @@
+//! Whatever goes wrong at random, every event arrives at every active endpoint at least once, and no id has two bodies.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use cais_domain::event::EventType;
+use cais_domain::ids::EventId;
+use cais_domain::webhook::{DeliveryStatus, Endpoint};
+use cais_ports::{AttemptError, Sent};
+use cais_use_cases::webhooks::dispatch::DispatchLimits;
+use proptest::prelude::*;
+
+use crate::queue::{Failure, down};
+use crate::receivers::{Answer, refused, taken};
+use crate::world::{World, settle};
+
+/// Chance that can be repeated.
+#[derive(Clone)]
+struct Dice(Arc<Mutex<u64>>);
+
+impl Dice {
+    /// Below `sides`.
+    fn roll(&self, sides: u64) -> u64 {
+        let mut state = self.0.lock().unwrap();
+        *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mixed = (*state ^ (*state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB).rotate_left(31) % sides
+    }
+
+    fn answer(&self) -> Answer {
+        Answer::Now(match self.roll(6) {
+            0 => refused(500),
+            1 => Sent { status_code: None, error: Some(AttemptError::TimedOut), ..taken() },
+            2 => Sent { retry_after: Some(jiff::SignedDuration::from_secs(90)), ..refused(429) },
+            _ => taken(),
+        })
+    }
+
+    fn failure(&self) -> Option<Failure> {
+        match self.roll(8) {
+            0 => Some(Failure::Before(down())),
+            1 => Some(Failure::After),
+            _ => None,
+        }
+    }
+}
+
+async fn all_arrived(world: &World, endpoints: &[Endpoint], events: &[EventId]) -> bool {
+    for endpoint in endpoints {
+        let arrived = world.deliveries(endpoint).await;
+        let ended: HashSet<EventId> = arrived
+            .iter()
+            .filter(|delivery| delivery.status == DeliveryStatus::Succeeded)
+            .map(|delivery| delivery.event)
+            .collect();
+        if arrived.len() != events.len() || !events.iter().all(|event| ended.contains(event)) {
+            return false;
+        }
+    }
+    true
+}
+
+async fn simulate(seed: u64) {
+    let world = World::new().await;
+    let dice = Dice(Arc::new(Mutex::new(seed)));
+    let mut endpoints = Vec::new();
+    for _ in 0..=dice.roll(4) {
+        endpoints.push(world.endpoint().await);
+    }
+    let (of_claims, of_finishes) = (dice.clone(), dice.clone());
+    world.queue.claims_fail(move |_| of_claims.failure());
+    world.queue.finishes_fail(move |_| of_finishes.failure());
+    let limits = DispatchLimits { in_flight: 6, per_endpoint: 3, ..DispatchLimits::default() };
+    let mut nodes = vec![world.dispatcher_with(limits), world.deaf_dispatcher()];
+    let mut events = Vec::new();
+    for _ in 0..12 {
+        for endpoint in &endpoints {
+            world.receivers.script(&endpoint.url, [dice.answer(), dice.answer()]);
+        }
+        for _ in 0..=dice.roll(3) {
+            events.push(world.publish(EventType::ChargePaid).await.id);
+        }
+        world.clock.advance(Duration::from_secs(dice.roll(40)));
+        for node in &nodes {
+            node.tick();
+        }
+        settle().await;
+        if dice.roll(4) == 0 {
+            nodes.swap_remove(0).kill().await;
+            nodes.push(world.dispatcher_with(limits));
+        }
+    }
+    // Everybody recovers, and hours pass.
+    world.queue.claims_fail(|_| None);
+    world.queue.finishes_fail(|_| None);
+    for _ in 0..200 {
+        if all_arrived(&world, &endpoints, &events).await {
+            break;
+        }
+        world.clock.advance(Duration::from_mins(30));
+        for node in &nodes {
+            node.tick();
+        }
+        settle().await;
+    }
+    assert!(all_arrived(&world, &endpoints, &events).await, "seed {seed}: something did not arrive");
+    for node in nodes {
+        node.stop().await;
+    }
+    let mut bodies: HashMap<EventId, Vec<u8>> = HashMap::new();
+    for call in world.receivers.calls() {
+        assert_eq!(*bodies.entry(call.id).or_insert_with(|| call.body.clone()), call.body, "seed {seed}: two bodies");
+    }
+    let stored: HashMap<EventId, Vec<u8>> =
+        world.store.events(world.account.id).iter().map(|stored| (stored.event.id, stored.body())).collect();
+    assert_eq!(bodies, stored);
+    for endpoint in &endpoints {
+        assert!(world.receivers.most_at_once(&endpoint.url) <= 8, "seed {seed}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    #[test]
+    fn every_event_arrives_at_least_once_and_no_id_has_two_bodies(seed in any::<u64>()) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        runtime.block_on(simulate(seed));
+    }
+}

@@ -1,0 +1,134 @@
+//! Receivers that hang delay nobody else.
+
+use cais_domain::event::EventType;
+use cais_domain::webhook::DeliveryStatus;
+use cais_use_cases::webhooks::dispatch::DispatchLimits;
+
+use crate::receivers::{Answer, refused, taken};
+use crate::world::{DOUBTFUL, World, settle, until};
+
+const SMALL: DispatchLimits =
+    DispatchLimits { in_flight: 16, per_endpoint: 8, lease: jiff::SignedDuration::from_secs(30) };
+
+#[tokio::test]
+async fn receivers_that_hang_delay_nobody_else() {
+    let world = World::new().await;
+    let dispatcher = world.dispatcher_with(SMALL);
+    // Twelve that failed once hang now, with all that they have.
+    let mut hung = Vec::new();
+    for _ in 0..12 {
+        let endpoint = world.endpoint().await;
+        world.receivers.set(&endpoint.url, Answer::Held);
+        world.receivers.script(&endpoint.url, [Answer::Now(refused(500))]);
+        hung.push(endpoint);
+    }
+    world.publish(EventType::ChargePaid).await;
+    until("each failed once", || world.receivers.calls().len() == 12).await;
+    settle().await;
+    world.publish_many(10).await;
+    settle().await;
+    // Others come, answer, and are never called later than at once.
+    let mut fine = Vec::new();
+    for _ in 0..3 {
+        fine.push(world.endpoint().await);
+    }
+    for _ in 0..40 {
+        world.publish(EventType::ChargePaid).await;
+        for endpoint in &fine {
+            world.until_all(endpoint, DeliveryStatus::Succeeded).await;
+        }
+    }
+    assert!(world.receivers.most_of_all() <= SMALL.in_flight);
+
+    // Nothing of those that hung is lost.
+    for endpoint in &hung {
+        world.receivers.set(&endpoint.url, Answer::Now(taken()));
+    }
+    for endpoint in &hung {
+        assert!(world.receivers.held(&endpoint.url) <= DOUBTFUL);
+        world.receivers.release(&endpoint.url, &taken());
+    }
+    world.clock.advance(std::time::Duration::from_secs(6));
+    dispatcher.tick();
+    for endpoint in &hung {
+        world.until_all(endpoint, DeliveryStatus::Succeeded).await;
+        assert!(world.receivers.most_at_once(&endpoint.url) <= 8);
+    }
+    dispatcher.stop().await;
+    assert!(world.receivers.most_of_all() <= SMALL.in_flight);
+}
+
+#[tokio::test]
+async fn receivers_that_begin_to_hang_leave_places_to_the_others_once_it_shows() {
+    let world = World::new().await;
+    let dispatcher = world.dispatcher_with(DispatchLimits { in_flight: 24, ..SMALL });
+    let (fine, other) = (world.endpoint().await, world.endpoint().await);
+    world.publish(EventType::ChargePaid).await;
+    for endpoint in [&fine, &other] {
+        world.until_all(endpoint, DeliveryStatus::Succeeded).await;
+    }
+    let mut hung = Vec::new();
+    for _ in 0..12 {
+        let endpoint = world.endpoint().await;
+        world.receivers.set(&endpoint.url, Answer::Held);
+        hung.push(endpoint);
+    }
+    world.receivers.set(&other.url, Answer::Held);
+    world.publish_many(20).await;
+    settle().await;
+    world.clock.advance(std::time::Duration::from_secs(3));
+    dispatcher.tick();
+    settle().await;
+    let held = || -> usize { hung.iter().chain([&other]).map(|endpoint| world.receivers.held(&endpoint.url)).sum() };
+    let before = held();
+    world.publish_many(20).await;
+    world.until_all(&fine, DeliveryStatus::Succeeded).await;
+    assert_eq!(held(), before, "who keeps calls waiting gets no more of them");
+    for endpoint in hung.iter().chain([&other]) {
+        world.receivers.set(&endpoint.url, Answer::Now(taken()));
+    }
+    for endpoint in hung.iter().chain([&other]) {
+        world.receivers.release(&endpoint.url, &taken());
+    }
+    for endpoint in hung.iter().chain([&other]) {
+        world.until_all(endpoint, DeliveryStatus::Succeeded).await;
+    }
+    dispatcher.stop().await;
+    assert!(world.receivers.most_of_all() <= 24);
+}
+
+#[tokio::test]
+async fn an_endpoint_never_has_more_than_eight_in_flight_over_two_nodes() {
+    let world = World::new().await;
+    let endpoint = world.endpoint().await;
+    let nodes = [world.dispatcher(), world.deaf_dispatcher()];
+    world.publish_many(4).await;
+    world.until_all(&endpoint, DeliveryStatus::Succeeded).await;
+    world.receivers.set(&endpoint.url, Answer::Held);
+    world.publish_many(50).await;
+    nodes[1].tick();
+    until("all places are taken", || world.receivers.held(&endpoint.url) == 8).await;
+    settle().await;
+    assert_eq!(world.receivers.held(&endpoint.url), 8);
+    world.receivers.set(&endpoint.url, Answer::Now(taken()));
+    world.receivers.release(&endpoint.url, &taken());
+    world.until_all(&endpoint, DeliveryStatus::Succeeded).await;
+    for node in nodes {
+        node.stop().await;
+    }
+    assert_eq!(world.receivers.most_at_once(&endpoint.url), 8);
+    assert_eq!(world.receivers.calls().len(), 54, "no delivery is made twice");
+}
+
+#[tokio::test]
+async fn one_place_is_enough_to_deliver_everything() {
+    let world = World::new().await;
+    let (endpoint, failing) = (world.endpoint().await, world.endpoint().await);
+    world.receivers.set(&failing.url, Answer::Now(refused(500)));
+    let limits = DispatchLimits { in_flight: 1, per_endpoint: 1, ..SMALL };
+    let dispatcher = world.dispatcher_with(limits);
+    world.publish_many(20).await;
+    world.until_all(&endpoint, DeliveryStatus::Succeeded).await;
+    dispatcher.stop().await;
+    assert_eq!(world.receivers.most_of_all(), 1);
+}

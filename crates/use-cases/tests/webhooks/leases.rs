@@ -1,0 +1,124 @@
+//! Claims that are over before their attempts are.
+
+use std::time::Duration;
+
+use cais_domain::event::EventType;
+use cais_domain::webhook::DeliveryStatus;
+
+use crate::queue::Queue;
+use crate::receivers::{Answer, refused, taken};
+use crate::world::{FIRST, World, settle, until};
+
+#[tokio::test]
+async fn an_attempt_of_an_older_claim_is_logged_and_changes_nothing() {
+    let world = World::new().await;
+    let endpoint = world.endpoint().await;
+    world.receivers.script(&endpoint.url, [Answer::Held]);
+    let slow = world.dispatcher();
+    world.publish(EventType::ChargePaid).await;
+    until("it is under way", || world.receivers.held(&endpoint.url) == 1).await;
+    world.clock.advance(Duration::from_secs(31));
+    let other = world.deaf_dispatcher();
+    other.tick();
+    world.until_all(&endpoint, DeliveryStatus::Succeeded).await;
+    other.stop().await;
+    // The first receiver wakes up and refuses: by then it is delivered.
+    world.receivers.release(&endpoint.url, &refused(500));
+    slow.stop().await;
+    let delivery = world.deliveries(&endpoint).await.remove(0);
+    assert_eq!((delivery.status, delivery.next_attempt_at), (DeliveryStatus::Succeeded, None));
+    let seen: Vec<_> = delivery.attempts.iter().map(|attempt| attempt.status_code).collect();
+    assert_eq!(seen, [Some(500), Some(200)], "by the claims under which they were made");
+}
+
+#[tokio::test]
+async fn a_clock_that_jumps_does_not_send_twice_at_a_time() {
+    let world = World::new().await;
+    let endpoint = world.endpoint().await;
+    world.receivers.set(&endpoint.url, Answer::Held);
+    let dispatcher = world.dispatcher();
+    world.publish_many(2).await;
+    until("both are under way", || world.receivers.held(&endpoint.url) == 2).await;
+    // Their leases are over, so the store gives them once more: to the same node.
+    world.clock.advance(Duration::from_hours(1));
+    dispatcher.tick();
+    settle().await;
+    assert_eq!(world.receivers.held(&endpoint.url), 2);
+    world.receivers.set(&endpoint.url, Answer::Now(taken()));
+    world.receivers.release(&endpoint.url, &taken());
+    settle().await;
+    world.clock.advance(Duration::from_secs(31));
+    dispatcher.tick();
+    world.until_all(&endpoint, DeliveryStatus::Succeeded).await;
+    dispatcher.stop().await;
+    assert_eq!(world.receivers.most_at_once(&endpoint.url), 2);
+}
+
+#[tokio::test]
+async fn a_claim_whose_reply_is_late_is_left_to_its_lease() {
+    let world = World::new().await;
+    let endpoint = world.endpoint().await;
+    let dispatcher = world.dispatcher();
+    world.queue.hold_replies();
+    world.publish(EventType::ChargePaid).await;
+    until("a claim", || Queue::count(&world.queue.claims) == 1).await;
+    settle().await;
+    world.clock.advance(Duration::from_secs(16));
+    world.queue.release_replies(100);
+    settle().await;
+    assert_eq!(world.receivers.calls(), [], "half of the lease is for the attempt");
+    dispatcher.tick();
+    settle().await;
+    assert_eq!(world.receivers.calls(), []);
+    world.clock.advance(Duration::from_secs(15));
+    dispatcher.tick();
+    world.until_all(&endpoint, DeliveryStatus::Succeeded).await;
+    dispatcher.stop().await;
+    assert_eq!(world.receivers.calls().len(), 1);
+}
+
+#[tokio::test]
+async fn what_waits_for_an_endpoint_that_stopped_is_cancelled_and_its_next_epoch_starts_empty() {
+    let world = World::new().await;
+    let endpoint = world.endpoint().await;
+    world.receivers.set(&endpoint.url, Answer::Held);
+    let dispatcher = world.dispatcher();
+    world.publish_many(6).await;
+    until("some are under way", || world.receivers.held(&endpoint.url) == FIRST).await;
+    world.set_active(&endpoint, false).await;
+    world.set_active(&endpoint, true).await;
+    world.receivers.set(&endpoint.url, Answer::Now(taken()));
+    // One that was on its way arrives, one fails: it is not tried again.
+    world.receivers.release(&endpoint.url, &refused(500));
+    world.publish(EventType::ChargePaid).await;
+    until("the new one", || world.receivers.calls().len() == FIRST + 1).await;
+    settle().await;
+    dispatcher.tick();
+    settle().await;
+    dispatcher.stop().await;
+    let mut statuses = world.statuses(&endpoint).await;
+    assert_eq!(statuses.pop(), Some(DeliveryStatus::Succeeded));
+    assert_eq!(statuses, [DeliveryStatus::Cancelled; 6]);
+}
+
+#[tokio::test]
+async fn two_nodes_that_share_the_places_of_an_endpoint_work_its_backlog_off_without_ticks() {
+    let world = World::new().await;
+    let endpoint = world.endpoint().await;
+    world.receivers.set(&endpoint.url, Answer::Held);
+    let nodes = [world.deaf_dispatcher(), world.deaf_dispatcher()];
+    for (node, under_way) in nodes.iter().zip([2, 4]) {
+        world.publish_many(2).await;
+        node.tick();
+        until("each has some", || world.receivers.held(&endpoint.url) == under_way).await;
+    }
+    world.publish_many(100).await;
+    world.receivers.set(&endpoint.url, Answer::Now(taken()));
+    world.receivers.release(&endpoint.url, &taken());
+    world.until_all(&endpoint, DeliveryStatus::Succeeded).await;
+    for node in nodes {
+        node.stop().await;
+    }
+    assert_eq!(world.receivers.calls().len(), 104);
+    assert!(world.receivers.most_at_once(&endpoint.url) <= 8);
+}

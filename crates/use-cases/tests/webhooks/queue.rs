@@ -1,0 +1,117 @@
+//! A queue of deliveries that fails when a test says so, and counts what is asked of it.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use cais_domain::ids::DeliveryId;
+use cais_ports::{
+    ClaimedDelivery, DeliveryClaim, DeliveryQueue, DueLanes, FinishedAttempt, Lane, NewDelivery, QueryError,
+};
+use cais_testkit::MemoryStore;
+use tokio::sync::Semaphore;
+
+/// What goes wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Failure {
+    /// It is not done.
+    Before(QueryError),
+    /// It is done, and nobody hears of it.
+    After,
+}
+
+type Judge<T> = Box<dyn FnMut(&T) -> Option<Failure> + Send>;
+
+/// The queue of the store in memory, as far as it is let through.
+pub struct Queue {
+    store: Arc<MemoryStore>,
+    claim_fails: Mutex<Judge<DeliveryClaim>>,
+    finish_fails: Mutex<Judge<Vec<FinishedAttempt>>>,
+    /// Replies to claims are kept back while it has none left.
+    replies: Semaphore,
+    pub claims: AtomicU64,
+    pub finishes: AtomicU64,
+    pub looks: AtomicU64,
+}
+
+impl Queue {
+    pub fn new(store: Arc<MemoryStore>) -> Self {
+        Self {
+            store,
+            claim_fails: Mutex::new(Box::new(|_| None)),
+            finish_fails: Mutex::new(Box::new(|_| None)),
+            replies: Semaphore::new(Semaphore::MAX_PERMITS / 2),
+            claims: AtomicU64::default(),
+            finishes: AtomicU64::default(),
+            looks: AtomicU64::default(),
+        }
+    }
+
+    pub fn claims_fail(&self, judge: impl FnMut(&DeliveryClaim) -> Option<Failure> + Send + 'static) {
+        *self.claim_fails.lock().unwrap() = Box::new(judge);
+    }
+
+    pub fn finishes_fail(&self, judge: impl FnMut(&Vec<FinishedAttempt>) -> Option<Failure> + Send + 'static) {
+        *self.finish_fails.lock().unwrap() = Box::new(judge);
+    }
+
+    /// Whoever claims waits for the reply.
+    pub fn hold_replies(&self) {
+        self.replies.forget_permits(Semaphore::MAX_PERMITS);
+    }
+
+    pub fn release_replies(&self, count: usize) {
+        self.replies.add_permits(count);
+    }
+
+    pub fn count(counter: &AtomicU64) -> u64 {
+        counter.load(Ordering::Relaxed)
+    }
+}
+
+pub fn down() -> QueryError {
+    QueryError::Unavailable("switched off by the test".to_owned())
+}
+
+#[async_trait]
+impl DeliveryQueue for Queue {
+    async fn put(&self, deliveries: Vec<NewDelivery>) -> Result<Vec<DeliveryId>, QueryError> {
+        self.store.put(deliveries).await
+    }
+
+    async fn due_lanes(&self, now: jiff::Timestamp, limit: u32) -> Result<DueLanes, QueryError> {
+        self.looks.fetch_add(1, Ordering::Relaxed);
+        self.store.due_lanes(now, limit).await
+    }
+
+    async fn claim(&self, claim: DeliveryClaim) -> Result<Vec<ClaimedDelivery>, QueryError> {
+        self.claims.fetch_add(1, Ordering::Relaxed);
+        tokio::task::yield_now().await;
+        let failure = (self.claim_fails.lock().unwrap())(&claim);
+        if let Some(Failure::Before(error)) = failure {
+            return Err(error);
+        }
+        let claimed = self.store.claim(claim).await;
+        self.replies.acquire().await.unwrap().forget();
+        if failure == Some(Failure::After) { Err(down()) } else { claimed }
+    }
+
+    async fn finish(&self, finished: Vec<FinishedAttempt>) -> Result<(), QueryError> {
+        self.finishes.fetch_add(1, Ordering::Relaxed);
+        tokio::task::yield_now().await;
+        let failure = (self.finish_fails.lock().unwrap())(&finished);
+        if let Some(Failure::Before(error)) = failure {
+            return Err(error);
+        }
+        self.store.finish(finished).await?;
+        if failure == Some(Failure::After) { Err(down()) } else { Ok(()) }
+    }
+
+    async fn cancel_stale(&self, limit: u32) -> Result<u64, QueryError> {
+        self.store.cancel_stale(limit).await
+    }
+
+    async fn hinted(&self) -> Vec<Lane> {
+        self.store.hinted().await
+    }
+}

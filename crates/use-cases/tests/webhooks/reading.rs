@@ -1,0 +1,88 @@
+//! Reading endpoints, events and deliveries page by page.
+
+use cais_domain::event::EventType;
+use cais_domain::ids::EventId;
+use cais_ports::{EventFilter, EventPage, PageRequest};
+use cais_testkit::builders::{an_account, fresh};
+use cais_use_cases::events;
+use cais_use_cases::webhooks::delete::delete;
+use cais_use_cases::webhooks::deliveries::{self, ListDeliveriesError};
+use cais_use_cases::webhooks::list::{self, ListError};
+
+use crate::world::World;
+
+const fn page<I>(limit: u32, starting_after: Option<I>) -> PageRequest<I> {
+    PageRequest { limit, starting_after }
+}
+
+#[tokio::test]
+async fn endpoints_are_listed_newest_first_without_those_that_were_deleted() {
+    let world = World::new().await;
+    let mut made = Vec::new();
+    for _ in 0..4 {
+        made.push(world.endpoint().await);
+    }
+    made.reverse();
+    let account = world.account.id;
+    let first = list::list(&world.ports, account, page(2, None)).await.unwrap();
+    assert_eq!((first.rows.as_slice(), first.has_more), (&made[..2], true));
+    delete(&world.ports, &world.account, made[1].id).await.unwrap();
+    let rest = list::list(&world.ports, account, page(2, Some(made[1].id))).await.unwrap();
+    assert_eq!((rest.rows.as_slice(), rest.has_more), (&made[2..], false), "the cursor may be gone by then");
+
+    assert_eq!(list::find(&world.ports, account, made[1].id).await.unwrap(), None);
+    assert_eq!(list::find(&world.ports, an_account().id, made[0].id).await.unwrap(), None);
+    assert_eq!(list::find(&world.ports, account, made[0].id).await.unwrap().as_ref(), Some(&made[0]));
+    let unknown = list::list(&world.ports, account, page(2, Some(fresh()))).await.unwrap_err();
+    assert_eq!(unknown, ListError::UnknownCursor);
+}
+
+#[tokio::test]
+async fn events_are_read_back_from_now_or_on_from_a_number() {
+    let world = World::new().await;
+    let mut ids: Vec<EventId> = Vec::new();
+    for kind in [EventType::ChargePaid, EventType::RefundFailed, EventType::ChargePaid, EventType::ChargePaid] {
+        ids.push(world.publish(kind).await.id);
+    }
+    let read = async |filter, limit, starting_after| {
+        let page = EventPage { limit, starting_after };
+        let page = events::list(&world.ports, world.account.id, filter, page).await.unwrap();
+        (page.rows.iter().map(|event| event.id).collect::<Vec<_>>(), page.has_more)
+    };
+    let all = EventFilter::default();
+    assert_eq!(read(all, 3, None).await, (vec![ids[3], ids[2], ids[1]], true));
+    assert_eq!(read(all, 3, Some(ids[1])).await, (vec![ids[0]], false));
+    let catching_up = EventFilter { after_sequence: Some(1), ..all };
+    assert_eq!(read(catching_up, 2, None).await, (vec![ids[1], ids[2]], true));
+    assert_eq!(read(catching_up, 2, Some(ids[2])).await, (vec![ids[3]], false));
+    let paid = EventFilter { kind: Some(EventType::ChargePaid), ..all };
+    assert_eq!(read(paid, 5, Some(ids[1])).await, (vec![ids[0]], false), "the cursor may be of another type");
+
+    let cursor = EventPage { limit: 5, starting_after: Some(fresh()) };
+    let unknown = events::list(&world.ports, world.account.id, all, cursor).await.unwrap_err();
+    assert_eq!(unknown, ListError::UnknownCursor);
+    let found = events::find(&world.ports, world.account.id, ids[2]).await.unwrap().unwrap();
+    assert_eq!((found.sequence, found.kind), (3, EventType::ChargePaid));
+    assert_eq!(events::find(&world.ports, an_account().id, ids[2]).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn deliveries_are_listed_for_an_endpoint_that_is_there() {
+    let world = World::new().await;
+    let (endpoint, other) = (world.endpoint().await, world.endpoint().await);
+    world.publish_many(3).await;
+    let account = world.account.id;
+    let first = deliveries::list(&world.ports, account, endpoint.id, page(2, None)).await.unwrap();
+    assert!(first.has_more);
+    let cursor = first.rows[1].id;
+    let rest = deliveries::list(&world.ports, account, endpoint.id, page(2, Some(cursor))).await.unwrap();
+    assert_eq!((rest.rows.len(), rest.has_more), (1, false));
+
+    let foreign = deliveries::list(&world.ports, account, other.id, page(2, Some(cursor))).await;
+    assert_eq!(foreign, Err(ListDeliveriesError::UnknownCursor), "it is a delivery to another endpoint");
+    let unknown = deliveries::list(&world.ports, account, fresh(), page(2, None)).await;
+    assert_eq!(unknown, Err(ListDeliveriesError::NotFound));
+    delete(&world.ports, &world.account, endpoint.id).await.unwrap();
+    let gone = deliveries::list(&world.ports, account, endpoint.id, page(2, None)).await;
+    assert_eq!(gone, Err(ListDeliveriesError::NotFound));
+}

@@ -1,0 +1,170 @@
+//! Trying an endpoint, and sending again what went out before.
+
+use cais_domain::account::{Account, AccountStatus, NotPermitted};
+use cais_domain::event::EventType;
+use cais_domain::webhook::{DeliveryStatus, EndpointChange, Subscription};
+use cais_testkit::builders::{an_account, fresh, subscribed};
+use cais_use_cases::webhooks::deliveries::resend;
+use cais_use_cases::webhooks::test::test;
+use cais_use_cases::webhooks::{SendAgainError, resend_event};
+
+use crate::receivers::{Answer, refused};
+use crate::world::{World, until};
+
+#[tokio::test]
+async fn a_test_goes_to_its_endpoint_alone_and_is_no_event() {
+    let world = World::new().await;
+    let (endpoint, other) = (world.quiet_endpoint().await, world.endpoint().await);
+    let dispatcher = world.dispatcher();
+    let put = test(&world.ports, &world.account, endpoint.id).await.unwrap();
+    assert_eq!((put.kind, put.status), (EventType::WebhookTest, DeliveryStatus::Pending));
+    world.until_all(&endpoint, DeliveryStatus::Succeeded).await;
+    dispatcher.stop().await;
+
+    assert_eq!(world.deliveries(&other).await, []);
+    assert_eq!(world.told(), []);
+    assert_eq!(world.ports.queries.find_event(world.account.id, put.event).await.unwrap(), None);
+    let calls = world.receivers.calls();
+    assert_eq!(calls.len(), 1);
+    let body: serde_json::Value = serde_json::from_slice(&calls[0].body).unwrap();
+    assert_eq!(calls[0].id, put.event);
+    assert_eq!(body["id"], put.event.to_string());
+    assert_eq!((&body["type"], &body["sequence"]), (&"webhook.test".into(), &serde_json::Value::Null));
+    assert_eq!(body["data"]["endpoint_id"], endpoint.id.to_string());
+    assert!(body["data"]["message"].is_string());
+    let kept = world.deliveries(&endpoint).await;
+    assert_eq!((kept[0].id, kept[0].event, kept[0].created_at), (put.id, put.event, put.created_at));
+}
+
+#[tokio::test]
+async fn a_test_that_is_sent_again_has_the_same_bytes() {
+    let world = World::new().await;
+    let endpoint = world.endpoint().await;
+    let dispatcher = world.dispatcher();
+    let put = test(&world.ports, &world.account, endpoint.id).await.unwrap();
+    world.until_all(&endpoint, DeliveryStatus::Succeeded).await;
+    world.clock.advance(std::time::Duration::from_secs(90));
+    let again = resend(&world.ports, &world.account, endpoint.id, put.id).await.unwrap();
+    assert_eq!((again.id, again.status), (put.id, DeliveryStatus::Pending));
+    world.until_all(&endpoint, DeliveryStatus::Succeeded).await;
+    dispatcher.stop().await;
+    let calls = world.receivers.calls();
+    assert_eq!(calls.len(), 2);
+    assert_eq!((calls[0].id, &calls[0].body), (calls[1].id, &calls[1].body));
+}
+
+#[tokio::test]
+async fn what_failed_is_sent_again_with_the_whole_schedule_before_it() {
+    let world = World::new().await;
+    let endpoint = world.endpoint().await;
+    world.receivers.script(&endpoint.url, [Answer::Now(refused(500))]);
+    let dispatcher = world.dispatcher();
+    let event = world.publish(EventType::ChargePaid).await;
+    let calls = || world.receivers.calls_to(&endpoint.url).len();
+    until("the first attempt", || calls() == 1).await;
+    let delivery = loop {
+        let delivery = world.deliveries(&endpoint).await.remove(0);
+        if delivery.attempts.len() == 1 {
+            break delivery;
+        }
+        tokio::task::yield_now().await;
+    };
+    assert_eq!(delivery.status, DeliveryStatus::Pending);
+    assert!(delivery.next_attempt_at.unwrap() > world.now());
+    let again = resend(&world.ports, &world.account, endpoint.id, delivery.id).await.unwrap();
+    assert_eq!(again.next_attempt_at, Some(world.now()));
+    world.until_all(&endpoint, DeliveryStatus::Succeeded).await;
+    dispatcher.stop().await;
+    let calls = world.receivers.calls_to(&endpoint.url);
+    assert_eq!(calls.iter().map(|call| call.id).collect::<Vec<_>>(), [event.id, event.id]);
+    assert_eq!(calls[0].body, calls[1].body);
+}
+
+#[tokio::test]
+async fn nothing_is_sent_to_an_endpoint_that_is_not_active_and_what_was_cancelled_stays_so() {
+    let world = World::new().await;
+    let endpoint = world.endpoint().await;
+    let event = world.publish(EventType::ChargePaid).await;
+    let delivery = world.deliveries(&endpoint).await.remove(0);
+    world.set_active(&endpoint, false).await;
+    let (ports, account) = (&world.ports, &world.account);
+
+    let not_active = SendAgainError::NotActive("inactive");
+    assert_eq!(test(ports, account, endpoint.id).await, Err(not_active.clone()));
+    assert_eq!(resend(ports, account, endpoint.id, delivery.id).await, Err(not_active));
+    assert_eq!(resend_event(ports, account, event.id).await, Err(SendAgainError::NoReceiver));
+    world.set_active(&endpoint, true).await;
+    assert_eq!(resend(ports, account, endpoint.id, delivery.id).await, Err(SendAgainError::Cancelled));
+    assert_eq!(resend_event(ports, account, event.id).await, Err(SendAgainError::NoReceiver));
+    assert_eq!(world.statuses(&endpoint).await, [DeliveryStatus::Cancelled]);
+}
+
+#[tokio::test]
+async fn an_event_is_sent_again_to_whoever_had_it_or_wants_it_now() {
+    let world = World::new().await;
+    let had = world.endpoint().await;
+    let stopped = world.endpoint().await;
+    let event = world.publish(EventType::ChargePaid).await;
+    // It had it and wants it no more; this one stopped; these came later.
+    let quiet = Some(subscribed(&[EventType::PayoutFailed]));
+    world.change(&had, EndpointChange { subscription: quiet, ..EndpointChange::default() }).await;
+    world.set_active(&stopped, false).await;
+    let new = world.wanting(subscribed(&[EventType::ChargePaid])).await;
+    let other = world.wanting(subscribed(&[EventType::PayoutFailed])).await;
+
+    let sent = resend_event(&world.ports, &world.account, event.id).await.unwrap();
+    let mut to: Vec<_> = sent.iter().map(|delivery| delivery.endpoint).collect();
+    to.sort_unstable();
+    assert_eq!(to, [had.id, new.id]);
+    assert!(sent.iter().all(|delivery| delivery.event == event.id && delivery.status == DeliveryStatus::Pending));
+    assert_eq!(world.deliveries(&had).await.len(), 1, "one delivery for each endpoint");
+    assert_eq!(world.deliveries(&other).await, []);
+
+    let dispatcher = world.dispatcher();
+    for endpoint in [&had, &new] {
+        world.until_all(endpoint, DeliveryStatus::Succeeded).await;
+    }
+    dispatcher.stop().await;
+    let stored = world.ports.queries.find_event(world.account.id, event.id).await.unwrap().unwrap();
+    let calls = world.receivers.calls();
+    assert_eq!(calls.len(), 2);
+    assert!(calls.iter().all(|call| call.body == stored.body));
+}
+
+#[tokio::test]
+async fn a_delivery_that_is_on_its_way_is_left_alone() {
+    let world = World::new().await;
+    let endpoint = world.endpoint().await;
+    world.receivers.set(&endpoint.url, Answer::Held);
+    let dispatcher = world.dispatcher();
+    world.publish(EventType::ChargePaid).await;
+    until("it is on its way", || world.receivers.held(&endpoint.url) == 1).await;
+    let delivery = world.deliveries(&endpoint).await.remove(0);
+    resend(&world.ports, &world.account, endpoint.id, delivery.id).await.unwrap();
+    crate::world::settle().await;
+    assert_eq!(world.receivers.release(&endpoint.url, &crate::receivers::taken()), 1);
+    world.until_all(&endpoint, DeliveryStatus::Succeeded).await;
+    dispatcher.stop().await;
+    assert_eq!(world.receivers.calls().len(), 1);
+}
+
+#[tokio::test]
+async fn what_is_not_there_or_not_allowed_is_not_sent() {
+    let world = World::new().await;
+    let endpoint = world.endpoint().await;
+    let other = world.wanting(Subscription::All).await;
+    let event = world.publish(EventType::ChargePaid).await;
+    let delivery = world.deliveries(&endpoint).await.remove(0);
+    let ports = &world.ports;
+    let suspended = Account { status: AccountStatus::Suspended, ..world.account.clone() };
+    let may_not = SendAgainError::NotPermitted(NotPermitted::Suspended);
+    assert_eq!(test(ports, &suspended, endpoint.id).await, Err(may_not.clone()));
+    assert_eq!(resend(ports, &suspended, endpoint.id, delivery.id).await, Err(may_not.clone()));
+    assert_eq!(resend_event(ports, &suspended, event.id).await, Err(may_not));
+    for account in [&world.account, &an_account()] {
+        assert_eq!(test(ports, account, fresh()).await, Err(SendAgainError::NotFound));
+        assert_eq!(resend(ports, account, other.id, delivery.id).await, Err(SendAgainError::NotFound));
+        assert_eq!(resend_event(ports, account, fresh()).await, Err(SendAgainError::NotFound));
+    }
+    assert_eq!(resend_event(ports, &an_account(), event.id).await, Err(SendAgainError::NotFound));
+}

@@ -1,0 +1,121 @@
+//! What happens when a node is told to stop, and when it goes down.
+
+use std::time::Duration;
+
+use cais_domain::event::EventType;
+use cais_domain::webhook::DeliveryStatus;
+use cais_use_cases::webhooks::dispatch::{DispatchLimits, Signal};
+use futures_util::{StreamExt as _, stream};
+
+use crate::queue::{Failure, Queue, down};
+use crate::receivers::{Answer, taken};
+use crate::world::{FIRST, World, settle, until};
+
+#[tokio::test]
+async fn it_claims_nothing_more_and_ends_when_what_is_in_flight_is_written_down() {
+    let world = World::new().await;
+    let endpoint = world.endpoint().await;
+    world.receivers.set(&endpoint.url, Answer::Held);
+    let dispatcher = world.dispatcher();
+    world.publish_many(6).await;
+    until("some are under way", || world.receivers.held(&endpoint.url) == FIRST).await;
+    settle().await;
+    let claims = Queue::count(&world.queue.claims);
+    dispatcher.ask_to_stop();
+    world.publish_many(2).await;
+    dispatcher.tick();
+    settle().await;
+    assert!(!dispatcher.is_over(), "receivers are still being called");
+    world.receivers.release(&endpoint.url, &taken());
+    dispatcher.ends().await;
+
+    assert_eq!(Queue::count(&world.queue.claims), claims);
+    let statuses = world.statuses(&endpoint).await;
+    assert_eq!(statuses.iter().filter(|status| **status == DeliveryStatus::Succeeded).count(), FIRST);
+    assert_eq!(statuses.iter().filter(|status| **status == DeliveryStatus::Pending).count(), 8 - FIRST);
+    // The next one takes over at once: nothing is leased any more.
+    world.receivers.set(&endpoint.url, Answer::Now(taken()));
+    let next = world.deaf_dispatcher();
+    next.tick();
+    world.until_all(&endpoint, DeliveryStatus::Succeeded).await;
+    next.stop().await;
+    assert_eq!(world.receivers.calls().len(), 8);
+}
+
+#[tokio::test]
+async fn what_was_claimed_when_it_was_told_is_still_sent() {
+    let world = World::new().await;
+    let endpoint = world.endpoint().await;
+    let dispatcher = world.dispatcher();
+    world.queue.hold_replies();
+    world.publish(EventType::ChargePaid).await;
+    until("a claim", || Queue::count(&world.queue.claims) == 1).await;
+    dispatcher.ask_to_stop();
+    settle().await;
+    world.queue.release_replies(1);
+    dispatcher.ends().await;
+    assert_eq!(world.statuses(&endpoint).await, [DeliveryStatus::Succeeded]);
+}
+
+#[tokio::test]
+async fn the_end_of_its_signals_ends_it_as_well() {
+    let world = World::new().await;
+    let endpoint = world.endpoint().await;
+    world.publish_many(3).await;
+    let ports = world.ports.clone();
+    let signals = stream::iter([Signal::Tick]).chain(stream::pending().take_until(async {
+        while world.statuses(&endpoint).await.contains(&DeliveryStatus::Pending) {
+            tokio::task::yield_now().await;
+        }
+    }));
+    let run = cais_use_cases::webhooks::dispatch::run(ports, DispatchLimits::default(), Box::pin(signals));
+    tokio::time::timeout(Duration::from_secs(20), run).await.unwrap();
+    assert_eq!(world.statuses(&endpoint).await, [DeliveryStatus::Succeeded; 3]);
+}
+
+#[tokio::test]
+async fn an_idle_node_stops_at_once() {
+    let world = World::new().await;
+    world.dispatcher().stop().await;
+}
+
+#[tokio::test]
+async fn a_store_that_is_down_at_the_end_does_not_keep_it() {
+    let world = World::new().await;
+    let endpoint = world.endpoint().await;
+    world.receivers.set(&endpoint.url, Answer::Held);
+    let dispatcher = world.dispatcher();
+    world.publish(EventType::ChargePaid).await;
+    until("it is under way", || world.receivers.held(&endpoint.url) == 1).await;
+    world.queue.finishes_fail(|_| Some(Failure::Before(down())));
+    dispatcher.ask_to_stop();
+    world.receivers.release(&endpoint.url, &taken());
+    dispatcher.ends().await;
+    assert!((2..10).contains(&Queue::count(&world.queue.finishes)), "a few times and no more");
+    assert_eq!(world.statuses(&endpoint).await, [DeliveryStatus::Pending], "its lease brings it back");
+}
+
+#[tokio::test]
+async fn what_a_node_had_in_flight_when_it_went_down_is_delivered_by_another() {
+    let world = World::new().await;
+    let endpoint = world.endpoint().await;
+    world.receivers.set(&endpoint.url, Answer::Held);
+    let dispatcher = world.dispatcher();
+    world.publish_many(2).await;
+    until("both are under way", || world.receivers.held(&endpoint.url) == 2).await;
+    dispatcher.kill().await;
+    world.publish_many(3).await;
+    world.receivers.set(&endpoint.url, Answer::Now(taken()));
+    let next = world.deaf_dispatcher();
+    next.tick();
+    until("the others", || world.receivers.calls().len() == 5).await;
+    settle().await;
+    next.tick();
+    settle().await;
+    assert_eq!(world.receivers.calls().len(), 5, "leases of the node that went down still hold");
+    world.clock.advance(Duration::from_secs(30));
+    next.tick();
+    world.until_all(&endpoint, DeliveryStatus::Succeeded).await;
+    next.stop().await;
+    assert_eq!(world.receivers.calls().len(), 7);
+}

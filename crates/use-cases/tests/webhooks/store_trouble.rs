@@ -1,0 +1,148 @@
+//! A store that fails for a while: nothing is lost, and it is asked again at ticks and not all the time.
+
+use cais_domain::event::EventType;
+use cais_domain::webhook::DeliveryStatus;
+use cais_ports::QueryError;
+
+use crate::queue::{Failure, Queue, down};
+use crate::world::{World, settle, until};
+
+fn damaged() -> QueryError {
+    QueryError::Corrupt("damaged".to_owned())
+}
+
+#[tokio::test]
+async fn claims_that_fail_are_asked_again_at_ticks_and_not_before() {
+    let world = World::new().await;
+    let endpoint = world.endpoint().await;
+    world.queue.claims_fail(|_| Some(Failure::Before(down())));
+    let dispatcher = world.dispatcher();
+    for round in 1..=5 {
+        world.publish_many(2).await;
+        until("a claim", || Queue::count(&world.queue.claims) == round).await;
+        settle().await;
+        assert_eq!(Queue::count(&world.queue.claims), round);
+        if round == 5 {
+            world.queue.claims_fail(|_| None);
+        }
+        dispatcher.tick();
+    }
+    world.until_all(&endpoint, DeliveryStatus::Succeeded).await;
+    dispatcher.stop().await;
+    assert_eq!(world.receivers.calls().len(), 10);
+}
+
+#[tokio::test]
+async fn outcomes_that_cannot_be_written_wait_and_nothing_is_sent_twice() {
+    let world = World::new().await;
+    let endpoint = world.endpoint().await;
+    world.queue.finishes_fail(|_| Some(Failure::Before(down())));
+    let dispatcher = world.dispatcher();
+    world.publish(EventType::ChargePaid).await;
+    until("a write", || Queue::count(&world.queue.finishes) == 1).await;
+    settle().await;
+    let claims = Queue::count(&world.queue.claims);
+    world.publish_many(9).await;
+    for round in 2..=6 {
+        dispatcher.tick();
+        until("a write", || Queue::count(&world.queue.finishes) >= round).await;
+        settle().await;
+    }
+    let finishes = Queue::count(&world.queue.finishes);
+    assert!(finishes <= 12, "{finishes} in 6 rounds");
+    assert!(Queue::count(&world.queue.claims) <= claims + 6);
+    world.queue.finishes_fail(|_| None);
+    dispatcher.tick();
+    world.until_all(&endpoint, DeliveryStatus::Succeeded).await;
+    dispatcher.stop().await;
+    assert_eq!(world.receivers.calls().len(), 10, "each once");
+}
+
+#[tokio::test]
+async fn an_outcome_that_was_written_without_an_answer_is_written_again_without_harm() {
+    let world = World::new().await;
+    let endpoint = world.endpoint().await;
+    let mut first = true;
+    world.queue.finishes_fail(move |_| std::mem::take(&mut first).then_some(Failure::After));
+    let dispatcher = world.dispatcher();
+    world.publish(EventType::ChargePaid).await;
+    until("a write", || Queue::count(&world.queue.finishes) == 1).await;
+    settle().await;
+    dispatcher.tick();
+    until("another", || Queue::count(&world.queue.finishes) == 2).await;
+    dispatcher.stop().await;
+    let delivery = world.deliveries(&endpoint).await.remove(0);
+    assert_eq!((delivery.status, delivery.attempts.len()), (DeliveryStatus::Succeeded, 1));
+    assert_eq!(world.receivers.calls().len(), 1);
+}
+
+#[tokio::test]
+async fn a_whole_store_that_is_down_for_a_while_loses_nothing() {
+    let world = World::new().await;
+    let endpoint = world.endpoint().await;
+    let dispatcher = world.dispatcher();
+    world.publish_many(3).await;
+    world.store.set_unreachable(true);
+    for _ in 0..10 {
+        dispatcher.tick();
+        settle().await;
+    }
+    world.store.set_unreachable(false);
+    world.clock.advance(std::time::Duration::from_secs(31));
+    dispatcher.tick();
+    settle().await;
+    dispatcher.tick();
+    world.until_all(&endpoint, DeliveryStatus::Succeeded).await;
+    dispatcher.stop().await;
+}
+
+#[tokio::test]
+async fn one_lane_that_cannot_be_read_does_not_stop_the_others() {
+    let world = World::new().await;
+    let broken = world.endpoint().await;
+    let mut fine = Vec::new();
+    for _ in 0..9 {
+        fine.push(world.endpoint().await);
+    }
+    world.publish_many(3).await;
+    let id = broken.id;
+    world.queue.claims_fail(move |claim| {
+        claim.lanes.iter().any(|lane| lane.endpoint == id).then(|| Failure::Before(damaged()))
+    });
+    let dispatcher = world.deaf_dispatcher();
+    dispatcher.tick();
+    for endpoint in &fine {
+        world.until_all(endpoint, DeliveryStatus::Succeeded).await;
+    }
+    settle().await;
+    let claims = Queue::count(&world.queue.claims);
+    settle().await;
+    assert_eq!(Queue::count(&world.queue.claims), claims, "it is left alone until the next tick");
+    assert_eq!(world.statuses(&broken).await, [DeliveryStatus::Pending; 3]);
+    world.queue.claims_fail(|_| None);
+    dispatcher.tick();
+    world.until_all(&broken, DeliveryStatus::Succeeded).await;
+    dispatcher.stop().await;
+}
+
+#[tokio::test]
+async fn one_outcome_that_the_store_cannot_take_is_given_up_alone() {
+    let world = World::new().await;
+    let endpoint = world.endpoint().await;
+    world.publish_many(12).await;
+    let poison = world.deliveries(&endpoint).await[5].id;
+    let is_poison = move |batch: &Vec<cais_ports::FinishedAttempt>| batch.iter().any(|one| one.key.id == poison);
+    world.queue.finishes_fail(move |batch| is_poison(batch).then(|| Failure::Before(damaged())));
+    let dispatcher = world.deaf_dispatcher();
+    dispatcher.tick();
+    until("all are sent", || world.receivers.calls().len() == 12).await;
+    settle().await;
+    let left: Vec<_> =
+        world.deliveries(&endpoint).await.into_iter().filter(|one| one.status == DeliveryStatus::Pending).collect();
+    assert_eq!(left.iter().map(|one| one.id).collect::<Vec<_>>(), [poison]);
+    world.queue.finishes_fail(|_| None);
+    world.clock.advance(std::time::Duration::from_secs(31));
+    dispatcher.tick();
+    world.until_all(&endpoint, DeliveryStatus::Succeeded).await;
+    dispatcher.stop().await;
+}

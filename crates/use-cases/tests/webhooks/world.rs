@@ -1,0 +1,249 @@
+//! One account over an empty store, receivers under the test's hand, and a clock that stands still.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use cais_domain::account::Account;
+use cais_domain::event::EventType;
+use cais_domain::ids::{AccountId, EndpointId};
+use cais_domain::webhook::{DeliveryStatus, Endpoint, EndpointChange, Subscription};
+use cais_ports::acquirer::MockAcquirers;
+use cais_ports::{
+    ChangeSet, CommitError, Committed, Delivery, DeliveryQueries as _, EndpointQueries as _, NewEvent, PageRequest,
+    Store,
+};
+use cais_testkit::builders::{a_webhook_url, an_account, an_event, steps, subscribed};
+use cais_testkit::{ManualClock, MemoryStore, PlainMac, PlainSealing, SequentialIds, TextRepresentation};
+use cais_use_cases::Ports;
+use cais_use_cases::webhooks::change::change;
+use cais_use_cases::webhooks::create::{CreateEndpoint, create};
+use cais_use_cases::webhooks::dispatch::{self, DispatchLimits, Signal};
+use futures_util::stream;
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+use crate::queue::Queue;
+use crate::receivers::Receivers;
+
+/// How many an endpoint has in flight that was never called.
+pub const FIRST: usize = 4;
+/// How many one has that failed, or keeps calls waiting.
+pub const DOUBTFUL: usize = 2;
+/// Long enough for everything that happens at all.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Everything that a test works with.
+pub struct World {
+    pub ports: Ports,
+    pub store: Arc<MemoryStore>,
+    pub queue: Arc<Queue>,
+    pub clock: Arc<ManualClock>,
+    pub receivers: Arc<Receivers>,
+    pub account: Account,
+}
+
+/// Lets everybody else go on before each commit, and some of them once more before its caller hears of it.
+struct Contended {
+    store: Arc<MemoryStore>,
+    commits: AtomicUsize,
+}
+
+#[async_trait]
+impl Store for Contended {
+    async fn commit(&self, change: ChangeSet) -> Result<Committed, CommitError> {
+        tokio::task::yield_now().await;
+        let committed = self.store.commit(change).await;
+        for _ in 0..self.commits.fetch_add(1, Ordering::Relaxed) % 4 {
+            tokio::task::yield_now().await;
+        }
+        committed
+    }
+}
+
+impl World {
+    pub async fn new() -> Self {
+        let store = Arc::new(MemoryStore::default());
+        let queue = Arc::new(Queue::new(store.clone()));
+        let clock = Arc::new(ManualClock::default());
+        let receivers = Arc::new(Receivers::default());
+        let ports = Ports {
+            store: Arc::new(Contended { store: store.clone(), commits: AtomicUsize::new(0) }),
+            queries: store.clone(),
+            maintenance: store.clone(),
+            // Without an expectation: to ask an acquirer would be a failure.
+            acquirers: Arc::new(MockAcquirers::new()),
+            clock: clock.clone(),
+            ids: Arc::new(SequentialIds::starting_at(1 << 32)),
+            mac: Arc::new(PlainMac::default()),
+            representation: Arc::new(TextRepresentation),
+            deliveries: queue.clone(),
+            webhooks: receivers.clone(),
+            sealing: Arc::new(PlainSealing::default()),
+        };
+        let account = an_account();
+        store.commit(steps::open_account(&account)).await.unwrap();
+        Self { ports, store, queue, clock, receivers, account }
+    }
+
+    /// An endpoint that wants every event.
+    pub async fn endpoint(&self) -> Endpoint {
+        self.wanting(Subscription::All).await
+    }
+
+    /// An endpoint that wants nothing that a test tells.
+    pub async fn quiet_endpoint(&self) -> Endpoint {
+        self.wanting(subscribed(&[EventType::PayoutReversed])).await
+    }
+
+    pub async fn wanting(&self, subscription: Subscription) -> Endpoint {
+        let asked = CreateEndpoint { url: a_webhook_url(), subscription, description: None };
+        create(&self.ports, &self.account, asked).await.unwrap().0
+    }
+
+    /// Its merchant changes it.
+    pub async fn change(&self, endpoint: &Endpoint, asked: EndpointChange) -> Endpoint {
+        change(&self.ports, &self.account, endpoint.id, asked).await.unwrap()
+    }
+
+    pub async fn set_active(&self, endpoint: &Endpoint, active: bool) -> Endpoint {
+        self.change(endpoint, EndpointChange { active: Some(active), ..EndpointChange::default() }).await
+    }
+
+    /// Something happens to a charge of the account, now.
+    pub async fn publish(&self, kind: EventType) -> NewEvent {
+        let event = NewEvent { at: self.now(), ..an_event(self.account.id, kind, "chg_1") };
+        self.store.commit(steps::publish(vec![event.clone()])).await.unwrap();
+        event
+    }
+
+    pub async fn publish_many(&self, count: usize) {
+        for _ in 0..count {
+            self.publish(EventType::ChargePaid).await;
+        }
+    }
+
+    /// The endpoint as it is stored.
+    pub async fn stored(&self, id: EndpointId) -> Endpoint {
+        self.store.find_endpoint(self.account.id, id).await.unwrap().unwrap()
+    }
+
+    /// Every delivery to the endpoint, the oldest first.
+    pub async fn deliveries(&self, endpoint: &Endpoint) -> Vec<Delivery> {
+        let page = PageRequest { limit: 200, starting_after: None };
+        let mut rows = self.store.list_deliveries(self.account.id, endpoint.id, page).await.unwrap().rows;
+        rows.reverse();
+        rows
+    }
+
+    /// In which states the deliveries to the endpoint are, the oldest first.
+    pub async fn statuses(&self, endpoint: &Endpoint) -> Vec<DeliveryStatus> {
+        self.deliveries(endpoint).await.iter().map(|delivery| delivery.status).collect()
+    }
+
+    /// What the account was told, in order.
+    pub fn told(&self) -> Vec<EventType> {
+        told(&self.store, self.account.id)
+    }
+
+    pub fn now(&self) -> jiff::Timestamp {
+        cais_ports::Clock::now(&*self.clock)
+    }
+
+    /// Waits until every delivery to the endpoint is in that state.
+    pub async fn until_all(&self, endpoint: &Endpoint, status: DeliveryStatus) {
+        let started = tokio::time::Instant::now();
+        while self.statuses(endpoint).await.iter().any(|one| *one != status) {
+            assert!(started.elapsed() < PATIENCE, "{:?}", self.deliveries(endpoint).await);
+            tokio::task::yield_now().await;
+        }
+    }
+
+    /// A node that delivers, and hears of what is new.
+    pub fn dispatcher(&self) -> Dispatcher {
+        self.dispatcher_with(DispatchLimits::default())
+    }
+
+    pub fn dispatcher_with(&self, limits: DispatchLimits) -> Dispatcher {
+        let dispatcher = Dispatcher::start(self.ports.clone(), limits);
+        let (signals, queue) = (dispatcher.signals.clone(), self.queue.clone());
+        tokio::spawn(async move {
+            loop {
+                let lanes = cais_ports::DeliveryQueue::hinted(&*queue).await;
+                if signals.send(Signal::Hint(lanes)).is_err() {
+                    return;
+                }
+            }
+        });
+        dispatcher
+    }
+
+    /// A node that hears of nothing: it finds what is due at its ticks.
+    pub fn deaf_dispatcher(&self) -> Dispatcher {
+        Dispatcher::start(self.ports.clone(), DispatchLimits::default())
+    }
+}
+
+pub fn told(store: &MemoryStore, account: AccountId) -> Vec<EventType> {
+    store.events(account).iter().map(|stored| stored.event.kind).collect()
+}
+
+/// A node that delivers.
+pub struct Dispatcher {
+    pub signals: mpsc::UnboundedSender<Signal>,
+    task: JoinHandle<()>,
+}
+
+impl Dispatcher {
+    pub fn start(ports: Ports, limits: DispatchLimits) -> Self {
+        let (signals, heard) = mpsc::unbounded_channel();
+        let heard = stream::unfold(heard, |mut heard| async move { Some((heard.recv().await?, heard)) });
+        let task = tokio::spawn(dispatch::run(ports, limits, Box::pin(heard)));
+        Self { signals, task }
+    }
+
+    pub fn tick(&self) {
+        self.signals.send(Signal::Tick).unwrap();
+    }
+
+    pub fn ask_to_stop(&self) {
+        self.signals.send(Signal::Stop).unwrap();
+    }
+
+    pub fn is_over(&self) -> bool {
+        self.task.is_finished()
+    }
+
+    /// Waits for its end.
+    pub async fn ends(self) {
+        tokio::time::timeout(PATIENCE, self.task).await.unwrap().unwrap();
+    }
+
+    pub async fn stop(self) {
+        self.ask_to_stop();
+        self.ends().await;
+    }
+
+    /// It goes down in the middle of whatever it does.
+    pub async fn kill(self) {
+        self.task.abort();
+        self.task.await.unwrap_err();
+    }
+}
+
+/// Waits until that is so.
+pub async fn until(what: &str, is_so: impl Fn() -> bool) {
+    let started = tokio::time::Instant::now();
+    while !is_so() {
+        assert!(started.elapsed() < PATIENCE, "waited for: {what}");
+        tokio::task::yield_now().await;
+    }
+}
+
+/// Lets everything go on that can.
+pub async fn settle() {
+    for _ in 0..200 {
+        tokio::task::yield_now().await;
+    }
+}
