@@ -10,8 +10,8 @@ use cais_domain::id_envio::IdEnvio;
 use cais_domain::ids::RefundId;
 use cais_domain::txid::Txid;
 use cais_ports::{
-    Acquirer, AcquirerError, ChargeOrder, ListRequest, Noticed, PayoutOrder, ReceivedPix, RefundOrder, UpstreamCharge,
-    UpstreamPage, UpstreamPayout, UpstreamReturn,
+    Acquirer, AcquirerError, ChargeOrder, DefenseOrder, DefenseReceipt, ListRequest, Noticed, PayoutOrder, ReceivedPix,
+    RefundOrder, UpstreamCharge, UpstreamInfraction, UpstreamPage, UpstreamPayout, UpstreamReturn,
 };
 use metrics::{counter, histogram};
 
@@ -19,6 +19,16 @@ use crate::breaker::{Breaker, MonotonicClock, Outcome};
 
 /// With less than this a call could only fail by our own fault, and the breaker would hear of it.
 pub(crate) const MIN_BUDGET: Duration = Duration::from_millis(20);
+
+/// What a call's outcome says of the institution.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Weight {
+    /// Whether it answers.
+    Counts,
+    /// Nothing: it may have this one thing switched off (Efí's homologation answers 500 to whatever is about infractions),
+    /// and charges must not wait for it.
+    Aside,
+}
 
 /// Calls go through while the breaker lets them; else they are [`AcquirerError::Unavailable`] at once.
 pub(crate) struct Guarded {
@@ -43,13 +53,13 @@ impl Guarded {
         budget: Duration,
     ) -> Option<Result<UpstreamCharge, AcquirerError>> {
         let work = self.inner.create_charge(order, budget);
-        self.guard("create", budget, work).await
+        self.guard(("create", Weight::Counts), budget, work).await
     }
 
     /// Makes a call and tells breaker and metrics; `None` when the breaker does not let it through.
     async fn guard<T>(
         &self,
-        operation: &'static str,
+        (operation, weight): (&'static str, Weight),
         budget: Duration,
         work: impl Future<Output = Result<T, AcquirerError>> + Send,
     ) -> Option<Result<T, AcquirerError>> {
@@ -69,7 +79,10 @@ impl Guarded {
             Err(AcquirerError::Unavailable(_)) => (Outcome::Failed, "unavailable"),
             Err(AcquirerError::OutcomeUnknown(_)) => (Outcome::Failed, "unknown"),
         };
-        permit.report(outcome);
+        match weight {
+            Weight::Counts => permit.report(outcome),
+            Weight::Aside => drop(permit),
+        }
         self.count(operation, label);
         histogram!(
             "cais_acquirer_request_seconds",
@@ -86,7 +99,17 @@ impl Guarded {
         budget: Duration,
         work: impl Future<Output = Result<T, AcquirerError>> + Send,
     ) -> Result<T, AcquirerError> {
-        self.guard(operation, budget, work).await.unwrap_or_else(|| Err(left_alone()))
+        self.guard((operation, Weight::Counts), budget, work).await.unwrap_or_else(|| Err(left_alone()))
+    }
+
+    /// The same for a call that says nothing of the others.
+    async fn guard_aside<T>(
+        &self,
+        operation: &'static str,
+        budget: Duration,
+        work: impl Future<Output = Result<T, AcquirerError>> + Send,
+    ) -> Result<T, AcquirerError> {
+        self.guard((operation, Weight::Aside), budget, work).await.unwrap_or_else(|| Err(left_alone()))
     }
 
     fn count(&self, operation: &'static str, outcome: &'static str) {
@@ -169,6 +192,33 @@ impl Acquirer for Guarded {
     ) -> Result<UpstreamPage<UpstreamPayout>, AcquirerError> {
         let work = self.inner.list_sent(request, budget);
         self.guard_or_refuse("list_sent", budget, work).await
+    }
+
+    async fn find_received(
+        &self,
+        end_to_end_id: &EndToEndId,
+        budget: Duration,
+    ) -> Result<Option<ReceivedPix>, AcquirerError> {
+        let work = self.inner.find_received(end_to_end_id, budget);
+        self.guard_or_refuse("find_received", budget, work).await
+    }
+
+    fn tells_infractions(&self) -> bool {
+        self.inner.tells_infractions()
+    }
+
+    async fn list_infractions(
+        &self,
+        request: ListRequest,
+        budget: Duration,
+    ) -> Result<UpstreamPage<UpstreamInfraction>, AcquirerError> {
+        let work = self.inner.list_infractions(request, budget);
+        self.guard_aside("list_infractions", budget, work).await
+    }
+
+    async fn send_defense(&self, order: &DefenseOrder, budget: Duration) -> Result<DefenseReceipt, AcquirerError> {
+        let work = self.inner.send_defense(order, budget);
+        self.guard_aside("send_defense", budget, work).await
     }
 
     fn notices(&self, body: &[u8]) -> Result<Vec<Noticed>, AcquirerError> {

@@ -1,8 +1,8 @@
 //! The institutions that take and hold Pix charges, reached over HTTP, and the router that knows who answers just now.
 //!
 //! [`bacen`] speaks the Central Bank's API Pix and serves every institution of that standard, which takes and returns Pix but
-//! sends none. [`efi`] adds what Efí has for sending. [`router::Router`] holds the configured acquirers in their order, guards
-//! each with a [`breaker`] and counts its calls.
+//! sends none. [`efi`] adds what Efí has for sending and for infractions. [`router::Router`] holds the configured acquirers in
+//! their order, guards each with a [`breaker`] and counts its calls.
 //!
 //! To add one more acquirer:
 //! 1. make a folder named after it, beside `bacen`, with its configuration, the shapes on its wire and one file per thing asked;

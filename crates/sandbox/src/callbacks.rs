@@ -1,4 +1,5 @@
-//! Tells webhooks what became of Pix that arrived or were sent, and of their returns, again and again until a 2xx.
+//! Tells webhooks what became of Pix that arrived or were sent, of their returns, and of infractions, again and again until
+//! a 2xx.
 
 use std::{cmp::Reverse, collections::BinaryHeap, error::Error, sync::Arc, time::Duration};
 
@@ -11,7 +12,10 @@ use tokio::{
 
 use crate::{
     faults::FaultMode,
-    gn::views::{self as sent_views, SentNotice},
+    gn::{
+        infraction_views::{self, InfractionNotice},
+        views::{self as sent_views, SentNotice},
+    },
     pix::views::{self, PixView},
     psp::Psp,
     state::change::Change,
@@ -30,8 +34,10 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 type Due = Reverse<(Instant, u64, u32)>;
 
 #[derive(Serialize)]
-struct Body<'a> {
-    pix: [Told<'a>; 1],
+#[serde(rename_all = "lowercase")]
+enum Body<'a> {
+    Pix([Told<'a>; 1]),
+    Infracoes([InfractionNotice<'a>; 1]),
 }
 
 #[derive(Serialize)]
@@ -108,19 +114,21 @@ async fn post(client: &Client, url: &str, body: Vec<u8>, number: u64) -> bool {
     }
 }
 
-/// The URL and the body: the Pix as it stands now, so that a late callback tells the latest.
+/// The URL and the body: the Pix or the infraction as it stands now, so that a late callback tells the latest.
 fn render(psp: &Psp, number: u64) -> Option<(String, Vec<u8>)> {
     let store = psp.read();
     let books = store.books();
     let notification = books.owed_notifications().get(&number)?;
-    let told = if let Some(payment) = books.find_payment(&notification.end_to_end_id) {
+    let body = if let Some(id) = &notification.infraction {
+        Body::Infracoes([infraction_views::notice(books.infractions().find(id)?.1)])
+    } else if let Some(payment) = books.find_payment(&notification.end_to_end_id) {
         let cob = books.find_cob(&payment.txid).map(|(_, cob)| cob);
-        Told::Received(views::received(psp, payment, cob))
+        Body::Pix([Told::Received(views::received(psp, payment, cob))])
     } else {
         let sent = books.sends().find_by_end_to_end_id(&notification.end_to_end_id)?;
-        Told::Sent(sent_views::notice(sent, &psp.identity.pix_key))
+        Body::Pix([Told::Sent(sent_views::notice(sent, &psp.identity.pix_key))])
     };
-    let body = serde_json::to_vec(&Body { pix: [told] }).ok()?;
+    let body = serde_json::to_vec(&body).ok()?;
     Some((format!("{}/pix", notification.url.trim_end_matches('/')), body))
 }
 

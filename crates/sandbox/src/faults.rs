@@ -136,6 +136,9 @@ pub async fn inject(
 
 fn error(path: &str) -> HttpResponse {
     const TOLD: &str = "the sandbox was told to fail";
+    if path.contains(gn::infractions::PATH_PART) {
+        return Problem::new(Kind::InfractionInternalError, TOLD).error_response();
+    }
     if path.contains(gn::PATH_PART) {
         return Refusal::application_error(TOLD).error_response();
     }

@@ -39,6 +39,10 @@ pub enum Operation {
     SendRead,
     /// `GET /v2/gn/pix/enviados`.
     SendList,
+    /// `GET /v2/gn/infracoes`.
+    InfractionList,
+    /// `POST /v2/gn/infracoes/{id}/defesa`.
+    DefenseCreate,
     /// `GET /v2/gn/saldo`.
     BalanceRead,
     /// `PUT /v2/webhook/{chave}`.

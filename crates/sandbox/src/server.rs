@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 use crate::{
     callbacks, control,
     faults::{self, Connection},
-    gn::{balance, refusal::Refusal, send, sent},
+    gn::{balance, infractions, refusal::Refusal, send, sent},
     pix::{
         cob, oauth, payload,
         problem::{Kind, Problem},
@@ -162,6 +162,8 @@ fn own_routes(config: &mut ServiceConfig) {
         .service(resource!(Refusal; "/v2/gn/pix/enviados", "GET", get => sent::list))
         .service(resource!(Refusal; "/v2/gn/pix/enviados/{e2eid}", "GET", get => sent::get))
         .service(resource!(Refusal; "/v2/gn/pix/enviados/id-envio/{id}", "GET", get => sent::get_by_id))
+        .service(resource!(Refusal; "/v2/gn/infracoes", "GET", get => infractions::list))
+        .service(resource!(Refusal; "/v2/gn/infracoes/{id}/defesa", "POST", post => infractions::defend))
         .service(resource!(Refusal; "/v2/gn/saldo", "GET", get => balance::get));
 }
 
@@ -171,6 +173,8 @@ fn control_routes(config: &mut ServiceConfig) {
         .service(resource!("/sandbox/cob/{txid}/pay", "POST", post => hand::pay))
         .service(resource!("/sandbox/cob/{txid}/expire", "POST", post => hand::expire))
         .service(resource!("/sandbox/pix/{e2eid}/devolucao/{id}/fail", "POST", post => hand::fail_refund))
+        .service(resource!("/sandbox/pix/{e2eid}/infraction", "POST", post => control::infractions::open))
+        .service(resource!("/sandbox/infractions/{id}/resolve", "POST", post => control::infractions::resolve))
         .service(resource!("/sandbox/sent/{id}/return", "POST", post => hand::return_sent))
         .service(resource!("/sandbox/saldo", "PUT", put => hand::balance))
         .service(resource!("/sandbox/faults", "PUT", put => hand::faults))

@@ -133,6 +133,70 @@ pub mod micros {
     }
 }
 
+/// The same for an instant that may be absent, for `#[serde(with = "wire::optional_micros")]`.
+pub mod optional_micros {
+    use jiff::Timestamp;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+
+    /// Writes the integer, or null.
+    ///
+    /// # Errors
+    /// Only those of the serializer.
+    #[expect(clippy::ref_option, reason = "the signature that serde calls")]
+    pub fn serialize<S: Serializer>(at: &Option<Timestamp>, serializer: S) -> Result<S::Ok, S::Error> {
+        at.map(Timestamp::as_microsecond).serialize(serializer)
+    }
+
+    /// Reads the integer, or null.
+    ///
+    /// # Errors
+    /// When it is no integer or out of the calendar.
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Timestamp>, D::Error> {
+        let micros = Option::<i64>::deserialize(deserializer)?;
+        micros.map(|micros| Timestamp::from_microsecond(micros).map_err(D::Error::custom)).transpose()
+    }
+}
+
+/// Situations of the journal by their DICT names, for `#[serde(with = "wire::situation")]`.
+pub mod situation {
+    use cais_domain::infraction::Situation;
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    /// Writes `SCAM` and the like.
+    ///
+    /// # Errors
+    /// Only those of the serializer.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde calls")]
+    pub fn serialize<S: Serializer>(situation: &Situation, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(situation.as_str())
+    }
+
+    /// Reads it.
+    ///
+    /// # Errors
+    /// When it is not one.
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Situation, D::Error> {
+        let word = String::deserialize(deserializer)?;
+        Situation::parse(&word).ok_or_else(|| D::Error::custom("not a situation"))
+    }
+}
+
+/// Amounts as JSON numbers with both decimals, for `#[serde(with = "wire::number")]`.
+pub mod number {
+    use cais_domain::money::Money;
+    use serde::{Serialize, Serializer, ser::Error};
+    use serde_json::value::RawValue;
+
+    /// Writes `123.45`.
+    ///
+    /// # Errors
+    /// Only those of the serializer.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde calls")]
+    pub fn serialize<S: Serializer>(amount: &Money, serializer: S) -> Result<S::Ok, S::Error> {
+        RawValue::from_string(amount.to_string()).map_err(S::Error::custom)?.serialize(serializer)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]

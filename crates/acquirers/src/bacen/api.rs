@@ -139,6 +139,12 @@ impl Api {
         self.call(Question { body: Some(body), ..question }, deadline).await
     }
 
+    /// `POST` of a JSON body, as it was answered, once: only a refused token makes it go out again.
+    pub(crate) async fn post(&self, path: &str, body: &[u8], deadline: Deadline) -> Result<Reply, AcquirerError> {
+        let question = Question::new(Method::POST, self.url(path)?);
+        self.call(Question { body: Some(body), ..question }, deadline).await
+    }
+
     /// `GET`, as it was answered; `None` when the institution itself, not some server before it, says that there is none.
     pub(crate) async fn get(&self, path: &str, deadline: Deadline) -> Result<Option<Reply>, FindError> {
         let reply = self.call(Question::new(Method::GET, self.url(path)?), deadline).await?;

@@ -9,15 +9,39 @@ use super::api::{Api, success};
 use super::defect::{Defect, FindError};
 use crate::deadline::Deadline;
 
-/// Rows of a page: what the standard takes when it is not told.
-const ROWS: u32 = 100;
+/// What a list is of.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Rows {
+    Pix,
+    Infractions,
+}
 
+impl Rows {
+    /// The field that has the rows.
+    const fn field(self) -> &'static str {
+        match self {
+            Self::Pix => "pix",
+            Self::Infractions => "infracoes",
+        }
+    }
+
+    /// Rows of a page. For Pix what the standard takes when it is not told; infractions carry long texts of both sides, and
+    /// so many of the longest still fit into an answer.
+    const fn per_page(self) -> u32 {
+        match self {
+            Self::Pix => 100,
+            Self::Infractions => 40,
+        }
+    }
+}
+
+/// Each row is read by itself, so that one that cannot be read is named.
 #[derive(Deserialize)]
 struct List<'a> {
     #[serde(borrow)]
     parametros: Option<Parameters<'a>>,
-    /// Each is read by itself, so that one that cannot be read is named.
     pix: Option<Vec<&'a RawValue>>,
+    infracoes: Option<Vec<&'a RawValue>>,
 }
 
 #[derive(Deserialize)]
@@ -35,16 +59,16 @@ struct Paging<'a> {
     pages: Option<&'a RawValue>,
 }
 
-/// Asks for a page of the Pix at `path`; `row` reads each, by its place in the answer, and leaves out what cannot be ours.
+/// Asks for a page of the list at `path`; `row` reads each, by its place in the answer, and leaves out what cannot be ours.
 pub(crate) async fn page<T>(
     api: &Api,
-    path: &str,
+    (path, of): (&str, Rows),
     request: ListRequest,
     deadline: Deadline,
-    row: impl Fn(&str, &RawValue) -> Result<Option<T>, Defect>,
+    row: impl FnMut(&str, &RawValue) -> Result<Option<T>, Defect>,
 ) -> Result<UpstreamPage<T>, AcquirerError> {
     let (from, to) = (whole_second(request.from, RoundMode::Floor), whole_second(request.to, RoundMode::Ceil));
-    let (number, rows) = (request.page.to_string(), ROWS.to_string());
+    let (number, rows) = (request.page.to_string(), of.per_page().to_string());
     let query = [
         ("inicio", from.as_str()),
         ("fim", to.as_str()),
@@ -53,27 +77,32 @@ pub(crate) async fn page<T>(
     ];
     let reply = api.get_page(path, &query, deadline).await?;
     let body = success(&reply).map_err(FindError::of_a_read)?;
-    read(body, request.page, row).map_err(|defect| AcquirerError::OutcomeUnknown(defect.reason()))
+    read(body, request.page, of, row).map_err(|defect| AcquirerError::OutcomeUnknown(defect.reason()))
 }
 
 fn read<T>(
     body: &[u8],
     asked: u32,
-    row: impl Fn(&str, &RawValue) -> Result<Option<T>, Defect>,
+    of: Rows,
+    mut row: impl FnMut(&str, &RawValue) -> Result<Option<T>, Defect>,
 ) -> Result<UpstreamPage<T>, Defect> {
     let list: List<'_> = serde_json::from_slice(body)
         .map_err(|_| Defect::Unreadable("the answer is not the JSON of a list".to_owned()))?;
-    let told = list.pix.ok_or_else(|| Defect::mismatch("pix", "is missing"))?;
-    let next = next(list.parametros.and_then(|parameters| parameters.paginacao), asked, told.len())?;
+    let told = match of {
+        Rows::Pix => list.pix,
+        Rows::Infractions => list.infracoes,
+    };
+    let told = told.ok_or_else(|| Defect::mismatch(of.field(), "is missing"))?;
+    let next = next(list.parametros.and_then(|parameters| parameters.paginacao), asked, (told.len(), of))?;
     let mut rows = Vec::with_capacity(told.len());
-    for (index, pix) in told.iter().enumerate() {
-        rows.extend(row(&format!("pix[{index}]"), pix)?);
+    for (index, told) in told.iter().enumerate() {
+        rows.extend(row(&format!("{}[{index}]", of.field()), told)?);
     }
     Ok(UpstreamPage { rows, next })
 }
 
 /// The number of the page after `asked`. Without a count of pages, a full one has another after it; an empty one never has.
-fn next(paging: Option<Paging<'_>>, asked: u32, rows: usize) -> Result<Option<u32>, Defect> {
+fn next(paging: Option<Paging<'_>>, asked: u32, (rows, of): (usize, Rows)) -> Result<Option<u32>, Defect> {
     const FIELD: &str = "parametros.paginacao";
     let number = |value: Option<&RawValue>| match value.map(|value| value.get().trim_matches('"')) {
         None | Some("null") => Ok(None),
@@ -90,7 +119,7 @@ fn next(paging: Option<Paging<'_>>, asked: u32, rows: usize) -> Result<Option<u3
     let following = asked.saturating_add(1);
     let is_more = match pages {
         Some(pages) => following < pages,
-        None => u32::try_from(rows).unwrap_or(u32::MAX) >= ROWS,
+        None => u32::try_from(rows).unwrap_or(u32::MAX) >= of.per_page(),
     };
     Ok((is_more && rows > 0).then_some(following))
 }
@@ -104,7 +133,7 @@ fn whole_second(at: Timestamp, mode: RoundMode) -> String {
 mod tests {
     use jiff::RoundMode;
 
-    use super::{read, whole_second};
+    use super::{Rows, read, whole_second};
 
     #[test]
     fn the_next_page_is_told_by_the_count_of_pages() {
@@ -129,7 +158,7 @@ mod tests {
             (r#"{"pix":{}}"#.to_owned(), 0, None),
             ("<html>".to_owned(), 0, None),
         ] {
-            let page = read(body.as_bytes(), asked, |_, row| Ok(Some(row.get().to_owned())));
+            let page = read(body.as_bytes(), asked, Rows::Pix, |_, row| Ok(Some(row.get().to_owned())));
             let found = page.ok().map(|page| (page.rows.len(), page.next));
             assert_eq!(found, wanted, "{body} {asked}");
         }

@@ -24,8 +24,8 @@ use cais_domain::id_envio::IdEnvio;
 use cais_domain::ids::RefundId;
 use cais_domain::txid::Txid;
 use cais_ports::{
-    Acquirer, AcquirerError, ChargeOrder, ListRequest, Noticed, PayoutOrder, ReceivedPix, RefundOrder, UpstreamCharge,
-    UpstreamPage, UpstreamPayout, UpstreamReturn,
+    Acquirer, AcquirerError, ChargeOrder, DefenseOrder, DefenseReceipt, ListRequest, Noticed, PayoutOrder, ReceivedPix,
+    RefundOrder, UpstreamCharge, UpstreamInfraction, UpstreamPage, UpstreamPayout, UpstreamReturn,
 };
 
 use crate::deadline::Deadline;
@@ -37,6 +37,9 @@ use token::GrantForm;
 
 /// What the standard has no request for.
 const SENDS_NOTHING: &str = "this institution sends no Pix";
+
+/// The standard knows no infractions.
+const TELLS_NO_INFRACTIONS: &str = "this institution takes no defences";
 
 /// An institution of the standard, reached over HTTP.
 #[derive(Debug)]
@@ -120,8 +123,32 @@ impl Acquirer for BacenAcquirer {
         Ok(UpstreamPage { rows: Vec::new(), next: None })
     }
 
+    async fn find_received(
+        &self,
+        end_to_end_id: &EndToEndId,
+        budget: Duration,
+    ) -> Result<Option<ReceivedPix>, AcquirerError> {
+        received::find(&self.api, end_to_end_id, Deadline::after(budget)).await
+    }
+
+    fn tells_infractions(&self) -> bool {
+        false
+    }
+
+    async fn list_infractions(
+        &self,
+        _: ListRequest,
+        _: Duration,
+    ) -> Result<UpstreamPage<UpstreamInfraction>, AcquirerError> {
+        Ok(UpstreamPage { rows: Vec::new(), next: None })
+    }
+
+    async fn send_defense(&self, _: &DefenseOrder, _: Duration) -> Result<DefenseReceipt, AcquirerError> {
+        Err(AcquirerError::Refused(TELLS_NO_INFRACTIONS.to_owned()))
+    }
+
     fn notices(&self, body: &[u8]) -> Result<Vec<Noticed>, AcquirerError> {
-        notices::read(body, notices::received)
+        notices::read(body, notices::standard)
     }
 
     async fn register_callback(&self, url: &str, budget: Duration) -> Result<(), AcquirerError> {

@@ -17,10 +17,21 @@ const MAX_ITEMS: usize = 10_000;
 struct Callback<'a> {
     #[serde(borrow)]
     pix: Option<Vec<&'a RawValue>>,
+    /// A list as well, where there is one: nobody's but Efí's simulator's, so nothing of it may spoil the rest.
+    infracoes: Option<&'a RawValue>,
+}
+
+/// One thing that a callback tells of.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Item<'a> {
+    /// Of `pix`.
+    Pix(&'a RawValue),
+    /// Of `infracoes`.
+    Infraction(&'a RawValue),
 }
 
 #[derive(Deserialize)]
-struct Item {
+struct Pix {
     txid: Option<String>,
     #[serde(rename = "endToEndId")]
     end_to_end_id: Option<String>,
@@ -30,26 +41,29 @@ struct Item {
 #[derive(Debug)]
 pub(crate) struct Unreadable;
 
-/// What the items of `{"pix": […]}` name, each once, in their order. `item` reads one.
+/// What the items of `{"pix": […]}` and `{"infracoes": […]}` name, each once, in their order. `item` reads one.
 ///
 /// # Errors
 /// [`AcquirerError::Refused`] when nothing can be read.
 pub(crate) fn read(
     body: &[u8],
-    item: impl Fn(&RawValue) -> Result<Option<Noticed>, Unreadable>,
+    item: impl Fn(Item<'_>) -> Result<Option<Noticed>, Unreadable>,
 ) -> Result<Vec<Noticed>, AcquirerError> {
     let refused = |why: &str| AcquirerError::Refused(format!("the callback {why}"));
     if body.len() > MAX_BYTES {
         return Err(refused("is too large"));
     }
     let callback: Callback<'_> = serde_json::from_slice(body).map_err(|_| refused("is not the JSON of the API Pix"))?;
-    let items = callback.pix.unwrap_or_default();
+    let pix = callback.pix.unwrap_or_default();
+    let infractions = callback.infracoes.map(|told| serde_json::from_str(told.get()).unwrap_or_else(|_| vec![told]));
+    let infractions: Vec<&RawValue> = infractions.unwrap_or_default();
+    let items: Vec<_> = pix.into_iter().map(Item::Pix).chain(infractions.into_iter().map(Item::Infraction)).collect();
     if items.len() > MAX_ITEMS {
-        return Err(refused("has too many Pix"));
+        return Err(refused("has too many items"));
     }
     let (mut found, mut seen) = (Vec::new(), HashSet::new());
     let mut unreadable = 0_usize;
-    for told in &items {
+    for told in items {
         match item(told) {
             Ok(Some(noticed)) if seen.insert(noticed.clone()) => found.push(noticed),
             Ok(Some(_) | None) => {}
@@ -58,23 +72,31 @@ pub(crate) fn read(
     }
     match unreadable {
         0 => Ok(found),
-        some if found.is_empty() => Err(refused(&format!("has {some} Pix that cannot be read"))),
+        some if found.is_empty() => Err(refused(&format!("has {some} items that cannot be read"))),
         // Whoever is named beside them must not wait for them.
         some => {
             tracing::error!(
                 unreadable = some,
-                "a callback has Pix that cannot be read; those beside them are followed"
+                "a callback has items that cannot be read; those beside them are followed"
             );
             Ok(found)
         }
     }
 }
 
+/// What the standard tells of: only what was received.
+pub(crate) fn standard(item: Item<'_>) -> Result<Option<Noticed>, Unreadable> {
+    match item {
+        Item::Pix(pix) => received(pix),
+        Item::Infraction(_) => Ok(None),
+    }
+}
+
 /// A Pix that was received. One without a charge, or with one that none of ours can be (a static code's), names nothing.
-pub(crate) fn received(item: &RawValue) -> Result<Option<Noticed>, Unreadable> {
-    let item: Item = serde_json::from_str(item.get()).map_err(|_| Unreadable)?;
-    let Some(txid) = item.txid.and_then(|text| Txid::parse(&text).ok()) else { return Ok(None) };
-    let end_to_end_id = item.end_to_end_id.and_then(|text| EndToEndId::parse(&text).ok());
+pub(crate) fn received(pix: &RawValue) -> Result<Option<Noticed>, Unreadable> {
+    let pix: Pix = serde_json::from_str(pix.get()).map_err(|_| Unreadable)?;
+    let Some(txid) = pix.txid.and_then(|text| Txid::parse(&text).ok()) else { return Ok(None) };
+    let end_to_end_id = pix.end_to_end_id.and_then(|text| EndToEndId::parse(&text).ok());
     Ok(Some(Noticed::Received(NoticedPix { txid, end_to_end_id })))
 }
 
@@ -82,7 +104,7 @@ pub(crate) fn received(item: &RawValue) -> Result<Option<Noticed>, Unreadable> {
 mod tests {
     use cais_ports::{AcquirerError, Noticed, NoticedPix};
 
-    use super::{read, received};
+    use super::{read, standard};
 
     const A: &str = "7978c0c97ea847e78e8849634473c1f1";
     const B: &str = "8978c0c97ea847e78e8849634473c1f1";
@@ -90,9 +112,9 @@ mod tests {
     fn pix(body: &[u8]) -> Result<Vec<NoticedPix>, AcquirerError> {
         let pix = |noticed| match noticed {
             Noticed::Received(pix) => Some(pix),
-            Noticed::Sent(_) => None,
+            Noticed::Sent(_) | Noticed::Infraction(_) => None,
         };
-        Ok(read(body, received)?.into_iter().filter_map(pix).collect())
+        Ok(read(body, standard)?.into_iter().filter_map(pix).collect())
     }
 
     fn found(body: &str) -> Option<Vec<String>> {
@@ -109,6 +131,8 @@ mod tests {
             (r#"{"pix":[{"endToEndId":"E1"},{"txid":null},{"txid":"SHORT"}]}"#, Some(vec![])),
             (r#"{"pix":[]}"#, Some(vec![])),
             (r#"{"evento":"teste_webhook"}"#, Some(vec![])),
+            (r#"{"infracoes":[{"idInfracao":"1"}]}"#, Some(vec![])),
+            (r#"{"infracoes":7,"pix":[]}"#, Some(vec![])),
             (r#"{"pix":{}}"#, None),
             (r#"{"pix":[1]}"#, None),
             (r#"{"pix":[{"txid":1}]}"#, None),

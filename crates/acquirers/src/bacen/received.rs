@@ -1,13 +1,15 @@
-//! Lists what was received.
+//! Lists what was received, and reads one Pix of it.
 
+use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::txid::Txid;
 use cais_ports::{AcquirerError, ListRequest, ReceivedPix, UpstreamPage};
 use serde_json::value::RawValue;
 
-use super::api::Api;
-use super::defect::Defect;
+use super::api::{Api, success};
+use super::defect::{Defect, FindError};
+use super::list::{self, Rows};
+use super::payment;
 use super::wire::Pix;
-use super::{list, payment};
 use crate::deadline::Deadline;
 
 /// `GET /v2/pix`. A Pix that may be one of our charges and cannot be read fails the page; one that cannot be is left out then.
@@ -16,7 +18,28 @@ pub(super) async fn page(
     request: ListRequest,
     deadline: Deadline,
 ) -> Result<UpstreamPage<ReceivedPix>, AcquirerError> {
-    list::page(api, "/v2/pix", request, deadline, |at, row| read(api, at, row)).await
+    list::page(api, ("/v2/pix", Rows::Pix), request, deadline, |at, row| read(api, at, row)).await
+}
+
+/// `GET /v2/pix/{e2eid}`, also of a Pix that is for none of our charges.
+pub(super) async fn find(
+    api: &Api,
+    end_to_end_id: &EndToEndId,
+    deadline: Deadline,
+) -> Result<Option<ReceivedPix>, AcquirerError> {
+    look_up(api, end_to_end_id, deadline).await.map_err(FindError::of_a_read)
+}
+
+async fn look_up(api: &Api, end_to_end_id: &EndToEndId, deadline: Deadline) -> Result<Option<ReceivedPix>, FindError> {
+    let Some(reply) = api.get(&format!("/v2/pix/{end_to_end_id}"), deadline).await? else { return Ok(None) };
+    let pix: Pix<'_> = serde_json::from_slice(success(&reply)?)
+        .map_err(|_| Defect::Unreadable("the answer is not the JSON of a Pix".to_owned()))?;
+    let payment = payment::read("pix", &pix)?;
+    if payment.end_to_end_id != *end_to_end_id {
+        return Err(Defect::mismatch("endToEndId", "is another").into());
+    }
+    let txid = pix.txid.as_deref().and_then(|text| Txid::parse(text).ok());
+    Ok(Some(ReceivedPix { txid, payment }))
 }
 
 fn read(api: &Api, at: &str, row: &RawValue) -> Result<Option<ReceivedPix>, Defect> {

@@ -2,7 +2,7 @@
 
 use cais_domain::end_to_end_id::ReturnId;
 use cais_domain::money::Money;
-use cais_ports::{UpstreamProgress, UpstreamReturn};
+use cais_ports::{ReturnNature, UpstreamProgress, UpstreamReturn};
 
 use super::defect::{Defect, instant};
 use super::wire::{Return, line, parse_amount};
@@ -29,7 +29,8 @@ pub(super) fn read(body: &[u8], name: &str, amount: Option<Money>) -> Result<Ups
         return Err(Defect::mismatch("valor", "is not what was ordered"));
     }
     let progress = progress(&wire).ok_or_else(|| Defect::mismatch("status", "is not one of a return"))?;
-    Ok(UpstreamReturn { name: name.to_owned(), return_id: return_id(&wire), amount: told, progress })
+    let (name, return_id, nature) = (name.to_owned(), return_id(&wire), nature(&wire));
+    Ok(UpstreamReturn { name, return_id, nature, amount: told, progress })
 }
 
 /// A return as it stands within its Pix, also one that somebody else asked for; `None` when its amount cannot be read.
@@ -40,6 +41,7 @@ pub(super) fn within_pix(wire: &Return<'_>) -> Option<UpstreamReturn> {
     Some(UpstreamReturn {
         name: name.to_owned(),
         return_id: return_id(wire),
+        nature: nature(wire),
         amount: wire.valor.as_deref().and_then(parse_amount)?,
         progress: progress(wire).unwrap_or(UpstreamProgress::Processing),
     })
@@ -47,6 +49,14 @@ pub(super) fn within_pix(wire: &Return<'_>) -> Option<UpstreamReturn> {
 
 fn return_id(wire: &Return<'_>) -> Option<ReturnId> {
     wire.rtr_id.as_deref().and_then(|text| ReturnId::parse(text).ok())
+}
+
+/// What an institution takes by itself says so (API Pix, `natureza`); receivers ask only for `ORIGINAL` and `RETIRADA`.
+fn nature(wire: &Return<'_>) -> ReturnNature {
+    match wire.natureza.and_then(|told| serde_json::from_str::<String>(told.get()).ok()) {
+        Some(word) if word.starts_with("MED_") => ReturnNature::Infraction,
+        Some(_) | None => ReturnNature::Ordinary,
+    }
 }
 
 fn progress(wire: &Return<'_>) -> Option<UpstreamProgress> {

@@ -195,6 +195,8 @@ pub(super) struct Return<'a> {
     #[serde(rename = "rtrId")]
     pub(super) rtr_id: Option<Cow<'a, str>>,
     pub(super) valor: Option<Cow<'a, str>>,
+    /// Read leniently: whatever it is, it tells at most why the money goes back.
+    pub(super) natureza: Option<&'a RawValue>,
     pub(super) horario: Option<ReturnTimes<'a>>,
     pub(super) status: Option<Cow<'a, str>>,
     pub(super) motivo: Option<Cow<'a, str>>,

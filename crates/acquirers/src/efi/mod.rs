@@ -1,5 +1,7 @@
-//! Efí's Pix API: the Central Bank's API Pix, which [`bacen`](crate::bacen) speaks, and Pix that are sent.
+//! Efí's Pix API: the Central Bank's API Pix, which [`bacen`](crate::bacen) speaks, Pix that are sent, and infractions (MED).
 
+mod defense;
+mod infraction;
 mod notices;
 mod payout;
 mod read;
@@ -14,8 +16,8 @@ use cais_domain::id_envio::IdEnvio;
 use cais_domain::ids::RefundId;
 use cais_domain::txid::Txid;
 use cais_ports::{
-    Acquirer, AcquirerError, ChargeOrder, ListRequest, Noticed, PayoutOrder, ReceivedPix, RefundOrder, UpstreamCharge,
-    UpstreamPage, UpstreamPayout, UpstreamReturn,
+    Acquirer, AcquirerError, ChargeOrder, DefenseOrder, DefenseReceipt, ListRequest, Noticed, PayoutOrder, ReceivedPix,
+    RefundOrder, UpstreamCharge, UpstreamInfraction, UpstreamPage, UpstreamPayout, UpstreamReturn,
 };
 use reqwest::header::{HeaderName, HeaderValue};
 
@@ -100,6 +102,30 @@ impl Acquirer for EfiAcquirer {
         budget: Duration,
     ) -> Result<UpstreamPage<UpstreamPayout>, AcquirerError> {
         payout::page(self.bacen.api(), request, Deadline::after(budget)).await
+    }
+
+    async fn find_received(
+        &self,
+        end_to_end_id: &EndToEndId,
+        budget: Duration,
+    ) -> Result<Option<ReceivedPix>, AcquirerError> {
+        self.bacen.find_received(end_to_end_id, budget).await
+    }
+
+    fn tells_infractions(&self) -> bool {
+        true
+    }
+
+    async fn list_infractions(
+        &self,
+        request: ListRequest,
+        budget: Duration,
+    ) -> Result<UpstreamPage<UpstreamInfraction>, AcquirerError> {
+        infraction::page(self.bacen.api(), request, Deadline::after(budget)).await
+    }
+
+    async fn send_defense(&self, order: &DefenseOrder, budget: Duration) -> Result<DefenseReceipt, AcquirerError> {
+        defense::send(self.bacen.api(), order, Deadline::after(budget)).await
     }
 
     fn notices(&self, body: &[u8]) -> Result<Vec<Noticed>, AcquirerError> {

@@ -1,17 +1,18 @@
-//! Reads callbacks, which tell of received and of sent Pix in one envelope.
+//! Reads callbacks, which tell of received and of sent Pix, and of infractions, in one envelope.
 
 use cais_domain::end_to_end_id::ReturnId;
 use cais_domain::id_envio::IdEnvio;
-use cais_ports::{AcquirerError, Noticed, NoticedPayout};
+use cais_ports::{AcquirerError, Noticed, NoticedInfraction, NoticedPayout};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::infraction;
 use super::wire::{GivenBack, part, text};
-use crate::bacen::notices::{self, Unreadable};
+use crate::bacen::notices::{self, Item, Unreadable};
 
 /// What tells a Pix that was sent from one that was received, and what came back of it.
 #[derive(Deserialize)]
-struct Item<'a> {
+struct Pix<'a> {
     #[serde(borrow, rename = "gnExtras")]
     extras: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -24,17 +25,33 @@ struct Extras<'a> {
     id_envio: Option<&'a RawValue>,
 }
 
+/// An infraction. No such callback of Efí's is documented; the simulator's is read.
+#[derive(Deserialize)]
+struct Infraction<'a> {
+    #[serde(borrow, rename = "idInfracao")]
+    id: Option<&'a RawValue>,
+}
+
 /// What the callback names, each once.
 pub(super) fn read(body: &[u8]) -> Result<Vec<Noticed>, AcquirerError> {
-    notices::read(body, item)
+    notices::read(body, |item| match item {
+        Item::Pix(told) => pix(told),
+        Item::Infraction(told) => disputed(told),
+    })
+}
+
+fn disputed(told: &RawValue) -> Result<Option<Noticed>, Unreadable> {
+    let told: Infraction<'_> = serde_json::from_str(told.get()).map_err(|_| Unreadable)?;
+    let id = told.id.and_then(infraction::id).ok_or(Unreadable)?;
+    Ok(Some(Noticed::Infraction(NoticedInfraction { id })))
 }
 
 /// A Pix that was sent under a name that none of our payouts can have names nothing.
-fn item(item: &RawValue) -> Result<Option<Noticed>, Unreadable> {
-    let told: Item<'_> = serde_json::from_str(item.get()).map_err(|_| Unreadable)?;
+fn pix(pix: &RawValue) -> Result<Option<Noticed>, Unreadable> {
+    let told: Pix<'_> = serde_json::from_str(pix.get()).map_err(|_| Unreadable)?;
     // A received Pix may have extras too, of any shape.
     let id_envio = part::<Extras<'_>>(told.extras).and_then(|extras| extras.id_envio).and_then(text);
-    let Some(id_envio) = id_envio else { return notices::received(item) };
+    let Some(id_envio) = id_envio else { return notices::received(pix) };
     let ours = IdEnvio::parse(&id_envio).ok().filter(|id| id.payout().is_some());
     Ok(ours.map(|id_envio| Noticed::Sent(NoticedPayout { id_envio, returns: returns(told.devolucoes) })))
 }
@@ -70,6 +87,7 @@ mod tests {
                 format!("sent {}{}", sent.id_envio, returns.collect::<String>())
             }
             Noticed::Received(pix) => format!("received {}", pix.txid),
+            Noticed::Infraction(infraction) => format!("infraction {}", infraction.id),
         };
         Some(found.iter().map(line).collect())
     }
@@ -108,6 +126,38 @@ mod tests {
         ] {
             let wanted = wanted.map(|lines| lines.into_iter().cloned().collect::<Vec<_>>());
             assert_eq!(found(&items), wanted, "{items}");
+        }
+    }
+
+    #[test]
+    fn infractions_are_named_beside_everything_else() {
+        let told = |body: &str| {
+            let found = read(body.as_bytes()).ok()?;
+            let line = |noticed: &Noticed| match noticed {
+                Noticed::Sent(_) => "sent".to_owned(),
+                Noticed::Received(_) => "received".to_owned(),
+                Noticed::Infraction(infraction) => infraction.id.clone(),
+            };
+            Some(found.iter().map(line).collect::<Vec<_>>())
+        };
+        let id = "cd158e6b-9db3-4a6e-a0b4-c0b4c7d3f1a2";
+        let one = format!(r#"{{"idInfracao":"{id}","endToEndId":"E1","status":"ABERTA"}}"#);
+        let received = format!(r#"{{"txid":"{TXID}"}}"#);
+        for (body, wanted) in [
+            (format!(r#"{{"infracoes":[{one},{one}]}}"#), Some(vec![id])),
+            (format!(r#"{{"infracoes":[{one},{{"idInfracao":7}}]}}"#), Some(vec![id, "7"])),
+            (format!(r#"{{"pix":[{received}],"infracoes":[{one}]}}"#), Some(vec!["received", id])),
+            (format!(r#"{{"pix":[{received}],"infracoes":[{{}},1]}}"#), Some(vec!["received"])),
+            (format!(r#"{{"pix":[{received}],"infracoes":7}}"#), Some(vec!["received"])),
+            (format!(r#"{{"infracoes":{one}}}"#), Some(vec![id])),
+            (r#"{"infracoes":[]}"#.to_owned(), Some(vec![])),
+            (r#"{"infracoes":null}"#.to_owned(), Some(vec![])),
+            (r#"{"infracoes":[{}]}"#.to_owned(), None),
+            (r#"{"infracoes":[{"idInfracao":"a/../b"}]}"#.to_owned(), None),
+            (r#"{"infracoes":"x"}"#.to_owned(), None),
+        ] {
+            let wanted = wanted.map(|ids| ids.into_iter().map(str::to_owned).collect());
+            assert_eq!(told(&body), wanted, "{body}");
         }
     }
 

@@ -8,7 +8,7 @@ use super::read::{self, Expected};
 use super::wire;
 use crate::bacen::api::{Api, success};
 use crate::bacen::defect::FindError;
-use crate::bacen::list;
+use crate::bacen::list::{self, Rows};
 use crate::deadline::Deadline;
 use crate::http::of_money_out;
 
@@ -65,5 +65,5 @@ pub(super) async fn page(
     request: ListRequest,
     deadline: Deadline,
 ) -> Result<UpstreamPage<UpstreamPayout>, AcquirerError> {
-    list::page(api, "/v2/gn/pix/enviados", request, deadline, read::row).await
+    list::page(api, ("/v2/gn/pix/enviados", Rows::Pix), request, deadline, read::row).await
 }

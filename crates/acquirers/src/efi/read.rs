@@ -108,7 +108,7 @@ fn facts(at: &str, sent: &Sent<'_>, id_envio: &IdEnvio) -> Result<UpstreamPayout
 }
 
 /// An amount by its value: Efí writes it with and without decimals, and as a number.
-fn amount(value: &RawValue) -> Option<Money> {
+pub(super) fn amount(value: &RawValue) -> Option<Money> {
     text(value).and_then(|text| Money::parse(&text).ok()).filter(|amount| amount.is_positive())
 }
 

@@ -31,7 +31,8 @@ const BUCKET_EMPTY: &str = "balde_fichas_vazio";
 /// What an answer that is no success means for money that was to go out.
 ///
 /// As for other requests, but a refusal must say what it is: one with only a title is what a server on the way would answer,
-/// and the money would be given back while it leaves. The words of a refusal are for the merchant.
+/// and the money would be given back while it leaves. The words of a refusal are for the merchant. It serves as well for
+/// whatever else must be neither lost nor done twice.
 pub(crate) fn of_money_out(reply: &Reply) -> AcquirerError {
     let failure = of_reply(reply);
     let AcquirerError::Refused(reason) = failure else { return failure };

@@ -10,7 +10,9 @@ use cais_domain::ids::RefundId;
 use cais_domain::money::Money;
 use cais_domain::pix_key::PixKey;
 use cais_domain::txid::Txid;
-use cais_ports::{AcquirerError, ChargeOrder, ListRequest, PayoutOrder, RefundOrder, UpstreamProgress, UpstreamReturn};
+use cais_ports::{
+    AcquirerError, ChargeOrder, ListRequest, PayoutOrder, RefundOrder, ReturnNature, UpstreamProgress, UpstreamReturn,
+};
 use serde_json::{Value, json};
 
 use crate::server::Act;
@@ -182,11 +184,16 @@ pub fn token_bytes(text: &str, expires_in: &str) -> Vec<u8> {
     http(200, "application/json", &body)
 }
 
-/// A return on one line: name, its id in the country, amount, how far it has come, and whether the name may be a refund of ours.
+/// A return on one line: name, its id in the country, amount, how far it has come, whether the name may be a refund of ours, and
+/// whether an infraction took it.
 pub fn returned(told: &UpstreamReturn) -> String {
     let id = told.return_id.as_ref().map_or("-", |id| id.as_str());
     let ours = if told.refund().is_some() { " ours" } else { "" };
-    format!("{} {id} {} {}{ours}", told.name, told.amount, progress(&told.progress))
+    let nature = match told.nature {
+        ReturnNature::Ordinary => "",
+        ReturnNature::Infraction => " med",
+    };
+    format!("{} {id} {} {}{ours}{nature}", told.name, told.amount, progress(&told.progress))
 }
 
 /// `open`, `done` with the instant, or `failed` with the reason.

@@ -1,11 +1,11 @@
 //! Reads of a charge and of what was paid on it.
 
-use cais_ports::{Acquirer, AcquirerError, UpstreamStatus};
+use cais_ports::{Acquirer, AcquirerError, ReturnNature, UpstreamStatus};
 use serde_json::{Value, json};
 
 use crate::answers::{
-    BUDGET, CODE, NAME, STATIC_CODE, TXID, acquirer, cob, cob_with, html, http, json_reply, kind, not_found, problem,
-    reason, returned, txid,
+    BUDGET, CODE, NAME, STATIC_CODE, TXID, acquirer, changed, cob, cob_with, devolucao, html, http, json_reply, kind,
+    not_found, problem, reason, returned, txid,
 };
 use crate::server::{Act, Server};
 
@@ -78,7 +78,7 @@ async fn what_went_back_is_told_with_its_payment() {
                 format!("x {RTR} 5.00 failed Conta encerrada"),
                 format!("y {RTR} 0.50 open"),
                 format!("z {RTR} 0.75 open"),
-                "m - 0.25 done -".to_owned(),
+                "m - 0.25 done - med".to_owned(),
             ]),
         ),
         (
@@ -110,6 +110,26 @@ async fn what_went_back_is_told_with_its_payment() {
         let told =
             found.map(|charge| charge.payments.first().unwrap().returns.iter().map(returned).collect::<Vec<_>>());
         assert_eq!(told, wanted);
+    }
+}
+
+#[tokio::test]
+async fn why_it_went_back_is_told() {
+    for (nature, wanted) in [
+        (Some(json!("ORIGINAL")), ReturnNature::Ordinary),
+        (Some(json!("RETIRADA")), ReturnNature::Ordinary),
+        (Some(json!("MED_FRAUDE")), ReturnNature::Infraction),
+        (Some(json!("MED_OPERACIONAL")), ReturnNature::Infraction),
+        (Some(json!("MED_PIX_AUTOMATICO")), ReturnNature::Infraction),
+        (Some(json!("OUTRA")), ReturnNature::Ordinary),
+        (Some(json!({"a": 1})), ReturnNature::Ordinary),
+        (Some(Value::Null), ReturnNature::Ordinary),
+        (None, ReturnNature::Ordinary),
+    ] {
+        let mut one = pix("aaaaaaaaaaa", "10.50", "2026-11-20T15:00:00Z");
+        *one.get_mut("devolucoes").unwrap() = json!([changed(devolucao(), "/natureza", nature.clone())]);
+        let charge = find(json_reply(200, &paid(&json!([one])))).await.unwrap().unwrap();
+        assert_eq!(charge.payments.first().unwrap().returns.first().unwrap().nature, wanted, "{nature:?}");
     }
 }
 

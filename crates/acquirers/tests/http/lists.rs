@@ -3,7 +3,9 @@
 use cais_ports::Acquirer;
 use serde_json::{Value, json};
 
-use crate::answers::{BUDGET, TXID, acquirer, changed, day, devolucao, efi, html, json_reply, kind, problem, reason};
+use crate::answers::{
+    BUDGET, TXID, acquirer, changed, day, devolucao, efi, html, json_reply, kind, nome, problem, reason,
+};
 use crate::server::{Act, Server};
 
 fn pix(tail: &str, txid: Option<&str>) -> Value {
@@ -45,6 +47,45 @@ async fn what_was_received_is_listed_page_by_page() {
     }
     let query = "inicio=2026-11-20T00%3A00%3A00Z&fim=2026-11-21T00%3A00%3A00Z&paginacao.paginaAtual=1&paginacao.itensPorPagina=100";
     assert_eq!(server.seen().last().unwrap().path, format!("/v2/pix?{query}"));
+}
+
+#[tokio::test]
+async fn one_pix_is_read_by_its_id() {
+    let id = "E12345678202611201500aaaaaaaaaaa";
+    let good = || pix("aaaaaaaaaaa", Some(TXID));
+    for (answer, wanted) in [
+        (json_reply(200, &good()), format!("{TXID} {id} 10.50 1")),
+        (json_reply(200, &pix("aaaaaaaaaaa", None)), format!("- {id} 10.50 1")),
+        (json_reply(200, &pix("aaaaaaaaaaa", Some("static1"))), format!("- {id} 10.50 1")),
+        (problem(404, "PixNaoEncontrado"), "none".to_owned()),
+        (nome(400, "pix_nao_encontrado"), "none".to_owned()),
+        (html(404), "unknown".to_owned()),
+        (json_reply(200, &pix("bbbbbbbbbbb", Some(TXID))), "unknown".to_owned()),
+        (json_reply(200, &changed(good(), "/valor", Some(json!("10.5")))), "unknown".to_owned()),
+        (json_reply(200, &changed(good(), "/valor", None)), "unknown".to_owned()),
+        (json_reply(200, &json!([])), "unknown".to_owned()),
+        (html(200), "unknown".to_owned()),
+        (problem(500, "ErroInternoDoServidor"), "unknown".to_owned()),
+        (problem(403, "AcessoNegado"), "unavailable".to_owned()),
+        (Act::Cut, "unknown".to_owned()),
+    ] {
+        let server = Server::start(move |_, _| answer.clone()).await;
+        let both: [Box<dyn Acquirer>; 2] = [Box::new(acquirer(&server.url())), Box::new(efi(&server.url()))];
+        for acquirer in both {
+            let result = acquirer.find_received(&crate::answers::pix(), BUDGET).await;
+            let told = match &result {
+                Ok(Some(found)) => {
+                    let txid = found.txid.as_ref().map_or("-", |txid| txid.as_str());
+                    let payment = &found.payment;
+                    format!("{txid} {} {} {}", payment.end_to_end_id, payment.amount, payment.returns.len())
+                }
+                Ok(None) => "none".to_owned(),
+                Err(_) => kind(&result).to_owned(),
+            };
+            assert_eq!(told, wanted, "{}", reason(&result));
+            assert_eq!(server.seen().last().unwrap().path, format!("/v2/pix/{id}"));
+        }
+    }
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! The adapters against servers that answer what a test tells them to, byte by byte.
+//! The adapters against servers that answer what a test tells them to, byte by byte, and against the sandbox.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod answers;
@@ -7,14 +7,17 @@ mod callbacks;
 mod cancel;
 mod config;
 mod create;
+mod defenses;
 mod failures;
 mod find;
+mod infractions;
 mod lists;
 mod losses;
 mod metrics;
 mod payouts;
 mod refunds;
 mod router;
+mod sandbox;
 mod sent;
 mod server;
 mod tls;

@@ -35,12 +35,12 @@ impl From<ControlError> for Problem {
     }
 }
 
-fn control(psp: &Shared) -> Control {
+pub(super) fn control(psp: &Shared) -> Control {
     Control::new(psp.get_ref().clone())
 }
 
 /// Reads a body strictly; an empty one is an empty object.
-async fn read<T: DeserializeOwned>(payload: web::Payload) -> Result<T, Problem> {
+pub(super) async fn read<T: DeserializeOwned>(payload: web::Payload) -> Result<T, Problem> {
     let bytes = body::bytes(payload).await?;
     let bytes = if bytes.is_empty() { &b"{}"[..] } else { &bytes[..] };
     serde_json::from_slice(bytes)
@@ -81,7 +81,7 @@ pub async fn pay(path: web::Path<String>, payload: web::Payload, psp: Shared) ->
 }
 
 /// An amount as a string or a number, with up to two decimals.
-fn amount(field: &str, value: &Value) -> Result<Money, Problem> {
+pub(super) fn amount(field: &str, value: &Value) -> Result<Money, Problem> {
     let text = match value {
         Value::String(text) => text.clone(),
         Value::Number(number) => number.to_string(),

@@ -6,6 +6,7 @@ use cais_domain::money::Money;
 use jiff::Timestamp;
 use serde::Serialize;
 
+use super::infractions::{self, InfractionItem};
 use crate::{
     psp::Psp,
     requests::Operation,
@@ -140,6 +141,8 @@ pub struct Ledger {
     pub sent_returned: Movements<GivenBackItem>,
     /// What went back of what was received, and is settled.
     pub returned: Movements<ReturnedItem>,
+    /// What was disputed, in the order of its first opening.
+    pub infractions: Vec<InfractionItem>,
     /// Callbacks.
     pub callbacks: CallbackCounts,
     /// Requests that reached each operation since the process started; those that a fault cut off before are not counted.
@@ -189,6 +192,7 @@ pub fn of(psp: &Psp) -> Ledger {
         rejected: movements(rejected, |item| item.amount),
         sent_returned: movements(given_back.collect(), |item| item.amount),
         returned: movements(returned.collect(), |item| item.amount),
+        infractions: infractions::items(books),
         callbacks: CallbackCounts { owed: books.owed_notifications().len(), delivered, abandoned },
         requests: psp.requests.counts(),
     }

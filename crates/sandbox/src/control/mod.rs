@@ -1,6 +1,7 @@
 //! The tester's hand: pays charges, moves time, breaks things, and reads what happened.
 
 pub mod http;
+pub mod infractions;
 pub mod ledger;
 
 use std::sync::Arc;
@@ -21,7 +22,7 @@ use crate::{
 /// Why a control operation was not carried out.
 #[derive(Debug, thiserror::Error)]
 pub enum ControlError {
-    /// No charge, Pix, return or send has this id.
+    /// No charge, Pix, return, send or infraction has this id.
     #[error("{0} does not exist")]
     NotFound(&'static str),
     /// The object is in no state for that.
@@ -158,7 +159,7 @@ impl Control {
         Ok(self.psp.write().commit(Change::BalanceSet { balance })?)
     }
 
-    /// Everything that was received, sent and returned, and how often each operation was asked for.
+    /// Everything that was received, sent, returned and disputed, and how often each operation was asked for.
     ///
     /// # Errors
     /// [`ControlError::Store`].

@@ -19,7 +19,7 @@ struct View {
     bloqueios: Option<Blocks>,
 }
 
-/// What is held back; nothing is here.
+/// What is held back; nothing is here: a lost infraction takes its money when it is decided.
 #[derive(Serialize)]
 struct Blocks {
     #[serde(with = "wire::amount")]

@@ -1,6 +1,9 @@
-//! What this institution adds to the API Pix, in the form of Efí's API: sending Pix, reading what was sent, the balance.
+//! What this institution adds to the API Pix, in the form of Efí's API: sending Pix, reading what was sent, the
+//! balance, infractions.
 
 pub mod balance;
+pub mod infraction_views;
+pub mod infractions;
 pub mod refusal;
 pub mod schema;
 pub mod send;

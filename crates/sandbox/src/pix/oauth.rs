@@ -47,11 +47,15 @@ pub enum Scope {
     SentRead,
     /// Read the balance (of this institution's own).
     BalanceRead,
+    /// Read infractions (of this institution's own).
+    InfractionsRead,
+    /// Defend infractions (of this institution's own).
+    InfractionsWrite,
 }
 
 impl Scope {
     /// Every scope that this institution grants.
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 11] = [
         Self::CobWrite,
         Self::CobRead,
         Self::PixWrite,
@@ -61,6 +65,8 @@ impl Scope {
         Self::PixSend,
         Self::SentRead,
         Self::BalanceRead,
+        Self::InfractionsRead,
+        Self::InfractionsWrite,
     ];
 
     /// The name on the wire.
@@ -76,6 +82,8 @@ impl Scope {
             Self::PixSend => "pix.send",
             Self::SentRead => "gn.pix.send.read",
             Self::BalanceRead => "gn.balance.read",
+            Self::InfractionsRead => "gn.infractions.read",
+            Self::InfractionsWrite => "gn.infractions.write",
         }
     }
 }

@@ -62,6 +62,18 @@ pub enum Kind {
     SentNotFound,
     /// 400, of this institution's own.
     SentInvalidQuery,
+    /// 400, of this institution's own.
+    InfractionsInvalidQuery,
+    /// 404, of this institution's own.
+    InfractionNotFound,
+    /// 400, of this institution's own: a defence that cannot be read.
+    InfractionInvalid,
+    /// 409, of this institution's own: it cannot be defended any more.
+    InfractionConflict,
+    /// 422, of this institution's own: its deadline is over.
+    InfractionTooLate,
+    /// 500, of this institution's own.
+    InfractionInternalError,
     /// 404.
     WebhookNotFound,
     /// 400.
@@ -97,6 +109,14 @@ impl Kind {
             Self::RefundInvalid => ("PixDevolucaoInvalida", S::BAD_REQUEST, "Invalid return"),
             Self::SentNotFound => ("PixEnviadoNaoEncontrado", S::NOT_FOUND, "Sent Pix not found"),
             Self::SentInvalidQuery => ("PixEnviadoConsultaInvalida", S::BAD_REQUEST, "Invalid query of sent Pix"),
+            Self::InfractionsInvalidQuery => {
+                ("InfracoesConsultaInvalida", S::BAD_REQUEST, "Invalid query of infractions")
+            }
+            Self::InfractionNotFound => ("InfracaoNaoEncontrada", S::NOT_FOUND, "Infraction not found"),
+            Self::InfractionInvalid => ("InfracaoOperacaoInvalida", S::BAD_REQUEST, "Invalid defence"),
+            Self::InfractionConflict => ("InfracaoOperacaoInvalida", S::CONFLICT, "The infraction cannot be defended"),
+            Self::InfractionTooLate => ("InfracaoOperacaoInvalida", S::UNPROCESSABLE_ENTITY, "The deadline is over"),
+            Self::InfractionInternalError => ("InfracaoErroInterno", S::INTERNAL_SERVER_ERROR, "Internal error"),
             Self::WebhookNotFound => ("WebhookNaoEncontrado", S::NOT_FOUND, "Webhook not found"),
             Self::WebhookInvalidOperation => ("WebhookOperacaoInvalida", S::BAD_REQUEST, "Invalid webhook"),
             Self::WebhookInvalidQuery => ("WebhookConsultaInvalida", S::BAD_REQUEST, "Invalid query of webhooks"),

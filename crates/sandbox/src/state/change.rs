@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     cob::{Cob, CobStatus, Terms},
+    infraction::Infraction,
+    infractions::InfractionStep,
     payment::{Payment, Refund, RefundOutcome},
     sent::{GivenBack, SendOutcome, Sent},
 };
@@ -28,6 +30,9 @@ pub struct Webhook {
 pub struct Notification {
     /// The Pix it tells about.
     pub end_to_end_id: Arc<str>,
+    /// The infraction it tells about instead of its Pix.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub infraction: Option<Arc<str>>,
     /// The webhook's URL when the callback fell due.
     pub url: Arc<str>,
 }
@@ -117,6 +122,25 @@ pub enum Change {
         send_id: Arc<str>,
         /// What came back.
         back: GivenBack,
+        /// URL that must be told, if any.
+        notify: Option<Arc<str>>,
+    },
+    /// A received Pix was disputed.
+    InfractionOpened {
+        /// The infraction.
+        infraction: Infraction,
+        /// URL that must be told, if any.
+        notify: Option<Arc<str>>,
+    },
+    /// An infraction took a step, with the return that it led to.
+    InfractionChanged {
+        /// Its `idInfracao`.
+        id: Arc<str>,
+        /// The step.
+        step: InfractionStep,
+        /// What goes back of the Pix by it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        refund: Option<Refund>,
         /// URL that must be told, if any.
         notify: Option<Arc<str>>,
     },

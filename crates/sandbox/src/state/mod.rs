@@ -1,8 +1,11 @@
-//! The simulated PSP's books: charges, received and sent Pix, returns, balance, webhooks and owed callbacks, in memory.
+//! The simulated PSP's books: charges, received and sent Pix, returns, infractions, balance, webhooks and owed callbacks, in
+//! memory.
 
 pub mod change;
 pub mod cob;
 pub mod funds;
+pub mod infraction;
+pub mod infractions;
 pub mod payment;
 pub mod sends;
 pub mod sent;
@@ -18,7 +21,8 @@ use self::{
     change::{Change, Notification, NotificationTotals, Webhook},
     cob::{Cob, LocationToken},
     funds::Funds,
-    payment::{Payment, RefundOutcome},
+    infractions::{InfractionStep, Infractions},
+    payment::{Payment, Refund, RefundOutcome},
     sends::Sends,
     sent::SendOutcome,
 };
@@ -43,6 +47,7 @@ pub struct Books {
     payments_by_time: BTreeSet<(Timestamp, usize)>,
     refunds_in_process: BTreeSet<(Timestamp, usize, Box<str>)>,
     sends: Sends,
+    infractions: Infractions,
     funds: Funds,
     webhooks: BTreeMap<Box<str>, Webhook>,
     owed: BTreeMap<u64, Notification>,
@@ -118,6 +123,12 @@ impl Books {
         &self.sends
     }
 
+    /// What was disputed.
+    #[must_use]
+    pub fn infractions(&self) -> &Infractions {
+        &self.infractions
+    }
+
     /// The account's money.
     #[must_use]
     pub fn funds(&self) -> Funds {
@@ -158,6 +169,9 @@ impl Books {
             Some(Change::Paid { payment: payment.clone(), status: cob.terms.status, notify: None })
         });
         let sends = self.sends.all().iter().cloned().map(Change::SendAccepted);
+        // A snapshot's Pix have the returns that their infractions led to.
+        let infractions = self.infractions.all().iter().cloned();
+        let infractions = infractions.map(|infraction| Change::InfractionOpened { infraction, notify: None });
         let webhooks = self
             .webhooks
             .iter()
@@ -169,7 +183,8 @@ impl Books {
         let totals = std::iter::once(Change::NotificationTotals(self.totals));
         // After all that moves it.
         let balance = self.funds.is_open().then(|| Change::BalanceSet { balance: self.funds.balance() });
-        cobs.chain(payments).chain(sends).chain(webhooks).chain(owed).chain(totals).chain(balance).collect()
+        let movements = cobs.chain(payments).chain(sends).chain(infractions);
+        movements.chain(webhooks).chain(owed).chain(totals).chain(balance).collect()
     }
 
     /// Carries out one change.
@@ -199,13 +214,7 @@ impl Books {
                 self.cob_mut(&txid)?.terms.status = status;
                 self.owe(end_to_end_id, notify);
             }
-            Change::RefundRequested { end_to_end_id, refund } => {
-                let position = self.payment_position(&end_to_end_id)?;
-                let in_process = (refund.settles_at(), position, refund.id.clone());
-                self.funds.refund(&refund);
-                self.payment_mut(position)?.refunds.push(refund);
-                self.refunds_in_process.insert(in_process);
-            }
+            Change::RefundRequested { end_to_end_id, refund } => self.add_refund(&end_to_end_id, refund)?,
             Change::RefundEnded { end_to_end_id, id, outcome, notify } => {
                 let position = self.payment_position(&end_to_end_id)?;
                 let payment = self.payment_mut(position)?;
@@ -234,6 +243,15 @@ impl Books {
                 let end_to_end_id = self.sends.give_back(&send_id, back)?.end_to_end_id.clone();
                 self.funds.add(amount);
                 self.owe(end_to_end_id, notify);
+            }
+            Change::InfractionOpened { infraction, notify } => {
+                let about = (infraction.end_to_end_id.clone(), Some(infraction.id.clone()));
+                self.payment_position(&about.0)?;
+                self.infractions.add(infraction)?;
+                self.owe_about(about, notify);
+            }
+            Change::InfractionChanged { id, step, refund, notify } => {
+                self.change_infraction(id, step, refund, notify)?;
             }
             Change::BalanceSet { balance } => self.funds.set(balance),
             Change::WebhookSet { key, webhook } => {
@@ -285,10 +303,41 @@ impl Books {
         Ok(())
     }
 
+    fn add_refund(&mut self, end_to_end_id: &str, refund: Refund) -> Result<(), Inconsistent> {
+        let position = self.payment_position(end_to_end_id)?;
+        let in_process = (refund.settles_at(), position, refund.id.clone());
+        self.funds.refund(&refund);
+        self.payment_mut(position)?.refunds.push(refund);
+        self.refunds_in_process.insert(in_process);
+        Ok(())
+    }
+
+    fn change_infraction(
+        &mut self,
+        id: Arc<str>,
+        step: InfractionStep,
+        refund: Option<Refund>,
+        notify: Option<Arc<str>>,
+    ) -> Result<(), Inconsistent> {
+        let refund_id = refund.as_ref().map(|refund| refund.id.clone());
+        let end_to_end_id = self.infractions.step(&id, step, refund_id)?.end_to_end_id.clone();
+        if let Some(refund) = refund {
+            // Its Pix was there when it was opened, and no Pix ever goes.
+            self.add_refund(&end_to_end_id, refund)?;
+        }
+        self.owe_about((end_to_end_id, Some(id)), notify);
+        Ok(())
+    }
+
     fn owe(&mut self, end_to_end_id: Arc<str>, url: Option<Arc<str>>) {
+        self.owe_about((end_to_end_id, None), url);
+    }
+
+    /// A callback about a Pix, or about an infraction of it.
+    fn owe_about(&mut self, (end_to_end_id, infraction): (Arc<str>, Option<Arc<str>>), url: Option<Arc<str>>) {
         let Some(url) = url else { return };
         if self.owed.len() < MAX_OWED_NOTIFICATIONS {
-            self.owed.insert(self.totals.due, Notification { end_to_end_id, url });
+            self.owed.insert(self.totals.due, Notification { end_to_end_id, infraction, url });
         } else {
             self.totals.abandoned += 1;
         }

@@ -42,23 +42,22 @@ impl Payment {
         self.refunds.iter().find(|refund| &*refund.id == id)
     }
 
-    /// What may still be returned under `nature`: that part of the Pix less the returns that have not failed.
+    /// What may still be returned under `nature`: that part of the Pix less the returns of it that have not failed.
     #[must_use]
     pub fn refundable(&self, nature: Nature) -> Option<Money> {
-        let part = match nature {
-            Nature::Original => self.amount.checked_sub(self.withdrawn).ok()?,
-            Nature::Withdrawal => self.withdrawn,
-        };
+        let is_cash = nature.is_of_cash();
+        let part = if is_cash { self.withdrawn } else { self.amount.checked_sub(self.withdrawn).ok()? };
         let taken = self
             .refunds
             .iter()
-            .filter(|refund| refund.nature == nature && !matches!(refund.outcome, RefundOutcome::Failed { .. }))
+            .filter(|refund| refund.nature.is_of_cash() == is_cash)
+            .filter(|refund| !matches!(refund.outcome, RefundOutcome::Failed { .. }))
             .map(|refund| refund.amount);
         part.checked_sub(Money::sum(taken).ok()?).ok()
     }
 }
 
-/// `natureza` of a return that a receiver may ask for.
+/// `natureza` of a return; a receiver may ask for the first two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Nature {
     /// Of the purchase (`MD06`).
@@ -67,6 +66,23 @@ pub enum Nature {
     /// Of the cash of a Pix Saque or Pix Troco (`SL02`).
     #[serde(rename = "RETIRADA")]
     Withdrawal,
+    /// Of a Pix that a payer disputed for a fraud (`FR01`), made by the institution itself.
+    #[serde(rename = "MED_FRAUDE")]
+    MedFraud,
+    /// Of a Pix that was disputed for an operational flaw (`BE08`), made by the institution itself.
+    #[serde(rename = "MED_OPERACIONAL")]
+    MedOperational,
+}
+
+impl Nature {
+    /// Whether it is of the cash that was handed out, and not of the purchase.
+    #[must_use]
+    pub const fn is_of_cash(self) -> bool {
+        match self {
+            Self::Withdrawal => true,
+            Self::Original | Self::MedFraud | Self::MedOperational => false,
+        }
+    }
 }
 
 /// What became of a return.

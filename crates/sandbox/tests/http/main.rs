@@ -10,6 +10,8 @@ mod cob_refusals;
 mod cobs;
 mod control;
 mod faults;
+mod infraction_news;
+mod infractions;
 mod oauth;
 mod pix;
 mod receiver;

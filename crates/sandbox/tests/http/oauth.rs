@@ -23,7 +23,8 @@ async fn a_token_is_had_with_a_form_or_with_json() {
     let json = read(json.send().await.unwrap()).await;
     assert_eq!(
         json.body["scope"],
-        "cob.write cob.read pix.write pix.read webhook.write webhook.read pix.send gn.pix.send.read gn.balance.read"
+        "cob.write cob.read pix.write pix.read webhook.write webhook.read pix.send gn.pix.send.read gn.balance.read \
+         gn.infractions.read gn.infractions.write"
     );
     assert_ne!(json.body["access_token"], form.body["access_token"]);
 }

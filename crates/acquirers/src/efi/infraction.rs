@@ -1,0 +1,249 @@
+//! Lists infractions (MED). What cannot be read is left out and told, so that it keeps nobody else's money from being blocked.
+
+use cais_domain::end_to_end_id::EndToEndId;
+use cais_domain::infraction::Situation;
+use cais_ports::{
+    AcquirerError, ListRequest, UpstreamDefense, UpstreamInfraction, UpstreamInfractionStatus, UpstreamPage,
+};
+use jiff::Timestamp;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::read::amount;
+use super::wire::{part, text};
+use crate::bacen::api::Api;
+use crate::bacen::defect::{Defect, instant};
+use crate::bacen::list::{self, Rows};
+use crate::bacen::wire::line;
+use crate::deadline::Deadline;
+
+/// Longest `idInfracao`; a UUID has 36 characters.
+const MAX_ID_CHARS: usize = 64;
+/// Longest reason that is kept, in characters: as many as DICT has for it.
+const MAX_REASON_CHARS: usize = 2_000;
+/// Most of a defence that is kept, in characters: more than any of ours has with its address.
+const MAX_DEFENSE_CHARS: usize = 4_000;
+
+/// A row. Numbers do for texts: Efí's documents show strings where its newest client has numbers.
+#[derive(Deserialize)]
+struct Row<'a> {
+    #[serde(borrow, rename = "idInfracao")]
+    id: Option<&'a RawValue>,
+    #[serde(borrow, rename = "endToEndId")]
+    end_to_end_id: Option<&'a RawValue>,
+    #[serde(borrow, rename = "dataTransacao")]
+    paid_at: Option<&'a RawValue>,
+    valor: Option<&'a RawValue>,
+    status: Option<&'a RawValue>,
+    razao: Option<&'a RawValue>,
+    #[serde(borrow, rename = "tipoSituacao")]
+    situation: Option<&'a RawValue>,
+    comentario: Option<&'a RawValue>,
+    defesa: Option<&'a RawValue>,
+    #[serde(borrow, rename = "dadosAnalise")]
+    analysis: Option<&'a RawValue>,
+    #[serde(borrow, rename = "criadoEm")]
+    created_at: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Analysis<'a> {
+    #[serde(borrow)]
+    abertura: Option<&'a RawValue>,
+    #[serde(borrow, rename = "prazoFinalizacao")]
+    deadline: Option<&'a RawValue>,
+    #[serde(borrow, rename = "recebimentoDefesa")]
+    defended: Option<&'a RawValue>,
+    finalizacao: Option<&'a RawValue>,
+}
+
+/// Rows of a page that were left out.
+#[derive(Default)]
+struct LeftOut {
+    count: usize,
+    /// What is wrong with the first.
+    first: Option<String>,
+}
+
+/// `GET /v2/gn/infracoes`.
+pub(super) async fn page(
+    api: &Api,
+    request: ListRequest,
+    deadline: Deadline,
+) -> Result<UpstreamPage<UpstreamInfraction>, AcquirerError> {
+    let mut left_out = LeftOut::default();
+    let row = |at: &str, row: &RawValue| Ok(left_out.keep(read(at, row)));
+    let page = list::page(api, ("/v2/gn/infracoes", Rows::Infractions), request, deadline, row).await?;
+    if let LeftOut { count, first: Some(reason) } = left_out {
+        tracing::error!(acquirer = %api.name(), count, reason, "infractions cannot be read; left out of the page");
+    }
+    Ok(page)
+}
+
+impl LeftOut {
+    fn keep(&mut self, row: Result<UpstreamInfraction, Defect>) -> Option<UpstreamInfraction> {
+        let defect = match row {
+            Ok(infraction) => return Some(infraction),
+            Err(defect) => defect,
+        };
+        self.count = self.count.saturating_add(1);
+        self.first.get_or_insert_with(|| defect.reason());
+        None
+    }
+}
+
+/// Reads a row; its place is told with what is wrong with it. What decides about money must be there; the rest may be missing.
+fn read(at: &str, row: &RawValue) -> Result<UpstreamInfraction, Defect> {
+    let row: Row<'_> = part(Some(row)).ok_or_else(|| Defect::mismatch(at, "cannot be read"))?;
+    let id = row.id.and_then(id).ok_or_else(|| Defect::mismatch(&format!("{at}.idInfracao"), "is not one"))?;
+    let wrong = |field: &str, what: &str| Defect::mismatch(&format!("{at} {id} {field}"), what);
+    let end_to_end_id = row.end_to_end_id.and_then(text).and_then(|text| EndToEndId::parse(&text).ok());
+    let end_to_end_id = end_to_end_id.ok_or_else(|| wrong("endToEndId", "is not one"))?;
+    let amount = row.valor.and_then(amount).ok_or_else(|| wrong("valor", "is not an amount"))?;
+    let status = row.status.and_then(text).as_deref().and_then(status);
+    let status = status.ok_or_else(|| wrong("status", "is not one of an infraction"))?;
+    let analysis: Option<Analysis<'_>> = part(row.analysis);
+    let analysis = analysis.as_ref();
+    // When it began decides about no money, so the next best instant does.
+    let opened_at = at_of(analysis.and_then(|analysis| analysis.abertura))
+        .or_else(|| at_of(row.created_at))
+        .or_else(|| at_of(row.paid_at))
+        .ok_or_else(|| wrong("dadosAnalise.abertura", "is not an instant"))?;
+    let shown = |value: Option<&RawValue>| value.and_then(text).and_then(|text| line(&text, MAX_REASON_CHARS));
+    let reason = shown(row.comentario).or_else(|| shown(row.razao));
+    let situation = row.situation.and_then(text).map_or(Situation::Unknown, |word| situation(&word));
+    let defense_text = row.defesa.and_then(text).as_deref().and_then(defense_text);
+    let defended_at = at_of(analysis.and_then(|analysis| analysis.defended));
+    let is_defended = defense_text.is_some() || defended_at.is_some() || status == UpstreamInfractionStatus::Defended;
+    Ok(UpstreamInfraction {
+        id,
+        end_to_end_id,
+        amount,
+        status,
+        reason,
+        situation,
+        opened_at,
+        deadline_at: at_of(analysis.and_then(|analysis| analysis.deadline)),
+        defense: is_defended.then_some(UpstreamDefense { text: defense_text, received_at: defended_at }),
+        resolved_at: at_of(analysis.and_then(|analysis| analysis.finalizacao)),
+    })
+}
+
+/// The name of an infraction; it becomes part of a path and of a name of ours, so it has nothing that could mean more.
+pub(super) fn id(value: &RawValue) -> Option<String> {
+    text(value).filter(|id| is_id(id))
+}
+
+/// Whether it can be the name of an infraction.
+pub(super) fn is_id(text: &str) -> bool {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+    (1..=MAX_ID_CHARS).contains(&text.len()) && text.bytes().all(allowed)
+}
+
+fn at_of(value: Option<&RawValue>) -> Option<Timestamp> {
+    value.and_then(text).as_deref().and_then(instant)
+}
+
+/// A claim that is accepted is lost to the receiver. A word that is not known is never guessed at.
+fn status(word: &str) -> Option<UpstreamInfractionStatus> {
+    match word {
+        "ABERTA" => Some(UpstreamInfractionStatus::Open),
+        "EM_DEFESA" => Some(UpstreamInfractionStatus::Defended),
+        "ACEITA" => Some(UpstreamInfractionStatus::Accepted),
+        "REJEITADA" => Some(UpstreamInfractionStatus::Rejected),
+        "CANCELADA_EFI" => Some(UpstreamInfractionStatus::Cancelled),
+        _ => None,
+    }
+}
+
+/// Efí's words, in whatever case and with or without accents, and DICT's.
+fn situation(word: &str) -> Situation {
+    match folded(word).as_str() {
+        "golpe" | "scam" => Situation::Scam,
+        "aquisicao da conta" | "account_takeover" => Situation::AccountTakeover,
+        "coercao" | "coercion" => Situation::Coercion,
+        "acesso fraudulento" | "fraudulent_access" => Situation::FraudulentAccess,
+        "outro" | "other" => Situation::Other,
+        _ => Situation::Unknown,
+    }
+}
+
+/// Lower case, without the accents of Portuguese, composed or not.
+fn folded(word: &str) -> String {
+    let plain = |letter: char| match letter {
+        'á' | 'à' | 'â' | 'ã' => Some('a'),
+        'é' | 'ê' => Some('e'),
+        'í' => Some('i'),
+        'ó' | 'ô' | 'õ' => Some('o'),
+        'ú' | 'ü' => Some('u'),
+        'ç' => Some('c'),
+        '\u{300}'..='\u{36f}' => None,
+        other => Some(other),
+    };
+    word.trim().chars().flat_map(char::to_lowercase).filter_map(plain).collect()
+}
+
+/// As it was written, line breaks and all: it is compared with what was sent.
+fn defense_text(text: &str) -> Option<String> {
+    let harmless = |letter: char| if letter.is_control() && !matches!(letter, '\n' | '\r') { ' ' } else { letter };
+    let kept: String = text.chars().take(MAX_DEFENSE_CHARS).map(harmless).collect();
+    (!kept.trim().is_empty()).then_some(kept)
+}
+
+#[cfg(test)]
+mod tests {
+    use cais_domain::infraction::Situation;
+
+    use super::{defense_text, is_id, situation};
+
+    #[test]
+    fn situations_are_known_in_every_spelling() {
+        for (word, wanted) in [
+            ("golpe", Situation::Scam),
+            (" GOLPE ", Situation::Scam),
+            ("aquisição da conta", Situation::AccountTakeover),
+            ("AQUISIÇÃO DA CONTA", Situation::AccountTakeover),
+            ("aquisicao da conta", Situation::AccountTakeover),
+            ("coerc\u{327}a\u{303}o", Situation::Coercion),
+            ("Coerção", Situation::Coercion),
+            ("acesso fraudulento", Situation::FraudulentAccess),
+            ("outro", Situation::Other),
+            ("desconhecido", Situation::Unknown),
+            ("SCAM", Situation::Scam),
+            ("ACCOUNT_TAKEOVER", Situation::AccountTakeover),
+            ("COERCION", Situation::Coercion),
+            ("FRAUDULENT_ACCESS", Situation::FraudulentAccess),
+            ("OTHER", Situation::Other),
+            ("UNKNOWN", Situation::Unknown),
+            ("raio", Situation::Unknown),
+            ("", Situation::Unknown),
+        ] {
+            assert_eq!(situation(word), wanted, "{word}");
+        }
+    }
+
+    #[test]
+    fn names_have_nothing_that_could_mean_more() {
+        let (longest, longer) = ("a".repeat(64), "a".repeat(65));
+        for (text, wanted) in [
+            ("cd158e6b-9db3-4a6e-a0b4-c0b4c7d3f1a2", true),
+            ("7", true),
+            (longest.as_str(), true),
+            (longer.as_str(), false),
+            ("", false),
+            ("..", false),
+            ("a/b", false),
+            ("a b", false),
+            ("é", false),
+        ] {
+            assert_eq!(is_id(text), wanted, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_defence_is_kept_as_it_was_written_and_bounded() {
+        assert_eq!(defense_text("a\r\nb\u{0}\tc").as_deref(), Some("a\r\nb  c"));
+        assert_eq!(defense_text(" \n"), None);
+        assert_eq!(defense_text(&"é".repeat(5_000)).map(|text| text.chars().count()), Some(4_000));
+    }
+}

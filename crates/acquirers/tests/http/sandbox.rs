@@ -1,0 +1,195 @@
+//! The adapters against the sandbox: another company's system, strict about what it takes.
+
+use std::time::Duration;
+
+use cais_acquirers::{BacenConfig, EfiAcquirer, Secret};
+use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::end_to_end_id::EndToEndId;
+use cais_domain::infraction::Situation;
+use cais_domain::money::Money;
+use cais_domain::pix_key::PixKey;
+use cais_ports::{
+    Acquirer, DefenseOrder, DefenseReceipt, ListRequest, Noticed, NoticedInfraction, ReturnNature, UpstreamInfraction,
+    UpstreamInfractionStatus, UpstreamProgress,
+};
+use cais_sandbox::{Control, Fault, FaultMode, InfractionClaim, InfractionOutcome, Sandbox, SandboxConfig};
+use jiff::Timestamp;
+
+use crate::answers::{BUDGET, http, kind, order, reason};
+use crate::server::{Act, Server};
+
+struct Bed {
+    efi: EfiAcquirer,
+    control: Control,
+    _sandbox: Sandbox,
+}
+
+impl Bed {
+    async fn start() -> Self {
+        let sandbox = Sandbox::start(SandboxConfig::default()).await.unwrap();
+        let credentials = sandbox.credentials();
+        let config = BacenConfig::new(
+            AcquirerName::parse("main").unwrap(),
+            credentials.base_url.as_str(),
+            credentials.client_id.as_str(),
+            Secret::new(credentials.client_secret.as_str()),
+            PixKey::parse(&credentials.pix_key).unwrap(),
+        );
+        Self { efi: EfiAcquirer::new(&config).unwrap(), control: sandbox.control(), _sandbox: sandbox }
+    }
+
+    /// A charge that was paid.
+    async fn paid(&self) -> EndToEndId {
+        self.efi.create_charge(&order(), BUDGET).await.unwrap();
+        self.control.pay(&order().txid, None).unwrap().end_to_end_id
+    }
+
+    async fn listed(&self) -> Vec<UpstreamInfraction> {
+        let (mut rows, mut next) = (Vec::new(), Some(0));
+        while let Some(page) = next {
+            let (from, to) = (Timestamp::UNIX_EPOCH, "2100-01-01T00:00:00Z".parse().unwrap());
+            let told = self.efi.list_infractions(ListRequest { from, to, page }, BUDGET).await.unwrap();
+            rows.extend(told.rows);
+            next = told.next;
+        }
+        rows
+    }
+
+    async fn only(&self) -> UpstreamInfraction {
+        let mut rows = self.listed().await;
+        assert_eq!(rows.len(), 1);
+        rows.remove(0)
+    }
+
+    /// How many defences were taken, of how many that were asked for.
+    fn defenses(&self) -> (u64, u64) {
+        let item = self.control.ledger().unwrap().infractions.remove(0);
+        (item.defenses, item.defense_requests)
+    }
+}
+
+fn defense(id: &str) -> DefenseOrder {
+    let evidence_url = Some("https://shop.example/proof".to_owned());
+    DefenseOrder { infraction: id.to_owned(), text: "It was\ndelivered.".to_owned(), evidence_url }
+}
+
+#[tokio::test]
+async fn an_infraction_is_followed_from_its_opening_to_its_return() {
+    let bed = Bed::start().await;
+    let e2e = bed.paid().await;
+    let claim = InfractionClaim {
+        situation: Some(Situation::AccountTakeover),
+        amount: Some(Money::from_centavos(750)),
+        ..InfractionClaim::default()
+    };
+    let opened = bed.control.open_infraction(&e2e, claim).unwrap();
+    let told = bed.only().await;
+    assert_eq!((&told.id, &told.end_to_end_id, told.amount), (&opened.id, &e2e, Money::from_centavos(750)));
+    assert_eq!((told.status, told.situation), (UpstreamInfractionStatus::Open, Situation::AccountTakeover));
+    assert_eq!((told.opened_at, told.deadline_at), (opened.opened_at, Some(opened.deadline_at)));
+    assert!(told.reason.is_some() && told.defense.is_none() && told.resolved_at.is_none());
+
+    assert_eq!(bed.efi.send_defense(&defense(&opened.id), BUDGET).await, Ok(DefenseReceipt::Taken));
+    assert_eq!(bed.efi.send_defense(&defense(&opened.id), BUDGET).await, Ok(DefenseReceipt::AlreadyThere));
+    let told = bed.only().await;
+    assert_eq!(told.status, UpstreamInfractionStatus::Defended);
+    let shown = told.defense.unwrap();
+    assert_eq!(shown.text, Some(defense(&opened.id).whole_text()));
+    assert!(shown.received_at.is_some());
+
+    bed.control.resolve_infraction(&opened.id, InfractionOutcome::Lost).unwrap();
+    let told = bed.only().await;
+    assert!(told.status == UpstreamInfractionStatus::Accepted && told.resolved_at.is_some());
+    bed.control.set_clock_offset(2).unwrap();
+    let received = bed.efi.find_received(&e2e, BUDGET).await.unwrap().unwrap();
+    assert_eq!((received.txid, received.payment.amount), (Some(order().txid), order().amount));
+    let back = received.payment.returns.first().unwrap();
+    assert_eq!((back.nature, back.amount), (ReturnNature::Infraction, Money::from_centavos(750)));
+    assert!(matches!(back.progress, UpstreamProgress::Done { .. }) && back.refund().is_none());
+    let charge = bed.efi.find_charge(&order().txid, BUDGET).await.unwrap().unwrap();
+    assert_eq!(charge.payments.first().unwrap().returns, received.payment.returns);
+    let unknown = EndToEndId::parse(&"E".repeat(32)).unwrap();
+    assert_eq!(bed.efi.find_received(&unknown, BUDGET).await, Ok(None));
+}
+
+#[tokio::test]
+async fn every_end_is_told() {
+    for (outcome, wanted) in [
+        (InfractionOutcome::Won, UpstreamInfractionStatus::Rejected),
+        (InfractionOutcome::Lost, UpstreamInfractionStatus::Accepted),
+        (InfractionOutcome::Cancelled, UpstreamInfractionStatus::Cancelled),
+    ] {
+        let bed = Bed::start().await;
+        let e2e = bed.paid().await;
+        let id = bed.control.open_infraction(&e2e, InfractionClaim::default()).unwrap().id;
+        bed.control.resolve_infraction(&id, outcome).unwrap();
+        assert_eq!(bed.only().await.status, wanted);
+        assert_eq!(bed.efi.send_defense(&defense(&id), BUDGET).await, Ok(DefenseReceipt::AlreadyThere));
+        bed.control.resolve_infraction(&id, InfractionOutcome::Reopened).unwrap();
+        assert_eq!(bed.only().await.status, UpstreamInfractionStatus::Open);
+        assert_eq!(bed.efi.send_defense(&defense(&id), BUDGET).await, Ok(DefenseReceipt::Taken));
+    }
+}
+
+#[tokio::test]
+async fn more_than_a_page_is_told_whole() {
+    let bed = Bed::start().await;
+    let e2e = bed.paid().await;
+    let open = |_| bed.control.open_infraction(&e2e, InfractionClaim::default()).unwrap().id;
+    let opened: Vec<_> = (0..95).map(open).collect();
+    let told: Vec<_> = bed.listed().await.into_iter().map(|row| row.id).collect();
+    assert_eq!(told, opened);
+}
+
+#[tokio::test]
+async fn the_deadline_is_the_simulated_clocks() {
+    let bed = Bed::start().await;
+    let e2e = bed.paid().await;
+    let claim = InfractionClaim { deadline_s: Some(86_400), ..InfractionClaim::default() };
+    let first = bed.control.open_infraction(&e2e, claim).unwrap().id;
+    let second = bed.control.open_infraction(&e2e, claim).unwrap().id;
+    bed.control.set_clock_offset(86_400 - 60).unwrap();
+    assert_eq!(bed.efi.send_defense(&defense(&first), BUDGET).await, Ok(DefenseReceipt::Taken));
+    bed.control.set_clock_offset(86_400 + 1).unwrap();
+    assert_eq!(bed.efi.send_defense(&defense(&second), BUDGET).await, Ok(DefenseReceipt::TooLate));
+    assert_eq!(kind(&bed.efi.send_defense(&defense("nobodys"), BUDGET).await), "refused");
+}
+
+#[tokio::test]
+async fn a_lost_reply_is_unknown_and_a_look_tells() {
+    for (fault, taken) in [
+        (FaultMode::DropReply.into(), 1),
+        (Fault { mode: FaultMode::LateReply, latency: Duration::from_mins(1) }, 1),
+        (FaultMode::Error.into(), 0),
+        (FaultMode::Down.into(), 0),
+    ] {
+        let bed = Bed::start().await;
+        let e2e = bed.paid().await;
+        let id = bed.control.open_infraction(&e2e, InfractionClaim::default()).unwrap().id;
+        bed.control.set_faults(fault).unwrap();
+        let result = bed.efi.send_defense(&defense(&id), Duration::from_secs(1)).await;
+        assert_eq!(kind(&result), "unknown", "{fault:?}: {}", reason(&result));
+        bed.control.set_faults(FaultMode::Ok.into()).unwrap();
+        assert_eq!(bed.only().await.defense.is_some(), taken == 1, "{fault:?}");
+        assert_eq!(bed.defenses(), (taken, taken), "{fault:?}");
+    }
+}
+
+#[tokio::test]
+async fn callbacks_name_what_changed() {
+    let bed = Bed::start().await;
+    let e2e = bed.paid().await;
+    let receiver = Server::start(|_, _| Act::Reply(http(200, "application/json", ""))).await;
+    bed.efi.register_callback(&receiver.url(), BUDGET).await.unwrap();
+    let id = bed.control.open_infraction(&e2e, InfractionClaim::default()).unwrap().id;
+    let told = async {
+        loop {
+            if let Some(told) = receiver.seen().into_iter().next() {
+                return told;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    let told = tokio::time::timeout(BUDGET, told).await.unwrap();
+    assert_eq!(bed.efi.notices(told.body.as_bytes()), Ok(vec![Noticed::Infraction(NoticedInfraction { id })]));
+}

@@ -1,0 +1,191 @@
+//! The tester's hand on infractions: opens them, lets them end, and counts what came of them.
+
+use actix_web::{HttpResponse, http::StatusCode, web};
+use cais_domain::{end_to_end_id::EndToEndId, infraction::Situation, money::Money};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{
+    Control, ControlError,
+    http::{amount, control, read},
+};
+use crate::{
+    gn::infraction_views,
+    infractions::{InfractionClaim, InfractionError, InfractionOutcome},
+    pix::{
+        Shared, json as answer,
+        problem::{Kind, Problem},
+    },
+    state::{
+        Books,
+        infraction::{Infraction, InfractionStatus},
+        payment::RefundOutcome,
+    },
+    wire,
+};
+
+/// An infraction, with counts, so that a test can prove that nothing was taken twice.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct InfractionItem {
+    /// `idInfracao`.
+    #[serde(rename = "idInfracao")]
+    pub id: String,
+    /// The disputed Pix.
+    #[serde(rename = "endToEndId")]
+    pub end_to_end_id: String,
+    /// `valor`: how much of it is disputed.
+    #[serde(rename = "valor", with = "wire::amount")]
+    pub amount: Money,
+    /// Where it stands.
+    pub status: InfractionStatus,
+    /// `abertura`, of its last opening.
+    #[serde(rename = "abertura", serialize_with = "wire::serialize_instant")]
+    pub opened_at: Timestamp,
+    /// `prazoFinalizacao`: the last instant at which it can be defended.
+    #[serde(rename = "prazoFinalizacao", serialize_with = "wire::serialize_instant")]
+    pub deadline_at: Timestamp,
+    /// `defesa`: what was said against it since it was opened last.
+    #[serde(rename = "defesa")]
+    pub defense: Option<String>,
+    /// `defesas`: how many defences were taken.
+    #[serde(rename = "defesas")]
+    pub defenses: u64,
+    /// How many requests for a defence came, the refused ones among them, counted across restarts; those that a fault cut
+    /// off before are not.
+    #[serde(rename = "requests")]
+    pub defense_requests: u64,
+    /// `devolucoes`: how many returns were made for it.
+    #[serde(rename = "devolucoes")]
+    pub returns: usize,
+    /// `devolvido`: their sum, the failed ones left out.
+    #[serde(rename = "devolvido", with = "wire::amount")]
+    pub returned: Money,
+}
+
+impl Control {
+    /// A payer disputes a received Pix. Every call is another infraction, also of the same Pix.
+    ///
+    /// # Errors
+    /// [`ControlError::NotFound`]; [`ControlError::OutOfRange`] for an amount that is not positive or above the Pix, and for a
+    /// time of no second or over a year; [`ControlError::Store`].
+    pub fn open_infraction(
+        &self,
+        end_to_end_id: &EndToEndId,
+        claim: InfractionClaim,
+    ) -> Result<InfractionItem, ControlError> {
+        let infraction = self.psp.open_infraction(end_to_end_id.as_str(), claim)?;
+        Ok(item(self.psp.read().books(), &infraction))
+    }
+
+    /// Decides or withdraws an infraction, or opens it again. What is decided stays so until it is opened again; it may be
+    /// withdrawn whenever it is not. When it is lost, what is left of its Pix goes back, up to the disputed amount and what
+    /// the account has.
+    ///
+    /// # Errors
+    /// [`ControlError::NotFound`]; [`ControlError::InvalidState`] when it is settled, or open if it is to be opened again;
+    /// [`ControlError::Store`].
+    pub fn resolve_infraction(&self, id: &str, outcome: InfractionOutcome) -> Result<InfractionItem, ControlError> {
+        let infraction = self.psp.resolve_infraction(id, outcome)?;
+        Ok(item(self.psp.read().books(), &infraction))
+    }
+}
+
+impl From<InfractionError> for ControlError {
+    fn from(error: InfractionError) -> Self {
+        match error {
+            InfractionError::PaymentNotFound => Self::NotFound("the Pix"),
+            InfractionError::NotFound => Self::NotFound("the infraction"),
+            InfractionError::InvalidAmount => Self::OutOfRange { field: "valor" },
+            InfractionError::InvalidDeadline => Self::OutOfRange { field: "prazo_s" },
+            InfractionError::Settled => Self::InvalidState("the infraction is settled"),
+            InfractionError::Cancelled => Self::InvalidState("the infraction is cancelled"),
+            InfractionError::Open => Self::InvalidState("the infraction is open"),
+            InfractionError::Store(error) => error.into(),
+            InfractionError::Id(_) => Self::Id,
+        }
+    }
+}
+
+/// Every infraction, in the order in which they came into being.
+pub(super) fn items(books: &Books) -> Vec<InfractionItem> {
+    books.infractions().all().iter().map(|infraction| item(books, infraction)).collect()
+}
+
+fn item(books: &Books, infraction: &Infraction) -> InfractionItem {
+    let payment = books.find_payment(&infraction.end_to_end_id);
+    let refunds = infraction.refunds.iter().filter_map(|id| payment?.find_refund(id));
+    let made = refunds.filter(|refund| !matches!(refund.outcome, RefundOutcome::Failed { .. }));
+    InfractionItem {
+        id: infraction.id.to_string(),
+        end_to_end_id: infraction.end_to_end_id.to_string(),
+        amount: infraction.amount,
+        status: infraction.status,
+        opened_at: infraction.opened_at,
+        deadline_at: infraction.deadline_at(),
+        defense: infraction.defense.as_ref().map(|defense| defense.text.to_string()),
+        defenses: infraction.defenses,
+        defense_requests: infraction.requests,
+        returns: infraction.refunds.len(),
+        // Together they are at most their Pix.
+        returned: Money::sum(made.map(|refund| refund.amount)).unwrap_or(Money::ZERO),
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ClaimBody {
+    #[serde(rename = "tipoSituacao")]
+    situation: Option<String>,
+    valor: Option<Value>,
+    prazo_s: Option<u32>,
+    natureza: Option<String>,
+}
+
+/// `POST /sandbox/pix/{e2eid}/infraction` `{tipoSituacao?, valor?, prazo_s?, natureza?}`: 200 with the infraction.
+///
+/// # Errors
+/// 404 for an unknown Pix, 400 for a word, an amount or a time that cannot be.
+pub async fn open(path: web::Path<String>, payload: web::Payload, psp: Shared) -> Result<HttpResponse, Problem> {
+    let body: ClaimBody = read(payload).await?;
+    let unknown =
+        |field, value: &str| Problem::violation(Kind::InvalidRequest, field, "is not one of its words", value);
+    let situation = body.situation.as_deref();
+    let situation =
+        situation.map(|word| situation_of(word).ok_or_else(|| unknown("tipoSituacao", word))).transpose()?;
+    let is_operational = match body.natureza.as_deref() {
+        None | Some("MED_FRAUDE") => false,
+        Some("MED_OPERACIONAL") => true,
+        Some(other) => return Err(unknown("natureza", other)),
+    };
+    let amount = body.valor.as_ref().map(|value| amount("valor", value)).transpose()?;
+    let claim = InfractionClaim { situation, amount, deadline_s: body.prazo_s, is_operational };
+    let e2eid = EndToEndId::parse(&path).map_err(|_| Problem::new(Kind::NotFound, "the Pix does not exist"))?;
+    answer(StatusCode::OK, &control(&psp).open_infraction(&e2eid, claim)?)
+}
+
+/// By Efí's word, or DICT's.
+fn situation_of(word: &str) -> Option<Situation> {
+    Situation::ALL
+        .into_iter()
+        .find(|situation| situation.as_str() == word || infraction_views::situation(*situation) == word)
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OutcomeBody {
+    outcome: String,
+}
+
+/// `POST /sandbox/infractions/{id}/resolve` `{outcome}`, `won`, `lost`, `cancelled` or `reopened`: 200 with the infraction.
+///
+/// # Errors
+/// 404 for an unknown id, 409 when it is not in the state for it, 400 for another word.
+pub async fn resolve(id: web::Path<String>, payload: web::Payload, psp: Shared) -> Result<HttpResponse, Problem> {
+    let body: OutcomeBody = read(payload).await?;
+    let outcome = InfractionOutcome::parse(&body.outcome).ok_or_else(|| {
+        let reason = "must be won, lost, cancelled or reopened";
+        Problem::violation(Kind::InvalidRequest, "outcome", reason, &body.outcome)
+    })?;
+    answer(StatusCode::OK, &control(&psp).resolve_infraction(&id, outcome)?)
+}

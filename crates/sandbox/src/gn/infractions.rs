@@ -1,0 +1,119 @@
+//! `/v2/gn/infracoes`: list what payers dispute, and defend it.
+
+use actix_web::{HttpRequest, HttpResponse, http::StatusCode, web};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{
+    admit,
+    infraction_views::{self as views, InfractionView},
+    json,
+    refusal::Refusal,
+};
+use crate::{
+    infractions::DefenseError,
+    pix::{
+        Shared, body,
+        fields::{self, Findings, Object, shown},
+        oauth::Scope,
+        problem::{Kind, Problem, Violation},
+        query::{Paging, Query},
+    },
+    requests::Operation,
+};
+
+/// Part of every path of this resource and of no other.
+pub const PATH_PART: &str = "/gn/infracoes";
+
+/// Longest `justificativa`, in characters: no limit of Efí's is known, and DICT's analyses have 2,000. With the address that
+/// clients append to it there is room for both.
+const MAX_TEXT: usize = 4_000;
+
+/// The one `analise` that its newest clients may send; who agrees with the claim says nothing.
+const DISAGREES: &str = "rejeitado";
+
+#[derive(Serialize)]
+struct Listed<'a> {
+    parametros: Parameters,
+    infracoes: Vec<InfractionView<'a>>,
+}
+
+#[derive(Serialize)]
+struct Parameters {
+    inicio: String,
+    fim: String,
+    paginacao: Paging,
+}
+
+/// `GET /v2/gn/infracoes`: by the time of their opening, oldest first.
+///
+/// # Errors
+/// 400 `InfracoesConsultaInvalida` with violations.
+pub async fn list(request: HttpRequest, psp: Shared) -> Result<HttpResponse, Refusal> {
+    admit(&psp, &request, Scope::InfractionsRead, Operation::InfractionList)?;
+    let mut query = Query::of(&request);
+    let page = query.page();
+    let period = query.period();
+    let period = query.conclude(Kind::InfractionsInvalidQuery, period)?;
+    let store = psp.read();
+    let books = store.books();
+    let (found, paging) = page.cut(books.infractions().between(period.from.0, period.to.0));
+    let infracoes = found
+        .into_iter()
+        .filter_map(|(position, infraction)| {
+            let payment = books.find_payment(&infraction.end_to_end_id)?;
+            let cob = books.find_cob(&payment.txid).map(|(_, cob)| cob);
+            Some(views::infraction(&psp, position, infraction, (payment, cob)))
+        })
+        .collect();
+    let parametros = Parameters { inicio: period.from.1, fim: period.to.1, paginacao: paging };
+    json(StatusCode::OK, &Listed { parametros, infracoes })
+}
+
+/// `POST /v2/gn/infracoes/{id}/defesa`: 201 without a body.
+///
+/// # Errors
+/// 404 `InfracaoNaoEncontrada`; `InfracaoOperacaoInvalida` with 400 for a bad body, 409 when there is a defence or the
+/// infraction is settled, 422 after the deadline.
+pub async fn defend(
+    request: HttpRequest,
+    id: web::Path<String>,
+    payload: web::Payload,
+    psp: Shared,
+) -> Result<HttpResponse, Refusal> {
+    admit(&psp, &request, Scope::InfractionsWrite, Operation::DefenseCreate)?;
+    let body = body::json(&request, payload, Kind::InfractionInvalid).await?;
+    let text = read(body)?;
+    psp.defend(&id, text).map_err(|error| refusal(error, &id))?;
+    Ok(HttpResponse::Created().finish())
+}
+
+fn refusal(error: DefenseError, id: &str) -> Refusal {
+    /// What Efí calls the id in these refusals.
+    const PROPERTY: &str = "body.infractionId";
+    let kind = match error {
+        DefenseError::NotFound => return Problem::new(Kind::InfractionNotFound, error.to_string()).into(),
+        DefenseError::Store(error) => return error.into(),
+        DefenseError::Defended | DefenseError::Settled => Kind::InfractionConflict,
+        DefenseError::TooLate => Kind::InfractionTooLate,
+    };
+    Problem::violations(kind, vec![Violation::new(PROPERTY, error.to_string(), id)]).into()
+}
+
+fn read(body: Value) -> Result<Box<str>, Problem> {
+    let mut findings = Findings::default();
+    let text = Object::open("body", body, &mut findings).and_then(|mut object| {
+        let analysis = object.require("analise", &mut findings);
+        if let Some(analysis) = analysis.filter(|value| value.as_str() != Some(DISAGREES)) {
+            findings.add("body.analise", format!("must be {DISAGREES}"), &shown(&analysis));
+        }
+        let text = object.require("justificativa", &mut findings);
+        let text = text.and_then(|value| fields::text("body.justificativa", value, MAX_TEXT, &mut findings));
+        if text.as_ref().is_some_and(|text| text.trim().is_empty()) {
+            findings.add("body.justificativa", "must not be empty", "");
+        }
+        object.close(&mut findings);
+        text
+    });
+    findings.conclude(Kind::InfractionInvalid, text)
+}
