@@ -2,10 +2,10 @@
 
 use std::fs;
 use std::io::{self, Write};
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::Path;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// Its name in the data directory.
 const FILE: &str = "addresses.json";
@@ -20,6 +20,24 @@ pub fn write(data_dir: &Path, listen: SocketAddr, admin: SocketAddr) -> io::Resu
     file.write_all(content(listen, admin).as_bytes())?;
     drop(file);
     fs::rename(draft, data_dir.join(FILE))
+}
+
+/// Where the service that uses this data directory listens; `None` when none says so.
+#[must_use]
+pub fn read(data_dir: &Path) -> Option<SocketAddr> {
+    let content: Value = serde_json::from_slice(&fs::read(data_dir.join(FILE)).ok()?).ok()?;
+    content.get("listen").and_then(Value::as_str)?.parse().ok()
+}
+
+/// The address under which the machine itself reaches what listens on all of its addresses.
+#[must_use]
+pub fn reachable(listen: SocketAddr) -> SocketAddr {
+    let ip = match listen {
+        SocketAddr::V4(address) if address.ip().is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        SocketAddr::V6(address) if address.ip().is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        SocketAddr::V4(_) | SocketAddr::V6(_) => listen.ip(),
+    };
+    SocketAddr::new(ip, listen.port())
 }
 
 /// Removes what an earlier run left, so that nobody takes it for this one's.
@@ -53,9 +71,23 @@ mod tests {
         write(folder.path(), listen, admin).unwrap();
         let text = fs::read_to_string(folder.path().join(FILE)).unwrap();
         assert_eq!(text, "{\"admin\":\"127.0.0.1:2\",\"listen\":\"127.0.0.1:1\"}\n");
+        assert_eq!(read(folder.path()), Some(listen));
         remove(folder.path(), admin, listen);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
         remove(folder.path(), listen, admin);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        assert_eq!(read(folder.path()), None);
+    }
+
+    #[test]
+    fn what_listens_everywhere_is_reached_here() {
+        for (listen, expected) in [
+            ("0.0.0.0:80", "127.0.0.1:80"),
+            ("[::]:80", "[::1]:80"),
+            ("10.0.0.1:80", "10.0.0.1:80"),
+            ("[fd00::1]:80", "[fd00::1]:80"),
+        ] {
+            assert_eq!(reachable(listen.parse().unwrap()), expected.parse().unwrap(), "{listen}");
+        }
     }
 }

@@ -1,8 +1,14 @@
 //! The numbers that operators alert on exist from the start: a counter that appears with its first event cannot be seen to grow.
 
-use metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogram};
+use cais_domain::infraction::ALERT_HOURS;
+use metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge};
 
-/// Describes what the store and the acquirers count, and registers the store's alarms at zero.
+use crate::measured;
+
+/// Infractions without a defence that operators were told of, by the hours that were left.
+const ALERTS: &str = "cais_infraction_alerts_total";
+
+/// Describes what the store, the acquirers and the webhooks count, and registers alarms at zero.
 pub fn announce() {
     describe_counter!("cais_commit_queue_full_total", "Changes refused because the queue of the committer was full.");
     describe_counter!("cais_commit_unknown_total", "Lost replies to COMMIT by what was found out about them.");
@@ -12,11 +18,36 @@ pub fn announce() {
     describe_gauge!("cais_commit_queue_depth", "Changes that wait for the committer.");
     describe_counter!("cais_acquirer_requests_total", "Calls to acquirers by operation and outcome.");
     describe_gauge!("cais_acquirer_breaker_state", "An acquirer's circuit breaker: 0 closed, 1 half-open, 2 open.");
+    announce_webhooks();
+    describe_counter!(ALERTS, "Infractions without a defence that were told, by the hours that were left.");
+    for hours in ALERT_HOURS {
+        counter!(ALERTS, "hours" => hours.to_string()).increment(0);
+    }
     counter!("cais_commit_queue_full_total").increment(0);
     counter!("cais_commit_retries_total").increment(0);
     for outcome in ["committed", "not_committed", "unknown"] {
         counter!("cais_commit_unknown_total", "outcome" => outcome).increment(0);
     }
+}
+
+fn announce_webhooks() {
+    describe_counter!(measured::ATTEMPTS, "Attempts to deliver a webhook by what follows from them.");
+    describe_counter!(measured::FAILURES, "Failed attempts to deliver a webhook by their reason.");
+    describe_histogram!(measured::SECONDS, Unit::Seconds, "Time of an attempt to deliver a webhook.");
+    describe_gauge!(measured::IN_FLIGHT, "Attempts to deliver a webhook that this node makes just now.");
+    describe_gauge!(measured::BACKLOG, "Deliveries of all nodes that are due and not in flight; counted to 10,000.");
+    describe_gauge!(measured::OLDEST_DUE, Unit::Seconds, "How long the oldest of these deliveries has been due.");
+    for outcome in ["succeeded", "retried", "failed"] {
+        counter!(measured::ATTEMPTS, "outcome" => outcome).increment(0);
+    }
+    for zero in [measured::IN_FLIGHT, measured::BACKLOG, measured::OLDEST_DUE] {
+        gauge!(zero).set(0.0);
+    }
+}
+
+/// Counts an infraction that operators were told of so many hours before its deadline.
+pub fn count_alert(hours: u8) {
+    counter!(ALERTS, "hours" => hours.to_string()).increment(1);
 }
 
 #[cfg(test)]
@@ -34,6 +65,11 @@ mod tests {
             "cais_commit_unknown_total{outcome=\"committed\"} 0",
             "cais_commit_unknown_total{outcome=\"not_committed\"} 0",
             "cais_commit_unknown_total{outcome=\"unknown\"} 0",
+            "cais_webhook_attempts_total{outcome=\"failed\"} 0",
+            "cais_webhook_backlog 0",
+            "cais_webhook_oldest_due_seconds 0",
+            "cais_webhook_in_flight 0",
+            "cais_infraction_alerts_total{hours=\"6\"} 0",
             "# HELP cais_commit_queue_full_total Changes refused because the queue of the committer was full.",
         ] {
             assert!(page.lines().any(|found| found == line), "{line} is missing in\n{page}");

@@ -2,6 +2,7 @@
 
 mod charge;
 pub mod csv;
+pub mod infraction;
 mod object;
 mod payout;
 mod qr;
@@ -9,18 +10,21 @@ mod refund;
 pub mod row;
 mod statement;
 pub mod transaction;
+pub mod webhook;
 
 use std::fmt::Display;
 
 use cais_domain::charge::Charge;
 use cais_domain::ids::RequestId;
+use cais_domain::infraction::Infraction;
 use cais_domain::money::{Money, MoneyError};
 use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
+use cais_domain::webhook::Endpoint;
 use cais_ports::{Balances, Representation};
 
 pub(crate) use self::object::write_text;
-use self::object::{Object, write_quoted};
+use self::object::{Object, write_list, write_quoted};
 use self::qr::QrImages;
 use crate::http::error::{ApiError, ErrorCode};
 
@@ -51,6 +55,14 @@ impl Representation for JsonRepresentation {
         refund::render(refund)
     }
 
+    fn infraction(&self, infraction: &Infraction) -> Vec<u8> {
+        infraction::detail(infraction)
+    }
+
+    fn endpoint(&self, endpoint: &Endpoint) -> Vec<u8> {
+        webhook::endpoint(endpoint)
+    }
+
     fn insufficient_balance(&self, request: RequestId) -> Vec<u8> {
         ApiError::new(ErrorCode::InsufficientBalance).body(request)
     }
@@ -76,14 +88,9 @@ pub fn balance(balances: &Balances) -> Result<Vec<u8>, MoneyError> {
 pub fn page<I: Display>(rows: &[Vec<u8>], next_starting_after: Option<&I>) -> Vec<u8> {
     let length = rows.iter().map(|row| row.len().saturating_add(1)).sum::<usize>();
     let mut body = Vec::with_capacity(length.saturating_add(96));
-    body.extend_from_slice(b"{\"data\":[");
-    for (index, row) in rows.iter().enumerate() {
-        if index > 0 {
-            body.push(b',');
-        }
-        body.extend_from_slice(row);
-    }
-    let tail: &[u8] = if next_starting_after.is_some() { b"],\"has_more\":true" } else { b"],\"has_more\":false" };
+    body.extend_from_slice(b"{\"data\":");
+    write_list(&mut body, rows);
+    let tail: &[u8] = if next_starting_after.is_some() { b",\"has_more\":true" } else { b",\"has_more\":false" };
     body.extend_from_slice(tail);
     body.extend_from_slice(b",\"next_starting_after\":");
     match next_starting_after {
@@ -92,6 +99,14 @@ pub fn page<I: Display>(rows: &[Vec<u8>], next_starting_after: Option<&I>) -> Ve
     }
     body.push(b'}');
     body
+}
+
+/// All there is of something, without pages.
+#[must_use]
+pub fn all(rows: &[Vec<u8>]) -> Vec<u8> {
+    let mut object = Object::with_capacity(rows.iter().map(Vec::len).sum::<usize>().saturating_add(64));
+    object.list("data", rows);
+    object.finish()
 }
 
 #[cfg(test)]

@@ -9,10 +9,10 @@ use cais_domain::id_envio::IdEnvio;
 use cais_domain::ids::RefundId;
 use cais_domain::money::Money;
 use cais_domain::txid::Txid;
-use cais_sandbox::{Control, ControlError, Fault};
+use cais_sandbox::{Control, ControlError, Fault, InfractionClaim, InfractionOutcome};
 
 use crate::clock::OffsetClock;
-use crate::http::{FaultMode, Institution, InstitutionError, SandboxControls};
+use crate::http::{AskedInfraction, FaultMode, Institution, InstitutionError, Resolution, SandboxControls};
 use crate::logging;
 
 /// The controls of a sandbox that is the acquirer of that name, and of the service's own clock.
@@ -34,12 +34,16 @@ pub fn controls(control: Control, acquirer: AcquirerName, clock: Arc<OffsetClock
 struct InProcess(Control);
 
 fn told<T>(result: Result<T, ControlError>) -> Result<(), InstitutionError> {
-    result.map(|_| ()).map_err(|error| match error {
-        ControlError::InvalidState(why) => InstitutionError::InvalidState(why.to_owned()),
+    result.map(|_| ()).map_err(|error| refused(&error))
+}
+
+fn refused(error: &ControlError) -> InstitutionError {
+    match error {
+        ControlError::InvalidState(why) => InstitutionError::InvalidState((*why).to_owned()),
         ControlError::NotFound(_) | ControlError::OutOfRange { .. } | ControlError::Store(_) | ControlError::Id => {
-            InstitutionError::Failed(logging::chain(&error))
+            InstitutionError::Failed(logging::chain(error))
         }
-    })
+    }
 }
 
 impl Institution for InProcess {
@@ -57,6 +61,28 @@ impl Institution for InProcess {
 
     fn fail_refund(&self, end_to_end_id: &EndToEndId, refund: RefundId) -> Result<(), InstitutionError> {
         told(self.0.fail_refund(end_to_end_id, &refund.suffix()))
+    }
+
+    fn open_infraction(&self, end_to_end_id: &EndToEndId, asked: AskedInfraction) -> Result<String, InstitutionError> {
+        let AskedInfraction { situation, amount, deadline_s } = asked;
+        let claim = InfractionClaim { situation, amount, deadline_s, is_operational: false };
+        match self.0.open_infraction(end_to_end_id, claim) {
+            Ok(opened) => Ok(opened.id),
+            // What is out of range by itself was refused at the door.
+            Err(ControlError::OutOfRange { field: "valor" }) => {
+                Err(InstitutionError::OutOfRange { path: "amount", rule: "must be at most what was paid" })
+            }
+            Err(error) => Err(refused(&error)),
+        }
+    }
+
+    fn resolve_infraction(&self, upstream_id: &str, resolution: Resolution) -> Result<(), InstitutionError> {
+        let outcome = match resolution {
+            Resolution::Won => InfractionOutcome::Won,
+            Resolution::Lost => InfractionOutcome::Lost,
+            Resolution::Cancelled => InfractionOutcome::Cancelled,
+        };
+        told(self.0.resolve_infraction(upstream_id, outcome))
     }
 
     fn set_faults(&self, mode: FaultMode, latency: Duration) -> Result<(), InstitutionError> {

@@ -16,8 +16,9 @@ use metrics_exporter_prometheus::PrometheusBuilder;
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
-use crate::config::{Config, DEFAULT_ADMIN_LISTEN};
-use crate::http::{AppState, CallbackPaths, Exports, ServeOptions, Telemetry, WorkerBell, serve};
+use crate::config::{Config, DEFAULT_ADMIN_LISTEN, WebhookSettings};
+use crate::deliveries::Deliveries;
+use crate::http::{AppState, CallbackPaths, Exports, ServeOptions, Telemetry, WorkerBells, serve};
 use crate::sandbox_controls::controls;
 use crate::secrets::callback_token;
 use crate::signals::Signals;
@@ -97,6 +98,7 @@ pub struct Service {
     serving: JoinSet<std::io::Result<()>>,
     stop: watch::Sender<bool>,
     loops: JoinSet<()>,
+    deliveries: Deliveries,
     registrations: JoinSet<()>,
     upkeep: JoinHandle<()>,
 }
@@ -127,9 +129,12 @@ impl Service {
             (None, configured)
         };
         let ports = foundation.ports(wiring::router(acquirers.clone()));
+        if config.webhooks != WebhookSettings::default() {
+            tracing::info!("webhooks may go where they may not in production: `webhooks.allow_…` is set");
+        }
         let (stop, stopped) = watch::channel(false);
         let draining = Arc::new(AtomicBool::new(false));
-        let bell = WorkerBell::new();
+        let bells = WorkerBells::default();
         let tokens: Vec<_> = acquirers
             .iter()
             .map(|acquirer| (acquirer.name().clone(), callback_token(foundation.mac.as_ref(), acquirer.name())))
@@ -144,7 +149,7 @@ impl Service {
                 .as_ref()
                 .map(|(sandbox, name)| controls(sandbox.control(), name.clone(), Arc::clone(&foundation.clock))),
             callbacks: CallbackPaths::new(tokens.iter().map(|(name, token)| (name.clone(), token.as_str()))),
-            wake: bell.clone(),
+            wake: bells.clone(),
             metrics_handle: metrics_handle.clone(),
             draining: Arc::clone(&draining),
             telemetry: Telemetry::new(),
@@ -158,9 +163,10 @@ impl Service {
         serving.spawn(servers.admin);
         // The built-in sandbox is on this machine, wherever the public URL leads.
         let public_url = config.public_url.clone().filter(|_| sandbox.is_none());
-        let base = public_url.unwrap_or_else(|| format!("http://{}", reachable(listen)));
+        let base = public_url.unwrap_or_else(|| format!("http://{}", addresses::reachable(listen)));
         let registrations = callbacks::register(&acquirers, &base, foundation.mac.as_ref(), &stopped);
-        let loops = workers::start(&ports, &bell, &stopped);
+        let loops = workers::start(&ports, &bells, &stopped);
+        let deliveries = Deliveries::start(&ports, &stopped);
         addresses::write(&config.data_dir, listen, admin).context("addresses.json cannot be written")?;
         let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         tracing::info!(%listen, %admin, sandbox = sandbox.is_some(), took_ms, "serving");
@@ -178,6 +184,7 @@ impl Service {
             serving,
             stop,
             loops,
+            deliveries,
             registrations,
             upkeep,
         })
@@ -204,12 +211,13 @@ impl Service {
         }
     }
 
-    /// Ends everything: no new requests, the ones in flight answered, the queue committed.
+    /// Ends everything: no new requests, the ones in flight answered, webhooks under way sent, the queue committed.
     pub async fn stop(mut self) {
         self.draining.store(true, Ordering::SeqCst);
         tokio::time::sleep(Duration::from_secs(u64::from(self.config.drain_delay_s))).await;
         // Workers take no new work while the requests in flight finish.
         self.stop.send_replace(true);
+        let stopped_at = tokio::time::Instant::now();
         futures_util::future::join_all(self.servers.iter().map(|server| server.stop(true))).await;
         while self.serving.join_next().await.is_some() {}
         self.registrations.shutdown().await;
@@ -218,6 +226,7 @@ impl Service {
             tracing::warn!("a worker did not end in time; what it was at is taken up at the next start");
         }
         self.loops.shutdown().await;
+        self.deliveries.drained(stopped_at).await;
         self.upkeep.abort();
         drop(self.ports);
         self.foundation.close().await;
@@ -227,16 +236,6 @@ impl Service {
         }
         addresses::remove(&self.config.data_dir, self.listen, self.admin);
     }
-}
-
-/// The address under which the machine itself reaches what listens on all of its addresses.
-fn reachable(listen: SocketAddr) -> SocketAddr {
-    let ip = match listen {
-        SocketAddr::V4(address) if address.ip().is_unspecified() => std::net::Ipv4Addr::LOCALHOST.into(),
-        SocketAddr::V6(address) if address.ip().is_unspecified() => std::net::Ipv6Addr::LOCALHOST.into(),
-        SocketAddr::V4(_) | SocketAddr::V6(_) => listen.ip(),
-    };
-    SocketAddr::new(ip, listen.port())
 }
 
 /// Folds what was measured into its sums, so that histograms do not grow between scrapes.

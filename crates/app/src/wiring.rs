@@ -10,16 +10,19 @@ use cais_acquirers::{BacenAcquirer, BacenConfig, Certificate, EfiAcquirer, Route
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::pix_key::PixKey;
 use cais_persistence::{Persistence, StoreConfig, migrations};
-use cais_ports::{Acquirer, Acquirers, Ids, Mac, RateLimits};
+use cais_ports::{Acquirer, Acquirers, DeliveryQueue, Ids, Mac, RateLimits, WebhookSender};
 use cais_rate_limits::MinuteWindows;
 use cais_sandbox::{Credentials, JournalError, Sandbox, SandboxConfig, SandboxError};
 use cais_use_cases::Ports;
+use cais_webhooks::{HttpSender, WebhookPolicy};
 
 use crate::clock::OffsetClock;
 use crate::config::{AcquirerConfig, AcquirerKind, Config, Problem, Problems, SANDBOX};
 use crate::ids::UuidV7;
+use crate::measured::{MeasuredQueue, MeasuredSender};
 use crate::representation::JsonRepresentation;
 use crate::sandbox_file;
+use crate::sealing::AesSealing;
 use crate::secrets::{HmacCodes, MasterKey};
 
 /// The sandbox's own file in the data directory.
@@ -32,6 +35,8 @@ pub struct Foundation {
     /// Codes under the master key.
     pub mac: Arc<dyn Mac>,
     ids: Arc<dyn Ids>,
+    deliveries: Arc<dyn DeliveryQueue>,
+    webhooks: Arc<dyn WebhookSender>,
     persistence: Persistence,
 }
 
@@ -58,7 +63,9 @@ impl Foundation {
         let shared = Arc::clone(&ids);
         let opened = tokio::task::spawn_blocking(move || Persistence::open(&store, &shared));
         let persistence = opened.await??;
-        Ok(Self { clock, mac: Arc::new(HmacCodes::new(&master)), ids, persistence })
+        let deliveries = Arc::new(MeasuredQueue::new(Arc::new(persistence.clone())));
+        let webhooks = webhook_sender(config)?;
+        Ok(Self { clock, mac: Arc::new(HmacCodes::new(&master)), ids, deliveries, webhooks, persistence })
     }
 
     /// The ports with these acquirers.
@@ -73,6 +80,9 @@ impl Foundation {
             ids: Arc::clone(&self.ids),
             mac: Arc::clone(&self.mac),
             representation: Arc::new(JsonRepresentation::new()),
+            deliveries: Arc::clone(&self.deliveries),
+            webhooks: Arc::clone(&self.webhooks),
+            sealing: Arc::new(AesSealing::new(Arc::clone(&self.mac))),
         }
     }
 
@@ -86,6 +96,19 @@ impl Foundation {
     pub async fn close(self) {
         self.persistence.close().await;
     }
+}
+
+/// What calls receivers: those that the configuration lets through, and no others.
+///
+/// # Errors
+/// When its client cannot be made.
+fn webhook_sender(config: &Config) -> anyhow::Result<Arc<dyn WebhookSender>> {
+    let policy = WebhookPolicy {
+        allow_insecure: config.webhooks.allow_insecure,
+        allow_addresses: config.webhooks.allow_addresses.clone(),
+    };
+    let sender = HttpSender::new(policy).context("webhooks cannot be sent")?;
+    Ok(Arc::new(MeasuredSender::new(Arc::new(sender))))
 }
 
 /// Makes the data directory, for its owner only.

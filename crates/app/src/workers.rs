@@ -6,14 +6,14 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use cais_use_cases::{
-    Pass, Ports, WorkError, charges, housekeeping, notices, payouts, reconcile, refunds, releases, resume,
+    Pass, Ports, WorkError, charges, housekeeping, infractions, notices, payouts, reconcile, refunds, releases, resume,
 };
 use futures_util::FutureExt as _;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use crate::http::WorkerBell;
-use crate::logging;
+use crate::http::{Bell, WorkerBells};
+use crate::{logging, measures};
 
 /// What is told of a pass that panicked; the panic itself is on standard error.
 const PANICKED: &str = "the pass panicked";
@@ -28,20 +28,19 @@ struct Rhythm {
     name: &'static str,
     every: Duration,
     /// Rung when there is work before the time.
-    bell: Option<WorkerBell>,
+    bell: Option<Bell>,
 }
 
 /// Starts every loop; they end soon after `stop` turns true, each when its pass is over.
 #[must_use]
-pub fn start(ports: &Ports, bell: &WorkerBell, stop: &watch::Receiver<bool>) -> JoinSet<()> {
+pub fn start(ports: &Ports, bells: &WorkerBells, stop: &watch::Receiver<bool>) -> JoinSet<()> {
     let mut loops = JoinSet::new();
     let rhythm = |name, every_s, bell| Rhythm { name, every: Duration::from_secs(every_s), bell };
-    let bell = Some(bell.clone());
     let start = |loops: &mut JoinSet<()>, rhythm, pass: fn(Ports) -> Work| {
         let ports = ports.clone();
         loops.spawn(run(rhythm, stop.clone(), move || pass(ports.clone())));
     };
-    start(&mut loops, rhythm("notices", 1, bell), |ports| {
+    start(&mut loops, rhythm("notices", 1, Some(bells.notices.clone())), |ports| {
         Box::pin(async move { notices::process::run_once(&ports).await })
     });
     start(&mut loops, rhythm("expire", 1, None), |ports| {
@@ -53,6 +52,15 @@ pub fn start(ports: &Ports, bell: &WorkerBell, stop: &watch::Receiver<bool>) -> 
     start(&mut loops, rhythm("refunds", 1, None), |ports| {
         Box::pin(async move { refunds::poll::run_once(&ports).await })
     });
+    start(&mut loops, rhythm("infractions", 60, None), |ports| {
+        Box::pin(async move { infractions::poll::run_once(&ports).await })
+    });
+    start(&mut loops, rhythm("defenses", 1, None), |ports| {
+        Box::pin(async move { infractions::resume::run_once(&ports).await })
+    });
+    start(&mut loops, rhythm("alerts", 60, Some(bells.deadlines.clone())), |ports| {
+        Box::pin(async move { alerts(&ports).await })
+    });
     start(&mut loops, rhythm("releases", 1, None), |ports| Box::pin(async move { releases::run_once(&ports).await }));
     start(&mut loops, rhythm("resume", 2, None), |ports| Box::pin(async move { resume::run_once(&ports).await }));
     start(&mut loops, rhythm("reconcile", 600, None), |ports| {
@@ -62,6 +70,15 @@ pub fn start(ports: &Ports, bell: &WorkerBell, stop: &watch::Receiver<bool>) -> 
         Box::pin(async move { housekeeping::run_once(&ports).await })
     });
     loops
+}
+
+/// One look at deadlines, counted by the hours that are left.
+async fn alerts(ports: &Ports) -> Result<Pass, WorkError> {
+    let told = infractions::alerts::run_once(ports).await?;
+    for alert in &told {
+        measures::count_alert(alert.hours);
+    }
+    Ok(Pass { done: told.len(), more: false })
 }
 
 /// What a loop remembers of its failures, so that a store that is down for an hour is told once.
@@ -132,9 +149,9 @@ where
 }
 
 /// Waits for the bell; for ever where there is none.
-async fn ring(bell: Option<&WorkerBell>) {
+async fn ring(bell: Option<&Bell>) {
     match bell {
-        Some(bell) => bell.notices().await,
+        Some(bell) => bell.rung().await,
         None => std::future::pending().await,
     }
 }
@@ -148,7 +165,7 @@ mod tests {
 
     use super::*;
 
-    fn rhythm(bell: Option<WorkerBell>) -> Rhythm {
+    fn rhythm(bell: Option<Bell>) -> Rhythm {
         Rhythm { name: "test", every: Duration::from_secs(1), bell }
     }
 
@@ -210,7 +227,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn the_bell_wakes_a_loop_at_once() {
         let (stop, stopped) = watch::channel(false);
-        let bell = WorkerBell::new();
+        let bell = Bell::default();
         let passes = Arc::new(AtomicU32::new(0));
         let counted = Arc::clone(&passes);
         let looped = tokio::spawn(run(rhythm(Some(bell.clone())), stopped, move || {
@@ -220,7 +237,7 @@ mod tests {
         let started = tokio::time::Instant::now();
         for _ in 0..100 {
             let before = passes.load(Ordering::SeqCst);
-            bell.ring_notices();
+            bell.ring();
             while passes.load(Ordering::SeqCst) == before {
                 tokio::task::yield_now().await;
             }

@@ -2,12 +2,15 @@
 
 mod account;
 mod config;
+mod infraction;
 mod key;
 mod ledger;
+mod listen;
 mod migrate;
 pub mod output;
 mod reconcile;
 mod sandbox;
+mod webhook;
 mod world;
 
 use std::future::Future;
@@ -66,9 +69,17 @@ enum Command {
     /// Compare our records with the acquirers' lists and credit what was missed; exit with 1 when a difference is left, with 2
     /// when an acquirer could not be read
     Reconcile(reconcile::ReconcileArgs),
+    /// See disputes (MED) of all accounts
+    #[command(subcommand)]
+    Infraction(infraction::InfractionCommand),
+    /// Forward an account's events to an address of this machine as they happen, signed as webhooks are
+    Listen(listen::ListenArgs),
+    /// Check webhooks by hand
+    #[command(subcommand)]
+    Webhook(webhook::WebhookCommand),
     /// Print the API's description in `OpenAPI`
     Openapi,
-    /// Show the service at work: a charge is paid, a payout sent, a part refunded, with the built-in sandbox
+    /// Show the service at work: a charge is paid, a webhook sent, a payout, a refund, a dispute, with the built-in sandbox
     Demo {
         /// End after the walk instead of serving on
         #[arg(long)]
@@ -124,6 +135,19 @@ impl Cli {
             Command::Sandbox { listen, state_file } => {
                 let config = quiet(&sources)?;
                 block_on(sandbox::run(config, listen, state_file, output))
+            }
+            Command::Webhook(command) => webhook::run(command, output),
+            Command::Listen(args) => {
+                let config = quiet(&sources)?;
+                block_on(async { listen::run(&config, args, output).await })
+            }
+            Command::Infraction(command) => {
+                let config = quiet(&sources)?;
+                world::must_exist(&config)?;
+                block_on(world::with(config, async |ports| {
+                    infraction::run(ports, command, output).await?;
+                    Ok(ExitCode::SUCCESS)
+                }))
             }
             Command::Reconcile(args) => {
                 let config = quiet(&sources)?;
@@ -208,6 +232,21 @@ mod tests {
             ("cais key create --account a@b.co --name x --scopes gold", false),
             ("cais key revoke ABCdef123456", true),
             ("cais ledger verify", true),
+            ("cais infraction list", true),
+            ("cais infraction list --account a@b.co --status open --json", true),
+            ("cais infraction list --status closed", false),
+            ("cais infraction show inf_01h455vb4pex5vsknk084sn02w", true),
+            ("cais infraction show chg_01h455vb4pex5vsknk084sn02q", false),
+            ("cais listen --forward-to http://127.0.0.1:3000/hooks", true),
+            (
+                "cais listen --forward-to http://127.0.0.1:3000 --key k --base-url http://x/v1 --events charge.paid,refund.failed",
+                true,
+            ),
+            ("cais listen --forward-to http://127.0.0.1:3000 --events charge.made", false),
+            ("cais listen", false),
+            ("cais webhook verify --secret whsec_x --id evt_1 --timestamp 1 --signature v1,x body.json", true),
+            ("cais webhook verify --secret a --secret b --id evt_1 --timestamp -1 --signature v1,x --any-age", true),
+            ("cais webhook verify --id evt_1 --timestamp 1 --signature v1,x", false),
             ("cais reconcile --from 2026-01-01 --to 2026-01-31 --no-repair --json", true),
             ("cais reconcile --from 2026-01-01T00:00:00Z", true),
             ("cais reconcile --to 2026-01-31", false),

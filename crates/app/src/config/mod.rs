@@ -23,7 +23,7 @@ pub use acquirers::{AcquirerConfig, AcquirerKind, SANDBOX};
 pub use problem::{Problem, Problems};
 pub use reader::Effective;
 use reader::Reader;
-pub use source::Sources;
+pub use source::{API_KEY_VARIABLE, Sources};
 
 use crate::logging::LogFormat;
 use crate::secrets::MasterKey;

@@ -15,6 +15,8 @@ pub const PREFIX: &str = "CAIS_";
 pub const SEPARATOR: &str = "__";
 /// Names the file, and is no key.
 const CONFIG_VARIABLE: &str = "CAIS_CONFIG";
+/// Holds an API key for commands that call a service, and is no key of the configuration.
+pub const API_KEY_VARIABLE: &str = "CAIS_API_KEY";
 /// How the provider of environment variables calls itself.
 const ENVIRONMENT: &str = "environment";
 /// How the provider of a command's own settings calls itself.
@@ -72,7 +74,7 @@ impl Sources {
         }
         let named = |(name, value): &(String, String)| {
             let path = name.strip_prefix(PREFIX)?.to_ascii_lowercase().replace(SEPARATOR, ".");
-            (name != CONFIG_VARIABLE).then(|| (path, value.clone()))
+            (name != CONFIG_VARIABLE && name != API_KEY_VARIABLE).then(|| (path, value.clone()))
         };
         let environment = Texts { name: ENVIRONMENT, pairs: self.variables.iter().filter_map(named).collect() };
         let command = Texts { name: COMMAND, pairs: self.overrides.clone() };

@@ -150,6 +150,23 @@ fn a_secret_is_given_once_and_postgresql_demands_the_master_key() {
 }
 
 #[test]
+fn an_api_key_beside_the_configuration_is_none_of_it() {
+    assert!(load("", &[("CAIS_API_KEY", "key_x"), ("CAIS_CONFIG", "")]).is_ok());
+    assert!(load("api_key = 'key_x'", &[]).is_err());
+}
+
+#[test]
+fn receivers_for_development_are_named() {
+    let variables =
+        [("CAIS_WEBHOOKS__ALLOW_INSECURE", "true"), ("CAIS_WEBHOOKS__ALLOW_ADDRESSES", "127.0.0.0/8, ::1/128")];
+    let webhooks = load("", &variables).unwrap().webhooks;
+    assert!(webhooks.allow_insecure);
+    assert_eq!(webhooks.allow_addresses, ["127.0.0.0/8".parse().unwrap(), "::1/128".parse().unwrap()]);
+    assert_eq!(load("", &[]).unwrap().webhooks, WebhookSettings::default());
+    assert!(load("[webhooks]\nallow_addresses = ['here']", &[]).is_err());
+}
+
+#[test]
 fn a_file_that_is_no_toml_or_not_there_is_named() {
     let problems = load("listen = ", &[]).unwrap_err();
     assert!(problems.to_string().contains("not valid TOML"), "{problems}");

@@ -3,10 +3,11 @@
 mod client;
 mod pretty;
 mod qr;
+mod receiver;
 mod screen;
 mod walk;
 
-use std::net::{SocketAddr, TcpListener};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::process::ExitCode;
 
 use anyhow::Context;
@@ -24,10 +25,11 @@ use cais_use_cases::accounts::{AccountEmail, approve, create, fees};
 use cais_use_cases::keys;
 
 use crate::cli::output::say;
-use crate::config::{Config, Sources};
+use crate::config::{Config, Sources, WebhookSettings};
 use crate::serve::{Listeners, Service};
 use crate::signals::Signals;
 use client::Client;
+use receiver::Receiver;
 use screen::Screen;
 use walk::Walk;
 
@@ -35,6 +37,8 @@ use walk::Walk;
 const FOLDER: &str = "demo";
 /// The account of the demonstration.
 const EMAIL: &str = "demo@cais.example";
+/// What is logged unless somebody asks for more: trouble, but not the dispute, which is part of the show.
+const LOG: &str = "warn,cais_use_cases::infractions=error";
 /// Days until a key of the demonstration is refused.
 const KEY_DAYS: u32 = 7;
 
@@ -47,8 +51,12 @@ pub fn config(sources: &Sources) -> anyhow::Result<Config> {
     let data_dir = config.data_dir.join(FOLDER);
     let database_url = DatabaseUrl::parse(&format!("sqlite:{}", data_dir.join("cais.db").display()))?;
     let log_was_set = config.effective.iter().any(|entry| entry.key == "log" && entry.origin != "default");
-    let log = if log_was_set { config.log } else { "warn".to_owned() };
-    Ok(Config { data_dir, database_url, log, master_key: None, public_url: None, acquirers: Vec::new(), ..config })
+    let log = if log_was_set { config.log } else { LOG.to_owned() };
+    // Its receiver of webhooks is on this machine, and only this service may call it there.
+    let webhooks =
+        WebhookSettings { allow_insecure: true, allow_addresses: vec![IpAddr::from(Ipv4Addr::LOCALHOST).into()] };
+    let (master_key, public_url, acquirers) = (None, None, Vec::new());
+    Ok(Config { public_url, data_dir, database_url, master_key, log, webhooks, acquirers, ..config })
 }
 
 /// Shows the walk; then serves on until a signal ends it, or ends at once.
@@ -118,7 +126,9 @@ async fn walk(ports: Ports, address: SocketAddr, screen: Screen) -> anyhow::Resu
     let key = made.token.expose();
     screen.good(&format!("key  {key}  (all scopes, {KEY_DAYS} days)"))?;
     let client = Client { address, key: key.clone() };
-    Walk { client, screen, fee, payout_fee, run: made.record.prefix.to_string() }.take().await?;
+    let receiver = Receiver::start().await?;
+    let run = made.record.prefix.to_string();
+    Walk { client, receiver, screen, fee, payout_fee, run }.take().await?;
     screen.heading("The books")?;
     let report = ports.maintenance.verify_ledger().await?;
     anyhow::ensure!(report.differences.is_empty(), "the ledger does not add up: {:?}", report.differences);
@@ -178,6 +188,12 @@ fn what_next(screen: Screen, address: SocketAddr, key: &str) -> anyhow::Result<(
   curl -s http://{address}/v1/balance -H "authorization: Bearer $KEY"
   curl -s http://{address}/v1/transactions -H "authorization: Bearer $KEY"
   curl -s http://{address}/v1/balance/entries -H "authorization: Bearer $KEY" -H 'accept: text/csv'
+
+  # Dispute it (MED), and see what is blocked
+  curl -s -X POST http://{address}/v1/sandbox/charges/ext:lunch-1/infraction -H "authorization: Bearer $KEY"
+
+  # Hear of everything as it happens, signed, at an address of yours
+  cais listen --key $KEY --base-url http://{address} --forward-to http://127.0.0.1:3000/hooks
 
   Ctrl-C ends it; the next demo finds the account and its money again."#
     ))?;

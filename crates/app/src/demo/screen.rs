@@ -2,8 +2,11 @@
 
 use std::io::{self, IsTerminal};
 
+use cais_webhooks::{ID_HEADER, SIGNATURE_HEADER, TIMESTAMP_HEADER};
+
 use super::client::{Request, Response};
 use super::pretty::pretty;
+use super::receiver::Webhook;
 use crate::cli::output::say;
 
 /// How far JSON is moved to the right.
@@ -67,6 +70,21 @@ impl Screen {
             text.push('\n');
             text.push_str(&pretty(body, MARGIN));
         }
+        say(&text)
+    }
+
+    /// A webhook as it came: the headers that belong to it, and its body, long values shortened.
+    ///
+    /// # Errors
+    /// What standard output says.
+    pub fn webhook(self, webhook: &Webhook) -> io::Result<()> {
+        let mut text = format!("  {}", self.paint("1", "⇐ POST /hooks"));
+        for name in [ID_HEADER, TIMESTAMP_HEADER, SIGNATURE_HEADER] {
+            text.push_str("\n    ");
+            text.push_str(&self.paint("2", &format!("{name}: {}", webhook.header(name))));
+        }
+        text.push('\n');
+        text.push_str(&pretty(&String::from_utf8_lossy(&webhook.body), MARGIN));
         say(&text)
     }
 

@@ -1,7 +1,10 @@
-//! The walk: a charge is paid, a payout sent, a part refunded, the statement shown, and every step is checked.
+//! The walk: a charge is paid, its webhook shown, a payout sent, a part refunded, a dispute won, the statement shown, and every
+//! step is checked.
 
 mod charge;
+mod dispute;
 mod money_out;
+mod webhooks;
 
 use std::time::Duration;
 
@@ -11,6 +14,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use super::client::{Client, Request, Response};
+use super::receiver::Receiver;
 use super::screen::Screen;
 use money_out::{PAYOUT, REFUND};
 
@@ -26,6 +30,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 pub struct Walk {
     /// Talks to the service.
     pub client: Client,
+    /// What the shop is told with.
+    pub receiver: Receiver,
     /// Shows it.
     pub screen: Screen,
     /// What the account pays for a charge of [`AMOUNT`].
@@ -55,7 +61,9 @@ impl Walk {
     /// The first step that is not as expected.
     pub async fn take(&self) -> anyhow::Result<()> {
         let before = self.balance("What the account has before").await?;
+        let endpoint = self.register().await?;
         let charge = self.sell().await?;
+        self.told_of_payment(&endpoint, &charge).await?;
         let after = self.balance("What the account has after").await?;
         let credited = after.checked_sub(before)?;
         let expected = AMOUNT.checked_sub(self.fee)?;
@@ -72,6 +80,8 @@ impl Walk {
         let gone = paid_out.checked_sub(refunded)?;
         ensure!(gone == REFUND, "the balance shrank by {gone}, not by {REFUND}");
         self.screen.good(&format!("{REFUND} refunded is {gone} less: the fee of the charge is not returned"))?;
+        self.dispute(&charge).await?;
+        self.unregister(&endpoint).await?;
         self.statement(refunded).await
     }
 

@@ -44,7 +44,7 @@ pub async fn answer(call: &Call<'_>) -> Result<Reply, ApiError> {
     kept.map_err(|error| {
         ApiError::new(ErrorCode::ServiceUnavailable).retry_after(STORE_RETRY_AFTER_S).because(error.to_string())
     })?;
-    call.state.wake.ring_notices();
+    call.state.wake.notices.ring();
     Ok(Reply::empty())
 }
 

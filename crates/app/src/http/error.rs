@@ -108,6 +108,8 @@ error_codes! {
     RefundExceedsAmount "refund_exceeds_amount" UNPROCESSABLE_ENTITY false "The refund exceeds what is left of the charge.";
     /// An infraction on the charge is open or under review.
     InfractionOpen "infraction_open" UNPROCESSABLE_ENTITY false "An infraction on the charge is not resolved yet.";
+    /// The account has as many as it may have.
+    LimitReached "limit_reached" UNPROCESSABLE_ENTITY false "The account has as many as it may have.";
     /// It is too late for that.
     DeadlinePassed "deadline_passed" UNPROCESSABLE_ENTITY false "The deadline has passed.";
     /// The key has used up its window.

@@ -10,10 +10,12 @@ mod charges;
 mod csv;
 mod docs;
 pub mod error;
+mod events;
 mod filters;
 mod fingerprint;
 mod health;
 mod idempotency;
+mod infractions;
 mod issue;
 mod json;
 mod named;
@@ -32,12 +34,13 @@ pub mod state;
 mod statement;
 pub mod telemetry;
 mod transactions;
+mod webhooks;
 
 pub use callbacks::CallbackPaths;
 pub use csv::Exports;
-pub use sandbox::{FaultMode, Institution, InstitutionError, SandboxControls};
+pub use sandbox::{AskedInfraction, FaultMode, Institution, InstitutionError, Resolution, SandboxControls};
 pub use server::{ServeOptions, Servers, serve};
-pub use state::{AppState, WorkerBell};
+pub use state::{AppState, Bell, WorkerBells};
 pub use telemetry::Telemetry;
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use cais_domain::external_id::ExternalId;
 use cais_domain::ids::{Id, IdKind};
 
+use super::issue::Issues;
 use super::percent;
 
 /// What a path begins with that names something by the caller's own identifier.
@@ -29,9 +30,17 @@ pub fn read<K: IdKind>(segment: &str) -> Result<Named<K>, String> {
     }
 }
 
+/// An id of ours, where a resource has no other name. Problems go to `issues` under `name`.
+#[must_use]
+pub fn id<K: IdKind>(segment: &str, name: &str, issues: &Issues) -> Option<Id<K>> {
+    let decoded = percent::decode(segment).ok_or("is not validly percent-encoded UTF-8".to_owned());
+    let id = decoded.and_then(|text| Id::parse(&text).map_err(|error| error.to_string()));
+    id.map_err(|complaint| issues.add(name, complaint)).ok()
+}
+
 #[cfg(test)]
 mod tests {
-    use cais_domain::ids::kind::{Charge, Payout};
+    use cais_domain::ids::kind::{Charge, Endpoint, Payout};
 
     use super::*;
 
@@ -57,6 +66,21 @@ mod tests {
             "nope",
         ] {
             assert!(read::<Charge>(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn some_are_named_by_their_id_alone() {
+        for (segment, problems) in [
+            ("whe_01h455vb4pex5vsknk084sn02q", 0),
+            ("whe%5F01h455vb4pex5vsknk084sn02q", 0),
+            ("ext:a", 1),
+            ("dlv_01h455vb4pex5vsknk084sn02q", 1),
+            ("%zz", 1),
+        ] {
+            let issues = Issues::default();
+            let read = id::<Endpoint>(segment, "id", &issues);
+            assert_eq!((read.is_none(), issues.into_vec().len()), (problems == 1, problems), "{segment}");
         }
     }
 }

@@ -17,6 +17,10 @@ pub enum Verb {
     Post,
     /// PUT.
     Put,
+    /// PATCH.
+    Patch,
+    /// DELETE.
+    Delete,
     /// Whatever is sent.
     Any,
 }
@@ -29,6 +33,8 @@ impl Verb {
             Self::Get => "GET, HEAD",
             Self::Post => "POST",
             Self::Put => "PUT",
+            Self::Patch => "PATCH",
+            Self::Delete => "DELETE",
             Self::Any => "",
         }
     }
@@ -38,6 +44,8 @@ impl Verb {
             Self::Get => matches!(method, "GET" | "HEAD"),
             Self::Post => method == "POST",
             Self::Put => method == "PUT",
+            Self::Patch => method == "PATCH",
+            Self::Delete => method == "DELETE",
             Self::Any => true,
         }
     }
@@ -109,6 +117,36 @@ pub enum Endpoint {
     ListTransactions,
     /// Read an entry of the timeline.
     GetTransaction,
+    /// List infractions.
+    ListInfractions,
+    /// Read an infraction.
+    GetInfraction,
+    /// Defend the account against an infraction.
+    DefendInfraction,
+    /// List webhook endpoints.
+    ListWebhookEndpoints,
+    /// Register a webhook endpoint.
+    CreateWebhookEndpoint,
+    /// Read a webhook endpoint.
+    GetWebhookEndpoint,
+    /// Change a webhook endpoint.
+    ChangeWebhookEndpoint,
+    /// Delete a webhook endpoint.
+    DeleteWebhookEndpoint,
+    /// Give a webhook endpoint another secret.
+    RotateWebhookSecret,
+    /// Send a webhook endpoint an event that means nothing.
+    TestWebhookEndpoint,
+    /// List what was delivered to a webhook endpoint.
+    ListDeliveries,
+    /// Deliver again.
+    ResendDelivery,
+    /// List events.
+    ListEvents,
+    /// Read an event.
+    GetEvent,
+    /// Deliver an event again.
+    ResendEvent,
     /// Reserved.
     Reserved,
     /// Pay a charge in the sandbox.
@@ -119,6 +157,10 @@ pub enum Endpoint {
     SandboxReverse,
     /// Let a refund fail in the sandbox.
     SandboxFailRefund,
+    /// Dispute a charge in the sandbox.
+    SandboxOpenInfraction,
+    /// Settle an infraction in the sandbox.
+    SandboxResolveInfraction,
     /// Make things go wrong in the sandbox.
     SandboxFaults,
     /// Move the clock.
@@ -213,6 +255,33 @@ pub const ROUTES: &[Route] = &[
     read(Endpoint::ListEntries, "/v1/balance/entries", Scope::BalanceRead),
     read(Endpoint::GetTransaction, "/v1/transactions/{id}", Scope::TransactionsRead),
     read(Endpoint::ListTransactions, "/v1/transactions", Scope::TransactionsRead),
+    read(Endpoint::GetInfraction, "/v1/infractions/{id}", Scope::InfractionsRead),
+    read(Endpoint::ListInfractions, "/v1/infractions", Scope::InfractionsRead),
+    write(Endpoint::DefendInfraction, "/v1/infractions/{id}/defense", Scope::InfractionsWrite),
+    read(Endpoint::GetWebhookEndpoint, "/v1/webhook-endpoints/{id}", Scope::WebhooksRead),
+    api(
+        Endpoint::ChangeWebhookEndpoint,
+        Verb::Patch,
+        "/v1/webhook-endpoints/{id}",
+        Scope::WebhooksWrite,
+        BodyRule::Json,
+    ),
+    api(
+        Endpoint::DeleteWebhookEndpoint,
+        Verb::Delete,
+        "/v1/webhook-endpoints/{id}",
+        Scope::WebhooksWrite,
+        BodyRule::Unread,
+    ),
+    write(Endpoint::CreateWebhookEndpoint, "/v1/webhook-endpoints", Scope::WebhooksWrite),
+    read(Endpoint::ListWebhookEndpoints, "/v1/webhook-endpoints", Scope::WebhooksRead),
+    write(Endpoint::RotateWebhookSecret, "/v1/webhook-endpoints/{id}/rotate-secret", Scope::WebhooksWrite),
+    write(Endpoint::TestWebhookEndpoint, "/v1/webhook-endpoints/{id}/test", Scope::WebhooksWrite),
+    read(Endpoint::ListDeliveries, "/v1/webhook-endpoints/{id}/deliveries", Scope::WebhooksRead),
+    write(Endpoint::ResendDelivery, "/v1/webhook-endpoints/{id}/deliveries/{delivery_id}/resend", Scope::WebhooksWrite),
+    read(Endpoint::GetEvent, "/v1/events/{id}", Scope::EventsRead),
+    read(Endpoint::ListEvents, "/v1/events", Scope::EventsRead),
+    write(Endpoint::ResendEvent, "/v1/events/{id}/resend", Scope::WebhooksWrite),
     reserved("/v1/boletos"),
     reserved("/v1/boletos/{*path}"),
     reserved("/v1/cards"),
@@ -221,6 +290,13 @@ pub const ROUTES: &[Route] = &[
     sandbox(Endpoint::SandboxExpire, Verb::Post, "/v1/sandbox/charges/{id}/expire", Scope::ChargesWrite),
     sandbox(Endpoint::SandboxReverse, Verb::Post, "/v1/sandbox/payouts/{id}/reverse", Scope::PayoutsWrite),
     sandbox(Endpoint::SandboxFailRefund, Verb::Post, "/v1/sandbox/refunds/{id}/fail", Scope::ChargesWrite),
+    sandbox(Endpoint::SandboxOpenInfraction, Verb::Post, "/v1/sandbox/charges/{id}/infraction", Scope::ChargesWrite),
+    sandbox(
+        Endpoint::SandboxResolveInfraction,
+        Verb::Post,
+        "/v1/sandbox/infractions/{id}/resolve",
+        Scope::InfractionsWrite,
+    ),
     sandbox(Endpoint::SandboxFaults, Verb::Put, "/v1/sandbox/faults", Scope::ChargesWrite),
     sandbox(Endpoint::SandboxClock, Verb::Put, "/v1/sandbox/clock", Scope::ChargesWrite),
     open(Endpoint::OpenApi, "/v1/openapi.json", Listener::Public),

@@ -1,5 +1,6 @@
 //! `/v1/sandbox/…`: the payer's side and the clock, in the hands of whoever tests against the built-in sandbox.
 
+pub mod infractions;
 pub mod money_out;
 
 use std::sync::Arc;
@@ -17,10 +18,11 @@ use cais_use_cases::charges::{ChargeName, fetch};
 use cais_use_cases::keys::authenticate::Caller;
 use cais_use_cases::sync_gate::SyncGate;
 
+pub use self::infractions::{AskedInfraction, Resolution};
 use super::call::{Call, to_the_end};
 use super::charges;
 use super::error::{ApiError, ErrorCode};
-use super::issue::Issues;
+use super::issue::{Issue, Issues};
 use super::json::Node;
 use super::json::fields::{Complaint, Fields};
 use super::json::read::read;
@@ -77,6 +79,14 @@ pub enum InstitutionError {
     /// What is to be moved is in no state for that.
     #[error("{0}")]
     InvalidState(String),
+    /// A value that only the institution can judge is out of its range.
+    #[error("{path} {rule}")]
+    OutOfRange {
+        /// The field of the request.
+        path: &'static str,
+        /// The rule, as it reads after it.
+        rule: &'static str,
+    },
     /// Anything else; the reason is for the log.
     #[error("{0}")]
     Failed(String),
@@ -88,6 +98,7 @@ impl From<InstitutionError> for ApiError {
             InstitutionError::InvalidState(why) => {
                 Self::new(ErrorCode::InvalidState).saying(format!("The institution says: {why}."))
             }
+            InstitutionError::OutOfRange { path, rule } => Self::invalid(vec![Issue::new(path, rule)]),
             InstitutionError::Failed(cause) => Self::internal(cause),
         }
     }
@@ -118,6 +129,18 @@ pub trait Institution: Send + Sync {
     /// # Errors
     /// [`InstitutionError`].
     fn fail_refund(&self, end_to_end_id: &EndToEndId, refund: RefundId) -> Result<(), InstitutionError>;
+
+    /// Lets the payer of a received Pix dispute it; the infraction's name at the institution.
+    ///
+    /// # Errors
+    /// [`InstitutionError`].
+    fn open_infraction(&self, end_to_end_id: &EndToEndId, asked: AskedInfraction) -> Result<String, InstitutionError>;
+
+    /// Settles an infraction.
+    ///
+    /// # Errors
+    /// [`InstitutionError`].
+    fn resolve_infraction(&self, upstream_id: &str, resolution: Resolution) -> Result<(), InstitutionError>;
 
     /// Makes things go wrong from now on.
     ///
@@ -223,6 +246,7 @@ pub async fn clock(call: &Call<'_>) -> Result<Reply, ApiError> {
         Ok(())
     })
     .await?;
+    call.state.wake.deadlines.ring();
     Ok(Reply::json(format!(r#"{{"offset_s":{offset_s}}}"#)))
 }
 
@@ -231,7 +255,9 @@ fn controls<'c>(call: &'c Call<'_>) -> Result<&'c SandboxControls, ApiError> {
 }
 
 /// The institution keeps a journal on disk: that is not done on the thread that serves everybody.
-async fn blocking(work: impl FnOnce() -> Result<(), InstitutionError> + Send + 'static) -> Result<(), ApiError> {
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, InstitutionError> + Send + 'static,
+) -> Result<T, ApiError> {
     Ok(block(work).await.map_err(|error| ApiError::internal(error.to_string()))??)
 }
 

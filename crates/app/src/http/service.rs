@@ -22,7 +22,8 @@ use super::routes::{Access, Endpoint, Found, Route, Router, needs_key};
 use super::state::AppState;
 use super::telemetry::Answered;
 use super::{
-    auth, balance, body, callbacks, charges, docs, health, payouts, refunds, sandbox, statement, transactions,
+    auth, balance, body, callbacks, charges, docs, events, health, infractions, payouts, refunds, sandbox, statement,
+    transactions, webhooks,
 };
 
 /// What is known of a request so far; it outlives a panic of its handler.
@@ -152,10 +153,27 @@ async fn dispatch(route: &Route, call: &Call<'_>, caller: Option<&Arc<Caller>>) 
         Endpoint::ListEntries => statement::answer(call, known()?).await,
         Endpoint::GetTransaction => transactions::get::answer(call, known()?).await,
         Endpoint::ListTransactions => transactions::list::answer(call, known()?).await,
+        Endpoint::GetInfraction => infractions::get::answer(call, known()?).await,
+        Endpoint::ListInfractions => infractions::list::answer(call, known()?).await,
+        Endpoint::DefendInfraction => infractions::defend::answer(call, known()?).await,
+        Endpoint::GetWebhookEndpoint => webhooks::get::answer(call, known()?).await,
+        Endpoint::ListWebhookEndpoints => webhooks::list::answer(call, known()?).await,
+        Endpoint::CreateWebhookEndpoint => webhooks::create::answer(call, known()?).await,
+        Endpoint::ChangeWebhookEndpoint => webhooks::change::answer(call, known()?).await,
+        Endpoint::DeleteWebhookEndpoint => webhooks::delete::answer(call, known()?).await,
+        Endpoint::RotateWebhookSecret => webhooks::rotate::answer(call, known()?).await,
+        Endpoint::TestWebhookEndpoint => webhooks::test::answer(call, known()?).await,
+        Endpoint::ListDeliveries => webhooks::deliveries::answer(call, known()?).await,
+        Endpoint::ResendDelivery => webhooks::resend::answer(call, known()?).await,
+        Endpoint::GetEvent => events::get::answer(call, known()?).await,
+        Endpoint::ListEvents => events::list::answer(call, known()?).await,
+        Endpoint::ResendEvent => events::resend::answer(call, known()?).await,
         Endpoint::SandboxPay => sandbox::pay(call, known()?).await,
         Endpoint::SandboxExpire => sandbox::expire(call, known()?).await,
         Endpoint::SandboxReverse => sandbox::money_out::reverse(call, known()?).await,
         Endpoint::SandboxFailRefund => sandbox::money_out::fail_refund(call, known()?).await,
+        Endpoint::SandboxOpenInfraction => sandbox::infractions::open(call, known()?).await,
+        Endpoint::SandboxResolveInfraction => sandbox::infractions::resolve(call, known()?).await,
         Endpoint::SandboxFaults => sandbox::faults(call).await,
         Endpoint::SandboxClock => sandbox::clock(call).await,
         Endpoint::Reserved => Err(ApiError::new(ErrorCode::NotImplemented)),

@@ -31,8 +31,8 @@ pub struct AppState {
     pub sandbox: Option<SandboxControls>,
     /// Where acquirers call back.
     pub callbacks: CallbackPaths,
-    /// Wakes the worker that looks into callbacks.
-    pub wake: WorkerBell,
+    /// Wakes workers.
+    pub wake: WorkerBells,
     /// Renders `/metrics`. The recorder must be installed before the first request: handles are looked up once.
     pub metrics_handle: PrometheusHandle,
     /// Set when the process is about to stop: `/readyz` says so, and load balancers go elsewhere.
@@ -41,26 +41,27 @@ pub struct AppState {
     pub telemetry: Telemetry,
 }
 
-/// Tells workers that there is something to do. Cloning shares the bell.
+/// Wakes one worker. Cloning shares it.
 #[derive(Debug, Clone, Default)]
-pub struct WorkerBell {
-    notices: Arc<Notify>,
+pub struct Bell(Arc<Notify>);
+
+impl Bell {
+    /// Rings. A ring while nobody listens is kept for the next who does.
+    pub fn ring(&self) {
+        self.0.notify_one();
+    }
+
+    /// Waits until it rings.
+    pub async fn rung(&self) {
+        self.0.notified().await;
+    }
 }
 
-impl WorkerBell {
-    /// A bell that nobody has rung.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Rings for the worker that looks into callbacks. A ring while nobody listens is kept for the next who does.
-    pub fn ring_notices(&self) {
-        self.notices.notify_one();
-    }
-
-    /// Waits until the bell for callbacks rings.
-    pub async fn notices(&self) {
-        self.notices.notified().await;
-    }
+/// Tells workers that there is something to do. Cloning shares the bells.
+#[derive(Debug, Clone, Default)]
+pub struct WorkerBells {
+    /// Of the worker that looks into callbacks.
+    pub notices: Bell,
+    /// Of the worker that tells of deadlines: rung when a tester moved the clock.
+    pub deadlines: Bell,
 }

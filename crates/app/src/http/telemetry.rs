@@ -13,9 +13,11 @@ use super::routes::ROUTES;
 /// What requests count under that meet no route: paths are the caller's words and never become labels.
 const UNMATCHED: &str = "unmatched";
 /// Statuses that are counted one by one; others count under their class, as in `4xx`.
-const STATUSES: [(u16, &str); 21] = [
+const STATUSES: [(u16, &str); 23] = [
     (200, "200"),
     (201, "201"),
+    (202, "202"),
+    (204, "204"),
     (308, "308"),
     (400, "400"),
     (401, "401"),
@@ -97,6 +99,8 @@ impl Telemetry {
                 super::routes::Verb::Get => "GET",
                 super::routes::Verb::Post => "POST",
                 super::routes::Verb::Put => "PUT",
+                super::routes::Verb::Patch => "PATCH",
+                super::routes::Verb::Delete => "DELETE",
                 super::routes::Verb::Any => "any",
             };
             RouteNumbers::new(method, route.pattern)

@@ -56,6 +56,18 @@ pub(crate) fn write_text(out: &mut Vec<u8>, text: &str) {
     serde_json::to_writer(out, text).unwrap_or_default();
 }
 
+/// Writes values that are JSON already as an array.
+pub(super) fn write_list(out: &mut Vec<u8>, items: &[Vec<u8>]) {
+    out.push(b'[');
+    for (index, item) in items.iter().enumerate() {
+        if index > 0 {
+            out.push(b',');
+        }
+        out.extend_from_slice(item);
+    }
+    out.push(b']');
+}
+
 /// A JSON object that is being written, field by field.
 pub(super) struct Object {
     out: Vec<u8>,
@@ -134,6 +146,28 @@ impl Object {
     pub(super) fn money(&mut self, name: &str, value: Money) {
         self.key(name);
         push(&mut self.out, &value);
+    }
+
+    /// A number or a flag.
+    pub(super) fn literal(&mut self, name: &str, value: &dyn Display) {
+        self.key(name);
+        push(&mut self.out, value);
+    }
+
+    /// A number, or nothing.
+    pub(super) fn optional_literal(&mut self, name: &str, value: Option<&dyn Display>) {
+        if let Some(value) = value {
+            self.literal(name, value);
+        } else {
+            self.key(name);
+            self.null();
+        }
+    }
+
+    /// A list of values that are JSON already.
+    pub(super) fn list(&mut self, name: &str, items: &[Vec<u8>]) {
+        self.key(name);
+        write_list(&mut self.out, items);
     }
 
     /// An amount, or nothing.

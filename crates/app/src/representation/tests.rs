@@ -1,8 +1,10 @@
 //! Resources byte for byte.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod infractions;
 mod money_out;
 mod rows;
+mod webhooks;
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::charge::{ChargeState, ChargeTerms, Issued, Origin, RefundTotals, Settlement};
@@ -50,7 +52,7 @@ fn charge(state: ChargeState) -> Charge {
             payer_document: None,
             expires_in_s: 3_600,
             external_id: Some(ExternalId::parse("a/\"b\"").unwrap()),
-            postback_url: None,
+            postback: None,
             split: Split::NONE,
             origin: Origin::Api,
         },

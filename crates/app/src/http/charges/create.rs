@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use cais_domain::account::Account;
 use cais_use_cases::charges::create::{self, CreateCharge, CreateChargeError};
 use cais_use_cases::keys::authenticate::Caller;
 
-use super::terms::{self, Asked};
+use super::terms;
 use crate::http::call::{Call, to_the_end};
 use crate::http::error::{ApiError, ErrorCode};
 use crate::http::fingerprint::fingerprint;
@@ -29,7 +28,6 @@ pub async fn answer(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError>
     if asked.split_rule {
         return Err(ApiError::new(ErrorCode::SplitNotAvailable));
     }
-    refuse_unregistered(&asked, &caller.account)?;
     let command = CreateCharge {
         account: caller.account.clone(),
         request: call.id,
@@ -40,17 +38,6 @@ pub async fn answer(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError>
     let state = Arc::clone(call.state);
     let answer = to_the_end(async move { create::create(&state.ports, command).await }).await??;
     Reply::answer(answer)
-}
-
-/// Refuses a `postback_url` that is not one of the account's active webhook endpoints.
-///
-/// Accounts have no endpoints yet, so every URL is unknown; this is the one place that will look them up.
-fn refuse_unregistered(asked: &Asked, account: &Account) -> Result<(), ApiError> {
-    if asked.terms.postback_url.is_none() {
-        return Ok(());
-    }
-    tracing::debug!(account = %account.id, "the postback_url names no endpoint of the account");
-    Err(ApiError::new(ErrorCode::PostbackUrlNotRegistered))
 }
 
 /// Says which recipient, and no more than that: whether an account with an e-mail exists is nobody else's business.
@@ -66,6 +53,7 @@ impl From<CreateChargeError> for ApiError {
     fn from(error: CreateChargeError) -> Self {
         match error {
             CreateChargeError::NotPermitted(reason) => reason.into(),
+            CreateChargeError::PostbackUrlNotRegistered => Self::new(ErrorCode::PostbackUrlNotRegistered),
             CreateChargeError::SplitDisabled => Self::new(ErrorCode::SplitDisabled),
             CreateChargeError::SplitRecipientNotEligible { index } => not_eligible(index),
             CreateChargeError::KeyConflict => Self::new(ErrorCode::IdempotencyConflict),

@@ -44,6 +44,19 @@ pub fn string<'n>(node: &'n Node<'_>) -> Result<&'n str, Complaint> {
     }
 }
 
+/// `true` or `false`.
+///
+/// # Errors
+/// When it is something else.
+pub fn flag(node: &Node<'_>) -> Result<bool, Complaint> {
+    match node {
+        Node::Bool(flag) => Ok(*flag),
+        Node::Null | Node::Number(_) | Node::Text(_) | Node::List(_) | Node::Object(_) | Node::Unreadable => {
+            Err("must be true or false".into())
+        }
+    }
+}
+
 /// The items of an array of at most `max`.
 ///
 /// # Errors

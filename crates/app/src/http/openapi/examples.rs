@@ -1,6 +1,8 @@
 //! Example bodies. Those of resources are rendered by the code that renders real ones.
 
+mod infractions;
 mod money_out;
+mod webhooks;
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::charge::{Charge, ChargeState, ChargeTerms, Issued, Origin, RefundTotals, Settlement};
@@ -19,10 +21,12 @@ use crate::http::error::{ApiError, ErrorCode};
 use crate::http::issue::Issue;
 use crate::representation::{JsonRepresentation, balance, page};
 
+pub use infractions::{defended_infraction, infractions, open_infraction, won_infraction};
 pub use money_out::{
     completed, entries, entries_csv, failed_refund, payouts, processing, refund, refunds, reversed, transaction,
     transactions, transactions_csv,
 };
+pub use webhooks::{deliveries, endpoint, endpoint_with_secret, endpoints, event, events, pending_delivery, resent};
 
 /// A code as an acquirer gives it; nobody can pay it.
 const CODE: &str = "00020101021226830014br.gov.bcb.pix2561pix.example.com/qr/v2/01h455vb4pex5vsknk084sn02q520400005303986540510.505802BR5904CAIS6009SAO PAULO62070503***6304AB12";
@@ -109,7 +113,7 @@ pub(super) fn charge(is_paid: bool) -> Option<Charge> {
             payer_document: None,
             expires_in_s: 3_600,
             external_id: Some(ExternalId::parse("order-1042").ok()?),
-            postback_url: None,
+            postback: None,
             split: Split::NONE,
             origin: Origin::Api,
         },

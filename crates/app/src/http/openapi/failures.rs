@@ -36,9 +36,10 @@ pub fn by_status(route: &Route, own: &[ErrorCode]) -> BTreeMap<String, Vec<Error
     };
     let by_method: &[ErrorCode] = match (route.access, route.verb) {
         (Access::SecretPath, _) | (_, Verb::Any) => &[],
-        (Access::Open | Access::AnyKey | Access::Scoped(_), Verb::Get | Verb::Post | Verb::Put) => {
-            &[ErrorCode::MethodNotAllowed]
-        }
+        (
+            Access::Open | Access::AnyKey | Access::Scoped(_),
+            Verb::Get | Verb::Post | Verb::Put | Verb::Patch | Verb::Delete,
+        ) => &[ErrorCode::MethodNotAllowed],
     };
     // What is open asks nobody, but for whether the process is ready.
     let everywhere: &[ErrorCode] = match (route.access, route.endpoint == Endpoint::Ready) {

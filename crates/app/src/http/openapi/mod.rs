@@ -1,5 +1,6 @@
 //! The `OpenAPI` document, made from the table of routes, the table of errors and the shapes of bodies.
 
+mod components;
 mod examples;
 mod failures;
 mod operations;
@@ -12,15 +13,12 @@ use utoipa::openapi::header::HeaderBuilder;
 use utoipa::openapi::path::{HttpMethod, Operation, OperationBuilder, PathItem, Paths, PathsBuilder};
 use utoipa::openapi::request_body::RequestBodyBuilder;
 use utoipa::openapi::response::ResponseBuilder;
-use utoipa::openapi::schema::{
-    AdditionalProperties, ComponentsBuilder, KnownFormat, ObjectBuilder, Schema, SchemaFormat, Type,
-};
-use utoipa::openapi::security::{
-    ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme,
-};
+use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::openapi::security::SecurityRequirement;
 use utoipa::openapi::tag::TagBuilder;
-use utoipa::openapi::{InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder, Ref, RefOr, Required};
+use utoipa::openapi::{InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder, Ref, Required};
 
+use self::components::{BEARER, X_API_KEY};
 use self::failures::{by_status, failure};
 use self::operations::{Body, Description, JSON, Success, describe, in_path};
 use super::error::ErrorCode;
@@ -29,22 +27,22 @@ use super::routes::{Access, Endpoint, ROUTES, Route, Verb};
 /// The version of the interface.
 const VERSION: &str = "1.1.0";
 /// The chapters.
-const TAGS: [(&str, &str); 8] = [
+const TAGS: [(&str, &str); 11] = [
     ("charges", "Pix cash-in, and refunds of it."),
     ("payouts", "Pix cash-out."),
     ("transactions", "Cash-in and cash-out as one timeline."),
     ("balance", "The account's money, and every movement of it."),
+    ("infractions", "Disputes of received Pix (MED): what is blocked, and the account's defence."),
+    ("webhooks", "Where events are sent, signed as Standard Webhooks say, and how that went."),
+    (
+        "events",
+        "Everything that happened to the account, in its order: what webhooks carry, and whoever missed one finds it here.",
+    ),
     ("sandbox", "The payer's side, with the built-in sandbox as upstream; elsewhere these answer 404."),
     ("operations", "For those who run the service."),
     ("callbacks", "For acquirers."),
     ("reserved", "Boleto and card: every method on these paths and below answers 501."),
 ];
-/// Names of the two ways to send a key.
-const BEARER: &str = "bearer";
-const X_API_KEY: &str = "x-api-key";
-/// Bodies of requests: what they do not name is refused.
-const STRICT: [&str; 7] = ["NewCharge", "SplitItem", "NewPayout", "NewRefund", "SandboxPayment", "NewFaults", "Clock"];
-
 /// The document as JSON, the same bytes every time.
 ///
 /// # Errors
@@ -57,71 +55,12 @@ fn build() -> OpenApi {
     let info = InfoBuilder::new()
         .title("Cais API")
         .version(VERSION)
-        .description(Some("Pix payments: charges, payouts, refunds, balance and what belongs to them. Amounts are JSON numbers in BRL; timestamps are RFC 3339 in UTC."))
+        .description(Some("Pix payments: charges, payouts, refunds, balance, disputes, webhooks and what belongs to them. Amounts are JSON numbers in BRL; timestamps are RFC 3339 in UTC."))
         .license(Some(LicenseBuilder::new().name("Apache-2.0").identifier(Some("Apache-2.0")).build()))
         .build();
-    let mut components = ComponentsBuilder::new()
-        .schema_from::<schemas::Charge>()
-        .schema_from::<schemas::ChargePage>()
-        .schema_from::<schemas::NewCharge>()
-        .schema_from::<schemas::Balance>()
-        .schema_from::<schemas::Payout>()
-        .schema_from::<schemas::PayoutPage>()
-        .schema_from::<schemas::NewPayout>()
-        .schema_from::<schemas::PayoutStatus>()
-        .schema_from::<schemas::PayoutPix>()
-        .schema_from::<schemas::PixKeyType>()
-        .schema_from::<schemas::Refund>()
-        .schema_from::<schemas::RefundPage>()
-        .schema_from::<schemas::NewRefund>()
-        .schema_from::<schemas::RefundStatus>()
-        .schema_from::<schemas::Entry>()
-        .schema_from::<schemas::EntryPage>()
-        .schema_from::<schemas::EntryKind>()
-        .schema_from::<schemas::Bucket>()
-        .schema_from::<schemas::Transaction>()
-        .schema_from::<schemas::TransactionPage>()
-        .schema_from::<schemas::TransactionType>()
-        .schema_from::<schemas::TransactionStatus>()
-        .schema_from::<schemas::Method>()
-        .schema_from::<schemas::Origin>()
-        .schema_from::<schemas::Error>()
-        .schema_from::<schemas::ChargeStatus>()
-        .schema_from::<schemas::ChargePix>()
-        .schema_from::<schemas::SplitItem>()
-        .schema_from::<schemas::Issue>()
-        .schema_from::<schemas::ErrorDetail>()
-        .schema_from::<schemas::FaultMode>()
-        .schema_from::<schemas::Health>()
-        .schema_from::<schemas::SandboxPayment>()
-        .schema_from::<schemas::NewFaults>()
-        .schema_from::<schemas::Faults>()
-        .schema_from::<schemas::Clock>()
-        .security_scheme(
-            BEARER,
-            SecurityScheme::Http(
-                HttpBuilder::new().scheme(HttpAuthScheme::Bearer).bearer_format("key_<prefix>_<secret>").build(),
-            ),
-        )
-        .security_scheme(X_API_KEY, SecurityScheme::ApiKey(ApiKey::Header(ApiKeyValue::new(X_API_KEY))))
-        .build();
-    for name in STRICT {
-        if let Some(RefOr::T(Schema::Object(object))) = components.schemas.get_mut(name) {
-            object.additional_properties = Some(Box::new(AdditionalProperties::FreeForm(false)));
-        }
-    }
-    components.schemas.values_mut().for_each(without_binary_formats);
+    let components = components::all();
     let tags = TAGS.map(|(name, what)| TagBuilder::new().name(name).description(Some(what)).build());
     OpenApiBuilder::new().info(info).paths(paths()).components(Some(components)).tags(Some(tags)).build()
-}
-
-/// Amounts are decimal numbers: `double` would tell generated clients to round them in binary.
-fn without_binary_formats(schema: &mut RefOr<Schema>) {
-    let RefOr::T(Schema::Object(object)) = schema else { return };
-    if object.format == Some(SchemaFormat::KnownFormat(KnownFormat::Double)) {
-        object.format = None;
-    }
-    object.properties.values_mut().for_each(without_binary_formats);
 }
 
 fn paths() -> Paths {
@@ -149,6 +88,8 @@ fn method_of(route: &Route) -> HttpMethod {
         Verb::Get => HttpMethod::Get,
         Verb::Post | Verb::Any => HttpMethod::Post,
         Verb::Put => HttpMethod::Put,
+        Verb::Patch => HttpMethod::Patch,
+        Verb::Delete => HttpMethod::Delete,
     }
 }
 
@@ -168,7 +109,10 @@ fn operation(route: &Route) -> Operation {
         .parameters(Some(in_path.chain(parameters)));
     if let Some((schema, example)) = request {
         // Where nothing is required, the body can be left out altogether.
-        let optional = matches!(route.endpoint, Endpoint::SandboxPay);
+        let optional = matches!(
+            route.endpoint,
+            Endpoint::SandboxPay | Endpoint::SandboxOpenInfraction | Endpoint::RotateWebhookSecret
+        );
         let required = if optional { Required::False } else { Required::True };
         let content = ContentBuilder::new().schema(Some(Ref::from_schema_name(schema))).example(example).build();
         operation = operation

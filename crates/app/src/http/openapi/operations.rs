@@ -2,10 +2,13 @@
 
 mod account;
 mod charges;
+mod events;
+mod infractions;
 mod money_out;
 mod parameters;
 mod sandbox;
 mod service;
+mod webhooks;
 
 use serde_json::Value;
 use utoipa::openapi::path::Parameter;
@@ -66,6 +69,11 @@ fn file(content_type: &'static str, when: &'static str) -> Success {
     Success { status: "200", when, bodies: vec![Body { content_type, schema: None, example: None }] }
 }
 
+/// An answer without a body.
+fn empty(status: &'static str, when: &'static str) -> Success {
+    Success { status, when, bodies: Vec::new() }
+}
+
 /// A list as a file.
 fn csv(example: Option<Value>) -> Body {
     Body { content_type: "text/csv", schema: None, example }
@@ -97,10 +105,27 @@ pub fn describe(endpoint: Endpoint) -> Description {
         Endpoint::ListEntries => account::list_entries(),
         Endpoint::ListTransactions => account::list_transactions(),
         Endpoint::GetTransaction => account::get_transaction(),
+        Endpoint::ListInfractions => infractions::list_infractions(),
+        Endpoint::GetInfraction => infractions::get_infraction(),
+        Endpoint::DefendInfraction => infractions::defend_infraction(),
+        Endpoint::ListWebhookEndpoints => webhooks::list_endpoints(),
+        Endpoint::CreateWebhookEndpoint => webhooks::create_endpoint(),
+        Endpoint::GetWebhookEndpoint => webhooks::get_endpoint(),
+        Endpoint::ChangeWebhookEndpoint => webhooks::change_endpoint(),
+        Endpoint::DeleteWebhookEndpoint => webhooks::delete_endpoint(),
+        Endpoint::RotateWebhookSecret => webhooks::rotate_secret(),
+        Endpoint::TestWebhookEndpoint => webhooks::test_endpoint(),
+        Endpoint::ListDeliveries => webhooks::list_deliveries(),
+        Endpoint::ResendDelivery => webhooks::resend_delivery(),
+        Endpoint::ListEvents => events::list_events(),
+        Endpoint::GetEvent => events::get_event(),
+        Endpoint::ResendEvent => events::resend_event(),
         Endpoint::SandboxPay => sandbox::sandbox_pay(),
         Endpoint::SandboxExpire => sandbox::sandbox_expire(),
         Endpoint::SandboxReverse => sandbox::sandbox_reverse(),
         Endpoint::SandboxFailRefund => sandbox::sandbox_fail_refund(),
+        Endpoint::SandboxOpenInfraction => sandbox::sandbox_open_infraction(),
+        Endpoint::SandboxResolveInfraction => sandbox::sandbox_resolve_infraction(),
         Endpoint::SandboxFaults => sandbox::sandbox_faults(),
         Endpoint::SandboxClock => sandbox::sandbox_clock(),
         Endpoint::Reserved => service::reserved(),

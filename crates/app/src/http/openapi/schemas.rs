@@ -1,16 +1,27 @@
 //! The shapes of bodies, for the `OpenAPI` document only: what is sent is written and read elsewhere, and a test compares.
 
+mod infractions;
 mod money_out;
 mod statement;
+mod webhooks;
 
 use utoipa::ToSchema;
 
+pub use infractions::{
+    Infraction, InfractionDetail, InfractionPage, InfractionStatus, NewDefense, ReasonCode, Resolution, SandboxDispute,
+    SandboxResolution,
+};
 pub use money_out::{
     NewPayout, NewRefund, Payout, PayoutPage, PayoutPix, PayoutStatus, PixKeyType, Refund, RefundPage, RefundStatus,
 };
 pub use statement::{
     Bucket, Entry, EntryKind, EntryPage, Method, Origin, Transaction, TransactionPage, TransactionStatus,
     TransactionType,
+};
+pub use webhooks::{
+    Delivery, DeliveryAttempt, DeliveryList, DeliveryPage, DeliveryStatus, DisabledReason, Event, EventPage, EventType,
+    NewWebhookEndpoint, SecretRotation, WebhookEndpoint, WebhookEndpointChange, WebhookEndpointPage,
+    WebhookEndpointWithSecret,
 };
 
 /// Where a charge stands.

@@ -14,21 +14,25 @@ use cais_domain::money::Money;
 use cais_domain::payout::Recipient;
 use cais_domain::txid::Txid;
 use cais_ports::{
-    Acquirer, AcquirerError, Acquirers, ChargeOrder, Clock, IssueError, ListRequest, Noticed, PayoutOrder, ReceivedPix,
-    RefundOrder, ReturnedPart, UpstreamCharge, UpstreamPage, UpstreamPayment, UpstreamPayout, UpstreamProgress,
+    Acquirer, AcquirerError, Acquirers, ChargeOrder, Clock, DefenseOrder, DefenseReceipt, IssueError, ListRequest,
+    Noticed, PayoutOrder, ReceivedPix, RefundOrder, ReturnNature, ReturnedPart, UpstreamCharge, UpstreamDefense,
+    UpstreamInfraction, UpstreamInfractionStatus, UpstreamPage, UpstreamPayment, UpstreamPayout, UpstreamProgress,
     UpstreamReturn, UpstreamStatus,
 };
 use cais_testkit::ManualClock;
-use cais_testkit::builders::{a_payment, a_return_id, an_end_to_end_id, main_acquirer};
+use cais_testkit::builders::{a_payment, a_return_id, an_end_to_end_id, an_upstream_infraction, main_acquirer};
 use jiff::{Timestamp, ToSpan as _};
 
-use super::super::{FaultMode, Institution, InstitutionError};
+use super::super::{AskedInfraction, FaultMode, Institution, InstitutionError, Resolution};
 
 /// An institution that does at once what it is asked, or nothing at all.
 #[derive(Default)]
 pub struct Bank {
     charges: Mutex<BTreeMap<Txid, UpstreamCharge>>,
     payouts: Mutex<BTreeMap<IdEnvio, UpstreamPayout>>,
+    infractions: Mutex<BTreeMap<String, UpstreamInfraction>>,
+    /// What it says to defences instead of taking them.
+    pub refuses_defenses: Mutex<Option<Result<DefenseReceipt, AcquirerError>>>,
     /// How often something was sent.
     pub sends: AtomicU32,
     pub faults: Mutex<Option<(FaultMode, Duration)>>,
@@ -81,6 +85,13 @@ impl Bank {
         charges.entry(order.txid.clone()).or_insert_with(new).clone()
     }
 
+    fn received(&self, end_to_end_id: &EndToEndId) -> Option<ReceivedPix> {
+        let charges = self.charges.lock().unwrap();
+        let mut all = charges.values().flat_map(|charge| charge.payments.iter().map(|payment| (&charge.txid, payment)));
+        let (txid, payment) = all.find(|(_, payment)| payment.end_to_end_id == *end_to_end_id)?;
+        Some(ReceivedPix { txid: Some(txid.clone()), payment: payment.clone() })
+    }
+
     fn reachable(&self) -> Result<(), AcquirerError> {
         if self.is_down.load(Ordering::SeqCst) {
             return Err(AcquirerError::Unavailable("down".to_owned()));
@@ -121,6 +132,31 @@ impl Institution for Bank {
 
     fn fail_refund(&self, _: &EndToEndId, _: RefundId) -> Result<(), InstitutionError> {
         self.move_refunds(|progress| *progress = UpstreamProgress::Failed { reason: Some("as asked".to_owned()) });
+        Ok(())
+    }
+
+    fn open_infraction(&self, end_to_end_id: &EndToEndId, asked: AskedInfraction) -> Result<String, InstitutionError> {
+        let paid = self.received(end_to_end_id).ok_or_else(|| InstitutionError::Failed("unknown".to_owned()))?;
+        let amount = asked.amount.unwrap_or(paid.payment.amount);
+        if amount > paid.payment.amount {
+            return Err(InstitutionError::OutOfRange { path: "amount", rule: "must be at most what was paid" });
+        }
+        let told = an_upstream_infraction(end_to_end_id, amount.centavos());
+        let situation = asked.situation.unwrap_or(told.situation);
+        let id = told.id.clone();
+        self.infractions.lock().unwrap().insert(id.clone(), UpstreamInfraction { situation, ..told });
+        Ok(id)
+    }
+
+    fn resolve_infraction(&self, upstream_id: &str, resolution: Resolution) -> Result<(), InstitutionError> {
+        let mut infractions = self.infractions.lock().unwrap();
+        let told = infractions.get_mut(upstream_id).ok_or_else(|| InstitutionError::Failed("unknown".to_owned()))?;
+        told.status = match resolution {
+            Resolution::Won => UpstreamInfractionStatus::Rejected,
+            Resolution::Lost => UpstreamInfractionStatus::Accepted,
+            Resolution::Cancelled => UpstreamInfractionStatus::Cancelled,
+        };
+        told.resolved_at = Some(ManualClock::default().now());
         Ok(())
     }
 
@@ -228,6 +264,7 @@ impl Acquirer for Named {
         let back = UpstreamReturn {
             name: order.id.suffix(),
             return_id: Some(a_return_id()),
+            nature: ReturnNature::Ordinary,
             amount: order.amount,
             progress: UpstreamProgress::Processing,
         };
@@ -257,6 +294,38 @@ impl Acquirer for Named {
 
     async fn list_sent(&self, _: ListRequest, _: Duration) -> Result<UpstreamPage<UpstreamPayout>, AcquirerError> {
         Ok(UpstreamPage { rows: self.1.payouts.lock().unwrap().values().cloned().collect(), next: None })
+    }
+
+    async fn find_received(
+        &self,
+        end_to_end_id: &EndToEndId,
+        _: Duration,
+    ) -> Result<Option<ReceivedPix>, AcquirerError> {
+        Ok(self.1.received(end_to_end_id))
+    }
+
+    fn tells_infractions(&self) -> bool {
+        true
+    }
+
+    async fn list_infractions(
+        &self,
+        _: ListRequest,
+        _: Duration,
+    ) -> Result<UpstreamPage<UpstreamInfraction>, AcquirerError> {
+        self.1.reachable()?;
+        Ok(UpstreamPage { rows: self.1.infractions.lock().unwrap().values().cloned().collect(), next: None })
+    }
+
+    async fn send_defense(&self, order: &DefenseOrder, _: Duration) -> Result<DefenseReceipt, AcquirerError> {
+        if let Some(said) = self.1.refuses_defenses.lock().unwrap().clone() {
+            return said;
+        }
+        let mut infractions = self.1.infractions.lock().unwrap();
+        let told = infractions.get_mut(&order.infraction).ok_or(AcquirerError::Refused("unknown".to_owned()))?;
+        told.status = UpstreamInfractionStatus::Defended;
+        told.defense = Some(UpstreamDefense { text: Some(order.whole_text()), received_at: None });
+        Ok(DefenseReceipt::Taken)
     }
 
     fn notices(&self, _: &[u8]) -> Result<Vec<Noticed>, AcquirerError> {

@@ -10,7 +10,7 @@ async fn a_callback_is_kept_byte_for_byte_and_the_worker_is_woken() {
         let seen = send(&world, TestRequest::post().uri(&path).set_payload("{\"pix\":[]} ")).await;
         assert_eq!((seen.status, seen.body.len()), (200, 0), "{path}");
         // It returns at once because the bell was rung before.
-        world.state.wake.notices().await;
+        world.state.wake.notices.rung().await;
     }
     let notices = world.store.notices();
     assert_eq!(notices.len(), 2);

@@ -5,14 +5,19 @@ mod bank;
 mod callbacks;
 mod charges;
 mod checks;
+mod events;
+mod infractions;
 mod open;
 mod payouts;
+mod receivers;
 mod refunds;
 mod sandbox;
 mod statement;
 mod transactions;
+mod webhooks;
 mod world;
 
+use actix_web::http::Method;
 use actix_web::test::{TestRequest, call_service, init_service, read_body};
 use serde_json::Value;
 
@@ -43,6 +48,11 @@ impl Seen {
     /// The status and the error's code.
     fn error(&self) -> (u16, String) {
         (self.status, self.at("/error/code").as_str().unwrap_or("none").to_owned())
+    }
+
+    /// The resource's id.
+    fn id(&self) -> String {
+        self.at("/id").as_str().unwrap().to_owned()
     }
 
     /// The paths of the issues.
@@ -80,6 +90,19 @@ fn posting(world: &World, path: &str, key: &str, body: &str) -> TestRequest {
     let request = TestRequest::post().uri(path).insert_header(("authorization", format!("Bearer {}", world.key)));
     let request = if key.is_empty() { request } else { request.insert_header(("Idempotency-Key", key)) };
     request.insert_header(("content-type", "application/json; charset=utf-8")).set_payload(body.to_owned())
+}
+
+/// Another method with the world's key and a JSON body.
+async fn with_method(world: &World, method: Method, path: &str, body: &str) -> Seen {
+    let request = TestRequest::default().method(method).uri(path).insert_header(("x-api-key", world.key.as_str()));
+    send(world, request.insert_header(("content-type", "application/json")).set_payload(body.to_owned())).await
+}
+
+/// Registers a webhook endpoint for these events, as a JSON array; what was answered.
+async fn register(world: &World, url: &str, events: &str) -> Seen {
+    let made = post(world, "/v1/webhook-endpoints", "", &format!(r#"{{"url":"{url}","events":{events}}}"#)).await;
+    assert_eq!(made.status, 201, "{made:?}");
+    made
 }
 
 /// Creates a charge of that amount and pays it; its id. The account is credited with all of it.

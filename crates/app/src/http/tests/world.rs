@@ -8,19 +8,22 @@ use cais_domain::account::Account;
 use cais_domain::api_key::{ApiKeyToken, KeyPrefix, KeySecret, Scopes};
 use cais_domain::charge::Charge;
 use cais_domain::ids::{AccountId, RequestId};
+use cais_domain::infraction::Infraction;
 use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
+use cais_domain::webhook::Endpoint;
 use cais_ports::{RateDecision, RateLimits, Representation, Store as _};
 use cais_testkit::builders::{a_key, an_account, main_acquirer, steps};
-use cais_testkit::{ManualClock, MemoryStore, PlainMac, SequentialIds};
+use cais_testkit::{ManualClock, MemoryStore, PlainMac, PlainSealing, SequentialIds};
 use cais_use_cases::Ports;
 use cais_use_cases::keys::authenticate::{KeyRing, PURPOSE};
 use cais_use_cases::sync_gate::SyncGate;
 use jiff::Timestamp;
 use metrics_exporter_prometheus::PrometheusBuilder;
 
-use super::super::{AppState, CallbackPaths, Exports, SandboxControls, Telemetry, WorkerBell};
+use super::super::{AppState, CallbackPaths, Exports, SandboxControls, Telemetry, WorkerBells};
 use super::bank::{Bank, OneBank};
+use super::receivers::Receivers;
 use crate::representation::JsonRepresentation;
 
 /// Requests per window.
@@ -34,6 +37,7 @@ pub struct World {
     pub store: Arc<MemoryStore>,
     pub clock: Arc<ManualClock>,
     pub bank: Arc<Bank>,
+    pub receivers: Arc<Receivers>,
     pub rates: Arc<Rates>,
     pub account: Account,
     /// A key of the account with every scope.
@@ -50,6 +54,7 @@ impl World {
         let store = Arc::new(MemoryStore::default());
         let (clock, bank, rates) =
             (Arc::new(ManualClock::default()), Arc::new(Bank::default()), Arc::new(Rates::default()));
+        let receivers = Arc::new(Receivers::default());
         let ports = Ports {
             store: store.clone(),
             queries: store.clone(),
@@ -59,6 +64,9 @@ impl World {
             ids: Arc::new(SequentialIds::default()),
             mac: Arc::new(PlainMac::default()),
             representation: Arc::new(Careless(JsonRepresentation::new())),
+            deliveries: store.clone(),
+            webhooks: receivers.clone(),
+            sealing: Arc::new(PlainSealing::default()),
         };
         let moved_by = Arc::new(Mutex::new(None));
         let moved = moved_by.clone();
@@ -76,14 +84,23 @@ impl World {
                 move_clock,
             }),
             callbacks: CallbackPaths::new([(main_acquirer(), TOKEN)]),
-            wake: WorkerBell::new(),
+            wake: WorkerBells::default(),
             metrics_handle: PrometheusBuilder::new().build_recorder().handle(),
             draining: Arc::new(AtomicBool::new(false)),
             telemetry: Telemetry::new(),
         };
         store.commit(steps::open_account(&account)).await.unwrap();
-        let mut world =
-            Self { state: Arc::new(state), store, clock, bank, rates, account, key: String::new(), moved_by };
+        let mut world = Self {
+            state: Arc::new(state),
+            store,
+            clock,
+            bank,
+            receivers,
+            rates,
+            account,
+            key: String::new(),
+            moved_by,
+        };
         world.key = world.key_with(Scopes::all()).await;
         world
     }
@@ -129,6 +146,14 @@ impl Representation for Careless {
 
     fn refund(&self, refund: &Refund) -> Vec<u8> {
         self.0.refund(refund)
+    }
+
+    fn infraction(&self, infraction: &Infraction) -> Vec<u8> {
+        self.0.infraction(infraction)
+    }
+
+    fn endpoint(&self, endpoint: &Endpoint) -> Vec<u8> {
+        self.0.endpoint(endpoint)
     }
 
     fn insufficient_balance(&self, request: RequestId) -> Vec<u8> {

@@ -29,6 +29,10 @@ pub fn in_path(pattern: &str, name: &str) -> Parameter {
         "id" if pattern.contains("/payouts/") => {
             "A payout's id (`pyt_…`), or `ext:` and the caller's external_id, percent-encoded."
         }
+        "id" if pattern.contains("/infractions/") => "An infraction's id (`inf_…`).",
+        "id" if pattern.contains("/webhook-endpoints/") => "An endpoint's id (`whe_…`).",
+        "id" if pattern.contains("/events/") => "An event's id (`evt_…`).",
+        "delivery_id" => "A delivery's id (`dlv_…`).",
         "id" if pattern.contains("/transactions/") => "An entry's id (`txn_in_…` or `txn_out_…`).",
         "id" => "A charge's id (`chg_…`), or `ext:` and the caller's external_id, percent-encoded.",
         "acquirer" => "The configured name of the acquirer.",
@@ -63,6 +67,14 @@ pub fn created() -> Vec<Parameter> {
 pub fn word(name: &str, what: &str, words: impl IntoIterator<Item = &'static str>) -> Parameter {
     let words: Vec<&str> = words.into_iter().collect();
     parameter(name, ParameterIn::Query, false, what, text().enum_values(Some(words)).build())
+}
+
+/// `after_sequence`.
+pub fn after_sequence() -> Parameter {
+    let what =
+        "Only events after that number of their `sequence`, the oldest first; 0 begins with the first that is kept.";
+    let schema = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(0)).build();
+    parameter("after_sequence", ParameterIn::Query, false, what, schema)
 }
 
 /// `Idempotency-Key`.

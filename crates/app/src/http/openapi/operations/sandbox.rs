@@ -105,3 +105,38 @@ pub fn sandbox_fail_refund() -> Description {
         )
     }
 }
+
+/// `Endpoint::SandboxOpenInfraction`.
+pub fn sandbox_open_infraction() -> Description {
+    Description {
+        request: Some(("SandboxDispute", examples::literal(r#"{"reason_code":"SCAM","amount":10.50}"#))),
+        errors: &[
+            ErrorCode::AccountSuspended,
+            ErrorCode::NotFound,
+            ErrorCode::ExternalIdInProgress,
+            ErrorCode::InvalidState,
+        ],
+        ..plain(
+            "sandboxOpenInfraction",
+            "sandbox",
+            "Dispute the Pix that paid a charge",
+            "Only with the built-in sandbox as upstream. May be repeated: each is an infraction of its own.",
+            vec![json("201", "The new infraction.", "InfractionDetail", examples::open_infraction())],
+        )
+    }
+}
+
+/// `Endpoint::SandboxResolveInfraction`.
+pub fn sandbox_resolve_infraction() -> Description {
+    Description {
+        request: Some(("SandboxResolution", examples::literal(r#"{"outcome":"won"}"#))),
+        errors: &[ErrorCode::AccountSuspended, ErrorCode::NotFound, ErrorCode::InvalidState],
+        ..plain(
+            "sandboxResolveInfraction",
+            "sandbox",
+            "Settle an infraction",
+            "Only with the built-in sandbox as upstream.",
+            vec![json("200", "The infraction after it.", "InfractionDetail", examples::won_infraction())],
+        )
+    }
+}

@@ -38,6 +38,12 @@ pub enum EntryKind {
     Refund,
     /// A refund that failed.
     RefundFailed,
+    /// Blocked because a payer disputes a Pix.
+    Infraction,
+    /// An infraction that was won or cancelled, or concerns less than it did: the money is free again.
+    InfractionReleased,
+    /// An infraction that was lost: the money went back to the payer.
+    InfractionReturned,
 }
 
 /// One movement of the account's money.
@@ -55,7 +61,7 @@ pub struct Entry {
     /// What was in the bucket then.
     #[schema(multiple_of = 0.01)]
     pub balance_after: f64,
-    /// The charge, payout or refund; null for a share in another account's charge.
+    /// The charge, payout, refund or infraction; null for a share in another account's charge.
     #[schema(required)]
     pub resource_id: Option<String>,
     /// The Pix.

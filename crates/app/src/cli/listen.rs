@@ -1,0 +1,222 @@
+//! `cais listen`: brings the events of an account to this machine as they happen, signed as webhooks are.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context, ensure};
+use cais_acquirers::Secret;
+use cais_domain::event::EventType;
+use cais_domain::webhook::WebhookUrl;
+use cais_ports::{AttemptError, Clock, Sent, SigningSecret};
+use cais_webhooks::{Relay, RelayError, RelayedEvent, parse_secret, secret_text};
+use clap::Args;
+use ring::rand::{SecureRandom, SystemRandom};
+use serde_json::{Value, json};
+
+use super::output::{Output, fields, say};
+use super::webhook::hidden;
+use crate::addresses;
+use crate::clock::OffsetClock;
+use crate::config::{API_KEY_VARIABLE, Config};
+use crate::logging;
+use crate::signals::Signals;
+
+/// How often it is looked for what happened: a tenth of what a key may ask for.
+const EVERY: Duration = Duration::from_secs(1);
+/// Longest pause while the service does not answer.
+const MAX_PAUSE: Duration = Duration::from_secs(30);
+
+/// What is forwarded, and where to.
+#[derive(Debug, Args)]
+pub struct ListenArgs {
+    /// Where events are sent on to, such as `http://127.0.0.1:3000/hooks`; any address will do
+    #[arg(long, value_name = "URL", value_parser = WebhookUrl::parse)]
+    forward_to: WebhookUrl,
+    /// An API key with the scope events:read; without, the one in `CAIS_API_KEY`
+    #[arg(long, value_parser = hidden)]
+    key: Option<Secret>,
+    /// Where the service is; without, the one that runs in the data directory, or is to by the configuration
+    #[arg(long, value_name = "URL")]
+    base_url: Option<String>,
+    /// Only events of these types, separated by commas
+    #[arg(long, value_name = "TYPES", value_delimiter = ',', value_parser = event_type)]
+    events: Vec<EventType>,
+    /// What signs, such as the secret of the endpoint that this stands for; without, a new one
+    #[arg(long, value_parser = hidden)]
+    secret: Option<Secret>,
+}
+
+fn event_type(name: &str) -> Result<EventType, String> {
+    let known = || EventType::ALL.map(EventType::as_str).join(", ");
+    EventType::parse(name.trim()).ok_or_else(|| format!("must be one of {}", known()))
+}
+
+/// Forwards what happens from now on until a signal ends it.
+///
+/// # Errors
+/// A key that may not read events, an address that is none, a service that was never reached.
+pub async fn run(config: &Config, args: ListenArgs, output: Output) -> anyhow::Result<ExitCode> {
+    let mut signals = Signals::listen()?;
+    let from_environment = || std::env::var(API_KEY_VARIABLE).ok().filter(|key| !key.is_empty()).map(Secret::new);
+    let key = args.key.clone().or_else(from_environment);
+    let key = key.with_context(|| format!("an API key is needed: --key, or {API_KEY_VARIABLE}"))?;
+    let base_url = args.base_url.clone().unwrap_or_else(|| service_of(config));
+    let secret = match &args.secret {
+        Some(text) => parse_secret(text.expose().trim())?,
+        None => new_secret()?,
+    };
+    let relay = Relay::new(&base_url, key.expose().trim())?;
+    let listening = Listening { relay, args, secret, output };
+    tokio::select! {
+        ended = listening.run(&base_url) => ended,
+        () = signals.received() => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// The service of this configuration, as this machine reaches it.
+fn service_of(config: &Config) -> String {
+    let listen = addresses::read(&config.data_dir).unwrap_or(config.listen);
+    format!("http://{}", addresses::reachable(listen))
+}
+
+fn new_secret() -> anyhow::Result<SigningSecret> {
+    let mut bytes = [0; 32];
+    let filled = SystemRandom::new().fill(&mut bytes);
+    ensure!(filled.is_ok(), "the system gives no secure random bytes for a secret");
+    Ok(SigningSecret(bytes))
+}
+
+struct Listening {
+    relay: Relay,
+    args: ListenArgs,
+    secret: SigningSecret,
+    output: Output,
+}
+
+impl Listening {
+    async fn run(&self, base_url: &str) -> anyhow::Result<ExitCode> {
+        let mut last = self.relay.last_sequence().await?;
+        self.begin(base_url, last)?;
+        let (mut pause, mut troubled) = (EVERY, false);
+        loop {
+            match self.relay.next_events(last).await {
+                Ok(events) => {
+                    if std::mem::take(&mut troubled) {
+                        eprintln!("cais: the service answers again");
+                    }
+                    pause = EVERY;
+                    let nothing = events.is_empty();
+                    for event in events {
+                        last = event.sequence;
+                        self.forward(&event).await?;
+                    }
+                    if !nothing {
+                        continue;
+                    }
+                }
+                Err(error) if is_final(&error) => return Err(error.into()),
+                Err(error) => {
+                    if !std::mem::replace(&mut troubled, true) {
+                        eprintln!("cais: {}; trying again", logging::chain(&error));
+                    }
+                    pause = pause.saturating_mul(2).min(MAX_PAUSE);
+                }
+            }
+            tokio::time::sleep(pause).await;
+        }
+    }
+
+    fn begin(&self, base_url: &str, last: i64) -> anyhow::Result<()> {
+        let (to, secret) = (self.args.forward_to.as_str(), secret_text(&self.secret));
+        let value = json!({ "forward_to": to, "base_url": base_url, "secret": secret, "after_sequence": last });
+        self.output.print(&value, || {
+            let rows = [("from", base_url.to_owned()), ("to", to.to_owned()), ("secret", secret.clone())];
+            format!("Listening for what happens from now on; Ctrl-C ends it.\n\n{}\n", fields(&rows))
+        })?;
+        Ok(())
+    }
+
+    /// Sends an event on, once, unless its type is not wanted; a receiver that fails is told and nothing more.
+    async fn forward(&self, event: &RelayedEvent) -> anyhow::Result<()> {
+        let wanted = &self.args.events;
+        if !wanted.is_empty() && !wanted.iter().any(|kind| kind.as_str() == event.kind) {
+            return Ok(());
+        }
+        let now = OffsetClock::new().now();
+        let sent = self.relay.forward(&self.args.forward_to, &self.secret, event, now).await;
+        say(&if self.output.json { as_json(event, &sent).to_string() } else { for_people(event, &sent) })?;
+        Ok(())
+    }
+}
+
+/// Whether asking again changes nothing: the key or the address is wrong.
+fn is_final(error: &RelayError) -> bool {
+    match error {
+        RelayError::Refused { status, .. } => matches!(status, 400..=499) && *status != 429,
+        RelayError::BaseUrl | RelayError::Key | RelayError::Setup(_) => true,
+        RelayError::Unreachable(_) | RelayError::Unreadable(_) => false,
+    }
+}
+
+fn as_json(event: &RelayedEvent, sent: &Sent) -> Value {
+    json!({
+        "sequence": event.sequence,
+        "id": event.id.to_string(),
+        "type": event.kind,
+        "status_code": sent.status_code,
+        "error": sent.error.map(AttemptError::as_str),
+        "duration_ms": sent.duration_ms,
+    })
+}
+
+fn for_people(event: &RelayedEvent, sent: &Sent) -> String {
+    let status = sent.status_code.map_or_else(|| "-".to_owned(), |status| status.to_string());
+    let error = sent.error.map(|error| format!("  {}", error.as_str())).unwrap_or_default();
+    format!("{:>6}  {:<26}  {}  → {status} in {} ms{error}", event.sequence, event.kind, event.id, sent.duration_ms)
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use cais_domain::ids::EventId;
+
+    use super::*;
+
+    fn event() -> RelayedEvent {
+        let id = EventId::parse("evt_01h455vb4pex5vsknk084sn02x").unwrap();
+        RelayedEvent { sequence: 7, id, kind: "charge.paid".to_owned(), body: b"{}".to_vec() }
+    }
+
+    fn sent(status_code: Option<u16>, error: Option<AttemptError>) -> Sent {
+        Sent { status_code, error, retry_after: None, response_body: None, duration_ms: 12 }
+    }
+
+    #[test]
+    fn an_event_is_a_line() {
+        assert_eq!(
+            for_people(&event(), &sent(Some(200), None)),
+            "     7  charge.paid                 evt_01h455vb4pex5vsknk084sn02x  → 200 in 12 ms"
+        );
+        assert!(
+            for_people(&event(), &sent(None, Some(AttemptError::ConnectionFailed)))
+                .ends_with("→ - in 12 ms  connection_failed")
+        );
+        let value = as_json(&event(), &sent(Some(500), Some(AttemptError::Refused)));
+        assert_eq!((value.get("status_code"), value.get("error")), (Some(&json!(500)), Some(&json!("status_not_2xx"))));
+    }
+
+    #[test]
+    fn only_trouble_that_passes_is_sat_out() {
+        let refused = |status| is_final(&RelayError::Refused { status, message: String::new() });
+        assert!(refused(401) && refused(403) && refused(404));
+        assert!(!refused(429) && !refused(500) && !refused(503));
+        assert!(is_final(&RelayError::BaseUrl));
+        assert!(!is_final(&RelayError::Unreadable(String::new())));
+    }
+
+    #[test]
+    fn new_secrets_differ() {
+        assert_ne!(new_secret().unwrap(), new_secret().unwrap());
+    }
+}

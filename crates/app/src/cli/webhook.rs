@@ -1,0 +1,142 @@
+//! `cais webhook`: what a developer of a receiver needs by hand.
+
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, ensure};
+use cais_acquirers::Secret;
+use cais_ports::{Clock, SigningSecret};
+use cais_webhooks::{Received, TOLERANCE, parse_secret, verify};
+use clap::{Args, Subcommand};
+use jiff::{SignedDuration, Timestamp};
+use serde_json::json;
+
+use super::output::Output;
+use crate::clock::OffsetClock;
+
+/// Largest body that is read; a real one has a few KiB.
+const MAX_BODY_BYTES: u64 = 16 * 1024 * 1024;
+/// The name of standard input.
+const STANDARD_INPUT: &str = "-";
+
+/// What can be done with webhooks.
+#[derive(Debug, Subcommand)]
+pub enum WebhookCommand {
+    /// Check a signature by hand; exit with 1 when the webhook is not to be believed
+    Verify(VerifyArgs),
+}
+
+/// A webhook as it arrived.
+#[derive(Debug, Args)]
+pub struct VerifyArgs {
+    /// The endpoint's secret, which begins with `whsec_`; after a rotation both may be given
+    #[arg(long, required = true, value_parser = hidden)]
+    secret: Vec<Secret>,
+    /// The header `webhook-id`
+    #[arg(long)]
+    id: String,
+    /// The header `webhook-timestamp`
+    #[arg(long, allow_hyphen_values = true)]
+    timestamp: String,
+    /// The header `webhook-signature`
+    #[arg(long)]
+    signature: String,
+    /// Take one of whatever age, for one that was kept; else it may be five minutes old
+    #[arg(long)]
+    any_age: bool,
+    /// The file with the body, byte for byte as it came; without, or with `-`, standard input
+    #[arg(default_value = STANDARD_INPUT, hide_default_value = true)]
+    body: PathBuf,
+}
+
+/// An argument that no message repeats.
+///
+/// # Errors
+/// None.
+#[expect(clippy::unnecessary_wraps, reason = "a parser of arguments may fail")]
+pub fn hidden(text: &str) -> Result<Secret, &'static str> {
+    Ok(Secret::new(text))
+}
+
+/// Checks the webhook and tells what came of it.
+///
+/// # Errors
+/// A secret that is none, a body that cannot be read.
+pub fn run(command: WebhookCommand, output: Output) -> anyhow::Result<ExitCode> {
+    let WebhookCommand::Verify(args) = command;
+    let secrets: Vec<SigningSecret> =
+        args.secret.iter().map(|secret| parse_secret(secret.expose().trim())).collect::<Result<_, _>>()?;
+    let body = read(&args.body)?;
+    let problem = judge(&args, &secrets, &body, OffsetClock::new().now());
+    let value = json!({ "ok": problem.is_none(), "problem": problem });
+    output.print(&value, || match &problem {
+        None => "The webhook is to be believed: its signature is right.".to_owned(),
+        Some(problem) => format!("The webhook is not to be believed: {problem}."),
+    })?;
+    Ok(if problem.is_none() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// What is wrong with it; `None` when nothing is.
+fn judge(args: &VerifyArgs, secrets: &[SigningSecret], body: &[u8], now: Timestamp) -> Option<String> {
+    let VerifyArgs { id, timestamp, signature, any_age, .. } = args;
+    let received = Received { id, timestamp, signature, body };
+    let tolerance = if *any_age { SignedDuration::MAX } else { TOLERANCE };
+    verify(secrets, &received, now, tolerance).err().map(|error| error.to_string())
+}
+
+fn read(file: &Path) -> anyhow::Result<Vec<u8>> {
+    let mut body = Vec::new();
+    let limit = MAX_BODY_BYTES.saturating_add(1);
+    if file == Path::new(STANDARD_INPUT) {
+        std::io::stdin().take(limit).read_to_end(&mut body).context("the body cannot be read from standard input")?;
+    } else {
+        let opened = fs::File::open(file).and_then(|file| file.take(limit).read_to_end(&mut body));
+        opened.with_context(|| format!("{} cannot be read", file.display()))?;
+    }
+    let length = u64::try_from(body.len()).unwrap_or(u64::MAX);
+    ensure!(length <= MAX_BODY_BYTES, "the body has over {MAX_BODY_BYTES} bytes");
+    Ok(body)
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    const SECRET: &str = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+    const AT_S: i64 = 1_760_000_000;
+
+    fn args(body: &str, any_age: bool) -> VerifyArgs {
+        let secret = parse_secret(SECRET).unwrap();
+        VerifyArgs {
+            secret: vec![Secret::new(SECRET)],
+            id: "evt_1".to_owned(),
+            timestamp: AT_S.to_string(),
+            signature: cais_webhooks::signatures(&[secret], "evt_1", AT_S, body.as_bytes()),
+            any_age,
+            body: STANDARD_INPUT.into(),
+        }
+    }
+
+    fn judged(args: &VerifyArgs, body: &str, age_s: i64) -> Option<String> {
+        let now = Timestamp::from_second(AT_S + age_s).unwrap();
+        judge(args, &[parse_secret(SECRET).unwrap()], body.as_bytes(), now)
+    }
+
+    #[test]
+    fn what_was_signed_lately_is_believed() {
+        assert_eq!(judged(&args("{}", false), "{}", 10), None);
+        assert_eq!(judged(&args("{}", false), "{} ", 10).unwrap(), "no signature matches");
+        assert_eq!(judged(&args("{}", false), "{}", 301).unwrap(), "the timestamp is too old");
+        assert_eq!(judged(&args("{}", true), "{}", 90 * 86_400), None);
+        assert_eq!(judged(&args("{}", true), "{}", -90 * 86_400), None);
+    }
+
+    #[test]
+    fn no_secret_is_shown() {
+        assert!(!format!("{:?}", args("{}", false)).contains("AAECAwQF"));
+    }
+}

@@ -1,0 +1,182 @@
+//! A receiver of webhooks on this machine, as a merchant would have one: it keeps what comes and answers 204.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use anyhow::Context;
+use cais_ports::SigningSecret;
+use cais_webhooks::{ID_HEADER, Received, SIGNATURE_HEADER, TIMESTAMP_HEADER, TOLERANCE, verify};
+use jiff::Timestamp;
+use serde_json::Value;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinHandle;
+
+/// Where it listens: a free port that only this machine reaches.
+const LISTEN: &str = "127.0.0.1:0";
+/// Largest request that is read; a webhook has a few KiB.
+const MAX_REQUEST_BYTES: usize = 256 * 1024;
+/// How many webhooks are kept; a demonstration has a dozen.
+const MAX_KEPT: usize = 1_000;
+/// How long a request may take to arrive.
+const ARRIVES_WITHIN: Duration = Duration::from_secs(5);
+/// What is answered.
+const ANSWER: &[u8] = b"HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n";
+
+/// A webhook as it came.
+#[derive(Debug, Clone)]
+pub struct Webhook {
+    /// Names in lower case, and values.
+    pub headers: Vec<(String, String)>,
+    /// The body, byte for byte.
+    pub body: Vec<u8>,
+}
+
+impl Webhook {
+    /// A header's value, by its name in lower case; empty when there is none.
+    #[must_use]
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.iter().find(|(found, _)| found == name).map_or("", |(_, value)| value)
+    }
+
+    /// The body as JSON.
+    ///
+    /// # Errors
+    /// When it is none.
+    pub fn json(&self) -> anyhow::Result<Value> {
+        serde_json::from_slice(&self.body).context("the webhook is not JSON")
+    }
+
+    /// Checks its signature as a merchant should.
+    ///
+    /// # Errors
+    /// Why it is not to be believed.
+    pub fn verify(&self, secret: &SigningSecret, now: Timestamp) -> anyhow::Result<()> {
+        let received = Received {
+            id: self.header(ID_HEADER),
+            timestamp: self.header(TIMESTAMP_HEADER),
+            signature: self.header(SIGNATURE_HEADER),
+            body: &self.body,
+        };
+        Ok(verify(std::slice::from_ref(secret), &received, now, TOLERANCE)?)
+    }
+}
+
+/// A receiver that runs until it is dropped.
+#[derive(Debug)]
+pub struct Receiver {
+    /// Where it listens.
+    pub address: SocketAddr,
+    kept: Arc<Mutex<Vec<Webhook>>>,
+    task: JoinHandle<()>,
+}
+
+impl Drop for Receiver {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Receiver {
+    /// Listens from now on.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub async fn start() -> anyhow::Result<Self> {
+        let listener = TcpListener::bind(LISTEN).await.context("no port for a receiver of webhooks")?;
+        let address = listener.local_addr()?;
+        let kept = Arc::new(Mutex::new(Vec::new()));
+        let task = tokio::spawn(accept(listener, Arc::clone(&kept)));
+        Ok(Self { address, kept, task })
+    }
+
+    /// The address to register.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("http://{}/hooks", self.address)
+    }
+
+    /// The first webhook that came and is wanted.
+    #[must_use]
+    pub fn find(&self, wanted: impl Fn(&Value) -> bool) -> Option<Webhook> {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.iter().find(|webhook| webhook.json().is_ok_and(|event| wanted(&event))).cloned()
+    }
+}
+
+async fn accept(listener: TcpListener, kept: Arc<Mutex<Vec<Webhook>>>) {
+    while let Ok((connection, _)) = listener.accept().await {
+        let kept = Arc::clone(&kept);
+        tokio::spawn(async move {
+            // One that is no webhook is none of the demonstration's business: its sender sees that nobody answers.
+            let _answered = tokio::time::timeout(ARRIVES_WITHIN, receive(connection, &kept)).await;
+        });
+    }
+}
+
+async fn receive(mut connection: TcpStream, kept: &Mutex<Vec<Webhook>>) -> anyhow::Result<()> {
+    let mut request = Vec::new();
+    let webhook = loop {
+        if let Some(webhook) = parse(&request) {
+            break webhook;
+        }
+        anyhow::ensure!(request.len() <= MAX_REQUEST_BYTES, "the request is too large");
+        anyhow::ensure!(connection.read_buf(&mut request).await? > 0, "the request was cut off");
+    };
+    {
+        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() < MAX_KEPT {
+            kept.push(webhook);
+        }
+    }
+    connection.write_all(ANSWER).await?;
+    Ok(connection.shutdown().await?)
+}
+
+/// The request, once all of it is there.
+fn parse(request: &[u8]) -> Option<Webhook> {
+    let end = request.windows(4).position(|window| window == b"\r\n\r\n")?;
+    let (head, rest) = request.split_at(end);
+    let head = std::str::from_utf8(head).ok()?;
+    let headers: Vec<(String, String)> = head
+        .split("\r\n")
+        .filter_map(|line| line.split_once(':'))
+        .map(|(name, value)| (name.trim().to_ascii_lowercase(), value.trim().to_owned()))
+        .collect();
+    let webhook = Webhook { headers, body: Vec::new() };
+    let length: usize = webhook.header("content-length").parse().ok()?;
+    let body = rest.get(4..)?.get(..length)?.to_vec();
+    Some(Webhook { body, ..webhook })
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    #[test]
+    fn a_request_is_read_once_it_is_whole() {
+        let request = b"POST /hooks HTTP/1.1\r\nWebhook-Id: evt_1\r\ncontent-length: 2\r\n\r\n{}";
+        for end in 0..request.len() {
+            assert!(parse(request.get(..end).unwrap()).is_none(), "{end} bytes");
+        }
+        let webhook = parse(request).unwrap();
+        assert_eq!((webhook.header("webhook-id"), webhook.body.as_slice()), ("evt_1", b"{}".as_slice()));
+    }
+
+    #[tokio::test]
+    async fn what_comes_is_kept_and_answered() {
+        let receiver = Receiver::start().await.unwrap();
+        let mut connection = TcpStream::connect(receiver.address).await.unwrap();
+        // In two pieces, as it may come.
+        connection.write_all(b"POST /hooks HTTP/1.1\r\ncontent-length: 15\r\n\r\n{\"type\":").await.unwrap();
+        connection.write_all(b"\"here\"}").await.unwrap();
+        let mut answer = String::new();
+        connection.read_to_string(&mut answer).await.unwrap();
+        assert!(answer.starts_with("HTTP/1.1 204"), "{answer}");
+        assert!(receiver.find(|event| event.get("type").is_some_and(|kind| kind == "here")).is_some());
+        assert!(receiver.find(|event| event.get("type").is_some_and(|kind| kind == "there")).is_none());
+    }
+}

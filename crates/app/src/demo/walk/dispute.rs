@@ -1,0 +1,63 @@
+//! A dispute: the payer reports the Pix, money is blocked, the shop defends itself, and wins.
+
+use anyhow::ensure;
+use cais_domain::money::Money;
+
+use super::{Walk, amount, text};
+use crate::demo::client::Request;
+
+/// How much of the Pix is disputed: less than what the first run has left.
+const DISPUTED: Money = Money::from_centavos(800);
+
+impl Walk {
+    /// Follows a dispute of the charge from its beginning to its end.
+    pub(super) async fn dispute(&self, charge: &str) -> anyhow::Result<()> {
+        let (available, blocked) = self.parts().await?;
+        self.screen.heading("The payer disputes the Pix at her bank (MED; here: at the built-in sandbox)")?;
+        let body = format!(r#"{{"reason_code":"SCAM","amount":{DISPUTED}}}"#);
+        let path = format!("/v1/sandbox/charges/{charge}/infraction");
+        let opened = self.exchange(&post(path, body), 201).await?.json()?;
+        let id = text(&opened, "/id")?;
+        let (left, held) = self.parts().await?;
+        ensure!(available.checked_sub(left)? == DISPUTED, "{left} of {available} is left");
+        ensure!(held.checked_sub(blocked)? == DISPUTED, "{held} is blocked, and was {blocked}");
+        self.screen.good(&format!("blocked in the same commit: {left} is available, {held} blocked"))?;
+
+        self.screen.heading("The shop defends itself, and the banks decide for it")?;
+        let body = r#"{"defense_text":"Two coffees, handed over at the counter.","defense_evidence_url":"https://shop.example/receipts/7"}"#;
+        self.becomes(post(format!("/v1/infractions/{id}/defense"), body.to_owned()), "under_review").await?;
+        let body = r#"{"outcome":"won"}"#.to_owned();
+        self.becomes(post(format!("/v1/sandbox/infractions/{id}/resolve"), body), "won").await?;
+        ensure!(self.parts().await? == (available, blocked), "the balance is not what it was");
+        for kind in ["infraction.opened", "infraction.won"] {
+            self.told(kind, &id).await?;
+        }
+        self.screen
+            .good(&format!("{DISPUTED} is free again; the shop was sent infraction.opened and infraction.won"))?;
+        Ok(())
+    }
+
+    /// Sends a request whose answer is the infraction, of which only the status is shown.
+    async fn becomes(&self, request: Request, status: &str) -> anyhow::Result<()> {
+        self.screen.request(&request)?;
+        let response = self.client.send(&request).await?;
+        if response.status != 200 {
+            self.screen.response(&response)?;
+        }
+        let found = text(&response.json()?, "/status")?;
+        ensure!(found == status, "the infraction is {found}, not {status}");
+        self.screen.good(&format!("the infraction is {status}"))?;
+        Ok(())
+    }
+
+    /// What is available, and what is blocked.
+    async fn parts(&self) -> anyhow::Result<(Money, Money)> {
+        let request = Request { method: "GET", path: "/v1/balance".to_owned(), idempotency_key: None, body: None };
+        let balance = self.client.send(&request).await?.json()?;
+        Ok((amount(&balance, "/available_balance")?, amount(&balance, "/blocked_balance")?))
+    }
+}
+
+fn post(path: String, body: String) -> Request {
+    Request { method: "POST", path, idempotency_key: None, body: Some(body) }
+}

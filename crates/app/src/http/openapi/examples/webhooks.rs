@@ -1,0 +1,125 @@
+//! Examples of webhook endpoints, deliveries and events.
+
+use cais_domain::event::EventType;
+use cais_domain::ids::{AccountId, DeliveryId, EndpointId, EventId};
+use cais_domain::text::{LineBreaks, Text};
+use cais_domain::webhook::{DeliveryStatus, Endpoint, NewEndpoint, SealedSecret, Subscription, WebhookUrl};
+use cais_ports::{Delivery, DeliveryAttempt, NewEvent, Representation as _};
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::charge;
+use crate::representation::{JsonRepresentation, all, page, webhook};
+
+const ACCOUNT: &str = "acc_01h455vb4pex5vsknk084sn02q";
+const EVENT: &str = "evt_01h455vb4pex5vsknk084sn02x";
+/// Of 32 bytes that count from 0: nobody's.
+const SECRET: &str = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+
+/// An endpoint.
+pub fn endpoint() -> Option<Value> {
+    value(&webhook::endpoint(&registered()?))
+}
+
+/// An endpoint as it is shown once.
+pub fn endpoint_with_secret() -> Option<Value> {
+    value(&webhook::endpoint_with_secret(&registered()?, SECRET))
+}
+
+/// A page with one endpoint.
+pub fn endpoints() -> Option<Value> {
+    let endpoint = registered()?;
+    value(&page(&[webhook::endpoint(&endpoint)], Some(&endpoint.id)))
+}
+
+/// A delivery that is about to be tried.
+pub fn pending_delivery() -> Option<Value> {
+    value(&webhook::delivery(&waiting()?))
+}
+
+/// A page with one delivery, which arrived at the second attempt.
+pub fn deliveries() -> Option<Value> {
+    let failed = DeliveryAttempt {
+        at: instant("2026-01-02T12:03:04.570Z")?,
+        status_code: Some(503),
+        duration_ms: 12,
+        error: Some("status_not_2xx".to_owned()),
+        response_body: Some("try later".to_owned()),
+    };
+    let succeeded = DeliveryAttempt {
+        at: instant("2026-01-02T12:03:09.640Z")?,
+        status_code: Some(204),
+        duration_ms: 9,
+        error: None,
+        response_body: None,
+    };
+    let delivery = Delivery {
+        status: DeliveryStatus::Succeeded,
+        attempts: vec![failed, succeeded],
+        next_attempt_at: None,
+        ..waiting()?
+    };
+    value(&page(&[webhook::delivery(&delivery)], Some(&delivery.id)))
+}
+
+/// What an event that is sent again answers.
+pub fn resent() -> Option<Value> {
+    value(&all(&[webhook::delivery(&waiting()?)]))
+}
+
+/// An event.
+pub fn event() -> Option<Value> {
+    value(&told()?.body(Some(7)))
+}
+
+/// A page with one event.
+pub fn events() -> Option<Value> {
+    let event = told()?;
+    value(&page(&[event.body(Some(7))], Some(&event.id)))
+}
+
+fn registered() -> Option<Endpoint> {
+    let asked = NewEndpoint {
+        id: EndpointId::parse("whe_01h455vb4pex5vsknk084sn02z").ok()?,
+        url: WebhookUrl::parse("https://shop.example/hooks/cais").ok()?,
+        subscription: Subscription::parse(["charge.paid", "infraction.opened"]).ok()?,
+        description: Some(Text::parse("Orders", 200, LineBreaks::Allowed).ok()?),
+        secret: SealedSecret(Vec::new()),
+    };
+    Some(Endpoint::new(AccountId::parse(ACCOUNT).ok()?, 0, asked, instant("2026-01-02T11:00:00Z")?))
+}
+
+fn waiting() -> Option<Delivery> {
+    let at = instant("2026-01-02T12:03:04.567Z")?;
+    Some(Delivery {
+        id: DeliveryId::parse("dlv_01h455vb4pex5vsknk084sn02y").ok()?,
+        endpoint: EndpointId::parse("whe_01h455vb4pex5vsknk084sn02z").ok()?,
+        event: EventId::parse(EVENT).ok()?,
+        kind: EventType::ChargePaid,
+        status: DeliveryStatus::Pending,
+        attempts: Vec::new(),
+        next_attempt_at: Some(at),
+        created_at: at,
+    })
+}
+
+fn told() -> Option<NewEvent> {
+    let charge = charge(true)?;
+    Some(NewEvent {
+        id: EventId::parse(EVENT).ok()?,
+        account: AccountId::parse(ACCOUNT).ok()?,
+        kind: EventType::ChargePaid,
+        at: instant("2026-01-02T12:03:04.567Z")?,
+        resource: charge.id.to_string(),
+        data: JsonRepresentation::new().charge(&charge),
+        postback: None,
+    })
+}
+
+fn instant(text: &str) -> Option<Timestamp> {
+    text.parse().ok()
+}
+
+fn value(json: &[u8]) -> Option<Value> {
+    serde_json::from_slice(json).ok()
+}

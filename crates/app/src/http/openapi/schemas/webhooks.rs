@@ -1,0 +1,267 @@
+//! The shapes of webhook endpoints, deliveries and events.
+
+use utoipa::ToSchema;
+
+/// What can be told.
+#[derive(ToSchema)]
+pub enum EventType {
+    /// The first payment that reaches the amount arrived.
+    #[schema(rename = "charge.paid")]
+    ChargePaid,
+    /// Nobody paid in time.
+    #[schema(rename = "charge.expired")]
+    ChargeExpired,
+    /// The merchant cancelled.
+    #[schema(rename = "charge.cancelled")]
+    ChargeCancelled,
+    /// All of it went back.
+    #[schema(rename = "charge.refunded")]
+    ChargeRefunded,
+    /// A refund reached its payer.
+    #[schema(rename = "refund.completed")]
+    RefundCompleted,
+    /// A refund will never reach its payer.
+    #[schema(rename = "refund.failed")]
+    RefundFailed,
+    /// A payout reached its recipient.
+    #[schema(rename = "payout.completed")]
+    PayoutCompleted,
+    /// A payout will never reach its recipient.
+    #[schema(rename = "payout.failed")]
+    PayoutFailed,
+    /// All of a completed payout came back.
+    #[schema(rename = "payout.reversed")]
+    PayoutReversed,
+    /// A payer disputes a Pix: money is blocked.
+    #[schema(rename = "infraction.opened")]
+    InfractionOpened,
+    /// The acquirer has the defence.
+    #[schema(rename = "infraction.under_review")]
+    InfractionUnderReview,
+    /// It was decided for the merchant: the money is free again.
+    #[schema(rename = "infraction.won")]
+    InfractionWon,
+    /// It was decided for the payer: the money went back.
+    #[schema(rename = "infraction.lost")]
+    InfractionLost,
+    /// The payer's institution withdrew it: the money is free again.
+    #[schema(rename = "infraction.cancelled")]
+    InfractionCancelled,
+    /// A webhook endpoint was disabled, because it is gone or failed for days.
+    #[schema(rename = "webhook_endpoint.disabled")]
+    WebhookEndpointDisabled,
+    /// A merchant tries an endpoint.
+    #[schema(rename = "webhook.test")]
+    WebhookTest,
+}
+
+/// Why an endpoint is not called any more.
+#[derive(ToSchema)]
+#[schema(rename_all = "snake_case")]
+pub enum DisabledReason {
+    /// It answered 410.
+    Gone,
+    /// For five days every attempt failed.
+    Failing,
+}
+
+/// Where a merchant wants to hear of events.
+#[derive(ToSchema)]
+pub struct WebhookEndpoint {
+    /// Public id, prefix `whe_`.
+    pub id: String,
+    /// Where it is.
+    pub url: String,
+    /// Types of events, or `*` for all of them, also such that come with later versions.
+    pub events: Vec<String>,
+    /// What people call it.
+    #[schema(required)]
+    pub description: Option<String>,
+    /// Whether it is called.
+    pub active: bool,
+    /// Why the service disabled it.
+    #[schema(required)]
+    pub disabled_reason: Option<DisabledReason>,
+    /// When it was registered.
+    #[schema(format = DateTime)]
+    pub created_at: String,
+}
+
+/// An endpoint with its secret, which is shown this once.
+#[derive(ToSchema)]
+pub struct WebhookEndpointWithSecret {
+    /// Public id, prefix `whe_`.
+    pub id: String,
+    /// Where it is.
+    pub url: String,
+    /// Types of events, or `*` for all of them, also such that come with later versions.
+    pub events: Vec<String>,
+    /// What people call it.
+    #[schema(required)]
+    pub description: Option<String>,
+    /// Whether it is called.
+    pub active: bool,
+    /// Why the service disabled it.
+    #[schema(required)]
+    pub disabled_reason: Option<DisabledReason>,
+    /// When it was registered.
+    #[schema(format = DateTime)]
+    pub created_at: String,
+    /// What signs: `whsec_` and the base64 of 32 bytes (Standard Webhooks, `v1`).
+    pub secret: String,
+}
+
+/// A page of webhook endpoints, newest first.
+#[derive(ToSchema)]
+pub struct WebhookEndpointPage {
+    /// The rows.
+    pub data: Vec<WebhookEndpoint>,
+    /// Whether older rows exist.
+    pub has_more: bool,
+    /// The `starting_after` of the next page.
+    #[schema(required)]
+    pub next_starting_after: Option<String>,
+}
+
+/// What a webhook endpoint is registered with.
+#[derive(ToSchema)]
+pub struct NewWebhookEndpoint {
+    /// Where it is: https, at a public address; unique within the account.
+    #[schema(format = "uri", max_length = 500)]
+    pub url: String,
+    /// Types of events, or `*` for all of them.
+    #[schema(min_items = 1, max_items = 30)]
+    pub events: Vec<String>,
+    /// What people call it.
+    #[schema(max_length = 200)]
+    pub description: Option<String>,
+}
+
+/// What is changed of a webhook endpoint; what is not named stays as it is.
+#[derive(ToSchema)]
+pub struct WebhookEndpointChange {
+    /// Where it is.
+    #[schema(format = "uri", max_length = 500)]
+    pub url: Option<String>,
+    /// Types of events, or `*` for all of them.
+    #[schema(min_items = 1, max_items = 30)]
+    pub events: Option<Vec<String>>,
+    /// What people call it; `null` takes it away.
+    #[schema(max_length = 200)]
+    pub description: Option<String>,
+    /// Whether it is called; `true` also ends what the service disabled.
+    pub active: Option<bool>,
+}
+
+/// How a secret is changed.
+#[derive(ToSchema)]
+pub struct SecretRotation {
+    /// Seconds for which the secret before signs as well.
+    #[schema(minimum = 0, maximum = 604_800, default = 86400)]
+    pub grace_seconds: Option<u32>,
+}
+
+/// Where a delivery stands.
+#[derive(ToSchema)]
+#[schema(rename_all = "snake_case")]
+pub enum DeliveryStatus {
+    /// It is tried, now or later.
+    Pending,
+    /// The receiver took it.
+    Succeeded,
+    /// Every attempt of the schedule failed.
+    Failed,
+    /// Its endpoint was disabled or deleted.
+    Cancelled,
+}
+
+/// One attempt at a delivery.
+#[derive(ToSchema)]
+pub struct DeliveryAttempt {
+    /// When it began.
+    #[schema(format = DateTime)]
+    pub at: String,
+    /// The status that the receiver answered with.
+    #[schema(required)]
+    pub status_code: Option<u16>,
+    /// How long it took.
+    pub duration_ms: u32,
+    /// Why it failed: one of a fixed list of words; null for a success.
+    #[schema(required)]
+    pub error: Option<String>,
+    /// The beginning of what the receiver answered, at most 2 KiB.
+    #[schema(required)]
+    pub response_body: Option<String>,
+}
+
+/// A delivery of an event to an endpoint.
+#[derive(ToSchema)]
+pub struct Delivery {
+    /// Public id, prefix `dlv_`.
+    pub id: String,
+    /// The event.
+    pub event_id: String,
+    /// Its type.
+    pub event_type: EventType,
+    /// Where it stands.
+    pub status: DeliveryStatus,
+    /// What was tried, the oldest first; at most the last 50.
+    pub attempts: Vec<DeliveryAttempt>,
+    /// When it is tried next.
+    #[schema(required, format = DateTime)]
+    pub next_attempt_at: Option<String>,
+    /// When it was made.
+    #[schema(format = DateTime)]
+    pub created_at: String,
+}
+
+/// A page of deliveries, newest first.
+#[derive(ToSchema)]
+pub struct DeliveryPage {
+    /// The rows.
+    pub data: Vec<Delivery>,
+    /// Whether older rows exist.
+    pub has_more: bool,
+    /// The `starting_after` of the next page.
+    #[schema(required)]
+    pub next_starting_after: Option<String>,
+}
+
+/// The deliveries that an event is given again.
+#[derive(ToSchema)]
+pub struct DeliveryList {
+    /// One for each endpoint.
+    pub data: Vec<Delivery>,
+}
+
+/// Something that happened: byte for byte what is sent to endpoints.
+#[derive(ToSchema)]
+pub struct Event {
+    /// Public id, prefix `evt_`; also the header `webhook-id`.
+    pub id: String,
+    /// What happened.
+    pub r#type: EventType,
+    /// When.
+    #[schema(format = DateTime)]
+    pub timestamp: String,
+    /// Counts the account's events from 1 without a gap; null for `webhook.test`.
+    #[schema(required)]
+    pub sequence: Option<i64>,
+    /// The version of the interface that `data` follows.
+    pub api_version: String,
+    /// The resource as its GET returned it at that moment.
+    #[schema(value_type = Object)]
+    pub data: String,
+}
+
+/// A page of events.
+#[derive(ToSchema)]
+pub struct EventPage {
+    /// The rows: the newest first, or with `after_sequence` the oldest.
+    pub data: Vec<Event>,
+    /// Whether further rows exist.
+    pub has_more: bool,
+    /// The `starting_after` of the next page.
+    #[schema(required)]
+    pub next_starting_after: Option<String>,
+}

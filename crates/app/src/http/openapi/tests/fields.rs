@@ -1,0 +1,130 @@
+//! Resources have exactly the fields of the contract, all of them required; bodies of requests require what it says.
+
+use super::*;
+
+const INFRACTION: &[&str] = &[
+    "id",
+    "external_id",
+    "end_to_end_id",
+    "reason",
+    "reason_code",
+    "amount",
+    "status",
+    "opened_at",
+    "deadline_at",
+    "resolved_at",
+    "defense_submitted_at",
+];
+const ENDPOINT: &[&str] = &["id", "url", "events", "description", "active", "disabled_reason", "created_at"];
+const PAGE: &[&str] = &["data", "has_more", "next_starting_after"];
+
+/// The fields of each resource; some have those of another and more.
+const RESOURCES: &[(&str, &[&str], &[&str])] = &[
+    (
+        "Charge",
+        &[
+            "id",
+            "txid",
+            "external_id",
+            "amount",
+            "status",
+            "description",
+            "pix",
+            "end_to_end_id",
+            "paid_at",
+            "expires_at",
+            "created_at",
+        ],
+        &[],
+    ),
+    (
+        "Payout",
+        &[
+            "id",
+            "external_id",
+            "amount",
+            "fee",
+            "net_amount",
+            "gross_amount",
+            "status",
+            "pix",
+            "description",
+            "end_to_end_id",
+            "error_message",
+            "created_at",
+            "completed_at",
+        ],
+        &[],
+    ),
+    ("PayoutPix", &["key", "recipient_name", "recipient_document"], &[]),
+    (
+        "Refund",
+        &["id", "charge_id", "external_id", "amount", "status", "reason", "return_id", "created_at", "completed_at"],
+        &[],
+    ),
+    ("Entry", StatementEntry::NAMES, &[]),
+    ("Transaction", TransactionRow::NAMES, &[]),
+    ("Balance", &["available_balance", "pending_balance", "blocked_balance", "total_balance", "currency"], &[]),
+    ("Infraction", INFRACTION, &[]),
+    ("InfractionDetail", INFRACTION, &["defense_text", "defense_evidence_url"]),
+    ("WebhookEndpoint", ENDPOINT, &[]),
+    ("WebhookEndpointWithSecret", ENDPOINT, &["secret"]),
+    ("Delivery", &["id", "event_id", "event_type", "status", "attempts", "next_attempt_at", "created_at"], &[]),
+    ("DeliveryAttempt", &["at", "status_code", "duration_ms", "error", "response_body"], &[]),
+    ("DeliveryList", &["data"], &[]),
+    ("Event", &["id", "type", "timestamp", "sequence", "api_version", "data"], &[]),
+    ("ChargePage", PAGE, &[]),
+    ("PayoutPage", PAGE, &[]),
+    ("RefundPage", PAGE, &[]),
+    ("EntryPage", PAGE, &[]),
+    ("TransactionPage", PAGE, &[]),
+    ("InfractionPage", PAGE, &[]),
+    ("WebhookEndpointPage", PAGE, &[]),
+    ("DeliveryPage", PAGE, &[]),
+    ("EventPage", PAGE, &[]),
+];
+
+/// What bodies must have; those of an error may have more.
+const REQUIRED: &[(&str, &[&str])] = &[
+    ("NewCharge", &["amount"]),
+    ("NewPayout", &["amount", "pix_key"]),
+    ("NewRefund", &[]),
+    ("NewDefense", &["defense_text"]),
+    ("NewWebhookEndpoint", &["url", "events"]),
+    ("WebhookEndpointChange", &[]),
+    ("SecretRotation", &[]),
+    ("SandboxDispute", &[]),
+    ("SandboxResolution", &["outcome"]),
+    ("Error", &["success", "request_id", "error"]),
+    ("ErrorDetail", &["code", "message", "retryable"]),
+];
+
+fn set<'a>(names: impl IntoIterator<Item = &'a &'a str>) -> BTreeSet<String> {
+    names.into_iter().map(|name| (*name).to_owned()).collect()
+}
+
+fn required(document: &Value, schema: &str) -> BTreeSet<String> {
+    let names = document.pointer(&format!("/components/schemas/{schema}/required"));
+    let names = names.map(|names| names.as_array().unwrap().clone()).unwrap_or_default();
+    names.iter().map(|name| name.as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn resources_are_described_with_the_fields_of_the_contract() {
+    let document = parsed();
+    for (schema, fields, more) in RESOURCES {
+        let expected = set(fields.iter().chain(*more));
+        let described = document.pointer(&format!("/components/schemas/{schema}/properties")).unwrap();
+        let described: BTreeSet<String> = described.as_object().unwrap().keys().cloned().collect();
+        assert_eq!((described, required(&document, schema)), (expected.clone(), expected), "{schema}");
+    }
+}
+
+#[test]
+fn bodies_require_what_the_contract_requires() {
+    let document = parsed();
+    for (schema, names) in REQUIRED {
+        assert!(document.pointer(&format!("/components/schemas/{schema}")).is_some(), "{schema}");
+        assert_eq!(required(&document, schema), set(*names), "{schema}");
+    }
+}

@@ -1,0 +1,151 @@
+//! Infractions over HTTP, from the payer's dispute to its end.
+
+use cais_domain::account::{Account, AccountStatus};
+use cais_domain::api_key::Scopes;
+use cais_ports::{AcquirerError, DefenseReceipt};
+use cais_testkit::builders::an_account;
+
+use super::*;
+
+const INFRACTIONS: &str = "/v1/infractions";
+const UNKNOWN: &str = "inf_01h455vb4pex5vsknk084sn02q";
+const DEFENSE: &str = r#"{"defense_text":"two\nlines","defense_evidence_url":"https://shop.example/1"}"#;
+
+async fn dispute(world: &World, charge: &str, body: &str) -> Seen {
+    let opened = post(world, &format!("/v1/sandbox/charges/{charge}/infraction"), "", body).await;
+    assert_eq!(opened.status, 201, "{opened:?}");
+    opened
+}
+
+async fn balance(world: &World) -> [String; 2] {
+    let balance = get(world, "/v1/balance").await;
+    ["/available_balance", "/blocked_balance"].map(|part| balance.at(part).to_string())
+}
+
+fn at(infraction: &Seen) -> String {
+    format!("{INFRACTIONS}/{}", infraction.id())
+}
+
+#[actix_web::test]
+async fn a_dispute_is_opened_defended_and_won() {
+    let world = World::new().await;
+    let charge = fund(&world, "10").await;
+    let opened = dispute(&world, &charge, r#"{"reason_code":"COERCION","amount":4}"#).await;
+    assert_eq!(
+        (opened.at("/status"), opened.at("/reason_code"), opened.at("/amount").to_string()),
+        ("open".into(), "COERCION".into(), "4.00".to_owned())
+    );
+    assert_eq!(balance(&world).await, ["6.00", "4.00"]);
+    assert_eq!(get(&world, &at(&opened)).await.body, opened.body);
+    let refund = post(&world, &format!("/v1/charges/{charge}/refunds"), "refund-key", r#"{"amount":1}"#).await;
+    assert_eq!(refund.error(), (422, "infraction_open".to_owned()));
+
+    let path = format!("{}/defense", at(&opened));
+    let defended = post(&world, &path, "", DEFENSE).await;
+    assert_eq!((defended.status, defended.at("/status")), (200, "under_review".into()), "{defended:?}");
+    assert_eq!(defended.at("/defense_text"), "two\nlines");
+    assert!(defended.at("/defense_submitted_at").is_string());
+    assert_eq!(post(&world, &path, "", DEFENSE).await.body, defended.body, "the same defence again is no second one");
+    let other = post(&world, &path, "", r#"{"defense_text":"other"}"#).await;
+    assert_eq!(other.error(), (409, "invalid_state".to_owned()));
+
+    let resolve = format!("/v1/sandbox/infractions/{}/resolve", opened.id());
+    let won = post(&world, &resolve, "", r#"{"outcome":"won"}"#).await;
+    assert_eq!((won.status, won.at("/status")), (200, "won".into()), "{won:?}");
+    assert!(won.at("/resolved_at").is_string());
+    assert_eq!(balance(&world).await, ["10.00", "0.00"]);
+    assert_eq!(post(&world, &resolve, "", r#"{"outcome":"lost"}"#).await.error(), (409, "invalid_state".to_owned()));
+    let kinds = get(&world, "/v1/events").await;
+    let kinds: Vec<Value> = (0..3).map(|place| kinds.at(&format!("/data/{place}/type"))).collect();
+    assert_eq!(kinds, ["infraction.won", "infraction.under_review", "infraction.opened"]);
+    let told = get(&world, "/v1/events?type=infraction.won").await;
+    assert_eq!(told.at("/data/0/data"), won.json());
+}
+
+#[actix_web::test]
+async fn lists_tell_the_contract_s_fields_and_narrow() {
+    let world = World::new().await;
+    let charge = fund(&world, "10").await;
+    let (lost, open) = (dispute(&world, &charge, "").await, dispute(&world, &charge, "{}").await);
+    let resolve = format!("/v1/sandbox/infractions/{}/resolve", lost.id());
+    assert_eq!(post(&world, &resolve, "", r#"{"outcome":"lost"}"#).await.at("/status"), "lost");
+    let page = get(&world, INFRACTIONS).await;
+    assert_eq!((page.at("/data/0/id"), page.at("/data/1/id")), (open.at("/id"), lost.at("/id")));
+    let row = page.at("/data/0");
+    let mut without = open.json();
+    let fields = without.as_object_mut().unwrap();
+    fields.remove("defense_text").unwrap();
+    fields.remove("defense_evidence_url").unwrap();
+    assert_eq!(row, without);
+    for (status, expected) in [("open", 1), ("lost", 1), ("won", 0)] {
+        let seen = get(&world, &format!("{INFRACTIONS}?status={status}")).await;
+        assert_eq!(seen.at("/data").as_array().unwrap().len(), expected, "{status}");
+    }
+    assert_eq!(get(&world, "/v1/infractions?status=closed&limit=0&x=1").await.paths(), ["x", "status", "limit"]);
+    let unknown = get(&world, &format!("{INFRACTIONS}?starting_after={UNKNOWN}")).await;
+    assert_eq!((unknown.status, unknown.paths()), (400, vec!["starting_after".to_owned()]));
+    let first = get(&world, "/v1/infractions?limit=1").await;
+    let next = format!("{INFRACTIONS}?starting_after={}", first.at("/next_starting_after").as_str().unwrap());
+    assert_eq!(get(&world, &next).await.at("/data/0/id"), lost.at("/id"));
+}
+
+#[actix_web::test]
+async fn what_becomes_of_a_defence_is_told_as_far_as_it_is_known() {
+    let world = World::new().await;
+    let charge = fund(&world, "10").await;
+    let opened = dispute(&world, &charge, "").await;
+    let path = format!("{}/defense", at(&opened));
+    let say = |said| *world.bank.refuses_defenses.lock().unwrap() = said;
+    say(Some(Err(AcquirerError::Unavailable("down".to_owned()))));
+    assert_eq!(post(&world, &path, "", DEFENSE).await.error(), (502, "acquirer_unavailable".to_owned()));
+    assert_eq!(get(&world, &at(&opened)).await.body, opened.body, "nothing of it is kept");
+    say(Some(Ok(DefenseReceipt::TooLate)));
+    assert_eq!(post(&world, &path, "", DEFENSE).await.error(), (422, "deadline_passed".to_owned()));
+    say(Some(Err(AcquirerError::OutcomeUnknown("lost".to_owned()))));
+    let unknown = post(&world, &path, "", DEFENSE).await;
+    assert_eq!(unknown.error(), (503, "service_unavailable".to_owned()));
+    assert_eq!(unknown.header("retry-after").unwrap(), unknown.at("/error/retry_after").to_string());
+    let kept = get(&world, &at(&opened)).await;
+    assert_eq!((kept.at("/status"), kept.at("/defense_submitted_at")), ("open".into(), Value::Null));
+    assert_eq!(kept.at("/defense_text"), "two\nlines");
+
+    let late = dispute(&world, &fund(&world, "10").await, "").await;
+    world.clock.advance(std::time::Duration::from_hours(9 * 24));
+    say(None);
+    let late = post(&world, &format!("{}/defense", at(&late)), "", DEFENSE).await;
+    assert_eq!(late.error(), (422, "deadline_passed".to_owned()));
+}
+
+#[actix_web::test]
+async fn bodies_ids_and_scopes_are_judged() {
+    let world = World::new().await;
+    let path = format!("{INFRACTIONS}/{UNKNOWN}/defense");
+    assert_eq!(post(&world, &path, "", "{}").await.paths(), ["defense_text"]);
+    assert_eq!(post(&world, &path, "", DEFENSE).await.error(), (404, "not_found".to_owned()));
+    assert_eq!(get(&world, &format!("{INFRACTIONS}/{UNKNOWN}")).await.error(), (404, "not_found".to_owned()));
+    assert_eq!(get(&world, "/v1/infractions/ext:a").await.paths(), ["id"]);
+    let reader = world.key_with(Scopes::parse("infractions:read,charges:read").unwrap()).await;
+    let request = TestRequest::post().uri(&path).insert_header(("x-api-key", reader));
+    assert_eq!(send(&world, request).await.error(), (403, "insufficient_scope".to_owned()));
+    let suspended = World::with(Account { status: AccountStatus::Suspended, ..an_account() }, true).await;
+    assert_eq!(post(&suspended, &path, "", DEFENSE).await.error(), (403, "account_suspended".to_owned()));
+}
+
+#[actix_web::test]
+async fn testers_cannot_dispute_what_was_not_paid() {
+    let world = World::new().await;
+    let created = post(&world, "/v1/charges", "pending-key", r#"{"amount":10,"external_id":"p"}"#).await;
+    assert_eq!(created.status, 201);
+    let path = "/v1/sandbox/charges/ext:p/infraction";
+    assert_eq!(post(&world, path, "", "").await.error(), (409, "invalid_state".to_owned()));
+    assert_eq!(
+        post(&world, path, "", r#"{"amount":0,"reason_code":"x","deadline_s":0}"#).await.paths(),
+        ["reason_code", "amount", "deadline_s"]
+    );
+    post(&world, "/v1/sandbox/charges/ext:p/pay", "", "").await;
+    let much = post(&world, path, "", r#"{"amount":10.01}"#).await;
+    assert_eq!((much.status, much.paths()), (400, vec!["amount".to_owned()]));
+    let unknown = format!("/v1/sandbox/infractions/{UNKNOWN}/resolve");
+    assert_eq!(post(&world, &unknown, "", r#"{"outcome":"won"}"#).await.error(), (404, "not_found".to_owned()));
+    assert_eq!(post(&world, &unknown, "", r#"{"outcome":"reopened"}"#).await.paths(), ["outcome"]);
+}

@@ -1,0 +1,70 @@
+//! Receivers of webhooks that keep what they are sent and answer as they are told.
+
+use std::sync::Mutex;
+
+use async_trait::async_trait;
+use cais_domain::webhook::WebhookUrl;
+use cais_ports::{AttemptError, Outgoing, Sent, UrlRefusal, WebhookSender};
+use cais_use_cases::webhooks::dispatch::{self, DispatchLimits, Signal};
+use futures_util::{StreamExt as _, stream};
+
+use super::world::World;
+
+/// All receivers there are.
+#[derive(Default)]
+pub struct Receivers {
+    /// Whatever was sent: where, and what.
+    pub sent: Mutex<Vec<(String, Vec<u8>)>>,
+    /// What they answer; 200 unless told.
+    pub status: Mutex<Option<u16>>,
+    /// Whether addresses that were allowed no longer are.
+    pub are_closed: Mutex<bool>,
+}
+
+impl Receivers {
+    fn judge(&self, url: &WebhookUrl) -> Result<(), UrlRefusal> {
+        let text = url.as_str();
+        if !text.starts_with("https://") {
+            return Err(UrlRefusal::Scheme);
+        }
+        let refused = text.contains("internal") || *self.are_closed.lock().unwrap();
+        if refused { Err(UrlRefusal::NotPublic) } else { Ok(()) }
+    }
+}
+
+#[async_trait]
+impl WebhookSender for Receivers {
+    async fn vet(&self, url: &WebhookUrl) -> Result<(), UrlRefusal> {
+        self.judge(url)
+    }
+
+    fn permits(&self, url: &WebhookUrl) -> Result<(), UrlRefusal> {
+        self.judge(url)
+    }
+
+    async fn send<'a>(&self, outgoing: Outgoing<'a>) -> Sent {
+        self.sent.lock().unwrap().push((outgoing.url.to_string(), outgoing.body.to_vec()));
+        let status = self.status.lock().unwrap().unwrap_or(200);
+        let error = (!(200..300).contains(&status)).then_some(AttemptError::Refused);
+        let response_body = Some("so be it".to_owned());
+        Sent { status_code: Some(status), error, retry_after: None, response_body, duration_ms: 3 }
+    }
+}
+
+/// Delivers what is due now.
+pub async fn deliver(world: &World) {
+    let queue = &world.state.ports.deliveries;
+    let due = queue.due_lanes(world.state.ports.clock.now(), 100).await.unwrap().backlog;
+    let before = world.receivers.sent.lock().unwrap().len();
+    let wanted = before + usize::try_from(due).unwrap();
+    // It is told to stop when everything that was due has been sent.
+    let receivers = world.receivers.clone();
+    let stop = stream::once(async move {
+        while receivers.sent.lock().unwrap().len() < wanted {
+            tokio::task::yield_now().await;
+        }
+        Signal::Stop
+    });
+    let signals = stream::iter([Signal::Tick]).chain(stop).boxed();
+    dispatch::run(world.state.ports.clone(), DispatchLimits::default(), signals).await;
+}

@@ -1,0 +1,215 @@
+//! Adapters of webhooks with numbers about what they do: attempts by outcome, what is in flight, what waits.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use cais_domain::ids::DeliveryId;
+use cais_domain::webhook::WebhookUrl;
+use cais_ports::{
+    AttemptOutcome, ClaimedDelivery, DeliveryClaim, DeliveryQueue, DueLanes, FinishedAttempt, Lane, NewDelivery,
+    Outgoing, QueryError, Sent, UrlRefusal, WebhookSender,
+};
+use jiff::Timestamp;
+use metrics::{counter, gauge, histogram};
+
+/// Attempts by what follows from them.
+pub const ATTEMPTS: &str = "cais_webhook_attempts_total";
+/// Failed attempts by their word.
+pub const FAILURES: &str = "cais_webhook_failures_total";
+/// How long an attempt takes.
+pub const SECONDS: &str = "cais_webhook_attempt_seconds";
+/// Attempts that this node makes just now.
+pub const IN_FLIGHT: &str = "cais_webhook_in_flight";
+/// Deliveries that are due and nobody's.
+pub const BACKLOG: &str = "cais_webhook_backlog";
+/// How long the oldest of them has been due.
+pub const OLDEST_DUE: &str = "cais_webhook_oldest_due_seconds";
+
+/// The word of an outcome.
+#[must_use]
+pub const fn outcome_word(outcome: AttemptOutcome) -> &'static str {
+    match outcome {
+        AttemptOutcome::Succeeded => "succeeded",
+        AttemptOutcome::Retry { .. } => "retried",
+        AttemptOutcome::Failed => "failed",
+    }
+}
+
+/// A queue with numbers about what waits and what came of it.
+pub struct MeasuredQueue(Arc<dyn DeliveryQueue>);
+
+impl MeasuredQueue {
+    /// The same queue with numbers.
+    #[must_use]
+    pub fn new(queue: Arc<dyn DeliveryQueue>) -> Self {
+        Self(queue)
+    }
+}
+
+#[async_trait]
+impl DeliveryQueue for MeasuredQueue {
+    async fn put(&self, deliveries: Vec<NewDelivery>) -> Result<Vec<DeliveryId>, QueryError> {
+        self.0.put(deliveries).await
+    }
+
+    async fn due_lanes(&self, now: Timestamp, limit: u32) -> Result<DueLanes, QueryError> {
+        let due = self.0.due_lanes(now, limit).await?;
+        // It is counted to 10,000 only.
+        gauge!(BACKLOG).set(f64::from(u32::try_from(due.backlog).unwrap_or(u32::MAX)));
+        let waited = due.oldest_due_at.map_or(0.0, |since| now.duration_since(since).as_secs_f64());
+        gauge!(OLDEST_DUE).set(waited.max(0.0));
+        Ok(due)
+    }
+
+    async fn claim(&self, claim: DeliveryClaim) -> Result<Vec<ClaimedDelivery>, QueryError> {
+        self.0.claim(claim).await
+    }
+
+    async fn finish(&self, finished: Vec<FinishedAttempt>) -> Result<(), QueryError> {
+        let told: Vec<(AttemptOutcome, Option<String>)> =
+            finished.iter().map(|one| (one.outcome, one.attempt.error.clone())).collect();
+        self.0.finish(finished).await?;
+        for (outcome, error) in told {
+            counter!(ATTEMPTS, "outcome" => outcome_word(outcome)).increment(1);
+            // Words of a fixed list.
+            if let Some(reason) = error {
+                counter!(FAILURES, "reason" => reason).increment(1);
+            }
+        }
+        Ok(())
+    }
+
+    async fn cancel_stale(&self, limit: u32) -> Result<u64, QueryError> {
+        self.0.cancel_stale(limit).await
+    }
+
+    async fn hinted(&self) -> Vec<Lane> {
+        self.0.hinted().await
+    }
+}
+
+/// A sender with numbers about what is in flight and how long it takes.
+pub struct MeasuredSender(Arc<dyn WebhookSender>);
+
+impl MeasuredSender {
+    /// The same sender with numbers.
+    #[must_use]
+    pub fn new(sender: Arc<dyn WebhookSender>) -> Self {
+        Self(sender)
+    }
+}
+
+/// Counts down whatever becomes of the attempt, also when nobody waits for it any more.
+struct InFlight;
+
+impl InFlight {
+    fn begin() -> Self {
+        gauge!(IN_FLIGHT).increment(1.0);
+        Self
+    }
+}
+
+impl Drop for InFlight {
+    fn drop(&mut self) {
+        gauge!(IN_FLIGHT).decrement(1.0);
+    }
+}
+
+#[async_trait]
+impl WebhookSender for MeasuredSender {
+    async fn vet(&self, url: &WebhookUrl) -> Result<(), UrlRefusal> {
+        self.0.vet(url).await
+    }
+
+    fn permits(&self, url: &WebhookUrl) -> Result<(), UrlRefusal> {
+        self.0.permits(url)
+    }
+
+    async fn send<'a>(&self, outgoing: Outgoing<'a>) -> Sent {
+        let in_flight = InFlight::begin();
+        let sent = self.0.send(outgoing).await;
+        drop(in_flight);
+        histogram!(SECONDS).record(Duration::from_millis(u64::from(sent.duration_ms)));
+        sent
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use cais_ports::{DeliveryAttempt, Health, Store as _};
+    use cais_testkit::MemoryStore;
+    use cais_testkit::builders::{a_test_delivery, an_account, an_endpoint, lane_of, start, steps};
+    use jiff::ToSpan as _;
+    use metrics_exporter_prometheus::PrometheusBuilder;
+
+    use super::*;
+
+    /// The page of numbers after `work`.
+    fn numbers(work: impl Future<Output = ()>) -> String {
+        let recorder = PrometheusBuilder::new().build_recorder();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        metrics::with_local_recorder(&recorder, || runtime.block_on(work));
+        recorder.handle().render()
+    }
+
+    #[test]
+    fn what_waits_and_what_came_of_it_is_counted() {
+        let page = numbers(async {
+            let store = Arc::new(MemoryStore::default());
+            let account = an_account();
+            let endpoint = an_endpoint(account.id, 0);
+            store.commit(steps::open_account(&account)).await.unwrap();
+            store.commit(steps::open_endpoint(&endpoint)).await.unwrap();
+            let queue = MeasuredQueue::new(store);
+            queue.put(vec![a_test_delivery(&endpoint), a_test_delivery(&endpoint)]).await.unwrap();
+            let now = start() + 7.seconds();
+            queue.due_lanes(now, 10).await.unwrap();
+            let lanes = vec![lane_of(&endpoint)];
+            let claim = DeliveryClaim { lanes, now, lease_until: now + 30.seconds(), per_endpoint: 8, limit: 8 };
+            let claimed = queue.claim(claim).await.unwrap();
+            let outcomes = [AttemptOutcome::Succeeded, AttemptOutcome::Retry { due_at: now + 60.seconds() }];
+            let finished = claimed.iter().zip(outcomes).map(|(one, outcome)| FinishedAttempt {
+                key: one.key,
+                fence: one.fence,
+                epoch: endpoint.epoch,
+                tries: one.tries,
+                attempt: DeliveryAttempt {
+                    at: now,
+                    status_code: None,
+                    duration_ms: 1,
+                    error: (outcome != AttemptOutcome::Succeeded).then(|| "timed_out".to_owned()),
+                    response_body: None,
+                },
+                outcome,
+                health: Health::Unchanged,
+            });
+            queue.finish(finished.collect()).await.unwrap();
+        });
+        for line in [
+            "cais_webhook_backlog 2",
+            "cais_webhook_oldest_due_seconds 7",
+            "cais_webhook_attempts_total{outcome=\"succeeded\"} 1",
+            "cais_webhook_attempts_total{outcome=\"retried\"} 1",
+            "cais_webhook_failures_total{reason=\"timed_out\"} 1",
+        ] {
+            assert!(page.lines().any(|found| found == line), "{line} is missing in\n{page}");
+        }
+    }
+
+    #[test]
+    fn what_is_in_flight_is_counted_down_whatever_becomes_of_it() {
+        let page = numbers(async {
+            let abandoned = InFlight::begin();
+            drop(InFlight::begin());
+            let during = tokio::time::timeout(Duration::ZERO, async move {
+                let _abandoned = abandoned;
+                std::future::pending::<()>().await;
+            });
+            assert!(during.await.is_err());
+        });
+        assert!(page.lines().any(|line| line == "cais_webhook_in_flight 0"), "{page}");
+    }
+}

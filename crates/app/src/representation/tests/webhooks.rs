@@ -1,0 +1,104 @@
+//! Webhook endpoints and deliveries byte for byte.
+
+use cais_domain::event::EventType;
+use cais_domain::ids::{DeliveryId, EndpointId, EventId};
+use cais_domain::webhook::{
+    DeliveryStatus, DisabledReason, Endpoint, EndpointState, NewEndpoint, SealedSecret, Subscription, WebhookUrl,
+};
+use cais_ports::{Delivery, DeliveryAttempt};
+
+use super::webhook::{delivery, endpoint, endpoint_with_secret};
+use super::*;
+
+fn registered(state: EndpointState, subscription: Subscription) -> Endpoint {
+    let asked = NewEndpoint {
+        id: EndpointId::parse("whe_01h455vb4pex5vsknk084sn02z").unwrap(),
+        url: WebhookUrl::parse("https://shop.example/\"hooks\"").unwrap(),
+        subscription,
+        description: Some(Text::parse("two\nlines", 200, LineBreaks::Allowed).unwrap()),
+        secret: SealedSecret(b"sealed".to_vec()),
+    };
+    let account = AccountId::parse("acc_01h455vb4pex5vsknk084sn02q").unwrap();
+    Endpoint { state, ..Endpoint::new(account, 3, asked, instant("2026-01-02T11:00:00.999999Z")) }
+}
+
+fn check(state: EndpointState, active: bool, reason: &str) {
+    let endpoint_now = registered(state, Subscription::parse(["payout.failed", "charge.paid"]).unwrap());
+    let expected = format!(
+        concat!(
+            r#"{{"id":"whe_01h455vb4pex5vsknk084sn02z","url":"https://shop.example/\"hooks\"","events":["charge.paid","payout.failed"],"#,
+            r#""description":"two\nlines","active":{},"disabled_reason":{},"created_at":"2026-01-02T11:00:00.999Z"}}"#
+        ),
+        active, reason
+    );
+    assert_eq!(String::from_utf8(endpoint(&endpoint_now)).unwrap(), expected);
+    assert_eq!(String::from_utf8(JsonRepresentation::new().endpoint(&endpoint_now)).unwrap(), expected);
+    let with_secret = format!("{},\"secret\":\"whsec_AA==\"}}", expected.trim_end_matches('}'));
+    assert_eq!(String::from_utf8(endpoint_with_secret(&endpoint_now, "whsec_AA==")).unwrap(), with_secret);
+}
+
+#[test]
+fn an_endpoint_has_its_fields_in_every_state() {
+    let at = instant("2026-01-03T00:00:00Z");
+    check(EndpointState::Active, true, "null");
+    check(EndpointState::Inactive, false, "null");
+    check(EndpointState::Disabled { reason: DisabledReason::Gone, at }, false, r#""gone""#);
+    check(EndpointState::Disabled { reason: DisabledReason::Failing, at }, false, r#""failing""#);
+    let bare = Endpoint { description: None, ..registered(EndpointState::Active, Subscription::All) };
+    assert!(String::from_utf8(endpoint(&bare)).unwrap().contains(r#""events":["*"],"description":null,"#));
+}
+
+#[test]
+fn a_delivery_tells_every_attempt() {
+    let at = instant("2026-01-02T12:03:04.567891Z");
+    let waiting = Delivery {
+        id: DeliveryId::parse("dlv_01h455vb4pex5vsknk084sn02y").unwrap(),
+        endpoint: EndpointId::parse("whe_01h455vb4pex5vsknk084sn02z").unwrap(),
+        event: EventId::parse("evt_01h455vb4pex5vsknk084sn02x").unwrap(),
+        kind: EventType::ChargePaid,
+        status: DeliveryStatus::Pending,
+        attempts: Vec::new(),
+        next_attempt_at: Some(at),
+        created_at: at,
+    };
+    let expected = |status: &str, attempts: &str, next: &str| {
+        format!(
+            concat!(
+                r#"{{"id":"dlv_01h455vb4pex5vsknk084sn02y","event_id":"evt_01h455vb4pex5vsknk084sn02x","event_type":"charge.paid","#,
+                r#""status":"{}","attempts":[{}],"next_attempt_at":{},"created_at":"2026-01-02T12:03:04.567Z"}}"#
+            ),
+            status, attempts, next
+        )
+    };
+    assert_eq!(
+        String::from_utf8(delivery(&waiting)).unwrap(),
+        expected("pending", "", r#""2026-01-02T12:03:04.567Z""#)
+    );
+    let lost = DeliveryAttempt {
+        at,
+        status_code: None,
+        duration_ms: 15_000,
+        error: Some("timed_out".to_owned()),
+        response_body: None,
+    };
+    let taken = DeliveryAttempt {
+        at,
+        status_code: Some(200),
+        duration_ms: 0,
+        error: None,
+        response_body: Some("\"ok\"".to_owned()),
+    };
+    let done =
+        Delivery { status: DeliveryStatus::Succeeded, attempts: vec![lost, taken], next_attempt_at: None, ..waiting };
+    let attempts = concat!(
+        r#"{"at":"2026-01-02T12:03:04.567Z","status_code":null,"duration_ms":15000,"error":"timed_out","response_body":null},"#,
+        r#"{"at":"2026-01-02T12:03:04.567Z","status_code":200,"duration_ms":0,"error":null,"response_body":"\"ok\""}"#
+    );
+    assert_eq!(String::from_utf8(delivery(&done)).unwrap(), expected("succeeded", attempts, "null"));
+}
+
+#[test]
+fn a_list_without_pages_is_only_its_rows() {
+    assert_eq!(all(&[b"{}".to_vec(), b"1".to_vec()]), br#"{"data":[{},1]}"#);
+    assert_eq!(all(&[]), br#"{"data":[]}"#);
+}
