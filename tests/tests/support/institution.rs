@@ -109,15 +109,64 @@ impl Institution {
 
     /// Where it was told to call back.
     pub async fn callback_url(&self) -> Option<String> {
+        let path = format!("/v2/webhook/{}", self.credential("pix_key"));
+        let hook = self.as_client(Method::GET, &path, None).await;
+        (hook.status == 200).then(|| hook.json()["webhookUrl"].as_str().unwrap().to_owned())
+    }
+
+    /// A call to its public interface, with the credentials that the service has.
+    async fn as_client(&self, method: Method, path: &str, body: Option<&Value>) -> Reply {
         let base = self.credential("base_url");
         let token = self.client.post(format!("{base}/oauth/token"));
         let token = token.basic_auth(self.credential("client_id"), Some(self.credential("client_secret")));
         let token =
             token.header("content-type", "application/x-www-form-urlencoded").body("grant_type=client_credentials");
         let token = Reply::of(token).await.expect(200);
-        let hook = self.client.get(format!("{base}/v2/webhook/{}", self.credential("pix_key")));
-        let hook = Reply::of(hook.bearer_auth(token["access_token"].as_str().unwrap())).await;
-        (hook.status == 200).then(|| hook.json()["webhookUrl"].as_str().unwrap().to_owned())
+        let request = self.client.request(method, format!("{base}{path}"));
+        let request = request.bearer_auth(token["access_token"].as_str().unwrap());
+        Reply::of(match body {
+            Some(body) => request.header("content-type", "application/json").body(body.to_string()),
+            None => request,
+        })
+        .await
+    }
+
+    /// A payer disputes a Pix; the infraction's name here.
+    pub async fn dispute(&self, end_to_end_id: &str, body: &Value) -> String {
+        let made = self.ask(Method::POST, &format!("/sandbox/pix/{end_to_end_id}/infraction"), body).await.expect(200);
+        made["idInfracao"].as_str().unwrap().to_owned()
+    }
+
+    /// It settles an infraction, or opens it again.
+    pub async fn resolve(&self, infraction: &str, outcome: &str) {
+        let path = format!("/sandbox/infractions/{infraction}/resolve");
+        self.ask(Method::POST, &path, &json!({ "outcome": outcome })).await.expect(200);
+    }
+
+    /// An infraction, with how often what was done to it.
+    pub async fn infraction(&self, name: &str) -> Value {
+        let ledger = self.ledger().await;
+        let all = ledger["infractions"].as_array().unwrap();
+        all.iter().find(|item| item["idInfracao"] == name).unwrap().clone()
+    }
+
+    /// Somebody defends an infraction without the service.
+    pub async fn defend(&self, name: &str, text: &str) {
+        let body = json!({ "analise": "rejeitado", "justificativa": text });
+        let reply = self.as_client(Method::POST, &format!("/v2/gn/infracoes/{name}/defesa"), Some(&body)).await;
+        assert_eq!(reply.status, 201, "{}", reply.text());
+    }
+
+    /// A Pix of a charge that another system made here; its end-to-end id.
+    pub async fn foreign_pix(&self, valor: &str) -> String {
+        let txid = format!("foreign{}", "0".repeat(25));
+        let body = json!({
+            "calendario": { "expiracao": 3600 },
+            "valor": { "original": valor },
+            "chave": self.credential("pix_key"),
+        });
+        self.as_client(Method::PUT, &format!("/v2/cob/{txid}"), Some(&body)).await.expect(201);
+        self.pay(&txid).await
     }
 }
 

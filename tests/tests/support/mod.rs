@@ -5,11 +5,13 @@
 mod http;
 mod institution;
 mod node;
+mod receiver;
 mod shop;
 
 pub use http::{Reply, client, names};
 pub use institution::{Institution, borrowed};
-pub use node::{Engine, Node, own, shared, unstarted};
+pub use node::{Engine, Node, OPEN, own, shared, unstarted};
+pub use receiver::{Manner, Received, Receiver};
 pub use shop::{Shop, centavos, id};
 
 use std::future::Future;

@@ -1,0 +1,133 @@
+//! More than one infraction on a Pix, and infractions on a Pix that already went back, or was paid on top.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::{balances, defend, dispute, dispute_with, held, resolve, until};
+use crate::support::{Engine, Institution, Reply, Shop, borrowed, eventually, id, on_both, own, shared};
+
+on_both! {
+    blocks_on_one_pix_never_exceed_it an_infraction_on_what_was_refunded_holds_the_rest
+    one_that_is_opened_again_is_another_one an_extra_payment_is_disputed
+}
+
+async fn blocks_on_one_pix_never_exceed_it(engine: Engine) {
+    let node = shared(engine).await;
+    let shop = node.shop();
+    let charge = shop.earn("20").await;
+    shop.earn("100").await;
+    let first = dispute_with(&shop, &charge, &json!({ "amount": 15 })).await.expect(201);
+    let second = dispute(&shop, &charge).await;
+    let third = dispute_with(&shop, &charge, &json!({ "amount": 7 })).await.expect(201);
+    assert_eq!([held(&shop, &first).await, held(&shop, &second).await, held(&shop, &third).await], [1_500, 500, 0]);
+    // The first is won: what it held is what the second lacks, and then the third.
+    resolve(&shop, &first, "won").await;
+    assert_eq!([held(&shop, &second).await, held(&shop, &third).await], [2_000, 0]);
+    resolve(&shop, &second, "cancelled").await;
+    assert_eq!([held(&shop, &second).await, held(&shop, &third).await], [0, 700]);
+    resolve(&shop, &third, "lost").await;
+    assert_eq!(balances(&shop).await, [11_300, 0, 0]);
+    let fourth = dispute(&shop, &charge).await;
+    assert_eq!(held(&shop, &fourth).await, 1_300);
+    resolve(&shop, &fourth, "lost").await;
+    assert_eq!(balances(&shop).await, [10_000, 0, 0]);
+    shop.until(&charge, "refunded").await;
+    shop.check_statement().await;
+    node.verify();
+}
+
+async fn an_infraction_on_what_was_refunded_holds_the_rest(engine: Engine) {
+    let node = shared(engine).await;
+    let shop = node.shop();
+    let charge = shop.earn("20").await;
+    let refund = shop.order(&format!("/charges/{charge}/refunds"), r#"{"amount":12}"#).await.expect(201);
+    eventually("the refund ends", || async {
+        shop.refunds(&charge).await.iter().all(|one| one["status"] == "completed").then_some(())
+    })
+    .await;
+    assert!(id(&refund).starts_with("rfd_"));
+    let opened = dispute(&shop, &charge).await;
+    assert_eq!(balances(&shop).await, [0, 0, 800]);
+    resolve(&shop, &opened, "lost").await;
+    shop.until(&charge, "refunded").await;
+    // Nothing is left: it is recorded, holds nothing and ends like any other.
+    let empty = dispute(&shop, &charge).await;
+    assert_eq!((balances(&shop).await, held(&shop, &empty).await), ([0, 0, 0], 0));
+    defend(&shop, &empty, &json!({ "defense_text": "It was refunded." })).await.expect(200);
+    assert_eq!(resolve(&shop, &empty, "won").await["status"], "won");
+    node.verify();
+}
+
+/// A service with an acquirer outside of it, and a merchant.
+async fn outside(engine: Engine) -> (Institution, crate::support::Node, Shop) {
+    let psp = Institution::start();
+    let environment = psp.environment("main");
+    let node = own(engine, &borrowed(&environment)).await;
+    let shop = node.shop();
+    eventually("the acquirer knows where to call", || psp.callback_url()).await;
+    (psp, node, shop)
+}
+
+/// Waits until the account has so many infractions; all of them, newest first.
+async fn until_known(shop: &Shop, count: usize) -> Vec<Value> {
+    eventually(&format!("{count} infractions are known"), || async {
+        let all = shop.all("/infractions?limit=200").await;
+        (all.len() == count).then_some(all)
+    })
+    .await
+}
+
+/// The built-in sandbox's own interface, as it listens beside the service.
+async fn by_hand(node: &crate::support::Node, method: Method, path: &str, body: &Value) -> Value {
+    let file = std::fs::read(node.cais.data_dir().join("sandbox.json")).unwrap();
+    let base = serde_json::from_slice::<Value>(&file).unwrap()["base_url"].as_str().unwrap().to_owned();
+    let request = crate::support::client().request(method, format!("{base}{path}"));
+    Reply::of(request.header("content-type", "application/json").body(body.to_string())).await.expect(200)
+}
+
+async fn one_that_is_opened_again_is_another_one(engine: Engine) {
+    let node = own(engine, &[]).await;
+    let shop = node.shop();
+    let charge = shop.earn("20").await;
+    let first = dispute(&shop, &charge).await;
+    resolve(&shop, &first, "won").await;
+    assert_eq!(balances(&shop).await, [2_000, 0, 0]);
+    // For a minute an acquirer's list may still show how it was before: nothing is opened again by that.
+    let later = |offset_s: u32| json!({ "offset_s": offset_s });
+    shop.send(Method::PUT, "/sandbox/clock", &later(120)).await.expect(200);
+    let ledger = by_hand(&node, Method::GET, "/sandbox/ledger", &json!({})).await;
+    let upstream = ledger["infractions"][0]["idInfracao"].as_str().unwrap().to_owned();
+    let path = format!("/sandbox/infractions/{upstream}/resolve");
+    by_hand(&node, Method::POST, &path, &json!({ "outcome": "reopened" })).await;
+    let both = until_known(&shop, 2).await;
+    assert_eq!((&both[0]["status"], &both[1]["status"]), (&json!("open"), &json!("won")));
+    assert_eq!(balances(&shop).await, [0, 0, 2_000]);
+    shop.send(Method::PUT, "/sandbox/clock", &later(240)).await.expect(200);
+    by_hand(&node, Method::POST, &path, &json!({ "outcome": "lost" })).await;
+    until(&shop, &both[0], "lost").await;
+    assert_eq!(balances(&shop).await, [0, 0, 0]);
+    assert_eq!(super::fetch(&shop, &both[1]).await["status"], "won", "what was settled stays settled");
+    shop.until(&charge, "refunded").await;
+    node.verify();
+}
+
+async fn an_extra_payment_is_disputed(engine: Engine) {
+    let (psp, node, shop) = outside(engine).await;
+    let charge = shop.charge("20").await;
+    let txid = charge["txid"].as_str().unwrap();
+    psp.pay(txid).await;
+    shop.until_available("20.00").await;
+    let extra = psp.pay(txid).await;
+    shop.until_available("40.00").await;
+    let upstream = psp.dispute(&extra, &json!({ "valor": "15.00" })).await;
+    let opened = until_known(&shop, 1).await.remove(0);
+    assert_eq!((&opened["end_to_end_id"], held(&shop, &opened).await), (&json!(extra), 1_500));
+    shop.order(&format!("/charges/{}/refunds", id(&charge)), "{}").await.refused(422, "infraction_open");
+    psp.resolve(&upstream, "lost").await;
+    until(&shop, &opened, "lost").await;
+    assert_eq!(balances(&shop).await, [2_500, 0, 0]);
+    // It was no part of the charge: all of that can still be refunded.
+    shop.order(&format!("/charges/{}/refunds", id(&charge)), r#"{"amount":20}"#).await.expect(201);
+    shop.until(&id(&charge), "refunded").await;
+    node.verify();
+}

@@ -1,0 +1,226 @@
+//! A receiver of webhooks: it notes every request as it came, and answers as the test says.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+
+use serde_json::Value;
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinHandle;
+
+use super::eventually;
+
+/// How a receiver answers.
+#[derive(Debug, Clone)]
+pub enum Manner {
+    /// With that status, these header lines and that body.
+    Answers(u16, Vec<String>, Vec<u8>),
+    /// It reads the request and never answers.
+    Hangs,
+    /// 200, and then a byte of the body now and then, for ever.
+    Drips,
+    /// 200, and a body without an end, as fast as it is read.
+    Floods,
+    /// It reads the request and closes the connection.
+    Vanishes,
+    /// Bytes that are no HTTP.
+    Babbles,
+}
+
+impl Manner {
+    /// That status and nothing else.
+    pub fn status(status: u16) -> Self {
+        Self::Answers(status, Vec::new(), Vec::new())
+    }
+}
+
+/// A request as it came.
+#[derive(Debug, Clone)]
+pub struct Received {
+    /// Names in lower case.
+    pub headers: BTreeMap<String, String>,
+    pub body: Vec<u8>,
+}
+
+impl Received {
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap()
+    }
+
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or_else(|| panic!("no {name} in {:?}", self.headers), String::as_str)
+    }
+
+    pub fn kind(&self) -> String {
+        self.json()["type"].as_str().unwrap().to_owned()
+    }
+}
+
+#[derive(Default)]
+struct Shared {
+    received: Vec<Received>,
+    manner: Option<Manner>,
+    connections: usize,
+    under_way: usize,
+    most_under_way: usize,
+}
+
+/// A running receiver. It ends when this is dropped.
+pub struct Receiver {
+    address: SocketAddr,
+    shared: Arc<Mutex<Shared>>,
+    task: JoinHandle<()>,
+}
+
+impl Drop for Receiver {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Receiver {
+    /// One that answers 200.
+    pub async fn start() -> Self {
+        Self::that(Manner::status(200)).await
+    }
+
+    pub async fn that(manner: Manner) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let shared = Arc::new(Mutex::new(Shared { manner: Some(manner), ..Shared::default() }));
+        let of_task = Arc::clone(&shared);
+        let task = tokio::spawn(async move {
+            // Its connections end with it.
+            let mut connections = tokio::task::JoinSet::new();
+            while let Ok((stream, _)) = listener.accept().await {
+                of_task.lock().unwrap().connections += 1;
+                let shared = Arc::clone(&of_task);
+                connections.spawn(async move { drop(serve(stream, &shared).await) });
+            }
+        });
+        Self { address, shared, task }
+    }
+
+    pub fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    /// From now on it answers so.
+    pub fn becomes(&self, manner: Manner) {
+        self.shared.lock().unwrap().manner = Some(manner);
+    }
+
+    /// Everything so far, in the order in which it came.
+    pub fn received(&self) -> Vec<Received> {
+        self.shared.lock().unwrap().received.clone()
+    }
+
+    pub fn connections(&self) -> usize {
+        self.shared.lock().unwrap().connections
+    }
+
+    /// How many requests waited for their answers at once, at most.
+    pub fn most_under_way(&self) -> usize {
+        self.shared.lock().unwrap().most_under_way
+    }
+
+    /// Waits until so many came.
+    pub async fn until(&self, count: usize) -> Vec<Received> {
+        eventually(&format!("{count} webhooks arrive at {}", self.address), || async {
+            let received = self.received();
+            (received.len() >= count).then_some(received)
+        })
+        .await
+    }
+
+    /// Waits until one of that type came; the first.
+    pub async fn until_kind(&self, kind: &str) -> Received {
+        eventually(&format!("{kind} arrives at {}", self.address), || async {
+            self.received().into_iter().find(|received| received.kind() == kind)
+        })
+        .await
+    }
+}
+
+async fn serve(stream: TcpStream, shared: &Mutex<Shared>) -> std::io::Result<()> {
+    stream.set_nodelay(true)?;
+    let mut stream = BufReader::new(stream);
+    while let Some(received) = read(&mut stream).await? {
+        let manner = {
+            let mut shared = shared.lock().unwrap();
+            shared.received.push(received);
+            shared.under_way += 1;
+            shared.most_under_way = shared.most_under_way.max(shared.under_way);
+            shared.manner.clone().unwrap()
+        };
+        let under_way = UnderWay(shared);
+        let goes_on = answer(stream.get_mut(), manner).await;
+        drop(under_way);
+        if !goes_on? {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// A request whose answer is not there yet.
+struct UnderWay<'s>(&'s Mutex<Shared>);
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        self.0.lock().unwrap().under_way -= 1;
+    }
+}
+
+async fn answer(stream: &mut TcpStream, manner: Manner) -> std::io::Result<bool> {
+    match manner {
+        Manner::Answers(status, headers, body) => {
+            let mut head = format!("HTTP/1.1 {status} Said\r\ncontent-length: {}\r\n", body.len());
+            for line in headers {
+                head.push_str(&line);
+                head.push_str("\r\n");
+            }
+            head.push_str("\r\n");
+            stream.write_all(&[head.as_bytes(), &body].concat()).await?;
+            Ok(true)
+        }
+        Manner::Hangs => std::future::pending().await,
+        Manner::Drips => {
+            stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\n").await?;
+            loop {
+                stream.write_all(b"x").await?;
+                tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+            }
+        }
+        Manner::Floods => {
+            stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 1073741824\r\n\r\n").await?;
+            loop {
+                stream.write_all(&[b'x'; 8_192]).await?;
+            }
+        }
+        Manner::Vanishes => Ok(false),
+        Manner::Babbles => {
+            stream.write_all(b"\x00\xffSSH-2.0-nothing of HTTP\r\n\r\n").await?;
+            Ok(false)
+        }
+    }
+}
+
+/// The next request; `None` when the other side closed.
+async fn read(stream: &mut BufReader<TcpStream>) -> std::io::Result<Option<Received>> {
+    let (mut line, mut headers) = (String::new(), BTreeMap::new());
+    if stream.read_line(&mut line).await? == 0 {
+        return Ok(None);
+    }
+    loop {
+        let mut line = String::new();
+        stream.read_line(&mut line).await?;
+        let Some((name, value)) = line.trim_end().split_once(':') else { break };
+        headers.insert(name.to_lowercase(), value.trim().to_owned());
+    }
+    let length = headers.get("content-length").and_then(|length| length.parse().ok()).unwrap_or_default();
+    let mut body = vec![0; length];
+    stream.read_exact(&mut body).await?;
+    Ok(Some(Received { headers, body }))
+}

@@ -1,0 +1,119 @@
+//! Nodes that die in full delivery, two nodes that share the work, and dead receivers among living ones: every event arrives.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use futures_util::future::join_all;
+use serde_json::Value;
+
+use super::{deliveries, paid, register, secret, verify};
+use crate::support::{Engine, Manner, OPEN, Receiver, Shop, eventually, on_both, own};
+
+on_both! { killed_in_full_delivery dead_receivers_among_living_ones }
+
+/// Receivers may be on this machine, and whoever looks often is not refused.
+const OFTEN: [(&str, &str); 3] = [OPEN[0], OPEN[1], ("CAIS_RATE_LIMIT_PER_MINUTE", "1000000")];
+/// Events that each receiver must get at least once.
+const EVENTS: usize = 60;
+
+/// No id is ever used for two bodies; how often each came.
+fn counted(receiver: &Receiver) -> BTreeMap<String, usize> {
+    let mut bodies: BTreeMap<String, Vec<u8>> = BTreeMap::new();
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for received in receiver.received() {
+        let id = received.header("webhook-id").to_owned();
+        let body = bodies.entry(id.clone()).or_insert_with(|| received.body.clone());
+        assert_eq!(*body, received.body, "{id} has two bodies");
+        *counts.entry(id).or_default() += 1;
+    }
+    counts
+}
+
+async fn until_all_arrived(shop: &Shop, receiver: &Receiver, count: usize) {
+    let expected: BTreeSet<String> =
+        shop.all("/events?type=charge.paid&limit=200").await.iter().map(crate::support::id).collect();
+    assert_eq!(expected.len(), count);
+    eventually("every event arrives", || async {
+        (counted(receiver).into_keys().collect::<BTreeSet<_>>() == expected).then_some(())
+    })
+    .await;
+}
+
+async fn killed_in_full_delivery(engine: Engine) {
+    let mut node = own(engine, &OFTEN).await;
+    let shop = node.shop();
+    // Slow enough that many are under way when the service dies: it answers only once it is told to.
+    let receiver = Receiver::that(Manner::Hangs).await;
+    let endpoint = register(&shop, &receiver.url("/hooks"), &["charge.paid"]).await;
+    join_all((0..EVENTS).map(|_| paid(&shop, "2"))).await;
+    receiver.until(8).await;
+    node.cais.kill9().unwrap();
+    receiver.becomes(Manner::status(200));
+    node.cais.launch().await.unwrap();
+    let shop = node.again(&shop);
+    // What was under way comes again when its lease is over.
+    until_all_arrived(&shop, &receiver, EVENTS).await;
+    eventually("all are marked", || async {
+        deliveries(&shop, &endpoint).await.iter().all(|one| one["status"] == "succeeded").then_some(())
+    })
+    .await;
+    for received in receiver.received() {
+        verify(&received, &secret(&endpoint));
+    }
+    // In order, once everything is done: nothing is tried again.
+    let settled = counted(&receiver);
+    assert!(settled.values().filter(|count| **count > 1).count() <= 8 + 8, "{settled:?}");
+    node.cais.terminate().unwrap();
+}
+
+async fn dead_receivers_among_living_ones(engine: Engine) {
+    let node = own(engine, &OFTEN).await;
+    let shop = node.shop();
+    let mut living = Vec::new();
+    let mut dead = Vec::new();
+    for number in 0..18 {
+        let manner = match number % 6 {
+            0 => Manner::Hangs,
+            1 => Manner::Vanishes,
+            _ => Manner::status(200),
+        };
+        let receiver = Receiver::that(manner.clone()).await;
+        register(&shop, &receiver.url(&format!("/{number}")), &["charge.paid"]).await;
+        if matches!(manner, Manner::Answers(..)) { living.push(receiver) } else { dead.push(receiver) }
+    }
+    join_all((0..20).map(|_| paid(&shop, "2"))).await;
+    for receiver in &living {
+        until_all_arrived(&shop, receiver, 20).await;
+    }
+    for receiver in &dead {
+        assert!(receiver.most_under_way() <= 8, "{}", receiver.most_under_way());
+    }
+}
+
+#[tokio::test]
+async fn two_nodes_share_the_work() {
+    let one = own(Engine::Postgres, &OFTEN).await;
+    let url = one.cais.database_url().unwrap().to_owned();
+    let mut environment = OFTEN.to_vec();
+    environment.push(("CAIS_DATABASE_URL", &url));
+    let mut two = own(Engine::Sqlite, &environment).await;
+    let here = one.shop();
+    let receiver = Receiver::that(Manner::Hangs).await;
+    let endpoint = register(&here, &receiver.url("/hooks"), &["charge.paid"]).await;
+    // Each charge and its payment at one node, because each has a sandbox of its own.
+    join_all((0..20).map(|_| paid(&here, "2"))).await;
+    receiver.until(8).await;
+    assert_eq!(receiver.most_under_way(), 8, "both together keep to the limit");
+    receiver.becomes(Manner::status(200));
+    until_all_arrived(&here, &receiver, 20).await;
+    let there = here.at(&two.base());
+    let attempts = |all: Vec<Value>| -> usize { all.iter().map(|one| one["attempts"].as_array().unwrap().len()).sum() };
+    eventually("nothing waits any more", || async {
+        deliveries(&there, &endpoint).await.iter().all(|one| one["status"] == "succeeded").then_some(())
+    })
+    .await;
+    let made = attempts(deliveries(&there, &endpoint).await);
+    assert_eq!(made, receiver.received().len(), "every attempt is in the log, and no other");
+    two.cais.kill9().unwrap();
+    paid(&here, "2").await;
+    until_all_arrived(&here, &receiver, 21).await;
+}

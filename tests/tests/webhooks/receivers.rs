@@ -1,0 +1,97 @@
+//! Receivers that behave badly: each is told apart in the log of its attempts, and none keeps the others waiting.
+
+use std::time::Instant;
+
+use serde_json::{Value, json};
+
+use super::{newest, paid, receiving, register};
+use crate::support::{Engine, Manner, Receiver, eventually, id, on_both, shared};
+
+on_both! { each_failure_has_its_word answers_that_do_not_end_are_successes one_that_hangs_delays_nobody redirects_are_not_followed }
+
+async fn each_failure_has_its_word(engine: Engine) {
+    let node = shared(engine).await;
+    let shop = node.shop();
+    let closed = Receiver::start().await.url("/closed");
+    for (manner, status_code, word) in [
+        (Some(Manner::status(500)), json!(500), "status_not_2xx"),
+        (Some(Manner::status(404)), json!(404), "status_not_2xx"),
+        (Some(Manner::Vanishes), Value::Null, "connection_lost"),
+        (Some(Manner::Babbles), Value::Null, "connection_lost"),
+        (None, Value::Null, "connection_failed"),
+    ] {
+        let receiver = match &manner {
+            Some(manner) => Some(Receiver::that(manner.clone()).await),
+            None => None,
+        };
+        let url = receiver.as_ref().map_or_else(|| closed.clone(), |receiver| receiver.url("/hooks"));
+        let endpoint = register(&shop, &url, &["payout.failed"]).await;
+        shop.post(&format!("/webhook-endpoints/{}/test", id(&endpoint))).await.expect(202);
+        let delivery = newest(&shop, &endpoint, "pending", 1).await;
+        let attempt = &delivery["attempts"][0];
+        assert_eq!((&attempt["status_code"], &attempt["error"]), (&status_code, &json!(word)), "{manner:?}");
+        assert!(delivery["next_attempt_at"].is_string());
+    }
+}
+
+async fn answers_that_do_not_end_are_successes(engine: Engine) {
+    let node = shared(engine).await;
+    let shop = node.shop();
+    let said = format!("thank\u{7}you {}", "x".repeat(10_000));
+    for (manner, kept) in [
+        (Manner::Drips, None),
+        (Manner::Floods, None),
+        (Manner::Answers(204, Vec::new(), Vec::new()), None),
+        (Manner::Answers(200, vec!["x-odd: \u{e9}\u{1}".into()], said.into_bytes()), Some("thank")),
+    ] {
+        let receiver = Receiver::that(manner.clone()).await;
+        let endpoint = register(&shop, &receiver.url("/hooks"), &["payout.failed"]).await;
+        shop.post(&format!("/webhook-endpoints/{}/test", id(&endpoint))).await.expect(202);
+        let delivery = newest(&shop, &endpoint, "succeeded", 1).await;
+        let body = delivery["attempts"][0]["response_body"].as_str().unwrap_or_default();
+        assert!(body.len() <= 2_048 && !body.contains('\u{7}'), "{manner:?}: {} bytes", body.len());
+        assert!(kept.is_none_or(|kept| body.starts_with(kept)), "{manner:?}: {body}");
+    }
+}
+
+async fn one_that_hangs_delays_nobody(engine: Engine) {
+    let node = shared(engine).await;
+    let shop = node.shop();
+    let (fine, _) = receiving(&shop, &["charge.paid"]).await;
+    let hanging = Receiver::that(Manner::Hangs).await;
+    let endpoint = register(&shop, &hanging.url("/hooks"), &["*"]).await;
+    for _ in 0..12 {
+        shop.post(&format!("/webhook-endpoints/{}/test", id(&endpoint))).await.expect(202);
+    }
+    hanging.until(8).await;
+    let begun = Instant::now();
+    for _ in 0..3 {
+        paid(&shop, "2").await;
+    }
+    fine.until(3).await;
+    // The hanging ones are given up after 15 s: whoever waited for them would be later than that.
+    assert!(begun.elapsed().as_secs() < 15, "{:?}", begun.elapsed());
+    assert_eq!(hanging.most_under_way(), 8, "no more at once for one endpoint");
+    let timed_out = eventually("it is given up", || async {
+        let newest = super::deliveries(&shop, &endpoint).await;
+        newest.into_iter().find_map(|one| one["attempts"].as_array().unwrap().first().cloned())
+    })
+    .await;
+    assert_eq!((&timed_out["error"], &timed_out["status_code"]), (&json!("timed_out"), &Value::Null));
+}
+
+async fn redirects_are_not_followed(engine: Engine) {
+    let node = shared(engine).await;
+    let shop = node.shop();
+    let elsewhere = Receiver::start().await;
+    for status in [301, 302, 307, 308] {
+        let location = format!("location: {}", elsewhere.url("/inside"));
+        let receiver = Receiver::that(Manner::Answers(status, vec![location], Vec::new())).await;
+        let endpoint = register(&shop, &receiver.url("/hooks"), &["payout.failed"]).await;
+        shop.post(&format!("/webhook-endpoints/{}/test", id(&endpoint))).await.expect(202);
+        let delivery = newest(&shop, &endpoint, "pending", 1).await;
+        let attempt = &delivery["attempts"][0];
+        assert_eq!((&attempt["status_code"], &attempt["error"]), (&json!(status), &json!("redirected")));
+    }
+    assert_eq!(elsewhere.connections(), 0);
+}

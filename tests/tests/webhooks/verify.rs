@@ -1,0 +1,229 @@
+//! The examples of the README, run as they stand there against real deliveries; and the program's own tools for receivers.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::{Value, json};
+
+use super::{paid, receiving, secret};
+use crate::support::{Engine, Received, Receiver, centavos, eventually, id, on_both, shared};
+
+on_both! { the_examples_accept_what_is_sent_and_nothing_else signatures_are_checked_by_hand events_are_forwarded_as_they_happen }
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+}
+
+/// The example in that language, as the README has it.
+fn example(language: &str) -> String {
+    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
+    let begin = format!("```{language}\n");
+    let mut found = readme.split(&begin).skip(1).map(|rest| rest.split("```").next().unwrap().to_owned());
+    let example = found.find(|code| code.contains("standardwebhooks")).unwrap();
+    assert!(found.next().is_none(), "one example in {language}");
+    example
+}
+
+/// Where `scripts/setup` puts the published verifiers.
+fn verifiers() -> PathBuf {
+    std::env::var_os("CAIS_VERIFIERS").map_or_else(|| root().join("target/verifiers"), PathBuf::from)
+}
+
+/// Runs a program with something on its standard input.
+fn fed(command: &mut Command, input: &[u8]) -> Output {
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(input).unwrap();
+    child.wait_with_output().unwrap()
+}
+
+/// Whether the example accepts it. `driver` reads the case and calls what the example defines.
+fn accepts(program: &str, file: &str, code: &str, driver: &str, case: &Value) -> bool {
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join(file);
+    std::fs::write(&script, format!("{code}\n{driver}")).unwrap();
+    let mut command = Command::new(program);
+    command.arg(&script);
+    command.env("PYTHONPATH", verifiers().join("python"));
+    if program == "node" {
+        // Modules are looked for beside the script.
+        std::os::unix::fs::symlink(verifiers().join("node/node_modules"), folder.path().join("node_modules")).unwrap();
+    }
+    let output = fed(&mut command, case.to_string().as_bytes());
+    let said = String::from_utf8(output.stdout).unwrap();
+    match said.trim() {
+        "accepted charge.paid" => true,
+        "refused" => false,
+        _ => panic!("{program} said {said:?} and {}", String::from_utf8_lossy(&output.stderr)),
+    }
+}
+
+const PYTHON_DRIVER: &str = r#"
+import json, sys
+from standardwebhooks.webhooks import WebhookVerificationError
+case = json.load(sys.stdin)
+try:
+    event = read_event(case["secret"], case["headers"], case["body"].encode())
+    print("accepted", event["type"])
+except WebhookVerificationError:
+    print("refused")
+"#;
+
+const NODE_DRIVER: &str = r#"
+import { readFileSync } from "node:fs";
+import { WebhookVerificationError } from "standardwebhooks";
+const given = JSON.parse(readFileSync(0, "utf8"));
+try {
+  console.log("accepted", readEvent(given.secret, given.headers, given.body).type);
+} catch (error) {
+  if (!(error instanceof WebhookVerificationError)) throw error;
+  console.log("refused");
+}
+"#;
+
+// README: begin of the example in Rust
+use reqwest::header::HeaderMap;
+use standardwebhooks::{Webhook, WebhookError};
+
+fn read_event(secret: &str, headers: &HeaderMap, body: &[u8]) -> Result<serde_json::Value, Box<dyn std::error::Error>> {
+    Webhook::new(secret)?.verify(body, headers)?;
+    Ok(serde_json::from_slice(body)?)
+}
+// README: end of the example in Rust
+
+fn case(received: &Received, secret: &str) -> Value {
+    json!({ "secret": secret, "headers": received.headers, "body": str::from_utf8(&received.body).unwrap() })
+}
+
+fn rust_accepts(case: &Value) -> bool {
+    let headers = case["headers"].as_object().unwrap();
+    let headers: HeaderMap = headers
+        .iter()
+        .map(|(name, value)| {
+            let name: reqwest::header::HeaderName = name.parse().unwrap();
+            (name, reqwest::header::HeaderValue::from_str(value.as_str().unwrap()).unwrap())
+        })
+        .collect();
+    let read = read_event(case["secret"].as_str().unwrap(), &headers, case["body"].as_str().unwrap().as_bytes());
+    match read {
+        Ok(event) => event["type"] == "charge.paid",
+        Err(error) => {
+            assert!(error.downcast_ref::<WebhookError>().is_some(), "{error}");
+            false
+        }
+    }
+}
+
+#[test]
+fn the_example_in_rust_is_the_one_that_is_run() {
+    let source = include_str!("verify.rs");
+    let (_, rest) = source.split_once("// README: begin of the example in Rust\n").unwrap();
+    let (code, _) = rest.split_once("// README: end of the example in Rust").unwrap();
+    let in_readme = example("rust").replace("use http::HeaderMap;", "use reqwest::header::HeaderMap;");
+    assert_eq!(in_readme.trim(), code.trim());
+}
+
+async fn the_examples_accept_what_is_sent_and_nothing_else(engine: Engine) {
+    let node = shared(engine).await;
+    let shop = node.shop();
+    let (receiver, endpoint) = receiving(&shop, &["charge.paid"]).await;
+    let rotate = format!("/webhook-endpoints/{}/rotate-secret", id(&endpoint));
+    let second = secret(&shop.post(&rotate).await.expect(200));
+    let description = "ação ✓ \"quoted\"";
+    let made = shop.create(json!({ "amount": 10, "description": description }).to_string()).await.expect(201);
+    shop.pay(&id(&made), None).await.expect(200);
+    let received = receiver.until(1).await.remove(0);
+
+    let good = case(&received, &second);
+    let mut forged = good.clone();
+    forged["body"] = json!(good["body"].as_str().unwrap().replace("10.00", "99.00"));
+    let mut old = good.clone();
+    let stamp: i64 = received.header("webhook-timestamp").parse().unwrap();
+    old["headers"]["webhook-timestamp"] = json!((stamp - 600).to_string());
+    let mut other = good.clone();
+    other["headers"]["webhook-id"] = json!("evt_01arz3ndektsv4rrffq69g5fav");
+    let before = case(&received, &secret(&endpoint));
+    let (python, javascript) = (example("python"), example("javascript"));
+    for (case, accepted) in [(&good, true), (&before, true), (&forged, false), (&old, false), (&other, false)] {
+        assert_eq!(accepts("python3", "receiver.py", &python, PYTHON_DRIVER, case), accepted, "python: {case}");
+        assert_eq!(accepts("node", "receiver.mjs", &javascript, NODE_DRIVER, case), accepted, "node: {case}");
+        assert_eq!(rust_accepts(case), accepted, "rust: {case}");
+    }
+}
+
+async fn signatures_are_checked_by_hand(engine: Engine) {
+    let node = shared(engine).await;
+    let shop = node.shop();
+    let (receiver, endpoint) = receiving(&shop, &["charge.paid"]).await;
+    paid(&shop, "10").await;
+    let received = receiver.until(1).await.remove(0);
+    let folder = tempfile::tempdir().unwrap();
+    let body = folder.path().join("body.json");
+    let verify = |body_bytes: &[u8]| {
+        std::fs::write(&body, body_bytes).unwrap();
+        let arguments = [
+            "webhook",
+            "verify",
+            "--secret",
+            &secret(&endpoint),
+            "--id",
+            received.header("webhook-id"),
+            "--timestamp",
+            received.header("webhook-timestamp"),
+            "--signature",
+            received.header("webhook-signature"),
+            body.to_str().unwrap(),
+        ]
+        .map(str::to_owned);
+        node.cais.cli_raw(&arguments.each_ref().map(String::as_str)).unwrap()
+    };
+    let (code, said) = verify(&received.body);
+    assert_eq!(code, Some(0), "{said}");
+    let (code, said) = verify(b"{}");
+    assert_eq!(code, Some(1), "{said}");
+    assert!(!said.contains(&secret(&endpoint)), "{said}");
+}
+
+async fn events_are_forwarded_as_they_happen(engine: Engine) {
+    let node = shared(engine).await;
+    let shop = node.shop();
+    paid(&shop, "9").await;
+    let receiver = Receiver::start().await;
+    let mut listen = Command::new(cais_testkit::server::cais_binary().unwrap());
+    listen.args([
+        "listen",
+        "--json",
+        "--forward-to",
+        &receiver.url("/local"),
+        "--base-url",
+        &format!("{}/v1", node.base()),
+    ]);
+    // Nothing that is set for the tests or on this machine is meant for it.
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CAIS_")) {
+        listen.env_remove(name);
+    }
+    listen.env("CAIS_API_KEY", &shop.key).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut listening = Listening(listen.spawn().unwrap());
+    let mut lines = std::io::BufRead::lines(std::io::BufReader::new(listening.0.stdout.take().unwrap()));
+    // Its first line tells the secret that it signs with.
+    let first: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
+    let secret = first["secret"].as_str().unwrap().to_owned();
+    paid(&shop, "10").await;
+    let received = receiver.until(1).await.remove(0);
+    super::verify(&received, &secret);
+    assert_eq!(centavos(&received.json()["data"]["amount"]), 1_000, "what happened before is not told");
+    assert_eq!(shop.get(&format!("/events/{}", received.header("webhook-id"))).await.body, received.body);
+    let told: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
+    assert_eq!((&told["type"], &told["status_code"]), (&json!("charge.paid"), &json!(200)));
+    eventually("only that", || async { (receiver.received().len() == 1).then_some(()) }).await;
+}
+
+/// Ends the program with the test.
+struct Listening(std::process::Child);
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        drop(self.0.kill());
+        drop(self.0.wait());
+    }
+}
