@@ -1,6 +1,6 @@
 //! The store of Cais on SQLite or PostgreSQL: change sets go in through a group committer, reads come out through queries.
 //!
-//! To add an engine: implement `Engine` in a folder named after it, and its migrations beside the others.
+//! To add an engine: implement `Engine` and `QueueEngine` in a folder named after it, and its migrations beside the others.
 
 mod committer;
 mod config;

@@ -1,3 +1,4 @@
+//! What follows from what a receiver said: schedule, disabling, health.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use cais_domain::webhook::{FAILING_AFTER, MAX_RETRY_AFTER, SCHEDULE_S};

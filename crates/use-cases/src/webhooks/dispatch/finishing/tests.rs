@@ -1,3 +1,4 @@
+//! Outcomes on their way into the store: in order, in batches, and given up alone.
 use cais_ports::{AttemptOutcome, DeliveryAttempt};
 use cais_testkit::builders::start;
 

@@ -1,3 +1,4 @@
+//! Which lanes are claimed, and how many places each gets.
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -177,11 +178,13 @@ fn what_is_in_flight_already_is_not_sent_twice_at_a_time() {
     let receiver = trusted(&mut lanes);
     lanes.mark(receiver.lane());
     let pick = lanes.pick().unwrap();
-    let under_way = claim(&mut lanes, &pick, &[(&receiver, 8)]);
+    let mut under_way = claim(&mut lanes, &pick, &[(&receiver, 3)]);
     // The clock jumped, their leases are over, and the store gives the same and more.
-    let again: Vec<ClaimedDelivery> = under_way.iter().cloned().chain(receiver.deliveries(3)).collect();
-    assert_eq!(lanes.claimed(&pick, again, start()), []);
+    let more = receiver.deliveries(6);
+    let again: Vec<ClaimedDelivery> = under_way.iter().chain(&more).cloned().collect();
+    assert_eq!(lanes.claimed(&pick, again, start()), more[..5], "as many as there are places");
     assert_eq!(lanes.in_flight, 8);
+    under_way.extend(more);
     under_way.iter().for_each(|one| lanes.free(&one.key));
     assert_eq!((lanes.in_flight, lanes.known.len()), (0, 0), "nothing is remembered of what is over");
 }
