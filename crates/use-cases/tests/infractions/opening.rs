@@ -186,3 +186,19 @@ async fn an_amount_and_a_deadline_that_change_are_followed() {
     assert_eq!(world.poll().await, 0, "what was followed is known");
     world.check().await;
 }
+
+#[tokio::test]
+async fn instants_are_kept_as_stores_keep_them_so_that_they_do_not_change_for_ever() {
+    let world = World::new().await;
+    let (_, pix) = world.paid(1_000).await;
+    let id = world.psp.dispute(&pix, 1_000);
+    world.psp.change(&id, |row| row.deadline_at = row.deadline_at.map(|at| at + Duration::from_nanos(1)));
+    world.poll().await;
+    world.psp.settle(&id, UpstreamInfractionStatus::Rejected);
+    world.clock.advance(Duration::from_secs(1));
+    world.psp.change(&id, |row| row.resolved_at = row.resolved_at.map(|at| at + Duration::from_nanos(1)));
+    let deadline = world.last().deadline_at.unwrap();
+    world.poll().await;
+    let ended = world.last().state.resolved_at().unwrap();
+    assert_eq!([deadline, ended].map(|at| at.as_nanosecond() % 1_000), [0, 0]);
+}
