@@ -10,7 +10,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use crate::database::{Engine, Postgres};
 use crate::machine::Machine;
 use crate::report::{self, Line, Report};
-use crate::{bare, memory, pages, requests, store};
+use crate::{bare, deliveries, memory, pages, receiver, requests, store};
 
 /// Measures Cais and says whether its targets are met.
 #[derive(Debug, Parser)]
@@ -31,6 +31,12 @@ enum Internal {
         workers: usize,
         #[arg(long)]
         bytes: usize,
+    },
+    /// The receivers of webhooks
+    #[command(name = receiver::SUBCOMMAND, hide = true)]
+    Receiver {
+        #[arg(long)]
+        endpoints: usize,
     },
 }
 
@@ -64,6 +70,7 @@ enum Part {
     Http,
     Memory,
     Pages,
+    Deliveries,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -92,6 +99,7 @@ pub fn main() -> Result<()> {
     let cli = Cli::parse();
     match cli.internal {
         Some(Internal::Bare { workers, bytes }) => bare::serve(workers, bytes),
+        Some(Internal::Receiver { endpoints }) => receiver::serve(endpoints),
         None => cli.run.run(),
     }
 }
@@ -115,7 +123,7 @@ impl Run {
         let rounds = if self.quick { 2 } else { 3 };
         let plan = Plan { seconds, rounds, quick: self.quick };
         let mut all = Vec::new();
-        for part in [Part::Store, Part::Http, Part::Memory, Part::Pages] {
+        for part in [Part::Store, Part::Http, Part::Memory, Part::Pages, Part::Deliveries] {
             if self.part != part && self.part != Part::All {
                 continue;
             }
@@ -126,6 +134,7 @@ impl Run {
                     Part::Http => requests::measure(engine, server, plan).await?,
                     Part::Memory => memory::measure(engine, server, plan).await?,
                     Part::Pages => pages::measure(engine, server, plan).await?,
+                    Part::Deliveries => deliveries::measure(engine, server, plan).await?,
                 };
                 for line in &lines {
                     tell(&report::one(line));
@@ -176,6 +185,8 @@ mod tests {
             ("cais-bench store --engine postgres --seconds 2", true),
             ("cais-bench http --write", true),
             ("cais-bench pages --write page.md", true),
+            ("cais-bench deliveries --engine sqlite --quick", true),
+            ("cais-bench receiver --endpoints 100", true),
             ("cais-bench bare --workers 2 --bytes 600", true),
             ("cais-bench everything", false),
             ("cais-bench --seconds 0", false),

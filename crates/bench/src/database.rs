@@ -167,6 +167,20 @@ impl<'a> Place<'a> {
     }
 }
 
+/// Writes out what filled a database, and gives it the statistics and the tidiness of one that grew.
+///
+/// # Errors
+/// When the server does not answer.
+pub fn settle(engine: Engine, server: Option<&Postgres>, url: &str) -> Result<()> {
+    match (engine, server) {
+        (Engine::Postgres, Some(server)) => {
+            server.run(url, "VACUUM ANALYZE")?;
+            server.run(url, "CHECKPOINT")
+        }
+        (Engine::Postgres, None) | (Engine::Sqlite, _) => Ok(()),
+    }
+}
+
 /// Opens a database whose schema is there.
 ///
 /// # Errors

@@ -7,7 +7,9 @@
 mod activity;
 mod bare;
 mod cli;
+mod clock;
 mod database;
+mod deliveries;
 mod http;
 mod latency;
 mod machine;
@@ -15,6 +17,7 @@ mod memory;
 mod numbers;
 mod pages;
 mod process;
+mod receiver;
 mod report;
 mod requests;
 mod service;

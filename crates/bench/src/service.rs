@@ -41,8 +41,14 @@ impl Service {
     /// # Errors
     /// When one of these fails.
     pub fn prepare(engine: Engine, server: Option<&Postgres>) -> Result<Self> {
-        let mut settings =
-            vec![("CAIS_RATE_LIMIT_PER_MINUTE", RATE_LIMIT), ("CAIS_MASTER_KEY", MASTER_KEY), ("CAIS_LOG", "warn")];
+        let mut settings = vec![
+            ("CAIS_RATE_LIMIT_PER_MINUTE", RATE_LIMIT),
+            ("CAIS_MASTER_KEY", MASTER_KEY),
+            ("CAIS_LOG", "warn"),
+            // The receivers of webhooks are on this machine.
+            ("CAIS_WEBHOOKS__ALLOW_INSECURE", "true"),
+            ("CAIS_WEBHOOKS__ALLOW_ADDRESSES", "127.0.0.0/8"),
+        ];
         let url = match engine {
             Engine::Postgres => server.context("no server")?.fresh_database()?,
             Engine::Sqlite => String::new(),
@@ -94,6 +100,23 @@ impl Service {
         let began = Instant::now();
         self.cais.launch().await?;
         Ok(began.elapsed())
+    }
+
+    /// Ends it in order, which lets what is in flight end too.
+    ///
+    /// # Errors
+    /// When it does not end.
+    pub fn stop(&mut self) -> Result<()> {
+        self.cais.terminate().map(drop)
+    }
+
+    /// Kills it, which lets nothing end, and lets its command line rebuild the ledger.
+    ///
+    /// # Errors
+    /// When the ledger does not add up.
+    pub fn kill_and_verify(&mut self) -> Result<()> {
+        self.cais.kill9()?;
+        self.cais.cli(&["ledger", "verify"]).map(drop)
     }
 
     /// Ends it in order and lets its command line rebuild the ledger.

@@ -54,13 +54,13 @@ pub struct NewDelivery {
 /// Which lanes have something to do.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct DueLanes {
-    /// Those with a delivery that is due, the longest overdue first.
+    /// Those with a delivery that is due, in the order of their endpoints and epochs, from the lane on that was asked for.
     pub due: Vec<Lane>,
     /// Whether there were more than were asked for.
     pub more: bool,
     /// How many deliveries are due, at most 10,000 are counted; what is in flight is not.
     pub backlog: u64,
-    /// When the oldest of them was due.
+    /// When the oldest of all was due, in whichever lane.
     pub oldest_due_at: Option<Timestamp>,
 }
 
@@ -86,7 +86,7 @@ pub struct ClaimedDelivery {
     pub key: DeliveryKey,
     /// Which of its claims this is, from 1; also the number of the attempt that follows.
     pub fence: i64,
-    /// Which attempt of the schedule this is, from 1.
+    /// Which attempt of the schedule this is, from 1; a claim whose outcome nobody tells uses up none.
     pub tries: u32,
     /// The event.
     pub event: EventId,
@@ -165,21 +165,23 @@ pub struct FinishedAttempt {
 #[async_trait]
 pub trait DeliveryQueue: Send + Sync {
     /// Adds deliveries that are due at once. One that exists for the same event and endpoint is due at once again instead, with the
-    /// whole schedule before it; one that is in flight is left alone.
+    /// whole schedule before it; one that is in flight is left alone, unless that is for an earlier epoch.
     ///
     /// Returns their identifiers, in order.
     async fn put(&self, deliveries: Vec<NewDelivery>) -> Result<Vec<DeliveryId>, QueryError>;
 
-    /// Lanes of active endpoints with something due at `now`, at most `limit`. It costs as much as there are lanes with pending
-    /// deliveries, however many deliveries those have.
-    async fn due_lanes(&self, now: Timestamp, limit: u32) -> Result<DueLanes, QueryError>;
+    /// Lanes of active endpoints with something due at `now`, at most `limit`: those behind `after` by their endpoint and epoch, and
+    /// then those from the first on. Whoever goes on behind the last that it got comes by all of them, whatever becomes of each. It costs
+    /// as much as there are lanes with pending deliveries, however many deliveries those have.
+    async fn due_lanes(&self, now: Timestamp, after: Option<Lane>, limit: u32) -> Result<DueLanes, QueryError>;
 
     /// Claims what is due in these lanes, the longest overdue of each first, and never more than `per_endpoint` in flight for one:
     /// two nodes that claim at once share an endpoint's places. Lanes of endpoints that are not active, or of an earlier epoch, have
     /// nothing.
     async fn claim(&self, claim: DeliveryClaim) -> Result<Vec<ClaimedDelivery>, QueryError>;
 
-    /// Logs the attempts, and makes their outcomes true for those that still have their claim.
+    /// Logs the attempts, and makes their outcomes true, in order, for those that still have their claim. What waited for an endpoint that
+    /// is not called any more is cancelled, and stays so, whatever the outcome.
     async fn finish(&self, finished: Vec<FinishedAttempt>) -> Result<(), QueryError>;
 
     /// Marks pending deliveries of earlier epochs as cancelled, at most `limit`; how many there were.

@@ -6,7 +6,7 @@ use cais_domain::ids::{AccountId, DeliveryId, EndpointId, EventId};
 use cais_domain::webhook::{DeliveryStatus, Endpoint, WebhookUrl};
 use jiff::Timestamp;
 
-use crate::deliveries::DeliveryAttempt;
+use crate::deliveries::{DeliveryAttempt, Lane};
 use crate::page::{Page, PageRequest};
 use crate::queries::QueryError;
 
@@ -54,7 +54,7 @@ pub struct Delivery {
     pub event: EventId,
     /// Its type.
     pub kind: EventType,
-    /// Where it stands; one of an earlier epoch of its endpoint is cancelled, whatever its row says.
+    /// Where it stands; a pending one of an earlier epoch of its endpoint is cancelled.
     pub status: DeliveryStatus,
     /// What was tried, the oldest first; at most the last 50.
     pub attempts: Vec<DeliveryAttempt>,
@@ -78,6 +78,8 @@ pub trait EndpointQueries: Send + Sync {
         account: AccountId,
         page: PageRequest<EndpointId>,
     ) -> Result<Page<Endpoint>, QueryError>;
+    /// Since when every attempt in the lane failed; `None` when the last did not.
+    async fn failing_since(&self, lane: Lane) -> Result<Option<Timestamp>, QueryError>;
 }
 
 /// Events.

@@ -49,7 +49,7 @@ pub use queries::{
 };
 pub use rate_limit::{RateDecision, RateLimits};
 pub use representation::Representation;
-pub use sealing::{Sealing, SigningSecret, Unsealed};
+pub use sealing::{Sealing, SigningSecret, Unsealable, Unsealed};
 pub use statement::{
     EntryFilter, ReconciliationQueries, Span, SplitCredit, StatementEntry, StatementQueries, TimelineQueries,
     Transaction, TransactionFilter,

@@ -19,11 +19,19 @@ impl fmt::Debug for SigningSecret {
 #[error("a sealed secret cannot be opened: is this the master key it was made under?")]
 pub struct Unsealed;
 
+/// Why a secret cannot be kept: the cipher refuses it. What cannot be read again must never be stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a secret cannot be sealed")]
+pub struct Unsealable;
+
 /// Encrypts and decrypts under the master key.
 #[cfg_attr(feature = "mock", mockall::automock)]
 pub trait Sealing: Send + Sync {
     /// The secret, encrypted and bound to `owner`; different every time.
-    fn seal(&self, owner: &str, secret: &SigningSecret) -> SealedSecret;
+    ///
+    /// # Errors
+    /// [`Unsealable`].
+    fn seal(&self, owner: &str, secret: &SigningSecret) -> Result<SealedSecret, Unsealable>;
 
     /// The secret that was sealed for `owner`.
     ///

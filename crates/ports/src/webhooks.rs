@@ -99,7 +99,8 @@ pub struct Sent {
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait WebhookSender: Send + Sync {
-    /// Whether the address may be registered; its name is resolved, and one that does not resolve may.
+    /// Whether the address may be registered. Its name is resolved, unless too many others are being resolved for this; one that does not
+    /// resolve may be registered, because [`WebhookSender::send`] judges it anew.
     async fn vet(&self, url: &WebhookUrl) -> Result<(), UrlRefusal>;
 
     /// The same, without resolving names.

@@ -3,7 +3,7 @@
 use cais_domain::charge::ChargeError;
 use cais_domain::infraction::InfractionError;
 use cais_domain::payout::PayoutError;
-use cais_ports::{CommitError, QueryError};
+use cais_ports::{CommitError, QueryError, Unsealable};
 
 /// Seconds after which a caller may try again when the store or an acquirer did not answer.
 pub const RETRY_AFTER_S: u32 = 2;
@@ -50,6 +50,12 @@ impl From<CommitError> for Trouble {
             | CommitError::Claimed { .. }
             | CommitError::Corrupt(_) => Self::Internal(error.to_string()),
         }
+    }
+}
+
+impl From<Unsealable> for Trouble {
+    fn from(error: Unsealable) -> Self {
+        Self::Internal(error.to_string())
     }
 }
 

@@ -14,8 +14,8 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// No answer is larger, in bytes.
 const MAX_ANSWER: usize = 4 * 1024 * 1024;
 const LENGTH_HEADER: &[u8] = b"content-length:";
-/// What ends the head of an answer.
-pub(super) const END_OF_HEAD: &[u8] = b"\r\n\r\n";
+/// What ends the head of a request or an answer.
+pub const END_OF_HEAD: &[u8] = b"\r\n\r\n";
 
 /// A connection to the service under test.
 #[derive(Debug)]

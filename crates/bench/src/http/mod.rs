@@ -5,7 +5,7 @@ mod download;
 mod load;
 mod request;
 
-pub use connection::{Answer, Connection};
+pub use connection::{Answer, Connection, END_OF_HEAD};
 pub use download::download;
 pub use load::{Load, Outcome, Script};
 pub use request::{Template, get, get_csv, post};

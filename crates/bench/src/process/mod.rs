@@ -5,7 +5,7 @@ mod usage;
 pub use usage::{Cores, Meter, mean, resident_mib};
 
 use std::io::{BufRead as _, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use anyhow::{Context as _, Result, ensure};
 
@@ -39,6 +39,16 @@ impl Running {
         BufReader::new(output).read_line(&mut line)?;
         ensure!(!line.is_empty(), "it printed nothing");
         Ok(line.trim().to_owned())
+    }
+
+    /// What it reads and what it prints, when both were piped.
+    ///
+    /// # Errors
+    /// When they were not, or were taken before.
+    pub fn pipes(&mut self) -> Result<(ChildStdin, BufReader<ChildStdout>)> {
+        let input = self.0.stdin.take().context("its input is not piped")?;
+        let output = self.0.stdout.take().context("its output is not piped")?;
+        Ok((input, BufReader::new(output)))
     }
 }
 

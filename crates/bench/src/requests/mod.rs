@@ -1,7 +1,7 @@
 //! The whole service over HTTP: creating charges, and reading paid ones beside a handler that does next to nothing.
 
 mod create;
-mod pay;
+pub mod pay;
 mod read;
 
 pub use create::{Create, Created, creators};
@@ -149,7 +149,10 @@ async fn body_bytes(service: &Service, paid: &[Created]) -> Result<usize> {
 }
 
 /// How many visible charges all accounts of a database have.
-async fn stored(url: &str) -> Result<u64> {
+///
+/// # Errors
+/// When the store does not answer.
+pub async fn stored(url: &str) -> Result<u64> {
     let persistence = database::open(url).await?;
     let accounts = persistence.list_accounts(PageRequest { limit: 200, starting_after: None }).await?;
     let mut stored = 0_u64;

@@ -8,6 +8,27 @@ use super::Created;
 use crate::CALLERS;
 use crate::http::{Answer, Script, post};
 
+/// How the status of a paid charge stands in a body.
+const PAID: &[u8] = br#""status":"paid""#;
+
+/// A request to pay a charge.
+#[must_use]
+pub fn request(charge: &Created) -> Vec<u8> {
+    let path = format!("/v1/sandbox/charges/{}/pay", String::from_utf8_lossy(&charge.id));
+    post(&path, &charge.key, "", "{}")
+}
+
+/// Whether the answer says that the charge is paid.
+///
+/// # Errors
+/// What it says instead.
+pub fn judge(answer: Answer<'_>) -> Result<()> {
+    ensure!(answer.status == 200, "{}: {}", answer.status, String::from_utf8_lossy(answer.body));
+    let paid = answer.body.windows(PAID.len()).any(|window| window == PAID);
+    ensure!(paid, "not paid: {}", String::from_utf8_lossy(answer.body));
+    Ok(())
+}
+
 /// A caller that pays every 64th charge.
 #[derive(Debug)]
 pub struct Pay {
@@ -25,18 +46,12 @@ pub fn payers(charges: &Arc<Vec<Created>>) -> Vec<Pay> {
 impl Script for Pay {
     fn request(&mut self) -> Result<&[u8]> {
         let charge = self.charges.get(self.next).or(self.charges.first()).context("no charges")?;
-        let path = format!("/v1/sandbox/charges/{}/pay", String::from_utf8_lossy(&charge.id));
-        self.request = post(&path, &charge.key, "", "{}");
+        self.request = request(charge);
         self.next = self.next.saturating_add(CALLERS);
         Ok(&self.request)
     }
 
     fn answer(&mut self, answer: Answer<'_>) -> Result<()> {
-        ensure!(answer.status == 200, "{}: {}", answer.status, String::from_utf8_lossy(answer.body));
-        let paid = answer.body.windows(PAID.len()).any(|window| window == PAID);
-        ensure!(paid, "not paid: {}", String::from_utf8_lossy(answer.body));
-        Ok(())
+        judge(answer)
     }
 }
-
-const PAID: &[u8] = br#""status":"paid""#;

@@ -2,6 +2,7 @@
 
 use super::{Infraction, InfractionState};
 use crate::charge::Charge;
+use crate::ids::InfractionId;
 use crate::money::{Money, MoneyError};
 use crate::payment::CreditedPayment;
 
@@ -27,7 +28,9 @@ pub fn left_of(payment: &CreditedPayment, charge: &Charge, infractions: &[Infrac
     Ok(left.max(Money::ZERO))
 }
 
-/// Divides what is left of a Pix among its open infractions, the oldest first: those whose limit changes, with the new one.
+/// Divides what is left of a Pix among its open infractions: those whose limit changes, with the new one.
+///
+/// The oldest has the first claim, unless another one was `lost`: what its acquirer takes of the Pix, nobody else can.
 ///
 /// # Errors
 /// [`MoneyError::OutOfRange`], which nothing of the store can cause.
@@ -35,11 +38,12 @@ pub fn apportion(
     payment: &CreditedPayment,
     charge: &Charge,
     infractions: &[Infraction],
+    lost: Option<InfractionId>,
 ) -> Result<Vec<Infraction>, MoneyError> {
     let mut left = left_of(payment, charge, infractions)?;
     let mut open: Vec<&Infraction> =
         infractions.iter().filter(|infraction| infraction.state.status().is_open()).collect();
-    open.sort_by_key(|infraction| infraction.id);
+    open.sort_by_key(|infraction| (Some(infraction.id) != lost, infraction.id));
     let mut changed = Vec::new();
     for infraction in open {
         // An amount below zero is nothing that could be held.

@@ -1,5 +1,6 @@
 //! Infractions (MED): a payer disputes a Pix through its institution; money is blocked until that is settled, once.
 
+mod alert;
 mod liable;
 mod state;
 mod transitions;

@@ -107,7 +107,8 @@ impl InfractionStatus {
     }
 }
 
-/// Where an infraction stands, each state with exactly its facts.
+/// Where an infraction stands, each state with exactly its facts. Its instants are when it became so here: its acquirer may have
+/// told of it later than it happened there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum InfractionState {
     /// It can be defended; a defence whose arrival is not known leaves it here.
@@ -151,7 +152,7 @@ impl InfractionState {
         }
     }
 
-    /// When it was settled.
+    /// When it was settled here.
     #[must_use]
     pub const fn resolved_at(&self) -> Option<Timestamp> {
         match self {

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::{ALERT_HOURS, Defense, Infraction, InfractionState, InfractionStatus, Situation, apportion};
+use super::{Defense, Infraction, InfractionState, InfractionStatus, Situation, apportion};
 use crate::acquirer_name::AcquirerName;
 use crate::block::{BlockChange, BlockEnd};
 use crate::charge::{Charge, ChargeError};
@@ -128,7 +128,7 @@ impl Infraction {
         let mut all = infractions.to_vec();
         all.push(infraction.clone());
         let charge = charge.clone().dispute();
-        let (infraction, siblings, mut blocks) = divided(infraction, payment, &charge, &all)?;
+        let (infraction, siblings, mut blocks) = divided(infraction, (payment, &charge), &all, None)?;
         if infraction.limit.is_zero() {
             blocks.insert(0, infraction.hold());
         }
@@ -136,13 +136,30 @@ impl Infraction {
         Ok(changed(InfractionChange { infraction, siblings, charge: Some(charge), blocks, event, charge_event: None }))
     }
 
-    /// What its acquirer says of it now; limits are divided anew, because refunds of the Pix may have failed meanwhile.
-    ///
-    /// What is left until another deadline is told anew.
+    /// What its acquirer says of it now; limits are divided anew. What is left until another deadline is told anew.
     ///
     /// # Errors
     /// [`InfractionError::InvalidState`] once it was settled.
     pub fn amend(self, told: &NewInfraction, disputed: Disputed<'_>) -> Result<InfractionStep, InfractionError> {
+        self.amend_with(told, disputed, None)
+    }
+
+    /// The same of one that was lost, before it is settled: it has the first claim on its Pix, because what its acquirer took of that
+    /// is gone. What its siblings held of it is free, and taken for it at once, in one commit.
+    ///
+    /// # Errors
+    /// [`InfractionError::InvalidState`] once it was settled.
+    pub fn claim_first(self, told: &NewInfraction, disputed: Disputed<'_>) -> Result<InfractionStep, InfractionError> {
+        let lost = self.id;
+        self.amend_with(told, disputed, Some(lost))
+    }
+
+    fn amend_with(
+        self,
+        told: &NewInfraction,
+        disputed: Disputed<'_>,
+        lost: Option<InfractionId>,
+    ) -> Result<InfractionStep, InfractionError> {
         if !self.state.status().is_open() {
             return Err(self.refuse());
         }
@@ -157,7 +174,7 @@ impl Infraction {
             ..self
         };
         let all = with(disputed.infractions, &infraction);
-        let (infraction, siblings, blocks) = divided(infraction, disputed.payment, disputed.charge, &all)?;
+        let (infraction, siblings, blocks) = divided(infraction, (disputed.payment, disputed.charge), &all, lost)?;
         if infraction == before && siblings.is_empty() {
             return Ok(InfractionStep::AlreadyTaken(Box::new(infraction)));
         }
@@ -313,16 +330,6 @@ impl Infraction {
         }
     }
 
-    /// Whether operators are to be told how little time is left for a defence: the hours of the alert, and the infraction after it.
-    #[must_use]
-    pub fn alert(self, now: Timestamp) -> Option<(Self, u8)> {
-        let deadline = self.deadline_at.filter(|_| self.state == InfractionState::Open && self.defense.is_none())?;
-        let left_s = deadline.duration_since(now).as_secs();
-        let due = ALERT_HOURS.into_iter().rfind(|hours| left_s <= i64::from(*hours).saturating_mul(3_600))?;
-        let told = self.alerted_h.is_some_and(|told| told <= due);
-        (left_s > 0 && !told).then_some((Self { alerted_h: Some(due), ..self }, due))
-    }
-
     fn settle(
         self,
         state: InfractionState,
@@ -333,7 +340,7 @@ impl Infraction {
         let charge = charge.undispute();
         let infraction = Self { state, due_at: None, ..self };
         let all = with(disputed.infractions, &infraction);
-        let (infraction, siblings, holds) = divided(infraction, disputed.payment, &charge, &all)?;
+        let (infraction, siblings, holds) = divided(infraction, (disputed.payment, &charge), &all, None)?;
         let blocks = std::iter::once(end).chain(holds).collect();
         Ok(changed(InfractionChange {
             infraction,
@@ -345,7 +352,9 @@ impl Infraction {
         }))
     }
 
-    fn hold(&self) -> BlockChange {
+    /// What is to be held for it from now on: its limit.
+    #[must_use]
+    pub fn hold(&self) -> BlockChange {
         let (account, infraction, end_to_end_id) = (self.account, self.id, self.end_to_end_id.clone());
         BlockChange::Hold { account, infraction, end_to_end_id, limit: self.limit }
     }
@@ -367,11 +376,13 @@ fn with(infractions: &[Infraction], now: &Infraction) -> Vec<Infraction> {
 /// The infraction with its limit, its siblings whose limit changes, and what is held for them from now on.
 fn divided(
     infraction: Infraction,
-    payment: &CreditedPayment,
-    charge: &Charge,
+    (payment, charge): (&CreditedPayment, &Charge),
     all: &[Infraction],
+    lost: Option<InfractionId>,
 ) -> Result<(Infraction, Vec<Infraction>, Vec<BlockChange>), InfractionError> {
-    let changed = apportion(payment, charge, all)?;
+    let mut changed = apportion(payment, charge, all, lost)?;
+    // What frees money comes before what wants it.
+    changed.sort_by_key(|one| Some(one.id) == lost);
     let blocks = changed.iter().map(Infraction::hold).collect();
     let (mine, siblings): (Vec<_>, Vec<_>) = changed.into_iter().partition(|one| one.id == infraction.id);
     Ok((mine.into_iter().next().unwrap_or(infraction), siblings, blocks))

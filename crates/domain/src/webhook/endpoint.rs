@@ -73,6 +73,19 @@ pub enum EndpointState {
     },
 }
 
+impl EndpointState {
+    /// The word for merchants and in the store.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Inactive => "inactive",
+            Self::Disabled { .. } => "disabled",
+            Self::Deleted { .. } => "deleted",
+        }
+    }
+}
+
 /// The endpoint that a charge named for its events: that one wherever it moves, and whichever has its address then.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Postback {

@@ -196,6 +196,11 @@ impl Book {
         self.with(number, |infraction, disputed, _| infraction.amend(&told(number, centavos), disputed));
     }
 
+    /// It was lost, and is about to be settled.
+    pub fn claim_first(&mut self, number: usize, centavos: i64) {
+        self.with(number, |infraction, disputed, _| infraction.claim_first(&told(number, centavos), disputed));
+    }
+
     pub fn win(&mut self, number: usize) {
         self.with(number, |infraction, disputed, held| infraction.win(disputed, held, at()));
     }

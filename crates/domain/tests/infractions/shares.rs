@@ -25,13 +25,31 @@ fn two_on_one_pix_never_hold_more_than_it_brought() {
 }
 
 #[test]
+fn what_is_lost_has_the_first_claim() {
+    for (disputed, left) in [(CHARGED, 0), (600, 400)] {
+        let mut book = Book::paid(CHARGED);
+        book.open(disputed);
+        book.open(disputed);
+        assert_eq!(limits(&book), [disputed, CHARGED - disputed]);
+        book.claim_first(1, disputed);
+        assert_eq!(limits(&book), [CHARGED - disputed, disputed], "what its acquirer took nobody else can");
+        assert_eq!(book.balance(Bucket::Blocked), CHARGED);
+        book.lose(1);
+        assert_eq!((book.returned(), book.balance(Bucket::Blocked)), (disputed, left));
+        book.win(0);
+        assert_eq!((book.balance(Bucket::Available), book.balance(Bucket::Blocked)), (left, 0));
+        assert_eq!(book.charge.refunds.done, money(disputed));
+    }
+}
+
+#[test]
 fn what_was_refunded_is_not_held_and_what_failed_to_be_is() {
     let mut book = Book::paid(CHARGED);
     book.refund(600);
     book.open(CHARGED);
     assert_eq!(limits(&book), [400]);
     book.settle_refund(0, false);
-    assert_eq!(apportion(&book.payment, &book.charge, &book.infractions).unwrap().len(), 1);
+    assert_eq!(apportion(&book.payment, &book.charge, &book.infractions, None).unwrap().len(), 1);
     book.amend(0, CHARGED);
     assert_eq!((limits(&book), book.balance(Bucket::Blocked)), (vec![1_000], 1_000));
 }

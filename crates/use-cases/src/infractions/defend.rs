@@ -98,7 +98,7 @@ async fn hand_over(
     };
     match receipt {
         Ok(DefenseReceipt::Taken) => Ok(submitted(ports, &infraction).await?),
-        Ok(DefenseReceipt::TooLate) => not_taken(ports, infraction, words, DefendError::TooLate).await,
+        Ok(DefenseReceipt::TooLate) => too_late(ports, infraction, words).await,
         Ok(DefenseReceipt::AlreadyThere) => found_out(ports, infraction, words).await,
         Err(error @ (AcquirerError::Refused(_) | AcquirerError::Unavailable(_))) => {
             tracing::warn!(infraction = %infraction.id, acquirer = %infraction.acquirer, %error, "the acquirer did not take a defence");
@@ -107,6 +107,18 @@ async fn hand_over(
         Err(AcquirerError::OutcomeUnknown(reason)) => {
             tracing::warn!(infraction = %infraction.id, acquirer = %infraction.acquirer, reason, "the acquirer did not confirm a defence");
             found_out(ports, infraction, words).await
+        }
+    }
+}
+
+/// It is withdrawn only when the acquirer shows none even then: some look at the time before they look at what they have. If that
+/// cannot be seen now, a worker goes on looking.
+async fn too_late(ports: &Ports, infraction: Infraction, words: &Words) -> Result<Infraction, DefendError> {
+    match see(ports, &infraction).await {
+        Ok(()) => not_taken(ports, infraction, words, DefendError::TooLate).await,
+        Err(error) => {
+            tracing::warn!(infraction = %infraction.id, acquirer = %infraction.acquirer, %error, "whether a late defence arrived could not be seen");
+            verdict(reread(ports, &infraction).await?, words)
         }
     }
 }

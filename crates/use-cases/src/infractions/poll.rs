@@ -1,16 +1,18 @@
 //! Reading what acquirers tell of infractions, and making ours agree with it.
 
 use cais_domain::acquirer_name::AcquirerName;
-use cais_ports::{Acquirer, CommitError, PollPosition, UpstreamInfraction, Write};
-use cais_ports::{ChangeSet, UpstreamPage};
+use cais_domain::ids::InfractionId;
+use cais_ports::{Acquirer, ChangeSet, CommitError, PollPosition, UpstreamInfraction, UpstreamPage, Write};
 use futures_util::{StreamExt as _, stream};
 use jiff::{SignedDuration, Timestamp};
+use uuid::Uuid;
 
-use super::look::{FARTHEST, WIDEST, back, list};
-use super::sync::{Applied, SyncError, apply};
+use super::look::{AT_LEISURE, FARTHEST, WIDEST, back, list, look};
+use super::sync::{Applied, apply};
+use super::wide;
 use crate::ports::Ports;
 use crate::trouble::Trouble;
-use crate::work::{AT_ONCE, Pass, WorkError};
+use crate::work::{AT_ONCE, PASS_LIMIT, Pass, WorkError};
 
 /// How long one page may take.
 const PAGE_BUDGET: std::time::Duration = std::time::Duration::from_secs(30);
@@ -20,10 +22,6 @@ const MAX_PAGES: u32 = 10_000;
 const OVERLAP: SignedDuration = SignedDuration::from_hours(24);
 /// How long before the beginning of the oldest open one a list is read, so that its end is seen.
 const BEFORE_OPEN: SignedDuration = SignedDuration::from_hours(1);
-/// The longest span of one pass: an infraction that is open for a year is an operator's.
-const LONGEST: SignedDuration = SignedDuration::from_hours(365 * 24);
-/// How often everything that can still change is read, so that what was reopened is seen: at each full hour.
-const SECONDS_BETWEEN_WIDE: i64 = 3_600;
 /// For how long after its beginning the Pix of an infraction is waited for, before its row no longer keeps the position back.
 const WAITS_FOR_PIX: SignedDuration = SignedDuration::from_hours(8 * 24);
 
@@ -42,7 +40,8 @@ impl Tally {
     }
 }
 
-/// Reads the list of every acquirer that tells of infractions, as far back as something may have changed.
+/// Reads the list of every acquirer that tells of infractions, as far back as something may have changed. Once an hour that is
+/// everything that can still change, so that what was reopened is seen.
 ///
 /// # Errors
 /// None: trouble with one acquirer or one infraction is logged and does not stop the others.
@@ -55,7 +54,7 @@ pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
         match read(ports, &name, &*acquirer).await {
             Ok(changed) => done = done.saturating_add(changed),
             Err(error) => {
-                tracing::warn!(acquirer = %name, %error, "an acquirer's infractions could not be read; it is tried again");
+                tracing::warn!(acquirer = %name, %error, "an acquirer's infractions could not be followed; it is tried again");
             }
         }
     }
@@ -63,29 +62,65 @@ pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
 }
 
 /// How many of ours changed.
-async fn read(ports: &Ports, name: &AcquirerName, acquirer: &dyn Acquirer) -> Result<usize, SyncError> {
+async fn read(ports: &Ports, name: &AcquirerName, acquirer: &dyn Acquirer) -> Result<usize, Trouble> {
     let now = ports.clock.now();
-    let position = ports.queries.find_position(name).await.map_err(Trouble::from)?;
-    let from = begins_at(ports, name, position.as_ref(), now).await?;
-    let mut tally = Tally::default();
+    let position = ports.queries.find_position(name).await?;
+    let wide = is_wide(ports, name, position.as_ref(), now);
+    let from = begins_at(ports, name, position.as_ref(), wide, now).await?;
+    let (mut tally, mut unread) = (Tally::default(), false);
     let mut pages = MAX_PAGES;
     for span in spans(from, now) {
-        let mut page = Some(0);
-        while let Some(number) = page {
-            if pages == 0 {
-                tracing::error!(acquirer = %name, "an acquirer's list of infractions has too many pages: the rest was not read");
-                return Ok(tally.changed);
-            }
-            pages = pages.saturating_sub(1);
-            let UpstreamPage { rows, next } = list(acquirer, span, number, PAGE_BUDGET).await?;
-            tally = tally.and(apply_all(ports, name, rows).await);
-            page = next;
-        }
+        let (seen, whole) = read_span(ports, (name, acquirer), span, &mut pages).await;
+        tally = tally.and(seen);
+        unread |= !whole;
     }
-    if !tally.unfinished {
+    if wide {
+        // The very first reading is repeated until it succeeds: nothing was ever seen.
+        if position.is_some() || !unread {
+            wide::remember(ports, name, now);
+        }
+        tally = tally.and(look_for_old(ports, name, acquirer, now).await?);
+    }
+    if !tally.unfinished && !unread && (wide || position.is_some()) {
         move_on(ports, name, position, now).await?;
     }
     Ok(tally.changed)
+}
+
+/// Applies what began in a span; and whether all of it could be read.
+async fn read_span(
+    ports: &Ports,
+    (name, acquirer): (&AcquirerName, &dyn Acquirer),
+    span: (Timestamp, Timestamp),
+    pages: &mut u32,
+) -> (Tally, bool) {
+    let mut tally = Tally::default();
+    let mut page = Some(0);
+    while let Some(number) = page {
+        if *pages == 0 {
+            tracing::error!(acquirer = %name, "an acquirer's list of infractions has too many pages: the rest was not read");
+            return (tally, false);
+        }
+        *pages = pages.saturating_sub(1);
+        match list(acquirer, span, number, PAGE_BUDGET).await {
+            Ok(UpstreamPage { rows, next }) => {
+                tally = tally.and(apply_all(ports, name, rows).await);
+                page = next;
+            }
+            Err(error) => {
+                let (from, to) = span;
+                tracing::warn!(acquirer = %name, %from, %to, %error, "an acquirer's infractions could not be read; it is tried again");
+                return (tally, false);
+            }
+        }
+    }
+    (tally, true)
+}
+
+/// Whether everything that can still change is to be read.
+fn is_wide(ports: &Ports, name: &AcquirerName, position: Option<&PollPosition>, now: Timestamp) -> bool {
+    let due = position.is_none_or(|position| wide::hour(position.seen_until) != wide::hour(now));
+    due && !wide::was_read(ports, name, now)
 }
 
 /// From when on the list is read.
@@ -93,29 +128,53 @@ async fn begins_at(
     ports: &Ports,
     name: &AcquirerName,
     position: Option<&PollPosition>,
+    wide: bool,
     now: Timestamp,
 ) -> Result<Timestamp, Trouble> {
-    let widest = back(now, FARTHEST);
-    let Some(position) = position else { return Ok(widest) };
-    let hour = |at: Timestamp| at.as_second().div_euclid(SECONDS_BETWEEN_WIDE);
-    let mut from = back(position.seen_until, OVERLAP);
-    if hour(position.seen_until) != hour(now) {
-        from = from.min(widest);
+    let farthest = back(now, FARTHEST);
+    if wide {
+        return Ok(farthest);
     }
-    let open = ports.queries.list_open_infractions(name, None, 1).await?;
-    if let Some(oldest) = open.first() {
-        from = from.min(back(oldest.opened_at, BEFORE_OPEN));
-    }
-    Ok(from.max(back(now, LONGEST)))
+    let from = back(position.map_or(now, |position| position.seen_until), OVERLAP);
+    // What is older than the list is read is looked for by its name.
+    let after = Some((farthest, InfractionId::new(Uuid::nil())));
+    let open = ports.queries.list_open_infractions(name, after, 1).await?;
+    let oldest = open.first().map_or(from, |oldest| back(oldest.opened_at, BEFORE_OPEN));
+    Ok(from.min(oldest).max(farthest))
 }
 
-/// The span in pieces that an acquirer answers, the oldest first.
+/// Looks for the open ones that began before the list is read, each where it began.
+async fn look_for_old(
+    ports: &Ports,
+    name: &AcquirerName,
+    acquirer: &dyn Acquirer,
+    now: Timestamp,
+) -> Result<Tally, Trouble> {
+    let farthest = back(now, FARTHEST);
+    let open = ports.queries.list_open_infractions(name, None, PASS_LIMIT).await?;
+    let mut tally = Tally::default();
+    for ours in open.into_iter().take_while(|ours| ours.opened_at < farthest) {
+        match look(acquirer, &ours.upstream_id, Some(ours.opened_at), now, AT_LEISURE).await {
+            // Each is looked for again in an hour, wherever the position is.
+            Ok(Some(told)) => tally.changed = tally.changed.saturating_add(apply_one(ports, name, told).await.changed),
+            Ok(None) => {
+                tracing::warn!(infraction = %ours.id, acquirer = %name, "an infraction that is open for long is not shown by its acquirer");
+            }
+            Err(error) => {
+                tracing::warn!(infraction = %ours.id, acquirer = %name, %error, "an infraction that is open for long could not be looked for");
+            }
+        }
+    }
+    Ok(tally)
+}
+
+/// The span in pieces that an acquirer answers, the newest first: what is new is seen, whatever is wrong with what is old.
 fn spans(from: Timestamp, now: Timestamp) -> Vec<(Timestamp, Timestamp)> {
-    let (mut spans, mut begin) = (Vec::new(), from);
-    while begin < now {
-        let end = begin.saturating_add(WIDEST).unwrap_or(now).min(now);
+    let (mut spans, mut end) = (Vec::new(), now);
+    while from < end {
+        let begin = back(end, WIDEST).max(from);
         spans.push((begin, end));
-        begin = end;
+        end = begin;
     }
     spans
 }

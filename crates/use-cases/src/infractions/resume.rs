@@ -3,7 +3,7 @@
 use cais_domain::infraction::Infraction;
 use cais_ports::{Acquirer, AcquirerError, CommitError, DefenseReceipt, UpstreamInfraction};
 use futures_util::{StreamExt as _, stream};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use super::defense::{about_to_send, acquirer, send, submitted, withdrawn};
 use super::look::{AT_LEISURE, look};
@@ -13,6 +13,9 @@ use super::verdict::{awaits_receipt, shows_a_defense};
 use crate::ports::Ports;
 use crate::trouble::Trouble;
 use crate::work::{AT_ONCE, PASS_LIMIT, Pass, RESEND_AFTER, SEND_WITHIN, WorkError};
+
+/// No request to an acquirer takes longer.
+const AT_LEAST_ON_ITS_WAY: SignedDuration = SignedDuration::from_secs(10);
 
 /// Looks after a bounded number of the defences whose arrival is open.
 ///
@@ -94,11 +97,18 @@ async fn seen(
     look(acquirer, &infraction.upstream_id, opened_at, ports.clock.now(), AT_LEISURE).await
 }
 
+/// How long a defence may be on its way: a minute, or half of what was left until the deadline when it was sent, so that there is
+/// time for another one.
+fn time_to_arrive(deadline: Option<Timestamp>, sent_at: Timestamp) -> SignedDuration {
+    let half = deadline.map(|deadline| deadline.duration_since(sent_at) / 2);
+    half.unwrap_or(RESEND_AFTER).clamp(AT_LEAST_ON_ITS_WAY, RESEND_AFTER)
+}
+
 /// Sends a defence that its acquirer does not show, when it is so old that it is on its way no more; by one node alone.
 async fn send_again(ports: &Ports, acquirer: &dyn Acquirer, infraction: Infraction) -> Result<(), SyncError> {
     let now = ports.clock.now();
     let sent_at = infraction.defense.as_ref().map_or(now, |defense| defense.sent_at);
-    if now.duration_since(sent_at) < RESEND_AFTER {
+    if now.duration_since(sent_at) < time_to_arrive(infraction.deadline_at, sent_at) {
         return Ok(());
     }
     let step = infraction.send_again(now).map_err(Trouble::from)?;
@@ -150,4 +160,17 @@ async fn not_taken(
         tracing::error!(infraction = %infraction.id, acquirer = %infraction.acquirer, why, "a defence was not taken: tell the merchant");
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_defence_near_its_deadline_is_sent_again_in_time() {
+        let at = |second: i64| Timestamp::from_second(1_760_000_000 + second).ok();
+        let after = |deadline: Option<Timestamp>| time_to_arrive(deadline, at(0).unwrap_or_default()).as_secs();
+        assert_eq!([after(None), after(at(86_400)), after(at(120))], [60, 60, 60]);
+        assert_eq!([after(at(40)), after(at(20)), after(at(5)), after(at(-5))], [20, 10, 10, 10]);
+    }
 }

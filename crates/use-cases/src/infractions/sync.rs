@@ -152,7 +152,7 @@ async fn advance(
         Verdict::Reopened => return Ok(Advance::Reopens),
         Verdict::TooEarly => return Ok(Advance::TooEarly),
         Verdict::Contradicts => complain(&ours.acquirer, told, "the acquirer contradicts what it said before"),
-        Verdict::Agrees | Verdict::Defended(_) | Verdict::Won(_) | Verdict::Lost(_) | Verdict::Cancelled(_) => {}
+        Verdict::Agrees | Verdict::Defended(_) | Verdict::Won | Verdict::Lost | Verdict::Cancelled => {}
     }
     if !ours.state.status().is_open() {
         return Ok(Advance::Stands);
@@ -165,7 +165,13 @@ async fn advance(
     let news = new_infraction(&ours.acquirer, told, now);
     let amount = if news.amount.is_positive() { news.amount } else { infraction.amount };
     let news = NewInfraction { amount, ..news };
-    let amended = infraction.clone().amend(&news, case.disputed()).map_err(Trouble::from)?;
+    let amended = infraction.clone();
+    let amended = if verdict == Verdict::Lost {
+        amended.claim_first(&news, case.disputed())
+    } else {
+        amended.amend(&news, case.disputed())
+    };
+    let amended = amended.map_err(Trouble::from)?;
     if let InfractionStep::Taken(_) = amended {
         return moved(commit(ports, amended, now).await);
     }
@@ -177,11 +183,11 @@ async fn advance(
             }
             infraction.review(theirs, now)
         }
-        Verdict::Won(at) => infraction.win(case.disputed(), held(ports, ours).await?, at),
-        Verdict::Cancelled(at) => infraction.cancel(case.disputed(), held(ports, ours).await?, at),
-        Verdict::Lost(at) => {
+        Verdict::Won => infraction.win(case.disputed(), held(ports, ours).await?, now),
+        Verdict::Cancelled => infraction.cancel(case.disputed(), held(ports, ours).await?, now),
+        Verdict::Lost => {
             let held = held(ports, ours).await?;
-            let step = infraction.lose(case.disputed(), held, at).map_err(Trouble::from)?;
+            let step = infraction.lose(case.disputed(), held, now).map_err(Trouble::from)?;
             let lost = moved(commit(ports, step, now).await)?;
             if matches!(lost, Advance::Moved) && held < ours.limit {
                 tracing::error!(

@@ -19,11 +19,11 @@ pub(super) enum Verdict {
     /// The acquirer has a defence: the one that was sent from here, or this one.
     Defended(Option<Defense>),
     /// The claim was rejected.
-    Won(Timestamp),
+    Won,
     /// The claim was accepted.
-    Lost(Timestamp),
+    Lost,
     /// The claim was withdrawn.
-    Cancelled(Timestamp),
+    Cancelled,
     /// It is open again after it had ended: that is a new one.
     Reopened,
     /// What was read may be older than what we know: nothing follows from it until it is read anew.
@@ -34,7 +34,6 @@ pub(super) enum Verdict {
 
 /// What follows for ours, in its latest round. What the acquirer says was read after ours.
 pub(super) fn judge(ours: &Infraction, round: u32, told: &UpstreamInfraction, now: Timestamp) -> Verdict {
-    let ended_at = told.resolved_at.map(whole_microseconds).filter(|at| *at <= now).unwrap_or(now);
     match (ours.state.status(), status(told)) {
         (InfractionStatus::Open, UpstreamInfractionStatus::Open)
         | (InfractionStatus::UnderReview, UpstreamInfractionStatus::Defended)
@@ -55,14 +54,10 @@ pub(super) fn judge(ours: &Infraction, round: u32, told: &UpstreamInfraction, no
             | UpstreamInfractionStatus::Rejected
             | UpstreamInfractionStatus::Cancelled,
         ) if told.defense.is_some() => Verdict::Defended(theirs(ours, told, now)),
-        (InfractionStatus::Open | InfractionStatus::UnderReview, UpstreamInfractionStatus::Rejected) => {
-            Verdict::Won(ended_at)
-        }
-        (InfractionStatus::Open | InfractionStatus::UnderReview, UpstreamInfractionStatus::Accepted) => {
-            Verdict::Lost(ended_at)
-        }
+        (InfractionStatus::Open | InfractionStatus::UnderReview, UpstreamInfractionStatus::Rejected) => Verdict::Won,
+        (InfractionStatus::Open | InfractionStatus::UnderReview, UpstreamInfractionStatus::Accepted) => Verdict::Lost,
         (InfractionStatus::Open | InfractionStatus::UnderReview, UpstreamInfractionStatus::Cancelled) => {
-            Verdict::Cancelled(ended_at)
+            Verdict::Cancelled
         }
         (
             InfractionStatus::Won | InfractionStatus::Lost | InfractionStatus::Cancelled,
@@ -84,7 +79,8 @@ pub(super) fn judge(ours: &Infraction, round: u32, told: &UpstreamInfraction, no
     }
 }
 
-/// Whether it is as it is since so short a time that its acquirer's list need not show it yet.
+/// Whether it is as it is since so short a time that its acquirer's list need not show it yet. It counts from when it became so
+/// here: an end may have been told long after it happened, and the next list may still be an old one.
 fn is_young(ours: &Infraction, now: Timestamp) -> bool {
     let since = match &ours.state {
         InfractionState::Open => ours.created_at,

@@ -22,7 +22,9 @@ pub(super) async fn compare(
     let pix = &payment.end_to_end_id;
     let taken = payment.returns.iter().filter(|one| one.nature == ReturnNature::Infraction && moves(one));
     let theirs = Money::sum(taken.map(|one| one.amount)).map_err(|error| Trouble::Internal(error.to_string()))?;
-    if theirs.is_zero() && charge.open_infractions == 0 && charge.refunds.done.is_zero() {
+    // A charge shows no sign of what was lost of money that was paid beyond it.
+    let tells = run.ports.acquirers.named(name).is_some_and(|acquirer| acquirer.tells_infractions());
+    if !tells && theirs.is_zero() && charge.open_infractions == 0 && charge.refunds.done.is_zero() {
         return Ok(None);
     }
     let infractions = run.ports.queries.list_infractions_of_pix(charge.account, pix).await?;

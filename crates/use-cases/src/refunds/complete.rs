@@ -65,7 +65,7 @@ async fn commit(ports: &Ports, creation: &Creation, word: &Word) -> Result<Optio
     let now = ports.clock.now();
     let (refund, mut change) = match decide(creation.refund.clone(), charge, word, now) {
         Ok(RefundStep::Taken(step)) => {
-            let change = change_set(ports, &step, now);
+            let change = change_set(ports, &step, now).await?;
             (step.refund, change)
         }
         Ok(RefundStep::AlreadyTaken(refund)) => (*refund, ChangeSet::new(now)),

@@ -7,6 +7,7 @@ use cais_domain::refund::{Refund, RefundChange, RefundError, RefundStatus, Refun
 use cais_ports::{ChangeSet, NewEvent, UpstreamProgress, UpstreamReturn, Write};
 use jiff::Timestamp;
 
+use crate::infractions::freed;
 use crate::ports::Ports;
 use crate::trouble::Trouble;
 use crate::upstream_text::plain;
@@ -91,8 +92,8 @@ pub(super) fn complain(refund: &Refund, word: &Word) {
     }
 }
 
-/// Everything that becomes true with the step.
-pub(super) fn change_set(ports: &Ports, step: &RefundChange, now: Timestamp) -> ChangeSet {
+/// Everything that becomes true with the step. What it frees of a disputed Pix is blocked with it.
+pub(super) async fn change_set(ports: &Ports, step: &RefundChange, now: Timestamp) -> Result<ChangeSet, Trouble> {
     let mut change = ChangeSet::new(now);
     change.writes.push(Write::UpdateRefund(Box::new(step.refund.clone())));
     change.transfers.clone_from(&step.transfers);
@@ -115,8 +116,9 @@ pub(super) fn change_set(ports: &Ports, step: &RefundChange, now: Timestamp) -> 
             let told = event(kind, charge.id.to_string(), ports.representation.charge(charge));
             change.events.push(NewEvent { postback: charge.terms.postback.clone(), ..told });
         }
+        freed::hold(ports, charge, &step.refund.end_to_end_id, &mut change).await?;
     }
-    change
+    Ok(change)
 }
 
 /// The refund as it is once a change of it became true.

@@ -133,7 +133,7 @@ async fn end(ports: &Ports, refund: Refund, reason: &str) -> Result<Refund, Trou
                 return reread(ports, &refund).await;
             }
         };
-        match ports.store.commit(change_set(ports, &step, now)).await {
+        match ports.store.commit(change_set(ports, &step, now).await?).await {
             Ok(_) => return Ok(stored(step.refund)),
             Err(CommitError::Stale) => {
                 let fresh = reread(ports, &refund).await?;

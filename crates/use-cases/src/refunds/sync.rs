@@ -72,7 +72,7 @@ pub(crate) async fn apply(ports: &Ports, mut refund: Refund, upstream: UpstreamR
                 continue;
             }
         };
-        match ports.store.commit(change_set(ports, &step, now)).await {
+        match ports.store.commit(change_set(ports, &step, now).await?).await {
             Ok(_) => return Ok(stored(step.refund)),
             Err(CommitError::Stale) => refund = reread(ports, &refund).await?,
             Err(error) => return Err(error.into()),

@@ -44,22 +44,27 @@ pub enum CreateEndpointError {
 /// Makes an endpoint; its secret is shown this once.
 ///
 /// # Errors
-/// [`CreateEndpointError`]; the checks come in the order of its variants.
+/// [`CreateEndpointError`]; the checks come in the order of its variants, but names are resolved only for who has a place left.
 pub async fn create(
     ports: &Ports,
     account: &Account,
     asked: CreateEndpoint,
 ) -> Result<(Endpoint, SigningSecret), CreateEndpointError> {
     account.permit_write()?;
+    ports.webhooks.permits(&asked.url)?;
+    let slots = free_slots(ports, account.id).await?;
+    if slots.is_empty() {
+        return Err(nothing_left(ports, account.id, &asked.url).await?);
+    }
     ports.webhooks.vet(&asked.url).await?;
     let id = EndpointId::new(ports.ids.next_uuid());
     let secret = new_secret(ports);
-    let sealed = ports.sealing.seal(&id.to_string(), &secret);
+    let sealed = ports.sealing.seal(&id.to_string(), &secret).map_err(Trouble::from)?;
     let CreateEndpoint { url, subscription, description } = asked;
     let new = NewEndpoint { id, url, subscription, description, secret: sealed };
     let now = ports.clock.now();
     // A place is reserved, so that however many are made at once there are never more than there are places.
-    for slot in free_slots(ports, account.id).await? {
+    for slot in slots {
         let endpoint = Endpoint::new(account.id, slot, new.clone(), now);
         match ports.store.commit(first_commit(&endpoint)).await {
             Ok(_) => return Ok((stored(endpoint), secret)),
@@ -71,8 +76,13 @@ pub async fn create(
             Err(error) => return Err(Trouble::from(error).into()),
         }
     }
-    let taken = ports.queries.find_owner(&url_key(account.id, &new.url)).await.map_err(Trouble::from)?;
-    Err(taken.map_or(CreateEndpointError::LimitReached, |_| CreateEndpointError::UrlTaken))
+    Err(nothing_left(ports, account.id, &new.url).await?)
+}
+
+/// Why there is no endpoint where there is no place for one.
+async fn nothing_left(ports: &Ports, account: AccountId, url: &WebhookUrl) -> Result<CreateEndpointError, Trouble> {
+    let taken = ports.queries.find_owner(&url_key(account, url)).await?;
+    Ok(taken.map_or(CreateEndpointError::LimitReached, |_| CreateEndpointError::UrlTaken))
 }
 
 /// The places that no endpoint of the account had a moment ago, in order.

@@ -7,7 +7,7 @@ use cais_domain::webhook::{DeliveryStatus, Endpoint};
 use cais_ports::{Delivery, NewDelivery, Page, PageRequest};
 
 use super::error::SendAgainError;
-use super::records::{lane, state_word, visible};
+use super::records::{lane, visible};
 use super::test;
 use crate::ports::Ports;
 use crate::trouble::Trouble;
@@ -59,7 +59,7 @@ pub async fn resend(
     let endpoint = visible(ports, account.id, endpoint).await?.ok_or(SendAgainError::NotFound)?;
     let delivery = read(ports, &endpoint, id).await?;
     if !endpoint.is_active() {
-        return Err(SendAgainError::NotActive(state_word(&endpoint)));
+        return Err(SendAgainError::NotActive(endpoint.state.as_str()));
     }
     if delivery.status == DeliveryStatus::Cancelled {
         return Err(SendAgainError::Cancelled);

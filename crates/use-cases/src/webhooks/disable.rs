@@ -2,14 +2,15 @@
 
 use cais_domain::event::EventType;
 use cais_domain::ids::EventId;
-use cais_domain::webhook::{DisabledReason, Endpoint, EndpointError, EndpointStep};
+use cais_domain::webhook::{DisabledReason, Endpoint, EndpointError, EndpointStep, is_failing_for_good};
 use cais_ports::{CommitError, NewEvent};
 
-use super::records::update;
+use super::records::{lane, update};
 use crate::ports::Ports;
 use crate::trouble::{DECISIONS, Trouble};
 
-/// Disables the endpoint that was `called`, unless its merchant moved it, stopped it or made it active again meanwhile.
+/// Disables the endpoint that was `called`, unless its merchant moved it, stopped it or made it active again meanwhile; one
+/// that failed for days also unless it took a delivery since, from whichever node.
 ///
 /// Whether this call did it.
 pub(super) async fn disable(ports: &Ports, called: &Endpoint, reason: DisabledReason) -> Result<bool, Trouble> {
@@ -19,6 +20,12 @@ pub(super) async fn disable(ports: &Ports, called: &Endpoint, reason: DisabledRe
             return Ok(false);
         };
         let now = ports.clock.now();
+        // What the claim knew may be as old as a lease.
+        if reason == DisabledReason::Failing
+            && !is_failing_for_good(ports.queries.failing_since(lane(&endpoint)).await?, now)
+        {
+            return Ok(false);
+        }
         let disabled = match endpoint.disable(reason, now) {
             Ok(EndpointStep::Taken(disabled)) => *disabled,
             Ok(EndpointStep::AlreadyTaken(_)) | Err(EndpointError::Deleted) => return Ok(false),

@@ -1,7 +1,7 @@
 //! Small things that the steps of an endpoint share.
 
 use cais_domain::ids::{AccountId, EndpointId};
-use cais_domain::webhook::{Endpoint, EndpointState, WebhookUrl};
+use cais_domain::webhook::{Endpoint, WebhookUrl};
 use cais_ports::{ChangeSet, Lane, Reservation, ReservationKey, SigningSecret, Write};
 use jiff::Timestamp;
 
@@ -48,14 +48,4 @@ pub(super) fn new_secret(ports: &Ports) -> SigningSecret {
 /// Where deliveries to the endpoint wait.
 pub(super) const fn lane(endpoint: &Endpoint) -> Lane {
     Lane { account: endpoint.account, endpoint: endpoint.id, epoch: endpoint.epoch }
-}
-
-/// The endpoint's state in one word.
-pub(super) const fn state_word(endpoint: &Endpoint) -> &'static str {
-    match endpoint.state {
-        EndpointState::Active => "active",
-        EndpointState::Inactive => "inactive",
-        EndpointState::Disabled { .. } => "disabled",
-        EndpointState::Deleted { .. } => "deleted",
-    }
 }

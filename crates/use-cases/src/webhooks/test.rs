@@ -8,7 +8,7 @@ use cais_ports::{Delivery, NewDelivery, NewEvent};
 use jiff::Timestamp;
 
 use super::error::SendAgainError;
-use super::records::{lane, state_word, visible};
+use super::records::{lane, visible};
 use crate::ports::Ports;
 use crate::trouble::Trouble;
 
@@ -20,7 +20,7 @@ pub async fn test(ports: &Ports, account: &Account, id: EndpointId) -> Result<De
     account.permit_write()?;
     let endpoint = visible(ports, account.id, id).await?.ok_or(SendAgainError::NotFound)?;
     if !endpoint.is_active() {
-        return Err(SendAgainError::NotActive(state_word(&endpoint)));
+        return Err(SendAgainError::NotActive(endpoint.state.as_str()));
     }
     let now = ports.clock.now();
     let asked = DeliveryId::new(ports.ids.next_uuid());

@@ -70,6 +70,38 @@ async fn an_acquirer_that_finds_it_too_late_has_the_last_word() {
 }
 
 #[tokio::test]
+async fn one_that_is_called_late_is_looked_for_before_it_is_withdrawn() {
+    for (given, answer) in
+        [("Entregue.", Ok(InfractionStatus::UnderReview)), ("Do portal.", Err(DefendError::Defended))]
+    {
+        let world = World::new().await;
+        let (_, id) = world.disputed().await;
+        world.psp.is_given(&id, given);
+        world.psp.set(Taking::LooksAtTheTime);
+        let defended = world.defend("Entregue.").await;
+        assert_eq!(defended.map(|infraction| infraction.state.status()), answer);
+        assert_eq!(world.last().defense.unwrap().text.unwrap().as_str(), given);
+        assert_eq!(world.statuses(), [InfractionStatus::UnderReview]);
+        world.check().await;
+    }
+}
+
+#[tokio::test]
+async fn one_that_is_called_late_is_kept_until_it_could_be_looked_for() {
+    let world = World::new().await;
+    world.disputed().await;
+    world.psp.set(Taking::LooksAtTheTime);
+    world.psp.set_listing(Listing::Silent);
+    assert_eq!(world.defend("Entregue.").await, Err(DefendError::Unknown { retry_after_s: 2 }));
+    assert!(world.last().defense.is_some());
+    world.psp.set_listing(Listing::Pages(9));
+    world.clock.advance(crate::world::A_WHILE);
+    assert_eq!((world.resume().await, world.last().defense), (1, None));
+    assert_eq!(world.psp.defenses(), (2, 0));
+    world.check().await;
+}
+
+#[tokio::test]
 async fn what_was_certainly_not_taken_leaves_nothing_and_can_be_tried_again() {
     for taking in [Taking::Down, Taking::Refuses] {
         let world = World::new().await;

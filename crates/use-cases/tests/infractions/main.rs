@@ -13,6 +13,7 @@ mod opening;
 mod polling;
 mod psp;
 mod races;
+mod reconciling;
 mod reopening;
 mod replies;
 mod returns;

@@ -128,9 +128,51 @@ async fn while_it_is_open_nothing_is_refunded_and_a_refund_that_fails_is_blocked
     world.psp.end_all(&UpstreamProgress::Failed { reason: None });
     world.clock.advance(Duration::from_secs(2));
     refunds::poll::run_once(&world.ports).await.unwrap();
-    assert_eq!(world.money(), [400, 0, 600]);
-    assert_eq!(world.poll().await, 1);
-    assert_eq!((world.money(), world.last().limit.centavos()), ([0, 0, 1_000], 1_000));
+    assert_eq!((world.money(), world.last().limit.centavos()), ([0, 0, 1_000], 1_000), "not free for an instant");
+    assert_eq!(world.poll().await, 0);
+    world.check().await;
+}
+
+#[tokio::test]
+async fn a_refund_of_all_that_fails_is_blocked_in_the_same_commit_among_all_that_are_open() {
+    let world = World::new().await;
+    let (charge, pix) = world.paid(1_000).await;
+    let extra = world.psp.pay(&charge.txid, 250);
+    world.refund("before", charge.id, 1_000).await.unwrap();
+    for (disputed, centavos) in [(&extra, 250), (&pix, 700), (&pix, 700)] {
+        world.psp.dispute(disputed, centavos);
+        world.poll().await;
+    }
+    let limits = |world: &World| world.all().iter().map(|one| one.limit.centavos()).collect::<Vec<_>>();
+    assert_eq!((world.money(), limits(&world)), ([0, 0, 250], vec![250, 0, 0]));
+    world.psp.end_all(&UpstreamProgress::Failed { reason: None });
+    world.clock.advance(Duration::from_secs(2));
+    // While it is decided, one of them is reviewed: what was read of it before is refused, and is decided anew.
+    let other = world.clone();
+    let id = world.psp.infractions()[1].id.clone();
+    let beside = world.beside(move || {
+        other.psp.is_given(&id, "Entregue.");
+        futures_util::FutureExt::now_or_never(other.poll()).unwrap();
+    });
+    let told = world.store.events(world.account.id).len();
+    assert_eq!(refunds::poll::run_once(&beside.ports).await.unwrap().done, 1);
+    assert_eq!((world.money(), limits(&world)), ([0, 0, 1_250], vec![250, 700, 300]));
+    assert_eq!(world.store.events(world.account.id).len(), told + 2, "reviewed and failed, each once");
+    world.check().await;
+}
+
+#[tokio::test]
+async fn a_refund_that_fails_is_free_when_only_another_pix_of_its_charge_is_disputed() {
+    let world = World::new().await;
+    let (charge, _) = world.paid(1_000).await;
+    world.refund("before", charge.id, 1_000).await.unwrap();
+    let extra = world.psp.pay(&charge.txid, 250);
+    world.psp.dispute(&extra, 250);
+    world.poll().await;
+    world.psp.end_all(&UpstreamProgress::Failed { reason: None });
+    world.clock.advance(Duration::from_secs(2));
+    assert_eq!(refunds::poll::run_once(&world.ports).await.unwrap().done, 1);
+    assert_eq!(world.money(), [1_000, 0, 250]);
     world.check().await;
 }
 
@@ -195,8 +237,6 @@ async fn instants_are_kept_as_stores_keep_them_so_that_they_do_not_change_for_ev
     world.psp.change(&id, |row| row.deadline_at = row.deadline_at.map(|at| at + Duration::from_nanos(1)));
     world.poll().await;
     world.psp.settle(&id, UpstreamInfractionStatus::Rejected);
-    world.clock.advance(Duration::from_secs(1));
-    world.psp.change(&id, |row| row.resolved_at = row.resolved_at.map(|at| at + Duration::from_nanos(1)));
     let deadline = world.last().deadline_at.unwrap();
     world.poll().await;
     let ended = world.last().state.resolved_at().unwrap();

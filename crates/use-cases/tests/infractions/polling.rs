@@ -124,3 +124,65 @@ async fn a_position_never_goes_back() {
     world.poll().await;
     assert_eq!(world.store.positions(), before);
 }
+
+#[tokio::test]
+async fn what_is_old_and_cannot_be_read_keeps_nothing_new_from_being_seen() {
+    let world = World::new().await;
+    world.poll().await;
+    let position = world.store.positions();
+    world.clock.advance(DAY);
+    let (_, pix) = world.paid(1_000).await;
+    world.psp.dispute(&pix, 1_000);
+    world.psp.set_listing(Listing::Lately);
+    assert_eq!((world.poll().await, world.money()), (1, [0, 0, 1_000]));
+    assert_eq!(world.store.positions()[0], position[0], "there is something to be read again");
+    world.psp.set_listing(Listing::Pages(9));
+    world.clock.advance(Duration::from_mins(1));
+    world.poll().await;
+    assert_ne!(world.store.positions()[0], position[0]);
+    world.check().await;
+}
+
+#[tokio::test]
+async fn a_row_that_waits_does_not_make_every_pass_a_wide_one() {
+    let world = World::new().await;
+    world.psp.dispute(&cais_testkit::builders::an_end_to_end_id(), 1_000);
+    let mut wide = 0;
+    for _ in 0..120 {
+        world.poll().await;
+        wide += usize::from(reached(&world).0 == 90 * 24);
+        assert_eq!(world.store.positions().len(), 1, "only the other acquirer's");
+        world.clock.advance(Duration::from_mins(1));
+    }
+    assert!((2..=3).contains(&wide), "{wide} in two hours");
+}
+
+#[tokio::test]
+async fn the_very_first_reading_is_repeated_until_it_succeeds() {
+    let world = World::new().await;
+    for listing in [Listing::Silent, Listing::Lately, Listing::Pages(9)] {
+        world.psp.set_listing(listing);
+        world.poll().await;
+        assert_eq!(reached(&world).0, 90 * 24, "{listing:?}");
+    }
+    assert_eq!(world.store.positions().len(), 2);
+    world.poll().await;
+    assert_eq!(reached(&world).0, 24);
+}
+
+#[tokio::test]
+async fn one_that_is_open_for_longer_than_the_list_is_read_is_looked_for() {
+    let world = World::new().await;
+    let (_, id) = world.disputed().await;
+    world.clock.advance(DAY * 200);
+    world.poll().await;
+    world.psp.listed();
+    world.clock.advance(Duration::from_mins(1));
+    world.poll().await;
+    assert_eq!(reached(&world).0, 24, "it does not make every pass a long one");
+    world.psp.settle(&id, UpstreamInfractionStatus::Accepted);
+    world.clock.advance(Duration::from_hours(1));
+    assert_eq!(world.poll().await, 1);
+    assert_eq!((world.statuses(), world.money()), (vec![InfractionStatus::Lost], [0, 0, 0]));
+    world.check().await;
+}

@@ -44,6 +44,8 @@ pub enum Listing {
     Silent,
     /// Nothing, as if nothing had ever happened.
     Empty,
+    /// Nothing of what began longer ago than a month.
+    Lately,
     /// The first page for ever.
     Circles,
     /// As it was when it was told to.

@@ -1,5 +1,7 @@
 //! A dispute that is reopened after it ended is a new one of ours; what only looks so is not.
 
+use std::time::Duration;
+
 use cais_domain::infraction::InfractionStatus::{Cancelled, Lost, Open, Won};
 use cais_ports::{NoticeState, UpstreamInfractionStatus};
 
@@ -64,6 +66,28 @@ async fn a_list_that_lags_reopens_nothing() {
     world.clock.advance(A_WHILE);
     world.poll().await;
     assert_eq!(world.statuses(), [Lost]);
+    world.check().await;
+}
+
+#[tokio::test]
+async fn a_list_that_lags_reopens_nothing_however_late_the_end_was_told() {
+    let world = World::new().await;
+    world.paid(5_000).await;
+    let (_, id) = world.disputed().await;
+    world.clock.advance(LONG);
+    world.psp.settle(&id, UpstreamInfractionStatus::Accepted);
+    world.psp.change(&id, |row| row.resolved_at = row.resolved_at.map(|at| at - Duration::from_mins(2)));
+    assert_eq!(world.poll().await, 1);
+    // The next lists are of a replica that has not seen the end.
+    world.psp.reopen(&id);
+    for _ in 0..2 {
+        assert_eq!(world.poll().await, 0);
+        assert_eq!((world.statuses(), world.money()), (vec![Lost], [5_000, 0, 0]));
+        world.clock.advance(Duration::from_secs(59));
+    }
+    world.psp.settle(&id, UpstreamInfractionStatus::Accepted);
+    assert_eq!(world.poll().await, 0);
+    assert_eq!((world.statuses(), world.money()), (vec![Lost], [5_000, 0, 0]), "it is taken once");
     world.check().await;
 }
 

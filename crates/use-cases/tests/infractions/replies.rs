@@ -12,8 +12,12 @@ use cais_ports::{
     UpstreamInfractionStatus, UpstreamPage, UpstreamPayout, UpstreamProgress, UpstreamReturn,
 };
 use cais_testkit::builders::{a_return_id, an_end_to_end_id};
+use jiff::SignedDuration;
 
 use crate::psp::{Book, Listing, Psp, Taking};
+
+/// How far back the list of [`Listing::Lately`] goes.
+const MONTH: SignedDuration = SignedDuration::from_hours(31 * 24);
 
 impl Psp {
     fn list_infractions(&self, request: ListRequest) -> Result<UpstreamPage<UpstreamInfraction>, AcquirerError> {
@@ -22,7 +26,9 @@ impl Psp {
         let shown = if book.listing == Listing::AsItWas { &book.as_it_was } else { &book.infractions };
         let asked = shown.iter().filter(|row| (request.from..=request.to).contains(&row.opened_at));
         let rows: Vec<_> = asked.map(|row| shown_as(row, &book)).collect();
-        let page = page(book.listing, rows, request.page);
+        let refused = book.listing == Listing::Lately && self.clock.now().duration_since(request.from) > MONTH;
+        let listing = if refused { Listing::Silent } else { book.listing };
+        let page = page(listing, rows, request.page);
         let hook = book.on_list.take();
         drop(book);
         if let Some(hook) = hook {
@@ -86,6 +92,18 @@ impl Psp {
         book.charges.values().find_map(of_charge).or_else(|| other.cloned())
     }
 
+    fn list_received(&self, request: ListRequest) -> UpstreamPage<ReceivedPix> {
+        let book = self.book();
+        let of_charge = |charge: &UpstreamCharge| {
+            let txid = charge.txid.clone();
+            let row = move |payment| ReceivedPix { txid: Some(txid.clone()), payment };
+            charge.payments.clone().into_iter().map(row).collect::<Vec<_>>()
+        };
+        let rows = book.charges.values().flat_map(of_charge);
+        let rows = rows.filter(|row| (request.from..=request.to).contains(&row.payment.paid_at)).collect();
+        UpstreamPage { rows, next: None }
+    }
+
     fn send_refund(&self, order: &RefundOrder) -> Result<UpstreamReturn, AcquirerError> {
         let mut book = self.book();
         let mut payments = book.charges.values_mut().flat_map(|charge| charge.payments.iter_mut());
@@ -118,11 +136,14 @@ impl Psp {
         let mut mock = MockAcquirer::new();
         let [list, defend, received, charge] = [self.clone(), self.clone(), self.clone(), self.clone()];
         let [refund, back, payout, sent] = [self.clone(), self.clone(), self.clone(), self.clone()];
+        let all = self.clone();
         mock.expect_name().return_const(self.name.clone());
         mock.expect_tells_infractions().return_const(self.book().tells);
         mock.expect_sends_payouts().return_const(true);
         mock.expect_list_infractions().returning(move |request, _| list.list_infractions(request));
         mock.expect_send_defense().returning(move |order, _| defend.send_defense(order));
+        mock.expect_list_received().returning(move |request, _| Ok(all.list_received(request)));
+        mock.expect_list_sent().returning(|_, _| Ok(UpstreamPage { rows: Vec::new(), next: None }));
         mock.expect_find_received().returning(move |end_to_end_id, _| Ok(received.find_received(end_to_end_id)));
         mock.expect_find_charge().returning(move |txid, _| Ok(charge.book().charges.get(txid).cloned()));
         mock.expect_send_refund().returning(move |order, _| refund.send_refund(order));
@@ -162,7 +183,7 @@ fn page<T>(listing: Listing, rows: Vec<T>, number: u32) -> Result<UpstreamPage<T
         Listing::Silent => Err(AcquirerError::OutcomeUnknown("no answer".to_owned())),
         Listing::Empty => Ok(UpstreamPage { rows: Vec::new(), next: None }),
         Listing::Circles => Ok(UpstreamPage { rows, next: Some(0) }),
-        Listing::AsItWas => Ok(UpstreamPage { rows, next: None }),
+        Listing::AsItWas | Listing::Lately => Ok(UpstreamPage { rows, next: None }),
         Listing::Pages(size) => {
             let first = usize::try_from(number).unwrap() * size;
             let more = rows.len() > first + size;

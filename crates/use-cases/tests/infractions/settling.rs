@@ -7,7 +7,7 @@ use cais_domain::event::EventType;
 use cais_domain::infraction::{InfractionState, InfractionStatus};
 use cais_domain::ledger::{LedgerAccount, SystemAccount};
 use cais_domain::money::Money;
-use cais_ports::UpstreamInfractionStatus;
+use cais_ports::{Clock as _, UpstreamInfractionStatus};
 use cais_testkit::builders::{a_postback, an_endpoint, main_acquirer, terms};
 
 use crate::world::World;
@@ -40,8 +40,8 @@ async fn what_was_lost_goes_back_and_counts_as_refunded() {
     let world = World::new().await;
     let (charge, id) = world.disputed().await;
     world.psp.settle(&id, UpstreamInfractionStatus::Accepted);
-    let settled_at = world.psp.infractions()[0].resolved_at.unwrap();
     world.clock.advance(Duration::from_secs(5));
+    let settled_at = world.clock.now();
     world.poll().await;
     assert_eq!((world.money(), left(&world)), ([0, 0, 0], 0));
     let expected = [EventType::InfractionOpened, EventType::InfractionLost, EventType::ChargeRefunded];

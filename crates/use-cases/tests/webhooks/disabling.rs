@@ -157,6 +157,26 @@ async fn a_failure_beside_a_success_never_counts_from_days_ago() {
 }
 
 #[tokio::test]
+async fn a_success_of_another_node_counts() {
+    let world = World::new().await;
+    let endpoint = world.endpoint().await;
+    let [one, other] = [world.deaf_dispatcher(), world.deaf_dispatcher()];
+    tried(&world, &one, refused(500), &endpoint.url).await;
+    world.clock.advance(Duration::from_hours(6 * 24));
+    // Claimed while the store says that it fails since days.
+    world.receivers.set(&endpoint.url, Answer::Held);
+    one.tick();
+    until("it is held", || world.receivers.held(&endpoint.url) == 1).await;
+    tried(&world, &other, taken(), &endpoint.url).await;
+    world.receivers.release(&endpoint.url, &refused(500));
+    for node in [one, other] {
+        node.stop().await;
+    }
+    assert!(world.stored(endpoint.id).await.is_active());
+    assert!(!world.told().contains(&DISABLED));
+}
+
+#[tokio::test]
 async fn an_endpoint_that_could_not_be_disabled_is_disabled_by_the_next_failure() {
     let world = World::new().await;
     let endpoint = world.endpoint().await;

@@ -1,13 +1,18 @@
 //! Registering endpoints: what is stored, who may, how many there may be, and what is unique.
 
+use std::sync::Arc;
+
 use cais_domain::account::{Account, AccountStatus, NotPermitted};
 use cais_domain::text::{LineBreaks, Text};
-use cais_domain::webhook::{EndpointState, MAX_ENDPOINTS, Subscription, WebhookUrl};
-use cais_ports::UrlRefusal;
+use cais_domain::webhook::{EndpointState, MAX_ENDPOINTS, SealedSecret, Subscription, WebhookUrl};
+use cais_ports::{Sealing, SigningSecret, Unsealable, Unsealed, UrlRefusal};
 use cais_testkit::builders::{a_webhook_url, an_account};
+use cais_use_cases::Ports;
+use cais_use_cases::trouble::Trouble;
 use cais_use_cases::webhooks::WriteEndpointError;
 use cais_use_cases::webhooks::create::{CreateEndpoint, CreateEndpointError, create};
 use cais_use_cases::webhooks::delete::delete;
+use cais_use_cases::webhooks::rotate::rotate;
 use futures_util::future::join_all;
 
 use crate::world::World;
@@ -99,11 +104,43 @@ async fn an_address_that_is_taken_is_told_before_the_limit() {
     for _ in 0..MAX_ENDPOINTS {
         world.endpoint().await;
     }
+    let vetted = world.receivers.vetted().len();
     let taken = world.store.endpoints()[3].url.clone();
     let refused = create(&world.ports, &world.account, at(taken)).await.unwrap_err();
     assert_eq!(refused, CreateEndpointError::UrlTaken);
     let refused = create(&world.ports, &world.account, at(a_webhook_url())).await.unwrap_err();
     assert_eq!(refused, CreateEndpointError::LimitReached);
+    assert_eq!(world.receivers.vetted().len(), vetted, "who has no place left cannot make us look names up");
+    let inside = a_webhook_url();
+    world.receivers.refuse(&inside, UrlRefusal::NotPublic);
+    let refused = create(&world.ports, &world.account, at(inside)).await.unwrap_err();
+    assert_eq!(refused, CreateEndpointError::Url(UrlRefusal::NotPublic), "what is wrong in itself is told first");
+}
+
+/// Keeps no secret.
+struct Leaky;
+
+impl Sealing for Leaky {
+    fn seal(&self, _owner: &str, _secret: &SigningSecret) -> Result<SealedSecret, Unsealable> {
+        Err(Unsealable)
+    }
+
+    fn open(&self, _owner: &str, _sealed: &SealedSecret) -> Result<SigningSecret, Unsealed> {
+        Err(Unsealed)
+    }
+}
+
+#[tokio::test]
+async fn a_secret_that_cannot_be_sealed_is_not_kept() {
+    let world = World::new().await;
+    let before = world.endpoint().await;
+    let ports = Ports { sealing: Arc::new(Leaky), ..world.ports.clone() };
+    let trouble = Trouble::Internal(Unsealable.to_string());
+    let refused = create(&ports, &world.account, at(a_webhook_url())).await.unwrap_err();
+    assert_eq!(refused, CreateEndpointError::Store(trouble.clone()));
+    let refused = rotate(&ports, &world.account, before.id, 0).await.unwrap_err();
+    assert_eq!(refused, WriteEndpointError::Store(trouble));
+    assert_eq!(world.store.endpoints(), [before]);
 }
 
 #[tokio::test]

@@ -1,11 +1,14 @@
 //! Receivers that hang delay nobody else.
 
+use std::sync::atomic::Ordering;
+
 use cais_domain::event::EventType;
 use cais_domain::webhook::DeliveryStatus;
 use cais_use_cases::webhooks::dispatch::DispatchLimits;
 
+use crate::queue::Queue;
 use crate::receivers::{Answer, refused, taken};
-use crate::world::{DOUBTFUL, World, settle, until};
+use crate::world::{DOUBTFUL, FIRST, World, settle, until};
 
 const SMALL: DispatchLimits =
     DispatchLimits { in_flight: 16, per_endpoint: 8, lease: jiff::SignedDuration::from_secs(30) };
@@ -131,4 +134,58 @@ async fn one_place_is_enough_to_deliver_everything() {
     world.until_all(&endpoint, DeliveryStatus::Succeeded).await;
     dispatcher.stop().await;
     assert_eq!(world.receivers.most_of_all(), 1);
+}
+
+#[tokio::test]
+async fn a_receiver_that_keeps_calls_waiting_gets_no_more_of_them() {
+    let world = World::new().await;
+    let endpoint = world.endpoint().await;
+    let dispatcher = world.dispatcher();
+    world.publish(EventType::ChargePaid).await;
+    world.until_all(&endpoint, DeliveryStatus::Succeeded).await;
+    world.receivers.set(&endpoint.url, Answer::Held);
+    world.publish_many(2).await;
+    until("both are under way", || world.receivers.held(&endpoint.url) == 2).await;
+    world.clock.advance(std::time::Duration::from_secs(3));
+    dispatcher.tick();
+    settle().await;
+    world.publish_many(20).await;
+    settle().await;
+    assert_eq!(world.receivers.held(&endpoint.url), DOUBTFUL, "it had eight places");
+    world.receivers.set(&endpoint.url, Answer::Now(taken()));
+    world.receivers.release(&endpoint.url, &taken());
+    world.until_all(&endpoint, DeliveryStatus::Succeeded).await;
+    dispatcher.stop().await;
+}
+
+#[tokio::test]
+async fn lanes_that_stay_due_hide_no_other() {
+    let world = World::new().await;
+    world.queue.seen_at_once.store(2, Ordering::Relaxed);
+    let mut endpoints = Vec::new();
+    for _ in 0..7 {
+        let endpoint = world.endpoint().await;
+        world.receivers.set(&endpoint.url, Answer::Held);
+        endpoints.push(endpoint);
+    }
+    // More than there are places for: each lane is due however long its receiver hangs.
+    world.publish_many(FIRST + 4).await;
+    let dispatcher = world.deaf_dispatcher();
+    for tick in 0..4 {
+        world.clock.advance(std::time::Duration::from_millis(1));
+        dispatcher.tick();
+        until("it looked", || Queue::count(&world.queue.looks) == tick + 1).await;
+        settle().await;
+    }
+    for endpoint in &endpoints {
+        assert_eq!(world.receivers.held(&endpoint.url), FIRST);
+    }
+    for endpoint in &endpoints {
+        world.receivers.set(&endpoint.url, Answer::Now(taken()));
+        world.receivers.release(&endpoint.url, &taken());
+    }
+    for endpoint in &endpoints {
+        world.until_all(endpoint, DeliveryStatus::Succeeded).await;
+    }
+    dispatcher.stop().await;
 }

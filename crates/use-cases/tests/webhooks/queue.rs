@@ -1,6 +1,6 @@
 //! A queue of deliveries that fails when a test says so, and counts what is asked of it.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
@@ -32,6 +32,8 @@ pub struct Queue {
     pub claims: AtomicU64,
     pub finishes: AtomicU64,
     pub looks: AtomicU64,
+    /// How many lanes a look finds at most.
+    pub seen_at_once: AtomicU32,
 }
 
 impl Queue {
@@ -44,6 +46,7 @@ impl Queue {
             claims: AtomicU64::default(),
             finishes: AtomicU64::default(),
             looks: AtomicU64::default(),
+            seen_at_once: AtomicU32::new(u32::MAX),
         }
     }
 
@@ -79,9 +82,9 @@ impl DeliveryQueue for Queue {
         self.store.put(deliveries).await
     }
 
-    async fn due_lanes(&self, now: jiff::Timestamp, limit: u32) -> Result<DueLanes, QueryError> {
+    async fn due_lanes(&self, now: jiff::Timestamp, after: Option<Lane>, limit: u32) -> Result<DueLanes, QueryError> {
         self.looks.fetch_add(1, Ordering::Relaxed);
-        self.store.due_lanes(now, limit).await
+        self.store.due_lanes(now, after, limit.min(self.seen_at_once.load(Ordering::Relaxed))).await
     }
 
     async fn claim(&self, claim: DeliveryClaim) -> Result<Vec<ClaimedDelivery>, QueryError> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use cais_domain::webhook::{DisabledReason, Endpoint};
-use cais_ports::{ClaimedDelivery, DeliveryClaim, DueLanes, FinishedAttempt, QueryError};
+use cais_ports::{ClaimedDelivery, DeliveryClaim, DueLanes, FinishedAttempt, Lane, QueryError};
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt as _, StreamExt as _};
@@ -19,7 +19,7 @@ use crate::ports::Ports;
 use crate::trouble::Trouble;
 use crate::webhooks::disable::disable;
 
-/// How many lanes with something due are looked for at a tick; the others are longer overdue by the next.
+/// How many lanes with something due are looked for at a tick; where there are more, the next tick goes on behind the last of them.
 const LOOKED_FOR: u32 = 1_024;
 /// How many things that are over are looked at before signals are.
 const TOGETHER: usize = 64;
@@ -59,6 +59,8 @@ pub(super) struct Dispatcher<'a> {
     finishing: Finishing,
     under_way: FuturesUnordered<BoxFuture<'a, Over>>,
     asked: Asked,
+    /// The last lane that a look found, when there were more: else those that wait the longest would hide the others for good.
+    looked_until: Option<Lane>,
     claims: Rest,
     writes: Rest,
     looks: Rest,
@@ -74,6 +76,7 @@ impl<'a> Dispatcher<'a> {
             finishing: Finishing::new(),
             under_way: FuturesUnordered::new(),
             asked: Asked::default(),
+            looked_until: None,
             claims: Rest::default(),
             writes: Rest::default(),
             looks: Rest::default(),
@@ -129,7 +132,9 @@ impl<'a> Dispatcher<'a> {
         }
         let ports = self.ports;
         if !std::mem::replace(&mut self.asked.look, true) {
-            let look = async { Over::Looked(ports.deliveries.due_lanes(ports.clock.now(), LOOKED_FOR).await) };
+            let after = self.looked_until;
+            let look =
+                async move { Over::Looked(ports.deliveries.due_lanes(ports.clock.now(), after, LOOKED_FOR).await) };
             self.under_way.push(look.boxed());
         }
         if !std::mem::replace(&mut self.asked.sweep, true) {
@@ -149,6 +154,7 @@ impl<'a> Dispatcher<'a> {
                 match looked {
                     Ok(found) => {
                         self.looks.works();
+                        self.looked_until = found.due.last().copied().filter(|_| found.more);
                         found.due.into_iter().for_each(|lane| self.lanes.mark(lane));
                     }
                     Err(error) => self.looks.begin("looking for what is due", &error),

@@ -1,6 +1,6 @@
 //! Outcomes that wait to be written down: in batches, one at a time, again when the store fails, until nobody waits for them any more.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 
 use cais_domain::ids::EndpointId;
 use cais_ports::{FinishedAttempt, Health, QueryError};
@@ -82,12 +82,18 @@ impl Finishing {
     }
 }
 
-/// Of several outcomes at one endpoint, only the last says how it is; so a batch may be written in any order.
+/// Of several outcomes at one endpoint, only the last says how it is; and where that is a failure, the last success before it, since when the
+/// failures count.
 fn last_word_of_each(batch: &mut [Unwritten]) {
-    let mut said: HashSet<(EndpointId, i64)> = HashSet::new();
+    let mut said: HashMap<(EndpointId, i64), Health> = HashMap::new();
     for Unwritten { finished, .. } in batch.iter_mut().rev() {
-        if finished.health != Health::Unchanged && !said.insert((finished.key.endpoint, finished.epoch)) {
-            finished.health = Health::Unchanged;
+        let later = said.get(&(finished.key.endpoint, finished.epoch));
+        match (finished.health, later) {
+            (Health::Unchanged, _) => {}
+            (health, None) | (health @ Health::Healthy, Some(Health::Failing)) => {
+                said.insert((finished.key.endpoint, finished.epoch), health);
+            }
+            (Health::Failing | Health::Healthy, Some(_)) => finished.health = Health::Unchanged,
         }
     }
 }

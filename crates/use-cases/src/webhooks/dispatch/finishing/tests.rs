@@ -126,3 +126,16 @@ fn only_the_last_word_on_an_endpoint_is_written() {
     let expected = [Health::Unchanged, Health::Failing, Health::Unchanged, Health::Healthy, Health::Unchanged];
     assert_eq!(health, expected);
 }
+
+#[test]
+fn failures_after_a_success_count_from_it() {
+    let receiver = Receiver::new();
+    let mut finishing = Finishing::new();
+    for health in [Health::Healthy, Health::Failing, Health::Healthy, Health::Failing, Health::Failing] {
+        finishing.push(outcome(&receiver, health));
+    }
+    let health: Vec<Health> =
+        finishing.next().unwrap_or_default().iter().map(|unwritten| unwritten.finished.health).collect();
+    let expected = [Health::Unchanged, Health::Unchanged, Health::Healthy, Health::Unchanged, Health::Failing];
+    assert_eq!(health, expected);
+}

@@ -1,0 +1,133 @@
+//! What a long queue for receivers that hang does to those who write over the API.
+
+use std::time::Duration;
+
+use anyhow::{Result, ensure};
+use cais_domain::event::EventType;
+use cais_ports::DeliveryQueue as _;
+
+use super::endpoints::register;
+use super::{LEVEL, MANY, RATE, judged, parties, preload};
+use crate::cli::Plan;
+use crate::clock;
+use crate::database::{self, Engine, Postgres};
+use crate::http::Load;
+use crate::latency::Latencies;
+use crate::numbers::{Rounds, count};
+use crate::process::{Cores, Meter, mean};
+use crate::receiver::Receiver;
+use crate::report::{Line, Target};
+use crate::requests::{creators, stored};
+use crate::service::Service;
+use crate::window::Until;
+
+/// How many times fewer charges may be created than without a backlog.
+const WANTED: f64 = 0.8;
+/// How long the service works on it before it counts: longer than an attempt takes that is never answered.
+const SETTLED: Duration = Duration::from_secs(17);
+/// How long it is watched alone.
+const ALONE: Duration = Duration::from_secs(2);
+
+/// Charges created with so many deliveries due, beside the same service without any.
+pub(super) async fn measure(engine: Engine, server: Option<&Postgres>, plan: Plan, deliveries: usize) -> Result<Line> {
+    let mut receiver = Receiver::start(MANY)?;
+    receiver.hang(MANY)?;
+    let (mut calm, mut loaded) = (Service::start(engine, server).await?, Service::start(engine, server).await?);
+    for service in [&calm, &loaded] {
+        register(service, &mut receiver, |_| "*").await?;
+    }
+    loaded.stop()?;
+    fill(&loaded, deliveries).await?;
+    database::settle(engine, server, &loaded.database)?;
+    loaded.launch().await?;
+    tokio::time::sleep(SETTLED).await;
+    let hum = hum(&loaded).await?;
+
+    let (mut with, mut without) = (Series::default(), Series::default());
+    for round in 0..plan.rounds {
+        without.add(&calm, engine, server, plan, round).await?;
+        with.add(&loaded, engine, server, plan, round).await?;
+    }
+    let hung = receiver.progress()?.hung;
+    ensure!(hung >= count(MANY), "only {hung} attempts were made");
+    for (service, series) in [(&mut calm, &without), (&mut loaded, &with)] {
+        service.kill_and_verify()?;
+        let found = stored(&service.database).await?;
+        ensure!(found == series.created, "{found} charges are stored of {} answered with 201", series.created);
+    }
+    still_due(&loaded, deliveries).await?;
+    let line = Line::of_rounds(
+        LEVEL,
+        engine.name(),
+        &format!("POST /v1/charges with {deliveries} webhooks due"),
+        Rounds::of(&with.rates),
+        RATE,
+    )
+    .beside("without", Rounds::of(&without.rates))
+    .waited(with.latencies.percentiles())
+    .busy(mean(&with.busy))
+    .note(format!("{MANY} endpoints that take connections and never answer, {hung} attempts at them"))
+    .note(format!("alone the service keeps {hum:.2} processors busy with them"))
+    .note(format!("all {} answers were 201 and are stored", with.created.saturating_add(without.created)));
+    Ok(judged(line, engine, Target::AtLeast(WANTED)))
+}
+
+/// Rounds of charges at one service.
+#[derive(Debug, Default)]
+struct Series {
+    rates: Vec<f64>,
+    latencies: Latencies,
+    busy: Vec<Vec<Cores>>,
+    created: u64,
+}
+
+impl Series {
+    async fn add(
+        &mut self,
+        service: &Service,
+        engine: Engine,
+        server: Option<&Postgres>,
+        plan: Plan,
+        round: usize,
+    ) -> Result<()> {
+        let scripts = creators(&service.keys, count(round));
+        let load = Load { address: service.address()?, scripts, until: Until::seconds(plan.seconds) };
+        let ours = [("service", service.process_id()?), ("generator", std::process::id())];
+        let meter = Meter::start(&parties(ours, engine, server))?;
+        let outcome = load.run().await?.clean()?;
+        self.busy.push(meter.stop()?);
+        self.rates.push(outcome.rate());
+        self.created = self.created.saturating_add(outcome.answered);
+        self.latencies.merge(outcome.latencies);
+        Ok(())
+    }
+}
+
+/// Events of all accounts, of which every endpoint hears.
+async fn fill(service: &Service, deliveries: usize) -> Result<()> {
+    let store = database::open(&service.database).await?;
+    let accounts = preload::accounts(&store, service.keys.len()).await?;
+    // With as many events for each account, every endpoint has as many deliveries.
+    let each = deliveries.div_ceil(MANY);
+    let of: Vec<_> = accounts.iter().map(|account| (*account, EventType::ChargePaid)).collect();
+    preload::events(&store, &of, each.saturating_mul(accounts.len())).await?;
+    store.close().await;
+    Ok(())
+}
+
+/// How many processors the service keeps busy while nobody calls it.
+async fn hum(service: &Service) -> Result<f64> {
+    let meter = Meter::start(&[("service", service.process_id()?)])?;
+    tokio::time::sleep(ALONE).await;
+    Ok(meter.stop()?.iter().map(|busy| busy.cores).sum())
+}
+
+/// Whether all but what was tried is still due.
+async fn still_due(service: &Service, deliveries: usize) -> Result<()> {
+    let store = database::open(&service.database).await?;
+    let found = store.due_lanes(clock::now(), 1_024).await?;
+    store.close().await;
+    let lanes = found.due.len();
+    ensure!(lanes == MANY && found.backlog > 0, "{lanes} lanes with {} of {deliveries} are due", found.backlog);
+    Ok(())
+}

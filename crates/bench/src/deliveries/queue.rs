@@ -1,0 +1,204 @@
+//! The queue by itself: how many deliveries it hands out per second, without sending any.
+
+use std::collections::HashSet;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, ensure};
+use cais_domain::event::EventType;
+use cais_domain::ids::{AccountId, DeliveryId};
+use cais_persistence::Persistence;
+use cais_ports::{
+    AttemptOutcome, ClaimedDelivery, DeliveryAttempt, DeliveryClaim, DeliveryQueue as _, FinishedAttempt, Health, Lane,
+    Store as _,
+};
+use cais_testkit::builders::{an_endpoint, fresh, lane_of, steps};
+use jiff::{SignedDuration, Timestamp};
+
+use super::tally::Tally;
+use super::{LEVEL, MANY, RATE, judged, parties, preload};
+use crate::cli::Plan;
+use crate::clock;
+use crate::database::{Engine, Place, Postgres};
+use crate::latency::{Latencies, Percentiles};
+use crate::numbers::{Rounds, count, per_second};
+use crate::process::{Cores, Meter, mean};
+use crate::report::{Line, Target};
+
+/// What others call fast.
+const WANTED: f64 = 10_000.0;
+/// Endpoints of an account.
+const PER_ACCOUNT: u8 = 20;
+/// How many deliveries one claim asks for, and how many of one endpoint may be in flight: as the service asks.
+const LIMIT: u32 = 256;
+const PER_ENDPOINT: u32 = 8;
+const LEASE: SignedDuration = SignedDuration::from_secs(30);
+/// How many lanes one search finds at most.
+const LANES: u32 = 1_024;
+/// How often it is looked for lanes.
+const LOOKS: usize = 100;
+
+/// Claims, claims with outcomes, and the search for lanes.
+pub(super) async fn measure(engine: Engine, server: Option<&Postgres>, plan: Plan, claims: usize) -> Result<Vec<Line>> {
+    let place = Place::fresh(engine, server)?;
+    let mut queue = Queue::fill(place.open().await?, claims.saturating_mul(plan.rounds).saturating_mul(2)).await?;
+    place.run("VACUUM ANALYZE")?;
+    place.settle()?;
+    let looks = queue.look().await?;
+    let parties = parties([("caller with the store", std::process::id())], engine, server);
+    let (mut claimed, mut delivered) = (Series::default(), Series::default());
+    for _ in 0..plan.rounds {
+        claimed.add(&parties, queue.claim_all(claims)).await?;
+    }
+    for _ in 0..plan.rounds {
+        delivered.add(&parties, queue.deliver_all(claims)).await?;
+    }
+    let finished = count(claims.saturating_mul(plan.rounds));
+    let tally = Tally::of(&queue.store, &queue.accounts).await?;
+    ensure!(tally.succeeded == finished && tally.attempts == finished, "{tally:?} of {finished} that were finished");
+    queue.store.close().await;
+    let line = |series: Series, what: &str| series.line(engine, what);
+    let claimed = line(claimed, "deliveries claimed, of 100 endpoints").note("none twice under one lease");
+    let delivered = line(delivered, "deliveries claimed and finished, of 100 endpoints")
+        .note(format!("afterwards {finished} are `succeeded`, with one attempt each"));
+    Ok(vec![
+        judged(claimed, engine, Target::AtLeast(WANTED)),
+        delivered,
+        Line::new(LEVEL, engine.name(), "search for what is due, 100 endpoints", looks.p50_ms, " ms")
+            .waited(looks)
+            .note(format!("median of {LOOKS}, {} deliveries due", queue.due)),
+    ])
+}
+
+/// One kind of work, over all rounds.
+#[derive(Debug, Default)]
+struct Series {
+    rates: Vec<f64>,
+    claims: Latencies,
+    busy: Vec<Vec<Cores>>,
+}
+
+impl Series {
+    async fn add(
+        &mut self,
+        parties: &[(&'static str, u32)],
+        work: impl Future<Output = Result<(usize, Latencies)>>,
+    ) -> Result<()> {
+        let (meter, began) = (Meter::start(parties)?, Instant::now());
+        let (number, claims) = work.await?;
+        self.rates.push(per_second(count(number), began.elapsed()));
+        self.claims.merge(claims);
+        self.busy.push(meter.stop()?);
+        Ok(())
+    }
+
+    fn line(self, engine: Engine, what: &str) -> Line {
+        let rounds = Rounds::of(&self.rates);
+        Line::of_rounds(LEVEL, engine.name(), what, rounds, RATE)
+            .waited(self.claims.percentiles())
+            .busy(mean(&self.busy))
+            .note(format!("{} rounds, of one claim of at most {LIMIT}", rounds.number))
+    }
+}
+
+/// A queue in which everything is due.
+struct Queue {
+    store: Persistence,
+    accounts: Vec<AccountId>,
+    lanes: Vec<Lane>,
+    /// The time of the next claim. It runs faster than the clock: a lease ends before the next claim.
+    now: Timestamp,
+    due: usize,
+}
+
+impl Queue {
+    /// So many deliveries for 100 endpoints.
+    async fn fill(store: Persistence, number: usize) -> Result<Self> {
+        let (mut accounts, mut lanes) = (Vec::new(), Vec::new());
+        while lanes.len() < MANY {
+            let account: AccountId = fresh();
+            for slot in 0..PER_ACCOUNT {
+                let endpoint = an_endpoint(account, slot);
+                store.commit(steps::open_endpoint(&endpoint)).await?;
+                lanes.push(lane_of(&endpoint));
+            }
+            accounts.push(account);
+        }
+        let of: Vec<_> = accounts.iter().map(|account| (*account, EventType::ChargePaid)).collect();
+        preload::events(&store, &of, number.div_ceil(usize::from(PER_ACCOUNT))).await?;
+        Ok(Self { store, accounts, lanes, now: clock::now(), due: number })
+    }
+
+    /// How long it takes to find the lanes with something due.
+    async fn look(&self) -> Result<Percentiles> {
+        let mut waits = Latencies::default();
+        for _ in 0..LOOKS {
+            let began = Instant::now();
+            let found = self.store.due_lanes(self.now, LANES).await?;
+            waits.record(began.elapsed());
+            ensure!(found.due.len() == self.lanes.len(), "{} lanes have something due", found.due.len());
+        }
+        Ok(waits.percentiles())
+    }
+
+    /// Claims so many, the next when the lease of those before is over.
+    async fn claim_all(&mut self, number: usize) -> Result<(usize, Latencies)> {
+        let mut ids: HashSet<DeliveryId> = HashSet::new();
+        let (mut claimed, mut waits) = (0_usize, Latencies::default());
+        while claimed < number {
+            let got = self.claim(number.saturating_sub(claimed), &mut waits).await?;
+            claimed = claimed.saturating_add(got.len());
+            ids.extend(got.iter().map(|one| one.key.id));
+            self.now = self.now.checked_add(LEASE)?.checked_add(Duration::from_millis(1))?;
+        }
+        ensure!(ids.len() == claimed, "{claimed} claims of {} deliveries", ids.len());
+        Ok((claimed, waits))
+    }
+
+    /// Claims so many and writes down that they arrived; the next claim is under way meanwhile.
+    async fn deliver_all(&mut self, number: usize) -> Result<(usize, Latencies)> {
+        let (mut claimed, mut waits) = (0_usize, Latencies::default());
+        let mut arrived = Vec::new();
+        while claimed < number {
+            let store = self.store.clone();
+            let finishing = async move { if arrived.is_empty() { Ok(()) } else { store.finish(arrived).await } };
+            let (got, finished) =
+                futures_util::future::join(self.claim(number.saturating_sub(claimed), &mut waits), finishing).await;
+            finished?;
+            let got = got?;
+            claimed = claimed.saturating_add(got.len());
+            arrived = got.iter().map(|one| taken(one, self.now)).collect();
+            self.now = self.now.checked_add(Duration::from_millis(1))?;
+        }
+        self.store.finish(arrived).await?;
+        Ok((claimed, waits))
+    }
+
+    async fn claim(&self, left: usize, waits: &mut Latencies) -> Result<Vec<ClaimedDelivery>> {
+        let claim = DeliveryClaim {
+            lanes: self.lanes.clone(),
+            now: self.now,
+            lease_until: self.now.checked_add(LEASE)?,
+            per_endpoint: PER_ENDPOINT,
+            limit: u32::try_from(left)?.min(LIMIT),
+        };
+        let began = Instant::now();
+        let got = self.store.claim(claim).await?;
+        waits.record(began.elapsed());
+        ensure!(!got.is_empty(), "nothing was claimed, though everything is due");
+        Ok(got)
+    }
+}
+
+/// The receiver took it at once.
+fn taken(claimed: &ClaimedDelivery, at: Timestamp) -> FinishedAttempt {
+    let response_body = Some("ok".to_owned());
+    FinishedAttempt {
+        key: claimed.key,
+        fence: claimed.fence,
+        epoch: claimed.endpoint.epoch,
+        tries: claimed.tries,
+        attempt: DeliveryAttempt { at, status_code: Some(200), duration_ms: 3, error: None, response_body },
+        outcome: AttemptOutcome::Succeeded,
+        health: Health::Unchanged,
+    }
+}

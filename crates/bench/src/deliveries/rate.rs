@@ -1,0 +1,71 @@
+//! How many webhooks the whole service delivers per second, from a queue that was full when it started.
+
+use std::time::Duration;
+
+use anyhow::{Result, ensure};
+use cais_domain::event::EventType;
+use cais_domain::ids::AccountId;
+
+use super::endpoints::{apart, register};
+use super::tally::Tally;
+use super::{LEVEL, RATE, judged, parties, preload};
+use crate::database::{self, Engine, Postgres};
+use crate::numbers::{count, per_second};
+use crate::process::Meter;
+use crate::receiver::Receiver;
+use crate::report::{Line, Target};
+use crate::service::Service;
+
+/// More than the best published figure that was found: 1,812 per second on four processors.
+const WANTED: f64 = 2_000.0;
+
+/// So many events, each with one delivery, to so many endpoints.
+pub(super) async fn measure(
+    engine: Engine,
+    server: Option<&Postgres>,
+    endpoints: usize,
+    events: usize,
+) -> Result<Line> {
+    let mut receiver = Receiver::start(endpoints)?;
+    let mut service = Service::start(engine, server).await?;
+    let accounts = service.keys.len();
+    let places = apart(endpoints, accounts)?;
+    let kind = |place: usize| places.get(place).map_or("*", |(_, kind)| kind.as_str());
+    register(&service, &mut receiver, kind).await?;
+    service.stop()?;
+    fill(&service.database, accounts, &places, events).await?;
+    database::settle(engine, server, &service.database)?;
+
+    service.launch().await?;
+    let ours = [("service", service.process_id()?), ("receivers", receiver.process_id())];
+    let meter = Meter::start(&parties(ours, engine, server))?;
+    let progress = receiver.wait_for(count(events)).await?;
+    let busy = meter.stop()?;
+    service.stop_and_verify()?;
+    let tally = Tally::of_database(&service.database, accounts).await?;
+    ensure!(tally.succeeded == count(events) && tally.others == 0, "{tally:?} of {events} deliveries");
+    ensure!(tally.attempts >= progress.arrived, "{tally:?}, where {} arrived", progress.arrived);
+
+    let elapsed_us = u64::try_from(progress.last_at_us.saturating_sub(progress.first_at_us))?;
+    let rate = per_second(count(events), Duration::from_micros(elapsed_us));
+    let what = match endpoints {
+        1 => "webhooks to 1 endpoint".to_owned(),
+        many => format!("webhooks to {many} endpoints"),
+    };
+    let line = Line::new(LEVEL, engine.name(), &what, rate, RATE).busy(busy).note(format!(
+        "all {events} arrived with a valid signature and are `succeeded`, in {} attempts, of which {} arrived",
+        tally.attempts, progress.arrived
+    ));
+    Ok(judged(line, engine, Target::AtLeast(WANTED)))
+}
+
+/// The events, each of which one endpoint wants.
+async fn fill(url: &str, accounts: usize, places: &[(usize, EventType)], events: usize) -> Result<()> {
+    let store = database::open(url).await?;
+    let accounts = preload::accounts(&store, accounts).await?;
+    let of = places.iter().filter_map(|(account, kind)| Some((*accounts.get(*account)?, *kind)));
+    let of: Vec<(AccountId, EventType)> = of.collect();
+    preload::events(&store, &of, events).await?;
+    store.close().await;
+    Ok(())
+}

@@ -1,0 +1,128 @@
+//! How soon a webhook arrives when there is nothing else to do, and when some receivers hang.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, ensure};
+use futures_util::future::try_join_all;
+use tokio::time::{MissedTickBehavior, interval_at};
+
+use super::endpoints::register;
+use super::tally::Tally;
+use super::{LEVEL, MANY, judged, percentiles};
+use crate::database::{Engine, Postgres};
+use crate::http::{Connection, Load};
+use crate::numbers::{Rounds, count};
+use crate::receiver::{Receiver, Taken};
+use crate::report::{Line, Target};
+use crate::requests::{Created, creators, pay};
+use crate::service::Service;
+use crate::window::Until;
+
+/// What the first attempt must keep, in milliseconds.
+const AT_ONCE_MS: f64 = 100.0;
+/// How many times later the others may hear of an event because some hang.
+const TIMES: f64 = 2.0;
+/// The pause behind each payment, so that nothing is under way when the next is made.
+const PAUSE: Duration = Duration::from_millis(20);
+/// How many of the endpoints hang.
+const HANGING: usize = 10;
+/// Payments per second while others hang, and how many connections share them.
+const STEADY_PER_SECOND: u64 = 40;
+const PAYERS: usize = 8;
+/// Seconds of payments that do not count, in which the service learns that its receivers answer.
+const WARM_UP_S: u64 = 3;
+
+/// Payments one by one, with one endpoint.
+pub(super) async fn idle(engine: Engine, server: Option<&Postgres>, payments: usize) -> Result<Line> {
+    let mut receiver = Receiver::start(1)?;
+    let mut service = Service::start(engine, server).await?;
+    register(&service, &mut receiver, |_| "*").await?;
+    let charges = charges(&service, 1, payments).await?;
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let mut connection = Connection::open(service.address()?).await?;
+    for charge in &charges {
+        pay::judge(connection.ask(&pay::request(charge)).await?)?;
+        tokio::time::sleep(PAUSE).await;
+    }
+    receiver.wait_for(count(payments)).await?;
+    let waits = percentiles(receiver.take()?.waits_us.concat());
+    service.stop_and_verify()?;
+    let tally = Tally::of_database(&service.database, 1).await?;
+    ensure!(tally == Tally { succeeded: count(payments), others: 0, attempts: count(payments) }, "{tally:?}");
+    let line = Line::new(LEVEL, engine.name(), "webhook of a payment, nothing else to do, p99", waits.p99_ms, " ms")
+        .waited(waits)
+        .note(format!("{payments} payments one by one, from the instant in the event, which is before its commit"));
+    Ok(judged(line, engine, Target::AtMost(AT_ONCE_MS)))
+}
+
+/// Payments at a steady rate, with 100 endpoints: all of them answer, then some hang.
+pub(super) async fn among_hanging(engine: Engine, server: Option<&Postgres>, seconds: u64) -> Result<Line> {
+    let mut receiver = Receiver::start(MANY)?;
+    let mut service = Service::start(engine, server).await?;
+    register(&service, &mut receiver, |_| "*").await?;
+    let (warm_up, round) = (WARM_UP_S.saturating_mul(STEADY_PER_SECOND), seconds.saturating_mul(STEADY_PER_SECOND));
+    let (warm_up, round) = (usize::try_from(warm_up)?, usize::try_from(round)?);
+    let accounts = service.keys.len();
+    let charges = charges(&service, accounts, warm_up.saturating_add(round).saturating_add(round)).await?;
+    let (first, rest) = charges.split_at(warm_up);
+    let (second, third) = rest.split_at(round);
+    steady(&service, &mut receiver, first, 0).await?;
+    let calm = steady(&service, &mut receiver, second, 0).await?;
+    receiver.hang(HANGING)?;
+    let dead = steady(&service, &mut receiver, third, HANGING).await?;
+    ensure!(dead.progress.hung >= count(HANGING), "only {} attempts hung", dead.progress.hung);
+    service.kill_and_verify()?;
+    let (calm, waits) = (percentiles(calm.waits_us.concat()), percentiles(dead.waits_us.concat()));
+    let what = format!("webhook while {HANGING} of {MANY} endpoints hang, p99 of the others");
+    let line = Line::new(LEVEL, engine.name(), &what, waits.p99_ms, " ms")
+        .beside("none hangs", Rounds::of(&[calm.p99_ms]))
+        .waited(waits)
+        .note(format!("{STEADY_PER_SECOND} payments per second, every one told to all endpoints of its account"))
+        .note(format!("{} webhooks arrived of {} s, {} hung", dead.progress.distinct, seconds, dead.progress.hung))
+        .note(format!("without any that hang p50 {:.1} ms", calm.p50_ms));
+    Ok(judged(line, engine, Target::AtMost(TIMES)))
+}
+
+/// So many charges of the first accounts, which wait for their payers.
+async fn charges(service: &Service, accounts: usize, number: usize) -> Result<Vec<Created>> {
+    let keys = service.keys.get(..accounts).context("too few accounts")?;
+    let load = Load { address: service.address()?, scripts: creators(keys, 0), until: Until::Calls(count(number)) };
+    let outcome = load.run().await?.clean()?;
+    // The callers have different accounts: so the accounts take turns.
+    let mut created: Vec<_> = outcome.scripts.into_iter().map(|script| script.created.into_iter()).collect();
+    let mut mixed = Vec::new();
+    while mixed.len() < number {
+        let before = mixed.len();
+        mixed.extend(created.iter_mut().filter_map(Iterator::next));
+        ensure!(mixed.len() > before, "{before} charges of {number}");
+    }
+    Ok(mixed)
+}
+
+/// Pays the charges at a steady rate and waits until everybody who answers has heard of each; what arrived.
+async fn steady(service: &Service, receiver: &mut Receiver, charges: &[Created], hanging: usize) -> Result<Taken> {
+    let address = service.address()?;
+    let every = Duration::from_secs(1).saturating_mul(u32::try_from(PAYERS)?) / u32::try_from(STEADY_PER_SECOND)?;
+    let began = Instant::now();
+    let payers = (0..PAYERS).map(|payer| async move {
+        let mut connection = Connection::open(address).await?;
+        let offset = (every / u32::try_from(PAYERS)?).saturating_mul(u32::try_from(payer)?);
+        let mut ticks = interval_at(tokio::time::Instant::from_std(began + offset), every);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        for charge in charges.iter().skip(payer).step_by(PAYERS) {
+            ticks.tick().await;
+            pay::judge(connection.ask(&pay::request(charge)).await?)?;
+        }
+        Ok::<_, anyhow::Error>(())
+    });
+    try_join_all(payers).await?;
+    let heard = charges.iter().map(|charge| hears(service, charge, hanging)).sum();
+    receiver.wait_for(heard).await?;
+    receiver.take()
+}
+
+/// How many endpoints that answer hear of a charge: those of its account, behind the first that hang.
+fn hears(service: &Service, charge: &Created, hanging: usize) -> u64 {
+    let accounts = service.keys.iter().cycle();
+    count((0..MANY).zip(accounts).skip(hanging).filter(|(_, key)| key.as_str() == &*charge.key).count())
+}

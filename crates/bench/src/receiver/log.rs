@@ -1,0 +1,203 @@
+//! What arrived at the receivers: who verified it, how often, and how long after its event.
+
+use std::collections::HashSet;
+
+use anyhow::{Context as _, Result};
+use http::{HeaderMap, HeaderValue};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use standardwebhooks::{HEADER_WEBHOOK_ID, HEADER_WEBHOOK_SIGNATURE, HEADER_WEBHOOK_TIMESTAMP, Webhook};
+
+use super::wire::Hook;
+
+/// Where the instant of an event begins in its body.
+const INSTANT: &[u8] = br#""timestamp":""#;
+
+/// How much has arrived.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Progress {
+    /// Webhooks that were verified, each once for each endpoint.
+    pub distinct: u64,
+    /// Webhooks that were verified, each as often as it came.
+    pub arrived: u64,
+    /// Webhooks that were left without an answer.
+    pub hung: u64,
+    /// Requests that are no webhooks of ours.
+    pub wrong: u64,
+    /// What the first of those was.
+    pub first_wrong: Option<String>,
+    /// When the first webhook was verified, in microseconds since 1970.
+    pub first_at_us: i64,
+    /// When the last one was.
+    pub last_at_us: i64,
+}
+
+/// Everything about what arrived.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Taken {
+    /// How much.
+    pub progress: Progress,
+    /// For each endpoint: how long after the instant in its event each webhook came for the first time, in microseconds.
+    pub waits_us: Vec<Vec<u32>>,
+}
+
+/// The endpoints of one process.
+pub struct Log {
+    endpoints: Vec<Endpoint>,
+    hanging: usize,
+    progress: Progress,
+}
+
+#[derive(Default)]
+struct Endpoint {
+    webhook: Option<Webhook>,
+    seen: HashSet<Box<[u8]>>,
+    waits_us: Vec<u32>,
+}
+
+impl Log {
+    /// Endpoints without secrets: they believe nothing yet.
+    #[must_use]
+    pub fn new(endpoints: usize) -> Self {
+        Self {
+            endpoints: (0..endpoints).map(|_| Endpoint::default()).collect(),
+            hanging: 0,
+            progress: Progress::default(),
+        }
+    }
+
+    /// From now on they believe what is signed with these, in their order.
+    ///
+    /// # Errors
+    /// When one is no secret.
+    pub fn trust(&mut self, secrets: &[String]) -> Result<()> {
+        for (endpoint, secret) in self.endpoints.iter_mut().zip(secrets) {
+            endpoint.webhook = Some(Webhook::new(secret)?);
+        }
+        Ok(())
+    }
+
+    /// From now on the first so many do not answer any more.
+    pub const fn hang(&mut self, endpoints: usize) {
+        self.hanging = endpoints;
+    }
+
+    /// How much has arrived.
+    #[must_use]
+    pub fn progress(&self) -> Progress {
+        self.progress.clone()
+    }
+
+    /// What arrived since this was asked last; what is known of it is forgotten.
+    pub fn take(&mut self) -> Taken {
+        let waits_us = self.endpoints.iter_mut().map(|endpoint| {
+            endpoint.seen.clear();
+            std::mem::take(&mut endpoint.waits_us)
+        });
+        Taken { waits_us: waits_us.collect(), progress: std::mem::take(&mut self.progress) }
+    }
+
+    /// Whether the endpoint does not answer; then that is noted.
+    pub const fn leaves_waiting(&mut self, place: usize) -> bool {
+        if place < self.hanging {
+            self.progress.hung = self.progress.hung.saturating_add(1);
+        }
+        place < self.hanging
+    }
+
+    /// Verifies what came, as its merchant would, and notes it.
+    ///
+    /// # Errors
+    /// When it is not to be believed.
+    pub fn receive(&mut self, place: usize, hook: &Hook<'_>, at_us: i64) -> Result<()> {
+        let endpoint = self.endpoints.get_mut(place).context("no such endpoint")?;
+        let webhook = endpoint.webhook.as_ref().context("it came before its secret")?;
+        webhook.verify(hook.body, &headers(hook)?)?;
+        let progress = &mut self.progress;
+        if progress.arrived == 0 {
+            progress.first_at_us = at_us;
+        }
+        progress.last_at_us = at_us;
+        progress.arrived = progress.arrived.saturating_add(1);
+        if endpoint.seen.insert(hook.id.into()) {
+            progress.distinct = progress.distinct.saturating_add(1);
+            let wait_us = at_us.saturating_sub(happened_at_us(hook.body)?);
+            endpoint.waits_us.push(u32::try_from(wait_us.max(0)).unwrap_or(u32::MAX));
+        }
+        Ok(())
+    }
+
+    /// Notes something that is no webhook of ours.
+    pub fn refuse(&mut self, why: &anyhow::Error) {
+        self.progress.wrong = self.progress.wrong.saturating_add(1);
+        self.progress.first_wrong.get_or_insert_with(|| format!("{why:#}"));
+    }
+}
+
+fn headers(hook: &Hook<'_>) -> Result<HeaderMap> {
+    let mut headers = HeaderMap::with_capacity(3);
+    headers.insert(HEADER_WEBHOOK_ID, HeaderValue::from_bytes(hook.id)?);
+    headers.insert(HEADER_WEBHOOK_TIMESTAMP, HeaderValue::from_bytes(hook.timestamp)?);
+    headers.insert(HEADER_WEBHOOK_SIGNATURE, HeaderValue::from_bytes(hook.signature)?);
+    Ok(headers)
+}
+
+/// The instant in the body, which is cut to milliseconds: so a wait is never too short.
+fn happened_at_us(body: &[u8]) -> Result<i64> {
+    let at = body.windows(INSTANT.len()).position(|window| window == INSTANT).context("a body without an instant")?;
+    let rest = body.get(at.saturating_add(INSTANT.len())..).unwrap_or_default();
+    let text = rest.split(|byte| *byte == b'"').next().unwrap_or_default();
+    let instant: Timestamp = str::from_utf8(text)?.parse()?;
+    Ok(instant.as_microsecond())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock;
+
+    const SECRET: &str = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+    const BODY: &str = r#"{"id":"evt_1","timestamp":"1970-01-01T00:00:01.000Z"}"#;
+
+    fn signed(secret: &str, at_s: i64) -> (String, String) {
+        let signature = Webhook::new(secret).and_then(|webhook| webhook.sign("evt_1", at_s, BODY.as_bytes()));
+        (at_s.to_string(), signature.unwrap_or_default())
+    }
+
+    fn receive(log: &mut Log, (timestamp, signature): &(String, String)) -> bool {
+        let (timestamp, signature) = (timestamp.as_bytes(), signature.as_bytes());
+        let hook = Hook { id: b"evt_1", timestamp, signature, body: BODY.as_bytes(), length: 0 };
+        log.receive(0, &hook, 3_000_000).is_ok()
+    }
+
+    #[test]
+    fn what_is_signed_counts_once_however_often_it_comes() {
+        let mut log = Log::new(1);
+        let good = signed(SECRET, clock::now().as_second());
+        assert!(!receive(&mut log, &good), "without a secret nothing is believed");
+        assert!(log.trust(&[SECRET.to_owned()]).is_ok());
+        assert!(receive(&mut log, &good) && receive(&mut log, &good));
+        let progress =
+            Progress { distinct: 1, arrived: 2, first_at_us: 3_000_000, last_at_us: 3_000_000, ..Progress::default() };
+        assert_eq!(log.take(), Taken { progress, waits_us: vec![vec![2_000_000]] });
+        assert_eq!(log.take(), Taken { progress: Progress::default(), waits_us: vec![vec![]] });
+    }
+
+    #[test]
+    fn what_another_signed_or_long_ago_is_not_believed() {
+        let mut log = Log::new(1);
+        assert!(log.trust(&[SECRET.to_owned()]).is_ok());
+        let now_s = clock::now().as_second();
+        let other = SECRET.replace("whsec_A", "whsec_B");
+        assert!(!receive(&mut log, &signed(&other, now_s)));
+        assert!(!receive(&mut log, &signed(SECRET, now_s.saturating_sub(600))));
+    }
+
+    #[test]
+    fn the_first_endpoints_hang() {
+        let mut log = Log::new(2);
+        log.hang(1);
+        assert_eq!([log.leaves_waiting(0), log.leaves_waiting(1)], [true, false]);
+        assert_eq!(log.progress().hung, 1);
+    }
+}

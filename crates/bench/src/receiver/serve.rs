@@ -1,0 +1,117 @@
+//! The process of the receivers: each endpoint listens on a port of its own, as if it were on a host of its own.
+
+use std::io::{BufRead as _, Write as _};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use anyhow::{Context as _, Result};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::oneshot;
+
+use super::log::Log;
+use super::{Order, wire};
+use crate::clock;
+
+const TAKEN: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 2\r\n\r\nok";
+const REFUSED: &[u8] = b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+
+type Shared = Arc<Mutex<Log>>;
+
+/// Serves until nobody gives orders any more; first prints its ports.
+///
+/// # Errors
+/// When it cannot listen.
+pub fn serve(endpoints: usize) -> Result<()> {
+    let log = Arc::new(Mutex::new(Log::new(endpoints)));
+    let (end, ended) = oneshot::channel();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let mut ports = Vec::new();
+        for place in 0..endpoints {
+            let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
+            ports.push(listener.local_addr()?.port());
+            tokio::spawn(listen(listener, place, Arc::clone(&log)));
+        }
+        say(&serde_json::to_string(&ports)?)?;
+        std::thread::spawn(move || {
+            // Whatever ends it, there is nobody left to serve for.
+            let _ = obey(&log);
+            let _ = end.send(());
+        });
+        ended.await.context("the thread that takes orders")
+    })
+}
+
+/// Answers orders until there are none any more.
+fn obey(log: &Shared) -> Result<()> {
+    for line in std::io::stdin().lock().lines() {
+        let answer = match serde_json::from_str(&line?)? {
+            Order::Trust(secrets) => {
+                lock(log).trust(&secrets)?;
+                "null".to_owned()
+            }
+            Order::Hang(endpoints) => {
+                lock(log).hang(endpoints);
+                "null".to_owned()
+            }
+            Order::Progress => serde_json::to_string(&lock(log).progress())?,
+            Order::Take => {
+                let taken = lock(log).take();
+                serde_json::to_string(&taken)?
+            }
+        };
+        say(&answer)?;
+    }
+    Ok(())
+}
+
+fn say(line: &str) -> Result<()> {
+    let mut output = std::io::stdout().lock();
+    writeln!(output, "{line}")?;
+    Ok(output.flush()?)
+}
+
+async fn listen(listener: TcpListener, place: usize, log: Shared) {
+    while let Ok((stream, _)) = listener.accept().await {
+        let log = Arc::clone(&log);
+        tokio::spawn(async move {
+            // A connection that breaks is the other side's business; what was wrong on it was noted.
+            let _ = answer(stream, place, &log).await;
+        });
+    }
+}
+
+async fn answer(mut stream: TcpStream, place: usize, log: &Shared) -> Result<()> {
+    stream.set_nodelay(true)?;
+    let mut buffer = Vec::with_capacity(4 * 1024);
+    while stream.read_buf(&mut buffer).await? > 0 {
+        let taken = match wire::read(&buffer) {
+            Ok(None) => continue,
+            Ok(Some(_)) if lock(log).leaves_waiting(place) => return wait_for_end(stream).await,
+            Ok(Some(hook)) => lock(log).receive(place, &hook, clock::now_us()).map(|()| hook.length),
+            Err(error) => Err(error),
+        };
+        match taken {
+            Ok(length) => {
+                stream.write_all(TAKEN).await?;
+                buffer.drain(..length);
+            }
+            Err(error) => {
+                lock(log).refuse(&error);
+                return Ok(stream.write_all(REFUSED).await?);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Says nothing until the other side gives up.
+async fn wait_for_end(mut stream: TcpStream) -> Result<()> {
+    let mut rest = [0; 1024];
+    while stream.read(&mut rest).await? > 0 {}
+    Ok(())
+}
+
+fn lock(log: &Shared) -> MutexGuard<'_, Log> {
+    log.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,44 @@
+//! Comparing what disputes took here with what they took at the acquirer.
+
+use std::time::Duration;
+
+use cais_ports::UpstreamInfractionStatus;
+use cais_testkit::builders::start;
+use cais_use_cases::reconcile::{Difference, DifferenceKind, run};
+
+use crate::world::{LONG, World};
+
+async fn differences(world: &World) -> Vec<Difference> {
+    let until = world.clock.advance(Duration::from_secs(1));
+    run(&world.ports, start(), until, true, &|_| {}).await.unwrap().differences
+}
+
+#[tokio::test]
+async fn what_was_lost_here_and_never_went_back_there_is_told_for_each_pix() {
+    for beyond in [false, true] {
+        let world = World::new().await;
+        let (charge, pix) = world.paid(1_000).await;
+        let pix = if beyond { world.psp.pay(&charge.txid, 1_000) } else { pix };
+        let id = world.psp.dispute(&pix, 1_000);
+        world.poll().await;
+        world.psp.settle(&id, UpstreamInfractionStatus::Accepted);
+        // It is told long after it happened.
+        world.clock.advance(LONG);
+        world.poll().await;
+        assert_eq!(differences(&world).await, [], "its return is on its way");
+        world.clock.advance(LONG);
+        let expected = Difference {
+            kind: DifferenceKind::InfractionReturned,
+            acquirer: world.psp.name.clone(),
+            resource: Some(charge.id.to_string()),
+            upstream_id: pix.to_string(),
+            ours: Some("10.00".to_owned()),
+            theirs: Some("0.00".to_owned()),
+            repaired: false,
+        };
+        assert_eq!(differences(&world).await, [expected], "beyond the charge: {beyond}");
+        world.psp.take_back(&pix, 1_000);
+        assert_eq!(differences(&world).await, []);
+        world.check().await;
+    }
+}
