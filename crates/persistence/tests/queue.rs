@@ -208,7 +208,7 @@ fn connections_that_were_ended_are_replaced() {
         let lane = lane_of(&endpoint);
         for _ in 0..2 {
             put(&store, &endpoint, 1).await;
-            assert_eq!(store.due_lanes(after_s(100), 10).await.unwrap().due, [lane]);
+            assert_eq!(store.due_lanes(after_s(100), None, 10).await.unwrap().due, [lane]);
             let claimed = claim(&store, &[lane], 100).await;
             let finished = claimed.iter().map(|one| attempt(one, AttemptOutcome::Succeeded, Health::Unchanged));
             store.finish(finished.collect()).await.unwrap();
@@ -217,7 +217,7 @@ fn connections_that_were_ended_are_replaced() {
             Cluster::shared().unwrap().sql(&url, end_all).unwrap();
         }
         store.close().await;
-        assert!(matches!(store.due_lanes(after_s(100), 10).await, Err(QueryError::Unavailable(_))));
+        assert!(matches!(store.due_lanes(after_s(100), None, 10).await, Err(QueryError::Unavailable(_))));
     });
 }
 

@@ -49,14 +49,15 @@ const CLAIM: &str = concat!(
      FROM lanes AS l CROSS JOIN LATERAL (SELECT p.account_id, p.endpoint_id, p.id, p.epoch, p.due_at FROM pending_deliveries AS p \
      WHERE p.endpoint_id = l.endpoint_id AND p.epoch = l.epoch AND p.due_at >= l.head \
      AND p.due_at <= ? ORDER BY p.due_at LIMIT greatest(? - l.in_flight, 0)) AS d) AS n ORDER BY n.place, n.due_at LIMIT ?), \
-     taken AS (UPDATE pending_deliveries AS t SET due_at = ?, lease_until = ?, fence = t.fence + 1, tries = t.tries + 1 FROM due AS d \
+     taken AS (UPDATE pending_deliveries AS t SET due_at = ?, lease_until = ?, fence = t.fence + 1 FROM due AS d \
      WHERE t.account_id = d.account_id AND t.endpoint_id = d.endpoint_id AND t.id = d.id AND t.due_at + 0 <= ? \
      RETURNING t.account_id, t.endpoint_id, t.id, t.epoch, t.fence, t.tries, d.due_at AS was_due, d.places) ",
     claimed_text!("taken", "t.was_due, t.places"),
     " ORDER BY t.was_due, t.id"
 );
 
-/// Attempts of deliveries that housekeeping has removed are not kept.
+/// Attempts of deliveries that housekeeping has removed are not kept. What waits in a lane that nobody serves any more is cancelled,
+/// whatever came of the attempt: so it was read since the lane ended.
 const FINISH: &str = "WITH u AS MATERIALIZED (SELECT unnest(?::bigint[]) AS place, unnest(?::text[]) AS account_id, unnest(?::text[]) AS endpoint_id, \
      unnest(?::text[]) AS id, unnest(?::bigint[]) AS fence, unnest(?::text[]) AS status, unnest(?::bigint[]) AS due_at, \
      unnest(?::bigint[]) AS at, unnest(?::bigint[]) AS status_code, unnest(?::bigint[]) AS duration_ms, unnest(?::text[]) AS error, \
@@ -64,14 +65,15 @@ const FINISH: &str = "WITH u AS MATERIALIZED (SELECT unnest(?::bigint[]) AS plac
      logged AS (INSERT INTO delivery_attempts (account_id, delivery_id, fence, at, status_code, duration_ms, error, response_body) \
      SELECT u.account_id, u.id, u.fence, u.at, u.status_code, u.duration_ms, u.error, u.response_body FROM u JOIN deliveries AS d \
      ON d.account_id = u.account_id AND d.endpoint_id = u.endpoint_id AND d.id = u.id ON CONFLICT DO NOTHING), \
-     again AS (UPDATE pending_deliveries AS p SET due_at = u.due_at, lease_until = NULL \
+     again AS (UPDATE pending_deliveries AS p SET due_at = u.due_at, lease_until = NULL, tries = p.tries + 1 \
      FROM u JOIN webhook_endpoints AS w ON w.account_id = u.account_id AND w.id = u.endpoint_id \
      WHERE u.status = 'pending' AND p.account_id = u.account_id AND p.endpoint_id = u.endpoint_id AND p.id = u.id \
      AND p.fence = u.fence AND p.lease_until IS NOT NULL AND w.state = 'active' AND w.epoch = p.epoch RETURNING u.place), \
      over AS (DELETE FROM pending_deliveries AS p USING u LEFT JOIN webhook_endpoints AS w ON w.account_id = u.account_id AND w.id = u.endpoint_id \
      WHERE p.account_id = u.account_id AND p.endpoint_id = u.endpoint_id AND p.id = u.id AND p.fence = u.fence AND p.lease_until IS NOT NULL \
      AND (u.status <> 'pending' OR (w.state = 'active' AND w.epoch = p.epoch) IS NOT TRUE) \
-     RETURNING u.place, p.account_id, p.endpoint_id, p.id, p.fence, CASE u.status WHEN 'pending' THEN 'cancelled' ELSE u.status END AS status), \
+     RETURNING u.place, p.account_id, p.endpoint_id, p.id, p.fence, \
+     CASE WHEN w.state = 'active' AND w.epoch = p.epoch THEN u.status ELSE 'cancelled' END AS status), \
      closed AS (UPDATE deliveries AS d SET status = o.status, fence = o.fence FROM over AS o \
      WHERE d.account_id = o.account_id AND d.endpoint_id = o.endpoint_id AND d.id = o.id) \
      SELECT place, 0::bigint FROM again UNION ALL SELECT place, 1::bigint FROM over";
@@ -293,7 +295,7 @@ mod tests {
                 vec!["pending_deliveries_due", "pending_deliveries_pkey", "deliveries_pkey", "webhook_endpoints"],
             ),
             (
-                Query::once(plan(DUE_LANES)).bind(1_i64).bind(1_i64).bind(1_i64),
+                Query::once(plan(DUE_LANES)).bind(1_i64).bind(1_i64).bind("e").bind(0_i64).bind(1_i64),
                 vec!["pending_deliveries_due", "webhook_endpoints"],
             ),
         ] {
@@ -313,7 +315,8 @@ mod tests {
         let (plan, pages) = explain(&mut *session, &Query::once(look(CANCEL_STALE)).bind(100_i64));
         assert!(pages < 1_000, "{pages} pages to go from lane to lane: {plan:#?}");
         // Beside the lanes, those that are due are counted, at most 10,000.
-        let due = Query::once(look(DUE_LANES)).bind(WAITING).bind(WAITING).bind(1_000_i64);
+        let due =
+            Query::once(look(DUE_LANES)).bind(WAITING).bind(WAITING).bind(long.as_str()).bind(0_i64).bind(1_000_i64);
         let (plan, pages) = explain(&mut *session, &due);
         assert!(pages < 12_000, "{pages} pages to find what is due: {plan:#?}");
         for head in [i64::MIN, WAITING / 2] {

@@ -15,7 +15,7 @@ use crate::rows::endpoint::{self, EndpointRow};
 macro_rules! claimed_text {
     ($source:literal, $due:literal) => {
         concat!(
-            "SELECT t.account_id, t.endpoint_id, t.id, t.fence, t.tries, d.event_id, d.event_type, COALESCE(v.body, d.body), f.failing_since, ",
+            "SELECT t.account_id, t.endpoint_id, t.id, t.fence, t.tries + 1, d.event_id, d.event_type, COALESCE(v.body, d.body), f.failing_since, ",
             $due,
             " FROM ",
             $source,

@@ -4,8 +4,8 @@
 //! over. What waits is found along one index, lane by lane, so that it does not matter how much waits. A claim is made durable a moment
 //! after it is answered, and so is an outcome: to lose one means to deliver again.
 //!
-//! Whoever changes both tables goes through the queue first and then through the deliveries, and an event is locked before both: so nobody
-//! waits in a circle.
+//! Whoever changes rows of both tables that are there goes through the queue first and then through the deliveries. New ones come the other
+//! way round, and nobody waits for those. An event is locked before both: so nobody waits in a circle.
 
 mod claim;
 mod finish;
@@ -42,7 +42,8 @@ pub(crate) trait QueueEngine: Engine {
     /// What locks the rows of a SELECT when it is written behind it, and waits for whoever holds them.
     fn row_lock(&self) -> &'static str;
 
-    /// Finds lanes with something due: takes the instant twice, then how many lanes at most.
+    /// Finds lanes with something due: takes the instant twice, then the endpoint and the epoch behind which it
+    /// begins, then how many lanes at most.
     fn due_lanes(&self) -> &'static str;
 
     /// Claims, in a transaction that has begun.
@@ -105,12 +106,12 @@ impl DeliveryQueue for Persistence {
         Ok(ids)
     }
 
-    async fn due_lanes(&self, now: Timestamp, limit: u32) -> Result<DueLanes, QueryError> {
+    async fn due_lanes(&self, now: Timestamp, after: Option<Lane>, limit: u32) -> Result<DueLanes, QueryError> {
         self.queue()
             .others
             .ask(move |work| {
                 let engine = work.engine();
-                work.session(|session| lanes::due(&*engine, session, now, limit))
+                work.session(|session| lanes::due(&*engine, session, now, after, limit))
             })
             .await
     }

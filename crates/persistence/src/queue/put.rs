@@ -18,8 +18,8 @@ static THERE: Lookup =
 static EVENTS: Lookup = Lookup::new("e.account_id, e.id, e.id, e.id", "events AS e", "e", &["account_id", "id"]);
 
 const FENCE: &str = "SELECT id, status, fence FROM deliveries WHERE account_id = ? AND endpoint_id = ? AND id = ?";
-const WAITING: &str = "SELECT id, id, COALESCE(lease_until, 0) FROM pending_deliveries \
-     WHERE account_id = ? AND endpoint_id = ? AND id = ?";
+const WAITING: &str = "SELECT id, id, CASE WHEN epoch < ? THEN 0 ELSE COALESCE(lease_until, 0) END \
+     FROM pending_deliveries WHERE account_id = ? AND endpoint_id = ? AND id = ?";
 const START_AGAIN: &str = "UPDATE pending_deliveries SET epoch = ?, tries = 0, due_at = ?, lease_until = NULL \
      WHERE account_id = ? AND endpoint_id = ? AND id = ?";
 const ENQUEUE: &str = "INSERT INTO pending_deliveries (account_id, endpoint_id, id, epoch, fence, due_at) \
@@ -87,7 +87,8 @@ fn add(engine: &dyn QueueEngine, session: &mut dyn Session, new: &[&NewDelivery]
     if engine.apply(session, &ops)? { Ok(()) } else { Err(Fault::Again("somebody else put the same just now".into())) }
 }
 
-/// One that is there is at the beginning of the schedule again, unless it is in flight.
+/// One that is there is at the beginning of the schedule again, unless it is in flight; on its way to an endpoint that ended since, it is
+/// cancelled, and begins again.
 fn start_again(
     engine: &dyn QueueEngine,
     session: &mut dyn Session,
@@ -96,16 +97,51 @@ fn start_again(
 ) -> Result<(), Fault> {
     let lane = new.lane;
     let named = |query: Query<'static>| query.bind(lane.account).bind(lane.endpoint).bind(id);
-    let locked = |text: &str| named(Query::new(format!("{text}{}", engine.row_lock())));
-    if let Some((.., lease_until)) = session.marks(&locked(WAITING))?.pop() {
+    let locked = |text: &str| Query::new(format!("{text}{}", engine.row_lock()));
+    if let Some((.., lease_until)) = session.marks(&named(locked(WAITING).bind(lane.epoch)))?.pop() {
         if lease_until <= new.at.as_microsecond() {
             session.execute(&named(Query::new(START_AGAIN).bind(lane.epoch).bind(new.at)))?;
         }
         return Ok(());
     }
     // It is over, and goes on counting its claims. Whoever put it into the queue before it was locked here did so a moment ago.
-    let (.., fence) = session.marks(&locked(FENCE))?.pop().unwrap_or_default();
+    let Some((.., fence)) = session.marks(&named(locked(FENCE)))?.pop() else {
+        return Err(Fault::Again("a delivery was removed just now".into()));
+    };
     session.execute(&named(Query::new(ENQUEUE)).bind(lane.epoch).bind(fence).bind(new.at))?;
     session.execute(&named(Query::new(OPEN)))?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use std::time::Duration;
+
+    use cais_testkit::builders::{a_test_delivery, an_account, an_endpoint, fresh};
+
+    use super::*;
+    use crate::engine::Engine as _;
+    use crate::sqlite::Sqlite;
+    use crate::{DatabaseUrl, migrations};
+
+    #[test]
+    fn what_was_removed_meanwhile_is_not_put_into_the_queue() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("cais.db");
+        migrations::migrate(&DatabaseUrl::parse(&format!("sqlite:{}", path.display())).unwrap(), "test").unwrap();
+        let engine = Sqlite::new(&path, Duration::from_secs(1));
+        let mut session = engine.connect_writer().unwrap();
+        let test = a_test_delivery(&an_endpoint(an_account().id, 0));
+        let waiting = |session: &mut dyn Session| {
+            session.pairs(&Query::new("SELECT count(*), 0 FROM pending_deliveries")).unwrap().pop()
+        };
+        let again = start_again(&engine, &mut *session, &test, fresh());
+        assert!(matches!(again, Err(Fault::Again(_))), "{again:?}");
+        assert_eq!(waiting(&mut *session), Some((0, 0)));
+        // Whoever puts it again makes it anew.
+        assert_eq!(put(&engine, &mut *session, std::slice::from_ref(&test)).unwrap(), [test.id]);
+        assert_eq!(waiting(&mut *session), Some((1, 0)));
+    }
 }

@@ -4,13 +4,16 @@ use async_trait::async_trait;
 use cais_domain::event::EventType;
 use cais_domain::ids::{AccountId, EndpointId, EventId};
 use cais_domain::webhook::{Endpoint, WebhookUrl};
-use cais_ports::{EndpointQueries, EventFilter, EventPage, EventQueries, Page, PageRequest, QueryError, StoredEvent};
+use cais_ports::{
+    EndpointQueries, EventFilter, EventPage, EventQueries, Lane, Page, PageRequest, QueryError, StoredEvent,
+};
+use jiff::Timestamp;
 
 use super::page::{after, cut, one_more};
 use crate::Persistence;
 use crate::error::Fault;
 use crate::rows::endpoint::{self, endpoint_columns};
-use crate::rows::event;
+use crate::rows::{event, instant};
 use crate::sql::{Query, Session};
 
 /// The endpoints of an account that were not deleted, as their index names them.
@@ -53,6 +56,19 @@ impl EndpointQueries for Persistence {
             session.endpoints(&query)?.into_iter().map(endpoint::read).collect()
         });
         Ok(cut(rows.await?, page))
+    }
+
+    async fn failing_since(&self, lane: Lane) -> Result<Option<Timestamp>, QueryError> {
+        const TEXT: &str = "SELECT account_id, endpoint_id, failing_since FROM endpoint_failures \
+                            WHERE account_id = ? AND endpoint_id = ? AND epoch = ?";
+        let Lane { account, endpoint, epoch } = lane;
+        self.pool()
+            .read(move |session| {
+                let query = Query::new(TEXT).bind(account).bind(endpoint).bind(epoch);
+                let since = session.marks(&query)?.pop().map(|(.., since)| since);
+                since.map(|since| instant("endpoint_failures", since)).transpose()
+            })
+            .await
     }
 }
 

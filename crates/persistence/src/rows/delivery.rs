@@ -135,13 +135,13 @@ fn attempt(tried: Tried) -> Result<Option<DeliveryAttempt>, Fault> {
     }))
 }
 
-/// A lane with something due: account, endpoint, epoch, since when, and how many are due in all lanes.
+/// A lane with something due: account, endpoint, epoch; and of all lanes since when something is due, and how many are.
 pub(crate) type LaneColumns = (Text, Text, BigInt, BigInt, BigInt);
 
 /// A lane with something due as it is read.
 pub(crate) type LaneRow = (String, String, i64, i64, i64);
 
-/// A lane with something due, since when, and how many are due in all lanes.
+/// A lane with something due; and of all lanes since when something is due, and how many are.
 pub(crate) fn read_lane((account, endpoint, epoch, due_at, due): &LaneRow) -> Result<(Lane, Timestamp, u64), Fault> {
     let lane = Lane { account: id(TABLE, account)?, endpoint: id(TABLE, endpoint)?, epoch: *epoch };
     let due = u64::try_from(*due).map_err(|error| corrupt(TABLE, error))?;

@@ -13,11 +13,6 @@ use crate::sql::spec::{Kind, Spec};
 
 const TABLE: &str = "webhook_endpoints";
 
-const ACTIVE: &str = "active";
-const INACTIVE: &str = "inactive";
-const DISABLED: &str = "disabled";
-const DELETED: &str = "deleted";
-
 /// The columns, in the order of a row, of a table that is called `w`.
 macro_rules! endpoint_columns {
     () => {
@@ -90,18 +85,17 @@ pub(crate) fn updated(endpoint: &Endpoint, version: i64, read: i64) -> Vec<Value
 }
 
 fn changing(endpoint: &Endpoint, version: i64) -> Vec<Value<'_>> {
-    let (state, reason, at) = match endpoint.state {
-        EndpointState::Active => (ACTIVE, None, None),
-        EndpointState::Inactive => (INACTIVE, None, None),
-        EndpointState::Disabled { reason, at } => (DISABLED, Some(reason.as_str()), Some(at)),
-        EndpointState::Deleted { at } => (DELETED, None, Some(at)),
+    let (reason, at) = match endpoint.state {
+        EndpointState::Active | EndpointState::Inactive => (None, None),
+        EndpointState::Disabled { reason, at } => (Some(reason.as_str()), Some(at)),
+        EndpointState::Deleted { at } => (None, Some(at)),
     };
     let previous = endpoint.previous.as_ref();
     vec![
         endpoint.url.as_str().into(),
         endpoint.subscription.names().join(",").into(),
         endpoint.description.as_ref().map(Text::as_str).into(),
-        state.into(),
+        endpoint.state.as_str().into(),
         reason.into(),
         at.into(),
         endpoint.epoch.into(),
@@ -139,13 +133,13 @@ pub(crate) fn read(row: EndpointRow) -> Result<Endpoint, Fault> {
 }
 
 fn read_state(state: &str, reason: Option<String>, at: Option<i64>) -> Result<EndpointState, Fault> {
-    match (state, reason, optional_instant(TABLE, at)?) {
-        (ACTIVE, None, None) => Ok(EndpointState::Active),
-        (INACTIVE, None, None) => Ok(EndpointState::Inactive),
-        (DISABLED, Some(reason), Some(at)) => {
-            Ok(EndpointState::Disabled { reason: word(TABLE, &reason, DisabledReason::parse)?, at })
-        }
-        (DELETED, None, Some(at)) => Ok(EndpointState::Deleted { at }),
-        (state, ..) => Err(corrupt(TABLE, format_args!("facts that do not belong to the state `{state}`"))),
-    }
+    let reason = reason.map(|reason| word(TABLE, &reason, DisabledReason::parse)).transpose()?;
+    let possible = match (reason, optional_instant(TABLE, at)?) {
+        (None, None) => vec![EndpointState::Active, EndpointState::Inactive],
+        (Some(reason), Some(at)) => vec![EndpointState::Disabled { reason, at }],
+        (None, Some(at)) => vec![EndpointState::Deleted { at }],
+        (Some(_), None) => Vec::new(),
+    };
+    let found = possible.into_iter().find(|possible| possible.as_str() == state);
+    found.ok_or_else(|| corrupt(TABLE, format_args!("facts that do not belong to the state `{state}`")))
 }

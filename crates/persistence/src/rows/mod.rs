@@ -38,7 +38,7 @@ fn corrupt(table: &str, why: impl Display) -> Fault {
     Fault::Corrupt(format!("{table}: {why}"))
 }
 
-fn instant(table: &str, microseconds: i64) -> Result<Timestamp, Fault> {
+pub(crate) fn instant(table: &str, microseconds: i64) -> Result<Timestamp, Fault> {
     Timestamp::from_microsecond(microseconds).map_err(|error| corrupt(table, error))
 }
 

@@ -85,7 +85,7 @@ pub async fn a_reopened_store_goes_on_delivering(h: &mut Harness) {
         assert_eq!(walk_deliveries(&*h.store, account, endpoint.id).await, deliveries);
         assert_eq!(walk_events(&*h.store, account, EventFilter::default(), 50).await, events);
         assert_eq!(h.store.find_endpoint(account, endpoint.id).await.unwrap(), Some(endpoint.clone()));
-        let due = h.store.due_lanes(after_s(10), 50).await.unwrap();
+        let due = h.store.due_lanes(after_s(10), None, 50).await.unwrap();
         assert_eq!((due.due, due.backlog, due.oldest_due_at), (vec![lane_of(&endpoint)], 1, Some(after_s(10))));
     }
     let again = claim_one(h, &endpoint, 10).await;

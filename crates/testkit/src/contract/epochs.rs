@@ -42,7 +42,7 @@ pub async fn lanes_that_lead_nowhere_have_nothing(h: &mut Harness) {
     ];
     let nowhere: Vec<Lane> = ended.into_iter().chain(wrong).collect();
     assert_eq!(h.store.claim(claim_at(&nowhere, 10)).await.unwrap(), []);
-    assert_eq!(h.store.due_lanes(after_s(10), 50).await.unwrap().due, [lane]);
+    assert_eq!(h.store.due_lanes(after_s(10), None, 50).await.unwrap().due, [lane]);
     assert_eq!(claim(h, &[&called], 10).await.len(), 1);
 }
 
@@ -82,21 +82,23 @@ pub async fn what_waits_is_cancelled_when_its_endpoint_ends(h: &mut Harness) {
     assert_eq!((count(DeliveryStatus::Succeeded), count(DeliveryStatus::Cancelled)), (3, 4));
 }
 
-/// It is not tried again for an endpoint that ended; and what was cancelled stays so, although it is logged what happened.
+/// It was cancelled when its endpoint ended, and stays so whatever comes of it, although it is logged what happened.
 pub async fn what_was_on_its_way_ends_with_its_endpoint(h: &mut Harness) {
     let account = h.account().await.id;
     let endpoint = h.endpoint(account, 0).await;
-    put_tests(h, &endpoint, 3, 0).await;
+    put_tests(h, &endpoint, 4, 0).await;
     let claimed = claim(h, &[&endpoint], 10).await;
-    let [retried, marked, failed] = claimed.try_into().unwrap();
+    let [retried, marked, failed, taken] = claimed.try_into().unwrap();
     let disabled = moved(h, endpoint.clone().disable(DisabledReason::Failing, after_s(11)).unwrap()).await;
     let retry = AttemptOutcome::Retry { due_at: after_s(20) };
-    let after = finish(h, attempt(&retried, 12, retry)).await;
-    assert_eq!((after.status, after.attempts.len(), after.next_attempt_at), (DeliveryStatus::Cancelled, 1, None));
-    let after = finish(h, attempt(&failed, 12, AttemptOutcome::Failed)).await;
-    assert_eq!((after.status, after.attempts.len()), (DeliveryStatus::Failed, 1));
-
-    assert_eq!(h.store.cancel_stale(50).await.unwrap(), 1, "the other two are over");
+    for (claimed, outcome) in
+        [(&retried, retry), (&failed, AttemptOutcome::Failed), (&taken, AttemptOutcome::Succeeded)]
+    {
+        assert_cancelled(h, &[claimed.key]).await;
+        let after = finish(h, attempt(claimed, 12, outcome)).await;
+        assert_eq!((after.status, after.attempts.len(), after.next_attempt_at), (DeliveryStatus::Cancelled, 1, None));
+    }
+    assert_eq!(h.store.cancel_stale(50).await.unwrap(), 1, "the others are over");
     assert_eq!(status(h, marked.key).await, DeliveryStatus::Cancelled);
     for outcome in [AttemptOutcome::Succeeded, retry, AttemptOutcome::Failed] {
         let after = finish(h, attempt(&marked, 13, outcome)).await;
@@ -104,7 +106,7 @@ pub async fn what_was_on_its_way_ends_with_its_endpoint(h: &mut Harness) {
     }
     let active = moved(h, disabled.change(switched(true)).unwrap()).await;
     assert_eq!(claim(h, &[&endpoint, &active], 1_000).await, []);
-    assert_cancelled(h, &[retried.key, marked.key]).await;
+    assert_cancelled(h, &[retried.key, marked.key, failed.key, taken.key]).await;
 }
 
 /// A merchant asks for it: what was cancelled is delivered to the endpoint as it is now.
@@ -130,6 +132,26 @@ pub async fn what_was_cancelled_can_be_put_again(h: &mut Harness) {
     }
 }
 
+/// Although it is still on its way to the endpoint as it was: what comes of that changes nothing.
+pub async fn what_was_cancelled_on_its_way_can_be_put_again(h: &mut Harness) {
+    let account = h.account().await.id;
+    let endpoint = h.endpoint(account, 0).await;
+    let test = a_test_delivery(&endpoint);
+    h.store.put(vec![test.clone()]).await.unwrap();
+    let lost = claim_one(h, &endpoint, 10).await;
+    let inactive = moved(h, endpoint.change(switched(false)).unwrap()).await;
+    let active = moved(h, inactive.change(switched(true)).unwrap()).await;
+    assert_cancelled(h, &[lost.key]).await;
+    let again = NewDelivery { lane: lane_of(&active), at: after_s(11), ..test };
+    assert_eq!(h.store.put(vec![again]).await.unwrap(), [lost.key.id]);
+    let after = finish(h, attempt(&lost, 12, AttemptOutcome::Succeeded)).await;
+    assert_eq!((after.status, after.next_attempt_at), (DeliveryStatus::Pending, Some(after_s(11))));
+    let claimed = claim_one(h, &active, 12).await;
+    assert_eq!((claimed.key, claimed.fence, claimed.tries), (lost.key, 2, 1));
+    let after = finish(h, attempt(&claimed, 13, AttemptOutcome::Succeeded)).await;
+    assert_eq!((after.status, after.attempts.len()), (DeliveryStatus::Succeeded, 2));
+}
+
 /// Since the first failure, until a success; each epoch begins healthy.
 pub async fn an_endpoints_health_is_remembered(h: &mut Harness) {
     let account = h.account().await.id;
@@ -146,6 +168,7 @@ pub async fn an_endpoints_health_is_remembered(h: &mut Harness) {
         put_one(h, &endpoint).await;
         let claimed = claim_one(h, &endpoint, now_s).await;
         assert_eq!(claimed.failing_since, since.map(after_s), "before {now_s} s");
+        assert_eq!(h.store.failing_since(lane_of(&endpoint)).await.unwrap(), claimed.failing_since);
         let failed = attempt(&claimed, now_s, AttemptOutcome::Failed);
         h.store.finish(vec![FinishedAttempt { health, ..failed }]).await.unwrap();
     }
@@ -158,6 +181,14 @@ pub async fn an_endpoints_health_is_remembered(h: &mut Harness) {
     let claimed = claim_one(h, &other, 12).await;
     assert_eq!(claimed.failing_since, Some(after_s(11)));
     finish(h, attempt(&claimed, 12, AttemptOutcome::Succeeded)).await;
+    // In their order: after a success the failures are counted anew.
+    put_tests(h, &other, 2, 13).await;
+    let claimed = claim(h, &[&other], 20).await;
+    let said = claimed.iter().zip([(21, Health::Healthy), (22, Health::Failing)]);
+    let said =
+        said.map(|(one, (at_s, health))| FinishedAttempt { health, ..attempt(one, at_s, AttemptOutcome::Failed) });
+    h.store.finish(said.collect()).await.unwrap();
+    assert_eq!(h.store.failing_since(lane_of(&other)).await.unwrap(), Some(after_s(22)));
 
     let third = h.endpoint(account, 2).await;
     put_one(h, &third).await;
@@ -166,6 +197,7 @@ pub async fn an_endpoints_health_is_remembered(h: &mut Harness) {
     let active = moved(h, inactive.change(switched(true)).unwrap()).await;
     put_one(h, &active).await;
     assert_eq!(claim_one(h, &active, 1_000).await.failing_since, None);
+    assert_eq!(h.store.failing_since(lane_of(&active)).await.unwrap(), None);
 }
 
 fn switched(on: bool) -> EndpointChange {

@@ -161,7 +161,7 @@ pub async fn an_endpoint_is_not_told_of_its_own_end(h: &mut Harness) {
     let (own, others): (Vec<_>, Vec<_>) = made.into_iter().partition(|delivery| delivery.endpoint == ending.id);
     assert!(own.iter().all(|delivery| delivery.status == DeliveryStatus::Cancelled), "{own:?}");
     assert!(others.iter().map(|delivery| delivery.endpoint).eq([other.id]), "{others:?}");
-    let lanes = h.store.due_lanes(after_s(60), 50).await.unwrap();
+    let lanes = h.store.due_lanes(after_s(60), None, 50).await.unwrap();
     assert!(lanes.due.iter().map(|lane| lane.endpoint).eq([other.id]), "{lanes:?}");
 }
 
@@ -215,7 +215,7 @@ pub async fn nothing_waits_for_an_endpoint_that_ended_meanwhile(h: &mut Harness)
             assert_eq!((delivery.status, delivery.next_attempt_at), (DeliveryStatus::Cancelled, None));
         }
     }
-    assert_eq!(h.store.due_lanes(after_s(60), 50).await.unwrap().due, []);
+    assert_eq!(h.store.due_lanes(after_s(60), None, 50).await.unwrap().due, []);
 }
 
 fn one_event(account: AccountId) -> ChangeSet {

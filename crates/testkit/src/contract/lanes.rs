@@ -18,9 +18,9 @@ const DEADLINE: Duration = Duration::from_mins(1);
 /// The most deliveries that are counted.
 const MOST_COUNTED: u64 = 10_000;
 
-/// The longest overdue first, each once, never more than asked for; what is in flight, done or not due yet is none.
-pub async fn lanes_come_longest_overdue_first(h: &mut Harness) {
-    assert_eq!(h.store.due_lanes(after_s(0), 50).await.unwrap(), DueLanes::default());
+/// By endpoint, each once, never more than asked for; what is in flight, done or not due yet is none.
+pub async fn lanes_come_in_their_order(h: &mut Harness) {
+    assert_eq!(h.store.due_lanes(after_s(0), None, 50).await.unwrap(), DueLanes::default());
     let mut lanes = Vec::new();
     for (slot, first_s) in (0..).zip([40, 10, 30, 50, 20]) {
         let account = h.account().await.id;
@@ -28,15 +28,47 @@ pub async fn lanes_come_longest_overdue_first(h: &mut Harness) {
         put_tests(h, &endpoint, 3, first_s).await;
         lanes.push((first_s, lane_of(&endpoint)));
     }
-    lanes.sort_unstable();
+    lanes.sort_unstable_by_key(|(_, lane)| lane.endpoint);
     for (now_s, limit, expected, backlog) in
         [(9, 50, 0, 0), (10, 50, 1, 1), (31, 50, 3, 8), (31, 3, 3, 8), (31, 2, 2, 8), (1_000, 4, 4, 15)]
     {
-        let found = h.store.due_lanes(after_s(now_s), limit).await.unwrap();
-        let due: Vec<Lane> = lanes.iter().take(expected).map(|(_, lane)| *lane).collect();
-        let all = lanes.iter().filter(|(first_s, _)| *first_s <= now_s).count();
+        let found = h.store.due_lanes(after_s(now_s), None, limit).await.unwrap();
+        let of_all = lanes.iter().filter(|(first_s, _)| *first_s <= now_s);
+        let due: Vec<Lane> = of_all.clone().take(expected).map(|(_, lane)| *lane).collect();
+        let all = of_all.count();
         let oldest_due_at = (backlog > 0).then(|| after_s(10));
         assert_eq!(found, DueLanes { due, more: all > expected, backlog, oldest_due_at }, "after {now_s} s, {limit}");
+    }
+}
+
+/// Behind any place, of a lane or of none, and from there around: so lanes that stay due hide none of the others. What is told of all lanes
+/// is the same from everywhere.
+pub async fn whoever_goes_on_comes_by_all_lanes(h: &mut Harness) {
+    let (account, mut lanes) = (h.account().await.id, Vec::new());
+    for slot in 0..5 {
+        let endpoint = h.endpoint(account, slot).await;
+        put_tests(h, &endpoint, 2, 10 + i64::from(slot)).await;
+        lanes.push(lane_of(&endpoint));
+    }
+    lanes.sort_unstable_by_key(|lane| lane.endpoint);
+    let all = async |after, limit| h.store.due_lanes(after_s(100), after, limit).await.unwrap();
+    for limit in [1, 2, 3, 4] {
+        let mut after = None;
+        let mut expected = lanes.iter().cycle();
+        for look in 0..7 {
+            let found = all(after, limit).await;
+            assert!(found.due.iter().eq(expected.by_ref().take(found.due.len())), "{limit}, look {look}: {found:?}");
+            assert_eq!((found.due.len(), found.more), (usize::try_from(limit).unwrap(), true));
+            assert_eq!((found.backlog, found.oldest_due_at), (10, Some(after_s(10))));
+            after = found.due.last().copied();
+        }
+    }
+    for (place, lane) in lanes.iter().enumerate() {
+        let found = all(Some(*lane), 5).await;
+        let around = lanes.iter().cycle().skip(place + 1).take(5).copied().collect();
+        assert_eq!(found, DueLanes { due: around, more: false, backlog: 10, oldest_due_at: Some(after_s(10)) });
+        let earlier = Lane { epoch: lane.epoch - 1, ..*lane };
+        assert_eq!(all(Some(earlier), 1).await.due, [*lane]);
     }
 }
 
@@ -54,7 +86,7 @@ pub async fn lanes_forget_what_is_under_way_or_over(h: &mut Harness) {
         backlog,
         oldest_due_at: Some(after_s(due_s)),
     };
-    let due_at = async |now_s| h.store.due_lanes(after_s(now_s), 50).await.unwrap();
+    let due_at = async |now_s| h.store.due_lanes(after_s(now_s), None, 50).await.unwrap();
     assert_eq!(due_at(2).await, only(1, 0));
     let claimed = claim_one(h, &endpoint, 2).await;
     assert_eq!(due_at(3).await, DueLanes::default());
@@ -87,14 +119,13 @@ pub async fn a_large_backlog_hides_no_lane(h: &mut Harness) {
     for _ in 0..21 {
         put_tests(h, &busy, 500, 0).await;
     }
-    let found = h.store.due_lanes(after_s(1_000), 500).await.unwrap();
+    let found = h.store.due_lanes(after_s(1_000), None, 500).await.unwrap();
     assert_eq!((found.more, found.backlog, found.oldest_due_at), (false, MOST_COUNTED, Some(start())));
-    assert_eq!(found.due.first(), Some(&lane_of(&busy)));
     let lanes: BTreeSet<Lane> = found.due.iter().copied().collect();
     let expected: BTreeSet<Lane> = calm.iter().chain([&busy]).map(lane_of).collect();
     assert_eq!((found.due.len(), lanes), (expected.len(), expected));
-    let some = h.store.due_lanes(after_s(1_000), 7).await.unwrap();
-    assert_eq!((some.due.len(), some.more, some.due.first()), (7, true, Some(&lane_of(&busy))));
+    let some = h.store.due_lanes(after_s(1_000), None, 7).await.unwrap();
+    assert_eq!((some.due.len(), some.more, some.oldest_due_at), (7, true, Some(start())));
 
     let claimed = claim(h, &calm.iter().chain([&busy]).collect::<Vec<_>>(), 1_000).await;
     let of_busy = claimed.iter().filter(|one| one.key.endpoint == busy.id).count();

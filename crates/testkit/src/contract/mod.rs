@@ -137,6 +137,7 @@ macro_rules! store_suite {
                 the_longest_overdue_are_claimed_first
                 an_endpoint_has_so_many_places
                 what_a_node_lost_is_claimed_again
+                claims_alone_use_up_no_attempts
                 a_late_outcome_counts_while_nobody_else_claimed
                 outcomes_are_remembered
                 attempts_come_back
@@ -148,10 +149,12 @@ macro_rules! store_suite {
                 what_waits_is_cancelled_when_its_endpoint_ends
                 what_was_on_its_way_ends_with_its_endpoint
                 what_was_cancelled_can_be_put_again
+                what_was_cancelled_on_its_way_can_be_put_again
                 an_endpoints_health_is_remembered
             }
             lanes {
-                lanes_come_longest_overdue_first
+                lanes_come_in_their_order
+                whoever_goes_on_comes_by_all_lanes
                 lanes_forget_what_is_under_way_or_over
                 a_large_backlog_hides_no_lane
                 a_node_is_told_what_came_into_being

@@ -119,8 +119,8 @@ pub async fn what_a_node_lost_is_claimed_again(h: &mut Harness) {
     let first = claim_one(h, &endpoint, 1).await;
     assert_eq!(claim(h, &[&endpoint], LEASE_S).await, []);
     let second = claim_one(h, &endpoint, 1 + LEASE_S).await;
-    assert_eq!((second.fence, second.tries), (2, 2));
-    assert_eq!(ClaimedDelivery { fence: 1, tries: 1, ..second.clone() }, first);
+    assert_eq!(second.fence, 2);
+    assert_eq!(ClaimedDelivery { fence: 1, ..second.clone() }, first);
     for outcome in [AttemptOutcome::Succeeded, AttemptOutcome::Failed, retry(40)] {
         let late = FinishedAttempt { health: Health::Failing, ..attempt(&first, 35, outcome) };
         let after = finish(h, late).await;
@@ -136,6 +136,26 @@ pub async fn what_a_node_lost_is_claimed_again(h: &mut Harness) {
     assert_eq!(claim(h, &[&endpoint], 1_000).await, []);
     put_one(h, &endpoint).await;
     assert_eq!(claim_one(h, &endpoint, 2_000).await.failing_since, None, "nor does it say anything of the endpoint");
+}
+
+/// A node that goes down again and again before it tells of an attempt uses up nothing of the schedule.
+pub async fn claims_alone_use_up_no_attempts(h: &mut Harness) {
+    let account = h.account().await.id;
+    let endpoint = h.endpoint(account, 0).await;
+    put_one(h, &endpoint).await;
+    let (mut now_s, mut fence) = (0, 0);
+    for tries in 1..4 {
+        for _ in 0..4 {
+            fence += 1;
+            now_s += LEASE_S;
+            let claimed = claim_one(h, &endpoint, now_s).await;
+            assert_eq!((claimed.fence, claimed.tries), (fence, tries));
+        }
+        now_s += LEASE_S;
+        fence += 1;
+        let claimed = claim_one(h, &endpoint, now_s).await;
+        finish(h, attempt(&claimed, now_s, retry(now_s + 1))).await;
+    }
 }
 
 /// A lease that is over means nothing as long as nobody else claimed.

@@ -131,5 +131,5 @@ async fn assert_each_once(h: &Harness, endpoints: &[Endpoint], tally: &Tally) {
         }
     }
     assert_eq!(count, claimed.len());
-    assert_eq!(h.store.due_lanes(after_s(1_000), 50).await.unwrap(), DueLanes::default());
+    assert_eq!(h.store.due_lanes(after_s(1_000), None, 50).await.unwrap(), DueLanes::default());
 }

@@ -31,7 +31,7 @@ impl DeliveryQueue for MemoryStore {
         Ok(ids)
     }
 
-    async fn due_lanes(&self, now: Timestamp, limit: u32) -> Result<DueLanes, QueryError> {
+    async fn due_lanes(&self, now: Timestamp, after: Option<Lane>, limit: u32) -> Result<DueLanes, QueryError> {
         let state = self.read()?;
         let (mut since, mut backlog) = (BTreeMap::new(), 0_u64);
         for row in state.deliveries.values().filter(|row| state.is_called(row.lane())) {
@@ -41,12 +41,13 @@ impl DeliveryQueue for MemoryStore {
                 backlog = backlog.saturating_add(1).min(MAX_BACKLOG);
             }
         }
-        let mut lanes: Vec<(Timestamp, Lane)> = since.into_iter().map(|(lane, due)| (due, lane)).collect();
-        lanes.sort_unstable();
-        let oldest_due_at = lanes.first().map(|(due, _)| *due);
+        let oldest_due_at = since.values().min().copied();
+        let place = |lane: &Lane| (lane.endpoint, lane.epoch);
+        let mut lanes: Vec<Lane> = since.into_keys().collect();
+        lanes.sort_unstable_by_key(|lane| (after.is_some_and(|after| place(lane) <= place(&after)), place(lane)));
         let more = lanes.len() > count(limit);
         lanes.truncate(count(limit));
-        Ok(DueLanes { due: lanes.into_iter().map(|(_, lane)| lane).collect(), more, backlog, oldest_due_at })
+        Ok(DueLanes { due: lanes, more, backlog, oldest_due_at })
     }
 
     async fn claim(&self, claim: DeliveryClaim) -> Result<Vec<ClaimedDelivery>, QueryError> {
@@ -107,7 +108,7 @@ impl State {
             self.deliveries.insert(id, row);
             return id;
         };
-        if !row.is_in_flight(delivery.at) {
+        if row.epoch < epoch || !row.is_in_flight(delivery.at) {
             row.status = DeliveryStatus::Pending;
             row.epoch = epoch;
             row.tries = 0;
@@ -140,14 +141,13 @@ impl State {
         let body = row.body.clone().or_else(|| stored.map(StoredEvent::body))?;
         let failing_since = self.failing.get(&(row.key.endpoint, row.epoch)).copied();
         let row = self.deliveries.get_mut(&id)?;
-        row.tries = row.tries.saturating_add(1);
         row.fence = row.fence.saturating_add(1);
         row.due_at = Some(until);
         row.lease_until = Some(until);
         Some(ClaimedDelivery {
             key: row.key,
             fence: row.fence,
-            tries: row.tries,
+            tries: row.tries.saturating_add(1),
             event: row.event,
             kind: row.kind,
             body,
@@ -169,10 +169,13 @@ impl State {
         let called = self.is_called(lane);
         if let Some(row) = self.row_mut(key) {
             match outcome {
+                AttemptOutcome::Succeeded | AttemptOutcome::Failed | AttemptOutcome::Retry { .. } if !called => {
+                    row.ends(DeliveryStatus::Cancelled);
+                }
                 AttemptOutcome::Succeeded => row.ends(DeliveryStatus::Succeeded),
                 AttemptOutcome::Failed => row.ends(DeliveryStatus::Failed),
-                AttemptOutcome::Retry { .. } if !called => row.ends(DeliveryStatus::Cancelled),
                 AttemptOutcome::Retry { due_at } => {
+                    row.tries = row.tries.saturating_add(1);
                     row.due_at = Some(due_at);
                     row.lease_until = None;
                 }

@@ -3,7 +3,8 @@
 use async_trait::async_trait;
 use cais_domain::ids::{AccountId, EndpointId, EventId};
 use cais_domain::webhook::{Endpoint, WebhookUrl};
-use cais_ports::{EndpointQueries, EventFilter, EventPage, EventQueries, Page, PageRequest, QueryError};
+use cais_ports::{EndpointQueries, EventFilter, EventPage, EventQueries, Lane, Page, PageRequest, QueryError};
+use jiff::Timestamp;
 
 use super::MemoryStore;
 use super::queries::{count, cut};
@@ -31,6 +32,12 @@ impl EndpointQueries for MemoryStore {
         let newest_first = state.endpoints.values().rev();
         let visible = newest_first.filter(|endpoint| endpoint.account == account && endpoint.is_visible());
         Ok(cut(visible.cloned(), page, |endpoint| endpoint.id))
+    }
+
+    async fn failing_since(&self, lane: Lane) -> Result<Option<Timestamp>, QueryError> {
+        let state = self.read()?;
+        let own = state.endpoints.get(&lane.endpoint).is_some_and(|endpoint| endpoint.account == lane.account);
+        Ok(state.failing.get(&(lane.endpoint, lane.epoch)).filter(|_| own).copied())
     }
 }
 
