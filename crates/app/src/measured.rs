@@ -53,8 +53,8 @@ impl DeliveryQueue for MeasuredQueue {
         self.0.put(deliveries).await
     }
 
-    async fn due_lanes(&self, now: Timestamp, limit: u32) -> Result<DueLanes, QueryError> {
-        let due = self.0.due_lanes(now, limit).await?;
+    async fn due_lanes(&self, now: Timestamp, after: Option<Lane>, limit: u32) -> Result<DueLanes, QueryError> {
+        let due = self.0.due_lanes(now, after, limit).await?;
         // It is counted to 10,000 only.
         gauge!(BACKLOG).set(f64::from(u32::try_from(due.backlog).unwrap_or(u32::MAX)));
         let waited = due.oldest_due_at.map_or(0.0, |since| now.duration_since(since).as_secs_f64());
@@ -166,7 +166,7 @@ mod tests {
             let queue = MeasuredQueue::new(store);
             queue.put(vec![a_test_delivery(&endpoint), a_test_delivery(&endpoint)]).await.unwrap();
             let now = start() + 7.seconds();
-            queue.due_lanes(now, 10).await.unwrap();
+            queue.due_lanes(now, None, 10).await.unwrap();
             let lanes = vec![lane_of(&endpoint)];
             let claim = DeliveryClaim { lanes, now, lease_until: now + 30.seconds(), per_endpoint: 8, limit: 8 };
             let claimed = queue.claim(claim).await.unwrap();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cais_domain::webhook::SealedSecret;
-use cais_ports::{Mac, Sealing, SigningSecret, Unsealed};
+use cais_ports::{Mac, Sealing, SigningSecret, Unsealable, Unsealed};
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 
 /// What the key is derived for: no code of another purpose is the same.
@@ -29,13 +29,13 @@ impl AesSealing {
         UnboundKey::new(&AES_256_GCM, &self.key).ok().map(LessSafeKey::new)
     }
 
-    fn encrypt(&self, owner: &str, secret: &SigningSecret) -> Option<Vec<u8>> {
+    fn encrypt(&self, owner: &str, secret: &SigningSecret) -> Option<SealedSecret> {
         let mut nonce = [0; NONCE_LEN];
         self.random.fill_random(&mut nonce);
         let mut text = secret.0.to_vec();
         let nonce_of_call = Nonce::assume_unique_for_key(nonce);
         self.cipher()?.seal_in_place_append_tag(nonce_of_call, Aad::from(owner.as_bytes()), &mut text).ok()?;
-        Some([nonce.as_slice(), &text].concat())
+        Some(SealedSecret([nonce.as_slice(), &text].concat()))
     }
 
     fn decrypt(&self, owner: &str, sealed: &SealedSecret) -> Option<SigningSecret> {
@@ -48,12 +48,8 @@ impl AesSealing {
 }
 
 impl Sealing for AesSealing {
-    /// Ends the request by a panic where the cipher fails, which it does for no input of 32 bytes: a secret that cannot be read
-    /// again must never be stored.
-    fn seal(&self, owner: &str, secret: &SigningSecret) -> SealedSecret {
-        let sealed = self.encrypt(owner, secret);
-        assert!(sealed.is_some(), "AES-256-GCM refused 32 bytes");
-        SealedSecret(sealed.unwrap_or_default())
+    fn seal(&self, owner: &str, secret: &SigningSecret) -> Result<SealedSecret, Unsealable> {
+        self.encrypt(owner, secret).ok_or(Unsealable)
     }
 
     fn open(&self, owner: &str, sealed: &SealedSecret) -> Result<SigningSecret, Unsealed> {
@@ -76,7 +72,7 @@ mod tests {
     #[test]
     fn what_is_sealed_is_read_again_by_its_owner_under_the_same_key_alone() {
         let secret = SigningSecret([42; 32]);
-        let sealed = sealing('a').seal("whe_1", &secret);
+        let sealed = sealing('a').seal("whe_1", &secret).unwrap();
         assert_eq!(sealing('a').open("whe_1", &sealed), Ok(secret));
         assert_eq!(sealing('a').open("whe_2", &sealed), Err(Unsealed));
         assert_eq!(sealing('b').open("whe_1", &sealed), Err(Unsealed));
@@ -85,7 +81,7 @@ mod tests {
     #[test]
     fn it_is_different_every_time_and_hides_the_secret() {
         let secret = SigningSecret([42; 32]);
-        let (first, second) = (sealing('a').seal("whe_1", &secret), sealing('a').seal("whe_1", &secret));
+        let [first, second] = [0; 2].map(|_| sealing('a').seal("whe_1", &secret).unwrap());
         assert_ne!(first, second);
         assert_eq!(first.0.len(), 12 + 32 + 16);
         assert!(!first.0.windows(4).any(|window| window == [42; 4]));
@@ -94,7 +90,7 @@ mod tests {
     #[test]
     fn whatever_was_changed_is_not_opened() {
         let sealing = sealing('a');
-        let sealed = sealing.seal("whe_1", &SigningSecret([42; 32]));
+        let sealed = sealing.seal("whe_1", &SigningSecret([42; 32])).unwrap();
         for place in 0..sealed.0.len() {
             let mut damaged = sealed.clone();
             *damaged.0.get_mut(place).unwrap() ^= 1;

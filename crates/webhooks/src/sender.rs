@@ -134,10 +134,11 @@ impl HttpSender {
 impl WebhookSender for HttpSender {
     async fn vet(&self, url: &WebhookUrl) -> Result<(), UrlRefusal> {
         let Some(name) = self.judge(url)?.name else { return Ok(()) };
-        match timeout(self.budgets.vetting, self.resolver.resolve(&name)).await {
+        match timeout(self.budgets.vetting, self.resolver.vet(&name)).await {
             Ok(Err(Unresolved::NotAllowed)) => Err(UrlRefusal::NotPublic),
-            // One that does not resolve, or not in time, is judged again at every attempt.
-            Ok(Ok(_) | Err(Unresolved::NotFound)) | Err(_) => Ok(()),
+            // One that does not resolve, or not in time, or that nobody asks for because too many others are being registered: it is
+            // judged again at every attempt.
+            Ok(Ok(()) | Err(Unresolved::NotFound)) | Err(_) => Ok(()),
         }
     }
 

@@ -5,6 +5,7 @@ use std::io;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use cais_ports::webhooks::{UrlRefusal, WebhookSender as _};
@@ -13,7 +14,8 @@ use tokio::sync::Semaphore;
 
 use super::server::{Act, Server, answer};
 use super::{PATIENT, SHORT, development, outcome, send, webhook_url};
-use crate::resolver::{Lookup, SystemLookup};
+use crate::addresses::AddressRules;
+use crate::resolver::{Lookup, MAX_LOOKUPS, MAX_WAITING, Resolver, SystemLookup, Unresolved};
 use crate::sender::{Budgets, HttpSender, WebhookPolicy};
 
 /// Answers what it is told to, one answer after the other; the last one for ever.
@@ -167,6 +169,85 @@ async fn many_deliveries_ask_for_a_name_once() {
         assert_eq!(sent.await.unwrap(), "200 ok");
     }
     assert_eq!((lookup.asked.load(Ordering::SeqCst), server.seen().len()), (1, 8));
+}
+
+/// Waits until so many names are being asked for, and sees that there are no more.
+async fn until_asked(lookup: &Told, names: usize) {
+    for _ in 0..10_000 {
+        if lookup.asked.load(Ordering::SeqCst) >= names {
+            break;
+        }
+        tokio::task::yield_now().await;
+    }
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(lookup.asked.load(Ordering::SeqCst), names);
+}
+
+fn hanging() -> (Arc<Semaphore>, Arc<Told>) {
+    let gate = Arc::new(Semaphore::new(0));
+    let lookup = Arc::new(Told { gate: Some(Arc::clone(&gate)), ..Told::default() });
+    lookup.answers.lock().unwrap().push_back(vec!["127.0.0.1".parse().unwrap()]);
+    (gate, lookup)
+}
+
+#[tokio::test]
+async fn names_that_hang_when_they_are_registered_hold_no_delivery_up() {
+    let (gate, lookup) = hanging();
+    let sender = Arc::new(sender_with(&lookup, development(), PATIENT));
+    let vet = |name: usize| {
+        let sender = Arc::clone(&sender);
+        tokio::spawn(async move { sender.vet(&webhook_url(&format!("http://hangs-{name}.example/"))).await })
+    };
+    let mut under_way: Vec<_> = (0..16).map(&vet).collect();
+    until_asked(&lookup, 16).await;
+    // The callers give up, the name server does not notice.
+    for vetting in under_way.drain(..15) {
+        vetting.abort();
+        assert!(vetting.await.unwrap_err().is_cancelled());
+    }
+    for name in 16..300 {
+        assert_eq!(vet(name).await.unwrap(), Ok(()), "accepted unseen");
+    }
+    until_asked(&lookup, 16).await;
+
+    let server = closing_server().await;
+    let url = named(&server, "hook.example");
+    let sending = {
+        let sender = Arc::clone(&sender);
+        tokio::spawn(async move { outcome(&send(&sender, &url).await) })
+    };
+    until_asked(&lookup, 17).await;
+    gate.add_permits(17);
+    assert_eq!(sending.await.unwrap(), "200 ok");
+    for vetting in under_way {
+        assert_eq!(vetting.await.unwrap(), Ok(()));
+    }
+    gate.add_permits(1);
+    assert_eq!(vet(300).await.unwrap(), Ok(()));
+    until_asked(&lookup, 18).await;
+}
+
+#[tokio::test]
+async fn only_so_many_names_wait_to_be_asked_for() {
+    let (gate, lookup) = hanging();
+    let resolver = Resolver::new(lookup.clone(), AddressRules::new(development().allow_addresses));
+    let ask = async |name: usize| {
+        let name = format!("hangs-{name}.example");
+        tokio::time::timeout(Duration::ZERO, resolver.resolve(&name)).await
+    };
+    let most = MAX_LOOKUPS + MAX_WAITING;
+    for name in 0..most {
+        assert!(ask(name).await.is_err(), "{name} waits");
+    }
+    until_asked(&lookup, MAX_LOOKUPS).await;
+    assert_eq!(ask(most).await, Ok(Err(Unresolved::NotFound)));
+    assert!(ask(0).await.is_err(), "what is asked for already is waited for");
+    gate.add_permits(most);
+    until_asked(&lookup, most).await;
+    gate.add_permits(1);
+    assert_eq!(resolver.resolve("later.example").await.map(|found| found.len()), Ok(1));
 }
 
 #[tokio::test]

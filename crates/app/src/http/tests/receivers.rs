@@ -54,7 +54,7 @@ impl WebhookSender for Receivers {
 /// Delivers what is due now.
 pub async fn deliver(world: &World) {
     let queue = &world.state.ports.deliveries;
-    let due = queue.due_lanes(world.state.ports.clock.now(), 100).await.unwrap().backlog;
+    let due = queue.due_lanes(world.state.ports.clock.now(), None, 100).await.unwrap().backlog;
     let before = world.receivers.sent.lock().unwrap().len();
     let wanted = before + usize::try_from(due).unwrap();
     // It is told to stop when everything that was due has been sent.
