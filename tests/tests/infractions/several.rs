@@ -7,7 +7,7 @@ use super::{balances, defend, dispute, dispute_with, held, resolve, until};
 use crate::support::{Engine, Institution, Reply, Shop, borrowed, eventually, id, on_both, own, shared};
 
 on_both! {
-    blocks_on_one_pix_never_exceed_it an_infraction_on_what_was_refunded_holds_the_rest
+    blocks_on_one_pix_never_exceed_it the_one_that_is_lost_takes_what_another_held an_infraction_on_what_was_refunded_holds_the_rest
     one_that_is_opened_again_is_another_one an_extra_payment_is_disputed
 }
 
@@ -32,6 +32,27 @@ async fn blocks_on_one_pix_never_exceed_it(engine: Engine) {
     resolve(&shop, &fourth, "lost").await;
     assert_eq!(balances(&shop).await, [10_000, 0, 0]);
     shop.until(&charge, "refunded").await;
+    shop.check_statement().await;
+    node.verify();
+}
+
+async fn the_one_that_is_lost_takes_what_another_held(engine: Engine) {
+    let node = shared(engine).await;
+    let shop = node.shop();
+    for (disputed, left) in [(100, 0), (60, 40)] {
+        let [before, ..] = balances(&shop).await;
+        let charge = shop.earn("100").await;
+        let claim = json!({ "amount": disputed });
+        let older = dispute_with(&shop, &charge, &claim).await.expect(201);
+        let younger = dispute_with(&shop, &charge, &claim).await.expect(201);
+        assert_eq!(resolve(&shop, &younger, "lost").await["status"], "lost");
+        assert_eq!(balances(&shop).await, [before, 0, left * 100], "all that was lost is gone");
+        assert_eq!(held(&shop, &older).await, left * 100);
+        resolve(&shop, &older, "won").await;
+        assert_eq!(balances(&shop).await, [before + left * 100, 0, 0]);
+        let status = if left == 0 { "refunded" } else { "paid" };
+        shop.until(&charge, status).await;
+    }
     shop.check_statement().await;
     node.verify();
 }

@@ -17,7 +17,7 @@ use crate::numbers::{Rounds, count};
 use crate::process::{Cores, Meter, mean};
 use crate::receiver::Receiver;
 use crate::report::{Line, Target};
-use crate::requests::{creators, stored};
+use crate::requests::{busy_text, creators, stored};
 use crate::service::Service;
 use crate::window::Until;
 
@@ -41,12 +41,18 @@ pub(super) async fn measure(engine: Engine, server: Option<&Postgres>, plan: Pla
     database::settle(engine, server, &loaded.database)?;
     loaded.launch().await?;
     tokio::time::sleep(SETTLED).await;
-    let hum = hum(&loaded).await?;
+    let hum = hum(&loaded, engine, server).await?;
 
     let (mut with, mut without) = (Series::default(), Series::default());
     for round in 0..plan.rounds {
-        without.add(&calm, engine, server, plan, round).await?;
-        with.add(&loaded, engine, server, plan, round).await?;
+        let mut turns = [(&calm, &mut without), (&loaded, &mut with)];
+        // Neither always profits from what the other left behind.
+        if round % 2 == 1 {
+            turns.reverse();
+        }
+        for (service, series) in turns {
+            series.add(service, engine, server, plan, round).await?;
+        }
     }
     let hung = receiver.progress()?.hung;
     ensure!(hung >= count(MANY), "only {hung} attempts were made");
@@ -67,7 +73,8 @@ pub(super) async fn measure(engine: Engine, server: Option<&Postgres>, plan: Pla
     .waited(with.latencies.percentiles())
     .busy(mean(&with.busy))
     .note(format!("{MANY} endpoints that take connections and never answer, {hung} attempts at them"))
-    .note(format!("alone the service keeps {hum:.2} processors busy with them"))
+    .note(format!("while nobody calls, they keep busy: {}", busy_text(&hum)))
+    .note(format!("without them: {}", busy_text(&mean(&without.busy))))
     .note(format!("all {} answers were 201 and are stored", with.created.saturating_add(without.created)));
     Ok(judged(line, engine, Target::AtLeast(WANTED)))
 }
@@ -115,17 +122,17 @@ async fn fill(service: &Service, deliveries: usize) -> Result<()> {
     Ok(())
 }
 
-/// How many processors the service keeps busy while nobody calls it.
-async fn hum(service: &Service) -> Result<f64> {
-    let meter = Meter::start(&[("service", service.process_id()?)])?;
+/// Who is busy while nobody calls the service.
+async fn hum(service: &Service, engine: Engine, server: Option<&Postgres>) -> Result<Vec<Cores>> {
+    let meter = Meter::start(&parties([("service", service.process_id()?)], engine, server))?;
     tokio::time::sleep(ALONE).await;
-    Ok(meter.stop()?.iter().map(|busy| busy.cores).sum())
+    meter.stop()
 }
 
 /// Whether all but what was tried is still due.
 async fn still_due(service: &Service, deliveries: usize) -> Result<()> {
     let store = database::open(&service.database).await?;
-    let found = store.due_lanes(clock::now(), 1_024).await?;
+    let found = store.due_lanes(clock::now(), None, 1_024).await?;
     store.close().await;
     let lanes = found.due.len();
     ensure!(lanes == MANY && found.backlog > 0, "{lanes} lanes with {} of {deliveries} are due", found.backlog);

@@ -44,34 +44,14 @@ const QUICK: Amounts = Amounts { events: 10_000, claims: 20_000, backlog: 100_00
 /// When the service, the store or a receiver fails, or what was delivered does not add up.
 pub async fn measure(engine: Engine, server: Option<&Postgres>, plan: Plan) -> Result<Vec<Line>> {
     let amounts = if plan.quick { QUICK } else { FULL };
-    // TEMPORARY
-    let only = std::env::var("ONLY").unwrap_or_default();
-    let wants = |what: &str| only.is_empty() || only.split(',').any(|one| one == what);
     let mut lines = Vec::new();
     for endpoints in [1, 10, MANY] {
-        if wants(&format!("rate{endpoints}")) {
-            lines.push(rate::measure(engine, server, endpoints, amounts.events).await?);
-            eprintln!("{}", crate::report::one(lines.last().unwrap()));
-        }
+        lines.push(rate::measure(engine, server, endpoints, amounts.events).await?);
     }
-    if wants("queue") {
-        lines.extend(queue::measure(engine, server, plan, amounts.claims).await?);
-        for line in &lines {
-            eprintln!("{}", crate::report::one(line));
-        }
-    }
-    if wants("backlog") {
-        lines.push(backlog::measure(engine, server, plan, amounts.backlog).await?);
-        eprintln!("{}", crate::report::one(lines.last().unwrap()));
-    }
-    if wants("idle") {
-        lines.push(waits::idle(engine, server, amounts.payments).await?);
-        eprintln!("{}", crate::report::one(lines.last().unwrap()));
-    }
-    if wants("hang") {
-        lines.push(waits::among_hanging(engine, server, amounts.steady_s).await?);
-        eprintln!("{}", crate::report::one(lines.last().unwrap()));
-    }
+    lines.extend(queue::measure(engine, server, plan, amounts.claims).await?);
+    lines.push(backlog::measure(engine, server, plan, amounts.backlog).await?);
+    lines.push(waits::idle(engine, server, amounts.payments).await?);
+    lines.push(waits::among_hanging(engine, server, amounts.steady_s).await?);
     Ok(lines)
 }
 

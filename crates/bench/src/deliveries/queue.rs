@@ -133,7 +133,7 @@ impl Queue {
         let mut waits = Latencies::default();
         for _ in 0..LOOKS {
             let began = Instant::now();
-            let found = self.store.due_lanes(self.now, LANES).await?;
+            let found = self.store.due_lanes(self.now, None, LANES).await?;
             waits.record(began.elapsed());
             ensure!(found.due.len() == self.lanes.len(), "{} lanes have something due", found.due.len());
         }

@@ -38,6 +38,7 @@ pub(super) async fn measure(
 
     service.launch().await?;
     let ours = [("service", service.process_id()?), ("receivers", receiver.process_id())];
+    receiver.wait_for_first().await?;
     let meter = Meter::start(&parties(ours, engine, server))?;
     let progress = receiver.wait_for(count(events)).await?;
     let busy = meter.stop()?;

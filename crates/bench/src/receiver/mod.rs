@@ -20,7 +20,7 @@ use crate::process::Running;
 /// The subcommand by which the bench runs them in a process of their own.
 pub const SUBCOMMAND: &str = "receiver";
 /// How often it is asked how much has arrived.
-const LOOK: Duration = Duration::from_millis(50);
+const LOOK: Duration = Duration::from_millis(10);
 /// How long nothing new may arrive: longer than the lease of a delivery whose outcome was lost.
 const PATIENCE: Duration = Duration::from_mins(1);
 
@@ -105,6 +105,19 @@ impl Receiver {
         let taken: Taken = self.ask(&Order::Take)?;
         judged(taken.progress.clone())?;
         Ok(taken)
+    }
+
+    /// Waits until the first webhook was verified.
+    ///
+    /// # Errors
+    /// When none comes for a minute; otherwise as [`Receiver::progress`].
+    pub async fn wait_for_first(&mut self) -> Result<()> {
+        let since = Instant::now();
+        while self.progress()?.distinct == 0 {
+            ensure!(since.elapsed() < PATIENCE, "no webhook arrived");
+            tokio::time::sleep(LOOK).await;
+        }
+        Ok(())
     }
 
     /// Waits until so many webhooks were verified, each counted once for each endpoint.

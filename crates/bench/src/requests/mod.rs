@@ -129,7 +129,8 @@ fn paying_line<S>(engine: Engine, paying: Outcome<S>, busy: Vec<Cores>) -> Line 
     Line::new(LEVEL, engine.name(), what, rate, RATE).waited(paying.latencies.percentiles()).busy(busy)
 }
 
-fn busy_text(busy: &[Cores]) -> String {
+/// Who was busy, in words.
+pub fn busy_text(busy: &[Cores]) -> String {
     busy.iter().map(|busy| format!("{} {:.2}", busy.who, busy.cores)).collect::<Vec<_>>().join(", ")
 }
 
