@@ -112,5 +112,6 @@ async fn what_certainly_was_not_sent_is_told() {
         assert_eq!(kind(&efi(&server.url()).send_defense(&order, BUDGET).await), "refused", "{name}");
     }
     assert_eq!(kind(&acquirer(&server.url()).send_defense(&order(), BUDGET).await), "refused");
-    assert!(server.seen().is_empty());
+    // Another test may have asked for a port that was free just before.
+    assert!(server.seen().iter().all(|seen| !seen.path.contains("/defesa")));
 }

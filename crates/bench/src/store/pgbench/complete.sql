@@ -5,7 +5,7 @@ UPDATE payouts SET status = 'completed', sent_at = 1767323046678901, completed_a
  version = version + 1
  WHERE account_id = 'acc_payer' AND id = 'pyt_' || lpad(:id::text, 26, '0') AND version = 1;
 UPDATE idempotency_claims SET answer_status = 201, answer_request_id = 'req_' || lpad(:id::text, 26, '0'),
- answer_body = convert_to('{"id":"evt_00000000000000000000000000","type":"payout.completed","timestamp":"2026-01-02T03.04.05.678Z","sequence":1,"api_version":"1.1.0","data":{payout}}', 'UTF8'), due_at = NULL
+ answer_body = convert_to('{payout}', 'UTF8'), due_at = NULL
  WHERE account_id = 'acc_payer' AND key = 'pyt_' || lpad(:id::text, 26, '0') AND fence = 1 AND answer_status IS NULL;
 WITH transit AS (
  UPDATE balances SET amount = amount - {gross}, entries = entries + 2,
@@ -34,7 +34,7 @@ WITH transit AS (
 ), told AS (
  INSERT INTO events (account_id, sequence, id, type, resource_id, body, created_at)
  SELECT 'acc_payer', sequence, 'evt_' || lpad(:id::text, 26, '0'), 'payout.completed', 'pyt_' || lpad(:id::text, 26, '0'),
- convert_to('{"id":"evt_00000000000000000000000000","type":"payout.completed","timestamp":"2026-01-02T03.04.05.678Z","sequence":1,"api_version":"1.1.0","data":{payout}}', 'UTF8'), 1767323046678901 FROM counted
+ convert_to(rpad('', 150, 'x') || '{payout}', 'UTF8'), 1767323046678901 FROM counted
 )
 SELECT sequence FROM counted \gset
 COMMIT;
