@@ -165,7 +165,8 @@ pub struct FinishedAttempt {
 #[async_trait]
 pub trait DeliveryQueue: Send + Sync {
     /// Adds deliveries that are due at once. One that exists for the same event and endpoint is due at once again instead, with the
-    /// whole schedule before it; one that is in flight is left alone, unless that is for an earlier epoch.
+    /// whole schedule before it. One that is in flight as well: its claim is over, and an attempt that follows from it is logged and
+    /// changes nothing else, so that there always is an attempt that begins later than this.
     ///
     /// Returns their identifiers, in order.
     async fn put(&self, deliveries: Vec<NewDelivery>) -> Result<Vec<DeliveryId>, QueryError>;

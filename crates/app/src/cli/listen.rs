@@ -13,7 +13,7 @@ use clap::Args;
 use ring::rand::{SecureRandom, SystemRandom};
 use serde_json::{Value, json};
 
-use super::output::{Output, fields, say};
+use super::output::{Output, fields, tell};
 use super::webhook::hidden;
 use crate::addresses;
 use crate::clock::OffsetClock;
@@ -108,7 +108,9 @@ impl Listening {
                     let nothing = events.is_empty();
                     for event in events {
                         last = event.sequence;
-                        self.forward(&event).await?;
+                        if !self.forward(&event).await? {
+                            return Ok(ExitCode::SUCCESS);
+                        }
                     }
                     if !nothing {
                         continue;
@@ -136,16 +138,16 @@ impl Listening {
         Ok(())
     }
 
-    /// Sends an event on, once, unless its type is not wanted; a receiver that fails is told and nothing more.
-    async fn forward(&self, event: &RelayedEvent) -> anyhow::Result<()> {
+    /// Sends an event on, once, unless its type is not wanted; a receiver that fails is told and nothing more. Returned is whether somebody
+    /// still reads what is told.
+    async fn forward(&self, event: &RelayedEvent) -> anyhow::Result<bool> {
         let wanted = &self.args.events;
         if !wanted.is_empty() && !wanted.iter().any(|kind| kind.as_str() == event.kind) {
-            return Ok(());
+            return Ok(true);
         }
         let now = OffsetClock::new().now();
         let sent = self.relay.forward(&self.args.forward_to, &self.secret, event, now).await;
-        say(&if self.output.json { as_json(event, &sent).to_string() } else { for_people(event, &sent) })?;
-        Ok(())
+        Ok(tell(&if self.output.json { as_json(event, &sent).to_string() } else { for_people(event, &sent) })?)
     }
 }
 

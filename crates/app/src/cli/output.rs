@@ -24,15 +24,23 @@ impl Output {
     }
 }
 
-/// Prints a text and ends the line.
+/// Prints a text and ends the line. A reader that went away is no failure.
 ///
 /// # Errors
 /// What standard output says, but for a closed pipe.
 pub fn say(text: &str) -> io::Result<()> {
+    tell(text).map(|_is_read| ())
+}
+
+/// Prints a text and ends the line, for a command that goes on; whether there still is a reader.
+///
+/// # Errors
+/// What standard output says, but for a closed pipe.
+pub fn tell(text: &str) -> io::Result<bool> {
     let mut out = io::stdout().lock();
     match writeln!(out, "{}", text.trim_end_matches('\n')).and_then(|()| out.flush()) {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        result => result,
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+        result => result.map(|()| true),
     }
 }
 

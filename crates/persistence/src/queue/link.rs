@@ -38,7 +38,7 @@ impl Link {
         deadline: Duration,
     ) -> Result<Self, Fault> {
         let (sender, mut jobs) = mpsc::channel::<Job>(WAITING);
-        let mut connection = Connection { engine: Arc::clone(engine), connect, session: None };
+        let mut connection = Connection { engine: Arc::clone(engine), connect, session: None, is_told: false };
         let work = move || {
             while let Some(job) = jobs.blocking_recv() {
                 job(&mut connection);
@@ -100,6 +100,8 @@ struct Connection {
     engine: Arc<dyn QueueEngine>,
     connect: Connect,
     session: Option<Box<dyn Session>>,
+    /// Its trouble was told; it is told again once it worked.
+    is_told: bool,
 }
 
 impl Connection {
@@ -119,11 +121,16 @@ impl Connection {
                     last = fault;
                 }
                 Err(fault @ Fault::Lost(_)) if !reconnected => {
-                    tracing::warn!(%fault, "the queue connects again");
+                    if !std::mem::replace(&mut self.is_told, true) {
+                        tracing::warn!(%fault, "the queue connects again");
+                    }
                     reconnected = true;
                     last = fault;
                 }
-                done => return done,
+                done => {
+                    self.is_told &= matches!(done, Err(Fault::Lost(_) | Fault::Down(_)));
+                    return done;
+                }
             }
         }
         Err(last)
@@ -144,7 +151,7 @@ impl<'w> Work<'w> {
 
     /// Works without a transaction. A connection that is not good any more is thrown away.
     pub(super) fn session<T>(&mut self, work: impl FnOnce(&mut dyn Session) -> Result<T, Fault>) -> Result<T, Fault> {
-        let Connection { engine, connect, session } = &mut *self.connection;
+        let Connection { engine, connect, session, .. } = &mut *self.connection;
         let mut connected = match session.take() {
             Some(connected) => connected,
             None => connect(&**engine)?,

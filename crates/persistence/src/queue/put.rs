@@ -18,8 +18,6 @@ static THERE: Lookup =
 static EVENTS: Lookup = Lookup::new("e.account_id, e.id, e.id, e.id", "events AS e", "e", &["account_id", "id"]);
 
 const FENCE: &str = "SELECT id, status, fence FROM deliveries WHERE account_id = ? AND endpoint_id = ? AND id = ?";
-const WAITING: &str = "SELECT id, id, CASE WHEN epoch < ? THEN 0 ELSE COALESCE(lease_until, 0) END \
-     FROM pending_deliveries WHERE account_id = ? AND endpoint_id = ? AND id = ?";
 const START_AGAIN: &str = "UPDATE pending_deliveries SET epoch = ?, tries = 0, due_at = ?, lease_until = NULL \
      WHERE account_id = ? AND endpoint_id = ? AND id = ?";
 const ENQUEUE: &str = "INSERT INTO pending_deliveries (account_id, endpoint_id, id, epoch, fence, due_at) \
@@ -87,8 +85,8 @@ fn add(engine: &dyn QueueEngine, session: &mut dyn Session, new: &[&NewDelivery]
     if engine.apply(session, &ops)? { Ok(()) } else { Err(Fault::Again("somebody else put the same just now".into())) }
 }
 
-/// One that is there is at the beginning of the schedule again, unless it is in flight; on its way to an endpoint that ended since, it is
-/// cancelled, and begins again.
+/// One that is there is at the beginning of the schedule again. One in flight is taken away from whoever has it: what comes of that
+/// attempt began before this, and does not count.
 fn start_again(
     engine: &dyn QueueEngine,
     session: &mut dyn Session,
@@ -97,15 +95,11 @@ fn start_again(
 ) -> Result<(), Fault> {
     let lane = new.lane;
     let named = |query: Query<'static>| query.bind(lane.account).bind(lane.endpoint).bind(id);
-    let locked = |text: &str| Query::new(format!("{text}{}", engine.row_lock()));
-    if let Some((.., lease_until)) = session.marks(&named(locked(WAITING).bind(lane.epoch)))?.pop() {
-        if lease_until <= new.at.as_microsecond() {
-            session.execute(&named(Query::new(START_AGAIN).bind(lane.epoch).bind(new.at)))?;
-        }
+    if session.execute(&named(Query::new(START_AGAIN).bind(lane.epoch).bind(new.at)))? > 0 {
         return Ok(());
     }
     // It is over, and goes on counting its claims. Whoever put it into the queue before it was locked here did so a moment ago.
-    let Some((.., fence)) = session.marks(&named(locked(FENCE)))?.pop() else {
+    let Some((.., fence)) = session.marks(&named(Query::new(format!("{FENCE}{}", engine.row_lock()))))?.pop() else {
         return Err(Fault::Again("a delivery was removed just now".into()));
     };
     session.execute(&named(Query::new(ENQUEUE)).bind(lane.epoch).bind(fence).bind(new.at))?;

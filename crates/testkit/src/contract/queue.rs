@@ -278,12 +278,16 @@ pub async fn what_is_put_again_begins_anew(h: &mut Harness) {
         ..a_test_delivery(&endpoint)
     };
     let outcomes = [(retry(90_000), 0), (AttemptOutcome::Succeeded, 100), (AttemptOutcome::Failed, 200)];
-    for (fence, (outcome, now_s)) in (1..).zip(outcomes) {
+    for (fence, (outcome, now_s)) in (1..).step_by(2).zip(outcomes) {
         let claimed = claim_one(h, &endpoint, now_s).await;
         assert_eq!((claimed.key.id, claimed.tries, claimed.fence), (made.id, 1, fence));
         assert_eq!(claimed.body, event.body(Some(1)), "never another body");
+        // In flight, it is taken away: whatever comes of that attempt, another one follows.
         assert_eq!(h.store.put(vec![again(now_s + 5)]).await.unwrap(), [made.id]);
-        assert_eq!(claim(h, &[&endpoint], now_s + 6).await, [], "it is on its way");
+        let delivery = finish(h, attempt(&claimed, now_s + 6, outcome)).await;
+        assert_eq!((delivery.status, delivery.next_attempt_at), (DeliveryStatus::Pending, Some(after_s(now_s + 5))));
+        let claimed = claim_one(h, &endpoint, now_s + 7).await;
+        assert_eq!((claimed.key.id, claimed.tries, claimed.fence), (made.id, 1, fence + 1));
         finish(h, attempt(&claimed, now_s + 7, outcome)).await;
         assert_eq!(claim(h, &[&endpoint], now_s + 8).await, []);
         assert_eq!(h.store.put(vec![again(now_s + 9)]).await.unwrap(), [made.id]);
@@ -293,7 +297,7 @@ pub async fn what_is_put_again_begins_anew(h: &mut Harness) {
         assert_eq!(delivery.created_at, made.created_at);
     }
     let deliveries = walk_deliveries(&*h.store, account, endpoint.id).await;
-    assert_eq!((deliveries.len(), deliveries.first().unwrap().attempts.len()), (1, 3));
+    assert_eq!((deliveries.len(), deliveries.first().unwrap().attempts.len()), (1, 6));
     // Only to that endpoint: another one has a delivery of its own.
     let other = h.endpoint(account, 1).await;
     let to_other = NewDelivery { lane: lane_of(&other), ..again(300) };

@@ -108,13 +108,11 @@ impl State {
             self.deliveries.insert(id, row);
             return id;
         };
-        if row.epoch < epoch || !row.is_in_flight(delivery.at) {
-            row.status = DeliveryStatus::Pending;
-            row.epoch = epoch;
-            row.tries = 0;
-            row.due_at = Some(delivery.at);
-            row.lease_until = None;
-        }
+        row.status = DeliveryStatus::Pending;
+        row.epoch = epoch;
+        row.tries = 0;
+        row.due_at = Some(delivery.at);
+        row.lease_until = None;
         row.key.id
     }
 

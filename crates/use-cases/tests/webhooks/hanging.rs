@@ -17,16 +17,24 @@ const SMALL: DispatchLimits =
 async fn receivers_that_hang_delay_nobody_else() {
     let world = World::new().await;
     let dispatcher = world.dispatcher_with(SMALL);
-    // Twelve that failed once hang now, with all that they have.
+    // Twelve kept a call waiting, and do so again with all that they have.
     let mut hung = Vec::new();
     for _ in 0..12 {
         let endpoint = world.endpoint().await;
         world.receivers.set(&endpoint.url, Answer::Held);
-        world.receivers.script(&endpoint.url, [Answer::Now(refused(500))]);
         hung.push(endpoint);
     }
     world.publish(EventType::ChargePaid).await;
-    until("each failed once", || world.receivers.calls().len() == 12).await;
+    let held = || -> usize { hung.iter().map(|endpoint| world.receivers.held(&endpoint.url)).sum() };
+    for known in [8, 12] {
+        until("those that nobody knows have one place each", || held() == known).await;
+        world.clock.advance(std::time::Duration::from_secs(2));
+        dispatcher.tick();
+    }
+    settle().await;
+    for endpoint in &hung {
+        world.receivers.release(&endpoint.url, &refused(500));
+    }
     settle().await;
     world.publish_many(10).await;
     settle().await;

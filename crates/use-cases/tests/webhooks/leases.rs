@@ -9,7 +9,7 @@ use cais_domain::webhook::DeliveryStatus;
 
 use crate::queue::Queue;
 use crate::receivers::{Answer, refused, taken};
-use crate::world::{FIRST, World, settle, until};
+use crate::world::{TRUSTED, World, settle, until};
 
 #[tokio::test]
 async fn an_attempt_of_an_older_claim_is_logged_and_changes_nothing() {
@@ -37,8 +37,9 @@ async fn an_attempt_of_an_older_claim_is_logged_and_changes_nothing() {
 async fn a_clock_that_jumps_does_not_send_twice_at_a_time() {
     let world = World::new().await;
     let endpoint = world.endpoint().await;
-    world.receivers.set(&endpoint.url, Answer::Held);
     let dispatcher = world.dispatcher();
+    world.prove(&endpoint, &dispatcher).await;
+    world.receivers.set(&endpoint.url, Answer::Held);
     world.publish_many(2).await;
     until("both are under way", || world.receivers.held(&endpoint.url) == 2).await;
     // Their leases are over, so the store gives them once more, to the same node, with what is new.
@@ -47,7 +48,7 @@ async fn a_clock_that_jumps_does_not_send_twice_at_a_time() {
     until("the new one", || world.receivers.held(&endpoint.url) == 3).await;
     settle().await;
     let ids: HashSet<EventId> = world.receivers.calls().iter().map(|call| call.id).collect();
-    assert_eq!((world.receivers.calls().len(), ids.len()), (3, 3));
+    assert_eq!((world.receivers.calls().len(), ids.len()), (4, 4));
     world.receivers.set(&endpoint.url, Answer::Now(taken()));
     world.receivers.release(&endpoint.url, &taken());
     settle().await;
@@ -84,32 +85,37 @@ async fn a_claim_whose_reply_is_late_is_left_to_its_lease() {
 async fn what_waits_for_an_endpoint_that_stopped_is_cancelled_and_its_next_epoch_starts_empty() {
     let world = World::new().await;
     let endpoint = world.endpoint().await;
-    world.receivers.set(&endpoint.url, Answer::Held);
     let dispatcher = world.dispatcher();
-    world.publish_many(6).await;
-    until("some are under way", || world.receivers.held(&endpoint.url) == FIRST).await;
+    world.prove(&endpoint, &dispatcher).await;
+    world.receivers.set(&endpoint.url, Answer::Held);
+    world.publish_many(12).await;
+    until("some are under way", || world.receivers.held(&endpoint.url) == TRUSTED).await;
     world.set_active(&endpoint, false).await;
     world.set_active(&endpoint, true).await;
     world.receivers.set(&endpoint.url, Answer::Now(taken()));
     // One that was on its way arrives, one fails: it is not tried again.
     world.receivers.release(&endpoint.url, &refused(500));
     world.publish(EventType::ChargePaid).await;
-    until("the new one", || world.receivers.calls().len() == FIRST + 1).await;
+    until("the new one", || world.receivers.calls().len() == 1 + TRUSTED + 1).await;
     settle().await;
     dispatcher.tick();
     settle().await;
     dispatcher.stop().await;
     let mut statuses = world.statuses(&endpoint).await;
     assert_eq!(statuses.pop(), Some(DeliveryStatus::Succeeded));
-    assert_eq!(statuses, [DeliveryStatus::Cancelled; 6]);
+    assert_eq!(statuses.remove(0), DeliveryStatus::Succeeded);
+    assert_eq!(statuses, [DeliveryStatus::Cancelled; 12]);
 }
 
 #[tokio::test]
 async fn two_nodes_that_share_the_places_of_an_endpoint_work_its_backlog_off_without_ticks() {
     let world = World::new().await;
     let endpoint = world.endpoint().await;
-    world.receivers.set(&endpoint.url, Answer::Held);
     let nodes = [world.deaf_dispatcher(), world.deaf_dispatcher()];
+    for node in &nodes {
+        world.prove(&endpoint, node).await;
+    }
+    world.receivers.set(&endpoint.url, Answer::Held);
     for (node, under_way) in nodes.iter().zip([2, 4]) {
         world.publish_many(2).await;
         node.tick();
@@ -122,6 +128,6 @@ async fn two_nodes_that_share_the_places_of_an_endpoint_work_its_backlog_off_wit
     for node in nodes {
         node.stop().await;
     }
-    assert_eq!(world.receivers.calls().len(), 104);
+    assert_eq!(world.receivers.calls().len(), 106);
     assert!(world.receivers.most_at_once(&endpoint.url) <= 8);
 }

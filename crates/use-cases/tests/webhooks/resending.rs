@@ -8,7 +8,7 @@ use cais_use_cases::webhooks::deliveries::resend;
 use cais_use_cases::webhooks::test::test;
 use cais_use_cases::webhooks::{SendAgainError, resend_event};
 
-use crate::receivers::{Answer, refused};
+use crate::receivers::{Answer, refused, taken};
 use crate::world::{World, until};
 
 #[tokio::test]
@@ -132,7 +132,7 @@ async fn an_event_is_sent_again_to_whoever_had_it_or_wants_it_now() {
 }
 
 #[tokio::test]
-async fn a_delivery_that_is_on_its_way_is_left_alone() {
+async fn a_delivery_that_is_on_its_way_is_sent_once_more_afterwards() {
     let world = World::new().await;
     let endpoint = world.endpoint().await;
     world.receivers.set(&endpoint.url, Answer::Held);
@@ -142,10 +142,15 @@ async fn a_delivery_that_is_on_its_way_is_left_alone() {
     let delivery = world.deliveries(&endpoint).await.remove(0);
     resend(&world.ports, &world.account, endpoint.id, delivery.id).await.unwrap();
     crate::world::settle().await;
-    assert_eq!(world.receivers.release(&endpoint.url, &crate::receivers::taken()), 1);
+    assert_eq!(world.receivers.calls().len(), 1, "not twice at a time");
+    world.receivers.set(&endpoint.url, Answer::Now(taken()));
+    assert_eq!(world.receivers.release(&endpoint.url, &refused(500)), 1);
+    crate::world::settle().await;
+    world.clock.advance(std::time::Duration::from_secs(30));
+    dispatcher.tick();
     world.until_all(&endpoint, DeliveryStatus::Succeeded).await;
     dispatcher.stop().await;
-    assert_eq!(world.receivers.calls().len(), 1);
+    assert_eq!(world.receivers.calls().len(), 2);
 }
 
 #[tokio::test]

@@ -9,16 +9,17 @@ use futures_util::{StreamExt as _, stream};
 
 use crate::queue::{Failure, Queue, down};
 use crate::receivers::{Answer, taken};
-use crate::world::{FIRST, World, settle, until};
+use crate::world::{TRUSTED, World, settle, until};
 
 #[tokio::test]
 async fn it_claims_nothing_more_and_ends_when_what_is_in_flight_is_written_down() {
     let world = World::new().await;
     let endpoint = world.endpoint().await;
-    world.receivers.set(&endpoint.url, Answer::Held);
     let dispatcher = world.dispatcher();
-    world.publish_many(6).await;
-    until("some are under way", || world.receivers.held(&endpoint.url) == FIRST).await;
+    world.prove(&endpoint, &dispatcher).await;
+    world.receivers.set(&endpoint.url, Answer::Held);
+    world.publish_many(10).await;
+    until("some are under way", || world.receivers.held(&endpoint.url) == TRUSTED).await;
     settle().await;
     let claims = Queue::count(&world.queue.claims);
     dispatcher.ask_to_stop();
@@ -31,15 +32,15 @@ async fn it_claims_nothing_more_and_ends_when_what_is_in_flight_is_written_down(
 
     assert_eq!(Queue::count(&world.queue.claims), claims);
     let statuses = world.statuses(&endpoint).await;
-    assert_eq!(statuses.iter().filter(|status| **status == DeliveryStatus::Succeeded).count(), FIRST);
-    assert_eq!(statuses.iter().filter(|status| **status == DeliveryStatus::Pending).count(), 8 - FIRST);
+    assert_eq!(statuses.iter().filter(|status| **status == DeliveryStatus::Succeeded).count(), 1 + TRUSTED);
+    assert_eq!(statuses.iter().filter(|status| **status == DeliveryStatus::Pending).count(), 4);
     // The next one takes over at once: nothing is leased any more.
     world.receivers.set(&endpoint.url, Answer::Now(taken()));
     let next = world.deaf_dispatcher();
     next.tick();
     world.until_all(&endpoint, DeliveryStatus::Succeeded).await;
     next.stop().await;
-    assert_eq!(world.receivers.calls().len(), 8);
+    assert_eq!(world.receivers.calls().len(), 13);
 }
 
 #[tokio::test]
@@ -99,23 +100,26 @@ async fn a_store_that_is_down_at_the_end_does_not_keep_it() {
 async fn what_a_node_had_in_flight_when_it_went_down_is_delivered_by_another() {
     let world = World::new().await;
     let endpoint = world.endpoint().await;
-    world.receivers.set(&endpoint.url, Answer::Held);
+    let next = world.deaf_dispatcher();
+    world.prove(&endpoint, &next).await;
     let dispatcher = world.dispatcher();
+    world.prove(&endpoint, &dispatcher).await;
+    let before = world.receivers.calls().len();
+    world.receivers.set(&endpoint.url, Answer::Held);
     world.publish_many(2).await;
     until("both are under way", || world.receivers.held(&endpoint.url) == 2).await;
     dispatcher.kill().await;
     world.publish_many(3).await;
     world.receivers.set(&endpoint.url, Answer::Now(taken()));
-    let next = world.deaf_dispatcher();
     next.tick();
-    until("the others", || world.receivers.calls().len() == 5).await;
+    until("the others", || world.receivers.calls().len() == before + 5).await;
     settle().await;
     next.tick();
     settle().await;
-    assert_eq!(world.receivers.calls().len(), 5, "leases of the node that went down still hold");
+    assert_eq!(world.receivers.calls().len(), before + 5, "leases of the node that went down still hold");
     world.clock.advance(Duration::from_secs(30));
     next.tick();
     world.until_all(&endpoint, DeliveryStatus::Succeeded).await;
     next.stop().await;
-    assert_eq!(world.receivers.calls().len(), 7);
+    assert_eq!(world.receivers.calls().len(), before + 7);
 }

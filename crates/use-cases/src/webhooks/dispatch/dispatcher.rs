@@ -206,7 +206,7 @@ impl<'a> Dispatcher<'a> {
     }
 
     fn called(&mut self, called: Called) {
-        let last = self.lanes.answered(&called.claimed.key, called.turn());
+        let last = self.lanes.answered(&called.claimed.key, called.turn(), called.took());
         let endpoint = Arc::clone(&called.claimed.endpoint);
         let verdict = called.judge(last);
         self.finishing.push(verdict.finished);

@@ -1,8 +1,10 @@
 //! Which lanes have something to do, and how much may be in flight for each: no receiver keeps the places that another one could use.
 //!
-//! An endpoint is *new* until this node called it, *trusted* when it took the last delivery, and *doubtful* when it did not, or keeps a call
-//! waiting. Those that are doubtful have few places each, and a quarter of all together; with the new ones they have three quarters. So
-//! however many receivers hang, those that answer are served from the rest, and those that were never called do not wait behind them.
+//! What counts is how long a receiver keeps a place. An endpoint is *trusted* when it took the last delivery, *unproven* when this node has
+//! not called it yet or it failed at once, and *doubtful* when it kept the last call waiting, or keeps one now. The unproven have one place
+//! each, the doubtful have few each and a quarter of all together, and both have three quarters. So however many receivers hang, those that
+//! answer are served from the rest, and those that were never called, or failed once, do not wait behind them. Nor do those that answer keep
+//! one another waiting: once half of all places are taken, none gets more than few.
 
 use std::collections::{HashMap, HashSet};
 
@@ -18,11 +20,13 @@ mod queue;
 
 /// How long a receiver may take before it is doubtful; far more than one that works takes.
 const SLOW: SignedDuration = SignedDuration::from_secs(2);
+/// How many of its places an endpoint has when it has few: one of so many.
+const FEW: u32 = 4;
 /// From how many in flight on there may be a backlog that other nodes work on as well; one event alone is no backlog.
 const BURST: usize = 2;
 /// How many lanes one claim names at most.
 const WIDEST: usize = 128;
-/// Of how many endpoints it is remembered how they answer; then all are new again.
+/// Of how many endpoints it is remembered how they answer; then all are unproven again.
 const REMEMBERED: usize = 65_536;
 
 /// What is to be claimed.
@@ -57,7 +61,7 @@ struct Known {
 pub(super) struct Lanes {
     limits: DispatchLimits,
     known: HashMap<EndpointId, Known>,
-    /// How they answer; those that are missing are new.
+    /// How they answer; those that are missing are unproven.
     standings: HashMap<EndpointId, Standing>,
     waiting: Waiting,
     /// Who has the first choice of the next claim.
@@ -130,14 +134,18 @@ impl Lanes {
         let mut unserved = Vec::new();
         for lane in &pick.lanes {
             let room = self.room(lane.endpoint);
+            let mut is_filled = false;
             if let Some(known) = self.known.get_mut(&lane.endpoint) {
+                let count = known.in_flight.len();
+                // Of places that it has only now the claim did not know.
+                is_filled = room > 0 && u32::try_from(count).is_ok_and(|count| count >= pick.per_endpoint);
                 known.full = (room == 0).then_some(*lane);
-                known.ask_again = (room > 0 && !is_cut && known.in_flight.len() >= BURST).then_some(*lane);
+                known.ask_again = (room > 0 && !is_cut && !is_filled && count >= BURST).then_some(*lane);
             }
             if room == 0 {
                 continue;
             }
-            if is_cut && served.contains(&lane.endpoint) {
+            if is_filled || is_cut && served.contains(&lane.endpoint) {
                 self.waiting.push_back(self.standing(lane.endpoint), *lane);
             } else if is_cut {
                 unserved.push(*lane);
@@ -161,14 +169,13 @@ impl Lanes {
     }
 
     /// The receiver answered; returned is how the call before ended, if it was over while this one was in flight or claimed.
-    pub(super) fn answered(&mut self, key: &DeliveryKey, turn: Turn) -> Option<Turn> {
-        self.remember(
-            key.endpoint,
-            match turn {
-                Turn::Succeeded => Standing::Trusted,
-                Turn::Failed => Standing::Doubtful,
-            },
-        );
+    pub(super) fn answered(&mut self, key: &DeliveryKey, turn: Turn, took: SignedDuration) -> Option<Turn> {
+        let standing = match turn {
+            _ if took >= SLOW => Standing::Doubtful,
+            Turn::Succeeded => Standing::Trusted,
+            Turn::Failed => Standing::Unproven,
+        };
+        self.remember(key.endpoint, standing);
         let known = self.known.get_mut(&key.endpoint)?;
         if let Some(began_at) = known.in_flight.get_mut(&key.id) {
             *began_at = None;
@@ -234,10 +241,6 @@ impl Lanes {
         }
         known.in_flight.insert(one.key.id, Some(now));
         self.in_flight = self.in_flight.saturating_add(1);
-        // Another node may have learned it.
-        if one.failing_since.is_some() && known.last != Some(Turn::Succeeded) {
-            self.remember(one.key.endpoint, Standing::Doubtful);
-        }
         true
     }
 
@@ -261,7 +264,7 @@ impl Lanes {
     }
 
     fn standing(&self, endpoint: EndpointId) -> Standing {
-        self.standings.get(&endpoint).copied().unwrap_or(Standing::New)
+        self.standings.get(&endpoint).copied().unwrap_or(Standing::Unproven)
     }
 
     fn remember(&mut self, endpoint: EndpointId, standing: Standing) {
@@ -275,9 +278,9 @@ impl Lanes {
     fn places_of(&self, standing: Standing) -> u32 {
         let all = self.limits.per_endpoint;
         match standing {
-            Standing::Trusted => all,
-            Standing::New => all.div_ceil(2),
-            Standing::Doubtful => all.div_ceil(4),
+            Standing::Trusted if self.in_flight.saturating_mul(2) < self.limits.in_flight => all,
+            Standing::Trusted | Standing::Doubtful => all.div_ceil(FEW),
+            Standing::Unproven => 1,
         }
     }
 
@@ -288,20 +291,20 @@ impl Lanes {
         if standing == Standing::Trusted {
             return free;
         }
-        let (mut new, mut doubtful) = (0_usize, 0_usize);
+        let (mut unproven, mut doubtful) = (0_usize, 0_usize);
         for (endpoint, known) in &self.known {
             match self.standing(*endpoint) {
                 Standing::Trusted => {}
-                Standing::New => new = new.saturating_add(known.in_flight.len()),
+                Standing::Unproven => unproven = unproven.saturating_add(known.in_flight.len()),
                 Standing::Doubtful => doubtful = doubtful.saturating_add(known.in_flight.len()),
             }
         }
         let quarter = all.div_ceil(4);
         let share = match standing {
-            Standing::Trusted | Standing::New => quarter.saturating_mul(2).saturating_sub(new),
+            Standing::Trusted | Standing::Unproven => quarter.saturating_mul(2).saturating_sub(unproven),
             Standing::Doubtful => quarter.saturating_sub(doubtful),
         };
-        let together = quarter.saturating_mul(3).saturating_sub(new).saturating_sub(doubtful);
+        let together = quarter.saturating_mul(3).saturating_sub(unproven).saturating_sub(doubtful);
         free.min(share).min(together)
     }
 

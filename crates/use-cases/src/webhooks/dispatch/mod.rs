@@ -2,7 +2,7 @@
 //!
 //! No receiver is ever waited for alone: everything that takes time, the calls, the store, is one of many things under way, and whatever is over
 //! first is looked at first. What bounds it: [`DispatchLimits::in_flight`] deliveries from their claim until their outcome is written down,
-//! [`DispatchLimits::per_endpoint`] of one endpoint, and a share of the places for endpoints that do not answer as they should.
+//! [`DispatchLimits::per_endpoint`] of one endpoint, and a share of the places for endpoints that keep calls waiting.
 //!
 //! | file | is |
 //! |---|---|
@@ -43,7 +43,7 @@ pub struct DispatchLimits {
 
 impl Default for DispatchLimits {
     fn default() -> Self {
-        Self { in_flight: 256, per_endpoint: 8, lease: SignedDuration::from_secs(30) }
+        Self { in_flight: 512, per_endpoint: 8, lease: SignedDuration::from_secs(30) }
     }
 }
 

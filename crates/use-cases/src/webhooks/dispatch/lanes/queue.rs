@@ -9,9 +9,9 @@ use cais_ports::Lane;
 pub(super) enum Standing {
     /// It answers.
     Trusted,
-    /// It has not been called yet.
-    New,
-    /// It failed, or keeps calls waiting.
+    /// It has not been called yet, or failed without keeping anybody waiting.
+    Unproven,
+    /// It keeps calls waiting.
     Doubtful,
 }
 
@@ -19,9 +19,9 @@ impl Standing {
     /// Every standing, this one first.
     pub(super) const fn and_others(self) -> [Self; 3] {
         match self {
-            Self::Trusted => [Self::Trusted, Self::New, Self::Doubtful],
-            Self::New => [Self::New, Self::Doubtful, Self::Trusted],
-            Self::Doubtful => [Self::Doubtful, Self::Trusted, Self::New],
+            Self::Trusted => [Self::Trusted, Self::Unproven, Self::Doubtful],
+            Self::Unproven => [Self::Unproven, Self::Doubtful, Self::Trusted],
+            Self::Doubtful => [Self::Doubtful, Self::Trusted, Self::Unproven],
         }
     }
 }
@@ -30,7 +30,7 @@ impl Standing {
 #[derive(Debug, Default)]
 pub(super) struct Waiting {
     trusted: VecDeque<Lane>,
-    new: VecDeque<Lane>,
+    unproven: VecDeque<Lane>,
     doubtful: VecDeque<Lane>,
     present: HashSet<Lane>,
 }
@@ -65,7 +65,7 @@ impl Waiting {
     const fn row(&mut self, standing: Standing) -> &mut VecDeque<Lane> {
         match standing {
             Standing::Trusted => &mut self.trusted,
-            Standing::New => &mut self.new,
+            Standing::Unproven => &mut self.unproven,
             Standing::Doubtful => &mut self.doubtful,
         }
     }

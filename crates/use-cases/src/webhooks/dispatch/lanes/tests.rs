@@ -12,6 +12,9 @@ use jiff::ToSpan as _;
 use super::*;
 use crate::webhooks::dispatch::samples::Receiver;
 
+/// How long a receiver takes that works.
+const QUICK: SignedDuration = SignedDuration::from_millis(20);
+
 fn lanes(in_flight: usize) -> Lanes {
     Lanes::new(DispatchLimits { in_flight, ..DispatchLimits::default() })
 }
@@ -29,26 +32,35 @@ fn claim(lanes: &mut Lanes, pick: &Pick, due: &[(&Receiver, usize)]) -> Vec<Clai
     lanes.claimed(pick, got, start())
 }
 
+/// It had one place, and is asked whether there is more: there is not.
+fn nothing_more(lanes: &mut Lanes) {
+    while let Some(pick) = lanes.pick() {
+        lanes.claimed(&pick, Vec::new(), start());
+    }
+}
+
 /// A receiver that took one delivery.
 fn trusted(lanes: &mut Lanes) -> Receiver {
     let receiver = Receiver::new();
     lanes.mark(receiver.lane());
     let pick = lanes.pick().unwrap();
     let one = claim(lanes, &pick, &[(&receiver, 1)]).remove(0);
-    lanes.answered(&one.key, Turn::Succeeded);
+    lanes.answered(&one.key, Turn::Succeeded, QUICK);
     lanes.free(&one.key);
+    nothing_more(lanes);
     assert_eq!(lanes.in_flight, 0);
     receiver
 }
 
-/// A receiver that refused one delivery.
+/// A receiver that kept one delivery waiting.
 fn doubtful(lanes: &mut Lanes) -> Receiver {
     let receiver = Receiver::new();
     lanes.mark(receiver.lane());
     let pick = lanes.pick().unwrap();
     let one = claim(lanes, &pick, &[(&receiver, 1)]).remove(0);
-    lanes.answered(&one.key, Turn::Failed);
+    lanes.answered(&one.key, Turn::Failed, SLOW);
     lanes.free(&one.key);
+    nothing_more(lanes);
     receiver
 }
 
@@ -79,7 +91,7 @@ fn a_receiver_that_answers_gets_all_its_places_and_others_get_fewer() {
     while let Some(pick) = lanes.pick() {
         places.insert(pick.lanes[0], (pick.per_endpoint, pick.limit));
     }
-    let expected = HashMap::from([(good.lane(), (8, 256)), (new.lane(), (4, 128)), (bad.lane(), (2, 64))]);
+    let expected = HashMap::from([(good.lane(), (8, 256)), (new.lane(), (1, 128)), (bad.lane(), (2, 64))]);
     assert_eq!(places, expected);
 }
 
@@ -95,7 +107,7 @@ fn a_full_lane_is_claimed_again_when_a_place_is_free() {
     lanes.mark(receiver.lane());
     assert_eq!(lanes.pick(), None, "a mark does not change that");
 
-    lanes.answered(&under_way[0].key, Turn::Succeeded);
+    lanes.answered(&under_way[0].key, Turn::Succeeded, QUICK);
     assert_eq!(lanes.pick(), None, "the store still counts it");
     lanes.free(&under_way[0].key);
     assert_eq!(lanes.pick().unwrap().lanes, [receiver.lane()]);
@@ -104,10 +116,10 @@ fn a_full_lane_is_claimed_again_when_a_place_is_free() {
 #[test]
 fn receivers_that_hang_leave_places_to_those_that_answer_and_to_new_ones() {
     let mut lanes = lanes(16);
-    let good = trusted(&mut lanes);
+    let good = [trusted(&mut lanes), trusted(&mut lanes)];
     let bad: Vec<Receiver> = (0..20).map(|_| doubtful(&mut lanes)).collect();
     let new: Vec<Receiver> = (0..20).map(|_| Receiver::new()).collect();
-    let due: Vec<(&Receiver, usize)> = bad.iter().chain(&new).chain([&good]).map(|receiver| (receiver, 50)).collect();
+    let due: Vec<(&Receiver, usize)> = bad.iter().chain(&new).chain(&good).map(|receiver| (receiver, 50)).collect();
     let claim_all = |lanes: &mut Lanes, receivers: &[Receiver]| {
         receivers.iter().for_each(|receiver| lanes.mark(receiver.lane()));
         let mut under_way = Vec::new();
@@ -118,14 +130,14 @@ fn receivers_that_hang_leave_places_to_those_that_answer_and_to_new_ones() {
     };
     assert_eq!(claim_all(&mut lanes, &bad).len(), 4, "a quarter");
     let first = claim_all(&mut lanes, &new);
-    assert_eq!(first.len(), 8, "half, whatever the others do");
+    assert_eq!(first.len(), 8, "half, one each, whatever the others do");
     // They hang as well, so that they are doubtful: that does not make room for more of the kind.
     lanes.doubt_slow(start() + 2.seconds());
     assert_eq!(claim_all(&mut lanes, &new), []);
-    assert_eq!(claim_all(&mut lanes, std::slice::from_ref(&good)).len(), 4, "the last quarter");
+    assert_eq!(claim_all(&mut lanes, &good).len(), 4, "the last quarter");
     assert_eq!((lanes.in_flight, lanes.pick()), (16, None), "never more than there are places");
     for one in &first {
-        lanes.answered(&one.key, Turn::Failed);
+        lanes.answered(&one.key, Turn::Failed, QUICK);
         lanes.free(&one.key);
     }
     assert_eq!(claim_all(&mut lanes, &[]).len(), 8, "those that waited for their turn");
@@ -140,35 +152,82 @@ fn trust_ends_with_a_failure_and_with_waiting() {
     }
     let pick = lanes.pick().unwrap();
     let under_way = claim(&mut lanes, &pick, &[(&failing, 1), (&slow, 1)]);
-    lanes.answered(&under_way[0].key, Turn::Failed);
-    assert_eq!(lanes.standing(failing.0.id), Standing::Doubtful);
+    lanes.answered(&under_way[0].key, Turn::Failed, QUICK);
+    assert_eq!(lanes.standing(failing.0.id), Standing::Unproven, "it kept nobody waiting");
 
     lanes.doubt_slow(start() + 1.second());
     assert_eq!(lanes.standing(slow.0.id), Standing::Trusted);
     lanes.doubt_slow(start() + 2.seconds());
     assert_eq!(lanes.standing(slow.0.id), Standing::Doubtful);
-    lanes.answered(&under_way[1].key, Turn::Succeeded);
+    lanes.answered(&under_way[1].key, Turn::Succeeded, QUICK);
     lanes.doubt_slow(start() + 9.seconds());
     assert_eq!(lanes.standing(slow.0.id), Standing::Trusted, "it answered; only the store is slow to write it down");
+
+    lanes.mark(slow.lane());
+    let pick = lanes.pick().unwrap();
+    let late = claim(&mut lanes, &pick, &[(&slow, 1)]).remove(0);
+    lanes.answered(&late.key, Turn::Succeeded, SLOW);
+    assert_eq!(lanes.standing(slow.0.id), Standing::Doubtful, "it took it, and kept its place for long");
+}
+
+#[test]
+fn receivers_that_fail_at_once_do_not_wait_behind_those_that_hang() {
+    let mut lanes = lanes(64);
+    let hanging: Vec<Receiver> = (0..100).map(|_| doubtful(&mut lanes)).collect();
+    let failing = trusted(&mut lanes);
+    lanes.mark(failing.lane());
+    let pick = lanes.pick().unwrap();
+    let one = claim(&mut lanes, &pick, &[(&failing, 1)]).remove(0);
+    lanes.answered(&one.key, Turn::Failed, QUICK);
+    lanes.free(&one.key);
+
+    hanging.iter().chain([&failing]).for_each(|receiver| lanes.mark(receiver.lane()));
+    let due: Vec<(&Receiver, usize)> = hanging.iter().chain([&failing]).map(|receiver| (receiver, 50)).collect();
+    let mut served = Vec::new();
+    while let Some(pick) = lanes.pick() {
+        served.extend(claim(&mut lanes, &pick, &due).iter().map(|one| one.key.endpoint));
+    }
+    assert_eq!(served.iter().filter(|endpoint| **endpoint == failing.0.id).count(), 1);
+    assert_eq!(served.len(), 16 + 1, "a quarter hangs");
+}
+
+#[test]
+fn receivers_that_answer_share_what_is_left_of_a_full_house() {
+    let mut lanes = lanes(64);
+    let receivers: Vec<Receiver> = (0..12).map(|_| trusted(&mut lanes)).collect();
+    let due: Vec<(&Receiver, usize)> = receivers.iter().map(|receiver| (receiver, 50)).collect();
+    receivers.iter().for_each(|receiver| lanes.mark(receiver.lane()));
+    let mut under_way = Vec::new();
+    lanes.width = 1;
+    while let Some(pick) = lanes.pick() {
+        under_way.extend(claim(&mut lanes, &pick, &due));
+        lanes.width = 1;
+    }
+    let counts: Vec<usize> =
+        receivers.iter().map(|receiver| under_way.iter().filter(|one| one.key.endpoint == receiver.0.id).count()).collect();
+    assert_eq!(counts, [8, 8, 8, 8, 2, 2, 2, 2, 2, 2, 2, 2]);
+
+    under_way.iter().for_each(|one| lanes.free(&one.key));
+    assert_eq!(lanes.pick().unwrap().per_endpoint, 8, "the house is empty again");
 }
 
 #[test]
 fn lanes_that_a_claim_did_not_reach_have_their_turn_next() {
     let mut lanes = lanes(8);
-    let receivers: Vec<Receiver> = (0..6).map(|_| Receiver::new()).collect();
-    let due: Vec<(&Receiver, usize)> = receivers.iter().zip([1, 2, 1, 2, 1, 1]).collect();
+    let receivers: Vec<Receiver> = (0..6).map(|_| trusted(&mut lanes)).collect();
+    let due: Vec<(&Receiver, usize)> = receivers.iter().zip([3, 2, 2, 2, 1, 1]).collect();
     for receiver in &receivers {
         lanes.mark(receiver.lane());
     }
     let pick = lanes.pick().unwrap();
-    assert_eq!(pick.lanes.len(), 4, "half of the places are for receivers that were not called yet");
+    assert_eq!(pick.lanes.len(), 6);
     let under_way = claim(&mut lanes, &pick, &due);
     for one in &under_way {
         lanes.free(&one.key);
     }
     let next = lanes.pick().unwrap();
-    // The claim was cut at the fourth delivery: the last of its lanes had none.
-    let expected: Vec<Lane> = [3, 4, 5, 0].iter().map(|place: &usize| receivers[*place].lane()).collect();
+    // The claim was cut at the eighth delivery: the last two lanes had none, and the fourth not all.
+    let expected: Vec<Lane> = [4, 5, 3, 0, 1, 2].iter().map(|place: &usize| receivers[*place].lane()).collect();
     assert_eq!(next.lanes, expected);
 }
 
@@ -232,15 +291,15 @@ fn the_last_word_is_kept_as_long_as_something_is_under_way() {
     lanes.mark(receiver.lane());
     let pick = lanes.pick().unwrap();
     let under_way = claim(&mut lanes, &pick, &[(&receiver, 2)]);
-    assert_eq!(lanes.answered(&under_way[0].key, Turn::Failed), None);
+    assert_eq!(lanes.answered(&under_way[0].key, Turn::Failed, QUICK), None);
     lanes.free(&under_way[0].key);
-    assert_eq!(lanes.answered(&under_way[1].key, Turn::Succeeded), Some(Turn::Failed));
+    assert_eq!(lanes.answered(&under_way[1].key, Turn::Succeeded, QUICK), Some(Turn::Failed));
     lanes.free(&under_way[1].key);
 
     lanes.mark(receiver.lane());
     let pick = lanes.pick().unwrap();
     let under_way = claim(&mut lanes, &pick, &[(&receiver, 1)]);
-    assert_eq!(lanes.answered(&under_way[0].key, Turn::Failed), None, "by then the store knows");
+    assert_eq!(lanes.answered(&under_way[0].key, Turn::Failed, QUICK), None, "by then the store knows");
 }
 
 #[test]
