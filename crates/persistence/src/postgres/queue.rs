@@ -56,7 +56,8 @@ const CLAIM: &str = concat!(
     " ORDER BY t.was_due, t.id"
 );
 
-/// Attempts of deliveries that housekeeping has removed are not kept. What waits in a lane that nobody serves any more is cancelled,
+/// That a claim stands is asked in words that no index of leases answers: rows are found by their key, however many leases nobody
+/// ended. Attempts of deliveries that housekeeping has removed are not kept. What waits in a lane that nobody serves any more is cancelled,
 /// whatever came of the attempt: so it was read since the lane ended.
 const FINISH: &str = "WITH u AS MATERIALIZED (SELECT unnest(?::bigint[]) AS place, unnest(?::text[]) AS account_id, unnest(?::text[]) AS endpoint_id, \
      unnest(?::text[]) AS id, unnest(?::bigint[]) AS fence, unnest(?::text[]) AS status, unnest(?::bigint[]) AS due_at, \
@@ -68,9 +69,9 @@ const FINISH: &str = "WITH u AS MATERIALIZED (SELECT unnest(?::bigint[]) AS plac
      again AS (UPDATE pending_deliveries AS p SET due_at = u.due_at, lease_until = NULL, tries = p.tries + 1 \
      FROM u JOIN webhook_endpoints AS w ON w.account_id = u.account_id AND w.id = u.endpoint_id \
      WHERE u.status = 'pending' AND p.account_id = u.account_id AND p.endpoint_id = u.endpoint_id AND p.id = u.id \
-     AND p.fence = u.fence AND p.lease_until IS NOT NULL AND w.state = 'active' AND w.epoch = p.epoch RETURNING u.place), \
+     AND p.fence = u.fence AND COALESCE(p.lease_until, 0) <> 0 AND w.state = 'active' AND w.epoch = p.epoch RETURNING u.place), \
      over AS (DELETE FROM pending_deliveries AS p USING u LEFT JOIN webhook_endpoints AS w ON w.account_id = u.account_id AND w.id = u.endpoint_id \
-     WHERE p.account_id = u.account_id AND p.endpoint_id = u.endpoint_id AND p.id = u.id AND p.fence = u.fence AND p.lease_until IS NOT NULL \
+     WHERE p.account_id = u.account_id AND p.endpoint_id = u.endpoint_id AND p.id = u.id AND p.fence = u.fence AND COALESCE(p.lease_until, 0) <> 0 \
      AND (u.status <> 'pending' OR (w.state = 'active' AND w.epoch = p.epoch) IS NOT TRUE) \
      RETURNING u.place, p.account_id, p.endpoint_id, p.id, p.fence, \
      CASE WHEN w.state = 'active' AND w.epoch = p.epoch THEN u.status ELSE 'cancelled' END AS status), \
@@ -311,19 +312,29 @@ mod tests {
     fn a_backlog_costs_no_more_than_its_head() {
         let (server, url) = server();
         let (long, mut session) = (fill(&url), server.connect_queue().unwrap());
+        costs_no_more_than_its_head(&server, &mut *session, &long);
+        // Plans change once the server has counted the rows; and claims of a node that goes down later leave leases behind.
+        let leave = "UPDATE pending_deliveries SET lease_until = 1, fence = 1 WHERE id LIKE 's%' AND due_at % 5 = 0";
+        for statement in ["VACUUM ANALYZE", leave] {
+            Cluster::shared().unwrap().sql(url.expose(), statement).unwrap();
+        }
+        let mut session = server.connect_queue().unwrap();
+        costs_no_more_than_its_head(&server, &mut *session, &long);
+    }
+
+    fn costs_no_more_than_its_head(server: &Postgres, session: &mut dyn Session, long: &str) {
         let look = |text: &str| format!("EXPLAIN (ANALYZE, BUFFERS) {text}");
-        let (plan, pages) = explain(&mut *session, &Query::once(look(CANCEL_STALE)).bind(100_i64));
+        let (plan, pages) = explain(session, &Query::once(look(CANCEL_STALE)).bind(100_i64));
         assert!(pages < 1_000, "{pages} pages to go from lane to lane: {plan:#?}");
         // Beside the lanes, those that are due are counted, at most 10,000.
-        let due =
-            Query::once(look(DUE_LANES)).bind(WAITING).bind(WAITING).bind(long.as_str()).bind(0_i64).bind(1_000_i64);
-        let (plan, pages) = explain(&mut *session, &due);
+        let due = Query::once(look(DUE_LANES)).bind(WAITING).bind(WAITING).bind(long).bind(0_i64).bind(1_000_i64);
+        let (plan, pages) = explain(session, &due);
         assert!(pages < 12_000, "{pages} pages to find what is due: {plan:#?}");
         for head in [i64::MIN, WAITING / 2] {
             session.run(server.begin()).unwrap();
-            let (plan, pages) = explain(&mut *session, &claiming(look(CLAIM), &long, head));
+            let (plan, pages) = explain(session, &claiming(look(CLAIM), long, head));
             assert!(pages < 500, "{pages} pages to claim eight from {head} on: {plan:#?}");
-            let (plan, pages) = explain(&mut *session, &finishing(look(FINISH), &long));
+            let (plan, pages) = explain(session, &finishing(look(FINISH), long));
             assert!(pages < 100, "{pages} pages to finish one: {plan:#?}");
             session.run("ROLLBACK").unwrap();
         }

@@ -203,8 +203,10 @@ fn receivers_that_answer_share_what_is_left_of_a_full_house() {
         under_way.extend(claim(&mut lanes, &pick, &due));
         lanes.width = 1;
     }
-    let counts: Vec<usize> =
-        receivers.iter().map(|receiver| under_way.iter().filter(|one| one.key.endpoint == receiver.0.id).count()).collect();
+    let counts: Vec<usize> = receivers
+        .iter()
+        .map(|receiver| under_way.iter().filter(|one| one.key.endpoint == receiver.0.id).count())
+        .collect();
     assert_eq!(counts, [8, 8, 8, 8, 2, 2, 2, 2, 2, 2, 2, 2]);
 
     under_way.iter().for_each(|one| lanes.free(&one.key));
