@@ -6,7 +6,7 @@
 //! answer are served from the rest, and those that were never called, or failed once, do not wait behind them. Nor do those that answer keep
 //! one another waiting: once half of all places are taken, none gets more than few.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use cais_domain::ids::{DeliveryId, EndpointId};
 use cais_ports::{ClaimedDelivery, DeliveryKey, Lane};
@@ -34,6 +34,8 @@ const REMEMBERED: usize = 65_536;
 pub(super) struct Pick {
     /// From these lanes.
     pub lanes: Vec<Lane>,
+    /// How many places each of them had free then, as far as this node knows.
+    rooms: Vec<usize>,
     /// How many may be in flight for each.
     pub per_endpoint: u32,
     /// How many at most.
@@ -111,17 +113,19 @@ impl Lanes {
             return None;
         }
         let limit = self.places_for(standing);
-        let mut lanes = Vec::new();
+        let (mut lanes, mut rooms) = (Vec::new(), Vec::new());
         while lanes.len() < limit.min(self.width) {
             let Some(lane) = self.waiting.pop(standing) else { break };
-            if self.standing(lane.endpoint) != standing || self.room(lane.endpoint) == 0 || self.is_ending(&lane) {
+            let room = self.room(lane.endpoint);
+            if self.standing(lane.endpoint) != standing || room == 0 || self.is_ending(&lane) {
                 // It changed while it waited.
                 self.mark(lane);
             } else {
                 lanes.push(lane);
+                rooms.push(room);
             }
         }
-        (!lanes.is_empty()).then_some(Pick { lanes, per_endpoint: self.places_of(standing), limit })
+        (!lanes.is_empty()).then_some(Pick { lanes, rooms, per_endpoint: self.places_of(standing), limit })
     }
 
     /// What was claimed; returned is what is to be sent: not what is in flight already, because its lease is over, and never more than
@@ -129,23 +133,26 @@ impl Lanes {
     pub(super) fn claimed(&mut self, pick: &Pick, got: Vec<ClaimedDelivery>, now: Timestamp) -> Vec<ClaimedDelivery> {
         self.width = self.width.saturating_mul(2).min(WIDEST);
         let is_cut = got.len() >= pick.limit;
-        let served: HashSet<EndpointId> = got.iter().map(|one| one.key.endpoint).collect();
+        let mut served: HashMap<EndpointId, usize> = HashMap::new();
+        for one in &got {
+            let count = served.entry(one.key.endpoint).or_default();
+            *count = count.saturating_add(1);
+        }
         let accepted: Vec<ClaimedDelivery> = got.into_iter().filter(|one| self.admit(one, now)).collect();
         let mut unserved = Vec::new();
-        for lane in &pick.lanes {
-            let room = self.room(lane.endpoint);
-            let mut is_filled = false;
+        for (lane, had) in pick.lanes.iter().zip(&pick.rooms) {
+            let (room, got) = (self.room(lane.endpoint), served.get(&lane.endpoint).copied());
+            // Places that became free while the claim was under way are not known to it.
+            let is_filled = got.is_some_and(|got| got >= *had);
             if let Some(known) = self.known.get_mut(&lane.endpoint) {
-                let count = known.in_flight.len();
-                // Of places that it has only now the claim did not know.
-                is_filled = room > 0 && u32::try_from(count).is_ok_and(|count| count >= pick.per_endpoint);
+                let may_be_shared = room > 0 && !is_cut && !is_filled && known.in_flight.len() >= BURST;
                 known.full = (room == 0).then_some(*lane);
-                known.ask_again = (room > 0 && !is_cut && !is_filled && count >= BURST).then_some(*lane);
+                known.ask_again = may_be_shared.then_some(*lane);
             }
             if room == 0 {
                 continue;
             }
-            if is_filled || is_cut && served.contains(&lane.endpoint) {
+            if is_filled || is_cut && got.is_some() {
                 self.waiting.push_back(self.standing(lane.endpoint), *lane);
             } else if is_cut {
                 unserved.push(*lane);

@@ -114,6 +114,21 @@ fn a_full_lane_is_claimed_again_when_a_place_is_free() {
 }
 
 #[test]
+fn a_lane_that_filled_the_places_it_had_is_claimed_again_although_more_are_free_by_then() {
+    let mut lanes = lanes(256);
+    let receiver = trusted(&mut lanes);
+    lanes.mark(receiver.lane());
+    let pick = lanes.pick().unwrap();
+    let under_way = claim(&mut lanes, &pick, &[(&receiver, 100)]);
+    lanes.free(&under_way[0].key);
+    let pick = lanes.pick().unwrap();
+    // Meanwhile the others are over as well.
+    under_way.iter().skip(1).for_each(|one| lanes.free(&one.key));
+    assert_eq!(lanes.claimed(&pick, receiver.deliveries(1), start()).len(), 1, "what it had a place for");
+    assert_eq!(lanes.pick().unwrap().lanes, [receiver.lane()]);
+}
+
+#[test]
 fn receivers_that_hang_leave_places_to_those_that_answer_and_to_new_ones() {
     let mut lanes = lanes(16);
     let good = [trusted(&mut lanes), trusted(&mut lanes)];
