@@ -1,4 +1,4 @@
-//! What infractions hold of an account's money: how much of it, and where a shortfall is taken from.
+//! What infractions hold of an account's money: how much of it, where a shortfall is taken from, and where what is freed goes.
 
 use crate::end_to_end_id::EndToEndId;
 use crate::ids::{AccountId, InfractionId};
@@ -43,7 +43,7 @@ impl Block {
 /// Where what a block holds goes when it ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BlockEnd {
-    /// It may be used again.
+    /// It is the account's again: what is still to be released waits on, the rest may be used.
     Released,
     /// It went back to the payer, through this row of its acquirer's settlement account.
     Returned(LedgerAccount),
@@ -94,34 +94,77 @@ impl BlockChange {
     }
 }
 
-/// Sets the limit of a block; the movement that frees what it holds above that, if there is any.
+/// Sets the limit of a block; the movements that free what it holds above that. `taken` is as [`debited`] and [`credited`] count it.
 ///
 /// # Errors
 /// [`MoneyError::OutOfRange`], which no block of the store can cause.
-pub fn hold(block: &mut Block, limit: Money) -> Result<Option<Transfer>, MoneyError> {
+pub fn hold(block: &mut Block, limit: Money, taken: Money) -> Result<Vec<Transfer>, MoneyError> {
     block.limit = limit;
     let above = block.held.checked_sub(limit)?;
     if !above.is_positive() {
-        return Ok(None);
+        return Ok(Vec::new());
     }
     block.held = limit;
-    let (from, to) = (block.bucket(Bucket::Blocked), block.bucket(Bucket::Available));
-    Ok(Some(block.transfer(from, to, above, EntryKind::InfractionReleased)))
+    free(block, above, taken)
 }
 
-/// The movement that ends a block; `None` when it holds nothing.
-#[must_use]
-pub fn end(block: &Block, to: &BlockEnd) -> Option<Transfer> {
-    let from = block.bucket(Bucket::Blocked);
-    let transfer = match to {
-        BlockEnd::Released => {
-            block.transfer(from, block.bucket(Bucket::Available), block.held, EntryKind::InfractionReleased)
-        }
+/// The movements that end a block; none when it holds nothing. `taken` is as [`debited`] and [`credited`] count it.
+///
+/// # Errors
+/// [`MoneyError::OutOfRange`], which no block of the store can cause.
+pub fn end(block: &Block, to: &BlockEnd, taken: Money) -> Result<Vec<Transfer>, MoneyError> {
+    match to {
+        _ if !block.held.is_positive() => Ok(Vec::new()),
+        BlockEnd::Released => free(block, block.held, taken),
         BlockEnd::Returned(settlement) => {
-            block.transfer(from, settlement.clone(), block.held, EntryKind::InfractionReturned)
+            let from = block.bucket(Bucket::Blocked);
+            Ok(vec![block.transfer(from, settlement.clone(), block.held, EntryKind::InfractionReturned)])
         }
-    };
-    block.held.is_positive().then_some(transfer)
+    }
+}
+
+/// What was taken before its release goes back to wait for it, so that a dispute ends no delay; the rest may be used.
+fn free(block: &Block, amount: Money, taken: Money) -> Result<Vec<Transfer>, MoneyError> {
+    let waits = amount.min(taken);
+    let parts = [(Bucket::Pending, waits), (Bucket::Available, amount.checked_sub(waits)?)];
+    let parts = parts.into_iter().filter(|(_, part)| part.is_positive());
+    let freed = parts.map(|(bucket, part)| {
+        let (from, to) = (block.bucket(Bucket::Blocked), block.bucket(bucket));
+        block.transfer(from, to, part, EntryKind::InfractionReleased)
+    });
+    Ok(freed.collect())
+}
+
+/// What a transfer takes from its ledger account, and what of that account is taken before its release after it: `taken` was before.
+///
+/// An infraction that takes from `pending` adds to it; a release moves less by it, and subtracts that from it.
+///
+/// # Errors
+/// [`MoneyError::OutOfRange`].
+pub fn debited(transfer: &Transfer, taken: Money) -> Result<(Money, Money), MoneyError> {
+    let from_pending = matches!(transfer.from, LedgerAccount::Merchant(_, Bucket::Pending));
+    match transfer.cover {
+        Cover::LessTaken if from_pending => {
+            let less = transfer.amount.min(taken);
+            Ok((transfer.amount.checked_sub(less)?, taken.checked_sub(less)?))
+        }
+        Cover::Required | Cover::NotRequired if from_pending && transfer.kind == EntryKind::Infraction => {
+            Ok((transfer.amount, taken.checked_add(transfer.amount)?))
+        }
+        Cover::LessTaken | Cover::Required | Cover::NotRequired => Ok((transfer.amount, taken)),
+    }
+}
+
+/// What of the ledger account that a transfer credits is taken before its release after it: `taken` was before.
+///
+/// What an infraction gives back to `pending` is subtracted from it; it is never less than nothing.
+///
+/// # Errors
+/// [`MoneyError::OutOfRange`].
+pub fn credited(transfer: &Transfer, taken: Money) -> Result<Money, MoneyError> {
+    let to_pending = matches!(transfer.to, LedgerAccount::Merchant(_, Bucket::Pending));
+    let gives_back = to_pending && transfer.kind == EntryKind::InfractionReleased;
+    if gives_back { taken.checked_sub(transfer.amount.min(taken)) } else { Ok(taken) }
 }
 
 /// Takes what is missing from the account's money: `available` first, then `pending`, the oldest infraction first.

@@ -142,7 +142,7 @@ pub enum EntryKind {
     RefundFailed,
     /// Money that is blocked because a payer disputes a Pix.
     Infraction,
-    /// An infraction that was won or cancelled, or concerns less than it did: its money is free again.
+    /// An infraction that was won or cancelled, or concerns less than it did: its money may be used again, or waits for its release.
     InfractionReleased,
     /// An infraction that was lost: its money went back to the payer.
     InfractionReturned,

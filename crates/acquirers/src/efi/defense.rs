@@ -10,8 +10,10 @@ use crate::bacen::api::Api;
 use crate::deadline::Deadline;
 use crate::http::{Problem, Reply, of_money_out};
 
-/// The kind of a refusal to take a defence; with 422 it says that the time is over.
+/// The kind of a refusal to take a defence; with 422 it may say that the time is over.
 const NOT_POSSIBLE: &str = "InfracaoOperacaoInvalida";
+/// Of these words one is in what says that the time is over. Efí documents no fixed text for it.
+const OF_DEADLINES: [&str; 4] = ["prazo", "deadline", "expir", "intempestiv"];
 
 #[derive(Serialize)]
 struct Request<'a> {
@@ -50,7 +52,11 @@ fn receipt(reply: &Reply) -> Result<DefenseReceipt, AcquirerError> {
     match reply.status {
         // Whatever it calls the conflict: there may be a defence, and it may be ours.
         StatusCode::CONFLICT if says(Problem::is_typed) => Ok(DefenseReceipt::AlreadyThere),
-        StatusCode::UNPROCESSABLE_ENTITY if says(|problem| problem.is(NOT_POSSIBLE)) => Ok(DefenseReceipt::TooLate),
+        StatusCode::UNPROCESSABLE_ENTITY
+            if says(|problem| problem.is(NOT_POSSIBLE) && problem.mentions(&OF_DEADLINES)) =>
+        {
+            Ok(DefenseReceipt::TooLate)
+        }
         _ => Err(of_money_out(reply)),
     }
 }

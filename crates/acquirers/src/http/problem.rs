@@ -19,6 +19,7 @@ const ABSENT: [&str; 4] = ["NaoEncontrado", "NaoEncontrada", "_nao_encontrado", 
 struct Wire {
     r#type: Option<String>,
     title: Option<String>,
+    detail: Option<String>,
     nome: Option<String>,
     mensagem: Option<String>,
     #[serde(default)]
@@ -38,6 +39,8 @@ pub(crate) struct Problem {
     /// Last part of `type`, or `nome`; `None` when it has only a title, as web servers' own answers have.
     kind: Option<String>,
     text: String,
+    /// Its explanation: compared with words that are known, and never repeated, because it may name a person.
+    detail: String,
 }
 
 impl Problem {
@@ -60,7 +63,8 @@ impl Problem {
             text.push(format!("{} ({})", property.unwrap_or_default(), reason.unwrap_or_default()));
         }
         let text = text.join("; ");
-        (kind.is_some() || !text.is_empty()).then_some(Self { kind, text })
+        let detail = wire.detail.as_deref().map(piece).unwrap_or_default();
+        (kind.is_some() || !text.is_empty()).then_some(Self { kind, text, detail })
     }
 
     /// Whether it says what it is, and not only that something is.
@@ -76,6 +80,14 @@ impl Problem {
     /// Whether it says that what was asked for does not exist.
     pub(crate) fn names_absence(&self) -> bool {
         self.kind.as_deref().is_some_and(|kind| ABSENT.iter().any(|end| kind.ends_with(end)))
+    }
+
+    /// Whether one of these words, in lower case, is in what it says in whatever case.
+    pub(crate) fn mentions(&self, words: &[&str]) -> bool {
+        [&self.text, &self.detail]
+            .into_iter()
+            .map(|said| said.to_lowercase())
+            .any(|said| words.iter().any(|word| said.contains(word)))
     }
 
     /// What a merchant may read: the words, or the kind when there are none.

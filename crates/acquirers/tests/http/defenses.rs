@@ -45,6 +45,11 @@ async fn a_defence_is_written_as_efi_wants_it() {
 #[tokio::test]
 async fn each_answer_means_one_thing() {
     let untyped = |status| json_reply(status, &json!({"type": "about:blank", "title": "Bad"}));
+    let invalid = |more: &Value| {
+        let mut body = json!({"type": "https://pix.bcb.gov.br/api/v2/error/InfracaoOperacaoInvalida", "status": 422});
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        json_reply(422, &body)
+    };
     for (answer, wanted) in [
         (empty(201), "Taken"),
         (empty(200), "Taken"),
@@ -52,7 +57,16 @@ async fn each_answer_means_one_thing() {
         (json_reply(201, &json!({"idInfracao": ID})), "Taken"),
         (problem(409, "InfracaoOperacaoInvalida"), "AlreadyThere"),
         (nome(409, "defesa_duplicada"), "AlreadyThere"),
-        (problem(422, "InfracaoOperacaoInvalida"), "TooLate"),
+        (invalid(&json!({"title": "The deadline is over"})), "TooLate"),
+        (invalid(&json!({"title": "Operação inválida.", "detail": "O PRAZO para defesa terminou."})), "TooLate"),
+        (
+            invalid(&json!({"title": "x", "violacoes": [{"razao": "Infração expirada", "propriedade": "id"}]})),
+            "TooLate",
+        ),
+        // Whatever else is not possible has nothing to do with time.
+        (problem(422, "InfracaoOperacaoInvalida"), "refused"),
+        (invalid(&json!({"title": "Operação inválida.", "detail": "A justificativa é muito curta."})), "refused"),
+        (invalid(&json!({"violacoes": [{"razao": "wrong owner", "propriedade": "body.infractionId"}]})), "refused"),
         (problem(404, "InfracaoNaoEncontrada"), "refused"),
         (problem(400, "InfracaoOperacaoInvalida"), "refused"),
         (problem(422, "RequisicaoInvalida"), "refused"),

@@ -11,9 +11,9 @@ use cais_use_cases::Ports;
 use cais_use_cases::accounts::AccountEmail;
 use cais_use_cases::infractions::list;
 use clap::Subcommand;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::output::{Output, amount, fields, instant, table};
+use super::output::{Output, amount, fields, instant, table, tell};
 use crate::representation::infraction::detail;
 
 /// How many infractions are read at a time.
@@ -69,30 +69,64 @@ async fn list_all(
         }
     };
     let filter = InfractionFilter { account, status };
-    let mut found: Vec<Infraction> = Vec::new();
-    let mut starting_after = None;
+    let (mut listing, mut starting_after) = (Listing { json: output.json, is_begun: false }, None);
     loop {
         let page = list::list_for_operator(ports, filter, PageRequest { limit: PAGE, starting_after }).await?;
         starting_after = page.rows.last().map(|infraction| infraction.id);
-        found.extend(page.rows);
-        if !page.has_more || starting_after.is_none() {
-            break;
+        let mut emails = BTreeMap::new();
+        for infraction in &page.rows {
+            email_of(ports, infraction.account, &mut emails).await?;
+        }
+        let is_last = !page.has_more || starting_after.is_none();
+        let text = listing.page(&page.rows, &emails, is_last)?;
+        // Whoever reads may have gone.
+        if !tell(&text)? || is_last {
+            return Ok(());
         }
     }
-    let mut emails = BTreeMap::new();
-    let mut values = Vec::with_capacity(found.len());
-    for infraction in &found {
-        let email = email_of(ports, infraction.account, &mut emails).await?;
-        values.push(as_json(infraction, &email)?);
+}
+
+/// A list that is printed page by page, so that it may be as long as it is: for programs all pages together are one document.
+struct Listing {
+    json: bool,
+    /// Whether a page was printed before.
+    is_begun: bool,
+}
+
+impl Listing {
+    /// What is printed of the next page.
+    fn page(
+        &mut self,
+        found: &[Infraction],
+        emails: &BTreeMap<AccountId, String>,
+        is_last: bool,
+    ) -> anyhow::Result<String> {
+        let is_first = !std::mem::replace(&mut self.is_begun, true);
+        if !self.json {
+            return Ok(Self::for_people(found, emails, is_first));
+        }
+        let email = |infraction: &Infraction| emails.get(&infraction.account).map_or("", String::as_str);
+        let values = found.iter().map(|infraction| Ok(as_json(infraction, email(infraction))?.to_string()));
+        let values = values.collect::<anyhow::Result<Vec<String>>>()?.join(",");
+        let begin = match (is_first, found.is_empty()) {
+            (true, _) => "{\"data\":[",
+            (false, false) => ",",
+            (false, true) => "",
+        };
+        Ok(format!("{begin}{values}{}", if is_last { "]}" } else { "" }))
     }
-    output.print(&json!({ "data": values }), || {
-        if found.is_empty() {
+
+    fn for_people(found: &[Infraction], emails: &BTreeMap<AccountId, String>, is_first: bool) -> String {
+        if is_first && found.is_empty() {
             return "There are no infractions.".to_owned();
         }
-        let rows: Vec<Vec<String>> = found.iter().map(|infraction| row(infraction, &emails)).collect();
-        table(&["ID", "STATUS", "AMOUNT", "DEADLINE", "DEFENCE", "ACCOUNT"], &rows)
-    })?;
-    Ok(())
+        let rows: Vec<Vec<String>> = found.iter().map(|infraction| row(infraction, emails)).collect();
+        let table = table(&["ID", "STATUS", "AMOUNT", "DEADLINE", "DEFENCE", "ACCOUNT"], &rows);
+        if is_first {
+            return table;
+        }
+        table.split_once('\n').map(|(_headings, rows)| rows.to_owned()).unwrap_or_default()
+    }
 }
 
 async fn show(ports: &Ports, id: InfractionId, output: Output) -> anyhow::Result<()> {
@@ -144,10 +178,11 @@ fn as_json(infraction: &Infraction, email: &str) -> anyhow::Result<Value> {
 fn row(infraction: &Infraction, emails: &BTreeMap<AccountId, String>) -> Vec<String> {
     vec![
         infraction.id.to_string(),
-        infraction.state.status().as_str().to_owned(),
-        infraction.amount.to_string(),
-        infraction.deadline_at.map_or_else(|| "-".to_owned(), instant),
-        defense(infraction).to_owned(),
+        // As wide as ever, so that the columns of all pages are below each other.
+        format!("{:12}", infraction.state.status().as_str()),
+        format!("{:12}", infraction.amount.to_string()),
+        format!("{:24}", infraction.deadline_at.map_or_else(|| "-".to_owned(), instant)),
+        format!("{:9}", defense(infraction)),
         emails.get(&infraction.account).cloned().unwrap_or_default(),
     ]
 }
@@ -191,7 +226,7 @@ fn for_people(infraction: &Infraction, email: &str, held: Money) -> String {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+    #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
     use cais_domain::charge::ChargeStatus;
     use cais_testkit::builders::{a_charge, an_account, an_infraction, in_status};
@@ -209,5 +244,37 @@ mod tests {
         assert!(text.contains("a@b.co") && text.contains("0.07"), "{text}");
         let emails = BTreeMap::from([(infraction.account, "a@b.co".to_owned())]);
         assert_eq!(row(&infraction, &emails).len(), 6);
+    }
+
+    #[test]
+    fn pages_are_one_document_and_one_table() {
+        let new = || an_infraction(&in_status(a_charge(an_account().id), ChargeStatus::Paid), 700);
+        let all = [new(), Infraction { amount: Money::from_centavos(7), deadline_at: None, ..new() }, new()];
+        let emails: BTreeMap<_, _> = all.iter().map(|one| (one.account, format!("{}@b.co", one.id))).collect();
+        for pages in
+            [vec![&all[..0]], vec![&all[..2]], vec![&all[..2], &all[2..]], vec![&all[..1], &all[1..], &all[3..]]]
+        {
+            let print = |json: bool| {
+                let mut listing = Listing { json, is_begun: false };
+                let text = pages
+                    .iter()
+                    .enumerate()
+                    .map(|(number, page)| listing.page(page, &emails, number + 1 == pages.len()).unwrap());
+                text.collect::<Vec<String>>().join("\n")
+            };
+            let found = pages.concat();
+            let document: Value = serde_json::from_str(&print(true)).unwrap();
+            let told =
+                document["data"].as_array().unwrap().iter().map(|one| one["account"].as_str().unwrap().to_owned());
+            assert!(told.eq(found.iter().map(|one| emails[&one.account].clone())), "{document}");
+            let text = print(false);
+            if found.is_empty() {
+                assert_eq!(text, "There are no infractions.");
+                continue;
+            }
+            let places: Vec<_> = text.lines().skip(1).map(|line| line.find("inf_").zip(line.rfind("inf_"))).collect();
+            assert_eq!((places.len(), text.matches("STATUS").count()), (found.len(), 1), "{text}");
+            assert!(places.windows(2).all(|two| two[0] == two[1]), "{text}");
+        }
     }
 }

@@ -1,7 +1,9 @@
 //! Infractions (MED): a payer disputes a Pix through its institution; money is blocked until that is settled, once.
 
 mod alert;
+mod defending;
 mod liable;
+mod reopening;
 mod state;
 mod transitions;
 
@@ -9,6 +11,7 @@ mod transitions;
 mod table;
 
 pub use liable::{apportion, left_of};
+pub use reopening::{Reopening, UnseenEnd};
 pub use state::{Defense, InfractionState, InfractionStatus, Situation};
 pub use transitions::{Disputed, InfractionChange, InfractionError, InfractionStep, NewInfraction};
 

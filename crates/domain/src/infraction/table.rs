@@ -232,6 +232,36 @@ fn what_it_does_to_money_and_charge() {
 }
 
 #[test]
+fn only_what_is_under_review_ends_and_begins_again_in_one_step() {
+    for (stage, _) in TABLE {
+        for (end, returned) in [(UnseenEnd::Lost, 300), (UnseenEnd::Cancelled, 0)] {
+            let before = infraction(stage);
+            let (status, open) = (before.state.status(), u32::from(before.state.status().is_open()));
+            let (payment, charge, all) = (payment(), charge(open), [before.clone()]);
+            let disputed = Disputed { payment: &payment, charge: &charge, infractions: &all };
+            let asked = NewInfraction { id: InfractionId::new(Uuid::from_u128(2)), ..told("coerção") };
+            let reopened = before.reopen(asked, disputed, (end, money(300)), deadline());
+            if stage != Stage::UnderReview {
+                assert_eq!(reopened, Err(InfractionError::InvalidState(status)), "{stage:?}");
+                continue;
+            }
+            let Reopening { ended, opened } = reopened.unwrap();
+            let word = if end == UnseenEnd::Lost { "lost" } else { "cancelled" };
+            assert_eq!(ended.infraction.state.status().as_str(), word);
+            assert!(ended.infraction.defense.is_some() && opened.infraction.defense.is_none());
+            assert_eq!((opened.infraction.state.clone(), opened.infraction.limit), (InfractionState::Open, money(400)));
+            assert_eq!((ended.charge, ended.siblings), (None, Vec::new()), "the charge is written once");
+            let charge = opened.charge.unwrap();
+            assert_eq!((charge.open_infractions, charge.refunds.done), (1, money(returned)));
+            let [BlockChange::End { held, .. }] = &ended.blocks[..] else { panic!("{:?}", ended.blocks) };
+            let [BlockChange::Hold { limit, .. }] = &opened.blocks[..] else { panic!("{:?}", opened.blocks) };
+            assert_eq!((*held, *limit), (money(300), money(400)));
+            assert_eq!(opened.event, Some(EventType::InfractionOpened));
+        }
+    }
+}
+
+#[test]
 fn a_defence_is_in_time_at_the_deadline_and_not_a_microsecond_later() {
     let open = infraction(Stage::Open);
     let late = deadline() + 1.microsecond();

@@ -1,12 +1,12 @@
 //! Block arithmetic: what is held, what is freed, and where a shortfall is taken from.
 
-use cais_domain::block::{Block, BlockEnd, end, hold, sweep};
+use cais_domain::block::{Block, BlockEnd, credited, debited, end, hold, sweep};
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::ledger::{Bucket, Cover, EntryKind, LedgerAccount, SystemAccount, Transfer};
 use cais_domain::money::Money;
 use proptest::prelude::*;
 
-use crate::book::{Book, account, infraction_id, money};
+use crate::book::{account, infraction_id, money};
 
 fn block(number: usize, limit: i64, held: i64) -> Block {
     let end_to_end_id = EndToEndId::parse("E1234567820260102030400000000001").unwrap();
@@ -47,11 +47,11 @@ fn the_oldest_is_filled_first_and_what_is_available_before_what_waits() {
 #[test]
 fn a_lower_limit_frees_what_is_above_it_and_a_higher_one_moves_nothing_by_itself() {
     let mut held = block(1, 300, 300);
-    assert_eq!(hold(&mut held, money(500)).unwrap(), None);
+    assert_eq!(hold(&mut held, money(500), money(70)).unwrap(), []);
     assert_eq!((held.limit, held.held), (money(500), money(300)));
-    let freed = hold(&mut held, money(120)).unwrap().unwrap();
-    assert_eq!(freed.kind, EntryKind::InfractionReleased);
-    assert_eq!(movements(&[freed]), ["blocked > available 1 1.80"]);
+    let freed = hold(&mut held, money(120), money(0)).unwrap();
+    assert!(freed.iter().all(|transfer| transfer.kind == EntryKind::InfractionReleased));
+    assert_eq!(movements(&freed), ["blocked > available 1 1.80"]);
     assert_eq!((held.limit, held.held), (money(120), money(120)));
 }
 
@@ -63,18 +63,88 @@ fn a_block_ends_once_in_full_and_one_that_holds_nothing_moves_nothing() {
     );
     let returned = BlockEnd::Returned(settlement.clone());
     let held = block(1, 300, 200);
-    let available = LedgerAccount::Merchant(account(), Bucket::Available);
-    assert_eq!(Book::released_to(&held, &BlockEnd::Released), Some(available));
-    assert_eq!(Book::released_to(&held, &returned), Some(settlement));
-    let moved = end(&held, &returned).unwrap();
-    assert_eq!((moved.kind, moved.amount), (EntryKind::InfractionReturned, money(200)));
-    assert_eq!(end(&held, &BlockEnd::Released).unwrap().kind, EntryKind::InfractionReleased);
+    let back = end(&held, &returned, money(150)).unwrap();
+    assert_eq!(movements(&back), [format!("blocked > {} 1 2.00", settlement.holder())], "whatever of it was pending");
+    assert!(back.iter().all(|transfer| transfer.kind == EntryKind::InfractionReturned && transfer.to == settlement));
+    let freed = end(&held, &BlockEnd::Released, money(0)).unwrap();
+    assert_eq!(movements(&freed), ["blocked > available 1 2.00"]);
+    assert!(freed.iter().all(|transfer| transfer.kind == EntryKind::InfractionReleased));
     for to in [BlockEnd::Released, returned] {
-        assert_eq!(end(&block(1, 300, 0), &to), None);
+        assert_eq!(end(&block(1, 300, 0), &to, money(150)).unwrap(), []);
+    }
+}
+
+#[test]
+fn what_was_taken_before_its_release_goes_back_to_wait_for_it() {
+    let held = block(1, 300, 200);
+    for (taken, expected) in [
+        (1, vec!["blocked > pending 1 0.01", "blocked > available 1 1.99"]),
+        (199, vec!["blocked > pending 1 1.99", "blocked > available 1 0.01"]),
+        (200, vec!["blocked > pending 1 2.00"]),
+        (201, vec!["blocked > pending 1 2.00"]),
+    ] {
+        let freed = end(&held, &BlockEnd::Released, money(taken)).unwrap();
+        assert_eq!(movements(&freed), expected);
+        assert_eq!(movements(&hold(&mut held.clone(), money(0), money(taken)).unwrap()), expected);
+        let left = freed.iter().try_fold(money(taken), |taken, transfer| credited(transfer, taken)).unwrap();
+        assert_eq!(left, money((taken - 200).max(0)), "it is counted as taken no more");
+    }
+}
+
+#[test]
+fn only_infractions_change_what_is_taken_and_only_releases_move_less() {
+    let [available, pending] =
+        [Bucket::Available, Bucket::Pending].map(|bucket| LedgerAccount::Merchant(account(), bucket));
+    let kinds = [EntryKind::Charge, EntryKind::Release, EntryKind::Infraction, EntryKind::InfractionReleased];
+    for (kind, cover) in kinds.into_iter().flat_map(|kind| [(kind, Cover::Required), (kind, Cover::LessTaken)]) {
+        for (from, to) in [(&pending, &available), (&available, &pending)] {
+            let (from, to, amount) = (from.clone(), to.clone(), money(50));
+            let waits = from == pending;
+            let transfer = Transfer { from, to, amount, cover, kind, resource: None, end_to_end_id: None };
+            let expected = match (waits, cover, kind) {
+                (true, Cover::LessTaken, _) => (20, 0),
+                (true, Cover::Required, EntryKind::Infraction) => (50, 80),
+                _ => (50, 30),
+            };
+            let (moved, taken) = debited(&transfer, money(30)).unwrap();
+            assert_eq!((moved.centavos(), taken.centavos()), expected, "{transfer:?}");
+            let given_back = !waits && kind == EntryKind::InfractionReleased;
+            assert_eq!(credited(&transfer, money(49)).unwrap(), money(if given_back { 0 } else { 49 }), "{transfer:?}");
+            assert_eq!(
+                credited(&transfer, money(60)).unwrap(),
+                money(if given_back { 10 } else { 60 }),
+                "{transfer:?}"
+            );
+        }
     }
 }
 
 proptest! {
+    #[test]
+    fn what_is_freed_adds_up_and_waits_as_far_as_it_was_taken(
+        held in 0_i64..1_000,
+        limit in 0_i64..1_500,
+        taken in 0_i64..1_500,
+        ends in any::<bool>(),
+    ) {
+        let mut one = block(1, held.max(1), held);
+        let (freed, left) = if ends {
+            (end(&one, &BlockEnd::Released, money(taken)).unwrap(), 0)
+        } else {
+            (hold(&mut one, money(limit), money(taken)).unwrap(), one.held.centavos())
+        };
+        let to = |bucket| {
+            let of = |transfer: &&Transfer| transfer.to == LedgerAccount::Merchant(account(), bucket);
+            Money::sum(freed.iter().filter(of).map(|transfer| transfer.amount)).unwrap().centavos()
+        };
+        let (waits, usable) = (to(Bucket::Pending), to(Bucket::Available));
+        prop_assert_eq!(waits + usable, held - left, "nothing is lost and nothing is made");
+        prop_assert_eq!(waits, taken.min(held - left));
+        prop_assert!(freed.iter().all(|transfer| transfer.amount.is_positive() && transfer.from == LedgerAccount::Merchant(account(), Bucket::Blocked)));
+        let after = freed.iter().try_fold(money(taken), |taken, transfer| credited(transfer, taken)).unwrap();
+        prop_assert_eq!(after, money(taken - waits));
+    }
+
     #[test]
     fn a_sweep_takes_all_that_is_missing_or_all_that_is_there(
         available in 0_i64..2_000,

@@ -1,9 +1,9 @@
 //! One account's money and one disputed Pix in memory, changed by the functions of the domain alone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use cais_domain::acquirer_name::AcquirerName;
-use cais_domain::block::{self, Block, BlockChange, BlockEnd};
+use cais_domain::block::{self, Block, BlockChange};
 use cais_domain::charge::{Charge, ChargeTerms, Issued, Origin, Step};
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::event::EventType;
@@ -15,6 +15,7 @@ use cais_domain::ledger::{Bucket, LedgerAccount, Transfer};
 use cais_domain::money::Money;
 use cais_domain::payment::{CreditedPayment, Payment};
 use cais_domain::refund::{NewRefund, Refund, RefundError, RefundStep};
+use cais_domain::release::Release;
 use cais_domain::split::Split;
 use jiff::{SignedDuration, Timestamp};
 use uuid::Uuid;
@@ -85,6 +86,10 @@ pub struct Book {
     pub refunds: Vec<Refund>,
     pub blocks: BTreeMap<InfractionId, Block>,
     pub balances: BTreeMap<LedgerAccount, i64>,
+    /// What was taken of `pending` before its release.
+    pub taken: Money,
+    /// What waits for its release, in centavos: one number for each credit, the first first.
+    pub waits: VecDeque<i64>,
     /// What consumers were told of each infraction.
     pub told: Vec<(InfractionId, EventType)>,
 }
@@ -103,6 +108,8 @@ impl Book {
             refunds: Vec::new(),
             blocks: BTreeMap::new(),
             balances: BTreeMap::new(),
+            taken: Money::ZERO,
+            waits: VecDeque::new(),
             told: Vec::new(),
         };
         book.post(&credit.transfers);
@@ -116,8 +123,16 @@ impl Book {
     fn post(&mut self, transfers: &[Transfer]) {
         for transfer in transfers {
             assert!(transfer.amount.is_positive(), "nothing moves nothing");
-            *self.balances.entry(transfer.from.clone()).or_default() -= transfer.amount.centavos();
-            *self.balances.entry(transfer.to.clone()).or_default() += transfer.amount.centavos();
+            let (mut moved, mut taken) = (transfer.amount, self.taken);
+            if transfer.from == LedgerAccount::Merchant(account(), Bucket::Pending) {
+                (moved, taken) = block::debited(transfer, taken).unwrap();
+            }
+            if transfer.to == LedgerAccount::Merchant(account(), Bucket::Pending) {
+                taken = block::credited(transfer, taken).unwrap();
+            }
+            self.taken = taken;
+            *self.balances.entry(transfer.from.clone()).or_default() -= moved.centavos();
+            *self.balances.entry(transfer.to.clone()).or_default() += moved.centavos();
         }
     }
 
@@ -133,15 +148,15 @@ impl Book {
                         limit: *limit,
                         held: Money::ZERO,
                     };
-                    block::hold(self.blocks.entry(*infraction).or_insert(fresh), *limit).unwrap()
+                    block::hold(self.blocks.entry(*infraction).or_insert(fresh), *limit, self.taken).unwrap()
                 }
                 BlockChange::End { infraction, held, to, .. } => {
                     let block = self.blocks.remove(infraction).unwrap();
                     assert_eq!(block.held, *held, "it was decided on what is held");
-                    block::end(&block, to)
+                    block::end(&block, to, self.taken).unwrap()
                 }
             };
-            self.post(&Vec::from_iter(posted));
+            self.post(&posted);
         }
         let mut blocks: Vec<Block> = self.blocks.values().cloned().collect();
         let (available, pending) = (self.balance(Bucket::Available), self.balance(Bucket::Pending));
@@ -251,6 +266,26 @@ impl Book {
     /// Money comes from elsewhere into one of the buckets.
     pub fn earn(&mut self, bucket: Bucket, centavos: i64) {
         *self.balances.entry(LedgerAccount::Merchant(account(), bucket)).or_default() += centavos;
+        if bucket == Bucket::Pending {
+            self.waits.push_back(centavos);
+        }
+        self.rearrange(&[]);
+    }
+
+    /// The time of what has waited longest is over.
+    pub fn release(&mut self) {
+        let Some(centavos) = self.waits.pop_front() else { return };
+        let release = Release {
+            account: account(),
+            end_to_end_id: self.payment.payment.end_to_end_id.clone(),
+            charge: self.charge.id,
+            amount: money(centavos),
+            due_at: at(),
+            released_at: None,
+            version: 1,
+        };
+        let (_, transfer) = release.release(at()).unwrap();
+        self.post(&[transfer]);
         self.rearrange(&[]);
     }
 
@@ -270,10 +305,5 @@ impl Book {
             | InfractionState::Cancelled { .. } => 0,
         };
         self.infractions.iter().map(returned).sum()
-    }
-
-    /// Where money that goes back to payers is taken from.
-    pub fn released_to(block: &Block, to: &BlockEnd) -> Option<LedgerAccount> {
-        block::end(block, to).map(|transfer| transfer.to)
     }
 }

@@ -19,6 +19,7 @@ enum Act {
     SettleRefund(usize, bool),
     Earn(bool, i64),
     Spend(i64),
+    Release,
 }
 
 fn act() -> impl Strategy<Value = Act> {
@@ -32,6 +33,7 @@ fn act() -> impl Strategy<Value = Act> {
         2 => (0_usize..4, any::<bool>()).prop_map(|(number, arrives)| Act::SettleRefund(number, arrives)),
         2 => (any::<bool>(), 1_i64..800).prop_map(|(waits, amount)| Act::Earn(waits, amount)),
         3 => (0_i64..=100).prop_map(Act::Spend),
+        2 => Just(Act::Release),
     ]
 }
 
@@ -46,6 +48,7 @@ fn perform(book: &mut Book, act: &Act) {
         Act::SettleRefund(number, arrives) => book.settle_refund(*number, *arrives),
         Act::Earn(waits, amount) => book.earn(if *waits { Bucket::Pending } else { Bucket::Available }, *amount),
         Act::Spend(percent) => book.spend(*percent),
+        Act::Release => book.release(),
     }
 }
 
@@ -80,6 +83,9 @@ fn check(book: &Book) -> Result<(), TestCaseError> {
         prop_assert_eq!(block.limit, infraction.limit);
         prop_assert!(!block.held.is_negative() && block.held <= block.limit && block.limit <= infraction.amount);
     }
+    let waits: i64 = book.waits.iter().sum();
+    prop_assert!(!book.taken.is_negative() && book.taken.centavos() <= waits, "no more is taken than waits");
+    prop_assert_eq!(book.balance(Bucket::Pending), waits - book.taken.centavos(), "what waits is pending or taken");
     for bucket in Bucket::ALL {
         prop_assert!(book.balance(bucket) >= 0, "{:?}", bucket);
     }
@@ -111,6 +117,37 @@ proptest! {
                 prop_assert!(!missing || left == 0, "a shortfall leaves nothing to use");
             }
         }
+    }
+
+    #[test]
+    fn disputes_that_end_for_the_merchant_end_no_delay(
+        waiting in proptest::collection::vec(1_i64..800, 1..5),
+        disputed in proptest::collection::vec((1_i64..1_000, any::<bool>()), 1..4),
+        releases in 0_usize..5,
+    ) {
+        let mut book = Book::paid(CHARGED);
+        let mut untouched = Book::paid(CHARGED);
+        for amount in &waiting {
+            book.earn(Bucket::Pending, *amount);
+            untouched.earn(Bucket::Pending, *amount);
+        }
+        book.spend(100);
+        untouched.spend(100);
+        for (amount, _) in &disputed {
+            book.open(*amount);
+        }
+        for _ in 0..releases {
+            book.release();
+            untouched.release();
+        }
+        for (number, (_, wins)) in disputed.iter().enumerate() {
+            if *wins { book.win(number) } else { book.cancel(number) }
+            check(&book)?;
+        }
+        for bucket in [Bucket::Available, Bucket::Pending, Bucket::Blocked] {
+            prop_assert_eq!(book.balance(bucket), untouched.balance(bucket), "{:?} is as if nobody had disputed", bucket);
+        }
+        prop_assert!(book.taken.is_zero());
     }
 
     #[test]

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use cais_domain::block::Block;
+use cais_domain::block::{self, Block};
 use cais_domain::ids::{AccountId, EntryId, InfractionId, TransferId};
-use cais_domain::ledger::{Cover, EntryKind, LedgerAccount, Transfer};
+use cais_domain::ledger::{LedgerAccount, Transfer};
 use cais_domain::money::{Money, MoneyError};
 use cais_ports::{CommitError, Ids};
 use jiff::Timestamp;
@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use super::fan_out::Endpoints;
 use super::plan::Plan;
-use crate::rows::ledger::{Balance, Entry, Side, is_pending};
+use crate::rows::ledger::{Balance, Entry, Side};
 
 /// How far an entry's id may be moved beyond its predecessor's when this node's clock is behind: 32 bits of chance keep two
 /// ids that follow the same far-ahead one apart.
@@ -70,10 +70,7 @@ impl Books {
             let balance = self.balance_mut(account)?;
             let after = match side {
                 Side::From => debited,
-                Side::To => {
-                    let amount = balance.amount.checked_add(moved).map_err(|error| out_of_range(account, error))?;
-                    Balance { amount, ..*balance }
-                }
+                Side::To => credit(*balance, &transfer, moved).map_err(|error| out_of_range(account, error))?,
             };
             let id = following(after.last, ids.next_uuid());
             *balance = Balance { entries: after.entries.saturating_add(1), last: Some(id), ..after };
@@ -102,25 +99,20 @@ impl Books {
 
 /// What a transfer takes from a ledger account, and the account after it.
 ///
-/// An infraction that takes from `pending` marks what it took; a release moves less by what is marked, and takes that off the mark.
-///
 /// # Errors
 /// [`MoneyError::OutOfRange`].
 pub(super) fn debit(before: Balance, transfer: &Transfer) -> Result<(Money, Balance), MoneyError> {
-    let (less, taken) = match transfer.cover {
-        Cover::LessTaken => {
-            let less = transfer.amount.min(before.taken);
-            (less, before.taken.checked_sub(less)?)
-        }
-        Cover::Required | Cover::NotRequired
-            if transfer.kind == EntryKind::Infraction && is_pending(&transfer.from) =>
-        {
-            (Money::ZERO, before.taken.checked_add(transfer.amount)?)
-        }
-        Cover::Required | Cover::NotRequired => (Money::ZERO, before.taken),
-    };
-    let moved = transfer.amount.checked_sub(less)?;
+    let (moved, taken) = block::debited(transfer, before.taken)?;
     Ok((moved, Balance { amount: before.amount.checked_sub(moved)?, taken, ..before }))
+}
+
+/// The ledger account that a transfer credits after so much of it has moved.
+///
+/// # Errors
+/// [`MoneyError::OutOfRange`].
+pub(super) fn credit(before: Balance, transfer: &Transfer, moved: Money) -> Result<Balance, MoneyError> {
+    let (amount, taken) = (before.amount.checked_add(moved)?, block::credited(transfer, before.taken)?);
+    Ok(Balance { amount, taken, ..before })
 }
 
 fn not_locked(account: &LedgerAccount) -> CommitError {

@@ -9,7 +9,7 @@ use cais_domain::ledger::{Bucket, Cover, LedgerAccount, Transfer};
 use cais_domain::money::{Money, MoneyError};
 use cais_ports::{ChangeSet, CommitError};
 
-use super::books::{Blocks, Books, debit, out_of_range};
+use super::books::{Blocks, Books, credit, debit, out_of_range};
 use crate::rows::ledger::Balance;
 
 /// What follows from a change set besides its transfers.
@@ -72,8 +72,8 @@ impl Trial<'_> {
         self.balances.insert(from, debited);
         let (to, before) = books.balance(&transfer.to)?;
         let before = self.balances.get(to).copied().unwrap_or(before);
-        let amount = before.amount.checked_add(moved).map_err(|error| out_of_range(to, error))?;
-        self.balances.insert(to, Balance { amount, ..before });
+        let credited = credit(before, transfer, moved).map_err(|error| out_of_range(to, error))?;
+        self.balances.insert(to, credited);
         Ok(())
     }
 
@@ -95,6 +95,7 @@ impl Trial<'_> {
 
     fn block(&mut self, change: &BlockChange) -> Result<(), CommitError> {
         let (account, infraction) = (change.account(), change.infraction());
+        let taken = self.balance(account, Bucket::Pending)?.taken;
         let blocks = self.blocks_of(account);
         let made = match change {
             BlockChange::Hold { limit, .. } if limit.is_negative() => {
@@ -103,15 +104,14 @@ impl Trial<'_> {
             BlockChange::Hold { end_to_end_id, limit, .. } => {
                 let (end_to_end_id, none) = (end_to_end_id.clone(), Money::ZERO);
                 let new = Block { account, infraction, end_to_end_id, limit: none, held: none };
-                block::hold(blocks.entry(infraction).or_insert(new), *limit)
-                    .map_err(|error| impossible(account, error))?
+                block::hold(blocks.entry(infraction).or_insert(new), *limit, taken)
             }
             BlockChange::End { held, to, .. } => {
                 let ended = blocks.remove(&infraction).filter(|block| block.held == *held);
-                block::end(&ended.ok_or(CommitError::Stale)?, to)
+                block::end(&ended.ok_or(CommitError::Stale)?, to, taken)
             }
         };
-        made.map_or(Ok(()), |made| self.make_own(made))
+        made.map_err(|error| impossible(account, error))?.into_iter().try_for_each(|made| self.make_own(made))
     }
 
     /// The account's blocks as they stand in this change set.
@@ -128,8 +128,9 @@ impl Trial<'_> {
             return Ok(());
         }
         let mut blocks: Vec<Block> = blocks.values().cloned().collect();
-        let (available, pending) = (self.amount(account, Bucket::Available)?, self.amount(account, Bucket::Pending)?);
-        let made = block::sweep(available, pending, &mut blocks).map_err(|error| impossible(account, error))?;
+        let [available, pending] = [Bucket::Available, Bucket::Pending].map(|bucket| self.balance(account, bucket));
+        let made = block::sweep(available?.amount, pending?.amount, &mut blocks);
+        let made = made.map_err(|error| impossible(account, error))?;
         if made.is_empty() {
             return Ok(());
         }
@@ -140,9 +141,9 @@ impl Trial<'_> {
         Ok(())
     }
 
-    fn amount(&self, account: AccountId, bucket: Bucket) -> Result<Money, CommitError> {
+    fn balance(&self, account: AccountId, bucket: Bucket) -> Result<Balance, CommitError> {
         let (name, stored) = self.books.balance(&LedgerAccount::Merchant(account, bucket))?;
-        Ok(self.balances.get(name).map_or(stored.amount, |balance| balance.amount))
+        Ok(self.balances.get(name).copied().unwrap_or(stored))
     }
 }
 

@@ -23,10 +23,10 @@ pub(super) const RULES: [&str; 6] = [
     "SELECT 'left in ' || m.holder || '/' || m.bucket || ' of who lacks it', CAST(0 AS BIGINT), m.amount FROM balances AS m \
      WHERE m.bucket IN ('available', 'pending') AND m.amount > 0 AND EXISTS (\
      SELECT 1 FROM blocks AS b WHERE b.account_id = m.holder AND b.held < b.max_amount) LIMIT ?",
-    // What a Pix brought into `pending` is what its release says.
+    // What a Pix brought into `pending` is what its release says; what infractions gave back to it is nothing new.
     "SELECT 'waiting of ' || e.end_to_end_id, coalesce(r.amount, 0), e.total FROM (\
      SELECT holder, end_to_end_id, CAST(sum(amount) AS BIGINT) AS total FROM entries \
-     WHERE bucket = 'pending' AND amount > 0 AND end_to_end_id IS NOT NULL GROUP BY holder, end_to_end_id) AS e \
+     WHERE bucket = 'pending' AND amount > 0 AND kind <> 'infraction_released' AND end_to_end_id IS NOT NULL GROUP BY holder, end_to_end_id) AS e \
      LEFT JOIN releases AS r ON r.account_id = e.holder AND r.end_to_end_id = e.end_to_end_id \
      WHERE e.total <> coalesce(r.amount, 0) LIMIT ?",
     // What is pending is what waits for its release, less what infractions took of it before.

@@ -195,9 +195,9 @@ pub async fn the_statement_explains_what_is_held(h: &mut Harness) {
         (&two, taken, pending, -100, 640, 6),
         (&two, taken, blocked, 100, 600, 6),
         (&one, freed, blocked, -50, 550, 7),
-        (&one, freed, available, 50, 50, 7),
+        (&one, freed, pending, 50, 690, 7),
         (&two, freed, blocked, -100, 450, 8),
-        (&two, freed, available, 100, 150, 8),
+        (&two, freed, pending, 100, 790, 8),
     ];
     let page = PageRequest { limit: 200, starting_after: None };
     let lines = h.store.list_entries(account, EntryFilter::default(), page).await.unwrap().rows;

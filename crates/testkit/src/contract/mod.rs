@@ -260,6 +260,7 @@ macro_rules! store_suite {
                 a_charge_that_was_lost_whole_is_refunded
                 a_lost_infraction_closes_its_shortfall
                 several_infractions_share_a_pix
+                an_infraction_that_begins_again_frees_nothing
                 one_of_many_notices_opens_an_infraction
                 disputes_of_one_pix_are_opened_one_after_the_other
                 one_outcome_of_an_infraction_becomes_true
@@ -283,7 +284,8 @@ macro_rules! store_suite {
                 the_oldest_infraction_is_filled_first
                 a_change_set_is_swept_once_at_its_end
                 what_was_taken_is_not_released_again
-                what_was_taken_comes_back_available
+                what_was_taken_waits_again
+                what_waits_again_is_released_in_time
                 a_shortfall_outlives_releases
             }
             block_races {

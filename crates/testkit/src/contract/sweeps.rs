@@ -123,21 +123,61 @@ pub async fn what_was_taken_is_not_released_again(h: &mut Harness) {
     assert_eq!(h.balances(account).await, [pending + 1_500, 0, 0, 0]);
 }
 
-/// What is given back is available at once; it does not wait, and its release still moves less.
-pub async fn what_was_taken_comes_back_available(h: &mut Harness) {
+/// What is given back before its release waits for it again; what is given back after it may be used at once.
+pub async fn what_was_taken_waits_again(h: &mut Harness) {
     let account = h.account().await.id;
     h.paid_charge(pending_charge(account), 100).await;
     let [one, two] = [Dispute::of(account), Dispute::of(account)];
     h.good(one.hold(500)).await;
     h.good(one.release(500)).await;
-    assert_eq!(h.balances(account).await, [500, 440, 0, 0]);
-    h.good(two.hold(600)).await;
-    assert_eq!(h.balances(account).await, [0, 340, 600, 0], "of what is available first");
+    assert_eq!(h.balances(account).await, [0, 940, 0, 0]);
+    h.fund(account, 50).await;
+    h.good(one.hold(590)).await;
+    h.good(two.hold(300)).await;
+    assert_eq!(h.balances(account).await, [0, 100, 890, 0], "of what is available first");
+    h.good(one.hold(540)).await;
+    assert_eq!(h.balances(account).await, [0, 150, 840, 0], "a lower limit ends no delay either");
+    h.audit().await;
+    // Whichever is freed first: so much is to wait as was taken.
+    h.good(two.release(300)).await;
+    assert_eq!(h.balances(account).await, [0, 450, 540, 0]);
     let release = due(h, after_s(101)).await.remove(0);
     h.good(steps::make_release(&release, after_s(101))).await;
-    assert_eq!(h.balances(account).await, [340, 0, 600, 0]);
-    h.good(two.release(600)).await;
-    assert_eq!(h.balances(account).await, [940, 0, 0, 0]);
+    assert_eq!(h.balances(account).await, [450, 0, 540, 0]);
+    h.audit().await;
+    h.good(one.release(540)).await;
+    assert_eq!(h.balances(account).await, [990, 0, 0, 0], "its release has come while it was held");
+    h.audit().await;
+}
+
+/// What is given back waits for the releases that are still to come, each at its own time; several in one change set.
+pub async fn what_waits_again_is_released_in_time(h: &mut Harness) {
+    let account = h.account().await.id;
+    for delay_s in [100, 200] {
+        h.paid_charge(pending_charge(account), delay_s).await;
+    }
+    h.fund(account, 10).await;
+    let [one, two] = [Dispute::of(account), Dispute::of(account)];
+    h.good(blocks(vec![one.holds(1_000), two.holds(600)])).await;
+    assert_eq!(h.balances(account).await, [0, 290, 1_600, 0]);
+    let mut releases = due(h, after_s(1_000)).await;
+    let (second, first) = (releases.remove(1), releases.remove(0));
+    // All of the first was taken, and that much is taken no more.
+    h.good(steps::make_release(&first, after_s(101))).await;
+    assert_eq!(h.balances(account).await, [0, 290, 1_600, 0]);
+    h.good(blocks(vec![two.releases(600), one.releases(1_000)])).await;
+    assert_eq!(h.balances(account).await, [950, 940, 0, 0]);
+    h.good(steps::make_release(&second, after_s(201))).await;
+    assert_eq!(h.balances(account).await, [1_890, 0, 0, 0]);
+    h.audit().await;
+    // What one gives back, another may take of what waits, in the same commit.
+    h.paid_charge(pending_charge(account), 300).await;
+    let [three, four] = [Dispute::of(account), Dispute::of(account)];
+    h.good(three.hold(2_830)).await;
+    h.good(four.hold(500)).await;
+    h.good(three.release(2_830)).await;
+    assert_eq!((four.read(h).await, h.balances(account).await), (Some((500, 500)), [1_390, 940, 500, 0]));
+    h.audit().await;
 }
 
 /// With a credit in the same commit, and with a release of which nothing is left.

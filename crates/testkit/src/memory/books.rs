@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use cais_domain::block::{self, Block, BlockChange};
 use cais_domain::ids::{AccountId, InfractionId};
 use cais_domain::ledger::{Bucket, Cover, LedgerAccount, Transfer};
-use cais_domain::money::Money;
+use cais_domain::money::{Money, MoneyError};
 use cais_ports::{ChangeSet, CommitError};
 use jiff::Timestamp;
 
@@ -70,11 +70,8 @@ impl Books<'_> {
         if !transfer.amount.is_positive() {
             return Err(corrupt("a transfer of nothing"));
         }
-        let (amount, must_cover) = match transfer.cover {
-            Cover::Required => (transfer.amount, true),
-            Cover::NotRequired => (transfer.amount, false),
-            Cover::LessTaken => (self.less_taken(transfer)?, true),
-        };
+        let amount = self.mark(transfer).map_err(|error| corrupt(&error))?;
+        let must_cover = transfer.cover != Cover::NotRequired;
         if amount.is_zero() {
             return Ok(());
         }
@@ -93,22 +90,25 @@ impl Books<'_> {
         Ok(())
     }
 
-    /// What is left to be moved of a release: what is released first is what was taken.
-    fn less_taken(&mut self, transfer: &Transfer) -> Result<Money, CommitError> {
-        let LedgerAccount::Merchant(account, Bucket::Pending) = transfer.from else {
-            return Ok(transfer.amount);
-        };
-        let taken = self.taken(account);
-        let gone = taken.min(transfer.amount);
-        let rest = taken.checked_sub(gone).map_err(|error| corrupt(&error))?;
-        self.moved.taken.insert(account, rest);
-        transfer.amount.checked_sub(gone).map_err(|error| corrupt(&error))
+    /// How much of a transfer moves, and what is taken of the `pending` of its accounts from then on.
+    fn mark(&mut self, transfer: &Transfer) -> Result<Money, MoneyError> {
+        let mut moved = transfer.amount;
+        if let LedgerAccount::Merchant(account, Bucket::Pending) = transfer.from {
+            let (amount, taken) = block::debited(transfer, self.taken(account))?;
+            self.moved.taken.insert(account, taken);
+            moved = amount;
+        }
+        if let LedgerAccount::Merchant(account, Bucket::Pending) = transfer.to {
+            let taken = block::credited(transfer, self.taken(account))?;
+            self.moved.taken.insert(account, taken);
+        }
+        Ok(moved)
     }
 
     fn change_block(&mut self, change: &BlockChange) -> Result<(), CommitError> {
         let key = (change.account(), change.infraction());
-        let known = self.block(key);
-        let (transfer, after) = match change {
+        let (known, taken) = (self.block(key), self.taken(change.account()));
+        let (transfers, after) = match change {
             BlockChange::Hold { account, infraction, end_to_end_id, limit } => {
                 if limit.is_negative() {
                     return Err(corrupt("a block of less than nothing"));
@@ -116,15 +116,14 @@ impl Books<'_> {
                 let (account, infraction, end_to_end_id) = (*account, *infraction, end_to_end_id.clone());
                 let new = Block { account, infraction, end_to_end_id, limit: *limit, held: Money::ZERO };
                 let mut block = known.unwrap_or(new);
-                let transfer = block::hold(&mut block, *limit).map_err(|error| corrupt(&error))?;
-                (transfer, Some(block))
+                (block::hold(&mut block, *limit, taken), Some(block))
             }
             BlockChange::End { held, to, .. } => {
                 let block = known.filter(|block| block.held == *held).ok_or(CommitError::Stale)?;
-                (block::end(&block, to), None)
+                (block::end(&block, to, taken), None)
             }
         };
-        if let Some(transfer) = transfer {
+        for transfer in transfers.map_err(|error| corrupt(&error))? {
             self.post(&transfer)?;
         }
         self.moved.blocks.insert(key, after);
@@ -140,10 +139,6 @@ impl Books<'_> {
         let available = self.balance(&LedgerAccount::Merchant(account, Bucket::Available));
         let swept = block::sweep(available, self.balance(&pending), &mut blocks).map_err(|error| corrupt(&error))?;
         for transfer in swept {
-            if transfer.from == pending {
-                let taken = self.taken(account).checked_add(transfer.amount).map_err(|error| corrupt(&error))?;
-                self.moved.taken.insert(account, taken);
-            }
             self.post(&transfer)?;
         }
         let changed = blocks.into_iter().zip(before).filter(|(after, before)| after != before);

@@ -31,6 +31,7 @@ fn judge_accounts(state: &State, report: &mut LedgerReport) {
         *waiting.entry(release.account).or_default() += centavos(release.amount);
     }
     for (account, taken) in &state.taken {
+        compare(report, &format!("no less than nothing taken of {account}"), 0, centavos(*taken).min(0));
         *waiting.entry(*account).or_default() -= centavos(*taken);
     }
     let holders = state.balances.keys().filter_map(|account| match account {

@@ -42,6 +42,11 @@ impl Case {
         Disputed { payment: &self.payment, charge: &self.charge, infractions: &self.infractions }
     }
 
+    /// Every infraction on it, as they were read.
+    pub(super) fn infractions(&self) -> &[Infraction] {
+        &self.infractions
+    }
+
     /// The Pix.
     pub(super) const fn payment(&self) -> &CreditedPayment {
         &self.payment

@@ -7,7 +7,7 @@ use cais_domain::text::Text;
 use cais_ports::{AcquirerError, DefenseReceipt};
 use jiff::Timestamp;
 
-use super::defense::{about_to_send, acquirer, send, submitted, withdrawn};
+use super::defense::{about_to_send, acquirer, note_receipt, send, withdraw};
 use super::look::{IN_A_CALL, look};
 use super::steps::reread;
 use super::sync::{SyncError, apply};
@@ -34,7 +34,10 @@ pub enum DefendError {
     /// Its deadline is over, by our clock or by the acquirer's.
     #[error("the infraction can no longer be defended")]
     TooLate,
-    /// The acquirer certainly did not take it; nothing of it is kept.
+    /// The acquirer refuses this defence for good; nothing of it is kept, and another one may be given.
+    #[error("the acquirer refuses the defence: {0}")]
+    Refused(String),
+    /// The acquirer certainly did not take it, and may later; nothing of it is kept.
     #[error("the acquirer did not take the defence")]
     AcquirerUnavailable,
     /// It may or may not have arrived; a worker finds out, and sees that it does. The same defence again is no second one.
@@ -72,7 +75,7 @@ pub async fn defend(
         let infraction = found.ok_or(DefendError::NotFound)?;
         let now = ports.clock.now();
         match infraction.defend(words.text.clone(), words.evidence_url.clone(), now) {
-            Ok(InfractionStep::AlreadyTaken(infraction)) => return repeated(ports, *infraction, &words).await,
+            Ok(InfractionStep::AlreadyTaken(infraction)) => return answer_repeat(ports, *infraction, &words).await,
             Ok(step @ InfractionStep::Taken(_)) => {
                 if let Some(infraction) = about_to_send(ports, step, now).await? {
                     return hand_over(ports, infraction, &words, now).await;
@@ -97,25 +100,42 @@ async fn hand_over(
         Err(error) => Err(error),
     };
     match receipt {
-        Ok(DefenseReceipt::Taken) => Ok(submitted(ports, &infraction).await?),
-        Ok(DefenseReceipt::TooLate) => too_late(ports, infraction, words).await,
-        Ok(DefenseReceipt::AlreadyThere) => found_out(ports, infraction, words).await,
-        Err(error @ (AcquirerError::Refused(_) | AcquirerError::Unavailable(_))) => {
+        Ok(DefenseReceipt::Taken) => Ok(note_receipt(ports, &infraction).await?),
+        Ok(DefenseReceipt::TooLate) => look_before_giving_up(ports, infraction, words).await,
+        Ok(DefenseReceipt::AlreadyThere) => find_out(ports, infraction, words).await,
+        // Not every refusal says that it came too late; our clock does.
+        Err(AcquirerError::Refused(_)) if is_over(ports, &infraction) => {
+            look_before_giving_up(ports, infraction, words).await
+        }
+        Err(AcquirerError::Refused(reason)) => {
+            tracing::warn!(infraction = %infraction.id, acquirer = %infraction.acquirer, reason, "the acquirer refuses a defence");
+            give_up(ports, infraction, words, DefendError::Refused(reason)).await
+        }
+        Err(error @ AcquirerError::Unavailable(_)) => {
             tracing::warn!(infraction = %infraction.id, acquirer = %infraction.acquirer, %error, "the acquirer did not take a defence");
-            not_taken(ports, infraction, words, DefendError::AcquirerUnavailable).await
+            give_up(ports, infraction, words, DefendError::AcquirerUnavailable).await
         }
         Err(AcquirerError::OutcomeUnknown(reason)) => {
             tracing::warn!(infraction = %infraction.id, acquirer = %infraction.acquirer, reason, "the acquirer did not confirm a defence");
-            found_out(ports, infraction, words).await
+            find_out(ports, infraction, words).await
         }
     }
 }
 
+/// Whether its deadline is over by our clock.
+fn is_over(ports: &Ports, infraction: &Infraction) -> bool {
+    infraction.deadline_at.is_some_and(|deadline| ports.clock.now() > deadline)
+}
+
 /// It is withdrawn only when the acquirer shows none even then: some look at the time before they look at what they have. If that
 /// cannot be seen now, a worker goes on looking.
-async fn too_late(ports: &Ports, infraction: Infraction, words: &Words) -> Result<Infraction, DefendError> {
+async fn look_before_giving_up(
+    ports: &Ports,
+    infraction: Infraction,
+    words: &Words,
+) -> Result<Infraction, DefendError> {
     match see(ports, &infraction).await {
-        Ok(()) => not_taken(ports, infraction, words, DefendError::TooLate).await,
+        Ok(()) => give_up(ports, infraction, words, DefendError::TooLate).await,
         Err(error) => {
             tracing::warn!(infraction = %infraction.id, acquirer = %infraction.acquirer, %error, "whether a late defence arrived could not be seen");
             verdict(reread(ports, &infraction).await?, words)
@@ -124,13 +144,13 @@ async fn too_late(ports: &Ports, infraction: Infraction, words: &Words) -> Resul
 }
 
 /// It certainly has not arrived, and nothing of it is kept; unless somebody has learned better of it.
-async fn not_taken(
+async fn give_up(
     ports: &Ports,
     infraction: Infraction,
     words: &Words,
     why: DefendError,
 ) -> Result<Infraction, DefendError> {
-    let infraction = withdrawn(ports, &infraction).await?;
+    let infraction = withdraw(ports, &infraction).await?;
     if infraction.state == InfractionState::Open && infraction.defense.is_none() {
         return Err(why);
     }
@@ -138,12 +158,12 @@ async fn not_taken(
 }
 
 /// The same defence is known: it has arrived, or it is found out whether it did.
-async fn repeated(ports: &Ports, infraction: Infraction, words: &Words) -> Result<Infraction, DefendError> {
-    if awaits_receipt(&infraction) { found_out(ports, infraction, words).await } else { Ok(infraction) }
+async fn answer_repeat(ports: &Ports, infraction: Infraction, words: &Words) -> Result<Infraction, DefendError> {
+    if awaits_receipt(&infraction) { find_out(ports, infraction, words).await } else { Ok(infraction) }
 }
 
 /// Looks whether the acquirer has it. If that is not seen now, a worker goes on looking.
-async fn found_out(ports: &Ports, infraction: Infraction, words: &Words) -> Result<Infraction, DefendError> {
+async fn find_out(ports: &Ports, infraction: Infraction, words: &Words) -> Result<Infraction, DefendError> {
     if let Err(error) = see(ports, &infraction).await {
         tracing::warn!(infraction = %infraction.id, acquirer = %infraction.acquirer, %error, "whether a defence arrived could not be seen");
     }

@@ -45,8 +45,8 @@ pub(super) async fn send(
     acquirer.send_defense(&order, SEND_BUDGET).await
 }
 
-/// The acquirer has the defence of this infraction, whatever became of our record of it meanwhile.
-pub(super) async fn submitted(ports: &Ports, sent: &Infraction) -> Result<Infraction, Trouble> {
+/// Notes that the acquirer has the defence of this infraction, whatever became of our record of it meanwhile.
+pub(super) async fn note_receipt(ports: &Ports, sent: &Infraction) -> Result<Infraction, Trouble> {
     let mut infraction = sent.clone();
     for _ in 0..DECISIONS {
         if infraction.state != InfractionState::Open {
@@ -64,9 +64,8 @@ pub(super) async fn submitted(ports: &Ports, sent: &Infraction) -> Result<Infrac
     Err(Trouble::contended())
 }
 
-/// The acquirer certainly did not take what was sent, and nothing of it remains; unless it was sent once more meanwhile, or more
-/// was learned of it.
-pub(super) async fn withdrawn(ports: &Ports, sent: &Infraction) -> Result<Infraction, Trouble> {
+/// Withdraws what the acquirer certainly did not take; unless it was sent once more meanwhile, or more was learned of it.
+pub(super) async fn withdraw(ports: &Ports, sent: &Infraction) -> Result<Infraction, Trouble> {
     let mut infraction = sent.clone();
     for _ in 0..DECISIONS {
         if !awaits_receipt(&infraction) || sent_at(&infraction) != sent_at(sent) {

@@ -15,5 +15,6 @@ pub(crate) mod returns;
 mod rounds;
 mod steps;
 pub(crate) mod sync;
+mod unseen;
 mod verdict;
 mod wide;

@@ -6,7 +6,7 @@ use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::ids::{ChargeId, InfractionId};
 use cais_domain::infraction::{Infraction, InfractionStep, NewInfraction};
 use cais_domain::txid::Txid;
-use cais_ports::{CommitError, Reservation, ReservationKey, UpstreamInfraction};
+use cais_ports::{ChangeSet, CommitError, Reservation, ReservationKey, UpstreamInfraction};
 
 use super::case::Case;
 use super::look::AT_LEISURE;
@@ -35,12 +35,7 @@ pub(super) async fn open(
     told: &UpstreamInfraction,
     round: u32,
 ) -> Result<Opening, SyncError> {
-    if round > rounds::MAX_ROUNDS {
-        complain(acquirer, told, "it is reopened for ever");
-        return Ok(Opening::Not(Applied::NotBelieved));
-    }
-    if !told.amount.is_positive() {
-        complain(acquirer, told, "it disputes nothing");
+    if !is_believed(acquirer, told, round) {
         return Ok(Opening::Not(Applied::NotBelieved));
     }
     let charge = match charge_of(ports, acquirer, told).await? {
@@ -58,17 +53,39 @@ pub(super) async fn open(
         InfractionStep::Taken(opened) => *opened,
         InfractionStep::AlreadyTaken(_) => return Ok(Opening::Again),
     };
-    let infraction = &opened.infraction;
-    let mut change = change_set(ports, &opened, now);
+    begin(ports, change_set(ports, &opened, now), &opened.infraction, round).await
+}
+
+/// Whether one that is told so can begin; an operator hears of it if not.
+pub(super) fn is_believed(acquirer: &AcquirerName, told: &UpstreamInfraction, round: u32) -> bool {
+    let why = if round > rounds::MAX_ROUNDS {
+        "it is reopened for ever"
+    } else if told.amount.is_positive() {
+        return true;
+    } else {
+        "it disputes nothing"
+    };
+    complain(acquirer, told, why);
+    false
+}
+
+/// Makes its beginning true, unless another has begun in that round.
+pub(super) async fn begin(
+    ports: &Ports,
+    mut change: ChangeSet,
+    infraction: &Infraction,
+    round: u32,
+) -> Result<Opening, SyncError> {
+    let (acquirer, upstream) = (&infraction.acquirer, &infraction.upstream_id);
     change.reserve.push(Reservation {
-        key: rounds::key(acquirer, &told.id, round),
+        key: rounds::key(acquirer, upstream, round),
         account: infraction.account,
         owner: infraction.id.to_string(),
     });
     match ports.store.commit(change).await {
         Ok(_) => {
             tracing::warn!(
-                infraction = %infraction.id, charge = %infraction.charge, %acquirer, upstream = told.id, round,
+                infraction = %infraction.id, charge = %infraction.charge, %acquirer, upstream, round,
                 amount = %infraction.amount, limit = %infraction.limit, "a payer disputes a Pix"
             );
             Ok(Opening::Opened)

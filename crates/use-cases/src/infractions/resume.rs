@@ -5,7 +5,7 @@ use cais_ports::{Acquirer, AcquirerError, CommitError, DefenseReceipt, UpstreamI
 use futures_util::{StreamExt as _, stream};
 use jiff::{SignedDuration, Timestamp};
 
-use super::defense::{about_to_send, acquirer, send, submitted, withdrawn};
+use super::defense::{about_to_send, acquirer, note_receipt, send, withdraw};
 use super::look::{AT_LEISURE, look};
 use super::steps::{reread, update};
 use super::sync::{SyncError, apply};
@@ -80,7 +80,7 @@ async fn ask_later(ports: &Ports, infraction: Infraction) -> Result<(), Trouble>
 
 async fn find_out(ports: &Ports, infraction: &Infraction) -> Result<(), SyncError> {
     let acquirer = acquirer(ports, infraction)?;
-    if let Some(told) = seen(ports, &*acquirer, infraction).await? {
+    if let Some(told) = find_upstream(ports, &*acquirer, infraction).await? {
         apply(ports, &infraction.acquirer, told).await?;
     }
     let infraction = reread(ports, infraction).await?;
@@ -88,7 +88,7 @@ async fn find_out(ports: &Ports, infraction: &Infraction) -> Result<(), SyncErro
 }
 
 /// The infraction as its acquirer lists it now.
-async fn seen(
+async fn find_upstream(
     ports: &Ports,
     acquirer: &dyn Acquirer,
     infraction: &Infraction,
@@ -117,26 +117,26 @@ async fn send_again(ports: &Ports, acquirer: &dyn Acquirer, infraction: Infracti
     tracing::warn!(infraction = %infraction.id, acquirer = %infraction.acquirer, "the acquirer shows no defence: it is sent once more");
     let until = now.saturating_add(SEND_WITHIN).unwrap_or(Timestamp::MAX);
     match send(ports, acquirer, &infraction, until).await {
-        Ok(DefenseReceipt::Taken) => submitted(ports, &infraction).await.map(drop).map_err(SyncError::from),
+        Ok(DefenseReceipt::Taken) => note_receipt(ports, &infraction).await.map(drop).map_err(SyncError::from),
         Ok(DefenseReceipt::AlreadyThere) => {
-            if !showed(ports, acquirer, &infraction).await? {
+            if !look_for_defense(ports, acquirer, &infraction).await? {
                 // Nothing tells of another one, and by now every request of ours has arrived or never will.
-                submitted(ports, &infraction).await?;
+                note_receipt(ports, &infraction).await?;
             }
             Ok(())
         }
-        Ok(DefenseReceipt::TooLate) => not_taken(ports, acquirer, &infraction, "a defence came too late").await,
+        Ok(DefenseReceipt::TooLate) => give_up(ports, acquirer, &infraction, "a defence came too late").await,
         Err(AcquirerError::Refused(reason)) => {
             tracing::warn!(infraction = %infraction.id, reason, "the acquirer refuses a defence");
-            not_taken(ports, acquirer, &infraction, "the acquirer refuses a defence for good").await
+            give_up(ports, acquirer, &infraction, "the acquirer refuses a defence for good").await
         }
         Err(error @ (AcquirerError::Unavailable(_) | AcquirerError::OutcomeUnknown(_))) => Err(error.into()),
     }
 }
 
-/// Whether the acquirer shows a defence, which is noted then.
-async fn showed(ports: &Ports, acquirer: &dyn Acquirer, infraction: &Infraction) -> Result<bool, SyncError> {
-    match seen(ports, acquirer, infraction).await? {
+/// Looks whether the acquirer shows a defence, and notes it then.
+async fn look_for_defense(ports: &Ports, acquirer: &dyn Acquirer, infraction: &Infraction) -> Result<bool, SyncError> {
+    match find_upstream(ports, acquirer, infraction).await? {
         Some(told) if shows_a_defense(&told) => {
             apply(ports, &infraction.acquirer, told).await?;
             Ok(true)
@@ -146,16 +146,16 @@ async fn showed(ports: &Ports, acquirer: &dyn Acquirer, infraction: &Infraction)
 }
 
 /// A refusal ends it only when the acquirer shows none even then: some look at the time before they look at what they have.
-async fn not_taken(
+async fn give_up(
     ports: &Ports,
     acquirer: &dyn Acquirer,
     infraction: &Infraction,
     why: &'static str,
 ) -> Result<(), SyncError> {
-    if showed(ports, acquirer, infraction).await? {
+    if look_for_defense(ports, acquirer, infraction).await? {
         return Ok(());
     }
-    let after = withdrawn(ports, infraction).await?;
+    let after = withdraw(ports, infraction).await?;
     if after.defense.is_none() {
         tracing::error!(infraction = %infraction.id, acquirer = %infraction.acquirer, why, "a defence was not taken: tell the merchant");
     }

@@ -16,6 +16,7 @@ use super::once::first_time;
 use super::opening::{Opening, open};
 use super::rounds::{is_name, latest};
 use super::steps::commit;
+use super::unseen::{supersede, unaccounted};
 use super::verdict::{Verdict, judge, needs_a_fresh_look};
 use crate::ports::Ports;
 use crate::trouble::Trouble;
@@ -89,6 +90,8 @@ pub(crate) async fn apply(
     let mut changed = false;
     // For which state of ours the acquirer's word was read anew.
     let mut looked_for: Option<(InfractionId, i64)> = None;
+    // The round that was opened because the acquirer's word, read after the one before had ended, says that it is lost.
+    let mut lost_unseen: Option<u32> = None;
     for _ in 0..STEPS {
         let Some((round, ours)) = latest(ports, acquirer, &told.id).await? else {
             match open(ports, acquirer, &told, 1).await? {
@@ -102,7 +105,8 @@ pub(crate) async fn apply(
             complain(acquirer, &told, "it was about another Pix before");
             return Ok(Applied::NotBelieved);
         }
-        if needs_a_fresh_look(&ours, round, &told) && looked_for != Some((ours.id, ours.version)) {
+        let may_be_older = round > 1 && lost_unseen != Some(round);
+        if needs_a_fresh_look(&ours, may_be_older, &told) && looked_for != Some((ours.id, ours.version)) {
             looked_for = Some((ours.id, ours.version));
             let acquirer = adapter(ports, acquirer)?;
             let fresh = look(&*acquirer, &told.id, Some(told.opened_at), ports.clock.now(), AT_LEISURE).await?;
@@ -110,16 +114,30 @@ pub(crate) async fn apply(
             told = fresh;
             continue;
         }
-        match advance(ports, &ours, round, &told).await? {
-            Advance::Moved => changed = true,
-            Advance::Again => {}
-            Advance::Reopens => match open(ports, acquirer, &told, round.saturating_add(1)).await? {
-                Opening::Opened => changed = true,
-                Opening::Again => {}
-                Opening::Not(applied) => return Ok(applied),
-            },
+        let next = round.saturating_add(1);
+        let opening = match advance(ports, &ours, may_be_older, &told).await? {
+            Advance::Moved => {
+                changed = true;
+                continue;
+            }
+            Advance::Again => continue,
+            Advance::Reopens => open(ports, acquirer, &told, next).await?,
+            Advance::ReopensUnseen => supersede(ports, &ours, &told, next).await?,
+            Advance::LostUnseen(amount) => {
+                told.amount = amount;
+                let opening = open(ports, acquirer, &told, next).await?;
+                if matches!(opening, Opening::Opened) {
+                    lost_unseen = Some(next);
+                }
+                opening
+            }
             Advance::Stands => return Ok(Applied::Stands { infraction: Box::new(ours), changed }),
             Advance::TooEarly => return Ok(Applied::NotYet),
+        };
+        match opening {
+            Opening::Opened => changed = true,
+            Opening::Again => {}
+            Opening::Not(applied) => return Ok(applied),
         }
     }
     Err(Trouble::contended().into())
@@ -133,6 +151,10 @@ enum Advance {
     Again,
     /// It ended, and a new one begins.
     Reopens,
+    /// It ended, and a new one begins about so much, which is lost.
+    LostUnseen(Money),
+    /// It has to end, and a new one begins.
+    ReopensUnseen,
     /// There is no step to take.
     Stands,
     /// What was read may be outdated.
@@ -143,13 +165,20 @@ enum Advance {
 async fn advance(
     ports: &Ports,
     ours: &Infraction,
-    round: u32,
+    may_be_older: bool,
     told: &UpstreamInfraction,
 ) -> Result<Advance, SyncError> {
     let now = ports.clock.now();
-    let verdict = judge(ours, round, told, now);
+    let verdict = judge(ours, may_be_older, told, now);
     match &verdict {
         Verdict::Reopened => return Ok(Advance::Reopens),
+        Verdict::ReopenedUnseen => return Ok(Advance::ReopensUnseen),
+        Verdict::LostUnseen => return Ok(Advance::LostUnseen(told.amount)),
+        Verdict::LostAgain => {
+            let case = Case::of(ports, ours).await?;
+            let amount = unaccounted(ports, &case, ours).await?.min(told.amount);
+            return Ok(if amount.is_positive() { Advance::LostUnseen(amount) } else { Advance::Stands });
+        }
         Verdict::TooEarly => return Ok(Advance::TooEarly),
         Verdict::Contradicts => complain(&ours.acquirer, told, "the acquirer contradicts what it said before"),
         Verdict::Agrees | Verdict::Defended(_) | Verdict::Won | Verdict::Lost | Verdict::Cancelled => {}
@@ -176,7 +205,13 @@ async fn advance(
         return moved(commit(ports, amended, now).await);
     }
     let step = match verdict {
-        Verdict::Agrees | Verdict::Contradicts | Verdict::Reopened | Verdict::TooEarly => return Ok(Advance::Stands),
+        Verdict::Agrees
+        | Verdict::Contradicts
+        | Verdict::Reopened
+        | Verdict::ReopenedUnseen
+        | Verdict::LostUnseen
+        | Verdict::LostAgain
+        | Verdict::TooEarly => return Ok(Advance::Stands),
         Verdict::Defended(theirs) => {
             if theirs.is_some() && infraction.defense.is_some() {
                 complain(&ours.acquirer, told, "the acquirer has another defence than the one that was given here");
@@ -189,11 +224,8 @@ async fn advance(
             let held = held(ports, ours).await?;
             let step = infraction.lose(case.disputed(), held, now).map_err(Trouble::from)?;
             let lost = moved(commit(ports, step, now).await)?;
-            if matches!(lost, Advance::Moved) && held < ours.limit {
-                tracing::error!(
-                    infraction = %ours.id, charge = %ours.charge, %held, limit = %ours.limit,
-                    "more was lost than was held: what the acquirer returned beyond it has to be settled with the merchant"
-                );
+            if matches!(lost, Advance::Moved) {
+                tell_of_a_shortfall(ours, held);
             }
             return Ok(lost);
         }
@@ -212,8 +244,18 @@ fn moved(committed: Result<Infraction, CommitError>) -> Result<Advance, SyncErro
     }
 }
 
+/// Tells an operator what was lost here and not held.
+pub(super) fn tell_of_a_shortfall(lost: &Infraction, held: Money) {
+    if held < lost.limit {
+        tracing::error!(
+            infraction = %lost.id, charge = %lost.charge, %held, limit = %lost.limit,
+            "more was lost than was held: what the acquirer returned beyond it has to be settled with the merchant"
+        );
+    }
+}
+
 /// What it holds. A block that has ended meanwhile holds nothing, and the commit that says so is refused.
-async fn held(ports: &Ports, infraction: &Infraction) -> Result<Money, Trouble> {
+pub(super) async fn held(ports: &Ports, infraction: &Infraction) -> Result<Money, Trouble> {
     let block = ports.queries.find_block(infraction.account, infraction.id).await?;
     Ok(block.map_or(Money::ZERO, |block| block.held))
 }

@@ -26,15 +26,25 @@ pub(super) enum Verdict {
     Cancelled,
     /// It is open again after it had ended: that is a new one.
     Reopened,
+    /// It was opened again and lost after ours had ended: that is a new one, which is lost.
+    LostUnseen,
+    /// It may have been opened again and lost after ours was lost: what its acquirer took tells.
+    LostAgain,
+    /// It ended and was opened again after ours was defended: ours ends, and a new one begins.
+    ReopenedUnseen,
     /// What was read may be older than what we know: nothing follows from it until it is read anew.
     TooEarly,
     /// It contradicts what we know for certain: ours stays, and an operator is told.
     Contradicts,
 }
 
-/// What follows for ours, in its latest round. What the acquirer says was read after ours.
-pub(super) fn judge(ours: &Infraction, round: u32, told: &UpstreamInfraction, now: Timestamp) -> Verdict {
+/// What follows for ours, in its latest round. What the acquirer says was read after ours; `may_be_older` says that it may be about
+/// an earlier round all the same.
+pub(super) fn judge(ours: &Infraction, may_be_older: bool, told: &UpstreamInfraction, now: Timestamp) -> Verdict {
     match (ours.state.status(), status(told)) {
+        (InfractionStatus::Lost, UpstreamInfractionStatus::Accepted) if ended_again(ours, told) => {
+            if is_young(ours, now) { Verdict::TooEarly } else { Verdict::LostAgain }
+        }
         (InfractionStatus::Open, UpstreamInfractionStatus::Open)
         | (InfractionStatus::UnderReview, UpstreamInfractionStatus::Defended)
         | (InfractionStatus::Won, UpstreamInfractionStatus::Rejected)
@@ -45,7 +55,7 @@ pub(super) fn judge(ours: &Infraction, round: u32, told: &UpstreamInfraction, no
             UpstreamInfractionStatus::Accepted
             | UpstreamInfractionStatus::Rejected
             | UpstreamInfractionStatus::Cancelled,
-        ) if round > 1 && is_young(ours, now) => Verdict::TooEarly,
+        ) if may_be_older && is_young(ours, now) => Verdict::TooEarly,
         // One that ended before we saw that it was defended was defended all the same.
         (InfractionStatus::Open, UpstreamInfractionStatus::Defended) => Verdict::Defended(theirs(ours, told, now)),
         (
@@ -69,13 +79,18 @@ pub(super) fn judge(ours: &Infraction, round: u32, told: &UpstreamInfraction, no
                 Verdict::Reopened
             }
         }
-        (InfractionStatus::UnderReview, UpstreamInfractionStatus::Open) if is_young(ours, now) => Verdict::TooEarly,
-        (InfractionStatus::UnderReview, UpstreamInfractionStatus::Open)
-        | (InfractionStatus::Won, UpstreamInfractionStatus::Accepted | UpstreamInfractionStatus::Cancelled)
-        | (InfractionStatus::Lost, UpstreamInfractionStatus::Rejected | UpstreamInfractionStatus::Cancelled)
-        | (InfractionStatus::Cancelled, UpstreamInfractionStatus::Accepted | UpstreamInfractionStatus::Rejected) => {
-            Verdict::Contradicts
+        (InfractionStatus::Won | InfractionStatus::Cancelled, UpstreamInfractionStatus::Accepted) => {
+            if is_young(ours, now) { Verdict::TooEarly } else { Verdict::LostUnseen }
         }
+        (InfractionStatus::UnderReview, UpstreamInfractionStatus::Open) if is_young(ours, now) => Verdict::TooEarly,
+        (InfractionStatus::UnderReview, UpstreamInfractionStatus::Open) if began_again(ours, told) => {
+            Verdict::ReopenedUnseen
+        }
+        // To win or to withdraw again what had ended moves nothing.
+        (InfractionStatus::UnderReview, UpstreamInfractionStatus::Open)
+        | (InfractionStatus::Won, UpstreamInfractionStatus::Cancelled)
+        | (InfractionStatus::Lost, UpstreamInfractionStatus::Rejected | UpstreamInfractionStatus::Cancelled)
+        | (InfractionStatus::Cancelled, UpstreamInfractionStatus::Rejected) => Verdict::Contradicts,
     }
 }
 
@@ -92,17 +107,33 @@ fn is_young(ours: &Infraction, now: Timestamp) -> bool {
     now.duration_since(since) < LISTS_LAG
 }
 
+/// Whether it ended at the acquirer after it had ended here, by more than clocks and lists may differ.
+fn ended_again(ours: &Infraction, told: &UpstreamInfraction) -> bool {
+    let (here, there) = (ours.state.resolved_at(), told.resolved_at);
+    here.zip(there).is_some_and(|(here, there)| there.duration_since(here) > LISTS_LAG)
+}
+
+/// Whether it began at the acquirer later than what is known here.
+fn began_again(ours: &Infraction, told: &UpstreamInfraction) -> bool {
+    whole_microseconds(told.opened_at) > ours.opened_at
+}
+
 /// Whether what follows depends on the order in which ours and the acquirer's were read: then the acquirer's has to be read
 /// after ours, or what it showed before would open or end an infraction a second time.
-pub(super) fn needs_a_fresh_look(ours: &Infraction, round: u32, told: &UpstreamInfraction) -> bool {
-    let open_here = ours.state.status().is_open();
+pub(super) fn needs_a_fresh_look(ours: &Infraction, may_be_older: bool, told: &UpstreamInfraction) -> bool {
+    let status_here = ours.state.status();
+    let open_here = status_here.is_open();
     let open_there = match told.status {
         UpstreamInfractionStatus::Open | UpstreamInfractionStatus::Defended => true,
         UpstreamInfractionStatus::Accepted
         | UpstreamInfractionStatus::Rejected
         | UpstreamInfractionStatus::Cancelled => false,
     };
-    (!open_here && open_there) || (round > 1 && open_here && !open_there)
+    let ends_there = told.status == UpstreamInfractionStatus::Accepted
+        && !open_here
+        && (status_here != InfractionStatus::Lost || ended_again(ours, told));
+    let begins_there = status_here == InfractionStatus::UnderReview && open_there && began_again(ours, told);
+    (!open_here && open_there) || (may_be_older && open_here && !open_there) || ends_there || begins_there
 }
 
 /// Whether the acquirer has a defence, as far as it shows.

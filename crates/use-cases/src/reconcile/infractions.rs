@@ -4,12 +4,25 @@ use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::charge::Charge;
 use cais_domain::infraction::InfractionState;
 use cais_domain::money::Money;
-use cais_ports::{ReturnNature, UpstreamPayment};
+use cais_ports::{UpstreamPayment, UpstreamProgress};
+use jiff::{SignedDuration, Timestamp};
 
 use super::Run;
 use super::report::{Difference, DifferenceKind};
-use super::returns::moves;
+use crate::infractions::poll;
+use crate::infractions::returns::{of_infractions, taken_back};
+use crate::ports::Ports;
 use crate::trouble::Trouble;
+use crate::work::WorkError;
+
+/// Within what time what an acquirer took is taken here as well: its list is read every minute, and of what was reopened it is
+/// believed a minute later. What is younger is no difference yet.
+const FOLLOWED_WITHIN: SignedDuration = SignedDuration::from_mins(3);
+
+/// Makes ours agree with what every acquirer says of infractions now.
+pub(super) async fn follow(ports: &Ports) -> Result<(), WorkError> {
+    poll::run_once(ports).await.map(drop)
+}
 
 /// What differs for one Pix of a charge. Less was returned here than there when the account lacked money: that part is the
 /// house's loss, and only a person can settle it.
@@ -20,11 +33,20 @@ pub(super) async fn compare(
     payment: &UpstreamPayment,
 ) -> Result<Option<Difference>, Trouble> {
     let pix = &payment.end_to_end_id;
-    let taken = payment.returns.iter().filter(|one| one.nature == ReturnNature::Infraction && moves(one));
-    let theirs = Money::sum(taken.map(|one| one.amount)).map_err(|error| Trouble::Internal(error.to_string()))?;
+    let theirs = taken_back(&payment.returns)?;
     // A charge shows no sign of what was lost of money that was paid beyond it.
     let tells = run.ports.acquirers.named(name).is_some_and(|acquirer| acquirer.tells_infractions());
     if !tells && theirs.is_zero() && charge.open_infractions == 0 && charge.refunds.done.is_zero() {
+        return Ok(None);
+    }
+    let now = run.ports.clock.now();
+    let is_news = |at: Timestamp| now.duration_since(at) < FOLLOWED_WITHIN;
+    let mut done_at = of_infractions(&payment.returns).filter_map(|one| match one.progress {
+        UpstreamProgress::Done { at } => at,
+        UpstreamProgress::Processing | UpstreamProgress::Failed { .. } => None,
+    });
+    if tells && done_at.any(is_news) {
+        // It is about to be taken here.
         return Ok(None);
     }
     let infractions = run.ports.queries.list_infractions_of_pix(charge.account, pix).await?;

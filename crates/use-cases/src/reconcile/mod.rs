@@ -118,9 +118,12 @@ async fn name_missing(run: &Run<'_>, findings: &mut Findings) -> Result<(), Trou
 
 /// Compares and repairs what happened lately, and logs what is left.
 ///
+/// Infractions are followed first: of what ended while nobody looked, only what cannot be followed is a difference.
+///
 /// # Errors
 /// [`WorkError`] when our own records cannot be read.
 pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
+    infractions::follow(ports).await?;
     let until = ports.clock.now();
     let from = until.saturating_sub(LOOK_BACK).unwrap_or(Timestamp::MIN);
     let report = run(ports, from, until, true, &|_| {}).await?;

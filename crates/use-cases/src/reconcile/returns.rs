@@ -150,7 +150,7 @@ const fn word(upstream: &UpstreamReturn) -> &'static str {
 }
 
 /// Whether money goes back by it.
-pub(super) const fn moves(upstream: &UpstreamReturn) -> bool {
+const fn moves(upstream: &UpstreamReturn) -> bool {
     match upstream.progress {
         UpstreamProgress::Processing | UpstreamProgress::Done { .. } => true,
         UpstreamProgress::Failed { .. } => false,

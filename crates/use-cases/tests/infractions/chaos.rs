@@ -22,6 +22,7 @@ enum Act {
     Amend(usize, i64),
     Settle(usize, UpstreamInfractionStatus),
     Reopen(usize),
+    ReopenUnseen(usize),
     CallBack(usize),
     Poll,
     PayOut(i64),
@@ -45,6 +46,7 @@ fn act() -> impl Strategy<Value = Act> {
         1 => (0_usize..4, 1_i64..2_500).prop_map(|(number, amount)| Act::Amend(number, amount)),
         3 => (0_usize..4, outcome).prop_map(|(number, outcome)| Act::Settle(number, outcome)),
         1 => (0_usize..4).prop_map(Act::Reopen),
+        2 => (0_usize..4).prop_map(Act::ReopenUnseen),
         1 => (0_usize..4).prop_map(Act::CallBack),
         3 => Just(Act::Poll),
         3 => (1_i64..1_500).prop_map(Act::PayOut),
@@ -106,6 +108,10 @@ async fn begin<'a>(world: &'a World, done: &mut Done, number: usize, act: Act) -
             }
             None
         }
+        Act::ReopenUnseen(dispute) => {
+            reopen_unseen(world, done.disputes.get(dispute)?);
+            None
+        }
         Act::CallBack(dispute) => {
             let id = done.disputes.get(dispute)?.clone();
             Some(
@@ -154,6 +160,23 @@ async fn begin<'a>(world: &'a World, done: &mut Done, number: usize, act: Act) -
                 .boxed(),
             )
         }
+    }
+}
+
+/// What ended, or is under review, is open again before anybody looks; what had ended here is lost as well.
+fn reopen_unseen(world: &World, id: &str) {
+    let known = world.all().into_iter().rfind(|infraction| infraction.upstream_id == id);
+    let is_lost = match known.map(|known| known.state.status()) {
+        Some(InfractionStatus::UnderReview) => false,
+        Some(InfractionStatus::Won | InfractionStatus::Cancelled) => true,
+        // What was lost tells by its returns, which nobody makes here.
+        Some(InfractionStatus::Open | InfractionStatus::Lost) | None => return,
+    };
+    // Later than it began the last time, and than a defence that may be on its way.
+    world.clock.advance(A_WHILE);
+    world.psp.reopen_now(id);
+    if is_lost {
+        world.psp.settle(id, UpstreamInfractionStatus::Accepted);
     }
 }
 

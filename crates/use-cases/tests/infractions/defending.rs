@@ -103,14 +103,30 @@ async fn one_that_is_called_late_is_kept_until_it_could_be_looked_for() {
 
 #[tokio::test]
 async fn what_was_certainly_not_taken_leaves_nothing_and_can_be_tried_again() {
-    for taking in [Taking::Down, Taking::Refuses] {
+    let refused = DefendError::Refused("not like this".to_owned());
+    for (taking, expected) in [(Taking::Down, DefendError::AcquirerUnavailable), (Taking::Refuses, refused)] {
         let world = World::new().await;
         world.disputed().await;
         world.psp.set(taking);
-        assert_eq!(world.defend("Entregue.").await, Err(DefendError::AcquirerUnavailable), "{taking:?}");
+        assert_eq!(world.defend("Entregue.").await, Err(expected), "{taking:?}");
         assert_eq!((world.last().defense, world.last().due_at), (None, None));
+        assert_eq!((world.statuses(), world.money()), (vec![InfractionStatus::Open], [0, 0, 1_000]));
         world.psp.set(Taking::Takes);
         assert!(world.defend("Outras palavras.").await.is_ok());
+        world.check().await;
+    }
+}
+
+#[tokio::test]
+async fn a_refusal_after_the_deadline_is_told_as_too_late() {
+    for (sleep, expected) in [(1, DefendError::Refused("not like this".to_owned())), (2, DefendError::TooLate)] {
+        let world = World::new().await;
+        world.disputed().await;
+        world.clock.set(world.last().deadline_at.unwrap() - 1.second());
+        world.psp.set(Taking::Refuses);
+        let slept = world.sleeping_after_commit(Duration::from_secs(sleep));
+        assert_eq!(slept.defend("Entregue.").await, Err(expected));
+        assert_eq!((world.last().defense, world.statuses()), (None, vec![InfractionStatus::Open]));
         world.check().await;
     }
 }

@@ -19,4 +19,5 @@ mod replies;
 mod returns;
 mod sending;
 mod settling;
+mod unseen;
 mod world;

@@ -240,6 +240,16 @@ impl Psp {
         });
     }
 
+    /// The same, and it tells that it began now; a week is left for a defence.
+    pub fn reopen_now(&self, id: &str) {
+        let now = self.clock.now();
+        self.reopen(id);
+        self.change(id, |row| {
+            row.opened_at = now;
+            row.deadline_at = Some(now + 168.hours());
+        });
+    }
+
     /// Somebody else hands it a defence.
     pub fn is_given(&self, id: &str, text: &str) {
         let now = self.clock.now();

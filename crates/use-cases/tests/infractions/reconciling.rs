@@ -2,15 +2,46 @@
 
 use std::time::Duration;
 
+use cais_domain::infraction::InfractionStatus;
 use cais_ports::UpstreamInfractionStatus;
 use cais_testkit::builders::start;
-use cais_use_cases::reconcile::{Difference, DifferenceKind, run};
+use cais_use_cases::reconcile::{Difference, DifferenceKind, run, run_once};
 
 use crate::world::{LONG, World};
 
 async fn differences(world: &World) -> Vec<Difference> {
     let until = world.clock.advance(Duration::from_secs(1));
     run(&world.ports, start(), until, true, &|_| {}).await.unwrap().differences
+}
+
+/// What the worker leaves to operators.
+async fn pass(world: &World) -> Vec<Difference> {
+    run_once(&world.ports).await.unwrap();
+    differences(world).await
+}
+
+#[tokio::test]
+async fn what_was_lost_while_nobody_looked_is_followed_before_it_is_compared() {
+    let world = World::new().await;
+    let (_, pix) = world.paid(1_000).await;
+    let id = world.psp.dispute(&pix, 1_000);
+    world.psp.settle(&id, UpstreamInfractionStatus::Accepted);
+    world.psp.take_back(&pix, 1_000);
+    world.clock.advance(LONG);
+    assert_eq!(differences(&world).await.len(), 1, "long ago, and not followed");
+    assert_eq!(pass(&world).await, []);
+    assert_eq!((world.statuses(), world.money()), (vec![InfractionStatus::Lost], [0, 0, 0]));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn what_was_taken_a_moment_ago_is_no_difference_yet() {
+    let world = World::new().await;
+    let (_, pix) = world.paid(1_000).await;
+    world.psp.take_back(&pix, 1_000);
+    world.clock.advance(Duration::from_secs(178));
+    assert_eq!(differences(&world).await, [], "its infraction may be on its way");
+    assert_eq!(differences(&world).await.len(), 1, "three minutes later it is not");
 }
 
 #[tokio::test]

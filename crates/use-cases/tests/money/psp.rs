@@ -331,6 +331,7 @@ impl Psp {
         mock.expect_name().return_const(self.name.clone());
         mock.expect_sends_payouts().return_const(true);
         mock.expect_tells_infractions().return_const(true);
+        mock.expect_list_infractions().returning(|_, _| Ok(UpstreamPage { rows: Vec::new(), next: None }));
         mock.expect_send_refund().returning(move |order, _| send.send_refund(order));
         mock.expect_find_refund().returning(move |end_to_end_id, id, _| back.find_refund(end_to_end_id, id));
         mock.expect_find_charge().returning(move |txid, _| charge.find_charge(txid));

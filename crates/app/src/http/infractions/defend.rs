@@ -8,14 +8,14 @@ use cais_use_cases::keys::authenticate::Caller;
 use super::{no_such_infraction, terms};
 use crate::http::call::{Call, to_the_end};
 use crate::http::error::{ApiError, ErrorCode};
-use crate::http::issue::Issues;
+use crate::http::issue::{Issue, Issues};
 use crate::http::json::read::read;
 use crate::http::reply::Reply;
 
 /// Hands a defence to the acquirer; the same defence again is answered the same way.
 ///
 /// # Errors
-/// `VALIDATION_ERROR`, `not_found`, `invalid_state`, `deadline_passed`, what forbids the account to write, what upstream and the
+/// `VALIDATION_ERROR`, also when the acquirer refuses what was said, `not_found`, `invalid_state`, `deadline_passed`, what forbids the account to write, what upstream and the
 /// store say.
 pub async fn answer(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiError> {
     let issues = Issues::default();
@@ -41,6 +41,11 @@ impl From<DefendError> for ApiError {
             DefendError::TooLate => {
                 Self::new(ErrorCode::DeadlinePassed).saying("The infraction can no longer be defended.")
             }
+            // Another defence may be taken: it is this one that is wrong.
+            DefendError::Refused(reason) => Self::invalid(vec![Issue::new(
+                "defense_text",
+                format!("is refused by the institution that received the Pix: {reason}"),
+            )]),
             DefendError::AcquirerUnavailable => Self::new(ErrorCode::AcquirerUnavailable),
             DefendError::Unknown { retry_after_s } => {
                 Self::new(ErrorCode::ServiceUnavailable).retry_after(retry_after_s)

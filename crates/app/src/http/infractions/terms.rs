@@ -38,10 +38,19 @@ fn words(node: &Node<'_>) -> Result<Text, Complaint> {
 /// An address that a person at the institution can open; nothing of ours does.
 fn address(node: &Node<'_>) -> Result<Text, Complaint> {
     let text = rules::text(node, MAX_EVIDENCE_URL, LineBreaks::Refused)?;
-    let host = text.as_str().strip_prefix(HTTPS).and_then(|rest| rest.split(['/', '?', '#', ':']).next());
+    // Browsers read a backslash as a slash.
+    let authority = text.as_str().strip_prefix(HTTPS).and_then(|rest| rest.split(['/', '\\', '?', '#']).next());
+    let host = authority.and_then(|authority| authority.split(':').next());
     let has_host = host.is_some_and(|host| !host.is_empty());
     let has_blank = text.as_str().contains(char::is_whitespace);
-    if has_host && !has_blank { Ok(text) } else { Err("must be an https URL".into()) }
+    // Before an @ is what somebody logs in with: it would be told to everybody who reads the defence.
+    if authority.is_some_and(|authority| authority.contains('@')) {
+        Err("must not have a user or password".into())
+    } else if has_host && !has_blank {
+        Ok(text)
+    } else {
+        Err("must be an https URL".into())
+    }
 }
 
 #[cfg(test)]
@@ -78,6 +87,19 @@ mod tests {
         assert_eq!(with_url(&long(501)), ["defense_evidence_url must have at most 500 characters"]);
         for bad in ["", "x", "http://a.example", "https://", "https://a b", "ftp://a.example"] {
             assert_eq!(with_url(bad), ["defense_evidence_url must be an https URL"], "{bad}");
+        }
+    }
+
+    #[test]
+    fn an_address_tells_nobody_how_to_log_in() {
+        for bad in
+            ["user:pass@a.example/x", "user@a.example", "@a.example", "a.example:443@b.example", ":x@a.example?q"]
+        {
+            let problem = "defense_evidence_url must not have a user or password";
+            assert_eq!(with_url(&format!("https://{bad}")), [problem], "{bad}");
+        }
+        for good in ["a.example/@user", "a.example?to=me@b.example", "a.example#@", "a.example:8443/x"] {
+            assert_eq!(with_url(&format!("https://{good}")), [""; 0], "{good}");
         }
     }
 

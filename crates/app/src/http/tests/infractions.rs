@@ -99,6 +99,15 @@ async fn what_becomes_of_a_defence_is_told_as_far_as_it_is_known() {
     say(Some(Err(AcquirerError::Unavailable("down".to_owned()))));
     assert_eq!(post(&world, &path, "", DEFENSE).await.error(), (502, "acquirer_unavailable".to_owned()));
     assert_eq!(get(&world, &at(&opened)).await.body, opened.body, "nothing of it is kept");
+    say(Some(Err(AcquirerError::Refused("too short".to_owned()))));
+    let refused = post(&world, &path, "", DEFENSE).await;
+    assert_eq!(
+        (refused.error(), refused.paths()),
+        ((400, "VALIDATION_ERROR".to_owned()), vec!["defense_text".to_owned()])
+    );
+    assert_eq!(refused.at("/error/retryable"), false);
+    assert!(refused.at("/error/issues/0/message").as_str().unwrap().ends_with(": too short"), "{refused:?}");
+    assert_eq!(get(&world, &at(&opened)).await.body, opened.body, "it is open, and another may be given");
     say(Some(Ok(DefenseReceipt::TooLate)));
     assert_eq!(post(&world, &path, "", DEFENSE).await.error(), (422, "deadline_passed".to_owned()));
     say(Some(Err(AcquirerError::OutcomeUnknown("lost".to_owned()))));

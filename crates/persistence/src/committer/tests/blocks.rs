@@ -104,6 +104,21 @@ fn what_is_above_a_lower_limit_goes_to_who_lacks_it_before_anybody_may_use_it() 
 }
 
 #[test]
+fn what_is_freed_waits_again_as_far_as_it_was_taken_before_its_release() {
+    let account = an_account().id;
+    let [older, younger] = [fresh(), fresh()];
+    let known = [a_block(account, older, 100, 100), a_block(account, younger, 10, 60)];
+    let changes = [hold_for(account, older, 30), end(account, younger, 60, BlockEnd::Released), release(account, 40)];
+    let judged = judged(&changes, Observed::default(), holding(account, [0, 0, 110, 80], &known));
+    assert_eq!(judged.verdicts, [good(&[]), good(&[]), good(&[])]);
+    assert_eq!(after(&judged, account), [40, 40, 30, 0]);
+    let (released, taken) = (EntryKind::InfractionReleased, EntryKind::Infraction);
+    let first = [(released, -70), (released, 70), (taken, -50), (taken, 50)];
+    let second = [(released, -60), (released, 60), (EntryKind::Release, -40), (EntryKind::Release, 40)];
+    assert!(is_moving(&judged, &[first, second].concat()), "{:?}", judged.plan.entries);
+}
+
+#[test]
 fn a_block_ends_only_with_what_was_read() {
     let account = an_account().id;
     let (infraction, unknown) = (fresh(), fresh());

@@ -57,7 +57,7 @@ pub fn defend_infraction() -> Description {
             "defendInfraction",
             "infractions",
             "Defend the account",
-            "Once, until `deadline_at`; needs no Idempotency-Key: the same defence again is no second one. After 503 it may have arrived: the same defence may be sent again, and the service finds out by itself.",
+            "Once, until `deadline_at`; needs no Idempotency-Key: the same defence again is no second one. A defence that the institution refuses is a `VALIDATION_ERROR` with its reason, and another one may be sent. After 503 it may have arrived: the same defence may be sent again, and the service finds out by itself.",
             vec![json("200", "The acquirer has the defence.", "InfractionDetail", examples::defended_infraction())],
         )
     }

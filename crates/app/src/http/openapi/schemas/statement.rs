@@ -40,7 +40,7 @@ pub enum EntryKind {
     RefundFailed,
     /// Blocked because a payer disputes a Pix.
     Infraction,
-    /// An infraction that was won or cancelled, or concerns less than it did: the money is free again.
+    /// An infraction that was won or cancelled, or concerns less than it did: the money may be used again, or waits for its release.
     InfractionReleased,
     /// An infraction that was lost: the money went back to the payer.
     InfractionReturned,
