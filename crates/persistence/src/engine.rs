@@ -7,6 +7,7 @@ use diesel::QueryResult;
 
 use crate::committer::Op;
 use crate::error::Fault;
+use crate::sql::spec::same_as;
 use crate::sql::{Query, Session};
 
 /// The keys of rows to find, as texts, in the order of [`Lookup::keys`].
@@ -92,8 +93,9 @@ impl Lookup {
         let [plain, locking] = self.set_based.get_or_init(|| {
             let Self { select, from, alias, keys, .. } = self;
             let arrays = keys.iter().map(|key| format!("unnest(?::text[]) AS k_{key}")).collect::<Vec<_>>().join(", ");
-            let matched = keys.iter().map(|key| format!("{alias}.{key} = u.k_{key}")).collect::<Vec<_>>().join(" AND ");
-            let order = keys.iter().map(|key| format!("{alias}.{key}")).collect::<Vec<_>>().join(", ");
+            let same = |(place, key)| same_as(&format!("{alias}.{key}"), &format!("u.k_{key}"), place == 0);
+            let matched = keys.iter().enumerate().map(same).collect::<Vec<_>>().join(" AND ");
+            let order = keys.iter().map(|key| format!("u.k_{key} COLLATE \"C\"")).collect::<Vec<_>>().join(", ");
             let plain = format!("SELECT {select} FROM (SELECT {arrays}) AS u CROSS JOIN {from} WHERE {matched}");
             let mut locking = plain.clone();
             // Writing to a String cannot fail.

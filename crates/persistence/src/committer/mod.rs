@@ -19,6 +19,8 @@ mod trial;
 #[cfg(test)]
 mod tests;
 
+#[cfg(test)]
+pub(crate) use observe::LOOKUPS;
 pub(crate) use ops::Op;
 
 use std::sync::{Arc, PoisonError, RwLock};

@@ -65,6 +65,27 @@ static ENDPOINTS: Lookup = Lookup::new(
     &["account_id"],
 );
 
+/// For whoever looks at their plans: all but the two along partial indexes, in which there is next to nothing.
+#[cfg(test)]
+pub(crate) const LOOKUPS: [&Lookup; 16] = [
+    &CLAIMS,
+    &WITHIN,
+    &EVERYWHERE,
+    &ACCOUNTS,
+    &KEYS,
+    &CHARGES,
+    &NOTICES,
+    &RELEASES,
+    &PAYOUTS,
+    &REFUNDS,
+    &WEBHOOKS,
+    &INFRACTIONS,
+    &POSITIONS,
+    &BALANCES,
+    &COUNTERS,
+    &BLOCKS,
+];
+
 /// Locks the balances of these ledger accounts; those that have none yet are missing.
 pub(super) fn balances<'a>(
     engine: &dyn Engine,

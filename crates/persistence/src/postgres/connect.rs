@@ -4,14 +4,14 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use diesel::PgConnection;
 use diesel::r2d2::{ConnectionManager, ManageConnection};
 
 use super::heads::Heads;
 use crate::error::Fault;
-use crate::sql::{Query, Session};
+use crate::sql::{Connected, Query, Session};
 use crate::url::DatabaseUrl;
 
 /// What libpq is told unless the URL says otherwise: seconds, milliseconds and counts of its manual, section 34.1.2.
@@ -29,6 +29,11 @@ const PARAMETERS: [(&str, &str); 7] = [
 /// The committer's statements and the reads by id go by primary key, always. A plan that was made while a table was small must not scan it once it is large.
 pub(super) const PLANS_BY_KEY: &str = "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_bitmapscan = off; \
      SET plan_cache_mode = force_generic_plan; SET jit = off";
+
+/// So often a connection's statements are planned anew. The server keeps a plan until it counts a table's rows, a minute later or never; a
+/// plan that was right for an empty table can be a thousand times too slow for what a busy start makes of it by then. It costs a
+/// millisecond for each statement that is used.
+const PLANNED_EVERY: Duration = Duration::from_secs(5);
 
 /// A reader writes nothing, whatever it is asked.
 pub(super) const READ_ONLY: &str = "SET default_transaction_read_only = on";
@@ -99,10 +104,36 @@ impl Postgres {
         Ok(connection)
     }
 
+    /// A connection with these settings whose plans are never old.
+    pub(super) fn connect_planned(&self, settings: &str) -> Result<Planned, Fault> {
+        Ok(Planned { connection: self.connect(settings)?, planned_at: Instant::now() })
+    }
+
     /// Whether a statement of that text stays prepared.
     pub(super) fn stays_prepared(&self, text: &str) -> bool {
         let mut shapes = self.shapes.lock().unwrap_or_else(PoisonError::into_inner);
         shapes.contains(text) || (shapes.len() < MAX_SHAPES && shapes.insert(text.to_owned()))
+    }
+}
+
+/// A connection whose plans are never old.
+pub(crate) struct Planned {
+    connection: PgConnection,
+    planned_at: Instant,
+}
+
+impl Connected for Planned {
+    type Connection = PgConnection;
+
+    fn connection(&mut self) -> &mut PgConnection {
+        if self.planned_at.elapsed() >= PLANNED_EVERY {
+            self.planned_at = Instant::now();
+            if let Err(error) = self.connection.run("DISCARD PLANS") {
+                // In a transaction that has failed; a connection that is lost fails again with what comes next.
+                tracing::debug!(%error, "the plans of a connection stay as they are");
+            }
+        }
+        &mut self.connection
     }
 }
 
@@ -142,11 +173,16 @@ fn with_parameter(url: &str, name: &str, value: &str) -> String {
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-    use super::{MAX_SHAPES, Postgres, is_english, with_parameter};
+    use std::time::{Duration, Instant};
+
+    use cais_testkit::postgres::Cluster;
+
+    use super::{MAX_SHAPES, PLANNED_EVERY, PLANS_BY_KEY, Postgres, is_english, with_parameter};
     use crate::DatabaseUrl;
+    use crate::sql::{Query, Session as _};
 
     fn server() -> Postgres {
-        Postgres::new(&DatabaseUrl::parse("postgres://h/d").unwrap(), std::time::Duration::from_secs(3))
+        Postgres::new(&DatabaseUrl::parse("postgres://h/d").unwrap(), Duration::from_secs(3))
     }
 
     #[test]
@@ -189,5 +225,26 @@ mod tests {
         assert_eq!(with_parameter("postgres://h/d", "a", "1"), "postgres://h/d?a=1");
         assert_eq!(with_parameter("postgres://h/d?b=2", "a", "1"), "postgres://h/d?b=2&a=1");
         assert_eq!(with_parameter("postgres://h/d?a=2", "a", "1"), "postgres://h/d?a=2");
+    }
+
+    #[test]
+    fn plans_are_made_anew_after_a_while() {
+        let url = DatabaseUrl::parse(&Cluster::shared().unwrap().fresh_database().unwrap()).unwrap();
+        let server = Postgres::new(&url, Duration::from_mins(1));
+        let mut session = server.connect_planned(PLANS_BY_KEY).unwrap();
+        session.run("CREATE TABLE t (id BIGINT PRIMARY KEY); PREPARE p AS SELECT id FROM t WHERE id = 1").unwrap();
+        let mut plan = |settings: &str, age: Duration| {
+            session.run(settings).unwrap();
+            session.planned_at = Instant::now().checked_sub(age).unwrap();
+            session.texts(&Query::once("EXPLAIN EXECUTE p")).unwrap().remove(0)
+        };
+        let kept = plan("SET enable_seqscan = off", Duration::ZERO);
+        assert!(kept.contains("Index"), "{kept}");
+        assert_eq!(
+            plan("SET enable_seqscan = on; SET enable_indexscan = off; SET enable_indexonlyscan = off", Duration::ZERO),
+            kept
+        );
+        let made_anew = plan("SET jit = off", PLANNED_EVERY);
+        assert!(made_anew.contains("Seq Scan"), "{made_anew}");
     }
 }

@@ -2,6 +2,8 @@
 
 mod connect;
 mod heads;
+#[cfg(test)]
+mod plans;
 mod queue;
 
 use std::fmt::Write as _;
@@ -14,19 +16,19 @@ use crate::error::Fault;
 use crate::sql::spec::Kind;
 use crate::sql::{Bind, Query, Session, Value};
 
-pub(crate) use connect::Postgres;
+pub(crate) use connect::{Planned, Postgres};
 
 impl Engine for Postgres {
     fn connect_writer(&self) -> Result<Box<dyn Session>, Fault> {
-        Ok(Box::new(self.connect(connect::PLANS_BY_KEY)?))
+        Ok(Box::new(self.connect_planned(connect::PLANS_BY_KEY)?))
     }
 
     fn connect_reader(&self) -> Result<Box<dyn Session>, Fault> {
-        Ok(Box::new(self.connect(connect::READ_ONLY)?))
+        Ok(Box::new(self.connect_planned(connect::READ_ONLY)?))
     }
 
     fn connect_by_id(&self) -> Result<Box<dyn Session>, Fault> {
-        let mut session = self.connect(connect::PLANS_BY_KEY)?;
+        let mut session = self.connect_planned(connect::PLANS_BY_KEY)?;
         session.run(connect::READ_ONLY)?;
         Ok(Box::new(session))
     }

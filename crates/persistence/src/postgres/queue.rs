@@ -90,7 +90,7 @@ const CANCEL_STALE: &str = concat!(
 
 impl QueueEngine for Postgres {
     fn connect_queue(&self) -> Result<Box<dyn Session>, Fault> {
-        let mut session = self.connect(PLANS_BY_KEY)?;
+        let mut session = self.connect_planned(PLANS_BY_KEY)?;
         session.run(RELAXED)?;
         Ok(Box::new(session))
     }

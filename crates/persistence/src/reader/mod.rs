@@ -15,4 +15,6 @@ mod statement;
 mod timeline;
 
 pub(crate) use coalesce::Coalescer;
+#[cfg(test)]
+pub(crate) use coalesce::LOOKUPS;
 pub(crate) use pool::ReadPool;

@@ -6,6 +6,7 @@ use diesel::{PgConnection, QueryResult, RunQueryDsl, SqliteConnection};
 
 use super::Query;
 use super::fragment::Statement;
+use crate::postgres::Planned;
 use crate::rows::account::{AccountColumns, AccountRow};
 use crate::rows::block::{BlockColumns, BlockRow};
 use crate::rows::charge::{ChargeColumns, ChargeRow};
@@ -202,5 +203,6 @@ macro_rules! session {
 }
 
 session!(PgConnection);
+session!(Planned);
 session!(SqliteConnection);
 session!(Writer);

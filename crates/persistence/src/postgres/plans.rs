@@ -1,0 +1,84 @@
+//! What the server plans for statements by key. It plans them when a service starts, and keeps that until it counts the rows: so with
+//! whatever is in the tables by then, each of them must go by its index, one row after the other.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::time::Duration;
+
+use cais_testkit::postgres::Cluster;
+
+use super::{Postgres, bind};
+use crate::committer::{LOOKUPS, Op};
+use crate::engine::Engine as _;
+use crate::reader;
+use crate::rows::{
+    account, block, charge, claim, endpoint, event, infraction, key, ledger, notice, payout, position, refund, release,
+    reservation,
+};
+use crate::sql::spec::Spec;
+use crate::sql::{Query, Session, Value};
+use crate::{DatabaseUrl, migrations};
+
+/// What changes or removes rows.
+static SPECS: [&Spec; 20] = [
+    &account::UPDATE,
+    &key::UPDATE,
+    &charge::ISSUE,
+    &charge::UPDATE,
+    &notice::UPDATE,
+    &release::UPDATE,
+    &payout::UPDATE,
+    &refund::UPDATE,
+    &endpoint::UPDATE,
+    &infraction::UPDATE,
+    &position::UPDATE,
+    &claim::ANSWER,
+    &claim::UPDATE,
+    &reservation::GIVE_WITHIN,
+    &reservation::GIVE_EVERYWHERE,
+    &ledger::UPDATE,
+    &ledger::UPDATE_PENDING,
+    &event::UPDATE_COUNTER,
+    &block::UPDATE,
+    &block::DELETE,
+];
+
+/// Every index is asked for a key.
+fn assert_by_key(session: &mut dyn Session, statement: &str, query: &Query<'_>) {
+    let plan = session.texts(query).unwrap();
+    let mut asked = 0;
+    for (line, next) in plan.iter().zip(plan.iter().skip(1).map(String::as_str).chain([""])) {
+        assert!(!line.contains("Seq Scan") && !line.contains("Join Filter"), "{statement}: {plan:#?}");
+        if line.contains(" using ") {
+            assert!(next.contains("Index Cond: "), "{statement}: {plan:#?}");
+            asked += 1;
+        }
+    }
+    assert!(asked > 0, "{statement}: {plan:#?}");
+}
+
+fn all_go_by_key(server: &Postgres) {
+    let mut session = server.connect_by_id().unwrap();
+    for lookup in LOOKUPS.into_iter().chain(reader::LOOKUPS) {
+        for lock in [false, true] {
+            let text = format!("EXPLAIN {}", lookup.set_based(lock));
+            let query = lookup.keys.iter().fold(Query::once(text), |query, _| query.texts(["k"]));
+            assert_by_key(&mut *session, lookup.set_based(lock), &query);
+        }
+    }
+    for spec in SPECS {
+        let op = Op::free(spec, vec![spec.columns().map(|_| Value::Null).collect()]);
+        let query = bind(Query::once(format!("EXPLAIN {}", spec.set_based(false))), &op).unwrap();
+        assert_by_key(&mut *session, spec.set_based(false), &query);
+    }
+}
+
+#[test]
+fn statements_by_key_go_by_key_whatever_the_tables_hold() {
+    let url = Cluster::shared().unwrap().fresh_database().unwrap();
+    migrations::migrate(&DatabaseUrl::parse(&url).unwrap(), "test").unwrap();
+    let server = Postgres::new(&DatabaseUrl::parse(&url).unwrap(), Duration::from_mins(1));
+    all_go_by_key(&server);
+    // As after a vacuum of a service that has just begun: every table is known to be empty.
+    Cluster::shared().unwrap().sql(&url, "VACUUM ANALYZE").unwrap();
+    all_go_by_key(&server);
+}
