@@ -168,7 +168,8 @@ mod tests {
             let now = start() + 7.seconds();
             queue.due_lanes(now, None, 10).await.unwrap();
             let lanes = vec![lane_of(&endpoint)];
-            let claim = DeliveryClaim { lanes, now, lease_until: now + 30.seconds(), per_endpoint: 8, limit: 8 };
+            let claim =
+                DeliveryClaim { lanes, now, lease_until: now + 30.seconds(), per_endpoint: 8, at_once: 8, limit: 8 };
             let claimed = queue.claim(claim).await.unwrap();
             let outcomes = [AttemptOutcome::Succeeded, AttemptOutcome::Retry { due_at: now + 60.seconds() }];
             let finished = claimed.iter().zip(outcomes).map(|(one, outcome)| FinishedAttempt {

@@ -46,6 +46,7 @@ async fn claim(store: &Persistence, lanes: &[Lane], now_s: i64) -> Vec<ClaimedDe
         now: after_s(now_s),
         lease_until: after_s(now_s + LEASE_S),
         per_endpoint: u32::try_from(PLACES).unwrap(),
+        at_once: u32::try_from(PLACES).unwrap(),
         limit: 1_000,
     };
     store.claim(claim).await.unwrap()

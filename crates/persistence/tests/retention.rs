@@ -92,6 +92,7 @@ fn what_an_endpoint_waits_for_stays_with_everything_after_it() {
             now: later(),
             lease_until: later() + SignedDuration::from_secs(30),
             per_endpoint: 8,
+            at_once: 8,
             limit: 8,
         };
         let claimed = store.claim(claim).await.unwrap();
@@ -137,6 +138,7 @@ fn an_event_that_was_removed_is_not_sent_again() {
             now: later(),
             lease_until: later(),
             per_endpoint: 8,
+            at_once: 8,
             limit: 8,
         };
         assert_eq!(store.claim(claim).await, Ok(Vec::new()));

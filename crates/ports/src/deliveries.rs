@@ -1,6 +1,7 @@
 //! The queue of deliveries: what is due is claimed under a lease, tried outside of any transaction, and finished under its fence.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use cais_domain::event::EventType;
@@ -75,6 +76,8 @@ pub struct DeliveryClaim {
     pub lease_until: Timestamp,
     /// How many may be in flight for one endpoint, over all nodes.
     pub per_endpoint: u32,
+    /// How many of one endpoint this claim takes at most.
+    pub at_once: u32,
     /// How many at most.
     pub limit: u32,
 }
@@ -113,6 +116,14 @@ pub struct DeliveryAttempt {
     pub error: Option<String>,
     /// The beginning of the answer's body, at most 2 KiB, without control characters.
     pub response_body: Option<String>,
+}
+
+impl DeliveryAttempt {
+    /// When it was over.
+    #[must_use]
+    pub fn ended_at(&self) -> Timestamp {
+        self.at.saturating_add(Duration::from_millis(self.duration_ms.into())).unwrap_or(Timestamp::MAX)
+    }
 }
 
 /// What follows from an attempt.
@@ -165,8 +176,8 @@ pub struct FinishedAttempt {
 #[async_trait]
 pub trait DeliveryQueue: Send + Sync {
     /// Adds deliveries that are due at once. One that exists for the same event and endpoint is due at once again instead, with the
-    /// whole schedule before it. One that is in flight as well: its claim is over, and an attempt that follows from it is logged and
-    /// changes nothing else, so that there always is an attempt that begins later than this.
+    /// whole schedule before it. One that is in flight is due when that is over, whatever comes of it: so there always is an attempt that
+    /// begins later than this, and never two at a time.
     ///
     /// Returns their identifiers, in order.
     async fn put(&self, deliveries: Vec<NewDelivery>) -> Result<Vec<DeliveryId>, QueryError>;

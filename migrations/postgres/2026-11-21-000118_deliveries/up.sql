@@ -34,7 +34,9 @@ CREATE TABLE pending_deliveries (
     tries BIGINT NOT NULL DEFAULT 0,
     fence BIGINT NOT NULL DEFAULT 0,
     due_at BIGINT NOT NULL,
-    lease_until BIGINT
+    lease_until BIGINT,
+    -- To be sent once more when what is in flight is over, whatever comes of it.
+    again BOOLEAN NOT NULL DEFAULT FALSE
 ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0);
 
 -- What waits in each lane, the longest overdue first.

@@ -32,6 +32,8 @@ CREATE TABLE pending_deliveries (
     fence INTEGER NOT NULL DEFAULT 0,
     due_at INTEGER NOT NULL,
     lease_until INTEGER,
+    -- To be sent once more when what is in flight is over, whatever comes of it.
+    again INTEGER NOT NULL DEFAULT FALSE,
     PRIMARY KEY (account_id, endpoint_id, id)
 ) STRICT;
 

@@ -179,6 +179,7 @@ impl Queue {
             now: self.now,
             lease_until: self.now.checked_add(LEASE)?,
             per_endpoint: PER_ENDPOINT,
+            at_once: PER_ENDPOINT,
             limit: u32::try_from(left)?.min(LIMIT),
         };
         let began = Instant::now();

@@ -129,7 +129,8 @@ impl Connected for Planned {
         if self.planned_at.elapsed() >= PLANNED_EVERY {
             self.planned_at = Instant::now();
             if let Err(error) = self.connection.run("DISCARD PLANS") {
-                // In a transaction that has failed; a connection that is lost fails again with what comes next.
+                // In a transaction that has failed: whatever comes next in it fails too, its COMMIT as well, which sets something first. A
+                // connection that is lost fails again with what comes next.
                 tracing::debug!(%error, "the plans of a connection stay as they are");
             }
         }

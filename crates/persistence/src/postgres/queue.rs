@@ -45,18 +45,18 @@ const CLAIM: &str = concat!(
      WHERE f.endpoint_id = u.endpoint_id AND f.lease_until > ?) AS in_flight \
      FROM (SELECT unnest(?::text[]) AS endpoint_id, unnest(?::bigint[]) AS epoch, unnest(?::bigint[]) AS head) AS u), \
      due AS MATERIALIZED (SELECT n.* FROM (\
-     SELECT d.*, ? - l.in_flight AS places, l.in_flight + row_number() OVER (PARTITION BY l.endpoint_id ORDER BY d.due_at, d.id) AS place \
+     SELECT d.*, least(? - l.in_flight, ?) AS places, l.in_flight + row_number() OVER (PARTITION BY l.endpoint_id ORDER BY d.due_at, d.id) AS place \
      FROM lanes AS l CROSS JOIN LATERAL (SELECT p.account_id, p.endpoint_id, p.id, p.epoch, p.due_at FROM pending_deliveries AS p \
      WHERE p.endpoint_id = l.endpoint_id AND p.epoch = l.epoch AND p.due_at >= l.head \
-     AND p.due_at <= ? ORDER BY p.due_at LIMIT greatest(? - l.in_flight, 0)) AS d) AS n ORDER BY n.place, n.due_at LIMIT ?), \
-     taken AS (UPDATE pending_deliveries AS t SET due_at = ?, lease_until = ?, fence = t.fence + 1 FROM due AS d \
+     AND p.due_at <= ? ORDER BY p.due_at LIMIT greatest(least(? - l.in_flight, ?), 0)) AS d) AS n ORDER BY n.place, n.due_at LIMIT ?), \
+     taken AS (UPDATE pending_deliveries AS t SET due_at = ?, lease_until = ?, fence = t.fence + 1, again = FALSE FROM due AS d \
      WHERE t.account_id = d.account_id AND t.endpoint_id = d.endpoint_id AND t.id = d.id AND t.due_at + 0 <= ? \
      RETURNING t.account_id, t.endpoint_id, t.id, t.epoch, t.fence, t.tries, d.due_at AS was_due, d.places) ",
     claimed_text!("taken", "t.was_due, t.places"),
     " ORDER BY t.was_due, t.id"
 );
 
-/// That a claim stands is asked in words that no index of leases answers: rows are found by their key, however many leases nobody
+/// One that is to be sent again is due when its attempt ended. That a claim stands is asked in words that no index of leases answers: rows are found by their key, however many leases nobody
 /// ended. Attempts of deliveries that housekeeping has removed are not kept. What waits in a lane that nobody serves any more is cancelled,
 /// whatever came of the attempt: so it was read since the lane ended.
 const FINISH: &str = "WITH u AS MATERIALIZED (SELECT unnest(?::bigint[]) AS place, unnest(?::text[]) AS account_id, unnest(?::text[]) AS endpoint_id, \
@@ -66,13 +66,14 @@ const FINISH: &str = "WITH u AS MATERIALIZED (SELECT unnest(?::bigint[]) AS plac
      logged AS (INSERT INTO delivery_attempts (account_id, delivery_id, fence, at, status_code, duration_ms, error, response_body) \
      SELECT u.account_id, u.id, u.fence, u.at, u.status_code, u.duration_ms, u.error, u.response_body FROM u JOIN deliveries AS d \
      ON d.account_id = u.account_id AND d.endpoint_id = u.endpoint_id AND d.id = u.id ON CONFLICT DO NOTHING), \
-     again AS (UPDATE pending_deliveries AS p SET due_at = u.due_at, lease_until = NULL, tries = p.tries + 1 \
+     again AS (UPDATE pending_deliveries AS p SET due_at = CASE WHEN p.again THEN u.at + u.duration_ms * 1000 ELSE u.due_at END, \
+     lease_until = NULL, tries = CASE WHEN p.again THEN 0 ELSE p.tries + 1 END, again = FALSE \
      FROM u JOIN webhook_endpoints AS w ON w.account_id = u.account_id AND w.id = u.endpoint_id \
-     WHERE u.status = 'pending' AND p.account_id = u.account_id AND p.endpoint_id = u.endpoint_id AND p.id = u.id \
+     WHERE (u.status = 'pending' OR p.again) AND p.account_id = u.account_id AND p.endpoint_id = u.endpoint_id AND p.id = u.id \
      AND p.fence = u.fence AND COALESCE(p.lease_until, 0) <> 0 AND w.state = 'active' AND w.epoch = p.epoch RETURNING u.place), \
      over AS (DELETE FROM pending_deliveries AS p USING u LEFT JOIN webhook_endpoints AS w ON w.account_id = u.account_id AND w.id = u.endpoint_id \
      WHERE p.account_id = u.account_id AND p.endpoint_id = u.endpoint_id AND p.id = u.id AND p.fence = u.fence AND COALESCE(p.lease_until, 0) <> 0 \
-     AND (u.status <> 'pending' OR (w.state = 'active' AND w.epoch = p.epoch) IS NOT TRUE) \
+     AND ((u.status <> 'pending' AND NOT p.again) OR (w.state = 'active' AND w.epoch = p.epoch) IS NOT TRUE) \
      RETURNING u.place, p.account_id, p.endpoint_id, p.id, p.fence, \
      CASE WHEN w.state = 'active' AND w.epoch = p.epoch THEN u.status ELSE 'cancelled' END AS status), \
      closed AS (UPDATE deliveries AS d SET status = o.status, fence = o.fence FROM over AS o \
@@ -174,8 +175,10 @@ fn take(session: &mut dyn Session, claim: &DeliveryClaim, lanes: &Lanes, limit: 
         .column(Bind::Ints(lanes.keys().map(|(_, epoch)| Some(*epoch)).collect()))
         .column(Bind::Ints(lanes.values().copied().map(Some).collect()))
         .bind(claim.per_endpoint)
+        .bind(claim.at_once)
         .bind(claim.now)
         .bind(claim.per_endpoint)
+        .bind(claim.at_once)
         .bind(limit)
         .bind(claim.lease_until)
         .bind(claim.lease_until)
@@ -237,7 +240,9 @@ mod tests {
             .column(Bind::Ints(vec![Some(0)]))
             .column(Bind::Ints(vec![Some(head)]))
             .bind(8_i64)
+            .bind(8_i64)
             .bind(WAITING)
+            .bind(8_i64)
             .bind(8_i64)
             .bind(256_i64)
             .bind(WAITING + 1)

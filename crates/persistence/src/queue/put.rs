@@ -18,7 +18,10 @@ static THERE: Lookup =
 static EVENTS: Lookup = Lookup::new("e.account_id, e.id, e.id, e.id", "events AS e", "e", &["account_id", "id"]);
 
 const FENCE: &str = "SELECT id, status, fence FROM deliveries WHERE account_id = ? AND endpoint_id = ? AND id = ?";
-const START_AGAIN: &str = "UPDATE pending_deliveries SET epoch = ?, tries = 0, due_at = ?, lease_until = NULL \
+const START_AGAIN: &str = "UPDATE pending_deliveries SET epoch = ?, tries = 0, \
+     again = CASE WHEN epoch = ? AND lease_until > ? THEN TRUE ELSE FALSE END, \
+     due_at = CASE WHEN epoch = ? AND lease_until > ? THEN due_at ELSE ? END, \
+     lease_until = CASE WHEN epoch = ? AND lease_until > ? THEN lease_until END \
      WHERE account_id = ? AND endpoint_id = ? AND id = ?";
 const ENQUEUE: &str = "INSERT INTO pending_deliveries (account_id, endpoint_id, id, epoch, fence, due_at) \
      VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING";
@@ -85,8 +88,8 @@ fn add(engine: &dyn QueueEngine, session: &mut dyn Session, new: &[&NewDelivery]
     if engine.apply(session, &ops)? { Ok(()) } else { Err(Fault::Again("somebody else put the same just now".into())) }
 }
 
-/// One that is there is at the beginning of the schedule again. One in flight is taken away from whoever has it: what comes of that
-/// attempt began before this, and does not count.
+/// One that is there is at the beginning of the schedule again. One in flight is due when that is over; on its way to an endpoint that
+/// ended since, or for longer than its lease, its attempt does not count any more.
 fn start_again(
     engine: &dyn QueueEngine,
     session: &mut dyn Session,
@@ -95,7 +98,10 @@ fn start_again(
 ) -> Result<(), Fault> {
     let lane = new.lane;
     let named = |query: Query<'static>| query.bind(lane.account).bind(lane.endpoint).bind(id);
-    if session.execute(&named(Query::new(START_AGAIN).bind(lane.epoch).bind(new.at)))? > 0 {
+    let (epoch, at) = (lane.epoch, new.at);
+    let again =
+        Query::new(START_AGAIN).bind(epoch).bind(epoch).bind(at).bind(epoch).bind(at).bind(at).bind(epoch).bind(at);
+    if session.execute(&named(again))? > 0 {
         return Ok(());
     }
     // It is over, and goes on counting its claims. Whoever put it into the queue before it was locked here did so a moment ago.

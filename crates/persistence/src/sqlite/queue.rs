@@ -36,7 +36,7 @@ const ENDPOINT: &str = concat!(
 const IN_FLIGHT: &str = "SELECT count(*), 0 FROM pending_deliveries WHERE endpoint_id = ? AND lease_until > ?";
 const DUE: &str = "SELECT account_id, id, due_at FROM pending_deliveries WHERE endpoint_id = ? AND epoch = ? AND due_at <= ? \
      ORDER BY due_at LIMIT ?";
-const TAKE: &str = "UPDATE pending_deliveries SET due_at = ?, lease_until = ?, fence = fence + 1 \
+const TAKE: &str = "UPDATE pending_deliveries SET due_at = ?, lease_until = ?, fence = fence + 1, again = FALSE \
      WHERE account_id = ? AND endpoint_id = ? AND id = ?";
 const TAKEN: &str = concat!(
     claimed_text!("pending_deliveries", "t.due_at, 0"),
@@ -45,11 +45,13 @@ const TAKEN: &str = concat!(
 
 const LOG: &str = "INSERT INTO delivery_attempts (account_id, delivery_id, fence, at, status_code, duration_ms, error, response_body) \
      SELECT account_id, id, ?, ?, ?, ?, ?, ? FROM deliveries WHERE account_id = ? AND endpoint_id = ? AND id = ? ON CONFLICT DO NOTHING";
-/// Whether the claim still stands, and whether its lane is still served.
-const STANDING: &str = "SELECT p.fence, CAST(w.id IS NOT NULL AS BIGINT) FROM pending_deliveries AS p LEFT JOIN webhook_endpoints AS w \
+/// Whether the claim still stands; whether it is to be sent again, and whether its lane is still served.
+const STANDING: &str = "SELECT CAST(p.again AS BIGINT), CAST(w.id IS NOT NULL AS BIGINT) FROM pending_deliveries AS p LEFT JOIN webhook_endpoints AS w \
      ON w.account_id = p.account_id AND w.id = p.endpoint_id AND w.epoch = p.epoch AND w.state = 'active' \
      WHERE p.account_id = ? AND p.endpoint_id = ? AND p.id = ? AND p.fence = ? AND p.lease_until IS NOT NULL";
-const AGAIN: &str = "UPDATE pending_deliveries SET due_at = ?, lease_until = NULL, tries = tries + 1 WHERE account_id = ? AND endpoint_id = ? AND id = ?";
+const LATER: &str = "UPDATE pending_deliveries SET due_at = ?, lease_until = NULL, tries = tries + 1 WHERE account_id = ? AND endpoint_id = ? AND id = ?";
+const AGAIN: &str = "UPDATE pending_deliveries SET due_at = ?, lease_until = NULL, tries = 0, again = FALSE \
+     WHERE account_id = ? AND endpoint_id = ? AND id = ?";
 const OVER: &str =
     "DELETE FROM pending_deliveries WHERE account_id = ? AND endpoint_id = ? AND id = ? RETURNING id, id, fence";
 const CLOSE: &str = "UPDATE deliveries SET status = ?, fence = ? WHERE account_id = ? AND endpoint_id = ? AND id = ?";
@@ -127,7 +129,7 @@ fn served(session: &mut dyn Session, lane: Lane) -> Result<Endpoints, Fault> {
 fn due(session: &mut dyn Session, claim: &DeliveryClaim, lane: Lane) -> Result<Vec<Candidate>, Fault> {
     let counted = session.pairs(&Query::new(IN_FLIGHT).bind(lane.endpoint).bind(claim.now))?;
     let in_flight = counted.first().map_or(0, |(count, _)| *count);
-    let places = i64::from(claim.per_endpoint).saturating_sub(in_flight).max(0);
+    let places = i64::from(claim.per_endpoint).saturating_sub(in_flight).min(claim.at_once.into()).max(0);
     let query = Query::new(DUE).bind(lane.endpoint).bind(lane.epoch).bind(claim.now).bind(places);
     let rows = session.marks(&query)?.into_iter().zip(in_flight..);
     Ok(rows.map(|((account, id, due_at), before)| (before, due_at, [account, lane.endpoint.to_string(), id])).collect())
@@ -146,13 +148,16 @@ fn finish_one(session: &mut dyn Session, outcome: &Outcome<'_>) -> Result<bool, 
         .bind(attempt.response_body.as_deref());
     session.execute(&named(log, &name))?;
     let standing = named(Query::new(STANDING), &name).bind(finished.fence);
-    let Some((_, served)) = session.pairs(&standing)?.pop() else { return Ok(false) };
-    match (outcome.due_at, served) {
+    let Some((again, served)) = session.pairs(&standing)?.pop() else { return Ok(false) };
+    match (outcome.due_at, served, again) {
         // So it was read since its lane ended.
-        (_, 0) => close(session, &name, DeliveryStatus::Cancelled)?,
-        (None, _) => close(session, &name, outcome.status)?,
-        (Some(due_at), _) => {
-            session.execute(&named(Query::new(AGAIN).bind(due_at), &name))?;
+        (_, 0, _) => close(session, &name, DeliveryStatus::Cancelled)?,
+        (None, _, 0) => close(session, &name, outcome.status)?,
+        (Some(due_at), _, 0) => {
+            session.execute(&named(Query::new(LATER).bind(due_at), &name))?;
+        }
+        (_, _, _) => {
+            session.execute(&named(Query::new(AGAIN).bind(attempt.ended_at()), &name))?;
         }
     }
     Ok(true)
@@ -220,7 +225,7 @@ mod tests {
                 "SEARCH pending_deliveries USING COVERING INDEX pending_deliveries_leased (endpoint_id=? AND lease_until>?)"
             ]
         );
-        for text in [TAKE, TAKEN, STANDING, AGAIN, OVER, CLOSE, LOG, ENDPOINT] {
+        for text in [TAKE, TAKEN, STANDING, LATER, AGAIN, OVER, CLOSE, LOG, ENDPOINT] {
             steps(&mut planner, text);
         }
     }

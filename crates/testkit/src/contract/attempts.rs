@@ -22,6 +22,7 @@ pub(super) fn claim_at(lanes: &[Lane], now_s: i64) -> DeliveryClaim {
         now: after_s(now_s),
         lease_until: after_s(now_s + LEASE_S),
         per_endpoint: PLACES,
+        at_once: PLACES,
         limit: 1_000,
     }
 }

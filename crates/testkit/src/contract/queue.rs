@@ -88,6 +88,11 @@ pub async fn an_endpoint_has_so_many_places(h: &mut Harness) {
     let [busy, calm] = [h.endpoint(account, 0).await, h.endpoint(account, 1).await];
     put_tests(h, &busy, 40, 0).await;
     put_tests(h, &calm, 3, 0).await;
+    let one_each = DeliveryClaim { at_once: 1, ..claim_at(&[lane_of(&busy), lane_of(&calm)], 50) };
+    let first = h.store.claim(one_each).await.unwrap();
+    assert_eq!(first.len(), 2, "no more of one than it asks for");
+    assert!([busy.id, calm.id].iter().all(|id| first.iter().any(|one| one.key.endpoint == *id)));
+    h.store.finish(first.iter().map(|one| attempt(one, 51, retry(51))).collect()).await.unwrap();
     let both = [lane_of(&busy), lane_of(&calm)];
     let few = |limit, now_s| DeliveryClaim { limit, ..claim_at(&both, now_s) };
     let first = h.store.claim(few(5, 100)).await.unwrap();
@@ -262,7 +267,7 @@ pub async fn deliveries_are_listed_by_their_endpoint(h: &mut Harness) {
     }
 }
 
-/// A resend: due at once with the whole schedule before it, whatever became of it. What is on its way is left alone.
+/// A resend: due at once with the whole schedule before it, whatever became of it; what is on its way, when that is over.
 pub async fn what_is_put_again_begins_anew(h: &mut Harness) {
     let account = h.account().await.id;
     let endpoint: Endpoint = h.endpoint(account, 0).await;
@@ -278,22 +283,32 @@ pub async fn what_is_put_again_begins_anew(h: &mut Harness) {
         ..a_test_delivery(&endpoint)
     };
     let outcomes = [(retry(90_000), 0), (AttemptOutcome::Succeeded, 100), (AttemptOutcome::Failed, 200)];
-    for (fence, (outcome, now_s)) in (1..).step_by(2).zip(outcomes) {
+    for (fence, (outcome, now_s)) in (1..).step_by(3).zip(outcomes) {
         let claimed = claim_one(h, &endpoint, now_s).await;
         assert_eq!((claimed.key.id, claimed.tries, claimed.fence), (made.id, 1, fence));
         assert_eq!(claimed.body, event.body(Some(1)), "never another body");
-        // In flight, it is taken away: whatever comes of that attempt, another one follows.
+        // In flight, another attempt follows whatever comes of this one, and not before.
         assert_eq!(h.store.put(vec![again(now_s + 5)]).await.unwrap(), [made.id]);
-        let delivery = finish(h, attempt(&claimed, now_s + 6, outcome)).await;
-        assert_eq!((delivery.status, delivery.next_attempt_at), (DeliveryStatus::Pending, Some(after_s(now_s + 5))));
-        let claimed = claim_one(h, &endpoint, now_s + 7).await;
+        assert_eq!(claim(h, &[&endpoint], now_s + 6).await, [], "it is on its way");
+        let ended = attempt(&claimed, now_s + 7, outcome);
+        let delivery = finish(h, ended.clone()).await;
+        assert_eq!(
+            (delivery.status, delivery.next_attempt_at),
+            (DeliveryStatus::Pending, Some(ended.attempt.ended_at()))
+        );
+        let claimed = claim_one(h, &endpoint, now_s + 8).await;
         assert_eq!((claimed.key.id, claimed.tries, claimed.fence), (made.id, 1, fence + 1));
-        finish(h, attempt(&claimed, now_s + 7, outcome)).await;
-        assert_eq!(claim(h, &[&endpoint], now_s + 8).await, []);
+        // Nobody tells what comes of one: it is due once when its lease is over.
         assert_eq!(h.store.put(vec![again(now_s + 9)]).await.unwrap(), [made.id]);
+        let claimed = claim_one(h, &endpoint, now_s + 8 + LEASE_S).await;
+        assert_eq!((claimed.key.id, claimed.tries, claimed.fence), (made.id, 1, fence + 2));
+        finish(h, attempt(&claimed, now_s + 9 + LEASE_S, outcome)).await;
+        assert_eq!(claim(h, &[&endpoint], now_s + 10 + LEASE_S).await, []);
+        let at_s = now_s + 11 + LEASE_S;
+        assert_eq!(h.store.put(vec![again(at_s)]).await.unwrap(), [made.id]);
         // Told once more, it changes nothing: that claim is over.
-        let delivery = finish(h, attempt(&claimed, now_s + 7, outcome)).await;
-        assert_eq!((delivery.status, delivery.next_attempt_at), (DeliveryStatus::Pending, Some(after_s(now_s + 9))));
+        let delivery = finish(h, attempt(&claimed, now_s + 9 + LEASE_S, outcome)).await;
+        assert_eq!((delivery.status, delivery.next_attempt_at), (DeliveryStatus::Pending, Some(after_s(at_s))));
         assert_eq!(delivery.created_at, made.created_at);
     }
     let deliveries = walk_deliveries(&*h.store, account, endpoint.id).await;

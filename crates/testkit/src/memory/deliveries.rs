@@ -33,6 +33,8 @@ pub(super) struct Row {
     /// When it is claimable; the end of its lease while it is claimed. `None` unless it is pending.
     pub(super) due_at: Option<Timestamp>,
     pub(super) lease_until: Option<Timestamp>,
+    /// To be sent once more when what is in flight is over.
+    pub(super) again: bool,
     pub(super) created_at: Timestamp,
     /// By the fence of their claims.
     pub(super) attempts: BTreeMap<i64, DeliveryAttempt>,
@@ -52,6 +54,7 @@ impl Row {
             fence: 0,
             due_at: Some(delivery.at),
             lease_until: None,
+            again: false,
             created_at: delivery.at,
             attempts: BTreeMap::new(),
         }
@@ -76,6 +79,7 @@ impl Row {
         self.status = status;
         self.due_at = None;
         self.lease_until = None;
+        self.again = false;
     }
 
     fn shown(&self, state: &State) -> Delivery {

@@ -108,11 +108,14 @@ impl State {
             self.deliveries.insert(id, row);
             return id;
         };
+        row.again = row.epoch == epoch && row.is_in_flight(delivery.at);
         row.status = DeliveryStatus::Pending;
         row.epoch = epoch;
         row.tries = 0;
-        row.due_at = Some(delivery.at);
-        row.lease_until = None;
+        if !row.again {
+            row.due_at = Some(delivery.at);
+            row.lease_until = None;
+        }
         row.key.id
     }
 
@@ -123,7 +126,7 @@ impl State {
         };
         let to_endpoint = self.deliveries.values().filter(|row| row.key.endpoint == lane.endpoint);
         let in_flight = to_endpoint.filter(|row| row.is_in_flight(claim.now)).count();
-        let places = count(claim.per_endpoint).saturating_sub(in_flight).min(limit);
+        let places = count(claim.per_endpoint).saturating_sub(in_flight).min(count(claim.at_once)).min(limit);
         let due = self.rows_of(lane).filter_map(|row| Some((row.due_since(claim.now)?, row.key)));
         let mut due: Vec<_> = due.collect();
         due.sort_unstable();
@@ -142,6 +145,7 @@ impl State {
         row.fence = row.fence.saturating_add(1);
         row.due_at = Some(until);
         row.lease_until = Some(until);
+        row.again = false;
         Some(ClaimedDelivery {
             key: row.key,
             fence: row.fence,
@@ -156,7 +160,7 @@ impl State {
 
     fn finish(&mut self, finished: FinishedAttempt) {
         let FinishedAttempt { key, fence, epoch, attempt, outcome, health, .. } = finished;
-        let at = attempt.at;
+        let (at, ended_at) = (attempt.at, attempt.ended_at());
         let Some(row) = self.row_mut(key) else { return };
         row.attempts.entry(fence).or_insert(attempt);
         let lane = row.lane();
@@ -169,6 +173,12 @@ impl State {
             match outcome {
                 AttemptOutcome::Succeeded | AttemptOutcome::Failed | AttemptOutcome::Retry { .. } if !called => {
                     row.ends(DeliveryStatus::Cancelled);
+                }
+                AttemptOutcome::Succeeded | AttemptOutcome::Failed | AttemptOutcome::Retry { .. } if row.again => {
+                    row.tries = 0;
+                    row.due_at = Some(ended_at);
+                    row.lease_until = None;
+                    row.again = false;
                 }
                 AttemptOutcome::Succeeded => row.ends(DeliveryStatus::Succeeded),
                 AttemptOutcome::Failed => row.ends(DeliveryStatus::Failed),

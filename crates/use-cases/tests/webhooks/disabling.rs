@@ -51,9 +51,6 @@ async fn two_nodes_that_hear_410_at_once_tell_it_once() {
     let world = World::new().await;
     let gone = world.endpoint().await;
     let nodes = [world.deaf_dispatcher(), world.deaf_dispatcher()];
-    for node in &nodes {
-        world.prove(&gone, node).await;
-    }
     world.receivers.set(&gone.url, Answer::Held);
     for (node, under_way) in nodes.iter().zip(1..) {
         world.publish(EventType::ChargePaid).await;
@@ -167,7 +164,6 @@ async fn a_success_of_another_node_counts() {
     let world = World::new().await;
     let endpoint = world.endpoint().await;
     let [one, other] = [world.deaf_dispatcher(), world.deaf_dispatcher()];
-    world.prove(&endpoint, &other).await;
     tried(&world, &one, refused(500), &endpoint.url).await;
     world.clock.advance(Duration::from_hours(6 * 24));
     // Claimed while the store says that it fails since days.

@@ -100,8 +100,6 @@ async fn a_store_that_is_down_at_the_end_does_not_keep_it() {
 async fn what_a_node_had_in_flight_when_it_went_down_is_delivered_by_another() {
     let world = World::new().await;
     let endpoint = world.endpoint().await;
-    let next = world.deaf_dispatcher();
-    world.prove(&endpoint, &next).await;
     let dispatcher = world.dispatcher();
     world.prove(&endpoint, &dispatcher).await;
     let before = world.receivers.calls().len();
@@ -111,6 +109,7 @@ async fn what_a_node_had_in_flight_when_it_went_down_is_delivered_by_another() {
     dispatcher.kill().await;
     world.publish_many(3).await;
     world.receivers.set(&endpoint.url, Answer::Now(taken()));
+    let next = world.deaf_dispatcher();
     next.tick();
     until("the others", || world.receivers.calls().len() == before + 5).await;
     settle().await;

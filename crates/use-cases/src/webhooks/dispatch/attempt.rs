@@ -8,7 +8,7 @@ use cais_ports::{
     Sent, SigningSecret, Unsealed,
 };
 use futures_util::FutureExt as _;
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
 use crate::ports::Ports;
 
@@ -82,11 +82,6 @@ impl Called {
     /// How it ended.
     pub(super) const fn turn(&self) -> Turn {
         if self.sent.error.is_none() { Turn::Succeeded } else { Turn::Failed }
-    }
-
-    /// How long its place was taken.
-    pub(super) fn took(&self) -> SignedDuration {
-        self.ended_at.duration_since(self.began_at)
     }
 
     /// What follows from it; `last` is how the call to the same endpoint ended that was over last, if it was over while this one was claimed

@@ -206,7 +206,7 @@ impl<'a> Dispatcher<'a> {
     }
 
     fn called(&mut self, called: Called) {
-        let last = self.lanes.answered(&called.claimed.key, called.turn(), called.took());
+        let last = self.lanes.answered(&called.claimed.key, called.turn(), (called.began_at, called.ended_at));
         let endpoint = Arc::clone(&called.claimed.endpoint);
         let verdict = called.judge(last);
         self.finishing.push(verdict.finished);
@@ -268,7 +268,8 @@ async fn claim(ports: &Ports, limits: DispatchLimits, pick: Pick) -> Over {
         lanes: pick.lanes.clone(),
         now,
         lease_until: now.saturating_add(limits.lease).unwrap_or(Timestamp::MAX),
-        per_endpoint: pick.per_endpoint,
+        per_endpoint: limits.per_endpoint.max(1),
+        at_once: pick.per_endpoint,
         limit: u32::try_from(pick.limit).unwrap_or(u32::MAX),
     };
     let claimed = ports.deliveries.claim(claim).await;

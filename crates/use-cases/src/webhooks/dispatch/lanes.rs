@@ -1,10 +1,11 @@
 //! Which lanes have something to do, and how much may be in flight for each: no receiver keeps the places that another one could use.
 //!
 //! What counts is how long a receiver keeps a place. An endpoint is *trusted* when it took the last delivery, *unproven* when this node has
-//! not called it yet or it failed at once, and *doubtful* when it kept the last call waiting, or keeps one now. The unproven have one place
-//! each, the doubtful have few each and a quarter of all together, and both have three quarters. So however many receivers hang, those that
-//! answer are served from the rest, and those that were never called, or failed once, do not wait behind them. Nor do those that answer keep
-//! one another waiting: once half of all places are taken, none gets more than few.
+//! not called it yet or it failed at once, and *doubtful* when it kept the last call waiting, or another that is under way. The unproven have
+//! one place each, the doubtful have few each and a quarter of all together, and both have three quarters. So however many receivers hang,
+//! those that answer are served from the rest, and those that were never called, or failed once, do not wait behind them. Nor do those that
+//! answer keep one another waiting: once half of all places are taken, none gets more than few. All of that is about this node; over all
+//! nodes the store lets no endpoint have more than its places.
 
 use std::collections::HashMap;
 
@@ -36,7 +37,7 @@ pub(super) struct Pick {
     pub lanes: Vec<Lane>,
     /// How many places each of them had free then, as far as this node knows.
     rooms: Vec<usize>,
-    /// How many may be in flight for each.
+    /// How many of each.
     pub per_endpoint: u32,
     /// How many at most.
     pub limit: usize,
@@ -112,7 +113,12 @@ impl Lanes {
         if self.waiting.is_empty(standing) {
             return None;
         }
-        let limit = self.places_for(standing);
+        let per_endpoint = self.places_of(standing);
+        let limit = match standing {
+            // Up to the half of the house that is for whoever comes first.
+            Standing::Trusted if self.half_left() > 0 => self.places_for(standing).min(self.half_left()),
+            Standing::Trusted | Standing::Unproven | Standing::Doubtful => self.places_for(standing),
+        };
         let (mut lanes, mut rooms) = (Vec::new(), Vec::new());
         while lanes.len() < limit.min(self.width) {
             let Some(lane) = self.waiting.pop(standing) else { break };
@@ -125,7 +131,7 @@ impl Lanes {
                 rooms.push(room);
             }
         }
-        (!lanes.is_empty()).then_some(Pick { lanes, rooms, per_endpoint: self.places_of(standing), limit })
+        (!lanes.is_empty()).then_some(Pick { lanes, rooms, per_endpoint, limit })
     }
 
     /// What was claimed; returned is what is to be sent: not what is in flight already, because its lease is over, and never more than
@@ -176,9 +182,14 @@ impl Lanes {
     }
 
     /// The receiver answered; returned is how the call before ended, if it was over while this one was in flight or claimed.
-    pub(super) fn answered(&mut self, key: &DeliveryKey, turn: Turn, took: SignedDuration) -> Option<Turn> {
+    pub(super) fn answered(
+        &mut self,
+        key: &DeliveryKey,
+        turn: Turn,
+        (began_at, ended_at): (Timestamp, Timestamp),
+    ) -> Option<Turn> {
         let standing = match turn {
-            _ if took >= SLOW => Standing::Doubtful,
+            _ if is_slow(began_at, ended_at) || self.keeps_another_waiting(key, ended_at) => Standing::Doubtful,
             Turn::Succeeded => Standing::Trusted,
             Turn::Failed => Standing::Unproven,
         };
@@ -209,8 +220,8 @@ impl Lanes {
 
     /// Receivers that keep a call waiting are doubtful.
     pub(super) fn doubt_slow(&mut self, now: Timestamp) {
-        let is_slow = |began: &Option<Timestamp>| began.is_some_and(|began| now.duration_since(began) >= SLOW);
-        let slow = self.known.iter().filter(|(_, known)| known.in_flight.values().any(is_slow));
+        let slow = |began: &Option<Timestamp>| began.is_some_and(|began| is_slow(began, now));
+        let slow = self.known.iter().filter(|(_, known)| known.in_flight.values().any(slow));
         for endpoint in slow.map(|(endpoint, _)| *endpoint).collect::<Vec<_>>() {
             self.remember(endpoint, Standing::Doubtful);
         }
@@ -260,6 +271,11 @@ impl Lanes {
         }
     }
 
+    fn keeps_another_waiting(&self, key: &DeliveryKey, now: Timestamp) -> bool {
+        let others = self.known.get(&key.endpoint).into_iter().flat_map(|known| &known.in_flight);
+        others.filter(|(id, _)| **id != key.id).any(|(_, began)| began.is_some_and(|began| is_slow(began, now)))
+    }
+
     fn forget(&mut self, endpoint: EndpointId) {
         if self.known.get(&endpoint).is_some_and(|known| known.in_flight.is_empty() && !known.ending) {
             self.known.remove(&endpoint);
@@ -285,10 +301,15 @@ impl Lanes {
     fn places_of(&self, standing: Standing) -> u32 {
         let all = self.limits.per_endpoint;
         match standing {
-            Standing::Trusted if self.in_flight.saturating_mul(2) < self.limits.in_flight => all,
+            Standing::Trusted if self.half_left() > 0 => all,
             Standing::Trusted | Standing::Doubtful => all.div_ceil(FEW),
             Standing::Unproven => 1,
         }
+    }
+
+    /// How many more may be in flight before half of all places are taken.
+    const fn half_left(&self) -> usize {
+        self.limits.in_flight.div_ceil(2).saturating_sub(self.in_flight)
     }
 
     /// How many more may be in flight for all endpoints of that standing together.
@@ -320,6 +341,11 @@ impl Lanes {
         let places = usize::try_from(self.places_of(self.standing(endpoint))).unwrap_or(usize::MAX);
         places.saturating_sub(self.known.get(&endpoint).map_or(0, |known| known.in_flight.len()))
     }
+}
+
+/// Whether a call that began then and is not over before `now` keeps its place for too long.
+fn is_slow(began_at: Timestamp, now: Timestamp) -> bool {
+    now.duration_since(began_at) >= SLOW
 }
 
 #[cfg(test)]

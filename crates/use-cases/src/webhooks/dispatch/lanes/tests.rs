@@ -12,8 +12,15 @@ use jiff::ToSpan as _;
 use super::*;
 use crate::webhooks::dispatch::samples::Receiver;
 
-/// How long a receiver takes that works.
-const QUICK: SignedDuration = SignedDuration::from_millis(20);
+/// When a call began and ended to a receiver that works.
+fn in_time() -> (Timestamp, Timestamp) {
+    (start(), start() + 20.milliseconds())
+}
+
+/// When one was over of a receiver that does not.
+fn too_slow() -> (Timestamp, Timestamp) {
+    (start(), start() + SLOW)
+}
 
 fn lanes(in_flight: usize) -> Lanes {
     Lanes::new(DispatchLimits { in_flight, ..DispatchLimits::default() })
@@ -45,7 +52,7 @@ fn trusted(lanes: &mut Lanes) -> Receiver {
     lanes.mark(receiver.lane());
     let pick = lanes.pick().unwrap();
     let one = claim(lanes, &pick, &[(&receiver, 1)]).remove(0);
-    lanes.answered(&one.key, Turn::Succeeded, QUICK);
+    lanes.answered(&one.key, Turn::Succeeded, in_time());
     lanes.free(&one.key);
     nothing_more(lanes);
     assert_eq!(lanes.in_flight, 0);
@@ -58,7 +65,7 @@ fn doubtful(lanes: &mut Lanes) -> Receiver {
     lanes.mark(receiver.lane());
     let pick = lanes.pick().unwrap();
     let one = claim(lanes, &pick, &[(&receiver, 1)]).remove(0);
-    lanes.answered(&one.key, Turn::Failed, SLOW);
+    lanes.answered(&one.key, Turn::Failed, too_slow());
     lanes.free(&one.key);
     nothing_more(lanes);
     receiver
@@ -91,7 +98,7 @@ fn a_receiver_that_answers_gets_all_its_places_and_others_get_fewer() {
     while let Some(pick) = lanes.pick() {
         places.insert(pick.lanes[0], (pick.per_endpoint, pick.limit));
     }
-    let expected = HashMap::from([(good.lane(), (8, 256)), (new.lane(), (1, 128)), (bad.lane(), (2, 64))]);
+    let expected = HashMap::from([(good.lane(), (8, 128)), (new.lane(), (1, 128)), (bad.lane(), (2, 64))]);
     assert_eq!(places, expected);
 }
 
@@ -107,7 +114,7 @@ fn a_full_lane_is_claimed_again_when_a_place_is_free() {
     lanes.mark(receiver.lane());
     assert_eq!(lanes.pick(), None, "a mark does not change that");
 
-    lanes.answered(&under_way[0].key, Turn::Succeeded, QUICK);
+    lanes.answered(&under_way[0].key, Turn::Succeeded, in_time());
     assert_eq!(lanes.pick(), None, "the store still counts it");
     lanes.free(&under_way[0].key);
     assert_eq!(lanes.pick().unwrap().lanes, [receiver.lane()]);
@@ -152,7 +159,7 @@ fn receivers_that_hang_leave_places_to_those_that_answer_and_to_new_ones() {
     assert_eq!(claim_all(&mut lanes, &good).len(), 4, "the last quarter");
     assert_eq!((lanes.in_flight, lanes.pick()), (16, None), "never more than there are places");
     for one in &first {
-        lanes.answered(&one.key, Turn::Failed, QUICK);
+        lanes.answered(&one.key, Turn::Failed, in_time());
         lanes.free(&one.key);
     }
     assert_eq!(claim_all(&mut lanes, &[]).len(), 8, "those that waited for their turn");
@@ -167,22 +174,42 @@ fn trust_ends_with_a_failure_and_with_waiting() {
     }
     let pick = lanes.pick().unwrap();
     let under_way = claim(&mut lanes, &pick, &[(&failing, 1), (&slow, 1)]);
-    lanes.answered(&under_way[0].key, Turn::Failed, QUICK);
+    lanes.answered(&under_way[0].key, Turn::Failed, in_time());
     assert_eq!(lanes.standing(failing.0.id), Standing::Unproven, "it kept nobody waiting");
 
     lanes.doubt_slow(start() + 1.second());
     assert_eq!(lanes.standing(slow.0.id), Standing::Trusted);
     lanes.doubt_slow(start() + 2.seconds());
     assert_eq!(lanes.standing(slow.0.id), Standing::Doubtful);
-    lanes.answered(&under_way[1].key, Turn::Succeeded, QUICK);
+    lanes.answered(&under_way[1].key, Turn::Succeeded, in_time());
     lanes.doubt_slow(start() + 9.seconds());
     assert_eq!(lanes.standing(slow.0.id), Standing::Trusted, "it answered; only the store is slow to write it down");
 
     lanes.mark(slow.lane());
     let pick = lanes.pick().unwrap();
     let late = claim(&mut lanes, &pick, &[(&slow, 1)]).remove(0);
-    lanes.answered(&late.key, Turn::Succeeded, SLOW);
+    lanes.answered(&late.key, Turn::Succeeded, too_slow());
     assert_eq!(lanes.standing(slow.0.id), Standing::Doubtful, "it took it, and kept its place for long");
+}
+
+#[test]
+fn a_quick_answer_ends_no_doubt_while_another_call_waits() {
+    let mut lanes = lanes(256);
+    let receiver = trusted(&mut lanes);
+    lanes.mark(receiver.lane());
+    let pick = lanes.pick().unwrap();
+    let under_way = claim(&mut lanes, &pick, &[(&receiver, 2)]);
+    let late = start() + 3.seconds();
+    lanes.answered(&under_way[0].key, Turn::Succeeded, (late, late + 5.milliseconds()));
+    assert_eq!(lanes.standing(receiver.0.id), Standing::Doubtful);
+    lanes.free(&under_way[0].key);
+    lanes.free(&under_way[1].key);
+    nothing_more(&mut lanes);
+    lanes.mark(receiver.lane());
+    let pick = lanes.pick().unwrap();
+    let again = claim(&mut lanes, &pick, &[(&receiver, 1)]).remove(0);
+    lanes.answered(&again.key, Turn::Succeeded, (late, late + 5.milliseconds()));
+    assert_eq!(lanes.standing(receiver.0.id), Standing::Trusted);
 }
 
 #[test]
@@ -193,7 +220,7 @@ fn receivers_that_fail_at_once_do_not_wait_behind_those_that_hang() {
     lanes.mark(failing.lane());
     let pick = lanes.pick().unwrap();
     let one = claim(&mut lanes, &pick, &[(&failing, 1)]).remove(0);
-    lanes.answered(&one.key, Turn::Failed, QUICK);
+    lanes.answered(&one.key, Turn::Failed, in_time());
     lanes.free(&one.key);
 
     hanging.iter().chain([&failing]).for_each(|receiver| lanes.mark(receiver.lane()));
@@ -213,10 +240,8 @@ fn receivers_that_answer_share_what_is_left_of_a_full_house() {
     let due: Vec<(&Receiver, usize)> = receivers.iter().map(|receiver| (receiver, 50)).collect();
     receivers.iter().for_each(|receiver| lanes.mark(receiver.lane()));
     let mut under_way = Vec::new();
-    lanes.width = 1;
     while let Some(pick) = lanes.pick() {
         under_way.extend(claim(&mut lanes, &pick, &due));
-        lanes.width = 1;
     }
     let counts: Vec<usize> = receivers
         .iter()
@@ -230,7 +255,7 @@ fn receivers_that_answer_share_what_is_left_of_a_full_house() {
 
 #[test]
 fn lanes_that_a_claim_did_not_reach_have_their_turn_next() {
-    let mut lanes = lanes(8);
+    let mut lanes = lanes(16);
     let receivers: Vec<Receiver> = (0..6).map(|_| trusted(&mut lanes)).collect();
     let due: Vec<(&Receiver, usize)> = receivers.iter().zip([3, 2, 2, 2, 1, 1]).collect();
     for receiver in &receivers {
@@ -308,15 +333,15 @@ fn the_last_word_is_kept_as_long_as_something_is_under_way() {
     lanes.mark(receiver.lane());
     let pick = lanes.pick().unwrap();
     let under_way = claim(&mut lanes, &pick, &[(&receiver, 2)]);
-    assert_eq!(lanes.answered(&under_way[0].key, Turn::Failed, QUICK), None);
+    assert_eq!(lanes.answered(&under_way[0].key, Turn::Failed, in_time()), None);
     lanes.free(&under_way[0].key);
-    assert_eq!(lanes.answered(&under_way[1].key, Turn::Succeeded, QUICK), Some(Turn::Failed));
+    assert_eq!(lanes.answered(&under_way[1].key, Turn::Succeeded, in_time()), Some(Turn::Failed));
     lanes.free(&under_way[1].key);
 
     lanes.mark(receiver.lane());
     let pick = lanes.pick().unwrap();
     let under_way = claim(&mut lanes, &pick, &[(&receiver, 1)]);
-    assert_eq!(lanes.answered(&under_way[0].key, Turn::Failed, QUICK), None, "by then the store knows");
+    assert_eq!(lanes.answered(&under_way[0].key, Turn::Failed, in_time()), None, "by then the store knows");
 }
 
 #[test]
