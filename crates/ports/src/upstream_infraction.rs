@@ -42,8 +42,11 @@ pub struct UpstreamInfraction {
     pub reason: Option<String>,
     /// The kind of situation; `Unknown` where the acquirer's word for it is not known.
     pub situation: Situation,
-    /// When it began.
+    /// When it began, the last time if it was opened again.
     pub opened_at: Timestamp,
+    /// Whether the acquirer says that it began then. Otherwise that is the next best instant, and that it is later than it was
+    /// tells nothing.
+    pub opened_at_is_told: bool,
     /// Until when it can be defended.
     pub deadline_at: Option<Timestamp>,
     /// The defence that the acquirer has, as far as it shows it.

@@ -104,8 +104,9 @@ fn read(at: &str, row: &RawValue) -> Result<UpstreamInfraction, Defect> {
     let status = status.ok_or_else(|| wrong("status", "is not one of an infraction"))?;
     let analysis: Option<Analysis<'_>> = part(row.analysis);
     let analysis = analysis.as_ref();
-    // When it began decides about no money, so the next best instant does.
-    let opened_at = at_of(analysis.and_then(|analysis| analysis.abertura))
+    // For finding it again the next best instant does; that it was opened again only its own beginning tells.
+    let told_at = at_of(analysis.and_then(|analysis| analysis.abertura));
+    let opened_at = told_at
         .or_else(|| at_of(row.created_at))
         .or_else(|| at_of(row.paid_at))
         .ok_or_else(|| wrong("dadosAnalise.abertura", "is not an instant"))?;
@@ -123,6 +124,7 @@ fn read(at: &str, row: &RawValue) -> Result<UpstreamInfraction, Defect> {
         reason,
         situation,
         opened_at,
+        opened_at_is_told: told_at.is_some(),
         deadline_at: at_of(analysis.and_then(|analysis| analysis.deadline)),
         defense: is_defended.then_some(UpstreamDefense { text: defense_text, received_at: defended_at }),
         resolved_at: at_of(analysis.and_then(|analysis| analysis.finalizacao)),

@@ -60,6 +60,7 @@ async fn both_shapes_say_the_same() {
             reason: Some("Loja falsa".to_owned()),
             situation: Situation::Scam,
             opened_at: at("2026-11-20T15:00:00Z"),
+            opened_at_is_told: true,
             deadline_at: Some(at("2026-11-27T15:00:00Z")),
             defense: None,
             resolved_at: None,
@@ -131,6 +132,8 @@ async fn what_may_be_missing_may_be_wrong_too() {
         let deadline = told.deadline_at.map_or("-".to_owned(), |at| at.to_string());
         let line = format!("{} {:?} {} {deadline}", told.reason.unwrap(), told.situation, told.opened_at);
         assert_eq!(line, wanted, "{row}");
+        let is_told = row.pointer("/dadosAnalise/abertura").is_some();
+        assert_eq!(told.opened_at_is_told, is_told, "only its own word tells that it was opened again: {row}");
     }
     let bare = changed(with("/comentario", None), "/razao", None);
     assert_eq!(rows(json!([bare])).await.remove(0).reason, None);

@@ -8,8 +8,8 @@ use crate::money::Money;
 /// What is known of an end that was not seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnseenEnd {
-    /// The claim was accepted: its acquirer took money for it.
-    Lost,
+    /// The claim was accepted: its acquirer took so much money for it.
+    Lost(Money),
     /// Nothing was taken: whether it was rejected or withdrawn is not known, and counts as withdrawn.
     Cancelled,
 }
@@ -26,7 +26,8 @@ pub struct Reopening {
 impl Infraction {
     /// It was defended, ended and was opened again, and none of that was seen: it ends, and the new one can be defended.
     ///
-    /// What the old one frees is taken for the new one in the same commit. `held` is what the block of the old one holds.
+    /// What the old one frees is taken for the new one in the same commit. `held` is what the block of the old one holds; of that at
+    /// most what was taken for it is lost.
     ///
     /// # Errors
     /// [`InfractionError::InvalidState`] unless it is under review: one that is open stays the same, one that ended needs no end.
@@ -39,7 +40,7 @@ impl Infraction {
     ) -> Result<Reopening, InfractionError> {
         let ended = match &self.state {
             InfractionState::UnderReview { .. } => match end {
-                UnseenEnd::Lost => taken(self.lose(disputed, held, at)?)?,
+                UnseenEnd::Lost(most) => taken(self.lose_at_most(disputed, (held, most), at)?)?,
                 UnseenEnd::Cancelled => taken(self.cancel(disputed, held, at)?)?,
             },
             InfractionState::Open

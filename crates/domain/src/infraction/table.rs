@@ -234,7 +234,7 @@ fn what_it_does_to_money_and_charge() {
 #[test]
 fn only_what_is_under_review_ends_and_begins_again_in_one_step() {
     for (stage, _) in TABLE {
-        for (end, returned) in [(UnseenEnd::Lost, 300), (UnseenEnd::Cancelled, 0)] {
+        for (end, returned) in [(UnseenEnd::Lost(money(301)), 300), (UnseenEnd::Cancelled, 0)] {
             let before = infraction(stage);
             let (status, open) = (before.state.status(), u32::from(before.state.status().is_open()));
             let (payment, charge, all) = (payment(), charge(open), [before.clone()]);
@@ -246,7 +246,7 @@ fn only_what_is_under_review_ends_and_begins_again_in_one_step() {
                 continue;
             }
             let Reopening { ended, opened } = reopened.unwrap();
-            let word = if end == UnseenEnd::Lost { "lost" } else { "cancelled" };
+            let word = if end == UnseenEnd::Cancelled { "cancelled" } else { "lost" };
             assert_eq!(ended.infraction.state.status().as_str(), word);
             assert!(ended.infraction.defense.is_some() && opened.infraction.defense.is_none());
             assert_eq!((opened.infraction.state.clone(), opened.infraction.limit), (InfractionState::Open, money(400)));
@@ -257,6 +257,27 @@ fn only_what_is_under_review_ends_and_begins_again_in_one_step() {
             let [BlockChange::Hold { limit, .. }] = &opened.blocks[..] else { panic!("{:?}", opened.blocks) };
             assert_eq!((*held, *limit), (money(300), money(400)));
             assert_eq!(opened.event, Some(EventType::InfractionOpened));
+        }
+    }
+}
+
+#[test]
+fn of_what_is_held_no_more_is_lost_than_was_taken() {
+    for (most, returned, limit) in [(-1, 0, 0), (0, 0, 0), (100, 100, 100), (300, 300, 300), (350, 300, 350)] {
+        let before = infraction(Stage::UnderReview);
+        let (payment, charge, all) = (payment(), charge(1), [before.clone()]);
+        let disputed = Disputed { payment: &payment, charge: &charge, infractions: &all };
+        let change = taken(before.lose_at_most(disputed, (money(300), money(most)), deadline()));
+        let lost = InfractionState::Lost { returned: money(returned), refunded: money(returned), at: deadline() };
+        assert_eq!((change.infraction.state.clone(), change.infraction.limit), (lost, money(limit)));
+        assert_eq!(change.charge.unwrap().refunds.done, money(returned));
+        let (freed, end) = change.blocks.split_at(change.blocks.len() - 1);
+        let [BlockChange::End { held, to: BlockEnd::Returned(_), .. }] = end else { panic!("{end:?}") };
+        assert_eq!(*held, money(returned));
+        match freed {
+            [] => assert_eq!(returned, 300),
+            [BlockChange::Hold { limit, .. }] => assert_eq!((*limit, returned < 300), (money(returned), true)),
+            other => panic!("{other:?}"),
         }
     }
 }

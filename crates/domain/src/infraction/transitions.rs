@@ -217,19 +217,46 @@ impl Infraction {
     /// # Errors
     /// [`InfractionError::InvalidState`] when it was settled otherwise.
     pub fn lose(self, disputed: Disputed<'_>, held: Money, at: Timestamp) -> Result<InfractionStep, InfractionError> {
+        let all = self.limit.max(held);
+        self.lose_at_most(disputed, (held, all), at)
+    }
+
+    /// The same of one of which at most so much was taken: what its block holds beyond that is free again, in the same commit. Its
+    /// limit becomes what was taken, as far as it concerned the account.
+    ///
+    /// # Errors
+    /// [`InfractionError::InvalidState`] when it was settled otherwise.
+    pub fn lose_at_most(
+        self,
+        disputed: Disputed<'_>,
+        (held, most): (Money, Money),
+        at: Timestamp,
+    ) -> Result<InfractionStep, InfractionError> {
         match &self.state {
             InfractionState::Open | InfractionState::UnderReview { .. } => {
+                let most = most.max(Money::ZERO);
+                let returned = held.min(most);
                 let settles = disputed
                     .charge
                     .state
                     .settlement()
                     .is_some_and(|settled| settled.end_to_end_id == self.end_to_end_id);
-                let refunded = if settles { held.min(disputed.charge.refundable()?) } else { Money::ZERO };
+                let refunded = if settles { returned.min(disputed.charge.refundable()?) } else { Money::ZERO };
                 let charge = disputed.charge.clone().return_part(refunded, at)?;
                 let settlement = SystemAccount::Settlement(self.acquirer.clone());
-                let back = self.end(held, BlockEnd::Returned(LedgerAccount::system(settlement, self.account)));
-                let state = InfractionState::Lost { returned: held, refunded, at };
-                self.settle(state, disputed, (back, EventType::InfractionLost), charge)
+                let back = self.end(returned, BlockEnd::Returned(LedgerAccount::system(settlement, self.account)));
+                let state = InfractionState::Lost { returned, refunded, at };
+                let lost = Self { limit: self.limit.min(most), ..self };
+                let freed = (returned < held).then(|| lost.hold());
+                let step = lost.settle(state, disputed, (back, EventType::InfractionLost), charge)?;
+                Ok(match (step, freed) {
+                    // First what is above is freed, then the rest ends as what went back.
+                    (InfractionStep::Taken(mut change), Some(freed)) => {
+                        change.blocks.insert(0, freed);
+                        InfractionStep::Taken(change)
+                    }
+                    (step, _) => step,
+                })
             }
             InfractionState::Lost { .. } => Ok(InfractionStep::AlreadyTaken(Box::new(self))),
             InfractionState::Won { .. } | InfractionState::Cancelled { .. } => Err(self.refuse()),

@@ -138,7 +138,8 @@ pub async fn several_infractions_share_a_pix(h: &mut Harness) {
 pub async fn an_infraction_that_begins_again_frees_nothing(h: &mut Harness) {
     for (end, status, limits, held) in [
         (UnseenEnd::Cancelled, InfractionStatus::Cancelled, [900, 100], [900, 40]),
-        (UnseenEnd::Lost, InfractionStatus::Lost, [600, 0], [540, 0]),
+        (UnseenEnd::Lost(Money::from_centavos(400)), InfractionStatus::Lost, [600, 0], [540, 0]),
+        (UnseenEnd::Lost(Money::from_centavos(150)), InfractionStatus::Lost, [850, 0], [790, 0]),
     ] {
         let case = Case::paid(h).await;
         let account = case.account();

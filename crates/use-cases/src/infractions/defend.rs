@@ -101,15 +101,15 @@ async fn hand_over(
     };
     match receipt {
         Ok(DefenseReceipt::Taken) => Ok(note_receipt(ports, &infraction).await?),
-        Ok(DefenseReceipt::TooLate) => look_before_giving_up(ports, infraction, words).await,
+        Ok(DefenseReceipt::TooLate) => look_before_giving_up(ports, infraction, words, DefendError::TooLate).await,
         Ok(DefenseReceipt::AlreadyThere) => find_out(ports, infraction, words).await,
         // Not every refusal says that it came too late; our clock does.
         Err(AcquirerError::Refused(_)) if is_over(ports, &infraction) => {
-            look_before_giving_up(ports, infraction, words).await
+            look_before_giving_up(ports, infraction, words, DefendError::TooLate).await
         }
         Err(AcquirerError::Refused(reason)) => {
             tracing::warn!(infraction = %infraction.id, acquirer = %infraction.acquirer, reason, "the acquirer refuses a defence");
-            give_up(ports, infraction, words, DefendError::Refused(reason)).await
+            look_before_giving_up(ports, infraction, words, DefendError::Refused(reason)).await
         }
         Err(error @ AcquirerError::Unavailable(_)) => {
             tracing::warn!(infraction = %infraction.id, acquirer = %infraction.acquirer, %error, "the acquirer did not take a defence");
@@ -127,17 +127,18 @@ fn is_over(ports: &Ports, infraction: &Infraction) -> bool {
     infraction.deadline_at.is_some_and(|deadline| ports.clock.now() > deadline)
 }
 
-/// It is withdrawn only when the acquirer shows none even then: some look at the time before they look at what they have. If that
-/// cannot be seen now, a worker goes on looking.
+/// It is withdrawn only when the acquirer shows none even then: some look at the time before they look at what they have, and some
+/// refuse a second defence as they refuse a wrong one. If that cannot be seen now, a worker goes on looking.
 async fn look_before_giving_up(
     ports: &Ports,
     infraction: Infraction,
     words: &Words,
+    why: DefendError,
 ) -> Result<Infraction, DefendError> {
     match see(ports, &infraction).await {
-        Ok(()) => give_up(ports, infraction, words, DefendError::TooLate).await,
+        Ok(()) => give_up(ports, infraction, words, why).await,
         Err(error) => {
-            tracing::warn!(infraction = %infraction.id, acquirer = %infraction.acquirer, %error, "whether a late defence arrived could not be seen");
+            tracing::warn!(infraction = %infraction.id, acquirer = %infraction.acquirer, %error, "whether a refused defence is there all the same could not be seen");
             verdict(reread(ports, &infraction).await?, words)
         }
     }

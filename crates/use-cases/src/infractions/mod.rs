@@ -17,4 +17,6 @@ mod steps;
 pub(crate) mod sync;
 mod unseen;
 mod verdict;
+mod weigh;
+mod weighed;
 mod wide;

@@ -3,6 +3,7 @@
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::money::Money;
 use cais_ports::{ReturnNature, UpstreamProgress, UpstreamReturn};
+use jiff::Timestamp;
 
 use crate::ports::Ports;
 use crate::trouble::Trouble;
@@ -13,18 +14,29 @@ pub(crate) fn explains(ports: &Ports, acquirer: &AcquirerName, upstream: &Upstre
         && ports.acquirers.named(acquirer).is_some_and(|acquirer| acquirer.tells_infractions())
 }
 
-/// What of the returns of a Pix an acquirer took because of infractions, and that did not fail.
-pub(crate) fn of_infractions(returns: &[UpstreamReturn]) -> impl Iterator<Item = &UpstreamReturn> {
-    returns.iter().filter(|one| {
-        one.nature == ReturnNature::Infraction
-            && match one.progress {
-                UpstreamProgress::Processing | UpstreamProgress::Done { .. } => true,
-                UpstreamProgress::Failed { .. } => false,
-            }
-    })
+/// What of the returns of a Pix belongs to infractions.
+fn of_infractions(returns: &[UpstreamReturn]) -> impl Iterator<Item = &UpstreamReturn> {
+    returns.iter().filter(|one| one.nature == ReturnNature::Infraction)
 }
 
-/// The sum of them.
+/// The sum of those by which money went back.
 pub(crate) fn taken_back(returns: &[UpstreamReturn]) -> Result<Money, Trouble> {
-    Money::sum(of_infractions(returns).map(|one| one.amount)).map_err(|error| Trouble::Internal(error.to_string()))
+    let done = of_infractions(returns).filter(|one| match one.progress {
+        UpstreamProgress::Done { .. } => true,
+        UpstreamProgress::Processing | UpstreamProgress::Failed { .. } => false,
+    });
+    Money::sum(done.map(|one| one.amount)).map_err(|error| Trouble::Internal(error.to_string()))
+}
+
+/// Whether one of them may still go back, or not: what will have been taken is not known yet.
+pub(crate) fn one_is_on_its_way(returns: &[UpstreamReturn]) -> bool {
+    of_infractions(returns).any(|one| one.progress == UpstreamProgress::Processing)
+}
+
+/// When money went back by them, as far as their acquirer tells.
+pub(crate) fn taken_at(returns: &[UpstreamReturn]) -> impl Iterator<Item = Timestamp> {
+    of_infractions(returns).filter_map(|one| match one.progress {
+        UpstreamProgress::Done { at } => at,
+        UpstreamProgress::Processing | UpstreamProgress::Failed { .. } => None,
+    })
 }

@@ -16,8 +16,10 @@ use super::once::first_time;
 use super::opening::{Opening, open};
 use super::rounds::{is_name, latest};
 use super::steps::commit;
-use super::unseen::{supersede, unaccounted};
-use super::verdict::{Verdict, judge, needs_a_fresh_look};
+use super::unseen::supersede;
+use super::verdict::{Verdict, judge, may_be_lost_again, needs_a_fresh_look};
+use super::weigh::{Weighed, lost_of, weigh};
+use super::weighed;
 use crate::ports::Ports;
 use crate::trouble::Trouble;
 use crate::upstream_text::{long, whole_microseconds};
@@ -105,6 +107,9 @@ pub(crate) async fn apply(
             complain(acquirer, &told, "it was about another Pix before");
             return Ok(Applied::NotBelieved);
         }
+        if may_be_lost_again(&ours, &told) && weighed::is_known(ports, &ours, &told, ports.clock.now()) {
+            return Ok(Applied::Stands { infraction: Box::new(ours), changed });
+        }
         let may_be_older = round > 1 && lost_unseen != Some(round);
         if needs_a_fresh_look(&ours, may_be_older, &told) && looked_for != Some((ours.id, ours.version)) {
             looked_for = Some((ours.id, ours.version));
@@ -115,7 +120,7 @@ pub(crate) async fn apply(
             continue;
         }
         let next = round.saturating_add(1);
-        let opening = match advance(ports, &ours, may_be_older, &told).await? {
+        let opening = match advance(ports, &ours, (round, may_be_older), &told).await? {
             Advance::Moved => {
                 changed = true;
                 continue;
@@ -151,7 +156,7 @@ enum Advance {
     Again,
     /// It ended, and a new one begins.
     Reopens,
-    /// It ended, and a new one begins about so much, which is lost.
+    /// It ended, and a new one begins about so much, of which what was taken is lost.
     LostUnseen(Money),
     /// It has to end, and a new one begins.
     ReopensUnseen,
@@ -165,7 +170,7 @@ enum Advance {
 async fn advance(
     ports: &Ports,
     ours: &Infraction,
-    may_be_older: bool,
+    (round, may_be_older): (u32, bool),
     told: &UpstreamInfraction,
 ) -> Result<Advance, SyncError> {
     let now = ports.clock.now();
@@ -176,8 +181,14 @@ async fn advance(
         Verdict::LostUnseen => return Ok(Advance::LostUnseen(told.amount)),
         Verdict::LostAgain => {
             let case = Case::of(ports, ours).await?;
-            let amount = unaccounted(ports, &case, ours).await?.min(told.amount);
-            return Ok(if amount.is_positive() { Advance::LostUnseen(amount) } else { Advance::Stands });
+            return Ok(match weigh(ports, &case, ours, told, true).await? {
+                Weighed::TooEarly => Advance::TooEarly,
+                Weighed::Unaccounted(amount) if amount.is_positive() => Advance::LostUnseen(amount.min(told.amount)),
+                Weighed::Unaccounted(_) => {
+                    weighed::remember(ports, ours, told, now);
+                    Advance::Stands
+                }
+            });
         }
         Verdict::TooEarly => return Ok(Advance::TooEarly),
         Verdict::Contradicts => complain(&ours.acquirer, told, "the acquirer contradicts what it said before"),
@@ -191,17 +202,14 @@ async fn advance(
     if infraction.version != ours.version {
         return Ok(Advance::Again);
     }
-    let news = new_infraction(&ours.acquirer, told, now);
-    let amount = if news.amount.is_positive() { news.amount } else { infraction.amount };
-    let news = NewInfraction { amount, ..news };
-    let amended = infraction.clone();
-    let amended = if verdict == Verdict::Lost {
-        amended.claim_first(&news, case.disputed())
+    // Of one that was opened again no more is lost than was taken: something may have been lost for the round before already.
+    let most = if verdict == Verdict::Lost && round > 1 {
+        let Some(most) = lost_of(ports, &case, &infraction, told).await? else { return Ok(Advance::TooEarly) };
+        Some(most)
     } else {
-        amended.amend(&news, case.disputed())
+        None
     };
-    let amended = amended.map_err(Trouble::from)?;
-    if let InfractionStep::Taken(_) = amended {
+    if let amended @ InfractionStep::Taken(_) = amend(&case, &infraction, told, (&verdict, most), now)? {
         return moved(commit(ports, amended, now).await);
     }
     let step = match verdict {
@@ -222,15 +230,36 @@ async fn advance(
         Verdict::Cancelled => infraction.cancel(case.disputed(), held(ports, ours).await?, now),
         Verdict::Lost => {
             let held = held(ports, ours).await?;
-            let step = infraction.lose(case.disputed(), held, now).map_err(Trouble::from)?;
-            let lost = moved(commit(ports, step, now).await)?;
-            if matches!(lost, Advance::Moved) {
-                tell_of_a_shortfall(ours, held);
+            let most = most.unwrap_or_else(|| held.max(infraction.limit));
+            let step = infraction.lose_at_most(case.disputed(), (held, most), now).map_err(Trouble::from)?;
+            let committed = commit(ports, step, now).await;
+            if let Ok(lost) = &committed {
+                tell_of_a_shortfall(lost, held);
             }
-            return Ok(lost);
+            return moved(committed);
         }
     };
     moved(commit(ports, step.map_err(Trouble::from)?, now).await)
+}
+
+/// What the acquirer says of it now. One that is lost has the first claim on its Pix, of at `most` so much.
+fn amend(
+    case: &Case,
+    infraction: &Infraction,
+    told: &UpstreamInfraction,
+    (verdict, most): (&Verdict, Option<Money>),
+    now: Timestamp,
+) -> Result<InfractionStep, Trouble> {
+    let news = new_infraction(&infraction.acquirer, told, now);
+    let amount = most.map_or(news.amount, |most| news.amount.min(most));
+    let amount = if amount.is_positive() { amount } else { infraction.amount };
+    let (news, infraction) = (NewInfraction { amount, ..news }, infraction.clone());
+    let amended = if *verdict == Verdict::Lost && most.is_none_or(Money::is_positive) {
+        infraction.claim_first(&news, case.disputed())
+    } else {
+        infraction.amend(&news, case.disputed())
+    };
+    Ok(amended?)
 }
 
 fn moved(committed: Result<Infraction, CommitError>) -> Result<Advance, SyncError> {

@@ -9,7 +9,7 @@ use super::defense::order;
 use crate::upstream_text::{long, whole_microseconds};
 
 /// For how long after a step of ours its acquirer's list may still show how it was before.
-const LISTS_LAG: SignedDuration = SignedDuration::from_secs(60);
+pub(super) const LISTS_LAG: SignedDuration = SignedDuration::from_secs(60);
 
 /// What follows from an acquirer's word.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub(super) enum Verdict {
     Cancelled,
     /// It is open again after it had ended: that is a new one.
     Reopened,
-    /// It was opened again and lost after ours had ended: that is a new one, which is lost.
+    /// It was opened again and accepted after ours had ended: that is a new one, of which what was taken is lost.
     LostUnseen,
     /// It may have been opened again and lost after ours was lost: what its acquirer took tells.
     LostAgain,
@@ -113,9 +113,23 @@ fn ended_again(ours: &Infraction, told: &UpstreamInfraction) -> bool {
     here.zip(there).is_some_and(|(here, there)| there.duration_since(here) > LISTS_LAG)
 }
 
-/// Whether it began at the acquirer later than what is known here.
+/// Whether its acquirer says that it began later than it was known to be under review here, by more than clocks and lists may
+/// differ: then it has ended meanwhile. Where the acquirer does not say when it began, nothing tells.
 fn began_again(ours: &Infraction, told: &UpstreamInfraction) -> bool {
-    whole_microseconds(told.opened_at) > ours.opened_at
+    match &ours.state {
+        InfractionState::UnderReview { at } => told.opened_at_is_told && told.opened_at.duration_since(*at) > LISTS_LAG,
+        InfractionState::Open
+        | InfractionState::Won { .. }
+        | InfractionState::Lost { .. }
+        | InfractionState::Cancelled { .. } => false,
+    }
+}
+
+/// Whether it may have been opened again and lost after ours was lost.
+pub(super) fn may_be_lost_again(ours: &Infraction, told: &UpstreamInfraction) -> bool {
+    told.status == UpstreamInfractionStatus::Accepted
+        && ours.state.status() == InfractionStatus::Lost
+        && ended_again(ours, told)
 }
 
 /// Whether what follows depends on the order in which ours and the acquirer's were read: then the acquirer's has to be read
@@ -132,7 +146,7 @@ pub(super) fn needs_a_fresh_look(ours: &Infraction, may_be_older: bool, told: &U
     let ends_there = told.status == UpstreamInfractionStatus::Accepted
         && !open_here
         && (status_here != InfractionStatus::Lost || ended_again(ours, told));
-    let begins_there = status_here == InfractionStatus::UnderReview && open_there && began_again(ours, told);
+    let begins_there = open_there && began_again(ours, told);
     (!open_here && open_there) || (may_be_older && open_here && !open_there) || ends_there || begins_there
 }
 

@@ -1,22 +1,26 @@
 //! Comparing what acquirers returned because of infractions with what those returned here.
 
+use std::collections::BTreeSet;
+
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::charge::Charge;
-use cais_domain::infraction::InfractionState;
+use cais_domain::infraction::{Infraction, InfractionState};
 use cais_domain::money::Money;
-use cais_ports::{UpstreamPayment, UpstreamProgress};
+use cais_ports::UpstreamPayment;
 use jiff::{SignedDuration, Timestamp};
 
 use super::Run;
 use super::report::{Difference, DifferenceKind};
 use crate::infractions::poll;
-use crate::infractions::returns::{of_infractions, taken_back};
+use crate::infractions::returns::{one_is_on_its_way, taken_at, taken_back};
+use crate::infractions::sync::{Applied, SyncError, find};
 use crate::ports::Ports;
 use crate::trouble::Trouble;
 use crate::work::WorkError;
 
-/// Within what time what an acquirer took is taken here as well: its list is read every minute, and of what was reopened it is
-/// believed a minute later. What is younger is no difference yet.
+/// Within what time what an acquirer took is taken here as well, of what is in the part of its list that is read every minute; of
+/// what was reopened it is believed a minute later. What is younger is no difference yet. Of what began longer ago the list is read
+/// once an hour: so what is known is looked up before it is a difference, if things are to be repaired.
 const FOLLOWED_WITHIN: SignedDuration = SignedDuration::from_mins(3);
 
 /// Makes ours agree with what every acquirer says of infractions now.
@@ -41,11 +45,7 @@ pub(super) async fn compare(
     }
     let now = run.ports.clock.now();
     let is_news = |at: Timestamp| now.duration_since(at) < FOLLOWED_WITHIN;
-    let mut done_at = of_infractions(&payment.returns).filter_map(|one| match one.progress {
-        UpstreamProgress::Done { at } => at,
-        UpstreamProgress::Processing | UpstreamProgress::Failed { .. } => None,
-    });
-    if tells && done_at.any(is_news) {
+    if tells && (one_is_on_its_way(&payment.returns) || taken_at(&payment.returns).any(is_news)) {
         // It is about to be taken here.
         return Ok(None);
     }
@@ -64,6 +64,9 @@ pub(super) async fn compare(
     if ours == theirs || infractions.iter().any(|infraction| infraction.state.status().is_open()) {
         return Ok(None);
     }
+    if tells && run.repair && follow_known(run, name, &infractions).await? {
+        return Ok(None);
+    }
     Ok(Some(Difference {
         kind: DifferenceKind::InfractionReturned,
         acquirer: name.clone(),
@@ -73,4 +76,23 @@ pub(super) async fn compare(
         theirs: Some(theirs.to_string()),
         repaired: false,
     }))
+}
+
+/// Looks the known infractions on a Pix up, wherever its acquirer's list was read; whether that changed one, or is about to.
+async fn follow_known(run: &Run<'_>, name: &AcquirerName, infractions: &[Infraction]) -> Result<bool, Trouble> {
+    let named = infractions.iter().map(|infraction| infraction.upstream_id.as_str()).collect::<BTreeSet<_>>();
+    let mut moves = false;
+    for id in named {
+        moves |= match find(run.ports, name, id).await {
+            Ok(Some(Applied::Stands { changed, .. })) => changed,
+            Ok(Some(Applied::NotYet)) => true,
+            Ok(Some(Applied::NotOurs | Applied::NotBelieved) | None) => false,
+            Err(SyncError::Upstream(error)) => {
+                tracing::warn!(acquirer = %name, upstream = id, %error, "an infraction could not be looked up for its difference");
+                false
+            }
+            Err(SyncError::Store(trouble)) => return Err(trouble),
+        };
+    }
+    Ok(moves)
 }

@@ -93,7 +93,7 @@ async fn begin<'a>(world: &'a World, done: &mut Done, number: usize, act: Act) -
             let id = done.disputes.get(dispute)?;
             let ended = world.psp.infractions().iter().any(|row| row.id == *id && row.resolved_at.is_some());
             if !ended {
-                world.psp.settle(id, outcome);
+                settle(world, id, outcome);
             }
             None
         }
@@ -169,14 +169,24 @@ fn reopen_unseen(world: &World, id: &str) {
     let is_lost = match known.map(|known| known.state.status()) {
         Some(InfractionStatus::UnderReview) => false,
         Some(InfractionStatus::Won | InfractionStatus::Cancelled) => true,
-        // What was lost tells by its returns, which nobody makes here.
+        // Whether what was lost was lost again tells what was taken: that has its own tests.
         Some(InfractionStatus::Open | InfractionStatus::Lost) | None => return,
     };
     // Later than it began the last time, and than a defence that may be on its way.
     world.clock.advance(A_WHILE);
     world.psp.reopen_now(id);
     if is_lost {
-        world.psp.settle(id, UpstreamInfractionStatus::Accepted);
+        settle(world, id, UpstreamInfractionStatus::Accepted);
+    }
+}
+
+/// What is accepted is taken, of a Pix that is credited here: another one never would be.
+fn settle(world: &World, id: &str, outcome: UpstreamInfractionStatus) {
+    let is_known = world.all().iter().any(|infraction| infraction.upstream_id == id);
+    if is_known && outcome == UpstreamInfractionStatus::Accepted {
+        world.psp.accept(id);
+    } else {
+        world.psp.settle(id, outcome);
     }
 }
 
@@ -200,7 +210,9 @@ async fn run(release_delay_s: u32, together: usize, acts: Vec<Act>) {
 async fn finish(world: &World) {
     world.psp.set(Taking::Takes);
     world.psp.end_all(&UpstreamProgress::Done { at: None });
-    for _ in 0..4 {
+    // Nothing more is taken for what has ended.
+    world.clock.advance(Duration::from_hours(24));
+    for _ in 0..6 {
         world.clock.advance(LONG);
         refunds::poll::run_once(&world.ports).await.unwrap();
         payouts::poll::run_once(&world.ports).await.unwrap();

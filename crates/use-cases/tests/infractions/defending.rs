@@ -70,14 +70,17 @@ async fn an_acquirer_that_finds_it_too_late_has_the_last_word() {
 }
 
 #[tokio::test]
-async fn one_that_is_called_late_is_looked_for_before_it_is_withdrawn() {
-    for (given, answer) in
-        [("Entregue.", Ok(InfractionStatus::UnderReview)), ("Do portal.", Err(DefendError::Defended))]
-    {
+async fn one_that_is_called_late_or_refused_is_looked_for_before_it_is_withdrawn() {
+    for (given, taking, answer) in [
+        ("Entregue.", Taking::LooksAtTheTime, Ok(InfractionStatus::UnderReview)),
+        ("Do portal.", Taking::LooksAtTheTime, Err(DefendError::Defended)),
+        ("Entregue.", Taking::Refuses, Ok(InfractionStatus::UnderReview)),
+        ("Do portal.", Taking::Refuses, Err(DefendError::Defended)),
+    ] {
         let world = World::new().await;
         let (_, id) = world.disputed().await;
         world.psp.is_given(&id, given);
-        world.psp.set(Taking::LooksAtTheTime);
+        world.psp.set(taking);
         let defended = world.defend("Entregue.").await;
         assert_eq!(defended.map(|infraction| infraction.state.status()), answer);
         assert_eq!(world.last().defense.unwrap().text.unwrap().as_str(), given);
@@ -87,18 +90,20 @@ async fn one_that_is_called_late_is_looked_for_before_it_is_withdrawn() {
 }
 
 #[tokio::test]
-async fn one_that_is_called_late_is_kept_until_it_could_be_looked_for() {
-    let world = World::new().await;
-    world.disputed().await;
-    world.psp.set(Taking::LooksAtTheTime);
-    world.psp.set_listing(Listing::Silent);
-    assert_eq!(world.defend("Entregue.").await, Err(DefendError::Unknown { retry_after_s: 2 }));
-    assert!(world.last().defense.is_some());
-    world.psp.set_listing(Listing::Pages(9));
-    world.clock.advance(crate::world::A_WHILE);
-    assert_eq!((world.resume().await, world.last().defense), (1, None));
-    assert_eq!(world.psp.defenses(), (2, 0));
-    world.check().await;
+async fn one_that_is_called_late_or_refused_is_kept_until_it_could_be_looked_for() {
+    for taking in [Taking::LooksAtTheTime, Taking::Refuses] {
+        let world = World::new().await;
+        world.disputed().await;
+        world.psp.set(taking);
+        world.psp.set_listing(Listing::Silent);
+        assert_eq!(world.defend("Entregue.").await, Err(DefendError::Unknown { retry_after_s: 2 }));
+        assert!(world.last().defense.is_some());
+        world.psp.set_listing(Listing::Pages(9));
+        world.clock.advance(crate::world::A_WHILE);
+        assert_eq!((world.resume().await, world.last().defense), (1, None));
+        assert_eq!(world.psp.defenses(), (2, 0));
+        world.check().await;
+    }
 }
 
 #[tokio::test]

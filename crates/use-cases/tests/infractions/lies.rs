@@ -1,10 +1,12 @@
 //! An acquirer's word that cannot be true: nothing of ours follows it, and others are not kept from being followed.
 
+use std::time::Duration;
+
 use cais_domain::infraction::InfractionStatus;
 use cais_domain::money::Money;
-use cais_ports::UpstreamInfractionStatus;
+use cais_ports::{Clock as _, UpstreamInfractionStatus};
 
-use crate::world::{A_WHILE, World};
+use crate::world::{A_WHILE, LONG, World};
 
 #[tokio::test]
 async fn one_about_nothing_of_ours_blocks_nothing_and_keeps_nothing_from_going_on() {
@@ -76,6 +78,31 @@ async fn a_defence_is_not_taken_back() {
     }
     assert_eq!(world.statuses(), [InfractionStatus::UnderReview]);
     world.check().await;
+}
+
+#[tokio::test]
+async fn a_beginning_that_is_not_later_than_its_defence_is_no_second_one() {
+    for (later, is_told) in [(1, true), (60, true), (61, false)] {
+        let world = World::new().await;
+        let (_, id) = world.disputed().await;
+        world.clock.advance(A_WHILE);
+        world.defend("Entregue.").await.unwrap();
+        let since = world.clock.now();
+        world.clock.advance(LONG);
+        world.psp.reopen(&id);
+        world.psp.change(&id, |row| {
+            row.opened_at = since + Duration::from_secs(later);
+            row.opened_at_is_told = is_told;
+        });
+        assert_eq!((world.poll().await, world.statuses()), (0, vec![InfractionStatus::UnderReview]), "{later}");
+        world.psp.change(&id, |row| {
+            row.opened_at = since + Duration::from_secs(61);
+            row.opened_at_is_told = true;
+        });
+        assert_eq!(world.poll().await, 1);
+        assert_eq!(world.statuses(), [InfractionStatus::Cancelled, InfractionStatus::Open]);
+        world.check().await;
+    }
 }
 
 #[tokio::test]

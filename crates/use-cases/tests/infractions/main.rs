@@ -20,4 +20,5 @@ mod returns;
 mod sending;
 mod settling;
 mod unseen;
+mod weighing;
 mod world;

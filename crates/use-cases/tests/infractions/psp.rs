@@ -209,6 +209,7 @@ impl Psp {
             reason: Some("Não reconheço".to_owned()),
             situation: Situation::Scam,
             opened_at: now,
+            opened_at_is_told: true,
             deadline_at: Some(now + 168.hours()),
             defense: None,
             resolved_at: None,
@@ -259,14 +260,35 @@ impl Psp {
         });
     }
 
+    /// It accepts a claim, and takes what is left of its Pix, at most what is disputed.
+    pub fn accept(&self, id: &str) {
+        self.settle(id, UpstreamInfractionStatus::Accepted);
+        let mut book = self.book();
+        let row = book.infractions.iter().find(|row| row.id == id).unwrap().clone();
+        let mut payments = book.charges.values_mut().flat_map(|charge| charge.payments.iter_mut());
+        let payment = payments.find(|payment| payment.end_to_end_id == row.end_to_end_id).unwrap();
+        let moves = |back: &&UpstreamReturn| !matches!(back.progress, UpstreamProgress::Failed { .. });
+        let gone: i64 = payment.returns.iter().filter(moves).map(|back| back.amount.centavos()).sum();
+        let taken = row.amount.centavos().min(payment.amount.centavos() - gone);
+        drop(book);
+        if taken > 0 {
+            self.take_back(&row.end_to_end_id, taken);
+        }
+    }
+
     /// It takes so many centavos of a Pix because of an infraction.
     pub fn take_back(&self, end_to_end_id: &EndToEndId, centavos: i64) {
+        self.begin_to_take(end_to_end_id, centavos, UpstreamProgress::Done { at: Some(self.clock.now()) });
+    }
+
+    /// The same, and it stands so with it.
+    pub fn begin_to_take(&self, end_to_end_id: &EndToEndId, centavos: i64, progress: UpstreamProgress) {
         let back = UpstreamReturn {
             name: "med".to_owned(),
             return_id: Some(a_return_id()),
             nature: ReturnNature::Infraction,
             amount: Money::from_centavos(centavos),
-            progress: UpstreamProgress::Done { at: Some(self.clock.now()) },
+            progress,
         };
         let mut book = self.book();
         let mut payments = book.charges.values_mut().flat_map(|charge| charge.payments.iter_mut());

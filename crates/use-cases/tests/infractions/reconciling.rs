@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use cais_domain::infraction::InfractionStatus;
-use cais_ports::UpstreamInfractionStatus;
+use cais_ports::{Clock as _, UpstreamInfractionStatus, UpstreamProgress};
 use cais_testkit::builders::start;
 use cais_use_cases::reconcile::{Difference, DifferenceKind, run, run_once};
 
@@ -72,4 +72,38 @@ async fn what_was_lost_here_and_never_went_back_there_is_told_for_each_pix() {
         assert_eq!(differences(&world).await, []);
         world.check().await;
     }
+}
+
+#[tokio::test]
+async fn what_is_on_its_way_back_is_no_difference_yet() {
+    let world = World::new().await;
+    let (_, pix) = world.paid(1_000).await;
+    world.psp.begin_to_take(&pix, 1_000, UpstreamProgress::Processing);
+    world.clock.advance(LONG);
+    assert_eq!(differences(&world).await, [], "it may still fail");
+    world.psp.end_all(&UpstreamProgress::Done { at: None });
+    assert_eq!(differences(&world).await.len(), 1);
+}
+
+#[tokio::test]
+async fn one_that_began_long_ago_is_looked_up_before_it_is_a_difference() {
+    let world = World::new().await;
+    let (_, pix) = world.paid(1_000).await;
+    let id = world.psp.dispute(&pix, 1_000);
+    world.poll().await;
+    world.psp.settle(&id, UpstreamInfractionStatus::Rejected);
+    world.poll().await;
+    // Until half past an hour: the whole list was read in it, and only what began lately is read until the next.
+    world.clock.advance(Duration::from_hours(48));
+    let past = u64::try_from(world.clock.now().as_second().rem_euclid(3_600)).unwrap();
+    world.clock.advance(Duration::from_secs(3_600 - past + 1_800));
+    for _ in 0..2 {
+        assert_eq!(world.poll().await, 0);
+    }
+    world.psp.reopen(&id);
+    world.psp.accept(&id);
+    world.clock.advance(LONG);
+    assert_eq!(pass(&world).await, []);
+    assert_eq!((world.statuses(), world.money()), (vec![InfractionStatus::Won, InfractionStatus::Lost], [0, 0, 0]));
+    world.check().await;
 }

@@ -133,7 +133,7 @@ async fn what_was_looked_at_for_one_round_says_nothing_of_the_next() {
     let (_, pix) = world.paid(1_000).await;
     let id = world.psp.dispute(&pix, 300);
     world.poll().await;
-    world.psp.settle(&id, UpstreamInfractionStatus::Accepted);
+    world.psp.accept(&id);
     world.poll().await;
     world.psp.reopen(&id);
     world.clock.advance(A_WHILE);
@@ -143,7 +143,7 @@ async fn what_was_looked_at_for_one_round_says_nothing_of_the_next() {
         let poll = |world: &World| futures_util::FutureExt::now_or_never(world.poll()).unwrap();
         assert_eq!(poll(&other), 1);
         other.clock.advance(A_WHILE);
-        other.psp.settle(&id, UpstreamInfractionStatus::Accepted);
+        other.psp.accept(&id);
         assert_eq!(poll(&other), 1);
         other.clock.advance(LONG);
     };

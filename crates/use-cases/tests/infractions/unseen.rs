@@ -23,7 +23,7 @@ async fn what_was_reopened_and_lost_unseen_is_a_new_one_that_is_lost() {
         assert_eq!(world.money(), [1_000, 0, 0]);
         world.clock.advance(A_WHILE);
         world.psp.reopen_now(&id);
-        world.psp.settle(&id, Accepted);
+        world.psp.accept(&id);
         assert_eq!(world.poll().await, 1, "in one pass");
         assert_eq!((world.statuses(), world.money()), (vec![status, Lost], [0, 0, 0]));
         assert_eq!(world.charge(charge.id).refunds.done.centavos(), 1_000);
@@ -48,7 +48,7 @@ async fn it_takes_what_there_is_and_asks_for_nothing_more() {
     world.poll().await;
     world.spend_all_but(300).await;
     world.psp.reopen_now(&id);
-    world.psp.settle(&id, Accepted);
+    world.psp.accept(&id);
     world.clock.advance(A_WHILE);
     assert_eq!((world.poll().await, world.money()), (1, [0, 0, 0]));
     world.paid(500).await;
@@ -114,7 +114,7 @@ async fn two_nodes_that_see_it_at_once_take_it_once() {
     world.poll().await;
     world.clock.advance(A_WHILE);
     world.psp.reopen_now(&id);
-    world.psp.settle(&id, Accepted);
+    world.psp.accept(&id);
     let contended = world.contended();
     futures_util::future::join_all((0..8).map(|_| contended.poll())).await;
     world.clock.advance(A_WHILE);
@@ -133,7 +133,7 @@ async fn a_process_that_stopped_between_the_two_steps_is_followed_by_another() {
         world.poll().await;
         world.clock.advance(A_WHILE);
         world.psp.reopen_now(&id);
-        world.psp.settle(&id, Accepted);
+        world.psp.accept(&id);
         world.store.crash_at(commit, crash);
         world.poll().await;
         world.check().await;
@@ -142,6 +142,32 @@ async fn a_process_that_stopped_between_the_two_steps_is_followed_by_another() {
         world.clock.advance(A_WHILE);
         world.poll().await;
         assert_eq!((world.statuses(), world.money()), (vec![Won, Lost], [0, 0, 0]), "{commit} {crash:?}");
+        world.check().await;
+    }
+}
+
+#[tokio::test]
+async fn a_process_that_stopped_before_it_lost_the_rest_leaves_no_more_to_lose() {
+    for (commit, crash) in (1..=3).flat_map(|commit| [(commit, Crash::Before), (commit, Crash::After)]) {
+        let world = World::new().await;
+        let (charge, pix) = world.paid(1_000).await;
+        let id = world.psp.dispute(&pix, 400);
+        world.poll().await;
+        world.psp.accept(&id);
+        world.poll().await;
+        world.clock.advance(LONG);
+        world.psp.reopen_now(&id);
+        world.psp.settle(&id, Accepted);
+        world.psp.take_back(&pix, 250);
+        world.store.crash_at(commit, crash);
+        world.poll().await;
+        world.check().await;
+        for _ in 0..2 {
+            world.clock.advance(A_WHILE);
+            world.poll().await;
+        }
+        assert_eq!((world.statuses(), world.money()), (vec![Lost, Lost], [350, 0, 0]), "{commit} {crash:?}");
+        assert_eq!(world.charge(charge.id).refunds.done.centavos(), 650, "as much as went back");
         world.check().await;
     }
 }
@@ -226,6 +252,7 @@ async fn what_was_defended_and_reopened_unseen_can_be_defended_again() {
         if back > 0 {
             world.psp.take_back(&pix, back);
         }
+        world.clock.advance(A_WHILE);
         world.psp.reopen_now(&id);
         assert_eq!(world.poll().await, 1);
         let left = if back > 0 { [0, 0, 400] } else { [400, 0, 600] };

@@ -291,6 +291,23 @@ fn what_is_in_flight_already_is_not_sent_twice_at_a_time() {
 }
 
 #[test]
+fn what_the_store_has_places_for_is_sent_before_their_last_outcomes_are_known_to_be_written() {
+    let mut lanes = lanes(256);
+    let receiver = trusted(&mut lanes);
+    lanes.mark(receiver.lane());
+    let pick = lanes.pick().unwrap();
+    let under_way = claim(&mut lanes, &pick, &[(&receiver, 8)]);
+    for one in &under_way[..3] {
+        lanes.answered(&one.key, Turn::Succeeded, in_time());
+    }
+    lanes.free(&under_way[0].key);
+    let pick = lanes.pick().unwrap();
+    // Three outcomes are written; this node knows of one.
+    let more = receiver.deliveries(4);
+    assert_eq!(lanes.claimed(&pick, more.clone(), start()), more[..3], "and never more calls than places");
+}
+
+#[test]
 fn an_endpoint_that_is_being_disabled_is_not_claimed() {
     let (mut lanes, receiver) = (lanes(256), Receiver::new());
     lanes.mark(receiver.lane());
