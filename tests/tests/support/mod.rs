@@ -19,8 +19,10 @@ use std::time::{Duration, Instant};
 
 /// How long a condition may take to come true, also on a machine that is busy with other tests.
 pub const DEADLINE: Duration = Duration::from_mins(1);
-/// How often a condition is looked at.
-const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// The pause before a condition is checked a second time. Each further pause is longer.
+const FIRST_PAUSE: Duration = Duration::from_millis(20);
+/// The longest pause. A wait makes at most some 250 requests in `DEADLINE`: well below the 600 that one key may make per minute.
+const LONGEST_PAUSE: Duration = Duration::from_millis(250);
 
 /// Two tests of each function, one on each database.
 macro_rules! on_both {
@@ -43,12 +45,14 @@ pub(crate) use on_both;
 /// Looks until `look` finds something; a test that waits for ever fails instead.
 pub async fn eventually<T, F: Future<Output = Option<T>>>(what: &str, mut look: impl FnMut() -> F) -> T {
     let begun = Instant::now();
+    let mut pause = FIRST_PAUSE;
     loop {
         if let Some(found) = look().await {
             return found;
         }
         assert!(begun.elapsed() < DEADLINE, "{what}: not within {DEADLINE:?}");
-        tokio::time::sleep(LOOK_EVERY).await;
+        tokio::time::sleep(pause).await;
+        pause = (pause * 5 / 4).min(LONGEST_PAUSE);
     }
 }
 
