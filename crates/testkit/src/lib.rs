@@ -6,6 +6,7 @@ pub mod builders;
 pub mod clock;
 pub mod contract;
 pub mod ids;
+pub mod logs;
 pub mod mac;
 pub mod memory;
 pub mod postgres;
@@ -16,6 +17,7 @@ pub mod server;
 
 pub use clock::ManualClock;
 pub use ids::SequentialIds;
+pub use logs::CapturedLogs;
 pub use mac::PlainMac;
 pub use memory::{Crash, MemoryStore};
 pub use representation::TextRepresentation;

@@ -20,6 +20,8 @@ pub mod statement;
 pub mod sync_gate;
 pub mod timeline;
 pub mod trouble;
+mod upstream_order;
+mod upstream_result;
 mod upstream_text;
 pub mod webhooks;
 pub mod work;

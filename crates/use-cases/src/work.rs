@@ -14,6 +14,9 @@ pub const AT_ONCE: usize = 16;
 pub(crate) const RESEND_AFTER: SignedDuration = SignedDuration::from_secs(60);
 /// How long after it decided so a worker still sends; long before another one may decide the same.
 pub(crate) const SEND_WITHIN: SignedDuration = SignedDuration::from_secs(30);
+/// How old an order must be that its acquirer answers for and does not show before an operator is alerted. The pauses between
+/// two polls of it are minutes by then.
+pub(crate) const UNPROVEN_AFTER: SignedDuration = SignedDuration::from_mins(10);
 
 /// What a pass did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -1,16 +1,17 @@
 //! The second half of a payout's creation: ask upstream, then make the outcome and the answer true together.
 
 use cais_domain::payout::{Payout, PayoutError, PayoutState, PayoutStep, Recipient};
-use cais_ports::{Claim, CommitError, ReservationKey};
+use cais_ports::{Claim, CommitError, ReservationKey, UpstreamPayout};
 use jiff::Timestamp;
 
 use super::steps::Steps;
 use super::sync::{judge, reread, why};
-use super::upstream::{Word, send_first, send_resumed};
+use super::upstream::{send_first, send_resumed};
 use crate::answer::Answer;
 use crate::idempotency::{Holding, of_the_other};
 use crate::ports::Ports;
 use crate::trouble::{DECISIONS, Trouble};
+use crate::upstream_result::UpstreamResult;
 
 /// A creation that is under way, and the right to finish it.
 #[derive(Debug, Clone)]
@@ -37,9 +38,9 @@ pub(super) enum Outcome {
 /// Asks upstream and commits the outcome.
 pub(super) async fn complete(ports: &Ports, creation: Creation) -> Result<Outcome, Trouble> {
     let Creation { payout, holding, asked_before } = creation;
-    let word = match (&payout.state, asked_before) {
-        (PayoutState::Pending { .. }, false) => told(&payout, send_first(ports, &payout, holding.until).await),
-        (PayoutState::Pending { .. }, true) => told(&payout, send_resumed(ports, &payout, holding.until).await),
+    let result = match (&payout.state, asked_before) {
+        (PayoutState::Pending { .. }, false) => logged(&payout, send_first(ports, &payout, holding.until).await),
+        (PayoutState::Pending { .. }, true) => logged(&payout, send_resumed(ports, &payout, holding.until).await),
         // A callback has moved it: only the answer is missing.
         (
             PayoutState::Abandoned { .. }
@@ -48,21 +49,26 @@ pub(super) async fn complete(ports: &Ports, creation: Creation) -> Result<Outcom
             | PayoutState::Failed { .. }
             | PayoutState::Reversed { .. },
             _,
-        ) => Word::Unknown("it was not asked".to_owned()),
+        ) => UpstreamResult::Unknown("it was not asked".to_owned()),
     };
-    settle(ports, payout, &holding, &word).await
+    settle(ports, payout, &holding, &result).await
 }
 
-async fn settle(ports: &Ports, mut payout: Payout, holding: &Holding, word: &Word) -> Result<Outcome, Trouble> {
+async fn settle(
+    ports: &Ports,
+    mut payout: Payout,
+    holding: &Holding,
+    result: &UpstreamResult<UpstreamPayout>,
+) -> Result<Outcome, Trouble> {
     for _ in 0..DECISIONS {
         let now = ports.clock.now();
-        let step = match decide(payout.clone(), word, now)? {
+        let step = match decide(payout.clone(), result, now)? {
             // Given up by another, who gave its name back as well: whose that is now is not known here.
             PayoutStep::AlreadyTaken(payout) if !payout.is_visible() => return Ok(Outcome::TakenOver),
             step @ (PayoutStep::Taken { .. } | PayoutStep::AlreadyTaken(_)) => step,
         };
         let mut steps = Steps::begin(ports, step, now);
-        if let Word::Has(upstream) = word {
+        if let UpstreamResult::Known(upstream) = result {
             // Parts that came back before we learned that it was sent at all.
             steps.take_back(ports, &upstream.returned).await?;
         }
@@ -88,16 +94,21 @@ async fn settle(ports: &Ports, mut payout: Payout, holding: &Holding, word: &Wor
     Err(Trouble::contended())
 }
 
-/// What follows from the word on the payout as it stands, which callbacks may have moved on since it was asked.
-fn decide(payout: Payout, word: &Word, now: Timestamp) -> Result<PayoutStep, PayoutError> {
-    match (word, &payout.state) {
-        (Word::Has(upstream), _) => judge(payout, upstream, now),
-        (Word::Refuses(reason), PayoutState::Pending { .. }) => payout.fail(why(Some(reason)), now),
-        (Word::NotTaken(_), PayoutState::Pending { .. }) => payout.abandon(now),
-        (Word::Unknown(_), PayoutState::Pending { .. }) => payout.send(None, Recipient::default(), now),
-        // The acquirer has shown it meanwhile, and that is more than a word that it was not taken.
+/// The step that follows from the result for the payout as it stands; a callback may have moved it since the request.
+fn decide(payout: Payout, result: &UpstreamResult<UpstreamPayout>, now: Timestamp) -> Result<PayoutStep, PayoutError> {
+    match (result, &payout.state) {
+        (UpstreamResult::Known(upstream), _) => judge(payout, upstream, now),
+        (UpstreamResult::Refused(reason), PayoutState::Pending { .. }) => payout.fail(why(Some(reason)), now),
+        (UpstreamResult::NotTaken(_), PayoutState::Pending { .. }) => payout.abandon(now),
+        (UpstreamResult::Unknown(_) | UpstreamResult::Unproven(_), PayoutState::Pending { .. }) => {
+            payout.send(None, Recipient::default(), now)
+        }
+        // The acquirer has shown the payout meanwhile, which outweighs a refusal.
         (
-            Word::Refuses(_) | Word::NotTaken(_) | Word::Unknown(_),
+            UpstreamResult::Refused(_)
+            | UpstreamResult::NotTaken(_)
+            | UpstreamResult::Unknown(_)
+            | UpstreamResult::Unproven(_),
             PayoutState::Abandoned { .. }
             | PayoutState::Processing(_)
             | PayoutState::Completed { .. }
@@ -107,17 +118,21 @@ fn decide(payout: Payout, word: &Word, now: Timestamp) -> Result<PayoutStep, Pay
     }
 }
 
-fn told(payout: &Payout, word: Word) -> Word {
+fn logged(payout: &Payout, result: UpstreamResult<UpstreamPayout>) -> UpstreamResult<UpstreamPayout> {
     let acquirer = payout.state.acquirer();
-    match &word {
-        Word::Has(_) => {}
-        Word::Refuses(reason) => tracing::info!(payout = %payout.id, %acquirer, reason, "the payout was refused"),
-        Word::NotTaken(reason) => tracing::warn!(payout = %payout.id, %acquirer, reason, "the payout was not taken"),
-        Word::Unknown(reason) => {
-            tracing::warn!(payout = %payout.id, %acquirer, reason, "it is not known whether the payout was sent");
+    match &result {
+        UpstreamResult::Known(_) => {}
+        UpstreamResult::Refused(reason) => {
+            tracing::info!(payout = %payout.id, %acquirer, reason, "payout refused by its acquirer; it fails");
+        }
+        UpstreamResult::NotTaken(reason) => {
+            tracing::warn!(payout = %payout.id, %acquirer, reason, "payout not taken by its acquirer; it is abandoned");
+        }
+        UpstreamResult::Unknown(reason) | UpstreamResult::Unproven(reason) => {
+            tracing::warn!(payout = %payout.id, %acquirer, reason, "payout outcome unknown after sending; it stays processing");
         }
     }
-    word
+    result
 }
 
 fn taken_over(claim: Claim) -> Outcome {

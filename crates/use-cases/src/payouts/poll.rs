@@ -8,10 +8,11 @@ use futures_util::{StreamExt as _, stream};
 use jiff::Timestamp;
 
 use super::sync::{SyncError, apply, commit_step, reread, why};
-use super::upstream::{LOOK_BUDGET, adapter, send};
+use super::upstream::{adapter, send};
 use crate::ports::Ports;
 use crate::trouble::Trouble;
-use crate::work::{AT_ONCE, PASS_LIMIT, Pass, RESEND_AFTER, SEND_WITHIN, WorkError};
+use crate::upstream_result::{Earlier, UpstreamResult};
+use crate::work::{AT_ONCE, PASS_LIMIT, Pass, RESEND_AFTER, SEND_WITHIN, UNPROVEN_AFTER, WorkError};
 
 /// How long the worker waits for upstream.
 const READ_BUDGET: Duration = Duration::from_secs(5);
@@ -46,7 +47,7 @@ async fn follow(ports: &Ports, payout: Payout) -> Result<bool, Trouble> {
         Ok(after) => after,
         Err(SyncError::Store(trouble)) => return Err(trouble),
         Err(error) => {
-            tracing::warn!(payout = %payout.id, acquirer = %payout.state.acquirer(), %error, "the outcome of a payout is still open");
+            still_open(ports, &payout, &error);
             payout.clone()
         }
     };
@@ -98,30 +99,49 @@ async fn send_again(ports: &Ports, acquirer: &dyn Acquirer, payout: Payout) -> R
         Err(CommitError::Stale) => return Ok(reread(ports, &payout).await?),
         Err(error) => return Err(Trouble::from(error).into()),
     };
-    tracing::warn!(payout = %payout.id, acquirer = %payout.state.acquirer(), "the acquirer never had the payout: it is sent once more");
-    match send(ports, acquirer, &payout, until(now)).await {
-        Ok(upstream) => Ok(apply(ports, payout, &upstream).await?),
-        Err(AcquirerError::Refused(reason)) => refused(ports, acquirer, payout, &reason).await,
-        Err(error @ (AcquirerError::Unavailable(_) | AcquirerError::OutcomeUnknown(_))) => {
-            tracing::warn!(payout = %payout.id, %error, "it is not known whether the payout was sent");
+    tracing::warn!(payout = %payout.id, acquirer = %payout.state.acquirer(), "payout not found at its acquirer; it is sent once more");
+    // An end-to-end id comes from the acquirer alone.
+    let earlier = if payout.state.end_to_end_id().is_some() { Earlier::Shown } else { Earlier::Unknown };
+    match send(ports, acquirer, &payout, earlier, until(now)).await {
+        UpstreamResult::Known(upstream) => Ok(apply(ports, payout, &upstream).await?),
+        UpstreamResult::Refused(reason) => fail(ports, payout, &reason).await,
+        UpstreamResult::NotTaken(reason) | UpstreamResult::Unknown(reason) => {
+            still_open(ports, &payout, &SyncError::Upstream(AcquirerError::OutcomeUnknown(reason)));
+            Ok(payout)
+        }
+        UpstreamResult::Unproven(reason) => {
+            unproven(&payout, &reason);
             Ok(payout)
         }
     }
 }
 
-/// A refusal ends it only when the acquirer does not know it even then: some refuse a name that they have, and every earlier
-/// request has long arrived or never will.
-async fn refused(ports: &Ports, acquirer: &dyn Acquirer, payout: Payout, reason: &str) -> Result<Payout, SyncError> {
-    if let Some(upstream) = acquirer.find_payout(&payout.id_envio(), LOOK_BUDGET).await? {
-        return Ok(apply(ports, payout, &upstream).await?);
-    }
+async fn fail(ports: &Ports, payout: Payout, reason: &str) -> Result<Payout, SyncError> {
     let step = payout.clone().fail(why(Some(reason)), ports.clock.now()).map_err(Trouble::from)?;
     match commit_step(ports, step).await {
         Ok(failed) => Ok(failed),
-        // Somebody has learned more at this moment.
+        // Another node has learned more at this moment.
         Err(CommitError::Stale) => Ok(reread(ports, &payout).await?),
         Err(error) => Err(Trouble::from(error).into()),
     }
+}
+
+/// Logs that nothing was learned of a payout. An acquirer that cannot be reached is no matter of the payout.
+fn still_open(ports: &Ports, payout: &Payout, error: &SyncError) {
+    let reachable = !matches!(error, SyncError::Upstream(AcquirerError::Unavailable(_)));
+    if reachable && ports.clock.now().duration_since(payout.created_at) >= UNPROVEN_AFTER {
+        unproven(payout, &error.to_string());
+    } else {
+        tracing::warn!(payout = %payout.id, acquirer = %payout.state.acquirer(), %error, "payout outcome still unknown; it stays processing");
+    }
+}
+
+/// The pauses between two polls of a payout bound how often this is logged.
+fn unproven(payout: &Payout, reason: &str) {
+    tracing::error!(
+        alert = "payout_outcome_unproven", payout = %payout.id, acquirer = %payout.state.acquirer(), reason,
+        "payout outcome cannot be proven; it stays processing and its money stays held"
+    );
 }
 
 fn until(now: Timestamp) -> Timestamp {

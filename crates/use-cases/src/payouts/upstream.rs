@@ -1,32 +1,27 @@
-//! Asking the acquirer of a payout to send it, and what that says of the payout.
+//! Requests of a payout to its acquirer, and the reads that look for it there.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use cais_domain::payout::Payout;
-use cais_ports::{Acquirer, AcquirerError, PayoutOrder, UpstreamPayout, UpstreamProgress};
-use jiff::Timestamp;
+use cais_ports::{Acquirer, AcquirerError, ListRequest, PayoutOrder, UpstreamPayout, UpstreamProgress};
+use jiff::{SignedDuration, Timestamp};
 
 use super::sync::agrees;
 use crate::ports::Ports;
+use crate::upstream_order::{UpstreamOrder, resolve};
+use crate::upstream_result::{Earlier, Evidence, UpstreamResult};
 
 /// What sending may take of the 10 s within which a POST answers.
-pub(super) const SEND_BUDGET: Duration = Duration::from_secs(5);
+const SEND_BUDGET: Duration = Duration::from_secs(5);
 /// What a look at what was sent may take of them; the rest is for two commits.
-pub(super) const LOOK_BUDGET: Duration = Duration::from_secs(2);
-
-/// What is known of a payout after its acquirer was asked for it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Word {
-    /// The acquirer has it.
-    Has(Box<UpstreamPayout>),
-    /// It refuses it, for good.
-    Refuses(String),
-    /// It certainly does not have it, and may take it later.
-    NotTaken(String),
-    /// It may have it.
-    Unknown(String),
-}
+const LOOK_BUDGET: Duration = Duration::from_secs(2);
+/// Time for one page of the list. Only the worker reads it.
+const LIST_BUDGET: Duration = Duration::from_secs(5);
+/// How far the clock of an acquirer may differ from ours before its list misses a payout.
+const CLOCK_DIFFERENCE: SignedDuration = SignedDuration::from_mins(10);
+/// Pages of the list that are read: with a hundred rows each, 10,000 payouts. A longer list proves nothing.
+const MAX_LIST_PAGES: u32 = 100;
 
 /// The acquirer that the payout is sent through.
 pub(super) fn adapter(ports: &Ports, payout: &Payout) -> Result<Arc<dyn Acquirer>, AcquirerError> {
@@ -35,73 +30,114 @@ pub(super) fn adapter(ports: &Ports, payout: &Payout) -> Result<Arc<dyn Acquirer
 }
 
 /// Sends a payout for the first time, before `until`.
-pub(super) async fn send_first(ports: &Ports, payout: &Payout, until: Timestamp) -> Word {
-    let acquirer = match adapter(ports, payout) {
-        Ok(acquirer) => acquirer,
-        Err(error) => return Word::NotTaken(error.to_string()),
-    };
-    match send(ports, &*acquirer, payout, until).await {
-        Ok(upstream) => with_recipient(&*acquirer, payout, upstream).await,
-        Err(AcquirerError::Refused(reason)) => Word::Refuses(reason),
-        Err(AcquirerError::Unavailable(reason)) => Word::NotTaken(reason),
-        // The reply was lost: what it would have said may be there.
-        Err(AcquirerError::OutcomeUnknown(reason)) => match acquirer.find_payout(&payout.id_envio(), LOOK_BUDGET).await
-        {
-            Ok(Some(upstream)) => believed(payout, upstream),
-            Ok(None) => Word::Unknown(reason),
-            Err(error) => Word::Unknown(format!("{reason}; looking for it: {error}")),
-        },
+pub(super) async fn send_first(ports: &Ports, payout: &Payout, until: Timestamp) -> UpstreamResult<UpstreamPayout> {
+    match adapter(ports, payout) {
+        Ok(acquirer) => send(ports, &*acquirer, payout, Earlier::None, until).await,
+        Err(error) => UpstreamResult::NotTaken(error.to_string()),
     }
 }
 
-/// Sends a payout that may have been sent by a process that died: only if its acquirer does not know it, and by the same name.
-///
-/// Whatever fails then says nothing of the request before, which may still be on its way.
-pub(super) async fn send_resumed(ports: &Ports, payout: &Payout, until: Timestamp) -> Word {
-    let asked = async {
-        let acquirer = adapter(ports, payout)?;
-        match acquirer.find_payout(&payout.id_envio(), LOOK_BUDGET).await? {
-            Some(upstream) => Ok(believed(payout, upstream)),
-            None => Ok(believed(payout, send(ports, &*acquirer, payout, until).await?)),
-        }
+/// Sends a payout that may have been sent by a process that died, and only if a look-up does not find it.
+pub(super) async fn send_resumed(ports: &Ports, payout: &Payout, until: Timestamp) -> UpstreamResult<UpstreamPayout> {
+    let acquirer = match adapter(ports, payout) {
+        Ok(acquirer) => acquirer,
+        Err(error) => return UpstreamResult::Unknown(error.to_string()),
     };
-    asked.await.unwrap_or_else(|error: AcquirerError| Word::Unknown(error.to_string()))
+    let order = Order { ports, acquirer: &*acquirer, payout };
+    match order.look_up().await {
+        Evidence::Found(upstream) => UpstreamResult::Known(upstream),
+        Evidence::Absent | Evidence::NotRead => send(ports, &*acquirer, payout, Earlier::InFlight, until).await,
+        Evidence::Unreadable(reason) => UpstreamResult::Unknown(reason),
+    }
 }
 
-/// Asks `acquirer` to send it, unless `until` is over: then others count on nothing being sent any more by who asks.
+/// Sends a payout, unless `until` is over: then other nodes rely on no further request of this one.
 pub(super) async fn send(
     ports: &Ports,
     acquirer: &dyn Acquirer,
     payout: &Payout,
+    earlier: Earlier,
     until: Timestamp,
-) -> Result<UpstreamPayout, AcquirerError> {
-    if ports.clock.now() >= until {
-        return Err(AcquirerError::OutcomeUnknown("the process slept until it was too late to send".to_owned()));
-    }
-    acquirer.send_payout(&order(payout), SEND_BUDGET).await
-}
-
-/// The first look at what was taken: it tells the recipient, and perhaps how it ended. Without it, nothing is lost.
-async fn with_recipient(acquirer: &dyn Acquirer, payout: &Payout, taken: UpstreamPayout) -> Word {
-    if taken.progress != UpstreamProgress::Processing {
-        return believed(payout, taken);
-    }
-    match acquirer.find_payout(&taken.id_envio, LOOK_BUDGET).await {
-        Ok(Some(seen)) if agrees(payout, &seen) => {
-            let end_to_end_id = seen.end_to_end_id.clone().or(taken.end_to_end_id);
-            let recipient = taken.recipient.or(seen.recipient.clone());
-            Word::Has(Box::new(UpstreamPayout { end_to_end_id, recipient, ..seen }))
-        }
-        Ok(_) | Err(_) => believed(payout, taken),
-    }
-}
-
-/// What is not what was ordered is no answer: what became of the order has to be found out.
-fn believed(payout: &Payout, upstream: UpstreamPayout) -> Word {
-    if agrees(payout, &upstream) {
-        Word::Has(Box::new(upstream))
+) -> UpstreamResult<UpstreamPayout> {
+    let order = Order { ports, acquirer, payout };
+    let reply = if ports.clock.now() >= until {
+        Err(AcquirerError::OutcomeUnknown("the process slept until it was too late to send".to_owned()))
     } else {
-        Word::Unknown("the acquirer has another payout by that name".to_owned())
+        order.send().await
+    };
+    resolve(&order, earlier, reply.into()).await
+}
+
+/// A payout at its acquirer.
+struct Order<'a> {
+    ports: &'a Ports,
+    acquirer: &'a dyn Acquirer,
+    payout: &'a Payout,
+}
+
+impl Order<'_> {
+    async fn send(&self) -> Result<UpstreamPayout, AcquirerError> {
+        let taken = self.acquirer.send_payout(&order(self.payout), SEND_BUDGET).await?;
+        if !agrees(self.payout, &taken) {
+            return Err(AcquirerError::OutcomeUnknown(ANOTHER.to_owned()));
+        }
+        if taken.progress != UpstreamProgress::Processing {
+            return Ok(taken);
+        }
+        // The first look shows the recipient, and perhaps how it ended. Without it, nothing is lost.
+        match self.look_up().await {
+            Evidence::Found(seen) => {
+                let end_to_end_id = seen.end_to_end_id.clone().or(taken.end_to_end_id);
+                let recipient = taken.recipient.or(seen.recipient.clone());
+                Ok(UpstreamPayout { end_to_end_id, recipient, ..seen })
+            }
+            Evidence::Absent | Evidence::Unreadable(_) | Evidence::NotRead => Ok(taken),
+        }
+    }
+
+    /// A record that differs from the order is no evidence of it.
+    fn believed(&self, found: Option<UpstreamPayout>) -> Evidence<UpstreamPayout> {
+        match found {
+            Some(upstream) if agrees(self.payout, &upstream) => Evidence::Found(upstream),
+            Some(_) => Evidence::Unreadable(ANOTHER.to_owned()),
+            None => Evidence::Absent,
+        }
+    }
+}
+
+/// Why a record of another amount or name is not believed.
+const ANOTHER: &str = "the acquirer has another payout by that name";
+
+impl UpstreamOrder for Order<'_> {
+    type Record = UpstreamPayout;
+
+    async fn look_up(&self) -> Evidence<UpstreamPayout> {
+        match self.acquirer.find_payout(&self.payout.id_envio(), LOOK_BUDGET).await {
+            Ok(found) => self.believed(found),
+            Err(error) => Evidence::Unreadable(error.to_string()),
+        }
+    }
+
+    /// Every request of the payout lies between its creation and now.
+    async fn list(&self) -> Evidence<UpstreamPayout> {
+        let from = self.payout.created_at.saturating_sub(CLOCK_DIFFERENCE).unwrap_or(Timestamp::MIN);
+        let (to, name) = (self.ports.clock.now(), self.payout.id_envio());
+        let mut page = 0;
+        for _ in 0..MAX_LIST_PAGES {
+            let listed = match self.acquirer.list_sent(ListRequest { from, to, page }, LIST_BUDGET).await {
+                Ok(listed) => listed,
+                Err(error) => return Evidence::Unreadable(error.to_string()),
+            };
+            if let Some(row) = listed.rows.into_iter().find(|row| row.id_envio == name) {
+                return self.believed(Some(row));
+            }
+            match listed.next {
+                None => return Evidence::Absent,
+                Some(next) if next > page => page = next,
+                Some(next) => return Evidence::Unreadable(format!("after page {page} the list names page {next}")),
+            }
+        }
+        Evidence::Unreadable(format!("the list has more than {MAX_LIST_PAGES} pages"))
     }
 }
 

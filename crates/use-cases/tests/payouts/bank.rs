@@ -10,8 +10,8 @@ use cais_domain::money::Money;
 use cais_domain::payout::Recipient;
 use cais_ports::acquirer::{MockAcquirer, MockAcquirers};
 use cais_ports::{
-    Acquirer, AcquirerError, Clock as _, Noticed, NoticedPayout, PayoutOrder, ReturnedPart, UpstreamPayout,
-    UpstreamProgress,
+    Acquirer, AcquirerError, Clock as _, ListRequest, Noticed, NoticedPayout, PayoutOrder, ReturnedPart, UpstreamPage,
+    UpstreamPayout, UpstreamProgress,
 };
 use cais_testkit::ManualClock;
 use cais_testkit::builders::{a_payment, a_recipient, a_return_id};
@@ -35,6 +35,8 @@ pub enum Sending {
     LosesReplies,
     /// It takes something else instead.
     Garbles,
+    /// It takes it, and refuses a repeat of the request that a server on the way made.
+    TakesAndRefuses,
 }
 
 /// How it answers a question.
@@ -46,6 +48,21 @@ pub enum Looking {
     Silent,
     /// As if it had never heard of anything.
     Forgets,
+}
+
+/// How it lists what was sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Listing {
+    /// As things stand, one row on a page.
+    Shows,
+    /// Not at all.
+    Silent,
+    /// Without what it has.
+    Hides,
+    /// The first page for ever.
+    Circles,
+    /// More pages than anybody reads.
+    Endless,
 }
 
 /// When something else happens.
@@ -64,10 +81,12 @@ type Hook = Box<dyn FnOnce() + Send>;
 struct Book {
     sending: Sending,
     looking: Looking,
+    listing: Listing,
     resting: bool,
     held: BTreeMap<IdEnvio, UpstreamPayout>,
     orders: Vec<PayoutOrder>,
     finds: u32,
+    lists: u32,
     hooks: Vec<(Moment, Hook)>,
 }
 
@@ -84,10 +103,12 @@ impl Bank {
         let book = Book {
             sending: Sending::Takes,
             looking: Looking::Tells,
+            listing: Listing::Shows,
             resting: false,
             held: BTreeMap::new(),
             orders: Vec::new(),
             finds: 0,
+            lists: 0,
             hooks: Vec::new(),
         };
         Self { name: AcquirerName::parse(name).unwrap(), clock, book: Arc::new(Mutex::new(book)) }
@@ -99,6 +120,10 @@ impl Bank {
 
     pub fn set_looking(&self, looking: Looking) {
         self.book().looking = looking;
+    }
+
+    pub fn set_listing(&self, listing: Listing) {
+        self.book().listing = listing;
     }
 
     /// Its breaker is open, or closed again.
@@ -119,6 +144,11 @@ impl Bank {
     /// How often it was asked what became of something.
     pub fn finds(&self) -> u32 {
         self.book().finds
+    }
+
+    /// How many pages of its list were read.
+    pub fn lists(&self) -> u32 {
+        self.book().lists
     }
 
     /// How many payouts left it: each name at most once.
@@ -209,6 +239,10 @@ impl Bank {
                 take(order.amount, UpstreamProgress::Processing);
                 Err(AcquirerError::OutcomeUnknown("the reply was lost".to_owned()))
             }
+            Sending::TakesAndRefuses => {
+                take(order.amount, UpstreamProgress::Processing);
+                Err(AcquirerError::Refused("denied".to_owned()))
+            }
             Sending::Garbles => Ok(take(Money::from_centavos(1), UpstreamProgress::Done { at: None })),
         }
     }
@@ -226,13 +260,32 @@ impl Bank {
         told
     }
 
+    fn list(&self, request: ListRequest) -> Result<UpstreamPage<UpstreamPayout>, AcquirerError> {
+        let mut book = self.book();
+        book.lists += 1;
+        let now = self.clock.now();
+        assert!(request.from < now && request.to <= now, "{request:?}");
+        let row = |number: u32| book.held.values().nth(usize::try_from(number).unwrap()).cloned();
+        match book.listing {
+            Listing::Shows => {
+                let next = row(request.page + 1).map(|_| request.page + 1);
+                Ok(UpstreamPage { rows: row(request.page).into_iter().collect(), next })
+            }
+            Listing::Silent => Err(AcquirerError::OutcomeUnknown("no answer".to_owned())),
+            Listing::Hides => Ok(UpstreamPage { rows: Vec::new(), next: None }),
+            Listing::Circles => Ok(UpstreamPage { rows: Vec::new(), next: Some(0) }),
+            Listing::Endless => Ok(UpstreamPage { rows: Vec::new(), next: Some(request.page + 1) }),
+        }
+    }
+
     fn mock(&self) -> MockAcquirer {
         let mut mock = MockAcquirer::new();
-        let [send, find] = [self.clone(), self.clone()];
+        let [send, find, list] = [self.clone(), self.clone(), self.clone()];
         mock.expect_name().return_const(self.name.clone());
         mock.expect_sends_payouts().return_const(true);
         mock.expect_send_payout().returning(move |order, _| send.send(order));
         mock.expect_find_payout().returning(move |id_envio, _| find.find(id_envio));
+        mock.expect_list_sent().returning(move |request, _| list.list(request));
         mock.expect_notices().returning(read_notice);
         mock
     }

@@ -10,6 +10,7 @@ mod external_ids;
 mod keys;
 mod outcomes;
 mod polling;
+mod proof;
 mod races;
 mod reads;
 mod returns;

@@ -1,0 +1,54 @@
+//! The log lines of a test, so that it can check what operators rely on.
+
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tracing::subscriber::DefaultGuard;
+use tracing_subscriber::fmt::MakeWriter;
+
+/// The log lines of the thread that started it, until it is dropped.
+pub struct CapturedLogs {
+    lines: Lines,
+    _guard: DefaultGuard,
+}
+
+#[derive(Clone, Default)]
+struct Lines(Arc<Mutex<Vec<u8>>>);
+
+impl CapturedLogs {
+    /// Captures what this thread logs from now on. A test on one thread logs there alone.
+    #[must_use]
+    pub fn start() -> Self {
+        let lines = Lines::default();
+        let subscriber = tracing_subscriber::fmt().json().flatten_event(true).with_writer(lines.clone()).finish();
+        Self { lines, _guard: tracing::subscriber::set_default(subscriber) }
+    }
+
+    /// The lines with this alert, oldest first.
+    #[must_use]
+    pub fn alerts(&self, alert: &str) -> Vec<serde_json::Value> {
+        let bytes = self.lines.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let lines = text.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+        lines.filter(|line| line.get("alert").and_then(serde_json::Value::as_str) == Some(alert)).collect()
+    }
+}
+
+impl io::Write for Lines {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl MakeWriter<'_> for Lines {
+    type Writer = Self;
+
+    fn make_writer(&self) -> Self {
+        self.clone()
+    }
+}

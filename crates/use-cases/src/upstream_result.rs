@@ -1,0 +1,198 @@
+//! The decision table of orders that an acquirer carries out: payouts, refunds and defenses use it alike.
+//!
+//! A request for an order has a reply. Reads of the acquirer give evidence of the order: a look-up by its name, and the list
+//! of what was ordered around that time. [`decide`] turns the three into one [`UpstreamResult`].
+//!
+//! An order fails only on proof. Proof is a record of the order itself, or a refusal that names a business reason while the
+//! reads show no order. A refusal of the first request needs the look-up alone: no other request can have brought the order.
+//! After a request with an unknown outcome both reads must show no order.
+
+use cais_ports::AcquirerError;
+
+/// The requests of an order before the one that is decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Earlier {
+    /// There is none, or the acquirer certainly took none of them.
+    None,
+    /// One may still be on its way to the acquirer, so that no read shows its absence.
+    InFlight,
+    /// One has an unknown outcome, and is so old that it has arrived or never will.
+    Unknown,
+    /// The acquirer has shown the order before.
+    Shown,
+}
+
+/// The reply to a request for an order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum SendReply<T> {
+    /// The acquirer accepted the order.
+    Accepted(T),
+    /// The acquirer names a business reason against the order.
+    Refused(String),
+    /// This request certainly did not bring the order; a later one may.
+    NotTaken(String),
+    /// This request may have brought the order.
+    Unknown(String),
+}
+
+/// The result of a read that looks for an order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Evidence<T> {
+    /// The acquirer has the order.
+    Found(T),
+    /// The acquirer answers that it has no such order.
+    Absent,
+    /// The answer is missing, or cannot be believed.
+    Unreadable(String),
+    /// The read was not made.
+    NotRead,
+}
+
+/// The state of an order at its acquirer, as far as it is proven.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum UpstreamResult<T> {
+    /// The acquirer has the order, and this is its record.
+    Known(T),
+    /// The order is refused for good, and the acquirer does not have it.
+    Refused(String),
+    /// The acquirer certainly does not have the order, and may take it later.
+    NotTaken(String),
+    /// The acquirer may have the order.
+    Unknown(String),
+    /// The acquirer refuses the order and may have it all the same. An operator must look.
+    Unproven(String),
+}
+
+impl<T> From<Result<T, AcquirerError>> for SendReply<T> {
+    fn from(reply: Result<T, AcquirerError>) -> Self {
+        match reply {
+            Ok(record) => Self::Accepted(record),
+            Err(AcquirerError::Refused(reason)) => Self::Refused(reason),
+            Err(AcquirerError::Unavailable(reason)) => Self::NotTaken(reason),
+            Err(AcquirerError::OutcomeUnknown(reason)) => Self::Unknown(reason),
+        }
+    }
+}
+
+impl<T> From<Result<Option<T>, AcquirerError>> for Evidence<T> {
+    fn from(read: Result<Option<T>, AcquirerError>) -> Self {
+        match read {
+            Ok(Some(record)) => Self::Found(record),
+            Ok(None) => Self::Absent,
+            Err(error) => Self::Unreadable(error.to_string()),
+        }
+    }
+}
+
+/// The state of an order after a request for it and the reads that followed.
+pub(crate) fn decide<T>(
+    earlier: Earlier,
+    reply: SendReply<T>,
+    look_up: Evidence<T>,
+    list: Evidence<T>,
+) -> UpstreamResult<T> {
+    use Evidence::{Absent, Found, NotRead, Unreadable};
+    match (reply, look_up, list, earlier) {
+        // A record of the order outweighs every reply.
+        (SendReply::Accepted(record), _, _, _) | (_, Found(record), _, _) | (_, _, Found(record), _) => {
+            UpstreamResult::Known(record)
+        }
+        (SendReply::Refused(reason), Absent, _, Earlier::None)
+        | (SendReply::Refused(reason), Absent, Absent, Earlier::Unknown) => UpstreamResult::Refused(reason),
+        (SendReply::NotTaken(reason), _, _, Earlier::None) => UpstreamResult::NotTaken(reason),
+        (SendReply::Refused(reason), Absent | Unreadable(_) | NotRead, _, Earlier::Unknown | Earlier::Shown) => {
+            UpstreamResult::Unproven(reason)
+        }
+        (SendReply::Refused(reason), Unreadable(_) | NotRead, _, Earlier::None)
+        | (SendReply::Refused(reason), _, _, Earlier::InFlight)
+        | (SendReply::NotTaken(reason), _, _, Earlier::InFlight | Earlier::Unknown | Earlier::Shown)
+        | (SendReply::Unknown(reason), _, _, _) => UpstreamResult::Unknown(reason),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EARLIER: [Earlier; 4] = [Earlier::None, Earlier::InFlight, Earlier::Unknown, Earlier::Shown];
+
+    fn replies() -> [SendReply<&'static str>; 4] {
+        let reason = || "reply".to_owned();
+        [
+            SendReply::Accepted("accepted"),
+            SendReply::Refused(reason()),
+            SendReply::NotTaken(reason()),
+            SendReply::Unknown(reason()),
+        ]
+    }
+
+    fn reads(record: &'static str) -> [Evidence<&'static str>; 4] {
+        [Evidence::Found(record), Evidence::Absent, Evidence::Unreadable("read".to_owned()), Evidence::NotRead]
+    }
+
+    /// The table by hand: earlier, reply, look-up, list, result. `*` stands for every value.
+    const TABLE: &[[&str; 5]] = &[
+        ["*", "Accepted", "*", "*", "Known accepted"],
+        ["*", "Refused NotTaken Unknown", "Found", "*", "Known look-up"],
+        ["*", "Refused NotTaken Unknown", "Absent Unreadable NotRead", "Found", "Known list"],
+        // The first request.
+        ["None", "Refused", "Absent", "Absent Unreadable NotRead", "Refused"],
+        ["None", "Refused", "Unreadable NotRead", "Absent Unreadable NotRead", "Unknown"],
+        ["None", "NotTaken", "Absent Unreadable NotRead", "Absent Unreadable NotRead", "NotTaken"],
+        ["None", "Unknown", "Absent Unreadable NotRead", "Absent Unreadable NotRead", "Unknown"],
+        // An earlier request may be on its way.
+        ["InFlight", "Refused NotTaken Unknown", "Absent Unreadable NotRead", "Absent Unreadable NotRead", "Unknown"],
+        // An earlier request has an unknown outcome.
+        ["Unknown", "Refused", "Absent", "Absent", "Refused"],
+        ["Unknown", "Refused", "Absent", "Unreadable NotRead", "Unproven"],
+        ["Unknown", "Refused", "Unreadable NotRead", "Absent Unreadable NotRead", "Unproven"],
+        ["Unknown", "NotTaken Unknown", "Absent Unreadable NotRead", "Absent Unreadable NotRead", "Unknown"],
+        // The acquirer has shown the order before.
+        ["Shown", "Refused", "Absent Unreadable NotRead", "Absent Unreadable NotRead", "Unproven"],
+        ["Shown", "NotTaken Unknown", "Absent Unreadable NotRead", "Absent Unreadable NotRead", "Unknown"],
+    ];
+
+    /// The first word of what `Debug` shows.
+    fn name(value: &impl std::fmt::Debug) -> String {
+        format!("{value:?}").split('(').next().unwrap_or_default().to_owned()
+    }
+
+    fn shown(result: &UpstreamResult<&'static str>) -> String {
+        match result {
+            UpstreamResult::Known(record) => format!("Known {record}"),
+            UpstreamResult::Refused(reason)
+            | UpstreamResult::NotTaken(reason)
+            | UpstreamResult::Unknown(reason)
+            | UpstreamResult::Unproven(reason) => {
+                assert_eq!(reason, "reply", "the reason is the acquirer's");
+                name(result)
+            }
+        }
+    }
+
+    fn expected(case: [&str; 4]) -> Vec<&'static str> {
+        let fits = |row: &&[&str; 5]| {
+            row.iter().zip(case).all(|(field, value)| *field == "*" || field.split(' ').any(|one| one == value))
+        };
+        TABLE.iter().filter(fits).filter_map(|row| row.last().copied()).collect()
+    }
+
+    #[test]
+    fn every_combination_has_one_row_and_its_result() {
+        let mut cases = 0;
+        for earlier in EARLIER {
+            for reply in replies() {
+                for look_up in reads("look-up") {
+                    for list in reads("list") {
+                        let case = [name(&earlier), name(&reply), name(&look_up), name(&list)];
+                        let result = decide(earlier, reply.clone(), look_up.clone(), list);
+                        let wanted = expected(case.each_ref().map(String::as_str));
+                        assert_eq!(wanted, [shown(&result)], "{case:?}");
+                        cases += 1;
+                    }
+                }
+            }
+        }
+        assert_eq!(cases, 256);
+    }
+}
