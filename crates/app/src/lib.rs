@@ -8,6 +8,7 @@ pub mod config;
 mod days;
 mod deliveries;
 mod demo;
+mod descriptors;
 pub mod http;
 pub mod ids;
 pub mod logging;

@@ -18,12 +18,12 @@ use tokio::task::{JoinHandle, JoinSet};
 
 use crate::config::{Config, DEFAULT_ADMIN_LISTEN, WebhookSettings};
 use crate::deliveries::Deliveries;
-use crate::http::{AppState, CallbackPaths, Exports, ServeOptions, Telemetry, WorkerBells, serve};
+use crate::http::{AppState, CallbackPaths, ConnectionLimits, Exports, ServeOptions, Telemetry, WorkerBells, serve};
 use crate::sandbox_controls::controls;
 use crate::secrets::callback_token;
 use crate::signals::Signals;
 use crate::wiring::{self, Foundation};
-use crate::{addresses, callbacks, measures, sandbox_file, workers};
+use crate::{addresses, callbacks, descriptors, measures, sandbox_file, workers};
 
 /// Seconds that requests in flight get after the service was told to end; the API answers within ten.
 const SHUTDOWN_S: u64 = 20;
@@ -154,9 +154,14 @@ impl Service {
             draining: Arc::clone(&draining),
             telemetry: Telemetry::new(),
         };
-        let options = ServeOptions { workers: config.workers, shutdown_timeout_s: SHUTDOWN_S };
-        let servers =
-            serve(state, listeners.public, listeners.admin, options).context("the HTTP servers do not start")?;
+        let limits = ConnectionLimits {
+            connections: descriptors::raise(),
+            per_address: config.max_connections_per_address,
+            ..ConnectionLimits::default()
+        };
+        let options = ServeOptions { workers: config.workers, shutdown_timeout_s: SHUTDOWN_S, limits };
+        let servers = serve(Arc::new(state), listeners.public, listeners.admin, options)
+            .context("the HTTP servers do not start")?;
         let handles = vec![servers.public.handle(), servers.admin.handle()];
         let mut serving = JoinSet::new();
         serving.spawn(servers.public);

@@ -88,6 +88,9 @@ const RULES: [Rule; 9] = [
         ],
         common: true,
         others: &[
+            "actix-http",
+            "actix-server",
+            "actix-service",
             "actix-web",
             "anyhow",
             "clap",
@@ -99,6 +102,7 @@ const RULES: [Rule; 9] = [
             "mimalloc",
             "qrcode",
             "ring",
+            "rustix",
             "rustls",
             "tracing-subscriber",
             "utoipa",

@@ -81,6 +81,12 @@ pub const KEYS: &[Key] = &[
         "Codes the secrets of API keys and the callback addresses, and encrypts those that sign webhooks. Without it no API key is valid and no webhook is sent. PostgreSQL demands it, because every node needs the same.",
     ),
     key("rate_limit_per_minute", "1 to 1000000", "600", "Requests per minute that one API key may make."),
+    key(
+        "max_connections_per_address",
+        "1 to 1000000",
+        "256",
+        "Connections to the API that one address may have at a time. An IPv6 network of 64 bits counts as one address.",
+    ),
     key("workers", "1 to 64", "2", "Threads that serve the API."),
     key(
         "drain_delay_s",

@@ -25,6 +25,7 @@ pub use reader::Effective;
 use reader::Reader;
 pub use source::{API_KEY_VARIABLE, Sources};
 
+use crate::http::DEFAULT_PER_ADDRESS;
 use crate::logging::LogFormat;
 use crate::secrets::MasterKey;
 
@@ -81,6 +82,8 @@ pub struct Config {
     pub master_key: Option<MasterKey>,
     /// Requests per minute and key.
     pub rate_limit_per_minute: u32,
+    /// Connections to the API that one address may have at a time.
+    pub max_connections_per_address: u32,
     /// Threads that serve the API.
     pub workers: usize,
     /// Seconds between not being ready and not listening.
@@ -124,6 +127,8 @@ impl Config {
         };
         let master_key = read_master_key(&mut reader, database_url.as_ref());
         let rate_limit_per_minute = reader.number("rate_limit_per_minute", 600, 1..=1_000_000);
+        let max_connections_per_address =
+            reader.number("max_connections_per_address", DEFAULT_PER_ADDRESS, 1..=1_000_000);
         let workers = size(reader.number("workers", 2, 1..=64));
         let drain_delay_s = reader.number("drain_delay_s", 0, 0..=60);
         let log = reader.parsed("log", "info".to_owned(), "a filter such as `info` or `warn,cais=debug`", |text| {
@@ -149,6 +154,7 @@ impl Config {
             store,
             master_key,
             rate_limit_per_minute,
+            max_connections_per_address,
             workers,
             drain_delay_s,
             log,

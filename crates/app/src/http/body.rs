@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use actix_web::http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
 use actix_web::web::{Bytes, BytesMut, Payload};
-use futures_util::StreamExt as _;
+use futures_util::{FutureExt as _, StreamExt as _};
 
 use super::error::{ApiError, ErrorCode};
 use super::issue::Issue;
@@ -14,19 +14,21 @@ use super::routes::BodyRule;
 pub const MAX_JSON_BYTES: usize = 64 * 1024;
 /// Largest callback: an acquirer may report many payments in one.
 pub const MAX_CALLBACK_BYTES: usize = 1024 * 1024;
-/// How long a body may take to arrive, so that a dripping client holds a connection and nothing else for no longer.
-const ARRIVES_WITHIN: Duration = Duration::from_secs(10);
-
-/// The body that a route wants.
+/// The body that a route wants, which must arrive `within` that time: a client that drips holds a connection for no longer.
 ///
 /// # Errors
 /// `payload_too_large`, then `unsupported_media_type`; `VALIDATION_ERROR` when it does not arrive whole and in time.
-pub async fn receive(rule: BodyRule, headers: &HeaderMap, payload: Payload) -> Result<Bytes, ApiError> {
+pub async fn receive(
+    rule: BodyRule,
+    headers: &HeaderMap,
+    payload: &mut Payload,
+    within: Duration,
+) -> Result<Bytes, ApiError> {
     match rule {
         BodyRule::Unread => Ok(Bytes::new()),
-        BodyRule::Callback => read(headers, payload, MAX_CALLBACK_BYTES).await,
+        BodyRule::Callback => read(headers, payload, MAX_CALLBACK_BYTES, within).await,
         BodyRule::Json => {
-            let body = read(headers, payload, MAX_JSON_BYTES).await?;
+            let body = read(headers, payload, MAX_JSON_BYTES, within).await?;
             if is_json(headers, body.is_empty()) {
                 Ok(body)
             } else {
@@ -36,7 +38,12 @@ pub async fn receive(rule: BodyRule, headers: &HeaderMap, payload: Payload) -> R
     }
 }
 
-async fn read(headers: &HeaderMap, mut payload: Payload, max_bytes: usize) -> Result<Bytes, ApiError> {
+async fn read(
+    headers: &HeaderMap,
+    payload: &mut Payload,
+    max_bytes: usize,
+    within: Duration,
+) -> Result<Bytes, ApiError> {
     let declared = headers.get("content-length").and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
     if declared.is_some_and(|length| length > max_bytes) {
         return Err(too_large(max_bytes));
@@ -52,7 +59,18 @@ async fn read(headers: &HeaderMap, mut payload: Payload, max_bytes: usize) -> Re
         }
         Ok(body.freeze())
     };
-    tokio::time::timeout(ARRIVES_WITHIN, gather).await.unwrap_or_else(|_| Err(unfinished("did not arrive in time")))
+    tokio::time::timeout(within, gather).await.unwrap_or_else(|_| Err(unfinished("did not arrive in time")))
+}
+
+/// Whether nothing of a body is left: what has arrived is taken, and what has not is not waited for.
+pub fn is_over(payload: &mut Payload) -> bool {
+    loop {
+        match payload.next().now_or_never() {
+            Some(None) => return true,
+            Some(Some(Ok(_))) => {}
+            Some(Some(Err(_))) | None => return false,
+        }
+    }
 }
 
 fn too_large(max_bytes: usize) -> ApiError {

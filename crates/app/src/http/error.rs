@@ -28,6 +28,9 @@ macro_rules! error_codes {
             /// Every code, by status.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
+            /// Codes of requests whose head was not read: they belong to no route.
+            pub const WITHOUT_ROUTE: &'static [Self] = &[Self::RequestTimeout];
+
             /// The code on the wire.
             #[must_use]
             pub const fn name(self) -> &'static str {
@@ -82,6 +85,8 @@ error_codes! {
     NotFound "not_found" NOT_FOUND false "There is nothing here.";
     /// The path exists, but not for that method; the header `Allow` lists those it has.
     MethodNotAllowed "method_not_allowed" METHOD_NOT_ALLOWED false "The method is not allowed on this path.";
+    /// The head of a request did not arrive in time.
+    RequestTimeout "request_timeout" REQUEST_TIMEOUT true "The request did not arrive in time.";
     /// The `external_id` names something with other material data.
     ExternalIdConflict "EXTERNAL_ID_CONFLICT" CONFLICT false "The external_id already exists with different data.";
     /// The Idempotency-Key was used for another request.

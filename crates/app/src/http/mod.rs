@@ -7,6 +7,7 @@ mod body;
 mod call;
 pub mod callbacks;
 mod charges;
+mod connections;
 mod csv;
 mod docs;
 pub mod error;
@@ -37,6 +38,7 @@ mod transactions;
 mod webhooks;
 
 pub use callbacks::CallbackPaths;
+pub use connections::{ConnectionLimits, DEFAULT_PER_ADDRESS};
 pub use csv::Exports;
 pub use sandbox::{AskedInfraction, FaultMode, Institution, InstitutionError, Resolution, SandboxControls};
 pub use server::{ServeOptions, Servers, serve};

@@ -1,15 +1,21 @@
 //! An answer on its way to the caller.
 
+use std::convert::Infallible;
+use std::error::Error;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
 use actix_web::HttpResponse;
-use actix_web::body::{BodyStream, BoxBody, MessageBody};
+use actix_web::body::{BodySize, BodyStream, BoxBody, MessageBody, SizedStream};
 use actix_web::http::StatusCode;
 use actix_web::http::header::{ALLOW, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
 use actix_web::web::Bytes;
 use cais_domain::ids::RequestId;
 use cais_ports::RateDecision;
 use cais_use_cases::Answer;
-use futures_util::Stream;
+use futures_util::stream::{self, Stream};
 
+use super::connections::RequestGuard;
 use super::error::ApiError;
 
 /// Names a request in its answer and in the log.
@@ -35,12 +41,43 @@ impl<T: Into<Bytes>> From<T> for Content {
     }
 }
 
+/// Bytes that are handed to the connection at a time: a slow reader of a large answer does not hold a copy of it.
+const PIECE_BYTES: usize = 32 * 1024;
+
 impl Content {
     fn into_body(self) -> BoxBody {
         match self {
+            Self::Whole(bytes) if bytes.len() > PIECE_BYTES => in_pieces(bytes),
             Self::Whole(bytes) => bytes.boxed(),
             Self::Streamed(body) => body,
         }
+    }
+}
+
+fn in_pieces(mut bytes: Bytes) -> BoxBody {
+    let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+    let pieces = std::iter::from_fn(move || {
+        let piece = bytes.split_to(PIECE_BYTES.min(bytes.len()));
+        (!piece.is_empty()).then_some(Ok::<_, Infallible>(piece))
+    });
+    SizedStream::new(length, stream::iter(pieces)).boxed()
+}
+
+/// A body that keeps its request open until it is sent or dropped.
+struct Held {
+    body: BoxBody,
+    _request: RequestGuard,
+}
+
+impl MessageBody for Held {
+    type Error = Box<dyn Error>;
+
+    fn size(&self) -> BodySize {
+        self.body.size()
+    }
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, Self::Error>>> {
+        Pin::new(&mut self.get_mut().body).poll_next(context)
     }
 }
 
@@ -109,6 +146,17 @@ impl Reply {
     #[must_use]
     pub fn failure(error: &ApiError, request: RequestId) -> Self {
         Self { status: error.code.status(), ..Self::json(error.body(request)) }
+    }
+
+    /// The same; its request ends when all of it was handed to the connection.
+    #[must_use]
+    pub fn held_by(self, request: Option<RequestGuard>) -> Self {
+        let Some(request) = request else { return self };
+        let body = match self.body {
+            Content::Whole(bytes) => Content::Whole(bytes),
+            Content::Streamed(body) => Content::Streamed(Held { body, _request: request }.boxed()),
+        };
+        Self { body, ..self }
     }
 
     /// The response with the headers that every answer has.

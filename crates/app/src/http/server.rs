@@ -3,26 +3,15 @@
 use std::io;
 use std::net::TcpListener;
 use std::sync::Arc;
-use std::time::Duration;
 
-use actix_web::dev::Server;
+use actix_server::Server;
 use actix_web::web::{self, Payload};
-use actix_web::{App, HttpRequest, HttpServer};
+use actix_web::{App, HttpRequest};
 
+use super::connections::{ConnectionLimits, Door, PerAddress, factory};
 use super::routes::Router;
 use super::service;
 use super::state::AppState;
-
-/// How long a client may take to send a request's headers.
-const HEADERS_WITHIN: Duration = Duration::from_secs(5);
-/// How long a connection that is being closed may take to take its last bytes.
-const DISCONNECT_WITHIN: Duration = Duration::from_secs(5);
-/// How long an idle connection is kept: longer than the usual 60 s of load balancers, so that they close first.
-const KEEP_ALIVE: Duration = Duration::from_secs(75);
-/// Connections per worker.
-const MAX_CONNECTIONS: usize = 10_000;
-/// Connections on the admin address: probes and a scraper.
-const MAX_ADMIN_CONNECTIONS: usize = 64;
 
 /// How the servers run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +20,8 @@ pub struct ServeOptions {
     pub workers: usize,
     /// Seconds that requests in flight get when the servers are stopped.
     pub shutdown_timeout_s: u64,
+    /// Limits of connections.
+    pub limits: ConnectionLimits,
 }
 
 /// Both servers, running once they are polled. Neither listens for signals: whoever started them stops them.
@@ -45,32 +36,29 @@ pub struct Servers {
 ///
 /// # Errors
 /// When a listener cannot be used.
-pub fn serve(state: AppState, listen: TcpListener, admin: TcpListener, options: ServeOptions) -> io::Result<Servers> {
-    let state = Arc::new(state);
+pub fn serve(
+    state: Arc<AppState>,
+    listen: TcpListener,
+    admin: TcpListener,
+    options: ServeOptions,
+) -> io::Result<Servers> {
     let router = Arc::new(Router::public(state.sandbox.is_some()));
-    let public =
-        bind(Arc::clone(&state), router, listen, options.workers.max(1), MAX_CONNECTIONS, options.shutdown_timeout_s)?;
-    let admin = bind(state, Arc::new(Router::admin()), admin, 1, MAX_ADMIN_CONNECTIONS, options.shutdown_timeout_s)?;
+    let public = bind(Arc::clone(&state), router, listen, options)?;
+    let admin_options = ServeOptions { workers: 1, limits: options.limits.admin(), ..options };
+    let admin = bind(state, Arc::new(Router::admin()), admin, admin_options)?;
     Ok(Servers { public, admin })
 }
 
-fn bind(
-    state: Arc<AppState>,
-    router: Arc<Router>,
-    listener: TcpListener,
-    workers: usize,
-    max_connections: usize,
-    shutdown_timeout_s: u64,
-) -> io::Result<Server> {
-    let server = HttpServer::new(move || app(Arc::clone(&state), Arc::clone(&router)))
+fn bind(state: Arc<AppState>, router: Arc<Router>, listener: TcpListener, options: ServeOptions) -> io::Result<Server> {
+    let (limits, workers) = (options.limits, options.workers.max(1));
+    let builder = Server::build()
         .workers(workers)
-        .client_request_timeout(HEADERS_WITHIN)
-        .client_disconnect_timeout(DISCONNECT_WITHIN)
-        .keep_alive(KEEP_ALIVE)
-        .max_connections(max_connections)
-        .shutdown_timeout(shutdown_timeout_s)
-        .disable_signals()
-        .listen(listener)?;
+        .max_concurrent_connections((limits.connections / workers).max(1))
+        .shutdown_timeout(options.shutdown_timeout_s)
+        .disable_signals();
+    let drain = builder.graceful_shutdown_signal();
+    let door = Door { state, router, limits, places: PerAddress::new(limits.per_address), drain };
+    let server = builder.listen("http", listener, move || factory(door.clone()))?;
     Ok(server.run())
 }
 

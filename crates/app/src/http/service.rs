@@ -3,9 +3,11 @@
 use std::any::Any;
 use std::net::IpAddr;
 use std::panic::AssertUnwindSafe;
+use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use actix_web::http::ConnectionType;
 use actix_web::web::Payload;
 use actix_web::{HttpRequest, HttpResponse};
 use cais_domain::api_key::Scope;
@@ -16,6 +18,7 @@ use futures_util::FutureExt as _;
 use tracing::Instrument as _;
 
 use super::call::Call;
+use super::connections::{Connection, ConnectionLimits};
 use super::error::{ApiError, ErrorCode};
 use super::reply::Reply;
 use super::routes::{Access, Endpoint, Found, Route, Router, needs_key};
@@ -29,18 +32,28 @@ use super::{
 /// What is known of a request so far; it outlives a panic of its handler.
 struct Visit {
     id: RequestId,
+    body_within: Duration,
     route: Option<usize>,
     caller: Option<Arc<Caller>>,
     rate: Option<RateDecision>,
 }
 
 /// Answers a request, whatever happens.
-pub async fn answer(state: Arc<AppState>, router: Arc<Router>, request: HttpRequest, payload: Payload) -> HttpResponse {
+pub async fn answer(
+    state: Arc<AppState>,
+    router: Arc<Router>,
+    request: HttpRequest,
+    mut payload: Payload,
+) -> HttpResponse {
     let started = Instant::now();
+    // There is no connection in tests that call the application itself.
+    let connection = request.conn_data::<Rc<Connection>>();
+    let body_within = connection.map_or(ConnectionLimits::default().body_within, |connection| connection.body_within());
+    let mut connection = connection.map(Connection::begin_request);
     let id = RequestId::new(state.ports.ids.next_uuid());
     let span = tracing::info_span!("request", %id);
-    let mut visit = Visit { id, route: None, caller: None, rate: None };
-    let work = handle(&state, &router, &request, payload, &mut visit).instrument(span);
+    let mut visit = Visit { id, body_within, route: None, caller: None, rate: None };
+    let work = handle(&state, &router, &request, &mut payload, &mut visit).instrument(span);
     let result = AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(|panic| Err(panicked(panic.as_ref())));
 
     let error = result.as_ref().err().cloned();
@@ -57,7 +70,15 @@ pub async fn answer(state: Arc<AppState>, router: Arc<Router>, request: HttpRequ
         replay_of: reply.replay_of,
         took: started.elapsed(),
     });
-    reply.into_response(id, visit.rate, error.as_ref())
+    let body_unread = !body::is_over(&mut payload);
+    if let Some(connection) = connection.as_mut().filter(|_| body_unread) {
+        connection.leave_body();
+    }
+    let mut response = reply.held_by(connection).into_response(id, visit.rate, error.as_ref());
+    if body_unread {
+        response.head_mut().set_connection_type(ConnectionType::Close);
+    }
+    response
 }
 
 /// What a panic said, for the log.
@@ -71,7 +92,7 @@ async fn handle(
     state: &Arc<AppState>,
     router: &Router,
     request: &HttpRequest,
-    payload: Payload,
+    payload: &mut Payload,
     visit: &mut Visit,
 ) -> Result<Reply, ApiError> {
     let path = request.uri().path();
@@ -96,7 +117,7 @@ async fn handle(
         Found::Nothing => return Err(ApiError::new(ErrorCode::NotFound)),
     };
     let caller = permitted(route, visit.caller.as_ref())?;
-    let body = body::receive(route.body, request.headers(), payload).await?;
+    let body = body::receive(route.body, request.headers(), payload, visit.body_within).await?;
     let call = Call { state, id: visit.id, request, params, body };
     dispatch(route, &call, caller).await
 }

@@ -68,7 +68,7 @@ fn codes_are_told_apart_and_retries_make_sense() {
     for code in ErrorCode::ALL {
         let expected = match code.status().as_u16() {
             409 => matches!(code, ErrorCode::IdempotencyKeyInProgress | ErrorCode::ExternalIdInProgress),
-            429 | 500 | 502 | 503 => true,
+            408 | 429 | 500 | 502 | 503 => true,
             _ => false,
         };
         assert_eq!(code.is_retryable(), expected, "{}", code.name());

@@ -89,7 +89,7 @@ fn operations_have_ids_of_their_own_tags_answers_and_all_their_path_parameters()
 #[test]
 fn every_error_code_stands_somewhere_under_its_status() {
     let all = operations(&parsed());
-    for code in ErrorCode::ALL {
+    for code in ErrorCode::ALL.iter().filter(|code| !ErrorCode::WITHOUT_ROUTE.contains(code)) {
         let pointer =
             format!("/responses/{}/content/application~1json/examples/{}", code.status().as_u16(), code.name());
         assert!(all.iter().any(|(_, _, operation)| operation.pointer(&pointer).is_some()), "{}", code.name());

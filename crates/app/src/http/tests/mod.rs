@@ -5,6 +5,7 @@ mod bank;
 mod callbacks;
 mod charges;
 mod checks;
+mod connections;
 mod events;
 mod infractions;
 mod open;

@@ -1,0 +1,55 @@
+//! How many files and sockets the process may have, and how many connections follow from that.
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+/// Connections of the public listener at most: each takes about 20 KiB while it idles, so these take 200 MiB.
+pub const MAX_CONNECTIONS: usize = 10_000;
+/// Descriptors that are no connections of clients: database connections (at most 80, three files each with SQLite), calls to
+/// acquirers and receivers of webhooks (some hundred at the busiest), listeners, logs.
+const RESERVE: usize = 512;
+/// Fewer connections than this are worth a warning.
+const FEW: usize = 1_000;
+
+/// Raises the limit of open files as far as it goes, and returns how many connections may be served.
+#[must_use]
+pub fn raise() -> usize {
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    let raised = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
+    let files = if raised.is_ok() { maximum } else { current };
+    // None is no limit.
+    let files = files.map_or(usize::MAX, |files| usize::try_from(files).unwrap_or(usize::MAX));
+    let connections = connections(files);
+    if connections < FEW {
+        tracing::warn!(files, connections, "few connections can be served: the limit of open files is low");
+    } else {
+        tracing::debug!(files, connections, "connections that can be served at a time");
+    }
+    connections
+}
+
+/// Connections beside everything else in so many files.
+const fn connections(files: usize) -> usize {
+    let left = files.saturating_sub(RESERVE);
+    // With a tiny limit half of it, so that the service does something.
+    let left = if left < files / 2 { files / 2 } else { left };
+    if left > MAX_CONNECTIONS { MAX_CONNECTIONS } else { left }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn connections_leave_descriptors_for_everything_else() {
+        for (files, expected) in [(256, 128), (1_024, 512), (4_096, 3_584), (65_536, 10_000), (usize::MAX, 10_000)] {
+            assert_eq!(connections(files), expected, "{files}");
+        }
+    }
+
+    #[test]
+    fn soft_limit_is_raised_to_the_hard_one() {
+        let _connections = raise();
+        let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+        assert_eq!(current, maximum);
+    }
+}

@@ -1,0 +1,228 @@
+//! The state of one connection, and the deadline that follows from it.
+
+use std::cell::Cell;
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::ConnectionLimits;
+
+/// How far the conversation on a connection has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// Between two requests: nothing of the next head has arrived.
+    Idle,
+    /// A request head arrives.
+    Head { since: Instant },
+    /// A request is with its handler, or its answer is on the way.
+    Request,
+    /// The request was answered; its body was not read.
+    Lingering { since: Instant },
+}
+
+/// Why a connection was ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Expired {
+    /// A request head did not arrive in time.
+    Head,
+    /// The client went on to send a body that is not read.
+    Body,
+    /// The client took nothing.
+    Write,
+}
+
+impl Expired {
+    /// The word of logs and metrics.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Head => "head",
+            Self::Body => "body",
+            Self::Write => "write",
+        }
+    }
+}
+
+/// One connection. The stream reports what is read and written, the handler reports where requests begin and end.
+#[derive(Debug)]
+pub struct Connection {
+    limits: ConnectionLimits,
+    peer: Option<SocketAddr>,
+    phase: Cell<Phase>,
+    blocked_since: Cell<Option<Instant>>,
+    /// Since when, and why, nothing more is read.
+    closing: Cell<Option<(Instant, Expired)>>,
+    /// Whether a head came too late and was not answered yet.
+    late_head: Cell<bool>,
+}
+
+impl Connection {
+    /// A connection that was accepted just now.
+    #[must_use]
+    pub fn new(limits: ConnectionLimits, peer: Option<SocketAddr>) -> Rc<Self> {
+        let phase = Cell::new(Phase::Head { since: Instant::now() });
+        let (blocked_since, closing, late_head) = (Cell::new(None), Cell::new(None), Cell::new(false));
+        Rc::new(Self { limits, peer, phase, blocked_since, closing, late_head })
+    }
+
+    /// The other side.
+    #[must_use]
+    pub const fn peer(&self) -> Option<SocketAddr> {
+        self.peer
+    }
+
+    /// A request head is complete and its handler begins.
+    #[must_use]
+    pub fn begin_request(self: &Rc<Self>) -> RequestGuard {
+        self.phase.set(Phase::Request);
+        RequestGuard { connection: Rc::clone(self), body_unread: false }
+    }
+
+    /// How long the body of a request may take to arrive.
+    #[must_use]
+    pub const fn body_within(&self) -> Duration {
+        self.limits.body_within
+    }
+
+    /// Bytes arrived.
+    pub(super) fn on_read(&self) {
+        if self.phase.get() == Phase::Idle {
+            self.phase.set(Phase::Head { since: Instant::now() });
+        }
+    }
+
+    /// Bytes were sent.
+    pub(super) fn on_written(&self) {
+        self.blocked_since.set(None);
+    }
+
+    /// The client takes no bytes at the moment.
+    pub(super) fn on_blocked(&self) {
+        if self.blocked_since.get().is_none() {
+            self.blocked_since.set(Some(Instant::now()));
+        }
+    }
+
+    /// Why nothing more is read, once that is so.
+    pub(super) fn closing(&self) -> Option<Expired> {
+        self.closing.get().map(|(_, why)| why)
+    }
+
+    /// Whether a head came too late; `true` once, for the caller that answers it.
+    pub(super) fn take_late_head(&self) -> bool {
+        self.late_head.take()
+    }
+
+    /// When the present wait ends, and what expires then.
+    pub(super) fn deadline(&self) -> Option<(Instant, Expired)> {
+        let limits = &self.limits;
+        if let Some((since, why)) = self.closing.get() {
+            return Some((since + limits.linger_within, why));
+        }
+        if let Some(since) = self.blocked_since.get() {
+            return Some((since + limits.write_within, Expired::Write));
+        }
+        match self.phase.get() {
+            Phase::Head { since } => Some((since + limits.head_within, Expired::Head)),
+            Phase::Lingering { since } => Some((since + limits.linger_within, Expired::Body)),
+            Phase::Idle | Phase::Request => None,
+        }
+    }
+
+    /// Ends the wait whose deadline has passed. Returns `true` when the client may still take an answer, and `false` when the
+    /// connection is dropped.
+    pub(super) fn expire(&self, why: Expired) -> bool {
+        let closes = why != Expired::Write && self.closing.get().is_none();
+        if closes {
+            self.closing.set(Some((Instant::now(), why)));
+            self.late_head.set(why == Expired::Head);
+        }
+        closes
+    }
+}
+
+/// A request that is being served. Dropped when its answer is complete.
+#[derive(Debug)]
+pub struct RequestGuard {
+    connection: Rc<Connection>,
+    body_unread: bool,
+}
+
+impl RequestGuard {
+    /// The connection ends after the answer, because the body was not read.
+    pub fn leave_body(&mut self) {
+        self.body_unread = true;
+    }
+}
+
+impl Drop for RequestGuard {
+    fn drop(&mut self) {
+        let phase = if self.body_unread { Phase::Lingering { since: Instant::now() } } else { Phase::Idle };
+        self.connection.phase.set(phase);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn limits() -> ConnectionLimits {
+        ConnectionLimits {
+            head_within: Duration::from_secs(10),
+            write_within: Duration::from_secs(30),
+            linger_within: Duration::from_secs(5),
+            ..ConnectionLimits::default()
+        }
+    }
+
+    /// Seconds from now to the deadline, and what expires.
+    fn left(connection: &Connection) -> Option<(u64, Expired)> {
+        connection.deadline().map(|(at, why)| ((at - Instant::now()).as_secs(), why))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn every_head_has_a_deadline_of_its_own() {
+        let connection = Connection::new(limits(), None);
+        tokio::time::advance(Duration::from_secs(4)).await;
+        connection.on_read();
+        assert_eq!(left(&connection), Some((6, Expired::Head)), "the first one from the beginning");
+        let request = connection.begin_request();
+        assert_eq!(left(&connection), None, "handlers have deadlines of their own");
+        connection.on_read();
+        assert_eq!(left(&connection), None, "a body belongs to its handler");
+        drop(request);
+        assert_eq!(left(&connection), None, "the library ends what idles");
+        connection.on_read();
+        tokio::time::advance(Duration::from_secs(3)).await;
+        connection.on_read();
+        assert_eq!(left(&connection), Some((7, Expired::Head)), "more bytes do not move it");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn unread_body_ends_connection_after_answer() {
+        let connection = Connection::new(limits(), None);
+        connection.begin_request().leave_body();
+        connection.on_read();
+        assert_eq!(left(&connection), Some((5, Expired::Body)));
+        assert!(connection.expire(Expired::Body), "what was answered is still sent");
+        assert_eq!((connection.closing(), left(&connection)), (Some(Expired::Body), Some((5, Expired::Body))));
+        assert!(!connection.expire(Expired::Body), "and then it is over");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn blocked_write_expires_without_progress_only() {
+        let connection = Connection::new(limits(), None);
+        let _request = connection.begin_request();
+        connection.on_blocked();
+        tokio::time::advance(Duration::from_secs(20)).await;
+        connection.on_blocked();
+        assert_eq!(left(&connection), Some((10, Expired::Write)));
+        connection.on_written();
+        assert_eq!(left(&connection), None);
+        connection.on_blocked();
+        assert_eq!(left(&connection), Some((30, Expired::Write)));
+        assert!(!connection.expire(Expired::Write));
+    }
+}

@@ -1,0 +1,101 @@
+//! How many connections each address has.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Counts connections by address, for all threads of one listener. Its memory holds an entry per address that is connected.
+#[derive(Debug, Clone)]
+pub struct PerAddress {
+    limit: u32,
+    counts: Arc<Mutex<HashMap<IpAddr, u32>>>,
+}
+
+impl PerAddress {
+    /// At most `limit` connections of each address.
+    #[must_use]
+    pub fn new(limit: u32) -> Self {
+        Self { limit, counts: Arc::default() }
+    }
+
+    /// Counts a connection until the place is dropped; `None` when the address has its share.
+    #[must_use]
+    pub fn enter(&self, address: IpAddr) -> Option<Place> {
+        let address = network(address);
+        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = counts.entry(address).or_insert(0);
+        if *count >= self.limit {
+            return None;
+        }
+        *count = count.saturating_add(1);
+        Some(Place { address, counts: Arc::clone(&self.counts) })
+    }
+}
+
+/// The address that a share belongs to: a whole /64 of IPv6, which one customer of a provider has.
+#[must_use]
+pub fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V4(address) => IpAddr::V4(address),
+        IpAddr::V6(address) => {
+            let [a, b, c, d, ..] = address.segments();
+            IpAddr::V6(Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0))
+        }
+    }
+}
+
+/// One connection of an address.
+#[derive(Debug)]
+pub struct Place {
+    address: IpAddr,
+    counts: Arc<Mutex<HashMap<IpAddr, u32>>>,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = counts.get_mut(&self.address) {
+            *count = count.saturating_sub(1);
+            if *count == 0 {
+                counts.remove(&self.address);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    fn at(text: &str) -> IpAddr {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn address_with_its_share_is_refused_until_one_ends() {
+        let places = PerAddress::new(2);
+        let first = places.enter(at("192.0.2.1")).unwrap();
+        let _second = places.enter(at("::ffff:192.0.2.1")).unwrap();
+        assert!(places.enter(at("192.0.2.1")).is_none());
+        let _other = places.enter(at("192.0.2.2")).unwrap();
+        drop(first);
+        assert!(places.enter(at("192.0.2.1")).is_some());
+    }
+
+    #[test]
+    fn ipv6_network_has_one_share() {
+        let places = PerAddress::new(1);
+        let _place = places.enter(at("2001:db8::1")).unwrap();
+        assert!(places.enter(at("2001:db8::ffff:1")).is_none());
+        assert!(places.enter(at("2001:db8:0:1::1")).is_some());
+    }
+
+    #[test]
+    fn address_without_connections_takes_no_memory() {
+        let places = PerAddress::new(1);
+        drop(places.enter(at("192.0.2.1")));
+        assert!(places.counts.lock().unwrap().is_empty());
+    }
+}

@@ -1,0 +1,217 @@
+//! Connections over real sockets: slow clients are ended, and the others are served.
+
+use std::net::{SocketAddr, TcpListener};
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpSocket, TcpStream};
+use tokio::task::JoinSet;
+
+use super::super::{ConnectionLimits, ServeOptions, serve};
+use super::*;
+
+/// A pause between two bytes of a client that drips.
+const DRIP: Duration = Duration::from_millis(20);
+/// Longest wait for anything: far above every limit of these tests.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// A request that needs no key and has no body.
+const HEALTH: &str = "GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n";
+/// A request without a key and the beginning of a body that does not end.
+const UNREAD_BODY: &str = "POST /v1/charges HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\nfff\r\n";
+
+/// Limits of this many connections that end soon.
+fn short(connections: usize) -> ConnectionLimits {
+    let soon = Duration::from_millis(200);
+    ConnectionLimits {
+        head_within: soon,
+        body_within: soon,
+        write_within: soon,
+        linger_within: soon,
+        connections,
+        per_address: u32::try_from(connections).unwrap(),
+        ..ConnectionLimits::default()
+    }
+}
+
+/// Serves a world until the test ends.
+fn start(world: &World, limits: ConnectionLimits) -> SocketAddr {
+    let bound = || TcpListener::bind("127.0.0.1:0").unwrap();
+    let (listen, admin) = (bound(), bound());
+    let address = listen.local_addr().unwrap();
+    let options = ServeOptions { workers: 1, shutdown_timeout_s: 1, limits };
+    let servers = serve(world.state.clone(), listen, admin, options).unwrap();
+    tokio::spawn(servers.public);
+    tokio::spawn(servers.admin);
+    address
+}
+
+async fn within<T>(work: impl Future<Output = T>) -> T {
+    tokio::time::timeout(PATIENCE, work).await.unwrap()
+}
+
+/// Whatever the server sends until it closes; empty when it refuses the connection.
+async fn conversation(address: SocketAddr, sent: &str) -> String {
+    let work = async {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        let _refused = stream.write_all(sent.as_bytes()).await;
+        let mut answer = Vec::new();
+        let _reset = stream.read_to_end(&mut answer).await;
+        String::from_utf8(answer).unwrap()
+    };
+    within(work).await
+}
+
+/// Sends `beginning`, then a byte now and then, until the server closes; what it answered meanwhile.
+async fn drip(address: SocketAddr, beginning: &str) -> String {
+    let (mut reader, mut writer) = TcpStream::connect(address).await.unwrap().into_split();
+    let dripping = async {
+        let mut sent = writer.write_all(beginning.as_bytes()).await;
+        while sent.is_ok() {
+            tokio::time::sleep(DRIP).await;
+            sent = writer.write_all(b"x").await;
+        }
+        std::future::pending::<()>().await;
+    };
+    let mut answer = Vec::new();
+    let ended = reader.read_to_end(&mut answer);
+    within(async {
+        tokio::select! { _ended = ended => (), () = dripping => () }
+    })
+    .await;
+    String::from_utf8(answer).unwrap()
+}
+
+/// Waits until a new connection is served.
+async fn healthy(address: SocketAddr) {
+    let request = "GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
+    within(async {
+        while !conversation(address, request).await.starts_with("HTTP/1.1 200") {
+            tokio::time::sleep(DRIP).await;
+        }
+    })
+    .await;
+}
+
+/// Opens more connections that drip than the server has places, and waits until it serves again and has ended them all.
+async fn check_drips(beginning: &str, answers: &[&str]) {
+    const PLACES: usize = 8;
+    let world = World::new().await;
+    let address = start(&world, ConnectionLimits { per_address: u32::MAX, ..short(PLACES) });
+    let mut clients = JoinSet::new();
+    for _ in 0..4 * PLACES {
+        let beginning = beginning.to_owned();
+        clients.spawn(async move { drip(address, &beginning).await });
+    }
+    healthy(address).await;
+    for answer in clients.join_all().await {
+        let statuses: Vec<_> = answer.split("HTTP/1.1 ").skip(1).filter_map(|one| one.split("\r\n").next()).collect();
+        assert_eq!(statuses, answers, "{answer}");
+    }
+}
+
+#[actix_web::test]
+async fn first_heads_that_drip_end_and_health_answers() {
+    check_drips("GET /healthz HTTP/1.1\r\nx-a: ", &["408 Request Timeout"]).await;
+}
+
+#[actix_web::test]
+async fn later_heads_that_drip_end_and_health_answers() {
+    let beginning = format!("{HEALTH}GET /healthz HTTP/1.1\r\nx-a: ");
+    check_drips(&beginning, &["200 OK", "408 Request Timeout"]).await;
+}
+
+#[actix_web::test]
+async fn unread_bodies_that_drip_end_and_health_answers() {
+    check_drips(UNREAD_BODY, &["401 Unauthorized"]).await;
+}
+
+#[actix_web::test]
+async fn read_body_that_drips_is_answered_and_ended() {
+    let world = World::new().await;
+    let address = start(&world, short(8));
+    let head = format!(
+        "POST /v1/charges HTTP/1.1\r\nhost: x\r\nx-api-key: {}\r\nidempotency-key: long-enough\r\n\
+         content-type: application/json\r\ncontent-length: 1000\r\n\r\n{{",
+        world.key
+    );
+    let answer = drip(address, &head).await;
+    assert!(answer.starts_with("HTTP/1.1 400"), "{answer}");
+    assert!(answer.contains("did not arrive in time"), "{answer}");
+}
+
+#[actix_web::test]
+async fn late_head_is_answered_with_envelope() {
+    let world = World::new().await;
+    let address = start(&world, short(8));
+    for sent in ["", "GET /healthz HTTP/1.1\r\n"] {
+        let answer = conversation(address, sent).await;
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        let body: Value = serde_json::from_str(body).unwrap();
+        assert_eq!(body.pointer("/error/code"), Some(&"request_timeout".into()), "{answer}");
+        let id = body.pointer("/request_id").unwrap().as_str().unwrap();
+        assert!(head.contains(&format!("x-request-id: {id}")) && head.contains("connection: close"), "{answer}");
+    }
+}
+
+#[actix_web::test]
+async fn answer_to_unread_body_announces_the_close() {
+    let world = World::new().await;
+    let address = start(&world, short(8));
+    let answer = conversation(address, UNREAD_BODY).await;
+    assert!(answer.starts_with("HTTP/1.1 401") && answer.contains("connection: close"), "{answer}");
+}
+
+#[actix_web::test]
+async fn body_that_is_there_but_unread_keeps_the_connection() {
+    let world = World::new().await;
+    let address = start(&world, short(8));
+    let with_body = "GET /healthz HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n";
+    let closing = "GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
+    let answer = conversation(address, &format!("{with_body}{closing}")).await;
+    assert_eq!(answer.matches("HTTP/1.1 200").count(), 2, "{answer}");
+}
+
+#[actix_web::test]
+async fn reader_that_takes_nothing_loses_its_place() {
+    let world = World::new().await;
+    // One place: nobody is served before the reader is ended.
+    let address = start(&world, short(1));
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.set_recv_buffer_size(2_048).unwrap();
+    let mut reader = socket.connect(address).await.unwrap();
+    // Together far more than the buffers of both sockets hold.
+    let many = "GET /v1/openapi.json HTTP/1.1\r\nhost: x\r\n\r\n".repeat(20);
+    reader.write_all(many.as_bytes()).await.unwrap();
+    // The first bytes: the reader has the place.
+    within(reader.readable()).await.unwrap();
+    healthy(address).await;
+    drop(reader);
+}
+
+#[actix_web::test]
+async fn large_answer_arrives_whole() {
+    let world = World::new().await;
+    let address = start(&world, ConnectionLimits { write_within: PATIENCE, ..short(8) });
+    let answer = conversation(address, "GET /v1/openapi.json HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await;
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    let document = super::super::openapi::document().unwrap();
+    assert!(head.contains(&format!("content-length: {}", document.len())), "{head}");
+    assert!(body == document, "the document was changed on its way");
+}
+
+#[actix_web::test]
+async fn connections_beyond_an_address_share_are_closed() {
+    let world = World::new().await;
+    let limits = ConnectionLimits { per_address: 2, head_within: PATIENCE, ..short(8) };
+    let address = start(&world, limits);
+    let mut open = Vec::new();
+    for _ in 0..2 {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        stream.write_all(HEALTH.as_bytes()).await.unwrap();
+        within(stream.readable()).await.unwrap();
+        open.push(stream);
+    }
+    assert_eq!(conversation(address, HEALTH).await, "");
+    open.pop();
+    healthy(address).await;
+}
