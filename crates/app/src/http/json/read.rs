@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use serde::Deserialize;
-use serde::de::{Deserializer, MapAccess, Visitor};
+use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::Node;
@@ -12,6 +12,10 @@ use crate::http::issue::Issues;
 
 /// Nested arrays and objects: the deepest body of the interface has three.
 const MAX_DEPTH: u32 = 8;
+
+/// Members of an object: the largest of the interface has ten. The names of an object are compared with each other, so this bound
+/// keeps the time for a body proportional to its length.
+const MAX_MEMBERS: usize = 64;
 
 /// Reads a body. Problems go to `issues`; a body with one is [`Node::Unreadable`] in that place.
 pub fn read<'a>(body: &'a [u8], issues: &Issues) -> Node<'a> {
@@ -36,7 +40,7 @@ pub fn read<'a>(body: &'a [u8], issues: &Issues) -> Node<'a> {
 #[derive(Deserialize)]
 struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
-/// An object's members as they come, repeated names and all.
+/// An object's members as they come, repeated names and all; of a larger object than allowed the first ones, one too many.
 struct Members<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
 
 impl<'de> Deserialize<'de> for Members<'de> {
@@ -56,9 +60,12 @@ impl<'de> Visitor<'de> for MembersVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut members = Vec::new();
-        while let Some((Text(name), value)) = map.next_entry()? {
+        while members.len() <= MAX_MEMBERS
+            && let Some((Text(name), value)) = map.next_entry()?
+        {
             members.push((name, value));
         }
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
         Ok(Members(members))
     }
 }
@@ -102,6 +109,10 @@ impl Builder<'_> {
         let Ok(Members(members)) = serde_json::from_str(raw) else {
             return self.broken_text(path);
         };
+        if members.len() > MAX_MEMBERS {
+            self.issues.add(path, format!("has more than {MAX_MEMBERS} members"));
+            return Node::Unreadable;
+        }
         let mut kept: Vec<(Cow<'a, str>, Node<'a>)> = Vec::with_capacity(members.len());
         for (name, value) in members {
             let member_path = child(path, &name);

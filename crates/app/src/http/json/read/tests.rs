@@ -65,9 +65,34 @@ fn depth_is_no_danger() {
 
 #[test]
 fn problems_and_their_paths_are_bounded() {
-    let many: String = (0..1_000).map(|_| "\"a\":1,").collect();
-    assert_eq!(problems(format!("{{{many}\"b\":1}}").as_bytes()).len(), 64);
+    let many = vec![r#"{"a":1,"a":1}"#; 1_000].join(",");
+    assert_eq!(problems(format!("[{many}]").as_bytes()).len(), 64);
     let long = "x".repeat(10_000);
     let told = problems(format!("{{\"{long}\":1,\"{long}\":1}}").as_bytes()).concat();
     assert!(told.len() < 200, "{told}");
+}
+
+/// An object of so many members with different names.
+fn object_of(members: usize) -> String {
+    let members: Vec<String> = (0..members).map(|number| format!("\"m{number}\":[{number}]")).collect();
+    format!("{{{}}}", members.join(","))
+}
+
+#[test]
+fn object_with_too_many_members_is_refused_as_a_whole() {
+    assert_eq!(problems(object_of(64).as_bytes()), Vec::<String>::new());
+    assert_eq!(problems(object_of(65).as_bytes()), [": has more than 64 members"]);
+    let nested = format!(r#"{{"a":[{},{}]}}"#, object_of(7_000), object_of(64));
+    assert_eq!(problems(nested.as_bytes()), ["a[0]: has more than 64 members"]);
+    assert_eq!(problems(br#"{"a":1,"a":2"#), [": is not valid JSON (line 1, column 12)"]);
+}
+
+/// Names are compared with each other, so the number that is kept bounds the comparisons.
+#[test]
+fn members_beyond_the_limit_are_not_kept() {
+    for (given, kept) in [(0, 0), (64, 64), (65, 65), (7_000, 65)] {
+        let text = object_of(given);
+        let Members(members) = serde_json::from_str(&text).unwrap_or(Members(Vec::new()));
+        assert_eq!(members.len(), kept, "{given}");
+    }
 }
