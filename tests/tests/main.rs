@@ -6,6 +6,7 @@ mod contract;
 mod crash;
 mod idempotency;
 mod infractions;
+mod installation;
 mod main_job;
 mod money_out;
 mod support;

@@ -11,6 +11,7 @@ mod demo;
 mod descriptors;
 pub mod http;
 pub mod ids;
+mod installation;
 pub mod logging;
 mod measured;
 mod measures;

@@ -14,7 +14,7 @@ use ring::hmac;
 use ring::rand::{SecureRandom, SystemRandom};
 
 /// The file in the data directory that keeps a master key nobody configured.
-const FILE: &str = "master.key";
+pub const MASTER_KEY_FILE: &str = "master.key";
 /// Characters of a callback address's token: 128 bits in hex.
 const TOKEN_CHARS: usize = 32;
 
@@ -56,19 +56,28 @@ impl MasterKey {
         bytes.try_into().ok().map(Self)
     }
 
-    /// The key of that data directory: read, or made and kept with mode 0600. Two processes that make it at once get the same.
+    /// Returns the key of a data directory; `None` when its file does not exist.
     ///
     /// # Errors
     /// [`MasterKeyError`].
-    pub fn of_data_dir(data_dir: &Path) -> Result<Self, MasterKeyError> {
-        let path = data_dir.join(FILE);
+    pub fn find(data_dir: &Path) -> Result<Option<Self>, MasterKeyError> {
+        let path = data_dir.join(MASTER_KEY_FILE);
+        let file = path.display().to_string();
+        match fs::read_to_string(&path) {
+            Ok(text) => Self::parse(text.trim()).ok_or(MasterKeyError::Damaged(file)).map(Some),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(source) => Err(MasterKeyError::File { file, source }),
+        }
+    }
+
+    /// Makes the key of a data directory and keeps it with mode 0600. Two processes that make it at once get the same.
+    ///
+    /// # Errors
+    /// [`MasterKeyError`].
+    pub fn create(data_dir: &Path) -> Result<Self, MasterKeyError> {
+        let path = data_dir.join(MASTER_KEY_FILE);
         let file = path.display().to_string();
         let failed = |source| MasterKeyError::File { file: file.clone(), source };
-        match fs::read_to_string(&path) {
-            Ok(text) => return Self::parse(text.trim()).ok_or(MasterKeyError::Damaged(file)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(failed(error)),
-        }
         let mut bytes = [0; 32];
         SystemRandom::new().fill(&mut bytes).map_err(|_| MasterKeyError::NoEntropy)?;
         let mut tag = [0; 8];
@@ -146,7 +155,8 @@ pub fn callback_token(mac: &dyn Mac, acquirer: &AcquirerName) -> String {
     token
 }
 
-fn hex(bytes: &[u8]) -> String {
+/// Lower-case hex.
+pub(crate) fn hex(bytes: &[u8]) -> String {
     let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 0x0f]);
     digits.filter_map(|digit| char::from_digit(u32::from(digit), 16)).collect()
 }
@@ -209,12 +219,11 @@ mod tests {
     fn eight_processes_at_once_agree_on_one_key_that_only_its_owner_reads() {
         let folder = tempfile::tempdir().unwrap();
         let keys: Vec<MasterKey> = std::thread::scope(|scope| {
-            let threads: Vec<_> =
-                (0..8).map(|_| scope.spawn(|| MasterKey::of_data_dir(folder.path()).unwrap())).collect();
+            let threads: Vec<_> = (0..8).map(|_| scope.spawn(|| MasterKey::create(folder.path()).unwrap())).collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()
         });
         assert!(keys.windows(2).all(|pair| pair.first() == pair.last()));
-        let mode = fs::metadata(folder.path().join(FILE)).unwrap().permissions().mode();
+        let mode = fs::metadata(folder.path().join(MASTER_KEY_FILE)).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
@@ -222,8 +231,9 @@ mod tests {
     #[test]
     fn a_damaged_key_is_never_replaced() {
         let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join(FILE), "half").unwrap();
-        assert!(matches!(MasterKey::of_data_dir(folder.path()), Err(MasterKeyError::Damaged(_))));
-        assert_eq!(fs::read_to_string(folder.path().join(FILE)).unwrap(), "half");
+        fs::write(folder.path().join(MASTER_KEY_FILE), "half").unwrap();
+        assert!(matches!(MasterKey::create(folder.path()), Err(MasterKeyError::Damaged(_))));
+        assert!(matches!(MasterKey::find(folder.path()), Err(MasterKeyError::Damaged(_))));
+        assert_eq!(fs::read_to_string(folder.path().join(MASTER_KEY_FILE)).unwrap(), "half");
     }
 }

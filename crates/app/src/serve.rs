@@ -16,7 +16,7 @@ use metrics_exporter_prometheus::PrometheusBuilder;
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
-use crate::config::{Config, DEFAULT_ADMIN_LISTEN, WebhookSettings};
+use crate::config::{Config, DEFAULT_ADMIN_LISTEN, Problems, WebhookSettings};
 use crate::deliveries::Deliveries;
 use crate::http::{AppState, CallbackPaths, ConnectionLimits, Exports, ServeOptions, Telemetry, WorkerBells, serve};
 use crate::sandbox_controls::controls;
@@ -112,6 +112,7 @@ impl Service {
         let began = Instant::now();
         addresses::clear(&config.data_dir);
         sandbox_file::clear(&config.data_dir);
+        let world = config.world().map_err(|problem| Problems(vec![problem]))?;
         let configured = wiring::configured_acquirers(&config)?;
         let (listen, admin) = (listeners.public.local_addr()?, listeners.admin.local_addr()?);
         let recorder = PrometheusBuilder::new().build_recorder();
@@ -120,7 +121,8 @@ impl Service {
         let _installed = metrics::set_global_recorder(recorder);
         measures::announce();
         let foundation = Foundation::open(&config).await?;
-        let (sandbox, acquirers) = if configured.is_empty() {
+        foundation.confirm_world(world).await?;
+        let (sandbox, acquirers) = if config.sandbox {
             let sandbox = wiring::start_sandbox(&config).await?;
             let acquirer = wiring::sandbox_acquirer(sandbox.credentials())?;
             sandbox_file::write(&config.data_dir, &sandbox.credentials()).context("sandbox.json cannot be written")?;

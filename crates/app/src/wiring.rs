@@ -17,13 +17,14 @@ use cais_use_cases::Ports;
 use cais_webhooks::{HttpSender, WebhookPolicy};
 
 use crate::clock::OffsetClock;
-use crate::config::{AcquirerConfig, AcquirerKind, Config, Problem, Problems, SANDBOX};
+use crate::config::{AcquirerConfig, AcquirerKind, Config, Problem, Problems, SANDBOX, World};
 use crate::ids::UuidV7;
+use crate::installation;
 use crate::measured::{MeasuredQueue, MeasuredSender};
 use crate::representation::JsonRepresentation;
 use crate::sandbox_file;
 use crate::sealing::AesSealing;
-use crate::secrets::{HmacCodes, MasterKey};
+use crate::secrets::HmacCodes;
 
 /// The sandbox's own file in the data directory.
 const SANDBOX_FILE: &str = "sandbox.journal";
@@ -47,10 +48,6 @@ impl Foundation {
     /// What is wrong with the data directory, the master key or the database.
     pub async fn open(config: &Config) -> anyhow::Result<Self> {
         make_data_dir(config)?;
-        let master = match &config.master_key {
-            Some(key) => key.clone(),
-            None => MasterKey::of_data_dir(&config.data_dir)?,
-        };
         prepare_schema(config).await?;
         let clock = Arc::new(OffsetClock::new());
         let ids: Arc<dyn Ids> = Arc::new(UuidV7::new(clock.clone()));
@@ -63,9 +60,24 @@ impl Foundation {
         let shared = Arc::clone(&ids);
         let opened = tokio::task::spawn_blocking(move || Persistence::open(&store, &shared));
         let persistence = opened.await??;
+        let master = match installation::master_key(config, &persistence).await {
+            Ok(key) => key,
+            Err(error) => {
+                persistence.close().await;
+                return Err(error.into());
+            }
+        };
         let deliveries = Arc::new(MeasuredQueue::new(Arc::new(persistence.clone())));
         let webhooks = webhook_sender(config)?;
         Ok(Self { clock, mac: Arc::new(HmacCodes::new(&master)), ids, deliveries, webhooks, persistence })
+    }
+
+    /// Checks that the database is of the world that the configuration asks for; the first check records it.
+    ///
+    /// # Errors
+    /// The other world, or a database that cannot be read.
+    pub async fn confirm_world(&self, world: World) -> anyhow::Result<()> {
+        Ok(installation::confirm_world(&self.persistence, world).await?)
     }
 
     /// The ports with these acquirers.
@@ -215,15 +227,14 @@ pub async fn start_sandbox(config: &Config) -> anyhow::Result<Sandbox> {
     Sandbox::start(settings).await.context("the built-in sandbox does not start")
 }
 
-/// The acquirers for a command beside a service that may be running. With the built-in sandbox that is the service's own, or
+/// The acquirers of a configured world for a command beside a service that may be running. With the built-in sandbox that is the service's own, or
 /// one that is started from its file while no service has it; it ends when it is dropped.
 ///
 /// # Errors
 /// What is wrong with their configuration, or keeps the sandbox from starting.
 pub async fn acquirers_beside(config: &Config) -> anyhow::Result<(Vec<Arc<dyn Acquirer>>, Option<Sandbox>)> {
-    let configured = configured_acquirers(config)?;
-    if !configured.is_empty() {
-        return Ok((configured, None));
+    if !config.sandbox {
+        return Ok((configured_acquirers(config)?, None));
     }
     match start_sandbox(config).await {
         Ok(sandbox) => {

@@ -7,6 +7,7 @@ mod config;
 mod engine;
 mod error;
 mod hints;
+mod installation;
 mod maintenance;
 pub mod migrations;
 mod postgres;
@@ -18,6 +19,7 @@ mod sqlite;
 mod url;
 
 pub use config::StoreConfig;
+pub use installation::Fact;
 pub use url::{DatabaseUrl, DatabaseUrlError};
 
 use std::fmt;

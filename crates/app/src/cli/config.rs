@@ -40,8 +40,13 @@ pub fn run(command: &ConfigCommand, sources: &Sources, output: Output) -> anyhow
 
 fn check(sources: &Sources, output: Output) -> anyhow::Result<ExitCode> {
     // Certificates are read too: what would stop `serve` is named here.
-    let judged = Config::load(sources).and_then(|config| wiring::configured_acquirers(&config).map(|_| ()));
-    let mut problems = judged.err().map_or_else(Vec::new, |Problems(problems)| problems);
+    let mut problems = match Config::load(sources) {
+        Ok(config) => {
+            let files = wiring::configured_acquirers(&config).err();
+            config.world().err().into_iter().chain(files.into_iter().flat_map(|Problems(problems)| problems)).collect()
+        }
+        Err(Problems(problems)) => problems,
+    };
     problems.extend(data_dir_problem(sources));
     problems.sort_by(|one, other| one.key.cmp(&other.key));
     if problems.is_empty() {

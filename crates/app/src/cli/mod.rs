@@ -50,7 +50,11 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Serve the API until a signal ends it
-    Serve,
+    Serve {
+        /// Use the built-in sandbox and its play money, for development; the same as `sandbox = true`
+        #[arg(long)]
+        sandbox: bool,
+    },
     /// Bring the database's schema up to date
     Migrate {
         /// Only tell where it stands; exit with 1 when something is left to do
@@ -122,7 +126,8 @@ impl Cli {
                 say(&crate::http::openapi::document()?)?;
                 Ok(ExitCode::SUCCESS)
             }
-            Command::Serve => {
+            Command::Serve { sandbox } => {
+                let sources = if sandbox { sources.with("sandbox", "true") } else { sources };
                 let config = Config::load(&sources)?;
                 logging::start(&config.log, config.log_format);
                 block_on(serve::run(config))
@@ -209,6 +214,7 @@ mod tests {
     fn what_may_be_typed() {
         for (line, good) in [
             ("cais serve", true),
+            ("cais serve --sandbox", true),
             ("cais --config x.toml serve", true),
             ("cais account create --email a@b.co --name Shop --document 12345678909 --approve --json", true),
             ("cais account create --email a@b.co --name Shop --document 12345678900", false),

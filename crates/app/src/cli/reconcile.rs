@@ -10,7 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use super::output::{Output, instant, table};
-use crate::config::Config;
+use crate::config::{Config, Problems};
 use crate::days;
 use crate::wiring::{self, Foundation};
 
@@ -41,7 +41,9 @@ pub struct ReconcileArgs {
 /// # Errors
 /// What keeps the store or the acquirers from opening.
 pub async fn run(config: Config, args: ReconcileArgs, output: Output) -> anyhow::Result<ExitCode> {
+    let world = config.world().map_err(|problem| Problems(vec![problem]))?;
     let foundation = Foundation::open(&config).await?;
+    foundation.confirm_world(world).await?;
     let (acquirers, sandbox) = wiring::acquirers_beside(&config).await?;
     let ports = foundation.ports(wiring::router(acquirers));
     let until = args.to.unwrap_or_else(|| ports.clock.now());

@@ -114,10 +114,16 @@ pub const KEYS: &[Key] = &[
         "For development: addresses that receivers of webhooks may have although they are not public. Judged as above.",
     ),
     key(
+        "sandbox",
+        "true or false",
+        "false",
+        "Whether the built-in sandbox is the upstream, for development: `cais serve --sandbox` says the same. Its money is play money, so a database that began with it is refused with acquirers, and the other way round.",
+    ),
+    key(
         "acquirers.NAME.kind",
         "bacen or efi",
         "",
-        "Which interface the acquirer speaks: `bacen` is the Central Bank's API Pix, which receives and returns; `efi` is the same with Efí's cash-out, without which nothing can be paid out. NAME is 1 to 32 characters of a-z, 0-9 and -. Without any acquirer the built-in sandbox is used.",
+        "Which interface the acquirer speaks: `bacen` is the Central Bank's API Pix, which receives and returns; `efi` is the same with Efí's cash-out, without which nothing can be paid out. NAME is 1 to 32 characters of a-z, 0-9 and -. Without any acquirer `cais serve` starts only with the built-in sandbox (`sandbox`).",
     ),
     key("acquirers.NAME.base_url", "https URL (http on loopback)", "", "The base of its API, without `/v2`."),
     key(

@@ -8,6 +8,7 @@ mod problem;
 mod reader;
 pub mod source;
 mod url;
+mod world;
 
 #[cfg(test)]
 mod tests;
@@ -24,6 +25,7 @@ pub use problem::{Problem, Problems};
 pub use reader::Effective;
 use reader::Reader;
 pub use source::{API_KEY_VARIABLE, Sources};
+pub use world::World;
 
 use crate::http::DEFAULT_PER_ADDRESS;
 use crate::logging::LogFormat;
@@ -94,7 +96,9 @@ pub struct Config {
     pub log_format: LogFormat,
     /// Where receivers of webhooks may be.
     pub webhooks: WebhookSettings,
-    /// The acquirers in the order of their names; none is the built-in sandbox.
+    /// Whether the built-in sandbox is the upstream.
+    pub sandbox: bool,
+    /// The acquirers in the order of their names; none beside the sandbox.
     pub acquirers: Vec<AcquirerConfig>,
     /// Every value that is in force, secrets masked.
     pub effective: Vec<Effective>,
@@ -140,7 +144,11 @@ impl Config {
             allow_addresses: reader
                 .list("webhooks.allow_addresses", "CIDR blocks such as 10.0.0.0/8", |text| text.parse().ok()),
         };
+        let sandbox = reader.flag(SANDBOX, false);
         let acquirers = acquirers::read(&mut reader);
+        if sandbox && !reader.names("acquirers").is_empty() {
+            reader.wrong(SANDBOX, "must not be true beside an acquirer: play money and real money never meet");
+        }
         let effective = reader.finish()?;
         // A URL that is wrong was noted, so nothing is missing once nothing is wrong.
         let database_url = database_url.ok_or_else(|| Problems(Vec::new()))?;
@@ -160,6 +168,7 @@ impl Config {
             log,
             log_format,
             webhooks,
+            sandbox,
             acquirers,
             effective,
         })

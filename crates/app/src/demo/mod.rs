@@ -55,8 +55,8 @@ pub fn config(sources: &Sources) -> anyhow::Result<Config> {
     // Its receiver of webhooks is on this machine, and only this service may call it there.
     let webhooks =
         WebhookSettings { allow_insecure: true, allow_addresses: vec![IpAddr::from(Ipv4Addr::LOCALHOST).into()] };
-    let (master_key, public_url, acquirers) = (None, None, Vec::new());
-    Ok(Config { public_url, data_dir, database_url, master_key, log, webhooks, acquirers, ..config })
+    let (master_key, public_url, sandbox, acquirers) = (None, None, true, Vec::new());
+    Ok(Config { public_url, data_dir, database_url, master_key, log, webhooks, sandbox, acquirers, ..config })
 }
 
 /// Shows the walk; then serves on until a signal ends it, or ends at once.

@@ -20,6 +20,8 @@ use super::error::ApiError;
 
 /// Names a request in its answer and in the log.
 pub const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+/// Marks every answer of a service whose money is the sandbox's.
+pub const X_CAIS_SANDBOX: HeaderName = HeaderName::from_static("x-cais-sandbox");
 const RATE_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
 const RATE_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
 const RATE_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");

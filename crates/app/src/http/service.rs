@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use actix_web::http::ConnectionType;
+use actix_web::http::header::HeaderValue;
 use actix_web::web::Payload;
 use actix_web::{HttpRequest, HttpResponse};
 use cais_domain::api_key::Scope;
@@ -20,7 +21,7 @@ use tracing::Instrument as _;
 use super::call::Call;
 use super::connections::{Connection, ConnectionLimits};
 use super::error::{ApiError, ErrorCode};
-use super::reply::Reply;
+use super::reply::{Reply, X_CAIS_SANDBOX};
 use super::routes::{Access, Endpoint, Found, Route, Router, needs_key};
 use super::state::AppState;
 use super::telemetry::Answered;
@@ -77,6 +78,9 @@ pub async fn answer(
     let mut response = reply.held_by(connection).into_response(id, visit.rate, error.as_ref());
     if body_unread {
         response.head_mut().set_connection_type(ConnectionType::Close);
+    }
+    if state.sandbox.is_some() {
+        response.headers_mut().insert(X_CAIS_SANDBOX, HeaderValue::from_static("true"));
     }
     response
 }

@@ -58,7 +58,8 @@ struct Addresses {
 }
 
 impl Cais {
-    /// Starts the service with nothing configured but its place; upstream is the built-in sandbox.
+    /// Starts the service with nothing configured but its place; upstream is the built-in sandbox, as everywhere
+    /// that no acquirer is set.
     ///
     /// # Errors
     /// When it cannot be built, or does not become ready; with the end of its log.
@@ -124,6 +125,11 @@ impl Cais {
     /// Another setting, for the next launch.
     pub fn set(&mut self, name: &str, value: &str) {
         self.environment.insert(name.to_owned(), value.to_owned());
+    }
+
+    /// No such setting from the next launch on.
+    pub fn unset(&mut self, name: &str) {
+        self.environment.remove(name);
     }
 
     /// Kills it as a power cut would: no code of it runs any more.
@@ -255,6 +261,9 @@ impl Cais {
         }
         // A place without a configuration file of anybody's.
         command.current_dir(self.folder.path()).envs(&self.environment);
+        if !self.environment.keys().any(|name| name.starts_with("CAIS_ACQUIRERS__") || name == "CAIS_SANDBOX") {
+            command.env("CAIS_SANDBOX", "true");
+        }
         Ok(command)
     }
 

@@ -1,0 +1,51 @@
+//! The kind of money that a service moves.
+
+use std::fmt;
+
+use super::{Config, Problem};
+
+/// The kind of money that a database holds, for its whole life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum World {
+    /// Play money of the built-in sandbox.
+    Sandbox,
+    /// Money at acquirers.
+    Live,
+}
+
+impl World {
+    /// The word in the database and in messages.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Sandbox => "sandbox",
+            Self::Live => "live",
+        }
+    }
+}
+
+impl fmt::Display for World {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+impl Config {
+    /// Returns the world that the configuration asks for.
+    ///
+    /// # Errors
+    /// A [`Problem`] that names both choices, when neither was made: the sandbox is never a default.
+    pub fn world(&self) -> Result<World, Problem> {
+        if self.sandbox {
+            Ok(World::Sandbox)
+        } else if self.acquirers.is_empty() {
+            Err(Problem {
+                key: "acquirers".to_owned(),
+                what: "there is none: configure one (`[acquirers.NAME]`), or ask for the built-in sandbox and its play money with `cais serve --sandbox` or `sandbox = true`".to_owned(),
+                origin: "not set".to_owned(),
+            })
+        } else {
+            Ok(World::Live)
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Facts about the installation that the first start fixes and no later start may change.
+
+use cais_ports::QueryError;
+
+use crate::Persistence;
+use crate::error::Fault;
+use crate::sql::{Query, Session};
+
+/// A fact that has one value for the life of a database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fact {
+    /// The kind of money: the sandbox's or real.
+    World,
+    /// A keyed hash of a constant, by which another master key is recognised.
+    MasterKeyCheck,
+}
+
+impl Fact {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::World => "world",
+            Self::MasterKeyCheck => "master_key_check",
+        }
+    }
+}
+
+impl Persistence {
+    /// Returns the recorded value of a fact; `None` before the first start recorded one.
+    ///
+    /// # Errors
+    /// [`QueryError`].
+    pub async fn find_fact(&self, fact: Fact) -> Result<Option<String>, QueryError> {
+        self.pool().read(move |session| recorded(session, fact)).await
+    }
+
+    /// Records `value` unless the fact has a value, and returns the recorded one. Of several starts at once the first wins.
+    ///
+    /// # Errors
+    /// [`QueryError`].
+    pub async fn record_fact(&self, fact: Fact, value: String) -> Result<String, QueryError> {
+        if let Some(recorded) = self.find_fact(fact).await? {
+            return Ok(recorded);
+        }
+        let engine = self.engine();
+        let recording = tokio::task::spawn_blocking(move || {
+            let mut session = engine.connect_writer()?;
+            let insert = "INSERT INTO installation_facts (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING";
+            session.execute(&Query::new(insert).bind(fact.name()).bind(value.as_str()))?;
+            let recorded = recorded(&mut *session, fact)?;
+            recorded.ok_or_else(|| Fault::Corrupt(format!("the fact {} was not recorded", fact.name())))
+        });
+        let recorded = recording.await.map_err(|error| QueryError::Unavailable(error.to_string()))?;
+        Ok(recorded?)
+    }
+}
+
+fn recorded(session: &mut dyn Session, fact: Fact) -> Result<Option<String>, Fault> {
+    let query = Query::new("SELECT value FROM installation_facts WHERE name = ?").bind(fact.name());
+    Ok(session.texts(&query)?.pop())
+}

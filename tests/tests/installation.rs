@@ -1,0 +1,107 @@
+//! The checks of a start: the upstream is chosen, play money and real money never meet, and the master key is the database's own.
+
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
+
+use cais_testkit::server::Cais;
+
+use crate::support::{Engine, Institution, Reply, borrowed, client, on_both, own, unstarted};
+
+on_both! {
+    sandbox_database_with_an_acquirer_is_refused live_database_with_the_sandbox_is_refused start_with_another_master_key_is_refused
+}
+
+/// The end of a start that is refused, with the words that it prints.
+fn refused(cais: &Cais, command: &[&str], words: &[&str]) {
+    let (exit, printed) = cais.cli_raw(command).unwrap();
+    assert_eq!(exit, Some(1), "{command:?}: {printed}");
+    for word in words {
+        assert!(printed.contains(word), "{command:?}: {word} is missing: {printed}");
+    }
+}
+
+#[tokio::test]
+async fn serve_without_an_upstream_names_both_choices() {
+    let place = unstarted(Engine::Sqlite, &[("CAIS_SANDBOX", "false")]);
+    let both = ["acquirers", "--sandbox", "sandbox = true"];
+    refused(&place, &["serve"], &both);
+    refused(&place, &["config", "check"], &both);
+    assert!(!place.data_dir().join("cais.db").exists(), "the refusal comes before anything is made");
+    // Commands that reach no acquirer need no choice.
+    assert_eq!(place.cli(&["migrate"]).unwrap()["applied"].as_array().map(Vec::is_empty), Some(false));
+}
+
+#[tokio::test]
+async fn sandbox_beside_an_acquirer_is_a_mistake() {
+    let bank = Institution::start();
+    let environment = bank.environment("main");
+    let mut environment = borrowed(&environment);
+    environment.push(("CAIS_SANDBOX", "true"));
+    let place = unstarted(Engine::Sqlite, &environment);
+    refused(&place, &["serve"], &["sandbox", "beside an acquirer"]);
+    refused(&place, &["config", "check"], &["sandbox", "beside an acquirer"]);
+}
+
+async fn sandbox_database_with_an_acquirer_is_refused(engine: Engine) {
+    let mut node = own(engine, &[]).await;
+    let shop = node.shop();
+    for path in ["/healthz", "/docs/", "/v1/openapi.json", "/v1/nothing"] {
+        let reply = Reply::of(client().get(format!("{}{path}", node.base()))).await;
+        assert_eq!(reply.header("x-cais-sandbox"), Some("true"), "{path}");
+    }
+    let reply = shop.get("/balance").await;
+    assert_eq!((reply.status, reply.header("x-cais-sandbox")), (200, Some("true")));
+    assert_eq!(node.cais.terminate().unwrap().code(), Some(0));
+    let bank = Institution::start();
+    for (name, value) in bank.environment("main") {
+        node.cais.set(&name, &value);
+    }
+    refused(&node.cais, &["serve"], &["sandbox world", "live world", "play money"]);
+    refused(&node.cais, &["reconcile", "--from", "2026-01-01", "--to", "2026-01-02"], &["play money"]);
+    assert_eq!(bank.charges().await, 0, "the acquirer was not called");
+}
+
+async fn live_database_with_the_sandbox_is_refused(engine: Engine) {
+    let bank = Institution::start();
+    let mut node = own(engine, &borrowed(&bank.environment("main"))).await;
+    let reply = node.shop().get("/balance").await;
+    assert_eq!((reply.status, reply.header("x-cais-sandbox")), (200, None));
+    assert_eq!(node.cais.terminate().unwrap().code(), Some(0));
+    for (name, _) in bank.environment("main") {
+        node.cais.unset(&name);
+    }
+    refused(&node.cais, &["serve"], &["live world", "sandbox world"]);
+}
+
+async fn start_with_another_master_key_is_refused(engine: Engine) {
+    let mut node = own(engine, &[]).await;
+    let shop = node.shop();
+    assert_eq!(node.cais.terminate().unwrap().code(), Some(0));
+    let other = "ffeeddccbbaa99887766554433221100ffeeddccbbaa99887766554433221100";
+    node.cais.set("CAIS_MASTER_KEY", other);
+    let list = ["key", "list", "--account", shop.email.as_str()];
+    for command in [&["serve"][..], &list, &["account", "list"], &["ledger", "verify"]] {
+        refused(&node.cais, command, &["CAIS_MASTER_KEY is not the key of this database"]);
+    }
+    let file = node.cais.data_dir().join("other.key");
+    std::fs::write(&file, other).unwrap();
+    node.cais.unset("CAIS_MASTER_KEY");
+    node.cais.set("CAIS_MASTER_KEY_FILE", &file.display().to_string());
+    refused(&node.cais, &["serve"], &["other.key is not the key of this database"]);
+    assert!(!node.cais.log().contains(other), "no key is logged");
+}
+
+#[tokio::test]
+async fn lost_master_key_beside_its_database_is_an_error() {
+    let mut place = Cais::prepare(Engine::Sqlite, &[]).unwrap();
+    place.launch().await.unwrap();
+    place.create_key("a@shop.example", "all").unwrap();
+    assert_eq!(place.terminate().unwrap().code(), Some(0));
+    let (file, kept) = (place.data_dir().join("master.key"), place.data_dir().join("kept.key"));
+    std::fs::rename(&file, &kept).unwrap();
+    for command in [&["serve"][..], &["account", "list"]] {
+        refused(&place, command, &["master.key does not exist", "restore the file"]);
+        assert!(!file.exists(), "no new key is made");
+    }
+    std::fs::rename(&kept, &file).unwrap();
+    assert_eq!(place.cli(&["account", "list"]).unwrap()["data"].as_array().map(Vec::len), Some(1));
+}
