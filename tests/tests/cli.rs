@@ -139,7 +139,9 @@ async fn the_demo_walks(engine: Engine) {
     assert_eq!(exit, Some(0), "{printed}");
     // It keeps its books apart from those of the service.
     let books = format!("sqlite:{}", place.data_dir().join("demo/cais.db").display());
-    let report = unstarted(Engine::Sqlite, &[("CAIS_DATABASE_URL", &books)]).cli(&["ledger", "verify"]).unwrap();
+    let key = place.data_dir().join("demo/master.key").display().to_string();
+    let environment = [("CAIS_DATABASE_URL", books.as_str()), ("CAIS_MASTER_KEY_FILE", key.as_str())];
+    let report = unstarted(Engine::Sqlite, &environment).cli(&["ledger", "verify"]).unwrap();
     assert!(report["ok"] == true && report["entries"].as_u64() >= Some(2), "{report}");
 }
 
