@@ -57,8 +57,8 @@ pub struct NewDelivery {
 pub struct DueLanes {
     /// Those with a delivery that is due, in the order of their endpoints and epochs, from the lane on that was asked for.
     pub due: Vec<Lane>,
-    /// Whether there were more than were asked for.
-    pub more: bool,
+    /// Behind which lane the next look goes on, where this one did not come by all of them.
+    pub next: Option<Lane>,
     /// How many deliveries are due, at most 10,000 are counted; what is in flight is not.
     pub backlog: u64,
     /// When the oldest of all was due, in whichever lane.
@@ -183,8 +183,8 @@ pub trait DeliveryQueue: Send + Sync {
     async fn put(&self, deliveries: Vec<NewDelivery>) -> Result<Vec<DeliveryId>, QueryError>;
 
     /// Lanes of active endpoints with something due at `now`, at most `limit`: those behind `after` by their endpoint and epoch, and
-    /// then those from the first on. Whoever goes on behind the last that it got comes by all of them, whatever becomes of each. It costs
-    /// as much as there are lanes with pending deliveries, however many deliveries those have.
+    /// then those from the first on. Whoever goes on behind [`DueLanes::next`] comes by all of them, whatever becomes of each. The cost
+    /// is bounded: where more is due than is counted, a look comes by at most 10,000 lanes.
     async fn due_lanes(&self, now: Timestamp, after: Option<Lane>, limit: u32) -> Result<DueLanes, QueryError>;
 
     /// Claims what is due in these lanes, the longest overdue of each first, and never more than `per_endpoint` in flight for one:
@@ -196,7 +196,8 @@ pub trait DeliveryQueue: Send + Sync {
     /// is not called any more is cancelled, and stays so, whatever the outcome.
     async fn finish(&self, finished: Vec<FinishedAttempt>) -> Result<(), QueryError>;
 
-    /// Marks pending deliveries of earlier epochs as cancelled, at most `limit`; how many there were.
+    /// Marks pending deliveries of earlier epochs as cancelled, at most `limit`; how many there were. Each call goes through a bounded
+    /// number of lanes, and the next goes on behind them.
     async fn cancel_stale(&self, limit: u32) -> Result<u64, QueryError>;
 
     /// Waits until deliveries came into being on this node; their lanes, each once. A hint: what it misses, `due_lanes` finds.

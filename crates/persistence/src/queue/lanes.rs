@@ -1,46 +1,56 @@
-//! Lanes with something to do, found from one to the next along the index of the queue: what lies in a lane is not looked at.
+//! Lanes with something to do.
+//!
+//! A look reads the rows that are overdue the longest. Nearly always those are all, and they name every lane that has something due. Where
+//! more is due than is counted, a look goes from lane to lane instead, along the index of the queue. Either costs no more than a bounded
+//! number of rows, however many lanes wait and however much waits in one of them.
+
+use std::sync::{Mutex, PoisonError};
 
 use cais_ports::{DueLanes, Lane};
 use jiff::Timestamp;
 
 use super::QueueEngine;
+use super::link::Work;
 use crate::error::Fault;
-use crate::rows::delivery;
+use crate::rows::delivery::{self, LaneHead};
 use crate::sql::{Query, Session};
 
-/// A statement that finds lanes with something due, those behind a place first and then the others, where the CTE `heads` has the first row of each lane.
-macro_rules! due_lanes_text {
-    ($heads:expr) => {
-        concat!(
-            "WITH RECURSIVE ",
-            $heads,
-            ", due AS MATERIALIZED (SELECT h.account_id, h.endpoint_id, h.epoch, h.due_at FROM heads AS h \
-             CROSS JOIN webhook_endpoints AS w WHERE w.account_id = h.account_id AND w.id = h.endpoint_id AND w.epoch = h.epoch AND w.state = 'active' AND h.due_at <= ?), \
-             counted AS MATERIALIZED (SELECT count(*) AS backlog FROM (SELECT 1 FROM due AS d CROSS JOIN pending_deliveries AS p \
-             WHERE p.endpoint_id = d.endpoint_id AND p.epoch = d.epoch AND p.due_at <= ? LIMIT 10000) AS b), \
-             oldest AS MATERIALIZED (SELECT min(d.due_at) AS due_at FROM due AS d) \
-             SELECT d.account_id, d.endpoint_id, d.epoch, o.due_at, c.backlog FROM due AS d CROSS JOIN counted AS c CROSS JOIN oldest AS o \
-             ORDER BY (d.endpoint_id, d.epoch) <= (?, ?), d.endpoint_id, d.epoch LIMIT ?"
-        )
-    };
-}
-pub(crate) use due_lanes_text;
+/// How many rows that are due a look counts at most.
+pub(crate) const MOST_COUNTED: u32 = 10_000;
+/// How many lanes a look goes along at most, where more is due than it counts: some 60 ms of a server's processor.
+const LANES_OF_A_LOOK: u32 = 10_000;
+/// How many lanes a sweep goes along: some 6 ms. Its deliveries are shown as cancelled before, so that it may take its time.
+const LANES_OF_A_SWEEP: u32 = 1_000;
 
-/// A CTE of what waits in lanes that nobody serves any more, at most so much, where the CTE `heads` has the first row of each lane.
-macro_rules! stale_text {
-    ($heads:expr) => {
+/// A statement that reads lanes, where the CTEs in `$heads` end with `heads`, the first row of each lane and its place among them.
+macro_rules! lanes_text {
+    ($heads:literal) => {
         concat!(
             "WITH RECURSIVE ",
             $heads,
-            ", lost AS MATERIALIZED (SELECT h.endpoint_id, h.epoch FROM heads AS h \
-             LEFT JOIN webhook_endpoints AS w ON w.account_id = h.account_id AND w.id = h.endpoint_id AND w.epoch = h.epoch \
-             AND w.state = 'active' WHERE w.id IS NULL), \
-             stale AS MATERIALIZED (SELECT p.account_id, p.endpoint_id, p.id, p.epoch FROM lost AS l CROSS JOIN pending_deliveries AS p \
-             WHERE p.endpoint_id = l.endpoint_id AND p.epoch = l.epoch LIMIT ?)"
+            " SELECT h.account_id, h.endpoint_id, h.epoch, h.due_at, CAST(1 AS BIGINT), CAST(CASE WHEN w.id IS NULL THEN 0 ELSE 1 END AS BIGINT) \
+             FROM heads AS h LEFT JOIN webhook_endpoints AS w ON w.account_id = h.account_id AND w.id = h.endpoint_id AND w.epoch = h.epoch \
+             AND w.state = 'active' ORDER BY h.place"
         )
     };
 }
-pub(crate) use stale_text;
+pub(crate) use lanes_text;
+
+/// The lanes of the rows that are overdue the longest. The expression is that of an index which is there for this statement alone: a claim that
+/// went along it would walk past everything that is due in other lanes.
+pub(crate) const OVERDUE: &str = "SELECT o.account_id, o.endpoint_id, o.epoch, o.due_at, o.number, \
+     CAST(CASE WHEN w.id IS NULL THEN 0 ELSE 1 END AS BIGINT) \
+     FROM (SELECT r.account_id, r.endpoint_id, r.epoch, min(r.due_at) AS due_at, count(*) AS number \
+     FROM (SELECT p.account_id, p.endpoint_id, p.epoch, p.due_at FROM pending_deliveries AS p \
+     WHERE 0 + p.due_at <= ? ORDER BY 0 + p.due_at LIMIT ?) AS r GROUP BY r.account_id, r.endpoint_id, r.epoch) AS o \
+     LEFT JOIN webhook_endpoints AS w ON w.account_id = o.account_id AND w.id = o.endpoint_id AND w.epoch = o.epoch AND w.state = 'active'";
+
+/// A place among lanes.
+type Place = (String, i64);
+
+fn place(lane: &Lane) -> Place {
+    (lane.endpoint.to_string(), lane.epoch)
+}
 
 /// The lanes with something due, those behind `after` first.
 pub(super) fn due(
@@ -50,17 +60,139 @@ pub(super) fn due(
     after: Option<Lane>,
     limit: u32,
 ) -> Result<DueLanes, Fault> {
-    // Every lane is behind that place.
-    let (endpoint, epoch) = after.map_or((String::new(), i64::MIN), |lane| (lane.endpoint.to_string(), lane.epoch));
-    let query = Query::new(engine.due_lanes()).bind(now).bind(now);
-    let query = query.bind(endpoint.as_str()).bind(epoch).bind(limit.saturating_add(1));
-    let (rows, limit) = (session.lanes(&query)?, usize::try_from(limit).unwrap_or(usize::MAX));
-    let mut found = DueLanes { more: rows.len() > limit, ..DueLanes::default() };
-    for row in rows.into_iter().take(limit) {
-        let (lane, oldest_due_at, backlog) = delivery::read_lane(&row)?;
-        found.oldest_due_at = Some(oldest_due_at);
-        found.backlog = backlog;
-        found.due.push(lane);
+    let overdue = read(session, &Query::new(OVERDUE).bind(now).bind(MOST_COUNTED))?;
+    let counted = overdue.iter().fold(0, |sum: u64, head| sum.saturating_add(head.number));
+    let called = overdue.into_iter().filter(|head| head.is_called);
+    let mut found = DueLanes::default();
+    let mut due = Vec::new();
+    for head in called {
+        found.backlog = found.backlog.saturating_add(head.number);
+        due.push(head);
     }
+    let mut last = None;
+    if counted >= MOST_COUNTED.into() {
+        found.oldest_due_at = due.iter().map(|head| head.due_at).min();
+        (due, last) = walk(engine, session, after, LANES_OF_A_LOOK)?;
+        due.retain(|head| head.is_called && head.due_at <= now);
+    }
+    found.oldest_due_at = due.iter().map(|head| head.due_at).chain(found.oldest_due_at).min();
+    let (after, limit) = (after.as_ref().map(place), usize::try_from(limit).unwrap_or(usize::MAX));
+    due.sort_by_cached_key(|head| {
+        let place = place(&head.lane);
+        (after.as_ref().is_some_and(|after| place <= *after), place)
+    });
+    let is_cut = due.len() > limit;
+    found.due = due.into_iter().take(limit).map(|head| head.lane).collect();
+    found.next = if is_cut { found.due.last().copied() } else { last };
     Ok(found)
+}
+
+/// The lanes behind `after`, and then those from the first on, at most so many. The last of them where there are more.
+fn walk(
+    engine: &dyn QueueEngine,
+    session: &mut dyn Session,
+    after: Option<Lane>,
+    most: u32,
+) -> Result<(Vec<LaneHead>, Option<Lane>), Fault> {
+    let mut heads = behind(engine, session, after, most)?;
+    let length = |heads: &[LaneHead]| u32::try_from(heads.len()).unwrap_or(u32::MAX);
+    if let Some(after) = after
+        && length(&heads) < most
+    {
+        let rest = behind(engine, session, None, most.saturating_sub(length(&heads)))?;
+        heads.extend(rest.into_iter().take_while(|head| place(&head.lane) <= place(&after)));
+    }
+    let last = heads.last().map(|head| head.lane).filter(|_| length(&heads) >= most);
+    Ok((heads, last))
+}
+
+/// The lanes behind one, at most so many.
+fn behind(
+    engine: &dyn QueueEngine,
+    session: &mut dyn Session,
+    after: Option<Lane>,
+    most: u32,
+) -> Result<Vec<LaneHead>, Fault> {
+    // Every lane is behind that place.
+    let (endpoint, epoch) = after.as_ref().map_or((String::new(), i64::MIN), place);
+    read(session, &Query::new(engine.lanes()).bind(endpoint).bind(epoch).bind(most))
+}
+
+fn read(session: &mut dyn Session, query: &Query<'_>) -> Result<Vec<LaneHead>, Fault> {
+    session.lanes(query)?.iter().map(delivery::read_lane).collect()
+}
+
+/// How far lanes were looked through for deliveries that are to be cancelled: a step at a time, from the first lane on and then again.
+#[derive(Debug, Default)]
+pub(super) struct Sweep(Mutex<Option<Lane>>);
+
+impl Sweep {
+    /// Cancels what waits in the next lanes that are not called any more, at most so much; returns how much.
+    pub(super) fn step(&self, work: &mut Work<'_>, limit: u32) -> Result<u64, Fault> {
+        let engine = work.engine();
+        let after = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (heads, last) = work.session(|session| walk(&*engine, session, after, LANES_OF_A_SWEEP))?;
+        let stale: Vec<Lane> = heads.into_iter().filter(|head| !head.is_called).map(|head| head.lane).collect();
+        let mut cancelled = 0;
+        if !stale.is_empty() {
+            cancelled = work.transaction(|session| engine.cancel(session, &stale, limit))?;
+        }
+        // Where there is more than the limit, the next step is for the same lanes.
+        if cancelled < u64::from(limit) {
+            *self.0.lock().unwrap_or_else(PoisonError::into_inner) = last;
+        }
+        Ok(cancelled)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use std::time::Duration;
+
+    use cais_testkit::builders::fresh;
+
+    use super::*;
+    use crate::engine::Engine as _;
+    use crate::sqlite::Sqlite;
+    use crate::{DatabaseUrl, migrations};
+
+    #[test]
+    fn walk_in_steps_comes_by_every_lane() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("cais.db");
+        migrations::migrate(&DatabaseUrl::parse(&format!("sqlite:{}", path.display())).unwrap(), "test").unwrap();
+        let engine = Sqlite::new(&path, Duration::from_secs(1));
+        let mut session = engine.connect_writer().unwrap();
+        let mut lanes: Vec<Lane> = (0..5).map(|epoch| Lane { account: fresh(), endpoint: fresh(), epoch }).collect();
+        lanes.sort_by_cached_key(place);
+        for lane in &lanes {
+            let put =
+                "INSERT INTO pending_deliveries (account_id, endpoint_id, id, epoch, due_at) VALUES (?, ?, ?, ?, 7)";
+            let delivery = fresh::<cais_domain::ids::kind::Delivery>();
+            for id in [delivery.to_string(), format!("{delivery}2")] {
+                let put = Query::new(put).bind(lane.account).bind(lane.endpoint).bind(id).bind(lane.epoch);
+                session.execute(&put).unwrap();
+            }
+        }
+        let mut step = |after, most| {
+            let (heads, last) = walk(&engine, &mut *session, after, most).unwrap();
+            (heads.into_iter().map(|head| head.lane).collect::<Vec<_>>(), last)
+        };
+        for most in [1, 2, 3, 4] {
+            let (mut after, mut seen) = (None, Vec::new());
+            while seen.len() < lanes.len() {
+                let (found, last) = step(after, most);
+                assert_eq!(found.last().copied(), last, "{most}");
+                seen.extend(found);
+                after = last;
+            }
+            assert!(seen.iter().eq(lanes.iter().cycle().take(seen.len())), "{most}: {seen:?}");
+        }
+        // One step that comes by all of them ends where it began.
+        let around = |count: usize| lanes.iter().cycle().skip(count).take(lanes.len()).copied().collect::<Vec<_>>();
+        assert_eq!(step(None, 6), (around(0), None));
+        assert_eq!(step(lanes.get(1).copied(), 6), (around(2), None));
+    }
 }

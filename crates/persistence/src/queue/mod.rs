@@ -1,7 +1,8 @@
 //! The queue of deliveries, beside the committer and never in its way: on connections and threads of its own.
 //!
 //! A delivery that is pending has a row in `pending_deliveries`, which is the queue, and one in `deliveries`, which stays when it is
-//! over. What waits is found along one index, lane by lane, so that it does not matter how much waits. A claim is made durable a moment
+//! over. What is due is found along an index of its own, and what waits in a lane along another, so that neither the number of lanes nor how
+//! much waits in one matters. A claim is made durable a moment
 //! after it is answered, and so is an outcome: to lose one means to deliver again.
 //!
 //! Whoever changes rows of both tables that are there goes through the queue first and then through the deliveries. New ones come the other
@@ -16,7 +17,9 @@ mod put;
 
 pub(crate) use claim::{Endpoints, assemble, claimed_text, endpoints, lanes_of};
 pub(crate) use finish::Outcome;
-pub(crate) use lanes::{due_lanes_text, stale_text};
+pub(crate) use lanes::lanes_text;
+#[cfg(test)]
+pub(crate) use lanes::{MOST_COUNTED, OVERDUE};
 
 use std::sync::Arc;
 
@@ -42,9 +45,8 @@ pub(crate) trait QueueEngine: Engine {
     /// What locks the rows of a SELECT when it is written behind it, and waits for whoever holds them.
     fn row_lock(&self) -> &'static str;
 
-    /// Finds lanes with something due: takes the instant twice, then the endpoint and the epoch behind which it
-    /// begins, then how many lanes at most.
-    fn due_lanes(&self) -> &'static str;
+    /// Reads the first row of each lane: takes the endpoint and the epoch behind which it begins, then how many lanes at most.
+    fn lanes(&self) -> &'static str;
 
     /// Claims, in a transaction that has begun.
     fn claim(&self, session: &mut dyn Session, claim: &DeliveryClaim) -> Result<Vec<ClaimedDelivery>, Fault>;
@@ -58,8 +60,9 @@ pub(crate) trait QueueEngine: Engine {
     /// Logs the attempts and makes their outcomes true; the places of those that still had their claim.
     fn finish(&self, session: &mut dyn Session, outcomes: &[Outcome<'_>]) -> Result<Vec<usize>, Fault>;
 
-    /// Cancels what waits in lanes that nobody serves any more, in a transaction that has begun; how much.
-    fn cancel_stale(&self, session: &mut dyn Session, limit: u32) -> Result<u64, Fault>;
+    /// Cancels what waits in these lanes, at most so much, in a transaction that has begun; returns how much. Lanes that are called are
+    /// left alone.
+    fn cancel(&self, session: &mut dyn Session, stale: &[Lane], limit: u32) -> Result<u64, Fault>;
 }
 
 /// The ways to the queue: claims and outcomes do not wait for each other, and what is durable at once for neither.
@@ -67,6 +70,7 @@ pub(crate) struct Queue {
     claims: Link,
     outcomes: Link,
     others: Link,
+    sweep: Arc<lanes::Sweep>,
 }
 
 impl Queue {
@@ -77,6 +81,7 @@ impl Queue {
             claims: relaxed("cais-claims")?,
             outcomes: relaxed("cais-outcomes")?,
             others: Link::start("cais-queue", engine, |engine| engine.connect_writer(), config.deadline)?,
+            sweep: Arc::default(),
         })
     }
 
@@ -136,13 +141,8 @@ impl DeliveryQueue for Persistence {
     }
 
     async fn cancel_stale(&self, limit: u32) -> Result<u64, QueryError> {
-        self.queue()
-            .others
-            .ask(move |work| {
-                let engine = work.engine();
-                work.transaction(|session| engine.cancel_stale(session, limit))
-            })
-            .await
+        let sweep = Arc::clone(&self.queue().sweep);
+        self.queue().others.ask(move |work| sweep.step(work, limit)).await
     }
 
     async fn hinted(&self) -> Vec<Lane> {

@@ -135,17 +135,33 @@ fn attempt(tried: Tried) -> Result<Option<DeliveryAttempt>, Fault> {
     }))
 }
 
-/// A lane with something due: account, endpoint, epoch; and of all lanes since when something is due, and how many are.
-pub(crate) type LaneColumns = (Text, Text, BigInt, BigInt, BigInt);
+/// A lane: account, endpoint, epoch, since when something is due in it, how many rows were counted, and 1 where its endpoint is called in
+/// this epoch.
+pub(crate) type LaneColumns = (Text, Text, BigInt, BigInt, BigInt, BigInt);
 
-/// A lane with something due as it is read.
-pub(crate) type LaneRow = (String, String, i64, i64, i64);
+/// A lane as it is read.
+pub(crate) type LaneRow = (String, String, i64, i64, i64, i64);
 
-/// A lane with something due; and of all lanes since when something is due, and how many are.
-pub(crate) fn read_lane((account, endpoint, epoch, due_at, due): &LaneRow) -> Result<(Lane, Timestamp, u64), Fault> {
-    let lane = Lane { account: id(TABLE, account)?, endpoint: id(TABLE, endpoint)?, epoch: *epoch };
-    let due = u64::try_from(*due).map_err(|error| corrupt(TABLE, error))?;
-    Ok((lane, instant(TABLE, *due_at)?, due))
+/// A lane and what waits in it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LaneHead {
+    pub(crate) lane: Lane,
+    /// When the first of its deliveries is due.
+    pub(crate) due_at: Timestamp,
+    /// How many of its deliveries were counted.
+    pub(crate) number: u64,
+    /// Whether its endpoint is called in this epoch.
+    pub(crate) is_called: bool,
+}
+
+/// Reads a lane.
+pub(crate) fn read_lane((account, endpoint, epoch, due_at, number, called): &LaneRow) -> Result<LaneHead, Fault> {
+    Ok(LaneHead {
+        lane: Lane { account: id(TABLE, account)?, endpoint: id(TABLE, endpoint)?, epoch: *epoch },
+        due_at: instant(TABLE, *due_at)?,
+        number: u64::try_from(*number).map_err(|error| corrupt(TABLE, error))?,
+        is_called: *called != 0,
+    })
 }
 
 /// A delivery that was claimed: its name, its claim, its event, its body, since when its endpoint fails, since when it was due, and for how

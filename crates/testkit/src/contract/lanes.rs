@@ -37,7 +37,8 @@ pub async fn lanes_come_in_their_order(h: &mut Harness) {
         let due: Vec<Lane> = of_all.clone().take(expected).map(|(_, lane)| *lane).collect();
         let all = of_all.count();
         let oldest_due_at = (backlog > 0).then(|| after_s(10));
-        assert_eq!(found, DueLanes { due, more: all > expected, backlog, oldest_due_at }, "after {now_s} s, {limit}");
+        let next = due.last().copied().filter(|_| all > expected);
+        assert_eq!(found, DueLanes { due, next, backlog, oldest_due_at }, "after {now_s} s, {limit}");
     }
 }
 
@@ -58,15 +59,16 @@ pub async fn whoever_goes_on_comes_by_all_lanes(h: &mut Harness) {
         for look in 0..7 {
             let found = all(after, limit).await;
             assert!(found.due.iter().eq(expected.by_ref().take(found.due.len())), "{limit}, look {look}: {found:?}");
-            assert_eq!((found.due.len(), found.more), (usize::try_from(limit).unwrap(), true));
+            assert_eq!(found.due.len(), usize::try_from(limit).unwrap());
             assert_eq!((found.backlog, found.oldest_due_at), (10, Some(after_s(10))));
-            after = found.due.last().copied();
+            assert_eq!(found.next, found.due.last().copied());
+            after = found.next;
         }
     }
     for (place, lane) in lanes.iter().enumerate() {
         let found = all(Some(*lane), 5).await;
         let around = lanes.iter().cycle().skip(place + 1).take(5).copied().collect();
-        assert_eq!(found, DueLanes { due: around, more: false, backlog: 10, oldest_due_at: Some(after_s(10)) });
+        assert_eq!(found, DueLanes { due: around, next: None, backlog: 10, oldest_due_at: Some(after_s(10)) });
         let earlier = Lane { epoch: lane.epoch - 1, ..*lane };
         assert_eq!(all(Some(earlier), 1).await.due, [*lane]);
     }
@@ -82,7 +84,7 @@ pub async fn lanes_forget_what_is_under_way_or_over(h: &mut Harness) {
     h.good(steps::move_endpoint(step, after_s(1))).await;
     let only = |backlog, due_s| DueLanes {
         due: vec![lane_of(&endpoint)],
-        more: false,
+        next: None,
         backlog,
         oldest_due_at: Some(after_s(due_s)),
     };
@@ -120,12 +122,12 @@ pub async fn a_large_backlog_hides_no_lane(h: &mut Harness) {
         put_tests(h, &busy, 500, 0).await;
     }
     let found = h.store.due_lanes(after_s(1_000), None, 500).await.unwrap();
-    assert_eq!((found.more, found.backlog, found.oldest_due_at), (false, MOST_COUNTED, Some(start())));
+    assert_eq!((found.next, found.backlog, found.oldest_due_at), (None, MOST_COUNTED, Some(start())));
     let lanes: BTreeSet<Lane> = found.due.iter().copied().collect();
     let expected: BTreeSet<Lane> = calm.iter().chain([&busy]).map(lane_of).collect();
     assert_eq!((found.due.len(), lanes), (expected.len(), expected));
     let some = h.store.due_lanes(after_s(1_000), None, 7).await.unwrap();
-    assert_eq!((some.due.len(), some.more, some.oldest_due_at), (7, true, Some(start())));
+    assert_eq!((some.due.len(), some.next, some.oldest_due_at), (7, some.due.last().copied(), Some(start())));
 
     let claimed = claim(h, &calm.iter().chain([&busy]).collect::<Vec<_>>(), 1_000).await;
     let of_busy = claimed.iter().filter(|one| one.key.endpoint == busy.id).count();

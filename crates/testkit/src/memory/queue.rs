@@ -45,9 +45,10 @@ impl DeliveryQueue for MemoryStore {
         let place = |lane: &Lane| (lane.endpoint, lane.epoch);
         let mut lanes: Vec<Lane> = since.into_keys().collect();
         lanes.sort_unstable_by_key(|lane| (after.is_some_and(|after| place(lane) <= place(&after)), place(lane)));
-        let more = lanes.len() > count(limit);
+        let is_cut = lanes.len() > count(limit);
         lanes.truncate(count(limit));
-        Ok(DueLanes { due: lanes, more, backlog, oldest_due_at })
+        let next = lanes.last().copied().filter(|_| is_cut);
+        Ok(DueLanes { due: lanes, next, backlog, oldest_due_at })
     }
 
     async fn claim(&self, claim: DeliveryClaim) -> Result<Vec<ClaimedDelivery>, QueryError> {

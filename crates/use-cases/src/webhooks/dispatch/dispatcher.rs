@@ -59,7 +59,7 @@ pub(super) struct Dispatcher<'a> {
     finishing: Finishing,
     under_way: FuturesUnordered<BoxFuture<'a, Over>>,
     asked: Asked,
-    /// The last lane that a look found, when there were more: else those that wait the longest would hide the others for good.
+    /// The lane behind which the next look goes on: else the first lanes would hide the others for good.
     looked_until: Option<Lane>,
     claims: Rest,
     writes: Rest,
@@ -154,7 +154,7 @@ impl<'a> Dispatcher<'a> {
                 match looked {
                     Ok(found) => {
                         self.looks.works();
-                        self.looked_until = found.due.last().copied().filter(|_| found.more);
+                        self.looked_until = found.next;
                         found.due.into_iter().for_each(|lane| self.lanes.mark(lane));
                     }
                     Err(error) => self.looks.begin("looking for what is due", &error),

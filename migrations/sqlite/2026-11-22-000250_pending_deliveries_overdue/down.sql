@@ -1,0 +1,1 @@
+DROP INDEX pending_deliveries_overdue;
