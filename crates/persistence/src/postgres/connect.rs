@@ -30,6 +30,10 @@ const PARAMETERS: [(&str, &str); 7] = [
 pub(super) const PLANS_BY_KEY: &str = "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_bitmapscan = off; \
      SET plan_cache_mode = force_generic_plan; SET jit = off";
 
+/// Lists come along an index and stop with the page, whatever the server counted. Without a sort, an index in the order of the list is all
+/// that is left; a sort of a page that came in nearly its order stays allowed.
+pub(super) const WITHOUT_SORT: &str = "SET enable_sort = off";
+
 /// So often a connection's statements are planned anew. The server keeps a plan until it counts a table's rows, a minute later or never; a
 /// plan that was right for an empty table can be a thousand times too slow for what a busy start makes of it by then. It costs a
 /// millisecond for each statement that is used.

@@ -24,7 +24,10 @@ impl Engine for Postgres {
     }
 
     fn connect_reader(&self) -> Result<Box<dyn Session>, Fault> {
-        Ok(Box::new(self.connect_planned(connect::READ_ONLY)?))
+        let mut session = self.connect_planned(connect::PLANS_BY_KEY)?;
+        session.run(connect::WITHOUT_SORT)?;
+        session.run(connect::READ_ONLY)?;
+        Ok(Box::new(session))
     }
 
     fn connect_by_id(&self) -> Result<Box<dyn Session>, Fault> {

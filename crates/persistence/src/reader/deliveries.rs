@@ -76,6 +76,11 @@ impl DeliveryQueries for Persistence {
 }
 
 #[cfg(test)]
+pub(super) fn lists() -> Vec<super::walks::List> {
+    vec![(LIST.to_owned(), "'acc_a', 'whe_00001', '~', 51"), (OF_EVENT.to_owned(), "'acc_a', 'evt_00007', 200")]
+}
+
+#[cfg(test)]
 mod tests {
     use super::super::plans::Planner;
     use super::*;

@@ -22,6 +22,7 @@ const VISIBLE: &str = concat!(
     endpoint_columns!(),
     " FROM webhook_endpoints AS w WHERE w.account_id = ? AND w.state <> 'deleted'"
 );
+const NEWEST: &str = " AND w.id < ? ORDER BY w.id DESC LIMIT ?";
 
 #[async_trait]
 impl EndpointQueries for Persistence {
@@ -51,8 +52,7 @@ impl EndpointQueries for Persistence {
         page: PageRequest<EndpointId>,
     ) -> Result<Page<Endpoint>, QueryError> {
         let rows = self.pool().read(move |session| {
-            let text = format!("{VISIBLE} AND w.id < ? ORDER BY w.id DESC LIMIT ?");
-            let query = Query::new(text).bind(account).bind(after(page)).bind(one_more(page));
+            let query = Query::new(format!("{VISIBLE}{NEWEST}")).bind(account).bind(after(page)).bind(one_more(page));
             session.endpoints(&query)?.into_iter().map(endpoint::read).collect()
         });
         Ok(cut(rows.await?, page))
@@ -124,6 +124,19 @@ fn page_text(filter: EventFilter) -> String {
 }
 
 #[cfg(test)]
+pub(super) fn lists() -> Vec<super::walks::List> {
+    let page = |kind, after_sequence| page_text(EventFilter { kind, after_sequence });
+    let paid = Some(EventType::ChargePaid);
+    vec![
+        (format!("{VISIBLE}{NEWEST}"), "'acc_a', '~', 51"),
+        (page(None, None), "'acc_a', 9000, 51"),
+        (page(None, Some(7)), "'acc_a', 5000, 51"),
+        (page(paid, None), "'acc_a', 9000, 'rare', 51"),
+        (page(paid, Some(7)), "'acc_a', 0, 'rare', 51"),
+    ]
+}
+
+#[cfg(test)]
 mod tests {
     use super::super::plans::Planner;
     use super::*;
@@ -146,7 +159,7 @@ mod tests {
 
     #[test]
     fn endpoints_are_read_among_those_that_are_there() {
-        let steps = Planner::new().plan(&format!("{VISIBLE} AND w.id < ? ORDER BY w.id DESC LIMIT ?"));
+        let steps = Planner::new().plan(&format!("{VISIBLE}{NEWEST}"));
         assert!(matches!(steps.as_slice(), [step] if step.contains("(account_id=? AND id<?)")), "{steps:?}");
     }
 }

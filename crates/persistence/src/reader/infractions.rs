@@ -19,6 +19,7 @@ use crate::sql::{Query, Session};
 const HEAD: &str = concat!("SELECT ", infraction_columns!(), " FROM infractions AS i WHERE ");
 /// As the index of what is not settled names it.
 const UNSETTLED: &str = "i.acquirer = ? AND i.status IN ('open', 'under_review')";
+const OF_PIX: &str = "i.account_id = ? AND i.end_to_end_id = ? ORDER BY i.id";
 const DUE: &str = "i.due_at IS NOT NULL AND i.due_at <= ? ORDER BY i.due_at, i.id LIMIT ?";
 const UNDEFENDED: &str = "i.status = 'open' AND i.defense_sent_at IS NULL AND i.deadline_at > ? AND i.deadline_at < ? \
      ORDER BY i.deadline_at, i.id LIMIT ?";
@@ -53,8 +54,7 @@ impl InfractionQueries for Persistence {
         account: AccountId,
         end_to_end_id: &EndToEndId,
     ) -> Result<Vec<Infraction>, QueryError> {
-        let (text, pix) =
-            (format!("{HEAD}i.account_id = ? AND i.end_to_end_id = ? ORDER BY i.id"), end_to_end_id.clone());
+        let (text, pix) = (format!("{HEAD}{OF_PIX}"), end_to_end_id.clone());
         self.pool().read(move |session| all(session, &Query::new(text).bind(account).bind(pix.as_str()))).await
     }
 
@@ -129,11 +129,11 @@ fn legible(rows: Vec<InfractionRow>, limit: u32) -> Vec<Infraction> {
     work(rows, limit, |((account, id, ..), ..)| format!("{account}/{id}"), infraction::read)
 }
 
-/// The statement of a page, one of four. Over all accounts it names the expressions of the indexes that are there for it.
+/// The statement of a page, one of four. It names the expressions of the indexes that are there for it alone.
 fn page_text(filter: InfractionFilter) -> String {
     let (wanted, id) = match (filter.account.is_some(), filter.status.is_some()) {
         (true, false) => ("i.account_id = ? AND ", "i.id"),
-        (true, true) => ("i.account_id = ? AND i.status = ? AND ", "i.id"),
+        (true, true) => ("i.account_id || '' = ? AND i.status = ? AND ", "i.id"),
         (false, false) => ("", "i.id || ''"),
         (false, true) => ("i.status || '' = ? AND ", "i.id"),
     };
@@ -143,6 +143,27 @@ fn page_text(filter: InfractionFilter) -> String {
 fn unsettled_text(continued: bool) -> String {
     let beyond = if continued { " AND (i.opened_at, i.id) > (?, ?)" } else { "" };
     format!("{HEAD}{UNSETTLED}{beyond} ORDER BY i.opened_at, i.id LIMIT ?")
+}
+
+#[cfg(test)]
+pub(super) fn lists() -> Vec<super::walks::List> {
+    let page = |of_account: bool, in_status: bool| {
+        page_text(InfractionFilter {
+            account: of_account.then(cais_testkit::builders::fresh),
+            status: in_status.then_some(InfractionStatus::Open),
+        })
+    };
+    vec![
+        (page(true, false), "'acc_a', '~', 51"),
+        (page(true, true), "'acc_a', 'open', '~', 51"),
+        (page(false, false), "'~', 51"),
+        (page(false, true), "'open', '~', 51"),
+        (format!("{HEAD}{OF_PIX}"), "'acc_a', 'E00007'"),
+        (unsettled_text(false), "'main', 51"),
+        (unsettled_text(true), "'main', 5, 'inf_00005', 51"),
+        (format!("{HEAD}{DUE}"), "9000, 51"),
+        (format!("{HEAD}{UNDEFENDED}"), "0, 9000, 51"),
+    ]
 }
 
 #[cfg(test)]
@@ -163,7 +184,7 @@ mod tests {
         };
         for (text, index) in [
             (page(true, false), "(account_id=? AND id<?)"),
-            (page(true, true), "infractions_in_status (account_id=? AND status=? AND id<?)"),
+            (page(true, true), "infractions_in_status (<expr>=? AND status=? AND id<?)"),
             (page(false, false), "infractions_by_id"),
             (page(false, true), "infractions_by_status"),
             (unsettled_text(false), "infractions_unsettled (acquirer=?)"),

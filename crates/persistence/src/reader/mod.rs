@@ -13,6 +13,8 @@ mod queries;
 mod reconciliation;
 mod statement;
 mod timeline;
+#[cfg(test)]
+mod walks;
 
 pub(crate) use coalesce::Coalescer;
 #[cfg(test)]

@@ -16,6 +16,31 @@ use crate::rows::refund::{self, refund_columns};
 use crate::rows::release;
 use crate::sql::Query;
 
+const PAYOUTS: &str = concat!(
+    "SELECT ",
+    payout_columns!(),
+    " FROM payouts AS p WHERE p.account_id = ? AND p.id < ? AND p.status NOT IN ('pending', 'abandoned') ORDER BY p.id DESC LIMIT ?"
+);
+const DUE_PAYOUTS: &str = concat!(
+    "SELECT ",
+    payout_columns!(),
+    " FROM payouts AS p WHERE p.due_at IS NOT NULL AND p.due_at <= ? ORDER BY p.due_at, p.id LIMIT ?"
+);
+/// The expression is that of the index of a charge's refunds.
+const REFUNDS: &str = concat!(
+    "SELECT ",
+    refund_columns!(),
+    " FROM refunds AS r WHERE r.account_id || '' = ? AND r.charge_id = ? AND r.id < ? AND r.status NOT IN ('pending', 'abandoned') \
+     ORDER BY r.id DESC LIMIT ?"
+);
+const DUE_REFUNDS: &str = concat!(
+    "SELECT ",
+    refund_columns!(),
+    " FROM refunds AS r WHERE r.due_at IS NOT NULL AND r.due_at <= ? ORDER BY r.due_at, r.id LIMIT ?"
+);
+const DUE_RELEASES: &str =
+    " FROM releases WHERE released_at IS NULL AND due_at <= ? ORDER BY due_at, account_id, end_to_end_id LIMIT ?";
+
 #[async_trait]
 impl PayoutQueries for Persistence {
     async fn find_payout(&self, account: AccountId, id: PayoutId) -> Result<Option<Payout>, QueryError> {
@@ -38,27 +63,17 @@ impl PayoutQueries for Persistence {
     }
 
     async fn list_payouts(&self, account: AccountId, page: PageRequest<PayoutId>) -> Result<Page<Payout>, QueryError> {
-        const TEXT: &str = concat!(
-            "SELECT ",
-            payout_columns!(),
-            " FROM payouts AS p WHERE p.account_id = ? AND p.id < ? AND p.status NOT IN ('pending', 'abandoned') ORDER BY p.id DESC LIMIT ?"
-        );
         let rows = self.pool().read(move |session| {
-            let query = Query::new(TEXT).bind(account).bind(after(page)).bind(one_more(page));
+            let query = Query::new(PAYOUTS).bind(account).bind(after(page)).bind(one_more(page));
             session.payouts(&query)?.into_iter().map(payout::read).collect()
         });
         Ok(cut(rows.await?, page))
     }
 
     async fn list_due_payouts(&self, now: Timestamp, limit: u32) -> Result<Vec<Payout>, QueryError> {
-        const TEXT: &str = concat!(
-            "SELECT ",
-            payout_columns!(),
-            " FROM payouts AS p WHERE p.due_at IS NOT NULL AND p.due_at <= ? ORDER BY p.due_at, p.id LIMIT ?"
-        );
         self.pool()
             .read(move |session| {
-                let rows = session.payouts(&Query::new(TEXT).bind(now).bind(with_spare(limit)))?;
+                let rows = session.payouts(&Query::new(DUE_PAYOUTS).bind(now).bind(with_spare(limit)))?;
                 Ok(work(rows, limit, |((account, id, ..), ..)| format!("{account}/{id}"), payout::read))
             })
             .await
@@ -83,28 +98,17 @@ impl RefundQueries for Persistence {
         charge: ChargeId,
         page: PageRequest<RefundId>,
     ) -> Result<Page<Refund>, QueryError> {
-        const TEXT: &str = concat!(
-            "SELECT ",
-            refund_columns!(),
-            " FROM refunds AS r WHERE r.account_id = ? AND r.charge_id = ? AND r.id < ? AND r.status NOT IN ('pending', 'abandoned') \
-             ORDER BY r.id DESC LIMIT ?"
-        );
         let rows = self.pool().read(move |session| {
-            let query = Query::new(TEXT).bind(account).bind(charge).bind(after(page)).bind(one_more(page));
+            let query = Query::new(REFUNDS).bind(account).bind(charge).bind(after(page)).bind(one_more(page));
             session.refunds(&query)?.into_iter().map(refund::read).collect()
         });
         Ok(cut(rows.await?, page))
     }
 
     async fn list_due_refunds(&self, now: Timestamp, limit: u32) -> Result<Vec<Refund>, QueryError> {
-        const TEXT: &str = concat!(
-            "SELECT ",
-            refund_columns!(),
-            " FROM refunds AS r WHERE r.due_at IS NOT NULL AND r.due_at <= ? ORDER BY r.due_at, r.id LIMIT ?"
-        );
         self.pool()
             .read(move |session| {
-                let rows = session.refunds(&Query::new(TEXT).bind(now).bind(with_spare(limit)))?;
+                let rows = session.refunds(&Query::new(DUE_REFUNDS).bind(now).bind(with_spare(limit)))?;
                 Ok(work(rows, limit, |((account, id, ..), ..)| format!("{account}/{id}"), refund::read))
             })
             .await
@@ -116,13 +120,21 @@ impl ReleaseQueries for Persistence {
     async fn list_due_releases(&self, now: Timestamp, limit: u32) -> Result<Vec<Release>, QueryError> {
         self.pool()
             .read(move |session| {
-                let text = format!(
-                    "SELECT {} FROM releases WHERE released_at IS NULL AND due_at <= ? ORDER BY due_at, account_id, end_to_end_id LIMIT ?",
-                    release::COLUMNS
-                );
+                let text = format!("SELECT {}{DUE_RELEASES}", release::COLUMNS);
                 let rows = session.releases(&Query::new(text).bind(now).bind(with_spare(limit)))?;
                 Ok(work(rows, limit, |(account, pix, ..)| format!("{account}/{pix}"), release::read))
             })
             .await
     }
+}
+
+#[cfg(test)]
+pub(super) fn lists() -> Vec<super::walks::List> {
+    vec![
+        (PAYOUTS.to_owned(), "'acc_a', '~', 51"),
+        (DUE_PAYOUTS.to_owned(), "9000, 51"),
+        (REFUNDS.to_owned(), "'acc_a', 'chg_00007', '~', 51"),
+        (DUE_REFUNDS.to_owned(), "9000, 51"),
+        (format!("SELECT {}{DUE_RELEASES}", release::COLUMNS), "9000, 51"),
+    ]
 }

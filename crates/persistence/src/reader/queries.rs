@@ -29,6 +29,28 @@ use crate::sql::Query;
 /// A list of keys has at most so many.
 const MAX_KEYS: u32 = 200;
 
+const CHARGES: &str = concat!(
+    "SELECT ",
+    charge_columns!(),
+    " FROM charges AS c WHERE c.account_id = ? AND c.id < ? AND c.status NOT IN ('creating', 'abandoned') ORDER BY c.id DESC LIMIT ?"
+);
+const OVERDUE_CHARGES: &str = concat!(
+    "SELECT ",
+    charge_columns!(),
+    " FROM charges AS c WHERE c.status = 'pending' AND c.expires_at < ? ORDER BY c.expires_at, c.id LIMIT ?"
+);
+const DUE_CLAIMS: &str = concat!(
+    "SELECT ",
+    claim_columns!(),
+    " FROM idempotency_claims AS c WHERE c.due_at IS NOT NULL AND c.due_at <= ? AND c.lease_until <= ? \
+     AND c.answer_status IS NULL ORDER BY c.due_at, c.account_id, c.key LIMIT ?"
+);
+const ACCOUNTS: &str =
+    concat!("SELECT ", account_columns!(), " FROM accounts AS a WHERE a.id < ? ORDER BY a.id DESC LIMIT ?");
+const KEYS: &str =
+    concat!("SELECT ", key_columns!(), " FROM api_keys AS k WHERE k.account_id = ? ORDER BY k.id DESC LIMIT ?");
+const DUE_NOTICES: &str = " FROM notices WHERE due_at IS NOT NULL AND due_at <= ? ORDER BY due_at, id LIMIT ?";
+
 #[async_trait]
 impl ChargeQueries for Persistence {
     async fn find_charge(&self, account: AccountId, id: ChargeId) -> Result<Option<Charge>, QueryError> {
@@ -67,27 +89,17 @@ impl ChargeQueries for Persistence {
     }
 
     async fn list_charges(&self, account: AccountId, page: PageRequest<ChargeId>) -> Result<Page<Charge>, QueryError> {
-        const TEXT: &str = concat!(
-            "SELECT ",
-            charge_columns!(),
-            " FROM charges AS c WHERE c.account_id = ? AND c.id < ? AND c.status NOT IN ('creating', 'abandoned') ORDER BY c.id DESC LIMIT ?"
-        );
         let rows = self.pool().read(move |session| {
-            let query = Query::new(TEXT).bind(account).bind(after(page)).bind(one_more(page));
+            let query = Query::new(CHARGES).bind(account).bind(after(page)).bind(one_more(page));
             session.charges(&query)?.into_iter().map(charge::read).collect()
         });
         Ok(cut(rows.await?, page))
     }
 
     async fn list_overdue_charges(&self, before: Timestamp, limit: u32) -> Result<Vec<Charge>, QueryError> {
-        const TEXT: &str = concat!(
-            "SELECT ",
-            charge_columns!(),
-            " FROM charges AS c WHERE c.status = 'pending' AND c.expires_at < ? ORDER BY c.expires_at, c.id LIMIT ?"
-        );
         self.pool()
             .read(move |session| {
-                let rows = session.charges(&Query::new(TEXT).bind(before).bind(with_spare(limit)))?;
+                let rows = session.charges(&Query::new(OVERDUE_CHARGES).bind(before).bind(with_spare(limit)))?;
                 Ok(work(rows, limit, |((account, id, ..), ..)| format!("{account}/{id}"), charge::read))
             })
             .await
@@ -121,15 +133,9 @@ impl ClaimQueries for Persistence {
     }
 
     async fn list_due_claims(&self, now: Timestamp, limit: u32) -> Result<Vec<Claim>, QueryError> {
-        const TEXT: &str = concat!(
-            "SELECT ",
-            claim_columns!(),
-            " FROM idempotency_claims AS c WHERE c.due_at IS NOT NULL AND c.due_at <= ? AND c.lease_until <= ? \
-             AND c.answer_status IS NULL ORDER BY c.due_at, c.account_id, c.key LIMIT ?"
-        );
         self.pool()
             .read(move |session| {
-                let rows = session.claims(&Query::new(TEXT).bind(now).bind(now).bind(with_spare(limit)))?;
+                let rows = session.claims(&Query::new(DUE_CLAIMS).bind(now).bind(now).bind(with_spare(limit)))?;
                 Ok(work(rows, limit, |(account, _, _, resource, ..)| format!("{account}/{resource}"), claim::read))
             })
             .await
@@ -156,10 +162,8 @@ impl AccountQueries for Persistence {
     }
 
     async fn list_accounts(&self, page: PageRequest<AccountId>) -> Result<Page<Account>, QueryError> {
-        const TEXT: &str =
-            concat!("SELECT ", account_columns!(), " FROM accounts AS a WHERE a.id < ? ORDER BY a.id DESC LIMIT ?");
         let rows = self.pool().read(move |session| {
-            let query = Query::new(TEXT).bind(after(page)).bind(one_more(page));
+            let query = Query::new(ACCOUNTS).bind(after(page)).bind(one_more(page));
             session.accounts(&query)?.into_iter().map(account::read).collect()
         });
         Ok(cut(rows.await?, page))
@@ -173,11 +177,9 @@ impl KeyQueries for Persistence {
     }
 
     async fn list_keys(&self, account: AccountId) -> Result<Vec<ApiKeyRecord>, QueryError> {
-        const TEXT: &str =
-            concat!("SELECT ", key_columns!(), " FROM api_keys AS k WHERE k.account_id = ? ORDER BY k.id DESC LIMIT ?");
         self.pool()
             .read(move |session| {
-                let query = Query::new(TEXT).bind(account).bind(MAX_KEYS);
+                let query = Query::new(KEYS).bind(account).bind(MAX_KEYS);
                 session.keys(&query)?.into_iter().map(key::read).collect()
             })
             .await
@@ -216,13 +218,22 @@ impl NoticeQueries for Persistence {
     async fn list_due_notices(&self, now: Timestamp, limit: u32) -> Result<Vec<Notice>, QueryError> {
         self.pool()
             .read(move |session| {
-                let text = format!(
-                    "SELECT {} FROM notices WHERE due_at IS NOT NULL AND due_at <= ? ORDER BY due_at, id LIMIT ?",
-                    notice::COLUMNS
-                );
+                let text = format!("SELECT {}{DUE_NOTICES}", notice::COLUMNS);
                 let rows = session.notices(&Query::new(text).bind(now).bind(with_spare(limit)))?;
                 Ok(work(rows, limit, |(id, ..)| id.clone(), notice::read))
             })
             .await
     }
+}
+
+#[cfg(test)]
+pub(super) fn lists() -> Vec<super::walks::List> {
+    vec![
+        (CHARGES.to_owned(), "'acc_a', '~', 51"),
+        (OVERDUE_CHARGES.to_owned(), "9000, 51"),
+        (DUE_CLAIMS.to_owned(), "9000, 9000, 51"),
+        (ACCOUNTS.to_owned(), "'~', 51"),
+        (KEYS.to_owned(), "'acc_a', 51"),
+        (format!("SELECT {}{DUE_NOTICES}", notice::COLUMNS), "9000, 51"),
+    ]
 }

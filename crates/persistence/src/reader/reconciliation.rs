@@ -16,10 +16,9 @@ use crate::rows::payout::{self, payout_columns};
 use crate::rows::{acquirer, payment};
 use crate::sql::Query;
 
-/// The rest of a span at one acquirer: from an instant on, and at this instant behind an end-to-end id. PostgreSQL reads all of the rest
-/// for each page, so that it is short spans that are asked for; `SQLite` stops where the page ends.
-const PAYMENTS: &str = " FROM payments WHERE paid_at >= ? AND paid_at < ? AND acquirer = ? \
-     AND (paid_at > ? OR end_to_end_id > ?) ORDER BY paid_at, end_to_end_id LIMIT ?";
+/// The rest of a span at one acquirer: behind an instant, and at this instant behind an end-to-end id.
+const PAYMENTS: &str = " FROM payments WHERE acquirer = ? AND (paid_at, end_to_end_id) > (?, ?) AND paid_at < ? \
+     ORDER BY paid_at, end_to_end_id LIMIT ?";
 /// The expression is that of an index which is there for reconciliation alone.
 const PAYOUTS: &str = concat!(
     "SELECT ",
@@ -27,8 +26,12 @@ const PAYOUTS: &str = concat!(
     " FROM payouts AS p WHERE p.id || '' > ? AND p.id || '' < ? AND p.created_at >= ? AND p.created_at < ? AND p.acquirer = ? \
      ORDER BY p.id || '' LIMIT ?"
 );
-const ACQUIRERS: &str = "SELECT acquirer FROM payments WHERE paid_at >= ? AND paid_at < ? UNION \
-     SELECT p.acquirer FROM payouts AS p WHERE p.id || '' > ? AND p.id || '' < ? AND p.created_at >= ? AND p.created_at < ?";
+/// Goes from one acquirer to the next along the index of payments, and asks whether each has one in the span.
+const ACQUIRERS: &str = "WITH RECURSIVE names (name) AS (SELECT min(acquirer) FROM payments UNION ALL \
+     SELECT (SELECT min(m.acquirer) FROM payments AS m WHERE m.acquirer > n.name) FROM names AS n WHERE n.name IS NOT NULL) \
+     SELECT n.name FROM names AS n WHERE (SELECT p.paid_at FROM payments AS p WHERE p.acquirer = n.name AND p.paid_at >= ? \
+     ORDER BY p.paid_at LIMIT 1) < ? \
+     UNION SELECT p.acquirer FROM payouts AS p WHERE p.id || '' > ? AND p.id || '' < ? AND p.created_at >= ? AND p.created_at < ?";
 
 #[async_trait]
 impl ReconciliationQueries for Persistence {
@@ -45,8 +48,8 @@ impl ReconciliationQueries for Persistence {
             .read(move |session| {
                 let after = after.filter(|(at, _)| *at >= from);
                 let (from, behind) = after.as_ref().map_or((from, ""), |(at, pix)| (*at, pix.as_str()));
-                let query = Query::new(format!("SELECT {}{PAYMENTS}", payment::COLUMNS)).bind(from).bind(until);
-                let query = query.bind(acquirer.as_str()).bind(from).bind(behind).bind(limit);
+                let query = Query::new(format!("SELECT {}{PAYMENTS}", payment::COLUMNS)).bind(acquirer.as_str());
+                let query = query.bind(from).bind(behind).bind(until).bind(limit);
                 session.payments(&query)?.into_iter().map(payment::read).collect()
             })
             .await
@@ -93,6 +96,15 @@ fn reach(from: Timestamp, until: Timestamp) -> Reach {
 }
 
 #[cfg(test)]
+pub(super) fn lists() -> Vec<super::walks::List> {
+    vec![
+        (format!("SELECT {}{PAYMENTS}", payment::COLUMNS), "'main', 5000, 'E05000', 20000, 51"),
+        (PAYOUTS.to_owned(), "'pay_05000', '~', 0, 100000, 'main', 51"),
+        (ACQUIRERS.to_owned(), "5000, 20000, 'pay_09900', '~', 0, 100000"),
+    ]
+}
+
+#[cfg(test)]
 mod tests {
     use super::super::plans::Planner;
     use super::*;
@@ -101,7 +113,7 @@ mod tests {
     fn a_page_is_read_along_an_index_and_no_further_than_it_must() {
         let mut planner = Planner::new();
         let payments = planner.plan(&format!("SELECT {}{PAYMENTS}", payment::COLUMNS));
-        let along = "payments_by_time (paid_at>? AND paid_at<?)";
+        let along = "payments_by_time (acquirer=? AND (paid_at,end_to_end_id)>(?,?)";
         assert!(payments.iter().any(|step| step.contains(along)), "{payments:?}");
         assert!(payments.iter().all(|step| !step.contains("TEMP B-TREE FOR ORDER BY")), "{payments:?}");
         let payouts = planner.plan(PAYOUTS);

@@ -89,6 +89,15 @@ const fn is_rare(filter: EntryFilter) -> bool {
 }
 
 #[cfg(test)]
+pub(super) fn lists() -> Vec<super::walks::List> {
+    let buckets = [None, Some(Bucket::Available), Some(Bucket::Pending), Some(Bucket::Blocked)];
+    let kinds = || EntryKind::ALL.map(Some).into_iter().chain([None]);
+    let filters = buckets.into_iter().flat_map(|bucket| kinds().map(move |kind| (bucket, kind)));
+    let texts = filters.filter_map(|(bucket, kind)| page_text(EntryFilter { bucket, kind, ..EntryFilter::default() }));
+    texts.map(|text| (text, "'acc_a', '', '~', 0, 100000, 51")).collect()
+}
+
+#[cfg(test)]
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -154,6 +154,14 @@ fn wanted(
 }
 
 #[cfg(test)]
+pub(super) fn lists() -> Vec<super::walks::List> {
+    let filters = TransactionStatus::ALL.map(Some).into_iter().chain([None]);
+    let filters = filters.map(|status| TransactionFilter { status, ..TransactionFilter::default() });
+    let sources = filters.flat_map(|filter| [charges_text(filter), payouts_text(filter), credits_text(filter)]);
+    sources.flatten().map(|text| (text, "'acc_a', '', '~', 0, 100000, 51")).collect()
+}
+
+#[cfg(test)]
 mod tests {
     use super::super::plans::Planner;
     use super::*;

@@ -1,0 +1,62 @@
+DO $$ DECLARE name TEXT; BEGIN
+    FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' LOOP
+        EXECUTE format('ALTER TABLE %I SET (autovacuum_enabled = off)', name);
+    END LOOP;
+END $$;
+
+CREATE FUNCTION name_of(prefix TEXT, n INT) RETURNS TEXT LANGUAGE sql AS $$ SELECT prefix || lpad(n::TEXT, 5, '0') $$;
+
+INSERT INTO accounts SELECT name_of('acc_', n), 'e', 'n', 'd', 'active', 'approved', '', 0, 0, 0,
+    0, '0', NULL, NULL, 0, '0', NULL, NULL, 0, '0', NULL, NULL, 0, '0', NULL, NULL, n, 1
+FROM generate_series(1, 10000) AS n;
+INSERT INTO api_keys SELECT name_of('k', n), name_of('key_', n), 'acc_a', 'n', decode(repeat('00', 32), 'hex'), '', NULL, '', NULL, n, 1
+FROM generate_series(1, 200) AS n;
+INSERT INTO idempotency_claims (account_id, key, fingerprint, resource_id, fence, lease_until, due_at, created_at)
+SELECT 'acc_a', name_of('k', n), decode(repeat('00', 32), 'hex'), 'r', 1, n, n, n FROM generate_series(1, 10000) AS n;
+INSERT INTO notices SELECT name_of('ntc_', n), 'main', '', n, 'waiting', 0, n, 1 FROM generate_series(1, 10000) AS n;
+
+INSERT INTO charges (account_id, id, txid, amount, fee, expires_in_s, origin, status, acquirer, copy_paste, expires_at, paid_at,
+    end_to_end_id, ended_at, created_at, version)
+SELECT 'acc_a', name_of('chg_', n), name_of('t', n), 100, 0, 60, 'api', status, 'main', 'c', n,
+    CASE WHEN status IN ('paid', 'refunded') THEN n END, CASE WHEN status IN ('paid', 'refunded') THEN name_of('E', n) END,
+    CASE WHEN status IN ('refunded', 'expired', 'cancelled') THEN n END, n, 1
+FROM (SELECT n, CASE WHEN n <= 20 THEN 'refunded' WHEN n <= 40 THEN 'expired' WHEN n <= 60 THEN 'cancelled' WHEN n % 2 = 0 THEN 'pending'
+    ELSE 'paid' END AS status FROM generate_series(1, 10000) AS n) AS c;
+INSERT INTO payments SELECT 'acc_a', name_of('E', n), name_of('chg_', n), 100, n, 'main', 'settles', n FROM generate_series(1, 10000) AS n;
+INSERT INTO releases SELECT 'acc_a', name_of('E', n), name_of('chg_', n), 100, n, NULL, 1 FROM generate_series(1, 10000) AS n;
+INSERT INTO payouts (account_id, id, amount, fee, pix_key, pix_key_type, origin, returned, status, acquirer, sent_at, end_to_end_id,
+    completed_at, failure, ended_at, due_at, attempts, created_at, version)
+SELECT 'acc_a', name_of('pay_', n), 100, 0, 'k', 'evp', 'api', CASE status WHEN 'reversed' THEN 100 ELSE 0 END, status, 'main', n,
+    name_of('E', n), CASE WHEN status IN ('completed', 'reversed') THEN n END, CASE status WHEN 'failed' THEN 'f' END,
+    CASE WHEN status IN ('failed', 'reversed') THEN n END, CASE status WHEN 'processing' THEN n END, 0, n, 1
+FROM (SELECT n, CASE WHEN n <= 20 THEN 'failed' WHEN n <= 40 THEN 'reversed' WHEN n <= 60 THEN 'processing' ELSE 'completed' END AS status
+    FROM generate_series(1, 10000) AS n) AS p;
+INSERT INTO refunds (account_id, id, charge_id, end_to_end_id, acquirer, amount, status, sent_at, due_at, attempts, created_at, version)
+SELECT 'acc_a', name_of('rfn_', n), name_of('chg_', n), name_of('E', n), 'main', 1, 'processing', n, n, 0, n, 1
+FROM generate_series(1, 10000) AS n;
+
+-- Rare kinds and buckets first, so that a walk along the account would come by all the rest.
+INSERT INTO entries
+SELECT 'acc_a', name_of('ent_', n), (ARRAY['pending', 'blocked'])[1 + n / 500], 1, n,
+    (ARRAY['extra_payment', 'fee', 'split', 'release', 'payout', 'payout_failed', 'payout_reversed', 'refund', 'refund_failed',
+    'infraction', 'infraction_released', 'infraction_returned'])[1 + n % 12], name_of('chg_', n), NULL, name_of('t', n), n
+FROM generate_series(1, 600) AS n;
+INSERT INTO entries SELECT 'acc_a', name_of('ent_', n), 'available', 1, n, 'charge', name_of('chg_', n), NULL, name_of('t', n), n
+FROM generate_series(601, 20000) AS n;
+
+INSERT INTO events SELECT 'acc_a', n, name_of('evt_', n), CASE WHEN n <= 20 THEN 'rare' ELSE 'charge.paid' END, 'r', '', n
+FROM generate_series(1, 10000) AS n;
+INSERT INTO webhook_endpoints (account_id, id, slot, url, events, state, state_at, epoch, secret, created_at, version)
+SELECT 'acc_a', name_of('whe_', n), 0, 'u', '*', CASE WHEN n <= 20 THEN 'active' ELSE 'deleted' END, CASE WHEN n > 20 THEN n END, 0, '', n, 1
+FROM generate_series(1, 10000) AS n;
+INSERT INTO deliveries (account_id, endpoint_id, id, event_id, event_type, sequence, status, created_at)
+SELECT 'acc_a', 'whe_00001', name_of('dlv_', n), name_of('evt_', n), 'charge.paid', n, 'pending', n FROM generate_series(1, 10000) AS n;
+INSERT INTO pending_deliveries (account_id, endpoint_id, id, epoch, due_at)
+SELECT 'acc_a', 'whe_00001', name_of('dlv_', n), 0, n FROM generate_series(1, 10000) AS n;
+INSERT INTO delivery_attempts SELECT 'acc_a', name_of('dlv_', n), fence, n, 500, 1, NULL, NULL
+FROM generate_series(1, 10000) AS n CROSS JOIN generate_series(1, 2) AS fence;
+
+INSERT INTO infractions (account_id, id, charge_id, acquirer, upstream_id, end_to_end_id, situation, amount, max_amount, status, state_at,
+    deadline_at, due_at, attempts, opened_at, created_at, version)
+SELECT 'acc_a', name_of('inf_', n), name_of('chg_', n), 'main', name_of('u', n), name_of('E', n), 'SCAM', 1, 1,
+    CASE WHEN n <= 20 THEN 'open' ELSE 'won' END, CASE WHEN n > 20 THEN n END, n, n, 0, n, n, 1 FROM generate_series(1, 10000) AS n;

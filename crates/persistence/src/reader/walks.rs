@@ -1,0 +1,74 @@
+//! How PostgreSQL reads every list: along an index and no further than the page, also on tables that it never counted.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::time::Duration;
+
+use cais_testkit::postgres::Cluster;
+
+use super::{deliveries, events, infractions, money_out, queries, reconciliation, statement, timeline};
+use crate::engine::Engine as _;
+use crate::postgres::Postgres;
+use crate::sql::{Query, Session};
+use crate::{DatabaseUrl, migrations};
+
+/// The statement of a list, and values for it: a page of an account with 10,000 rows.
+pub(super) type List = (String, &'static str);
+
+/// No step of a plan may come by more rows. A page has 50, and a few rows belong to each.
+const MOST_ROWS: u64 = 500;
+
+fn lists() -> Vec<List> {
+    let modules = [
+        queries::lists,
+        money_out::lists,
+        infractions::lists,
+        events::lists,
+        deliveries::lists,
+        timeline::lists,
+        statement::lists,
+        reconciliation::lists,
+    ];
+    modules.into_iter().flat_map(|lists| lists()).collect()
+}
+
+/// The text with `$1`, `$2` and so on where values go.
+fn numbered(text: &str) -> String {
+    let mut pieces = text.split('?');
+    let first = pieces.next().unwrap_or_default().to_owned();
+    (1..).zip(pieces).fold(first, |text, (number, piece)| format!("{text}${number}{piece}"))
+}
+
+/// The numbers behind a word, in the whole plan.
+fn numbers(plan: &[String], word: &str) -> Vec<u64> {
+    let number = |rest: &str| rest.chars().take_while(char::is_ascii_digit).collect::<String>().parse().ok();
+    plan.iter().filter_map(|line| number(line.split_once(word)?.1)).collect()
+}
+
+fn assert_walks(session: &mut dyn Session, tables: &str) {
+    for (number, (text, values)) in lists().into_iter().enumerate() {
+        let name = format!("{}_{number}", tables.replace(' ', "_"));
+        session.run(&format!("PREPARE {name} AS {}", numbered(&text))).unwrap();
+        let explain = format!("EXPLAIN (ANALYZE, TIMING OFF) EXECUTE {name}({values})");
+        let plan = session.texts(&Query::once(explain)).unwrap();
+        let of_event = text.contains("d.event_id = ?");
+        for line in &plan {
+            assert!(!line.contains("Seq Scan") && !line.contains("Bitmap"), "{tables}, {text}: {plan:#?}");
+            // The deliveries of one event are few, and no index has their order.
+            assert!(of_event || !line.contains("->  Sort "), "{tables}, {text}: {plan:#?}");
+        }
+        let looked_at = numbers(&plan, "actual rows=").into_iter().chain(numbers(&plan, "Rows Removed by Filter: "));
+        let most = looked_at.max().unwrap();
+        assert!(most <= MOST_ROWS, "{most} rows, {tables}, {text}: {plan:#?}");
+    }
+}
+
+#[test]
+fn lists_walk_an_index_whatever_the_server_counted() {
+    let url = Cluster::shared().unwrap().fresh_database().unwrap();
+    migrations::migrate(&DatabaseUrl::parse(&url).unwrap(), "test").unwrap();
+    let server = Postgres::new(&DatabaseUrl::parse(&url).unwrap(), Duration::from_mins(1));
+    Cluster::shared().unwrap().sql(&url, include_str!("fill.sql")).unwrap();
+    assert_walks(&mut *server.connect_reader().unwrap(), "never analyzed");
+    Cluster::shared().unwrap().sql(&url, "ANALYZE").unwrap();
+    assert_walks(&mut *server.connect_reader().unwrap(), "analyzed");
+}

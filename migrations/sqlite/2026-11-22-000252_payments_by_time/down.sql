@@ -1,0 +1,2 @@
+DROP INDEX payments_by_time;
+CREATE INDEX payments_by_time ON payments (paid_at);
