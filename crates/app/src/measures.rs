@@ -1,12 +1,18 @@
 //! The numbers that operators alert on exist from the start: a counter that appears with its first event cannot be seen to grow.
 
 use cais_domain::infraction::ALERT_HOURS;
+use cais_use_cases::reconcile::Standing;
 use metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge};
 
 use crate::measured;
 
 /// Infractions without a defence that operators were told of, by the hours that were left.
 const ALERTS: &str = "cais_infraction_alerts_total";
+
+/// When each acquirer's lists were compared to their end.
+const RECONCILED: &str = "cais_reconcile_last_success_timestamp_seconds";
+/// How many findings of the last reconciliation are open, by the acquirer.
+const DIFFERENCES: &str = "cais_reconcile_differences";
 
 /// Describes what the store, the acquirers and the webhooks count, and registers alarms at zero.
 pub fn announce() {
@@ -19,6 +25,15 @@ pub fn announce() {
     describe_counter!("cais_acquirer_requests_total", "Calls to acquirers by operation and outcome.");
     describe_gauge!("cais_acquirer_breaker_state", "An acquirer's circuit breaker: 0 closed, 1 half-open, 2 open.");
     announce_webhooks();
+    describe_gauge!(
+        RECONCILED,
+        Unit::Seconds,
+        "Unix time before which everything an acquirer received and sent is compared."
+    );
+    describe_gauge!(
+        DIFFERENCES,
+        "Differences and unreadable rows of an acquirer's lists that the last pass left open."
+    );
     describe_counter!(ALERTS, "Infractions without a defence that were told, by the hours that were left.");
     for hours in ALERT_HOURS {
         counter!(ALERTS, "hours" => hours.to_string()).increment(0);
@@ -43,6 +58,15 @@ fn announce_webhooks() {
     for zero in [measured::IN_FLIGHT, measured::BACKLOG, measured::OLDEST_DUE] {
         gauge!(zero).set(0.0);
     }
+}
+
+/// Shows how the books stand with an acquirer.
+pub fn set_reconciled(standing: &Standing) {
+    let acquirer = standing.acquirer.to_string();
+    if let Some(until) = standing.compared_until.and_then(|until| u32::try_from(until.as_second()).ok()) {
+        gauge!(RECONCILED, "acquirer" => acquirer.clone()).set(until);
+    }
+    gauge!(DIFFERENCES, "acquirer" => acquirer).set(u32::try_from(standing.open).unwrap_or(u32::MAX));
 }
 
 /// Counts an infraction that operators were told of so many hours before its deadline.

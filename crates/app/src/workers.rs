@@ -63,9 +63,7 @@ pub fn start(ports: &Ports, bells: &WorkerBells, stop: &watch::Receiver<bool>) -
     });
     start(&mut loops, rhythm("releases", 1, None), |ports| Box::pin(async move { releases::run_once(&ports).await }));
     start(&mut loops, rhythm("resume", 2, None), |ports| Box::pin(async move { resume::run_once(&ports).await }));
-    start(&mut loops, rhythm("reconcile", 600, None), |ports| {
-        Box::pin(async move { reconcile::run_once(&ports).await })
-    });
+    start(&mut loops, rhythm("reconcile", 600, None), |ports| Box::pin(async move { reconciliation(&ports).await }));
     start(&mut loops, rhythm("housekeeping", 3_600, None), |ports| {
         Box::pin(async move { housekeeping::run_once(&ports).await })
     });
@@ -79,6 +77,15 @@ async fn alerts(ports: &Ports) -> Result<Pass, WorkError> {
         measures::count_alert(alert.hours);
     }
     Ok(Pass { done: told.len(), more: false })
+}
+
+/// One reconciliation, and its results as gauges.
+async fn reconciliation(ports: &Ports) -> Result<Pass, WorkError> {
+    let run = reconcile::run_once(ports).await?;
+    for standing in &run.standings {
+        measures::set_reconciled(standing);
+    }
+    Ok(Pass { done: run.done, more: false })
 }
 
 /// What a loop remembers of its failures, so that a store that is down for an hour is told once.

@@ -189,8 +189,28 @@ pub struct ReceivedPix {
 pub struct UpstreamPage<T> {
     /// The rows, in the acquirer's order.
     pub rows: Vec<T>,
+    /// Rows that cannot be read. Absence from `rows` proves nothing while there is one.
+    pub unreadable: Vec<UnreadableRow>,
     /// The number of the page after this one; `None` after the last.
     pub next: Option<u32>,
+}
+
+impl<T> UpstreamPage<T> {
+    /// A page of which each row could be read.
+    #[must_use]
+    pub const fn new(rows: Vec<T>, next: Option<u32>) -> Self {
+        Self { rows, unreadable: Vec::new(), next }
+    }
+}
+
+/// A row of an acquirer's list that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct UnreadableRow {
+    /// Its name at the acquirer where the row shows one: an id of an infraction, an `idEnvio`, an end-to-end id or a txid. Otherwise its
+    /// place in the answer.
+    pub name: String,
+    /// The field that cannot be read, and why.
+    pub reason: String,
 }
 
 /// Which page of an acquirer's list is wanted.

@@ -19,9 +19,9 @@ use cais_domain::webhook::{Endpoint, Postback, WebhookUrl};
 use jiff::Timestamp;
 
 use crate::claim::ClaimChange;
-use crate::infractions::PollPosition;
 use crate::keys::ApiKeyRecord;
 use crate::notice::Notice;
+use crate::position::PollPosition;
 
 /// A value that only one owner may have.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -161,9 +161,9 @@ pub enum Write {
     InsertInfraction(Box<Infraction>),
     /// A changed infraction; its id, account, charge, acquirer, names, Pix and instants of beginning never change.
     UpdateInfraction(Box<Infraction>),
-    /// The first position in an acquirer's list of infractions.
+    /// The first position in an acquirer's list.
     InsertPosition(Box<PollPosition>),
-    /// A position that moved on: only `seen_until` changes.
+    /// A position that moved: only `seen_until` changes.
     UpdatePosition(Box<PollPosition>),
 }
 

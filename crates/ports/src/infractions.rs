@@ -1,4 +1,4 @@
-//! Infractions, what they hold, and how far each acquirer's list of them was read.
+//! Infractions, and what they hold.
 
 use async_trait::async_trait;
 use cais_domain::acquirer_name::AcquirerName;
@@ -10,17 +10,6 @@ use jiff::Timestamp;
 
 use crate::page::{Page, PageRequest};
 use crate::queries::QueryError;
-
-/// How far an acquirer's list of infractions was read.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PollPosition {
-    /// Whose list.
-    pub acquirer: AcquirerName,
-    /// Everything that began before was seen once.
-    pub seen_until: Timestamp,
-    /// How often it was changed; the store checks it.
-    pub version: i64,
-}
 
 /// Which infractions are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -69,6 +58,4 @@ pub trait InfractionQueries: Send + Sync {
     ) -> Result<Vec<Infraction>, QueryError>;
     /// What an infraction holds; `None` once it ended.
     async fn find_block(&self, account: AccountId, infraction: InfractionId) -> Result<Option<Block>, QueryError>;
-    /// How far the acquirer's list was read; `None` before the first time.
-    async fn find_position(&self, acquirer: &AcquirerName) -> Result<Option<PollPosition>, QueryError>;
 }

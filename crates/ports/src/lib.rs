@@ -15,6 +15,7 @@ pub mod maintenance;
 pub mod money_out;
 pub mod notice;
 pub mod page;
+pub mod position;
 pub mod queries;
 pub mod rate_limit;
 pub mod representation;
@@ -26,8 +27,8 @@ pub mod webhooks;
 
 pub use acquirer::{
     Acquirer, AcquirerError, Acquirers, ChargeOrder, IssueError, ListRequest, Noticed, NoticedPayout, NoticedPix,
-    PayoutOrder, ReceivedPix, RefundOrder, ReturnNature, ReturnedPart, UpstreamCharge, UpstreamPage, UpstreamPayment,
-    UpstreamPayout, UpstreamProgress, UpstreamReturn, UpstreamStatus,
+    PayoutOrder, ReceivedPix, RefundOrder, ReturnNature, ReturnedPart, UnreadableRow, UpstreamCharge, UpstreamPage,
+    UpstreamPayment, UpstreamPayout, UpstreamProgress, UpstreamReturn, UpstreamStatus,
 };
 pub use change_set::{ChangeSet, NewEvent, Reservation, ReservationKey, Write};
 pub use claim::{Claim, ClaimChange, ClaimRef, Fingerprint, NewClaim, StoredAnswer};
@@ -37,12 +38,13 @@ pub use deliveries::{
     FinishedAttempt, Health, Lane, NewDelivery,
 };
 pub use events::{Delivery, DeliveryQueries, EndpointQueries, EventFilter, EventPage, EventQueries, StoredEvent};
-pub use infractions::{InfractionFilter, InfractionQueries, PollPosition};
+pub use infractions::{InfractionFilter, InfractionQueries};
 pub use keys::{ApiKeyRecord, Mac, SecretMac};
 pub use maintenance::{LedgerDifference, LedgerReport, Maintenance, PruneBefore, Pruned};
 pub use money_out::{PayoutQueries, RefundQueries, ReleaseQueries};
 pub use notice::{Notice, NoticeState};
 pub use page::{Page, PageRequest};
+pub use position::{PollPosition, PositionQueries, UpstreamList};
 pub use queries::{
     AccountQueries, BalanceQueries, Balances, ChargeQueries, ClaimQueries, KeyQueries, NoticeQueries, Queries,
     QueryError, ReservationQueries,

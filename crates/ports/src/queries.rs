@@ -19,6 +19,7 @@ use crate::keys::ApiKeyRecord;
 use crate::money_out::{PayoutQueries, RefundQueries, ReleaseQueries};
 use crate::notice::Notice;
 use crate::page::{Page, PageRequest};
+use crate::position::PositionQueries;
 use crate::statement::{ReconciliationQueries, StatementQueries, TimelineQueries};
 
 /// Why a read has no answer.
@@ -140,6 +141,7 @@ pub trait Queries:
     + EventQueries
     + DeliveryQueries
     + InfractionQueries
+    + PositionQueries
 {
 }
 
@@ -161,5 +163,6 @@ impl<T> Queries for T where
         + EventQueries
         + DeliveryQueries
         + InfractionQueries
+        + PositionQueries
 {
 }

@@ -12,6 +12,7 @@ pub mod keys;
 pub mod notices;
 pub mod payouts;
 pub mod ports;
+mod positions;
 pub mod reconcile;
 pub mod refunds;
 pub mod releases;

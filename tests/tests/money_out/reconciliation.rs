@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Engine, Institution, borrowed, eventually, id, on_both, own};
 
-on_both! { a_payment_that_nobody_told_us_of }
+on_both! { a_payment_that_nobody_told_us_of, late_return_is_found_under_its_own_day }
 
 async fn a_payment_that_nobody_told_us_of(engine: Engine) {
     let psp = Institution::start();
@@ -48,4 +48,39 @@ async fn a_payment_that_nobody_told_us_of(engine: Engine) {
     psp.faults("error").await;
     let (code, printed) = node.cais.cli_raw(&[&["reconcile", "--json"], &span[..]].concat()).unwrap();
     assert_eq!(code, Some(2), "{printed}");
+}
+
+async fn late_return_is_found_under_its_own_day(engine: Engine) {
+    const HOUR_S: i64 = 3_600;
+    let psp = Institution::start();
+    let environment = psp.environment("main");
+    let mut node = own(engine, &borrowed(&environment)).await;
+    eventually("the acquirer knows where to call", || psp.callback_url()).await;
+    let shop = node.shop();
+    let charge = shop.charge("100").await;
+    psp.pay(charge["txid"].as_str().unwrap()).await;
+    shop.until(&id(&charge), "paid").await;
+    let payout = id(&shop.pay_out("10", "ana@example.com").await.expect(201));
+    shop.until_payout(&payout, "completed").await;
+
+    // The callback about the return calls an address where nobody listens any more.
+    node.cais.kill9().unwrap();
+    psp.clock(26 * HOUR_S).await;
+    let before = jiff::Timestamp::now();
+    let name = payout.strip_prefix("pyt_").unwrap();
+    psp.give_back(name, &json!({})).await.expect(200);
+    let hours = |hours: i64| (before + jiff::SignedDuration::from_hours(hours)).to_string();
+    let day = ["--from", &hours(25), "--to", &hours(27)];
+
+    let (code, printed) = node.cais.cli_raw(&[&["reconcile", "--no-repair", "--json"], &day[..]].concat()).unwrap();
+    assert_eq!(code, Some(1), "{printed}");
+    let missed: Value = serde_json::from_str(printed.lines().next_back().unwrap()).unwrap();
+    let difference = &missed["differences"][0];
+    assert_eq!((&difference["kind"], &difference["resource"]), (&json!("payout_outcome"), &json!(payout)), "{missed}");
+    let repaired = node.cli(&[&["reconcile"], &day[..]].concat());
+    assert_eq!(repaired["differences"][0]["repaired"], true, "{repaired}");
+    node.cais.launch().await.unwrap();
+    let shop = node.again(&shop);
+    assert_eq!(shop.available().await, "100.00", "credited once");
+    node.verify();
 }

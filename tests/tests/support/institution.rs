@@ -82,6 +82,11 @@ impl Institution {
         self.ask(Method::POST, &format!("/sandbox/sent/{id_envio}/return"), body).await
     }
 
+    /// Puts its clock so many seconds ahead of the machine's.
+    pub async fn clock(&self, offset_s: i64) {
+        self.ask(Method::PUT, "/sandbox/clock", &json!({ "offset_s": offset_s })).await.expect(200);
+    }
+
     /// What goes wrong from now on.
     pub async fn faults(&self, mode: &str) {
         self.ask(Method::PUT, "/sandbox/faults", &json!({ "mode": mode })).await.expect(200);

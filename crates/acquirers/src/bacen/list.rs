@@ -1,12 +1,13 @@
 //! Pages of the lists of the API Pix: how they are asked for, and whether there is another after them.
 
-use cais_ports::{AcquirerError, ListRequest, UpstreamPage};
+use cais_ports::{AcquirerError, ListRequest, UnreadableRow, UpstreamPage};
 use jiff::{RoundMode, Timestamp, TimestampRound, Unit};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::api::{Api, success};
 use super::defect::{Defect, FindError};
+use super::wire::line;
 use crate::deadline::Deadline;
 
 /// What a list is of.
@@ -35,6 +36,11 @@ impl Rows {
     }
 }
 
+/// Fields that name a row, the most specific first.
+const NAMES: [&str; 4] = ["idInfracao", "idEnvio", "endToEndId", "txid"];
+/// Longest name of an unreadable row that is kept, in characters: longer than each name of the API Pix.
+const MAX_NAME_CHARS: usize = 64;
+
 /// Each row is read by itself, so that one that cannot be read is named.
 #[derive(Deserialize)]
 struct List<'a> {
@@ -59,7 +65,8 @@ struct Paging<'a> {
     pages: Option<&'a RawValue>,
 }
 
-/// Asks for a page of the list at `path`; `row` reads each, by its place in the answer, and leaves out what cannot be ours.
+/// Asks for a page of the list at `path`. `row` reads each row, by its place in the answer, and leaves out what cannot be ours. A row
+/// that it cannot read is named on the page, beside the others.
 pub(crate) async fn page<T>(
     api: &Api,
     (path, of): (&str, Rows),
@@ -94,11 +101,23 @@ fn read<T>(
     };
     let told = told.ok_or_else(|| Defect::mismatch(of.field(), "is missing"))?;
     let next = next(list.parametros.and_then(|parameters| parameters.paginacao), asked, (told.len(), of))?;
-    let mut rows = Vec::with_capacity(told.len());
+    let (mut rows, mut unreadable) = (Vec::with_capacity(told.len()), Vec::new());
     for (index, told) in told.iter().enumerate() {
-        rows.extend(row(&format!("{}[{index}]", of.field()), told)?);
+        let place = format!("{}[{index}]", of.field());
+        match row(&place, told) {
+            Ok(read) => rows.extend(read),
+            Err(defect) => {
+                unreadable.push(UnreadableRow { name: name(told).unwrap_or(place), reason: defect.reason() })
+            }
+        }
     }
-    Ok(UpstreamPage { rows, next })
+    Ok(UpstreamPage { rows, unreadable, next })
+}
+
+/// The first of [`NAMES`] that the row shows.
+fn name(row: &RawValue) -> Option<String> {
+    let fields: serde_json::Map<String, serde_json::Value> = serde_json::from_str(row.get()).ok()?;
+    NAMES.iter().find_map(|name| line(fields.get(*name)?.as_str()?, MAX_NAME_CHARS))
 }
 
 /// The number of the page after `asked`. Without a count of pages, a full one has another after it; an empty one never has.

@@ -120,7 +120,7 @@ impl Acquirer for BacenAcquirer {
     }
 
     async fn list_sent(&self, _: ListRequest, _: Duration) -> Result<UpstreamPage<UpstreamPayout>, AcquirerError> {
-        Ok(UpstreamPage { rows: Vec::new(), next: None })
+        Ok(UpstreamPage::new(Vec::new(), None))
     }
 
     async fn find_received(
@@ -140,7 +140,7 @@ impl Acquirer for BacenAcquirer {
         _: ListRequest,
         _: Duration,
     ) -> Result<UpstreamPage<UpstreamInfraction>, AcquirerError> {
-        Ok(UpstreamPage { rows: Vec::new(), next: None })
+        Ok(UpstreamPage::new(Vec::new(), None))
     }
 
     async fn send_defense(&self, _: &DefenseOrder, _: Duration) -> Result<DefenseReceipt, AcquirerError> {

@@ -12,7 +12,7 @@ use super::payment;
 use super::wire::Pix;
 use crate::deadline::Deadline;
 
-/// `GET /v2/pix`. A Pix that may be one of our charges and cannot be read fails the page; one that cannot be is left out then.
+/// `GET /v2/pix`. An unreadable Pix is named when it may be of a charge of ours; otherwise it is left out.
 pub(super) async fn page(
     api: &Api,
     request: ListRequest,

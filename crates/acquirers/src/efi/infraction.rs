@@ -57,39 +57,14 @@ struct Analysis<'a> {
     finalizacao: Option<&'a RawValue>,
 }
 
-/// Rows of a page that were left out.
-#[derive(Default)]
-struct LeftOut {
-    count: usize,
-    /// What is wrong with the first.
-    first: Option<String>,
-}
-
 /// `GET /v2/gn/infracoes`.
 pub(super) async fn page(
     api: &Api,
     request: ListRequest,
     deadline: Deadline,
 ) -> Result<UpstreamPage<UpstreamInfraction>, AcquirerError> {
-    let mut left_out = LeftOut::default();
-    let row = |at: &str, row: &RawValue| Ok(left_out.keep(read(at, row)));
-    let page = list::page(api, ("/v2/gn/infracoes", Rows::Infractions), request, deadline, row).await?;
-    if let LeftOut { count, first: Some(reason) } = left_out {
-        tracing::error!(acquirer = %api.name(), count, reason, "infractions cannot be read; left out of the page");
-    }
-    Ok(page)
-}
-
-impl LeftOut {
-    fn keep(&mut self, row: Result<UpstreamInfraction, Defect>) -> Option<UpstreamInfraction> {
-        let defect = match row {
-            Ok(infraction) => return Some(infraction),
-            Err(defect) => defect,
-        };
-        self.count = self.count.saturating_add(1);
-        self.first.get_or_insert_with(|| defect.reason());
-        None
-    }
+    let row = |at: &str, row: &RawValue| read(at, row).map(Some);
+    list::page(api, ("/v2/gn/infracoes", Rows::Infractions), request, deadline, row).await
 }
 
 /// Reads a row; its place is told with what is wrong with it. What decides about money must be there; the rest may be missing.

@@ -105,8 +105,6 @@ async fn a_row_that_may_be_ours_is_never_left_out() {
 
     let other_page = json!({"parametros": {"paginacao": {"paginaAtual": 1}}, "pix": []});
     for (answer, wanted) in [
-        (json_reply(200, &json!({"pix": [pix("bbbbbbbbbbb", None), broken(Some(TXID))]})), "unknown"),
-        (json_reply(200, &json!({"pix": [7]})), "unknown"),
         (json_reply(200, &json!({"parametros": {}})), "unknown"),
         (json_reply(200, &other_page), "unknown"),
         (json_reply(200, &json!([])), "unknown"),
@@ -120,5 +118,24 @@ async fn a_row_that_may_be_ours_is_never_left_out() {
         let server = Server::start(move |_, _| answer.clone()).await;
         let result = acquirer(&server.url()).list_received(day(0), BUDGET).await;
         assert_eq!(kind(&result), wanted, "{}", reason(&result));
+    }
+}
+
+#[tokio::test]
+async fn unreadable_row_is_named_beside_the_others() {
+    let broken = |field: &str, value| changed(pix("aaaaaaaaaaa", Some(TXID)), field, value);
+    let id = "E12345678202611201500aaaaaaaaaaa";
+    for (row, name, reason) in [
+        (broken("/valor", Some(json!("10.5"))), id, "pix[1].valor is not an amount"),
+        (broken("/horario", None), id, "pix[1].horario is not an instant"),
+        (broken("/endToEndId", None), TXID, "pix[1].endToEndId is not one"),
+        (broken("/valor", Some(json!(7))), id, "pix[1] cannot be read"),
+        (json!(7), "pix[1]", "pix[1] cannot be read"),
+    ] {
+        let list = json!({"pix": [pix("bbbbbbbbbbb", None), row, pix("ccccccccccc", Some(TXID))]});
+        let server = Server::start(move |_, _| json_reply(200, &list)).await;
+        let page = acquirer(&server.url()).list_received(day(0), BUDGET).await.unwrap();
+        let unreadable: Vec<_> = page.unreadable.iter().map(|row| (row.name.as_str(), row.reason.as_str())).collect();
+        assert_eq!((page.rows.len(), unreadable), (2, vec![(name, &*format!("the answer's {reason}"))]));
     }
 }

@@ -246,7 +246,7 @@ async fn not_to_know_a_name_is_an_answer() {
     mock.expect_name().return_const(name("a"));
     mock.expect_find_payout().returning(|_, _| Ok(None));
     mock.expect_find_refund().returning(|_, _, _| Ok(None));
-    mock.expect_list_sent().returning(|_, _| Ok(UpstreamPage { rows: Vec::new(), next: None }));
+    mock.expect_list_sent().returning(|_, _| Ok(UpstreamPage::new(Vec::new(), None)));
     let router = Router::new(vec![Arc::new(mock)]);
     let guarded = router.named(&name("a")).unwrap();
     for _ in 0..20 {

@@ -168,9 +168,13 @@ async fn what_was_sent_is_listed_with_what_others_sent() {
     let query = "inicio=2026-11-20T00%3A00%3A00Z&fim=2026-11-21T00%3A00%3A00Z&paginacao.paginaAtual=3&paginacao.itensPorPagina=100";
     assert_eq!(path, format!("/v2/gn/pix/enviados?{query}"));
 
+    let list = json!({"pix": [row(json!(NAME), "SOMETHING_NEW"), row(json!(42), "REALIZADO"), 1]});
+    let server = Server::start(move |_, _| json_reply(200, &list)).await;
+    let page = efi(&server.url()).list_sent(day(0), BUDGET).await.unwrap();
+    let unreadable: Vec<_> = page.unreadable.iter().map(|row| row.name.as_str()).collect();
+    assert_eq!((page.rows.len(), unreadable), (1, vec![NAME, "pix[2]"]));
+
     for answer in [
-        json_reply(200, &json!({"pix": [sent(), row(json!(NAME), "SOMETHING_NEW")]})),
-        json_reply(200, &json!({"pix": [1]})),
         json_reply(200, &json!({})),
         html(200),
         problem(400, "PixEnviadoConsultaInvalida"),

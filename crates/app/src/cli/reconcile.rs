@@ -36,7 +36,8 @@ pub struct ReconcileArgs {
     no_repair: bool,
 }
 
-/// Compares, repairs what is safe, and tells. 0: nothing is left to repair; 1: something is; 2: an acquirer could not be read.
+/// Compares, repairs what is safe, and prints a report. 0: nothing is left to do; 1: something is, or a row cannot be read; 2: an acquirer
+/// could not be read.
 ///
 /// # Errors
 /// What keeps the store or the acquirers from opening.
@@ -79,7 +80,7 @@ fn progress_bar() -> anyhow::Result<ProgressBar> {
 }
 
 fn is_settled(report: &Report) -> bool {
-    !report.more && report.differences.iter().all(|difference| difference.repaired)
+    !report.more && report.open() == 0
 }
 
 fn code_of(report: &Report) -> ExitCode {
@@ -97,6 +98,11 @@ fn as_json(report: &Report, (from, until): (Timestamp, Timestamp)) -> Value {
         .iter()
         .map(|(acquirer, cause)| json!({ "acquirer": acquirer.as_str(), "cause": cause }))
         .collect();
+    let unreadable: Vec<Value> = report
+        .unreadable
+        .iter()
+        .map(|(acquirer, row)| json!({ "acquirer": acquirer.as_str(), "name": row.name, "cause": row.reason }))
+        .collect();
     json!({
         "ok": report.unread.is_empty() && is_settled(report),
         "from": instant(from),
@@ -106,6 +112,7 @@ fn as_json(report: &Report, (from, until): (Timestamp, Timestamp)) -> Value {
         "refunds": report.refunds,
         "differences": differences,
         "more": report.more,
+        "unreadable": unreadable,
         "unread": unread,
     })
 }
@@ -130,8 +137,13 @@ fn for_people(report: &Report) -> String {
             text.push_str(part);
         }
     }
+    for (acquirer, row) in &report.unreadable {
+        for part in ["\n", acquirer.as_str(), " lists a row that cannot be read: ", &row.name, ": ", &row.reason] {
+            text.push_str(part);
+        }
+    }
     if report.differences.is_empty() {
-        text.push_str(if report.unread.is_empty() {
+        text.push_str(if report.unread.is_empty() && report.unreadable.is_empty() {
             " No difference."
         } else {
             "\nNo difference in what could be read."

@@ -41,7 +41,7 @@ static WEBHOOKS: Lookup =
 static INFRACTIONS: Lookup =
     Lookup::new("t.account_id, t.id, t.version", "infractions AS t", "t", &["account_id", "id"]);
 static POSITIONS: Lookup =
-    Lookup::new("t.acquirer, t.acquirer, t.version", "infraction_positions AS t", "t", &["acquirer"]);
+    Lookup::new("t.acquirer, t.list, t.version", "list_positions AS t", "t", &["acquirer", "list"]);
 static BALANCES: Lookup = Lookup::new(
     "t.holder, t.bucket, t.amount, t.entries, t.last_entry_id, t.taken",
     "balances AS t",
@@ -262,7 +262,7 @@ fn versions<'a>(
             RecordKey::Refund(account, refund) => (&mut *refunds, account.to_string(), refund.to_string()),
             RecordKey::Endpoint(account, endpoint) => (&mut *webhooks, account.to_string(), endpoint.to_string()),
             RecordKey::Infraction(account, one) => (&mut *infractions, account.to_string(), one.to_string()),
-            RecordKey::Position(acquirer) => (&mut *positions, acquirer.to_string(), acquirer.to_string()),
+            RecordKey::Position(name, list) => (&mut *positions, name.to_string(), list.as_str().to_owned()),
         };
         of.insert((first, second), *record);
     }

@@ -12,7 +12,7 @@ use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
 use cais_domain::release::Release;
 use cais_domain::webhook::Endpoint;
-use cais_ports::{ApiKeyRecord, Notice, PollPosition, Write};
+use cais_ports::{ApiKeyRecord, Notice, PollPosition, UpstreamList, Write};
 
 /// Names a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -35,8 +35,8 @@ pub(crate) enum RecordKey<'a> {
     Endpoint(AccountId, EndpointId),
     /// An infraction.
     Infraction(AccountId, InfractionId),
-    /// A position in an acquirer's list of infractions.
-    Position(&'a AcquirerName),
+    /// A position in an acquirer's list.
+    Position(&'a AcquirerName, UpstreamList),
 }
 
 /// A record's content.
@@ -60,7 +60,7 @@ pub(crate) enum Record<'a> {
     Endpoint(&'a Endpoint),
     /// An infraction.
     Infraction(&'a Infraction),
-    /// A position in an acquirer's list of infractions.
+    /// A position in an acquirer's list.
     Position(&'a PollPosition),
 }
 
@@ -88,7 +88,7 @@ impl<'a> Record<'a> {
             Self::Refund(refund) => RecordKey::Refund(refund.account, refund.id),
             Self::Endpoint(endpoint) => RecordKey::Endpoint(endpoint.account, endpoint.id),
             Self::Infraction(infraction) => RecordKey::Infraction(infraction.account, infraction.id),
-            Self::Position(position) => RecordKey::Position(&position.acquirer),
+            Self::Position(position) => RecordKey::Position(&position.acquirer, position.list),
         }
     }
 

@@ -6,7 +6,9 @@ use cais_domain::block::Block;
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::ids::{AccountId, InfractionId};
 use cais_domain::infraction::{Infraction, InfractionStatus};
-use cais_ports::{InfractionFilter, InfractionQueries, Page, PageRequest, PollPosition, QueryError};
+use cais_ports::{
+    InfractionFilter, InfractionQueries, Page, PageRequest, PollPosition, PositionQueries, QueryError, UpstreamList,
+};
 use jiff::Timestamp;
 
 use super::page::{after, cut, one_more, with_spare, work};
@@ -105,13 +107,21 @@ impl InfractionQueries for Persistence {
             })
             .await
     }
+}
 
-    async fn find_position(&self, acquirer: &AcquirerName) -> Result<Option<PollPosition>, QueryError> {
-        let (text, acquirer) =
-            (format!("SELECT {} FROM infraction_positions WHERE acquirer = ?", position::COLUMNS), acquirer.clone());
+#[async_trait]
+impl PositionQueries for Persistence {
+    async fn find_position(
+        &self,
+        acquirer: &AcquirerName,
+        list: UpstreamList,
+    ) -> Result<Option<PollPosition>, QueryError> {
+        let text = format!("SELECT {} FROM list_positions WHERE acquirer = ? AND list = ?", position::COLUMNS);
+        let acquirer = acquirer.clone();
         self.pool()
             .read(move |session| {
-                session.differences(&Query::new(text).bind(acquirer.as_str()))?.pop().map(position::read).transpose()
+                let query = Query::new(text).bind(acquirer.as_str()).bind(list.as_str());
+                session.differences(&query)?.pop().map(|row| position::read(list, row)).transpose()
             })
             .await
     }

@@ -8,7 +8,7 @@ use cais_domain::infraction::{
 };
 use cais_domain::money::Money;
 use cais_domain::text::{LineBreaks, Text};
-use cais_ports::{PollPosition, UpstreamInfraction, UpstreamInfractionStatus};
+use cais_ports::{PollPosition, UpstreamInfraction, UpstreamInfractionStatus, UpstreamList};
 use jiff::ToSpan as _;
 
 use super::records::{an_end_to_end_id, fresh, main_acquirer, number, right, start};
@@ -111,7 +111,7 @@ pub fn a_defense() -> Defense {
 /// How far the main acquirer's list was read.
 #[must_use]
 pub fn a_position() -> PollPosition {
-    PollPosition { acquirer: main_acquirer(), seen_until: start(), version: 0 }
+    PollPosition { acquirer: main_acquirer(), list: UpstreamList::Infractions, seen_until: start(), version: 0 }
 }
 
 fn upstream_name() -> String {

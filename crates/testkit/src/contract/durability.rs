@@ -110,7 +110,7 @@ pub async fn a_reopened_store_holds_what_it_held(h: &mut Harness) {
         h.reopen().await;
         assert_eq!(full.read(h).await, Some((1_000, 1_000)));
         assert_eq!(h.balances(account).await, [0, 880, 1_000, 0]);
-        let stored = h.store.find_position(&position.acquirer).await.unwrap();
+        let stored = h.store.find_position(&position.acquirer, position.list).await.unwrap();
         assert_eq!(stored, Some(PollPosition { version: 1, ..position.clone() }));
         h.audit().await;
     }

@@ -9,7 +9,7 @@ use cais_domain::infraction::{
 };
 use cais_domain::money::Money;
 use cais_domain::text::{LineBreaks, Text};
-use cais_ports::{CommitError, InfractionFilter, Page, PageRequest, PollPosition, Write};
+use cais_ports::{CommitError, InfractionFilter, Page, PageRequest, PollPosition, UpstreamList, Write};
 use jiff::Timestamp;
 
 use super::Harness;
@@ -235,27 +235,36 @@ pub async fn undefended_infractions_come_nearest_deadline_first(h: &mut Harness)
     }
 }
 
-/// Each acquirer's for itself; of many that move it at once, one does.
+/// Each list of each acquirer has a position of its own. Of many that move it at once, one does.
 pub async fn positions_move_on(h: &mut Harness) {
     let mut position = a_position();
     let other = PollPosition { acquirer: AcquirerName::parse("other").unwrap(), ..a_position() };
-    assert_eq!(h.store.find_position(&position.acquirer).await.unwrap(), None);
+    let find = async |h: &Harness, of: &PollPosition| h.store.find_position(&of.acquirer, of.list).await.unwrap();
+    assert_eq!(find(h, &position).await, None);
     let insert = |position: &PollPosition| steps::write(Write::InsertPosition(Box::new(position.clone())), start());
     let update = |position: &PollPosition| steps::write(Write::UpdatePosition(Box::new(position.clone())), start());
-    h.good(insert(&position)).await;
+    for list in UpstreamList::ALL {
+        h.good(insert(&PollPosition { list, ..position.clone() })).await;
+    }
     h.good(insert(&other)).await;
     position.version = 1;
-    assert_eq!(h.store.find_position(&position.acquirer).await.unwrap(), Some(position.clone()));
+    assert_eq!(find(h, &position).await, Some(position.clone()));
     let late: Timestamp = "9999-12-01T23:59:59.999999Z".parse().unwrap();
     for seen_until in [after_s(60), after_s(30), late, Timestamp::from_microsecond(1).unwrap()] {
         position.seen_until = seen_until;
         let outcomes = all_at_once(&h.store, vec![update(&position); 16]).await;
         assert_eq!(winners(&outcomes, |refused| *refused == CommitError::Stale), 1);
         position.version += 1;
-        assert_eq!(h.store.find_position(&position.acquirer).await.unwrap(), Some(position.clone()));
+        assert_eq!(find(h, &position).await, Some(position.clone()));
     }
-    let untouched = PollPosition { version: 1, ..other };
-    assert_eq!(h.store.find_position(&untouched.acquirer).await.unwrap(), Some(untouched));
+    let untouched = [UpstreamList::Received, UpstreamList::Sent, UpstreamList::Returns].map(|list| PollPosition {
+        list,
+        version: 1,
+        ..a_position()
+    });
+    for untouched in untouched.into_iter().chain([PollPosition { version: 1, ..other }]) {
+        assert_eq!(find(h, &untouched).await, Some(untouched));
+    }
     let unknown = PollPosition { acquirer: AcquirerName::parse("third").unwrap(), version: 1, ..position };
     assert_eq!(h.commit(update(&unknown)).await, Err(CommitError::Stale));
 }

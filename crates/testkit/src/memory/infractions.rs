@@ -6,7 +6,9 @@ use cais_domain::block::Block;
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::ids::{AccountId, InfractionId};
 use cais_domain::infraction::{Infraction, InfractionState};
-use cais_ports::{InfractionFilter, InfractionQueries, Page, PageRequest, PollPosition, QueryError};
+use cais_ports::{
+    InfractionFilter, InfractionQueries, Page, PageRequest, PollPosition, PositionQueries, QueryError, UpstreamList,
+};
 use jiff::Timestamp;
 
 use super::MemoryStore;
@@ -85,8 +87,15 @@ impl InfractionQueries for MemoryStore {
     async fn find_block(&self, account: AccountId, infraction: InfractionId) -> Result<Option<Block>, QueryError> {
         Ok(self.read()?.blocks.get(&(account, infraction)).cloned())
     }
+}
 
-    async fn find_position(&self, acquirer: &AcquirerName) -> Result<Option<PollPosition>, QueryError> {
-        Ok(self.read()?.positions.get(acquirer).cloned())
+#[async_trait]
+impl PositionQueries for MemoryStore {
+    async fn find_position(
+        &self,
+        acquirer: &AcquirerName,
+        list: UpstreamList,
+    ) -> Result<Option<PollPosition>, QueryError> {
+        Ok(self.read()?.positions.get(&(acquirer.clone(), list)).cloned())
     }
 }

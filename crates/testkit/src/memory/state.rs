@@ -20,7 +20,7 @@ use cais_domain::release::Release;
 use cais_domain::webhook::Endpoint;
 use cais_ports::{
     ApiKeyRecord, ChangeSet, Claim, ClaimChange, ClaimRef, Committed, Lane, NewClaim, NewEvent, Notice, PollPosition,
-    Reservation, ReservationKey,
+    Reservation, ReservationKey, UpstreamList,
 };
 use jiff::Timestamp;
 
@@ -81,7 +81,7 @@ pub(super) struct State {
     pub(super) notices: BTreeMap<NoticeId, Notice>,
     pub(super) endpoints: BTreeMap<EndpointId, Endpoint>,
     pub(super) infractions: BTreeMap<InfractionId, Infraction>,
-    pub(super) positions: BTreeMap<AcquirerName, PollPosition>,
+    pub(super) positions: BTreeMap<(AcquirerName, UpstreamList), PollPosition>,
     pub(super) balances: BTreeMap<LedgerAccount, Money>,
     pub(super) entries: Vec<Entry>,
     pub(super) blocks: BTreeMap<BlockKey, Block>,

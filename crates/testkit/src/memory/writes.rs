@@ -104,10 +104,11 @@ impl State {
                 }
             }
             Write::InsertPosition(position) => {
-                self.positions.insert(position.acquirer.clone(), PollPosition { version: 1, ..*position });
+                let name = (position.acquirer.clone(), position.list);
+                self.positions.insert(name, PollPosition { version: 1, ..*position });
             }
             Write::UpdatePosition(position) => {
-                if let Some(stored) = self.positions.get_mut(&position.acquirer) {
+                if let Some(stored) = self.positions.get_mut(&(position.acquirer, position.list)) {
                     stored.seen_until = position.seen_until;
                     stored.version = stored.version.saturating_add(1);
                 }

@@ -93,6 +93,10 @@ pub(super) async fn list(
     budget: Duration,
 ) -> Result<UpstreamPage<UpstreamInfraction>, AcquirerError> {
     let listed = acquirer.list_infractions(ListRequest { from, to, page }, budget).await?;
+    if let Some(row) = listed.unreadable.first() {
+        let (acquirer, count) = (acquirer.name(), listed.unreadable.len());
+        tracing::error!(%acquirer, count, name = row.name, reason = row.reason, "infractions cannot be read; left out of the page");
+    }
     match listed.next {
         Some(next) if next <= page => {
             Err(AcquirerError::OutcomeUnknown(format!("after page {page} it names page {next}")))

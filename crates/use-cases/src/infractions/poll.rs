@@ -2,7 +2,7 @@
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::ids::InfractionId;
-use cais_ports::{Acquirer, ChangeSet, CommitError, PollPosition, UpstreamInfraction, UpstreamPage, Write};
+use cais_ports::{Acquirer, PollPosition, UpstreamInfraction, UpstreamList, UpstreamPage};
 use futures_util::{StreamExt as _, stream};
 use jiff::{SignedDuration, Timestamp};
 use uuid::Uuid;
@@ -11,6 +11,7 @@ use super::look::{AT_LEISURE, FARTHEST, WIDEST, back, list, look};
 use super::sync::{Applied, apply};
 use super::wide;
 use crate::ports::Ports;
+use crate::positions;
 use crate::trouble::Trouble;
 use crate::work::{AT_ONCE, PASS_LIMIT, Pass, WorkError};
 
@@ -64,7 +65,7 @@ pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
 /// How many of ours changed.
 async fn read(ports: &Ports, name: &AcquirerName, acquirer: &dyn Acquirer) -> Result<usize, Trouble> {
     let now = ports.clock.now();
-    let position = ports.queries.find_position(name).await?;
+    let position = ports.queries.find_position(name, UpstreamList::Infractions).await?;
     let wide = is_wide(ports, name, position.as_ref(), now);
     let from = begins_at(ports, name, position.as_ref(), wide, now).await?;
     let (mut tally, mut unread) = (Tally::default(), false);
@@ -82,7 +83,11 @@ async fn read(ports: &Ports, name: &AcquirerName, acquirer: &dyn Acquirer) -> Re
         tally = tally.and(look_for_old(ports, name, acquirer, now).await?);
     }
     if !tally.unfinished && !unread && (wide || position.is_some()) {
-        move_on(ports, name, position, now).await?;
+        match position {
+            None => drop(positions::first(ports, name, UpstreamList::Infractions, now).await?),
+            Some(position) if position.seen_until < now => drop(positions::move_to(ports, position, now).await?),
+            Some(_) => {}
+        }
     }
     Ok(tally.changed)
 }
@@ -103,7 +108,7 @@ async fn read_span(
         }
         *pages = pages.saturating_sub(1);
         match list(acquirer, span, number, PAGE_BUDGET).await {
-            Ok(UpstreamPage { rows, next }) => {
+            Ok(UpstreamPage { rows, next, .. }) => {
                 tally = tally.and(apply_all(ports, name, rows).await);
                 page = next;
             }
@@ -200,35 +205,5 @@ async fn apply_one(ports: &Ports, name: &AcquirerName, row: UpstreamInfraction) 
             tracing::warn!(acquirer = %name, upstream = id, %error, "an infraction could not be followed; it is read again");
             Tally { changed: 0, unfinished: true }
         }
-    }
-}
-
-/// Everything that began before `now` was seen.
-async fn move_on(
-    ports: &Ports,
-    name: &AcquirerName,
-    position: Option<PollPosition>,
-    now: Timestamp,
-) -> Result<(), Trouble> {
-    let mut change = ChangeSet::new(now);
-    change.writes.push(match position {
-        None => {
-            let first = PollPosition { acquirer: name.clone(), seen_until: now, version: 0 };
-            Write::InsertPosition(Box::new(first))
-        }
-        Some(position) if position.seen_until < now => {
-            Write::UpdatePosition(Box::new(PollPosition { seen_until: now, ..position }))
-        }
-        Some(_) => return Ok(()),
-    });
-    match ports.store.commit(change).await {
-        // Another node has read as far.
-        Ok(_) | Err(CommitError::Stale) => Ok(()),
-        Err(CommitError::Corrupt(reason)) => {
-            let stored = ports.queries.find_position(name).await?;
-            // Another node made the first position at the same time.
-            if stored.is_some() { Ok(()) } else { Err(Trouble::Internal(reason)) }
-        }
-        Err(error) => Err(error.into()),
     }
 }

@@ -122,7 +122,7 @@ impl UpstreamOrder for Order<'_> {
     async fn list(&self) -> Evidence<UpstreamPayout> {
         let from = self.payout.created_at.saturating_sub(CLOCK_DIFFERENCE).unwrap_or(Timestamp::MIN);
         let (to, name) = (self.ports.clock.now(), self.payout.id_envio());
-        let mut page = 0;
+        let (mut page, mut unreadable) = (0, None);
         for _ in 0..MAX_LIST_PAGES {
             let listed = match self.acquirer.list_sent(ListRequest { from, to, page }, LIST_BUDGET).await {
                 Ok(listed) => listed,
@@ -131,8 +131,15 @@ impl UpstreamOrder for Order<'_> {
             if let Some(row) = listed.rows.into_iter().find(|row| row.id_envio == name) {
                 return self.believed(Some(row));
             }
+            // A row that cannot be read may be the payout's.
+            unreadable = unreadable.or(listed.unreadable.into_iter().next());
             match listed.next {
-                None => return Evidence::Absent,
+                None => {
+                    return match unreadable {
+                        None => Evidence::Absent,
+                        Some(row) => Evidence::Unreadable(format!("row {} of the list: {}", row.name, row.reason)),
+                    };
+                }
                 Some(next) if next > page => page = next,
                 Some(next) => return Evidence::Unreadable(format!("after page {page} the list names page {next}")),
             }

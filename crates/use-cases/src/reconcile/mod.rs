@@ -4,6 +4,7 @@
 //! payout or refund is refreshed from upstream. Nothing is credited that does not carry a txid of ours; nothing is sent, and
 //! nothing is failed, by the comparison itself.
 
+mod automatic;
 mod infractions;
 mod received;
 mod report;
@@ -11,6 +12,7 @@ mod returns;
 mod sent;
 mod windows;
 
+pub use automatic::{AutomaticRun, Standing, run_once};
 pub use report::{Difference, DifferenceKind, MAX_DIFFERENCES, Progress, Report};
 
 use std::time::Duration;
@@ -21,7 +23,6 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::ports::Ports;
 use crate::trouble::Trouble;
-use crate::work::{Pass, WorkError};
 use report::Findings;
 use windows::Windows;
 
@@ -31,10 +32,8 @@ const LIST_BUDGET: Duration = Duration::from_secs(30);
 const LOOK_BUDGET: Duration = Duration::from_secs(5);
 /// How long an acquirer's list may lag: what is younger is not missed in it.
 const LISTS_LAG: SignedDuration = SignedDuration::from_mins(5);
-/// How far back the worker looks.
-const LOOK_BACK: SignedDuration = SignedDuration::from_hours(3);
-/// How many differences one pass of the worker logs, each on its own line.
-const MAX_LOGGED: usize = 100;
+/// How long after it was asked for a payout can come back: 90 days after it arrived, and a week for its way there.
+const RETURNS_WITHIN: SignedDuration = SignedDuration::from_hours(97 * 24);
 
 /// What every part of a run needs.
 struct Run<'a> {
@@ -58,7 +57,8 @@ impl Run<'_> {
     }
 }
 
-/// Compares what was received and sent from `from` on and before `until`; repairs what is safe, if `repair`.
+/// Compares what was received and sent from `from` on and before `until`, and what came back in that time of payouts that were sent
+/// before. Repairs what is safe, if `repair`.
 ///
 /// Every acquirer that can be read is read, whatever is wrong with the others, or with our own records of them.
 ///
@@ -81,6 +81,7 @@ pub async fn run(
         let mut compared = vec![received::compare(&run, name, &*acquirer, &mut findings).await];
         if acquirer.sends_payouts() {
             compared.push(sent::compare(&run, name, &*acquirer, &mut findings).await);
+            compared.push(sent::compare_returns(&run, name, &*acquirer, &mut findings).await);
         }
         for error in compared.into_iter().filter_map(Result::err) {
             findings.cannot_read(name, format!("our own records: {error}"));
@@ -114,44 +115,4 @@ async fn name_missing(run: &Run<'_>, findings: &mut Findings) -> Result<(), Trou
         windows.advance();
     }
     Ok(())
-}
-
-/// Compares and repairs what happened lately, and logs what is left.
-///
-/// Infractions are followed first: of what ended while nobody looked, only what cannot be followed is a difference.
-///
-/// # Errors
-/// [`WorkError`] when our own records cannot be read.
-pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
-    infractions::follow(ports).await?;
-    let until = ports.clock.now();
-    let from = until.saturating_sub(LOOK_BACK).unwrap_or(Timestamp::MIN);
-    let report = run(ports, from, until, true, &|_| {}).await?;
-    for (acquirer, reason) in &report.unread {
-        tracing::warn!(%acquirer, reason, "an acquirer could not be reconciled with");
-    }
-    for difference in report.differences.iter().take(MAX_LOGGED) {
-        log(difference);
-    }
-    let repaired = report.differences.iter().filter(|difference| difference.repaired).count();
-    let left = report.differences.len().saturating_sub(repaired);
-    if left > MAX_LOGGED || report.more {
-        tracing::error!(
-            left,
-            more = report.more,
-            "there are more differences than are logged: run the reconciliation by hand"
-        );
-    }
-    Ok(Pass { done: repaired, more: false })
-}
-
-fn log(difference: &Difference) {
-    let Difference { kind, acquirer, resource, upstream_id, ours, theirs, repaired } = difference;
-    let (kind, resource) = (kind.as_str(), resource.as_deref().unwrap_or_default());
-    let (ours, theirs) = (ours.as_deref().unwrap_or("nothing"), theirs.as_deref().unwrap_or("nothing"));
-    if *repaired {
-        tracing::warn!(kind, %acquirer, resource, upstream_id, ours, theirs, "a difference with an acquirer was repaired");
-    } else {
-        tracing::error!(kind, %acquirer, resource, upstream_id, ours, theirs, "the ledger differs from an acquirer: look at it");
-    }
 }

@@ -54,6 +54,11 @@ pub(super) async fn compare(
                 }
             };
             findings.count_received(listed.rows.len());
+            // Listed, though unreadable: an answer about its absence would be wrong.
+            for id in listed.unreadable.iter().filter_map(|row| EndToEndId::parse(&row.name).ok()) {
+                credited.remove(&id);
+            }
+            findings.unreadable(name, listed.unreadable);
             done = wide(listed.rows.len()).saturating_add(done);
             let rows = listed.rows.into_iter().map(|row| {
                 let known = credited.remove(&row.payment.end_to_end_id);

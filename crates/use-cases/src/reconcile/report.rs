@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use cais_domain::acquirer_name::AcquirerName;
+use cais_ports::UnreadableRow;
 
 /// How many differences a report holds.
 pub const MAX_DIFFERENCES: usize = 10_000;
@@ -89,8 +90,18 @@ pub struct Report {
     pub differences: Vec<Difference>,
     /// Whether there are more.
     pub more: bool,
+    /// Rows of acquirers' lists that cannot be read, at most [`MAX_DIFFERENCES`] with the differences; the others are compared.
+    pub unreadable: Vec<(AcquirerName, UnreadableRow)>,
     /// Whose lists could not be read to their end, and why.
     pub unread: Vec<(AcquirerName, String)>,
+}
+
+impl Report {
+    /// How many findings a person must look at: differences that are not repaired, and unreadable rows.
+    #[must_use]
+    pub fn open(&self) -> usize {
+        self.differences.iter().filter(|difference| !difference.repaired).count().saturating_add(self.unreadable.len())
+    }
 }
 
 /// How far a reconciliation has come.
@@ -150,15 +161,28 @@ impl Findings {
 
     fn note(&mut self, difference: Difference) {
         let name = (difference.kind, difference.acquirer.clone(), difference.upstream_id.clone());
-        if self.known.contains(&name) {
-            return;
-        }
-        if self.report.differences.len() >= MAX_DIFFERENCES {
-            self.report.more = true;
+        if self.known.contains(&name) || self.is_full() {
             return;
         }
         self.known.insert(name);
         self.report.differences.push(difference);
+    }
+
+    /// Notes rows of an acquirer's list that cannot be read.
+    pub(super) fn unreadable(&mut self, acquirer: &AcquirerName, rows: Vec<UnreadableRow>) {
+        for row in rows {
+            let entry = (acquirer.clone(), row);
+            if !self.is_full() && !self.report.unreadable.contains(&entry) {
+                self.report.unreadable.push(entry);
+            }
+        }
+    }
+
+    /// Whether the report holds all that it may; if so, the report says that there is more.
+    fn is_full(&mut self) -> bool {
+        let full = self.report.differences.len().saturating_add(self.report.unreadable.len()) >= MAX_DIFFERENCES;
+        self.report.more |= full;
+        full
     }
 
     pub(super) fn cannot_read(&mut self, acquirer: &AcquirerName, reason: String) {
@@ -169,8 +193,8 @@ impl Findings {
     }
 
     /// Whether nothing was compared.
-    pub(super) const fn is_empty(&self) -> bool {
-        self.report.received == 0 && self.report.sent == 0 && self.report.differences.is_empty()
+    pub(super) fn is_empty(&self) -> bool {
+        self.report.received == 0 && self.report.sent == 0 && self.report.open() == 0
     }
 
     pub(super) fn into_report(self) -> Report {

@@ -3,16 +3,17 @@
 use std::collections::HashMap;
 
 use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::id_envio::IdEnvio;
 use cais_domain::ids::PayoutId;
 use cais_domain::money::Money;
 use cais_domain::payout::{Payout, PayoutStatus};
-use cais_ports::{Acquirer, ListRequest, UpstreamPayout, UpstreamProgress};
+use cais_ports::{Acquirer, ListRequest, QueryError, UpstreamPayout, UpstreamProgress};
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use jiff::Timestamp;
 
 use super::report::{Difference, DifferenceKind, Finding, Findings, wide};
 use super::windows::{MAX_LOOKS, MOST_RECORDS, Pages, Windows};
-use super::{LIST_BUDGET, LOOK_BUDGET, Run};
+use super::{LIST_BUDGET, LOOK_BUDGET, RETURNS_WITHIN, Run};
 use crate::payouts::sync::refresh;
 use crate::trouble::Trouble;
 use crate::work::AT_ONCE;
@@ -52,6 +53,12 @@ pub(super) async fn compare(
                 }
             };
             findings.count_sent(listed.rows.len());
+            // Listed, though unreadable: an answer about its absence would be wrong.
+            let named = listed.unreadable.iter().filter_map(|row| IdEnvio::parse(&row.name).ok()?.payout());
+            for id in named {
+                ours.remove(&id);
+            }
+            findings.unreadable(name, listed.unreadable);
             done = wide(listed.rows.len()).saturating_add(done);
             let rows = listed.rows.into_iter().map(|row| {
                 let known = row.id_envio.payout().and_then(|id| ours.remove(&id));
@@ -81,6 +88,67 @@ pub(super) async fn compare(
         windows.advance();
     }
     Ok(())
+}
+
+/// Compares what came back in the run's span of payouts that were sent before it: acquirers list a return with its payout, under the
+/// time of sending. Days on which we sent nothing are left out.
+pub(super) async fn compare_returns(
+    run: &Run<'_>,
+    name: &AcquirerName,
+    acquirer: &dyn Acquirer,
+    findings: &mut Findings,
+) -> Result<(), Trouble> {
+    let oldest = run.from.saturating_sub(RETURNS_WITHIN).unwrap_or(Timestamp::MIN);
+    let mut windows = Windows::new(oldest, run.from);
+    let mut pages = Pages::new();
+    while let Some((from, to)) = windows.current() {
+        let ours = match run.ports.queries.list_payouts_between(name, from, to, None, 1).await {
+            Err(QueryError::Unavailable(_)) if windows.narrow() => continue,
+            ours => ours?,
+        };
+        let mut page = (!ours.is_empty()).then_some(0);
+        while let Some(number) = page {
+            let listed = acquirer.list_sent(ListRequest { from, to, page: number }, LIST_BUDGET).await;
+            let listed = listed.map_err(|error| error.to_string());
+            let listed = listed.and_then(|listed| pages.turn(number, listed.next).map(|next| (listed, next)));
+            let (listed, next) = match listed {
+                Ok(listed) => listed,
+                Err(reason) => {
+                    findings.cannot_read(name, format!("what came back of what it sent: {reason}"));
+                    return Ok(());
+                }
+            };
+            findings.unreadable(name, listed.unreadable);
+            let rows = listed.rows.into_iter().filter(|row| came_back_within(run, row));
+            let rows = rows.collect::<Vec<_>>();
+            findings.count_sent(rows.len());
+            let judged =
+                stream::iter(rows).map(|row| judge_returns(run, name, acquirer, row)).buffer_unordered(AT_ONCE);
+            for finding in judged.try_collect::<Vec<Finding>>().await? {
+                findings.add(name, finding);
+            }
+            page = next;
+        }
+        windows.advance();
+    }
+    Ok(())
+}
+
+fn came_back_within(run: &Run<'_>, row: &UpstreamPayout) -> bool {
+    row.returned.iter().any(|part| (run.from..run.until).contains(&part.at))
+}
+
+/// Compares a payout of ours of which something came back. One that is not ours belongs to the day on which it was sent.
+async fn judge_returns(
+    run: &Run<'_>,
+    name: &AcquirerName,
+    acquirer: &dyn Acquirer,
+    row: UpstreamPayout,
+) -> Result<Finding, Trouble> {
+    match run.ports.queries.find_payout_by_id_envio(&row.id_envio).await? {
+        Some(payout) if payout.state.acquirer() == name => settle(run, acquirer, payout, row).await.map(Finding::from),
+        Some(_) | None => Ok(Finding::default()),
+    }
 }
 
 /// Our payouts at the acquirer in the window, and whether that is all of them.

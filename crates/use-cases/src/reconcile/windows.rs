@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 /// How long a window is where little happens.
-const WIDEST: SignedDuration = SignedDuration::from_hours(24);
+pub(super) const WIDEST: SignedDuration = SignedDuration::from_hours(24);
 /// How short it may become where much happens.
 const NARROWEST: SignedDuration = SignedDuration::from_secs(1);
 

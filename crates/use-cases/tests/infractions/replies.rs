@@ -101,7 +101,7 @@ impl Psp {
         };
         let rows = book.charges.values().flat_map(of_charge);
         let rows = rows.filter(|row| (request.from..=request.to).contains(&row.payment.paid_at)).collect();
-        UpstreamPage { rows, next: None }
+        UpstreamPage::new(rows, None)
     }
 
     fn send_refund(&self, order: &RefundOrder) -> Result<UpstreamReturn, AcquirerError> {
@@ -143,7 +143,7 @@ impl Psp {
         mock.expect_list_infractions().returning(move |request, _| list.list_infractions(request));
         mock.expect_send_defense().returning(move |order, _| defend.send_defense(order));
         mock.expect_list_received().returning(move |request, _| Ok(all.list_received(request)));
-        mock.expect_list_sent().returning(|_, _| Ok(UpstreamPage { rows: Vec::new(), next: None }));
+        mock.expect_list_sent().returning(|_, _| Ok(UpstreamPage::new(Vec::new(), None)));
         mock.expect_find_received().returning(move |end_to_end_id, _| Ok(received.find_received(end_to_end_id)));
         mock.expect_find_charge().returning(move |txid, _| Ok(charge.book().charges.get(txid).cloned()));
         mock.expect_send_refund().returning(move |order, _| refund.send_refund(order));
@@ -181,14 +181,14 @@ fn shown_as(row: &UpstreamInfraction, book: &Book) -> UpstreamInfraction {
 fn page<T>(listing: Listing, rows: Vec<T>, number: u32) -> Result<UpstreamPage<T>, AcquirerError> {
     match listing {
         Listing::Silent => Err(AcquirerError::OutcomeUnknown("no answer".to_owned())),
-        Listing::Empty => Ok(UpstreamPage { rows: Vec::new(), next: None }),
-        Listing::Circles => Ok(UpstreamPage { rows, next: Some(0) }),
-        Listing::AsItWas | Listing::Lately => Ok(UpstreamPage { rows, next: None }),
+        Listing::Empty => Ok(UpstreamPage::new(Vec::new(), None)),
+        Listing::Circles => Ok(UpstreamPage::new(rows, Some(0))),
+        Listing::AsItWas | Listing::Lately => Ok(UpstreamPage::new(rows, None)),
         Listing::Pages(size) => {
             let first = usize::try_from(number).unwrap() * size;
             let more = rows.len() > first + size;
             let rows = rows.into_iter().skip(first).take(size).collect();
-            Ok(UpstreamPage { rows, next: more.then(|| number + 1) })
+            Ok(UpstreamPage::new(rows, more.then(|| number + 1)))
         }
     }
 }

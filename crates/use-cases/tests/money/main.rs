@@ -6,6 +6,7 @@ mod keys;
 mod polling;
 mod psp;
 mod reading;
+mod reconcile_automatic;
 mod reconcile_received;
 mod reconcile_returns;
 mod reconcile_sent;

@@ -13,10 +13,12 @@ use cais_domain::txid::Txid;
 use cais_ports::acquirer::{MockAcquirer, MockAcquirers};
 use cais_ports::{
     Acquirer, AcquirerError, Clock as _, ListRequest, Noticed, NoticedPix, ReceivedPix, RefundOrder, ReturnNature,
-    UpstreamCharge, UpstreamPage, UpstreamPayment, UpstreamPayout, UpstreamProgress, UpstreamReturn, UpstreamStatus,
+    UnreadableRow, UpstreamCharge, UpstreamPage, UpstreamPayment, UpstreamPayout, UpstreamProgress, UpstreamReturn,
+    UpstreamStatus,
 };
 use cais_testkit::ManualClock;
 use cais_testkit::builders::{a_return_id, an_end_to_end_id, issued};
+use jiff::Timestamp;
 
 /// How it answers an order to return a Pix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,7 +74,12 @@ struct Book {
     charges: BTreeMap<Txid, UpstreamCharge>,
     /// Pix without a charge.
     others: Vec<ReceivedPix>,
-    sent: BTreeMap<IdEnvio, UpstreamPayout>,
+    /// With the instants of sending.
+    sent: BTreeMap<IdEnvio, (Timestamp, UpstreamPayout)>,
+    /// Received Pix whose rows cannot be read, with their instants.
+    unreadable: Vec<(Timestamp, UnreadableRow)>,
+    /// Lists of a time from this instant on, and before the other, cannot be read.
+    dark: Option<(Timestamp, Timestamp)>,
     orders: Vec<RefundOrder>,
     finds: u32,
     /// Happens once, while a reply to an order is on its way.
@@ -96,6 +103,8 @@ impl Psp {
             charges: BTreeMap::new(),
             others: Vec::new(),
             sent: BTreeMap::new(),
+            unreadable: Vec::new(),
+            dark: None,
             orders: Vec::new(),
             finds: 0,
             hook: None,
@@ -222,9 +231,22 @@ impl Psp {
         moving.map(|back| back.amount.centavos()).sum()
     }
 
-    /// It has sent that.
+    /// It has sent that, the first time that it is named now.
     pub fn has_sent(&self, payout: UpstreamPayout) {
-        self.book().sent.insert(payout.id_envio.clone(), payout);
+        let mut book = self.book();
+        let sent_at = book.sent.get(&payout.id_envio).map_or(self.clock.now(), |(sent_at, _)| *sent_at);
+        book.sent.insert(payout.id_envio.clone(), (sent_at, payout));
+    }
+
+    /// It lists a received Pix from now on whose row cannot be read.
+    pub fn lists_unreadable(&self, name: &str) {
+        let row = UnreadableRow { name: name.to_owned(), reason: "valor is not an amount".to_owned() };
+        self.book().unreadable.push((self.clock.now(), row));
+    }
+
+    /// Its lists of that time cannot be read.
+    pub fn goes_dark(&self, span: Option<(Timestamp, Timestamp)>) {
+        self.book().dark = span;
     }
 
     fn book(&self) -> MutexGuard<'_, Book> {
@@ -302,7 +324,7 @@ impl Psp {
         match book.looking {
             Looking::Silent => Err(AcquirerError::OutcomeUnknown("no answer".to_owned())),
             Looking::Forgets => Ok(None),
-            Looking::Tells => Ok(book.sent.get(id_envio).cloned()),
+            Looking::Tells => Ok(book.sent.get(id_envio).map(|(_, payout)| payout.clone())),
         }
     }
 
@@ -316,12 +338,15 @@ impl Psp {
         let rows = book.charges.values().flat_map(of_charge).chain(book.others.clone());
         // Both ends belong to the span, as at real ones.
         let asked = rows.filter(|row| (request.from..=request.to).contains(&row.payment.paid_at)).collect();
-        page(book.listing, asked, request.page)
+        let named = book.unreadable.iter().filter(|(at, _)| (request.from..=request.to).contains(at));
+        let unreadable = named.map(|(_, row)| row.clone()).collect();
+        Ok(UpstreamPage { unreadable, ..book.page(asked, request)? })
     }
 
     fn list_sent(&self, request: ListRequest) -> Result<UpstreamPage<UpstreamPayout>, AcquirerError> {
         let book = self.book();
-        page(book.listing, book.sent.values().cloned().collect(), request.page)
+        let asked = book.sent.values().filter(|(at, _)| (request.from..=request.to).contains(at));
+        book.page(asked.map(|(_, payout)| payout.clone()).collect(), request)
     }
 
     fn mock(&self) -> MockAcquirer {
@@ -331,7 +356,7 @@ impl Psp {
         mock.expect_name().return_const(self.name.clone());
         mock.expect_sends_payouts().return_const(true);
         mock.expect_tells_infractions().return_const(true);
-        mock.expect_list_infractions().returning(|_, _| Ok(UpstreamPage { rows: Vec::new(), next: None }));
+        mock.expect_list_infractions().returning(|_, _| Ok(UpstreamPage::new(Vec::new(), None)));
         mock.expect_send_refund().returning(move |order, _| send.send_refund(order));
         mock.expect_find_refund().returning(move |end_to_end_id, id, _| back.find_refund(end_to_end_id, id));
         mock.expect_find_charge().returning(move |txid, _| charge.find_charge(txid));
@@ -349,16 +374,21 @@ fn read_notice(body: &[u8]) -> Result<Vec<Noticed>, AcquirerError> {
     Ok(vec![Noticed::Received(NoticedPix { txid, end_to_end_id: None })])
 }
 
-fn page<T>(listing: Listing, rows: Vec<T>, number: u32) -> Result<UpstreamPage<T>, AcquirerError> {
-    match listing {
-        Listing::Silent => Err(AcquirerError::OutcomeUnknown("no answer".to_owned())),
-        Listing::Empty => Ok(UpstreamPage { rows: Vec::new(), next: None }),
-        Listing::Circles => Ok(UpstreamPage { rows, next: Some(0) }),
-        Listing::Pages(size) => {
-            let first = usize::try_from(number).unwrap() * size;
-            let more = rows.len() > first + size;
-            let rows = rows.into_iter().skip(first).take(size).collect();
-            Ok(UpstreamPage { rows, next: more.then(|| number + 1) })
+impl Book {
+    fn page<T>(&self, rows: Vec<T>, request: ListRequest) -> Result<UpstreamPage<T>, AcquirerError> {
+        if self.dark.is_some_and(|(from, until)| request.from < until && from < request.to) {
+            return Err(AcquirerError::OutcomeUnknown("no answer".to_owned()));
+        }
+        match self.listing {
+            Listing::Silent => Err(AcquirerError::OutcomeUnknown("no answer".to_owned())),
+            Listing::Empty => Ok(UpstreamPage::new(Vec::new(), None)),
+            Listing::Circles => Ok(UpstreamPage::new(rows, Some(0))),
+            Listing::Pages(size) => {
+                let first = usize::try_from(request.page).unwrap() * size;
+                let more = rows.len() > first + size;
+                let rows = rows.into_iter().skip(first).take(size).collect();
+                Ok(UpstreamPage::new(rows, more.then(|| request.page + 1)))
+            }
         }
     }
 }

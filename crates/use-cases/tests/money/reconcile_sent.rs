@@ -13,17 +13,17 @@ use crate::psp::{Listing, Looking};
 use crate::reconcile_received::{compare, kinds};
 use crate::world::{LONG, World};
 
-const DONE: UpstreamProgress = UpstreamProgress::Done { at: None };
+pub const DONE: UpstreamProgress = UpstreamProgress::Done { at: None };
 
 /// The only payout there is.
-fn only(world: &World) -> Payout {
+pub fn only(world: &World) -> Payout {
     let payouts = world.store.payouts();
     assert_eq!(payouts.len(), 1);
     payouts[0].clone()
 }
 
 /// A payout of R$ 10.00 in that status, whose money is where it should be.
-async fn paid_out(status: PayoutStatus) -> World {
+pub async fn paid_out(status: PayoutStatus) -> World {
     let world = World::new().await;
     world.fund(2_000).await;
     let payout = a_payout(world.account.id);
@@ -53,13 +53,13 @@ async fn paid_out(status: PayoutStatus) -> World {
     world
 }
 
-fn upstream(id_envio: IdEnvio, centavos: i64, progress: UpstreamProgress) -> UpstreamPayout {
+pub fn upstream(id_envio: IdEnvio, centavos: i64, progress: UpstreamProgress) -> UpstreamPayout {
     let end_to_end_id = Some(an_end_to_end_id());
     let amount = Money::from_centavos(centavos);
     UpstreamPayout { id_envio, end_to_end_id, amount, recipient: a_recipient(), progress, returned: Vec::new() }
 }
 
-fn part(world: &World, centavos: i64) -> ReturnedPart {
+pub fn part(world: &World, centavos: i64) -> ReturnedPart {
     ReturnedPart { return_id: a_return_id(), amount: Money::from_centavos(centavos), at: world.clock.now() }
 }
 
@@ -204,7 +204,7 @@ async fn an_acquirer_that_sends_nothing_is_not_asked_what_it_sent() {
     let world = World::new().await;
     let mut mock = cais_ports::acquirer::MockAcquirer::new();
     mock.expect_sends_payouts().return_const(false);
-    mock.expect_list_received().returning(|_, _| Ok(cais_ports::UpstreamPage { rows: Vec::new(), next: None }));
+    mock.expect_list_received().returning(|_, _| Ok(cais_ports::UpstreamPage::new(Vec::new(), None)));
     let acquirer: std::sync::Arc<dyn cais_ports::Acquirer> = std::sync::Arc::new(mock);
     let mut acquirers = cais_ports::acquirer::MockAcquirers::new();
     acquirers.expect_names().return_const(vec![world.psp.name.clone()]);

@@ -10,8 +10,8 @@ use cais_domain::money::Money;
 use cais_domain::payout::Recipient;
 use cais_ports::acquirer::{MockAcquirer, MockAcquirers};
 use cais_ports::{
-    Acquirer, AcquirerError, Clock as _, ListRequest, Noticed, NoticedPayout, PayoutOrder, ReturnedPart, UpstreamPage,
-    UpstreamPayout, UpstreamProgress,
+    Acquirer, AcquirerError, Clock as _, ListRequest, Noticed, NoticedPayout, PayoutOrder, ReturnedPart, UnreadableRow,
+    UpstreamPage, UpstreamPayout, UpstreamProgress,
 };
 use cais_testkit::ManualClock;
 use cais_testkit::builders::{a_payment, a_recipient, a_return_id};
@@ -59,6 +59,8 @@ pub enum Listing {
     Silent,
     /// Without what it has.
     Hides,
+    /// With a row that cannot be read in place of what it has.
+    Garbles,
     /// The first page for ever.
     Circles,
     /// More pages than anybody reads.
@@ -269,12 +271,16 @@ impl Bank {
         match book.listing {
             Listing::Shows => {
                 let next = row(request.page + 1).map(|_| request.page + 1);
-                Ok(UpstreamPage { rows: row(request.page).into_iter().collect(), next })
+                Ok(UpstreamPage::new(row(request.page).into_iter().collect(), next))
             }
             Listing::Silent => Err(AcquirerError::OutcomeUnknown("no answer".to_owned())),
-            Listing::Hides => Ok(UpstreamPage { rows: Vec::new(), next: None }),
-            Listing::Circles => Ok(UpstreamPage { rows: Vec::new(), next: Some(0) }),
-            Listing::Endless => Ok(UpstreamPage { rows: Vec::new(), next: Some(request.page + 1) }),
+            Listing::Hides => Ok(UpstreamPage::new(Vec::new(), None)),
+            Listing::Garbles => {
+                let row = UnreadableRow { name: "pix[0]".to_owned(), reason: "cannot be read".to_owned() };
+                Ok(UpstreamPage { unreadable: vec![row], ..UpstreamPage::new(Vec::new(), None) })
+            }
+            Listing::Circles => Ok(UpstreamPage::new(Vec::new(), Some(0))),
+            Listing::Endless => Ok(UpstreamPage::new(Vec::new(), Some(request.page + 1))),
         }
     }
 

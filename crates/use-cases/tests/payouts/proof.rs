@@ -73,7 +73,7 @@ async fn refused_repeat_of_a_listed_payout_keeps_it_processing() {
 
 #[tokio::test]
 async fn refused_repeat_without_a_whole_list_raises_an_alert() {
-    for listing in [Listing::Silent, Listing::Circles, Listing::Endless] {
+    for listing in [Listing::Silent, Listing::Garbles, Listing::Circles, Listing::Endless] {
         for sending in [Sending::LosesReplies, Sending::Silent] {
             let world = unanswered(sending).await;
             world.bank.set_listing(listing);

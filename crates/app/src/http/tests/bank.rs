@@ -289,11 +289,11 @@ impl Acquirer for Named {
     }
 
     async fn list_received(&self, _: ListRequest, _: Duration) -> Result<UpstreamPage<ReceivedPix>, AcquirerError> {
-        Ok(UpstreamPage { rows: Vec::new(), next: None })
+        Ok(UpstreamPage::new(Vec::new(), None))
     }
 
     async fn list_sent(&self, _: ListRequest, _: Duration) -> Result<UpstreamPage<UpstreamPayout>, AcquirerError> {
-        Ok(UpstreamPage { rows: self.1.payouts.lock().unwrap().values().cloned().collect(), next: None })
+        Ok(UpstreamPage::new(self.1.payouts.lock().unwrap().values().cloned().collect(), None))
     }
 
     async fn find_received(
@@ -314,7 +314,7 @@ impl Acquirer for Named {
         _: Duration,
     ) -> Result<UpstreamPage<UpstreamInfraction>, AcquirerError> {
         self.1.reachable()?;
-        Ok(UpstreamPage { rows: self.1.infractions.lock().unwrap().values().cloned().collect(), next: None })
+        Ok(UpstreamPage::new(self.1.infractions.lock().unwrap().values().cloned().collect(), None))
     }
 
     async fn send_defense(&self, order: &DefenseOrder, _: Duration) -> Result<DefenseReceipt, AcquirerError> {

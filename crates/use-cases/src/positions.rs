@@ -1,0 +1,49 @@
+//! Positions in acquirers' lists: stores the first, and moves them.
+
+use cais_domain::acquirer_name::AcquirerName;
+use cais_ports::{ChangeSet, CommitError, PollPosition, UpstreamList, Write};
+use jiff::Timestamp;
+
+use crate::ports::Ports;
+use crate::trouble::Trouble;
+
+/// Stores the first position of a list. Returns the stored one, which is another node's if that was faster.
+pub(crate) async fn first(
+    ports: &Ports,
+    acquirer: &AcquirerName,
+    list: UpstreamList,
+    seen_until: Timestamp,
+) -> Result<PollPosition, Trouble> {
+    let position = PollPosition { acquirer: acquirer.clone(), list, seen_until, version: 0 };
+    match commit(ports, Write::InsertPosition(Box::new(position.clone()))).await {
+        Ok(()) => Ok(PollPosition { version: 1, ..position }),
+        Err(CommitError::Corrupt(reason)) => {
+            let stored = ports.queries.find_position(acquirer, list).await?;
+            stored.ok_or(Trouble::Internal(reason))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Moves a position. Returns the stored one, which is another node's if that moved it meanwhile.
+pub(crate) async fn move_to(
+    ports: &Ports,
+    position: PollPosition,
+    seen_until: Timestamp,
+) -> Result<PollPosition, Trouble> {
+    let moved = PollPosition { seen_until, ..position.clone() };
+    match commit(ports, Write::UpdatePosition(Box::new(moved.clone()))).await {
+        Ok(()) => Ok(PollPosition { version: moved.version.saturating_add(1), ..moved }),
+        Err(CommitError::Stale) => {
+            let stored = ports.queries.find_position(&position.acquirer, position.list).await?;
+            Ok(stored.unwrap_or(position))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+async fn commit(ports: &Ports, write: Write) -> Result<(), CommitError> {
+    let mut change = ChangeSet::new(ports.clock.now());
+    change.writes.push(write);
+    ports.store.commit(change).await.map(drop)
+}

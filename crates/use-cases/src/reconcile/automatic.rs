@@ -1,0 +1,275 @@
+//! Reconciliation by the worker: each list is compared from where its last complete comparison ended, in windows of at most a day.
+//!
+//! A position moves on after each window that was compared to its end, so that an outage of whatever length is made good in steps, and a
+//! restart repeats at most one window. Sent Pix are compared once more, a day of sending per pass, for as long as they can come back.
+
+use cais_domain::acquirer_name::AcquirerName;
+use cais_ports::{Acquirer, PollPosition, UpstreamList};
+use jiff::{SignedDuration, Timestamp};
+
+use super::report::{Difference, DifferenceKind, Findings, Report};
+use super::windows::{WIDEST, Windows};
+use super::{RETURNS_WITHIN, Run, infractions, name_missing, received, sent};
+use crate::ports::Ports;
+use crate::positions;
+use crate::trouble::Trouble;
+use crate::work::WorkError;
+
+/// How far before its position a list is compared again: rows may be listed late.
+const OVERLAP: SignedDuration = SignedDuration::from_hours(3);
+/// For how long a payment that could not be credited, or a row that cannot be read, keeps a position back. Each pass logs it.
+const KEEPS_BACK: SignedDuration = SignedDuration::from_hours(24);
+/// How far back a list is compared whose position is ahead of the clock by more than [`OVERLAP`]: a clock was wrong, so the position is
+/// of no use. Longer than a wrong clock goes unnoticed.
+const WITHOUT_POSITION: SignedDuration = SignedDuration::from_hours(7 * 24);
+/// How many open findings one pass logs, each on its own line.
+const MAX_LOGGED: usize = 100;
+
+/// Alerts.
+const DIFFERENCE: &str = "reconcile_difference";
+const ROW_UNREADABLE: &str = "reconcile_row_unreadable";
+
+/// The result of one pass.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct AutomaticRun {
+    /// How many differences were repaired.
+    pub done: usize,
+    /// How the books stand with each configured acquirer.
+    pub standings: Vec<Standing>,
+}
+
+/// How the books stand with one acquirer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Standing {
+    /// The acquirer.
+    pub acquirer: AcquirerName,
+    /// Everything that it received or sent before this instant was compared; `None` before the first complete comparison.
+    pub compared_until: Option<Timestamp>,
+    /// How many findings of this pass a person must look at.
+    pub open: usize,
+}
+
+/// One pass over every acquirer.
+struct Pass<'a> {
+    ports: &'a Ports,
+    now: Timestamp,
+    /// How many differences were repaired.
+    done: usize,
+    /// How many findings are open, of all acquirers.
+    open: usize,
+    /// How many findings were logged.
+    logged: usize,
+    /// Whether a window was compared to its end.
+    compared: bool,
+    /// The last reason for which our own records could not be read.
+    trouble: Option<Trouble>,
+}
+
+/// Compares what was not compared yet, repairs what is safe, and logs the rest.
+///
+/// Infractions are followed first, so that only an ending that cannot be followed is a difference.
+///
+/// # Errors
+/// [`WorkError`] when our own records cannot be read and nothing was compared.
+pub async fn run_once(ports: &Ports) -> Result<AutomaticRun, WorkError> {
+    infractions::follow(ports).await?;
+    let now = ports.clock.now();
+    let mut pass = Pass { ports, now, done: 0, open: 0, logged: 0, compared: false, trouble: None };
+    let mut standings = Vec::new();
+    for name in ports.acquirers.names() {
+        let before = pass.open;
+        let compared_until = match ports.acquirers.named(&name) {
+            Some(acquirer) => pass.compare_all((&name, &*acquirer)).await,
+            None => {
+                pass.cannot_read(&name, "it is not configured");
+                None
+            }
+        };
+        standings.push(Standing { acquirer: name, compared_until, open: pass.open.saturating_sub(before) });
+    }
+    pass.look_for_missing().await;
+    if pass.logged < pass.open {
+        let (open, logged) = (pass.open, pass.logged);
+        tracing::error!(alert = DIFFERENCE, open, logged, "more differences are open than are logged; compare by hand");
+    }
+    match pass.trouble {
+        Some(trouble) if !pass.compared => Err(trouble.into()),
+        Some(_) | None => Ok(AutomaticRun { done: pass.done, standings }),
+    }
+}
+
+impl Pass<'_> {
+    /// Compares every list of an acquirer. Returns the instant before which all of them are compared.
+    async fn compare_all(&mut self, of: (&AcquirerName, &dyn Acquirer)) -> Option<Timestamp> {
+        let received = self.catch_up(of, UpstreamList::Received).await;
+        let (name, acquirer) = of;
+        if !acquirer.sends_payouts() {
+            return self.or_trouble(name, received);
+        }
+        let sent = self.catch_up(of, UpstreamList::Sent).await;
+        let returns = self.look_for_returns(of).await;
+        self.or_trouble(name, returns);
+        let (received, sent) = (self.or_trouble(name, received)?, self.or_trouble(name, sent)?);
+        Some(received.min(sent))
+    }
+
+    /// Compares a list from its position to the present. Returns the position.
+    async fn catch_up(&mut self, of: (&AcquirerName, &dyn Acquirer), list: UpstreamList) -> Result<Timestamp, Trouble> {
+        let mut position = match self.ports.queries.find_position(of.0, list).await? {
+            Some(position) => self.believed(position).await?,
+            None => positions::first(self.ports, of.0, list, self.now).await?,
+        };
+        let mut windows = Windows::new(back(position.seen_until.min(self.now), OVERLAP), self.now);
+        // What is old and cannot be compared keeps the position back, and nothing new from being compared.
+        let mut kept_back = Timestamp::MAX;
+        while let Some((from, until)) = windows.current() {
+            let report = self.compare(of, list, (from, until)).await;
+            if !report.unread.is_empty() {
+                kept_back = kept_back.min(from);
+            } else if waits(&report) {
+                kept_back = kept_back.min(from.max(back(self.now, KEEPS_BACK)));
+            }
+            let reached = until.min(kept_back);
+            if reached > position.seen_until {
+                position = positions::move_to(self.ports, position, reached).await?;
+            }
+            windows.advance();
+        }
+        Ok(position.seen_until)
+    }
+
+    /// The position, or an early one in place of one that a wrong clock wrote.
+    async fn believed(&self, position: PollPosition) -> Result<PollPosition, Trouble> {
+        if position.seen_until <= forward(self.now, OVERLAP) {
+            return Ok(position);
+        }
+        let (acquirer, list, ahead) = (&position.acquirer, position.list.as_str(), position.seen_until);
+        tracing::error!(alert = "clock_skew", %acquirer, list, %ahead, "a position is ahead of the clock; the last week is compared");
+        positions::move_to(self.ports, position, back(self.now, WITHOUT_POSITION)).await
+    }
+
+    /// Compares the next day of sending, for what came back; after the present the oldest day is next. A day that cannot be read waits
+    /// for the next round, so that it keeps no other day from being compared.
+    async fn look_for_returns(&mut self, of: (&AcquirerName, &dyn Acquirer)) -> Result<(), Trouble> {
+        let oldest = day(back(self.now, RETURNS_WITHIN));
+        let position = match self.ports.queries.find_position(of.0, UpstreamList::Returns).await? {
+            Some(position) => position,
+            None => positions::first(self.ports, of.0, UpstreamList::Returns, oldest).await?,
+        };
+        let in_round = (oldest..self.now).contains(&position.seen_until);
+        let from = if in_round { position.seen_until } else { oldest };
+        let end = forward(day(from), WIDEST);
+        self.compare(of, UpstreamList::Returns, (from, end.min(self.now))).await;
+        let next = if end < self.now { end } else { oldest };
+        positions::move_to(self.ports, position, next).await.map(drop)
+    }
+
+    /// Compares one window of a list, and logs what was found.
+    async fn compare(
+        &mut self,
+        (name, acquirer): (&AcquirerName, &dyn Acquirer),
+        list: UpstreamList,
+        (from, until): (Timestamp, Timestamp),
+    ) -> Report {
+        let run = Run { ports: self.ports, from, until, repair: true, progress: &|_| {}, names: Vec::new() };
+        let mut findings = Findings::default();
+        let compared = match list {
+            UpstreamList::Received => received::compare(&run, name, acquirer, &mut findings).await,
+            UpstreamList::Sent | UpstreamList::Returns => sent::compare(&run, name, acquirer, &mut findings).await,
+            // A worker of its own follows them.
+            UpstreamList::Infractions => Ok(()),
+        };
+        if let Err(trouble) = compared {
+            findings.cannot_read(name, format!("our own records: {trouble}"));
+            self.trouble = Some(trouble);
+        } else {
+            self.compared = true;
+        }
+        let report = findings.into_report();
+        self.note(&report);
+        report
+    }
+
+    /// Names the acquirers that received or sent something lately and are not configured any more.
+    async fn look_for_missing(&mut self) {
+        let names = self.ports.acquirers.names();
+        let from = back(self.now, OVERLAP);
+        let run = Run { ports: self.ports, from, until: self.now, repair: true, progress: &|_| {}, names };
+        let mut findings = Findings::default();
+        let named = name_missing(&run, &mut findings).await;
+        self.note(&findings.into_report());
+        self.trouble = named.err().or(self.trouble.take());
+    }
+
+    fn or_trouble<T>(&mut self, name: &AcquirerName, result: Result<T, Trouble>) -> Option<T> {
+        result
+            .map_err(|trouble| {
+                self.cannot_read(name, &format!("our own records: {trouble}"));
+                self.trouble = Some(trouble);
+            })
+            .ok()
+    }
+
+    fn note(&mut self, report: &Report) {
+        for (acquirer, reason) in &report.unread {
+            self.cannot_read(acquirer, reason);
+        }
+        for (acquirer, row) in &report.unreadable {
+            if self.may_log() {
+                let (name, reason) = (&row.name, &row.reason);
+                tracing::error!(alert = ROW_UNREADABLE, %acquirer, name, reason, "a row of an acquirer's list cannot be read; the others are compared");
+            }
+        }
+        for difference in &report.differences {
+            self.done = self.done.saturating_add(usize::from(difference.repaired));
+            if difference.repaired || self.may_log() {
+                log(difference);
+            }
+        }
+        self.open = self.open.saturating_add(usize::from(report.more));
+    }
+
+    /// Counts an open finding. Returns whether it is logged.
+    fn may_log(&mut self) -> bool {
+        self.open = self.open.saturating_add(1);
+        let room = self.logged < MAX_LOGGED;
+        self.logged = self.logged.saturating_add(usize::from(room));
+        room
+    }
+
+    fn cannot_read(&self, acquirer: &AcquirerName, reason: &str) {
+        tracing::warn!(%acquirer, reason, "an acquirer's list could not be compared to its end; it is compared again");
+    }
+}
+
+/// Whether a finding may be repaired by a later pass, once the acquirer shows it otherwise.
+fn waits(report: &Report) -> bool {
+    let missed = |found: &Difference| found.kind == DifferenceKind::PaymentMissed && !found.repaired;
+    !report.unreadable.is_empty() || report.differences.iter().any(missed)
+}
+
+fn log(difference: &Difference) {
+    let Difference { kind, acquirer, resource, upstream_id, ours, theirs, repaired } = difference;
+    let (kind, resource) = (kind.as_str(), resource.as_deref().unwrap_or_default());
+    let (ours, theirs) = (ours.as_deref().unwrap_or("nothing"), theirs.as_deref().unwrap_or("nothing"));
+    if *repaired {
+        tracing::warn!(kind, %acquirer, resource, upstream_id, ours, theirs, "a difference with an acquirer was repaired");
+    } else {
+        tracing::error!(alert = DIFFERENCE, kind, %acquirer, resource, upstream_id, ours, theirs, "the ledger differs from an acquirer; manual review needed");
+    }
+}
+
+/// The beginning of the instant's day, in UTC: windows of returns begin where days do, whenever a round began.
+fn day(at: Timestamp) -> Timestamp {
+    let length = WIDEST.as_secs();
+    let begun = at.as_second().div_euclid(length).saturating_mul(length);
+    Timestamp::from_second(begun).unwrap_or(Timestamp::MIN)
+}
+
+fn back(at: Timestamp, by: SignedDuration) -> Timestamp {
+    at.saturating_sub(by).unwrap_or(Timestamp::MIN)
+}
+
+fn forward(at: Timestamp, by: SignedDuration) -> Timestamp {
+    at.saturating_add(by).unwrap_or(Timestamp::MAX)
+}
