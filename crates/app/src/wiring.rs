@@ -14,6 +14,7 @@ use cais_ports::{Acquirer, Acquirers, DeliveryQueue, Ids, Mac, RateLimits, Webho
 use cais_rate_limits::MinuteWindows;
 use cais_sandbox::{Credentials, JournalError, Sandbox, SandboxConfig, SandboxError};
 use cais_use_cases::Ports;
+use cais_use_cases::upstream::UpstreamLimits;
 use cais_webhooks::{HttpSender, WebhookPolicy};
 
 use crate::clock::OffsetClock;
@@ -95,6 +96,7 @@ impl Foundation {
             deliveries: Arc::clone(&self.deliveries),
             webhooks: Arc::clone(&self.webhooks),
             sealing: Arc::new(AesSealing::new(Arc::clone(&self.mac))),
+            limits: UpstreamLimits::default(),
         }
     }
 

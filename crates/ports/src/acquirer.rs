@@ -259,6 +259,8 @@ pub struct NoticedPix {
     pub txid: Txid,
     /// The Pix, where it is named readably: it must be found upstream before the callback is done with.
     pub end_to_end_id: Option<EndToEndId>,
+    /// When the callback says that it was received: a hint for where it stands in the acquirer's list.
+    pub paid_at: Option<Timestamp>,
 }
 
 /// A sent Pix as a callback names it.

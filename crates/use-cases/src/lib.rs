@@ -21,6 +21,7 @@ pub mod statement;
 pub mod sync_gate;
 pub mod timeline;
 pub mod trouble;
+pub mod upstream;
 mod upstream_order;
 mod upstream_result;
 mod upstream_text;

@@ -6,6 +6,8 @@ use cais_ports::{
     Acquirers, Clock, DeliveryQueue, Ids, Mac, Maintenance, Queries, Representation, Sealing, Store, WebhookSender,
 };
 
+use crate::upstream::UpstreamLimits;
+
 /// The world as the use cases see it. Cloning shares it.
 #[derive(Clone)]
 pub struct Ports {
@@ -31,4 +33,6 @@ pub struct Ports {
     pub webhooks: Arc<dyn WebhookSender>,
     /// Keeps the secrets that sign, under the master key.
     pub sealing: Arc<dyn Sealing>,
+    /// How many reads may be in flight at each acquirer.
+    pub limits: UpstreamLimits,
 }

@@ -9,6 +9,8 @@ use crate::trouble::Trouble;
 pub const PASS_LIMIT: u32 = 256;
 /// How many of them wait for upstream at the same time.
 pub const AT_ONCE: usize = 16;
+/// How many changes of one worker wait for the store at the same time: it commits together what waits together.
+pub(crate) const COMMITS_AT_ONCE: usize = 512;
 /// How old an order must be that its acquirer does not know before it is sent once more, under the same name: by then no
 /// request is on its way any more.
 pub(crate) const RESEND_AFTER: SignedDuration = SignedDuration::from_secs(60);
@@ -31,7 +33,13 @@ impl Pass {
     /// A pass that was given `listed` pieces and finished `done`.
     #[must_use]
     pub fn of(listed: usize, done: usize) -> Self {
-        let full = u32::try_from(listed).is_ok_and(|listed| listed >= PASS_LIMIT);
+        Self::of_limit(PASS_LIMIT, listed, done)
+    }
+
+    /// The same for a pass that takes at most `limit`.
+    #[must_use]
+    pub fn of_limit(limit: u32, listed: usize, done: usize) -> Self {
+        let full = u32::try_from(listed).is_ok_and(|listed| listed >= limit);
         Self { done, more: full && done > 0 }
     }
 }

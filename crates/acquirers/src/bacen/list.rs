@@ -10,6 +10,9 @@ use super::defect::{Defect, FindError};
 use super::wire::line;
 use crate::deadline::Deadline;
 
+/// Rows of a page when the number is not asked for (API Pix).
+const DEFAULT_PAGE: u32 = 100;
+
 /// What a list is of.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Rows {
@@ -26,11 +29,11 @@ impl Rows {
         }
     }
 
-    /// Rows of a page. For Pix what the standard takes when it is not told; infractions carry long texts of both sides, and
-    /// so many of the longest still fit into an answer.
+    /// Rows of a page. For Pix the most that the standard allows, so that one page answers for many callbacks; infractions carry
+    /// long texts of both sides, and so many of the longest still fit into an answer.
     const fn per_page(self) -> u32 {
         match self {
-            Self::Pix => 100,
+            Self::Pix => 1_000,
             Self::Infractions => 40,
         }
     }
@@ -138,7 +141,8 @@ fn next(paging: Option<Paging<'_>>, asked: u32, (rows, of): (usize, Rows)) -> Re
     let following = asked.saturating_add(1);
     let is_more = match pages {
         Some(pages) => following < pages,
-        None => u32::try_from(rows).unwrap_or(u32::MAX) >= of.per_page(),
+        // An institution may give the standard's default instead of what was asked for.
+        None => u32::try_from(rows).unwrap_or(u32::MAX) >= of.per_page().min(DEFAULT_PAGE),
     };
     Ok((is_more && rows > 0).then_some(following))
 }

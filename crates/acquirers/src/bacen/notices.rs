@@ -8,6 +8,8 @@ use cais_ports::{AcquirerError, Noticed, NoticedPix};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::defect::instant;
+
 /// Largest callback that is read, in bytes: as much as the service accepts, because what was accepted must be looked into.
 const MAX_BYTES: usize = 1024 * 1024;
 /// Most Pix of one callback: more than fit into it with all that the standard requires of each.
@@ -35,6 +37,8 @@ struct Pix {
     txid: Option<String>,
     #[serde(rename = "endToEndId")]
     end_to_end_id: Option<String>,
+    /// Read leniently: only a hint.
+    horario: Option<serde_json::Value>,
 }
 
 /// An item that cannot be read.
@@ -97,7 +101,8 @@ pub(crate) fn received(pix: &RawValue) -> Result<Option<Noticed>, Unreadable> {
     let pix: Pix = serde_json::from_str(pix.get()).map_err(|_| Unreadable)?;
     let Some(txid) = pix.txid.and_then(|text| Txid::parse(&text).ok()) else { return Ok(None) };
     let end_to_end_id = pix.end_to_end_id.and_then(|text| EndToEndId::parse(&text).ok());
-    Ok(Some(Noticed::Received(NoticedPix { txid, end_to_end_id })))
+    let paid_at = pix.horario.as_ref().and_then(|time| time.as_str()).and_then(instant);
+    Ok(Some(Noticed::Received(NoticedPix { txid, end_to_end_id, paid_at })))
 }
 
 #[cfg(test)]

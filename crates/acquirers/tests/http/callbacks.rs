@@ -46,9 +46,13 @@ async fn efi_is_told_that_we_ask_for_no_certificate() {
 #[test]
 fn only_who_sends_is_told_of_what_was_sent() {
     let body = format!(
-        r#"{{"pix":[{{"txid":"{TXID}","endToEndId":"{PIX}"}},7,{{"endToEndId":"{PIX}","tipo":"SOLICITACAO","gnExtras":{{"idEnvio":"{NAME}"}}}}]}}"#
+        r#"{{"pix":[{{"txid":"{TXID}","endToEndId":"{PIX}","horario":"2026-11-20T15:00:00.000Z"}},7,{{"endToEndId":"{PIX}","tipo":"SOLICITACAO","gnExtras":{{"idEnvio":"{NAME}"}}}}]}}"#
     );
-    let received = Noticed::Received(NoticedPix { txid: txid(), end_to_end_id: Some(pix()) });
+    let received = Noticed::Received(NoticedPix {
+        txid: txid(),
+        end_to_end_id: Some(pix()),
+        paid_at: Some("2026-11-20T15:00:00Z".parse().unwrap()),
+    });
     let of_efi = efi("http://127.0.0.1:9").notices(body.as_bytes()).unwrap();
     assert_eq!(of_efi, [received.clone(), Noticed::Sent(NoticedPayout { id_envio: id_envio(), returns: Vec::new() })]);
     let of_bacen = acquirer("http://127.0.0.1:9").notices(body.as_bytes()).unwrap();

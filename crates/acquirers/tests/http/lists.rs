@@ -45,7 +45,7 @@ async fn what_was_received_is_listed_page_by_page() {
         let row = |txid: &str, id: &str| (txid.to_owned(), id.to_owned(), "10.50".to_owned(), 1);
         assert_eq!(told, [row(TXID, "aaaaaaaaaaa"), row("-", "bbbbbbbbbbb"), row("-", "ccccccccccc")]);
     }
-    let query = "inicio=2026-11-20T00%3A00%3A00Z&fim=2026-11-21T00%3A00%3A00Z&paginacao.paginaAtual=1&paginacao.itensPorPagina=100";
+    let query = "inicio=2026-11-20T00%3A00%3A00Z&fim=2026-11-21T00%3A00%3A00Z&paginacao.paginaAtual=1&paginacao.itensPorPagina=1000";
     assert_eq!(server.seen().last().unwrap().path, format!("/v2/pix?{query}"));
 }
 

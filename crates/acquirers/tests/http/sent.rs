@@ -165,7 +165,7 @@ async fn what_was_sent_is_listed_with_what_others_sent() {
     assert_eq!(told, [format!("{NAME} done -"), "42 failed -".to_owned()]);
     assert_eq!(page.next, Some(4));
     let path = server.seen().last().unwrap().path.clone();
-    let query = "inicio=2026-11-20T00%3A00%3A00Z&fim=2026-11-21T00%3A00%3A00Z&paginacao.paginaAtual=3&paginacao.itensPorPagina=100";
+    let query = "inicio=2026-11-20T00%3A00%3A00Z&fim=2026-11-21T00%3A00%3A00Z&paginacao.paginaAtual=3&paginacao.itensPorPagina=1000";
     assert_eq!(path, format!("/v2/gn/pix/enviados?{query}"));
 
     let list = json!({"pix": [row(json!(NAME), "SOMETHING_NEW"), row(json!(42), "REALIZADO"), 1]});

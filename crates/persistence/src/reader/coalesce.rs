@@ -13,6 +13,7 @@ use cais_domain::api_key::KeyPrefix;
 use cais_domain::charge::Charge;
 use cais_domain::ids::{AccountId, ChargeId, PayoutId};
 use cais_domain::payout::Payout;
+use cais_domain::txid::Txid;
 use cais_ports::{ApiKeyRecord, Claim, ClaimRef, QueryError};
 use diesel::QueryResult;
 use tokio::sync::{mpsc, oneshot};
@@ -29,6 +30,16 @@ use crate::rows::{account, charge, claim, key, payout};
 use crate::sql::{Query, Session};
 
 static CHARGES: Lookup = Lookup::new(charge_columns!(), "charges AS c", "c", &["account_id", "id"]);
+/// Charges by their names upstream.
+static TXIDS: Lookup = Lookup::new(
+    charge_columns!(),
+    // Both halves of the key, and each as a range: see the keys below.
+    "global_reservations AS r JOIN charges AS c ON c.account_id BETWEEN r.account_id AND r.account_id \
+     AND c.id BETWEEN r.owner AND r.owner",
+    "r",
+    &["space", "value"],
+);
+static ACCOUNTS: Lookup = Lookup::new(account_columns!(), "accounts AS a", "a", &["id"]);
 static PAYOUTS: Lookup = Lookup::new(payout_columns!(), "payouts AS p", "p", &["account_id", "id"]);
 static CLAIMS: Lookup = Lookup::new(claim_columns!(), "idempotency_claims AS c", "c", &["account_id", "key"]);
 static KEYS: Lookup = Lookup::new(
@@ -41,7 +52,7 @@ static KEYS: Lookup = Lookup::new(
 
 /// All of them, for whoever looks at their plans.
 #[cfg(test)]
-pub(crate) const LOOKUPS: [&Lookup; 4] = [&CHARGES, &PAYOUTS, &CLAIMS, &KEYS];
+pub(crate) const LOOKUPS: [&Lookup; 6] = [&CHARGES, &TXIDS, &ACCOUNTS, &PAYOUTS, &CLAIMS, &KEYS];
 
 /// Reads of one statement at most; see the same limit of a batch.
 const MAX_READS: usize = 256;
@@ -71,6 +82,8 @@ impl<K, T> Asked<K, T> {
 /// A read that waits.
 enum Read {
     Charge(Asked<(AccountId, ChargeId), Charge>),
+    Txid(Asked<Txid, Charge>),
+    Account(Asked<AccountId, Account>),
     Payout(Asked<(AccountId, PayoutId), Payout>),
     Claim(Asked<ClaimRef, Claim>),
     Key(Asked<KeyPrefix, KeyWithAccount>),
@@ -100,6 +113,14 @@ impl Coalescer {
 
     pub(crate) async fn charge(&self, account: AccountId, id: ChargeId) -> Result<Option<Charge>, QueryError> {
         self.ask((account, id), Read::Charge).await
+    }
+
+    pub(crate) async fn charge_by_txid(&self, txid: Txid) -> Result<Option<Charge>, QueryError> {
+        self.ask(txid, Read::Txid).await
+    }
+
+    pub(crate) async fn account(&self, id: AccountId) -> Result<Option<Account>, QueryError> {
+        self.ask(id, Read::Account).await
     }
 
     pub(crate) async fn payout(&self, account: AccountId, id: PayoutId) -> Result<Option<Payout>, QueryError> {
@@ -155,12 +176,15 @@ struct Worker {
 impl Worker {
     fn work(&mut self, mut queue: mpsc::Receiver<Read>) {
         while let Some(first) = queue.blocking_recv() {
-            let (mut charges, mut payouts, mut claims, mut keys) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+            let (mut charges, mut txids, mut accounts) = (Vec::new(), Vec::new(), Vec::new());
+            let (mut payouts, mut claims, mut keys) = (Vec::new(), Vec::new(), Vec::new());
             let mut next = Some(first);
             let mut taken = 0;
             while let Some(read) = next.take() {
                 match read {
                     Read::Charge(asked) => charges.push(asked),
+                    Read::Txid(asked) => txids.push(asked),
+                    Read::Account(asked) => accounts.push(asked),
                     Read::Payout(asked) => payouts.push(asked),
                     Read::Claim(asked) => claims.push(asked),
                     Read::Key(asked) => keys.push(asked),
@@ -171,6 +195,8 @@ impl Worker {
                 }
             }
             self.charges(charges);
+            self.txids(txids);
+            self.accounts(accounts);
             self.payouts(payouts);
             self.claims(claims);
             self.keys(keys);
@@ -182,6 +208,22 @@ impl Worker {
         self.answer(&CHARGES, waiting, &key, &|session, query| session.charges(query), &|row| {
             let charge = charge::read(row)?;
             Ok(((charge.account, charge.id), charge))
+        });
+    }
+
+    fn txids(&mut self, waiting: Waiting<Txid, Charge>) {
+        let key = |txid: &Txid| vec!["txid".to_owned(), txid.to_string()];
+        self.answer(&TXIDS, waiting, &key, &|session, query| session.charges(query), &|row| {
+            let charge = charge::read(row)?;
+            Ok((charge.txid.clone(), charge))
+        });
+    }
+
+    fn accounts(&mut self, waiting: Waiting<AccountId, Account>) {
+        let key = |id: &AccountId| vec![id.to_string()];
+        self.answer(&ACCOUNTS, waiting, &key, &|session, query| session.accounts(query), &|row| {
+            let account = account::read(row)?;
+            Ok((account.id, account))
         });
     }
 

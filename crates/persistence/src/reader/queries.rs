@@ -58,18 +58,7 @@ impl ChargeQueries for Persistence {
     }
 
     async fn find_charge_by_txid(&self, txid: &Txid) -> Result<Option<Charge>, QueryError> {
-        const TEXT: &str = concat!(
-            "SELECT ",
-            charge_columns!(),
-            " FROM global_reservations AS r JOIN charges AS c ON c.account_id = r.account_id AND c.id = r.owner \
-             WHERE r.space = 'txid' AND r.value = ?"
-        );
-        let txid = txid.clone();
-        self.pool()
-            .read(move |session| {
-                session.charges(&Query::new(TEXT).bind(txid.as_str()))?.pop().map(charge::read).transpose()
-            })
-            .await
+        self.by_id().charge_by_txid(txid.clone()).await
     }
 
     async fn find_payment(
@@ -145,10 +134,7 @@ impl ClaimQueries for Persistence {
 #[async_trait]
 impl AccountQueries for Persistence {
     async fn find_account(&self, id: AccountId) -> Result<Option<Account>, QueryError> {
-        const TEXT: &str = concat!("SELECT ", account_columns!(), " FROM accounts AS a WHERE a.id = ?");
-        self.pool()
-            .read(move |session| session.accounts(&Query::new(TEXT).bind(id))?.pop().map(account::read).transpose())
-            .await
+        self.by_id().account(id).await
     }
 
     async fn find_account_by_email(&self, email: &str) -> Result<Option<Account>, QueryError> {

@@ -92,9 +92,23 @@ async fn apply_seen(
     acquirer: &AcquirerName,
     upstream: &UpstreamCharge,
 ) -> Result<Seen, Trouble> {
-    let mut charge = adopt(ports, charge, acquirer, upstream).await?;
+    let charge = adopt(ports, charge, acquirer, upstream).await?;
+    let mut seen = credit_payments(ports, charge, acquirer, &upstream.payments).await?;
+    if seen.charge.state.acquirer() == acquirer {
+        seen.charge = follow(ports, seen.charge, upstream).await?;
+    }
+    Ok(seen)
+}
+
+/// Credits every payment that `acquirer` shows of the charge, once, and follows what goes back of each.
+pub(crate) async fn credit_payments(
+    ports: &Ports,
+    mut charge: Charge,
+    acquirer: &AcquirerName,
+    payments: &[UpstreamPayment],
+) -> Result<Seen, Trouble> {
     let (mut refunds, mut went_back) = (Vec::new(), Vec::new());
-    for payment in &upstream.payments {
+    for payment in payments {
         let (ours, foreign) = sort_returns(ports, &charge, acquirer, payment).await?;
         refunds.extend(ours);
         if foreign.all.is_positive() && stays_out(ports, &charge, payment, foreign).await? {
@@ -112,9 +126,6 @@ async fn apply_seen(
             refunds::sync::apply(ports, refund, upstream).await?;
         }
         charge = reread(ports, &charge).await?;
-    }
-    if charge.state.acquirer() == acquirer {
-        charge = follow(ports, charge, upstream).await?;
     }
     Ok(Seen { charge, went_back })
 }

@@ -2,5 +2,6 @@
 
 pub mod process;
 mod receive;
+mod received;
 
 pub use receive::receive;

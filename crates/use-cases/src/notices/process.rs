@@ -1,48 +1,58 @@
 //! Reading the truth behind the callbacks that wait, and applying it.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
+use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::end_to_end_id::ReturnId;
 use cais_domain::payout::PayoutStatus;
 use cais_ports::{
     AcquirerError, ChangeSet, CommitError, Notice, NoticeState, Noticed, NoticedInfraction, NoticedPayout, NoticedPix,
     ReservationKey, Write,
 };
+use futures_util::future::{join, join_all};
 use futures_util::{StreamExt as _, stream};
 use jiff::{SignedDuration, Timestamp};
 
+use super::received::{self, Judged};
 use crate::charges::sync::SyncError as ChargeSyncError;
 use crate::infractions::sync::{Applied, SyncError as InfractionSyncError};
 use crate::payouts::sync::{Seen, SyncError as PayoutSyncError};
 use crate::ports::Ports;
 use crate::trouble::Trouble;
-use crate::work::{AT_ONCE, PASS_LIMIT, Pass, WorkError};
-use crate::{charges, infractions, payouts};
+use crate::upstream::is_overload;
+use crate::work::{COMMITS_AT_ONCE, Pass, WorkError};
+use crate::{infractions, payouts};
 
 /// How long the worker waits for upstream.
-const READ_BUDGET: Duration = Duration::from_secs(5);
+pub(super) const READ_BUDGET: Duration = Duration::from_secs(5);
 /// The longest pause between two attempts, in seconds.
 const MAX_PAUSE_S: i64 = 300;
 /// Attempts before an operator has to look: about a day of them.
 const MAX_ATTEMPTS: u32 = 300;
 
-/// How many Pix of one notice wait for upstream at the same time.
-const NAMED_AT_ONCE: usize = 4;
+/// Attempts when the acquirer answers and does not show the Pix: about an hour of them. So long may its records be behind its
+/// callbacks; a forged callback costs no more.
+const MAX_ATTEMPTS_NOT_SHOWN: u32 = 20;
+/// Notices that one pass takes: more are read together when more wait.
+const NOTICES_PER_PASS: u32 = 2_048;
 
 /// What became of one Pix of a notice; of several, the last in this order counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Verdict {
+pub(super) enum Verdict {
     /// The truth was read and applied.
     Applied,
     /// It names nothing of ours, or contradicts what we know: an operator should look.
     Unmatched,
     /// The truth was read, and does not show yet what was called for.
     LookAgain,
+    /// The acquirer was not asked in this pass, because it was asked for enough others.
+    NotAsked,
 }
 
 /// Why the truth behind one Pix of a notice is not known.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-enum Unread {
+pub(super) enum Unread {
     /// Of a Pix that was received.
     #[error(transparent)]
     Charge(#[from] ChargeSyncError),
@@ -65,12 +75,13 @@ enum Unread {
 /// # Errors
 /// [`WorkError`] when the list of them cannot be read; trouble with one of them is logged and does not stop the others.
 pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
-    let notices = ports.queries.list_due_notices(ports.clock.now(), PASS_LIMIT).await?;
+    let notices = ports.queries.list_due_notices(ports.clock.now(), NOTICES_PER_PASS).await?;
     let listed = notices.len();
-    let done = stream::iter(notices)
-        .map(|notice| async move {
+    let verdicts = judge_all(ports, &notices).await;
+    let done = stream::iter(notices.into_iter().zip(verdicts))
+        .map(|(notice, verdict)| async move {
             let id = notice.id;
-            match look_into(ports, notice).await {
+            match mark(ports, notice, verdict).await {
                 Ok(finished) => usize::from(finished),
                 Err(error) => {
                     tracing::warn!(notice = %id, %error, "a callback could not be marked; it is looked into again");
@@ -78,27 +89,112 @@ pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
                 }
             }
         })
-        .buffer_unordered(AT_ONCE)
+        .buffer_unordered(COMMITS_AT_ONCE)
         .fold(0_usize, |sum, one| async move { sum.saturating_add(one) })
         .await;
-    Ok(Pass::of(listed, done))
+    Ok(Pass::of_limit(NOTICES_PER_PASS, listed, done))
 }
 
-async fn look_into(ports: &Ports, notice: Notice) -> Result<bool, CommitError> {
-    let state = match judge(ports, &notice).await {
-        Ok(state) => state,
+/// What follows for each notice from all that it names, in the order of the notices.
+async fn judge_all(ports: &Ports, notices: &[Notice]) -> Vec<Result<Verdict, Unread>> {
+    let mut verdicts = vec![Ok(Verdict::Applied); notices.len()];
+    let mut by_acquirer: BTreeMap<&AcquirerName, Named> = BTreeMap::new();
+    for ((place, notice), verdict) in notices.iter().enumerate().zip(&mut verdicts) {
+        match names(ports, notice) {
+            Ok(items) => by_acquirer.entry(&notice.acquirer).or_default().add(place, items),
+            Err(known) => *verdict = known,
+        }
+    }
+    // Each acquirer by itself, so that one that is slow keeps only its own callbacks waiting for longer.
+    let judged = by_acquirer.into_iter().map(|(acquirer, named)| named.judge(ports, acquirer));
+    for (place, judged) in join_all(judged).await.into_iter().flatten() {
+        if let Some(verdict) = verdicts.get_mut(place) {
+            // One that cannot be read now keeps the notice waiting, but never keeps the others from being credited.
+            *verdict = match (verdict.clone(), judged) {
+                (Ok(one), Ok(other)) => Ok(one.max(other)),
+                (Err(error), _) | (Ok(_), Err(error)) => Err(error),
+            };
+        }
+    }
+    verdicts
+}
+
+/// What a notice names.
+fn names(ports: &Ports, notice: &Notice) -> Result<Vec<Noticed>, Result<Verdict, Unread>> {
+    let Some(acquirer) = ports.acquirers.named(&notice.acquirer) else {
+        return Err(Err(AcquirerError::Unavailable("it is not configured any more".to_owned()).into()));
+    };
+    acquirer.notices(&notice.body).map_err(|error| {
+        tracing::warn!(notice = %notice.id, %error, "a callback cannot be read");
+        Ok(Verdict::Unmatched)
+    })
+}
+
+/// What the notices of one acquirer name, by kind, each with the place of its notice.
+#[derive(Default)]
+struct Named {
+    received: Vec<(usize, NoticedPix)>,
+    others: Vec<(usize, Noticed)>,
+}
+
+impl Named {
+    fn add(&mut self, place: usize, items: Vec<Noticed>) {
+        for item in items {
+            match item {
+                Noticed::Received(pix) => self.received.push((place, pix)),
+                Noticed::Sent(_) | Noticed::Infraction(_) => self.others.push((place, item)),
+            }
+        }
+    }
+
+    async fn judge(self, ports: &Ports, acquirer: &AcquirerName) -> Vec<Judged> {
+        let look = |(place, item): (usize, Noticed)| async move {
+            let verdict = match item {
+                Noticed::Received(_) => Ok(Verdict::NotAsked),
+                Noticed::Sent(payout) => sent(ports, acquirer, &payout).await,
+                Noticed::Infraction(infraction) => disputed(ports, acquirer, &infraction).await,
+            };
+            (place, verdict)
+        };
+        let is_overload = |(_, verdict): &Judged| {
+            let error = match verdict {
+                Err(Unread::Payout(PayoutSyncError::Upstream(error)) | Unread::Upstream(error)) => error,
+                Ok(_) | Err(_) => return false,
+            };
+            is_overload(error)
+        };
+        let others = ports.limits.run(acquirer, self.others, look, is_overload);
+        let (mut judged, others) = join(received::judge(ports, acquirer, self.received), others).await;
+        judged.extend(others);
+        judged
+    }
+}
+
+async fn mark(ports: &Ports, notice: Notice, verdict: Result<Verdict, Unread>) -> Result<bool, CommitError> {
+    let now = ports.clock.now();
+    let attempts = notice.attempts.saturating_add(1);
+    let (state, attempts, due_at) = match verdict {
+        Ok(Verdict::Applied) => (NoticeState::Done, attempts, None),
+        Ok(Verdict::Unmatched) => (NoticeState::Unmatched, attempts, None),
+        Ok(Verdict::NotAsked) => (NoticeState::Waiting, notice.attempts, Some(pause(now, 1))),
+        Ok(Verdict::LookAgain) => (NoticeState::Waiting, attempts, Some(pause(now, attempts))),
         Err(error) => {
             tracing::warn!(notice = %notice.id, acquirer = %notice.acquirer, %error, "the truth behind a callback could not be read");
-            NoticeState::Waiting
+            let is_shown = error != Unread::Charge(ChargeSyncError::NotShown);
+            let most = if is_shown { MAX_ATTEMPTS } else { MAX_ATTEMPTS_NOT_SHOWN };
+            if attempts < most {
+                (NoticeState::Waiting, attempts, Some(pause(now, attempts)))
+            } else {
+                (NoticeState::Unmatched, attempts, None)
+            }
         }
     };
-    let attempts = notice.attempts.saturating_add(1);
-    let state = if attempts >= MAX_ATTEMPTS && state == NoticeState::Waiting { NoticeState::Unmatched } else { state };
     if state == NoticeState::Unmatched {
-        tracing::error!(notice = %notice.id, acquirer = %notice.acquirer, "a callback cannot be followed, or names nothing of ours: look at it");
+        tracing::error!(
+            alert = "callback_unmatched", notice = %notice.id, acquirer = %notice.acquirer,
+            "callback could not be matched to a charge, payout or infraction; manual review needed"
+        );
     }
-    let now = ports.clock.now();
-    let due_at = (state == NoticeState::Waiting).then(|| pause(now, attempts));
     let mut change = ChangeSet::new(now);
     change.writes.push(Write::UpdateNotice(Box::new(Notice { state, attempts, due_at, ..notice })));
     match ports.store.commit(change).await {
@@ -109,59 +205,12 @@ async fn look_into(ports: &Ports, notice: Notice) -> Result<bool, CommitError> {
     }
 }
 
-async fn judge(ports: &Ports, notice: &Notice) -> Result<NoticeState, Unread> {
-    let Some(acquirer) = ports.acquirers.named(&notice.acquirer) else {
-        return Err(AcquirerError::Unavailable("it is not configured any more".to_owned()).into());
-    };
-    let named = match acquirer.notices(&notice.body) {
-        Ok(named) => named,
-        Err(error) => {
-            tracing::warn!(notice = %notice.id, %error, "a callback cannot be read");
-            return Ok(NoticeState::Unmatched);
-        }
-    };
-    let verdicts: Vec<Result<Verdict, Unread>> = stream::iter(named)
-        .map(|named| async move {
-            match named {
-                Noticed::Received(pix) => received(ports, notice, &pix).await,
-                Noticed::Sent(payout) => sent(ports, notice, &payout).await,
-                Noticed::Infraction(infraction) => disputed(ports, notice, &infraction).await,
-            }
-        })
-        .buffer_unordered(NAMED_AT_ONCE)
-        .collect()
-        .await;
-    // One that cannot be read now keeps the notice waiting, but never keeps the others from being credited.
-    let counts =
-        verdicts.into_iter().try_fold(Verdict::Applied, |last, verdict| Ok::<_, Unread>(last.max(verdict?)))?;
-    Ok(match counts {
-        Verdict::Applied => NoticeState::Done,
-        Verdict::LookAgain => NoticeState::Waiting,
-        Verdict::Unmatched => NoticeState::Unmatched,
-    })
-}
-
-/// A Pix that was received, or a return of it: the charge's truth tells both.
-async fn received(ports: &Ports, notice: &Notice, pix: &NoticedPix) -> Result<Verdict, Unread> {
-    let charge = ports.queries.find_charge_by_txid(&pix.txid).await.map_err(Trouble::from)?;
-    let Some(charge) = charge else { return Ok(Verdict::Unmatched) };
-    // An acquirer that does not know a charge of ours just yet may know it in a moment: that is an error too, and waits.
-    let seen = charges::sync::look(ports, charge, &notice.acquirer, READ_BUDGET).await?;
-    let Some(end_to_end_id) = pix.end_to_end_id.clone() else { return Ok(Verdict::Applied) };
-    if seen.went_back.contains(&end_to_end_id) {
-        return Ok(Verdict::Applied);
-    }
-    // An acquirer may call before its own charge shows the Pix: done is only what is credited.
-    let credited = ports.queries.find_owner(&ReservationKey::EndToEndId(end_to_end_id)).await.map_err(Trouble::from)?;
-    Ok(credited.map(|_| Verdict::Applied).ok_or(ChargeSyncError::NotShown)?)
-}
-
 /// A Pix that was sent, or came back.
-async fn sent(ports: &Ports, notice: &Notice, told: &NoticedPayout) -> Result<Verdict, Unread> {
+async fn sent(ports: &Ports, acquirer: &AcquirerName, told: &NoticedPayout) -> Result<Verdict, Unread> {
     let payout = ports.queries.find_payout_by_id_envio(&told.id_envio).await.map_err(Trouble::from)?;
     let Some(payout) = payout else { return Ok(Verdict::Unmatched) };
-    if *payout.state.acquirer() != notice.acquirer || payout.state.status() == PayoutStatus::Abandoned {
-        tracing::error!(payout = %payout.id, acquirer = %notice.acquirer, "an acquirer calls for a payout that it should not have");
+    if payout.state.acquirer() != acquirer || payout.state.status() == PayoutStatus::Abandoned {
+        tracing::error!(payout = %payout.id, %acquirer, "an acquirer calls for a payout that it should not have");
         return Ok(Verdict::Unmatched);
     }
     let seen = payouts::sync::look(ports, payout, READ_BUDGET).await?;
@@ -173,8 +222,8 @@ async fn sent(ports: &Ports, notice: &Notice, told: &NoticedPayout) -> Result<Ve
 }
 
 /// An infraction that was opened, or moved: its acquirer's list tells the truth, and may show it later than it calls.
-async fn disputed(ports: &Ports, notice: &Notice, told: &NoticedInfraction) -> Result<Verdict, Unread> {
-    let shown = infractions::sync::find(ports, &notice.acquirer, &told.id).await?;
+async fn disputed(ports: &Ports, acquirer: &AcquirerName, told: &NoticedInfraction) -> Result<Verdict, Unread> {
+    let shown = infractions::sync::find(ports, acquirer, &told.id).await?;
     Ok(match shown {
         None | Some(Applied::NotYet) => Verdict::LookAgain,
         Some(Applied::Stands { .. }) => Verdict::Applied,

@@ -1,21 +1,28 @@
 //! Following payouts whose outcome is open until upstream says how they ended.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
+use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::id_envio::IdEnvio;
 use cais_domain::payout::{Payout, PayoutState, PayoutStep};
-use cais_ports::{Acquirer, AcquirerError, CommitError};
-use futures_util::{StreamExt as _, stream};
-use jiff::Timestamp;
+use cais_ports::{Acquirer, AcquirerError, CommitError, ListRequest, UpstreamPayout};
+use futures_util::future::join_all;
+use jiff::{SignedDuration, Timestamp};
 
 use super::sync::{SyncError, apply, commit_step, reread, why};
 use super::upstream::{adapter, send};
 use crate::ports::Ports;
 use crate::trouble::Trouble;
+use crate::upstream::{Listed, Wanted, is_overload, read_listed};
 use crate::upstream_result::{Earlier, UpstreamResult};
-use crate::work::{AT_ONCE, PASS_LIMIT, Pass, RESEND_AFTER, SEND_WITHIN, UNPROVEN_AFTER, WorkError};
+use crate::work::{PASS_LIMIT, Pass, RESEND_AFTER, SEND_WITHIN, UNPROVEN_AFTER, WorkError};
 
 /// How long the worker waits for upstream.
 const READ_BUDGET: Duration = Duration::from_secs(5);
+/// How far the acquirer's clock may be from ours before its list shows nothing for the time of sending; such a payout is read by
+/// itself.
+const CLOCKS_DIFFER_BY: SignedDuration = SignedDuration::from_secs(2);
 
 /// Asks for a bounded number of the payouts whose outcome is open.
 ///
@@ -24,43 +31,81 @@ const READ_BUDGET: Duration = Duration::from_secs(5);
 pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
     let payouts = ports.queries.list_due_payouts(ports.clock.now(), PASS_LIMIT).await?;
     let listed = payouts.len();
-    let done = stream::iter(payouts)
-        .map(|payout| async move {
-            match follow(ports, payout.clone()).await {
-                Ok(ended) => usize::from(ended),
-                Err(trouble) => {
-                    tracing::warn!(payout = %payout.id, %trouble, "a payout could not be followed; it is asked for again");
-                    put_off(ports, payout).await;
-                    0
-                }
-            }
-        })
-        .buffer_unordered(AT_ONCE)
-        .fold(0_usize, |sum, one| async move { sum.saturating_add(one) })
-        .await;
+    let mut by_acquirer: BTreeMap<AcquirerName, Vec<Payout>> = BTreeMap::new();
+    for payout in payouts {
+        by_acquirer.entry(payout.state.acquirer().clone()).or_default().push(payout);
+    }
+    let done = by_acquirer.into_iter().map(|(acquirer, payouts)| follow_all(ports, acquirer, payouts));
+    let done = join_all(done).await.into_iter().fold(0_usize, usize::saturating_add);
     Ok(Pass::of(listed, done))
 }
 
-/// Whether it has ended now.
-async fn follow(ports: &Ports, payout: Payout) -> Result<bool, Trouble> {
-    let after = match ask(ports, payout.clone()).await {
+/// Follows the payouts of one acquirer; how many have ended.
+async fn follow_all(ports: &Ports, acquirer: AcquirerName, payouts: Vec<Payout>) -> usize {
+    let listed = list(ports, &acquirer, &payouts).await;
+    let listed = &listed;
+    let follow = |payout: Payout| async move {
+        let shown = listed.get(&payout.id_envio());
+        match follow(ports, payout.clone(), shown).await {
+            Ok(followed) => followed,
+            Err(trouble) => {
+                tracing::warn!(payout = %payout.id, %trouble, "a payout could not be followed; it is asked for again");
+                put_off(ports, payout).await;
+                Followed::default()
+            }
+        }
+    };
+    let followed = ports.limits.run(&acquirer, payouts, follow, |followed| followed.is_overload).await;
+    followed.iter().filter(|followed| followed.has_ended).count()
+}
+
+/// What the acquirer's list shows of them.
+async fn list(ports: &Ports, acquirer: &AcquirerName, payouts: &[Payout]) -> Listed<IdEnvio, UpstreamPayout> {
+    let Some(adapter) = ports.acquirers.named(acquirer) else { return Listed::new() };
+    let hints =
+        payouts.iter().filter_map(|payout| Some(Wanted { key: payout.id_envio(), at: payout.state.sent()?.at }));
+    let adapter = &*adapter;
+    let page = |request: ListRequest| async move { adapter.list_sent(around(request), READ_BUDGET).await };
+    read_listed((&ports.limits, acquirer), hints.collect(), page, |row| Some(row.id_envio.clone())).await
+}
+
+/// The acquirer takes an order a moment after we send it, by its own clock.
+fn around(request: ListRequest) -> ListRequest {
+    let from = request.from.saturating_sub(CLOCKS_DIFFER_BY).unwrap_or(Timestamp::MIN);
+    let to = request.to.saturating_add(CLOCKS_DIFFER_BY).unwrap_or(Timestamp::MAX);
+    ListRequest { from, to, ..request }
+}
+
+/// What following a payout led to.
+#[derive(Debug, Clone, Copy, Default)]
+struct Followed {
+    has_ended: bool,
+    /// The acquirer could not answer.
+    is_overload: bool,
+}
+
+/// Whether it has ended now. `shown` is what the acquirer's list shows of it.
+async fn follow(ports: &Ports, payout: Payout, shown: Option<&UpstreamPayout>) -> Result<Followed, Trouble> {
+    let mut followed = Followed::default();
+    let after = match ask(ports, payout.clone(), shown).await {
         Ok(after) => after,
         Err(SyncError::Store(trouble)) => return Err(trouble),
         Err(error) => {
             still_open(ports, &payout, &error);
+            followed.is_overload = matches!(&error, SyncError::Upstream(error) if is_overload(error));
             payout.clone()
         }
     };
     if !matches!(after.state, PayoutState::Processing(_)) {
-        return Ok(true);
+        return Ok(Followed { has_ended: true, ..followed });
     }
     if after.due_at != payout.due_at {
         // It was sent once more, or asked for by somebody else: when to ask next is settled.
-        return Ok(false);
+        return Ok(followed);
     }
     match commit_step(ports, asked(ports, after)).await {
         // Stale: it moved meanwhile. If it is still open, the next pass asks again.
-        Ok(_) | Err(CommitError::Stale) => Ok(false),
+        Ok(_) | Err(CommitError::Stale) => Ok(followed),
         Err(error) => Err(error.into()),
     }
 }
@@ -77,7 +122,10 @@ fn asked(ports: &Ports, payout: Payout) -> PayoutStep {
     PayoutStep::Taken { payout: payout.asked(ports.clock.now()), transfers: Vec::new(), event: None }
 }
 
-async fn ask(ports: &Ports, payout: Payout) -> Result<Payout, SyncError> {
+async fn ask(ports: &Ports, payout: Payout, shown: Option<&UpstreamPayout>) -> Result<Payout, SyncError> {
+    if let Some(upstream) = shown {
+        return Ok(apply(ports, payout, upstream).await?);
+    }
     let acquirer = adapter(ports, &payout)?;
     match acquirer.find_payout(&payout.id_envio(), READ_BUDGET).await? {
         Some(upstream) => Ok(apply(ports, payout, &upstream).await?),

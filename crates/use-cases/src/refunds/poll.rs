@@ -1,10 +1,12 @@
 //! Following refunds whose outcome is open until their acquirer tells it.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
+use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::refund::{Refund, RefundState, RefundStep};
 use cais_ports::{AcquirerError, ChangeSet, CommitError, UpstreamReturn, Write};
-use futures_util::{StreamExt as _, stream};
+use futures_util::future::join_all;
 use jiff::Timestamp;
 
 use super::ROUNDS;
@@ -13,8 +15,9 @@ use super::decide::{change_set, charge_of, reread, stored, unless_outdated};
 use super::sync::{acquirer, apply, look};
 use crate::ports::Ports;
 use crate::trouble::Trouble;
+use crate::upstream::is_overload;
 use crate::upstream_text::plain;
-use crate::work::{AT_ONCE, PASS_LIMIT, Pass, RESEND_AFTER, SEND_WITHIN, WorkError};
+use crate::work::{PASS_LIMIT, Pass, RESEND_AFTER, SEND_WITHIN, WorkError};
 
 /// How long the worker waits for upstream.
 const ASK_BUDGET: Duration = Duration::from_secs(5);
@@ -34,41 +37,56 @@ enum Sent {
 pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
     let refunds = ports.queries.list_due_refunds(ports.clock.now(), PASS_LIMIT).await?;
     let listed = refunds.len();
-    let done = stream::iter(refunds)
-        .map(|refund| async move {
-            match follow(ports, refund.clone()).await {
-                Ok(known) => usize::from(known),
-                Err(trouble) => {
-                    tracing::warn!(refund = %refund.id, %trouble, "an open refund could not be changed");
-                    put_off(ports, refund).await;
-                    0
-                }
+    let mut by_acquirer: BTreeMap<AcquirerName, Vec<Refund>> = BTreeMap::new();
+    for refund in refunds {
+        by_acquirer.entry(refund.acquirer.clone()).or_default().push(refund);
+    }
+    let follow = |refund: Refund| async move {
+        match follow(ports, refund.clone()).await {
+            Ok(followed) => followed,
+            Err(trouble) => {
+                tracing::warn!(refund = %refund.id, %trouble, "an open refund could not be changed");
+                put_off(ports, refund).await;
+                Followed::default()
             }
-        })
-        .buffer_unordered(AT_ONCE)
-        .fold(0_usize, |sum, one| async move { sum.saturating_add(one) })
-        .await;
+        }
+    };
+    let followed = by_acquirer.into_iter().map(|(acquirer, refunds)| async move {
+        ports.limits.run(&acquirer, refunds, follow, |followed| followed.is_overload).await
+    });
+    let done = join_all(followed).await.into_iter().flatten().filter(|followed| followed.is_known).count();
     Ok(Pass::of(listed, done))
 }
 
-/// Whether its outcome is known now.
-async fn follow(ports: &Ports, refund: Refund) -> Result<bool, Trouble> {
+/// What following a refund led to.
+#[derive(Debug, Clone, Copy, Default)]
+struct Followed {
+    /// Its outcome is known now.
+    is_known: bool,
+    /// The acquirer could not answer.
+    is_overload: bool,
+}
+
+/// Asks for the outcome and applies it.
+async fn follow(ports: &Ports, refund: Refund) -> Result<Followed, Trouble> {
+    let mut followed = Followed::default();
     let asked = match look(ports, &refund, ASK_BUDGET).await {
         Ok(Some(upstream)) => apply(ports, refund, upstream).await,
         Ok(None) => unknown(ports, refund).await,
         Err(error) => {
             tracing::warn!(refund = %refund.id, acquirer = %refund.acquirer, %error, "the outcome of a refund could not be asked for");
+            followed.is_overload = is_overload(&error);
             Ok(refund)
         }
     };
     let refund = asked?;
     if refund.due_at.is_none() {
-        return Ok(true);
+        return Ok(Followed { is_known: true, ..followed });
     }
     if refund.due_at.is_some_and(|due| due <= ports.clock.now()) {
         ask_later(ports, refund).await?;
     }
-    Ok(false)
+    Ok(followed)
 }
 
 /// What cannot be followed now may not stand before the others for ever.

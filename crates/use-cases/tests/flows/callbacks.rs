@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::charge::{Charge, ChargeStatus};
+use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::event::EventType;
-use cais_ports::{ChargeOrder, NoticeState, UpstreamStatus};
-use cais_testkit::builders::an_account;
+use cais_ports::{ChargeOrder, Clock as _, NoticeState, UpstreamStatus};
+use cais_testkit::builders::{a_payment, an_account};
 use cais_use_cases::charges::create::create;
 use cais_use_cases::notices::{process, receive};
 
@@ -189,4 +190,91 @@ fn second() -> AcquirerName {
 fn order(charge: &Charge) -> ChargeOrder {
     let (txid, amount) = (charge.txid.clone(), charge.terms.amount);
     ChargeOrder { txid, amount, expires_in_s: 3_600, payer: None, description: None }
+}
+
+/// A callback as institutions send them: with the Pix and its time.
+fn named(world: &World, charge: &Charge, pix: &EndToEndId) -> String {
+    format!("{}/{pix}/{}", charge.txid, world.clock.now())
+}
+
+#[tokio::test]
+async fn callbacks_of_many_pix_are_answered_by_one_page() {
+    let world = World::new().await;
+    for _ in 0..20 {
+        let charge = world.pending().await;
+        let pix = world.psp.pay(&charge.txid, 1_000);
+        world.call_back(&named(&world, &charge, &pix)).await;
+        world.clock.advance(Duration::from_millis(10));
+    }
+    assert_eq!(process::run_once(&world.ports).await.unwrap().done, 20);
+    assert_eq!((world.psp.lists(), world.psp.finds()), (1, 0));
+    assert_eq!(world.available(), 20_000);
+    assert!(states(&world).iter().all(|state| *state == NoticeState::Done));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn pix_missing_from_a_page_is_read_by_itself() {
+    let world = World::new().await;
+    for number in 0..10 {
+        let charge = world.pending().await;
+        let pix = world.psp.pay(&charge.txid, 1_000);
+        if number < 2 {
+            world.psp.hide_from_list(pix.clone());
+        }
+        world.call_back(&named(&world, &charge, &pix)).await;
+    }
+    assert_eq!(process::run_once(&world.ports).await.unwrap().done, 10);
+    assert_eq!((world.psp.lists(), world.psp.finds()), (1, 2));
+    assert_eq!(world.available(), 10_000);
+    world.check().await;
+}
+
+#[tokio::test]
+async fn pix_on_a_page_counts_for_its_own_charge_only() {
+    let world = World::new().await;
+    let (paid, other) = (world.pending().await, world.pending().await);
+    let mut pix = Vec::new();
+    for _ in 0..10 {
+        pix.push(world.psp.pay(&paid.txid, 1_000));
+    }
+    for pix in &pix {
+        world.call_back(&named(&world, &other, pix)).await;
+    }
+    assert_eq!(process::run_once(&world.ports).await.unwrap().done, 0);
+    assert_eq!((world.available(), world.psp.lists(), world.psp.finds()), (0, 1, 1));
+    assert!(states(&world).iter().all(|state| *state == NoticeState::Waiting));
+}
+
+#[tokio::test]
+async fn forged_callbacks_cost_bounded_reads_and_hold_up_nothing() {
+    let world = World::new().await;
+    for _ in 0..400 {
+        let charge = world.pending().await;
+        world.call_back(&named(&world, &charge, &a_payment(1).end_to_end_id)).await;
+    }
+    for _ in 0..10 {
+        let charge = world.pending().await;
+        let pix = world.psp.pay(&charge.txid, 1_000);
+        world.call_back(&named(&world, &charge, &pix)).await;
+    }
+    assert_eq!(process::run_once(&world.ports).await.unwrap().done, 10);
+    assert_eq!(world.available(), 10_000);
+    assert_eq!((world.psp.lists(), world.psp.finds()), (1, 256));
+    // Those that were not read are read in the next pass; none is dropped.
+    world.clock.advance(Duration::from_secs(1));
+    assert_eq!(process::run_once(&world.ports).await.unwrap().done, 0);
+    assert_eq!(world.psp.finds(), 512);
+}
+
+#[tokio::test]
+async fn pix_that_is_never_shown_ends_unmatched() {
+    let world = World::new().await;
+    let charge = world.pending().await;
+    world.call_back(&named(&world, &charge, &a_payment(1).end_to_end_id)).await;
+    for _ in 0..40 {
+        process::run_once(&world.ports).await.unwrap();
+        world.clock.advance(Duration::from_mins(6));
+    }
+    assert_eq!((states(&world), world.psp.finds()), (vec![NoticeState::Unmatched], 20));
 }

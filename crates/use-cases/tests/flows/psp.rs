@@ -9,8 +9,8 @@ use cais_domain::money::Money;
 use cais_domain::txid::Txid;
 use cais_ports::acquirer::{MockAcquirer, MockAcquirers};
 use cais_ports::{
-    Acquirer, AcquirerError, ChargeOrder, Clock as _, IssueError, Noticed, NoticedPix, ReturnNature, UpstreamCharge,
-    UpstreamPayment, UpstreamProgress, UpstreamReturn, UpstreamStatus,
+    Acquirer, AcquirerError, ChargeOrder, Clock as _, IssueError, ListRequest, Noticed, NoticedPix, ReceivedPix,
+    ReturnNature, UpstreamCharge, UpstreamPage, UpstreamPayment, UpstreamProgress, UpstreamReturn, UpstreamStatus,
 };
 use cais_testkit::ManualClock;
 use cais_testkit::builders::a_payment;
@@ -38,6 +38,9 @@ struct Book {
     charges: BTreeMap<Txid, UpstreamCharge>,
     creates: u32,
     finds: u32,
+    lists: u32,
+    /// Pix that its list does not show yet.
+    unlisted: Vec<EndToEndId>,
 }
 
 /// One simulated acquirer. Cloning shares it.
@@ -50,7 +53,15 @@ pub struct Psp {
 
 impl Psp {
     pub fn new(name: &str, clock: Arc<ManualClock>) -> Self {
-        let book = Book { mood: Mood::Fine, resting: false, charges: BTreeMap::new(), creates: 0, finds: 0 };
+        let book = Book {
+            mood: Mood::Fine,
+            resting: false,
+            charges: BTreeMap::new(),
+            creates: 0,
+            finds: 0,
+            lists: 0,
+            unlisted: Vec::new(),
+        };
         Self { name: AcquirerName::parse(name).unwrap(), clock, book: Arc::new(Mutex::new(book)) }
     }
 
@@ -71,6 +82,16 @@ impl Psp {
     /// How often it was asked how a charge stands.
     pub fn finds(&self) -> u32 {
         self.book().finds
+    }
+
+    /// How often it was asked for a page of its list.
+    pub fn lists(&self) -> u32 {
+        self.book().lists
+    }
+
+    /// Its list does not show that Pix, although its charge does.
+    pub fn hide_from_list(&self, end_to_end_id: EndToEndId) {
+        self.book().unlisted.push(end_to_end_id);
     }
 
     /// How many charges it holds.
@@ -168,6 +189,21 @@ impl Psp {
         self.act(|book| book.charges.get(txid).cloned())
     }
 
+    fn list(&self, request: ListRequest) -> Result<UpstreamPage<ReceivedPix>, AcquirerError> {
+        self.book().lists += 1;
+        self.act(|book| {
+            let rows = book.charges.iter().flat_map(|(txid, charge)| {
+                let row =
+                    |payment: &UpstreamPayment| ReceivedPix { txid: Some(txid.clone()), payment: payment.clone() };
+                charge.payments.iter().map(row).collect::<Vec<_>>()
+            });
+            let span = request.from..=request.to;
+            let rows = rows.filter(|row| span.contains(&row.payment.paid_at));
+            let rows = rows.filter(|row| !book.unlisted.contains(&row.payment.end_to_end_id)).collect();
+            UpstreamPage { rows, next: None }
+        })
+    }
+
     fn cancel(&self, txid: &Txid) -> Result<UpstreamCharge, AcquirerError> {
         self.act(|book| {
             let charge = book.charges.get_mut(txid).unwrap();
@@ -180,22 +216,25 @@ impl Psp {
 
     fn mock(&self) -> MockAcquirer {
         let mut mock = MockAcquirer::new();
-        let [create, find, cancel] = [self.clone(), self.clone(), self.clone()];
+        let [create, find, cancel, list] = [self.clone(), self.clone(), self.clone(), self.clone()];
         mock.expect_name().return_const(self.name.clone());
         mock.expect_create_charge().returning(move |order, _| create.create(order));
         mock.expect_find_charge().returning(move |txid, _| find.find(txid));
         mock.expect_cancel_charge().returning(move |txid, _| cancel.cancel(txid));
+        mock.expect_list_received().returning(move |request, _| list.list(request));
         mock.expect_notices().returning(read_notice);
         mock
     }
 }
 
-/// A callback's body here is txids with commas between; a slash and an end-to-end id may follow each.
+/// A callback's body here is txids with commas between; an end-to-end id and then an instant may follow each, behind slashes.
 fn read_notice(body: &[u8]) -> Result<Vec<Noticed>, AcquirerError> {
     let read = |item: &str| {
-        let (txid, pix) = item.split_once('/').map_or((item, None), |(txid, pix)| (txid, Some(pix)));
-        let txid = Txid::parse(txid).map_err(|error| AcquirerError::Refused(error.to_string()))?;
-        Ok(Noticed::Received(NoticedPix { txid, end_to_end_id: pix.map(|pix| EndToEndId::parse(pix).unwrap()) }))
+        let mut parts = item.split('/');
+        let txid = Txid::parse(parts.next().unwrap()).map_err(|error| AcquirerError::Refused(error.to_string()))?;
+        let end_to_end_id = parts.next().map(|pix| EndToEndId::parse(pix).unwrap());
+        let paid_at = parts.next().map(|at| at.parse().unwrap());
+        Ok(Noticed::Received(NoticedPix { txid, end_to_end_id, paid_at }))
     };
     str::from_utf8(body).unwrap().split(',').map(read).collect()
 }

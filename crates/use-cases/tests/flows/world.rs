@@ -21,6 +21,7 @@ use cais_use_cases::charges::create::{CreateCharge, CreateChargeError, NewCharge
 use cais_use_cases::charges::fetch::{FetchChargeError, fetch};
 use cais_use_cases::charges::{ChargeName, expire};
 use cais_use_cases::notices::{process, receive};
+use cais_use_cases::upstream::UpstreamLimits;
 use cais_use_cases::{Answer, Ports, SyncGate, resume};
 
 use crate::psp::{Psp, acquirers};
@@ -64,6 +65,7 @@ impl World {
             deliveries: store.clone(),
             webhooks: Arc::new(receivers()),
             sealing: Arc::new(PlainSealing::default()),
+            limits: UpstreamLimits::default(),
         };
         store.commit(steps::open_account(&account)).await.unwrap();
         Self { ports, store, clock, psp, second, account }

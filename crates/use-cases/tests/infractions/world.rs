@@ -27,6 +27,7 @@ use cais_use_cases::infractions::{poll, resume};
 use cais_use_cases::notices::{process, receive};
 use cais_use_cases::payouts::create::{CreatePayout, NewPayout, create as create_payout};
 use cais_use_cases::refunds::create::{CreateRefund, CreateRefundError, create as create_refund};
+use cais_use_cases::upstream::UpstreamLimits;
 use cais_use_cases::{Answer, Ports, SyncGate};
 
 use crate::psp::Psp;
@@ -123,6 +124,7 @@ impl World {
             // Without an expectation: to call a receiver would be a failure.
             webhooks: Arc::new(MockWebhookSender::new()),
             sealing: Arc::new(PlainSealing::default()),
+            limits: UpstreamLimits::default(),
         };
         store.commit(steps::open_account(&account)).await.unwrap();
         Self { ports, store, clock, psp, second, account }

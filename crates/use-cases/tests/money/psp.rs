@@ -371,7 +371,7 @@ impl Psp {
 /// A callback's body here is a txid.
 fn read_notice(body: &[u8]) -> Result<Vec<Noticed>, AcquirerError> {
     let txid = Txid::parse(str::from_utf8(body).unwrap()).map_err(|error| AcquirerError::Refused(error.to_string()))?;
-    Ok(vec![Noticed::Received(NoticedPix { txid, end_to_end_id: None })])
+    Ok(vec![Noticed::Received(NoticedPix { txid, end_to_end_id: None, paid_at: None })])
 }
 
 impl Book {

@@ -23,6 +23,7 @@ use cais_use_cases::charges::ChargeName;
 use cais_use_cases::charges::fetch::fetch;
 use cais_use_cases::refunds::create::{CreateRefund, CreateRefundError, create};
 use cais_use_cases::refunds::poll;
+use cais_use_cases::upstream::UpstreamLimits;
 use cais_use_cases::{Answer, Ports, SyncGate, resume};
 
 use crate::psp::{Psp, acquirers};
@@ -92,6 +93,7 @@ impl World {
             // Without an expectation: to call a receiver would be a failure.
             webhooks: Arc::new(MockWebhookSender::new()),
             sealing: Arc::new(PlainSealing::default()),
+            limits: UpstreamLimits::default(),
         };
         let world = Self { ports, store, clock, psp, second, account };
         world.open(&world.account).await;

@@ -30,6 +30,7 @@ use cais_use_cases::payouts::create::{CreatePayout, CreatePayoutError, NewPayout
 use cais_use_cases::payouts::fetch::{FetchPayoutError, fetch};
 use cais_use_cases::payouts::list::list;
 use cais_use_cases::payouts::{PayoutName, poll};
+use cais_use_cases::upstream::UpstreamLimits;
 use cais_use_cases::{Answer, Ports, SyncGate, resume};
 use futures_util::FutureExt as _;
 
@@ -85,6 +86,7 @@ impl World {
             // Without an expectation: to call a receiver would be a failure.
             webhooks: Arc::new(MockWebhookSender::new()),
             sealing: Arc::new(PlainSealing::default()),
+            limits: UpstreamLimits::default(),
         };
         store.commit(steps::open_account(&account)).await.unwrap();
         Self { ports, store, clock, bank, second, account }

@@ -18,6 +18,7 @@ use cais_testkit::{ManualClock, MemoryStore, PlainMac, PlainSealing, SequentialI
 use cais_use_cases::Ports;
 use cais_use_cases::keys::authenticate::{KeyRing, PURPOSE};
 use cais_use_cases::sync_gate::SyncGate;
+use cais_use_cases::upstream::UpstreamLimits;
 use jiff::Timestamp;
 use metrics_exporter_prometheus::PrometheusBuilder;
 
@@ -67,6 +68,7 @@ impl World {
             deliveries: store.clone(),
             webhooks: receivers.clone(),
             sealing: Arc::new(PlainSealing::default()),
+            limits: UpstreamLimits::default(),
         };
         let moved_by = Arc::new(Mutex::new(None));
         let moved = moved_by.clone();

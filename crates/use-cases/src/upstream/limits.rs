@@ -1,0 +1,138 @@
+//! How many reads of one worker may be in flight at an acquirer: more while it answers, half as many when it does not.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use cais_domain::acquirer_name::AcquirerName;
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
+
+/// Reads in flight before anything is known of the acquirer.
+const FIRST: usize = 32;
+/// Reads in flight at most: 640 per second at 200 ms, and half of the connections that are kept open.
+const MOST: usize = 128;
+/// Reads that are added after a whole round was answered.
+const STEP: usize = 8;
+
+/// The limit of every acquirer. Cloning shares it.
+#[derive(Debug, Clone, Default)]
+pub struct UpstreamLimits {
+    by_acquirer: Arc<Mutex<HashMap<AcquirerName, Limit>>>,
+}
+
+/// Additive increase, multiplicative decrease, as TCP does it.
+#[derive(Debug, Clone, Copy)]
+struct Limit {
+    allowed: usize,
+    /// Answers in a row since the last change.
+    answered: usize,
+    /// Reads that were in flight at the last decrease: their failures have the same cause and count once.
+    excused: usize,
+}
+
+impl Default for Limit {
+    fn default() -> Self {
+        Self { allowed: FIRST, answered: 0, excused: 0 }
+    }
+}
+
+impl Limit {
+    fn record(&mut self, is_overload: bool) {
+        let is_excused = self.excused > 0;
+        self.excused = self.excused.saturating_sub(1);
+        if is_overload {
+            self.answered = 0;
+            if !is_excused {
+                self.excused = self.allowed.saturating_sub(1);
+                self.allowed = (self.allowed / 2).max(1);
+            }
+            return;
+        }
+        self.answered = self.answered.saturating_add(1);
+        if self.answered >= self.allowed {
+            self.answered = 0;
+            self.allowed = self.allowed.saturating_add(STEP).min(MOST);
+        }
+    }
+}
+
+impl UpstreamLimits {
+    /// Does `work` for every item, at most as many at a time as the acquirer takes just now. `is_overload` judges each result.
+    pub(crate) async fn run<I, F: Future>(
+        &self,
+        acquirer: &AcquirerName,
+        items: impl IntoIterator<Item = I>,
+        work: impl Fn(I) -> F,
+        is_overload: impl Fn(&F::Output) -> bool,
+    ) -> Vec<F::Output> {
+        let (mut items, mut in_flight, mut results) = (items.into_iter(), FuturesUnordered::new(), Vec::new());
+        loop {
+            let allowed = self.allowed(acquirer);
+            while in_flight.len() < allowed
+                && let Some(item) = items.next()
+            {
+                in_flight.push(work(item));
+            }
+            let Some(result) = in_flight.next().await else { return results };
+            self.lock().entry(acquirer.clone()).or_default().record(is_overload(&result));
+            results.push(result);
+        }
+    }
+
+    fn allowed(&self, acquirer: &AcquirerName) -> usize {
+        self.lock().entry(acquirer.clone()).or_default().allowed
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<AcquirerName, Limit>> {
+        self.by_acquirer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn answers_raise_the_limit_up_to_its_maximum() {
+        let mut limit = Limit::default();
+        (0..FIRST).for_each(|_| limit.record(false));
+        assert_eq!(limit.allowed, FIRST + STEP);
+        (0..100_000).for_each(|_| limit.record(false));
+        assert_eq!(limit.allowed, MOST);
+    }
+
+    #[test]
+    fn failures_of_one_round_halve_the_limit_once() {
+        let mut limit = Limit::default();
+        (0..FIRST).for_each(|_| limit.record(true));
+        assert_eq!(limit.allowed, FIRST / 2);
+        limit.record(true);
+        assert_eq!(limit.allowed, FIRST / 4);
+        (0..1_000).for_each(|_| limit.record(true));
+        assert_eq!(limit.allowed, 1);
+    }
+
+    #[tokio::test]
+    async fn reads_in_flight_stay_within_the_limit() {
+        let (limits, name) = (UpstreamLimits::default(), AcquirerName::parse("main").unwrap());
+        let (now, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let work = |item: usize| {
+            let (now, most) = (&now, &most);
+            async move {
+                most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                tokio::task::yield_now().await;
+                now.fetch_sub(1, Ordering::SeqCst);
+                item
+            }
+        };
+        let mut results = limits.run(&name, 0..5_000, work, |_| false).await;
+        results.sort_unstable();
+        assert_eq!(results, (0..5_000).collect::<Vec<_>>());
+        assert!(most.load(Ordering::SeqCst) <= MOST, "{most:?}");
+        assert!(most.load(Ordering::SeqCst) > FIRST, "{most:?}");
+    }
+}
