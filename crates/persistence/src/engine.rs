@@ -13,10 +13,44 @@ use crate::sql::{Query, Session};
 /// The keys of rows to find, as texts, in the order of [`Lookup::keys`].
 pub(crate) type Keys = Vec<Vec<String>>;
 
+/// How long a lane's statements wait for a lock before they fail with [`Fault::Locked`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LockWait {
+    /// Longer than a batch of another node takes.
+    Batch,
+    /// Just long enough to notice that a lock is gone.
+    Probe,
+}
+
 /// A database engine.
 pub(crate) trait Engine: Send + Sync {
     /// A connection that writes.
     fn connect_writer(&self) -> Result<Box<dyn Session>, Fault>;
+
+    /// A connection of a commit lane, which waits for a lock only briefly: see [`LockWait`].
+    fn connect_lane(&self) -> Result<Box<dyn Session>, Fault> {
+        self.connect_writer()
+    }
+
+    /// Sets how long a lane's statements wait for a lock.
+    fn wait_for_locks(&self, _session: &mut dyn Session, _wait: LockWait) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    /// Returns the places of those keys whose rows another transaction has locked. Waits for no row.
+    fn locked_keys(
+        &self,
+        _session: &mut dyn Session,
+        _lookup: &Lookup,
+        _keys: &[Vec<String>],
+    ) -> Result<Vec<usize>, Fault> {
+        Ok(Vec::new())
+    }
+
+    /// A connection for housekeeping, whose statements may take longer than a caller waits.
+    fn connect_housekeeper(&self) -> Result<Box<dyn Session>, Fault> {
+        self.connect_writer()
+    }
 
     /// A connection that only reads.
     fn connect_reader(&self) -> Result<Box<dyn Session>, Fault>;
@@ -88,6 +122,11 @@ impl Lookup {
         Self { select, from, alias, keys, set_based: OnceLock::new(), single: OnceLock::new() }
     }
 
+    /// The table, which names the lookup: no two lookups of rows that are locked share one.
+    pub(crate) const fn table(&self) -> &'static str {
+        self.from
+    }
+
     /// The statement for many keys, one array per column (PostgreSQL); rows are locked in key order.
     pub(crate) fn set_based(&self, lock: bool) -> &str {
         let [plain, locking] = self.set_based.get_or_init(|| {
@@ -103,6 +142,21 @@ impl Lookup {
             [plain, locking]
         });
         if lock { locking } else { plain }
+    }
+
+    /// The statement that finds which of many keys have rows that another transaction has locked (PostgreSQL); keys are counted from 1.
+    /// It locks the others for its own length.
+    pub(crate) fn locked_by_others(&self) -> String {
+        let Self { from, alias, keys, .. } = self;
+        let arrays = vec!["?::text[]"; keys.len()].join(", ");
+        let names = keys.iter().map(|key| format!("k_{key}")).collect::<Vec<_>>().join(", ");
+        let same = |(place, key)| same_as(&format!("{alias}.{key}"), &format!("u.k_{key}"), place == 0);
+        let matched = keys.iter().enumerate().map(same).collect::<Vec<_>>().join(" AND ");
+        format!(
+            "WITH u AS MATERIALIZED (SELECT * FROM unnest({arrays}) WITH ORDINALITY AS u({names}, place)), \
+             free AS MATERIALIZED (SELECT u.place FROM u CROSS JOIN {from} WHERE {matched} FOR UPDATE OF {alias} SKIP LOCKED) \
+             SELECT u.place, u.place FROM u CROSS JOIN {from} WHERE {matched} AND u.place NOT IN (SELECT place FROM free)"
+        )
     }
 
     /// The statement for one key (SQLite, where the whole database is locked anyway).

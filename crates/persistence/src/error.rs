@@ -9,6 +9,9 @@ pub(crate) enum Fault {
     /// Another transaction was in the way: the same again may well succeed.
     #[error("another transaction was in the way: {0}")]
     Again(String),
+    /// Another transaction kept a lock for longer than this one waits.
+    #[error("a row is locked: {0}")]
+    Locked(String),
     /// The connection is gone, or leads to a server that no longer takes writes.
     #[error("the connection was lost: {0}")]
     Lost(String),
@@ -23,15 +26,12 @@ pub(crate) enum Fault {
     Corrupt(String),
 }
 
+/// The text of a lock that was waited for in vain.
+const LOCKED: &str = "lock timeout";
+
 /// Texts of conflicts that go away by themselves; diesel gives no SQLSTATE, so the text has to tell.
-const AGAIN: [&str; 6] = [
-    "deadlock detected",
-    "lock timeout",
-    "statement timeout",
-    "could not serialize",
-    "database is locked",
-    "database table is locked",
-];
+const AGAIN: [&str; 5] =
+    ["deadlock detected", "statement timeout", "could not serialize", "database is locked", "database table is locked"];
 
 /// Texts of a connection that is gone.
 const LOST: [&str; 8] = [
@@ -94,7 +94,9 @@ fn by_kind(kind: DatabaseErrorKind, text: &str) -> Fault {
 
 fn by_text(text: &str) -> Fault {
     let has = |known: &[&str]| known.iter().any(|part| text.contains(part));
-    if has(&AGAIN) {
+    if text.contains(LOCKED) {
+        Fault::Locked(text.to_owned())
+    } else if has(&AGAIN) {
         Fault::Again(text.to_owned())
     } else if has(&LOST) {
         Fault::Lost(text.to_owned())
@@ -108,7 +110,7 @@ fn by_text(text: &str) -> Fault {
 impl From<Fault> for QueryError {
     fn from(fault: Fault) -> Self {
         match fault {
-            Fault::Again(text) | Fault::Lost(text) | Fault::Down(text) => Self::Unavailable(text),
+            Fault::Again(text) | Fault::Locked(text) | Fault::Lost(text) | Fault::Down(text) => Self::Unavailable(text),
             Fault::Refused(text) | Fault::Corrupt(text) => Self::Corrupt(text),
         }
     }
@@ -117,7 +119,7 @@ impl From<Fault> for QueryError {
 impl From<Fault> for CommitError {
     fn from(fault: Fault) -> Self {
         match fault {
-            Fault::Again(text) | Fault::Lost(text) | Fault::Down(text) => Self::Unavailable(text),
+            Fault::Again(text) | Fault::Locked(text) | Fault::Lost(text) | Fault::Down(text) => Self::Unavailable(text),
             Fault::Refused(text) | Fault::Corrupt(text) => Self::Corrupt(text),
         }
     }
@@ -137,6 +139,8 @@ mod tests {
     fn the_text_decides_where_there_is_no_code() {
         let text = "deadlock detected";
         assert_eq!(fault(DatabaseErrorKind::Unknown, text), Fault::Again(text.into()));
+        let text = "canceling statement due to lock timeout";
+        assert_eq!(fault(DatabaseErrorKind::Unknown, text), Fault::Locked(text.into()));
         let text = "terminating connection due to administrator command";
         assert_eq!(fault(DatabaseErrorKind::Unknown, text), Fault::Lost(text.into()));
         let text = "could not extend file: No space left on device";

@@ -5,6 +5,7 @@ mod alone;
 mod audit;
 mod impossible;
 mod infractions;
+mod locks;
 mod postgres;
 mod proxy;
 mod queue;

@@ -63,7 +63,7 @@ pub fn database() -> String {
 }
 
 /// Money and an event: nothing in it but the batch's own id would tell that it happened before.
-fn income(account: &Account) -> ChangeSet {
+pub fn income(account: &Account) -> ChangeSet {
     let transfer = Transfer {
         from: LedgerAccount::system(SystemAccount::Settlement(main_acquirer()), account.id),
         to: LedgerAccount::Merchant(account.id, Bucket::Available),

@@ -16,6 +16,8 @@ pub enum Loss {
     Reply,
     /// The client loses its connection, and only later does the COMMIT reach the server: when [`Proxy::release`] is called.
     Late,
+    /// The node freezes: its COMMIT never reaches the server, and its connection stays open.
+    Frozen,
     /// A batch in a statement of its own never reaches the server.
     AloneRequest,
     /// It reaches the server, and its reply is lost.
@@ -31,7 +33,7 @@ impl Loss {
     fn concerns(self, bytes: &[u8]) -> bool {
         let has = |part: &[u8]| bytes.windows(part.len()).any(|window| window == part);
         match self {
-            Self::Request | Self::Reply | Self::Late => has(b"COMMIT\0"),
+            Self::Request | Self::Reply | Self::Late | Self::Frozen => has(b"COMMIT\0"),
             // Not the statements, which are prepared first, but the value that is bound.
             Self::AloneRequest | Self::AloneReply | Self::AloneLate => has(b"committed"),
             Self::BurnReply => has(b"burned"),
@@ -126,6 +128,8 @@ impl Shared {
                     continue;
                 }
                 Some(Loss::Request | Loss::AloneRequest) => drop(server.shutdown(Shutdown::Both)),
+                // The server ends the connection when its patience is over.
+                Some(Loss::Frozen) => {}
                 Some(Loss::Reply | Loss::AloneReply | Loss::BurnReply) => {
                     muted.store(true, Ordering::SeqCst);
                     server.write_all(bytes).unwrap();

@@ -1,17 +1,31 @@
-//! One batch, one transaction: from the locks to the answer, and what is done when any step of it fails.
+//! One batch, one transaction: from the locks to the answer, and what follows when a step fails.
 //!
-//! Two ways lead to a commit. The quick one hopes that nothing is in the way: it locks only balances and counters (see `lock`), inserts, and
-//! changes rows with guards (the version, the fence). When a guard misses, or the database or the judge refuses anything, or two
-//! change sets touch the same key, the transaction is rolled back and the careful one follows: it reads and locks all keys, judges
-//! on what it read, and writes with guards on new rows as well (`ON CONFLICT DO NOTHING`), because a row that was not there
-//! cannot be locked. Nothing is ever taken back: what is refused was not written.
+//! The steps of a batch, in their order:
+//!
+//! 1. Balances and event counters are locked in key order (`lock`).
+//! 2. On the careful path, claims, unique values and records are read and locked (`observe`).
+//! 3. Every change set is judged in memory, in order (`judge`).
+//! 4. Everything that was accepted is written, with the batch's own id, and committed (`ops`).
+//!
+//! The hopeful path leaves step 2 out: it inserts, and changes rows with guards (the version, the fence). When a guard misses, or the
+//! database or the judge refuses anything, or two change sets touch the same key, the transaction is rolled back and the careful path
+//! follows. That one writes with guards on new rows as well (`ON CONFLICT DO NOTHING`), because a row that was not there cannot be
+//! locked. Nothing is ever taken back: what is refused was not written.
 //!
 //! A hopeful batch that locks nothing is one statement and one trip where the engine can do that; its failure may be that of
 //! a commit, so it is looked up like one.
 //!
+//! Every step can wait for a lock of another transaction, and each wait is short. When a batch of several change sets has waited in vain:
+//!
+//! 1. The rows that are locked are found without waiting (`apart`); the change sets that touch them come back as [`Outcome::Locked`],
+//!    and the others run again.
+//! 2. When no locked row is found, another transaction may have inserted a row that this batch inserts too. Then the change sets
+//!    run one by one, and those that wait in vain once more come back as [`Outcome::Stuck`].
+//!
 //! Every batch writes its id. When the reply to its commit is lost, see `fate` for how it is found out what became of it: then the
 //! batch is known to be committed, or known never to be, and it may run again under a new id.
 
+use std::collections::BTreeSet;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -21,8 +35,8 @@ use jiff::Timestamp;
 use super::books::Books;
 use super::fate::{self, Fate};
 use super::judge::{Known, Touched, judge};
-use super::{lock, observe, ops};
-use crate::engine::Engine;
+use super::{apart, lock, observe, ops};
+use crate::engine::{Engine, LockWait};
 use crate::error::Fault;
 use crate::hints::Hints;
 use crate::sql::Session;
@@ -34,7 +48,18 @@ const BACKOFF: Duration = Duration::from_millis(2);
 /// The wait between two attempts to connect.
 const RECONNECT: Duration = Duration::from_millis(50);
 
-pub(super) type Verdicts = Vec<Result<Committed, CommitError>>;
+type Verdicts = Vec<Result<Committed, CommitError>>;
+
+/// What became of a change set.
+#[derive(Debug)]
+pub(super) enum Outcome {
+    /// It is durable, or it was refused.
+    Judged(Result<Committed, CommitError>),
+    /// Nothing of it was written: another transaction has locked a row of it, or one before it in the batch waits for such a row.
+    Locked,
+    /// Nothing of it was written: it waited in vain for a lock that cannot be seen.
+    Stuck,
+}
 
 /// How an attempt ended that did not fail.
 enum Ended {
@@ -59,28 +84,36 @@ pub(super) struct Runner<'e> {
     engine: &'e dyn Engine,
     ids: &'e dyn Ids,
     hints: &'e Hints,
-    session: Option<Box<dyn Session>>,
+    /// The connection, and how long its statements wait for a lock.
+    session: Option<(Box<dyn Session>, LockWait)>,
+    /// How long they have to wait.
+    wait: LockWait,
 }
 
 impl<'e> Runner<'e> {
     pub(super) fn new(engine: &'e dyn Engine, ids: &'e dyn Ids, hints: &'e Hints, session: Box<dyn Session>) -> Self {
-        Self { engine, ids, hints, session: Some(session) }
+        Self { engine, ids, hints, session: Some((session, LockWait::Batch)), wait: LockWait::Batch }
     }
 
-    /// Commits what can be committed before `deadline`; one verdict for each change set, in order.
-    pub(super) fn run(&mut self, changes: &[&ChangeSet], deadline: Instant) -> Verdicts {
+    /// Commits what can be committed before `deadline`; one outcome for each change set, in order.
+    pub(super) fn run(&mut self, changes: &[&ChangeSet], deadline: Instant) -> Vec<Outcome> {
+        if changes.is_empty() {
+            return Vec::new();
+        }
         let mut careful = Touched::by(changes).twice;
         let mut last = String::from("it did not come to an end in time");
         let mut tries = 0;
         while tries < ATTEMPTS && Instant::now() < deadline {
             match self.attempt(changes, careful, deadline) {
-                Ok(Ended::Done(verdicts)) => return verdicts,
+                Ok(Ended::Done(verdicts)) => return verdicts.into_iter().map(Outcome::Judged).collect(),
                 // A value that is taken may also show as a record that exists: what is there tells which.
                 Ok(Ended::Misjudged) | Err(Fault::Refused(_)) if !careful => careful = true,
                 Ok(Ended::Misjudged) => {
                     tries = tries.saturating_add(1);
                     last = "another node was faster each time".into();
                 }
+                Err(Fault::Locked(_)) if changes.len() > 1 => return self.run_apart(changes, deadline),
+                Err(Fault::Locked(_)) => return vec![Outcome::Stuck],
                 Err(Fault::Again(text)) => {
                     thread::sleep(BACKOFF.saturating_mul(1 << tries));
                     tries = tries.saturating_add(1);
@@ -97,7 +130,7 @@ impl<'e> Runner<'e> {
                 }
                 Err(fault) => {
                     tracing::error!(%fault, "a change set could not be committed");
-                    return changes.iter().map(|_| Err(fault.clone().into())).collect();
+                    return changes.iter().map(|_| Outcome::Judged(Err(fault.clone().into()))).collect();
                 }
             }
             metrics::counter!("cais_commit_retries_total").increment(1);
@@ -105,15 +138,66 @@ impl<'e> Runner<'e> {
         if tries >= ATTEMPTS && changes.len() > 1 {
             return self.one_by_one(changes, deadline);
         }
-        changes.iter().map(|_| Err(CommitError::Unavailable(last.clone()))).collect()
+        changes.iter().map(|_| Outcome::Judged(Err(CommitError::Unavailable(last.clone())))).collect()
     }
 
-    /// So that one bad row cannot hurt its neighbours.
-    fn one_by_one(&mut self, changes: &[&ChangeSet], deadline: Instant) -> Verdicts {
-        changes.iter().flat_map(|change| self.run(&[*change], deadline)).collect()
+    /// Commits one change set that has waited for a lock before, and waits only briefly now.
+    pub(super) fn run_stuck(&mut self, change: &ChangeSet, deadline: Instant) -> Outcome {
+        self.wait = LockWait::Probe;
+        let outcome = self.run(&[change], deadline).pop();
+        self.wait = LockWait::Batch;
+        outcome.unwrap_or(Outcome::Stuck)
+    }
+
+    /// Returns the places of the change sets that have to wait: those of `stuck`, those with a locked row, and those that follow one of them.
+    pub(super) fn waiting(&mut self, changes: &[&ChangeSet], mut stuck: BTreeSet<usize>) -> BTreeSet<usize> {
+        let engine = self.engine;
+        match self.session().and_then(|session| apart::locked(engine, session, changes)) {
+            Ok(locked) => stuck.extend(locked),
+            // Not a row but a whole table is locked.
+            Err(Fault::Locked(_)) => stuck.extend(0..changes.len()),
+            Err(fault) => {
+                let fault = self.abort(fault);
+                tracing::debug!(%fault, "locked rows could not be looked for");
+            }
+        }
+        apart::hold_followers(changes, &mut stuck);
+        stuck
+    }
+
+    /// Runs what waits for no locked row.
+    fn run_apart(&mut self, changes: &[&ChangeSet], deadline: Instant) -> Vec<Outcome> {
+        let waiting = self.waiting(changes, BTreeSet::new());
+        if waiting.is_empty() {
+            self.wait = LockWait::Probe;
+            let outcomes = self.one_by_one(changes, deadline);
+            self.wait = LockWait::Batch;
+            return outcomes;
+        }
+        let free = changes.iter().enumerate().filter(|(place, _)| !waiting.contains(place));
+        let mut outcomes = self.run(&free.map(|(_, change)| *change).collect::<Vec<_>>(), deadline).into_iter();
+        let outcome = |place| if waiting.contains(&place) { None } else { outcomes.next() };
+        (0..changes.len()).map(outcome).map(|outcome| outcome.unwrap_or(Outcome::Locked)).collect()
+    }
+
+    /// So that one bad row cannot hurt its neighbours. Whoever follows one that is stuck waits with it.
+    fn one_by_one(&mut self, changes: &[&ChangeSet], deadline: Instant) -> Vec<Outcome> {
+        let (mut held, mut outcomes) = (Touched::default(), Vec::with_capacity(changes.len()));
+        for change in changes {
+            let touched = Touched::by(&[change]);
+            let outcome =
+                if held.meets(&touched) { Some(Outcome::Locked) } else { self.run(&[*change], deadline).pop() };
+            let outcome = outcome.unwrap_or(Outcome::Stuck);
+            if !matches!(outcome, Outcome::Judged(_)) {
+                held.extend(touched);
+            }
+            outcomes.push(outcome);
+        }
+        outcomes
     }
 
     fn attempt(&mut self, changes: &[&ChangeSet], careful: bool, deadline: Instant) -> Result<Ended, Fault> {
+        self.set_wait()?;
         if !careful && self.engine.applies_alone() && changes.iter().all(|change| locks_nothing(change)) {
             return self.write_alone(changes, deadline);
         }
@@ -144,6 +228,8 @@ impl<'e> Runner<'e> {
         match engine.apply_alone(self.session()?, &ops) {
             Ok(true) => Ok(Ended::Done(judged.verdicts)),
             Ok(false) => Ok(Ended::Misjudged),
+            // No commit waits for a row.
+            Err(fault @ Fault::Locked(_)) => Err(self.abort(fault)),
             // It may have failed before its commit, in it or after it.
             Err(fault) => self.find_out(fault, &batch, at, deadline).map(|()| Ended::Done(judged.verdicts)),
         }
@@ -214,11 +300,25 @@ impl<'e> Runner<'e> {
     }
 
     fn session(&mut self) -> Result<&mut dyn Session, Fault> {
-        let session = match &mut self.session {
-            Some(session) => session,
-            empty @ None => empty.insert(self.engine.connect_writer()?),
+        let (session, _) = match &mut self.session {
+            Some(connected) => connected,
+            empty @ None => empty.insert((self.engine.connect_lane()?, LockWait::Batch)),
         };
         Ok(&mut **session)
+    }
+
+    /// Sets how long the statements wait for locks from here on; outside of a transaction, so that no rollback takes it back.
+    fn set_wait(&mut self) -> Result<(), Fault> {
+        let (engine, wanted) = (self.engine, self.wait);
+        self.session()?;
+        let Some((session, wait)) = self.session.as_mut().filter(|(_, wait)| *wait != wanted) else { return Ok(()) };
+        *wait = wanted;
+        let set = engine.wait_for_locks(&mut **session, wanted);
+        set.map_err(|fault| {
+            // Not known to be set.
+            self.session = None;
+            Fault::Lost(fault.to_string())
+        })
     }
 
     fn roll_back(&mut self) -> Result<(), Fault> {
@@ -235,7 +335,7 @@ impl<'e> Runner<'e> {
             self.session = None;
             return fault;
         }
-        match self.session.as_mut().map(|session| session.run("ROLLBACK")) {
+        match self.session.as_mut().map(|(session, _)| session.run("ROLLBACK")) {
             // SQLite has no transaction left after some failures, and says so.
             Some(Err(error)) if !error.to_string().contains("no transaction is active") => {
                 self.session = None;

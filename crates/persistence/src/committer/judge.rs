@@ -249,4 +249,18 @@ impl<'a> Touched<'a> {
         }
         touched
     }
+
+    /// Whether the two have a key in common.
+    pub(crate) fn meets(&self, other: &Self) -> bool {
+        !self.claims.is_disjoint(&other.claims)
+            || !self.reservations.is_disjoint(&other.reservations)
+            || !self.records.is_disjoint(&other.records)
+    }
+
+    /// Adds the keys of another.
+    pub(crate) fn extend(&mut self, other: Self) {
+        self.claims.extend(other.claims);
+        self.reservations.extend(other.reservations);
+        self.records.extend(other.records);
+    }
 }

@@ -13,7 +13,7 @@ use cais_domain::ledger::{Bucket, LedgerAccount};
 use cais_ports::ChangeSet;
 
 use super::books::Books;
-use super::observe;
+use super::observe::{self, Row};
 use super::ops::Op;
 use super::trial::credited_by;
 use crate::engine::Engine;
@@ -53,6 +53,18 @@ pub(super) fn books(engine: &dyn Engine, session: &mut dyn Session, changes: &[&
         }
     }
     Err(Fault::Again("infractions of its accounts came one after the other".into()))
+}
+
+/// The balances and counters that a change set may lock.
+pub(super) fn rows(change: &ChangeSet) -> impl Iterator<Item = Row> {
+    let needs = Needs::of(&[change]);
+    let of_blocks = needs.blocking.iter().chain(&needs.credited).flat_map(|account| parts(*account));
+    let accounts: BTreeSet<LedgerAccount> = needs.moving.iter().copied().cloned().chain(of_blocks).collect();
+    let balances = accounts.iter().map(observe::row_of_balance);
+    balances
+        .chain(needs.counted.iter().map(|account| observe::row_of_counter(*account)))
+        .collect::<Vec<_>>()
+        .into_iter()
 }
 
 /// What a batch has to lock.

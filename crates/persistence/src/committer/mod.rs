@@ -1,14 +1,24 @@
 //! The group committer: change sets that wait become one transaction, and while it commits the next ones gather.
 //!
-//! A lane is a thread with a connection of its own and a bounded queue in front of it, and serves some of the accounts. It takes
-//! whatever waits, without a timer; see `batch` for what becomes of a batch, `lock` for what it locks, `judge` for who is refused,
-//! `trial` for the money and what infractions take of it, and `fan_out` for who hears of its events.
+//! A lane is a thread with a connection of its own and a bounded queue in front of it, and serves some of the accounts. The way of a
+//! change set:
+//!
+//! 1. [`Committer::commit`] puts it into the queue of its lane, which depends on its account.
+//! 2. `lane` takes whatever waits, without a timer.
+//! 3. `batch` runs that as one transaction: locks, judgement, writes, COMMIT. See there for the order of steps and what follows a failure.
+//! 4. Every caller gets its verdict. A change set whose rows another transaction keeps locked is set aside by `lane` until its rows are
+//!    free or its caller's time is over; the lane works on with the others.
+//!
+//! Files: `lock` for what a batch locks, `judge` for who is refused, `trial` for the money and what infractions take of it, `fan_out` for
+//! who hears of its events, `apart` for who waits for another transaction's locks, `fate` for lost replies to COMMIT.
 
+mod apart;
 mod batch;
 mod books;
 mod fan_out;
 mod fate;
 mod judge;
+mod lane;
 mod lock;
 mod observe;
 mod ops;
@@ -34,6 +44,7 @@ use cais_ports::{ChangeSet, CommitError, Committed, Ids, Write};
 use tokio::sync::{mpsc, oneshot};
 
 use self::batch::Runner;
+use self::lane::Lane;
 use crate::config::StoreConfig;
 use crate::engine::Engine;
 use crate::error::Fault;
@@ -65,11 +76,11 @@ impl Committer {
         let count = if config.url.is_sqlite() { 1 } else { config.lanes.max(1) };
         let (mut lanes, mut threads) = (Vec::new(), Vec::new());
         for number in 0..count {
-            let session = engine.connect_writer()?;
+            let session = engine.connect_lane()?;
             let (sender, receiver) = mpsc::channel(config.queue.max(1));
             let (engine, ids, hints) = (Arc::clone(engine), Arc::clone(ids), Arc::clone(hints));
             let max_batch = config.max_batch.max(1);
-            let lane = move || work(receiver, &mut Runner::new(&*engine, &*ids, &hints, session), max_batch);
+            let lane = move || Lane::new(receiver, Runner::new(&*engine, &*ids, &hints, session), max_batch).work();
             let thread = thread::Builder::new().name(format!("cais-lane-{number}")).spawn(lane);
             threads.push(thread.map_err(|error| Fault::Down(error.to_string()))?);
             lanes.push(sender);
@@ -119,44 +130,6 @@ impl Committer {
             }
         }
     }
-}
-
-/// Runs until the queue is closed and empty.
-fn work(mut queue: mpsc::Receiver<Job>, runner: &mut Runner<'_>, max_batch: usize) {
-    let mut jobs = Vec::with_capacity(max_batch);
-    while let Some(first) = queue.blocking_recv() {
-        jobs.push(first);
-        // Whoever was answered a moment ago comes back with the next change: a batch of one would make all of them wait for it.
-        // Where nobody else wants to run, this returns at once.
-        thread::yield_now();
-        while jobs.len() < max_batch
-            && let Ok(next) = queue.try_recv()
-        {
-            jobs.push(next);
-        }
-        measure(&jobs, &queue);
-        let started = Instant::now();
-        commit(runner, &mut jobs, started);
-        metrics::histogram!("cais_commit_seconds").record(started.elapsed());
-    }
-}
-
-fn commit(runner: &mut Runner<'_>, jobs: &mut Vec<Job>, now: Instant) {
-    // Nobody waits for these any more; they never became true.
-    jobs.retain(|job| job.deadline > now);
-    let Some(deadline) = jobs.iter().map(|job| job.deadline).max() else { return };
-    let changes: Vec<&ChangeSet> = jobs.iter().map(|job| &job.change).collect();
-    let verdicts = runner.run(&changes, deadline);
-    for (job, verdict) in jobs.drain(..).zip(verdicts) {
-        // Whoever stopped waiting reads what became of it.
-        let _ = job.reply.send(verdict);
-    }
-}
-
-fn measure(jobs: &[Job], queue: &mpsc::Receiver<Job>) {
-    let count = |length: usize| f64::from(u32::try_from(length).unwrap_or(u32::MAX));
-    metrics::histogram!("cais_commit_batch_size").record(count(jobs.len()));
-    metrics::gauge!("cais_commit_queue_depth").set(count(queue.len()));
 }
 
 fn unavailable(why: &str) -> CommitError {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use cais_domain::ids::{AccountId, EntryId};
 use cais_domain::ledger::LedgerAccount;
 use cais_domain::money::Money;
-use cais_ports::ReservationKey;
+use cais_ports::{ClaimRef, ReservationKey};
 
 use super::books::Blocks;
 use super::fan_out::Endpoints;
@@ -190,7 +190,7 @@ pub(super) fn observe<'a>(
 ) -> Result<Observed<'a>, Fault> {
     let mut observed = Observed::default();
     owners(engine, session, touched, &mut observed)?;
-    let keys = sorted(touched.claims.iter().map(|name| vec![name.account.to_string(), name.key.as_str().to_owned()]));
+    let keys = sorted(touched.claims.iter().map(|name| row_of_claim(name).1));
     for row in find(engine, session, &CLAIMS, &keys, true, |session, query| session.claims(query))? {
         let claim = claim::read(row)?;
         if let Some(name) = touched.claims.get(&claim.name) {
@@ -207,28 +207,16 @@ fn owners<'a>(
     touched: &Touched<'a>,
     observed: &mut Observed<'a>,
 ) -> Result<(), Fault> {
-    let mut within: HashMap<Vec<String>, &'a ReservationKey> = HashMap::new();
-    let mut everywhere: HashMap<Vec<String>, &'a ReservationKey> = HashMap::new();
-    for key in &touched.reservations {
-        let (space, value) = (key.space().to_owned(), key.value().to_owned());
-        match key.within() {
-            Some(account) => within.insert(vec![account.to_string(), space, value], key),
-            None => everywhere.insert(vec![space, value], key),
-        };
-    }
-    let load = |session: &mut dyn Session, query: &crate::sql::Query<'_>| session.quads(query);
-    for (account, space, value, owner) in find(engine, session, &WITHIN, &sorted(within.keys().cloned()), true, load)? {
-        observed.owners.extend(within.get(&vec![account, space, value]).map(|key| (*key, owner)));
-    }
-    for (_, space, value, owner) in find(engine, session, &EVERYWHERE, &sorted(everywhere.keys().cloned()), true, load)?
-    {
-        observed.owners.extend(everywhere.get(&vec![space, value]).map(|key| (*key, owner)));
+    for (lookup, named) in by_table(touched.reservations.iter().map(|key| (row_of_value(key), *key))) {
+        let keys = sorted(named.keys().cloned());
+        let load = |session: &mut dyn Session, query: &crate::sql::Query<'_>| session.quads(query);
+        for (account, space, value, owner) in find(engine, session, lookup, &keys, true, load)? {
+            let row = if lookup.keys.len() == 2 { vec![space, value] } else { vec![account, space, value] };
+            observed.owners.extend(named.get(&row).map(|key| (*key, owner)));
+        }
     }
     Ok(())
 }
-
-/// Records under the two texts that their rows come back with.
-type Named<'a> = HashMap<(String, String), RecordKey<'a>>;
 
 fn versions<'a>(
     engine: &dyn Engine,
@@ -236,49 +224,69 @@ fn versions<'a>(
     touched: &Touched<'a>,
     observed: &mut Observed<'a>,
 ) -> Result<(), Fault> {
-    let lookups: [&Lookup; 10] =
-        [&ACCOUNTS, &KEYS, &CHARGES, &NOTICES, &RELEASES, &PAYOUTS, &REFUNDS, &WEBHOOKS, &INFRACTIONS, &POSITIONS];
-    let mut named: [(&Lookup, Named<'a>); 10] = lookups.map(|lookup| (lookup, Named::new()));
-    let [
-        (_, accounts),
-        (_, keys),
-        (_, charges),
-        (_, notices),
-        (_, releases),
-        (_, payouts),
-        (_, refunds),
-        (_, webhooks),
-        (_, infractions),
-        (_, positions),
-    ] = &mut named;
-    for record in &touched.records {
-        let (of, first, second) = match record {
-            RecordKey::Account(account) => (&mut *accounts, account.to_string(), account.to_string()),
-            RecordKey::Key(prefix) => (&mut *keys, prefix.to_string(), prefix.to_string()),
-            RecordKey::Charge(account, charge) => (&mut *charges, account.to_string(), charge.to_string()),
-            RecordKey::Notice(notice) => (&mut *notices, notice.to_string(), notice.to_string()),
-            RecordKey::Release(account, pix) => (&mut *releases, account.to_string(), pix.to_string()),
-            RecordKey::Payout(account, payout) => (&mut *payouts, account.to_string(), payout.to_string()),
-            RecordKey::Refund(account, refund) => (&mut *refunds, account.to_string(), refund.to_string()),
-            RecordKey::Endpoint(account, endpoint) => (&mut *webhooks, account.to_string(), endpoint.to_string()),
-            RecordKey::Infraction(account, one) => (&mut *infractions, account.to_string(), one.to_string()),
-            RecordKey::Position(name, list) => (&mut *positions, name.to_string(), list.as_str().to_owned()),
-        };
-        of.insert((first, second), *record);
-    }
-    for (lookup, named) in named {
-        let single = lookup.keys.len() == 1;
-        let key = |(first, second): &(String, String)| {
-            if single { vec![first.clone()] } else { vec![first.clone(), second.clone()] }
-        };
-        let keys = sorted(named.keys().map(key));
-        for (first, second, version) in
-            find(engine, session, lookup, &keys, true, |session, query| session.marks(query))?
-        {
-            observed.versions.extend(named.get(&(first, second)).map(|record| (*record, version)));
+    for (lookup, named) in by_table(touched.records.iter().map(|record| (row_of_record(record), *record))) {
+        let keys = sorted(named.keys().cloned());
+        let load = |session: &mut dyn Session, query: &crate::sql::Query<'_>| session.marks(query);
+        for (first, second, version) in find(engine, session, lookup, &keys, true, load)? {
+            let row = if lookup.keys.len() == 1 { vec![first] } else { vec![first, second] };
+            observed.versions.extend(named.get(&row).map(|record| (*record, version)));
         }
     }
     Ok(())
+}
+
+/// A row: how rows of its table are found, and its key.
+pub(super) type Row = (&'static Lookup, Vec<String>);
+
+/// The row of a claim.
+pub(super) fn row_of_claim(name: &ClaimRef) -> Row {
+    (&CLAIMS, vec![name.account.to_string(), name.key.as_str().to_owned()])
+}
+
+/// The row of a unique value.
+pub(super) fn row_of_value(key: &ReservationKey) -> Row {
+    let (space, value) = (key.space().to_owned(), key.value().to_owned());
+    match key.within() {
+        Some(account) => (&WITHIN, vec![account.to_string(), space, value]),
+        None => (&EVERYWHERE, vec![space, value]),
+    }
+}
+
+/// The row of a record.
+pub(super) fn row_of_record(record: &RecordKey<'_>) -> Row {
+    match record {
+        RecordKey::Account(account) => (&ACCOUNTS, vec![account.to_string()]),
+        RecordKey::Key(prefix) => (&KEYS, vec![prefix.to_string()]),
+        RecordKey::Charge(account, charge) => (&CHARGES, vec![account.to_string(), charge.to_string()]),
+        RecordKey::Notice(notice) => (&NOTICES, vec![notice.to_string()]),
+        RecordKey::Release(account, pix) => (&RELEASES, vec![account.to_string(), pix.to_string()]),
+        RecordKey::Payout(account, payout) => (&PAYOUTS, vec![account.to_string(), payout.to_string()]),
+        RecordKey::Refund(account, refund) => (&REFUNDS, vec![account.to_string(), refund.to_string()]),
+        RecordKey::Endpoint(account, endpoint) => (&WEBHOOKS, vec![account.to_string(), endpoint.to_string()]),
+        RecordKey::Infraction(account, one) => (&INFRACTIONS, vec![account.to_string(), one.to_string()]),
+        RecordKey::Position(name, list) => (&POSITIONS, vec![name.to_string(), list.as_str().to_owned()]),
+    }
+}
+
+/// The row of a balance.
+pub(super) fn row_of_balance(account: &LedgerAccount) -> Row {
+    (&BALANCES, vec![account.holder(), account.bucket()])
+}
+
+/// The row of an event counter.
+pub(super) fn row_of_counter(account: AccountId) -> Row {
+    (&COUNTERS, vec![account.to_string()])
+}
+
+/// Rows with what they stand for, table by table in one fixed order.
+fn by_table<T>(
+    rows: impl Iterator<Item = (Row, T)>,
+) -> impl Iterator<Item = (&'static Lookup, HashMap<Vec<String>, T>)> {
+    let mut tables: BTreeMap<&str, (&Lookup, HashMap<Vec<String>, T>)> = BTreeMap::new();
+    for ((lookup, key), what) in rows {
+        tables.entry(lookup.table()).or_insert_with(|| (lookup, HashMap::new())).1.insert(key, what);
+    }
+    tables.into_values()
 }
 
 fn sorted(keys: impl Iterator<Item = Vec<String>>) -> Keys {

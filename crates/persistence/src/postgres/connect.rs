@@ -1,7 +1,7 @@
 //! Connections to PostgreSQL, on which no wait is without an end.
 
 use std::collections::HashSet;
-use std::fmt::Write as _;
+use std::fmt::Display;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -10,6 +10,7 @@ use diesel::PgConnection;
 use diesel::r2d2::{ConnectionManager, ManageConnection};
 
 use super::heads::Heads;
+use crate::engine::LockWait;
 use crate::error::Fault;
 use crate::sql::{Connected, Query, Session};
 use crate::url::DatabaseUrl;
@@ -38,6 +39,18 @@ pub(super) const WITHOUT_SORT: &str = "SET enable_sort = off";
 /// plan that was right for an empty table can be a thousand times too slow for what a busy start makes of it by then. It costs a
 /// millisecond for each statement that is used.
 const PLANNED_EVERY: Duration = Duration::from_secs(5);
+
+/// A batch waits so long for a row: several times what a batch of another node takes. A row that is locked for longer concerns few of
+/// its change sets, and they are set aside.
+const BATCH_LOCK_MS: u32 = 150;
+/// Who is set aside already waits so long again, alone, while its lane's other change sets wait for it.
+const PROBE_LOCK_MS: u32 = 10;
+/// A batch works between two of its statements for a few milliseconds. A node that says nothing for so long is frozen or gone, and its
+/// locks end while the callers of other nodes still wait for them.
+const LANE_IDLE_MS: u32 = 1_000;
+
+/// Housekeeping has no caller who waits. The server plans its statements as it likes: some are served by indexes that only a bitmap scan can use.
+pub(super) const HOUSEKEEPING: &str = "SET statement_timeout = 60000";
 
 /// A reader writes nothing, whatever it is asked.
 pub(super) const READ_ONLY: &str = "SET default_transaction_read_only = on";
@@ -70,11 +83,7 @@ impl Postgres {
             ("lock_timeout", timeout_ms / 2),
             ("idle_in_transaction_session_timeout", timeout_ms * 2),
         ] {
-            // The user may set one in the URL's `options`.
-            if !url.contains(name) {
-                // Writing to a String cannot fail.
-                let _ = write!(settings, "SET {name} = {value}; ");
-            }
+            settings.push_str(&limit(&url, name, value));
         }
         // Off would answer before the commit is durable. Any other value is the operator's choice.
         settings.push_str(
@@ -87,6 +96,21 @@ impl Postgres {
             shapes: Mutex::default(),
             heads: Mutex::default(),
         }
+    }
+
+    /// What the connections of lanes have instead.
+    pub(super) fn lane_limits(&self) -> String {
+        let idle = limit(&self.url, "idle_in_transaction_session_timeout", LANE_IDLE_MS);
+        idle + &self.lock_limit(LockWait::Batch)
+    }
+
+    /// How long a lane's statements wait for a lock.
+    pub(super) fn lock_limit(&self, wait: LockWait) -> String {
+        let wait_ms = match wait {
+            LockWait::Batch => BATCH_LOCK_MS,
+            LockWait::Probe => PROBE_LOCK_MS,
+        };
+        limit(&self.url, "lock_timeout", wait_ms)
     }
 
     /// A connection with these settings on top.
@@ -156,6 +180,11 @@ fn warn_unless_english(session: &mut dyn Session) {
     }
 }
 
+/// Sets a limit in milliseconds, unless the user has set it in the URL's `options`.
+fn limit(url: &str, name: &str, value_ms: impl Display) -> String {
+    if url.contains(name) { String::new() } else { format!("SET {name} = {value_ms}; ") }
+}
+
 /// Whether messages of that locale are the untranslated ones; English locales have none of their own that differ.
 fn is_english(language: &str) -> bool {
     let name = language.split(['.', '@']).next().unwrap_or_default();
@@ -198,6 +227,15 @@ mod tests {
         {
             assert!(settings.contains(&format!("SET {setting}")), "{settings}");
         }
+    }
+
+    #[test]
+    fn lane_limits_leave_what_the_url_sets() {
+        let limits = "SET idle_in_transaction_session_timeout = 1000; SET lock_timeout = 150; ";
+        assert_eq!(server().lane_limits(), limits);
+        let url = DatabaseUrl::parse("postgres://h/d?options=-clock_timeout%3D50").unwrap();
+        let chosen = Postgres::new(&url, Duration::from_secs(3));
+        assert_eq!(chosen.lane_limits(), "SET idle_in_transaction_session_timeout = 1000; ");
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use diesel::result::{DatabaseErrorKind, Error};
 
 use crate::committer::Op;
-use crate::engine::{Engine, Lookup};
+use crate::engine::{Engine, LockWait, Lookup};
 use crate::error::Fault;
 use crate::sql::spec::Kind;
 use crate::sql::{Bind, Query, Session, Value};
@@ -21,6 +21,31 @@ pub(crate) use connect::{Planned, Postgres};
 impl Engine for Postgres {
     fn connect_writer(&self) -> Result<Box<dyn Session>, Fault> {
         Ok(Box::new(self.connect_planned(connect::PLANS_BY_KEY)?))
+    }
+
+    fn connect_lane(&self) -> Result<Box<dyn Session>, Fault> {
+        let mut session = self.connect_planned(connect::PLANS_BY_KEY)?;
+        session.run(&self.lane_limits())?;
+        Ok(Box::new(session))
+    }
+
+    fn wait_for_locks(&self, session: &mut dyn Session, wait: LockWait) -> Result<(), Fault> {
+        Ok(session.run(&self.lock_limit(wait))?)
+    }
+
+    fn locked_keys(
+        &self,
+        session: &mut dyn Session,
+        lookup: &Lookup,
+        keys: &[Vec<String>],
+    ) -> Result<Vec<usize>, Fault> {
+        let query = by_columns(Query::once(lookup.locked_by_others()), lookup, keys);
+        let places = session.pairs(&query)?;
+        Ok(places.into_iter().filter_map(|(place, _)| usize::try_from(place).ok()?.checked_sub(1)).collect())
+    }
+
+    fn connect_housekeeper(&self) -> Result<Box<dyn Session>, Fault> {
+        Ok(Box::new(self.connect(connect::HOUSEKEEPING)?))
     }
 
     fn connect_reader(&self) -> Result<Box<dyn Session>, Fault> {
@@ -88,12 +113,14 @@ impl Engine for Postgres {
     }
 
     fn questions<'k>(&self, lookup: &'k Lookup, keys: &'k [Vec<String>], lock: bool) -> Vec<Query<'k>> {
-        let mut query = Query::new(lookup.set_based(lock));
-        for position in 0..lookup.keys.len() {
-            query = query.texts(keys.iter().filter_map(|key| key.get(position).map(String::as_str)));
-        }
-        vec![query]
+        vec![by_columns(Query::new(lookup.set_based(lock)), lookup, keys)]
     }
+}
+
+/// Binds keys, one array per column.
+fn by_columns<'k>(query: Query<'k>, lookup: &Lookup, keys: &'k [Vec<String>]) -> Query<'k> {
+    (0..lookup.keys.len())
+        .fold(query, |query, position| query.texts(keys.iter().filter_map(|key| key.get(position).map(String::as_str))))
 }
 
 impl Postgres {

@@ -65,6 +65,11 @@ fn all_go_by_key(server: &Postgres) {
             assert_by_key(&mut *session, lookup.set_based(lock), &query);
         }
     }
+    for lookup in LOOKUPS {
+        let text = lookup.locked_by_others();
+        let query = lookup.keys.iter().fold(Query::once(format!("EXPLAIN {text}")), |query, _| query.texts(["k"]));
+        assert_by_key(&mut *session, &text, &query);
+    }
     for spec in SPECS {
         let op = Op::free(spec, vec![spec.columns().map(|_| Value::Null).collect()]);
         let query = bind(Query::once(format!("EXPLAIN {}", spec.set_based(false))), &op).unwrap();

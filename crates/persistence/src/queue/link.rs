@@ -115,7 +115,7 @@ impl Connection {
         let (mut tries, mut reconnected) = (0, false);
         while tries < ATTEMPTS && wanted() {
             match work(&mut Work { connection: self, wanted }) {
-                Err(fault @ Fault::Again(_)) => {
+                Err(fault @ (Fault::Again(_) | Fault::Locked(_))) => {
                     thread::sleep(BACKOFF.saturating_mul(1 << tries));
                     tries = tries.saturating_add(1);
                     last = fault;

@@ -1,0 +1,60 @@
+//! Finds the change sets of a batch that have to wait for another transaction, so that the others commit without them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cais_ports::ChangeSet;
+
+use super::judge::Touched;
+use super::lock;
+use super::observe::{Row, row_of_claim, row_of_record, row_of_value};
+use crate::engine::{Engine, Lookup};
+use crate::error::Fault;
+use crate::sql::Session;
+
+/// The keys of one table, each with the places of the change sets that touch it.
+type Keys = BTreeMap<Vec<String>, Vec<usize>>;
+
+/// Returns the places of the change sets that touch a row that another transaction has locked. A row that another transaction has
+/// inserted and not committed cannot be seen, and is not found.
+pub(super) fn locked(
+    engine: &dyn Engine,
+    session: &mut dyn Session,
+    changes: &[&ChangeSet],
+) -> Result<BTreeSet<usize>, Fault> {
+    let mut tables: BTreeMap<&str, (&Lookup, Keys)> = BTreeMap::new();
+    for (place, change) in changes.iter().enumerate() {
+        for (lookup, key) in rows(change) {
+            let (_, keys) = tables.entry(lookup.table()).or_insert_with(|| (lookup, Keys::new()));
+            keys.entry(key).or_default().push(place);
+        }
+    }
+    let mut locked = BTreeSet::new();
+    for (lookup, keys) in tables.into_values() {
+        let (keys, places): (Vec<Vec<String>>, Vec<Vec<usize>>) = keys.into_iter().unzip();
+        let found = engine.locked_keys(session, lookup, &keys)?;
+        locked.extend(found.into_iter().filter_map(|key| places.get(key)).flatten());
+    }
+    Ok(locked)
+}
+
+/// Adds the change sets that follow one that waits: those that touch a claim, a value or a record of it. Balances and counters change
+/// in any order, so that those who share only them do not wait for each other.
+pub(super) fn hold_followers(changes: &[&ChangeSet], waiting: &mut BTreeSet<usize>) {
+    let mut held = Touched::default();
+    for (place, change) in changes.iter().enumerate() {
+        let touched = Touched::by(&[change]);
+        if waiting.contains(&place) || held.meets(&touched) {
+            waiting.insert(place);
+            held.extend(touched);
+        }
+    }
+}
+
+/// Every row that a change set may lock.
+fn rows(change: &ChangeSet) -> Vec<Row> {
+    let touched = Touched::by(&[change]);
+    let claims = touched.claims.iter().map(|name| row_of_claim(name));
+    let values = touched.reservations.iter().map(|key| row_of_value(key));
+    let records = touched.records.iter().map(row_of_record);
+    claims.chain(values).chain(records).chain(lock::rows(change)).collect()
+}

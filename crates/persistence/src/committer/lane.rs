@@ -1,0 +1,164 @@
+//! A lane at work: it takes what waits, commits it, and keeps aside what another transaction's locks hold up.
+//!
+//! What is set aside is looked at again at every turn, without waiting for a lock: so one row that stays locked costs nobody but those
+//! who want that row. A change set that touches a claim, a unique value or a record of one that is set aside before it waits with it, so
+//! that changes of one record stay in order. Whoever is aside when its caller's time is over is dropped: nothing of it was written.
+
+use std::collections::BTreeSet;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use cais_ports::ChangeSet;
+use tokio::sync::mpsc;
+
+use super::batch::{Outcome, Runner};
+use super::{Job, unavailable};
+
+/// The pause before a lane that has nothing else to do looks again at what it has set aside.
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
+/// How many change sets a lane keeps aside; beyond it the store is unavailable for those that want a locked row.
+const MAX_ASIDE: usize = 1_024;
+
+/// A lane.
+pub(super) struct Lane<'e> {
+    queue: mpsc::Receiver<Job>,
+    runner: Runner<'e>,
+    max_batch: usize,
+    aside: Vec<Waiting>,
+    /// Whether the jobs of this turn begin with what was aside.
+    had_aside: bool,
+}
+
+/// A change set that is set aside, or about to run.
+struct Waiting {
+    job: Job,
+    /// Whether it waits for a lock that cannot be seen, so that only trying shows whether it is gone.
+    is_stuck: bool,
+}
+
+impl Waiting {
+    const fn new(job: Job) -> Self {
+        Self { job, is_stuck: false }
+    }
+}
+
+impl<'e> Lane<'e> {
+    pub(super) const fn new(queue: mpsc::Receiver<Job>, runner: Runner<'e>, max_batch: usize) -> Self {
+        Self { queue, runner, max_batch, aside: Vec::new(), had_aside: false }
+    }
+
+    /// Works until the queue is closed and everything that was in it has its verdict.
+    pub(super) fn work(mut self) {
+        while let Some(jobs) = self.next_jobs() {
+            self.measure(jobs.len());
+            let started = Instant::now();
+            self.turn(jobs, started);
+            metrics::histogram!("cais_commit_seconds").record(started.elapsed());
+        }
+    }
+
+    /// What is set aside, and what waits in the queue; `None` when there will be nothing more to do.
+    fn next_jobs(&mut self) -> Option<Vec<Waiting>> {
+        let mut jobs = std::mem::take(&mut self.aside);
+        if jobs.is_empty() {
+            jobs.push(Waiting::new(self.queue.blocking_recv()?));
+            // Whoever was answered a moment ago comes back with the next change: a batch of one would make all of them wait for it.
+            // Where nobody else wants to run, this returns at once.
+            thread::yield_now();
+        } else {
+            self.had_aside = true;
+            if self.queue.is_empty() {
+                thread::sleep(LOOK_AGAIN);
+            }
+        }
+        let most = jobs.len().saturating_add(self.max_batch);
+        while jobs.len() < most
+            && let Ok(next) = self.queue.try_recv()
+        {
+            jobs.push(Waiting::new(next));
+        }
+        Some(jobs)
+    }
+
+    /// Runs whatever waits for nobody.
+    fn turn(&mut self, mut jobs: Vec<Waiting>, now: Instant) {
+        // Nobody waits for these any more; they never became true.
+        jobs.retain(|waiting| waiting.job.deadline > now);
+        let had_aside = std::mem::take(&mut self.had_aside);
+        if had_aside {
+            jobs = self.keep_aside(jobs);
+        }
+        while !jobs.is_empty() {
+            let rest = jobs.split_off(self.max_batch.min(jobs.len()));
+            self.commit(std::mem::replace(&mut jobs, rest));
+        }
+        if had_aside {
+            self.try_stuck();
+        } else if !self.aside.is_empty() {
+            tracing::warn!(
+                count = self.aside.len(),
+                "rows stay locked by another transaction; their change sets are set aside"
+            );
+        }
+    }
+
+    /// Sets aside what still has to wait; returns the others.
+    fn keep_aside(&mut self, jobs: Vec<Waiting>) -> Vec<Waiting> {
+        let changes: Vec<&ChangeSet> = jobs.iter().map(|waiting| &waiting.job.change).collect();
+        let stuck = jobs.iter().enumerate().filter(|(_, waiting)| waiting.is_stuck).map(|(place, _)| place);
+        let waiting: BTreeSet<usize> = self.runner.waiting(&changes, stuck.collect());
+        let mut free = Vec::with_capacity(jobs.len());
+        for (place, job) in jobs.into_iter().enumerate() {
+            if waiting.contains(&place) { self.set_aside(job) } else { free.push(job) }
+        }
+        free
+    }
+
+    fn commit(&mut self, jobs: Vec<Waiting>) {
+        let Some(deadline) = jobs.iter().map(|waiting| waiting.job.deadline).max() else { return };
+        let changes: Vec<&ChangeSet> = jobs.iter().map(|waiting| &waiting.job.change).collect();
+        let outcomes = self.runner.run(&changes, deadline);
+        for (waiting, outcome) in jobs.into_iter().zip(outcomes) {
+            self.settle(waiting.job, outcome);
+        }
+    }
+
+    /// Tries the first that is stuck, and while it succeeds the next. One that stays stuck is tried again after all others.
+    fn try_stuck(&mut self) {
+        while let Some(place) = self.aside.iter().position(|waiting| waiting.is_stuck) {
+            let Waiting { job, .. } = self.aside.remove(place);
+            let outcome = self.runner.run_stuck(&job.change, job.deadline);
+            let stays = !matches!(outcome, Outcome::Judged(_));
+            self.settle(job, outcome);
+            if stays {
+                break;
+            }
+        }
+    }
+
+    fn settle(&mut self, job: Job, outcome: Outcome) {
+        if !matches!(outcome, Outcome::Judged(_)) {
+            metrics::counter!("cais_commit_set_aside_total").increment(1);
+        }
+        match outcome {
+            // Whoever stopped waiting reads what became of it.
+            Outcome::Judged(verdict) => drop(job.reply.send(verdict)),
+            Outcome::Locked => self.set_aside(Waiting::new(job)),
+            Outcome::Stuck => self.set_aside(Waiting { job, is_stuck: true }),
+        }
+    }
+
+    fn set_aside(&mut self, waiting: Waiting) {
+        if self.aside.len() < MAX_ASIDE {
+            self.aside.push(waiting);
+        } else {
+            drop(waiting.job.reply.send(Err(unavailable("too many changes wait for locked rows"))));
+        }
+    }
+
+    fn measure(&self, size: usize) {
+        let count = |length: usize| f64::from(u32::try_from(length).unwrap_or(u32::MAX));
+        metrics::histogram!("cais_commit_batch_size").record(count(size));
+        metrics::gauge!("cais_commit_queue_depth").set(count(self.queue.len()));
+    }
+}
