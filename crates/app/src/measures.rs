@@ -19,6 +19,10 @@ pub fn announce() {
     describe_counter!("cais_commit_queue_full_total", "Changes refused because the queue of the committer was full.");
     describe_counter!("cais_commit_unknown_total", "Lost replies to COMMIT by what was found out about them.");
     describe_counter!("cais_commit_retries_total", "Batches that were repeated after the database asked for it.");
+    describe_counter!(
+        "cais_commit_set_aside_total",
+        "Changes that wait apart because another transaction keeps a row locked."
+    );
     describe_histogram!("cais_commit_seconds", Unit::Seconds, "Time from a batch's begin to its end.");
     describe_histogram!("cais_commit_batch_size", "Changes that were committed together.");
     describe_gauge!("cais_commit_queue_depth", "Changes that wait for the committer.");

@@ -47,11 +47,6 @@ pub(crate) trait Engine: Send + Sync {
         Ok(Vec::new())
     }
 
-    /// A connection for housekeeping, whose statements may take longer than a caller waits.
-    fn connect_housekeeper(&self) -> Result<Box<dyn Session>, Fault> {
-        self.connect_writer()
-    }
-
     /// A connection that only reads.
     fn connect_reader(&self) -> Result<Box<dyn Session>, Fault>;
 

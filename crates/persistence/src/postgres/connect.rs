@@ -49,9 +49,6 @@ const PROBE_LOCK_MS: u32 = 10;
 /// locks end while the callers of other nodes still wait for them.
 const LANE_IDLE_MS: u32 = 1_000;
 
-/// Housekeeping has no caller who waits. The server plans its statements as it likes: some are served by indexes that only a bitmap scan can use.
-pub(super) const HOUSEKEEPING: &str = "SET statement_timeout = 60000";
-
 /// A reader writes nothing, whatever it is asked.
 pub(super) const READ_ONLY: &str = "SET default_transaction_read_only = on";
 
