@@ -1,14 +1,16 @@
 //! Lists as CSV: all rows of a filter, read page by page as the caller takes them, so that memory does not grow with their number.
 
+use std::collections::HashSet;
 use std::error::Error;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use actix_web::http::Method;
 use actix_web::http::header::HeaderValue;
 use actix_web::web::Bytes;
+use cais_domain::ids::AccountId;
 use futures_util::stream::{StreamExt as _, once, try_unfold};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::Semaphore;
 
 use super::call::Call;
 use super::error::{ApiError, ErrorCode};
@@ -21,10 +23,10 @@ use crate::representation::row::Row;
 
 /// Rows that are read at a time, the most that the readers give: a page is about 40 KiB.
 pub const ROWS: u32 = 200;
-/// Files that one process writes at the same time. Each reads page after page for as long as its caller takes them, and the
-/// connections for reading are few.
-const AT_ONCE: usize = 4;
-/// Seconds after which a caller that found no place may try again.
+/// Pages of files that one process reads at the same time: the connections for reading are few, and other requests need them.
+/// A file whose caller takes nothing reads nothing.
+const PAGES_AT_ONCE: usize = 2;
+/// Seconds after which an account whose file is being written may try again.
 const RETRY_AFTER_S: u32 = 5;
 /// Room for a line.
 const LINE_BYTES: usize = 256;
@@ -38,25 +40,49 @@ pub struct Rows<R, C> {
     pub next: Option<C>,
 }
 
-/// The places for files that are being written; one per process.
+/// The files that are being written, one per account; one per process. Cloning shares them.
 #[derive(Debug, Clone)]
-pub struct Exports(Arc<Semaphore>);
+pub struct Exports {
+    accounts: Arc<Mutex<HashSet<AccountId>>>,
+    pages: Arc<Semaphore>,
+}
 
 impl Default for Exports {
     fn default() -> Self {
-        Self(Arc::new(Semaphore::new(AT_ONCE)))
+        Self { accounts: Arc::default(), pages: Arc::new(Semaphore::new(PAGES_AT_ONCE)) }
     }
 }
 
 impl Exports {
-    /// A place, taken until it is dropped.
-    fn enter(&self) -> Result<OwnedSemaphorePermit, ApiError> {
-        Arc::clone(&self.0).try_acquire_owned().map_err(|_| {
-            ApiError::new(ErrorCode::ServiceUnavailable)
-                .saying("Too many files are being written at the moment.")
-                .retry_after(RETRY_AFTER_S)
-                .because("every place for a file is taken")
-        })
+    /// The place of the account, taken until it is dropped.
+    fn enter(&self, account: AccountId) -> Result<ExportPlace, ApiError> {
+        if self.accounts.lock().unwrap_or_else(PoisonError::into_inner).insert(account) {
+            return Ok(ExportPlace { exports: self.clone(), account });
+        }
+        let error = ApiError::new(ErrorCode::RateLimitExceeded).retry_after(RETRY_AFTER_S);
+        Err(error.saying("Another file of this account is being written: read it to its end first."))
+    }
+}
+
+/// The file of an account.
+#[derive(Debug)]
+struct ExportPlace {
+    exports: Exports,
+    account: AccountId,
+}
+
+impl ExportPlace {
+    /// A page that `read` gives, in its turn.
+    async fn page<T>(&self, read: impl Future<Output = T>) -> T {
+        // The semaphore is never closed; without a permit the page is read all the same.
+        let _turn = self.exports.pages.acquire().await.ok();
+        read.await
+    }
+}
+
+impl Drop for ExportPlace {
+    fn drop(&mut self) {
+        self.exports.accounts.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.account);
     }
 }
 
@@ -70,16 +96,16 @@ pub fn refuse_pages(query: &Query, issues: &Issues) {
 /// A file of all rows that `read` gives, called with the cursor of the last row so far.
 ///
 /// # Errors
-/// `service_unavailable` when too many files are being written; what `read` says of the first rows. When later ones fail, the
+/// `rate_limit_exceeded` while another file of the account is being written; what `read` says of the first rows. When later ones fail, the
 /// connection is cut, so that nobody takes what came for all.
-pub async fn answer<R, C, F>(call: &Call<'_>, read: F) -> Result<Reply, ApiError>
+pub async fn answer<R, C, F>(call: &Call<'_>, account: AccountId, read: F) -> Result<Reply, ApiError>
 where
     R: Row + 'static,
     C: 'static,
     F: AsyncFn(Option<C>) -> Result<Rows<R, C>, ApiError> + 'static,
 {
-    let place = call.state.exports.enter()?;
-    let Rows { rows, next } = read(None).await?;
+    let place = call.state.exports.enter(account)?;
+    let Rows { rows, next } = place.page(read(None)).await?;
     if call.request.method() == Method::HEAD {
         return Ok(Reply::typed(CSV, Bytes::new()));
     }
@@ -89,7 +115,7 @@ where
     let request = call.id;
     let rest = try_unfold((read, next, place), move |(read, next, place)| async move {
         let Some(cursor) = next else { return Ok(None) };
-        let Rows { rows, next } = read(Some(cursor)).await.map_err(|error| {
+        let Rows { rows, next } = place.page(read(Some(cursor))).await.map_err(|error| {
             tracing::error!(%request, code = error.code.name(), cause = error.cause, "a file was cut off");
             CutOff
         })?;

@@ -47,7 +47,7 @@ pub async fn answer(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError>
             csv::refuse_pages(&query, &issues);
             issues.unless_any(Some(()))?;
             let (state, account) = (Arc::clone(call.state), caller.account.id);
-            csv::answer(call, async move |after| rows(&state, account, filter, after).await).await
+            csv::answer(call, account, async move |after| rows(&state, account, filter, after).await).await
         }
     }
 }

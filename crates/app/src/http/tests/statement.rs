@@ -151,27 +151,33 @@ async fn a_file_that_cannot_be_read_to_its_end_is_cut_off() {
 }
 
 #[actix_web::test]
-async fn only_a_few_files_are_written_at_a_time() {
+async fn second_file_of_an_account_waits_for_the_first() {
     let world = World::new().await;
     fund(&world, "25").await;
     let router = Router::public(world.state.sandbox.is_some());
     let app = init_service(super::super::server::app(world.state.clone(), router.into())).await;
     let ask = || call_service(&app, wanting(&world, ENTRIES, "text/csv").to_request());
-    let mut open = Vec::new();
-    for _ in 0..4 {
-        open.push(ask().await);
-    }
-    assert!(open.iter().all(|answer| answer.status() == 200));
-    let full = send(&world, wanting(&world, ENTRIES, "text/csv")).await;
-    assert_eq!(full.error(), (503, "service_unavailable".to_owned()));
-    assert!(full.at("/error/retry_after").is_number(), "{full:?}");
+    let open = ask().await;
+    assert_eq!(open.status(), 200);
+    let refused = send(&world, wanting(&world, ENTRIES, "text/csv")).await;
+    assert_eq!(refused.error(), (429, "rate_limit_exceeded".to_owned()));
+    assert!(refused.at("/error/retry_after").is_number(), "{refused:?}");
     assert_eq!(get(&world, ENTRIES).await.status, 200, "pages need no place");
 
+    // Other accounts have places of their own, however many files are not read.
+    let mut others = Vec::new();
+    for number in 0..8 {
+        let key = world.beneficiary(&format!("shop-{number}@example.com")).await;
+        let request = TestRequest::get().uri(ENTRIES).insert_header(("x-api-key", key));
+        others.push(call_service(&app, request.insert_header(("accept", "text/csv")).to_request()).await);
+    }
+    assert!(others.iter().all(|other| other.status() == 200));
+
     // Its caller goes away.
-    drop(open.pop());
-    open.push(ask().await);
-    assert_eq!((open.last().unwrap().status().as_u16(), ask().await.status().as_u16()), (200, 503));
+    drop(open);
+    let next = ask().await;
+    assert_eq!((next.status().as_u16(), ask().await.status().as_u16()), (200, 429));
     // It is read to its end.
-    read_body(open.pop().unwrap()).await;
+    read_body(next).await;
     assert_eq!(ask().await.status(), 200);
 }

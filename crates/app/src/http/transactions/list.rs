@@ -58,7 +58,7 @@ pub async fn answer(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError>
             let all = async move |starting_after| {
                 read(&state, account, filter, PageRequest { limit: csv::ROWS, starting_after }).await
             };
-            csv::answer(call, all).await
+            csv::answer(call, account, all).await
         }
     }
 }
