@@ -4,6 +4,7 @@ use cais_domain::infraction::ALERT_HOURS;
 use cais_use_cases::reconcile::Standing;
 use metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge};
 
+use crate::http::{auth_failures, connections};
 use crate::measured;
 
 /// Infractions without a defence that operators were told of, by the hours that were left.
@@ -38,6 +39,7 @@ pub fn announce() {
         DIFFERENCES,
         "Differences and unreadable rows of an acquirer's lists that the last pass left open."
     );
+    announce_door();
     describe_counter!(ALERTS, "Infractions without a defence that were told, by the hours that were left.");
     for hours in ALERT_HOURS {
         counter!(ALERTS, "hours" => hours.to_string()).increment(0);
@@ -46,6 +48,17 @@ pub fn announce() {
     counter!("cais_commit_retries_total").increment(0);
     for outcome in ["committed", "not_committed", "unknown"] {
         counter!("cais_commit_unknown_total", "outcome" => outcome).increment(0);
+    }
+}
+
+fn announce_door() {
+    describe_counter!(auth_failures::TOTAL, "Requests whose API key was missing or not valid, by reason.");
+    for reason in auth_failures::REASONS {
+        counter!(auth_failures::TOTAL, "reason" => reason).increment(0);
+    }
+    describe_counter!(connections::CUT, "Connections that a limit ended or refused, by the limit.");
+    for reason in ["head", "body", "write", "per_address"] {
+        counter!(connections::CUT, "reason" => reason).increment(0);
     }
 }
 
@@ -94,6 +107,8 @@ mod tests {
             "cais_commit_unknown_total{outcome=\"not_committed\"} 0",
             "cais_commit_unknown_total{outcome=\"unknown\"} 0",
             "cais_webhook_attempts_total{outcome=\"failed\"} 0",
+            "cais_auth_failures_total{reason=\"wrong_secret\"} 0",
+            "cais_http_connections_cut_total{reason=\"write\"} 0",
             "cais_webhook_backlog 0",
             "cais_webhook_oldest_due_seconds 0",
             "cais_webhook_in_flight 0",

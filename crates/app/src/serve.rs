@@ -18,7 +18,9 @@ use tokio::task::{JoinHandle, JoinSet};
 
 use crate::config::{Config, DEFAULT_ADMIN_LISTEN, Problems, WebhookSettings};
 use crate::deliveries::Deliveries;
-use crate::http::{AppState, CallbackPaths, ConnectionLimits, Exports, ServeOptions, Telemetry, WorkerBells, serve};
+use crate::http::{
+    AppState, AuthFailures, CallbackPaths, ConnectionLimits, Exports, ServeOptions, Telemetry, WorkerBells, serve,
+};
 use crate::sandbox_controls::controls;
 use crate::secrets::callback_token;
 use crate::signals::Signals;
@@ -145,6 +147,8 @@ impl Service {
             ports: ports.clone(),
             keys: KeyRing::new(ports.clone()),
             rates: wiring::rate_limits(&config),
+            failures: AuthFailures::default(),
+            trusted_proxies: config.trusted_proxies.clone(),
             syncs: SyncGate::new(),
             exports: Exports::default(),
             sandbox: sandbox

@@ -85,7 +85,13 @@ pub const KEYS: &[Key] = &[
         "max_connections_per_address",
         "1 to 1000000",
         "256",
-        "Connections to the API that one address may have at a time. An IPv6 network of 64 bits counts as one address.",
+        "Connections to the API that one address may have at a time. An IPv6 network of 64 bits counts as one address. Trusted proxies have no such limit.",
+    ),
+    key(
+        "trusted_proxies",
+        "CIDR blocks, separated by commas",
+        "none",
+        "Proxies whose `X-Forwarded-For` counts. The client's address is the right-most hop that is not in this list. Address lists of API keys, limits per address and log lines use the client's address.",
     ),
     key("workers", "1 to 64", "2", "Threads that serve the API."),
     key(

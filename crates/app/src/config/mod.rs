@@ -43,6 +43,9 @@ const DATABASE_FILE: &str = "cais.db";
 /// What is said of an address that is none.
 const ADDRESS: &str = "an address and port such as 127.0.0.1:8080";
 
+/// What is said of a list of blocks that is none.
+const CIDR_BLOCKS: &str = "CIDR blocks such as 10.0.0.0/8";
+
 /// How the store is tuned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StoreTuning {
@@ -86,6 +89,8 @@ pub struct Config {
     pub rate_limit_per_minute: u32,
     /// Connections to the API that one address may have at a time.
     pub max_connections_per_address: u32,
+    /// Proxies whose `X-Forwarded-For` counts.
+    pub trusted_proxies: Vec<IpNet>,
     /// Threads that serve the API.
     pub workers: usize,
     /// Seconds between not being ready and not listening.
@@ -133,6 +138,7 @@ impl Config {
         let rate_limit_per_minute = reader.number("rate_limit_per_minute", 600, 1..=1_000_000);
         let max_connections_per_address =
             reader.number("max_connections_per_address", DEFAULT_PER_ADDRESS, 1..=1_000_000);
+        let trusted_proxies = reader.list("trusted_proxies", CIDR_BLOCKS, |text| text.parse().ok());
         let workers = size(reader.number("workers", 2, 1..=64));
         let drain_delay_s = reader.number("drain_delay_s", 0, 0..=60);
         let log = reader.parsed("log", "info".to_owned(), "a filter such as `info` or `warn,cais=debug`", |text| {
@@ -141,8 +147,7 @@ impl Config {
         let log_format = reader.parsed("log_format", LogFormat::Auto, "auto, text or json", LogFormat::parse);
         let webhooks = WebhookSettings {
             allow_insecure: reader.flag("webhooks.allow_insecure", false),
-            allow_addresses: reader
-                .list("webhooks.allow_addresses", "CIDR blocks such as 10.0.0.0/8", |text| text.parse().ok()),
+            allow_addresses: reader.list("webhooks.allow_addresses", CIDR_BLOCKS, |text| text.parse().ok()),
         };
         let sandbox = reader.flag(SANDBOX, false);
         let acquirers = acquirers::read(&mut reader);
@@ -163,6 +168,7 @@ impl Config {
             master_key,
             rate_limit_per_minute,
             max_connections_per_address,
+            trusted_proxies,
             workers,
             drain_delay_s,
             log,

@@ -29,7 +29,8 @@ macro_rules! error_codes {
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
             /// Codes of requests whose head was not read: they belong to no route.
-            pub const WITHOUT_ROUTE: &'static [Self] = &[Self::RequestTimeout];
+            pub const WITHOUT_ROUTE: &'static [Self] =
+                &[Self::MalformedRequest, Self::RequestTimeout, Self::HeadersTooLarge];
 
             /// The code on the wire.
             #[must_use]
@@ -61,6 +62,8 @@ macro_rules! error_codes {
 error_codes! {
     /// The body, a query parameter or a path id breaks its rules; `issues` lists all of them.
     ValidationError "VALIDATION_ERROR" BAD_REQUEST false "The request is not valid.";
+    /// The head of a request is not HTTP.
+    MalformedRequest "malformed_request" BAD_REQUEST false "The request is not valid HTTP.";
     /// An operation that moves or promises money came without its key.
     IdempotencyKeyRequired "idempotency_key_required" BAD_REQUEST false "The header Idempotency-Key is required.";
     /// The key is not 8 to 255 visible ASCII characters.
@@ -119,6 +122,8 @@ error_codes! {
     DeadlinePassed "deadline_passed" UNPROCESSABLE_ENTITY false "The deadline has passed.";
     /// The key has used up its window.
     RateLimitExceeded "rate_limit_exceeded" TOO_MANY_REQUESTS true "Too many requests with this API key.";
+    /// The head of a request is larger than the limit.
+    HeadersTooLarge "headers_too_large" REQUEST_HEADER_FIELDS_TOO_LARGE false "The request's headers are too large.";
     /// A bug or a damaged store.
     InternalError "internal_error" INTERNAL_SERVER_ERROR true "Something went wrong on our side.";
     /// Reserved: boleto and card.

@@ -2,12 +2,14 @@
 
 mod accept;
 mod auth;
+pub mod auth_failures;
 mod balance;
 mod body;
 mod call;
 pub mod callbacks;
 mod charges;
-mod connections;
+mod client;
+pub mod connections;
 mod csv;
 mod docs;
 pub mod error;
@@ -37,6 +39,7 @@ pub mod telemetry;
 mod transactions;
 mod webhooks;
 
+pub use auth_failures::AuthFailures;
 pub use callbacks::CallbackPaths;
 pub use connections::{ConnectionLimits, DEFAULT_PER_ADDRESS};
 pub use csv::Exports;

@@ -8,7 +8,10 @@ use std::task::{Context, Poll};
 use actix_web::HttpResponse;
 use actix_web::body::{BodySize, BodyStream, BoxBody, MessageBody, SizedStream};
 use actix_web::http::StatusCode;
-use actix_web::http::header::{ALLOW, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
+use actix_web::http::header::{
+    ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION, REFERRER_POLICY, RETRY_AFTER,
+    WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
+};
 use actix_web::web::Bytes;
 use cais_domain::ids::RequestId;
 use cais_ports::RateDecision;
@@ -26,6 +29,10 @@ const RATE_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
 const RATE_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
 const RATE_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
+const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
+const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
+/// Not `no-referrer`, with which browsers send `Origin: null`.
+const SAME_ORIGIN: HeaderValue = HeaderValue::from_static("same-origin");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
 /// What is sent after the headers.
@@ -178,7 +185,11 @@ impl Reply {
         if let Some(content_type) = self.content_type {
             headers.insert(CONTENT_TYPE, content_type);
         }
+        headers.insert(X_CONTENT_TYPE_OPTIONS, NOSNIFF);
+        headers.insert(REFERRER_POLICY, SAME_ORIGIN);
+        // A caller with a window is authenticated: what it is shown is nobody else's.
         if let Some(rate) = rate {
+            headers.insert(CACHE_CONTROL, NO_STORE);
             headers.insert(RATE_LIMIT, rate.limit.into());
             headers.insert(RATE_REMAINING, rate.remaining.into());
             headers.insert(RATE_RESET, rate.reset_s.into());

@@ -11,7 +11,7 @@ use actix_web::http::ConnectionType;
 use actix_web::http::header::HeaderValue;
 use actix_web::web::Payload;
 use actix_web::{HttpRequest, HttpResponse};
-use cais_domain::api_key::Scope;
+use cais_domain::api_key::{KeyPrefix, Scope};
 use cais_domain::ids::RequestId;
 use cais_ports::RateDecision;
 use cais_use_cases::keys::authenticate::{AuthenticateError, Caller};
@@ -26,14 +26,16 @@ use super::routes::{Access, Endpoint, Found, Route, Router, needs_key};
 use super::state::AppState;
 use super::telemetry::Answered;
 use super::{
-    auth, balance, body, callbacks, charges, docs, events, health, infractions, payouts, refunds, sandbox, statement,
-    transactions, webhooks,
+    auth, auth_failures, balance, body, callbacks, charges, client, docs, events, health, infractions, payouts,
+    refunds, sandbox, statement, transactions, webhooks,
 };
 
 /// What is known of a request so far; it outlives a panic of its handler.
 struct Visit {
     id: RequestId,
+    client: Option<IpAddr>,
     body_within: Duration,
+    presented: Option<KeyPrefix>,
     route: Option<usize>,
     caller: Option<Arc<Caller>>,
     rate: Option<RateDecision>,
@@ -52,8 +54,9 @@ pub async fn answer(
     let body_within = connection.map_or(ConnectionLimits::default().body_within, |connection| connection.body_within());
     let mut connection = connection.map(Connection::begin_request);
     let id = RequestId::new(state.ports.ids.next_uuid());
-    let span = tracing::info_span!("request", %id);
-    let mut visit = Visit { id, body_within, route: None, caller: None, rate: None };
+    let client = client::address(&request, &state.trusted_proxies);
+    let span = tracing::info_span!("request", request_id = %id);
+    let mut visit = Visit { id, client, body_within, presented: None, route: None, caller: None, rate: None };
     let work = handle(&state, &router, &request, &mut payload, &mut visit).instrument(span);
     let result = AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(|panic| Err(panicked(panic.as_ref())));
 
@@ -63,7 +66,9 @@ pub async fn answer(
         request: id,
         route: visit.route,
         method: request.method().as_str(),
-        caller: visit.caller.as_deref(),
+        client: visit.client,
+        account: visit.caller.as_ref().map(|caller| caller.account.id),
+        key: visit.presented.as_ref(),
         status: reply.status,
         code: error.as_ref().map(|error| error.code.name()),
         cause: error.as_ref().and_then(|error| error.cause.as_deref()),
@@ -105,7 +110,7 @@ async fn handle(
         visit.route = Some(index);
     }
     if needs_key(path) {
-        let caller = authenticate(state, request).await?;
+        let caller = authenticate(state, request, visit).await?;
         let key = &visit.caller.insert(caller).key;
         let rate = state.rates.count(key, state.ports.clock.now()).await;
         visit.rate = Some(rate);
@@ -126,18 +131,37 @@ async fn handle(
     dispatch(route, &call, caller).await
 }
 
-async fn authenticate(state: &AppState, request: &HttpRequest) -> Result<Arc<Caller>, ApiError> {
-    let token = auth::presented_key(request.headers())?;
-    let from = request.peer_addr().map(|address| canonical(address.ip()));
-    state.keys.authenticate(&token, from).await.map_err(|error| match error {
-        AuthenticateError::InvalidKey => ApiError::new(ErrorCode::InvalidApiKey),
-        AuthenticateError::Unavailable(error) => error.into(),
-    })
+async fn authenticate(state: &AppState, request: &HttpRequest, visit: &mut Visit) -> Result<Arc<Caller>, ApiError> {
+    let token = match auth::presented_key(request.headers()) {
+        Ok(token) => token,
+        Err(error) => {
+            let reason = if error.code == ErrorCode::MissingApiKey { "missing" } else { "malformed" };
+            return Err(unauthenticated(error.code, reason.to_owned()));
+        }
+    };
+    visit.presented = Some(token.prefix.clone());
+    if let Some(caller) = state.keys.recognise(&token, visit.client) {
+        return Ok(caller);
+    }
+    if !state.failures.permits(visit.client, Instant::now()) {
+        let error = unauthenticated(ErrorCode::RateLimitExceeded, auth_failures::LIMITED.to_owned());
+        let error = error.saying("Too many requests with an invalid API key from this address.");
+        return Err(ApiError { is_expected: true, ..error.retry_after(auth_failures::RETRY_AFTER_S) });
+    }
+    match state.keys.authenticate(&token, visit.client).await {
+        Ok(caller) => Ok(caller),
+        Err(AuthenticateError::InvalidKey(reason)) => {
+            state.failures.record(visit.client, Instant::now());
+            Err(unauthenticated(ErrorCode::InvalidApiKey, reason.to_string()))
+        }
+        Err(AuthenticateError::Unavailable(error)) => Err(error.into()),
+    }
 }
 
-/// An IPv4 caller on an IPv6 socket is an IPv4 caller: allow-lists are written that way.
-fn canonical(address: IpAddr) -> IpAddr {
-    address.to_canonical()
+/// The failure of a caller that is not recognised; `reason` is for the log and the metrics alone.
+fn unauthenticated(code: ErrorCode, reason: String) -> ApiError {
+    metrics::counter!(auth_failures::TOTAL, "reason" => reason.clone()).increment(1);
+    ApiError::new(code).because(reason)
 }
 
 fn too_many(state: &AppState, rate: RateDecision) -> ApiError {

@@ -7,9 +7,11 @@ use cais_ports::RateLimits;
 use cais_use_cases::Ports;
 use cais_use_cases::keys::authenticate::KeyRing;
 use cais_use_cases::sync_gate::SyncGate;
+use ipnet::IpNet;
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::sync::Notify;
 
+use super::auth_failures::AuthFailures;
 use super::callbacks::CallbackPaths;
 use super::csv::Exports;
 use super::sandbox::SandboxControls;
@@ -23,9 +25,13 @@ pub struct AppState {
     pub keys: KeyRing,
     /// How often.
     pub rates: Arc<dyn RateLimits>,
+    /// Failed authentication by address.
+    pub failures: AuthFailures,
+    /// Proxies whose `X-Forwarded-For` counts.
+    pub trusted_proxies: Vec<IpNet>,
     /// When charges, payouts and refunds were last asked for upstream.
     pub syncs: SyncGate,
-    /// How many files may be written at the same time.
+    /// The files that are being written.
     pub exports: Exports,
     /// The built-in sandbox, when it is the upstream.
     pub sandbox: Option<SandboxControls>,

@@ -1,17 +1,20 @@
 //! Numbers about requests, and one log line for each.
 
+use std::net::IpAddr;
 use std::sync::OnceLock;
 use std::time::Duration;
 
 use actix_web::http::StatusCode;
-use cais_domain::ids::RequestId;
-use cais_use_cases::keys::authenticate::Caller;
+use cais_domain::api_key::KeyPrefix;
+use cais_domain::ids::{AccountId, RequestId};
 use metrics::{Counter, Histogram};
 
 use super::routes::ROUTES;
 
 /// What requests count under that meet no route: paths are the caller's words and never become labels.
 const UNMATCHED: &str = "unmatched";
+/// Routes that machines ask every few seconds.
+const PROBES: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
 /// Statuses that are counted one by one; others count under their class, as in `4xx`.
 const STATUSES: [(u16, &str); 23] = [
     (200, "200"),
@@ -50,6 +53,7 @@ pub struct Telemetry {
 struct RouteNumbers {
     method: &'static str,
     pattern: &'static str,
+    is_probe: bool,
     seconds: OnceLock<Histogram>,
     by_status: [OnceLock<Counter>; STATUSES.len()],
 }
@@ -62,8 +66,12 @@ pub struct Answered<'a> {
     pub route: Option<usize>,
     /// The method as it was sent.
     pub method: &'a str,
-    /// Who asked.
-    pub caller: Option<&'a Caller>,
+    /// The address of the client.
+    pub client: Option<IpAddr>,
+    /// The account that asked.
+    pub account: Option<AccountId>,
+    /// The public part of the key that was presented, valid or not.
+    pub key: Option<&'a KeyPrefix>,
     /// The answer's status.
     pub status: StatusCode,
     /// The error's code.
@@ -108,7 +116,8 @@ impl Telemetry {
         Self { routes: routes.collect(), unmatched: RouteNumbers::new("any", UNMATCHED) }
     }
 
-    /// Counts and logs an answer: what failed on our side as an error with its cause, all else as information.
+    /// Counts and logs an answer: what failed on our side as an error with its cause, answers to probes and to what is limited for
+    /// those who look for them, all else as information.
     pub fn record(&self, answered: &Answered<'_>) {
         let numbers = answered.route.and_then(|index| self.routes.get(index)).unwrap_or(&self.unmatched);
         numbers.count(answered.status, answered.took);
@@ -118,7 +127,14 @@ impl Telemetry {
 
 impl RouteNumbers {
     fn new(method: &'static str, pattern: &'static str) -> Self {
-        Self { method, pattern, seconds: OnceLock::new(), by_status: std::array::from_fn(|_| OnceLock::new()) }
+        let is_probe = PROBES.contains(&pattern);
+        Self {
+            method,
+            pattern,
+            is_probe,
+            seconds: OnceLock::new(),
+            by_status: std::array::from_fn(|_| OnceLock::new()),
+        }
     }
 
     fn count(&self, status: StatusCode, took: Duration) {
@@ -140,16 +156,24 @@ impl RouteNumbers {
     }
 
     fn log(&self, answered: &Answered<'_>) {
-        let Answered { request, method, caller, status, code, cause, replay_of, took, .. } = answered;
-        let account = caller.map(|caller| tracing::field::display(caller.account.id));
-        let key = caller.map(|caller| caller.key.as_str());
+        let Answered { request, method, client, account, key, status, code, cause, replay_of, took, .. } = answered;
+        let client = client.map(tracing::field::display);
+        let account = account.map(tracing::field::display);
+        let key = key.map(|key| key.as_str());
         let replay_of = replay_of.map(tracing::field::display);
         let (route, status, took_us) =
             (self.pattern, status.as_u16(), u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
+        macro_rules! line {
+            ($level:ident) => {
+                tracing::$level!(request_id = %request, client, method, route, status, took_us, account, key, code, cause, replay_of, "answered")
+            };
+        }
         if status >= 500 && !answered.is_expected && *code != Some("not_implemented") {
-            tracing::error!(request_id = %request, method, route, status, took_us, account, key, code, cause, replay_of, "answered");
+            line!(error);
+        } else if self.is_probe || (status == 429 && answered.is_expected) {
+            line!(debug);
         } else {
-            tracing::info!(request_id = %request, method, route, status, took_us, account, key, code, cause, replay_of, "answered");
+            line!(info);
         }
     }
 }

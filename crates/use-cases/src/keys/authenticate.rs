@@ -30,12 +30,32 @@ pub struct Caller {
     pub account: Account,
 }
 
+/// Why a key is not valid. It is for logs and metrics; the caller learns nothing of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum KeyRefusal {
+    /// No key has this prefix.
+    #[error("unknown")]
+    Unknown,
+    /// The prefix is that of another secret.
+    #[error("wrong_secret")]
+    WrongSecret,
+    /// The key was revoked.
+    #[error("revoked")]
+    Revoked,
+    /// The key has expired.
+    #[error("expired")]
+    Expired,
+    /// The key may not be used from this address.
+    #[error("address_not_allowed")]
+    AddressNotAllowed,
+}
+
 /// Why nobody was recognised.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AuthenticateError {
-    /// Unknown, revoked, expired, wrong, or used from an address that it may not be used from.
+    /// The key is not valid.
     #[error("the API key is not valid")]
-    InvalidKey,
+    InvalidKey(KeyRefusal),
     /// The store has no answer.
     #[error(transparent)]
     Unavailable(#[from] QueryError),
@@ -77,12 +97,37 @@ impl KeyRing {
             Some(known) => known,
             None => self.read(&token.prefix, now).await?,
         };
+        self.judge(&known, token, from, now).map_err(AuthenticateError::InvalidKey)
+    }
+
+    /// The caller behind `token` when the key was read within the last seconds and is valid: the store is not asked.
+    #[must_use]
+    pub fn recognise(&self, token: &ApiKeyToken, from: Option<IpAddr>) -> Option<Arc<Caller>> {
+        let now = self.ports.clock.now();
+        let known = self.remembered(&token.prefix, now)?;
+        self.judge(&known, token, from, now).ok()
+    }
+
+    fn judge(
+        &self,
+        known: &Known,
+        token: &ApiKeyToken,
+        from: Option<IpAddr>,
+        now: Timestamp,
+    ) -> Result<Arc<Caller>, KeyRefusal> {
         let record = &known.record;
-        let genuine = self.ports.mac.verify(PURPOSE, token.secret.expose().as_bytes(), &record.mac);
-        let alive = record.revoked_at.is_none() && record.expires_at.is_none_or(|end| now < end);
+        if !self.ports.mac.verify(PURPOSE, token.secret.expose().as_bytes(), &record.mac) {
+            return Err(KeyRefusal::WrongSecret);
+        }
+        if record.revoked_at.is_some() {
+            return Err(KeyRefusal::Revoked);
+        }
+        if record.expires_at.is_some_and(|end| now >= end) {
+            return Err(KeyRefusal::Expired);
+        }
         let allowed = record.allowed_addresses.is_empty()
             || from.is_some_and(|from| known.allowed.iter().any(|block| block.contains(&from)));
-        if genuine && alive && allowed { Ok(Arc::clone(&known.caller)) } else { Err(AuthenticateError::InvalidKey) }
+        if allowed { Ok(Arc::clone(&known.caller)) } else { Err(KeyRefusal::AddressNotAllowed) }
     }
 
     /// Forgets a key, so that its revocation on this node takes effect at once.
@@ -98,7 +143,7 @@ impl KeyRing {
 
     async fn read(&self, prefix: &KeyPrefix, now: Timestamp) -> Result<Arc<Known>, AuthenticateError> {
         let found = self.ports.queries.find_key(prefix).await?;
-        let (record, account) = found.ok_or(AuthenticateError::InvalidKey)?;
+        let (record, account) = found.ok_or(AuthenticateError::InvalidKey(KeyRefusal::Unknown))?;
         // A block that cannot be read allows nothing: the list stays non-empty in the record.
         let allowed = record.allowed_addresses.iter().filter_map(|block| block.parse().ok()).collect();
         let caller = Arc::new(Caller { key: record.prefix.clone(), scopes: record.scopes, account });

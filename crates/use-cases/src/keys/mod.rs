@@ -5,4 +5,4 @@ pub mod create;
 pub mod list;
 pub mod revoke;
 
-pub use authenticate::{AuthenticateError, Caller, KeyRing};
+pub use authenticate::{AuthenticateError, Caller, KeyRefusal, KeyRing};

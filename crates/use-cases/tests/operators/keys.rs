@@ -9,7 +9,7 @@ use cais_use_cases::keys::create::{
     CreateKey, CreateKeyError, CreatedKey, MAX_ADDRESS_BLOCKS, MAX_EXPIRES_IN_DAYS, create,
 };
 use cais_use_cases::keys::revoke::{RevokeKeyError, revoke};
-use cais_use_cases::keys::{AuthenticateError, KeyRing, list};
+use cais_use_cases::keys::{AuthenticateError, KeyRefusal, KeyRing, list};
 
 use crate::world::{EMAIL, World, email, name};
 
@@ -28,12 +28,43 @@ async fn made(world: &World, command: CreateKey) -> CreatedKey {
 }
 
 async fn recognised(world: &World, token: &ApiKeyToken, from: Option<&str>) -> bool {
+    refusal(world, token, from).await.is_none()
+}
+
+async fn refusal(world: &World, token: &ApiKeyToken, from: Option<&str>) -> Option<KeyRefusal> {
     let from = from.map(|address| address.parse().unwrap());
-    match KeyRing::new(world.ports.clone()).authenticate(token, from).await {
-        Ok(_) => true,
-        Err(AuthenticateError::InvalidKey) => false,
+    let ring = KeyRing::new(world.ports.clone());
+    assert_eq!(ring.recognise(token, from), None, "nothing is remembered yet");
+    match ring.authenticate(token, from).await {
+        Ok(caller) => {
+            assert_eq!(ring.recognise(token, from), Some(caller));
+            None
+        }
+        Err(AuthenticateError::InvalidKey(reason)) => {
+            assert_eq!(ring.recognise(token, from), None);
+            Some(reason)
+        }
         Err(AuthenticateError::Unavailable(error)) => unreachable!("{error}"),
     }
+}
+
+#[tokio::test]
+async fn refusal_of_a_key_names_its_reason() {
+    let world = World::with_account().await;
+    let allowed_addresses = vec!["203.0.113.0/24".parse().unwrap()];
+    let command = CreateKey { allowed_addresses, expires_in_days: Some(1), ..command() };
+    let (key, other) = (made(&world, command.clone()).await, made(&world, command).await);
+    let (here, elsewhere) = (Some("203.0.113.1"), Some("203.0.114.1"));
+    let unknown = ApiKeyToken { prefix: KeyPrefix::parse("000000000000").unwrap(), ..key.token.clone() };
+    let crossed = ApiKeyToken { prefix: key.token.prefix.clone(), ..other.token.clone() };
+    assert_eq!(refusal(&world, &key.token, here).await, None);
+    assert_eq!(refusal(&world, &unknown, here).await, Some(KeyRefusal::Unknown));
+    assert_eq!(refusal(&world, &crossed, here).await, Some(KeyRefusal::WrongSecret));
+    assert_eq!(refusal(&world, &key.token, elsewhere).await, Some(KeyRefusal::AddressNotAllowed));
+    revoke(&world.ports, &other.record.prefix).await.unwrap();
+    assert_eq!(refusal(&world, &other.token, here).await, Some(KeyRefusal::Revoked));
+    world.clock.advance(Duration::from_secs(24 * 3_600));
+    assert_eq!(refusal(&world, &key.token, here).await, Some(KeyRefusal::Expired));
 }
 
 #[tokio::test]
@@ -104,7 +135,10 @@ async fn a_revoked_key_stays_revoked() {
     let revoked = revoke(&world.ports, &key.record.prefix).await.unwrap();
     assert!(revoked.revoked_at.is_some());
     ring.forget(&key.record.prefix);
-    assert_eq!(ring.authenticate(&key.token, None).await.unwrap_err(), AuthenticateError::InvalidKey);
+    assert_eq!(
+        ring.authenticate(&key.token, None).await.unwrap_err(),
+        AuthenticateError::InvalidKey(KeyRefusal::Revoked)
+    );
     world.clock.advance(Duration::from_mins(1));
     assert_eq!(revoke(&world.ports, &key.record.prefix).await.unwrap(), revoked);
     let unknown = KeyPrefix::parse("000000000000").unwrap();

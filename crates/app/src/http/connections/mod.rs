@@ -12,8 +12,8 @@ mod stream;
 use std::time::Duration;
 
 pub use self::connection::{Connection, RequestGuard};
-pub use self::per_address::PerAddress;
-pub use self::service::{Door, factory};
+pub use self::per_address::{PerAddress, network};
+pub use self::service::{CUT, Door, factory};
 
 /// How long the parts of a connection may take, and how many connections there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -19,6 +19,7 @@ use super::ConnectionLimits;
 use super::connection::{Connection, Expired};
 use super::per_address::PerAddress;
 use super::stream::GuardedStream;
+use crate::http::client::is_in;
 use crate::http::routes::Router;
 use crate::http::server::app;
 use crate::http::state::AppState;
@@ -87,16 +88,19 @@ where
 
     fn call(&self, io: TcpStream) -> Self::Future {
         let peer = io.peer_addr().ok();
-        let Some(place) = peer.and_then(|peer| self.door.places.enter(peer.ip())) else {
+        // A connection of a trusted proxy stands for many clients.
+        let trusted = |peer: &SocketAddr| is_in(&self.door.state.trusted_proxies, peer.ip().to_canonical());
+        let counted = peer.filter(|peer| !trusted(peer)).map(|peer| self.door.places.enter(peer.ip()));
+        if let Some(None) = counted {
             metrics::counter!(CUT, "reason" => "per_address").increment(1);
             tracing::debug!(?peer, "connection refused: its address has its share");
             return Box::pin(async { Ok(()) });
-        };
+        }
         let connection = Connection::new(self.door.limits, peer);
         let stream = GuardedStream::new(io, Rc::clone(&connection), Arc::clone(&self.door.state));
         let conversation = self.http.call((stream, peer));
         Box::pin(async move {
-            let _place = place;
+            let _place = counted;
             watched(conversation, &connection).await;
             Ok(())
         })

@@ -1,6 +1,7 @@
 //! A TCP stream that reports to its [`Connection`] what is read and written.
 
 use std::io;
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -33,6 +34,11 @@ impl GuardedStream {
     #[must_use]
     pub const fn connection(&self) -> &Rc<Connection> {
         &self.connection
+    }
+
+    /// The address of the other side: what it sent holds no request that names another one.
+    fn client(&self) -> Option<IpAddr> {
+        self.connection.peer().map(|peer| peer.ip().to_canonical())
     }
 
     fn poll_send(&mut self, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
@@ -80,7 +86,14 @@ impl AsyncWrite for GuardedStream {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
         ready!(this.poll_own(context))?;
-        this.poll_send(context, bytes)
+        match failure::bare(bytes) {
+            None => this.poll_send(context, bytes),
+            Some((0, code)) => {
+                this.own = failure::answer(&this.state, this.client(), code);
+                Poll::Ready(Ok(bytes.len()))
+            }
+            Some((before, _)) => this.poll_send(context, bytes.get(..before).unwrap_or_default()),
+        }
     }
 
     fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -90,7 +103,7 @@ impl AsyncWrite for GuardedStream {
     fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
         if this.connection.take_late_head() {
-            this.own.extend(failure::answer(&this.state, &this.connection, ErrorCode::RequestTimeout));
+            this.own.extend(failure::answer(&this.state, this.client(), ErrorCode::RequestTimeout));
         }
         ready!(this.poll_own(context))?;
         Pin::new(&mut this.io).poll_shutdown(context)

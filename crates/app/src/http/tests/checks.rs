@@ -177,3 +177,70 @@ async fn draining_says_so() {
     assert_eq!(send(&world, TestRequest::get().uri("/readyz")).await.error(), (503, "service_unavailable".to_owned()));
     assert_eq!(send(&world, TestRequest::get().uri("/healthz")).await.status, 200);
 }
+
+#[actix_web::test]
+async fn answers_carry_the_headers_of_their_kind() {
+    let world = World::new().await;
+    for (path, has_key, no_store) in [
+        ("/healthz", false, false),
+        ("/v1/openapi.json", true, false),
+        ("/v1/balance", true, true),
+        ("/v1/balance", false, false),
+    ] {
+        let request = TestRequest::get().uri(path);
+        let request = if has_key { request.insert_header(("x-api-key", world.key.as_str())) } else { request };
+        let seen = send(&world, request).await;
+        assert_eq!(seen.header("x-content-type-options"), Some("nosniff"), "{path}");
+        assert_eq!(seen.header("referrer-policy"), Some("same-origin"), "{path}");
+        assert_eq!(seen.header("cache-control"), no_store.then_some("no-store"), "{path}");
+    }
+}
+
+/// The world trusts the proxies of 192.0.2.0/24.
+#[actix_web::test]
+async fn key_with_address_list_is_judged_by_the_client_behind_the_proxy() {
+    let world = World::new().await;
+    let key = world.key_from("203.0.113.0/24").await;
+    for (peer, forwarded, status) in [
+        ("203.0.113.9:1", None, 200),
+        ("198.51.100.1:1", Some("203.0.113.9"), 401),
+        ("192.0.2.1:1", Some("203.0.113.9"), 200),
+        ("192.0.2.1:1", Some("203.0.113.9, 198.51.100.1"), 401),
+        ("192.0.2.1:1", None, 401),
+    ] {
+        let request = TestRequest::get().uri("/v1/balance").peer_addr(peer.parse().unwrap());
+        let request = request.insert_header(("x-api-key", key.as_str()));
+        let request = match forwarded {
+            Some(forwarded) => request.insert_header(("x-forwarded-for", forwarded)),
+            None => request,
+        };
+        assert_eq!(send(&world, request).await.status, status, "{peer} {forwarded:?}");
+    }
+}
+
+#[actix_web::test]
+async fn address_that_guesses_keys_is_limited_before_the_store() {
+    let world = World::new().await;
+    let ask = async |peer: &str, key: &str| {
+        let request = TestRequest::get().uri("/v1/balance").peer_addr(peer.parse().unwrap());
+        send(&world, request.insert_header(("x-api-key", key))).await
+    };
+    let (guesser, other) = ("198.51.100.1:1", "198.51.100.2:1");
+    let unknown = format!("key_{}_{}", "0".repeat(12), "0".repeat(43));
+    assert_eq!(ask(guesser, &world.key).await.status, 200);
+    // Its tokens come back with time, so that the guesser never has none for long.
+    let mut refused = None;
+    for _ in 0..10_000 {
+        let seen = ask(guesser, &unknown).await;
+        if seen.status != 401 {
+            refused = Some(seen);
+            break;
+        }
+    }
+    let refused = refused.unwrap();
+    assert_eq!(refused.error(), (429, "rate_limit_exceeded".to_owned()));
+    assert!(refused.header("retry-after").is_some(), "{refused:?}");
+    // A key that was valid a moment ago is not asked for in the store, and others are not concerned.
+    assert_eq!(ask(guesser, &world.key).await.status, 200);
+    assert_eq!(ask(other, &unknown).await.error(), (401, "invalid_api_key".to_owned()));
+}

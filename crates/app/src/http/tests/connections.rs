@@ -140,14 +140,23 @@ async fn read_body_that_drips_is_answered_and_ended() {
 }
 
 #[actix_web::test]
-async fn late_head_is_answered_with_envelope() {
+async fn head_that_is_no_request_is_answered_with_envelope() {
     let world = World::new().await;
     let address = start(&world, short(8));
-    for sent in ["", "GET /healthz HTTP/1.1\r\n"] {
+    let large = format!("{HEALTH}GET /healthz HTTP/1.1\r\nx-a: {}", "a".repeat(200_000));
+    for (sent, status, code) in [
+        ("", 408, "request_timeout"),
+        ("GET /healthz HTTP/1.1\r\n", 408, "request_timeout"),
+        ("nonsense\r\n\r\n", 400, "malformed_request"),
+        ("GET /healthz HTTP/1.1\r\nhost: x\r\n\r\nnonsense\r\n\r\n", 400, "malformed_request"),
+        (&large, 431, "headers_too_large"),
+    ] {
         let answer = conversation(address, sent).await;
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        let last = answer.rfind("HTTP/1.1 ").and_then(|begin| answer.get(begin..)).unwrap();
+        let (head, body) = last.split_once("\r\n\r\n").unwrap();
+        assert!(head.starts_with(&format!("HTTP/1.1 {status} ")), "{answer}");
         let body: Value = serde_json::from_str(body).unwrap();
-        assert_eq!(body.pointer("/error/code"), Some(&"request_timeout".into()), "{answer}");
+        assert_eq!(body.pointer("/error/code"), Some(&code.into()), "{answer}");
         let id = body.pointer("/request_id").unwrap().as_str().unwrap();
         assert!(head.contains(&format!("x-request-id: {id}")) && head.contains("connection: close"), "{answer}");
     }

@@ -12,7 +12,7 @@ use cais_domain::infraction::Infraction;
 use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
 use cais_domain::webhook::Endpoint;
-use cais_ports::{RateDecision, RateLimits, Representation, Store as _};
+use cais_ports::{ApiKeyRecord, RateDecision, RateLimits, Representation, Store as _};
 use cais_testkit::builders::{a_key, an_account, main_acquirer, steps};
 use cais_testkit::{ManualClock, MemoryStore, PlainMac, PlainSealing, SequentialIds};
 use cais_use_cases::Ports;
@@ -22,7 +22,7 @@ use cais_use_cases::upstream::UpstreamLimits;
 use jiff::Timestamp;
 use metrics_exporter_prometheus::PrometheusBuilder;
 
-use super::super::{AppState, CallbackPaths, Exports, SandboxControls, Telemetry, WorkerBells};
+use super::super::{AppState, AuthFailures, CallbackPaths, Exports, SandboxControls, Telemetry, WorkerBells};
 use super::bank::{Bank, OneBank};
 use super::receivers::Receivers;
 use crate::representation::JsonRepresentation;
@@ -78,6 +78,8 @@ impl World {
             keys: KeyRing::new(ports.clone()),
             ports,
             rates: rates.clone(),
+            failures: AuthFailures::default(),
+            trusted_proxies: vec!["192.0.2.0/24".parse().unwrap()],
             syncs: SyncGate::new(),
             exports: Exports::default(),
             sandbox: with_sandbox.then(|| SandboxControls {
@@ -119,14 +121,28 @@ impl World {
         self.key_of(account.id, Scopes::all()).await
     }
 
+    /// A new key of the account that may be used from one block of addresses.
+    pub async fn key_from(&self, block: &str) -> String {
+        self.key_like(ApiKeyRecord {
+            scopes: Scopes::all(),
+            allowed_addresses: vec![block.to_owned()],
+            ..a_key(self.account.id)
+        })
+        .await
+    }
+
     async fn key_of(&self, account: AccountId, scopes: Scopes) -> String {
+        self.key_like(ApiKeyRecord { scopes, ..a_key(account) }).await
+    }
+
+    async fn key_like(&self, record: ApiKeyRecord) -> String {
         let mac = &self.state.ports.mac;
         let (mut prefix, mut secret) = ([0; 12], [0; 32]);
         mac.fill_random(&mut prefix);
         mac.fill_random(&mut secret);
         let token = ApiKeyToken { prefix: KeyPrefix::from_random(&prefix), secret: KeySecret::from_random(&secret) };
         let mac = mac.code(PURPOSE, token.secret.expose().as_bytes());
-        let record = cais_ports::ApiKeyRecord { prefix: token.prefix.clone(), mac, scopes, ..a_key(account) };
+        let record = ApiKeyRecord { prefix: token.prefix.clone(), mac, ..record };
         self.store.commit(steps::add_key(&record)).await.unwrap();
         token.expose()
     }

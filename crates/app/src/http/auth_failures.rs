@@ -1,0 +1,103 @@
+//! Failed authentication: counted by reason, and limited by address, so that guessing costs neither store nor log.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::connections::network;
+
+/// Failed authentications by reason.
+pub const TOTAL: &str = "cais_auth_failures_total";
+/// All of them.
+pub const REASONS: [&str; 8] =
+    ["missing", "malformed", "unknown", "wrong_secret", "revoked", "expired", "address_not_allowed", LIMITED];
+/// The reason `limited`: the address failed too often, and the store was not asked.
+pub const LIMITED: &str = "limited";
+/// Seconds after which an address that is limited may try again: its bucket has tokens by then.
+pub const RETRY_AFTER_S: u32 = 1;
+/// Time for one more failure of an address: ten a second.
+const EVERY: Duration = Duration::from_millis(100);
+/// Failures that an address may have at once, for a client that starts with a wrong key on many threads.
+const BURST: u32 = 20;
+/// Addresses that are remembered, about 2 MiB. All others share one bucket.
+const MAX_ADDRESSES: usize = 16_384;
+/// The bucket of all addresses that are not remembered.
+const OTHERS: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
+
+/// A token bucket for each address that failed lately.
+#[derive(Debug, Default)]
+pub struct AuthFailures {
+    /// When the bucket of an address is full again.
+    full_at: Mutex<HashMap<IpAddr, Instant>>,
+}
+
+impl AuthFailures {
+    /// Whether the address may fail once more.
+    #[must_use]
+    pub fn permits(&self, address: Option<IpAddr>, now: Instant) -> bool {
+        let buckets = self.full_at.lock().unwrap_or_else(PoisonError::into_inner);
+        let full_at = buckets.get(&bucket(&buckets, address)).copied().unwrap_or(now);
+        full_at.saturating_duration_since(now) + EVERY <= EVERY * BURST
+    }
+
+    /// Takes a token of the address.
+    pub fn record(&self, address: Option<IpAddr>, now: Instant) {
+        let mut buckets = self.full_at.lock().unwrap_or_else(PoisonError::into_inner);
+        if buckets.len() >= MAX_ADDRESSES {
+            buckets.retain(|_, full_at| *full_at > now);
+        }
+        let bucket = bucket(&buckets, address);
+        let full_at = buckets.entry(bucket).or_insert(now);
+        *full_at = (*full_at).max(now) + EVERY;
+    }
+}
+
+/// The bucket of an address: its own, or that of all others when too many are remembered.
+fn bucket(buckets: &HashMap<IpAddr, Instant>, address: Option<IpAddr>) -> IpAddr {
+    let own = address.map_or(OTHERS, network);
+    if buckets.len() < MAX_ADDRESSES || buckets.contains_key(&own) { own } else { OTHERS }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    #[test]
+    fn address_fails_ten_times_a_second_after_its_burst() {
+        let failures = AuthFailures::default();
+        let start = Instant::now();
+        let (address, other) = (Some("192.0.2.1".parse().unwrap()), Some("192.0.2.2".parse().unwrap()));
+        let mut failed = 0;
+        for tick in 0..3_000 {
+            let now = start + Duration::from_millis(tick);
+            if failures.permits(address, now) {
+                failures.record(address, now);
+                failed += 1;
+            }
+        }
+        assert_eq!(failed, 20 + 29, "the burst, then one every 100 ms");
+        assert!(failures.permits(other, start + Duration::from_secs(3)));
+    }
+
+    #[test]
+    fn remembered_addresses_are_bounded() {
+        let failures = AuthFailures::default();
+        let now = Instant::now();
+        let address = |number: usize| {
+            let [a, b, c, d] = u32::try_from(number).unwrap().to_be_bytes();
+            Some(IpAddr::V4(Ipv4Addr::new(a.max(1), b, c, d)))
+        };
+        for number in 0..MAX_ADDRESSES + 100 {
+            failures.record(address(number), now);
+        }
+        assert!(failures.full_at.lock().unwrap().len() <= MAX_ADDRESSES + 1);
+        assert!(!failures.permits(address(MAX_ADDRESSES + 200), now), "the others share one bucket");
+        assert!(failures.permits(address(0), now), "which does not touch those with their own");
+        // Full buckets are forgotten.
+        failures.record(address(0), now + Duration::from_secs(60));
+        assert_eq!(failures.full_at.lock().unwrap().len(), 1);
+    }
+}

@@ -1,0 +1,93 @@
+//! The address of the client behind a request.
+
+use std::net::{IpAddr, SocketAddr};
+
+use actix_web::HttpRequest;
+use actix_web::http::header::{HeaderMap, HeaderName};
+use ipnet::IpNet;
+
+const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+
+/// The client's address: the socket's peer, or the right-most hop of `X-Forwarded-For` that is no trusted proxy when the peer is one.
+#[must_use]
+pub fn address(request: &HttpRequest, trusted: &[IpNet]) -> Option<IpAddr> {
+    let peer = request.peer_addr()?.ip().to_canonical();
+    Some(if is_in(trusted, peer) { behind(peer, request.headers(), trusted) } else { peer })
+}
+
+/// Whether an address is in one of the blocks.
+#[must_use]
+pub fn is_in(blocks: &[IpNet], address: IpAddr) -> bool {
+    blocks.iter().any(|block| block.contains(&address))
+}
+
+/// Goes from hop to hop towards the client, for as long as a trusted proxy vouches for the next one.
+fn behind(proxy: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
+    let lines: Vec<&str> = headers.get_all(X_FORWARDED_FOR).map(|line| line.to_str().unwrap_or_default()).collect();
+    let mut last = proxy;
+    for hop in lines.iter().rev().flat_map(|line| line.rsplit(',')) {
+        // What is no address ends the way: nothing before it is vouched for.
+        let Some(hop) = parse(hop.trim()) else { return last };
+        last = hop;
+        if !is_in(trusted, hop) {
+            return last;
+        }
+    }
+    last
+}
+
+/// An address as proxies write it, with a port or without.
+fn parse(hop: &str) -> Option<IpAddr> {
+    let bracketed = || hop.strip_prefix('[')?.strip_suffix(']')?.parse().ok();
+    let with_port = || hop.parse::<SocketAddr>().ok().map(|socket| socket.ip());
+    hop.parse().ok().or_else(with_port).or_else(bracketed).map(|address: IpAddr| address.to_canonical())
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use actix_web::test::TestRequest;
+
+    use super::*;
+
+    fn check(peer: &str, forwarded: &[&str], expected: &str) {
+        let trusted = ["10.0.0.0/8".parse().unwrap(), "2001:db8::/32".parse().unwrap()];
+        let mut request = TestRequest::get().peer_addr(SocketAddr::new(peer.parse().unwrap(), 4_711));
+        for line in forwarded {
+            request = request.append_header(("X-Forwarded-For", *line));
+        }
+        let found = address(&request.to_http_request(), &trusted);
+        assert_eq!(found, Some(expected.parse().unwrap()), "{peer} {forwarded:?}");
+    }
+
+    #[test]
+    fn client_is_peer_unless_peer_is_trusted_proxy() {
+        check("192.0.2.1", &[], "192.0.2.1");
+        check("192.0.2.1", &["203.0.113.9"], "192.0.2.1");
+        check("::ffff:192.0.2.1", &[], "192.0.2.1");
+        check("10.0.0.1", &[], "10.0.0.1");
+        check("10.0.0.1", &["203.0.113.9"], "203.0.113.9");
+        check("2001:db8::1", &["2a00::9"], "2a00::9");
+    }
+
+    #[test]
+    fn client_is_rightmost_hop_that_is_not_trusted() {
+        check("10.0.0.1", &["1.1.1.1, 203.0.113.9"], "203.0.113.9");
+        check("10.0.0.1", &["1.1.1.1, 203.0.113.9 , 10.0.0.2,10.0.0.3"], "203.0.113.9");
+        check("10.0.0.1", &["1.1.1.1", "203.0.113.9", "10.0.0.2"], "203.0.113.9");
+        check("::ffff:10.0.0.1", &["::ffff:203.0.113.9"], "203.0.113.9");
+        check("10.0.0.1", &["10.0.0.3, 10.0.0.2"], "10.0.0.3");
+        check("10.0.0.1", &["203.0.113.9:8080", "10.0.0.2:1"], "203.0.113.9");
+        check("10.0.0.1", &["[2a00::9]:8080"], "2a00::9");
+        check("10.0.0.1", &["[2a00::9]"], "2a00::9");
+    }
+
+    #[test]
+    fn hop_that_is_no_address_ends_the_way() {
+        for forwarded in ["203.0.113.9, unknown", "203.0.113.9, ", "203.0.113.9, 10.0.0.999"] {
+            check("10.0.0.1", &[forwarded], "10.0.0.1");
+        }
+        check("10.0.0.1", &["203.0.113.9, x, 10.0.0.2"], "10.0.0.2");
+    }
+}
