@@ -4,6 +4,7 @@ mod charge;
 pub mod csv;
 pub mod infraction;
 mod object;
+mod payment;
 mod payout;
 mod qr;
 mod refund;
@@ -18,6 +19,7 @@ use cais_domain::charge::Charge;
 use cais_domain::ids::RequestId;
 use cais_domain::infraction::Infraction;
 use cais_domain::money::{Money, MoneyError};
+use cais_domain::payment::UnexpectedPayment;
 use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
 use cais_domain::webhook::Endpoint;
@@ -45,6 +47,10 @@ impl JsonRepresentation {
 impl Representation for JsonRepresentation {
     fn charge(&self, charge: &Charge) -> Vec<u8> {
         charge::render(&self.images, charge)
+    }
+
+    fn unexpected_payment(&self, payment: &UnexpectedPayment) -> Vec<u8> {
+        payment::unexpected(payment)
     }
 
     fn payout(&self, payout: &Payout) -> Vec<u8> {

@@ -11,6 +11,8 @@ pub enum EventType {
     ChargeCancelled,
     /// All of it went back.
     ChargeRefunded,
+    /// A payment was credited beyond what charges asked for.
+    PaymentUnexpected,
     /// A refund reached its payer.
     RefundCompleted,
     /// A refund will never reach its payer.
@@ -39,11 +41,12 @@ pub enum EventType {
 
 impl EventType {
     /// Every type that something in this version can cause.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::ChargePaid,
         Self::ChargeExpired,
         Self::ChargeCancelled,
         Self::ChargeRefunded,
+        Self::PaymentUnexpected,
         Self::RefundCompleted,
         Self::RefundFailed,
         Self::PayoutCompleted,
@@ -66,6 +69,7 @@ impl EventType {
             Self::ChargeExpired => "charge.expired",
             Self::ChargeCancelled => "charge.cancelled",
             Self::ChargeRefunded => "charge.refunded",
+            Self::PaymentUnexpected => "payment.unexpected",
             Self::RefundCompleted => "refund.completed",
             Self::RefundFailed => "refund.failed",
             Self::PayoutCompleted => "payout.completed",

@@ -49,6 +49,47 @@ impl PaymentRole {
     }
 }
 
+/// Why a payment was not, or not only, what its charge asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UnexpectedReason {
+    /// The payment paid the charge and exceeded its amount.
+    Overpaid,
+    /// Another payment had paid the charge before.
+    Duplicate,
+    /// The payment was below the amount of a charge that nobody had paid.
+    Underpaid,
+    /// The charge was given up: no merchant ever saw it.
+    Late,
+}
+
+impl UnexpectedReason {
+    /// The word on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Overpaid => "overpaid",
+            Self::Duplicate => "duplicate",
+            Self::Underpaid => "underpaid",
+            Self::Late => "late",
+        }
+    }
+}
+
+/// Money that was credited beyond what a charge asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnexpectedPayment {
+    /// The Pix that brought it.
+    pub end_to_end_id: EndToEndId,
+    /// The part that the charge did not ask for: of an overpayment the excess, of any other payment all of it.
+    pub amount: Money,
+    /// Why the charge did not ask for it.
+    pub reason: UnexpectedReason,
+    /// The charge whose txid the Pix carried.
+    pub charge: ChargeId,
+    /// When the acquirer received the Pix.
+    pub received_at: Timestamp,
+}
+
 /// A payment that was credited, as it is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CreditedPayment {
@@ -62,4 +103,7 @@ pub struct CreditedPayment {
     pub role: PaymentRole,
     /// When it was credited.
     pub credited_at: Timestamp,
+    /// The sum of what refunds took, or are about to take, of what was paid beyond the charge's amount. The store derives it from the
+    /// refunds, which never change without their charge: whoever reads a payment to decide on it reads its charge first.
+    pub refunded_beyond: Money,
 }

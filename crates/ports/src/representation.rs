@@ -3,6 +3,7 @@
 use cais_domain::charge::Charge;
 use cais_domain::ids::RequestId;
 use cais_domain::infraction::Infraction;
+use cais_domain::payment::UnexpectedPayment;
 use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
 use cais_domain::webhook::Endpoint;
@@ -12,6 +13,8 @@ use cais_domain::webhook::Endpoint;
 pub trait Representation: Send + Sync {
     /// A charge, as a JSON object.
     fn charge(&self, charge: &Charge) -> Vec<u8>;
+    /// A payment that no charge asked for, as a JSON object.
+    fn unexpected_payment(&self, payment: &UnexpectedPayment) -> Vec<u8>;
     /// A payout, as a JSON object.
     fn payout(&self, payout: &Payout) -> Vec<u8>;
     /// A refund, as a JSON object.

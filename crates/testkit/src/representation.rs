@@ -3,6 +3,7 @@
 use cais_domain::charge::Charge;
 use cais_domain::ids::RequestId;
 use cais_domain::infraction::Infraction;
+use cais_domain::payment::UnexpectedPayment;
 use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
 use cais_domain::webhook::Endpoint;
@@ -22,6 +23,17 @@ impl Representation for TextRepresentation {
             "external_id": external_id,
             "status": charge.state.status().as_str(),
             "amount": charge.terms.amount.to_string(),
+        })
+        .to_string()
+        .into_bytes()
+    }
+
+    fn unexpected_payment(&self, payment: &UnexpectedPayment) -> Vec<u8> {
+        json!({
+            "charge_id": payment.charge.to_string(),
+            "end_to_end_id": payment.end_to_end_id.as_str(),
+            "reason": payment.reason.as_str(),
+            "amount": payment.amount.to_string(),
         })
         .to_string()
         .into_bytes()

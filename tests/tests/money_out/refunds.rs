@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::support::{Engine, centavos, eventually, id, names, on_both, shared, unique};
 
-on_both! { partial_and_repeated what_fails_is_given_back what_is_refused external_ids more_than_the_balance the_fee_stays }
+on_both! { extra_payments_go_back partial_and_repeated what_fails_is_given_back what_is_refused external_ids more_than_the_balance the_fee_stays }
 
 async fn partial_and_repeated(engine: Engine) {
     let node = shared(engine).await;
@@ -43,6 +43,47 @@ async fn partial_and_repeated(engine: Engine) {
     assert_eq!(refunds[1]["id"], refund["id"], "newest first");
     let transaction = &shop.get("/transactions?status=refunded").await.expect(200)["data"][0];
     assert_eq!(transaction["resource_id"], charge.as_str());
+    shop.check_statement().await;
+    node.verify();
+}
+
+async fn extra_payments_go_back(engine: Engine) {
+    let node = shared(engine).await;
+    let shop = node.shop();
+    let charge = shop.charge_id("10").await;
+    for (amount, available) in [("4", "4.00"), ("15", "19.00"), ("10", "29.00")] {
+        shop.pay(&charge, Some(amount)).await.expect(200);
+        shop.until_available(available).await;
+    }
+    let path = format!("/charges/{charge}/refunds");
+    let events = shop.all("/events?type=payment.unexpected&limit=200").await;
+    for (event, left) in events.iter().zip(["19.00", "14.00", "10.00"]) {
+        let data = &event["data"];
+        let (pix, amount) = (&data["end_to_end_id"], &data["amount"]);
+        let more = json!({"end_to_end_id": pix, "amount": 15.01}).to_string();
+        shop.order(&path, more).await.refused(422, "refund_exceeds_amount");
+        let body = format!(r#"{{"end_to_end_id":{pix},"amount":{amount}}}"#);
+        let key = unique("key");
+        let made = shop.order_with(&path, &key, body.clone()).await;
+        assert_eq!(centavos(&made.expect(201)["amount"]), centavos(amount));
+        let again = shop.order_with(&path, &key, body).await;
+        assert_eq!((again.status, again.body), (201, made.body));
+        shop.until_available(left).await;
+    }
+    eventually("all three complete", || async {
+        let refunds = shop.refunds(&charge).await;
+        (refunds.len() == 3 && refunds.iter().all(|one| one["status"] == "completed")).then_some(())
+    })
+    .await;
+    assert_eq!(shop.fetch(&charge).await["status"], "paid", "only what came on top went back");
+    let unknown = json!({"end_to_end_id": "E1234567820260102030400000000099"}).to_string();
+    shop.order(&path, unknown).await.refused(404, "not_found");
+    let malformed = shop.order(&path, r#"{"end_to_end_id":"E1"}"#).await;
+    malformed.refused(400, "VALIDATION_ERROR");
+    assert_eq!(malformed.issues(), ["end_to_end_id"]);
+    shop.order(&path, "{}").await.expect(201);
+    shop.until(&charge, "refunded").await;
+    assert_eq!(shop.available().await, "0.00");
     shop.check_statement().await;
     node.verify();
 }

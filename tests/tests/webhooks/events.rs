@@ -1,12 +1,13 @@
 //! Events as a list: numbered without a gap, so that a consumer can prove that it missed nothing.
 
 use futures_util::future::join_all;
+use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::paid;
-use crate::support::{Engine, Institution, Shop, borrowed, id, on_both, own, shared};
+use crate::support::{Engine, Institution, Shop, borrowed, id, names, on_both, own, shared};
 
-on_both! { events_are_numbered_and_found sequences_have_no_gap_under_load_and_crash }
+on_both! { extra_payments_are_published_once events_are_numbered_and_found sequences_have_no_gap_under_load_and_crash }
 
 async fn after(shop: &Shop, mut sequence: i64, limit: u32) -> Vec<Value> {
     let mut all = Vec::new();
@@ -20,6 +21,41 @@ async fn after(shop: &Shop, mut sequence: i64, limit: u32) -> Vec<Value> {
             return all;
         }
     }
+}
+
+async fn extra_payments_are_published_once(engine: Engine) {
+    let node = shared(engine).await;
+    let shop = node.shop();
+    let charge = shop.charge_id("10").await;
+    for (amount, available) in [("4", "4.00"), ("15", "19.00"), ("10", "29.00")] {
+        shop.pay(&charge, Some(amount)).await.expect(200);
+        shop.until_available(available).await;
+    }
+    let events = shop.all("/events?type=payment.unexpected&limit=200").await;
+    let seen: Vec<_> = events.iter().rev().map(|event| (&event["data"]["reason"], &event["data"]["amount"])).collect();
+    assert_eq!(
+        seen,
+        [(&json!("underpaid"), &json!(4.0)), (&json!("overpaid"), &json!(5.0)), (&json!("duplicate"), &json!(10.0))]
+    );
+    for event in &events {
+        assert_eq!(names(&event["data"]), ["amount", "charge_id", "end_to_end_id", "reason", "received_at"]);
+        assert_eq!(event["data"]["charge_id"], json!(charge));
+        assert!(event["data"]["received_at"].is_string(), "{event}");
+    }
+    let entries = shop.statement().await;
+    let extra: Vec<_> = entries.iter().filter(|entry| entry["kind"] == "extra_payment").collect();
+    let mut pixes: Vec<_> = extra.iter().map(|entry| (&entry["end_to_end_id"], &entry["amount"])).collect();
+    pixes.reverse();
+    let published: Vec<_> = events.iter().map(|one| (&one["data"]["end_to_end_id"], &one["data"]["amount"])).collect();
+    assert_eq!(published, pixes, "each stands in the statement under the same Pix with the same amount");
+    shop.send(
+        Method::POST,
+        "/webhook-endpoints",
+        &json!({"url": "https://a.example/x", "events": ["payment.unexpected"]}),
+    )
+    .await
+    .expect(201);
+    node.verify();
 }
 
 async fn events_are_numbered_and_found(engine: Engine) {

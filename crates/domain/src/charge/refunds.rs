@@ -25,8 +25,12 @@ impl Charge {
         Ok(Self { refunds: RefundTotals { in_flight, ..self.refunds }, ..self })
     }
 
-    /// `amount` that was on its way back arrived; the charge is refunded when all of it did.
+    /// `amount` that was on its way back arrived; the charge is refunded when all of it did. An amount of zero was paid beyond the
+    /// charge and changes nothing.
     pub(crate) fn settle_refund(self, amount: Money, at: Timestamp) -> Result<(Self, Option<EventType>), ChargeError> {
+        if amount.is_zero() {
+            return Ok((self, None));
+        }
         let released = self.release_refund(amount)?;
         let done = released.refunds.done.checked_add(amount)?;
         let charge = Self { refunds: RefundTotals { done, ..released.refunds }, ..released };
@@ -41,7 +45,7 @@ impl Charge {
 
     /// `amount` of it went back without a refund: an infraction was lost.
     pub(crate) fn return_part(self, amount: Money, at: Timestamp) -> Result<(Self, Option<EventType>), ChargeError> {
-        if amount.is_zero() { Ok((self, None)) } else { self.reserve_refund(amount)?.settle_refund(amount, at) }
+        self.reserve_refund(amount)?.settle_refund(amount, at)
     }
 
     /// One more infraction on it is open.

@@ -8,7 +8,7 @@ use super::*;
 use crate::end_to_end_id::EndToEndId;
 use crate::event::EventType;
 use crate::ledger::{EntryKind, Transfer};
-use crate::payment::{Payment, PaymentRole};
+use crate::payment::{Payment, PaymentRole, UnexpectedReason};
 use crate::split::Split;
 
 #[derive(Debug, Clone, Copy)]
@@ -188,6 +188,18 @@ fn every_pair_of_state_and_payment() {
             assert_eq!(credit.payment.role, role, "{status:?} {centavos}");
             assert_eq!(kinds(&credit.transfers), moved, "{status:?} {centavos}");
             let settles = role == PaymentRole::Settles;
+            let unexpected = credit.unexpected.map(|extra| (extra.reason, extra.amount.centavos()));
+            let expected = match (status, role) {
+                (_, PaymentRole::Settles) => {
+                    (centavos > 1_000).then_some((UnexpectedReason::Overpaid, centavos - 1_000))
+                }
+                (_, PaymentRole::Short) => Some((UnexpectedReason::Underpaid, centavos)),
+                (ChargeStatus::Creating | ChargeStatus::Abandoned, PaymentRole::Extra) => {
+                    Some((UnexpectedReason::Late, centavos))
+                }
+                (_, PaymentRole::Extra) => Some((UnexpectedReason::Duplicate, centavos)),
+            };
+            assert_eq!(unexpected, expected, "{status:?} {centavos}");
             assert_eq!(credit.event, settles.then_some(EventType::ChargePaid));
             assert_eq!(credit.charge.map(|paid| paid.state.status()), settles.then_some(ChargeStatus::Paid));
         }

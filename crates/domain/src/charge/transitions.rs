@@ -8,7 +8,7 @@ use crate::allocate::{Allocation, AllocationError, allocate};
 use crate::event::EventType;
 use crate::ledger::{Bucket, Cover, EntryKind, LedgerAccount, SystemAccount, Transfer};
 use crate::money::{Money, MoneyError};
-use crate::payment::{CreditedPayment, Payment, PaymentRole};
+use crate::payment::{CreditedPayment, Payment, PaymentRole, UnexpectedPayment, UnexpectedReason};
 use crate::rate::Percentage;
 use crate::release::Release;
 
@@ -59,6 +59,8 @@ pub struct Credit {
     pub transfers: Vec<Transfer>,
     /// What happened to the charge, if anybody is to know.
     pub event: Option<EventType>,
+    /// What arrived beyond what the charge asked for.
+    pub unexpected: Option<UnexpectedPayment>,
 }
 
 impl Charge {
@@ -200,7 +202,8 @@ impl Charge {
             true => PaymentRole::Short,
             false => PaymentRole::Extra,
         };
-        let credit = CreditedPayment { account: self.account, charge: self.id, role, credited_at: at, payment };
+        let (account, charge, refunded_beyond) = (self.account, self.id, Money::ZERO);
+        let credit = CreditedPayment { account, charge, role, credited_at: at, payment, refunded_beyond };
         let payment = &credit.payment;
         let settled = |kind, to, amount| Transfer {
             from: LedgerAccount::system(SystemAccount::Settlement(payment.acquirer.clone()), self.account),
@@ -214,7 +217,7 @@ impl Charge {
         let bucket = if release_delay_s > 0 { Bucket::Pending } else { Bucket::Available };
         let creator = LedgerAccount::Merchant(self.account, bucket);
         let mut transfers = Vec::new();
-        let (charge, event) = match (role, &self.state.issued()) {
+        let (charge, event, extra) = match (role, &self.state.issued()) {
             (PaymentRole::Settles, Some(issued)) => {
                 let net = self.terms.amount.checked_sub(self.terms.fee)?;
                 if net.is_negative() {
@@ -235,13 +238,14 @@ impl Charge {
                 let end_to_end_id = payment.end_to_end_id.clone();
                 let settlement = Settlement { paid_at: payment.paid_at, end_to_end_id, parts };
                 let state = ChargeState::Paid((*issued).clone(), settlement);
-                (Some(Self { state, ..self.clone() }), Some(EventType::ChargePaid))
+                (Some(Self { state, ..self.clone() }), Some(EventType::ChargePaid), surplus)
             }
             (PaymentRole::Settles | PaymentRole::Short | PaymentRole::Extra, _) => {
                 transfers.push(settled(EntryKind::ExtraPayment, creator.clone(), payment.amount));
-                (None, None)
+                (None, None, payment.amount)
             }
         };
+        let unexpected = extra.is_positive().then(|| self.unexpected(payment, role, extra));
         transfers.retain(|transfer| !transfer.amount.is_zero());
         if transfers.iter().any(|transfer| transfer.amount.is_negative()) || sum(&transfers)? != credit.payment.amount {
             return Err(ChargeError::Unbalanced);
@@ -250,7 +254,26 @@ impl Charge {
             Money::sum(transfers.iter().filter(|transfer| transfer.to == creator).map(|transfer| transfer.amount))?;
         let waiting = (mine, release_delay_s);
         let release = Release::after(self.account, self.id, &payment.end_to_end_id, waiting, at);
-        Ok(Credit { charge, payment: credit, release, transfers, event })
+        Ok(Credit { charge, payment: credit, release, transfers, event, unexpected })
+    }
+
+    /// Describes the part of `payment` that the charge, as it was before, did not ask for.
+    fn unexpected(&self, payment: &Payment, role: PaymentRole, amount: Money) -> UnexpectedPayment {
+        let reason = match (role, self.state.status()) {
+            (PaymentRole::Settles, _) => UnexpectedReason::Overpaid,
+            (PaymentRole::Short, _) => UnexpectedReason::Underpaid,
+            (PaymentRole::Extra, ChargeStatus::Creating | ChargeStatus::Abandoned) => UnexpectedReason::Late,
+            (
+                PaymentRole::Extra,
+                ChargeStatus::Pending
+                | ChargeStatus::Paid
+                | ChargeStatus::Expired
+                | ChargeStatus::Cancelled
+                | ChargeStatus::Refunded,
+            ) => UnexpectedReason::Duplicate,
+        };
+        let (end_to_end_id, received_at) = (payment.end_to_end_id.clone(), payment.paid_at);
+        UnexpectedPayment { end_to_end_id, amount, reason, charge: self.id, received_at }
     }
 
     fn moved(self, state: ChargeState, event: Option<EventType>) -> Step {

@@ -13,7 +13,7 @@ use crate::payment::CreditedPayment;
 /// # Errors
 /// [`MoneyError::OutOfRange`], which nothing of the store can cause.
 pub fn left_of(payment: &CreditedPayment, charge: &Charge, infractions: &[Infraction]) -> Result<Money, MoneyError> {
-    let mut left = payment.payment.amount;
+    let mut left = payment.payment.amount.checked_sub(payment.refunded_beyond)?;
     let settles =
         charge.state.settlement().is_some_and(|settled| settled.end_to_end_id == payment.payment.end_to_end_id);
     if settles {

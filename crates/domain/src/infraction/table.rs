@@ -91,7 +91,8 @@ fn money(centavos: i64) -> Money {
 fn payment() -> CreditedPayment {
     let payment = Payment { end_to_end_id: pix(), amount: money(1_000), paid_at: start(), acquirer: acquirer() };
     let (account, charge) = (AccountId::new(Uuid::nil()), ChargeId::new(Uuid::nil()));
-    CreditedPayment { payment, account, charge, role: PaymentRole::Settles, credited_at: start() }
+    let (role, credited_at, refunded_beyond) = (PaymentRole::Settles, start(), Money::ZERO);
+    CreditedPayment { payment, account, charge, role, credited_at, refunded_beyond }
 }
 
 /// A paid charge with so many open infractions.

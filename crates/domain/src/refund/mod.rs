@@ -1,4 +1,4 @@
-//! A refund of a paid charge, in full or in part: a devolução of the Pix that paid it.
+//! A refund of a payment of a charge, in full or in part: a devolução of its Pix.
 
 mod state;
 mod transitions;
@@ -7,7 +7,7 @@ mod transitions;
 mod table;
 
 pub use state::{RefundState, RefundStatus};
-pub use transitions::{NewRefund, RefundChange, RefundError, RefundStep};
+pub use transitions::{NewRefund, RefundChange, RefundError, RefundStep, Refundable};
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -15,7 +15,7 @@ use crate::acquirer_name::AcquirerName;
 use crate::end_to_end_id::EndToEndId;
 use crate::external_id::ExternalId;
 use crate::ids::{AccountId, ChargeId, RefundId};
-use crate::money::Money;
+use crate::money::{Money, MoneyError};
 use crate::text::Text;
 
 /// How long after its settlement a Pix can be returned: 90 days (API Pix 2.9.0, devolução).
@@ -36,6 +36,8 @@ pub struct Refund {
     pub acquirer: AcquirerName,
     /// How much of it.
     pub amount: Money,
+    /// The part of the amount that counts as refunded of the charge. The rest was paid beyond the charge's amount.
+    pub of_charge: Money,
     /// Why, as the merchant wrote it; shown to the payer.
     pub reason: Option<Text>,
     /// The merchant's own name for it.
@@ -53,6 +55,14 @@ pub struct Refund {
 }
 
 impl Refund {
+    /// The part of the amount that was paid beyond the charge's amount.
+    ///
+    /// # Errors
+    /// [`MoneyError::OutOfRange`], which no refund of the store can cause.
+    pub fn beyond(&self) -> Result<Money, MoneyError> {
+        self.amount.checked_sub(self.of_charge)
+    }
+
     /// Whether a reader may know of it.
     #[must_use]
     pub const fn is_visible(&self) -> bool {

@@ -10,7 +10,9 @@ use crate::charge::{Charge, ChargeState, ChargeStatus, ChargeTerms, Issued, Orig
 use crate::end_to_end_id::{EndToEndId, ReturnId};
 use crate::event::EventType;
 use crate::ids::{AccountId, ChargeId, RefundId};
+use crate::infraction::Infraction;
 use crate::money::Money;
+use crate::payment::{CreditedPayment, Payment, PaymentRole};
 use crate::split::Split;
 
 #[derive(Debug, Clone, Copy)]
@@ -79,6 +81,19 @@ fn charge(in_flight: i64, done: i64) -> Charge {
     Charge { state, refunds, ..Charge::open(id, account, terms, acquirer(), start()) }
 }
 
+/// A payment of so many centavos; the first paid the charge.
+fn payment(number: u8, centavos: i64) -> CreditedPayment {
+    let end_to_end_id = EndToEndId::parse(&format!("E12345678202601020304000000000{number:02}")).unwrap();
+    let payment = Payment { end_to_end_id, amount: money(centavos), paid_at: start(), acquirer: acquirer() };
+    let (account, charge) = (AccountId::new(Uuid::nil()), ChargeId::new(Uuid::nil()));
+    let role = if number == 1 { PaymentRole::Settles } else { PaymentRole::Extra };
+    CreditedPayment { payment, account, charge, role, credited_at: start(), refunded_beyond: Money::ZERO }
+}
+
+fn of<'a>(payment: &'a CreditedPayment, infractions: &'a [Infraction]) -> Refundable<'a> {
+    Refundable { payment, infractions }
+}
+
 fn asked(amount: Option<i64>) -> NewRefund {
     NewRefund { id: RefundId::new(Uuid::nil()), amount: amount.map(money), reason: None, external_id: None }
 }
@@ -117,7 +132,7 @@ fn apply(status: RefundStatus, action: Action) -> Result<RefundStep, RefundError
         Action::Send => refund.send(Some(returned()), later()),
         Action::SendAgain => refund.send_again(later()),
         Action::Abandon => refund.abandon(charge, later()),
-        Action::Reopen => refund.reopen(charge, later()),
+        Action::Reopen => refund.reopen(charge, of(&payment(1, 1_000), &[]), later()),
         Action::Complete => refund.complete(charge, Some(returned()), later()),
         Action::Fail => refund.fail(charge, "conta encerrada".into(), later()),
     }
@@ -232,5 +247,85 @@ fn what_cannot_be_refunded_says_why() {
 #[test]
 fn a_refund_that_was_given_up_does_not_take_what_others_took_since() {
     let given_up = refund(RefundStatus::Abandoned);
-    assert_eq!(given_up.reopen(charge(700, 0), later()), Err(RefundError::ExceedsAmount { rest: money(300) }));
+    let paid = payment(1, 1_000);
+    assert_eq!(
+        given_up.reopen(charge(700, 0), of(&paid, &[]), later()),
+        Err(RefundError::ExceedsAmount { rest: money(300) })
+    );
+}
+
+/// What a refund of a payment takes of the charge, in centavos, or what could still be refunded.
+fn of_payment(
+    charge: Charge,
+    (number, centavos, beyond): (u8, i64, i64),
+    amount: Option<i64>,
+) -> Result<(i64, i64), RefundError> {
+    let paid = CreditedPayment { refunded_beyond: money(beyond), ..payment(number, centavos) };
+    match Refund::open_of_payment(charge, asked(amount), of(&paid, &[]), later())? {
+        RefundStep::Taken(change) => {
+            assert_eq!(change.refund.end_to_end_id, paid.payment.end_to_end_id);
+            let held: Vec<_> = change.transfers.iter().map(|one| one.amount).collect();
+            assert_eq!(held, [change.refund.amount]);
+            Ok((change.refund.amount.centavos(), change.refund.of_charge.centavos()))
+        }
+        other @ RefundStep::AlreadyTaken(_) => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn payment_is_refunded_excess_first_and_never_exceeded() {
+    for (name, paid, refunds, amount, expected) in [
+        ("a second payment whole", (2, 700, 0), (0, 0), None, Ok((700, 0))),
+        ("a second payment in part", (2, 700, 0), (0, 0), Some(200), Ok((200, 0))),
+        ("the rest of a second payment", (2, 700, 200), (0, 0), None, Ok((500, 0))),
+        ("a second payment when the charge went back", (2, 700, 0), (0, 1_000), None, Ok((700, 0))),
+        ("more than a second payment", (2, 700, 200), (0, 0), Some(501), Err(500)),
+        ("the excess", (1, 1_500, 0), (0, 0), Some(500), Ok((500, 0))),
+        ("the excess and a part of the charge", (1, 1_500, 0), (0, 0), Some(600), Ok((600, 100))),
+        ("all of an overpayment", (1, 1_500, 0), (0, 0), None, Ok((1_500, 1_000))),
+        ("the charge after the excess", (1, 1_500, 500), (0, 0), None, Ok((1_000, 1_000))),
+        ("the excess after the charge", (1, 1_500, 0), (600, 400), None, Ok((500, 0))),
+        ("more than is left of an overpayment", (1, 1_500, 200), (300, 0), Some(1_001), Err(1_000)),
+        ("nothing left", (1, 1_500, 500), (0, 1_000), None, Err(0)),
+        ("nothing asked for", (2, 700, 0), (0, 0), Some(0), Err(700)),
+    ] {
+        let got = of_payment(charge(refunds.0, refunds.1), paid, amount);
+        let expected = expected.map_err(|rest| RefundError::ExceedsAmount { rest: money(rest) });
+        assert_eq!(got, expected, "{name}");
+    }
+}
+
+#[test]
+fn payment_of_unpaid_charge_is_refunded_in_every_status() {
+    let ChargeState::Paid(issued, settlement) = charge(0, 0).state else { panic!() };
+    let acquirer = acquirer();
+    for state in [
+        ChargeState::Abandoned { acquirer, at: start() },
+        ChargeState::Pending(issued.clone()),
+        ChargeState::Expired { issued: issued.clone(), at: start() },
+        ChargeState::Cancelled { issued: issued.clone(), at: start() },
+        ChargeState::Refunded { issued, settlement, at: start() },
+    ] {
+        let status = state.status();
+        let charge = Charge { state, ..charge(0, 0) };
+        let paid = payment(2, 700);
+        let opened = Refund::open_of_payment(charge, asked(None), of(&paid, &[]), later()).unwrap();
+        let RefundStep::Taken(opened) = opened else { panic!("{status:?}") };
+        assert_eq!(totals(&opened), Some((0, 0)), "{status:?}");
+        let completed = opened.refund.complete(opened.charge.unwrap(), None, later()).unwrap();
+        let RefundStep::Taken(completed) = completed else { panic!("{status:?}") };
+        let after = completed.charge.as_ref().map(|charge| charge.state.status());
+        assert_eq!((totals(&completed), after, completed.charge_event), (Some((0, 0)), Some(status), None));
+    }
+}
+
+#[test]
+fn payment_refund_is_refused_late_or_while_disputed() {
+    let paid = payment(2, 700);
+    let disputed = Charge { open_infractions: 1, ..charge(0, 0) };
+    let refused = Refund::open_of_payment(disputed, asked(None), of(&paid, &[]), later());
+    assert_eq!(refused, Err(RefundError::InfractionOpen));
+    let too_late = start() + SignedDuration::from_hours(90 * 24) + 1.microsecond();
+    let refused = Refund::open_of_payment(charge(0, 0), asked(None), of(&paid, &[]), too_late);
+    assert_eq!(refused, Err(RefundError::TooLate));
 }

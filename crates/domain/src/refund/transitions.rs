@@ -5,13 +5,16 @@ use jiff::Timestamp;
 use super::{Refund, RefundState, RefundStatus, WITHIN};
 use crate::acquirer_name::AcquirerName;
 use crate::charge::{Charge, ChargeError, ChargeState, ChargeStatus};
+use crate::end_to_end_id::EndToEndId;
 use crate::end_to_end_id::ReturnId;
 use crate::event::EventType;
 use crate::external_id::ExternalId;
 use crate::ids::RefundId;
+use crate::infraction::{Infraction, left_of};
 use crate::ledger::{Bucket, Cover, EntryKind, LedgerAccount, SystemAccount, Transfer};
 use crate::money::{Money, MoneyError};
 use crate::pause::pause;
+use crate::payment::CreditedPayment;
 use crate::text::Text;
 
 /// What follows from asking a refund to take a step.
@@ -48,10 +51,10 @@ pub enum RefundError {
     #[error("an infraction on the charge is open")]
     InfractionOpen,
     /// The payment is too long ago.
-    #[error("the charge was paid more than 90 days ago")]
+    #[error("the payment was received more than 90 days ago")]
     TooLate,
-    /// More than what is left of the charge.
-    #[error("only {rest} of the charge can still be refunded")]
+    /// More than what is left of the charge or the payment.
+    #[error("only {rest} can still be refunded")]
     ExceedsAmount {
         /// What is left.
         rest: Money,
@@ -80,8 +83,29 @@ pub struct NewRefund {
     pub external_id: Option<ExternalId>,
 }
 
+/// A credited payment with every infraction on its Pix, all read after the charge that they belong to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Refundable<'a> {
+    /// The payment.
+    pub payment: &'a CreditedPayment,
+    /// Every infraction on the Pix, in whatever state.
+    pub infractions: &'a [Infraction],
+}
+
+impl Refundable<'_> {
+    /// Returns what can still be refunded: of the charge's amount, and of what was paid beyond it.
+    fn left(self, charge: &Charge) -> Result<(Money, Money), MoneyError> {
+        let left = left_of(self.payment, charge, self.infractions)?;
+        let end_to_end_id = &self.payment.payment.end_to_end_id;
+        let pays = charge.state.settlement().is_some_and(|settled| settled.end_to_end_id == *end_to_end_id);
+        let of_charge = if pays { charge.refundable()?.min(left) } else { Money::ZERO };
+        Ok((of_charge, left.checked_sub(of_charge)?))
+    }
+}
+
 impl Refund {
-    /// Begins a refund of `charge`, which was paid at `acquirer`: its money is held, and what is left of the charge is less.
+    /// Begins a refund of `charge`, which was paid at `acquirer`: its money is held, and what is left of the charge is less. Of an
+    /// overpayment at most the charge's amount goes back: for the excess see [`Refund::open_of_payment`].
     ///
     /// # Errors
     /// [`RefundError`]: the state of the charge first, then infractions, time, amount.
@@ -94,24 +118,55 @@ impl Refund {
         let ChargeState::Paid(_, settlement) = &charge.state else {
             return Err(RefundError::NotPaid(charge.state.status()));
         };
-        if charge.open_infractions > 0 {
-            return Err(RefundError::InfractionOpen);
-        }
-        if at.duration_since(settlement.paid_at) > WITHIN {
-            return Err(RefundError::TooLate);
-        }
+        permit(&charge, settlement.paid_at, at)?;
         let rest = charge.refundable()?;
         let amount = asked.amount.unwrap_or(rest);
         if amount > rest || !amount.is_positive() {
             return Err(RefundError::ExceedsAmount { rest });
         }
+        let end_to_end_id = settlement.end_to_end_id.clone();
+        Self::begin(charge, asked, (end_to_end_id, acquirer), (amount, amount), at)
+    }
+
+    /// Begins a refund of one payment of `charge`, whatever the charge's status: the one that paid it or any other. What was paid beyond
+    /// the charge's amount goes back first; only the rest of `amount` counts as refunded of the charge.
+    ///
+    /// # Errors
+    /// [`RefundError`]: infractions first, then time, amount.
+    pub fn open_of_payment(
+        charge: Charge,
+        asked: NewRefund,
+        refundable: Refundable<'_>,
+        at: Timestamp,
+    ) -> Result<RefundStep, RefundError> {
+        let payment = &refundable.payment.payment;
+        permit(&charge, payment.paid_at, at)?;
+        let (of_charge, beyond) = refundable.left(&charge)?;
+        let rest = of_charge.checked_add(beyond)?;
+        let amount = asked.amount.unwrap_or(rest);
+        if amount > rest || !amount.is_positive() {
+            return Err(RefundError::ExceedsAmount { rest });
+        }
+        let of_charge = amount.checked_sub(amount.min(beyond))?;
+        let pix = (payment.end_to_end_id.clone(), payment.acquirer.clone());
+        Self::begin(charge, asked, pix, (amount, of_charge), at)
+    }
+
+    fn begin(
+        charge: Charge,
+        asked: NewRefund,
+        (end_to_end_id, acquirer): (EndToEndId, AcquirerName),
+        (amount, of_charge): (Money, Money),
+        at: Timestamp,
+    ) -> Result<RefundStep, RefundError> {
         let refund = Self {
             id: asked.id,
             account: charge.account,
             charge: charge.id,
-            end_to_end_id: settlement.end_to_end_id.clone(),
+            end_to_end_id,
             acquirer,
             amount,
+            of_charge,
             reason: asked.reason,
             external_id: asked.external_id,
             state: RefundState::Pending,
@@ -121,25 +176,26 @@ impl Refund {
             version: 0,
         };
         let transfers = vec![refund.hold()];
-        let charge = Some(charge.reserve_refund(amount)?);
+        let charge = Some(charge.reserve_refund(of_charge)?);
         Ok(changed(RefundChange { refund, charge, transfers, event: None, charge_event: None }))
     }
 
-    /// It was given up and is tried anew: its money is held again, if so much of the charge is still left.
+    /// It was given up and is tried anew: its money is held again, if so much of the payment is still left.
     ///
     /// # Errors
     /// [`RefundError`].
-    pub fn reopen(self, charge: Charge, at: Timestamp) -> Result<RefundStep, RefundError> {
+    pub fn reopen(self, charge: Charge, refundable: Refundable<'_>, at: Timestamp) -> Result<RefundStep, RefundError> {
         let RefundState::Abandoned { .. } = &self.state else { return Err(self.refuse()) };
-        let asked =
-            NewRefund { id: self.id, amount: Some(self.amount), reason: self.reason, external_id: self.external_id };
-        match Self::open(charge, asked, self.acquirer, at)? {
-            RefundStep::Taken(change) => {
-                let refund = Self { created_at: self.created_at, version: self.version, ..change.refund };
-                Ok(changed(RefundChange { refund, ..*change }))
-            }
-            repeat @ RefundStep::AlreadyTaken(_) => Ok(repeat),
+        permit(&charge, refundable.payment.payment.paid_at, at)?;
+        let (of_charge, beyond) = refundable.left(&charge)?;
+        if self.of_charge > of_charge || self.beyond()? > beyond {
+            let rest = if self.beyond()?.is_zero() { of_charge } else { of_charge.checked_add(beyond)? };
+            return Err(RefundError::ExceedsAmount { rest });
         }
+        let refund = Self { state: RefundState::Pending, due_at: None, attempts: 0, ..self };
+        let transfers = vec![refund.hold()];
+        let charge = Some(charge.reserve_refund(refund.of_charge)?);
+        Ok(changed(RefundChange { refund, charge, transfers, event: None, charge_event: None }))
     }
 
     /// The acquirer is asked, and whether it has it is to be found out.
@@ -187,7 +243,7 @@ impl Refund {
     pub fn abandon(self, charge: Charge, at: Timestamp) -> Result<RefundStep, RefundError> {
         match &self.state {
             RefundState::Pending => {
-                let charge = Some(charge.release_refund(self.amount)?);
+                let charge = Some(charge.release_refund(self.of_charge)?);
                 let transfers = vec![self.give_back()];
                 let refund = Self { state: RefundState::Abandoned { at }, due_at: None, ..self };
                 Ok(changed(RefundChange { refund, charge, transfers, event: None, charge_event: None }))
@@ -213,7 +269,7 @@ impl Refund {
             RefundState::Pending | RefundState::Processing { .. } => {
                 let settlement = LedgerAccount::system(SystemAccount::Settlement(self.acquirer.clone()), self.account);
                 let transfers = vec![self.transfer(self.bucket(Bucket::InTransit), settlement, EntryKind::Refund)];
-                let (charge, charge_event) = charge.settle_refund(self.amount, at)?;
+                let (charge, charge_event) = charge.settle_refund(self.of_charge, at)?;
                 let return_id = return_id.or_else(|| self.state.return_id().cloned());
                 let refund = Self { state: RefundState::Completed { return_id, at }, due_at: None, ..self };
                 let event = Some(EventType::RefundCompleted);
@@ -231,7 +287,7 @@ impl Refund {
     pub fn fail(self, charge: Charge, reason: String, at: Timestamp) -> Result<RefundStep, RefundError> {
         match &self.state {
             RefundState::Pending | RefundState::Processing { .. } => {
-                let charge = Some(charge.release_refund(self.amount)?);
+                let charge = Some(charge.release_refund(self.of_charge)?);
                 let transfers = vec![self.give_back()];
                 let return_id = self.state.return_id().cloned();
                 let refund = Self { state: RefundState::Failed { return_id, reason, at }, due_at: None, ..self };
@@ -264,6 +320,17 @@ impl Refund {
     const fn refuse(&self) -> RefundError {
         RefundError::InvalidState(self.state.status())
     }
+}
+
+/// Refuses a refund while an infraction on the charge is open, or more than 90 days after the payment.
+fn permit(charge: &Charge, paid_at: Timestamp, at: Timestamp) -> Result<(), RefundError> {
+    if charge.open_infractions > 0 {
+        return Err(RefundError::InfractionOpen);
+    }
+    if at.duration_since(paid_at) > WITHIN {
+        return Err(RefundError::TooLate);
+    }
+    Ok(())
 }
 
 /// A step that moves no money, leaves the charge as it is, and that nobody is told of.

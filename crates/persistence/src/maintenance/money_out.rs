@@ -47,7 +47,7 @@ macro_rules! of_charge {
              SELECT t.account_id, t.charge_id FROM m JOIN infractions AS t ON t.account_id = m.account AND t.id = m.resource_id) AS k \
              JOIN (SELECT account_id, charge_id, CASE WHEN status IN ",
             $statuses,
-            " THEN amount ELSE 0 END AS part FROM refunds UNION ALL SELECT account_id, charge_id, ",
+            " THEN of_charge ELSE 0 END AS part FROM refunds UNION ALL SELECT account_id, charge_id, ",
             $lost,
             " FROM infractions) AS p ON p.account_id = k.account_id AND p.charge_id = k.charge_id \
              JOIN charges AS c ON c.account_id = k.account_id AND c.id = k.charge_id GROUP BY c.id, c.",

@@ -70,7 +70,8 @@ impl ChargeQueries for Persistence {
         self.pool()
             .read(move |session| {
                 let columns = payment::COLUMNS;
-                let text = format!("SELECT {columns} FROM payments WHERE account_id = ? AND end_to_end_id = ?");
+                let text =
+                    format!("SELECT {columns} FROM payments AS p WHERE p.account_id = ? AND p.end_to_end_id = ?");
                 let query = Query::new(text).bind(account).bind(end_to_end_id.as_str());
                 session.payments(&query)?.pop().map(payment::read).transpose()
             })

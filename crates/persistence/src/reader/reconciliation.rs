@@ -17,8 +17,8 @@ use crate::rows::{acquirer, payment};
 use crate::sql::Query;
 
 /// The rest of a span at one acquirer: behind an instant, and at this instant behind an end-to-end id.
-const PAYMENTS: &str = " FROM payments WHERE acquirer = ? AND (paid_at, end_to_end_id) > (?, ?) AND paid_at < ? \
-     ORDER BY paid_at, end_to_end_id LIMIT ?";
+const PAYMENTS: &str = " FROM payments AS p WHERE p.acquirer = ? AND (p.paid_at, p.end_to_end_id) > (?, ?) AND p.paid_at < ? \
+     ORDER BY p.paid_at, p.end_to_end_id LIMIT ?";
 /// The expression is that of an index which is there for reconciliation alone.
 const PAYOUTS: &str = concat!(
     "SELECT ",

@@ -17,7 +17,7 @@ const TABLE: &str = "refunds";
 /// The columns, in the order of a row, of a table that is called `r`.
 macro_rules! refund_columns {
     () => {
-        "r.account_id, r.id, r.charge_id, r.end_to_end_id, r.acquirer, r.amount, \
+        "r.account_id, r.id, r.charge_id, r.end_to_end_id, r.acquirer, r.amount, r.of_charge, \
          r.reason, r.external_id, r.due_at, r.attempts, r.created_at, r.version, \
          r.status, r.sent_at, r.return_id, r.failure, r.ended_at"
     };
@@ -26,13 +26,13 @@ pub(crate) use refund_columns;
 
 /// Their types.
 pub(crate) type RefundColumns = (
-    (SqlText, SqlText, SqlText, SqlText, SqlText, BigInt),
+    (SqlText, SqlText, SqlText, SqlText, SqlText, BigInt, BigInt),
     (Nullable<SqlText>, Nullable<SqlText>, Nullable<BigInt>, BigInt, BigInt, BigInt),
     (SqlText, Nullable<BigInt>, Nullable<SqlText>, Nullable<SqlText>, Nullable<BigInt>),
 );
 
-/// Account, id, charge, Pix, acquirer, amount.
-type Identity = (String, String, String, String, String, i64);
+/// Account, id, charge, Pix, acquirer, amount, the part of it that counts as refunded of the charge.
+type Identity = (String, String, String, String, String, i64, i64);
 /// Reason, external id, when to ask, how often it was asked, instant of creation, version.
 type Progress = (Option<String>, Option<String>, Option<i64>, i64, i64, i64);
 /// Status, instant of sending, return, reason of failure, end.
@@ -67,6 +67,7 @@ pub(crate) static INSERT: Spec = Spec::insert(
         ("end_to_end_id", Kind::Text),
         ("acquirer", Kind::Text),
         ("amount", Kind::Int),
+        ("of_charge", Kind::Int),
         ("reason", Kind::Text),
         ("external_id", Kind::Text),
         ("created_at", Kind::Int)
@@ -86,6 +87,7 @@ pub(crate) fn inserted(refund: &Refund, version: i64) -> Vec<Value<'_>> {
         refund.end_to_end_id.as_str().into(),
         refund.acquirer.as_str().into(),
         refund.amount.into(),
+        refund.of_charge.into(),
         refund.reason.as_ref().map(Text::as_str).into(),
         refund.external_id.as_ref().map(ExternalId::as_str).into(),
         refund.created_at.into(),
@@ -123,7 +125,7 @@ fn changing(refund: &Refund, version: i64) -> Vec<Value<'_>> {
 
 /// The refund of a row.
 pub(crate) fn read(row: RefundRow) -> Result<Refund, Fault> {
-    let ((account, refund, charge, end_to_end_id, returning, amount), progress, state) = row;
+    let ((account, refund, charge, end_to_end_id, returning, amount, of_charge), progress, state) = row;
     let (reason, external_id, due_at, attempts, created_at, version) = progress;
     Ok(Refund {
         id: id(TABLE, &refund)?,
@@ -132,6 +134,7 @@ pub(crate) fn read(row: RefundRow) -> Result<Refund, Fault> {
         end_to_end_id: EndToEndId::parse(&end_to_end_id).map_err(|error| corrupt(TABLE, error))?,
         acquirer: acquirer(TABLE, &returning)?,
         amount: Money::from_centavos(amount),
+        of_charge: Money::from_centavos(of_charge),
         reason: text(TABLE, reason)?,
         external_id: external(TABLE, external_id)?,
         state: read_state(state)?,

@@ -149,7 +149,7 @@ fn a_refund(status: RefundStatus) -> RefundRow {
     let ended = matches!(status, RefundStatus::Abandoned | RefundStatus::Completed | RefundStatus::Failed).then(now);
     let (id, charge) = (fresh::<cais_domain::ids::kind::Refund>(), fresh::<cais_domain::ids::kind::Charge>());
     (
-        (account(), id.to_string(), charge.to_string(), PIX.to_owned(), "main".to_owned(), 100),
+        (account(), id.to_string(), charge.to_string(), PIX.to_owned(), "main".to_owned(), 100, 100),
         (Some("broken".into()), Some("a-1".into()), None, 0, now(), 1),
         (status.as_str().to_owned(), sent, None, failure, ended),
     )
@@ -189,8 +189,9 @@ fn nothing_is_released_before_its_time() {
 #[test]
 fn a_payment_has_a_role() {
     let charge = fresh::<cais_domain::ids::kind::Charge>().to_string();
-    let row =
-        |role: &str| (account(), PIX.to_owned(), charge.clone(), 100, now(), "main".to_owned(), role.to_owned(), now());
+    let row = |role: &str| {
+        (account(), PIX.to_owned(), charge.clone(), 100, now(), "main".to_owned(), role.to_owned(), now(), 0)
+    };
     assert!(payment::read(row("extra")).is_ok());
     assert!(is_corrupt(&payment::read(row("else"))));
 }

@@ -86,6 +86,7 @@ pub fn a_refund(charge: &Charge) -> Refund {
         end_to_end_id: paid.unwrap_or_else(an_end_to_end_id),
         acquirer: main_acquirer(),
         amount: Money::from_centavos(100),
+        of_charge: Money::from_centavos(100),
         reason: None,
         external_id: None,
         state: RefundState::Pending,

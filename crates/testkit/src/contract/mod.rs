@@ -224,6 +224,7 @@ macro_rules! store_suite {
             refund_money {
                 a_charge_goes_back_in_parts
                 a_refund_that_failed_gives_all_back
+                payment_knows_its_refunds_beyond_the_charge
                 a_refund_and_its_charge_change_together
                 an_uncovered_refund_leaves_nothing
                 one_of_many_refunds_gets_the_charge

@@ -37,7 +37,8 @@ pub async fn payments_are_listed_in_order(h: &mut Harness) {
             acquirer,
         };
         h.good(steps::confirm_payment(&charge, payment.clone(), credited_at)).await;
-        written.push(CreditedPayment { payment, account: account.id, charge: charge.id, role, credited_at });
+        let (account, charge, refunded_beyond) = (account.id, charge.id, Money::ZERO);
+        written.push(CreditedPayment { payment, account, charge, role, credited_at, refunded_beyond });
     }
     let place = |paid: &CreditedPayment| (paid.payment.paid_at, paid.payment.end_to_end_id.clone());
     written.sort_by_key(place);

@@ -8,7 +8,7 @@ use cais_ports::{CommitError, ReservationKey};
 
 use super::Harness;
 use super::harness::{after_s, all_at_once, hold, merchant, winners};
-use crate::builders::{a_return_id, an_external_id, new_refund, pending_charge, steps};
+use crate::builders::{a_payment, a_return_id, an_external_id, new_refund, pending_charge, steps};
 
 /// How many callers commit at once.
 const CALLERS: usize = 64;
@@ -60,6 +60,47 @@ pub async fn a_refund_that_failed_gives_all_back(h: &mut Harness) {
     let charge = h.read_charge(&charge).await;
     assert_eq!((refunds(&charge), h.balances(account).await), ((0, 0), [940, 0, 0, 0]));
     assert_eq!(charge.state.status(), ChargeStatus::Paid);
+}
+
+/// An overpayment and a second payment, each refunded in part: a payment comes back with what its refunds took beyond the charge.
+pub async fn payment_knows_its_refunds_beyond_the_charge(h: &mut Harness) {
+    let account = h.account().await.id;
+    let charge = h.pending_charge(account).await;
+    let (over, second) = (a_payment(1_500), a_payment(700));
+    h.good(steps::confirm_payment(&charge, over.clone(), after_s(1))).await;
+    let mut charge = h.read_charge(&charge).await;
+    h.good(steps::confirm_payment(&charge, second.clone(), after_s(1))).await;
+    h.fund(account, 1_000).await;
+    let mut made = Vec::new();
+    for (pix, centavos, of_charge, beyond) in [
+        (&over.end_to_end_id, 300, 0, 300),
+        (&over.end_to_end_id, 400, 200, 500),
+        (&over.end_to_end_id, 100, 100, 500),
+        (&second.end_to_end_id, 250, 0, 250),
+    ] {
+        let payment = h.store.find_payment(account, pix).await.unwrap().unwrap();
+        let asked = new_refund(Some(centavos));
+        h.good(steps::open_payment_refund(&charge, &payment, &asked, after_s(2))).await;
+        let refund = h.read_refund(account, asked.id).await;
+        assert_eq!((refund.of_charge.centavos(), &refund.end_to_end_id), (of_charge, pix));
+        let payment = h.store.find_payment(account, pix).await.unwrap().unwrap();
+        assert_eq!(payment.refunded_beyond.centavos(), beyond);
+        charge = h.read_charge(&charge).await;
+        made.push(refund);
+    }
+    assert_eq!(refunds(&charge), (300, 0));
+    let beyond = |pix| {
+        let store = h.store.clone();
+        async move { store.find_payment(account, pix).await.unwrap().unwrap().refunded_beyond.centavos() }
+    };
+    let [first, split, _, last] = made.as_slice() else { unreachable!("four refunds were made") };
+    h.good(steps::fail_refund(first, &charge, after_s(3))).await;
+    let charge = h.read_charge(&charge).await;
+    h.good(steps::complete_refund(split, &charge, a_return_id(), after_s(4))).await;
+    let charge = h.read_charge(&charge).await;
+    h.good(steps::abandon_refund(last, &charge, after_s(5))).await;
+    assert_eq!((beyond(&over.end_to_end_id).await, beyond(&second.end_to_end_id).await), (200, 0));
+    assert_eq!(refunds(&h.read_charge(&charge).await), (100, 200));
 }
 
 /// A version of either that is not the one that was read spoils both.

@@ -32,6 +32,7 @@ pub async fn extreme_refunds_come_back(h: &mut Harness) {
     let full = Refund {
         acquirer: AcquirerName::parse("the-other-1").unwrap(),
         amount: Money::from_centavos(i64::MAX),
+        of_charge: Money::from_centavos(i64::MAX),
         reason: text("linha 1\r\nlinha 2\n'\"\\ -- \u{202E}\u{0301} çãé 漢字 \u{10FFFF}"),
         external_id: Some(ExternalId::parse(&longest).unwrap()),
         created_at: "9999-12-01T23:59:59.999999Z".parse().unwrap(),
@@ -39,6 +40,7 @@ pub async fn extreme_refunds_come_back(h: &mut Harness) {
     };
     let empty = Refund {
         amount: Money::from_centavos(1),
+        of_charge: Money::ZERO,
         reason: text(""),
         external_id: Some(ExternalId::parse(" ").unwrap()),
         created_at: Timestamp::from_microsecond(1).unwrap(),

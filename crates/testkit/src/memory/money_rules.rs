@@ -99,7 +99,7 @@ pub(super) fn judge(state: &State, report: &mut LedgerReport) {
 fn judge_refunded(state: &State, report: &mut LedgerReport, id: ChargeId) {
     let sum = |counts: &dyn Fn(RefundStatus) -> bool| -> i128 {
         let own = state.refunds.values().filter(|refund| refund.charge == id && counts(refund.state.status()));
-        own.map(|refund| centavos(refund.amount)).sum()
+        own.map(|refund| centavos(refund.of_charge)).sum()
     };
     let totals = state.charges.get(&id).map(|charge| charge.refunds).unwrap_or_default();
     let in_flight = sum(&|status| matches!(status, RefundStatus::Pending | RefundStatus::Processing));
@@ -182,10 +182,11 @@ mod tests {
         let failed = |payout: &mut Payout| {
             payout.state = payout_in_status(payout.clone(), PayoutStatus::Failed).state;
         };
-        let damages: [&(dyn Fn(&mut State) + Sync); 6] = [
+        let damages: [&(dyn Fn(&mut State) + Sync); 7] = [
             &|state| state.payouts.values_mut().for_each(failed),
             &|state| state.payouts.clear(),
             &|state| state.refunds.values_mut().for_each(|refund| refund.amount = Money::from_centavos(6)),
+            &|state| state.refunds.values_mut().for_each(|refund| refund.of_charge = Money::ZERO),
             &|state| state.charges.values_mut().for_each(|charge| charge.refunds.in_flight = Money::ZERO),
             &|state| state.releases.values_mut().for_each(|release| release.released_at = Some(start())),
             &|state| state.charges.values_mut().for_each(|charge| charge.terms.split = a_split(&[])),

@@ -40,7 +40,7 @@ impl ChargeQueries for MemoryStore {
     ) -> Result<Option<CreditedPayment>, QueryError> {
         let state = self.read()?;
         let paid = state.payments.get(end_to_end_id).filter(|paid| paid.account == account);
-        Ok(paid.cloned())
+        Ok(paid.map(|paid| state.with_refunds(paid)))
     }
 
     async fn list_charges(&self, account: AccountId, page: PageRequest<ChargeId>) -> Result<Page<Charge>, QueryError> {

@@ -15,7 +15,7 @@ use cais_domain::ledger::{EntryKind, LedgerAccount};
 use cais_domain::money::Money;
 use cais_domain::payment::CreditedPayment;
 use cais_domain::payout::Payout;
-use cais_domain::refund::Refund;
+use cais_domain::refund::{Refund, RefundStatus};
 use cais_domain::release::Release;
 use cais_domain::webhook::Endpoint;
 use cais_ports::{
@@ -98,6 +98,19 @@ pub(super) struct State {
 impl State {
     pub(super) fn balance(&self, account: &LedgerAccount) -> Money {
         self.balances.get(account).copied().unwrap_or_default()
+    }
+
+    /// The payment with the sum of what its refunds took, or are about to take, beyond its charge's amount.
+    pub(super) fn with_refunds(&self, payment: &CreditedPayment) -> CreditedPayment {
+        let own = self.refunds.values().filter(|refund| {
+            refund.account == payment.account && refund.end_to_end_id == payment.payment.end_to_end_id
+        });
+        let live = own.filter(|refund| match refund.state.status() {
+            RefundStatus::Pending | RefundStatus::Processing | RefundStatus::Completed => true,
+            RefundStatus::Abandoned | RefundStatus::Failed => false,
+        });
+        let refunded_beyond = Money::sum(live.map(|refund| refund.beyond().unwrap_or_default())).unwrap_or_default();
+        CreditedPayment { refunded_beyond, ..payment.clone() }
     }
 
     /// The last sequence number of the account's events; 0 before the first.

@@ -149,12 +149,8 @@ impl From<KeepError> for CreateChargeError {
 /// Creates a charge, repeats the answer of the call that did, or resumes what a call left half done.
 ///
 /// # Errors
-/// [`CreateChargeError`]; the checks come in the order of its variants.
+/// [`CreateChargeError`]. A known key comes first, then what the account may do, then the terms, the external id and upstream.
 pub async fn create(ports: &Ports, command: CreateCharge) -> Result<Answer, CreateChargeError> {
-    command.account.permit(Feature::PixIn)?;
-    if !command.terms.split.is_empty() && !command.account.features.contains(Feature::Split) {
-        return Err(CreateChargeError::SplitDisabled);
-    }
     let Cleared { acquirer, split, postback } = match clear(ports, &command).await? {
         Ok(cleared) => cleared,
         Err(reason) => return refuse(ports, &command, reason).await,
@@ -187,9 +183,15 @@ struct Cleared {
     postback: Option<Postback>,
 }
 
-/// Who a new charge is sent to, who shares in it and who hears of it, or why none is made: what was asked for first, then the
-/// business rules, then upstream.
+/// Who a new charge is sent to, who shares in it and who hears of it, or why none is made: what the account may do first, then what
+/// was asked for, the business rules and upstream.
 async fn clear(ports: &Ports, command: &CreateCharge) -> Result<Result<Cleared, CreateChargeError>, Trouble> {
+    if let Err(reason) = command.account.permit(Feature::PixIn) {
+        return Ok(Err(reason.into()));
+    }
+    if !command.terms.split.is_empty() && !command.account.features.contains(Feature::Split) {
+        return Ok(Err(CreateChargeError::SplitDisabled));
+    }
     let postback = match &command.terms.postback_url {
         Some(url) => match postback::resolve(ports, command.account.id, url).await? {
             Some(postback) => Some(postback),
@@ -218,12 +220,15 @@ async fn refuse(ports: &Ports, command: &CreateCharge, reason: CreateChargeError
     }
 }
 
-/// The charge that has the external id, or why none is made.
+/// The charge that has the external id, or why none is made. An account that may make none gets none by an external id either.
 async fn named_or(
     ports: &Ports,
     command: &CreateCharge,
     reason: CreateChargeError,
 ) -> Result<Answer, CreateChargeError> {
+    if let CreateChargeError::NotPermitted(_) | CreateChargeError::SplitDisabled = reason {
+        return Err(reason);
+    }
     let owner = match command.external_id_key() {
         Some(key) => ports.queries.find_owner(&key).await.map_err(Trouble::from)?,
         None => None,

@@ -272,6 +272,10 @@ async fn credit(
         change.writes.extend(credit.release.map(|release| Write::InsertRelease(Box::new(release))));
         change.transfers = credit.transfers;
         change.events.extend(credit.event.map(|kind| event(ports, &after, kind, now)));
+        change.events.extend(credit.unexpected.map(|payment| {
+            let data = ports.representation.unexpected_payment(&payment);
+            event_with(ports, &after, (EventType::PaymentUnexpected, data), now)
+        }));
         match ports.store.commit(change).await {
             Ok(_) => return Ok(stored(after)),
             Err(CommitError::Taken { by, .. }) => {
@@ -320,13 +324,17 @@ pub(super) async fn commit_step(ports: &Ports, step: Step) -> Result<Charge, Com
 }
 
 fn event(ports: &Ports, charge: &Charge, kind: EventType, at: Timestamp) -> NewEvent {
+    event_with(ports, charge, (kind, ports.representation.charge(charge)), at)
+}
+
+fn event_with(ports: &Ports, charge: &Charge, (kind, data): (EventType, Vec<u8>), at: Timestamp) -> NewEvent {
     NewEvent {
         id: EventId::new(ports.ids.next_uuid()),
         account: charge.account,
         kind,
         at,
         resource: charge.id.to_string(),
-        data: ports.representation.charge(charge),
+        data,
         postback: charge.terms.postback.clone(),
     }
 }

@@ -130,9 +130,8 @@ impl From<KeepError> for CreatePayoutError {
 /// Creates a payout, repeats the answer of the call that did, or resumes what a call left half done.
 ///
 /// # Errors
-/// [`CreatePayoutError`]; the checks come in the order of its variants, cover after the external id.
+/// [`CreatePayoutError`]. A known key comes first, then what the account may do, its limit, the external id, cover and upstream.
 pub async fn create(ports: &Ports, command: CreatePayout) -> Result<Answer, CreatePayoutError> {
-    command.account.permit(Feature::PixOut)?;
     let acquirer = match clear(ports, &command) {
         Ok(acquirer) => acquirer,
         Err(reason) => return refuse(ports, &command, reason).await,
@@ -165,8 +164,9 @@ pub async fn create(ports: &Ports, command: CreatePayout) -> Result<Answer, Crea
     Err(Trouble::contended().into())
 }
 
-/// Who a new payout is sent to, or why none is made: the business rules first, then upstream.
+/// Who a new payout is sent to, or why none is made: what the account may do first, then the business rules, then upstream.
 fn clear(ports: &Ports, command: &CreatePayout) -> Result<AcquirerName, CreatePayoutError> {
+    command.account.permit(Feature::PixOut)?;
     let limit = command.account.limits.payout;
     if command.terms.amount > limit {
         return Err(CreatePayoutError::TransactionLimit { limit });
@@ -183,12 +183,15 @@ async fn refuse(ports: &Ports, command: &CreatePayout, reason: CreatePayoutError
     }
 }
 
-/// The payout that has the external id, or why none is made.
+/// The payout that has the external id, or why none is made. An account that may make none gets none by an external id either.
 async fn named_or(
     ports: &Ports,
     command: &CreatePayout,
     reason: CreatePayoutError,
 ) -> Result<Answer, CreatePayoutError> {
+    if let CreatePayoutError::NotPermitted(_) = reason {
+        return Err(reason);
+    }
     let owner = match command.external_id_key() {
         Some(key) => ports.queries.find_owner(&key).await.map_err(Trouble::from)?,
         None => None,

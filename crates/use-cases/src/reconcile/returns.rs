@@ -40,7 +40,9 @@ pub(super) async fn compare(
             None => {}
         }
     }
-    if charge.refunds == RefundTotals::default() {
+    let pays = charge.state.settlement().is_some_and(|settled| settled.end_to_end_id == payment.end_to_end_id);
+    let is_ordinary = pays && payment.amount == charge.terms.amount;
+    if is_ordinary && charge.refunds == RefundTotals::default() {
         return Ok(finding);
     }
     let mut after = None;

@@ -2,7 +2,7 @@
 
 use cais_domain::charge::Charge;
 use cais_domain::ids::RefundId;
-use cais_domain::refund::{Refund, RefundState, RefundStatus, RefundStep};
+use cais_domain::refund::{Refund, RefundState, RefundStatus, RefundStep, Refundable};
 use cais_ports::{Claim, CommitError, ReservationKey, Write};
 
 use super::ROUNDS;
@@ -59,9 +59,15 @@ async fn reopen(
     claim: &Claim,
     refund: Refund,
 ) -> Result<Option<Answer>, CreateRefundError> {
+    command.account.permit_write()?;
     let charge = charge_of(ports, &refund).await?;
+    let pix = &refund.end_to_end_id;
+    let payment = ports.queries.find_payment(refund.account, pix).await.map_err(Trouble::from)?;
+    let payment = payment.ok_or_else(|| Trouble::Internal(format!("{}: its payment {pix} is not there", refund.id)))?;
+    let infractions = ports.queries.list_infractions_of_pix(refund.account, pix).await.map_err(Trouble::from)?;
+    let refundable = Refundable { payment: &payment, infractions: &infractions };
     let now = ports.clock.now();
-    let opened = match refund.clone().reopen(charge.clone(), now) {
+    let opened = match refund.clone().reopen(charge.clone(), refundable, now) {
         Ok(RefundStep::Taken(opened)) => *opened,
         Ok(RefundStep::AlreadyTaken(_)) => return Ok(None),
         // Another repeat was quicker, and has taken what was left of the charge for this very refund.
@@ -116,7 +122,9 @@ pub(super) async fn existing(
         RefundStatus::Pending => Err(CreateRefundError::ExternalIdInProgress { retry_after_s: RETRY_AFTER_S }),
         RefundStatus::Abandoned => Ok(None),
         RefundStatus::Processing | RefundStatus::Completed | RefundStatus::Failed => {
-            if refund.charge != charge.id || command.amount.is_some_and(|amount| amount != refund.amount) {
+            let same_amount = command.amount.is_none_or(|amount| amount == refund.amount);
+            let same_pix = command.end_to_end_id.as_ref().is_none_or(|pix| *pix == refund.end_to_end_id);
+            if refund.charge != charge.id || !same_amount || !same_pix {
                 return Err(CreateRefundError::ExternalIdConflict);
             }
             let body = ports.representation.refund(&refund);

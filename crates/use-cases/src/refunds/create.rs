@@ -1,13 +1,14 @@
-//! Refunding a paid charge: hold the money and claim the key, ask the acquirer, answer; each half in one commit.
+//! Refunding a payment of a charge: hold the money and claim the key, ask the acquirer, answer; each half in one commit.
 
 use cais_domain::account::{Account, NotPermitted};
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::charge::{Charge, ChargeStatus};
+use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::external_id::ExternalId;
 use cais_domain::idempotency_key::IdempotencyKey;
 use cais_domain::ids::{RefundId, RequestId};
 use cais_domain::money::Money;
-use cais_domain::refund::{NewRefund, Refund, RefundChange, RefundError, RefundStep};
+use cais_domain::refund::{NewRefund, Refund, RefundChange, RefundError, RefundStep, Refundable};
 use cais_domain::text::Text;
 use cais_ports::{ChangeSet, ClaimChange, ClaimRef, CommitError, Fingerprint, Reservation, ReservationKey, Write};
 use jiff::Timestamp;
@@ -37,6 +38,8 @@ pub struct CreateRefund {
     pub fingerprint: Fingerprint,
     /// What is refunded.
     pub charge: ChargeName,
+    /// Which payment of it; `None` is the one that paid it, and at most the charge's amount.
+    pub end_to_end_id: Option<EndToEndId>,
     /// How much; `None` is all that is left.
     pub amount: Option<Money>,
     /// Why; shown to the payer.
@@ -54,6 +57,9 @@ pub enum CreateRefundError {
     /// The account has no charge of that name.
     #[error("there is no such charge")]
     NotFound,
+    /// No payment of that end-to-end id was credited to the charge.
+    #[error("the charge has no such payment")]
+    NoSuchPayment,
     /// The charge is being created.
     #[error("the charge is still being created")]
     ChargeInProgress {
@@ -84,11 +90,11 @@ pub enum CreateRefundError {
     /// An infraction on the charge is open.
     #[error("an infraction on the charge is open")]
     InfractionOpen,
-    /// The charge was paid more than 90 days ago.
-    #[error("the charge was paid more than 90 days ago")]
+    /// The payment was received more than 90 days ago.
+    #[error("the payment was received more than 90 days ago")]
     DeadlinePassed,
-    /// More than what is left of the charge.
-    #[error("only {rest} of the charge can still be refunded")]
+    /// More than what is left of the charge or the payment.
+    #[error("only {rest} can still be refunded")]
     ExceedsAmount {
         /// What is left.
         rest: Money,
@@ -111,24 +117,39 @@ pub enum CreateRefundError {
 /// cover it is an answer too, of status 422.
 ///
 /// # Errors
-/// [`CreateRefundError`]. A known key speaks before an external id that has an owner, and both before the state of the charge.
+/// [`CreateRefundError`]. A known key comes first, then what the account may do, an external id that has an owner, and the state of
+/// the charge.
 pub async fn create(ports: &Ports, command: CreateRefund) -> Result<Answer, CreateRefundError> {
-    command.account.permit_write()?;
+    if let Err(reason) = command.account.permit_write() {
+        return refuse(ports, &command, None, reason.into()).await;
+    }
     let id = RefundId::new(ports.ids.next_uuid());
     // Key, external id, record and hold are one commit; nearly always nobody has the names, so they are not read first.
     // Whoever received it stays so, whatever else becomes of the charge.
     let mut paid_to = None;
     for _ in 0..ROUNDS {
-        let charge = match find(ports, command.account.id, &command.charge).await {
+        let charge = match locate(ports, &command).await {
             Ok(charge) => charge,
             Err(error) => return refuse(ports, &command, None, error.into()).await,
         };
-        if paid_to.is_none() {
-            paid_to = receiver(ports, &charge).await?;
-        }
-        let acquirer = paid_to.clone().unwrap_or_else(|| charge.state.acquirer().clone());
         let now = ports.clock.now();
-        let opened = match Refund::open(charge.clone(), command.asks(id), acquirer, now) {
+        let opened = if let Some(pix) = &command.end_to_end_id {
+            let payment = ports.queries.find_payment(charge.account, pix).await.map_err(Trouble::from)?;
+            let Some(payment) = payment.filter(|payment| payment.charge == charge.id) else {
+                return refuse(ports, &command, Some(&charge), CreateRefundError::NoSuchPayment).await;
+            };
+            let read = ports.queries.list_infractions_of_pix(charge.account, pix).await;
+            let infractions = read.map_err(Trouble::from)?;
+            let refundable = Refundable { payment: &payment, infractions: &infractions };
+            Refund::open_of_payment(charge.clone(), command.asks(id), refundable, now)
+        } else {
+            if paid_to.is_none() {
+                paid_to = receiver(ports, &charge).await?;
+            }
+            let acquirer = paid_to.clone().unwrap_or_else(|| charge.state.acquirer().clone());
+            Refund::open(charge.clone(), command.asks(id), acquirer, now)
+        };
+        let opened = match opened {
             Ok(RefundStep::Taken(opened)) => *opened,
             Ok(RefundStep::AlreadyTaken(_)) => return Err(CreateRefundError::Internal(format!("{id} was there"))),
             Err(error) => return refuse(ports, &command, Some(&charge), error.into()).await,
@@ -158,6 +179,18 @@ pub async fn create(ports: &Ports, command: CreateRefund) -> Result<Answer, Crea
         }
     }
     Err(Trouble::contended().into())
+}
+
+/// The charge that the call names. A payment can also be refunded of a charge that was given up, which nobody can see otherwise.
+async fn locate(ports: &Ports, command: &CreateRefund) -> Result<Charge, FetchChargeError> {
+    let found = find(ports, command.account.id, &command.charge).await;
+    match (found, &command.charge, &command.end_to_end_id) {
+        (Err(FetchChargeError::NotFound), ChargeName::Id(id), Some(_)) => {
+            let charge = ports.queries.find_charge(command.account.id, *id).await.map_err(Trouble::from)?;
+            charge.ok_or(FetchChargeError::NotFound)
+        }
+        (found, _, _) => found,
+    }
 }
 
 /// A call that cannot be executed: what was answered before still is, and what the external id names, then the reason.

@@ -1,8 +1,9 @@
 //! What follows for a refund from the word of its acquirer, and how it becomes true.
 
-use cais_domain::charge::Charge;
+use cais_domain::charge::{Charge, ChargeError};
 use cais_domain::event::EventType;
 use cais_domain::ids::EventId;
+use cais_domain::money::Money;
 use cais_domain::refund::{Refund, RefundChange, RefundError, RefundStatus, RefundStep};
 use cais_ports::{ChangeSet, NewEvent, UpstreamProgress, UpstreamReturn, Write};
 use jiff::Timestamp;
@@ -116,7 +117,11 @@ pub(super) async fn change_set(ports: &Ports, step: &RefundChange, now: Timestam
             let told = event(kind, charge.id.to_string(), ports.representation.charge(charge));
             change.events.push(NewEvent { postback: charge.terms.postback.clone(), ..told });
         }
-        freed::hold(ports, charge, &step.refund.end_to_end_id, &mut change).await?;
+        let beyond = match step.refund.state.status() {
+            RefundStatus::Abandoned | RefundStatus::Failed => step.refund.beyond().map_err(ChargeError::from)?,
+            RefundStatus::Pending | RefundStatus::Processing | RefundStatus::Completed => Money::ZERO,
+        };
+        freed::hold(ports, charge, (&step.refund.end_to_end_id, beyond), &mut change).await?;
     }
     Ok(change)
 }

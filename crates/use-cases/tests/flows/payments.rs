@@ -4,17 +4,19 @@ use std::time::Duration;
 
 use cais_domain::account::Account;
 use cais_domain::charge::{Charge, ChargeStatus};
+use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::event::EventType;
 use cais_domain::fee::{FeeRule, FeeSchedule, Operation};
 use cais_domain::money::Money;
 use cais_domain::payment::PaymentRole;
 use cais_domain::rate::Percentage;
-use cais_ports::{ChargeOrder, NoticeState};
+use cais_ports::{ChargeOrder, NewEvent, NoticeState};
 use cais_testkit::builders::an_account;
 use cais_use_cases::SyncGate;
 use cais_use_cases::charges::cancel::cancel;
 use cais_use_cases::charges::fetch::fetch;
 use cais_use_cases::charges::{ChargeName, expire};
+use serde_json::Value;
 
 use crate::psp::Mood;
 use crate::world::{World, named, ten_reais};
@@ -67,7 +69,7 @@ async fn a_payment_below_the_amount_is_credited_and_leaves_the_charge_pending() 
     let charge = world.pending().await;
     world.psp.pay(&charge.txid, 999);
     assert_eq!(read(&world, &charge).await, ChargeStatus::Pending);
-    assert_eq!((world.available(), world.told()), (999, vec![]));
+    assert_eq!((world.available(), world.told()), (999, vec![EventType::PaymentUnexpected]));
     assert_eq!(read(&world, &charge).await, ChargeStatus::Pending);
     assert_eq!(world.available(), 999, "read again, credited once");
 
@@ -126,7 +128,7 @@ async fn a_second_payment_is_credited_without_fee() {
     let paid = world.read(charge.id).await.unwrap();
     assert_eq!(paid.state.settlement().unwrap().end_to_end_id, first);
     assert_eq!(world.available(), 940 + 1_001);
-    assert_eq!(world.told(), [EventType::ChargePaid], "paid once");
+    assert_eq!(world.told(), [EventType::ChargePaid, EventType::PaymentUnexpected], "paid once");
 
     // One that comes after the charge is known as paid is told by a callback.
     world.psp.pay(&charge.txid, 1_002);
@@ -186,6 +188,40 @@ async fn a_payment_of_a_charge_that_was_given_up_is_credited_in_full() {
     world.work().await;
     assert_eq!(world.available(), 1_000);
     assert_eq!(world.status(charge.id), ChargeStatus::Abandoned, "nobody was promised it");
+    let reasons: Vec<_> = unexpected(&world).into_iter().map(|(reason, amount, _)| (reason, amount)).collect();
+    assert_eq!(reasons, [("late".to_owned(), "10.00".to_owned())]);
+    world.check().await;
+}
+
+/// Reason and amount of each `payment.unexpected`, with its Pix.
+fn unexpected(world: &World) -> Vec<(String, String, String)> {
+    let events = world.store.events(world.account.id);
+    let of = |event: &NewEvent| {
+        let data: Value = serde_json::from_slice(&event.data).unwrap();
+        let text = |name: &str| data[name].as_str().unwrap().to_owned();
+        (text("reason"), text("amount"), text("end_to_end_id"))
+    };
+    let extra = events.iter().filter(|stored| stored.event.kind == EventType::PaymentUnexpected);
+    extra.map(|stored| of(&stored.event)).collect()
+}
+
+#[tokio::test]
+async fn extra_payment_of_each_kind_publishes_its_reason_once() {
+    let world = with_fee().await;
+    let charge = world.pending().await;
+    let short = world.psp.pay(&charge.txid, 999);
+    assert_eq!(read(&world, &charge).await, ChargeStatus::Pending);
+    let over = world.psp.pay(&charge.txid, 1_500);
+    assert_eq!(read(&world, &charge).await, ChargeStatus::Paid);
+    let second = world.psp.pay(&charge.txid, 700);
+    for _ in 0..2 {
+        world.call_back(charge.txid.as_str()).await;
+        world.work().await;
+    }
+    let row = |reason: &str, amount: &str, pix: &EndToEndId| (reason.to_owned(), amount.to_owned(), pix.to_string());
+    let expected =
+        [row("underpaid", "9.99", &short), row("overpaid", "5.00", &over), row("duplicate", "7.00", &second)];
+    assert_eq!(unexpected(&world), expected);
     world.check().await;
 }
 
@@ -216,7 +252,7 @@ async fn many_readers_at_once_credit_a_payment_once() {
     }
     assert_eq!(read(&world, &charge).await, ChargeStatus::Paid);
     assert_eq!((world.available(), world.store.payments().len()), (1_700, 2));
-    assert_eq!(world.told(), [EventType::ChargePaid]);
+    assert_eq!(world.told(), [EventType::PaymentUnexpected, EventType::ChargePaid]);
     world.check().await;
 }
 

@@ -6,6 +6,7 @@ use cais_domain::rate::Percentage;
 use cais_testkit::builders::an_account;
 use cais_use_cases::charges::create::{AskedShare, CreateCharge, CreateChargeError, NewCharge, create};
 
+use crate::psp::Mood;
 use crate::world::{World, named, reais, ten_reais};
 
 /// The account as an operator has changed it since.
@@ -33,12 +34,38 @@ async fn an_account_that_may_not_is_told_why() {
 }
 
 #[tokio::test]
-async fn an_account_that_may_not_gets_no_stored_answer_either() {
+async fn stored_answer_of_suspended_account_is_replayed() {
     let world = World::new().await;
-    world.create("a", ten_reais()).await.unwrap();
+    let first = world.create("a", named("order-1", ten_reais())).await.unwrap();
+    let good = world.account.clone();
+    let suspended = Account { status: AccountStatus::Suspended, ..good.clone() };
+    let switched_off = Account { features: good.features.without(Feature::PixIn), ..good };
+    for (account, reason) in
+        [(suspended, NotPermitted::Suspended), (switched_off, NotPermitted::FeatureDisabled(Feature::PixIn))]
+    {
+        let same = as_account(&world, account.clone(), named("order-1", ten_reais()));
+        let again = create(&world.ports, same.clone()).await.unwrap();
+        assert_eq!((again.status, &again.body, again.replay_of.is_some()), (201, &first.body, true));
+        let other = as_account(&world, account, named("order-1", reais(11)));
+        assert_eq!(create(&world.ports, other).await, Err(CreateChargeError::KeyConflict));
+        let new_key = CreateCharge { key: world.command("b", ten_reais()).key, ..same };
+        let refused = create(&world.ports, new_key).await;
+        assert_eq!(refused, Err(CreateChargeError::NotPermitted(reason)), "an external id starts a new request");
+    }
+}
+
+#[tokio::test]
+async fn creation_given_up_of_suspended_account_is_not_retried() {
+    let world = World::new().await;
+    world.psp.set(Mood::Refuses);
+    world.create("a", ten_reais()).await.unwrap_err();
+    world.psp.set(Mood::Fine);
     let suspended = Account { status: AccountStatus::Suspended, ..world.account.clone() };
+    let creates = world.psp.creates();
     let refused = create(&world.ports, as_account(&world, suspended, ten_reais())).await;
     assert_eq!(refused, Err(CreateChargeError::NotPermitted(NotPermitted::Suspended)));
+    assert_eq!(world.psp.creates(), creates);
+    assert_eq!(world.create("a", ten_reais()).await.unwrap().status, 201);
 }
 
 #[tokio::test]

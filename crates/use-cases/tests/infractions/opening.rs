@@ -193,6 +193,35 @@ async fn money_beyond_the_charge_can_be_disputed_too() {
 }
 
 #[tokio::test]
+async fn refund_of_extra_payment_in_flight_limits_its_dispute() {
+    let world = World::new().await;
+    let (charge, _) = world.paid(1_000).await;
+    let extra = world.psp.pay(&charge.txid, 250);
+    world.psp.dispute(&extra, 1);
+    world.poll().await;
+    let first = world.last();
+    world.psp.settle(&first.upstream_id, UpstreamInfractionStatus::Rejected);
+    world.poll().await;
+    assert_eq!(world.money(), [1_250, 0, 0]);
+    let of = (charge.id, Some(extra.clone()));
+    world.refund_payment("before", of.clone(), 100).await.unwrap();
+    world.psp.dispute(&extra, 250);
+    world.poll().await;
+    assert_eq!(world.money(), [1_000, 0, 150], "what goes back cannot be blocked");
+    assert_eq!(world.refund_payment("during", of.clone(), 50).await, Err(CreateRefundError::InfractionOpen));
+    world.psp.end_all(&UpstreamProgress::Failed { reason: None });
+    world.clock.advance(Duration::from_secs(2));
+    refunds::poll::run_once(&world.ports).await.unwrap();
+    assert_eq!((world.money(), world.last().limit.centavos()), ([1_000, 0, 250], 250), "not free for an instant");
+    let id = world.last().upstream_id;
+    world.psp.settle(&id, UpstreamInfractionStatus::Accepted);
+    world.poll().await;
+    let none = Money::ZERO;
+    assert_eq!(world.refund_payment("after", of, 1).await, Err(CreateRefundError::ExceedsAmount { rest: none }));
+    world.check().await;
+}
+
+#[tokio::test]
 async fn two_on_one_pix_share_what_it_brought() {
     let world = World::new().await;
     let (charge, pix) = world.paid(1_000).await;

@@ -283,12 +283,23 @@ impl World {
 
     /// A refund of so many centavos, with a key of its own.
     pub async fn refund(&self, key: &str, charge: ChargeId, centavos: i64) -> Result<Answer, CreateRefundError> {
+        self.refund_payment(key, (charge, None), centavos).await
+    }
+
+    /// The same of one payment of the charge.
+    pub async fn refund_payment(
+        &self,
+        key: &str,
+        (charge, pix): (ChargeId, Option<EndToEndId>),
+        centavos: i64,
+    ) -> Result<Answer, CreateRefundError> {
         let command = CreateRefund {
             account: self.account.clone(),
             request: fresh(),
             key: IdempotencyKey::parse(&format!("refund-key-{key}")).unwrap(),
             fingerprint: Fingerprint([2; 32]),
             charge: ChargeName::Id(charge),
+            end_to_end_id: pix,
             amount: Some(Money::from_centavos(centavos)),
             reason: None,
             external_id: None,

@@ -12,6 +12,7 @@ mod reconcile_returns;
 mod reconcile_sent;
 mod refund_crashes;
 mod refund_outcomes;
+mod refund_payments;
 mod refund_races;
 mod refund_rules;
 mod releases;

@@ -136,14 +136,21 @@ async fn the_account_pays_and_must_have_it() {
     world.check().await;
 }
 
+fn suspended_account(world: &World) -> Account {
+    Account { status: AccountStatus::Suspended, ..world.account.clone() }
+}
+
 #[tokio::test]
 async fn a_suspended_account_refunds_nothing_but_no_feature_is_needed() {
     let world = World::new().await;
     let charge = world.paid().await;
-    let suspended = Account { status: AccountStatus::Suspended, ..world.account.clone() };
-    let command = CreateRefund { account: suspended, ..world.command("a", &charge, all()) };
+    let command = CreateRefund { account: suspended_account(&world), ..world.command("a", &charge, all()) };
     let refused = create(&world.ports, command).await;
     assert_eq!(refused, Err(CreateRefundError::NotPermitted(NotPermitted::Suspended)));
+    let kept = world.refund("kept", &charge, part(100)).await.unwrap();
+    let same = CreateRefund { account: suspended_account(&world), ..world.command("kept", &charge, part(100)) };
+    let again = create(&world.ports, same).await.unwrap();
+    assert_eq!((again.status, again.body, again.replay_of.is_some()), (201, kept.body, true));
     let features = world.account.features.without(Feature::PixIn).without(Feature::PixOut);
     let plain = Account { features, ..world.account.clone() };
     let command = CreateRefund { account: plain, ..world.command("a", &charge, all()) };

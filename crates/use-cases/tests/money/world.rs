@@ -8,6 +8,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use cais_domain::account::Account;
 use cais_domain::charge::{Charge, ChargeStatus, ChargeTerms};
+use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::event::EventType;
 use cais_domain::external_id::ExternalId;
 use cais_domain::idempotency_key::IdempotencyKey;
@@ -177,6 +178,20 @@ impl World {
         create(&self.ports, self.command(key, charge, asked)).await
     }
 
+    /// A POST with that key, of one payment of the charge.
+    pub async fn refund_payment(
+        &self,
+        key: &str,
+        (charge, pix): (&Charge, &EndToEndId),
+        asked: Asked,
+    ) -> Result<Answer, CreateRefundError> {
+        let mut command = self.command(key, charge, asked);
+        let mut hasher = DefaultHasher::new();
+        pix.hash(&mut hasher);
+        command.fingerprint.0[8..16].copy_from_slice(&hasher.finish().to_be_bytes());
+        create(&self.ports, CreateRefund { end_to_end_id: Some(pix.clone()), ..command }).await
+    }
+
     pub fn command(&self, key: &str, charge: &Charge, asked: Asked) -> CreateRefund {
         let mut hasher = DefaultHasher::new();
         (charge.id, &asked).hash(&mut hasher);
@@ -188,6 +203,7 @@ impl World {
             key: IdempotencyKey::parse(&format!("test-key-{key}")).unwrap(),
             fingerprint: Fingerprint(fingerprint),
             charge: ChargeName::Id(charge.id),
+            end_to_end_id: None,
             amount: asked.centavos.map(Money::from_centavos),
             reason: None,
             external_id: asked.external.map(|text| ExternalId::parse(text).unwrap()),
@@ -244,11 +260,16 @@ impl World {
             let of = |wanted: &[RefundStatus]| {
                 let own = self.store.refunds().into_iter().filter(|refund| refund.charge == charge.id);
                 let chosen = own.filter(|refund| wanted.contains(&refund.state.status()));
-                Money::sum(chosen.map(|refund| refund.amount)).unwrap()
+                Money::sum(chosen.map(|refund| refund.of_charge)).unwrap()
             };
             assert_eq!(charge.refunds.in_flight, of(&[RefundStatus::Pending, RefundStatus::Processing]));
             assert_eq!(charge.refunds.done, of(&[RefundStatus::Completed]));
             assert!(charge.refunds.done.checked_add(charge.refunds.in_flight).unwrap() <= charge.terms.amount);
+        }
+        for paid in self.store.payments() {
+            let own = self.store.refunds().into_iter().filter(|one| one.end_to_end_id == paid.payment.end_to_end_id);
+            let live = own.filter(|one| !matches!(one.state.status(), RefundStatus::Abandoned | RefundStatus::Failed));
+            assert!(Money::sum(live.map(|one| one.amount)).unwrap() <= paid.payment.amount, "{paid:?}");
         }
     }
 }

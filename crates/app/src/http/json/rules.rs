@@ -3,6 +3,7 @@
 use std::ops::RangeInclusive;
 
 use cais_domain::document::Document;
+use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::external_id::ExternalId;
 use cais_domain::money::Money;
 use cais_domain::rate::Percentage;
@@ -104,6 +105,14 @@ pub fn text(node: &Node<'_>, max_chars: usize, line_breaks: LineBreaks) -> Resul
 /// When it is no string, empty, too long, or has control characters.
 pub fn external_id(node: &Node<'_>) -> Result<ExternalId, Complaint> {
     ExternalId::parse(string(node)?).map_err(|error| error.to_string().into())
+}
+
+/// The end-to-end id of a Pix.
+///
+/// # Errors
+/// What it has to be.
+pub fn end_to_end_id(node: &Node<'_>) -> Result<EndToEndId, Complaint> {
+    EndToEndId::parse(string(node)?).map_err(|error| error.to_string().into())
 }
 
 /// A valid CPF or CNPJ, punctuation and all in at most `max_chars` characters.

@@ -20,8 +20,8 @@ pub use statement::{
 };
 pub use webhooks::{
     Delivery, DeliveryAttempt, DeliveryList, DeliveryPage, DeliveryStatus, DisabledReason, Event, EventPage, EventType,
-    NewWebhookEndpoint, SecretRotation, WebhookEndpoint, WebhookEndpointChange, WebhookEndpointPage,
-    WebhookEndpointWithSecret,
+    NewWebhookEndpoint, SecretRotation, UnexpectedPayment, UnexpectedReason, WebhookEndpoint, WebhookEndpointChange,
+    WebhookEndpointPage, WebhookEndpointWithSecret, WebhookTestData,
 };
 
 /// Where a charge stands.

@@ -32,6 +32,7 @@ pub async fn answer(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError>
         key,
         fingerprint: fingerprint("POST", call.request.uri().path(), &body),
         charge,
+        end_to_end_id: asked.end_to_end_id,
         amount: asked.amount,
         reason: asked.reason,
         external_id: asked.external_id,
@@ -46,6 +47,9 @@ impl From<CreateRefundError> for ApiError {
         match error {
             CreateRefundError::NotPermitted(reason) => reason.into(),
             CreateRefundError::NotFound => Self::new(ErrorCode::NotFound).saying("There is no such charge."),
+            CreateRefundError::NoSuchPayment => {
+                Self::new(ErrorCode::NotFound).saying("The charge has no payment with this end_to_end_id.")
+            }
             CreateRefundError::ChargeInProgress { retry_after_s }
             | CreateRefundError::ExternalIdInProgress { retry_after_s } => {
                 Self::new(ErrorCode::ExternalIdInProgress).retry_after(retry_after_s)
@@ -55,14 +59,15 @@ impl From<CreateRefundError> for ApiError {
                 Self::new(ErrorCode::IdempotencyKeyInProgress).retry_after(retry_after_s)
             }
             CreateRefundError::ExternalIdConflict => Self::new(ErrorCode::ExternalIdConflict)
-                .saying("The external_id already exists with a different charge or amount."),
+                .saying("The external_id already exists with a different charge, amount or end_to_end_id."),
             CreateRefundError::InvalidState(status) => Self::new(ErrorCode::InvalidState)
                 .saying(format!("The charge is {} and cannot be refunded.", status.as_str())),
             CreateRefundError::InfractionOpen => Self::new(ErrorCode::InfractionOpen),
-            CreateRefundError::DeadlinePassed => Self::new(ErrorCode::DeadlinePassed)
-                .saying("A charge can be refunded within 90 days after its payment."),
+            CreateRefundError::DeadlinePassed => {
+                Self::new(ErrorCode::DeadlinePassed).saying("A payment can be refunded within 90 days.")
+            }
             CreateRefundError::ExceedsAmount { rest } => Self::new(ErrorCode::RefundExceedsAmount)
-                .saying(format!("The refund exceeds what is left of the charge, which is {rest}.")),
+                .saying(format!("The refund exceeds the amount that can still be refunded: {rest}.")),
             CreateRefundError::AcquirerUnavailable => Self::new(ErrorCode::AcquirerUnavailable),
             CreateRefundError::Unavailable { retry_after_s } => {
                 Self::new(ErrorCode::ServiceUnavailable).retry_after(retry_after_s)

@@ -1,5 +1,6 @@
 //! The body of `POST /v1/charges/{id}/refunds`, field by field.
 
+use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::external_id::ExternalId;
 use cais_domain::money::Money;
 use cais_domain::text::{LineBreaks, Text};
@@ -17,6 +18,8 @@ pub const MIN_AMOUNT: Money = Money::from_centavos(1);
 /// What a caller asks for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Asked {
+    /// Which payment goes back; `None` is the one that paid the charge.
+    pub end_to_end_id: Option<EndToEndId>,
     /// How much goes back; `None` is all that is left.
     pub amount: Option<Money>,
     /// Why.
@@ -29,11 +32,12 @@ pub struct Asked {
 #[must_use]
 pub fn read(body: &Node<'_>, issues: &Issues) -> Option<Asked> {
     let mut fields = Fields::of(body, "", issues)?;
+    let end_to_end_id = fields.optional("end_to_end_id", rules::end_to_end_id);
     let amount = fields.optional("amount", |node| rules::money(node, MIN_AMOUNT));
     let reason = fields.optional("reason", |node| rules::text(node, MAX_REASON, LineBreaks::Allowed));
     let external_id = fields.optional("external_id", rules::external_id);
     fields.finish();
-    Some(Asked { amount, reason, external_id })
+    Some(Asked { end_to_end_id, amount, reason, external_id })
 }
 
 #[cfg(test)]
@@ -55,6 +59,10 @@ mod tests {
         assert_eq!(
             problems(&format!(r#"{{"amount":0.01,"reason":"{}","external_id":"r"}}"#, "é".repeat(140))),
             [""; 0]
+        );
+        assert_eq!(
+            problems(r#"{"end_to_end_id":"E123"}"#),
+            ["end_to_end_id must have exactly 32 ASCII letters and digits"]
         );
         assert_eq!(
             problems(&format!(r#"{{"amount":0,"reason":"{}","external_id":"","charge":1}}"#, "é".repeat(141))),

@@ -9,6 +9,7 @@ use cais_domain::api_key::{ApiKeyToken, KeyPrefix, KeySecret, Scopes};
 use cais_domain::charge::Charge;
 use cais_domain::ids::{AccountId, RequestId};
 use cais_domain::infraction::Infraction;
+use cais_domain::payment::UnexpectedPayment;
 use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
 use cais_domain::webhook::Endpoint;
@@ -156,6 +157,10 @@ impl Representation for Careless {
         let is_harmless = charge.terms.description.as_ref().is_none_or(|text| text.as_str() != "panic");
         assert!(is_harmless, "as asked");
         self.0.charge(charge)
+    }
+
+    fn unexpected_payment(&self, payment: &UnexpectedPayment) -> Vec<u8> {
+        self.0.unexpected_payment(payment)
     }
 
     fn payout(&self, payout: &Payout) -> Vec<u8> {

@@ -83,6 +83,7 @@ fn refund(state: RefundState) -> String {
         end_to_end_id: EndToEndId::parse(PIX).unwrap(),
         acquirer: AcquirerName::parse("main").unwrap(),
         amount: Money::from_centavos(5),
+        of_charge: Money::from_centavos(5),
         reason: Some(Text::parse("two\nlines", 140, LineBreaks::Allowed).unwrap()),
         external_id: None,
         state,

@@ -10,7 +10,10 @@ pub use payouts::{
     abandon_payout, complete_payout, create_payout, fail_payout, move_payout, open_payout, reopen_payout, send_payout,
     take_back, update_payout,
 };
-pub use refunds::{abandon_refund, complete_refund, fail_refund, move_refund, open_refund, send_refund, update_refund};
+pub use refunds::{
+    abandon_refund, complete_refund, fail_refund, move_refund, open_payment_refund, open_refund, send_refund,
+    update_refund,
+};
 pub use webhooks::{move_endpoint, open_endpoint, publish, update_endpoint};
 
 use cais_domain::account::Account;
@@ -140,10 +143,14 @@ pub fn confirm_payment(charge: &Charge, payment: Payment, at: Timestamp) -> Chan
 #[must_use]
 pub fn credit_payment(charge: &Charge, payment: Payment, release_delay_s: u32, at: Timestamp) -> ChangeSet {
     let credit = right(charge.clone().credit(payment, release_delay_s, at));
-    let Credit { charge: paid, payment, release, transfers, event } = credit;
+    let Credit { charge: paid, payment, release, transfers, event, unexpected } = credit;
     let end_to_end_id = payment.payment.end_to_end_id.clone();
     let now = paid.as_ref().unwrap_or(charge);
     let event = event.map(|kind| told_of_charge(now, kind));
+    let extra = unexpected.map(|extra| NewEvent {
+        data: TextRepresentation.unexpected_payment(&extra),
+        ..told_of_charge(now, EventType::PaymentUnexpected)
+    });
     let update = paid.map(|paid| Write::UpdateCharge(Box::new(paid)));
     let release = release.map(|release| Write::InsertRelease(Box::new(release)));
     ChangeSet {
@@ -154,7 +161,7 @@ pub fn credit_payment(charge: &Charge, payment: Payment, release_delay_s: u32, a
         }],
         writes: update.into_iter().chain([Write::InsertPayment(Box::new(payment))]).chain(release).collect(),
         transfers,
-        events: event.into_iter().collect(),
+        events: event.into_iter().chain(extra).collect(),
         ..ChangeSet::new(at)
     }
 }

@@ -2,7 +2,8 @@
 
 use cais_domain::charge::Charge;
 use cais_domain::end_to_end_id::ReturnId;
-use cais_domain::refund::{NewRefund, Refund, RefundChange, RefundStep};
+use cais_domain::payment::CreditedPayment;
+use cais_domain::refund::{NewRefund, Refund, RefundChange, RefundStep, Refundable};
 use cais_ports::{ChangeSet, Representation as _, Reservation, ReservationKey, Write};
 use jiff::Timestamp;
 
@@ -13,7 +14,17 @@ use crate::representation::TextRepresentation;
 /// Commit 1 of a refund of the charge as it was read: its external id, intent, what is left of the charge, hold.
 #[must_use]
 pub fn open_refund(charge: &Charge, asked: &NewRefund, at: Timestamp) -> ChangeSet {
-    let step = right(Refund::open(charge.clone(), asked.clone(), main_acquirer(), at));
+    begin_refund(charge, asked, right(Refund::open(charge.clone(), asked.clone(), main_acquirer(), at)), at)
+}
+
+/// The same of one payment of the charge, on which there is no infraction.
+#[must_use]
+pub fn open_payment_refund(charge: &Charge, payment: &CreditedPayment, asked: &NewRefund, at: Timestamp) -> ChangeSet {
+    let refundable = Refundable { payment, infractions: &[] };
+    begin_refund(charge, asked, right(Refund::open_of_payment(charge.clone(), asked.clone(), refundable, at)), at)
+}
+
+fn begin_refund(charge: &Charge, asked: &NewRefund, step: RefundStep, at: Timestamp) -> ChangeSet {
     let external_id = asked.external_id.clone();
     let reserve = external_id.map(|external_id| Reservation {
         key: ReservationKey::RefundExternalId(charge.account, external_id),

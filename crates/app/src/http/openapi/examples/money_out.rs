@@ -167,6 +167,7 @@ fn refund_in(state: RefundState) -> Option<Refund> {
         end_to_end_id: EndToEndId::parse(RECEIVED).ok()?,
         acquirer: AcquirerName::parse("main").ok()?,
         amount: Money::from_centavos(500),
+        of_charge: Money::from_centavos(500),
         reason: Text::parse("One coffee was cold", 140, LineBreaks::Allowed).ok(),
         external_id: None,
         state,

@@ -116,7 +116,7 @@ pub fn create_refund() -> Description {
             "createRefund",
             "charges",
             "Refund a charge",
-            "In full or in part, and again until all of it went back, within 90 days after its payment. The account must cover it; the fee is not returned. A repeated Idempotency-Key gets the first answer, `insufficient_balance` included, with the header `idempotent-replayed: true`.",
+            "In full or in part, and again until all of it went back, within 90 days after its payment. `end_to_end_id` refunds any payment that was credited to the charge, such as one that `payment.unexpected` named. The account must cover it; the fee is not returned. A repeated Idempotency-Key gets the first answer, `insufficient_balance` included, with the header `idempotent-replayed: true`.",
             vec![
                 json("201", "The refund was created.", "Refund", examples::refund()),
                 json(

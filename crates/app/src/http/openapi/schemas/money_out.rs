@@ -178,7 +178,11 @@ pub struct RefundPage {
 /// What a refund is created from.
 #[derive(ToSchema)]
 pub struct NewRefund {
-    /// BRL, at most two decimals; all that is left of the charge unless given.
+    /// Which payment of the charge goes back, whatever the charge's status; the one that paid it unless given. Of an overpayment that is
+    /// named here the excess goes back first, and only the rest counts as refunded of the charge.
+    #[schema(min_length = 32, max_length = 32)]
+    pub end_to_end_id: Option<String>,
+    /// BRL, at most two decimals. Unless given, all that is left of the charge, or of the payment that `end_to_end_id` names.
     #[schema(minimum = 0.01, multiple_of = 0.01)]
     pub amount: Option<f64>,
     /// Shown to the payer.

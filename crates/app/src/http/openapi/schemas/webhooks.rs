@@ -17,6 +17,10 @@ pub enum EventType {
     /// All of it went back.
     #[schema(rename = "charge.refunded")]
     ChargeRefunded,
+    /// A payment exceeded its charge, came a second time, was below the amount, or came for a charge that was given up. All of it was
+    /// credited. The data is an `UnexpectedPayment`.
+    #[schema(rename = "payment.unexpected")]
+    PaymentUnexpected,
     /// A refund reached its payer.
     #[schema(rename = "refund.completed")]
     RefundCompleted,
@@ -249,9 +253,51 @@ pub struct Event {
     pub sequence: Option<i64>,
     /// The version of the interface that `data` follows.
     pub api_version: String,
-    /// The resource as its GET returned it at that moment.
+    /// The resource as its GET returned it at that moment. `payment.unexpected` carries an `UnexpectedPayment`, `webhook.test` a
+    /// `WebhookTestData`.
     #[schema(value_type = Object)]
     pub data: String,
+}
+
+/// Why a payment was not, or not only, what its charge asked for.
+#[derive(ToSchema)]
+#[schema(rename_all = "snake_case")]
+pub enum UnexpectedReason {
+    /// The payment paid the charge and exceeded its amount.
+    Overpaid,
+    /// Another payment had paid the charge before.
+    Duplicate,
+    /// The payment was below the amount of a charge that nobody had paid.
+    Underpaid,
+    /// The charge was given up before anybody could see it.
+    Late,
+}
+
+/// The data of `payment.unexpected`: money that was credited beyond what a charge asked for. `POST /v1/charges/{charge_id}/refunds`
+/// with this `end_to_end_id` and `amount` gives back exactly that.
+#[derive(ToSchema)]
+pub struct UnexpectedPayment {
+    /// The Pix.
+    pub end_to_end_id: String,
+    /// The part that the charge did not ask for: of an overpayment the excess, of any other payment all of it.
+    #[schema(multiple_of = 0.01)]
+    pub amount: f64,
+    /// Why the charge did not ask for it.
+    pub reason: UnexpectedReason,
+    /// The charge that the Pix was for.
+    pub charge_id: String,
+    /// When the acquirer received the Pix.
+    #[schema(format = DateTime)]
+    pub received_at: String,
+}
+
+/// The data of `webhook.test`.
+#[derive(ToSchema)]
+pub struct WebhookTestData {
+    /// The endpoint that is tested.
+    pub endpoint_id: String,
+    /// A sentence that is always the same.
+    pub message: String,
 }
 
 /// A page of events.

@@ -73,6 +73,8 @@ const RESOURCES: &[(&str, &[&str], &[&str])] = &[
     ("DeliveryAttempt", &["at", "status_code", "duration_ms", "error", "response_body"], &[]),
     ("DeliveryList", &["data"], &[]),
     ("Event", &["id", "type", "timestamp", "sequence", "api_version", "data"], &[]),
+    ("UnexpectedPayment", &["end_to_end_id", "amount", "reason", "charge_id", "received_at"], &[]),
+    ("WebhookTestData", &["endpoint_id", "message"], &[]),
     ("ChargePage", PAGE, &[]),
     ("PayoutPage", PAGE, &[]),
     ("RefundPage", PAGE, &[]),
