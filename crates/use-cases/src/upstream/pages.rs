@@ -159,7 +159,7 @@ mod tests {
         let asked = std::cell::Cell::new(0_u32);
         let page = |request: ListRequest| {
             asked.set(asked.get().saturating_add(1));
-            async move { Ok(UpstreamPage { rows: vec!["other"; 1_000], next: Some(request.page.saturating_add(1)) }) }
+            async move { Ok(UpstreamPage::new(vec!["other"; 1_000], Some(request.page.saturating_add(1)))) }
         };
         let span = Span { from: at(0), to: at(1), keys: (0..8).map(|_| "wanted").collect() };
         let (found, error) = read_span(span, &page, &|row: &&str| Some(*row)).await;

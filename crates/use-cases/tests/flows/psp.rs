@@ -200,7 +200,7 @@ impl Psp {
             let span = request.from..=request.to;
             let rows = rows.filter(|row| span.contains(&row.payment.paid_at));
             let rows = rows.filter(|row| !book.unlisted.contains(&row.payment.end_to_end_id)).collect();
-            UpstreamPage { rows, next: None }
+            UpstreamPage::new(rows, None)
         })
     }
 
