@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::support::{Engine, names, on_both, own, shared, unique, unstarted};
 
 on_both! {
-    accounts keys ledger_verification the_description_is_the_served_one the_demo_walks
+    accounts keys audit_rows_of_operators ledger_verification the_description_is_the_served_one the_demo_walks
 }
 
 const ACCOUNT: [&str; 11] =
@@ -103,6 +103,40 @@ async fn keys(engine: Engine) {
     assert_eq!(exit, Some(1), "{printed}");
     let log = node.cais.log();
     assert!(!log.contains(parts[2]), "a secret is in the log");
+}
+
+async fn audit_rows_of_operators(engine: Engine) {
+    let node = shared(engine).await;
+    let email = format!("{}@shop.example", unique("audited"));
+    let document = ["--document", "12345678909", "--operator", "ana"];
+    node.cli(&[&["account", "create", "--email", &email, "--name", "Loja"], &document[..]].concat());
+    let limits = ["account", "limits", "--account", &email, "--charge", "100", "--operator", "bia"];
+    node.cli(&limits);
+    node.cli(&limits);
+    let key = node.cli(&["key", "create", "--account", &email, "--name", "till", "--scopes", "all"]);
+    let list = ["audit", "list", "--account", &email];
+    let listed = node.cli(&list);
+    let rows = listed["data"].as_array().unwrap();
+    assert_eq!(rows.len(), 3, "a repeat changes nothing: {listed}");
+    let fields = ["account_id", "action", "after", "at", "before", "host", "id", "operator", "source", "subject"];
+    assert!(rows.iter().all(|row| names(row) == fields && row["source"] == "cli"), "{listed}");
+    assert_eq!((&rows[0]["action"], &rows[0]["subject"]), (&json!("key.create"), &key["prefix"]));
+    assert!(rows[0]["operator"].as_str().is_some_and(|name| !name.is_empty()), "the user of the system");
+    let secret = key["key"].as_str().unwrap().rsplit('_').next().unwrap();
+    assert!(!listed.to_string().contains(secret), "no secret is written");
+    assert_eq!((&rows[1]["operator"], &rows[1]["action"]), (&json!("bia"), &json!("account.limits")));
+    assert_eq!(rows[1]["before"]["limits"].to_string(), r#"{"charge":50000.00,"payout":50000.00}"#);
+    assert_eq!(rows[1]["after"]["limits"].to_string(), r#"{"charge":100.00,"payout":50000.00}"#);
+    assert_eq!((&rows[2]["action"], &rows[2]["before"]), (&json!("account.create"), &Value::Null));
+
+    let first = node.cli(&[&list[..], &["--limit", "1"]].concat());
+    assert_eq!((&first["has_more"], &first["next_starting_after"]), (&json!(true), &rows[0]["id"]));
+    let rest = node.cli(&[&list[..], &["--starting-after", rows[0]["id"].as_str().unwrap()]].concat());
+    assert_eq!((&rest["has_more"], rest["data"].as_array().unwrap()[..] == rows[1..]), (&json!(false), true));
+    assert_eq!(node.cli(&[&list[..], &["--by", "bia"]].concat())["data"].as_array().map(Vec::len), Some(1));
+    let (exit, printed) = node.cais.cli_raw(&list).unwrap();
+    assert_eq!(exit, Some(0));
+    assert!(printed.contains("limits.charge: 50000.00 → 100.00"), "{printed}");
 }
 
 async fn ledger_verification(engine: Engine) {

@@ -4,6 +4,7 @@ mod charge;
 pub mod csv;
 pub mod infraction;
 mod object;
+pub mod operator;
 mod payment;
 mod payout;
 mod qr;
@@ -15,6 +16,7 @@ pub mod webhook;
 
 use std::fmt::Display;
 
+use cais_domain::account::Account;
 use cais_domain::charge::Charge;
 use cais_domain::ids::RequestId;
 use cais_domain::infraction::Infraction;
@@ -23,7 +25,7 @@ use cais_domain::payment::UnexpectedPayment;
 use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
 use cais_domain::webhook::Endpoint;
-use cais_ports::{Balances, Representation};
+use cais_ports::{ApiKeyRecord, Balances, Representation};
 
 pub(crate) use self::object::write_text;
 use self::object::{Object, write_list, write_quoted};
@@ -67,6 +69,14 @@ impl Representation for JsonRepresentation {
 
     fn endpoint(&self, endpoint: &Endpoint) -> Vec<u8> {
         webhook::endpoint(endpoint)
+    }
+
+    fn account(&self, account: &Account) -> Vec<u8> {
+        operator::account(account).to_string().into_bytes()
+    }
+
+    fn key(&self, key: &ApiKeyRecord) -> Vec<u8> {
+        operator::key(key).to_string().into_bytes()
     }
 
     fn insufficient_balance(&self, request: RequestId) -> Vec<u8> {

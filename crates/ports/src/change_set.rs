@@ -18,6 +18,7 @@ use cais_domain::txid::Txid;
 use cais_domain::webhook::{Endpoint, Postback, WebhookUrl};
 use jiff::Timestamp;
 
+use crate::audit::AuditRow;
 use crate::claim::ClaimChange;
 use crate::keys::ApiKeyRecord;
 use crate::notice::Notice;
@@ -165,6 +166,8 @@ pub enum Write {
     InsertPosition(Box<PollPosition>),
     /// A position that moved: only `seen_until` changes.
     UpdatePosition(Box<PollPosition>),
+    /// A row of the audit log; it never changes.
+    InsertAudit(Box<AuditRow>),
 }
 
 /// Something that consumers are told. The store gives it the account's next sequence number.

@@ -4,6 +4,7 @@
 //! With the feature `mock`, each trait has a `Mock…` made by mockall.
 
 pub mod acquirer;
+pub mod audit;
 pub mod change_set;
 pub mod claim;
 pub mod clock;
@@ -30,6 +31,7 @@ pub use acquirer::{
     PayoutOrder, ReceivedPix, RefundOrder, ReturnNature, ReturnedPart, UnreadableRow, UpstreamCharge, UpstreamPage,
     UpstreamPayment, UpstreamPayout, UpstreamProgress, UpstreamReturn, UpstreamStatus,
 };
+pub use audit::{AuditFilter, AuditQueries, AuditRow, Operator};
 pub use change_set::{ChangeSet, NewEvent, Reservation, ReservationKey, Write};
 pub use claim::{Claim, ClaimChange, ClaimRef, Fingerprint, NewClaim, StoredAnswer};
 pub use clock::{Clock, Ids};

@@ -11,6 +11,7 @@ use cais_domain::payment::CreditedPayment;
 use cais_domain::txid::Txid;
 use jiff::Timestamp;
 
+use crate::audit::AuditQueries;
 use crate::change_set::ReservationKey;
 use crate::claim::{Claim, ClaimRef};
 use crate::events::{DeliveryQueries, EndpointQueries, EventQueries};
@@ -142,6 +143,7 @@ pub trait Queries:
     + DeliveryQueries
     + InfractionQueries
     + PositionQueries
+    + AuditQueries
 {
 }
 
@@ -164,5 +166,6 @@ impl<T> Queries for T where
         + DeliveryQueries
         + InfractionQueries
         + PositionQueries
+        + AuditQueries
 {
 }

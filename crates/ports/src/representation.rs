@@ -1,5 +1,6 @@
 //! How resources look on the wire, for what is stored before it is sent: answers and events.
 
+use cais_domain::account::Account;
 use cais_domain::charge::Charge;
 use cais_domain::ids::RequestId;
 use cais_domain::infraction::Infraction;
@@ -7,6 +8,8 @@ use cais_domain::payment::UnexpectedPayment;
 use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
 use cais_domain::webhook::Endpoint;
+
+use crate::keys::ApiKeyRecord;
 
 /// Renders resources exactly as their GET returns them.
 #[cfg_attr(feature = "mock", mockall::automock)]
@@ -23,6 +26,10 @@ pub trait Representation: Send + Sync {
     fn infraction(&self, infraction: &Infraction) -> Vec<u8>;
     /// A webhook endpoint without its secret, as a JSON object.
     fn endpoint(&self, endpoint: &Endpoint) -> Vec<u8>;
+    /// An account as operators see it, as a JSON object.
+    fn account(&self, account: &Account) -> Vec<u8>;
+    /// An API key without its secret, as a JSON object.
+    fn key(&self, key: &ApiKeyRecord) -> Vec<u8>;
     /// The error envelope that says that the balance does not cover what `request` asked for. It is kept for repeats like a success.
     fn insufficient_balance(&self, request: RequestId) -> Vec<u8>;
 }

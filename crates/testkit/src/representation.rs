@@ -1,5 +1,6 @@
 //! Resources as short JSON objects, for tests that ask what was stored and not how it looks.
 
+use cais_domain::account::Account;
 use cais_domain::charge::Charge;
 use cais_domain::ids::RequestId;
 use cais_domain::infraction::Infraction;
@@ -7,7 +8,7 @@ use cais_domain::payment::UnexpectedPayment;
 use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
 use cais_domain::webhook::Endpoint;
-use cais_ports::Representation;
+use cais_ports::{ApiKeyRecord, Representation};
 use serde_json::json;
 
 /// A resource is `{"id", "external_id", "status", "amount"}`, the amount in text; refunds and infractions have their
@@ -85,6 +86,22 @@ impl Representation for TextRepresentation {
         })
         .to_string()
         .into_bytes()
+    }
+
+    fn account(&self, account: &Account) -> Vec<u8> {
+        json!({
+            "id": account.id.to_string(),
+            "status": account.status.as_str(),
+            "kyc": account.kyc.as_str(),
+            "features": account.features.to_string(),
+            "release_delay_s": account.release_delay_s,
+        })
+        .to_string()
+        .into_bytes()
+    }
+
+    fn key(&self, key: &ApiKeyRecord) -> Vec<u8> {
+        json!({ "prefix": key.prefix.as_str(), "revoked": key.revoked_at.is_some() }).to_string().into_bytes()
     }
 
     fn insufficient_balance(&self, request: RequestId) -> Vec<u8> {

@@ -2,6 +2,7 @@
 
 pub mod accounts;
 pub mod answer;
+pub mod audit;
 pub mod balance;
 pub mod charges;
 pub mod events;

@@ -1,21 +1,22 @@
 //! `cais account`: what operators do with accounts.
 
-use cais_domain::account::{Account, Feature, Features, Kyc};
+use cais_domain::account::{Account, Features, Kyc};
 use cais_domain::document::Document;
 use cais_domain::fee::{FeeRule, Operation};
 use cais_domain::ids::AccountId;
 use cais_domain::money::Money;
 use cais_domain::rate::Percentage;
 use cais_domain::text::{LineBreaks, Text};
-use cais_ports::PageRequest;
+use cais_ports::{Operator, PageRequest};
 use cais_use_cases::Ports;
 use cais_use_cases::accounts::{
     AccountEmail, approve, create, features, fees, limits, list, release_delay, resume, suspend,
 };
 use clap::{Args, Subcommand};
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
-use super::output::{Output, amount, fields, instant, table};
+use super::output::{Output, fields, instant, table};
+use crate::representation::operator as shown;
 
 /// Longest name of an account or a key, in characters.
 const MAX_NAME_CHARS: usize = 200;
@@ -133,31 +134,36 @@ fn positive(text: &str) -> Result<Money, String> {
 ///
 /// # Errors
 /// What the use case says.
-pub async fn run(ports: &Ports, command: AccountCommand, output: Output) -> anyhow::Result<()> {
+pub async fn run(ports: &Ports, operator: &Operator, command: AccountCommand, output: Output) -> anyhow::Result<()> {
     let account = match command {
         AccountCommand::List => return print_all(ports, output).await,
         AccountCommand::Create { email, name, document, approve } => {
-            let account = create::create(ports, create::CreateAccount { email, name, document, approve }).await?;
-            output.print(&as_json(&account), || for_people(&account) + &next_step(&account))?;
+            let account =
+                create::create(ports, operator, create::CreateAccount { email, name, document, approve }).await?;
+            output.print(&shown::account(&account), || for_people(&account) + &next_step(&account))?;
             return Ok(());
         }
-        AccountCommand::Approve(which) => approve::approve(ports, &which.email).await?,
-        AccountCommand::Suspend(which) => suspend::suspend(ports, &which.email).await?,
-        AccountCommand::Resume(which) => resume::resume(ports, &which.email).await?,
+        AccountCommand::Approve(which) => approve::approve(ports, operator, &which.email).await?,
+        AccountCommand::Suspend(which) => suspend::suspend(ports, operator, &which.email).await?,
+        AccountCommand::Resume(which) => resume::resume(ports, operator, &which.email).await?,
         AccountCommand::Features { which, enable, disable } => {
             if let Some(both) = enable.iter().find(|feature| disable.contains(*feature)) {
                 anyhow::bail!("{} cannot be switched on and off at once", both.as_str());
             }
-            features::set(ports, &which.email, enable, disable).await?
+            features::set(ports, operator, &which.email, enable, disable).await?
         }
         AccountCommand::Fees { which, operation, fixed, percent, min, max } => {
             let rule = FeeRule::try_new(fixed, percent, min, max)?;
-            fees::set(ports, &which.email, operation, &rule).await?
+            fees::set(ports, operator, &which.email, operation, &rule).await?
         }
-        AccountCommand::Limits { which, charge, payout } => limits::set(ports, &which.email, charge, payout).await?,
-        AccountCommand::ReleaseDelay { which, seconds } => release_delay::set(ports, &which.email, seconds).await?,
+        AccountCommand::Limits { which, charge, payout } => {
+            limits::set(ports, operator, &which.email, charge, payout).await?
+        }
+        AccountCommand::ReleaseDelay { which, seconds } => {
+            release_delay::set(ports, operator, &which.email, seconds).await?
+        }
     };
-    output.print(&as_json(&account), || for_people(&account))?;
+    output.print(&shown::account(&account), || for_people(&account))?;
     Ok(())
 }
 
@@ -172,7 +178,7 @@ async fn print_all(ports: &Ports, output: Output) -> anyhow::Result<()> {
             break;
         }
     }
-    let value = json!({ "data": accounts.iter().map(as_json).collect::<Vec<_>>() });
+    let value = json!({ "data": accounts.iter().map(shown::account).collect::<Vec<_>>() });
     output.print(&value, || {
         let rows: Vec<Vec<String>> = accounts.iter().map(row).collect();
         if rows.is_empty() {
@@ -193,34 +199,6 @@ fn row(account: &Account) -> Vec<String> {
         account.features.to_string(),
         account.id.to_string(),
     ]
-}
-
-fn as_json(account: &Account) -> Value {
-    let rule = |operation: Operation| {
-        let rule = account.fees.get(operation);
-        let percent = rule.percentage().as_decimal().normalized().to_plain_string();
-        json!({
-            "fixed": amount(rule.fixed()),
-            "percent": percent.parse::<serde_json::Number>().map_or(Value::Null, Value::Number),
-            "min": rule.min().map(amount),
-            "max": rule.max().map(amount),
-        })
-    };
-    let fees: Map<String, Value> =
-        Operation::ALL.into_iter().map(|operation| (operation.as_str().to_owned(), rule(operation))).collect();
-    json!({
-        "id": account.id.to_string(),
-        "email": account.email,
-        "name": account.name,
-        "document": account.document.as_str(),
-        "status": account.status.as_str(),
-        "kyc": account.kyc.as_str(),
-        "features": account.features.iter().map(Feature::as_str).collect::<Vec<_>>(),
-        "fees": fees,
-        "limits": { "charge": amount(account.limits.charge), "payout": amount(account.limits.payout) },
-        "release_delay_s": account.release_delay_s,
-        "created_at": instant(account.created_at),
-    })
 }
 
 /// What is left to do before the account can be used.

@@ -1,8 +1,8 @@
 //! `cais key`: API keys of an account.
 
-use cais_domain::api_key::{KeyPrefix, Scope, Scopes};
+use cais_domain::api_key::{KeyPrefix, Scopes};
 use cais_domain::text::Text;
-use cais_ports::ApiKeyRecord;
+use cais_ports::{ApiKeyRecord, Operator};
 use cais_use_cases::Ports;
 use cais_use_cases::keys::{create, list, revoke};
 use clap::Subcommand;
@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::account::{Which, name};
 use super::output::{Output, fields, instant, table};
+use crate::representation::operator as shown;
 
 /// What can be done with API keys.
 #[derive(Debug, Subcommand)]
@@ -60,13 +61,13 @@ fn prefix(text: &str) -> Result<KeyPrefix, &'static str> {
 ///
 /// # Errors
 /// What the use case says.
-pub async fn run(ports: &Ports, command: KeyCommand, output: Output) -> anyhow::Result<()> {
+pub async fn run(ports: &Ports, operator: &Operator, command: KeyCommand, output: Output) -> anyhow::Result<()> {
     match command {
         KeyCommand::Create { which, name, scopes, expires_in_days, allow } => {
             let command =
                 create::CreateKey { email: which.email, name, scopes, expires_in_days, allowed_addresses: allow };
-            let made = create::create(ports, command).await?;
-            let mut value = as_json(&made.record);
+            let made = create::create(ports, operator, command).await?;
+            let mut value = shown::key(&made.record);
             if let Value::Object(object) = &mut value {
                 object.insert("key".to_owned(), Value::String(made.token.expose()));
             }
@@ -82,7 +83,7 @@ pub async fn run(ports: &Ports, command: KeyCommand, output: Output) -> anyhow::
         }
         KeyCommand::List(which) => {
             let keys = list::list(ports, &which.email).await?;
-            let value = json!({ "data": keys.iter().map(as_json).collect::<Vec<_>>() });
+            let value = json!({ "data": keys.iter().map(shown::key).collect::<Vec<_>>() });
             let now = ports.clock.now();
             output.print(&value, || {
                 let rows: Vec<Vec<String>> = keys.iter().map(|key| row(key, now)).collect();
@@ -94,8 +95,8 @@ pub async fn run(ports: &Ports, command: KeyCommand, output: Output) -> anyhow::
             })?;
         }
         KeyCommand::Revoke { prefix } => {
-            let key = revoke::revoke(ports, &prefix).await?;
-            output.print(&as_json(&key), || {
+            let key = revoke::revoke(ports, operator, &prefix).await?;
+            output.print(&shown::key(&key), || {
                 format!("The key {prefix} ({}) is revoked. Servers that run refuse it within 5 seconds.", key.name)
             })?;
         }
@@ -125,19 +126,6 @@ fn row(key: &ApiKeyRecord, now: Timestamp) -> Vec<String> {
         instant(key.created_at),
         scopes,
     ]
-}
-
-fn as_json(key: &ApiKeyRecord) -> Value {
-    json!({
-        "id": key.id.to_string(),
-        "prefix": key.prefix.as_str(),
-        "name": key.name,
-        "scopes": key.scopes.iter().map(Scope::as_str).collect::<Vec<_>>(),
-        "allowed_addresses": key.allowed_addresses,
-        "expires_at": key.expires_at.map(instant),
-        "revoked_at": key.revoked_at.map(instant),
-        "created_at": instant(key.created_at),
-    })
 }
 
 #[cfg(test)]

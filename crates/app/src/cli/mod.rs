@@ -1,12 +1,14 @@
 //! The command line: what can be typed, and who carries it out.
 
 mod account;
+mod audit;
 mod config;
 mod infraction;
 mod key;
 mod ledger;
 mod listen;
 mod migrate;
+mod operator;
 pub mod output;
 mod reconcile;
 mod sandbox;
@@ -42,6 +44,9 @@ pub struct Cli {
     /// Print JSON for programs instead of text for people
     #[arg(long, global = true)]
     json: bool,
+    /// Who makes the change, for the audit log; without, the user of the operating system
+    #[arg(long, global = true, value_name = "NAME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    operator: Option<String>,
     #[command(subcommand)]
     command: Command,
 }
@@ -67,6 +72,9 @@ enum Command {
     /// Make, list and revoke API keys
     #[command(subcommand)]
     Key(key::KeyCommand),
+    /// See which operator changed what
+    #[command(subcommand)]
+    Audit(audit::AuditCommand),
     /// Audit the ledger
     #[command(subcommand)]
     Ledger(ledger::LedgerCommand),
@@ -120,6 +128,7 @@ impl Cli {
     fn run(self) -> anyhow::Result<ExitCode> {
         let output = Output { json: self.json };
         let sources = Sources::of_process(self.config);
+        let operator = operator::of_process(self.operator.as_deref());
         match self.command {
             Command::Config(command) => config::run(&command, &sources, output),
             Command::Openapi => {
@@ -166,7 +175,7 @@ impl Cli {
                     world::must_exist(&config)?;
                 }
                 block_on(world::with(config, async |ports| {
-                    account::run(ports, command, output).await?;
+                    account::run(ports, &operator, command, output).await?;
                     Ok(ExitCode::SUCCESS)
                 }))
             }
@@ -174,7 +183,15 @@ impl Cli {
                 let config = quiet(&sources)?;
                 world::must_exist(&config)?;
                 block_on(world::with(config, async |ports| {
-                    key::run(ports, command, output).await?;
+                    key::run(ports, &operator, command, output).await?;
+                    Ok(ExitCode::SUCCESS)
+                }))
+            }
+            Command::Audit(command) => {
+                let config = quiet(&sources)?;
+                world::must_exist(&config)?;
+                block_on(world::with(config, async |ports| {
+                    audit::run(ports, command, output).await?;
                     Ok(ExitCode::SUCCESS)
                 }))
             }
@@ -237,6 +254,10 @@ mod tests {
             ),
             ("cais key create --account a@b.co --name x --scopes gold", false),
             ("cais key revoke ABCdef123456", true),
+            ("cais audit list", true),
+            ("cais audit list --account a@b.co --by ana --action key.create --limit 200 --json", true),
+            ("cais audit list --limit 201", false),
+            ("cais --operator ana account suspend --account a@b.co", true),
             ("cais ledger verify", true),
             ("cais infraction list", true),
             ("cais infraction list --account a@b.co --status open --json", true),

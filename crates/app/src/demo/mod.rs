@@ -19,6 +19,7 @@ use cais_domain::money::Money;
 use cais_domain::rate::Percentage;
 use cais_domain::text::{LineBreaks, Text};
 use cais_persistence::DatabaseUrl;
+use cais_ports::Operator;
 use cais_use_cases::Ports;
 use cais_use_cases::accounts::create::{CreateAccount, CreateAccountError};
 use cais_use_cases::accounts::{AccountEmail, approve, create, fees};
@@ -122,7 +123,7 @@ async fn walk(ports: Ports, address: SocketAddr, screen: Screen) -> anyhow::Resu
         expires_in_days: Some(KEY_DAYS),
         allowed_addresses: Vec::new(),
     };
-    let made = keys::create::create(&ports, command).await?;
+    let made = keys::create::create(&ports, &operator(), command).await?;
     let key = made.token.expose();
     screen.good(&format!("key  {key}  (all scopes, {KEY_DAYS} days)"))?;
     let client = Client { address, key: key.clone() };
@@ -139,6 +140,12 @@ async fn walk(ports: Ports, address: SocketAddr, screen: Screen) -> anyhow::Resu
     Ok(key)
 }
 
+/// The operator in the audit log of the demonstration.
+fn operator() -> Operator {
+    let own = || "demo".to_owned();
+    Operator { name: own(), source: own(), host: own() }
+}
+
 /// The demonstration's account, approved, with a fee to be seen; made at the first run.
 async fn account(ports: &Ports, screen: Screen) -> anyhow::Result<Account> {
     let email = AccountEmail::parse(EMAIL)?;
@@ -148,16 +155,16 @@ async fn account(ports: &Ports, screen: Screen) -> anyhow::Result<Account> {
         document: Document::parse("11222333000181").context("the demonstration's CNPJ")?,
         approve: true,
     };
-    let said = match create::create(ports, command).await {
+    let said = match create::create(ports, &operator(), command).await {
         Ok(_) => "opened and approved",
         Err(CreateAccountError::Exists { .. }) => "from an earlier run",
         Err(error @ CreateAccountError::Store(_)) => return Err(error.into()),
     };
-    approve::approve(ports, &email).await?;
+    approve::approve(ports, &operator(), &email).await?;
     let rule = FeeRule::try_new(Money::ZERO, Percentage::parse("0.99")?, None, None)?;
-    fees::set(ports, &email, Operation::PixIn, &rule).await?;
+    fees::set(ports, &operator(), &email, Operation::PixIn, &rule).await?;
     let rule = FeeRule::try_new(Money::from_centavos(50), Percentage::zero(), None, None)?;
-    let account = fees::set(ports, &email, Operation::PixOut, &rule).await?;
+    let account = fees::set(ports, &operator(), &email, Operation::PixOut, &rule).await?;
     screen.good(&format!("account {EMAIL}, {said}; it pays 0.99 % of what it receives and 0.50 for each payout"))?;
     Ok(account)
 }

@@ -46,5 +46,6 @@ kinds! {
     Request RequestId "req" "a request";
     Key KeyId "akey" "an API key";
     Transfer TransferId "trf" "a ledger transfer";
+    Audit AuditId "aud" "a row of the audit log";
     Notice NoticeId "ntc" "a notice from upstream";
 }

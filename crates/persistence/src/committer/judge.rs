@@ -140,7 +140,7 @@ impl<'a> Observed<'a> {
         let mut own: HashMap<RecordKey<'_>, i64> = HashMap::new();
         for write in &change.writes {
             let record = match wish(write) {
-                Wish::Paid(_) => continue,
+                Wish::Paid(_) | Wish::Audited(_) => continue,
                 Wish::New(record) => {
                     if own.insert(record.key(), 1).is_some() || self.versions.contains_key(&record.key()) {
                         return Err(CommitError::Corrupt(format!("{:?} exists", record.key())));
@@ -170,7 +170,7 @@ impl<'a> Observed<'a> {
         }
         for write in &change.writes {
             match wish(write) {
-                Wish::Paid(_) => {}
+                Wish::Paid(_) | Wish::Audited(_) => {}
                 Wish::New(record) => {
                     self.versions.insert(record.key(), 1);
                 }
@@ -243,7 +243,7 @@ impl<'a> Touched<'a> {
             for write in &change.writes {
                 match wish(write) {
                     Wish::New(record) | Wish::Changed(record) => touched.twice |= !touched.records.insert(record.key()),
-                    Wish::Paid(_) => {}
+                    Wish::Paid(_) | Wish::Audited(_) => {}
                 }
             }
         }

@@ -155,6 +155,7 @@ fn account_of(change: &ChangeSet) -> Option<AccountId> {
         Write::InsertRefund(refund) | Write::UpdateRefund(refund) => Some(refund.account),
         Write::InsertEndpoint(endpoint) | Write::UpdateEndpoint(endpoint) => Some(endpoint.account),
         Write::InsertInfraction(infraction) | Write::UpdateInfraction(infraction) => Some(infraction.account),
+        Write::InsertAudit(row) => row.account,
         Write::InsertNotice(_) | Write::UpdateNotice(_) | Write::InsertPosition(_) | Write::UpdatePosition(_) => None,
     };
     let claim = change.claim.as_ref().map(|claim| claim.name().account);

@@ -11,7 +11,7 @@ use super::plan::Plan;
 use super::record::Record;
 use crate::rows::ledger::{Balance, Entry};
 use crate::rows::{
-    account, block, charge, claim, delivery, endpoint, event, infraction, key, ledger, notice, payment, payout,
+    account, audit, block, charge, claim, delivery, endpoint, event, infraction, key, ledger, notice, payment, payout,
     position, refund, release, reservation,
 };
 use crate::sql::Value;
@@ -50,6 +50,7 @@ pub(crate) fn ops<'a>(plan: &'a Plan<'a>, books: &Books, batch: &'a str, at: Tim
     claims(plan, &mut ops);
     records(plan, &mut ops);
     ops.push(Op::guarded(&payment::INSERT, plan.payments.iter().map(|paid| payment::inserted(paid)).collect()));
+    ops.push(Op::guarded(&audit::INSERT, plan.audits.iter().map(|row| audit::inserted(row)).collect()));
     ops.push(Op::guarded(&event::INSERT, plan.events.iter().map(event::inserted).collect()));
     ops.push(Op::guarded(&delivery::INSERT, plan.deliveries.iter().map(delivery::inserted).collect()));
     ops.push(Op::guarded(&delivery::ENQUEUE, plan.deliveries.iter().map(delivery::enqueued).collect()));

@@ -6,7 +6,7 @@ use cais_domain::block::Block;
 use cais_domain::ids::{AccountId, InfractionId};
 use cais_domain::ledger::LedgerAccount;
 use cais_domain::payment::CreditedPayment;
-use cais_ports::{ChangeSet, ClaimChange, ClaimRef, NewClaim, NewDelivery, Reservation, ReservationKey};
+use cais_ports::{AuditRow, ChangeSet, ClaimChange, ClaimRef, NewClaim, NewDelivery, Reservation, ReservationKey};
 use jiff::Timestamp;
 
 use super::books::Blocks;
@@ -54,6 +54,7 @@ pub(crate) struct Plan<'a> {
     pub(crate) reserve: BTreeMap<&'a ReservationKey, &'a Reservation>,
     pub(crate) records: BTreeMap<RecordKey<'a>, RecordWrite<'a>>,
     pub(crate) payments: Vec<&'a CreditedPayment>,
+    pub(crate) audits: Vec<&'a AuditRow>,
     pub(crate) blocks: BTreeMap<(AccountId, InfractionId), BlockWrite>,
     pub(crate) entries: Vec<Entry<'a>>,
     /// Balances that change without an entry: all of what was to be released was taken before.
@@ -89,6 +90,7 @@ impl<'a> Plan<'a> {
                 }
                 Wish::Changed(record) => self.admit_change(record),
                 Wish::Paid(payment) => self.payments.push(payment),
+                Wish::Audited(row) => self.audits.push(row),
             }
         }
     }

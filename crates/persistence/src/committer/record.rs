@@ -12,7 +12,7 @@ use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
 use cais_domain::release::Release;
 use cais_domain::webhook::Endpoint;
-use cais_ports::{ApiKeyRecord, Notice, PollPosition, UpstreamList, Write};
+use cais_ports::{ApiKeyRecord, AuditRow, Notice, PollPosition, UpstreamList, Write};
 
 /// Names a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -73,6 +73,8 @@ pub(crate) enum Wish<'a> {
     Changed(Record<'a>),
     /// A payment; it never changes.
     Paid(&'a CreditedPayment),
+    /// A row of the audit log; it never changes.
+    Audited(&'a AuditRow),
 }
 
 impl<'a> Record<'a> {
@@ -133,5 +135,6 @@ pub(crate) fn wish(write: &Write) -> Wish<'_> {
         Write::UpdateInfraction(infraction) => Wish::Changed(Record::Infraction(infraction)),
         Write::InsertPosition(position) => Wish::New(Record::Position(position)),
         Write::UpdatePosition(position) => Wish::Changed(Record::Position(position)),
+        Write::InsertAudit(row) => Wish::Audited(row),
     }
 }

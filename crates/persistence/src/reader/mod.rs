@@ -1,5 +1,6 @@
 //! The read side: by id through one thread that answers all that wait with one statement, everything else through a pool.
 
+mod audit;
 mod coalesce;
 mod deliveries;
 mod events;

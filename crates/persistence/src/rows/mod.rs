@@ -1,6 +1,7 @@
 //! Records as rows: what each column holds, and the strict way back. A row that nobody could have written is an error.
 
 pub(crate) mod account;
+pub(crate) mod audit;
 pub(crate) mod block;
 pub(crate) mod charge;
 pub(crate) mod claim;

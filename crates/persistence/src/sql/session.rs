@@ -8,6 +8,7 @@ use super::Query;
 use super::fragment::Statement;
 use crate::postgres::Planned;
 use crate::rows::account::{AccountColumns, AccountRow};
+use crate::rows::audit::{AuditColumns, StoredAudit};
 use crate::rows::block::{BlockColumns, BlockRow};
 use crate::rows::charge::{ChargeColumns, ChargeRow};
 use crate::rows::claim::{ClaimColumns, ClaimRow};
@@ -59,6 +60,8 @@ pub(crate) trait Session: Send {
     fn events(&mut self, query: &Query<'_>) -> QueryResult<Vec<EventRow>>;
     /// Rows of infractions.
     fn infractions(&mut self, query: &Query<'_>) -> QueryResult<Vec<InfractionRow>>;
+    /// Rows of the audit log.
+    fn audits(&mut self, query: &Query<'_>) -> QueryResult<Vec<StoredAudit>>;
     /// Rows of blocks.
     fn blocks(&mut self, query: &Query<'_>) -> QueryResult<Vec<BlockRow>>;
     /// Rows of deliveries, each with one of its attempts.
@@ -164,6 +167,9 @@ macro_rules! session {
             }
             fn infractions(&mut self, query: &Query<'_>) -> QueryResult<Vec<InfractionRow>> {
                 Statement::<InfractionColumns>::new(query).load(self.connection())
+            }
+            fn audits(&mut self, query: &Query<'_>) -> QueryResult<Vec<StoredAudit>> {
+                Statement::<AuditColumns>::new(query).load(self.connection())
             }
             fn blocks(&mut self, query: &Query<'_>) -> QueryResult<Vec<BlockRow>> {
                 Statement::<BlockColumns>::new(query).load(self.connection())

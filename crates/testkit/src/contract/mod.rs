@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::missing_panics_doc, reason = "these are tests: they fail by panicking")]
 
 mod attempts;
+pub mod audit;
 pub mod block_races;
 pub mod blocks;
 pub mod claims;
@@ -74,6 +75,10 @@ macro_rules! store_suite {
                 an_answer_comes_back_byte_for_byte
                 a_claim_given_back_is_resumed
                 a_refused_claim_leaves_nothing
+            }
+            audit {
+                audit_row_is_written_with_its_change
+                audit_rows_are_filtered_and_paged
             }
             reservations {
                 a_value_has_one_owner

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::end_to_end_id::EndToEndId;
-use cais_domain::ids::{AccountId, ChargeId, EndpointId, InfractionId, KeyId, NoticeId, PayoutId, RefundId};
+use cais_domain::ids::{AccountId, AuditId, ChargeId, EndpointId, InfractionId, KeyId, NoticeId, PayoutId, RefundId};
 use cais_ports::{ChangeSet, ClaimChange, CommitError, ReservationKey, UpstreamList, Write};
 
 use super::books::{self, Moved};
@@ -64,6 +64,7 @@ enum Record {
     Endpoint(EndpointId),
     Infraction(InfractionId),
     Position(AcquirerName, UpstreamList),
+    Audit(AuditId),
 }
 
 /// The record, and the version that an update was based on.
@@ -88,6 +89,7 @@ fn target(write: &Write) -> (Record, Option<i64>) {
         Write::UpdateEndpoint(endpoint) => (Record::Endpoint(endpoint.id), Some(endpoint.version)),
         Write::InsertInfraction(infraction) => (Record::Infraction(infraction.id), None),
         Write::UpdateInfraction(infraction) => (Record::Infraction(infraction.id), Some(infraction.version)),
+        Write::InsertAudit(row) => (Record::Audit(row.id), None),
         Write::InsertPosition(position) => (Record::Position(position.acquirer.clone(), position.list), None),
         Write::UpdatePosition(position) => {
             (Record::Position(position.acquirer.clone(), position.list), Some(position.version))
@@ -107,6 +109,7 @@ fn stored_version(state: &State, record: &Record) -> Option<i64> {
         Record::Notice(id) => state.notices.get(id).map(|notice| notice.version),
         Record::Endpoint(id) => state.endpoints.get(id).map(|endpoint| endpoint.version),
         Record::Infraction(id) => state.infractions.get(id).map(|infraction| infraction.version),
+        Record::Audit(id) => state.audit.get(id).map(|_| 1),
         Record::Position(name, list) => state.positions.get(&(name.clone(), *list)).map(|position| position.version),
     }
 }

@@ -1,5 +1,6 @@
 //! A store in memory with exactly the semantics that the ports document: what the databases are compared with.
 
+mod audit;
 mod books;
 mod deliveries;
 mod fan_out;

@@ -8,7 +8,8 @@ use cais_domain::block::Block;
 use cais_domain::charge::Charge;
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::ids::{
-    AccountId, ChargeId, DeliveryId, EndpointId, EntryId, Id, IdKind, InfractionId, KeyId, NoticeId, PayoutId, RefundId,
+    AccountId, AuditId, ChargeId, DeliveryId, EndpointId, EntryId, Id, IdKind, InfractionId, KeyId, NoticeId, PayoutId,
+    RefundId,
 };
 use cais_domain::infraction::Infraction;
 use cais_domain::ledger::{EntryKind, LedgerAccount};
@@ -19,8 +20,8 @@ use cais_domain::refund::{Refund, RefundStatus};
 use cais_domain::release::Release;
 use cais_domain::webhook::Endpoint;
 use cais_ports::{
-    ApiKeyRecord, ChangeSet, Claim, ClaimChange, ClaimRef, Committed, Lane, NewClaim, NewEvent, Notice, PollPosition,
-    Reservation, ReservationKey, UpstreamList,
+    ApiKeyRecord, AuditRow, ChangeSet, Claim, ClaimChange, ClaimRef, Committed, Lane, NewClaim, NewEvent, Notice,
+    PollPosition, Reservation, ReservationKey, UpstreamList,
 };
 use jiff::Timestamp;
 
@@ -73,6 +74,7 @@ pub(super) struct State {
     pub(super) reservations: BTreeMap<ReservationKey, Reservation>,
     pub(super) accounts: BTreeMap<AccountId, Account>,
     pub(super) keys: BTreeMap<KeyId, ApiKeyRecord>,
+    pub(super) audit: BTreeMap<AuditId, AuditRow>,
     pub(super) charges: BTreeMap<ChargeId, Charge>,
     pub(super) payments: BTreeMap<EndToEndId, CreditedPayment>,
     pub(super) releases: BTreeMap<EndToEndId, Release>,

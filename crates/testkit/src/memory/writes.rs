@@ -103,6 +103,9 @@ impl State {
                     change_infraction(stored, *infraction);
                 }
             }
+            Write::InsertAudit(row) => {
+                self.audit.insert(row.id, *row);
+            }
             Write::InsertPosition(position) => {
                 let name = (position.acquirer.clone(), position.list);
                 self.positions.insert(name, PollPosition { version: 1, ..*position });

@@ -1,6 +1,7 @@
 //! Approves an account's KYC.
 
 use cais_domain::account::Account;
+use cais_ports::Operator;
 
 use super::update::update;
 use super::{AccountEmail, ChangeAccountError};
@@ -10,6 +11,6 @@ use crate::Ports;
 ///
 /// # Errors
 /// [`ChangeAccountError`].
-pub async fn approve(ports: &Ports, email: &AccountEmail) -> Result<Account, ChangeAccountError> {
-    update(ports, email, Account::approve).await
+pub async fn approve(ports: &Ports, operator: &Operator, email: &AccountEmail) -> Result<Account, ChangeAccountError> {
+    update(ports, (operator, "account.approve"), email, Account::approve).await
 }

@@ -5,10 +5,11 @@ use cais_domain::document::Document;
 use cais_domain::fee::FeeSchedule;
 use cais_domain::ids::AccountId;
 use cais_domain::text::Text;
-use cais_ports::{ChangeSet, CommitError, Reservation, ReservationKey, Write};
+use cais_ports::{ChangeSet, CommitError, Operator, Reservation, ReservationKey, Write};
 
 use super::AccountEmail;
 use crate::Ports;
+use crate::audit::{self, AuditedChange};
 
 /// What an operator says of a new account.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,7 +44,7 @@ pub enum CreateAccountError {
 ///
 /// # Errors
 /// [`CreateAccountError`].
-pub async fn create(ports: &Ports, command: CreateAccount) -> Result<Account, CreateAccountError> {
+pub async fn create(ports: &Ports, operator: &Operator, command: CreateAccount) -> Result<Account, CreateAccountError> {
     let now = ports.clock.now();
     let opened = Account {
         id: AccountId::new(ports.ids.next_uuid()),
@@ -67,6 +68,14 @@ pub async fn create(ports: &Ports, command: CreateAccount) -> Result<Account, Cr
         owner: account.id.to_string(),
     });
     change.writes.push(Write::InsertAccount(Box::new(account.clone())));
+    let audited = AuditedChange {
+        action: "account.create",
+        subject: account.id.to_string(),
+        account: Some(account.id),
+        before: None,
+        after: Some(ports.representation.account(&account)),
+    };
+    change.writes.push(audit::record(ports, operator, now, audited));
     match ports.store.commit(change).await {
         Ok(_) => Ok(Account { version: 1, ..account }),
         Err(CommitError::Taken { by, .. }) => Err(CreateAccountError::Exists { email: command.email, id: by }),

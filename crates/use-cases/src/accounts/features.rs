@@ -1,6 +1,7 @@
 //! Switches features of an account on and off.
 
 use cais_domain::account::{Account, Features};
+use cais_ports::Operator;
 
 use super::update::update;
 use super::{AccountEmail, ChangeAccountError};
@@ -12,11 +13,12 @@ use crate::Ports;
 /// [`ChangeAccountError`].
 pub async fn set(
     ports: &Ports,
+    operator: &Operator,
     email: &AccountEmail,
     enable: Features,
     disable: Features,
 ) -> Result<Account, ChangeAccountError> {
-    update(ports, email, |account| {
+    update(ports, (operator, "account.features"), email, |account| {
         let enabled = account.features.union(enable);
         Account { features: disable.iter().fold(enabled, Features::without), ..account }
     })

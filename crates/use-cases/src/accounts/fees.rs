@@ -2,6 +2,7 @@
 
 use cais_domain::account::Account;
 use cais_domain::fee::{FeeRule, Operation};
+use cais_ports::Operator;
 
 use super::update::update;
 use super::{AccountEmail, ChangeAccountError};
@@ -13,10 +14,14 @@ use crate::Ports;
 /// [`ChangeAccountError`].
 pub async fn set(
     ports: &Ports,
+    operator: &Operator,
     email: &AccountEmail,
     operation: Operation,
     rule: &FeeRule,
 ) -> Result<Account, ChangeAccountError> {
-    update(ports, email, |account| Account { fees: account.fees.clone().with(operation, rule.clone()), ..account })
-        .await
+    update(ports, (operator, "account.fees"), email, |account| Account {
+        fees: account.fees.clone().with(operation, rule.clone()),
+        ..account
+    })
+    .await
 }

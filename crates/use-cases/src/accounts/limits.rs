@@ -2,6 +2,7 @@
 
 use cais_domain::account::{Account, Limits};
 use cais_domain::money::Money;
+use cais_ports::Operator;
 
 use super::update::update;
 use super::{AccountEmail, ChangeAccountError};
@@ -13,11 +14,12 @@ use crate::Ports;
 /// [`ChangeAccountError`].
 pub async fn set(
     ports: &Ports,
+    operator: &Operator,
     email: &AccountEmail,
     charge: Option<Money>,
     payout: Option<Money>,
 ) -> Result<Account, ChangeAccountError> {
-    update(ports, email, |account| {
+    update(ports, (operator, "account.limits"), email, |account| {
         let limits =
             Limits { charge: charge.unwrap_or(account.limits.charge), payout: payout.unwrap_or(account.limits.payout) };
         Account { limits, ..account }

@@ -1,6 +1,7 @@
 //! Sets how long an account's received money waits in `pending`.
 
 use cais_domain::account::Account;
+use cais_ports::Operator;
 
 use super::update::update;
 use super::{AccountEmail, ChangeAccountError};
@@ -10,6 +11,11 @@ use crate::Ports;
 ///
 /// # Errors
 /// [`ChangeAccountError`].
-pub async fn set(ports: &Ports, email: &AccountEmail, release_delay_s: u32) -> Result<Account, ChangeAccountError> {
-    update(ports, email, |account| Account { release_delay_s, ..account }).await
+pub async fn set(
+    ports: &Ports,
+    operator: &Operator,
+    email: &AccountEmail,
+    release_delay_s: u32,
+) -> Result<Account, ChangeAccountError> {
+    update(ports, (operator, "account.release_delay"), email, |account| Account { release_delay_s, ..account }).await
 }

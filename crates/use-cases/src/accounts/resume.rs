@@ -1,6 +1,7 @@
 //! Ends an account's suspension.
 
 use cais_domain::account::{Account, AccountStatus};
+use cais_ports::Operator;
 
 use super::update::update;
 use super::{AccountEmail, ChangeAccountError};
@@ -10,6 +11,7 @@ use crate::Ports;
 ///
 /// # Errors
 /// [`ChangeAccountError`].
-pub async fn resume(ports: &Ports, email: &AccountEmail) -> Result<Account, ChangeAccountError> {
-    update(ports, email, |account| Account { status: AccountStatus::Active, ..account }).await
+pub async fn resume(ports: &Ports, operator: &Operator, email: &AccountEmail) -> Result<Account, ChangeAccountError> {
+    update(ports, (operator, "account.resume"), email, |account| Account { status: AccountStatus::Active, ..account })
+        .await
 }

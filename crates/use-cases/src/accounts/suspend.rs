@@ -1,6 +1,7 @@
 //! Suspends an account: it reads but does not write.
 
 use cais_domain::account::{Account, AccountStatus};
+use cais_ports::Operator;
 
 use super::update::update;
 use super::{AccountEmail, ChangeAccountError};
@@ -10,6 +11,10 @@ use crate::Ports;
 ///
 /// # Errors
 /// [`ChangeAccountError`].
-pub async fn suspend(ports: &Ports, email: &AccountEmail) -> Result<Account, ChangeAccountError> {
-    update(ports, email, |account| Account { status: AccountStatus::Suspended, ..account }).await
+pub async fn suspend(ports: &Ports, operator: &Operator, email: &AccountEmail) -> Result<Account, ChangeAccountError> {
+    update(ports, (operator, "account.suspend"), email, |account| Account {
+        status: AccountStatus::Suspended,
+        ..account
+    })
+    .await
 }

@@ -1,10 +1,11 @@
 //! Changes one account as it stands, and reads it again when somebody else was faster.
 
 use cais_domain::account::Account;
-use cais_ports::{ChangeSet, CommitError, QueryError, Write};
+use cais_ports::{ChangeSet, CommitError, Operator, QueryError, Write};
 
 use super::AccountEmail;
 use crate::Ports;
+use crate::audit::{self, AuditedChange};
 
 /// How often a change is decided again after another one came between: operators are few.
 const MAX_ATTEMPTS: u32 = 5;
@@ -36,9 +37,11 @@ pub(crate) async fn get(ports: &Ports, email: &AccountEmail) -> Result<Account, 
         .ok_or_else(|| ChangeAccountError::NotFound(email.clone()))
 }
 
-/// Stores what `decide` makes of the account and returns it as stored. A decision that changes nothing writes nothing.
+/// Stores what `decide` makes of the account, with a row of the audit log, and returns it as stored. A decision that changes nothing
+/// writes nothing. `by` is the operator and the command.
 pub(crate) async fn update(
     ports: &Ports,
+    by: (&Operator, &'static str),
     email: &AccountEmail,
     decide: impl Fn(Account) -> Account + Send + Sync,
 ) -> Result<Account, ChangeAccountError> {
@@ -50,6 +53,15 @@ pub(crate) async fn update(
         }
         let mut change = ChangeSet::new(ports.clock.now());
         change.writes.push(Write::UpdateAccount(Box::new(changed.clone())));
+        let (operator, action) = by;
+        let audited = AuditedChange {
+            action,
+            subject: account.id.to_string(),
+            account: Some(account.id),
+            before: Some(ports.representation.account(&account)),
+            after: Some(ports.representation.account(&changed)),
+        };
+        change.writes.push(audit::record(ports, operator, change.at, audited));
         match ports.store.commit(change).await {
             Ok(_) => {
                 let version = changed.version.saturating_add(1);

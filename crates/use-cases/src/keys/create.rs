@@ -3,13 +3,14 @@
 use cais_domain::api_key::{ApiKeyToken, KeyPrefix, KeySecret, Scopes};
 use cais_domain::ids::KeyId;
 use cais_domain::text::Text;
-use cais_ports::{ApiKeyRecord, ChangeSet, CommitError, Write};
+use cais_ports::{ApiKeyRecord, ChangeSet, CommitError, Operator, Write};
 use ipnet::IpNet;
 use jiff::SignedDuration;
 
 use super::authenticate::PURPOSE;
 use crate::Ports;
 use crate::accounts::{AccountEmail, ChangeAccountError, update};
+use crate::audit::{self, AuditedChange};
 
 /// The longest life that a key may be given: ten years. One without an end has none.
 pub const MAX_EXPIRES_IN_DAYS: u32 = 3_650;
@@ -61,7 +62,7 @@ pub enum CreateKeyError {
 ///
 /// # Errors
 /// [`CreateKeyError`].
-pub async fn create(ports: &Ports, command: CreateKey) -> Result<CreatedKey, CreateKeyError> {
+pub async fn create(ports: &Ports, operator: &Operator, command: CreateKey) -> Result<CreatedKey, CreateKeyError> {
     if command.allowed_addresses.len() > MAX_ADDRESS_BLOCKS {
         return Err(CreateKeyError::TooManyAddresses);
     }
@@ -92,6 +93,14 @@ pub async fn create(ports: &Ports, command: CreateKey) -> Result<CreatedKey, Cre
     };
     let mut change = ChangeSet::new(now);
     change.writes.push(Write::InsertKey(Box::new(record.clone())));
+    let audited = AuditedChange {
+        action: "key.create",
+        subject: record.prefix.to_string(),
+        account: Some(account.id),
+        before: None,
+        after: Some(ports.representation.key(&record)),
+    };
+    change.writes.push(audit::record(ports, operator, now, audited));
     ports.store.commit(change).await.map_err(CreateKeyError::Store)?;
     Ok(CreatedKey { token, record: ApiKeyRecord { version: 1, ..record } })
 }

@@ -1,9 +1,10 @@
 //! Revokes an API key, for ever.
 
 use cais_domain::api_key::KeyPrefix;
-use cais_ports::{ApiKeyRecord, ChangeSet, CommitError, QueryError, Write};
+use cais_ports::{ApiKeyRecord, ChangeSet, CommitError, Operator, QueryError, Write};
 
 use crate::Ports;
+use crate::audit::{self, AuditedChange};
 
 /// How often a revocation is decided again after another change came between.
 const MAX_ATTEMPTS: u32 = 5;
@@ -31,7 +32,7 @@ pub enum RevokeKeyError {
 ///
 /// # Errors
 /// [`RevokeKeyError`].
-pub async fn revoke(ports: &Ports, prefix: &KeyPrefix) -> Result<ApiKeyRecord, RevokeKeyError> {
+pub async fn revoke(ports: &Ports, operator: &Operator, prefix: &KeyPrefix) -> Result<ApiKeyRecord, RevokeKeyError> {
     for _ in 0..MAX_ATTEMPTS {
         let (key, _) = ports
             .queries
@@ -43,9 +44,17 @@ pub async fn revoke(ports: &Ports, prefix: &KeyPrefix) -> Result<ApiKeyRecord, R
             return Ok(key);
         }
         let now = ports.clock.now();
-        let revoked = ApiKeyRecord { revoked_at: Some(now), ..key };
+        let revoked = ApiKeyRecord { revoked_at: Some(now), ..key.clone() };
         let mut change = ChangeSet::new(now);
         change.writes.push(Write::UpdateKey(Box::new(revoked.clone())));
+        let audited = AuditedChange {
+            action: "key.revoke",
+            subject: key.prefix.to_string(),
+            account: Some(key.account),
+            before: Some(ports.representation.key(&key)),
+            after: Some(ports.representation.key(&revoked)),
+        };
+        change.writes.push(audit::record(ports, operator, now, audited));
         match ports.store.commit(change).await {
             Ok(_) => {
                 let version = revoked.version.saturating_add(1);

@@ -11,7 +11,7 @@ use cais_use_cases::accounts::{
     ChangeAccountError, approve, features, fees, limits, list, release_delay, resume, suspend,
 };
 
-use crate::world::{EMAIL, World, email};
+use crate::world::{EMAIL, World, email, operator};
 
 #[tokio::test]
 async fn an_account_is_stored_as_it_is_returned() {
@@ -36,16 +36,16 @@ async fn every_change_is_stored_and_leaves_the_rest_alone() {
     let world = World::new();
     let opened = world.create(EMAIL, false).await.unwrap();
     let who = email(EMAIL);
-    approve::approve(&world.ports, &who).await.unwrap();
-    suspend::suspend(&world.ports, &who).await.unwrap();
+    approve::approve(&world.ports, &operator(), &who).await.unwrap();
+    suspend::suspend(&world.ports, &operator(), &who).await.unwrap();
     assert_eq!(world.stored().await.status, AccountStatus::Suspended);
-    resume::resume(&world.ports, &who).await.unwrap();
+    resume::resume(&world.ports, &operator(), &who).await.unwrap();
     let (enable, disable) = (Features::parse("split,crypto_in").unwrap(), Features::parse("pix_out").unwrap());
-    features::set(&world.ports, &who, enable, disable).await.unwrap();
+    features::set(&world.ports, &operator(), &who, enable, disable).await.unwrap();
     let rule = FeeRule::try_new(Money::from_centavos(50), Percentage::parse("0.99").unwrap(), None, None).unwrap();
-    fees::set(&world.ports, &who, Operation::PixIn, &rule).await.unwrap();
-    limits::set(&world.ports, &who, Some(Money::from_centavos(100)), None).await.unwrap();
-    let last = release_delay::set(&world.ports, &who, 60).await.unwrap();
+    fees::set(&world.ports, &operator(), &who, Operation::PixIn, &rule).await.unwrap();
+    limits::set(&world.ports, &operator(), &who, Some(Money::from_centavos(100)), None).await.unwrap();
+    let last = release_delay::set(&world.ports, &operator(), &who, 60).await.unwrap();
 
     let stored = world.stored().await;
     assert_eq!(stored, last);
@@ -62,14 +62,14 @@ async fn a_repeat_writes_nothing() {
     let world = World::with_account().await;
     let commits = world.store.commits();
     let before = world.stored().await;
-    assert_eq!(approve::approve(&world.ports, &email(EMAIL)).await.unwrap(), before);
+    assert_eq!(approve::approve(&world.ports, &operator(), &email(EMAIL)).await.unwrap(), before);
     assert_eq!(world.store.commits(), commits);
 }
 
 #[tokio::test]
 async fn a_change_in_between_is_kept_and_the_decision_taken_again() {
     let world = World::with_account().await;
-    suspend::suspend(&world.raced(3), &email(EMAIL)).await.unwrap();
+    suspend::suspend(&world.raced(3), &operator(), &email(EMAIL)).await.unwrap();
     let stored = world.stored().await;
     assert_eq!(
         (stored.status, stored.features.to_string()),
@@ -80,7 +80,7 @@ async fn a_change_in_between_is_kept_and_the_decision_taken_again() {
 #[tokio::test]
 async fn changes_that_never_stop_end_in_a_refusal() {
     let world = World::with_account().await;
-    let refused = suspend::suspend(&world.raced(100), &email(EMAIL)).await.unwrap_err();
+    let refused = suspend::suspend(&world.raced(100), &operator(), &email(EMAIL)).await.unwrap_err();
     assert_eq!(refused, ChangeAccountError::Contended);
     assert_eq!(world.stored().await.status, AccountStatus::Active);
 }
@@ -88,7 +88,7 @@ async fn changes_that_never_stop_end_in_a_refusal() {
 #[tokio::test]
 async fn nobody_is_changed_where_nobody_is_or_the_store_fails() {
     let world = World::new();
-    let missing = suspend::suspend(&world.ports, &email(EMAIL)).await.unwrap_err();
+    let missing = suspend::suspend(&world.ports, &operator(), &email(EMAIL)).await.unwrap_err();
     assert_eq!(missing, ChangeAccountError::NotFound(email(EMAIL)));
     world.store.crash_at(1, Crash::Before);
     let failed = world.create(EMAIL, true).await.unwrap_err();

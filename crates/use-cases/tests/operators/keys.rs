@@ -11,7 +11,7 @@ use cais_use_cases::keys::create::{
 use cais_use_cases::keys::revoke::{RevokeKeyError, revoke};
 use cais_use_cases::keys::{AuthenticateError, KeyRefusal, KeyRing, list};
 
-use crate::world::{EMAIL, World, email, name};
+use crate::world::{EMAIL, World, email, name, operator};
 
 fn command() -> CreateKey {
     CreateKey {
@@ -24,7 +24,7 @@ fn command() -> CreateKey {
 }
 
 async fn made(world: &World, command: CreateKey) -> CreatedKey {
-    create(&world.ports, command).await.unwrap()
+    create(&world.ports, &operator(), command).await.unwrap()
 }
 
 async fn recognised(world: &World, token: &ApiKeyToken, from: Option<&str>) -> bool {
@@ -116,13 +116,13 @@ async fn a_key_is_used_from_its_addresses_only() {
 async fn what_no_key_may_have_is_refused() {
     let world = World::with_account().await;
     for days in [0, MAX_EXPIRES_IN_DAYS + 1] {
-        let refused = create(&world.ports, CreateKey { expires_in_days: Some(days), ..command() }).await;
+        let refused = create(&world.ports, &operator(), CreateKey { expires_in_days: Some(days), ..command() }).await;
         assert_eq!(refused.unwrap_err(), CreateKeyError::WrongExpiry);
     }
     let allowed_addresses = vec!["10.0.0.0/8".parse().unwrap(); MAX_ADDRESS_BLOCKS + 1];
-    let refused = create(&world.ports, CreateKey { allowed_addresses, ..command() }).await;
+    let refused = create(&world.ports, &operator(), CreateKey { allowed_addresses, ..command() }).await;
     assert_eq!(refused.unwrap_err(), CreateKeyError::TooManyAddresses);
-    let nobody = create(&world.ports, CreateKey { email: email("no@example.com"), ..command() }).await;
+    let nobody = create(&world.ports, &operator(), CreateKey { email: email("no@example.com"), ..command() }).await;
     assert_eq!(nobody.unwrap_err(), CreateKeyError::Account(ChangeAccountError::NotFound(email("no@example.com"))));
 }
 
@@ -132,7 +132,7 @@ async fn a_revoked_key_stays_revoked() {
     let key = made(&world, command()).await;
     let ring = KeyRing::new(world.ports.clone());
     ring.authenticate(&key.token, None).await.unwrap();
-    let revoked = revoke(&world.ports, &key.record.prefix).await.unwrap();
+    let revoked = revoke(&world.ports, &operator(), &key.record.prefix).await.unwrap();
     assert!(revoked.revoked_at.is_some());
     ring.forget(&key.record.prefix);
     assert_eq!(
@@ -140,9 +140,9 @@ async fn a_revoked_key_stays_revoked() {
         AuthenticateError::InvalidKey(KeyRefusal::Revoked)
     );
     world.clock.advance(Duration::from_mins(1));
-    assert_eq!(revoke(&world.ports, &key.record.prefix).await.unwrap(), revoked);
+    assert_eq!(revoke(&world.ports, &operator(), &key.record.prefix).await.unwrap(), revoked);
     let unknown = KeyPrefix::parse("000000000000").unwrap();
-    assert_eq!(revoke(&world.ports, &unknown).await.unwrap_err(), RevokeKeyError::NotFound(unknown));
+    assert_eq!(revoke(&world.ports, &operator(), &unknown).await.unwrap_err(), RevokeKeyError::NotFound(unknown));
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@ use cais_domain::document::Document;
 use cais_domain::text::{LineBreaks, Text};
 use cais_ports::acquirer::MockAcquirers;
 use cais_ports::webhooks::MockWebhookSender;
-use cais_ports::{AccountQueries as _, ChangeSet, CommitError, Committed, Store, Write};
+use cais_ports::{AccountQueries as _, ChangeSet, CommitError, Committed, Operator, Store, Write};
 use cais_testkit::{ManualClock, MemoryStore, PlainMac, PlainSealing, SequentialIds, TextRepresentation};
 use cais_use_cases::Ports;
 use cais_use_cases::accounts::AccountEmail;
@@ -61,7 +61,7 @@ impl World {
             document: Document::parse("11.222.333/0001-81").unwrap(),
             approve,
         };
-        create(&self.ports, command).await
+        create(&self.ports, &operator(), command).await
     }
 
     pub async fn stored(&self) -> Account {
@@ -73,6 +73,11 @@ impl World {
         let store = Arc::new(Raced { store: self.store.clone(), left: AtomicU32::new(times) });
         Ports { store, ..self.ports.clone() }
     }
+}
+
+/// The one who makes the changes.
+pub fn operator() -> Operator {
+    Operator { name: "ana".to_owned(), source: "cli".to_owned(), host: "desk".to_owned() }
 }
 
 pub fn email(text: &str) -> AccountEmail {

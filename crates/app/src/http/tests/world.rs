@@ -179,6 +179,14 @@ impl Representation for Careless {
         self.0.endpoint(endpoint)
     }
 
+    fn account(&self, account: &Account) -> Vec<u8> {
+        self.0.account(account)
+    }
+
+    fn key(&self, key: &ApiKeyRecord) -> Vec<u8> {
+        self.0.key(key)
+    }
+
     fn insufficient_balance(&self, request: RequestId) -> Vec<u8> {
         self.0.insufficient_balance(request)
     }

@@ -1,0 +1,59 @@
+//! The audit log: which operator changed what, when, from where, and what it was before and after.
+
+use async_trait::async_trait;
+use cais_domain::ids::{AccountId, AuditId};
+use jiff::Timestamp;
+
+use crate::page::{Page, PageRequest};
+use crate::queries::QueryError;
+
+/// A person who changes something, and the place of the change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Operator {
+    /// The person: a user of the operating system, or the name that was given.
+    pub name: String,
+    /// The way in: `cli` is the command line, `demo` the demonstration.
+    pub source: String,
+    /// The machine.
+    pub host: String,
+}
+
+/// One change. A row is written in the commit of the change that it describes, and never again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuditRow {
+    /// Its identifier; later changes have greater ones.
+    pub id: AuditId,
+    /// When.
+    pub at: Timestamp,
+    /// Who, and from where.
+    pub operator: Operator,
+    /// The command: `account.suspend`.
+    pub action: String,
+    /// The public id of the record that was changed; the prefix of an API key.
+    pub subject: String,
+    /// The account that the change concerns.
+    pub account: Option<AccountId>,
+    /// The record before, as JSON without secrets; `None` of a new one.
+    pub before: Option<String>,
+    /// The record after.
+    pub after: Option<String>,
+}
+
+/// The rows that are wanted; `None` is every value.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AuditFilter {
+    /// The account that the change concerns.
+    pub account: Option<AccountId>,
+    /// The name of the operator.
+    pub operator: Option<String>,
+    /// The command.
+    pub action: Option<String>,
+}
+
+/// The audit log.
+#[cfg_attr(feature = "mock", mockall::automock)]
+#[async_trait]
+pub trait AuditQueries: Send + Sync {
+    /// Lists changes, newest first.
+    async fn list_audit(&self, filter: AuditFilter, page: PageRequest<AuditId>) -> Result<Page<AuditRow>, QueryError>;
+}

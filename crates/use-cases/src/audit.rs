@@ -1,0 +1,50 @@
+//! The audit log: one row for each change that an operator makes, in the commit of the change.
+
+use cais_domain::ids::{AccountId, AuditId};
+use cais_ports::{AuditFilter, AuditRow, Operator, Page, PageRequest, QueryError, Write};
+use jiff::Timestamp;
+
+use crate::Ports;
+
+/// An operator's change of one record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuditedChange {
+    /// The command: `account.suspend`.
+    pub action: &'static str,
+    /// The public id of the record; the prefix of an API key.
+    pub subject: String,
+    /// The account that the change concerns.
+    pub account: Option<AccountId>,
+    /// The record before, as JSON without secrets; `None` of a new one.
+    pub before: Option<Vec<u8>>,
+    /// The record after.
+    pub after: Option<Vec<u8>>,
+}
+
+/// Returns the write that records the change; it belongs into the change set of the change itself.
+#[must_use]
+pub fn record(ports: &Ports, operator: &Operator, at: Timestamp, change: AuditedChange) -> Write {
+    let text = |json: Vec<u8>| String::from_utf8_lossy(&json).into_owned();
+    Write::InsertAudit(Box::new(AuditRow {
+        id: AuditId::new(ports.ids.next_uuid()),
+        at,
+        operator: operator.clone(),
+        action: change.action.to_owned(),
+        subject: change.subject,
+        account: change.account,
+        before: change.before.map(text),
+        after: change.after.map(text),
+    }))
+}
+
+/// Lists one page of changes, newest first.
+///
+/// # Errors
+/// [`QueryError`].
+pub async fn list(
+    ports: &Ports,
+    filter: AuditFilter,
+    page: PageRequest<AuditId>,
+) -> Result<Page<AuditRow>, QueryError> {
+    ports.queries.list_audit(filter, page).await
+}

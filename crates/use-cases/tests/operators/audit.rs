@@ -1,0 +1,74 @@
+//! Every change of an operator leaves a row in the audit log, in the commit of the change.
+
+use cais_domain::api_key::Scopes;
+use cais_domain::fee::{FeeRule, Operation};
+use cais_domain::money::Money;
+use cais_ports::{AuditFilter, AuditRow, PageRequest};
+use cais_use_cases::accounts::{approve, features, fees, limits, release_delay, resume, suspend};
+use cais_use_cases::audit;
+use cais_use_cases::keys::create::{CreateKey, create};
+use cais_use_cases::keys::revoke::revoke;
+
+use crate::world::{EMAIL, World, email, name, operator};
+
+async fn rows(world: &World) -> Vec<AuditRow> {
+    let page = PageRequest { limit: 200, starting_after: None };
+    let mut rows = audit::list(&world.ports, AuditFilter::default(), page).await.unwrap().rows;
+    rows.reverse();
+    rows
+}
+
+#[tokio::test]
+async fn every_operator_command_writes_one_audit_row() {
+    let world = World::new();
+    let (ports, by, who) = (&world.ports, &operator(), &email(EMAIL));
+    let account = world.create(EMAIL, false).await.unwrap();
+    approve::approve(ports, by, who).await.unwrap();
+    suspend::suspend(ports, by, who).await.unwrap();
+    resume::resume(ports, by, who).await.unwrap();
+    let split = cais_domain::account::Features::parse("split").unwrap();
+    features::set(ports, by, who, split, cais_domain::account::Features::default()).await.unwrap();
+    let rule = FeeRule::try_new(Money::from_centavos(50), cais_domain::rate::Percentage::zero(), None, None).unwrap();
+    fees::set(ports, by, who, Operation::PixIn, &rule).await.unwrap();
+    limits::set(ports, by, who, Some(Money::from_centavos(100)), None).await.unwrap();
+    release_delay::set(ports, by, who, 60).await.unwrap();
+    let command = CreateKey {
+        email: email(EMAIL),
+        name: name("till"),
+        scopes: Scopes::all(),
+        expires_in_days: None,
+        allowed_addresses: Vec::new(),
+    };
+    let key = create(ports, by, command).await.unwrap();
+    revoke(ports, by, &key.record.prefix).await.unwrap();
+
+    let rows = rows(&world).await;
+    let actions: Vec<&str> = rows.iter().map(|row| row.action.as_str()).collect();
+    let expected = "account.create account.approve account.suspend account.resume account.features account.fees \
+        account.limits account.release_delay key.create key.revoke";
+    assert_eq!(actions, expected.split_whitespace().collect::<Vec<_>>());
+    for row in &rows {
+        assert_eq!((&row.operator, row.account), (by, Some(account.id)), "{row:?}");
+        assert_eq!(row.before.is_none(), row.action.ends_with(".create"), "{row:?}");
+        assert!(!format!("{row:?}").contains(key.token.secret.expose()), "no secret is written");
+    }
+    let suspended = rows.get(2).unwrap();
+    assert!(suspended.before.as_deref().unwrap().contains(r#""status":"active""#), "{suspended:?}");
+    assert!(suspended.after.as_deref().unwrap().contains(r#""status":"suspended""#), "{suspended:?}");
+}
+
+#[tokio::test]
+async fn change_that_changes_nothing_writes_no_audit_row() {
+    let world = World::with_account().await;
+    approve::approve(&world.ports, &operator(), &email(EMAIL)).await.unwrap();
+    assert_eq!(rows(&world).await.len(), 1, "the opening alone");
+}
+
+#[tokio::test]
+async fn raced_change_records_the_state_it_replaced() {
+    let world = World::with_account().await;
+    suspend::suspend(&world.raced(1), &operator(), &email(EMAIL)).await.unwrap();
+    let rows = rows(&world).await;
+    assert_eq!(rows.len(), 2, "{rows:?}");
+    assert!(rows.last().unwrap().before.as_deref().unwrap().contains("split"), "{rows:?}");
+}
