@@ -158,14 +158,16 @@ async fn signatures_are_checked_by_hand(engine: Engine) {
     paid(&shop, "10").await;
     let received = receiver.until(1).await.remove(0);
     let folder = tempfile::tempdir().unwrap();
-    let body = folder.path().join("body.json");
+    let (body, kept) = (folder.path().join("body.json"), folder.path().join("secrets"));
+    // As after a rotation: both secrets, one a line.
+    std::fs::write(&kept, format!("whsec_{}=\n{}\n", "A".repeat(43), secret(&endpoint))).unwrap();
     let verify = |body_bytes: &[u8]| {
         std::fs::write(&body, body_bytes).unwrap();
         let arguments = [
             "webhook",
             "verify",
-            "--secret",
-            &secret(&endpoint),
+            "--secret-file",
+            kept.to_str().unwrap(),
             "--id",
             received.header("webhook-id"),
             "--timestamp",

@@ -1,10 +1,13 @@
 //! `cais listen`: brings the events of an account to this machine as they happen, signed as webhooks are.
 
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
-use cais_acquirers::Secret;
 use cais_domain::event::EventType;
 use cais_domain::webhook::WebhookUrl;
 use cais_ports::{AttemptError, Clock, Sent, SigningSecret};
@@ -14,10 +17,10 @@ use ring::rand::{SecureRandom, SystemRandom};
 use serde_json::{Value, json};
 
 use super::output::{Output, fields, tell};
-use super::webhook::hidden;
+use super::secret::{self, STANDARD_INPUT};
 use crate::addresses;
 use crate::clock::OffsetClock;
-use crate::config::{API_KEY_VARIABLE, Config};
+use crate::config::{API_KEY_VARIABLE, Config, WEBHOOK_SECRET_VARIABLE};
 use crate::logging;
 use crate::signals::Signals;
 
@@ -32,18 +35,19 @@ pub struct ListenArgs {
     /// Where events are sent on to, such as `http://127.0.0.1:3000/hooks`; any address will do
     #[arg(long, value_name = "URL", value_parser = WebhookUrl::parse)]
     forward_to: WebhookUrl,
-    /// An API key with the scope events:read; without, the one in `CAIS_API_KEY`
-    #[arg(long, value_parser = hidden)]
-    key: Option<Secret>,
+    /// The file with an API key of the scope events:read, or `-` for standard input; without, the key in `CAIS_API_KEY`
+    #[arg(long, value_name = "FILE")]
+    key_file: Option<PathBuf>,
     /// Where the service is; without, the one that runs in the data directory, or is to by the configuration
     #[arg(long, value_name = "URL")]
     base_url: Option<String>,
     /// Only events of these types, separated by commas
     #[arg(long, value_name = "TYPES", value_delimiter = ',', value_parser = event_type)]
     events: Vec<EventType>,
-    /// What signs, such as the secret of the endpoint that this stands for; without, a new one
-    #[arg(long, value_parser = hidden)]
-    secret: Option<Secret>,
+    /// The file with the secret that signs. A file that does not exist is made with a new secret, which the next start finds
+    /// again; without, the secret in `CAIS_WEBHOOK_SECRET`, else a new one for this start
+    #[arg(long, value_name = "FILE")]
+    secret_file: Option<PathBuf>,
 }
 
 fn event_type(name: &str) -> Result<EventType, String> {
@@ -57,14 +61,10 @@ fn event_type(name: &str) -> Result<EventType, String> {
 /// A key that may not read events, an address that is none, a service that was never reached.
 pub async fn run(config: &Config, args: ListenArgs, output: Output) -> anyhow::Result<ExitCode> {
     let mut signals = Signals::listen()?;
-    let from_environment = || std::env::var(API_KEY_VARIABLE).ok().filter(|key| !key.is_empty()).map(Secret::new);
-    let key = args.key.clone().or_else(from_environment);
-    let key = key.with_context(|| format!("an API key is needed: --key, or {API_KEY_VARIABLE}"))?;
+    let key = secret::read(args.key_file.as_deref(), API_KEY_VARIABLE)?;
+    let key = key.with_context(|| format!("an API key is needed: --key-file, or {API_KEY_VARIABLE}"))?;
     let base_url = args.base_url.clone().unwrap_or_else(|| service_of(config));
-    let secret = match &args.secret {
-        Some(text) => parse_secret(text.expose().trim())?,
-        None => new_secret()?,
-    };
+    let secret = signing_secret(args.secret_file.as_deref())?;
     let relay = Relay::new(&base_url, key.expose().trim())?;
     let listening = Listening { relay, args, secret, output };
     tokio::select! {
@@ -77,6 +77,22 @@ pub async fn run(config: &Config, args: ListenArgs, output: Output) -> anyhow::R
 fn service_of(config: &Config) -> String {
     let listen = addresses::read(&config.data_dir).unwrap_or(config.listen);
     format!("http://{}", addresses::reachable(listen))
+}
+
+/// The secret of the file or of the environment, else a new one, which is kept in the file where one is named.
+fn signing_secret(file: Option<&Path>) -> anyhow::Result<SigningSecret> {
+    let missing = file.filter(|file| *file != Path::new(STANDARD_INPUT) && !file.exists());
+    if let Some(file) = missing {
+        let secret = new_secret()?;
+        let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(file);
+        let written = made.and_then(|mut made| writeln!(made, "{}", secret_text(&secret)));
+        written.with_context(|| format!("{} cannot be made", file.display()))?;
+        return Ok(secret);
+    }
+    match secret::read(file, WEBHOOK_SECRET_VARIABLE)? {
+        Some(text) => Ok(parse_secret(text.expose().trim())?),
+        None => new_secret(),
+    }
 }
 
 fn new_secret() -> anyhow::Result<SigningSecret> {
@@ -220,5 +236,15 @@ mod tests {
     #[test]
     fn new_secrets_differ() {
         assert_ne!(new_secret().unwrap(), new_secret().unwrap());
+    }
+
+    #[test]
+    fn made_secret_is_kept_in_its_file_for_its_owner_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("listen.secret");
+        let made = signing_secret(Some(&file)).unwrap();
+        assert_eq!(signing_secret(Some(&file)).unwrap(), made);
+        let mode = std::os::unix::fs::MetadataExt::mode(&std::fs::metadata(&file).unwrap());
+        assert_eq!(mode & 0o777, 0o600);
     }
 }

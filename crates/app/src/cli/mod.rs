@@ -12,6 +12,7 @@ mod operator;
 pub mod output;
 mod reconcile;
 mod sandbox;
+mod secret;
 mod webhook;
 mod world;
 
@@ -266,14 +267,16 @@ mod tests {
             ("cais infraction show chg_01h455vb4pex5vsknk084sn02q", false),
             ("cais listen --forward-to http://127.0.0.1:3000/hooks", true),
             (
-                "cais listen --forward-to http://127.0.0.1:3000 --key k --base-url http://x/v1 --events charge.paid,refund.failed",
+                "cais listen --forward-to http://127.0.0.1:3000 --key-file k --secret-file s --base-url http://x/v1 --events charge.paid,refund.failed",
                 true,
             ),
             ("cais listen --forward-to http://127.0.0.1:3000 --events charge.made", false),
             ("cais listen", false),
-            ("cais webhook verify --secret whsec_x --id evt_1 --timestamp 1 --signature v1,x body.json", true),
-            ("cais webhook verify --secret a --secret b --id evt_1 --timestamp -1 --signature v1,x --any-age", true),
-            ("cais webhook verify --id evt_1 --timestamp 1 --signature v1,x", false),
+            ("cais webhook verify --secret-file - --id evt_1 --timestamp 1 --signature v1,x body.json", true),
+            ("cais webhook verify --id evt_1 --timestamp -1 --signature v1,x --any-age", true),
+            ("cais webhook verify --secret whsec_x --id evt_1 --timestamp 1 --signature v1,x", false),
+            ("cais listen --forward-to http://127.0.0.1:3000 --key k", false),
+            ("cais webhook verify --id evt_1 --timestamp 1", false),
             ("cais reconcile --from 2026-01-01 --to 2026-01-31 --no-repair --json", true),
             ("cais reconcile --from 2026-01-01T00:00:00Z", true),
             ("cais reconcile --to 2026-01-31", false),

@@ -24,7 +24,7 @@ pub use acquirers::{AcquirerConfig, AcquirerKind, SANDBOX};
 pub use problem::{Problem, Problems};
 pub use reader::Effective;
 use reader::Reader;
-pub use source::{API_KEY_VARIABLE, Sources};
+pub use source::{API_KEY_VARIABLE, Sources, WEBHOOK_SECRET_VARIABLE};
 pub use world::World;
 
 use crate::http::DEFAULT_PER_ADDRESS;

@@ -17,6 +17,10 @@ pub const SEPARATOR: &str = "__";
 const CONFIG_VARIABLE: &str = "CAIS_CONFIG";
 /// Holds an API key for commands that call a service, and is no key of the configuration.
 pub const API_KEY_VARIABLE: &str = "CAIS_API_KEY";
+/// Holds the secret that signs webhooks for commands that check or send some, and is no key of the configuration.
+pub const WEBHOOK_SECRET_VARIABLE: &str = "CAIS_WEBHOOK_SECRET";
+/// Variables that are no keys of the configuration.
+const NO_KEYS: [&str; 3] = [CONFIG_VARIABLE, API_KEY_VARIABLE, WEBHOOK_SECRET_VARIABLE];
 /// How the provider of environment variables calls itself.
 const ENVIRONMENT: &str = "environment";
 /// How the provider of a command's own settings calls itself.
@@ -74,7 +78,7 @@ impl Sources {
         }
         let named = |(name, value): &(String, String)| {
             let path = name.strip_prefix(PREFIX)?.to_ascii_lowercase().replace(SEPARATOR, ".");
-            (name != CONFIG_VARIABLE && name != API_KEY_VARIABLE).then(|| (path, value.clone()))
+            (!NO_KEYS.contains(&name.as_str())).then(|| (path, value.clone()))
         };
         let environment = Texts { name: ENVIRONMENT, pairs: self.variables.iter().filter_map(named).collect() };
         let command = Texts { name: COMMAND, pairs: self.overrides.clone() };

@@ -151,7 +151,7 @@ fn a_secret_is_given_once_and_postgresql_demands_the_master_key() {
 
 #[test]
 fn an_api_key_beside_the_configuration_is_none_of_it() {
-    assert!(load("", &[("CAIS_API_KEY", "key_x"), ("CAIS_CONFIG", "")]).is_ok());
+    assert!(load("", &[("CAIS_API_KEY", "key_x"), ("CAIS_WEBHOOK_SECRET", "whsec_x"), ("CAIS_CONFIG", "")]).is_ok());
     assert!(load("api_key = 'key_x'", &[]).is_err());
 }
 

@@ -200,7 +200,7 @@ fn what_next(screen: Screen, address: SocketAddr, key: &str) -> anyhow::Result<(
   curl -s -X POST http://{address}/v1/sandbox/charges/ext:lunch-1/infraction -H "authorization: Bearer $KEY"
 
   # Hear of everything as it happens, signed, at an address of yours
-  cais listen --key $KEY --base-url http://{address} --forward-to http://127.0.0.1:3000/hooks
+  CAIS_API_KEY=$KEY cais listen --base-url http://{address} --forward-to http://127.0.0.1:3000/hooks
 
   Ctrl-C ends it; the next demo finds the account and its money again."#
     ))?;
