@@ -233,12 +233,26 @@ async fn every_mistake_of_the_configuration_is_named_at_once() {
     }
 
     let good = unstarted(Engine::Sqlite, &[]);
-    assert_eq!(good.cli(&["config", "check"]).unwrap(), json!({"ok": true, "problems": []}));
+    assert_eq!(good.cli(&["config", "check"]).unwrap(), json!({"ok": true, "problems": [], "warnings": []}));
     let shown = good.cli(&["config", "print"]).unwrap();
     assert_eq!(shown["rate_limit_per_minute"]["value"], 600);
     assert_eq!(shown["migrate_on_start"]["value"], false);
     assert!(!shown["master_key"].to_string().contains("00112233"), "secrets are masked: {shown}");
     assert!(good.cli_raw(&["config", "docs"]).unwrap().1.contains("CAIS_RATE_LIMIT_PER_MINUTE"));
+}
+
+#[tokio::test]
+async fn probable_slips_are_warnings_in_check_and_log() {
+    let mut place = Cais::prepare(Engine::Sqlite, &[("CAIS_MASTER_KEY", &"0123456789abcdef".repeat(4))]).unwrap();
+    std::fs::set_permissions(place.data_dir(), std::fs::Permissions::from_mode(0o777)).unwrap();
+    let report = place.cli(&["config", "check"]).unwrap();
+    let warnings = report["warnings"].as_array().unwrap().iter();
+    let words: Vec<&str> = warnings.map(|warning| warning["warning"].as_str().unwrap()).collect();
+    assert_eq!((&report["ok"], words), (&json!(true), vec!["master_key_weak", "data_dir_writable"]));
+    place.launch().await.unwrap();
+    for word in ["master_key_weak", "data_dir_writable"] {
+        assert!(place.log().contains(word), "{word} is not logged: {}", place.log());
+    }
 }
 
 #[tokio::test]

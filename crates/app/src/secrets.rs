@@ -1,5 +1,6 @@
 //! The master key, and the codes that are made with it.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -17,6 +18,9 @@ use ring::rand::{SecureRandom, SystemRandom};
 pub const MASTER_KEY_FILE: &str = "master.key";
 /// Characters of a callback address's token: 128 bits in hex.
 const TOKEN_CHARS: usize = 32;
+
+/// Different bytes that 32 random ones have at least: they have about 30, and fewer than 16 in less than one of 10^18 keys.
+const MIN_DISTINCT_BYTES: usize = 16;
 
 /// 32 secret bytes under which everything secret is coded.
 #[derive(Clone, PartialEq, Eq)]
@@ -54,6 +58,22 @@ impl MasterKey {
     pub fn parse(text: &str) -> Option<Self> {
         let bytes = if text.len() == 64 { unhex(text)? } else { unbase64(text)? };
         bytes.try_into().ok().map(Self)
+    }
+
+    /// Returns whether all bytes are equal, which no random key is.
+    #[must_use]
+    pub fn is_uniform(&self) -> bool {
+        self.distinct_bytes() == 1
+    }
+
+    /// Returns whether the bytes repeat more than those of a random key ever do.
+    #[must_use]
+    pub fn is_weak(&self) -> bool {
+        self.distinct_bytes() < MIN_DISTINCT_BYTES
+    }
+
+    fn distinct_bytes(&self) -> usize {
+        self.0.iter().collect::<BTreeSet<_>>().len()
     }
 
     /// Returns the key of a data directory; `None` when its file does not exist.

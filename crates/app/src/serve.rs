@@ -16,7 +16,8 @@ use metrics_exporter_prometheus::PrometheusBuilder;
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
-use crate::config::{Config, DEFAULT_ADMIN_LISTEN, Problems, WebhookSettings};
+use crate::config::warnings::{Warning, warnings};
+use crate::config::{Config, DEFAULT_ADMIN_LISTEN, Problems};
 use crate::deliveries::Deliveries;
 use crate::http::{
     AppState, AuthFailures, CallbackPaths, ConnectionLimits, Exports, ServeOptions, Telemetry, WorkerBells, serve,
@@ -55,14 +56,15 @@ fn bind(key: &str, address: SocketAddr) -> anyhow::Result<TcpListener> {
     TcpListener::bind(address).with_context(|| format!("cannot listen on {address} ({key})"))
 }
 
-/// An address that was chosen is taken or nothing is; the default gives way to another service on the same machine.
+/// An address that was chosen is taken or nothing is. The default gives way to another service only in development, and with a warning.
 fn bind_admin(config: &Config) -> anyhow::Result<TcpListener> {
-    if let Some(chosen) = config.admin_listen {
-        return bind("admin_listen", chosen);
+    let wanted = config.admin_listen.unwrap_or(DEFAULT_ADMIN_LISTEN);
+    if !config.admin_may_move() {
+        return bind("admin_listen", wanted);
     }
-    TcpListener::bind(DEFAULT_ADMIN_LISTEN).or_else(|error| {
-        tracing::warn!(%error, "{DEFAULT_ADMIN_LISTEN} is taken; metrics are served on a free port");
-        bind("admin_listen", SocketAddr::new(DEFAULT_ADMIN_LISTEN.ip(), 0))
+    TcpListener::bind(wanted).or_else(|error| {
+        tracing::warn!(%error, "{wanted} is taken; metrics are served on a free port");
+        bind("admin_listen", SocketAddr::new(wanted.ip(), 0))
     })
 }
 
@@ -133,8 +135,8 @@ impl Service {
             (None, configured)
         };
         let ports = foundation.ports(wiring::router(acquirers.clone()));
-        if config.webhooks != WebhookSettings::default() {
-            tracing::info!("webhooks may go where they may not in production: `webhooks.allow_…` is set");
+        for Warning { kind, key, what } in warnings(&config) {
+            tracing::warn!(warning = kind.as_str(), key, "probable mistake in the configuration: {what}");
         }
         let (stop, stopped) = watch::channel(false);
         let draining = Arc::new(AtomicBool::new(false));

@@ -14,7 +14,7 @@ const ACCOUNTS: usize = 16;
 /// More than any load here reaches, so that the window counts but never refuses.
 const RATE_LIMIT: &str = "1000000";
 /// A key that codes nothing worth hiding.
-const MASTER_KEY: &str = "0101010101010101010101010101010101010101010101010101010101010101";
+const MASTER_KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
 
 /// A service that runs for a measurement.
 pub struct Service {

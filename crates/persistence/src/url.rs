@@ -55,6 +55,23 @@ impl DatabaseUrl {
         matches!(self.0, Address::Sqlite(_))
     }
 
+    /// Whether it leads to another machine by a connection that may be in the clear: only these modes demand TLS (PostgreSQL
+    /// manual, table 34.1), and without one libpq goes on in the clear where the server has no TLS.
+    #[must_use]
+    pub fn is_remote_without_tls(&self) -> bool {
+        const ENCRYPTED: [&str; 3] = ["require", "verify-ca", "verify-full"];
+        let Address::Postgres(url) = &self.0 else { return false };
+        let (before, parameters) = url.split_once('?').unwrap_or((url, ""));
+        let parameter = |wanted: &str| {
+            parameters.split('&').filter_map(|pair| pair.split_once('=')).find(|(name, _)| *name == wanted)
+        };
+        let authority = before.split_once("://").map_or(before, |(_, rest)| rest).split('/').next().unwrap_or_default();
+        let hosts = authority.rsplit_once('@').map_or(authority, |(_, hosts)| hosts);
+        let hosts = parameter("host").map_or(hosts, |(_, hosts)| hosts);
+        let is_encrypted = parameter("sslmode").is_some_and(|(_, mode)| ENCRYPTED.contains(&mode));
+        !is_encrypted && !hosts.split(',').all(is_local)
+    }
+
     pub(crate) const fn address(&self) -> &Address {
         &self.0
     }
@@ -66,6 +83,16 @@ impl DatabaseUrl {
             Address::Postgres(url) => url,
         }
     }
+}
+
+/// Whether `host:port` is on this machine; without a host, and with a path, it is a socket of this machine.
+fn is_local(host: &str) -> bool {
+    let name = match host.strip_prefix('[') {
+        Some(rest) => rest.split(']').next().unwrap_or_default(),
+        None => host.split(':').next().unwrap_or_default(),
+    };
+    let is_socket = name.is_empty() || name.starts_with('/') || name.to_ascii_lowercase().starts_with("%2f");
+    is_socket || name == "localhost" || name.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 /// The password is masked, wherever it stands.
@@ -123,6 +150,27 @@ mod tests {
         }
         for nothing in ["sqlite:", "sqlite::memory:", "sqlite:file:x?mode=memory"] {
             assert_eq!(DatabaseUrl::parse(nothing), Err(DatabaseUrlError::NoFile), "{nothing}");
+        }
+    }
+
+    #[test]
+    fn remote_database_without_tls_is_recognised() {
+        for (url, expected) in [
+            ("sqlite:./data/cais.db", false),
+            ("postgres://localhost/cais", false),
+            ("postgres://cais@127.0.0.1:5432/cais?sslmode=disable", false),
+            ("postgres://[::1]:5432/cais", false),
+            ("postgres:///cais?host=/var/run/postgresql", false),
+            ("postgres://%2Fvar%2Frun/cais", false),
+            ("postgres://cais:p@ss@db.example/cais", true),
+            ("postgres://db.example/cais?sslmode=disable", true),
+            ("postgres://db.example/cais?sslmode=prefer", true),
+            ("postgres://127.0.0.1,db.example/cais", true),
+            ("postgres:///cais?host=db.example", true),
+            ("postgres://db.example/cais?sslmode=require", false),
+            ("postgres://db.example/cais?connect_timeout=5&sslmode=verify-full", false),
+        ] {
+            assert_eq!(DatabaseUrl::parse(url).unwrap().is_remote_without_tls(), expected, "{url}");
         }
     }
 

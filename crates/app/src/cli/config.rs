@@ -6,13 +6,14 @@ use clap::Subcommand;
 use serde_json::{Map, Value, json};
 
 use super::output::{Output, say, table};
+use crate::config::warnings::{Warning, warnings};
 use crate::config::{Config, Effective, Problems, Sources, data_dir_problem, docs};
 use crate::wiring;
 
 /// What can be done with the configuration.
 #[derive(Debug, Subcommand)]
 pub enum ConfigCommand {
-    /// Name every mistake at once; exit with 1 when there is one
+    /// Name every mistake at once, and warn of probable slips; exit with 1 when there is a mistake
     Check,
     /// Print every value in force and where it came from, secrets masked
     Print,
@@ -40,8 +41,10 @@ pub fn run(command: &ConfigCommand, sources: &Sources, output: Output) -> anyhow
 
 fn check(sources: &Sources, output: Output) -> anyhow::Result<ExitCode> {
     // Certificates are read too: what would stop `serve` is named here.
+    let mut found = Vec::new();
     let mut problems = match Config::load(sources) {
         Ok(config) => {
+            found = warnings(&config);
             let files = wiring::configured_acquirers(&config).err();
             config.world().err().into_iter().chain(files.into_iter().flat_map(|Problems(problems)| problems)).collect()
         }
@@ -49,8 +52,18 @@ fn check(sources: &Sources, output: Output) -> anyhow::Result<ExitCode> {
     };
     problems.extend(data_dir_problem(sources));
     problems.sort_by(|one, other| one.key.cmp(&other.key));
+    let listed: Vec<Value> = found
+        .iter()
+        .map(|warning| json!({ "warning": warning.kind.as_str(), "key": warning.key, "problem": warning.what }))
+        .collect();
+    if !output.json {
+        for Warning { kind, key, what } in &found {
+            eprintln!("cais: warning {}: {key} {what}", kind.as_str());
+        }
+    }
     if problems.is_empty() {
-        output.print(&json!({ "ok": true, "problems": [] }), || "The configuration has no mistakes.".to_owned())?;
+        let value = json!({ "ok": true, "problems": [], "warnings": listed });
+        output.print(&value, || "The configuration has no mistakes.".to_owned())?;
         return Ok(ExitCode::SUCCESS);
     }
     if output.json {
@@ -58,7 +71,7 @@ fn check(sources: &Sources, output: Output) -> anyhow::Result<ExitCode> {
             .iter()
             .map(|problem| json!({ "key": problem.key, "problem": problem.what, "origin": problem.origin }))
             .collect();
-        say(&json!({ "ok": false, "problems": problems }).to_string())?;
+        say(&json!({ "ok": false, "problems": problems, "warnings": listed }).to_string())?;
     } else {
         eprintln!("cais: {}", Problems(problems));
     }

@@ -39,8 +39,8 @@ pub const KEYS: &[Key] = &[
     key(
         "admin_listen",
         "address and port",
-        "127.0.0.1:9090, or a free port when that one is taken",
-        "Where `/metrics` is served, apart from the API. Port 0 takes a free one.",
+        "127.0.0.1:9180",
+        "Where `/metrics` is served, apart from the API. Port 0 takes a free one. The default gives way to a free port when it is taken only with the sandbox, or with `listen` at port 0; `addresses.json` has the real one.",
     ),
     key(
         "public_url",
@@ -78,7 +78,7 @@ pub const KEYS: &[Key] = &[
         "master_key",
         "32 bytes in hex or base64",
         "SQLite: made at the first start and kept in `data_dir/master.key`",
-        "Codes the secrets of API keys and the callback addresses, and encrypts those that sign webhooks. Without it no API key is valid and no webhook is sent. PostgreSQL demands it, because every node needs the same.",
+        "Codes the secrets of API keys and the callback addresses, and encrypts those that sign webhooks. The database keeps a check value of it, and a start with another key is refused. Without it no API key is valid and no webhook is sent. PostgreSQL demands it, because every node needs the same.",
     ),
     key("rate_limit_per_minute", "1 to 1000000", "600", "Requests per minute that one API key may make."),
     key(
@@ -97,7 +97,7 @@ pub const KEYS: &[Key] = &[
     key(
         "drain_delay_s",
         "0 to 60",
-        "0",
+        "5 with PostgreSQL and an acquirer, else 0",
         "Seconds between `/readyz` turning 503 and the listener's end, so that a load balancer notices.",
     ),
     key("log", "filter such as `info` or `warn,cais=debug`", "info", "What is logged, to standard error."),

@@ -8,6 +8,7 @@ mod problem;
 mod reader;
 pub mod source;
 mod url;
+pub mod warnings;
 mod world;
 
 #[cfg(test)]
@@ -34,7 +35,9 @@ use crate::secrets::MasterKey;
 /// Where the API is served by default.
 pub const DEFAULT_LISTEN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 8080);
 /// Where metrics are served by default.
-pub const DEFAULT_ADMIN_LISTEN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 9090);
+pub const DEFAULT_ADMIN_LISTEN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 9180);
+/// Seconds of notice that load balancers get by default: two of the probes that most of them make every two seconds.
+const DRAIN_DELAY_S: u32 = 5;
 /// The key of the data directory.
 const DATA_DIR: &str = "data_dir";
 /// The file of the default database, in the data directory.
@@ -71,7 +74,7 @@ pub struct WebhookSettings {
 pub struct Config {
     /// Where the API is served.
     pub listen: SocketAddr,
-    /// Where metrics are served; `None` is the default, or a free port when that one is taken.
+    /// Where metrics are served; `None` is the default, which may give way to a free port where [`Config::admin_may_move`].
     pub admin_listen: Option<SocketAddr>,
     /// Base of the callback addresses, without a slash at the end.
     pub public_url: Option<String>,
@@ -140,7 +143,6 @@ impl Config {
             reader.number("max_connections_per_address", DEFAULT_PER_ADDRESS, 1..=1_000_000);
         let trusted_proxies = reader.list("trusted_proxies", CIDR_BLOCKS, |text| text.parse().ok());
         let workers = size(reader.number("workers", 2, 1..=64));
-        let drain_delay_s = reader.number("drain_delay_s", 0, 0..=60);
         let log = reader.parsed("log", "info".to_owned(), "a filter such as `info` or `warn,cais=debug`", |text| {
             EnvFilter::try_new(text).is_ok().then(|| text.to_owned())
         });
@@ -150,6 +152,9 @@ impl Config {
             allow_addresses: reader.list("webhooks.allow_addresses", CIDR_BLOCKS, |text| text.parse().ok()),
         };
         let sandbox = reader.flag(SANDBOX, false);
+        // Other nodes take over while this one drains: only then a load balancer needs the time.
+        let drain_default = if sqlite || sandbox { 0 } else { DRAIN_DELAY_S };
+        let drain_delay_s = reader.number("drain_delay_s", drain_default, 0..=60);
         let acquirers = acquirers::read(&mut reader);
         if sandbox && !reader.names("acquirers").is_empty() {
             reader.wrong(SANDBOX, "must not be true beside an acquirer: play money and real money never meet");
@@ -178,6 +183,14 @@ impl Config {
             acquirers,
             effective,
         })
+    }
+}
+
+impl Config {
+    /// Returns whether the default admin address may give way to a free port: where services for development run side by side.
+    #[must_use]
+    pub const fn admin_may_move(&self) -> bool {
+        self.admin_listen.is_none() && (self.sandbox || self.listen.port() == 0)
     }
 }
 
@@ -224,6 +237,9 @@ fn read_master_key(reader: &mut Reader, database_url: Option<&DatabaseUrl>) -> O
     let key = given.as_ref().and_then(|text| MasterKey::parse(text.expose()));
     if given.is_some() && key.is_none() {
         reader.wrong(KEY, "must be 32 bytes in hex (64 digits) or base64 (44 characters)");
+    }
+    if key.as_ref().is_some_and(MasterKey::is_uniform) {
+        reader.wrong(KEY, "must be random, and all its bytes are equal: make one with `openssl rand -hex 32`");
     }
     if !reader.is_set(KEY) && database_url.is_some_and(|url| !url.is_sqlite()) {
         reader.wrong(

@@ -78,12 +78,19 @@ impl Sources {
         }
         let named = |(name, value): &(String, String)| {
             let path = name.strip_prefix(PREFIX)?.to_ascii_lowercase().replace(SEPARATOR, ".");
-            (!NO_KEYS.contains(&name.as_str())).then(|| (path, value.clone()))
+            (!NO_KEYS.contains(&name.as_str()) && !is_injected(name, value)).then(|| (path, value.clone()))
         };
         let environment = Texts { name: ENVIRONMENT, pairs: self.variables.iter().filter_map(named).collect() };
         let command = Texts { name: COMMAND, pairs: self.overrides.clone() };
         Ok(figment.merge(environment).merge(command))
     }
+}
+
+/// Whether Kubernetes made the variable for a Service that is named `cais`: `CAIS_SERVICE_HOST`, `CAIS_PORT_8080_TCP`, and
+/// `CAIS_PORT`, which is a URL where a port of ours would be a number.
+fn is_injected(name: &str, value: &str) -> bool {
+    let of_service = name.starts_with("CAIS_SERVICE_") || name.starts_with("CAIS_PORT_");
+    of_service || (name == "CAIS_PORT" && value.contains("://"))
 }
 
 /// Values that arrive as text. They stay text: a secret of digits is not a number.

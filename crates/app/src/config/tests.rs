@@ -116,7 +116,7 @@ fn secrets_are_masked_and_may_be_files() {
         client_id = 'id'
         client_secret_file = '{file}'
         pix_key = '71d8a7cf-4a5c-4f0b-9c9c-0a4f1f9d6f0e'",
-        key = "ab".repeat(32),
+        key = "abcd0123".repeat(8),
         file = file.display(),
     );
     let config = load(&toml, &[]).unwrap();
@@ -124,7 +124,7 @@ fn secrets_are_masked_and_may_be_files() {
     assert_eq!(acquirer.client_secret.expose(), "from-the-file");
     assert_eq!(acquirer.base_url, "https://bank.example");
     let everything = format!("{config:?}");
-    for secret in ["hush", "from-the-file", &"ab".repeat(32)] {
+    for secret in ["hush", "from-the-file", &"abcd0123".repeat(8)] {
         assert!(!everything.contains(secret), "{secret} in {everything}");
     }
     let shown_url = shown(&config, "database_url").0;
@@ -153,6 +153,46 @@ fn a_secret_is_given_once_and_postgresql_demands_the_master_key() {
 fn an_api_key_beside_the_configuration_is_none_of_it() {
     assert!(load("", &[("CAIS_API_KEY", "key_x"), ("CAIS_WEBHOOK_SECRET", "whsec_x"), ("CAIS_CONFIG", "")]).is_ok());
     assert!(load("api_key = 'key_x'", &[]).is_err());
+}
+
+#[test]
+fn variables_that_kubernetes_injects_are_no_keys() {
+    let injected = [
+        ("CAIS_SERVICE_HOST", "10.96.0.7"),
+        ("CAIS_SERVICE_PORT", "8080"),
+        ("CAIS_SERVICE_PORT_HTTP", "8080"),
+        ("CAIS_PORT", "tcp://10.96.0.7:8080"),
+        ("CAIS_PORT_8080_TCP", "tcp://10.96.0.7:8080"),
+        ("CAIS_PORT_8080_TCP_ADDR", "10.96.0.7"),
+    ];
+    assert!(load("", &injected).is_ok());
+    let slip = load("", &[("CAIS_PORT", "8080")]).unwrap_err();
+    assert_eq!(slip.0.first().unwrap().key, "port");
+}
+
+#[test]
+fn master_key_of_equal_bytes_is_a_mistake() {
+    for key in ["00", "5a"] {
+        let problems = load("", &[("CAIS_MASTER_KEY", &key.repeat(32))]).unwrap_err();
+        assert!(problems.to_string().contains("must be random"), "{problems}");
+    }
+}
+
+#[test]
+fn load_balancers_get_notice_where_other_nodes_serve() {
+    let postgres = "database_url = 'postgres://localhost/cais'\nmaster_key = '000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f'";
+    assert_eq!(load(postgres, &[]).unwrap().drain_delay_s, 5);
+    assert_eq!(load(postgres, &[("CAIS_SANDBOX", "true")]).unwrap().drain_delay_s, 0);
+    assert_eq!(load("", &[]).unwrap().drain_delay_s, 0);
+    assert_eq!(load(postgres, &[("CAIS_DRAIN_DELAY_S", "0")]).unwrap().drain_delay_s, 0);
+}
+
+#[test]
+fn admin_address_moves_only_in_development() {
+    let may_move = |variables: &[(&str, &str)]| load("", variables).unwrap().admin_may_move();
+    assert!(!may_move(&[]));
+    assert!(may_move(&[("CAIS_SANDBOX", "true")]) && may_move(&[("CAIS_LISTEN", "127.0.0.1:0")]));
+    assert!(!may_move(&[("CAIS_SANDBOX", "true"), ("CAIS_ADMIN_LISTEN", "127.0.0.1:9180")]));
 }
 
 #[test]

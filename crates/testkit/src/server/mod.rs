@@ -88,6 +88,8 @@ impl Cais {
         cais_binary()?;
         let folder = Folder::new("cais-test-")?;
         let mut all = BTreeMap::from([
+            // No load balancer needs notice of an end.
+            ("CAIS_DRAIN_DELAY_S".to_owned(), "0".to_owned()),
             ("CAIS_LISTEN".to_owned(), "127.0.0.1:0".to_owned()),
             ("CAIS_ADMIN_LISTEN".to_owned(), "127.0.0.1:0".to_owned()),
             ("CAIS_DATA_DIR".to_owned(), folder.path().display().to_string()),
@@ -96,7 +98,10 @@ impl Cais {
             let url = Cluster::shared()?.fresh_database()?;
             all.insert("CAIS_DATABASE_URL".to_owned(), url);
             // With a server every node must be given the same; a file makes its own.
-            all.insert("CAIS_MASTER_KEY".to_owned(), "5a".repeat(32));
+            all.insert(
+                "CAIS_MASTER_KEY".to_owned(),
+                "5a5b5c5d5e5f6a6b6c6d6e6f7a7b7c7d7e7f8a8b8c8d8e8f9a9b9c9d9e9fa0a1".to_owned(),
+            );
         }
         for (name, value) in environment {
             all.insert((*name).to_owned(), (*value).to_owned());

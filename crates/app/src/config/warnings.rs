@@ -1,0 +1,204 @@
+//! Settings that are allowed and probably a slip: `config check` prints them, and `serve` logs each with a stable word.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use super::keys::{self, FILE_SUFFIX};
+use super::{AcquirerKind, Config};
+use crate::secrets::MASTER_KEY_FILE;
+
+/// Permission of users that are neither the owner nor of the group: to read.
+const OTHERS_READ: u32 = 0o004;
+/// Permissions of everybody but the owner: to write.
+const OTHERS_WRITE: u32 = 0o022;
+
+/// The kinds of warnings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WarningKind {
+    /// The master key repeats itself.
+    MasterKeyWeak,
+    /// Every user of the machine can read a secret.
+    SecretFileReadable,
+    /// Other users can write into the data directory.
+    DataDirWritable,
+    /// The database's password and data cross the network in the clear.
+    DatabaseUnencrypted,
+    /// The metrics can be read without a key from other machines.
+    AdminListenOpen,
+    /// Receivers may be where webhooks should not go.
+    WebhooksUnrestricted,
+    /// The acquirer demands a client certificate.
+    EfiWithoutCertificate,
+}
+
+impl WarningKind {
+    /// Every kind.
+    pub const ALL: [Self; 7] = [
+        Self::MasterKeyWeak,
+        Self::SecretFileReadable,
+        Self::DataDirWritable,
+        Self::DatabaseUnencrypted,
+        Self::AdminListenOpen,
+        Self::WebhooksUnrestricted,
+        Self::EfiWithoutCertificate,
+    ];
+
+    /// The stable word, in the log and in the output of `config check`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::MasterKeyWeak => "master_key_weak",
+            Self::SecretFileReadable => "secret_file_readable",
+            Self::DataDirWritable => "data_dir_writable",
+            Self::DatabaseUnencrypted => "database_unencrypted",
+            Self::AdminListenOpen => "admin_listen_open",
+            Self::WebhooksUnrestricted => "webhooks_unrestricted",
+            Self::EfiWithoutCertificate => "efi_without_certificate",
+        }
+    }
+}
+
+/// One setting that is probably a slip.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Warning {
+    /// Its kind.
+    pub kind: WarningKind,
+    /// The key.
+    pub key: String,
+    /// The risk, and what to do; never a secret.
+    pub what: String,
+}
+
+/// Returns all warnings about a configuration without mistakes.
+#[must_use]
+pub fn warnings(config: &Config) -> Vec<Warning> {
+    let mut found = Vec::new();
+    let mut warn = |kind, key: &str, what: String| found.push(Warning { kind, key: key.to_owned(), what });
+    if config.master_key.as_ref().is_some_and(crate::secrets::MasterKey::is_weak) {
+        let what = "repeats few bytes and can be guessed: make one with `openssl rand -hex 32`";
+        warn(WarningKind::MasterKeyWeak, "master_key", what.to_owned());
+    }
+    for (key, file) in secret_files(config) {
+        if has_mode(Path::new(&file), OTHERS_READ) {
+            let what = format!("`{file}` can be read by every user of this machine: `chmod o-r` it");
+            warn(WarningKind::SecretFileReadable, &key, what);
+        }
+    }
+    if has_mode(&config.data_dir, OTHERS_WRITE) {
+        let what = format!("`{}` can be written by other users: `chmod go-w` it", config.data_dir.display());
+        warn(WarningKind::DataDirWritable, "data_dir", what);
+    }
+    if config.database_url.is_remote_without_tls() {
+        let what = "reaches another machine without TLS: add `sslmode=verify-full`";
+        warn(WarningKind::DatabaseUnencrypted, "database_url", what.to_owned());
+    }
+    if config.admin_listen.is_some_and(|address| !address.ip().is_loopback()) {
+        let what = "is not on this machine alone, and metrics need no key: let only your monitoring reach it";
+        warn(WarningKind::AdminListenOpen, "admin_listen", what.to_owned());
+    }
+    if !config.sandbox {
+        let settings = &config.webhooks;
+        let set = [
+            ("webhooks.allow_insecure", settings.allow_insecure),
+            ("webhooks.allow_addresses", !settings.allow_addresses.is_empty()),
+        ];
+        for (key, _) in set.iter().filter(|(_, is_set)| *is_set) {
+            let what = "is for development: with real money webhooks go over https to public addresses only";
+            warn(WarningKind::WebhooksUnrestricted, key, what.to_owned());
+        }
+    }
+    for acquirer in &config.acquirers {
+        let is_bare = acquirer.kind == AcquirerKind::Efi && acquirer.certificate_file.is_none();
+        // Over plain http, which is for simulators on this machine, no certificate is asked for.
+        if is_bare && acquirer.base_url.starts_with("https://") {
+            let key = format!("acquirers.{}.certificate_file", acquirer.name);
+            let what = "is not set, and Efí demands a client certificate: every call would fail";
+            warn(WarningKind::EfiWithoutCertificate, &key, what.to_owned());
+        }
+    }
+    found
+}
+
+/// The files that hold secrets, each with its key.
+fn secret_files(config: &Config) -> Vec<(String, String)> {
+    let holds_secret = |key: &str| {
+        keys::find(key).is_some_and(|(_, is_file)| is_file) || key.ends_with(&format!(".certificate{FILE_SUFFIX}"))
+    };
+    let named = config.effective.iter().filter(|entry| !entry.value.is_empty() && holds_secret(&entry.key));
+    let made = config.data_dir.join(MASTER_KEY_FILE);
+    let made = config.master_key.is_none().then(|| ("data_dir".to_owned(), made.display().to_string()));
+    named.map(|entry| (entry.key.clone(), entry.value.clone())).chain(made).collect()
+}
+
+/// Whether one of these permissions is given; what does not exist has none.
+fn has_mode(path: &Path, mode: u32) -> bool {
+    fs::metadata(path).is_ok_and(|found| found.permissions().mode() & mode != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::super::Sources;
+    use super::*;
+
+    fn kinds(variables: &[(&str, &str)]) -> Vec<&'static str> {
+        let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let config = Config::load(&Sources { variables, ..Sources::default() }).unwrap();
+        warnings(&config).iter().map(|warning| warning.kind.as_str()).collect()
+    }
+
+    fn set_mode(path: &Path, mode: u32) {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    }
+
+    #[test]
+    fn each_probable_slip_has_its_warning() {
+        let folder = tempfile::tempdir().unwrap();
+        let secret = folder.path().join("secret");
+        fs::write(&secret, "hush").unwrap();
+        set_mode(&secret, 0o600);
+        let (data_dir, secret) = (folder.path().display().to_string(), secret.display().to_string());
+        let good = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
+        let live = [
+            ("CAIS_DATA_DIR", data_dir.as_str()),
+            ("CAIS_MASTER_KEY", good),
+            ("CAIS_ACQUIRERS__MAIN__KIND", "efi"),
+            ("CAIS_ACQUIRERS__MAIN__CLIENT_ID", "id"),
+            ("CAIS_ACQUIRERS__MAIN__CLIENT_SECRET_FILE", secret.as_str()),
+            ("CAIS_ACQUIRERS__MAIN__CERTIFICATE_FILE", secret.as_str()),
+            ("CAIS_ACQUIRERS__MAIN__BASE_URL", "https://bank.example"),
+            ("CAIS_ACQUIRERS__MAIN__PIX_KEY", "71d8a7cf-4a5c-4f0b-9c9c-0a4f1f9d6f0e"),
+        ];
+        let with = |name: &'static str, value: &'static str| {
+            let others = live.iter().filter(|(other, _)| *other != name).copied();
+            kinds(&others.chain([(name, value)]).collect::<Vec<_>>())
+        };
+        assert_eq!(kinds(&live), [""; 0]);
+        assert_eq!(
+            with("CAIS_MASTER_KEY", "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"),
+            ["master_key_weak"]
+        );
+        assert_eq!(with("CAIS_DATABASE_URL", "postgres://cais@db.example/cais"), ["database_unencrypted"]);
+        assert_eq!(with("CAIS_ADMIN_LISTEN", "0.0.0.0:9180"), ["admin_listen_open"]);
+        assert_eq!(with("CAIS_WEBHOOKS__ALLOW_INSECURE", "true"), ["webhooks_unrestricted"]);
+        assert_eq!(with("CAIS_WEBHOOKS__ALLOW_ADDRESSES", "10.0.0.0/8"), ["webhooks_unrestricted"]);
+        let bare: Vec<_> = live.iter().filter(|(name, _)| !name.contains("CERTIFICATE")).copied().collect();
+        assert_eq!(kinds(&bare), ["efi_without_certificate"]);
+        set_mode(Path::new(&secret), 0o644);
+        assert_eq!(kinds(&live), ["secret_file_readable"; 2]);
+        set_mode(Path::new(&secret), 0o640);
+        set_mode(folder.path(), 0o770);
+        assert_eq!(kinds(&live), ["data_dir_writable"]);
+    }
+
+    #[test]
+    fn every_warning_is_in_the_operations_page() {
+        let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/OPERATIONS.md");
+        let page = fs::read_to_string(page).unwrap();
+        for kind in WarningKind::ALL {
+            assert!(page.contains(&format!("`{}`", kind.as_str())), "{} is missing", kind.as_str());
+        }
+    }
+}
