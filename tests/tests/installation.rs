@@ -31,6 +31,18 @@ async fn serve_without_an_upstream_names_both_choices() {
 }
 
 #[tokio::test]
+async fn serve_says_how_the_first_account_is_opened() {
+    let mut place = unstarted(Engine::Sqlite, &[]);
+    place.launch().await.unwrap();
+    let log = place.log();
+    assert!(log.contains("no account yet: `cais account create") && log.contains("/docs"), "{log}");
+    place.create_key("first@shop.example", "all").unwrap();
+    place.terminate().unwrap();
+    place.launch().await.unwrap();
+    assert_eq!(place.log().matches("no account yet").count(), 1, "only before there is one");
+}
+
+#[tokio::test]
 async fn sandbox_beside_an_acquirer_is_a_mistake() {
     let bank = Institution::start();
     let environment = bank.environment("main");

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use actix_web::dev::ServerHandle;
 use anyhow::Context;
+use cais_ports::PageRequest;
 use cais_sandbox::Sandbox;
 use cais_use_cases::Ports;
 use cais_use_cases::keys::KeyRing;
@@ -183,6 +184,7 @@ impl Service {
         addresses::write(&config.data_dir, listen, admin).context("addresses.json cannot be written")?;
         let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         tracing::info!(%listen, %admin, sandbox = sandbox.is_some(), took_ms, "serving");
+        announce(&ports, addresses::reachable(listen)).await?;
         let upkeep = tokio::spawn(upkeep(metrics_handle));
         let sandbox = sandbox.map(|(sandbox, _)| sandbox);
         Ok(Self {
@@ -249,6 +251,18 @@ impl Service {
         }
         addresses::remove(&self.config.data_dir, self.listen, self.admin);
     }
+}
+
+/// Logs where the interface is described and, before there is an account, the command that opens one.
+async fn announce(ports: &Ports, listen: SocketAddr) -> anyhow::Result<()> {
+    tracing::info!("the API is described at http://{listen}/docs");
+    let first = ports.queries.list_accounts(PageRequest { limit: 1, starting_after: None }).await?;
+    if first.rows.is_empty() {
+        tracing::info!(
+            "no account yet: `cais account create --email E --name N --document CPF --approve`, then `cais key create`"
+        );
+    }
+    Ok(())
 }
 
 /// Folds what was measured into its sums, so that histograms do not grow between scrapes.

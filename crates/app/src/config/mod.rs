@@ -15,9 +15,9 @@ mod world;
 mod tests;
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use cais_persistence::DatabaseUrl;
+use cais_persistence::{DatabaseUrl, DatabaseUrlError};
 use ipnet::IpNet;
 use tracing_subscriber::EnvFilter;
 
@@ -187,6 +187,14 @@ impl Config {
 }
 
 impl Config {
+    /// Returns the SQLite file in the data directory, which is the database when no other is configured.
+    ///
+    /// # Errors
+    /// A directory whose path names no file of a database.
+    pub fn default_database_url(&self) -> Result<DatabaseUrl, DatabaseUrlError> {
+        DatabaseUrl::parse(&default_database(&self.data_dir))
+    }
+
     /// Returns whether the default admin address may give way to a free port: where services for development run side by side.
     #[must_use]
     pub const fn admin_may_move(&self) -> bool {
@@ -211,14 +219,17 @@ fn size(number: u32) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
 
-fn read_database_url(reader: &mut Reader, data_dir: &std::path::Path) -> Option<DatabaseUrl> {
+fn default_database(data_dir: &Path) -> String {
+    format!("sqlite:{}", data_dir.join(DATABASE_FILE).display())
+}
+
+fn read_database_url(reader: &mut Reader, data_dir: &Path) -> Option<DatabaseUrl> {
     const KEY: &str = "database_url";
     let given = reader.secret(KEY);
     if given.is_none() && reader.is_set(KEY) {
         return None;
     }
-    let text = given
-        .map_or_else(|| format!("sqlite:{}", data_dir.join(DATABASE_FILE).display()), |url| url.expose().to_owned());
+    let text = given.map_or_else(|| default_database(data_dir), |url| url.expose().to_owned());
     match DatabaseUrl::parse(&text) {
         Ok(url) => {
             reader.show_as(KEY, url.to_string());

@@ -2,8 +2,6 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::path::Path;
-
 use super::*;
 
 fn sources(toml: &str, variables: &[(&str, &str)]) -> (tempfile::TempDir, Sources) {

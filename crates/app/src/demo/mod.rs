@@ -8,6 +8,7 @@ mod screen;
 mod walk;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Context;
@@ -18,7 +19,6 @@ use cais_domain::fee::{FeeRule, Operation};
 use cais_domain::money::Money;
 use cais_domain::rate::Percentage;
 use cais_domain::text::{LineBreaks, Text};
-use cais_persistence::DatabaseUrl;
 use cais_ports::Operator;
 use cais_use_cases::Ports;
 use cais_use_cases::accounts::create::{CreateAccount, CreateAccountError};
@@ -34,8 +34,6 @@ use receiver::Receiver;
 use screen::Screen;
 use walk::Walk;
 
-/// The folder of the demonstration in the data directory, so that it never mixes with real data.
-const FOLDER: &str = "demo";
 /// The account of the demonstration.
 const EMAIL: &str = "demo@cais.example";
 /// What is logged unless somebody asks for more: trouble, but not the dispute, which is part of the show.
@@ -43,21 +41,21 @@ const LOG: &str = "warn,cais_use_cases::infractions=error";
 /// Days until a key of the demonstration is refused.
 const KEY_DAYS: u32 = 7;
 
-/// The configuration of the demonstration: SQLite and the sandbox in a folder of its own, whatever else is configured.
+/// The configuration of the demonstration: SQLite in the data directory and the sandbox, whatever else is configured. `cais serve
+/// --sandbox` finds its account and its money in the same directory; a directory with real money is refused by its world.
 ///
 /// # Errors
 /// The mistakes of what is configured.
 pub fn config(sources: &Sources) -> anyhow::Result<Config> {
     let config = Config::load(sources)?;
-    let data_dir = config.data_dir.join(FOLDER);
-    let database_url = DatabaseUrl::parse(&format!("sqlite:{}", data_dir.join("cais.db").display()))?;
+    let database_url = config.default_database_url()?;
     let log_was_set = config.effective.iter().any(|entry| entry.key == "log" && entry.origin != "default");
     let log = if log_was_set { config.log } else { LOG.to_owned() };
     // Its receiver of webhooks is on this machine, and only this service may call it there.
     let webhooks =
         WebhookSettings { allow_insecure: true, allow_addresses: vec![IpAddr::from(Ipv4Addr::LOCALHOST).into()] };
-    let (master_key, public_url, sandbox, acquirers) = (None, None, true, Vec::new());
-    Ok(Config { public_url, data_dir, database_url, master_key, log, webhooks, sandbox, acquirers, ..config })
+    let (public_url, sandbox, acquirers) = (None, true, Vec::new());
+    Ok(Config { public_url, database_url, log, webhooks, sandbox, acquirers, ..config })
 }
 
 /// Shows the walk; then serves on until a signal ends it, or ends at once.
@@ -70,13 +68,14 @@ pub async fn run(mut config: Config, once: bool) -> anyhow::Result<ExitCode> {
     let began = std::time::Instant::now();
     screen.heading("Cais, a Pix payment service")?;
     choose_ports(&mut config)?;
-    let folder = config.data_dir.display().to_string();
+    let data_dir = config.data_dir.clone();
     let listeners = Listeners::bind(&config)?;
     let mut service = Service::start(config, listeners).await?;
     let (ports, address) = (service.ports().clone(), service.listen());
     screen.good(&format!(
-        "serving on http://{address} after {} ms, on SQLite in {folder}, with the built-in sandbox as the bank",
-        began.elapsed().as_millis()
+        "serving on http://{address} after {} ms, on SQLite in {}, with the built-in sandbox as the bank",
+        began.elapsed().as_millis(),
+        data_dir.display()
     ))?;
     let mut walked = tokio::select! {
         walked = walk(ports, address, screen) => walked.map(Some),
@@ -84,7 +83,7 @@ pub async fn run(mut config: Config, once: bool) -> anyhow::Result<ExitCode> {
         () = signals.received() => Ok(None),
     };
     if let (Ok(Some(key)), false) = (&walked, once) {
-        what_next(screen, address, key)?;
+        what_next(screen, address, key, &data_dir)?;
         tokio::select! {
             () = signals.received() => {}
             error = service.failed() => walked = Err(error),
@@ -169,7 +168,7 @@ async fn account(ports: &Ports, screen: Screen) -> anyhow::Result<Account> {
     Ok(account)
 }
 
-fn what_next(screen: Screen, address: SocketAddr, key: &str) -> anyhow::Result<()> {
+fn what_next(screen: Screen, address: SocketAddr, key: &str, data_dir: &Path) -> anyhow::Result<()> {
     screen.heading("It keeps serving. What to try next")?;
     say(&format!(
         r#"
@@ -202,7 +201,9 @@ fn what_next(screen: Screen, address: SocketAddr, key: &str) -> anyhow::Result<(
   # Hear of everything as it happens, signed, at an address of yours
   CAIS_API_KEY=$KEY cais listen --base-url http://{address} --forward-to http://127.0.0.1:3000/hooks
 
-  Ctrl-C ends it; the next demo finds the account and its money again."#
+  Ctrl-C ends it. `cais demo`, and `cais serve --sandbox` in the same data directory ({data_dir}),
+  find the account, its key and its money again."#,
+        data_dir = data_dir.display(),
     ))?;
     Ok(())
 }
