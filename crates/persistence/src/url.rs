@@ -55,8 +55,8 @@ impl DatabaseUrl {
         matches!(self.0, Address::Sqlite(_))
     }
 
-    /// Whether it leads to another machine by a connection that may be in the clear: only these modes demand TLS (PostgreSQL
-    /// manual, table 34.1), and without one libpq goes on in the clear where the server has no TLS.
+    /// Returns `true` when the database is on another machine and the connection may be in the clear. Three modes demand TLS
+    /// (PostgreSQL manual, table 34.1); with any other libpq goes on in the clear where the server has no TLS.
     #[must_use]
     pub fn is_remote_without_tls(&self) -> bool {
         const ENCRYPTED: [&str; 3] = ["require", "verify-ca", "verify-full"];
@@ -85,7 +85,7 @@ impl DatabaseUrl {
     }
 }
 
-/// Whether `host:port` is on this machine; without a host, and with a path, it is a socket of this machine.
+/// Returns `true` when `host:port` is on this machine. An empty host and a path stand for a socket of this machine.
 fn is_local(host: &str) -> bool {
     let name = match host.strip_prefix('[') {
         Some(rest) => rest.split(']').next().unwrap_or_default(),

@@ -18,14 +18,14 @@ pub struct Operator {
     pub host: String,
 }
 
-/// One change. A row is written in the commit of the change that it describes, and never again.
+/// A change by an operator. The row is written in the commit of the change that it describes, and never again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditRow {
     /// Its identifier; later changes have greater ones.
     pub id: AuditId,
     /// When.
     pub at: Timestamp,
-    /// Who, and from where.
+    /// The person, and the place.
     pub operator: Operator,
     /// The command: `account.suspend`.
     pub action: String,
@@ -39,7 +39,7 @@ pub struct AuditRow {
     pub after: Option<String>,
 }
 
-/// The rows that are wanted; `None` is every value.
+/// The filter of a list; `None` is every value.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AuditFilter {
     /// The account that the change concerns.

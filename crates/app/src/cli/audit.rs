@@ -16,14 +16,14 @@ const DEFAULT_LIMIT: u32 = 50;
 /// Largest page of a list, as everywhere.
 const MAX_LIMIT: i64 = 200;
 
-/// What can be done with the audit log.
+/// The commands of `cais audit`.
 #[derive(Debug, Subcommand)]
 pub enum AuditCommand {
     /// List the changes that operators made, newest first; with `--json` each with its state before and after
     List(ListArgs),
 }
 
-/// The changes that are wanted.
+/// The filter and the page.
 #[derive(Debug, Args)]
 pub struct ListArgs {
     /// Only changes that concern this account
@@ -35,7 +35,7 @@ pub struct ListArgs {
     /// Only changes by this command, such as account.fees or key.revoke
     #[arg(long)]
     action: Option<String>,
-    /// How many at most
+    /// The largest number of changes
     #[arg(long, default_value_t = DEFAULT_LIMIT, value_parser = clap::value_parser!(u32).range(1..=MAX_LIMIT))]
     limit: u32,
     /// Only changes before this one: the last of the page before

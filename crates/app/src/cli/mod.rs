@@ -45,7 +45,7 @@ pub struct Cli {
     /// Print JSON for programs instead of text for people
     #[arg(long, global = true)]
     json: bool,
-    /// Who makes the change, for the audit log; without, the user of the operating system
+    /// The name of the operator for the audit log; without, the user of the operating system
     #[arg(long, global = true, value_name = "NAME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     operator: Option<String>,
     #[command(subcommand)]

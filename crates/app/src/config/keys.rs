@@ -123,7 +123,7 @@ pub const KEYS: &[Key] = &[
         "sandbox",
         "true or false",
         "false",
-        "Whether the built-in sandbox is the upstream, for development: `cais serve --sandbox` says the same. Its money is play money, so a database that began with it is refused with acquirers, and the other way round.",
+        "`true` makes the built-in sandbox the upstream, for development, as `cais serve --sandbox` does. The money of the sandbox is play money: a database that began with it is refused with acquirers, and the other way round.",
     ),
     key(
         "acquirers.NAME.kind",

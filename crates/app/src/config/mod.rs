@@ -104,7 +104,7 @@ pub struct Config {
     pub log_format: LogFormat,
     /// Where receivers of webhooks may be.
     pub webhooks: WebhookSettings,
-    /// Whether the built-in sandbox is the upstream.
+    /// `true`: the built-in sandbox is the upstream.
     pub sandbox: bool,
     /// The acquirers in the order of their names; none beside the sandbox.
     pub acquirers: Vec<AcquirerConfig>,

@@ -86,7 +86,7 @@ impl Sources {
     }
 }
 
-/// Whether Kubernetes made the variable for a Service that is named `cais`: `CAIS_SERVICE_HOST`, `CAIS_PORT_8080_TCP`, and
+/// Returns `true` for a variable that Kubernetes makes for a Service that is named `cais`: `CAIS_SERVICE_HOST`, `CAIS_PORT_8080_TCP`, and
 /// `CAIS_PORT`, which is a URL where a port of ours would be a number.
 fn is_injected(name: &str, value: &str) -> bool {
     let of_service = name.starts_with("CAIS_SERVICE_") || name.starts_with("CAIS_PORT_");

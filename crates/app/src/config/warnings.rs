@@ -59,7 +59,7 @@ impl WarningKind {
     }
 }
 
-/// One setting that is probably a slip.
+/// A setting that is probably a slip.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Warning {
     /// Its kind.
@@ -131,7 +131,7 @@ fn secret_files(config: &Config) -> Vec<(String, String)> {
     named.map(|entry| (entry.key.clone(), entry.value.clone())).chain(made).collect()
 }
 
-/// Whether one of these permissions is given; what does not exist has none.
+/// Returns `true` when one of these permissions is given; a file that does not exist has none.
 fn has_mode(path: &Path, mode: u32) -> bool {
     fs::metadata(path).is_ok_and(|found| found.permissions().mode() & mode != 0)
 }
