@@ -34,9 +34,10 @@ pub fn answer(state: &Arc<AppState>, client: Option<IpAddr>, code: ErrorCode) ->
         replay_of: None,
         took: Duration::ZERO,
     });
+    let sandbox = if state.sandbox.is_some() { "x-cais-sandbox: true\r\n" } else { "" };
     let mut out = format!(
         "HTTP/1.1 {} {}\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\
-         x-content-type-options: nosniff\r\nreferrer-policy: same-origin\r\nx-request-id: {id}\r\n\r\n",
+         x-content-type-options: nosniff\r\nreferrer-policy: same-origin\r\nx-request-id: {id}\r\n{sandbox}\r\n",
         status.as_u16(),
         status.canonical_reason().unwrap_or_default(),
         body.len(),

@@ -159,6 +159,7 @@ async fn head_that_is_no_request_is_answered_with_envelope() {
         assert_eq!(body.pointer("/error/code"), Some(&code.into()), "{answer}");
         let id = body.pointer("/request_id").unwrap().as_str().unwrap();
         assert!(head.contains(&format!("x-request-id: {id}")) && head.contains("connection: close"), "{answer}");
+        assert!(head.contains("x-cais-sandbox: true"), "the world has the sandbox: {answer}");
     }
 }
 
