@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Engine, Institution, borrowed, eventually, id, on_both, own};
 
-on_both! { a_payment_that_nobody_told_us_of, late_return_is_found_under_its_own_day }
+on_both! { a_payment_that_nobody_told_us_of late_return_is_found_under_its_own_day }
 
 async fn a_payment_that_nobody_told_us_of(engine: Engine) {
     let psp = Institution::start();
