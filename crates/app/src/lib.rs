@@ -2,6 +2,7 @@
 
 mod addresses;
 mod callbacks;
+mod causes;
 pub mod cli;
 pub mod clock;
 pub mod config;

@@ -4,6 +4,10 @@ use std::fmt;
 use std::io::{IsTerminal, stderr};
 
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
+
+use crate::causes::Causes;
 
 /// Muted unless the operator's filter names them: the HTTP server tells of each of its threads and, as an error, of every
 /// caller that does not speak HTTP; the pool tells in several lines what its users are told and log themselves.
@@ -54,8 +58,11 @@ pub fn start(filter: &str, format: LogFormat) {
         LogFormat::Json => false,
     };
     // An error means that the log was started already.
-    let _started =
-        if text { builder.with_ansi(colours()).try_init() } else { builder.json().flatten_event(true).try_init() };
+    let _started = if text {
+        builder.with_ansi(colours()).finish().with(Causes).try_init()
+    } else {
+        builder.json().flatten_event(true).finish().with(Causes).try_init()
+    };
 }
 
 /// Whether standard error takes colours: a terminal, and nobody said no (<https://no-color.org>).

@@ -36,6 +36,7 @@ mod service;
 pub mod state;
 mod statement;
 pub mod telemetry;
+mod trace;
 mod transactions;
 mod webhooks;
 

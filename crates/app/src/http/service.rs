@@ -27,8 +27,9 @@ use super::state::AppState;
 use super::telemetry::Answered;
 use super::{
     auth, auth_failures, balance, body, callbacks, charges, client, docs, events, health, infractions, payouts,
-    refunds, sandbox, statement, transactions, webhooks,
+    refunds, sandbox, statement, trace, transactions, webhooks,
 };
+use crate::causes;
 
 /// What is known of a request so far; it outlives a panic of its handler.
 struct Visit {
@@ -55,13 +56,17 @@ pub async fn answer(
     let mut connection = connection.map(Connection::begin_request);
     let id = RequestId::new(state.ports.ids.next_uuid());
     let client = client::address(&request, &state.trusted_proxies);
-    let span = tracing::info_span!("request", request_id = %id);
+    let trace_id = trace::id(request.headers());
+    // Of the highest level, so that it is there whatever is logged: the causes of failures are kept with it.
+    let span = tracing::error_span!("request", request_id = %id, trace_id);
     let mut visit = Visit { id, client, body_within, presented: None, route: None, caller: None, rate: None };
-    let work = handle(&state, &router, &request, &mut payload, &mut visit).instrument(span);
+    let work = handle(&state, &router, &request, &mut payload, &mut visit).instrument(span.clone());
     let result = AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(|panic| Err(panicked(panic.as_ref())));
 
     let error = result.as_ref().err().cloned();
     let reply = result.unwrap_or_else(|error| Reply::failure(&error, id));
+    let known = error.as_ref().and_then(|error| error.cause.clone());
+    let cause = known.or_else(|| reply.status.is_server_error().then(|| causes::of(&span)).flatten());
     state.telemetry.record(&Answered {
         request: id,
         route: visit.route,
@@ -71,7 +76,8 @@ pub async fn answer(
         key: visit.presented.as_ref(),
         status: reply.status,
         code: error.as_ref().map(|error| error.code.name()),
-        cause: error.as_ref().and_then(|error| error.cause.as_deref()),
+        cause: cause.as_deref(),
+        trace_id,
         is_expected: error.as_ref().is_some_and(|error| error.is_expected),
         replay_of: reply.replay_of,
         took: started.elapsed(),

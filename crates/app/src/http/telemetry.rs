@@ -66,6 +66,8 @@ pub struct Answered<'a> {
     pub route: Option<usize>,
     /// The method as it was sent.
     pub method: &'a str,
+    /// The trace that the request is part of, by its `traceparent`.
+    pub trace_id: Option<&'a str>,
     /// The address of the client.
     pub client: Option<IpAddr>,
     /// The account that asked.
@@ -156,7 +158,8 @@ impl RouteNumbers {
     }
 
     fn log(&self, answered: &Answered<'_>) {
-        let Answered { request, method, client, account, key, status, code, cause, replay_of, took, .. } = answered;
+        let Answered { request, method, client, account, key, status, code, cause, replay_of, trace_id, took, .. } =
+            answered;
         let client = client.map(tracing::field::display);
         let account = account.map(tracing::field::display);
         let key = key.map(|key| key.as_str());
@@ -165,7 +168,7 @@ impl RouteNumbers {
             (self.pattern, status.as_u16(), u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
         macro_rules! line {
             ($level:ident) => {
-                tracing::$level!(request_id = %request, client, method, route, status, took_us, account, key, code, cause, replay_of, "answered")
+                tracing::$level!(request_id = %request, client, method, route, status, took_us, account, key, code, cause, replay_of, trace_id, "answered")
             };
         }
         if status >= 500 && !answered.is_expected && *code != Some("not_implemented") {

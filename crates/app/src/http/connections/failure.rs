@@ -32,6 +32,7 @@ pub fn answer(state: &Arc<AppState>, client: Option<IpAddr>, code: ErrorCode) ->
         cause: None,
         is_expected: false,
         replay_of: None,
+        trace_id: None,
         took: Duration::ZERO,
     });
     let sandbox = if state.sandbox.is_some() { "x-cais-sandbox: true\r\n" } else { "" };

@@ -8,6 +8,7 @@ mod checks;
 mod connections;
 mod events;
 mod infractions;
+mod log_lines;
 mod open;
 mod payouts;
 mod receivers;
