@@ -56,6 +56,10 @@ fn announce_door() {
     for reason in auth_failures::REASONS {
         counter!(auth_failures::TOTAL, "reason" => reason).increment(0);
     }
+    describe_gauge!(
+        cais_rate_limits::SHARED,
+        "Whether Redis counts requests for all nodes; absent without `redis_url`."
+    );
     describe_counter!(connections::CUT, "Connections that a limit ended or refused, by the limit.");
     for reason in ["head", "body", "write", "per_address"] {
         counter!(connections::CUT, "reason" => reason).increment(0);

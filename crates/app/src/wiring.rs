@@ -11,7 +11,7 @@ use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::pix_key::PixKey;
 use cais_persistence::{Persistence, StoreConfig, migrations};
 use cais_ports::{Acquirer, Acquirers, DeliveryQueue, Ids, Mac, RateLimits, WebhookSender};
-use cais_rate_limits::MinuteWindows;
+use cais_rate_limits::{ANSWERS_WITHIN, MinuteWindows, SharedWindows};
 use cais_sandbox::{Credentials, JournalError, Sandbox, SandboxConfig, SandboxError};
 use cais_use_cases::Ports;
 use cais_use_cases::upstream::UpstreamLimits;
@@ -213,10 +213,14 @@ pub fn router(acquirers: Vec<Arc<dyn Acquirer>>) -> Arc<dyn Acquirers> {
     Arc::new(Router::new(acquirers))
 }
 
-/// How often a key may call this node.
+/// How often a key may call: all nodes with the same Redis, or this node.
 #[must_use]
 pub fn rate_limits(config: &Config) -> Arc<dyn RateLimits> {
-    Arc::new(MinuteWindows::new(config.rate_limit_per_minute))
+    let limit = config.rate_limit_per_minute;
+    match config.redis_url.clone() {
+        Some(url) => Arc::new(SharedWindows::start(url, limit, ANSWERS_WITHIN)),
+        None => Arc::new(MinuteWindows::new(limit)),
+    }
 }
 
 /// The built-in sandbox on a free port of this machine, with its file in the data directory.

@@ -1,5 +1,7 @@
-//! How often a key may call: a fixed window of one minute per key, counted exactly within one process.
+//! How often a key may call: counted by each node for itself, or in Redis for all nodes together.
 
+mod shared;
 mod window;
 
+pub use shared::{ANSWERS_WITHIN, InvalidRedisUrl, RedisUrl, SHARED, SharedWindows};
 pub use window::MinuteWindows;

@@ -81,6 +81,12 @@ pub const KEYS: &[Key] = &[
         "Codes the secrets of API keys and the callback addresses, and encrypts those that sign webhooks. The database keeps a check value of it, and a start with another key is refused. Without it no API key is valid and no webhook is sent. PostgreSQL demands it, because every node needs the same.",
     ),
     key("rate_limit_per_minute", "1 to 1000000", "600", "Requests per minute that one API key may make."),
+    secret(
+        "redis_url",
+        "`redis://…`, or `rediss://…` for TLS",
+        "",
+        "A Redis server in which all nodes count requests together. Without it, and while it cannot be reached, each node counts for itself.",
+    ),
     key(
         "max_connections_per_address",
         "1 to 1000000",

@@ -18,6 +18,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use cais_persistence::{DatabaseUrl, DatabaseUrlError};
+use cais_rate_limits::RedisUrl;
 use ipnet::IpNet;
 use tracing_subscriber::EnvFilter;
 
@@ -90,6 +91,8 @@ pub struct Config {
     pub master_key: Option<MasterKey>,
     /// Requests per minute and key.
     pub rate_limit_per_minute: u32,
+    /// Where all nodes count requests together.
+    pub redis_url: Option<RedisUrl>,
     /// Connections to the API that one address may have at a time.
     pub max_connections_per_address: u32,
     /// Proxies whose `X-Forwarded-For` counts.
@@ -139,6 +142,7 @@ impl Config {
         };
         let master_key = read_master_key(&mut reader, database_url.as_ref());
         let rate_limit_per_minute = reader.number("rate_limit_per_minute", 600, 1..=1_000_000);
+        let redis_url = read_redis_url(&mut reader);
         let max_connections_per_address =
             reader.number("max_connections_per_address", DEFAULT_PER_ADDRESS, 1..=1_000_000);
         let trusted_proxies = reader.list("trusted_proxies", CIDR_BLOCKS, |text| text.parse().ok());
@@ -172,6 +176,7 @@ impl Config {
             store,
             master_key,
             rate_limit_per_minute,
+            redis_url,
             max_connections_per_address,
             trusted_proxies,
             workers,
@@ -240,6 +245,12 @@ fn read_database_url(reader: &mut Reader, data_dir: &Path) -> Option<DatabaseUrl
             None
         }
     }
+}
+
+fn read_redis_url(reader: &mut Reader) -> Option<RedisUrl> {
+    const KEY: &str = "redis_url";
+    let given = reader.secret(KEY)?;
+    RedisUrl::parse(given.expose()).map_err(|error| reader.wrong(KEY, error.to_string())).ok()
 }
 
 fn read_master_key(reader: &mut Reader, database_url: Option<&DatabaseUrl>) -> Option<MasterKey> {

@@ -236,3 +236,11 @@ fn every_key_that_is_read_is_in_the_table_and_the_other_way_round() {
         assert!(keys::find(&entry.key).is_some(), "{} is not in the table", entry.key);
     }
 }
+
+#[test]
+fn redis_url_that_is_none_is_named_without_its_secret() {
+    let Problems(problems) = load("redis_url = 'http://secret@127.0.0.1'", &[]).unwrap_err();
+    assert_eq!(problems.iter().map(|problem| problem.key.as_str()).collect::<Vec<_>>(), ["redis_url"]);
+    assert!(!problems.iter().any(|problem| problem.to_string().contains("secret")), "{problems:?}");
+    assert!(load("redis_url = 'redis://:secret@127.0.0.1:6379'", &[]).unwrap().redis_url.is_some());
+}

@@ -30,11 +30,13 @@ pub enum WarningKind {
     WebhooksUnrestricted,
     /// The acquirer demands a client certificate.
     EfiWithoutCertificate,
+    /// Each node counts requests for itself.
+    RateLimitsNotShared,
 }
 
 impl WarningKind {
     /// Every kind.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::MasterKeyWeak,
         Self::SecretFileReadable,
         Self::DataDirWritable,
@@ -42,6 +44,7 @@ impl WarningKind {
         Self::AdminListenOpen,
         Self::WebhooksUnrestricted,
         Self::EfiWithoutCertificate,
+        Self::RateLimitsNotShared,
     ];
 
     /// The stable word, in the log and in the output of `config check`.
@@ -55,6 +58,7 @@ impl WarningKind {
             Self::AdminListenOpen => "admin_listen_open",
             Self::WebhooksUnrestricted => "webhooks_unrestricted",
             Self::EfiWithoutCertificate => "efi_without_certificate",
+            Self::RateLimitsNotShared => "rate_limits_not_shared",
         }
     }
 }
@@ -92,6 +96,10 @@ pub fn warnings(config: &Config) -> Vec<Warning> {
     if config.database_url.is_remote_without_tls() {
         let what = "reaches another machine without TLS: add `sslmode=verify-full`";
         warn(WarningKind::DatabaseUnencrypted, "database_url", what.to_owned());
+    }
+    if !config.database_url.is_sqlite() && config.redis_url.is_none() {
+        let what = "is not set: an API key may call each node as often as `rate_limit_per_minute` says";
+        warn(WarningKind::RateLimitsNotShared, "redis_url", what.to_owned());
     }
     if config.admin_listen.is_some_and(|address| !address.ip().is_loopback()) {
         let what = "is not on this machine alone, and metrics need no key: let only your monitoring reach it";
@@ -180,7 +188,12 @@ mod tests {
             with("CAIS_MASTER_KEY", "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"),
             ["master_key_weak"]
         );
-        assert_eq!(with("CAIS_DATABASE_URL", "postgres://cais@db.example/cais"), ["database_unencrypted"]);
+        let remote = with("CAIS_DATABASE_URL", "postgres://cais@db.example/cais");
+        assert_eq!(remote, ["database_unencrypted", "rate_limits_not_shared"]);
+        let local = ("CAIS_DATABASE_URL", "postgres://cais@127.0.0.1/cais");
+        let with_redis = [local, ("CAIS_MASTER_KEY", good), ("CAIS_REDIS_URL", "redis://127.0.0.1")];
+        assert_eq!(kinds(&with_redis[..2]), ["rate_limits_not_shared"]);
+        assert_eq!(kinds(&with_redis), [""; 0]);
         assert_eq!(with("CAIS_ADMIN_LISTEN", "0.0.0.0:9180"), ["admin_listen_open"]);
         assert_eq!(with("CAIS_WEBHOOKS__ALLOW_INSECURE", "true"), ["webhooks_unrestricted"]);
         assert_eq!(with("CAIS_WEBHOOKS__ALLOW_ADDRESSES", "10.0.0.0/8"), ["webhooks_unrestricted"]);

@@ -1,0 +1,202 @@
+//! One window for all nodes, counted in Redis.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use cais_domain::api_key::KeyPrefix;
+use cais_ports::{RateDecision, RateLimits};
+use jiff::Timestamp;
+use redis::aio::MultiplexedConnection;
+use redis::{AsyncConnectionConfig, Client, RedisError};
+use tokio::time::{sleep, timeout};
+
+use crate::MinuteWindows;
+
+/// Whether this node counts together with the others: 1, or 0 while Redis cannot be reached.
+pub const SHARED: &str = "cais_rate_limits_shared";
+/// Longest wait of a request for Redis. After the first one that waits in vain, no request waits until Redis answers again.
+pub const ANSWERS_WITHIN: Duration = Duration::from_millis(100);
+/// Longest wait for a new connection, on which no request waits.
+const CONNECTS_WITHIN: Duration = Duration::from_secs(1);
+/// Pause before Redis is tried again, so that at most one request in this time waits in vain.
+const PAUSE: Duration = Duration::from_secs(1);
+/// Seconds after which Redis forgets a window: its minute, and as much for clocks that differ.
+const KEPT_S: u64 = 120;
+
+/// The address of a Redis server, which may hold a password.
+#[derive(Clone)]
+pub struct RedisUrl(Client);
+
+impl RedisUrl {
+    /// Reads `redis://[[user]:password@]host[:port][/database]`, or `rediss://…` for TLS.
+    ///
+    /// # Errors
+    /// What is wrong with it, without the text itself.
+    pub fn parse(text: &str) -> Result<Self, InvalidRedisUrl> {
+        Client::open(text).map(Self).map_err(|_| InvalidRedisUrl)
+    }
+}
+
+impl fmt::Debug for RedisUrl {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("RedisUrl(***)")
+    }
+}
+
+/// A text that is no address of a Redis server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("must be a URL such as redis://127.0.0.1:6379 or rediss://:password@redis.example.com")]
+pub struct InvalidRedisUrl;
+
+/// Windows that all nodes with the same Redis share. While Redis cannot be reached this node counts for itself.
+///
+/// Each call is counted by this node too. A call that this node alone must refuse does not reach Redis, and a Redis that lost its memory
+/// allows no more than nodes that count for themselves.
+pub struct SharedWindows {
+    local: MinuteWindows,
+    link: Arc<Link>,
+    answers_within: Duration,
+}
+
+impl SharedWindows {
+    /// Windows of `limit` calls per key; a call waits for Redis no longer than `answers_within`. Returns without waiting for Redis; must be called within a tokio runtime.
+    #[must_use]
+    pub fn start(url: RedisUrl, limit: u32, answers_within: Duration) -> Self {
+        metrics::gauge!(SHARED).set(0.0);
+        let link = Arc::new(Link { connection: Mutex::new(None), lost: tokio::sync::Notify::new() });
+        tokio::spawn(keep_connected(url, answers_within, Arc::downgrade(&link)));
+        Self { local: MinuteWindows::new(limit), link, answers_within }
+    }
+
+    /// Whether Redis counts at the moment.
+    #[must_use]
+    pub fn is_shared(&self) -> bool {
+        self.link.current().is_some()
+    }
+}
+
+#[async_trait]
+impl RateLimits for SharedWindows {
+    async fn count(&self, key: &KeyPrefix, now: Timestamp) -> RateDecision {
+        let local = self.local.count_now(key, now);
+        let Some(connection) = self.link.current().filter(|_| local.allowed) else { return local };
+        match timeout(self.answers_within, increment(connection, key, local.reset_s)).await {
+            Ok(Ok(counted)) => {
+                let left = u64::from(local.limit).checked_sub(counted);
+                let remaining = left.map_or(0, |left| u32::try_from(left).unwrap_or(u32::MAX));
+                RateDecision { allowed: left.is_some(), remaining: remaining.min(local.remaining), ..local }
+            }
+            Ok(Err(error)) => {
+                self.link.lose(&error.to_string());
+                local
+            }
+            Err(_) => {
+                self.link.lose("no answer in time");
+                local
+            }
+        }
+    }
+}
+
+/// Counts one call in the window that ends at `reset_s`, and returns the calls so far: one round trip.
+async fn increment(mut connection: MultiplexedConnection, key: &KeyPrefix, reset_s: i64) -> Result<u64, RedisError> {
+    let window = format!("cais:rate:{}:{reset_s}", key.as_str());
+    let mut commands = redis::pipe();
+    // First the end of its life: a count that outlives its connection must not stay for ever.
+    commands.cmd("SET").arg(&window).arg(0).arg("EX").arg(KEPT_S).arg("NX").ignore();
+    commands.cmd("INCR").arg(&window);
+    let (counted,): (u64,) = commands.query_async(&mut connection).await?;
+    Ok(counted)
+}
+
+/// The connection, while there is one.
+struct Link {
+    connection: Mutex<Option<MultiplexedConnection>>,
+    lost: tokio::sync::Notify,
+}
+
+impl Link {
+    fn current(&self) -> Option<MultiplexedConnection> {
+        self.connection.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn set(&self, connection: MultiplexedConnection) {
+        *self.connection.lock().unwrap_or_else(PoisonError::into_inner) = Some(connection);
+        metrics::gauge!(SHARED).set(1.0);
+    }
+
+    /// Counts locally from now on. Calls that were under way lose the same connection; the first one reports it.
+    fn lose(&self, cause: &str) {
+        if self.connection.lock().unwrap_or_else(PoisonError::into_inner).take().is_some() {
+            metrics::gauge!(SHARED).set(0.0);
+            warn(cause);
+            self.lost.notify_one();
+        }
+    }
+}
+
+fn warn(cause: &str) {
+    tracing::warn!(
+        alert = "rate_limits_not_shared",
+        cause,
+        "Redis cannot be reached; this node counts its own requests only"
+    );
+}
+
+/// Connects, and connects again whenever the connection was lost, until the windows are dropped.
+async fn keep_connected(url: RedisUrl, answers_within: Duration, link: Weak<Link>) {
+    let mut was_reported = false;
+    loop {
+        let connected = connect(&url, answers_within).await;
+        let Some(link) = link.upgrade() else { return };
+        match connected {
+            Ok(connection) => {
+                link.set(connection);
+                tracing::info!("Redis is reached; all nodes share one rate window");
+                was_reported = true;
+                link.lost.notified().await;
+            }
+            Err(cause) if !was_reported => {
+                warn(&cause);
+                was_reported = true;
+            }
+            Err(_) => {}
+        }
+        drop(link);
+        sleep(PAUSE).await;
+    }
+}
+
+/// A connection on which Redis answers as quickly as requests need it.
+async fn connect(url: &RedisUrl, answers_within: Duration) -> Result<MultiplexedConnection, String> {
+    let config = AsyncConnectionConfig::new()
+        .set_connection_timeout(Some(CONNECTS_WITHIN))
+        .set_response_timeout(Some(answers_within));
+    let connecting = url.0.get_multiplexed_async_connection_with_config(&config);
+    let connected = timeout(CONNECTS_WITHIN * 2, connecting).await.map_err(|_| "no connection in time".to_owned())?;
+    let mut connection = connected.map_err(|error| error.to_string())?;
+    redis::cmd("PING").query_async::<()>(&mut connection).await.map_err(|error| error.to_string())?;
+    Ok(connection)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn redis_url_is_judged_and_not_shown() {
+        for (text, expected) in [
+            ("redis://127.0.0.1:6379", true),
+            ("rediss://:secret@redis.example.com:6380/2", true),
+            ("http://127.0.0.1", false),
+            ("127.0.0.1:6379", false),
+            ("", false),
+        ] {
+            let parsed = RedisUrl::parse(text);
+            assert_eq!(parsed.is_ok(), expected, "{text}");
+            assert!(!format!("{parsed:?}").contains("secret"), "{text}");
+        }
+    }
+}
