@@ -1,4 +1,4 @@
-//! How many files and sockets the process may have, and how many connections follow from that.
+//! The limit of open files of the process, and the number of connections that follows from it.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 

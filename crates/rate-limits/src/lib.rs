@@ -1,4 +1,4 @@
-//! How often a key may call: counted by each node for itself, or in Redis for all nodes together.
+//! The rate window of API keys, counted by each node for itself or in Redis for all nodes together.
 
 mod shared;
 mod window;

@@ -1,4 +1,4 @@
-//! One window for all nodes, counted in Redis.
+//! A rate window of all nodes, counted in Redis.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -14,7 +14,7 @@ use tokio::time::{sleep, timeout};
 
 use crate::MinuteWindows;
 
-/// Whether this node counts together with the others: 1, or 0 while Redis cannot be reached.
+/// The gauge of the link to Redis: 1 while this node counts together with the others, else 0.
 pub const SHARED: &str = "cais_rate_limits_shared";
 /// Longest wait of a request for Redis. After the first one that waits in vain, no request waits until Redis answers again.
 pub const ANSWERS_WITHIN: Duration = Duration::from_millis(100);
@@ -33,7 +33,7 @@ impl RedisUrl {
     /// Reads `redis://[[user]:password@]host[:port][/database]`, or `rediss://…` for TLS.
     ///
     /// # Errors
-    /// What is wrong with it, without the text itself.
+    /// [`InvalidRedisUrl`], which does not repeat the text.
     pub fn parse(text: &str) -> Result<Self, InvalidRedisUrl> {
         Client::open(text).map(Self).map_err(|_| InvalidRedisUrl)
     }
@@ -70,7 +70,7 @@ impl SharedWindows {
         Self { local: MinuteWindows::new(limit), link, answers_within }
     }
 
-    /// Whether Redis counts at the moment.
+    /// Returns `true` while Redis counts.
     #[must_use]
     pub fn is_shared(&self) -> bool {
         self.link.current().is_some()

@@ -33,7 +33,7 @@ pub struct AuthFailures {
 }
 
 impl AuthFailures {
-    /// Whether the address may fail once more.
+    /// Returns `true` while the address may fail once more.
     #[must_use]
     pub fn permits(&self, address: Option<IpAddr>, now: Instant) -> bool {
         let buckets = self.full_at.lock().unwrap_or_else(PoisonError::into_inner);

@@ -15,7 +15,7 @@ pub fn address(request: &HttpRequest, trusted: &[IpNet]) -> Option<IpAddr> {
     Some(if is_in(trusted, peer) { behind(peer, request.headers(), trusted) } else { peer })
 }
 
-/// Whether an address is in one of the blocks.
+/// Returns `true` when the address is in one of the blocks.
 #[must_use]
 pub fn is_in(blocks: &[IpNet], address: IpAddr) -> bool {
     blocks.iter().any(|block| block.contains(&address))
@@ -26,7 +26,7 @@ fn behind(proxy: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
     let lines: Vec<&str> = headers.get_all(X_FORWARDED_FOR).map(|line| line.to_str().unwrap_or_default()).collect();
     let mut last = proxy;
     for hop in lines.iter().rev().flat_map(|line| line.rsplit(',')) {
-        // What is no address ends the way: nothing before it is vouched for.
+        // A hop that is no address ends the way: no proxy vouches for the hops before it.
         let Some(hop) = parse(hop.trim()) else { return last };
         last = hop;
         if !is_in(trusted, hop) {

@@ -187,7 +187,7 @@ impl Reply {
         }
         headers.insert(X_CONTENT_TYPE_OPTIONS, NOSNIFF);
         headers.insert(REFERRER_POLICY, SAME_ORIGIN);
-        // A caller with a window is authenticated: what it is shown is nobody else's.
+        // A caller with a rate window is authenticated, and no cache may keep its answers.
         if let Some(rate) = rate {
             headers.insert(CACHE_CONTROL, NO_STORE);
             headers.insert(RATE_LIMIT, rate.limit.into());

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use super::ConnectionLimits;
 
-/// How far the conversation on a connection has come.
+/// The part of the conversation that a connection has reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     /// Between two requests: nothing of the next head has arrived.
@@ -45,7 +45,7 @@ impl Expired {
     }
 }
 
-/// One connection. The stream reports what is read and written, the handler reports where requests begin and end.
+/// The state of a connection. The stream reports reads and writes, the handler reports where requests begin and end.
 #[derive(Debug)]
 pub struct Connection {
     limits: ConnectionLimits,
@@ -54,7 +54,7 @@ pub struct Connection {
     blocked_since: Cell<Option<Instant>>,
     /// Since when, and why, nothing more is read.
     closing: Cell<Option<(Instant, Expired)>>,
-    /// Whether a head came too late and was not answered yet.
+    /// `true` while a head that came too late is not answered.
     late_head: Cell<bool>,
 }
 
@@ -73,32 +73,32 @@ impl Connection {
         self.peer
     }
 
-    /// A request head is complete and its handler begins.
+    /// Records that a request head is complete and its handler begins.
     #[must_use]
     pub fn begin_request(self: &Rc<Self>) -> RequestGuard {
         self.phase.set(Phase::Request);
         RequestGuard { connection: Rc::clone(self), body_unread: false }
     }
 
-    /// How long the body of a request may take to arrive.
+    /// The time within which the body of a request must arrive.
     #[must_use]
     pub const fn body_within(&self) -> Duration {
         self.limits.body_within
     }
 
-    /// Bytes arrived.
+    /// Records that bytes arrived.
     pub(super) fn on_read(&self) {
         if self.phase.get() == Phase::Idle {
             self.phase.set(Phase::Head { since: Instant::now() });
         }
     }
 
-    /// Bytes were sent.
+    /// Records that bytes were sent.
     pub(super) fn on_written(&self) {
         self.blocked_since.set(None);
     }
 
-    /// The client takes no bytes at the moment.
+    /// Records that the client takes no bytes at the moment.
     pub(super) fn on_blocked(&self) {
         if self.blocked_since.get().is_none() {
             self.blocked_since.set(Some(Instant::now()));
@@ -110,12 +110,12 @@ impl Connection {
         self.closing.get().map(|(_, why)| why)
     }
 
-    /// Whether a head came too late; `true` once, for the caller that answers it.
+    /// Returns `true` once when a head came too late: the caller answers it.
     pub(super) fn take_late_head(&self) -> bool {
         self.late_head.take()
     }
 
-    /// When the present wait ends, and what expires then.
+    /// Returns the end of the present wait, and what expires then.
     pub(super) fn deadline(&self) -> Option<(Instant, Expired)> {
         let limits = &self.limits;
         if let Some((since, why)) = self.closing.get() {
@@ -151,7 +151,7 @@ pub struct RequestGuard {
 }
 
 impl RequestGuard {
-    /// The connection ends after the answer, because the body was not read.
+    /// Records that the body was not read: the connection ends after the answer.
     pub fn leave_body(&mut self) {
         self.body_unread = true;
     }

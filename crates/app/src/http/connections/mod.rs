@@ -15,18 +15,18 @@ pub use self::connection::{Connection, RequestGuard};
 pub use self::per_address::{PerAddress, network};
 pub use self::service::{CUT, Door, factory};
 
-/// How long the parts of a connection may take, and how many connections there are.
+/// Limits of connections: the time of each part, and their number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConnectionLimits {
     /// From the first byte of a request head to its last; for the first head of a connection, from its beginning.
     pub head_within: Duration,
     /// From the end of a request head to the end of its body.
     pub body_within: Duration,
-    /// How long a write may make no progress.
+    /// Time without progress after which a write ends.
     pub write_within: Duration,
-    /// How long the client of an answered request may go on to send a body that is not read.
+    /// Time after the answer in which the client may go on to send a body that is not read.
     pub linger_within: Duration,
-    /// How long a connection may idle between two requests: longer than the usual 60 s of load balancers, so that they close first.
+    /// Time between two requests: longer than the usual 60 s of load balancers, so that they close first.
     pub idle_within: Duration,
     /// Connections at a time.
     pub connections: usize,

@@ -1,4 +1,4 @@
-//! How many connections each address has.
+//! The number of connections of each address.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -44,7 +44,7 @@ pub fn network(address: IpAddr) -> IpAddr {
     }
 }
 
-/// One connection of an address.
+/// A connection that is counted under its address.
 #[derive(Debug)]
 pub struct Place {
     address: IpAddr,

@@ -27,10 +27,10 @@ use crate::http::state::AppState;
 /// Connections that were refused or ended by a limit.
 pub const CUT: &str = "cais_http_connections_cut_total";
 
-/// What the connections of one listener share.
+/// State that the connections of one listener share.
 #[derive(Clone)]
 pub struct Door {
-    /// What handlers work with.
+    /// The state of handlers.
     pub state: Arc<AppState>,
     /// The routes of the listener.
     pub router: Arc<Router>,
@@ -110,7 +110,7 @@ where
 /// Runs a connection to its end, or until one of its deadlines passes.
 async fn watched<T>(conversation: impl Future<Output = T>, connection: &Connection) {
     let mut conversation = pin!(conversation);
-    // It is armed for the earliest deadline so far. When it fires too early it is armed again: deadlines change with every
+    // The timer is armed for the earliest deadline so far, and armed again when it fires too early: deadlines change with every
     // request, and most of them never come.
     let mut timer: Option<Pin<Box<Sleep>>> = None;
     poll_fn(|context| {
@@ -131,7 +131,7 @@ async fn watched<T>(conversation: impl Future<Output = T>, connection: &Connecti
     .await;
 }
 
-/// What has expired. When nothing has, the task is woken when something may have.
+/// Returns the wait that has expired. When none has, the task is woken at the next deadline.
 fn due(timer: &mut Option<Pin<Box<Sleep>>>, connection: &Connection, context: &mut Context<'_>) -> Option<Expired> {
     loop {
         let (at, why) = connection.deadline()?;

@@ -184,7 +184,7 @@ async fn body_that_is_there_but_unread_keeps_the_connection() {
 #[actix_web::test]
 async fn reader_that_takes_nothing_loses_its_place() {
     let world = World::new().await;
-    // One place: nobody is served before the reader is ended.
+    // There is one place: /healthz is not served before the reader is ended.
     let address = start(&world, short(1));
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_recv_buffer_size(2_048).unwrap();
