@@ -16,8 +16,9 @@ pub type MonotonicClock = Arc<dyn Fn() -> Instant + Send + Sync>;
 
 /// The breaker of one acquirer.
 ///
-/// A failure is a call without a usable answer: no connection, a timeout, a doorkeeper's 401, 403 or 429, a 5xx, garbage.
-/// A refusal of the business is an answer like any other.
+/// A failure is a call that the institution did not answer: no connection, a timeout, a 5xx, or a 401 or 429, which are about
+/// all requests. Every other whole answer counts as one, also a refusal, a 403 on one request, and a record that is not
+/// believed.
 pub struct Breaker {
     name: String,
     clock: MonotonicClock,
@@ -48,7 +49,7 @@ enum State {
 pub enum Outcome {
     /// The acquirer answered, whatever it said.
     Answered,
-    /// It did not, or nothing usable.
+    /// It did not.
     Failed,
 }
 

@@ -16,6 +16,7 @@ use cais_ports::{
 use metrics::{counter, histogram};
 
 use crate::breaker::{Breaker, MonotonicClock, Outcome};
+use crate::http::observe;
 
 /// With less than this a call could only fail by our own fault, and the breaker would hear of it.
 pub(crate) const MIN_BUDGET: Duration = Duration::from_millis(20);
@@ -72,12 +73,14 @@ impl Guarded {
             return None;
         };
         let started = Instant::now();
-        let result = work.await;
+        let (result, answered) = observe(work).await;
+        // An answer that is not believed concerns one record. The institution is there.
+        let of_an_error = if answered { Outcome::Answered } else { Outcome::Failed };
         let (outcome, label) = match &result {
             Ok(_) => (Outcome::Answered, "ok"),
             Err(AcquirerError::Refused(_)) => (Outcome::Answered, "refused"),
-            Err(AcquirerError::Unavailable(_)) => (Outcome::Failed, "unavailable"),
-            Err(AcquirerError::OutcomeUnknown(_)) => (Outcome::Failed, "unknown"),
+            Err(AcquirerError::Unavailable(_)) => (of_an_error, "unavailable"),
+            Err(AcquirerError::OutcomeUnknown(_)) => (of_an_error, "unknown"),
         };
         match weight {
             Weight::Counts => permit.report(outcome),

@@ -12,11 +12,11 @@ use cais_ports::AcquirerError;
 /// The requests of an order before the one that is decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Earlier {
-    /// There is none, or the acquirer certainly took none of them.
+    /// No request was sent, or the acquirer certainly took none of them.
     None,
-    /// One may still be on its way to the acquirer, so that no read shows its absence.
+    /// A request may still be on its way to the acquirer, so that no read shows the absence of the order.
     InFlight,
-    /// One has an unknown outcome, and is so old that it has arrived or never will.
+    /// A request has an unknown outcome, and is so old that it has arrived or never will.
     Unknown,
     /// The acquirer has shown the order before.
     Shown,

@@ -20,6 +20,9 @@ use crate::http::{
     ClientSettings, MAX_ANSWER_BYTES, Problem, Reply, build, encode_segment, of_reply, of_transport, parse_base, send,
 };
 
+/// The kinds that say that a charge does not exist.
+const CHARGE_ABSENT: [&str; 3] = ["CobNaoEncontrado", "NaoEncontrado", "cobranca_nao_encontrada"];
+
 /// Largest page of a list that is read, in bytes.
 const MAX_LIST_BYTES: usize = 2 * 1024 * 1024;
 
@@ -105,13 +108,13 @@ impl Api {
         self.call(Question { body: Some(&body), ..question }, deadline).await
     }
 
-    /// Reads a charge; `None` when the institution itself, not some server before it, says that there is none.
+    /// Reads a charge; `None` when the institution names its absence.
     pub(super) async fn find(
         &self,
         expected: Expected<'_>,
         deadline: Deadline,
     ) -> Result<Option<UpstreamCharge>, FindError> {
-        let found = self.get(&charge_path(expected.txid()), deadline).await?;
+        let found = self.get(&charge_path(expected.txid()), &CHARGE_ABSENT, deadline).await?;
         found.map(|reply| self.charge_of(&reply, &expected)).transpose()
     }
 
@@ -145,20 +148,19 @@ impl Api {
         self.call(Question { body: Some(body), ..question }, deadline).await
     }
 
-    /// `GET`, as it was answered; `None` when the institution itself, not some server before it, says that there is none.
-    pub(crate) async fn get(&self, path: &str, deadline: Deadline) -> Result<Option<Reply>, FindError> {
+    /// `GET`, as it was answered; `None` when a problem of one of the kinds in `absence` says that there is none.
+    ///
+    /// Any other 404 may be the answer of a server without the path, and shows nothing. Efí names an absence with 400 too.
+    pub(crate) async fn get(
+        &self,
+        path: &str,
+        absence: &[&str],
+        deadline: Deadline,
+    ) -> Result<Option<Reply>, FindError> {
         let reply = self.call(Question::new(Method::GET, self.url(path)?), deadline).await?;
-        let says = |what: fn(&Problem) -> bool| Problem::read(&reply).as_ref().is_some_and(what);
-        match reply.status {
-            StatusCode::NOT_FOUND if says(Problem::is_typed) => Ok(None),
-            StatusCode::NOT_FOUND => {
-                let reason = "404 without a problem of the API Pix".to_owned();
-                Err(AcquirerError::OutcomeUnknown(reason).into())
-            }
-            // So some say of a Pix that they do not know.
-            StatusCode::BAD_REQUEST if says(Problem::names_absence) => Ok(None),
-            _ => Ok(Some(reply)),
-        }
+        let may_be_absent = matches!(reply.status, StatusCode::NOT_FOUND | StatusCode::BAD_REQUEST);
+        let problem = if may_be_absent { Problem::read(&reply) } else { None };
+        if problem.is_some_and(|problem| problem.is_one_of(absence)) { Ok(None) } else { Ok(Some(reply)) }
     }
 
     /// `GET` of a page of a list, as it was answered.

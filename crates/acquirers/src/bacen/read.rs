@@ -1,4 +1,6 @@
-//! Judges what an institution says of a charge: nothing is believed that contradicts what was asked, nothing is left out.
+//! Reads what an institution says of a charge: nothing is believed that contradicts what was asked, nothing is left out.
+//!
+//! Key and code are judged only in the answer to an order. A later read credits payments, whatever became of those two.
 
 use cais_domain::br_code::BrCode;
 use cais_domain::money::Money;
@@ -20,7 +22,7 @@ const MAX_EXPIRATION_S: i64 = 10 * 365 * 86_400;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Expected<'a> {
     txid: &'a Txid,
-    /// The amount, and that the code is there.
+    /// The amount, the key, and that the code is there and usable.
     order: Option<&'a ChargeOrder>,
 }
 
@@ -53,16 +55,20 @@ pub(super) fn charge(body: &[u8], expected: &Expected<'_>, key: &PixKey) -> Resu
         Some(_) => return Err(mismatch("txid", "is another")),
         None => return Err(mismatch("txid", "is missing")),
     }
-    let is_ours = |text: &str| PixKey::parse_as(text, key.key_type()).is_ok_and(|parsed| parsed == *key);
-    if cob.chave.as_deref().is_some_and(|text| !is_ours(text)) {
-        return Err(mismatch("chave", "is another"));
-    }
     let amount = amount(&cob, expected)?;
+    // The key that receives may change within the account. What was ordered under the old one is ours all the same.
+    let copy_paste = match expected.order {
+        Some(_) => {
+            goes_to(&cob, key)?;
+            Some(copy_paste(&cob, amount)?)
+        }
+        None => copy_paste(&cob, amount).ok(),
+    };
     Ok(UpstreamCharge {
         txid: expected.txid.clone(),
         amount,
         status: status(&cob)?,
-        copy_paste: copy_paste(&cob, expected, amount)?,
+        copy_paste,
         expires_at: expires_at(&cob)?,
         payments: payment::of_charge(&cob, expected.txid)?,
     })
@@ -88,17 +94,17 @@ fn status(cob: &Cob<'_>) -> Result<UpstreamStatus, Defect> {
     }
 }
 
+fn goes_to(cob: &Cob<'_>, key: &PixKey) -> Result<(), Defect> {
+    let is_ours = |text: &str| PixKey::parse_as(text, key.key_type()).is_ok_and(|parsed| parsed == *key);
+    if cob.chave.as_deref().is_some_and(|text| !is_ours(text)) { Err(mismatch("chave", "is another")) } else { Ok(()) }
+}
+
 /// The code, whose checksum holds and which names the address of a charge. Its own amount is informative, but must not differ.
-fn copy_paste(cob: &Cob<'_>, expected: &Expected<'_>, amount: Money) -> Result<Option<String>, Defect> {
+fn copy_paste(cob: &Cob<'_>, amount: Money) -> Result<String, Defect> {
     const FIELD: &str = "pixCopiaECola";
-    let Some(text) = cob.pix_copia_e_cola.as_deref().map(str::trim) else {
-        return match expected.order {
-            Some(_) => Err(mismatch(FIELD, "is missing")),
-            None => Ok(None),
-        };
-    };
+    let text = cob.pix_copia_e_cola.as_deref().map(str::trim).ok_or_else(|| mismatch(FIELD, "is missing"))?;
     match BrCode::parse(text) {
-        Ok(BrCode::Dynamic(code)) if code.amount.is_none_or(|shown| shown == amount) => Ok(Some(text.to_owned())),
+        Ok(BrCode::Dynamic(code)) if code.amount.is_none_or(|shown| shown == amount) => Ok(text.to_owned()),
         Ok(BrCode::Dynamic(_)) => Err(mismatch(FIELD, "shows another amount")),
         Ok(BrCode::Static(_)) => Err(mismatch(FIELD, "is not the code of a charge")),
         Err(error) => Err(mismatch(FIELD, &format!("cannot be used: {error}"))),

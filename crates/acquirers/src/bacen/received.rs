@@ -12,6 +12,9 @@ use super::payment;
 use super::wire::Pix;
 use crate::deadline::Deadline;
 
+/// The kinds that say that a received Pix does not exist.
+const PIX_ABSENT: [&str; 3] = ["PixNaoEncontrado", "NaoEncontrado", "pix_nao_encontrado"];
+
 /// `GET /v2/pix`. An unreadable Pix is named when it may be of a charge of ours; otherwise it is left out.
 pub(super) async fn page(
     api: &Api,
@@ -31,7 +34,8 @@ pub(super) async fn find(
 }
 
 async fn look_up(api: &Api, end_to_end_id: &EndToEndId, deadline: Deadline) -> Result<Option<ReceivedPix>, FindError> {
-    let Some(reply) = api.get(&format!("/v2/pix/{end_to_end_id}"), deadline).await? else { return Ok(None) };
+    let path = format!("/v2/pix/{end_to_end_id}");
+    let Some(reply) = api.get(&path, &PIX_ABSENT, deadline).await? else { return Ok(None) };
     let pix: Pix<'_> = serde_json::from_slice(success(&reply)?)
         .map_err(|_| Defect::Unreadable("the answer is not the JSON of a Pix".to_owned()))?;
     let payment = payment::read("pix", &pix)?;

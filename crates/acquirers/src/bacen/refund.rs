@@ -2,50 +2,36 @@
 
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::ids::RefundId;
-use cais_domain::money::Money;
 use cais_ports::{AcquirerError, RefundOrder, UpstreamReturn};
-use reqwest::StatusCode;
 
 use super::api::{Api, success};
 use super::defect::FindError;
 use super::{returns, wire};
 use crate::deadline::Deadline;
-use crate::http::of_money_out;
+use crate::http::of_order;
 
-/// `PUT /v2/pix/{e2eid}/devolucao/{id}`.
+/// The kinds that refuse a return for a business reason.
+const REFUSALS: [&str; 4] = ["PixDevolucaoInvalida", "RequisicaoInvalida", "json_invalido", "valor_invalido"];
+/// The kinds that say that a return does not exist. The general `NaoEncontrado` is also the answer of a path that is gone.
+const RETURN_ABSENT: [&str; 3] = ["PixDevolucaoNaoEncontrada", "PixNaoEncontrado", "pix_nao_encontrado"];
+
+/// `PUT /v2/pix/{e2eid}/devolucao/{id}`, once.
 ///
-/// The standard refuses a name that is taken with the same 400 as everything else, so before a refusal counts the name is
-/// looked up: what is there was asked for by an earlier request of ours, whose answer was lost.
+/// The standard refuses a name that is taken with the same 400 as everything else: a refusal alone proves nothing.
 pub(super) async fn send(api: &Api, order: &RefundOrder, deadline: Deadline) -> Result<UpstreamReturn, AcquirerError> {
     let name = order.id.suffix();
     let body = wire::return_request(order)?;
     let reply = api.put(&path(&order.end_to_end_id, &name), &body, deadline).await?;
-    if reply.status.is_success() {
-        let body = success(&reply).map_err(FindError::of_a_read)?;
-        let told = returns::read(body, &name, Some(order.amount));
-        return told.map_err(|defect| AcquirerError::OutcomeUnknown(defect.reason()));
+    if !reply.status.is_success() {
+        let error = of_order(&reply, &REFUSALS);
+        tracing::info!(
+            acquirer = %api.name(), refund = %order.id, status = reply.status.as_u16(), %error,
+            "the acquirer did not take a refund"
+        );
+        return Err(error);
     }
-    let failure = of_money_out(&reply);
-    let is_taken = reply.status == StatusCode::CONFLICT;
-    let reason = match failure {
-        AcquirerError::Refused(reason) => reason,
-        AcquirerError::OutcomeUnknown(reason) if is_taken => reason,
-        error @ (AcquirerError::Unavailable(_) | AcquirerError::OutcomeUnknown(_)) => return Err(error),
-    };
-    match read(api, &order.end_to_end_id, &name, Some(order.amount), deadline).await {
-        Ok(Some(told)) => Ok(told),
-        Ok(None) if is_taken => {
-            Err(AcquirerError::OutcomeUnknown("the name of the return is taken, yet nothing has it".to_owned()))
-        }
-        Ok(None) => {
-            tracing::info!(acquirer = %api.name(), refund = %order.id, status = reply.status.as_u16(), reason, "a return is refused");
-            Err(AcquirerError::Refused(reason))
-        }
-        Err(error) => {
-            let unread = error.of_a_read();
-            Err(AcquirerError::OutcomeUnknown(format!("refused: {reason}; looking for it: {unread}")))
-        }
-    }
+    let body = success(&reply).map_err(FindError::of_a_read)?;
+    returns::read(body, &name, Some(order.amount)).map_err(|defect| AcquirerError::OutcomeUnknown(defect.reason()))
 }
 
 /// `GET /v2/pix/{e2eid}/devolucao/{id}`.
@@ -55,18 +41,17 @@ pub(super) async fn find(
     id: RefundId,
     deadline: Deadline,
 ) -> Result<Option<UpstreamReturn>, AcquirerError> {
-    read(api, end_to_end_id, &id.suffix(), None, deadline).await.map_err(FindError::of_a_read)
+    read(api, end_to_end_id, &id.suffix(), deadline).await.map_err(FindError::of_a_read)
 }
 
 async fn read(
     api: &Api,
     end_to_end_id: &EndToEndId,
     name: &str,
-    amount: Option<Money>,
     deadline: Deadline,
 ) -> Result<Option<UpstreamReturn>, FindError> {
-    let Some(reply) = api.get(&path(end_to_end_id, name), deadline).await? else { return Ok(None) };
-    Ok(Some(returns::read(success(&reply)?, name, amount)?))
+    let Some(reply) = api.get(&path(end_to_end_id, name), &RETURN_ABSENT, deadline).await? else { return Ok(None) };
+    Ok(Some(returns::read(success(&reply)?, name, None)?))
 }
 
 fn path(end_to_end_id: &EndToEndId, name: &str) -> String {

@@ -8,10 +8,12 @@ use serde::de::IgnoredAny;
 use super::infraction::is_id;
 use crate::bacen::api::Api;
 use crate::deadline::Deadline;
-use crate::http::{Problem, Reply, of_money_out};
+use crate::http::{Problem, Reply, of_order};
 
 /// The kind of a refusal to take a defence; with 422 it may say that the time is over.
 const NOT_POSSIBLE: &str = "InfracaoOperacaoInvalida";
+/// The kinds that refuse a defence for a business reason.
+const REFUSALS: [&str; 3] = [NOT_POSSIBLE, "RequisicaoInvalida", "json_invalido"];
 /// Of these words one is in what says that the time is over. Efí documents no fixed text for it.
 const OF_DEADLINES: [&str; 4] = ["prazo", "deadline", "expir", "intempestiv"];
 
@@ -57,6 +59,6 @@ fn receipt(reply: &Reply) -> Result<DefenseReceipt, AcquirerError> {
         {
             Ok(DefenseReceipt::TooLate)
         }
-        _ => Err(of_money_out(reply)),
+        _ => Err(of_order(reply, &REFUSALS)),
     }
 }

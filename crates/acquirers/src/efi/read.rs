@@ -39,10 +39,6 @@ impl<'a> Expected<'a> {
     pub(super) fn ordered(order: &'a PayoutOrder) -> Self {
         Self { id_envio: &order.id_envio, order: Some(order) }
     }
-
-    pub(super) fn id_envio(&self) -> &'a IdEnvio {
-        self.id_envio
-    }
 }
 
 /// Reads the body of a successful answer.

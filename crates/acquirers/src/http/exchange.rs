@@ -6,6 +6,7 @@ use reqwest::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use reqwest::{Client, Request, Response, StatusCode};
 use rustls::AlertDescription;
 
+use super::answered;
 use crate::deadline::Deadline;
 
 /// Largest answer that is read, lists apart, in bytes. A charge has a few KiB, also with many payments.
@@ -41,8 +42,12 @@ pub(crate) async fn send(
         return Err(TransportError::NotSent("no time is left".to_owned()));
     }
     *request.timeout_mut() = Some(left);
-    let response = client.execute(request).await.map_err(|error| judge(&error))?;
-    read(response, max_bytes).await
+    let reply = match client.execute(request).await {
+        Ok(response) => read(response, max_bytes).await,
+        Err(error) => Err(judge(&error)),
+    };
+    answered::note(reply.as_ref().ok().map(|reply| reply.status));
+    reply
 }
 
 async fn read(mut response: Response, max_bytes: usize) -> Result<Reply, TransportError> {

@@ -28,17 +28,23 @@ pub(crate) fn of_reply(reply: &Reply) -> AcquirerError {
 /// The kind of a refusal that holds for a while only: too many keys were looked up in the directory.
 const BUCKET_EMPTY: &str = "balde_fichas_vazio";
 
-/// What an answer that is no success means for money that was to go out.
+/// The kind of a refusal that comes with 404 and names a business reason all the same: the recipient's key has no owner.
+const KEY_UNKNOWN: &str = "chave_favorecido_nao_encontrada";
+
+/// What an answer that is no success means for an order that must be neither lost nor done twice.
 ///
-/// As for other requests, but a refusal must say what it is: one with only a title is what a server on the way would answer,
-/// and the money would be given back while it leaves. The words of a refusal are for the merchant. It serves as well for
-/// whatever else must be neither lost nor done twice.
-pub(crate) fn of_money_out(reply: &Reply) -> AcquirerError {
+/// A refusal is one of `refusals` with 400 or 422: the kinds that name a business reason. Every other answer leaves the
+/// outcome open, because the money would be given back while it leaves: 404, 405, 410 and 415 are also the answers of a server
+/// without the path, and a kind that calls the order a duplicate says that it is there. A refusal's words are for the merchant.
+pub(crate) fn of_order(reply: &Reply, refusals: &[&str]) -> AcquirerError {
     let failure = of_reply(reply);
     let AcquirerError::Refused(reason) = failure else { return failure };
+    let judges = matches!(reply.status.as_u16(), 400 | 422);
     match Problem::read(reply) {
         Some(problem) if problem.is(BUCKET_EMPTY) => AcquirerError::Unavailable(reason),
-        Some(problem) if problem.is_typed() => AcquirerError::Refused(problem.message().to_owned()),
+        Some(problem) if problem.is_one_of(refusals) && (judges || problem.is(KEY_UNKNOWN)) => {
+            AcquirerError::Refused(problem.message().to_owned())
+        }
         Some(_) | None => AcquirerError::OutcomeUnknown(reason),
     }
 }
@@ -56,7 +62,7 @@ mod tests {
     use cais_ports::AcquirerError;
     use reqwest::StatusCode;
 
-    use super::{Reply, of_money_out, of_reply};
+    use super::{KEY_UNKNOWN, Reply, of_order, of_reply};
 
     fn reply(status: u16, is_json: bool, body: &str) -> Reply {
         Reply { status: StatusCode::from_u16(status).unwrap_or_default(), is_json, body: body.as_bytes().to_vec() }
@@ -103,28 +109,34 @@ mod tests {
     }
 
     #[test]
-    fn money_that_was_to_go_out_is_refused_only_by_what_names_itself() {
-        let nome = r#"{"nome":"chave_invalida","mensagem":"A chave informada é inválida."}"#;
-        let bucket = r#"{"nome":"balde_fichas_vazio","mensagem":"Sem fichas."}"#;
-        let standard =
-            r#"{"type":"https://pix.bcb.gov.br/api/v2/error/PixDevolucaoInvalida","title":"Devolução inválida."}"#;
+    fn order_is_refused_only_by_a_listed_kind_and_status() {
+        const LISTED: [&str; 3] = ["chave_invalida", "pagamento_negado", KEY_UNKNOWN];
+        let problem = |kind: &str| format!(r#"{{"nome":"{kind}","mensagem":"Em português."}}"#);
+        let standard = r#"{"type":"https://pix.bcb.gov.br/api/v2/error/chave_invalida","title":"Inválida."}"#;
         let untyped = r#"{"type":"about:blank","title":"Bad Request"}"#;
-        for (status, body, wanted, said) in [
-            (400, nome, "refused", "A chave informada é inválida."),
-            (404, nome, "refused", "A chave informada é inválida."),
-            (422, r#"{"nome":"pagamento_negado"}"#, "refused", "pagamento_negado"),
-            (400, standard, "refused", "Devolução inválida."),
-            (400, untyped, "unknown", "400 Bad Request"),
-            (404, untyped, "unknown", "404 Bad Request"),
-            (400, bucket, "unavailable", "400 balde_fichas_vazio: Sem fichas."),
-            (429, bucket, "unavailable", "429 balde_fichas_vazio: Sem fichas."),
-            (403, nome, "unavailable", "403 chave_invalida: A chave informada é inválida."),
-            (500, nome, "unknown", "500 chave_invalida: A chave informada é inválida."),
+        for (status, body, wanted) in [
+            (400, problem("chave_invalida").as_str(), "refused: Em português."),
+            (422, r#"{"nome":"pagamento_negado"}"#, "refused: pagamento_negado"),
+            (400, standard, "refused: Inválida."),
+            (404, &problem(KEY_UNKNOWN), "refused: Em português."),
+            (404, &problem("chave_invalida"), "unknown: 404 chave_invalida: Em português."),
+            (405, &problem("chave_invalida"), "unknown: 405 chave_invalida: Em português."),
+            (409, &problem("chave_invalida"), "unknown: 409 chave_invalida: Em português."),
+            (410, &problem("chave_invalida"), "unknown: 410 chave_invalida: Em português."),
+            (415, &problem("chave_invalida"), "unknown: 415 chave_invalida: Em português."),
+            (400, &problem("id_envio_duplicado"), "unknown: 400 id_envio_duplicado: Em português."),
+            (400, &problem("chave_invalida_2"), "unknown: 400 chave_invalida_2: Em português."),
+            (404, &problem("rota_nao_disponivel"), "unknown: 404 rota_nao_disponivel: Em português."),
+            (400, untyped, "unknown: 400 Bad Request"),
+            (400, &problem(super::BUCKET_EMPTY), "unavailable: 400 balde_fichas_vazio: Em português."),
+            (429, &problem(super::BUCKET_EMPTY), "unavailable: 429 balde_fichas_vazio: Em português."),
+            (403, &problem("chave_invalida"), "unavailable: 403 chave_invalida: Em português."),
+            (500, &problem("chave_invalida"), "unknown: 500 chave_invalida: Em português."),
         ] {
-            let found = of_money_out(&reply(status, true, body));
+            let found = of_order(&reply(status, true, body), &LISTED);
             let (AcquirerError::Refused(text) | AcquirerError::Unavailable(text) | AcquirerError::OutcomeUnknown(text)) =
                 &found;
-            assert_eq!((named(&found), text.as_str()), (wanted, said), "{status} {body}");
+            assert_eq!(format!("{}: {text}", named(&found)), wanted, "{status} {body}");
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What every adapter over HTTP shares: a client with limits, bounded answers, and the table of what a failure means.
 
+mod answered;
 mod certificate;
 mod client;
 mod exchange;
@@ -12,9 +13,10 @@ mod url;
 pub use certificate::{Certificate, CertificateError};
 pub use secret::Secret;
 
+pub(crate) use answered::observe;
 pub(crate) use client::{ClientSettings, build};
 pub(crate) use exchange::{MAX_ANSWER_BYTES, Reply, TransportError, send};
-pub(crate) use failure::{of_money_out, of_reply, of_transport};
+pub(crate) use failure::{of_order, of_reply, of_transport};
 pub(crate) use problem::Problem;
 pub(crate) use tls::TlsError;
 pub(crate) use url::{UrlError, encode_segment, parse_base};

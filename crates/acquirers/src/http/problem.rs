@@ -12,8 +12,6 @@ const MAX_PIECE_CHARS: usize = 120;
 const MAX_VIOLATIONS: usize = 3;
 /// The type of a problem without one (RFC 7807, 4.2).
 const BLANK_TYPE: &str = "about:blank";
-/// How the kinds end that say that something does not exist.
-const ABSENT: [&str; 4] = ["NaoEncontrado", "NaoEncontrada", "_nao_encontrado", "_nao_encontrada"];
 
 #[derive(Deserialize)]
 struct Wire {
@@ -77,9 +75,9 @@ impl Problem {
         self.kind.as_deref() == Some(kind)
     }
 
-    /// Whether it says that what was asked for does not exist.
-    pub(crate) fn names_absence(&self) -> bool {
-        self.kind.as_deref().is_some_and(|kind| ABSENT.iter().any(|end| kind.ends_with(end)))
+    /// Whether its kind is, to the letter, one of these.
+    pub(crate) fn is_one_of(&self, kinds: &[&str]) -> bool {
+        self.kind.as_deref().is_some_and(|kind| kinds.contains(&kind))
     }
 
     /// Whether one of these words, in lower case, is in what it says in whatever case.

@@ -190,6 +190,8 @@ async fn only_the_institution_itself_says_that_there_is_none() {
         (Act::Reply(http(404, "application/json", r#"{"nome":"cobranca_nao_encontrada"}"#)), true),
         (Act::Reply(http(400, "application/json", r#"{"nome":"cobranca_nao_encontrada"}"#)), true),
         (Act::Reply(http(400, "application/json", r#"{"nome":"txid_invalido"}"#)), false),
+        (Act::Reply(http(404, "application/json", r#"{"nome":"rota_nao_disponivel"}"#)), false),
+        (problem(404, "WebhookNaoEncontrado"), false),
         (html(400), false),
         (Act::Reply(http(404, "application/problem+json", about_blank)), false),
         (Act::Reply(http(404, "application/json", gateway)), false),
@@ -203,14 +205,28 @@ async fn only_the_institution_itself_says_that_there_is_none() {
 }
 
 #[tokio::test]
-async fn what_contradicts_the_question_is_an_error() {
+async fn payment_is_read_whatever_the_code_and_the_key() {
     let broken = CODE.replace("2BF6", "2BF7");
+    let payment = json!([pix("bbbbbbbbbbb", "10.50", "2026-11-20T15:00:02Z")]);
+    for (pointer, odd, code) in [
+        ("/chave", json!("a@b.example"), Some(CODE)),
+        ("/chave", json!("not a key"), Some(CODE)),
+        ("/pixCopiaECola", json!(broken), None),
+        ("/pixCopiaECola", json!(STATIC_CODE), None),
+        ("/pixCopiaECola", json!(""), None),
+    ] {
+        let answer = changed(paid(&payment), pointer, Some(odd.clone()));
+        let charge = find(json_reply(200, &answer)).await.unwrap().unwrap();
+        assert_eq!((charge.status, charge.payments.len()), (UpstreamStatus::Completed, 1), "{pointer} {odd}");
+        assert_eq!(charge.copy_paste.as_deref(), code, "{pointer} {odd}");
+    }
+}
+
+#[tokio::test]
+async fn what_contradicts_the_question_is_an_error() {
     for (answer, wanted) in [
         (json_reply(200, &cob_with("/txid", Some(json!("99jd8x2m4pe9ktva0c6rzq5w3n")))), "unknown"),
-        (json_reply(200, &cob_with("/chave", Some(json!("a@b.example")))), "unknown"),
         (json_reply(200, &cob_with("/valor/original", Some(json!("x")))), "unknown"),
-        (json_reply(200, &cob_with("/pixCopiaECola", Some(json!(broken)))), "unknown"),
-        (json_reply(200, &cob_with("/pixCopiaECola", Some(json!(STATIC_CODE)))), "unknown"),
         (json_reply(200, &cob_with("/pix", Some(json!({})))), "unknown"),
         (html(200), "unknown"),
         (problem(400, "CobConsultaInvalida"), "unknown"),

@@ -1,6 +1,7 @@
 //! The adapters against servers that answer what a test tells them to, byte by byte, and against the sandbox.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod answering;
 mod answers;
 mod breaker;
 mod callbacks;

@@ -121,7 +121,17 @@ async fn refusals_are_told_in_words_for_the_merchant() {
         (nome(404, "chave_favorecido_nao_encontrada"), "refused", "refused: Em português."),
         (nome(422, "pagamento_negado"), "refused", "refused: Em português."),
         (json_reply(400, &schema), "refused", "refused: Valores inválidos."),
-        (problem(400, "RequisicaoInvalida"), "refused", "refused: Recusado."),
+        (nome(400, "chave_invalida"), "refused", "refused: Em português."),
+        (nome(400, "valor_invalido"), "refused", "refused: Em português."),
+        (problem(400, "RequisicaoInvalida"), "unknown", "400 RequisicaoInvalida"),
+        (nome(400, "id_envio_duplicado"), "unknown", "400 id_envio_duplicado"),
+        (nome(409, "id_envio_duplicado"), "unknown", "409 id_envio_duplicado"),
+        (html(409), "unknown", "409"),
+        (nome(404, "rota_nao_disponivel"), "unknown", "404 rota_nao_disponivel"),
+        (nome(404, "chave_invalida"), "unknown", "404 chave_invalida"),
+        (nome(405, "metodo_nao_permitido"), "unknown", "405"),
+        (problem(410, "PermanentementeRemovido"), "unknown", "410"),
+        (nome(415, "json_invalido"), "unknown", "415"),
         (nome(429, "balde_fichas_vazio"), "unavailable", "balde_fichas_vazio"),
         (nome(400, "balde_fichas_vazio"), "unavailable", "balde_fichas_vazio"),
         (json_reply(403, &json!({"error": "insufficient_scope"})), "unavailable", "403"),
@@ -170,7 +180,7 @@ async fn without_a_connection_nothing_was_sent() {
     assert_eq!((kind(&result), server.methods().as_str()), ("unavailable", ""));
 }
 
-/// Lies, each of which could be told by the answer or by the lookup.
+/// Lies of an answer.
 fn lies() -> Vec<(&'static str, Value)> {
     let lie = |pointer: &str, value: Option<Value>| changed(sent(), pointer, value);
     let account = json!({"contaBanco": {"nome": "Ana", "cpf": "***.456.789-**", "agencia": "1", "conta": "23"}});
@@ -204,42 +214,7 @@ async fn a_contradiction_is_never_taken_for_an_answer() {
         assert_eq!(kind(&result), "unknown", "{lie}");
         assert!(reason(&result).contains(said), "{said}: {}", reason(&result));
         assert_eq!(methods, "PUT");
-        let (result, methods) = send(nome(409, "id_envio_duplicado"), json_reply(200, &lie)).await;
-        assert_eq!(kind(&result), "unknown", "{lie}");
-        assert!(reason(&result).contains(said), "{said}: {}", reason(&result));
-        assert_eq!(methods, "PUT GET");
     }
-}
-
-#[tokio::test]
-async fn a_name_that_is_taken_is_looked_up() {
-    let arrived = changed(sent(), "/status", Some(json!("REALIZADO")));
-    for (get, wanted) in [
-        (json_reply(200, &sent()), "ok"),
-        (json_reply(200, &arrived), "ok"),
-        (json_reply(200, &changed(sent(), "/favorecido", None)), "ok"),
-        (problem(404, "PixEnviadoNaoEncontrado"), "unknown"),
-        (html(404), "unknown"),
-        (problem(403, "AcessoNegado"), "unknown"),
-        (nome(429, "balde_fichas_vazio"), "unknown"),
-        (problem(400, "PixEnviadoConsultaInvalida"), "unknown"),
-        (html(200), "unknown"),
-        (Act::Cut, "unknown"),
-    ] {
-        for conflict in [nome(409, "id_envio_duplicado"), html(409)] {
-            let (result, methods) = send(conflict, get.clone()).await;
-            assert_eq!(kind(&result), wanted, "{}", reason(&result));
-            assert_eq!(methods, "PUT GET");
-        }
-    }
-    let server = Server::start(move |seen, _| match seen.method.as_str() {
-        "PUT" => nome(409, "id_envio_duplicado"),
-        _ => json_reply(200, &sent()),
-    })
-    .await;
-    let found = efi(&server.url()).send_payout(&payout_order(), BUDGET).await.unwrap();
-    assert_eq!(found.recipient.name.as_deref(), Some("Ana Lima"));
-    assert_eq!(server.seen().last().unwrap().path, format!("/v2/gn/pix/enviados/id-envio/{NAME}"));
 }
 
 #[tokio::test]

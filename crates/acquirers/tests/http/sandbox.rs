@@ -152,7 +152,7 @@ async fn the_deadline_is_the_simulated_clocks() {
     assert_eq!(bed.efi.send_defense(&defense(&first), BUDGET).await, Ok(DefenseReceipt::Taken));
     bed.control.set_clock_offset(86_400 + 1).unwrap();
     assert_eq!(bed.efi.send_defense(&defense(&second), BUDGET).await, Ok(DefenseReceipt::TooLate));
-    assert_eq!(kind(&bed.efi.send_defense(&defense("nobodys"), BUDGET).await), "refused");
+    assert_eq!(kind(&bed.efi.send_defense(&defense("nobodys"), BUDGET).await), "unknown");
 }
 
 #[tokio::test]

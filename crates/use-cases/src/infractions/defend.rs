@@ -4,16 +4,18 @@ use cais_domain::account::{Account, NotPermitted};
 use cais_domain::ids::InfractionId;
 use cais_domain::infraction::{Infraction, InfractionError, InfractionState, InfractionStatus, InfractionStep};
 use cais_domain::text::Text;
-use cais_ports::{AcquirerError, DefenseReceipt};
+use cais_ports::DefenseReceipt;
 use jiff::Timestamp;
 
-use super::defense::{about_to_send, acquirer, note_receipt, send, withdraw};
+use super::defense::{SentDefense, about_to_send, acquirer, note_receipt, send, withdraw};
 use super::look::{IN_A_CALL, look};
 use super::steps::reread;
 use super::sync::{SyncError, apply};
 use super::verdict::{awaits_receipt, shows_a_defense};
 use crate::ports::Ports;
 use crate::trouble::{DECISIONS, RETRY_AFTER_S, Trouble};
+use crate::upstream_order::resolve;
+use crate::upstream_result::{Earlier, SendReply, UpstreamResult};
 use crate::work::SEND_WITHIN;
 
 /// Why a defence was not handed over, or is not known to be.
@@ -95,53 +97,51 @@ async fn hand_over(
     decided_at: Timestamp,
 ) -> Result<Infraction, DefendError> {
     let until = decided_at.saturating_add(SEND_WITHIN).unwrap_or(Timestamp::MAX);
-    let receipt = match acquirer(ports, &infraction) {
-        Ok(acquirer) => send(ports, &*acquirer, &infraction, until).await,
-        Err(error) => Err(error),
+    let acquirer = match acquirer(ports, &infraction) {
+        Ok(acquirer) => acquirer,
+        Err(error) => {
+            tracing::warn!(infraction = %infraction.id, %error, "defense not sent; it is withdrawn");
+            return give_up(ports, infraction, words, DefendError::AcquirerUnavailable).await;
+        }
     };
-    match receipt {
-        Ok(DefenseReceipt::Taken) => Ok(note_receipt(ports, &infraction).await?),
-        Ok(DefenseReceipt::TooLate) => look_before_giving_up(ports, infraction, words, DefendError::TooLate).await,
-        Ok(DefenseReceipt::AlreadyThere) => find_out(ports, infraction, words).await,
-        // Not every refusal says that it came too late; our clock does.
-        Err(AcquirerError::Refused(_)) if is_over(ports, &infraction) => {
-            look_before_giving_up(ports, infraction, words, DefendError::TooLate).await
+    let receipt = send(ports, &*acquirer, &infraction, until).await;
+    // Not every refusal says that it came too late; our clock does.
+    let is_late = receipt == Ok(DefenseReceipt::TooLate) || is_over(ports, &infraction);
+    let reply = match receipt {
+        Ok(DefenseReceipt::Taken) => return Ok(note_receipt(ports, &infraction).await?),
+        Ok(DefenseReceipt::TooLate) => SendReply::Refused("the deadline is over".to_owned()),
+        Ok(DefenseReceipt::AlreadyThere) => SendReply::Unknown("the infraction has a defense".to_owned()),
+        Err(error) => SendReply::from(Err(error)),
+    };
+    let sent = SentDefense { ports, acquirer: &*acquirer, infraction: &infraction, patience: IN_A_CALL };
+    let result = resolve(&sent, Earlier::None, reply).await;
+    match &result {
+        UpstreamResult::Known(_) => {}
+        UpstreamResult::Refused(reason)
+        | UpstreamResult::NotTaken(reason)
+        | UpstreamResult::Unknown(reason)
+        | UpstreamResult::Unproven(reason) => {
+            tracing::warn!(infraction = %infraction.id, acquirer = %infraction.acquirer, reason, "defense not confirmed by its acquirer");
         }
-        Err(AcquirerError::Refused(reason)) => {
-            tracing::warn!(infraction = %infraction.id, acquirer = %infraction.acquirer, reason, "the acquirer refuses a defence");
-            look_before_giving_up(ports, infraction, words, DefendError::Refused(reason)).await
+    }
+    match result {
+        UpstreamResult::Known(shown) => {
+            if let Err(error) = apply(ports, &infraction.acquirer, shown).await {
+                tracing::warn!(infraction = %infraction.id, %error, "defense shown by its acquirer could not be noted; a worker notes it");
+            }
+            verdict(reread(ports, &infraction).await?, words)
         }
-        Err(error @ AcquirerError::Unavailable(_)) => {
-            tracing::warn!(infraction = %infraction.id, acquirer = %infraction.acquirer, %error, "the acquirer did not take a defence");
-            give_up(ports, infraction, words, DefendError::AcquirerUnavailable).await
-        }
-        Err(AcquirerError::OutcomeUnknown(reason)) => {
-            tracing::warn!(infraction = %infraction.id, acquirer = %infraction.acquirer, reason, "the acquirer did not confirm a defence");
-            find_out(ports, infraction, words).await
-        }
+        UpstreamResult::Refused(_) if is_late => give_up(ports, infraction, words, DefendError::TooLate).await,
+        UpstreamResult::Refused(reason) => give_up(ports, infraction, words, DefendError::Refused(reason)).await,
+        UpstreamResult::NotTaken(_) => give_up(ports, infraction, words, DefendError::AcquirerUnavailable).await,
+        // A worker goes on looking.
+        UpstreamResult::Unknown(_) | UpstreamResult::Unproven(_) => verdict(reread(ports, &infraction).await?, words),
     }
 }
 
 /// Whether its deadline is over by our clock.
 fn is_over(ports: &Ports, infraction: &Infraction) -> bool {
     infraction.deadline_at.is_some_and(|deadline| ports.clock.now() > deadline)
-}
-
-/// It is withdrawn only when the acquirer shows none even then: some look at the time before they look at what they have, and some
-/// refuse a second defence as they refuse a wrong one. If that cannot be seen now, a worker goes on looking.
-async fn look_before_giving_up(
-    ports: &Ports,
-    infraction: Infraction,
-    words: &Words,
-    why: DefendError,
-) -> Result<Infraction, DefendError> {
-    match see(ports, &infraction).await {
-        Ok(()) => give_up(ports, infraction, words, why).await,
-        Err(error) => {
-            tracing::warn!(infraction = %infraction.id, acquirer = %infraction.acquirer, %error, "whether a refused defence is there all the same could not be seen");
-            verdict(reread(ports, &infraction).await?, words)
-        }
-    }
 }
 
 /// It certainly has not arrived, and nothing of it is kept; unless somebody has learned better of it.

@@ -4,14 +4,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cais_domain::infraction::{Defense, Infraction, InfractionState, InfractionStep};
-use cais_ports::{Acquirer, AcquirerError, CommitError, DefenseOrder, DefenseReceipt};
+use cais_ports::{Acquirer, AcquirerError, CommitError, DefenseOrder, DefenseReceipt, UpstreamInfraction};
 use jiff::Timestamp;
 
+use super::look::{Patience, look};
 use super::steps::{commit, reread};
 use super::sync::adapter;
-use super::verdict::awaits_receipt;
+use super::verdict::{awaits_receipt, shows_a_defense};
 use crate::ports::Ports;
 use crate::trouble::{DECISIONS, Trouble};
+use crate::upstream_order::UpstreamOrder;
+use crate::upstream_result::Evidence;
 
 /// What sending may take of the 10 s within which a POST answers.
 const SEND_BUDGET: Duration = Duration::from_secs(5);
@@ -43,6 +46,34 @@ pub(super) async fn send(
         return Err(AcquirerError::OutcomeUnknown("the process slept until it was too late to send".to_owned()));
     }
     acquirer.send_defense(&order, SEND_BUDGET).await
+}
+
+/// A defense at its acquirer, without a name of its own there.
+pub(super) struct SentDefense<'a> {
+    pub(super) ports: &'a Ports,
+    pub(super) acquirer: &'a dyn Acquirer,
+    pub(super) infraction: &'a Infraction,
+    pub(super) patience: Patience,
+}
+
+impl UpstreamOrder for SentDefense<'_> {
+    type Record = UpstreamInfraction;
+
+    /// Acquirers show infractions in their list alone. An infraction that the list does not show proves nothing.
+    async fn look_up(&self) -> Evidence<UpstreamInfraction> {
+        let Infraction { upstream_id, opened_at, .. } = self.infraction;
+        match look(self.acquirer, upstream_id, Some(*opened_at), self.ports.clock.now(), self.patience).await {
+            Ok(Some(shown)) if shows_a_defense(&shown) => Evidence::Found(shown),
+            Ok(Some(_)) => Evidence::Absent,
+            Ok(None) => Evidence::Unreadable("the acquirer does not list the infraction".to_owned()),
+            Err(error) => Evidence::Unreadable(error.to_string()),
+        }
+    }
+
+    /// The look-up has read the list: the record of the infraction itself shows no defense.
+    async fn list(&self) -> Evidence<UpstreamInfraction> {
+        Evidence::Absent
+    }
 }
 
 /// Notes that the acquirer has the defence of this infraction, whatever became of our record of it meanwhile.

@@ -5,17 +5,22 @@ use cais_ports::{Acquirer, AcquirerError, CommitError, DefenseReceipt, UpstreamI
 use futures_util::{StreamExt as _, stream};
 use jiff::{SignedDuration, Timestamp};
 
-use super::defense::{about_to_send, acquirer, note_receipt, send, withdraw};
+use super::defense::{SentDefense, about_to_send, acquirer, note_receipt, send, withdraw};
 use super::look::{AT_LEISURE, look};
 use super::steps::{reread, update};
 use super::sync::{SyncError, apply};
 use super::verdict::{awaits_receipt, shows_a_defense};
 use crate::ports::Ports;
 use crate::trouble::Trouble;
+use crate::upstream_order::resolve;
+use crate::upstream_result::{Earlier, SendReply, UpstreamResult};
 use crate::work::{AT_ONCE, PASS_LIMIT, Pass, RESEND_AFTER, SEND_WITHIN, WorkError};
 
 /// No request to an acquirer takes longer.
 const AT_LEAST_ON_ITS_WAY: SignedDuration = SignedDuration::from_secs(10);
+
+/// Looks for a defense before an operator is alerted. Their pauses double: eight take some minutes.
+const UNPROVEN_ATTEMPTS: u32 = 8;
 
 /// Looks after a bounded number of the defences whose arrival is open.
 ///
@@ -46,9 +51,7 @@ async fn follow(ports: &Ports, infraction: Infraction) -> Result<bool, Trouble> 
     match find_out(ports, &infraction).await {
         Ok(()) => {}
         Err(SyncError::Store(trouble)) => return Err(trouble),
-        Err(SyncError::Upstream(error)) => {
-            tracing::warn!(infraction = %infraction.id, acquirer = %infraction.acquirer, %error, "whether a defence arrived is still open");
-        }
+        Err(SyncError::Upstream(error)) => still_open(&infraction, &error),
     }
     let after = reread(ports, &infraction).await?;
     if after.due_at.is_none() {
@@ -116,21 +119,29 @@ async fn send_again(ports: &Ports, acquirer: &dyn Acquirer, infraction: Infracti
     let Some(infraction) = about_to_send(ports, step, now).await? else { return Ok(()) };
     tracing::warn!(infraction = %infraction.id, acquirer = %infraction.acquirer, "the acquirer shows no defence: it is sent once more");
     let until = now.saturating_add(SEND_WITHIN).unwrap_or(Timestamp::MAX);
-    match send(ports, acquirer, &infraction, until).await {
-        Ok(DefenseReceipt::Taken) => note_receipt(ports, &infraction).await.map(drop).map_err(SyncError::from),
+    let reply = match send(ports, acquirer, &infraction, until).await {
+        Ok(DefenseReceipt::Taken) => return note_receipt(ports, &infraction).await.map(drop).map_err(SyncError::from),
         Ok(DefenseReceipt::AlreadyThere) => {
             if !look_for_defense(ports, acquirer, &infraction).await? {
                 // Nothing tells of another one, and by now every request of ours has arrived or never will.
                 note_receipt(ports, &infraction).await?;
             }
+            return Ok(());
+        }
+        Ok(DefenseReceipt::TooLate) => SendReply::Refused("the deadline is over".to_owned()),
+        Err(error) => SendReply::from(Err(error)),
+    };
+    let sent = SentDefense { ports, acquirer, infraction: &infraction, patience: AT_LEISURE };
+    match resolve(&sent, Earlier::Unknown, reply).await {
+        UpstreamResult::Known(shown) => Ok(apply(ports, &infraction.acquirer, shown).await.map(drop)?),
+        UpstreamResult::Refused(reason) => give_up(ports, &infraction, &reason).await,
+        UpstreamResult::NotTaken(reason) | UpstreamResult::Unknown(reason) => {
+            Err(SyncError::Upstream(AcquirerError::OutcomeUnknown(reason)))
+        }
+        UpstreamResult::Unproven(reason) => {
+            unproven(&infraction, &reason);
             Ok(())
         }
-        Ok(DefenseReceipt::TooLate) => give_up(ports, acquirer, &infraction, "a defence came too late").await,
-        Err(AcquirerError::Refused(reason)) => {
-            tracing::warn!(infraction = %infraction.id, reason, "the acquirer refuses a defence");
-            give_up(ports, acquirer, &infraction, "the acquirer refuses a defence for good").await
-        }
-        Err(error @ (AcquirerError::Unavailable(_) | AcquirerError::OutcomeUnknown(_))) => Err(error.into()),
     }
 }
 
@@ -145,21 +156,31 @@ async fn look_for_defense(ports: &Ports, acquirer: &dyn Acquirer, infraction: &I
     }
 }
 
-/// A refusal ends it only when the acquirer shows none even then: some look at the time before they look at what they have.
-async fn give_up(
-    ports: &Ports,
-    acquirer: &dyn Acquirer,
-    infraction: &Infraction,
-    why: &'static str,
-) -> Result<(), SyncError> {
-    if look_for_defense(ports, acquirer, infraction).await? {
-        return Ok(());
-    }
+/// The acquirer refuses the defense and certainly does not have it.
+async fn give_up(ports: &Ports, infraction: &Infraction, why: &str) -> Result<(), SyncError> {
     let after = withdraw(ports, infraction).await?;
     if after.defense.is_none() {
         tracing::error!(infraction = %infraction.id, acquirer = %infraction.acquirer, why, "a defence was not taken: tell the merchant");
     }
     Ok(())
+}
+
+/// Logs that nothing was learned of a defense. An acquirer that cannot be reached is no matter of the defense.
+fn still_open(infraction: &Infraction, error: &AcquirerError) {
+    let reachable = !matches!(error, AcquirerError::Unavailable(_));
+    if reachable && infraction.attempts >= UNPROVEN_ATTEMPTS {
+        unproven(infraction, &error.to_string());
+    } else {
+        tracing::warn!(infraction = %infraction.id, acquirer = %infraction.acquirer, %error, "defense outcome still unknown; it is looked for again");
+    }
+}
+
+/// The pauses between two looks for a defense bound how often this is logged.
+fn unproven(infraction: &Infraction, reason: &str) {
+    tracing::error!(
+        alert = "defense_outcome_unproven", infraction = %infraction.id, acquirer = %infraction.acquirer, reason,
+        "defense outcome cannot be proven; it is neither submitted nor withdrawn"
+    );
 }
 
 #[cfg(test)]

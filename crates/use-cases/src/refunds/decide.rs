@@ -11,42 +11,21 @@ use jiff::Timestamp;
 use crate::infractions::freed;
 use crate::ports::Ports;
 use crate::trouble::Trouble;
+use crate::upstream_result::UpstreamResult;
 use crate::upstream_text::plain;
 
 /// Why a refund failed whose acquirer does not say.
 const UNEXPLAINED: &str = "the acquirer did not return it";
 
-/// What is known of a refund after its acquirer was asked.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Word {
-    /// The acquirer has it, and says how far it has come.
-    Stands(UpstreamReturn),
-    /// Whether the acquirer has it is to be found out.
-    Open,
-    /// The acquirer refuses it for good, and was never asked before.
-    Refused(String),
-    /// The acquirer certainly did not take it, and may another time.
-    NotTaken,
-}
-
-impl Word {
-    /// The acquirer's account of the refund. One of another amount is no account of it: nothing follows from it.
-    pub(super) fn heard(refund: &Refund, upstream: UpstreamReturn) -> Self {
-        if upstream.amount == refund.amount {
-            return Self::Stands(upstream);
-        }
-        tracing::error!(
-            refund = %refund.id, acquirer = %refund.acquirer, ours = %refund.amount, theirs = %upstream.amount,
-            "the acquirer has the refund with another amount: look at it"
-        );
-        Self::Open
-    }
-}
-
 /// The step that follows; `charge` is the refund's.
-pub(super) fn decide(refund: Refund, charge: Charge, word: &Word, now: Timestamp) -> Result<RefundStep, RefundError> {
-    match word {
-        Word::Stands(upstream) => {
+pub(super) fn decide(
+    refund: Refund,
+    charge: Charge,
+    result: &UpstreamResult<UpstreamReturn>,
+    now: Timestamp,
+) -> Result<RefundStep, RefundError> {
+    match result {
+        UpstreamResult::Known(upstream) => {
             let return_id = upstream.return_id.clone();
             match &upstream.progress {
                 UpstreamProgress::Processing => refund.send(return_id, now),
@@ -56,21 +35,21 @@ pub(super) fn decide(refund: Refund, charge: Charge, word: &Word, now: Timestamp
                 }
             }
         }
-        Word::Open => refund.send(None, now),
-        // The acquirer has shown it meanwhile, and that is more than a refusal.
-        Word::Refused(_) if refund.state.status() != RefundStatus::Pending => {
+        UpstreamResult::Unknown(_) | UpstreamResult::Unproven(_) => refund.send(None, now),
+        // The acquirer has shown the refund meanwhile, which outweighs a refusal.
+        UpstreamResult::Refused(_) if refund.state.status() != RefundStatus::Pending => {
             Ok(RefundStep::AlreadyTaken(Box::new(refund)))
         }
-        Word::Refused(reason) => refund.fail(charge, plain(reason), now),
-        Word::NotTaken => refund.abandon(charge, now),
+        UpstreamResult::Refused(reason) => refund.fail(charge, plain(reason), now),
+        UpstreamResult::NotTaken(_) => refund.abandon(charge, now),
     }
 }
 
 /// Tells an operator when the acquirer's word cannot be true together with what is stored; what is stored stays.
-pub(super) fn complain(refund: &Refund, word: &Word) {
+pub(super) fn complain(refund: &Refund, result: &UpstreamResult<UpstreamReturn>) {
     let status = refund.state.status();
-    let contradicts = match word {
-        Word::Stands(upstream) => match (&upstream.progress, status) {
+    let contradicts = match result {
+        UpstreamResult::Known(upstream) => match (&upstream.progress, status) {
             // An answer that was on its way while the outcome became known; and what nobody has.
             (UpstreamProgress::Processing, RefundStatus::Completed)
             | (UpstreamProgress::Failed { .. }, RefundStatus::Abandoned) => false,
@@ -83,11 +62,14 @@ pub(super) fn complain(refund: &Refund, word: &Word) {
                 | RefundStatus::Failed,
             ) => true,
         },
-        Word::Refused(_) | Word::Open | Word::NotTaken => false,
+        UpstreamResult::Refused(_)
+        | UpstreamResult::NotTaken(_)
+        | UpstreamResult::Unknown(_)
+        | UpstreamResult::Unproven(_) => false,
     };
     if contradicts {
         tracing::error!(
-            refund = %refund.id, acquirer = %refund.acquirer, stored = status.as_str(), ?word,
+            refund = %refund.id, acquirer = %refund.acquirer, stored = status.as_str(), ?result,
             "the acquirer contradicts the outcome of a refund: look at it"
         );
     }

@@ -8,6 +8,7 @@ pub mod list;
 pub mod poll;
 pub(crate) mod resume;
 pub(crate) mod sync;
+mod upstream;
 
 /// How often a decision on a refund is taken again when its charge changed between its reading and its writing.
 ///

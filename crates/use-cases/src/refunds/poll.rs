@@ -5,30 +5,23 @@ use std::time::Duration;
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::refund::{Refund, RefundState, RefundStep};
-use cais_ports::{AcquirerError, ChangeSet, CommitError, UpstreamReturn, Write};
+use cais_ports::{AcquirerError, ChangeSet, CommitError, Write};
 use futures_util::future::join_all;
 use jiff::Timestamp;
 
 use super::ROUNDS;
-use super::complete::send;
 use super::decide::{change_set, charge_of, reread, stored, unless_outdated};
 use super::sync::{acquirer, apply, look};
+use super::upstream::send;
 use crate::ports::Ports;
 use crate::trouble::Trouble;
 use crate::upstream::is_overload;
+use crate::upstream_result::{Earlier, UpstreamResult};
 use crate::upstream_text::plain;
-use crate::work::{PASS_LIMIT, Pass, RESEND_AFTER, SEND_WITHIN, WorkError};
+use crate::work::{PASS_LIMIT, Pass, RESEND_AFTER, SEND_WITHIN, UNPROVEN_AFTER, WorkError};
 
 /// How long the worker waits for upstream.
 const ASK_BUDGET: Duration = Duration::from_secs(5);
-
-/// What became of an order that was sent again.
-enum Sent {
-    /// The acquirer has it.
-    Stands(UpstreamReturn),
-    /// The acquirer refuses it, and does not have it.
-    Refused(String),
-}
 
 /// Asks for a bounded number of the outcomes that are due.
 ///
@@ -74,7 +67,7 @@ async fn follow(ports: &Ports, refund: Refund) -> Result<Followed, Trouble> {
         Ok(Some(upstream)) => apply(ports, refund, upstream).await,
         Ok(None) => unknown(ports, refund).await,
         Err(error) => {
-            tracing::warn!(refund = %refund.id, acquirer = %refund.acquirer, %error, "the outcome of a refund could not be asked for");
+            still_open(ports, &refund, &error);
             followed.is_overload = is_overload(&error);
             Ok(refund)
         }
@@ -102,18 +95,31 @@ async fn put_off(ports: &Ports, refund: Refund) {
 /// An order that is old enough is sent again, by one node, under the same name: an acquirer executes a name once.
 async fn unknown(ports: &Ports, refund: Refund) -> Result<Refund, Trouble> {
     let now = ports.clock.now();
-    let RefundState::Processing { sent_at, .. } = &refund.state else { return Ok(refund) };
+    let RefundState::Processing { sent_at, return_id } = &refund.state else { return Ok(refund) };
     if now.duration_since(*sent_at) < RESEND_AFTER {
         return Ok(refund);
     }
-    tracing::warn!(refund = %refund.id, acquirer = %refund.acquirer, "the acquirer does not know a refund: it is sent again under the same name");
+    // A return id comes from the acquirer alone.
+    let earlier = if return_id.is_some() { Earlier::Shown } else { Earlier::Unknown };
+    let acquirer = match acquirer(ports, &refund) {
+        Ok(acquirer) => acquirer,
+        Err(error) => {
+            still_open(ports, &refund, &error);
+            return Ok(refund);
+        }
+    };
+    tracing::warn!(refund = %refund.id, acquirer = %refund.acquirer, "refund not found at its acquirer; it is sent once more");
     let Some(refund) = mark(ports, &refund).await? else { return Ok(refund) };
     let until = now.saturating_add(SEND_WITHIN).unwrap_or(Timestamp::MAX);
-    match send_again(ports, &refund, until).await {
-        Ok(Sent::Stands(upstream)) => apply(ports, refund, upstream).await,
-        Ok(Sent::Refused(reason)) => end(ports, refund, &reason).await,
-        Err(error) => {
-            tracing::warn!(refund = %refund.id, %error, "a refund that was sent again was not confirmed");
+    match send(ports, &*acquirer, &refund, earlier, until).await {
+        UpstreamResult::Known(upstream) => apply(ports, refund, upstream).await,
+        UpstreamResult::Refused(reason) => end(ports, refund, &reason).await,
+        UpstreamResult::NotTaken(reason) | UpstreamResult::Unknown(reason) => {
+            still_open(ports, &refund, &AcquirerError::OutcomeUnknown(reason));
+            Ok(refund)
+        }
+        UpstreamResult::Unproven(reason) => {
+            unproven(&refund, &reason);
             Ok(refund)
         }
     }
@@ -127,15 +133,22 @@ async fn mark(ports: &Ports, refund: &Refund) -> Result<Option<Refund>, Trouble>
     update(ports, step.refund).await
 }
 
-/// A refusal ends it only when the acquirer does not know it even then: some refuse a name that they have, or an amount that
-/// the first order used up, and every earlier order has long arrived or never will.
-async fn send_again(ports: &Ports, refund: &Refund, until: Timestamp) -> Result<Sent, AcquirerError> {
-    let reason = match send(ports, &*acquirer(ports, refund)?, refund, until).await {
-        Ok(upstream) => return Ok(Sent::Stands(upstream)),
-        Err(AcquirerError::Refused(reason)) => reason,
-        Err(error @ (AcquirerError::Unavailable(_) | AcquirerError::OutcomeUnknown(_))) => return Err(error),
-    };
-    Ok(look(ports, refund, ASK_BUDGET).await?.map_or(Sent::Refused(reason), Sent::Stands))
+/// Logs that nothing was learned of a refund. An acquirer that cannot be reached is no matter of the refund.
+fn still_open(ports: &Ports, refund: &Refund, error: &AcquirerError) {
+    let reachable = !matches!(error, AcquirerError::Unavailable(_));
+    if reachable && ports.clock.now().duration_since(refund.created_at) >= UNPROVEN_AFTER {
+        unproven(refund, &error.to_string());
+    } else {
+        tracing::warn!(refund = %refund.id, acquirer = %refund.acquirer, %error, "refund outcome still unknown; it stays processing");
+    }
+}
+
+/// The pauses between two polls of a refund bound how often this is logged.
+fn unproven(refund: &Refund, reason: &str) {
+    tracing::error!(
+        alert = "refund_outcome_unproven", refund = %refund.id, acquirer = %refund.acquirer, reason,
+        "refund outcome cannot be proven; it stays processing and its money stays held"
+    );
 }
 
 /// It will never be made: all is given back, unless somebody learned more of it meanwhile.

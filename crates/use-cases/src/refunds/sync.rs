@@ -10,9 +10,11 @@ use cais_domain::refund::{Refund, RefundError, RefundStep};
 use cais_ports::{Acquirer, AcquirerError, CommitError, UpstreamReturn};
 
 use super::ROUNDS;
-use super::decide::{Word, change_set, charge_of, complain, decide, reread, stored, unless_outdated};
+use super::decide::{change_set, charge_of, complain, decide, reread, stored, unless_outdated};
+use super::upstream::agrees;
 use crate::ports::Ports;
 use crate::trouble::Trouble;
+use crate::upstream_result::UpstreamResult;
 
 /// Why a refund could not be made to agree with upstream.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -52,18 +54,18 @@ pub(super) fn acquirer(ports: &Ports, refund: &Refund) -> Result<Arc<dyn Acquire
 /// Applies what the acquirer says of the refund; its charge follows in the same commit. What contradicts a known outcome
 /// changes nothing.
 pub(crate) async fn apply(ports: &Ports, mut refund: Refund, upstream: UpstreamReturn) -> Result<Refund, Trouble> {
-    let word = match Word::heard(&refund, upstream) {
-        word @ Word::Stands(_) => word,
-        Word::Open | Word::Refused(_) | Word::NotTaken => return Ok(refund),
-    };
+    if !agrees(&refund, &upstream) {
+        return Ok(refund);
+    }
+    let result = UpstreamResult::Known(upstream);
     for _ in 0..ROUNDS {
         let charge = charge_of(ports, &refund).await?;
         let now = ports.clock.now();
-        let step = match decide(refund.clone(), charge, &word, now) {
+        let step = match decide(refund.clone(), charge, &result, now) {
             Ok(RefundStep::Taken(step)) => step,
             Ok(RefundStep::AlreadyTaken(refund)) => return Ok(*refund),
             Err(RefundError::InvalidState(_)) => {
-                complain(&refund, &word);
+                complain(&refund, &result);
                 return Ok(refund);
             }
             Err(error) => {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use cais_domain::event::EventType;
 use cais_domain::infraction::InfractionStatus;
 use cais_ports::UpstreamInfractionStatus;
+use cais_testkit::CapturedLogs;
 use cais_use_cases::infractions::defend::DefendError;
 use jiff::ToSpan as _;
 
@@ -185,5 +186,23 @@ async fn one_whose_acquirer_shows_nothing_of_it_is_sent_all_the_same() {
     world.psp.set_listing(Listing::Empty);
     world.clock.advance(A_WHILE);
     assert_eq!((world.resume().await, world.psp.defenses()), (1, (2, 1)));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn refused_defense_of_an_unlisted_infraction_raises_an_alert() {
+    let (world, _) = unknown(Taking::LosesReplies).await;
+    world.psp.set_listing(Listing::Empty);
+    world.psp.set(Taking::Refuses);
+    world.clock.advance(A_WHILE);
+    let logs = CapturedLogs::start();
+    assert_eq!((world.resume().await, world.psp.defenses()), (0, (2, 1)));
+    let alerts = logs.alerts("defense_outcome_unproven");
+    assert_eq!(alerts.len(), 1, "{alerts:?}");
+    assert_eq!(alerts[0]["infraction"], world.last().id.to_string());
+    assert!(world.last().defense.is_some(), "it is not withdrawn");
+    world.psp.set_listing(Listing::Pages(9));
+    world.clock.advance(LONG);
+    assert_eq!((world.resume().await, world.statuses()), (1, vec![InfractionStatus::UnderReview]));
     world.check().await;
 }

@@ -13,6 +13,7 @@ mod reconcile_sent;
 mod refund_crashes;
 mod refund_outcomes;
 mod refund_payments;
+mod refund_proof;
 mod refund_races;
 mod refund_rules;
 mod releases;

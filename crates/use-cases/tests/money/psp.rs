@@ -310,6 +310,19 @@ impl Psp {
         }
     }
 
+    fn find_received(&self, end_to_end_id: &EndToEndId) -> Result<Option<ReceivedPix>, AcquirerError> {
+        let book = self.book();
+        let of_charge = |charge: &UpstreamCharge| {
+            let payment = charge.payments.iter().find(|payment| payment.end_to_end_id == *end_to_end_id)?;
+            Some(ReceivedPix { txid: Some(charge.txid.clone()), payment: payment.clone() })
+        };
+        match book.listing {
+            Listing::Silent => Err(AcquirerError::OutcomeUnknown("no answer".to_owned())),
+            Listing::Empty => Ok(None),
+            Listing::Pages(_) | Listing::Circles => Ok(book.charges.values().find_map(of_charge)),
+        }
+    }
+
     fn find_charge(&self, txid: &Txid) -> Result<Option<UpstreamCharge>, AcquirerError> {
         let book = self.book();
         match book.looking {
@@ -352,13 +365,14 @@ impl Psp {
     fn mock(&self) -> MockAcquirer {
         let mut mock = MockAcquirer::new();
         let [send, back, charge] = [self.clone(), self.clone(), self.clone()];
-        let [payout, received, sent] = [self.clone(), self.clone(), self.clone()];
+        let [payout, received, sent, pix] = [self.clone(), self.clone(), self.clone(), self.clone()];
         mock.expect_name().return_const(self.name.clone());
         mock.expect_sends_payouts().return_const(true);
         mock.expect_tells_infractions().return_const(true);
         mock.expect_list_infractions().returning(|_, _| Ok(UpstreamPage::new(Vec::new(), None)));
         mock.expect_send_refund().returning(move |order, _| send.send_refund(order));
         mock.expect_find_refund().returning(move |end_to_end_id, id, _| back.find_refund(end_to_end_id, id));
+        mock.expect_find_received().returning(move |end_to_end_id, _| pix.find_received(end_to_end_id));
         mock.expect_find_charge().returning(move |txid, _| charge.find_charge(txid));
         mock.expect_find_payout().returning(move |id_envio, _| payout.find_payout(id_envio));
         mock.expect_list_received().returning(move |request, _| received.list_received(request));

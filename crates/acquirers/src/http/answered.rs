@@ -1,0 +1,74 @@
+//! Observes whether an institution answers the requests of one call, apart from whether its answers are believed.
+
+use std::cell::Cell;
+
+use reqwest::StatusCode;
+
+tokio::task_local! {
+    static CALL: Cell<Exchanges>;
+}
+
+/// The exchanges of one call so far.
+#[derive(Debug, Clone, Copy, Default)]
+struct Exchanges {
+    answered: bool,
+    unanswered: bool,
+}
+
+/// Runs `call`. Returns its output, and `true` if it made requests and each was answered.
+///
+/// Requests of other tasks do not count: a token is asked for once for many calls.
+pub(crate) async fn observe<T>(call: impl Future<Output = T>) -> (T, bool) {
+    let observed = async {
+        let output = call.await;
+        (output, CALL.with(Cell::get))
+    };
+    let (output, seen) = CALL.scope(Cell::default(), observed).await;
+    (output, seen.answered && !seen.unanswered)
+}
+
+/// Notes how an exchange ended; `None` when no whole answer came.
+///
+/// An institution answers with every status below 500, but for 401 and 429: those are about all requests, not about one.
+pub(super) fn note(status: Option<StatusCode>) {
+    let answered = status.is_some_and(|status| {
+        status.as_u16() < 500 && status != StatusCode::UNAUTHORIZED && status != StatusCode::TOO_MANY_REQUESTS
+    });
+    // An error means that no call is observed here, as in the task that requests a token.
+    let _unobserved = CALL.try_with(|call| {
+        let seen = call.get();
+        call.set(Exchanges { answered: seen.answered || answered, unanswered: seen.unanswered || !answered });
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{note, observe};
+    use reqwest::StatusCode;
+
+    #[tokio::test]
+    async fn call_is_answered_when_every_exchange_is() {
+        for (statuses, wanted) in [
+            (vec![Some(200)], true),
+            (vec![Some(404), Some(403), Some(302)], true),
+            (vec![Some(499)], true),
+            (vec![Some(500)], false),
+            (vec![Some(401)], false),
+            (vec![Some(429)], false),
+            (vec![None], false),
+            (vec![None, Some(200)], false),
+            (vec![Some(200), None], false),
+            (vec![], false),
+        ] {
+            let shown = format!("{statuses:?}");
+            let call = async {
+                for status in statuses {
+                    note(status.map(|status| StatusCode::from_u16(status).unwrap_or_default()));
+                }
+            };
+            assert_eq!(observe(call).await, ((), wanted), "{shown}");
+        }
+        // Outside of a call nothing is noted.
+        note(Some(StatusCode::OK));
+    }
+}

@@ -1,0 +1,106 @@
+//! A refund fails only on proof: its Pix lists every return, so its record is the list that a look-up needs beside it.
+
+use std::time::Duration;
+
+use cais_domain::refund::RefundStatus;
+use cais_ports::UpstreamProgress;
+use cais_testkit::CapturedLogs;
+
+use crate::psp::{Listing, Looking, Returning};
+use crate::world::{LONG, World, all};
+
+const ALERT: &str = "refund_outcome_unproven";
+
+/// A refund of which no reply came back, and that is refused from now on. No look-up shows it.
+async fn unanswered(returning: Returning) -> World {
+    let world = World::new().await;
+    let charge = world.paid().await;
+    world.psp.set(returning);
+    world.psp.set_looking(Looking::Forgets);
+    world.refund("a", &charge, all()).await.unwrap();
+    world.psp.set(Returning::Refuses);
+    world.clock.advance(LONG);
+    world
+}
+
+async fn completes(world: &World) {
+    world.psp.set_looking(Looking::Tells);
+    world.psp.settle(&UpstreamProgress::Done { at: None });
+    world.clock.advance(LONG);
+    world.poll().await;
+    assert_eq!((world.status(), world.available()), (RefundStatus::Completed, 0));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn first_refusal_without_a_look_up_keeps_it_processing() {
+    let world = World::new().await;
+    let charge = world.paid().await;
+    world.psp.set(Returning::Refuses);
+    world.psp.set_looking(Looking::Silent);
+    world.refund("a", &charge, all()).await.unwrap();
+    assert_eq!((world.status(), world.in_transit()), (RefundStatus::Processing, 1_000));
+    world.psp.set_looking(Looking::Tells);
+    world.clock.advance(LONG);
+    assert_eq!((world.poll().await, world.status()), (1, RefundStatus::Failed));
+    assert_eq!((world.available(), world.psp.orders().len()), (1_000, 2));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn refused_repeat_of_a_return_in_its_pix_keeps_it_processing() {
+    let world = unanswered(Returning::LosesReplies).await;
+    assert_eq!((world.poll().await, world.status()), (0, RefundStatus::Processing));
+    assert_eq!((world.in_transit(), world.psp.returned()), (1_000, 1_000));
+    completes(&world).await;
+}
+
+#[tokio::test]
+async fn refused_repeat_without_the_pix_raises_an_alert() {
+    for listing in [Listing::Silent, Listing::Empty] {
+        for returning in [Returning::LosesReplies, Returning::Silent] {
+            let world = unanswered(returning).await;
+            world.psp.set_listing(listing);
+            let logs = CapturedLogs::start();
+            assert_eq!((world.poll().await, world.status()), (0, RefundStatus::Processing), "{listing:?}");
+            let alerts = logs.alerts(ALERT);
+            assert_eq!(alerts.len(), 1, "{listing:?} {returning:?}: {alerts:?}");
+            assert_eq!(alerts[0]["refund"], world.only_refund().id.to_string());
+            assert_eq!(world.in_transit(), 1_000);
+            world.check().await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn return_without_its_name_is_not_absent() {
+    let world = unanswered(Returning::LosesReplies).await;
+    let pix = world.psp.orders()[0].end_to_end_id.clone();
+    let named = world.psp.orders()[0].id.suffix();
+    world.psp.change_payment(&pix, |payment| payment.returns[0].name.clear());
+    world.psp.change_payment(&pix, |payment| payment.returns[0].return_id = None);
+    let logs = CapturedLogs::start();
+    assert_eq!((world.poll().await, world.status()), (0, RefundStatus::Processing));
+    assert_eq!((world.in_transit(), logs.alerts(ALERT).len()), (1_000, 1));
+    world.psp.change_payment(&pix, |payment| payment.returns[0].name = named);
+    completes(&world).await;
+}
+
+#[tokio::test]
+async fn refund_without_proof_for_ten_minutes_raises_an_alert() {
+    let world = World::new().await;
+    let charge = world.paid().await;
+    world.psp.set(Returning::LosesReplies);
+    world.psp.set_looking(Looking::Silent);
+    world.refund("a", &charge, all()).await.unwrap();
+    let logs = CapturedLogs::start();
+    world.clock.advance(Duration::from_mins(9));
+    world.poll().await;
+    assert_eq!(logs.alerts(ALERT).len(), 0);
+    world.clock.advance(Duration::from_mins(1));
+    for _ in 0..3 {
+        world.poll().await;
+    }
+    assert_eq!(logs.alerts(ALERT).len(), 1, "not more often than it is polled");
+    completes(&world).await;
+}
