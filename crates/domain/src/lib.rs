@@ -20,7 +20,7 @@ pub mod ids;
 pub mod infraction;
 pub mod ledger;
 pub mod money;
-mod pause;
+pub mod pause;
 pub mod payment;
 pub mod payout;
 pub mod pix_key;

@@ -47,7 +47,7 @@ pub trait InfractionQueries: Send + Sync {
         after: Option<(Timestamp, InfractionId)>,
         limit: u32,
     ) -> Result<Vec<Infraction>, QueryError>;
-    /// Infractions of all accounts whose `due_at` is over at `now`, the longest overdue first.
+    /// Infractions of all accounts that are due at `now` ([`crate::Due`] with [`cais_domain::pause::MAX_PAUSE`]), the longest overdue first.
     async fn list_due_infractions(&self, now: Timestamp, limit: u32) -> Result<Vec<Infraction>, QueryError>;
     /// Open infractions of all accounts without a defence, with a deadline after `from` and before `until`, the nearest first.
     async fn list_undefended(

@@ -9,6 +9,7 @@ pub mod change_set;
 pub mod claim;
 pub mod clock;
 pub mod deliveries;
+pub mod due;
 pub mod events;
 pub mod infractions;
 pub mod keys;
@@ -39,6 +40,7 @@ pub use deliveries::{
     AttemptOutcome, ClaimedDelivery, DeliveryAttempt, DeliveryClaim, DeliveryKey, DeliveryQueue, DueLanes,
     FinishedAttempt, Health, Lane, NewDelivery,
 };
+pub use due::{CLAIM_LEASE, CLOCK_DIFFERENCE, Due};
 pub use events::{Delivery, DeliveryQueries, EndpointQueries, EventFilter, EventPage, EventQueries, StoredEvent};
 pub use infractions::{InfractionFilter, InfractionQueries};
 pub use keys::{ApiKeyRecord, Mac, SecretMac};

@@ -21,7 +21,7 @@ pub trait PayoutQueries: Send + Sync {
     async fn find_payout_by_id_envio(&self, id_envio: &IdEnvio) -> Result<Option<Payout>, QueryError>;
     /// The visible payouts of the account, newest first.
     async fn list_payouts(&self, account: AccountId, page: PageRequest<PayoutId>) -> Result<Page<Payout>, QueryError>;
-    /// Payouts of all accounts whose `due_at` is over at `now`, the longest overdue first.
+    /// Payouts of all accounts that are due at `now` ([`crate::Due`] with [`cais_domain::pause::MAX_PAUSE`]), the longest overdue first.
     async fn list_due_payouts(&self, now: Timestamp, limit: u32) -> Result<Vec<Payout>, QueryError>;
 }
 
@@ -38,7 +38,7 @@ pub trait RefundQueries: Send + Sync {
         charge: ChargeId,
         page: PageRequest<RefundId>,
     ) -> Result<Page<Refund>, QueryError>;
-    /// Refunds of all accounts whose `due_at` is over at `now`, the longest overdue first.
+    /// Refunds of all accounts that are due at `now` ([`crate::Due`] with [`cais_domain::pause::MAX_PAUSE`]), the longest overdue first.
     async fn list_due_refunds(&self, now: Timestamp, limit: u32) -> Result<Vec<Refund>, QueryError>;
 }
 

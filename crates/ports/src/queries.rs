@@ -81,7 +81,8 @@ pub trait ReservationQueries: Send + Sync {
 pub trait ClaimQueries: Send + Sync {
     /// The claim of that name.
     async fn find_claim(&self, name: &ClaimRef) -> Result<Option<Claim>, QueryError>;
-    /// Unanswered claims whose `due_at` and lease are over at `now`, the longest overdue first.
+    /// Unanswered claims that are due at `now` and whose lease is over, the longest overdue first. [`crate::Due`] judges both, with
+    /// [`cais_domain::pause::MAX_PAUSE`] and [`crate::CLAIM_LEASE`].
     async fn list_due_claims(&self, now: Timestamp, limit: u32) -> Result<Vec<Claim>, QueryError>;
 }
 
@@ -119,7 +120,7 @@ pub trait BalanceQueries: Send + Sync {
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait NoticeQueries: Send + Sync {
-    /// Waiting notices whose `due_at` is over at `now`, the longest overdue first.
+    /// Waiting notices that are due at `now` ([`crate::Due`] with [`cais_domain::pause::MAX_PAUSE`]), the longest overdue first.
     async fn list_due_notices(&self, now: Timestamp, limit: u32) -> Result<Vec<Notice>, QueryError>;
 }
 

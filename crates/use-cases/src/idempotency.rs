@@ -2,20 +2,18 @@
 //! that is created under a key.
 
 use cais_domain::ids::RequestId;
-use cais_ports::{ChangeSet, Claim, ClaimChange, ClaimRef, CommitError, Fingerprint, NewClaim, StoredAnswer};
+use cais_domain::pause::doubled;
+use cais_ports::{
+    CLAIM_LEASE, ChangeSet, Claim, ClaimChange, ClaimRef, CommitError, Due, Fingerprint, NewClaim, StoredAnswer,
+};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::answer::Answer;
 use crate::ports::Ports;
 use crate::trouble::{RETRY_AFTER_S, Trouble};
 
-/// How long the process that took a key may be at work before another takes over.
-const LEASE: SignedDuration = SignedDuration::from_secs(30);
-
 /// How long the process that took a key is at work at most; one that has been for longer has died.
 const POST_WITHIN: SignedDuration = SignedDuration::from_secs(10);
-/// The longest pause between two attempts of a worker to finish a creation, in seconds.
-const MAX_PAUSE_S: i64 = 300;
 
 /// A call under a key.
 #[derive(Debug, Clone)]
@@ -151,7 +149,7 @@ impl Call {
         if let Some(stored) = claim.answer {
             return Ok(Repeat::Answered(Answer::replayed(stored)));
         }
-        if claim.lease_until > now {
+        if !Due::new(now, CLAIM_LEASE).is(claim.lease_until) {
             return Err(KeyInUse::InProgress { retry_after_s: patience(&claim, now) });
         }
         Ok(Repeat::Orphaned(claim))
@@ -180,8 +178,7 @@ impl Holding {
     /// The claim, given back to its caller and to the workers: they try 2 s after the first attempt, then ever later.
     pub(crate) fn postpones(&self, now: Timestamp) -> ClaimChange {
         let doublings = u32::try_from(self.fence.clamp(1, 16)).unwrap_or(1);
-        let seconds = 1_i64.checked_shl(doublings).unwrap_or(MAX_PAUSE_S).min(MAX_PAUSE_S);
-        let due_at = Some(now.saturating_add(SignedDuration::from_secs(seconds)).unwrap_or(Timestamp::MAX));
+        let due_at = Some(now.saturating_add(doubled(doublings)).unwrap_or(Timestamp::MAX));
         ClaimChange::Release { name: self.name.clone(), fence: self.fence, due_at }
     }
 }
@@ -254,7 +251,7 @@ async fn keep(ports: &Ports, claim: ClaimChange, now: Timestamp) -> Result<Optio
 /// When a repeat may find more: soon while the first request can still be at work, else when its lease is over.
 fn patience(claim: &Claim, now: Timestamp) -> u32 {
     let left = claim.lease_until.duration_since(now);
-    if LEASE.saturating_sub(left) < POST_WITHIN {
+    if CLAIM_LEASE.saturating_sub(left) < POST_WITHIN {
         return RETRY_AFTER_S;
     }
     u32::try_from(left.as_secs()).unwrap_or(RETRY_AFTER_S).saturating_add(1)
@@ -262,5 +259,5 @@ fn patience(claim: &Claim, now: Timestamp) -> u32 {
 
 /// The end of a lease that begins at `now`.
 fn lease_from(now: Timestamp) -> Timestamp {
-    now.saturating_add(LEASE).unwrap_or(Timestamp::MAX)
+    now.saturating_add(CLAIM_LEASE).unwrap_or(Timestamp::MAX)
 }

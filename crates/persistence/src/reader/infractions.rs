@@ -6,12 +6,14 @@ use cais_domain::block::Block;
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::ids::{AccountId, InfractionId};
 use cais_domain::infraction::{Infraction, InfractionStatus};
+use cais_domain::pause::MAX_PAUSE;
 use cais_ports::{
-    InfractionFilter, InfractionQueries, Page, PageRequest, PollPosition, PositionQueries, QueryError, UpstreamList,
+    Due, InfractionFilter, InfractionQueries, Page, PageRequest, PollPosition, PositionQueries, QueryError,
+    UpstreamList,
 };
 use jiff::Timestamp;
 
-use super::page::{after, cut, one_more, with_spare, work};
+use super::page::{after, cut, due, one_more, with_spare, work};
 use crate::Persistence;
 use crate::error::Fault;
 use crate::rows::infraction::{self, InfractionRow, infraction_columns};
@@ -22,7 +24,6 @@ const HEAD: &str = concat!("SELECT ", infraction_columns!(), " FROM infractions 
 /// As the index of what is not settled names it.
 const UNSETTLED: &str = "i.acquirer = ? AND i.status IN ('open', 'under_review')";
 const OF_PIX: &str = "i.account_id = ? AND i.end_to_end_id = ? ORDER BY i.id";
-const DUE: &str = "i.due_at IS NOT NULL AND i.due_at <= ? ORDER BY i.due_at, i.id LIMIT ?";
 const UNDEFENDED: &str = "i.status = 'open' AND i.defense_sent_at IS NULL AND i.deadline_at > ? AND i.deadline_at < ? \
      ORDER BY i.deadline_at, i.id LIMIT ?";
 
@@ -79,8 +80,10 @@ impl InfractionQueries for Persistence {
     async fn list_due_infractions(&self, now: Timestamp, limit: u32) -> Result<Vec<Infraction>, QueryError> {
         self.pool()
             .read(move |session| {
-                let query = Query::new(format!("{HEAD}{DUE}")).bind(now).bind(with_spare(limit));
-                Ok(legible(session.infractions(&query)?, limit))
+                let rows = due(Due::new(now, MAX_PAUSE), limit, |compared, bound, most| {
+                    Ok(session.infractions(&Query::new(due_text(compared)).bind(bound).bind(most))?)
+                })?;
+                Ok(legible(rows, limit))
             })
             .await
     }
@@ -150,6 +153,11 @@ fn page_text(filter: InfractionFilter) -> String {
     format!("{HEAD}{wanted}{id} < ? ORDER BY {id} DESC LIMIT ?")
 }
 
+/// Those whose instant compares so.
+fn due_text(compared: &str) -> String {
+    format!("{HEAD}i.due_at IS NOT NULL AND i.due_at {compared} ? ORDER BY i.due_at, i.id LIMIT ?")
+}
+
 fn unsettled_text(continued: bool) -> String {
     let beyond = if continued { " AND (i.opened_at, i.id) > (?, ?)" } else { "" };
     format!("{HEAD}{UNSETTLED}{beyond} ORDER BY i.opened_at, i.id LIMIT ?")
@@ -171,7 +179,8 @@ pub(super) fn lists() -> Vec<super::walks::List> {
         (format!("{HEAD}{OF_PIX}"), "'acc_a', 'E00007'"),
         (unsettled_text(false), "'main', 51"),
         (unsettled_text(true), "'main', 5, 'inf_00005', 51"),
-        (format!("{HEAD}{DUE}"), "9000, 51"),
+        (due_text("<="), "9000, 51"),
+        (due_text(">"), "9000, 51"),
         (format!("{HEAD}{UNDEFENDED}"), "0, 9000, 51"),
     ]
 }
@@ -199,7 +208,8 @@ mod tests {
             (page(false, true), "infractions_by_status"),
             (unsettled_text(false), "infractions_unsettled (acquirer=?)"),
             (unsettled_text(true), "infractions_unsettled (acquirer=? AND (opened_at,id)>(?,?))"),
-            (format!("{HEAD}{DUE}"), "infractions_due"),
+            (due_text("<="), "infractions_due"),
+            (due_text(">"), "infractions_due"),
             (format!("{HEAD}{UNDEFENDED}"), "infractions_undefended"),
         ] {
             let steps = planner.plan(&text);

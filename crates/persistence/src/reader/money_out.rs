@@ -3,13 +3,14 @@
 use async_trait::async_trait;
 use cais_domain::id_envio::IdEnvio;
 use cais_domain::ids::{AccountId, ChargeId, PayoutId, RefundId};
+use cais_domain::pause::MAX_PAUSE;
 use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
 use cais_domain::release::Release;
-use cais_ports::{Page, PageRequest, PayoutQueries, QueryError, RefundQueries, ReleaseQueries};
+use cais_ports::{Due, Page, PageRequest, PayoutQueries, QueryError, RefundQueries, ReleaseQueries};
 use jiff::Timestamp;
 
-use super::page::{after, cut, one_more, with_spare, work};
+use super::page::{after, cut, due, one_more, with_spare, work};
 use crate::Persistence;
 use crate::rows::payout::{self, payout_columns};
 use crate::rows::refund::{self, refund_columns};
@@ -21,11 +22,6 @@ const PAYOUTS: &str = concat!(
     payout_columns!(),
     " FROM payouts AS p WHERE p.account_id = ? AND p.id < ? AND p.status NOT IN ('pending', 'abandoned') ORDER BY p.id DESC LIMIT ?"
 );
-const DUE_PAYOUTS: &str = concat!(
-    "SELECT ",
-    payout_columns!(),
-    " FROM payouts AS p WHERE p.due_at IS NOT NULL AND p.due_at <= ? ORDER BY p.due_at, p.id LIMIT ?"
-);
 /// The expression is that of the index of a charge's refunds.
 const REFUNDS: &str = concat!(
     "SELECT ",
@@ -33,13 +29,20 @@ const REFUNDS: &str = concat!(
     " FROM refunds AS r WHERE r.account_id || '' = ? AND r.charge_id = ? AND r.id < ? AND r.status NOT IN ('pending', 'abandoned') \
      ORDER BY r.id DESC LIMIT ?"
 );
-const DUE_REFUNDS: &str = concat!(
-    "SELECT ",
-    refund_columns!(),
-    " FROM refunds AS r WHERE r.due_at IS NOT NULL AND r.due_at <= ? ORDER BY r.due_at, r.id LIMIT ?"
-);
 const DUE_RELEASES: &str =
     " FROM releases WHERE released_at IS NULL AND due_at <= ? ORDER BY due_at, account_id, end_to_end_id LIMIT ?";
+
+fn due_payouts_text(compared: &str) -> String {
+    const HEAD: &str =
+        concat!("SELECT ", payout_columns!(), " FROM payouts AS p WHERE p.due_at IS NOT NULL AND p.due_at ");
+    format!("{HEAD}{compared} ? ORDER BY p.due_at, p.id LIMIT ?")
+}
+
+fn due_refunds_text(compared: &str) -> String {
+    const HEAD: &str =
+        concat!("SELECT ", refund_columns!(), " FROM refunds AS r WHERE r.due_at IS NOT NULL AND r.due_at ");
+    format!("{HEAD}{compared} ? ORDER BY r.due_at, r.id LIMIT ?")
+}
 
 #[async_trait]
 impl PayoutQueries for Persistence {
@@ -73,7 +76,9 @@ impl PayoutQueries for Persistence {
     async fn list_due_payouts(&self, now: Timestamp, limit: u32) -> Result<Vec<Payout>, QueryError> {
         self.pool()
             .read(move |session| {
-                let rows = session.payouts(&Query::new(DUE_PAYOUTS).bind(now).bind(with_spare(limit)))?;
+                let rows = due(Due::new(now, MAX_PAUSE), limit, |compared, bound, most| {
+                    Ok(session.payouts(&Query::new(due_payouts_text(compared)).bind(bound).bind(most))?)
+                })?;
                 Ok(work(rows, limit, |((account, id, ..), ..)| format!("{account}/{id}"), payout::read))
             })
             .await
@@ -108,7 +113,9 @@ impl RefundQueries for Persistence {
     async fn list_due_refunds(&self, now: Timestamp, limit: u32) -> Result<Vec<Refund>, QueryError> {
         self.pool()
             .read(move |session| {
-                let rows = session.refunds(&Query::new(DUE_REFUNDS).bind(now).bind(with_spare(limit)))?;
+                let rows = due(Due::new(now, MAX_PAUSE), limit, |compared, bound, most| {
+                    Ok(session.refunds(&Query::new(due_refunds_text(compared)).bind(bound).bind(most))?)
+                })?;
                 Ok(work(rows, limit, |((account, id, ..), ..)| format!("{account}/{id}"), refund::read))
             })
             .await
@@ -132,9 +139,11 @@ impl ReleaseQueries for Persistence {
 pub(super) fn lists() -> Vec<super::walks::List> {
     vec![
         (PAYOUTS.to_owned(), "'acc_a', '~', 51"),
-        (DUE_PAYOUTS.to_owned(), "9000, 51"),
+        (due_payouts_text("<="), "9000, 51"),
+        (due_payouts_text(">"), "9000, 51"),
         (REFUNDS.to_owned(), "'acc_a', 'chg_00007', '~', 51"),
-        (DUE_REFUNDS.to_owned(), "9000, 51"),
+        (due_refunds_text("<="), "9000, 51"),
+        (due_refunds_text(">"), "9000, 51"),
         (format!("SELECT {}{DUE_RELEASES}", release::COLUMNS), "9000, 51"),
     ]
 }

@@ -1,7 +1,7 @@
 //! What lists have in common: where a page begins and ends, spans of time as ranges of ids, and rows that nobody can read.
 
 use cais_domain::ids::{Id, IdKind};
-use cais_ports::{Page, PageRequest, Span};
+use cais_ports::{Due, Page, PageRequest, Span};
 use jiff::{SignedDuration, Timestamp};
 use uuid::{Builder, Uuid};
 
@@ -39,6 +39,22 @@ pub(super) fn work<R, T>(
             .ok()
     });
     legible.take(usize::try_from(limit).unwrap_or(usize::MAX)).collect()
+}
+
+/// The rows of a work list: those that are over, and behind them those further ahead than they can be. Each half is read along the
+/// index of `due_at`. `load` reads one half: it takes a comparison, the instant to compare with, and how many rows at most.
+pub(super) fn due<R>(
+    due: Due,
+    limit: u32,
+    mut load: impl FnMut(&str, Timestamp, u32) -> Result<Vec<R>, Fault>,
+) -> Result<Vec<R>, Fault> {
+    let most = with_spare(limit);
+    let mut rows = load("<=", due.now(), most)?;
+    let left = most.saturating_sub(u32::try_from(rows.len()).unwrap_or(u32::MAX));
+    if left > 0 {
+        rows.extend(load(">", due.beyond(), left)?);
+    }
+    Ok(rows)
 }
 
 pub(super) fn after<K: IdKind>(page: PageRequest<Id<K>>) -> String {

@@ -8,15 +8,16 @@ use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::ids::{AccountId, ChargeId};
 use cais_domain::ledger::Bucket;
 use cais_domain::money::Money;
+use cais_domain::pause::MAX_PAUSE;
 use cais_domain::payment::CreditedPayment;
 use cais_domain::txid::Txid;
 use cais_ports::{
-    AccountQueries, ApiKeyRecord, BalanceQueries, Balances, ChargeQueries, Claim, ClaimQueries, ClaimRef, KeyQueries,
-    Notice, NoticeQueries, Page, PageRequest, QueryError, ReservationKey, ReservationQueries,
+    AccountQueries, ApiKeyRecord, BalanceQueries, Balances, CLAIM_LEASE, ChargeQueries, Claim, ClaimQueries, ClaimRef,
+    Due, KeyQueries, Notice, NoticeQueries, Page, PageRequest, QueryError, ReservationKey, ReservationQueries,
 };
 use jiff::Timestamp;
 
-use super::page::{after, cut, one_more, with_spare, work};
+use super::page::{after, cut, due, one_more, with_spare, work};
 use crate::Persistence;
 use crate::error::Fault;
 use crate::rows::account::{self, account_columns};
@@ -39,17 +40,27 @@ const OVERDUE_CHARGES: &str = concat!(
     charge_columns!(),
     " FROM charges AS c WHERE c.status = 'pending' AND c.expires_at < ? ORDER BY c.expires_at, c.id LIMIT ?"
 );
-const DUE_CLAIMS: &str = concat!(
-    "SELECT ",
-    claim_columns!(),
-    " FROM idempotency_claims AS c WHERE c.due_at IS NOT NULL AND c.due_at <= ? AND c.lease_until <= ? \
-     AND c.answer_status IS NULL ORDER BY c.due_at, c.account_id, c.key LIMIT ?"
-);
 const ACCOUNTS: &str =
     concat!("SELECT ", account_columns!(), " FROM accounts AS a WHERE a.id < ? ORDER BY a.id DESC LIMIT ?");
 const KEYS: &str =
     concat!("SELECT ", key_columns!(), " FROM api_keys AS k WHERE k.account_id = ? ORDER BY k.id DESC LIMIT ?");
-const DUE_NOTICES: &str = " FROM notices WHERE due_at IS NOT NULL AND due_at <= ? ORDER BY due_at, id LIMIT ?";
+
+fn due_claims_text(compared: &str) -> String {
+    const HEAD: &str = concat!(
+        "SELECT ",
+        claim_columns!(),
+        " FROM idempotency_claims AS c WHERE c.due_at IS NOT NULL AND (c.lease_until <= ? OR c.lease_until > ?) \
+         AND c.answer_status IS NULL AND c.due_at "
+    );
+    format!("{HEAD}{compared} ? ORDER BY c.due_at, c.account_id, c.key LIMIT ?")
+}
+
+fn due_notices_text(compared: &str) -> String {
+    let columns = notice::COLUMNS;
+    format!(
+        "SELECT {columns} FROM notices WHERE due_at IS NOT NULL AND due_at {compared} ? ORDER BY due_at, id LIMIT ?"
+    )
+}
 
 #[async_trait]
 impl ChargeQueries for Persistence {
@@ -125,7 +136,11 @@ impl ClaimQueries for Persistence {
     async fn list_due_claims(&self, now: Timestamp, limit: u32) -> Result<Vec<Claim>, QueryError> {
         self.pool()
             .read(move |session| {
-                let rows = session.claims(&Query::new(DUE_CLAIMS).bind(now).bind(now).bind(with_spare(limit)))?;
+                let lease = Due::new(now, CLAIM_LEASE);
+                let rows = due(Due::new(now, MAX_PAUSE), limit, |compared, bound, most| {
+                    let query = Query::new(due_claims_text(compared)).bind(lease.now()).bind(lease.beyond());
+                    Ok(session.claims(&query.bind(bound).bind(most))?)
+                })?;
                 Ok(work(rows, limit, |(account, _, _, resource, ..)| format!("{account}/{resource}"), claim::read))
             })
             .await
@@ -205,8 +220,9 @@ impl NoticeQueries for Persistence {
     async fn list_due_notices(&self, now: Timestamp, limit: u32) -> Result<Vec<Notice>, QueryError> {
         self.pool()
             .read(move |session| {
-                let text = format!("SELECT {}{DUE_NOTICES}", notice::COLUMNS);
-                let rows = session.notices(&Query::new(text).bind(now).bind(with_spare(limit)))?;
+                let rows = due(Due::new(now, MAX_PAUSE), limit, |compared, bound, most| {
+                    Ok(session.notices(&Query::new(due_notices_text(compared)).bind(bound).bind(most))?)
+                })?;
                 Ok(work(rows, limit, |(id, ..)| id.clone(), notice::read))
             })
             .await
@@ -218,9 +234,11 @@ pub(super) fn lists() -> Vec<super::walks::List> {
     vec![
         (CHARGES.to_owned(), "'acc_a', '~', 51"),
         (OVERDUE_CHARGES.to_owned(), "9000, 51"),
-        (DUE_CLAIMS.to_owned(), "9000, 9000, 51"),
+        (due_claims_text("<="), "9000, 9000, 9000, 51"),
+        (due_claims_text(">"), "9000, 9000, 9000, 51"),
         (ACCOUNTS.to_owned(), "'~', 51"),
         (KEYS.to_owned(), "'acc_a', 51"),
-        (format!("SELECT {}{DUE_NOTICES}", notice::COLUMNS), "9000, 51"),
+        (due_notices_text("<="), "9000, 51"),
+        (due_notices_text(">"), "9000, 51"),
     ]
 }

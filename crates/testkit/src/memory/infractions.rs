@@ -6,8 +6,10 @@ use cais_domain::block::Block;
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::ids::{AccountId, InfractionId};
 use cais_domain::infraction::{Infraction, InfractionState};
+use cais_domain::pause::MAX_PAUSE;
 use cais_ports::{
-    InfractionFilter, InfractionQueries, Page, PageRequest, PollPosition, PositionQueries, QueryError, UpstreamList,
+    Due, InfractionFilter, InfractionQueries, Page, PageRequest, PollPosition, PositionQueries, QueryError,
+    UpstreamList,
 };
 use jiff::Timestamp;
 
@@ -67,7 +69,7 @@ impl InfractionQueries for MemoryStore {
     }
 
     async fn list_due_infractions(&self, now: Timestamp, limit: u32) -> Result<Vec<Infraction>, QueryError> {
-        let due = |infraction: &Infraction| infraction.due_at.filter(|due| *due <= now);
+        let due = |infraction: &Infraction| infraction.due_at.filter(|at| Due::new(now, MAX_PAUSE).is(*at));
         Ok(oldest_due(self.read()?.infractions.values(), due, limit))
     }
 

@@ -3,10 +3,11 @@
 use async_trait::async_trait;
 use cais_domain::id_envio::IdEnvio;
 use cais_domain::ids::{AccountId, ChargeId, PayoutId, RefundId};
+use cais_domain::pause::MAX_PAUSE;
 use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
 use cais_domain::release::Release;
-use cais_ports::{Page, PageRequest, PayoutQueries, QueryError, RefundQueries, ReleaseQueries};
+use cais_ports::{Due, Page, PageRequest, PayoutQueries, QueryError, RefundQueries, ReleaseQueries};
 use jiff::Timestamp;
 
 use super::MemoryStore;
@@ -32,7 +33,7 @@ impl PayoutQueries for MemoryStore {
     }
 
     async fn list_due_payouts(&self, now: Timestamp, limit: u32) -> Result<Vec<Payout>, QueryError> {
-        let due = |payout: &Payout| payout.due_at.filter(|due| *due <= now);
+        let due = |payout: &Payout| payout.due_at.filter(|at| Due::new(now, MAX_PAUSE).is(*at));
         Ok(oldest_due(self.read()?.payouts.values(), due, limit))
     }
 }
@@ -57,7 +58,7 @@ impl RefundQueries for MemoryStore {
     }
 
     async fn list_due_refunds(&self, now: Timestamp, limit: u32) -> Result<Vec<Refund>, QueryError> {
-        let due = |refund: &Refund| refund.due_at.filter(|due| *due <= now);
+        let due = |refund: &Refund| refund.due_at.filter(|at| Due::new(now, MAX_PAUSE).is(*at));
         Ok(oldest_due(self.read()?.refunds.values(), due, limit))
     }
 }

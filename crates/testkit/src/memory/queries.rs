@@ -7,11 +7,13 @@ use cais_domain::charge::{Charge, ChargeState};
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::ids::{AccountId, ChargeId};
 use cais_domain::ledger::{Bucket, LedgerAccount};
+use cais_domain::pause::MAX_PAUSE;
 use cais_domain::payment::CreditedPayment;
 use cais_domain::txid::Txid;
 use cais_ports::{
-    AccountQueries, ApiKeyRecord, BalanceQueries, Balances, ChargeQueries, Claim, ClaimQueries, ClaimRef, KeyQueries,
-    Notice, NoticeQueries, NoticeState, Page, PageRequest, QueryError, ReservationKey, ReservationQueries,
+    AccountQueries, ApiKeyRecord, BalanceQueries, Balances, CLAIM_LEASE, ChargeQueries, Claim, ClaimQueries, ClaimRef,
+    Due, KeyQueries, Notice, NoticeQueries, NoticeState, Page, PageRequest, QueryError, ReservationKey,
+    ReservationQueries,
 };
 use jiff::Timestamp;
 
@@ -80,8 +82,8 @@ impl ClaimQueries for MemoryStore {
 
     async fn list_due_claims(&self, now: Timestamp, limit: u32) -> Result<Vec<Claim>, QueryError> {
         let due = |claim: &Claim| {
-            let waits = claim.answer.is_none() && claim.lease_until <= now;
-            claim.due_at.filter(|due| waits && *due <= now)
+            let waits = claim.answer.is_none() && Due::new(now, CLAIM_LEASE).is(claim.lease_until);
+            claim.due_at.filter(|at| waits && Due::new(now, MAX_PAUSE).is(*at))
         };
         Ok(oldest_due(self.read()?.claims.values(), due, limit))
     }
@@ -144,7 +146,7 @@ impl NoticeQueries for MemoryStore {
     async fn list_due_notices(&self, now: Timestamp, limit: u32) -> Result<Vec<Notice>, QueryError> {
         let due = |notice: &Notice| {
             let waits = notice.state == NoticeState::Waiting;
-            notice.due_at.filter(|due| waits && *due <= now)
+            notice.due_at.filter(|at| waits && Due::new(now, MAX_PAUSE).is(*at))
         };
         Ok(oldest_due(self.read()?.notices.values(), due, limit))
     }

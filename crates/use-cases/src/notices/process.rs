@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::end_to_end_id::ReturnId;
+use cais_domain::pause::doubled;
 use cais_domain::payout::PayoutStatus;
 use cais_ports::{
     AcquirerError, ChangeSet, CommitError, Notice, NoticeState, Noticed, NoticedInfraction, NoticedPayout, NoticedPix,
@@ -12,7 +13,7 @@ use cais_ports::{
 };
 use futures_util::future::{join, join_all};
 use futures_util::{StreamExt as _, stream};
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
 use super::received::{self, Judged};
 use crate::charges::sync::SyncError as ChargeSyncError;
@@ -26,8 +27,6 @@ use crate::{infractions, payouts};
 
 /// How long the worker waits for upstream.
 pub(super) const READ_BUDGET: Duration = Duration::from_secs(5);
-/// The longest pause between two attempts, in seconds.
-const MAX_PAUSE_S: i64 = 300;
 /// Attempts before an operator has to look: about a day of them.
 const MAX_ATTEMPTS: u32 = 300;
 
@@ -245,7 +244,5 @@ async fn returned(ports: &Ports, seen: &Seen, return_id: &ReturnId) -> Result<Ve
 
 /// When to look again: after 1 s, then ever later.
 fn pause(now: Timestamp, attempts: u32) -> Timestamp {
-    let doublings = attempts.saturating_sub(1).min(16);
-    let seconds = 1_i64.checked_shl(doublings).unwrap_or(MAX_PAUSE_S).min(MAX_PAUSE_S);
-    now.saturating_add(SignedDuration::from_secs(seconds)).unwrap_or(Timestamp::MAX)
+    now.saturating_add(doubled(attempts.saturating_sub(1))).unwrap_or(Timestamp::MAX)
 }

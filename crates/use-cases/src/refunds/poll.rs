@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::pause::MAX_PAUSE;
 use cais_domain::refund::{Refund, RefundState, RefundStep};
-use cais_ports::{AcquirerError, ChangeSet, CommitError, Write};
+use cais_ports::{AcquirerError, ChangeSet, CommitError, Due, Write};
 use futures_util::future::join_all;
 use jiff::Timestamp;
 
@@ -76,7 +77,7 @@ async fn follow(ports: &Ports, refund: Refund) -> Result<Followed, Trouble> {
     if refund.due_at.is_none() {
         return Ok(Followed { is_known: true, ..followed });
     }
-    if refund.due_at.is_some_and(|due| due <= ports.clock.now()) {
+    if refund.due_at.is_some_and(|at| Due::new(ports.clock.now(), MAX_PAUSE).is(at)) {
         ask_later(ports, refund).await?;
     }
     Ok(followed)
