@@ -13,7 +13,7 @@ use cais_domain::money::Money;
 use cais_domain::payout::Recipient;
 use cais_domain::pix_key::PixKey;
 use cais_domain::txid::Txid;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use crate::upstream_infraction::{DefenseOrder, DefenseReceipt, NoticedInfraction, UpstreamInfraction};
 
@@ -239,6 +239,17 @@ pub struct UpstreamCharge {
     pub expires_at: Timestamp,
     /// Every Pix that it received, oldest first.
     pub payments: Vec<UpstreamPayment>,
+    /// The acquirer's own clock when it answered, cut to the second; `None` where the answer shows none.
+    pub answered_at: Option<Timestamp>,
+}
+
+impl UpstreamCharge {
+    /// Whether the acquirer's own clock has reached that instant, as far as the answer shows its clock.
+    #[must_use]
+    pub fn has_reached(&self, at: Timestamp) -> bool {
+        const CUT: SignedDuration = SignedDuration::from_secs(1);
+        self.answered_at.is_none_or(|answered_at| at.duration_since(answered_at) < CUT)
+    }
 }
 
 /// What a callback names: a hint at what to look for.

@@ -4,11 +4,14 @@ use std::{any::Any, io, net::TcpListener, os::fd::AsFd, sync::Arc, thread, time:
 
 use actix_web::{
     App, HttpServer,
-    dev::{Extensions, ServerHandle},
-    middleware::from_fn,
+    body::MessageBody,
+    dev::{Extensions, ServerHandle, ServiceRequest, ServiceResponse},
+    http::header::{DATE, HeaderValue},
+    middleware::{Next, from_fn},
     rt::{System, net::TcpStream},
     web::{self, ServiceConfig},
 };
+use jiff::fmt::rfc2822::DateTimePrinter;
 use reqwest::Client;
 use tokio::sync::oneshot;
 
@@ -81,13 +84,14 @@ pub async fn start(psp: Arc<Psp>, setup: Setup) -> io::Result<Running> {
 
 async fn run(psp: Arc<Psp>, setup: Setup, started: oneshot::Sender<io::Result<ServerHandle>>) {
     let data = web::Data::new(psp.clone());
-    let server =
-        HttpServer::new(move || App::new().app_data(data.clone()).wrap(from_fn(faults::inject)).configure(routes))
-            .on_connect(remember_socket)
-            .workers(setup.workers.max(1))
-            .shutdown_timeout(SHUTDOWN_TIMEOUT_S)
-            .disable_signals()
-            .listen(setup.listener);
+    let server = HttpServer::new(move || {
+        App::new().app_data(data.clone()).wrap(from_fn(faults::inject)).wrap(from_fn(dated)).configure(routes)
+    })
+    .on_connect(remember_socket)
+    .workers(setup.workers.max(1))
+    .shutdown_timeout(SHUTDOWN_TIMEOUT_S)
+    .disable_signals()
+    .listen(setup.listener);
     let server = match server {
         Ok(server) => server.run(),
         Err(error) => {
@@ -109,6 +113,20 @@ async fn run(psp: Arc<Psp>, setup: Setup, started: oneshot::Sender<io::Result<Se
         task.abort();
     }
     psp.close();
+}
+
+/// Answers show the simulated instant: callers compare their clock with it.
+async fn dated(
+    request: ServiceRequest,
+    next: Next<impl MessageBody + 'static>,
+) -> Result<ServiceResponse<impl MessageBody>, actix_web::Error> {
+    let now = request.app_data::<web::Data<Arc<Psp>>>().map(|psp| psp.clock.now());
+    let mut response = next.call(request).await?;
+    let date = now.and_then(|now| DateTimePrinter::new().timestamp_to_rfc9110_string(&now).ok());
+    if let Some(date) = date.and_then(|date| HeaderValue::from_str(&date).ok()) {
+        response.headers_mut().insert(DATE, date);
+    }
+    Ok(response)
 }
 
 /// Keeps a second handle on the socket, with which a fault can cut the connection.

@@ -120,7 +120,7 @@ impl Api {
 
     /// The charge that a successful answer tells.
     pub(super) fn charge_of(&self, reply: &Reply, expected: &Expected<'_>) -> Result<UpstreamCharge, FindError> {
-        Ok(read::charge(success(reply)?, expected, &self.key)?)
+        Ok(UpstreamCharge { answered_at: reply.date, ..read::charge(success(reply)?, expected, &self.key)? })
     }
 
     /// `PUT /v2/webhook/{chave}`, with what an institution wants in its headers besides.

@@ -71,6 +71,7 @@ pub(super) fn charge(body: &[u8], expected: &Expected<'_>, key: &PixKey) -> Resu
         copy_paste,
         expires_at: expires_at(&cob)?,
         payments: payment::of_charge(&cob, expected.txid)?,
+        answered_at: None,
     })
 }
 

@@ -2,7 +2,9 @@
 
 use std::error::Error;
 
-use reqwest::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use jiff::Timestamp;
+use jiff::fmt::rfc2822;
+use reqwest::header::{CONTENT_LENGTH, CONTENT_TYPE, DATE};
 use reqwest::{Client, Request, Response, StatusCode};
 use rustls::AlertDescription;
 
@@ -18,6 +20,8 @@ pub(crate) struct Reply {
     pub(crate) status: StatusCode,
     /// Whether the header says so, or says nothing.
     pub(crate) is_json: bool,
+    /// The clock of who answered, cut to the second (RFC 9110, 6.6.1).
+    pub(crate) date: Option<Timestamp>,
     pub(crate) body: Vec<u8>,
 }
 
@@ -63,6 +67,8 @@ async fn read(mut response: Response, max_bytes: usize) -> Result<Reply, Transpo
     }
     let status = response.status();
     let is_json = says_json(&response);
+    let date = response.headers().get(DATE).and_then(|date| rfc2822::parse(date.to_str().ok()?).ok());
+    let date = date.map(|date| date.timestamp());
     let mut body = Vec::with_capacity(announced);
     while let Some(chunk) = response.chunk().await.map_err(|error| lost(&error))? {
         if body.len().saturating_add(chunk.len()) > max_bytes {
@@ -70,7 +76,7 @@ async fn read(mut response: Response, max_bytes: usize) -> Result<Reply, Transpo
         }
         body.extend_from_slice(&chunk);
     }
-    Ok(Reply { status, is_json, body })
+    Ok(Reply { status, is_json, date, body })
 }
 
 /// `application/json`, `application/problem+json` and the like; an answer that says nothing is tried.

@@ -65,7 +65,12 @@ mod tests {
     use super::{KEY_UNKNOWN, Reply, of_order, of_reply};
 
     fn reply(status: u16, is_json: bool, body: &str) -> Reply {
-        Reply { status: StatusCode::from_u16(status).unwrap_or_default(), is_json, body: body.as_bytes().to_vec() }
+        Reply {
+            status: StatusCode::from_u16(status).unwrap_or_default(),
+            is_json,
+            date: None,
+            body: body.as_bytes().to_vec(),
+        }
     }
 
     fn named(error: &AcquirerError) -> &'static str {

@@ -121,7 +121,7 @@ mod tests {
     use super::{Problem, Reply};
 
     fn shown(is_json: bool, body: &str) -> Option<String> {
-        let reply = Reply { status: StatusCode::BAD_REQUEST, is_json, body: body.as_bytes().to_vec() };
+        let reply = Reply { status: StatusCode::BAD_REQUEST, is_json, date: None, body: body.as_bytes().to_vec() };
         Problem::read(&reply).map(|problem| problem.to_string())
     }
 

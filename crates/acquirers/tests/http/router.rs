@@ -29,6 +29,7 @@ fn charge() -> UpstreamCharge {
         copy_paste: Some(CODE.to_owned()),
         expires_at: Timestamp::UNIX_EPOCH,
         payments: Vec::new(),
+        answered_at: None,
     }
 }
 

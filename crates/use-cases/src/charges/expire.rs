@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use cais_domain::charge::{Charge, ChargeState};
-use cais_ports::CommitError;
+use cais_ports::{CLOCK_DIFFERENCE, CommitError};
 use futures_util::{StreamExt as _, stream};
 use jiff::SignedDuration;
 
-use super::sync::{SyncError, commit_step, refresh};
+use super::sync::{SyncError, commit_step, look};
 use crate::ports::Ports;
 use crate::trouble::Trouble;
 use crate::work::{AT_ONCE, PASS_LIMIT, Pass, WorkError};
@@ -26,45 +26,63 @@ const PATIENCE: SignedDuration = SignedDuration::from_mins(10);
 pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
     let charges = ports.queries.list_overdue_charges(ports.clock.now(), PASS_LIMIT).await?;
     let listed = charges.len();
-    let done = stream::iter(charges)
-        .map(|charge| async move {
-            let id = charge.id;
-            match expire(ports, charge).await {
-                Ok(closed) => usize::from(closed),
-                Err(error @ SyncError::Store(_)) => {
-                    tracing::warn!(charge = %id, %error, "an overdue charge could not be changed");
-                    0
-                }
-                Err(error) => {
+    let looked = stream::iter(charges).map(|charge| async move {
+        let id = charge.id;
+        expire(ports, charge).await.unwrap_or_else(|error| {
+            match error {
+                SyncError::Store(_) => tracing::warn!(charge = %id, %error, "an overdue charge could not be changed"),
+                SyncError::Upstream(_) | SyncError::Unknown | SyncError::NotShown => {
                     tracing::debug!(charge = %id, %error, "an overdue charge stays pending for now");
-                    0
                 }
             }
+            Look::StaysPending
         })
-        .buffer_unordered(AT_ONCE)
-        .fold(0_usize, |sum, one| async move { sum.saturating_add(one) })
-        .await;
-    Ok(Pass::of(listed, done))
+    });
+    let looks = looked.buffer_unordered(AT_ONCE).collect::<Vec<Look>>().await;
+    let count = |wanted| looks.iter().filter(|look| **look == wanted).count();
+    let charges = count(Look::ClocksDiffer);
+    if charges > 0 {
+        tracing::error!(
+            alert = "clock_skew",
+            charges,
+            "the clock is ahead of an acquirer's: charges that are over here can still be paid there; they stay pending"
+        );
+    }
+    Ok(Pass::of(listed, count(Look::Closed)))
 }
 
-async fn expire(ports: &Ports, charge: Charge) -> Result<bool, SyncError> {
-    let ChargeState::Pending(issued) = &charge.state else { return Ok(false) };
+/// The result of the last look at an overdue charge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Look {
+    /// The charge is not pending any more.
+    Closed,
+    /// The charge stays pending for now.
+    StaysPending,
+    /// The same: its acquirer still takes a payment, long after the charge is over by our clock.
+    ClocksDiffer,
+}
+
+async fn expire(ports: &Ports, charge: Charge) -> Result<Look, SyncError> {
+    let ChargeState::Pending(issued) = &charge.state else { return Ok(Look::StaysPending) };
     let (acquirer, expires_at) = (issued.acquirer.clone(), issued.expires_at);
-    let (charge, unseen) = match refresh(ports, charge.clone(), &acquirer, LOOK_BUDGET).await {
-        Ok(after) if matches!(after.state, ChargeState::Pending(_)) => (after, None),
-        Ok(_) => return Ok(true),
+    let overdue = ports.clock.now().duration_since(expires_at);
+    let (charge, unseen) = match look(ports, charge.clone(), &acquirer, LOOK_BUDGET).await {
+        Ok(seen) if !matches!(seen.charge.state, ChargeState::Pending(_)) => return Ok(Look::Closed),
+        Ok(seen) if seen.is_payable && overdue > CLOCK_DIFFERENCE => return Ok(Look::ClocksDiffer),
+        Ok(seen) if seen.is_payable => return Ok(Look::StaysPending),
+        Ok(seen) => (seen.charge, None),
         Err(error @ SyncError::Store(_)) => return Err(error),
         Err(error) => (charge, Some(error)),
     };
     let now = ports.clock.now();
     if now.duration_since(expires_at) < PATIENCE {
-        return unseen.map_or(Ok(false), Err);
+        return unseen.map_or(Ok(Look::StaysPending), Err);
     }
     let reason = unseen.map_or_else(|| "completed, but nothing paid it".to_owned(), |error| error.to_string());
     tracing::warn!(charge = %charge.id, %acquirer, reason, "expired without the word of its acquirer");
     match commit_step(ports, charge.expire(expires_at, now).map_err(Trouble::from)?).await {
-        Ok(_) => Ok(true),
-        Err(CommitError::Stale) => Ok(false),
+        Ok(_) => Ok(Look::Closed),
+        Err(CommitError::Stale) => Ok(Look::StaysPending),
         Err(error) => Err(Trouble::from(error).into()),
     }
 }

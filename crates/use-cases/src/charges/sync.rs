@@ -48,6 +48,8 @@ pub(crate) struct Seen {
     pub charge: Charge,
     /// The Pix that went back whole before anybody saw them: they are never credited, which was told to an operator.
     pub went_back: Vec<EndToEndId>,
+    /// The acquirer still takes a payment for the charge, by its own clock.
+    pub is_payable: bool,
 }
 
 /// Reads the truth at `acquirer` and applies it.
@@ -96,6 +98,7 @@ async fn apply_seen(
     let mut seen = credit_payments(ports, charge, acquirer, &upstream.payments).await?;
     if seen.charge.state.acquirer() == acquirer {
         seen.charge = follow(ports, seen.charge, upstream).await?;
+        seen.is_payable = upstream.status == UpstreamStatus::Active && !upstream.has_reached(upstream.expires_at);
     }
     Ok(seen)
 }
@@ -127,7 +130,7 @@ pub(crate) async fn credit_payments(
         }
         charge = reread(ports, &charge).await?;
     }
-    Ok(Seen { charge, went_back })
+    Ok(Seen { charge, went_back, is_payable: false })
 }
 
 /// How much of a Pix goes back, or went back, without this service.
@@ -289,7 +292,8 @@ async fn credit(
     Err(Trouble::contended())
 }
 
-/// A pending charge that upstream removed is cancelled; one whose time is over, here or there, is expired.
+/// A pending charge that upstream removed is cancelled. One whose time is over is expired, if upstream's own clock agrees: ours may have been
+/// ahead for a moment.
 async fn follow(ports: &Ports, mut charge: Charge, upstream: &UpstreamCharge) -> Result<Charge, Trouble> {
     for _ in 0..DECISIONS {
         let ChargeState::Pending(issued) = &charge.state else { return Ok(charge) };
@@ -297,7 +301,9 @@ async fn follow(ports: &Ports, mut charge: Charge, upstream: &UpstreamCharge) ->
         let ends_at = issued.expires_at.min(upstream.expires_at);
         let step = match upstream.status {
             UpstreamStatus::Removed => charge.clone().cancel(now)?,
-            UpstreamStatus::Active if now >= ends_at => charge.clone().expire(ends_at, now)?,
+            UpstreamStatus::Active if now >= ends_at && upstream.has_reached(ends_at) => {
+                charge.clone().expire(ends_at, now)?
+            }
             UpstreamStatus::Active | UpstreamStatus::Completed => return Ok(charge),
         };
         match commit_step(ports, step).await {

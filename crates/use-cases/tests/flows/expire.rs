@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use cais_domain::charge::ChargeStatus;
 use cais_domain::event::EventType;
-use cais_ports::UpstreamStatus;
+use cais_ports::{Clock as _, UpstreamStatus};
+use cais_testkit::CapturedLogs;
 use cais_use_cases::charges::expire::run_once;
 
 use crate::psp::Mood;
@@ -101,4 +102,25 @@ async fn what_is_completed_without_a_payment_does_not_wait_for_ever() {
     world.psp.pay(&charge.txid, 1_000);
     assert_eq!(world.read(charge.id).await.unwrap().state.status(), ChargeStatus::Paid);
     world.check().await;
+}
+
+#[tokio::test]
+async fn clock_that_is_ahead_expires_no_payable_charge() {
+    for ahead in [MOMENT, Duration::from_secs(29), Duration::from_hours(2)] {
+        let world = World::new().await;
+        let charge = world.pending().await;
+        world.psp.set_clock(world.clock.now());
+        world.clock.advance(LIFE + ahead);
+        let logs = CapturedLogs::start();
+        assert_eq!(run_once(&world.ports).await.unwrap().done, 0);
+        world.read(charge.id).await.unwrap();
+        assert_eq!(world.status(charge.id), ChargeStatus::Pending, "{ahead:?}");
+        let alerts = logs.alerts("clock_skew").len();
+        assert_eq!(alerts, usize::from(ahead > Duration::from_secs(30)), "{ahead:?}");
+        // Its acquirer's clock has come as far: the second that it shows is the one in which the charge is over.
+        world.psp.set_clock(world.clock.now() - Duration::from_millis(500) - ahead);
+        assert_eq!(run_once(&world.ports).await.unwrap().done, 1);
+        assert_eq!(world.status(charge.id), ChargeStatus::Expired);
+        world.check().await;
+    }
 }

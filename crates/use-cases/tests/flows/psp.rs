@@ -14,7 +14,7 @@ use cais_ports::{
 };
 use cais_testkit::ManualClock;
 use cais_testkit::builders::a_payment;
-use jiff::ToSpan as _;
+use jiff::{Timestamp, ToSpan as _};
 
 /// How the acquirer answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,6 +39,8 @@ struct Book {
     creates: u32,
     finds: u32,
     lists: u32,
+    /// Its own clock, as its answers show it.
+    clock: Option<Timestamp>,
     /// Pix that its list does not show yet.
     unlisted: Vec<EndToEndId>,
 }
@@ -51,12 +53,19 @@ pub struct Psp {
     book: Arc<Mutex<Book>>,
 }
 
+impl Book {
+    fn shown(&self, txid: &Txid) -> Option<UpstreamCharge> {
+        self.charges.get(txid).map(|charge| UpstreamCharge { answered_at: self.clock, ..charge.clone() })
+    }
+}
+
 impl Psp {
     pub fn new(name: &str, clock: Arc<ManualClock>) -> Self {
         let book = Book {
             mood: Mood::Fine,
             resting: false,
             charges: BTreeMap::new(),
+            clock: None,
             creates: 0,
             finds: 0,
             lists: 0,
@@ -169,6 +178,7 @@ impl Psp {
             copy_paste: Some(format!("00020126{}6304ABCD", order.txid)),
             expires_at: self.clock.now() + i64::from(order.expires_in_s).seconds(),
             payments: Vec::new(),
+            answered_at: None,
         }
     }
 
@@ -178,15 +188,20 @@ impl Psp {
         self.act(|book| book.charges.entry(order.txid.clone()).or_insert(made).clone())
     }
 
+    /// Its answers show that clock from now on.
+    pub fn set_clock(&self, at: Timestamp) {
+        self.book().clock = Some(at);
+    }
+
     /// One that refuses business still tells what it has.
     fn find(&self, txid: &Txid) -> Result<Option<UpstreamCharge>, AcquirerError> {
         let mut book = self.book();
         book.finds += 1;
         if book.mood == Mood::Refuses {
-            return Ok(book.charges.get(txid).cloned());
+            return Ok(book.shown(txid));
         }
         drop(book);
-        self.act(|book| book.charges.get(txid).cloned())
+        self.act(|book| book.shown(txid))
     }
 
     fn list(&self, request: ListRequest) -> Result<UpstreamPage<ReceivedPix>, AcquirerError> {

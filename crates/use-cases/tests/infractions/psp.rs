@@ -166,6 +166,7 @@ impl Psp {
             copy_paste: Some(issued(charge).copy_paste),
             expires_at: issued(charge).expires_at,
             payments: Vec::new(),
+            answered_at: None,
         };
         self.book().charges.insert(charge.txid.clone(), upstream);
     }

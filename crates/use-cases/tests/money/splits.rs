@@ -62,6 +62,7 @@ async fn post(world: &World, key: &str, asked: NewCharge) -> Result<Answer, Crea
                 copy_paste: Some("000201".to_owned()),
                 expires_at: cais_testkit::builders::start() + 1.hour(),
                 payments: Vec::new(),
+                answered_at: None,
             },
         ))
     });

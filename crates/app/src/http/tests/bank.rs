@@ -81,6 +81,7 @@ impl Bank {
             copy_paste: Some(format!("00020126{}6304ABCD", order.txid)),
             expires_at: now + i64::from(order.expires_in_s).seconds(),
             payments: Vec::new(),
+            answered_at: None,
         };
         charges.entry(order.txid.clone()).or_insert_with(new).clone()
     }
