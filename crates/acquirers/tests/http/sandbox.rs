@@ -193,3 +193,17 @@ async fn callbacks_name_what_changed() {
     let told = tokio::time::timeout(BUDGET, told).await.unwrap();
     assert_eq!(bed.efi.notices(told.body.as_bytes()), Ok(vec![Noticed::Infraction(NoticedInfraction { id })]));
 }
+
+#[tokio::test]
+async fn answer_shows_the_clock_of_the_institution() {
+    let bed = Bed::start().await;
+    let made = bed.efi.create_charge(&order(), BUDGET).await.unwrap();
+    assert!(!made.has_reached(made.expires_at), "{made:?}");
+    // Real time does not come as far while the test runs.
+    bed.control.set_clock_offset(i64::from(order().expires_in_s) + 1).unwrap();
+    let found = bed.efi.find_charge(&order().txid, BUDGET).await.unwrap().unwrap();
+    assert!(found.answered_at.is_some() && found.has_reached(made.expires_at), "{found:?}");
+    bed.control.set_clock_offset(i64::from(order().expires_in_s) - 60).unwrap();
+    let found = bed.efi.find_charge(&order().txid, BUDGET).await.unwrap().unwrap();
+    assert!(found.answered_at.is_some() && !found.has_reached(made.expires_at), "{found:?}");
+}
