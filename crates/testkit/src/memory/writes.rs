@@ -70,10 +70,7 @@ impl State {
             }
             Write::UpdateRefund(refund) => {
                 if let Some(stored) = self.refunds.get_mut(&refund.id) {
-                    stored.state = refund.state;
-                    stored.due_at = refund.due_at;
-                    stored.attempts = refund.attempts;
-                    stored.version = stored.version.saturating_add(1);
+                    change_refund(stored, *refund);
                 }
             }
             Write::InsertNotice(notice) => {
@@ -81,10 +78,7 @@ impl State {
             }
             Write::UpdateNotice(notice) => {
                 if let Some(stored) = self.notices.get_mut(&notice.id) {
-                    stored.state = notice.state;
-                    stored.attempts = notice.attempts;
-                    stored.due_at = notice.due_at;
-                    stored.version = stored.version.saturating_add(1);
+                    change_notice(stored, *notice);
                 }
             }
             Write::InsertEndpoint(endpoint) => {
@@ -118,6 +112,20 @@ impl State {
             }
         }
     }
+}
+
+fn change_refund(stored: &mut Refund, now: Refund) {
+    stored.state = now.state;
+    stored.due_at = now.due_at;
+    stored.attempts = now.attempts;
+    stored.version = stored.version.saturating_add(1);
+}
+
+fn change_notice(stored: &mut Notice, now: Notice) {
+    stored.state = now.state;
+    stored.attempts = now.attempts;
+    stored.due_at = now.due_at;
+    stored.version = stored.version.saturating_add(1);
 }
 
 fn change_payout(stored: &mut Payout, now: Payout) {
