@@ -78,7 +78,7 @@ impl State {
             }
             Write::UpdateNotice(notice) => {
                 if let Some(stored) = self.notices.get_mut(&notice.id) {
-                    change_notice(stored, *notice);
+                    change_notice(stored, &notice);
                 }
             }
             Write::InsertEndpoint(endpoint) => {
@@ -121,7 +121,7 @@ fn change_refund(stored: &mut Refund, now: Refund) {
     stored.version = stored.version.saturating_add(1);
 }
 
-fn change_notice(stored: &mut Notice, now: Notice) {
+fn change_notice(stored: &mut Notice, now: &Notice) {
     stored.state = now.state;
     stored.attempts = now.attempts;
     stored.due_at = now.due_at;

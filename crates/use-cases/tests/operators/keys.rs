@@ -61,7 +61,7 @@ async fn refusal_of_a_key_names_its_reason() {
     assert_eq!(refusal(&world, &unknown, here).await, Some(KeyRefusal::Unknown));
     assert_eq!(refusal(&world, &crossed, here).await, Some(KeyRefusal::WrongSecret));
     assert_eq!(refusal(&world, &key.token, elsewhere).await, Some(KeyRefusal::AddressNotAllowed));
-    revoke(&world.ports, &other.record.prefix).await.unwrap();
+    revoke(&world.ports, &operator(), &other.record.prefix).await.unwrap();
     assert_eq!(refusal(&world, &other.token, here).await, Some(KeyRefusal::Revoked));
     world.clock.advance(Duration::from_secs(24 * 3_600));
     assert_eq!(refusal(&world, &key.token, here).await, Some(KeyRefusal::Expired));
