@@ -29,6 +29,11 @@ pub fn announce() {
     describe_gauge!("cais_commit_queue_depth", "Changes that wait for the committer.");
     describe_counter!("cais_acquirer_requests_total", "Calls to acquirers by operation and outcome.");
     describe_gauge!("cais_acquirer_breaker_state", "An acquirer's circuit breaker: 0 closed, 1 half-open, 2 open.");
+    describe_gauge!(
+        "cais_housekeeping_last_success_timestamp_seconds",
+        Unit::Seconds,
+        "When old rows of a table were last removed, in Unix time."
+    );
     announce_webhooks();
     describe_gauge!(
         RECONCILED,

@@ -47,6 +47,11 @@ pub(crate) trait Engine: Send + Sync {
         Ok(Vec::new())
     }
 
+    /// A connection for housekeeping, whose statements may take longer than a caller waits.
+    fn connect_housekeeper(&self) -> Result<Box<dyn Session>, Fault> {
+        self.connect_writer()
+    }
+
     /// A connection that only reads.
     fn connect_reader(&self) -> Result<Box<dyn Session>, Fault>;
 
@@ -149,8 +154,10 @@ impl Lookup {
         let matched = keys.iter().enumerate().map(same).collect::<Vec<_>>().join(" AND ");
         format!(
             "WITH u AS MATERIALIZED (SELECT * FROM unnest({arrays}) WITH ORDINALITY AS u({names}, place)), \
-             free AS MATERIALIZED (SELECT u.place FROM u CROSS JOIN {from} WHERE {matched} FOR UPDATE OF {alias} SKIP LOCKED) \
-             SELECT u.place, u.place FROM u CROSS JOIN {from} WHERE {matched} AND u.place NOT IN (SELECT place FROM free)"
+             free AS MATERIALIZED (SELECT u.place FROM u CROSS JOIN LATERAL \
+             (SELECT 1 FROM {from} WHERE {matched} LIMIT 1 FOR UPDATE OF {alias} SKIP LOCKED) AS f) \
+             SELECT u.place, u.place FROM u CROSS JOIN LATERAL (SELECT 1 FROM {from} WHERE {matched} LIMIT 1) AS t \
+             WHERE u.place NOT IN (SELECT place FROM free)"
         )
     }
 

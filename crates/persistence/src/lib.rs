@@ -11,6 +11,7 @@ mod installation;
 mod maintenance;
 pub mod migrations;
 mod postgres;
+mod pulse;
 mod queue;
 mod reader;
 mod rows;
@@ -32,7 +33,7 @@ use crate::committer::Committer;
 use crate::engine::Engine;
 use crate::error::Fault;
 use crate::hints::Hints;
-use crate::maintenance::Pruning;
+use crate::maintenance::{Pruning, Readiness};
 use crate::migrations::Schema;
 use crate::postgres::Postgres;
 use crate::queue::{Queue, QueueEngine};
@@ -65,6 +66,7 @@ struct Inner {
     queue: Queue,
     hints: Arc<Hints>,
     pruning: Pruning,
+    readiness: Readiness,
     by_id: Coalescer,
     pool: ReadPool,
 }
@@ -84,6 +86,7 @@ impl Persistence {
             queue: Queue::start(&queue_engine, config)?,
             hints,
             pruning: Pruning::new(queue_engine),
+            readiness: Readiness::default(),
             by_id: Coalescer::start(&engine, config)?,
             pool: ReadPool::open(&engine, config)?,
             engine,
@@ -118,6 +121,14 @@ impl Persistence {
 
     fn pruning(&self) -> &Pruning {
         &self.0.pruning
+    }
+
+    fn committer(&self) -> &Committer {
+        &self.0.committer
+    }
+
+    fn readiness(&self) -> &Readiness {
+        &self.0.readiness
     }
 
     fn by_id(&self) -> &Coalescer {

@@ -33,7 +33,7 @@ fn open(url: &str, deadline: Duration) -> Persistence {
 }
 
 /// A session of somebody else, in a transaction that has done that.
-fn foreign(url: &str, statement: &str) -> PgConnection {
+pub fn foreign(url: &str, statement: &str) -> PgConnection {
     let mut session = ConnectionManager::<PgConnection>::new(url).connect().unwrap();
     session.batch_execute(&format!("BEGIN; {statement}")).unwrap();
     session

@@ -9,6 +9,7 @@ mod locks;
 mod postgres;
 mod proxy;
 mod queue;
+mod readiness;
 mod retention;
 mod sqlite;
 mod stores;

@@ -13,6 +13,7 @@ use cais_testkit::builders::{a_test_delivery, an_account, an_endpoint, an_event,
 use jiff::{SignedDuration, Timestamp};
 use tokio::runtime::Runtime;
 
+use crate::locks::foreign;
 use crate::postgres::{database, open};
 use crate::stores::{ids, migrated};
 
@@ -71,6 +72,20 @@ fn a_call_removes_so_many_and_the_next_goes_on() {
         publish(&store, one, 1).await;
         assert_eq!(oldest(&store, one).await, Some(2_501), "numbers go on where they were");
         assert_eq!(store.prune(before()).await.unwrap().events, 1, "every account is looked at again");
+    });
+}
+
+#[test]
+fn failed_table_does_not_stop_the_others() {
+    let url = database();
+    let _holder = foreign(&url, "LOCK TABLE idempotency_claims");
+    Runtime::new().unwrap().block_on(async {
+        let store = open(&url);
+        publish(&store, an_account().id, 10).await;
+        let before = PruneBefore { claims: later(), marks: later(), events: later() };
+        let pruned = store.prune(before).await.unwrap();
+        assert_eq!((pruned.claims, pruned.batches, pruned.events), (0, 1, 10));
+        store.close().await;
     });
 }
 

@@ -1,13 +1,17 @@
 //! Stores for tests, each with a place of its own.
 
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use cais_domain::ids::Id;
 use cais_persistence::{DatabaseUrl, Persistence, StoreConfig, migrations};
-use cais_ports::Ids;
+use cais_ports::{Ids, Maintenance as _, QueryError};
 use cais_testkit::contract::{Engine, WholeStore};
 use uuid::Uuid;
+
+/// How long a change may take to be noticed, also on a machine that is busy.
+const NOTICED_WITHIN: Duration = Duration::from_mins(1);
 
 /// Identifiers from the builders' source, so that those of a test and those of its store never meet.
 struct FreshIds;
@@ -65,5 +69,18 @@ impl<P: Send + Sync> Engine for Place<P> {
             store.close().await;
         }
         Ok(())
+    }
+}
+
+/// Waits until the store answers so when it is asked whether it is ready.
+pub async fn wait_until_ready(store: &Persistence, wanted: impl Fn(&Result<(), QueryError>) -> bool) {
+    let started = Instant::now();
+    loop {
+        let answer = store.ready().await;
+        if wanted(&answer) {
+            return;
+        }
+        assert!(started.elapsed() < NOTICED_WITHIN, "{answer:?}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }

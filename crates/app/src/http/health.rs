@@ -23,7 +23,8 @@ pub fn live() -> Reply {
 /// Whether requests should be sent here.
 ///
 /// # Errors
-/// `service_unavailable` while the process is about to stop, and while the store does not answer or is not migrated.
+/// `service_unavailable` while the process is about to stop, and while the store does not answer, takes no writes, delivers no webhooks or
+/// is not migrated; with the reason, which names no secret.
 pub async fn ready(state: &AppState) -> Result<Reply, ApiError> {
     let not_ready =
         |cause: String| ApiError::new(ErrorCode::ServiceUnavailable).retry_after(STORE_RETRY_AFTER_S).because(cause);
@@ -33,7 +34,7 @@ pub async fn ready(state: &AppState) -> Result<Reply, ApiError> {
     }
     match tokio::time::timeout(READY_WITHIN, state.ports.maintenance.ready()).await {
         Ok(Ok(())) => Ok(live()),
-        Ok(Err(error)) => Err(not_ready(error.to_string())),
+        Ok(Err(error)) => Err(not_ready(error.to_string()).saying(error.to_string())),
         Err(_) => Err(not_ready("the store did not answer in time".to_owned())),
     }
 }

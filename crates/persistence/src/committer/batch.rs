@@ -149,6 +149,23 @@ impl<'e> Runner<'e> {
         outcome.unwrap_or(Outcome::Stuck)
     }
 
+    /// Commits an empty batch, which shows whether a change set could be committed now. Housekeeping removes its mark.
+    ///
+    /// # Errors
+    /// [`Fault`] when it could not.
+    pub(super) fn probe(&mut self) -> Result<(), Fault> {
+        let (engine, batch) = (self.engine, self.ids.next_uuid().to_string());
+        let mark = [fate::committed(&batch, Timestamp::UNIX_EPOCH)];
+        let mut done = Ok(false);
+        // The first failure may be that of a connection that ended long ago.
+        for _ in 0..2 {
+            done = self.session().and_then(|session| engine.apply(session, &mark));
+            let Err(fault) = done else { break };
+            done = Err(self.abort(fault));
+        }
+        done.map(drop)
+    }
+
     /// Returns the places of the change sets that have to wait: those of `stuck`, those with a locked row, and those that follow one of them.
     pub(super) fn waiting(&mut self, changes: &[&ChangeSet], mut stuck: BTreeSet<usize>) -> BTreeSet<usize> {
         let engine = self.engine;

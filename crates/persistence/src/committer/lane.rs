@@ -8,11 +8,12 @@ use std::collections::BTreeSet;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use cais_ports::ChangeSet;
+use cais_ports::{ChangeSet, CommitError};
 use tokio::sync::mpsc;
 
 use super::batch::{Outcome, Runner};
-use super::{Job, unavailable};
+use super::{Job, Message, Probe, unavailable};
+use crate::pulse::Pulse;
 
 /// The pause before a lane that has nothing else to do looks again at what it has set aside.
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
@@ -21,12 +22,15 @@ const MAX_ASIDE: usize = 1_024;
 
 /// A lane.
 pub(super) struct Lane<'e> {
-    queue: mpsc::Receiver<Job>,
+    queue: mpsc::Receiver<Message>,
     runner: Runner<'e>,
     max_batch: usize,
     aside: Vec<Waiting>,
     /// Whether the jobs of this turn begin with what was aside.
     had_aside: bool,
+    /// Who asks whether the lane can write.
+    probes: Vec<Probe>,
+    pulse: Pulse,
 }
 
 /// A change set that is set aside, or about to run.
@@ -43,17 +47,25 @@ impl Waiting {
 }
 
 impl<'e> Lane<'e> {
-    pub(super) const fn new(queue: mpsc::Receiver<Job>, runner: Runner<'e>, max_batch: usize) -> Self {
-        Self { queue, runner, max_batch, aside: Vec::new(), had_aside: false }
+    pub(super) const fn new(
+        queue: mpsc::Receiver<Message>,
+        runner: Runner<'e>,
+        max_batch: usize,
+        pulse: Pulse,
+    ) -> Self {
+        Self { queue, runner, max_batch, aside: Vec::new(), had_aside: false, probes: Vec::new(), pulse }
     }
 
     /// Works until the queue is closed and everything that was in it has its verdict.
     pub(super) fn work(mut self) {
         while let Some(jobs) = self.next_jobs() {
-            self.measure(jobs.len());
-            let started = Instant::now();
-            self.turn(jobs, started);
-            metrics::histogram!("cais_commit_seconds").record(started.elapsed());
+            if !jobs.is_empty() {
+                self.measure(jobs.len());
+                let started = Instant::now();
+                self.turn(jobs, started);
+                metrics::histogram!("cais_commit_seconds").record(started.elapsed());
+            }
+            self.answer_probes();
         }
     }
 
@@ -61,7 +73,8 @@ impl<'e> Lane<'e> {
     fn next_jobs(&mut self) -> Option<Vec<Waiting>> {
         let mut jobs = std::mem::take(&mut self.aside);
         if jobs.is_empty() {
-            jobs.push(Waiting::new(self.queue.blocking_recv()?));
+            let first = self.queue.blocking_recv()?;
+            self.receive(first, &mut jobs);
             // Whoever was answered a moment ago comes back with the next change: a batch of one would make all of them wait for it.
             // Where nobody else wants to run, this returns at once.
             thread::yield_now();
@@ -75,9 +88,30 @@ impl<'e> Lane<'e> {
         while jobs.len() < most
             && let Ok(next) = self.queue.try_recv()
         {
-            jobs.push(Waiting::new(next));
+            self.receive(next, &mut jobs);
         }
         Some(jobs)
+    }
+
+    fn receive(&mut self, message: Message, jobs: &mut Vec<Waiting>) {
+        match message {
+            Message::Commit(job) => jobs.push(Waiting::new(job)),
+            Message::Probe(probe) => self.probes.push(probe),
+        }
+    }
+
+    /// Tells whoever asked whether the lane can write.
+    fn answer_probes(&mut self) {
+        self.probes.retain(|probe| !probe.is_closed());
+        if self.probes.is_empty() {
+            return;
+        }
+        let answer = self.runner.probe();
+        self.pulse.note(answer.is_ok());
+        for probe in self.probes.drain(..) {
+            // Whoever stopped waiting asks again.
+            let _ = probe.send(answer.clone());
+        }
     }
 
     /// Runs whatever waits for nobody.
@@ -118,6 +152,14 @@ impl<'e> Lane<'e> {
         let Some(deadline) = jobs.iter().map(|waiting| waiting.job.deadline).max() else { return };
         let changes: Vec<&ChangeSet> = jobs.iter().map(|waiting| &waiting.job.change).collect();
         let outcomes = self.runner.run(&changes, deadline);
+        // What is refused or set aside says nothing of the database.
+        match outcomes
+            .iter()
+            .find(|outcome| matches!(outcome, Outcome::Judged(Ok(_) | Err(CommitError::Unavailable(_)))))
+        {
+            Some(Outcome::Judged(verdict)) => self.pulse.note(verdict.is_ok()),
+            Some(Outcome::Locked | Outcome::Stuck) | None => {}
+        }
         for (waiting, outcome) in jobs.into_iter().zip(outcomes) {
             self.settle(waiting.job, outcome);
         }

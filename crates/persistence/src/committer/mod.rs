@@ -49,6 +49,7 @@ use crate::config::StoreConfig;
 use crate::engine::Engine;
 use crate::error::Fault;
 use crate::hints::Hints;
+use crate::pulse::Pulse;
 
 /// A change set that waits for its lane.
 struct Job {
@@ -57,10 +58,21 @@ struct Job {
     reply: oneshot::Sender<Result<Committed, CommitError>>,
 }
 
+/// Where the answer to a probe goes.
+type Probe = oneshot::Sender<Result<(), Fault>>;
+
+/// What goes through the queue of a lane.
+enum Message {
+    /// A change set.
+    Commit(Job),
+    /// The question whether the lane can write.
+    Probe(Probe),
+}
+
 /// The lanes and the way to them.
 pub(crate) struct Committer {
     /// Empty once it is closed.
-    lanes: RwLock<Vec<mpsc::Sender<Job>>>,
+    lanes: RwLock<Vec<(mpsc::Sender<Message>, Pulse)>>,
     threads: RwLock<Vec<JoinHandle<()>>>,
     deadline: Duration,
 }
@@ -80,10 +92,13 @@ impl Committer {
             let (sender, receiver) = mpsc::channel(config.queue.max(1));
             let (engine, ids, hints) = (Arc::clone(engine), Arc::clone(ids), Arc::clone(hints));
             let max_batch = config.max_batch.max(1);
-            let lane = move || Lane::new(receiver, Runner::new(&*engine, &*ids, &hints, session), max_batch).work();
+            let pulse = Pulse::default();
+            let working = pulse.clone();
+            let lane =
+                move || Lane::new(receiver, Runner::new(&*engine, &*ids, &hints, session), max_batch, working).work();
             let thread = thread::Builder::new().name(format!("cais-lane-{number}")).spawn(lane);
             threads.push(thread.map_err(|error| Fault::Down(error.to_string()))?);
-            lanes.push(sender);
+            lanes.push((sender, pulse));
         }
         Ok(Self { lanes: RwLock::new(lanes), threads: RwLock::new(threads), deadline: config.deadline })
     }
@@ -104,8 +119,8 @@ impl Committer {
     fn enqueue(&self, job: Job) -> Result<(), CommitError> {
         let lanes = self.lanes.read().unwrap_or_else(PoisonError::into_inner);
         let lane = lane_of(&job.change, lanes.len()).and_then(|lane| lanes.get(lane));
-        let lane = lane.ok_or_else(|| unavailable("the store is closed"))?;
-        lane.try_send(job).map_err(|error| match error {
+        let (lane, _) = lane.ok_or_else(|| unavailable("the store is closed"))?;
+        lane.try_send(Message::Commit(job)).map_err(|error| match error {
             mpsc::error::TrySendError::Full(_) => {
                 metrics::counter!("cais_commit_queue_full_total").increment(1);
                 unavailable("too many changes are waiting")
@@ -114,10 +129,30 @@ impl Committer {
         })
     }
 
+    /// Whether every lane can write: it has written a moment ago, or writes now.
+    ///
+    /// # Errors
+    /// Why one of them cannot.
+    pub(crate) async fn probe(&self) -> Result<(), Fault> {
+        let answers: Vec<_> = {
+            let lanes = self.lanes.read().unwrap_or_else(PoisonError::into_inner);
+            let ask = |lane: &mpsc::Sender<Message>| {
+                let (probe, answer) = oneshot::channel();
+                lane.try_send(Message::Probe(probe)).map(|()| answer)
+            };
+            lanes.iter().filter(|(_, pulse)| !pulse.is_fresh()).map(|(lane, _)| ask(lane)).collect()
+        };
+        for answer in answers {
+            let answer = answer.map_err(|_| Fault::Down("too many changes are waiting, or a lane has ended".into()))?;
+            answer.await.map_err(|_| Fault::Down("a lane has ended".into()))??;
+        }
+        Ok(())
+    }
+
     /// Whether every lane is at work.
     pub(crate) fn is_open(&self) -> bool {
         let lanes = self.lanes.read().unwrap_or_else(PoisonError::into_inner);
-        !lanes.is_empty() && lanes.iter().all(|lane| !lane.is_closed())
+        !lanes.is_empty() && lanes.iter().all(|(lane, _)| !lane.is_closed())
     }
 
     /// Takes nothing more, and returns when everything that was taken has its verdict.

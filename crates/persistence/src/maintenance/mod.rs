@@ -4,9 +4,11 @@ mod infractions;
 mod money_out;
 mod prune;
 mod prune_events;
+mod readiness;
 mod verify;
 
 pub(crate) use prune::Pruning;
+pub(crate) use readiness::Readiness;
 
 use async_trait::async_trait;
 use cais_domain::ids::AccountId;
@@ -33,10 +35,7 @@ impl Maintenance for Persistence {
     }
 
     async fn ready(&self) -> Result<(), QueryError> {
-        if !self.is_open() {
-            return Err(QueryError::Unavailable("the store is closed".into()));
-        }
-        self.check_schema().await
+        self.readiness().check(self).await
     }
 
     async fn last_sequence(&self, account: AccountId) -> Result<i64, QueryError> {

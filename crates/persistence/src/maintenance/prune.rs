@@ -1,27 +1,40 @@
 //! Removes what nobody asks for any more, a bounded number of rows at a time, so that nobody waits for it.
+//!
+//! Each table is pruned by itself: a failure is logged, the other tables go on, and the table is tried again in the next hour.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
 
+use cais_domain::ids::NoticeId;
 use cais_ports::{PruneBefore, Pruned};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
+use uuid::Uuid;
 
 use super::prune_events;
 use crate::error::Fault;
 use crate::queue::QueueEngine;
-use crate::sql::{Query, Session};
+use crate::sql::{Query, Session, Value};
 
 /// Rows of one table that one call removes at most: the write lock of SQLite is held for a few milliseconds.
 pub(super) const AT_A_TIME: u32 = 2_000;
+/// A table that failed is left alone for so long: shorter than the hour between two runs, longer than the passes of one.
+const REST: Duration = Duration::from_mins(30);
+/// An id is made at about the instant that its row names; clocks of nodes differ by less than this.
+const ID_GRACE: SignedDuration = SignedDuration::from_hours(1);
+/// The bits of an id behind its milliseconds (RFC 9562, section 5.7).
+const ID_TAIL_BITS: u32 = 80;
 
 /// Answered ones, and unanswered ones that wait for their caller alone: whoever did not come back by now begins anew. What a worker has
 /// to take over stays, however old it is.
 const CLAIMS: &str = "DELETE FROM idempotency_claims WHERE (account_id, key) IN (SELECT account_id, key FROM idempotency_claims \
      WHERE created_at < ? AND due_at IS NULL LIMIT ?)";
-/// Marks are made in the order of their ids, so the walk along the key stops early.
-const MARKS: &str =
-    "DELETE FROM commit_batches WHERE id IN (SELECT id FROM commit_batches WHERE decided_at < ? ORDER BY id LIMIT ?)";
+/// Ids begin with their instant, so the walk along the key ends where the young ones begin.
+const MARKS: &str = "DELETE FROM commit_batches WHERE id IN (SELECT id FROM commit_batches \
+     WHERE id < ? AND decided_at < ? ORDER BY id LIMIT ?)";
 /// Unmatched ones stay for an operator to look into: they may be money that belongs to nobody yet.
-const NOTICES: &str = "DELETE FROM notices WHERE id IN (SELECT id FROM notices WHERE received_at < ? AND state = 'done' ORDER BY id LIMIT ?)";
+const NOTICES: &str = "DELETE FROM notices WHERE id IN (SELECT id FROM notices \
+     WHERE id < ? AND received_at < ? AND state = 'done' ORDER BY id LIMIT ?)";
 /// Those of which nothing is left to be read.
 const ENDPOINTS: &str = "DELETE FROM webhook_endpoints WHERE (account_id, id) IN (SELECT w.account_id, w.id FROM webhook_endpoints AS w \
      WHERE w.state = 'deleted' AND w.state_at < ? AND NOT EXISTS (SELECT 1 FROM deliveries AS d \
@@ -37,35 +50,162 @@ pub(crate) struct Pruning {
     engine: Arc<dyn QueueEngine>,
     /// The last account whose events were looked at; none before the first.
     looked_at: Arc<Mutex<String>>,
+    /// When tables failed.
+    failed: Arc<Mutex<BTreeMap<&'static str, Instant>>>,
 }
 
 impl Pruning {
     /// Begins with the first account.
     pub(crate) fn new(engine: Arc<dyn QueueEngine>) -> Self {
-        Self { engine, looked_at: Arc::default() }
+        Self { engine, looked_at: Arc::default(), failed: Arc::default() }
     }
 
     /// Removes what is older than its instant, each table in transactions of its own. Blocks.
+    ///
+    /// # Errors
+    /// [`Fault`] when it cannot connect. The failure of one table is logged.
     pub(super) fn prune(&self, before: PruneBefore) -> Result<Pruned, Fault> {
-        let engine = &*self.engine;
-        let mut session = engine.connect_writer()?;
-        let mut pruned = Pruned {
-            claims: remove(&mut *session, CLAIMS, before.claims)?,
-            batches: remove(&mut *session, MARKS, before.marks)?,
-            notices: remove(&mut *session, NOTICES, before.marks)?,
-            events: 0,
+        let mut session = self.engine.connect_housekeeper()?;
+        let session = &mut *session;
+        let (claims, marks, events) = (before.claims, before.marks, before.events);
+        let id = first_id_at(marks);
+        let pruned = Pruned {
+            claims: self.table("idempotency_claims", || remove(session, CLAIMS, vec![claims.into()])),
+            batches: self.table("commit_batches", || remove(session, MARKS, vec![id.to_string().into(), marks.into()])),
+            notices: self.table("notices", || {
+                remove(session, NOTICES, vec![NoticeId::new(id).to_string().into(), marks.into()])
+            }),
+            events: self.table("events", || self.prune_events(events)),
         };
+        self.table("webhook_endpoints", || remove(session, ENDPOINTS, vec![events.into()]));
+        self.table("endpoint_failures", || remove(session, FAILURES, Vec::new()));
+        Ok(pruned)
+    }
+
+    /// Prunes one table, unless it failed a short while ago; how many rows went.
+    fn table(&self, table: &'static str, work: impl FnOnce() -> Result<u64, Fault>) -> u64 {
+        let failed = || self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        if failed().get(table).is_some_and(|failed| failed.elapsed() < REST) {
+            return 0;
+        }
+        match work() {
+            Ok(removed) => {
+                metrics::gauge!("cais_housekeeping_last_success_timestamp_seconds", "table" => table)
+                    .set(unix_seconds());
+                removed
+            }
+            Err(fault) => {
+                failed().insert(table, Instant::now());
+                tracing::error!(
+                    alert = "housekeeping_failed",
+                    table,
+                    %fault,
+                    "old rows of a table could not be removed; they stay until the next run"
+                );
+                0
+            }
+        }
+    }
+
+    /// On a connection whose statements go by key: they walk from account to account.
+    fn prune_events(&self, before: Timestamp) -> Result<u64, Fault> {
+        let mut session = self.engine.connect_writer()?;
         // Two at once would only wait for each other.
         let mut looked_at = self.looked_at.lock().unwrap_or_else(PoisonError::into_inner);
-        pruned.events = prune_events::prune(engine, &mut *session, before.events, &mut looked_at)?;
-        drop(looked_at);
-        remove(&mut *session, ENDPOINTS, before.events)?;
-        session.execute(&Query::new(FAILURES).bind(AT_A_TIME))?;
-        Ok(pruned)
+        prune_events::prune(&*self.engine, &mut *session, before, &mut looked_at)
     }
 }
 
-fn remove(session: &mut dyn Session, text: &'static str, before: Timestamp) -> Result<u64, Fault> {
-    let removed = session.execute(&Query::new(text).bind(before).bind(AT_A_TIME))?;
-    Ok(u64::try_from(removed).unwrap_or(u64::MAX))
+fn remove(session: &mut dyn Session, text: &'static str, values: Vec<Value<'_>>) -> Result<u64, Fault> {
+    let query = values.into_iter().fold(Query::new(text), Query::bind).bind(AT_A_TIME);
+    Ok(u64::try_from(session.execute(&query)?).unwrap_or(u64::MAX))
+}
+
+/// An id that is greater than all that were made by then.
+fn first_id_at(at: Timestamp) -> Uuid {
+    let made_by = at.saturating_add(ID_GRACE).unwrap_or(Timestamp::MAX);
+    Uuid::from_u128(u128::try_from(made_by.as_millisecond()).unwrap_or(0) << ID_TAIL_BITS)
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "monitoring compares it with the wall clock, which nothing in the service moves"
+)]
+fn unix_seconds() -> f64 {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    f64::from(u32::try_from(now.as_secs()).unwrap_or(u32::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use std::time::Duration;
+
+    use cais_testkit::postgres::Cluster;
+
+    use super::*;
+    use crate::engine::Engine as _;
+    use crate::postgres::Postgres;
+    use crate::reader::plans::Planner;
+    use crate::{DatabaseUrl, migrations};
+
+    /// What walks along an index up to the first young row, and that index with its condition in both engines' plans.
+    const WALKS: [(&str, [&str; 2], &str); 3] = [
+        (CLAIMS, ["idempotency_claims_age", "created_at<?"], "idempotency_claims_age on idempotency_claims"),
+        (MARKS, ["PRIMARY KEY", "id<?"], "commit_batches_pkey on commit_batches"),
+        (NOTICES, ["sqlite_autoindex_notices_1", "id<?"], "notices_pkey on notices"),
+    ];
+
+    /// Young rows of each table, more than anybody would want to read.
+    const YOUNG: &str = "INSERT INTO idempotency_claims (account_id, key, fingerprint, resource_id, fence, lease_until, created_at) \
+         SELECT 'acc_' || n % 100, 'key-' || n, sha256('x'), 'chg_1', 1, 0, 4000000000000000 + n FROM generate_series(1, 50000) AS n; \
+         INSERT INTO commit_batches (id, outcome, decided_at) SELECT 'ff' || n, 'committed', 4000000000000000 + n FROM generate_series(1, 50000) AS n; \
+         INSERT INTO notices (id, acquirer, body, received_at, state, attempts, version) \
+         SELECT 'ntc_z' || n, 'main', 'x', 4000000000000000 + n, 'done', 0, 1 FROM generate_series(1, 50000) AS n; \
+         VACUUM ANALYZE";
+
+    #[test]
+    fn walks_on_sqlite_end_at_the_first_young_row() {
+        let mut planner = Planner::new();
+        for (text, [index, condition], _) in WALKS {
+            let steps = planner.plan(text);
+            assert!(steps.iter().any(|step| step.contains(index) && step.contains(condition)), "{steps:?}");
+            assert!(!steps.iter().any(|step| step.contains("SCAN")), "{steps:?}");
+        }
+    }
+
+    #[test]
+    fn walks_on_postgres_end_at_the_first_young_row() {
+        let url = Cluster::shared().unwrap().fresh_database().unwrap();
+        migrations::migrate(&DatabaseUrl::parse(&url).unwrap(), "test").unwrap();
+        for statement in YOUNG.split("; ") {
+            Cluster::shared().unwrap().sql(&url, statement).unwrap();
+        }
+        let server = Postgres::new(&DatabaseUrl::parse(&url).unwrap(), Duration::from_mins(1));
+        let mut session = server.connect_housekeeper().unwrap();
+        for (text, _, index) in WALKS {
+            let text = format!("EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF) {text}");
+            let mut query = Query::once(&*text);
+            if text.contains("id < ?") {
+                query = query.bind(first_id_at(Timestamp::UNIX_EPOCH).to_string());
+            }
+            let plan = session.texts(&query.bind(Timestamp::UNIX_EPOCH).bind(AT_A_TIME)).unwrap();
+            assert!(plan.iter().any(|line| line.contains(index)), "{plan:#?}");
+            assert!(!plan.iter().any(|line| line.contains("Seq Scan") || line.contains("Rows Removed")), "{plan:#?}");
+        }
+    }
+
+    #[test]
+    fn ids_made_by_an_instant_are_below_its_first_id() {
+        let at = Timestamp::from_millisecond(1_767_323_045_678).unwrap();
+        let id = |at: Timestamp| {
+            uuid::Builder::from_unix_timestamp_millis(u64::try_from(at.as_millisecond()).unwrap(), &[255; 10])
+        };
+        let [made, later] = [at, at + SignedDuration::from_hours(2)].map(|at| id(at).into_uuid());
+        let first = first_id_at(at);
+        assert!(made.to_string() < first.to_string() && first.to_string() < later.to_string());
+        let [made, first, later] = [made, first, later].map(|id| NoticeId::new(id).to_string());
+        assert!(made < first && first < later);
+    }
 }

@@ -49,6 +49,10 @@ const PROBE_LOCK_MS: u32 = 10;
 /// locks end while the callers of other nodes still wait for them.
 const LANE_IDLE_MS: u32 = 1_000;
 
+/// Housekeeping has no caller who waits, and no reason to read the whole of a large table. For the rest the server plans its statements as
+/// it likes.
+pub(super) const HOUSEKEEPING: &str = "SET statement_timeout = 60000; SET enable_seqscan = off";
+
 /// A reader writes nothing, whatever it is asked.
 pub(super) const READ_ONLY: &str = "SET default_transaction_read_only = on";
 

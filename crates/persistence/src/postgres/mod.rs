@@ -44,6 +44,10 @@ impl Engine for Postgres {
         Ok(places.into_iter().filter_map(|(place, _)| usize::try_from(place).ok()?.checked_sub(1)).collect())
     }
 
+    fn connect_housekeeper(&self) -> Result<Box<dyn Session>, Fault> {
+        Ok(Box::new(self.connect(connect::HOUSEKEEPING)?))
+    }
+
     fn connect_reader(&self) -> Result<Box<dyn Session>, Fault> {
         let mut session = self.connect_planned(connect::PLANS_BY_KEY)?;
         session.run(connect::WITHOUT_SORT)?;

@@ -9,6 +9,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::QueueEngine;
 use crate::error::Fault;
+use crate::pulse::Pulse;
 use crate::sql::Session;
 
 /// So much work may wait for one thread. Nobody who uses the queue well has more than one piece of each kind under way.
@@ -27,6 +28,7 @@ pub(super) struct Link {
     jobs: RwLock<Option<mpsc::Sender<Job>>>,
     thread: RwLock<Option<JoinHandle<()>>>,
     deadline: Duration,
+    pulse: Pulse,
 }
 
 impl Link {
@@ -38,7 +40,9 @@ impl Link {
         deadline: Duration,
     ) -> Result<Self, Fault> {
         let (sender, mut jobs) = mpsc::channel::<Job>(WAITING);
-        let mut connection = Connection { engine: Arc::clone(engine), connect, session: None, is_told: false };
+        let pulse = Pulse::default();
+        let mut connection =
+            Connection { engine: Arc::clone(engine), connect, session: None, pulse: pulse.clone(), is_told: false };
         let work = move || {
             while let Some(job) = jobs.blocking_recv() {
                 job(&mut connection);
@@ -46,7 +50,7 @@ impl Link {
         };
         let thread = thread::Builder::new().name(name.to_owned()).spawn(work);
         let thread = thread.map_err(|error| Fault::Down(error.to_string()))?;
-        Ok(Self { jobs: RwLock::new(Some(sender)), thread: RwLock::new(Some(thread)), deadline })
+        Ok(Self { jobs: RwLock::new(Some(sender)), thread: RwLock::new(Some(thread)), deadline, pulse })
     }
 
     /// Does the work on the thread, more than once where something is in its way.
@@ -80,6 +84,17 @@ impl Link {
         jobs.try_send(job).map_err(|_| unavailable("too much waits for the queue, or its thread has ended"))
     }
 
+    /// Whether the link has a connection that works: it was used a moment ago, or answers now.
+    ///
+    /// # Errors
+    /// [`QueryError::Unavailable`] when it has none.
+    pub(super) async fn probe(&self) -> Result<(), QueryError> {
+        if self.pulse.is_fresh() {
+            return Ok(());
+        }
+        self.ask(|work| work.session(|session| Ok(session.run("SELECT 1")?))).await
+    }
+
     /// Whether the thread is at work.
     pub(super) fn is_open(&self) -> bool {
         self.jobs.read().unwrap_or_else(PoisonError::into_inner).as_ref().is_some_and(|jobs| !jobs.is_closed())
@@ -100,6 +115,7 @@ struct Connection {
     engine: Arc<dyn QueueEngine>,
     connect: Connect,
     session: Option<Box<dyn Session>>,
+    pulse: Pulse,
     /// Its trouble was told; it is told again once it worked.
     is_told: bool,
 }
@@ -151,15 +167,17 @@ impl<'w> Work<'w> {
 
     /// Works without a transaction. A connection that is not good any more is thrown away.
     pub(super) fn session<T>(&mut self, work: impl FnOnce(&mut dyn Session) -> Result<T, Fault>) -> Result<T, Fault> {
-        let Connection { engine, connect, session, .. } = &mut *self.connection;
+        let Connection { engine, connect, session, pulse, .. } = &mut *self.connection;
         let mut connected = match session.take() {
             Some(connected) => connected,
-            None => connect(&**engine)?,
+            None => connect(&**engine).inspect_err(|_| pulse.note(false))?,
         };
         let done = work(&mut *connected);
-        if !matches!(done, Err(Fault::Lost(_) | Fault::Down(_))) {
+        let works = !matches!(done, Err(Fault::Lost(_) | Fault::Down(_)));
+        if works {
             *session = Some(connected);
         }
+        pulse.note(works);
         done
     }
 

@@ -85,6 +85,14 @@ impl Queue {
         })
     }
 
+    /// Whether every link has a connection that works.
+    pub(crate) async fn probe(&self) -> Result<(), QueryError> {
+        for link in [&self.claims, &self.outcomes, &self.others] {
+            link.probe().await?;
+        }
+        Ok(())
+    }
+
     /// Whether every thread is at work.
     pub(crate) fn is_open(&self) -> bool {
         [&self.claims, &self.outcomes, &self.others].into_iter().all(Link::is_open)
