@@ -17,11 +17,13 @@ const HEAD: &str = "SELECT e.id, e.kind, e.bucket, e.amount, e.balance_after, e.
 const RANGE: &str = " = ? AND id >= ? AND id < ? AND created_at >= ? AND created_at < ?";
 /// What the index of merchants' fees holds: accounts begin with an `a`, those of the house with other letters.
 const OF_MERCHANTS: &str = " AND holder < 'b'";
-/// What a resource is shows in the letters that its id begins with, so at most one of the three is there.
+/// What a resource is shows in the letters that its id begins with, so a line is looked up in one table of the three: for the other two its
+/// key is null, which no index is asked for.
 const TAIL: &str = " ORDER BY id DESC LIMIT ?) AS e \
-     LEFT JOIN charges AS c ON c.account_id = e.holder AND c.id = e.resource_id \
-     LEFT JOIN payouts AS p ON p.account_id = e.holder AND p.id = e.resource_id \
-     LEFT JOIN refunds AS r ON r.account_id = e.holder AND r.id = e.resource_id ORDER BY e.id DESC";
+     LEFT JOIN charges AS c ON c.account_id = e.holder AND c.id = CASE substr(e.resource_id, 1, 4) WHEN 'chg_' THEN e.resource_id END \
+     LEFT JOIN payouts AS p ON p.account_id = e.holder AND p.id = CASE substr(e.resource_id, 1, 4) WHEN 'pyt_' THEN e.resource_id END \
+     LEFT JOIN refunds AS r ON r.account_id = e.holder AND r.id = CASE substr(e.resource_id, 1, 4) WHEN 'rfd_' THEN e.resource_id END \
+     ORDER BY e.id DESC";
 
 #[async_trait]
 impl StatementQueries for Persistence {
