@@ -9,9 +9,10 @@ use cais_domain::ids::{AccountId, DeliveryId};
 use cais_persistence::Persistence;
 use cais_ports::{
     AttemptOutcome, ClaimedDelivery, DeliveryAttempt, DeliveryClaim, DeliveryQueue as _, FinishedAttempt, Health, Lane,
-    Store as _,
+    NewDelivery, Store as _,
 };
-use cais_testkit::builders::{an_endpoint, fresh, lane_of, steps};
+use cais_testkit::builders::{a_test_delivery, an_endpoint, fresh, lane_of, steps};
+use futures_util::future::try_join_all;
 use jiff::{SignedDuration, Timestamp};
 
 use super::tally::Tally;
@@ -36,6 +37,13 @@ const LEASE: SignedDuration = SignedDuration::from_secs(30);
 const LANES: u32 = 1_024;
 /// How often it is looked for lanes.
 const LOOKS: usize = 100;
+/// Queues with one delivery each, and how many of them are due.
+const QUEUES: usize = 200_000;
+const DUE_QUEUES: usize = 100;
+/// Endpoints that are opened, and deliveries that are put, together.
+const TOGETHER: usize = 1_000;
+/// How long the other deliveries wait.
+const LATER: SignedDuration = SignedDuration::from_hours(1);
 
 /// Claims, claims with outcomes, and the search for lanes.
 pub(super) async fn measure(engine: Engine, server: Option<&Postgres>, plan: Plan, claims: usize) -> Result<Vec<Line>> {
@@ -66,7 +74,44 @@ pub(super) async fn measure(engine: Engine, server: Option<&Postgres>, plan: Pla
         Line::new(LEVEL, engine.name(), "search for what is due, 100 endpoints", looks.p50_ms, " ms")
             .waited(looks)
             .note(format!("median of {LOOKS}, {} deliveries due", queue.due)),
+        many_queues(engine, server).await?,
     ])
+}
+
+/// The search among many queues of which few have something due.
+async fn many_queues(engine: Engine, server: Option<&Postgres>) -> Result<Line> {
+    let place = Place::fresh(engine, server)?;
+    let store = place.open().await?;
+    let now = clock::now();
+    let mut opened = 0_usize;
+    while opened < QUEUES {
+        let mut endpoints = Vec::new();
+        while endpoints.len() < TOGETHER {
+            let account = fresh();
+            endpoints.extend((0..PER_ACCOUNT).map(|slot| an_endpoint(account, slot)));
+        }
+        try_join_all(endpoints.iter().map(|endpoint| store.commit(steps::open_endpoint(endpoint)))).await?;
+        let mut tests = Vec::new();
+        for endpoint in &endpoints {
+            let at = if opened < DUE_QUEUES { now } else { now.checked_add(LATER)? };
+            tests.push(NewDelivery { at, ..a_test_delivery(endpoint) });
+            opened = opened.saturating_add(1);
+        }
+        store.put(tests).await?;
+    }
+    let mut waits = Latencies::default();
+    for _ in 0..LOOKS {
+        let began = Instant::now();
+        let found = store.due_lanes(clock::now(), None, LANES).await?;
+        waits.record(began.elapsed());
+        ensure!(found.due.len() == DUE_QUEUES, "{} queues have something due", found.due.len());
+        ensure!(store.cancel_stale(LIMIT).await? == 0, "something was cancelled");
+    }
+    store.close().await;
+    let looks = waits.percentiles();
+    let what = format!("search for what is due, {QUEUES} queues");
+    let note = format!("median of {LOOKS}, {DUE_QUEUES} deliveries due");
+    Ok(Line::new(LEVEL, engine.name(), &what, looks.p50_ms, " ms").waited(looks).note(note))
 }
 
 /// One kind of work, over all rounds.

@@ -17,28 +17,67 @@ use crate::process::resident_mib;
 use crate::report::{Line, Target};
 use crate::service::{Service, email};
 
-/// Lines of the statement.
-const ROWS: usize = 1_000_000;
-/// The same in the short run.
-const ROWS_IF_QUICK: usize = 100_000;
+/// Lines of the statements, the longest last: its memory is watched.
+const ROWS: [usize; 3] = [10_000, 100_000, 1_000_000];
+/// How many of them the short run sends.
+const SENT_IF_QUICK: usize = 2;
+/// Lines that are to come each second, however long the statement is and however lately it was written.
+const WANTED: f64 = 50_000.0;
 /// How often the memory is looked at.
 const LOOK: Duration = Duration::from_millis(20);
 /// How long the reader takes nothing after the first bytes: what it does not take must not pile up.
 const PAUSE: Duration = Duration::from_secs(2);
 
-/// The file, read once.
+/// The files, each read once, right after their rows were written and before the server counts them.
 pub(super) async fn measure(engine: Engine, server: Option<&Postgres>, plan: Plan) -> Result<Vec<Line>> {
-    let rows = if plan.quick { ROWS_IF_QUICK } else { ROWS };
+    let sent = if plan.quick { SENT_IF_QUICK } else { ROWS.len() };
+    let lengths: Vec<usize> = ROWS.into_iter().take(sent).collect();
     let mut service = Service::prepare(engine, server)?;
-    seed(&service.database, rows).await?;
+    if engine == Engine::Postgres {
+        database::leave_uncounted(server, &service.database)?;
+    }
+    seed(&service.database, &lengths).await?;
     service.launch().await?;
     tokio::time::sleep(IDLE).await;
+    let mut lines = Vec::new();
+    for (number, rows) in lengths.iter().copied().enumerate() {
+        let pause = if number.saturating_add(1) == sent { PAUSE } else { Duration::ZERO };
+        let file = read(&service, number, rows, pause).await?;
+        let line = |what: &str, value, unit| Line::new(LEVEL, engine.name(), what, value, unit);
+        if pause == PAUSE {
+            let mib = ratio(real(file.bytes), 1024.0 * 1024.0);
+            let Watched { idle, peak, .. } = file;
+            lines.push(
+                line("memory above idle while a statement is sent as CSV", peak - idle, " MiB")
+                    .wanting(Target::AtMost(50.0))
+                    .note(format!("{rows} lines, {mib:.0} MiB, from {idle:.1} to {peak:.1} MiB")),
+            );
+        }
+        lines.push(
+            line(&format!("lines of a statement of {rows} sent as CSV"), per_second(count(rows), file.elapsed), "/s")
+                .wanting(Target::AtLeast(WANTED))
+                .note(format!("all {rows} came, in {:.2} s, of tables never analyzed", file.elapsed.as_secs_f64())),
+        );
+    }
+    Ok(lines)
+}
+
+/// A file that came, and what the service needed meanwhile.
+struct Watched {
+    bytes: u64,
+    elapsed: Duration,
+    idle: f64,
+    peak: f64,
+}
+
+/// Reads the statement of the account with that number.
+async fn read(service: &Service, number: usize, rows: usize, pause: Duration) -> Result<Watched> {
     let process = service.process_id()?;
     let idle = resident_mib(process)?;
-    let key = service.keys.first().context("no key")?;
+    let key = service.keys.get(number).context("no key")?;
     let request = get_csv("/v1/balance/entries", key);
     let mut peak = idle;
-    let mut file = pin!(download(service.address()?, &request, PAUSE));
+    let mut file = pin!(download(service.address()?, &request, pause));
     let file = loop {
         tokio::select! {
             file = &mut file => break file?,
@@ -48,24 +87,18 @@ pub(super) async fn measure(engine: Engine, server: Option<&Postgres>, plan: Pla
     // The first line has the names.
     let sent = file.lines.saturating_sub(1);
     ensure!(sent == count(rows), "{sent} lines of {rows} came");
-    let mib = ratio(real(file.bytes), 1024.0 * 1024.0);
-    let line = |what: &str, value, unit| Line::new(LEVEL, engine.name(), what, value, unit);
-    Ok(vec![
-        line("memory above idle while a statement is sent as CSV", peak - idle, " MiB")
-            .wanting(Target::AtMost(50.0))
-            .note(format!("{rows} lines, {mib:.0} MiB, from {idle:.1} to {peak:.1} MiB")),
-        line("lines of a statement sent as CSV", per_second(sent, file.elapsed), "/s")
-            .note(format!("all {sent} came, in {:.1} s", file.elapsed.as_secs_f64())),
-    ])
+    Ok(Watched { bytes: file.bytes, elapsed: file.elapsed, idle, peak })
 }
 
-/// Gives the first account a long statement.
-async fn seed(url: &str, rows: usize) -> Result<()> {
+/// Gives the first accounts a long statement each.
+async fn seed(url: &str, lengths: &[usize]) -> Result<()> {
     let calendar = Arc::new(Calendar::default());
     let ids: Arc<dyn Ids> = Arc::<Calendar>::clone(&calendar);
     let persistence = database::open_with(url, ids).await?;
-    let account = persistence.find_account_by_email(&email(0)).await?.context("no account")?;
-    fill(&persistence, &calendar, account.id, rows).await?;
+    for (number, rows) in lengths.iter().copied().enumerate() {
+        let account = persistence.find_account_by_email(&email(number)).await?.context("no account")?;
+        fill(&persistence, &calendar, account.id, rows).await?;
+    }
     persistence.close().await;
     Ok(())
 }

@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use super::{READS, ROWS, SHORT, compare};
 use crate::activity::{Calendar, fill};
-use crate::database::{Engine, Place, Postgres};
+use crate::database::{self, Engine, Place, Postgres};
 use crate::report::Line;
 
 /// An account, and a key in the middle of what it did.
@@ -26,24 +26,43 @@ pub(super) async fn measure(engine: Engine, server: Option<&Postgres>, long: usi
     let calendar = Arc::new(Calendar::default());
     let ids: Arc<dyn Ids> = Arc::<Calendar>::clone(&calendar);
     let persistence = place.open_with(ids).await?;
+    if engine == Engine::Postgres {
+        database::leave_uncounted(server, place.url())?;
+    }
     let lists = [filled(&persistence, &calendar, SHORT).await?, filled(&persistence, &calendar, long).await?];
+    let mut lines = Vec::new();
+    if engine == Engine::Postgres {
+        lines.extend(pages(&persistence, engine, &lists, long, ", never analyzed").await?);
+    }
     // New tables have no statistics yet; those that are in use have.
     place.run("VACUUM ANALYZE entries, charges, payouts, refunds")?;
+    lines.extend(pages(&persistence, engine, &lists, long, "").await?);
+    persistence.close().await;
+    Ok(lines)
+}
+
+/// First and middle pages of both lists, of tables in that state.
+async fn pages(
+    persistence: &Persistence,
+    engine: Engine,
+    lists: &[List; 2],
+    long: usize,
+    state: &str,
+) -> Result<Vec<Line>> {
     let mut lines = Vec::new();
     for (which, from_middle) in [("first", false), ("middle", true)] {
         let read =
-            async |(account, middle): &List| statement(&persistence, *account, from_middle.then_some(*middle)).await;
-        let line = compare(&format!("{which} page of 50 of the statement"), engine, &lists, read).await?;
+            async |(account, middle): &List| statement(persistence, *account, from_middle.then_some(*middle)).await;
+        let line = compare(&format!("{which} page of 50 of the statement{state}"), engine, lists, read).await?;
         lines.push(line.note(format!("of {long} lines, median of {READS} reads each, in turn")));
     }
     for (which, from_middle) in [("first", false), ("middle", true)] {
         let read =
-            async |(account, middle): &List| timeline(&persistence, *account, from_middle.then_some(*middle)).await;
-        let line = compare(&format!("{which} page of 50 of the timeline"), engine, &lists, read).await?;
+            async |(account, middle): &List| timeline(persistence, *account, from_middle.then_some(*middle)).await;
+        let line = compare(&format!("{which} page of 50 of the timeline{state}"), engine, lists, read).await?;
         let note = format!("of {long} charges, payouts and split credits, median of {READS} reads each, in turn");
         lines.push(line.note(note));
     }
-    persistence.close().await;
     Ok(lines)
 }
 
