@@ -2,6 +2,7 @@
 
 mod architecture;
 mod cli;
+mod clients;
 mod contract;
 mod crash;
 mod idempotency;

@@ -30,21 +30,11 @@ async fn the_description_is_true(engine: Engine) {
     }
     let charge = shop.charge_id("10").await;
     for (path, operations) in paths {
-        let real = path.replace("{id}", &charge).replace("{path}", "x").replace("{file}", "index.html");
-        if real.contains('{') {
-            // A secret path: nobody can guess it.
-            continue;
-        }
-        let admin = path == "/metrics";
+        let real = path.replace("{id}", &charge).replace("{delivery_id}", "dlv_01h455vb4pex5vsknk084sn02q");
         for method in operations.as_object().unwrap().keys() {
             let method = Method::from_bytes(method.to_uppercase().as_bytes()).unwrap();
-            let reply = if admin {
-                node.cais.http_admin().unwrap().get(&real).await.unwrap().status
-            } else {
-                let request =
-                    shop.client.request(method.clone(), format!("{}{real}", shop.base)).bearer_auth(&shop.key);
-                Reply::of(request).await.status
-            };
+            let request = shop.client.request(method.clone(), format!("{}{real}", shop.base)).bearer_auth(&shop.key);
+            let reply = Reply::of(request).await.status;
             assert!(!matches!(reply, 404 | 405 | 500 | 502 | 503), "{method} {path}: {reply}");
         }
     }

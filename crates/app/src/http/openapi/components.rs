@@ -4,7 +4,8 @@ use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::{AdditionalProperties, Components, ComponentsBuilder, KnownFormat, Schema, SchemaFormat};
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme};
 
-use super::schemas;
+use super::events::{Event, EventType};
+use super::{events, failures, schemas};
 
 /// Names of the two ways to send a key.
 pub const BEARER: &str = "bearer";
@@ -72,12 +73,14 @@ pub fn all() -> Components {
         .schema_from::<schemas::DeliveryList>()
         .schema_from::<schemas::DeliveryAttempt>()
         .schema_from::<schemas::DeliveryStatus>()
-        .schema_from::<schemas::Event>()
+        .schema_from::<Event>()
         .schema_from::<schemas::UnexpectedPayment>()
         .schema_from::<schemas::UnexpectedReason>()
         .schema_from::<schemas::WebhookTestData>()
         .schema_from::<schemas::EventPage>()
-        .schema_from::<schemas::EventType>()
+        .schema_from::<EventType>()
+        .schemas_from_iter(events::schemas())
+        .schema_from::<failures::Code>()
         .schema_from::<schemas::Error>()
         .schema_from::<schemas::ChargeStatus>()
         .schema_from::<schemas::ChargePix>()
@@ -85,7 +88,6 @@ pub fn all() -> Components {
         .schema_from::<schemas::Issue>()
         .schema_from::<schemas::ErrorDetail>()
         .schema_from::<schemas::FaultMode>()
-        .schema_from::<schemas::Health>()
         .schema_from::<schemas::SandboxPayment>()
         .schema_from::<schemas::SandboxDispute>()
         .schema_from::<schemas::SandboxResolution>()
@@ -100,7 +102,10 @@ pub fn all() -> Components {
             ),
         )
         .security_scheme(X_API_KEY, SecurityScheme::ApiKey(ApiKey::Header(ApiKeyValue::new(X_API_KEY))))
+        .responses_from_iter(failures::shared())
         .build();
+    components.headers = super::headers();
+    components.examples = failures::examples();
     for name in STRICT {
         if let Some(RefOr::T(Schema::Object(object))) = components.schemas.get_mut(name) {
             object.additional_properties = Some(Box::new(AdditionalProperties::FreeForm(false)));

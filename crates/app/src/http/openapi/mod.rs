@@ -1,6 +1,7 @@
-//! The `OpenAPI` document, made from the table of routes, the table of errors and the shapes of bodies.
+//! The `OpenAPI` document of what a merchant calls, made from the table of routes, the table of errors and the shapes of bodies.
 
 mod components;
+pub mod events;
 mod examples;
 mod failures;
 mod operations;
@@ -9,14 +10,15 @@ pub mod schemas;
 use std::collections::BTreeMap;
 
 use utoipa::openapi::content::ContentBuilder;
-use utoipa::openapi::header::HeaderBuilder;
+use utoipa::openapi::header::{Header, HeaderBuilder};
 use utoipa::openapi::path::{HttpMethod, Operation, OperationBuilder, PathItem, Paths, PathsBuilder};
 use utoipa::openapi::request_body::RequestBodyBuilder;
-use utoipa::openapi::response::ResponseBuilder;
+use utoipa::openapi::response::{Response, ResponseBuilder};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::security::SecurityRequirement;
+use utoipa::openapi::server::ServerBuilder;
 use utoipa::openapi::tag::TagBuilder;
-use utoipa::openapi::{InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder, Ref, Required};
+use utoipa::openapi::{InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder, Ref, RefOr, Required};
 
 use self::components::{BEARER, X_API_KEY};
 use self::failures::{by_status, failure};
@@ -26,63 +28,64 @@ use super::routes::{Access, Endpoint, ROUTES, Route, Verb};
 
 /// The version of the interface.
 const VERSION: &str = "1.1.0";
+/// What a reader needs before the first call.
+const INTRODUCTION: &str = include_str!("introduction.md");
 /// The chapters.
-const TAGS: [(&str, &str); 11] = [
+const TAGS: [(&str, &str); 8] = [
     ("charges", "Pix cash-in, and refunds of it."),
     ("payouts", "Pix cash-out."),
     ("transactions", "Cash-in and cash-out as one timeline."),
     ("balance", "The account's money, and every movement of it."),
-    ("infractions", "Disputes of received Pix (MED): what is blocked, and the account's defence."),
-    ("webhooks", "Where events are sent, signed as Standard Webhooks say, and how that went."),
-    (
-        "events",
-        "Everything that happened to the account, in its order: what webhooks carry, and whoever missed one finds it here.",
-    ),
-    ("sandbox", "The payer's side, with the built-in sandbox as upstream; elsewhere these answer 404."),
-    ("operations", "For those who run the service."),
-    ("callbacks", "For acquirers."),
-    ("reserved", "Boleto and card: every method on these paths and below answers 501."),
+    ("infractions", "Disputes of received Pix (MED): the blocked money and the account's defense."),
+    ("webhooks", "Endpoints that receive events, signed by Standard Webhooks, and the log of deliveries."),
+    ("events", "Every event of the account in order, also for those who missed a webhook."),
+    ("sandbox", "The payer's side, with the built-in sandbox as acquirer; elsewhere these paths answer 404."),
 ];
+/// The headers of a successful response.
+const OF_SUCCESS: [&str; 4] = ["x-request-id", "x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"];
+
 /// The document as JSON, the same bytes every time.
 ///
 /// # Errors
 /// When it cannot be written, which a test rules out.
 pub fn document() -> Result<String, serde_json::Error> {
-    build().to_pretty_json()
+    build().to_json()
 }
 
 fn build() -> OpenApi {
     let info = InfoBuilder::new()
         .title("Cais API")
         .version(VERSION)
-        .description(Some("Pix payments: charges, payouts, refunds, balance, disputes, webhooks and what belongs to them. Amounts are JSON numbers in BRL; timestamps are RFC 3339 in UTC."))
+        .description(Some(INTRODUCTION))
         .license(Some(LicenseBuilder::new().name("Apache-2.0").identifier(Some("Apache-2.0")).build()))
         .build();
-    let components = components::all();
-    let tags = TAGS.map(|(name, what)| TagBuilder::new().name(name).description(Some(what)).build());
-    OpenApiBuilder::new().info(info).paths(paths()).components(Some(components)).tags(Some(tags)).build()
+    let server = ServerBuilder::new().url("/").description(Some("The service that returned this document.")).build();
+    let tags = TAGS.map(|(name, about)| TagBuilder::new().name(name).description(Some(about)).build());
+    OpenApiBuilder::new()
+        .info(info)
+        .servers(Some([server]))
+        .paths(paths())
+        .webhooks(Some(events::webhooks()))
+        .components(Some(components::all()))
+        .tags(Some(tags))
+        .build()
 }
 
 fn paths() -> Paths {
     let mut items: BTreeMap<String, PathItem> = BTreeMap::new();
-    for route in ROUTES {
-        let item = PathItem::new(method_of(route), operation(route));
-        match items.get_mut(&listed(route.pattern)) {
+    for (route, description) in ROUTES.iter().filter_map(|route| Some((route, describe(route.endpoint)?))) {
+        let item = PathItem::new(method_of(route), operation(route, description));
+        match items.get_mut(route.pattern) {
             Some(known) => known.merge_operations(item),
             None => {
-                items.insert(listed(route.pattern), item);
+                items.insert(route.pattern.to_owned(), item);
             }
         }
     }
     items.into_iter().fold(PathsBuilder::new(), |paths, (path, item)| paths.path(path, item)).build()
 }
 
-/// A pattern as `OpenAPI` writes it.
-fn listed(pattern: &str) -> String {
-    pattern.replace("{*", "{")
-}
-
-/// The method under which a route is listed: one that answers any is listed once, so that it does not drown the rest.
+/// Returns the method under which a route is listed.
 fn method_of(route: &Route) -> HttpMethod {
     match route.verb {
         Verb::Get => HttpMethod::Get,
@@ -93,19 +96,19 @@ fn method_of(route: &Route) -> HttpMethod {
     }
 }
 
-fn operation(route: &Route) -> Operation {
-    let Description { id, tag, summary, details, parameters, request, answers, errors } = describe(route.endpoint);
+fn operation(route: &Route, description: Description) -> Operation {
+    let Description { id, tag, summary, details, parameters, request, answers, errors } = description;
     let in_path = route
         .pattern
         .split('{')
         .skip(1)
         .filter_map(|rest| rest.split_once('}'))
-        .map(|(name, _)| in_path(route.pattern, name.trim_start_matches('*')));
+        .map(|(name, _)| in_path(route.pattern, name));
     let mut operation = OperationBuilder::new()
         .tag(tag)
-        .operation_id(Some(format!("{id}{}", suffix(route))))
+        .operation_id(Some(id))
         .summary(Some(summary))
-        .description(Some(details_of(route, details)).filter(|text| !text.is_empty()))
+        .description(Some(details_of(route, details)))
         .parameters(Some(in_path.chain(parameters)));
     if let Some((schema, example)) = request {
         // Where nothing is required, the body can be left out altogether.
@@ -118,36 +121,21 @@ fn operation(route: &Route) -> Operation {
         operation = operation
             .request_body(Some(RequestBodyBuilder::new().content(JSON, content).required(Some(required)).build()));
     }
-    let has_key = matches!(route.access, Access::AnyKey | Access::Scoped(_));
     let is_creation =
         matches!(route.endpoint, Endpoint::CreateCharge | Endpoint::CreatePayout | Endpoint::CreateRefund);
     for answer in answers {
-        let status = answer.status;
-        let response = replayed(success(answer, has_key), is_creation);
-        operation = operation.response(status, response.build());
+        operation = operation.response(answer.status, success(answer, is_creation));
     }
     for (status, codes) in by_status(route, errors) {
         // What was judged once by the balance is answered the same way for ever.
         let is_kept = is_creation && codes.contains(&ErrorCode::InsufficientBalance);
-        let response = replayed(failure(&status, &codes, has_key), is_kept);
-        operation = operation.response(status, response.build());
+        operation = operation.response(status.as_str(), failure(&status, &codes, is_kept));
     }
-    if has_key {
-        let none: [&str; 0] = [];
-        operation = operation
-            .security(SecurityRequirement::new(BEARER, none))
-            .security(SecurityRequirement::new(X_API_KEY, none));
-    }
-    operation.build()
-}
-
-/// Tells apart operations of endpoints that have several paths.
-fn suffix(route: &Route) -> String {
-    if !matches!(route.endpoint, Endpoint::Reserved | Endpoint::Callback) {
-        return String::new();
-    }
-    let words = route.pattern.split(['/', '{', '}', '*']).filter(|word| !word.is_empty() && *word != "v1");
-    words.fold(String::new(), |all, word| all + "_" + word)
+    let none: [&str; 0] = [];
+    operation
+        .security(SecurityRequirement::new(BEARER, none))
+        .security(SecurityRequirement::new(X_API_KEY, none))
+        .build()
 }
 
 fn details_of(route: &Route, details: &str) -> String {
@@ -158,38 +146,46 @@ fn details_of(route: &Route, details: &str) -> String {
     }
 }
 
-fn success(answer: Success, has_key: bool) -> ResponseBuilder {
-    let mut response = with_headers(ResponseBuilder::new().description(answer.when), has_key);
+fn success(answer: Success, is_creation: bool) -> Response {
+    let mut response = ResponseBuilder::new().description(answer.when);
     for Body { content_type, schema, example } in answer.bodies {
         let content = ContentBuilder::new().schema(schema.map(Ref::from_schema_name)).example(example);
         response = response.content(content_type, content.build());
     }
-    response
+    let replayed: &[&str] = if is_creation { &["idempotent-replayed"] } else { &[] };
+    with_headers(response.build(), &[&OF_SUCCESS, replayed].concat())
 }
 
-/// The header of an answer that is kept for repeats.
-fn replayed(response: ResponseBuilder, is_kept: bool) -> ResponseBuilder {
-    if !is_kept {
-        return response;
-    }
-    let what = "`true` when this repeats the first answer to the same Idempotency-Key; else absent.";
-    response.header("idempotent-replayed", header(what, Type::String))
-}
-
-/// The headers of every answer, and of every answer to a caller who is known.
-fn with_headers(response: ResponseBuilder, is_known: bool) -> ResponseBuilder {
-    let response = response.header("x-request-id", header("Names the request.", Type::String));
-    if !is_known {
-        return response;
+/// Adds references to headers that are described once.
+fn with_headers(mut response: Response, names: &[&str]) -> Response {
+    for name in names {
+        let reference = Ref::new(format!("#/components/headers/{name}"));
+        response.headers.insert((*name).to_owned(), RefOr::Ref(reference));
     }
     response
-        .header("x-ratelimit-limit", header("Requests per minute and key.", Type::Integer))
-        .header("x-ratelimit-remaining", header("Requests left in this window.", Type::Integer))
-        .header("x-ratelimit-reset", header("End of the window, Unix seconds.", Type::Integer))
 }
 
-fn header(what: &str, schema_type: Type) -> utoipa::openapi::header::Header {
-    HeaderBuilder::new().description(Some(what)).schema(Some(ObjectBuilder::new().schema_type(schema_type))).build()
+/// Returns the headers of responses, by name.
+fn headers() -> BTreeMap<String, RefOr<Header>> {
+    let each = [
+        ("x-request-id", "The request's id.", Type::String),
+        ("x-ratelimit-limit", "Requests per minute and key.", Type::Integer),
+        ("x-ratelimit-remaining", "Requests left in this window.", Type::Integer),
+        ("x-ratelimit-reset", "End of the window, Unix seconds.", Type::Integer),
+        ("Retry-After", "Seconds after which a repeat makes sense, where that is known.", Type::Integer),
+        ("Allow", "The methods of this path.", Type::String),
+        (
+            "idempotent-replayed",
+            "`true` when this repeats the first response to the same Idempotency-Key; else absent.",
+            Type::String,
+        ),
+    ];
+    each.map(|(name, about, schema_type)| {
+        let schema = ObjectBuilder::new().schema_type(schema_type);
+        let header = HeaderBuilder::new().description(Some(about)).schema(Some(schema)).build();
+        (name.to_owned(), RefOr::T(header))
+    })
+    .into()
 }
 
 #[cfg(test)]

@@ -7,7 +7,6 @@ mod infractions;
 mod money_out;
 mod parameters;
 mod sandbox;
-mod service;
 mod webhooks;
 
 use serde_json::Value;
@@ -65,10 +64,6 @@ fn json(status: &'static str, when: &'static str, schema: &'static str, example:
     Success { status, when, bodies: vec![Body { content_type: JSON, schema: Some(schema), example }] }
 }
 
-fn file(content_type: &'static str, when: &'static str) -> Success {
-    Success { status: "200", when, bodies: vec![Body { content_type, schema: None, example: None }] }
-}
-
 /// An answer without a body.
 fn empty(status: &'static str, when: &'static str) -> Success {
     Success { status, when, bodies: Vec::new() }
@@ -89,9 +84,9 @@ fn plain(
     Description { id, tag, summary, details, parameters: Vec::new(), request: None, answers, errors: &[] }
 }
 
-/// What is said of `endpoint`.
-pub fn describe(endpoint: Endpoint) -> Description {
-    match endpoint {
+/// Returns the description of an endpoint, or nothing for one that merchants do not call.
+pub fn describe(endpoint: Endpoint) -> Option<Description> {
+    let description = match endpoint {
         Endpoint::ListCharges => charges::list_charges(),
         Endpoint::CreateCharge => charges::create_charge(),
         Endpoint::GetCharge => charges::get_charge(),
@@ -128,13 +123,14 @@ pub fn describe(endpoint: Endpoint) -> Description {
         Endpoint::SandboxResolveInfraction => sandbox::sandbox_resolve_infraction(),
         Endpoint::SandboxFaults => sandbox::sandbox_faults(),
         Endpoint::SandboxClock => sandbox::sandbox_clock(),
-        Endpoint::Reserved => service::reserved(),
-        Endpoint::Health => service::health(),
-        Endpoint::Ready => service::ready(),
-        Endpoint::Metrics => service::metrics(),
-        Endpoint::OpenApi => service::open_api(),
-        Endpoint::DocsRedirect => service::docs_redirect(),
-        Endpoint::Docs => service::docs(),
-        Endpoint::Callback => service::callback(),
-    }
+        Endpoint::Reserved
+        | Endpoint::Health
+        | Endpoint::Ready
+        | Endpoint::Metrics
+        | Endpoint::OpenApi
+        | Endpoint::DocsRedirect
+        | Endpoint::Docs
+        | Endpoint::Callback => return None,
+    };
+    Some(description)
 }

@@ -7,6 +7,8 @@ mod webhooks;
 
 use utoipa::ToSchema;
 
+use super::failures::Code;
+
 pub use infractions::{
     Infraction, InfractionDetail, InfractionPage, InfractionStatus, NewDefense, ReasonCode, Resolution, SandboxDispute,
     SandboxResolution,
@@ -19,7 +21,7 @@ pub use statement::{
     TransactionType,
 };
 pub use webhooks::{
-    Delivery, DeliveryAttempt, DeliveryList, DeliveryPage, DeliveryStatus, DisabledReason, Event, EventPage, EventType,
+    Delivery, DeliveryAttempt, DeliveryList, DeliveryPage, DeliveryStatus, DisabledReason, EventPage,
     NewWebhookEndpoint, SecretRotation, UnexpectedPayment, UnexpectedReason, WebhookEndpoint, WebhookEndpointChange,
     WebhookEndpointPage, WebhookEndpointWithSecret, WebhookTestData,
 };
@@ -64,7 +66,7 @@ pub struct Charge {
     #[schema(required)]
     pub external_id: Option<String>,
     /// BRL, two decimals.
-    #[schema(multiple_of = 0.01)]
+    #[schema(example = 10.50)]
     pub amount: f64,
     /// Where it stands.
     pub status: ChargeStatus,
@@ -106,7 +108,7 @@ pub struct SplitItem {
     #[schema(format = Email, max_length = 200)]
     pub recipient_email: String,
     /// Share of the net value in percent, at most four decimals.
-    #[schema(exclusive_minimum = 0, maximum = 100, multiple_of = 0.0001)]
+    #[schema(exclusive_minimum = 0, maximum = 100)]
     pub percentage: f64,
 }
 
@@ -114,7 +116,7 @@ pub struct SplitItem {
 #[derive(ToSchema)]
 pub struct NewCharge {
     /// BRL, at most two decimals.
-    #[schema(minimum = 2, multiple_of = 0.01)]
+    #[schema(minimum = 2)]
     pub amount: f64,
     /// Shown to the payer.
     #[schema(max_length = 140)]
@@ -125,8 +127,8 @@ pub struct NewCharge {
     /// The payer's document.
     #[schema(max_length = 20)]
     pub payer_document: Option<String>,
-    /// Seconds until it can no longer be paid.
-    #[schema(minimum = 60, maximum = 86400, default = 3600)]
+    /// Seconds until it can no longer be paid; 3600 when absent.
+    #[schema(minimum = 60, maximum = 86400)]
     pub expires_in: Option<u32>,
     /// The caller's own order identifier, unique within the account.
     #[schema(min_length = 1, max_length = 120)]
@@ -143,16 +145,16 @@ pub struct NewCharge {
 #[derive(ToSchema)]
 pub struct Balance {
     /// Available for withdrawal now.
-    #[schema(multiple_of = 0.01)]
+    #[schema(example = 10.50)]
     pub available_balance: f64,
     /// Received, awaiting release.
-    #[schema(multiple_of = 0.01)]
+    #[schema(example = 10.50)]
     pub pending_balance: f64,
     /// Held because of a Pix infraction (MED) or review.
-    #[schema(multiple_of = 0.01)]
+    #[schema(example = 10.50)]
     pub blocked_balance: f64,
     /// Available, pending and blocked together.
-    #[schema(multiple_of = 0.01)]
+    #[schema(example = 10.50)]
     pub total_balance: f64,
     /// Always `BRL`.
     pub currency: String,
@@ -170,7 +172,8 @@ pub struct Issue {
 /// What went wrong.
 #[derive(ToSchema)]
 pub struct ErrorDetail {
-    /// For programs.
+    /// The cause, for programs.
+    #[schema(value_type = Code)]
     pub code: String,
     /// For people.
     pub message: String,
@@ -195,18 +198,11 @@ pub struct Error {
     pub error: ErrorDetail,
 }
 
-/// Whether the process lives or can serve.
-#[derive(ToSchema)]
-pub struct Health {
-    /// Always `ok`.
-    pub status: String,
-}
-
 /// A payment in the sandbox.
 #[derive(ToSchema)]
 pub struct SandboxPayment {
     /// BRL; the charge's amount unless given.
-    #[schema(minimum = 0.01, multiple_of = 0.01)]
+    #[schema(minimum = 0.01)]
     pub amount: Option<f64>,
 }
 
@@ -233,8 +229,8 @@ pub struct NewFaults {
     pub acquirer: Option<String>,
     /// What goes wrong.
     pub mode: FaultMode,
-    /// How long `slow` waits.
-    #[schema(minimum = 0, maximum = 60000, default = 5000)]
+    /// Milliseconds that `slow` waits; 5000 when absent.
+    #[schema(minimum = 0, maximum = 60000)]
     pub latency_ms: Option<u32>,
 }
 

@@ -35,9 +35,6 @@ pub fn in_path(pattern: &str, name: &str) -> Parameter {
         "delivery_id" => "A delivery's id (`dlv_…`).",
         "id" if pattern.contains("/transactions/") => "An entry's id (`txn_in_…` or `txn_out_…`).",
         "id" => "A charge's id (`chg_…`), or `ext:` and the caller's external_id, percent-encoded.",
-        "acquirer" => "The configured name of the acquirer.",
-        "token" => "The secret part of the acquirer's callback address.",
-        "file" => "A file of the documentation pages.",
         _ => "Anything.",
     };
     parameter(name, ParameterIn::Path, true, what, text().build())

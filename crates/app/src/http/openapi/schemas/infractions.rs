@@ -54,7 +54,7 @@ pub struct Infraction {
     #[schema(required)]
     pub reason_code: Option<ReasonCode>,
     /// How much is disputed, in BRL.
-    #[schema(required, multiple_of = 0.01)]
+    #[schema(required)]
     pub amount: Option<f64>,
     /// Where it stands.
     pub status: InfractionStatus,
@@ -90,7 +90,7 @@ pub struct InfractionDetail {
     #[schema(required)]
     pub reason_code: Option<ReasonCode>,
     /// How much is disputed, in BRL.
-    #[schema(required, multiple_of = 0.01)]
+    #[schema(required)]
     pub amount: Option<f64>,
     /// Where it stands.
     pub status: InfractionStatus,
@@ -143,7 +143,7 @@ pub struct SandboxDispute {
     /// The kind of situation.
     pub reason_code: Option<ReasonCode>,
     /// BRL; all that was paid unless given.
-    #[schema(minimum = 0.01, multiple_of = 0.01)]
+    #[schema(minimum = 0.01)]
     pub amount: Option<f64>,
     /// Seconds until it can no longer be defended; seven days unless given.
     #[schema(minimum = 1, maximum = 31_536_000)]

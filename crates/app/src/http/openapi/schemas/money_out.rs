@@ -40,16 +40,16 @@ pub struct Payout {
     #[schema(required)]
     pub external_id: Option<String>,
     /// What the recipient gets, in BRL.
-    #[schema(multiple_of = 0.01)]
+    #[schema(example = 10.50)]
     pub amount: f64,
     /// Debited in addition.
-    #[schema(required, multiple_of = 0.01)]
+    #[schema(required)]
     pub fee: Option<f64>,
     /// Equals `amount`.
-    #[schema(required, multiple_of = 0.01)]
+    #[schema(required)]
     pub net_amount: Option<f64>,
     /// Amount and fee: all that is debited.
-    #[schema(required, multiple_of = 0.01)]
+    #[schema(required)]
     pub gross_amount: Option<f64>,
     /// Where it stands.
     pub status: PayoutStatus,
@@ -104,7 +104,7 @@ pub enum PixKeyType {
 #[derive(ToSchema)]
 pub struct NewPayout {
     /// What the recipient is to get: BRL, at most two decimals.
-    #[schema(minimum = 0.01, multiple_of = 0.01)]
+    #[schema(minimum = 0.01)]
     pub amount: f64,
     /// Where it goes: CPF, CNPJ, e-mail, phone beginning with `+`, or random key.
     #[schema(max_length = 77)]
@@ -145,7 +145,7 @@ pub struct Refund {
     #[schema(required)]
     pub external_id: Option<String>,
     /// How much goes back, in BRL.
-    #[schema(multiple_of = 0.01)]
+    #[schema(example = 10.50)]
     pub amount: f64,
     /// Where it stands.
     pub status: RefundStatus,
@@ -183,7 +183,7 @@ pub struct NewRefund {
     #[schema(min_length = 32, max_length = 32)]
     pub end_to_end_id: Option<String>,
     /// BRL, at most two decimals. Unless given, all that is left of the charge, or of the payment that `end_to_end_id` names.
-    #[schema(minimum = 0.01, multiple_of = 0.01)]
+    #[schema(minimum = 0.01)]
     pub amount: Option<f64>,
     /// Shown to the payer.
     #[schema(max_length = 140)]

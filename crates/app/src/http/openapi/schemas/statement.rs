@@ -56,10 +56,10 @@ pub struct Entry {
     /// On which part of the money.
     pub bucket: Bucket,
     /// BRL; negative when it went.
-    #[schema(multiple_of = 0.01)]
+    #[schema(example = 10.50)]
     pub amount: f64,
     /// What was in the bucket then.
-    #[schema(multiple_of = 0.01)]
+    #[schema(example = 10.50)]
     pub balance_after: f64,
     /// The charge, payout, refund or infraction; null for a share in another account's charge.
     #[schema(required)]
@@ -144,16 +144,16 @@ pub struct Transaction {
     #[schema(required)]
     pub resource_id: Option<String>,
     /// BRL, two decimals.
-    #[schema(multiple_of = 0.01)]
+    #[schema(example = 10.50)]
     pub amount: f64,
     /// The service's fee.
-    #[schema(multiple_of = 0.01)]
+    #[schema(example = 10.50)]
     pub fee: f64,
     /// Credited after fee and split parts (`cash_in`), or sent (`cash_out`).
-    #[schema(multiple_of = 0.01)]
+    #[schema(example = 10.50)]
     pub net_amount: f64,
     /// Paid (`cash_in`), or debited with the fee (`cash_out`).
-    #[schema(multiple_of = 0.01)]
+    #[schema(example = 10.50)]
     pub gross_amount: f64,
     /// Where it stands.
     pub status: TransactionStatus,

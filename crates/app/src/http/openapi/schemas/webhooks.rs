@@ -2,62 +2,7 @@
 
 use utoipa::ToSchema;
 
-/// What can be told.
-#[derive(ToSchema)]
-pub enum EventType {
-    /// The first payment that reaches the amount arrived.
-    #[schema(rename = "charge.paid")]
-    ChargePaid,
-    /// Nobody paid in time.
-    #[schema(rename = "charge.expired")]
-    ChargeExpired,
-    /// The merchant cancelled.
-    #[schema(rename = "charge.cancelled")]
-    ChargeCancelled,
-    /// All of it went back.
-    #[schema(rename = "charge.refunded")]
-    ChargeRefunded,
-    /// A payment exceeded its charge, came a second time, was below the amount, or came for a charge that was given up. All of it was
-    /// credited. The data is an `UnexpectedPayment`.
-    #[schema(rename = "payment.unexpected")]
-    PaymentUnexpected,
-    /// A refund reached its payer.
-    #[schema(rename = "refund.completed")]
-    RefundCompleted,
-    /// A refund will never reach its payer.
-    #[schema(rename = "refund.failed")]
-    RefundFailed,
-    /// A payout reached its recipient.
-    #[schema(rename = "payout.completed")]
-    PayoutCompleted,
-    /// A payout will never reach its recipient.
-    #[schema(rename = "payout.failed")]
-    PayoutFailed,
-    /// All of a completed payout came back.
-    #[schema(rename = "payout.reversed")]
-    PayoutReversed,
-    /// A payer disputes a Pix: money is blocked.
-    #[schema(rename = "infraction.opened")]
-    InfractionOpened,
-    /// The acquirer has the defence.
-    #[schema(rename = "infraction.under_review")]
-    InfractionUnderReview,
-    /// It was decided for the merchant: the money is free again.
-    #[schema(rename = "infraction.won")]
-    InfractionWon,
-    /// It was decided for the payer: the money went back.
-    #[schema(rename = "infraction.lost")]
-    InfractionLost,
-    /// The payer's institution withdrew it: the money is free again.
-    #[schema(rename = "infraction.cancelled")]
-    InfractionCancelled,
-    /// A webhook endpoint was disabled, because it is gone or failed for days.
-    #[schema(rename = "webhook_endpoint.disabled")]
-    WebhookEndpointDisabled,
-    /// A merchant tries an endpoint.
-    #[schema(rename = "webhook.test")]
-    WebhookTest,
-}
+use crate::http::openapi::events::{Event, EventType};
 
 /// Why an endpoint is not called any more.
 #[derive(ToSchema)]
@@ -160,8 +105,8 @@ pub struct WebhookEndpointChange {
 /// How a secret is changed.
 #[derive(ToSchema)]
 pub struct SecretRotation {
-    /// Seconds for which the secret before signs as well.
-    #[schema(minimum = 0, maximum = 604_800, default = 86400)]
+    /// Seconds for which the previous secret signs as well; 86400 when absent.
+    #[schema(minimum = 0, maximum = 604_800)]
     pub grace_seconds: Option<u32>,
 }
 
@@ -238,27 +183,6 @@ pub struct DeliveryList {
     pub data: Vec<Delivery>,
 }
 
-/// Something that happened: byte for byte what is sent to endpoints.
-#[derive(ToSchema)]
-pub struct Event {
-    /// Public id, prefix `evt_`; also the header `webhook-id`.
-    pub id: String,
-    /// What happened.
-    pub r#type: EventType,
-    /// When.
-    #[schema(format = DateTime)]
-    pub timestamp: String,
-    /// Counts the account's events from 1 without a gap; null for `webhook.test`.
-    #[schema(required)]
-    pub sequence: Option<i64>,
-    /// The version of the interface that `data` follows.
-    pub api_version: String,
-    /// The resource as its GET returned it at that moment. `payment.unexpected` carries an `UnexpectedPayment`, `webhook.test` a
-    /// `WebhookTestData`.
-    #[schema(value_type = Object)]
-    pub data: String,
-}
-
 /// Why a payment was not, or not only, what its charge asked for.
 #[derive(ToSchema)]
 #[schema(rename_all = "snake_case")]
@@ -280,7 +204,7 @@ pub struct UnexpectedPayment {
     /// The Pix.
     pub end_to_end_id: String,
     /// The part that the charge did not ask for: of an overpayment the excess, of any other payment all of it.
-    #[schema(multiple_of = 0.01)]
+    #[schema(example = 10.50)]
     pub amount: f64,
     /// Why the charge did not ask for it.
     pub reason: UnexpectedReason,

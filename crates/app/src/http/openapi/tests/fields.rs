@@ -16,6 +16,7 @@ const INFRACTION: &[&str] = &[
     "defense_submitted_at",
 ];
 const ENDPOINT: &[&str] = &["id", "url", "events", "description", "active", "disabled_reason", "created_at"];
+const EVENT: &[&str] = &["id", "type", "timestamp", "sequence", "api_version", "data"];
 const PAGE: &[&str] = &["data", "has_more", "next_starting_after"];
 
 /// The fields of each resource; some have those of another and more.
@@ -72,9 +73,15 @@ const RESOURCES: &[(&str, &[&str], &[&str])] = &[
     ("Delivery", &["id", "event_id", "event_type", "status", "attempts", "next_attempt_at", "created_at"], &[]),
     ("DeliveryAttempt", &["at", "status_code", "duration_ms", "error", "response_body"], &[]),
     ("DeliveryList", &["data"], &[]),
-    ("Event", &["id", "type", "timestamp", "sequence", "api_version", "data"], &[]),
     ("UnexpectedPayment", &["end_to_end_id", "amount", "reason", "charge_id", "received_at"], &[]),
     ("WebhookTestData", &["endpoint_id", "message"], &[]),
+    ("ChargeEvent", EVENT, &[]),
+    ("RefundEvent", EVENT, &[]),
+    ("PayoutEvent", EVENT, &[]),
+    ("InfractionEvent", EVENT, &[]),
+    ("WebhookEndpointEvent", EVENT, &[]),
+    ("TestEvent", EVENT, &[]),
+    ("PaymentEvent", EVENT, &[]),
     ("ChargePage", PAGE, &[]),
     ("PayoutPage", PAGE, &[]),
     ("RefundPage", PAGE, &[]),

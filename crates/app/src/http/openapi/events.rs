@@ -1,0 +1,156 @@
+//! Events as the document describes them: one schema per kind of `data`, and one entry of `webhooks` per type.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use cais_domain::event::EventType as Kind;
+use utoipa::openapi::content::ContentBuilder;
+use utoipa::openapi::path::{
+    HttpMethod, OperationBuilder, ParameterBuilder, ParameterIn, PathItem, Paths, PathsBuilder,
+};
+use utoipa::openapi::request_body::RequestBodyBuilder;
+use utoipa::openapi::response::ResponseBuilder;
+use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, OneOfBuilder, Schema, SchemaFormat, SchemaType, Type};
+use utoipa::openapi::{Ref, RefOr, Required};
+use utoipa::{PartialSchema, ToSchema};
+
+use super::operations::JSON;
+
+/// The types of events, a closed list.
+pub struct EventType;
+
+/// An event with the data of its type.
+pub struct Event;
+
+/// The names of an event's own schema and of the schema of its `data`.
+struct Shape {
+    event: &'static str,
+    data: &'static str,
+}
+
+/// Returns how events of that type look.
+const fn shape(kind: Kind) -> Shape {
+    let (event, data) = match kind {
+        Kind::ChargePaid | Kind::ChargeExpired | Kind::ChargeCancelled | Kind::ChargeRefunded => {
+            ("ChargeEvent", "Charge")
+        }
+        Kind::PaymentUnexpected => ("PaymentEvent", "UnexpectedPayment"),
+        Kind::RefundCompleted | Kind::RefundFailed => ("RefundEvent", "Refund"),
+        Kind::PayoutCompleted | Kind::PayoutFailed | Kind::PayoutReversed => ("PayoutEvent", "Payout"),
+        Kind::InfractionOpened
+        | Kind::InfractionUnderReview
+        | Kind::InfractionWon
+        | Kind::InfractionLost
+        | Kind::InfractionCancelled => ("InfractionEvent", "InfractionDetail"),
+        Kind::WebhookEndpointDisabled => ("WebhookEndpointEvent", "WebhookEndpoint"),
+        Kind::WebhookTest => ("TestEvent", "WebhookTestData"),
+    };
+    Shape { event, data }
+}
+
+impl PartialSchema for EventType {
+    fn schema() -> RefOr<Schema> {
+        let names = Kind::ALL.map(Kind::as_str);
+        let schema = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(names));
+        schema.description(Some("The type of an event.")).build().into()
+    }
+}
+
+impl ToSchema for EventType {
+    fn name() -> Cow<'static, str> {
+        "EventType".into()
+    }
+}
+
+impl PartialSchema for Event {
+    fn schema() -> RefOr<Schema> {
+        let shapes = by_shape().into_keys();
+        let union = shapes.fold(OneOfBuilder::new(), |union, name| union.item(Ref::from_schema_name(name)));
+        let what = "An event: the same bytes as an endpoint receives. `type` names the schema of `data`.";
+        RefOr::T(Schema::OneOf(union.description(Some(what)).build()))
+    }
+}
+
+impl ToSchema for Event {
+    fn name() -> Cow<'static, str> {
+        "Event".into()
+    }
+}
+
+/// Returns the schema of each kind of event, by its name.
+pub fn schemas() -> impl Iterator<Item = (&'static str, RefOr<Schema>)> {
+    by_shape().into_iter().map(|(name, (data, kinds))| (name, event_with(data, &kinds)))
+}
+
+/// Groups the types of events by their schema's name, with the schema of `data`.
+fn by_shape() -> BTreeMap<&'static str, (&'static str, Vec<Kind>)> {
+    let mut shapes: BTreeMap<&str, (&str, Vec<Kind>)> = BTreeMap::new();
+    for kind in Kind::ALL {
+        let Shape { event, data } = shape(kind);
+        shapes.entry(event).or_insert_with(|| (data, Vec::new())).1.push(kind);
+    }
+    shapes
+}
+
+fn event_with(data: &str, kinds: &[Kind]) -> RefOr<Schema> {
+    let text = |what: &str| ObjectBuilder::new().schema_type(Type::String).description(Some(what));
+    let names = kinds.iter().map(|kind| kind.as_str());
+    let sequence = SchemaType::from_iter([Type::Integer, Type::Null]);
+    let counts = "Counts the account's events from 1 without a gap; null for `webhook.test`.";
+    let fields = [
+        ("id", text("Public id, prefix `evt_`; also the header `webhook-id`.")),
+        ("type", text("The event's type.").enum_values(Some(names))),
+        ("timestamp", text("Time of the event.").format(Some(SchemaFormat::KnownFormat(KnownFormat::DateTime)))),
+        ("sequence", ObjectBuilder::new().schema_type(sequence).description(Some(counts))),
+        ("api_version", text("The version of the interface that `data` follows.")),
+    ];
+    let event = fields
+        .into_iter()
+        .fold(ObjectBuilder::new(), |event, (name, field)| event.property(name, field.build()).required(name));
+    event.property("data", Ref::from_schema_name(data)).required("data").build().into()
+}
+
+/// Returns the requests that the service sends to endpoints, one for each type of event.
+pub fn webhooks() -> Paths {
+    Kind::ALL.into_iter().fold(PathsBuilder::new(), |paths, kind| paths.path(kind.as_str(), delivery(kind))).build()
+}
+
+/// Describes the delivery of an event of that type.
+fn delivery(kind: Kind) -> PathItem {
+    let header = |name: &str, what: &str| {
+        ParameterBuilder::new()
+            .name(name)
+            .parameter_in(ParameterIn::Header)
+            .required(Required::True)
+            .description(Some(what))
+            .schema(Some(ObjectBuilder::new().schema_type(Type::String).build()))
+            .build()
+    };
+    let schema = Ref::from_schema_name(shape(kind).event);
+    let body = RequestBodyBuilder::new()
+        .content(JSON, ContentBuilder::new().schema(Some(schema)).build())
+        .required(Some(Required::True));
+    let operation = OperationBuilder::new()
+        .operation_id(Some(operation_id(kind)))
+        .tag("webhooks")
+        .summary(Some(format!("`{}`", kind.as_str())))
+        .description(Some("Signed as Standard Webhooks `v1` over the raw body."))
+        .parameters(Some([
+            header("webhook-id", "The event's id. A repeat has the same id."),
+            header("webhook-timestamp", "Unix seconds of the attempt."),
+            header("webhook-signature", "`v1,` and the base64 of the HMAC-SHA256; several are separated by blanks."),
+        ]))
+        .request_body(Some(body.build()))
+        .response("2XX", ResponseBuilder::new().description("The receiver has the event. Any other answer is retried."))
+        .response("410", ResponseBuilder::new().description("The service disables the endpoint."));
+    PathItem::new(HttpMethod::Post, operation.build())
+}
+
+/// Returns `onChargePaid` for `charge.paid`.
+fn operation_id(kind: Kind) -> String {
+    kind.as_str().split(['.', '_']).fold("on".to_owned(), |mut id, word| {
+        let mut letters = word.chars();
+        id.extend(letters.next().map(|first| first.to_ascii_uppercase()));
+        id + letters.as_str()
+    })
+}
