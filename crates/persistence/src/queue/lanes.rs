@@ -17,9 +17,9 @@ use crate::sql::{Query, Session};
 
 /// How many rows that are due a look counts at most.
 pub(crate) const MOST_COUNTED: u32 = 10_000;
-/// How many lanes a look goes along at most, where more is due than it counts: some 60 ms of a server's processor.
+/// How many lanes a look goes along at most, where more is due than it counts: about 0.1 s of a busy server.
 const LANES_OF_A_LOOK: u32 = 10_000;
-/// How many lanes a sweep goes along: some 6 ms. Its deliveries are shown as cancelled before, so that it may take its time.
+/// How many lanes a sweep goes along: about 10 ms of a busy server. Its deliveries are shown as cancelled before, so that it may take its time.
 const LANES_OF_A_SWEEP: u32 = 1_000;
 
 /// A statement that reads lanes, where the CTEs in `$heads` end with `heads`, the first row of each lane and its place among them.
