@@ -73,19 +73,19 @@ error_codes! {
     /// No key was sent.
     MissingApiKey "missing_api_key" UNAUTHORIZED false "An API key is required: Authorization: Bearer <key>, or x-api-key: <key>.";
     /// The key is unknown, malformed, revoked, expired, used from an address that it does not allow, or sent as two different ones.
-    InvalidApiKey "invalid_api_key" UNAUTHORIZED false "The API key is not valid.";
+    InvalidApiKey "invalid_api_key" UNAUTHORIZED false "The API key is not valid. Send it as Authorization: Bearer <key>, or as x-api-key: <key>.";
     /// The key may not do this.
     InsufficientScope "insufficient_scope" FORBIDDEN false "The API key does not have the scope that this needs.";
     /// An operator suspended the account: it reads but does not write.
     AccountSuspended "account_suspended" FORBIDDEN false "The account is suspended: it can read but not write.";
     /// KYC is pending or was rejected.
-    KycNotApproved "kyc_not_approved" FORBIDDEN false "The account has no approved KYC.";
+    KycNotApproved "kyc_not_approved" FORBIDDEN false "The account has no approved KYC: an operator of the service approves it.";
     /// The account does not have the function.
-    FeatureDisabled "feature_disabled" FORBIDDEN false "The feature is not enabled for the account.";
+    FeatureDisabled "feature_disabled" FORBIDDEN false "The feature is not enabled for the account: an operator of the service enables it.";
     /// The account does not have the split.
-    SplitDisabled "split_disabled" FORBIDDEN false "The split is not enabled for the account.";
+    SplitDisabled "split_disabled" FORBIDDEN false "The split is not enabled for the account: an operator of the service enables it.";
     /// Nothing of the account has that name, or nothing is at that path.
-    NotFound "not_found" NOT_FOUND false "There is nothing here.";
+    NotFound "not_found" NOT_FOUND false "The resource does not exist.";
     /// The path exists, but not for that method; the header `Allow` lists those it has.
     MethodNotAllowed "method_not_allowed" METHOD_NOT_ALLOWED false "The method is not allowed on this path.";
     /// The head of a request did not arrive in time.
@@ -93,7 +93,7 @@ error_codes! {
     /// The `external_id` names something with other material data.
     ExternalIdConflict "EXTERNAL_ID_CONFLICT" CONFLICT false "The external_id already exists with different data.";
     /// The Idempotency-Key was used for another request.
-    IdempotencyConflict "IDEMPOTENCY_CONFLICT" CONFLICT false "The Idempotency-Key was already used for a different request.";
+    IdempotencyConflict "IDEMPOTENCY_CONFLICT" CONFLICT false "The Idempotency-Key was already used for a different request: use a new key for a new request.";
     /// The first request with the key is at work.
     IdempotencyKeyInProgress "idempotency_key_in_progress" CONFLICT true "The first request with this Idempotency-Key is still being processed: repeat it with the same key.";
     /// A creation with the `external_id` is at work.
@@ -108,8 +108,8 @@ error_codes! {
     SplitNotAvailable "split_not_available" UNPROCESSABLE_ENTITY false "split_rule_id is not supported: name the recipients in split.";
     /// The amount is above what the account may move at once.
     TransactionLimitExceeded "transaction_limit_exceeded" UNPROCESSABLE_ENTITY false "The amount exceeds the account's limit per transaction.";
-    /// The available balance does not cover it.
-    InsufficientBalance "insufficient_balance" UNPROCESSABLE_ENTITY false "The available balance does not cover it.";
+    /// The available balance is lower than the amount and its fee.
+    InsufficientBalance "insufficient_balance" UNPROCESSABLE_ENTITY false "The available balance is lower than the amount and its fee.";
     /// A recipient of the split is no active account with approved KYC, or is the creator; `issues` names it.
     SplitRecipientNotEligible "split_recipient_not_eligible" UNPROCESSABLE_ENTITY false "A recipient of the split is not eligible.";
     /// More is to go back than is left of the charge.
@@ -174,7 +174,9 @@ impl ApiError {
         let error = Self::new(ErrorCode::ValidationError);
         let error = match issues.as_slice() {
             [] => error,
-            [only] if only.path.is_empty() => error.saying(format!("The request is not valid: {}.", only.message)),
+            [only] if only.path.is_empty() => {
+                error.saying(format!("The request is not valid: the body {}.", only.message))
+            }
             [only] => error.saying(format!("The request is not valid: {} {}.", only.path, only.message)),
             all => error.saying(format!("The request is not valid: {} problems, listed in issues.", all.len())),
         };

@@ -129,7 +129,10 @@ async fn handle(
         Found::OtherMethods { allow } => {
             return Err(ApiError { allow: Some(allow), ..ApiError::new(ErrorCode::MethodNotAllowed) });
         }
-        Found::Nothing => return Err(ApiError::new(ErrorCode::NotFound)),
+        Found::Nothing => {
+            let text = "The path does not exist. The paths of the API begin with /v1, and /docs lists them.";
+            return Err(ApiError::new(ErrorCode::NotFound).saying(text));
+        }
     };
     let caller = permitted(route, visit.caller.as_ref())?;
     let body = body::receive(route.body, request.headers(), payload, visit.body_within).await?;

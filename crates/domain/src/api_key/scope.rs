@@ -40,7 +40,7 @@ pub enum ScopeError {
     #[error("at least one scope is needed")]
     Empty,
     /// A name that no scope has.
-    #[error("there is no scope `{0}`")]
+    #[error("there is no scope `{0}`: the scopes are all, {names}", names = Scope::ALL.map(Scope::as_str).join(", "))]
     Unknown(String),
 }
 

@@ -39,7 +39,7 @@ pub enum IdError {
         expected: &'static str,
     },
     /// The part after the prefix is not 26 lower-case base32 characters of 128 bits.
-    #[error("is not a valid identifier")]
+    #[error("is not a valid identifier: 26 letters and digits must follow the prefix")]
     WrongSuffix,
 }
 

@@ -86,7 +86,10 @@ async fn what_goes_wrong_is_told() {
         (Act::Reply(answer("302 X", "location: /login\r\n", "")), "the service answered 302: "),
         (Act::Reply(answer("200 OK", "", "<html>")), "no list of events: expected value"),
         (Act::Reply(answer("200 OK", "", "{}")), "no list of events: missing field `data`"),
-        (page(&[r#"{"id":"evt_x","type":"a","sequence":1}"#]), "no list of events: id is not a valid identifier"),
+        (
+            page(&[r#"{"id":"evt_x","type":"a","sequence":1}"#]),
+            "no list of events: id is not a valid identifier: 26 letters and digits must follow the prefix",
+        ),
         (page(&[r#"{"id":"evt_x","type":"a","sequence":null}"#]), "no list of events: invalid type: null"),
         (backwards, "no list of events: event 7 comes after 9"),
         (Act::Cut, "the service does not answer"),

@@ -19,7 +19,7 @@ fn the_envelope_is_that_of_the_contract() {
         json!({
             "success": false,
             "request_id": "req_01h455vb4pex5vsknk084sn02q",
-            "error": {"code": "not_found", "message": "There is nothing here.", "retryable": false},
+            "error": {"code": "not_found", "message": "The resource does not exist.", "retryable": false},
         })
     );
     let issues = vec![Issue::new("split[0].percentage", "must be \"small\""), Issue::new("", "is odd")];
@@ -43,7 +43,7 @@ fn the_envelope_is_that_of_the_contract() {
 fn an_only_problem_is_told_in_the_message() {
     let message = |path: &str| ApiError::invalid(vec![Issue::new(path, "must be a number")]).message;
     assert_eq!(message("amount"), "The request is not valid: amount must be a number.");
-    assert_eq!(message(""), "The request is not valid: must be a number.");
+    assert_eq!(message(""), "The request is not valid: the body must be a number.");
 }
 
 #[test]

@@ -80,7 +80,9 @@ fn subscription(items: &[Node<'_>], issues: &Issues) -> Option<Subscription> {
         let known = |name: &&str| *name == ALL || EventType::parse(name).is_some();
         match rules::string(item) {
             Ok(name) if known(&name) => names.push(name),
-            Ok(_) => issues.add(&format!("events[{place}]"), "is not an event type"),
+            Ok(_) => {
+                issues.add(&format!("events[{place}]"), format!("is not an event type; the types are {}", types()))
+            }
             Err(_) if *item == Node::Unreadable => {}
             Err(complaint) => issues.add(&format!("events[{place}]"), complaint),
         }
@@ -89,6 +91,12 @@ fn subscription(items: &[Node<'_>], issues: &Issues) -> Option<Subscription> {
         return None;
     }
     Subscription::parse(names).map_err(|error| issues.add("events", error.to_string())).ok()
+}
+
+/// Returns what may be subscribed to, for people.
+fn types() -> String {
+    let names = EventType::ALL.map(EventType::as_str);
+    format!("{ALL}, {}", names.join(", "))
 }
 
 #[cfg(test)]

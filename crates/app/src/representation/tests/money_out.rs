@@ -122,7 +122,7 @@ fn a_balance_that_does_not_cover_is_told_as_every_failure() {
     let request = RequestId::parse("req_01h455vb4pex5vsknk084sn02q").unwrap();
     let expected = concat!(
         r#"{"success":false,"request_id":"req_01h455vb4pex5vsknk084sn02q","error":{"code":"insufficient_balance","#,
-        r#""message":"The available balance does not cover it.","retryable":false}}"#
+        r#""message":"The available balance is lower than the amount and its fee.","retryable":false}}"#
     );
     assert_eq!(String::from_utf8(JsonRepresentation::new().insufficient_balance(request)).unwrap(), expected);
 }

@@ -48,14 +48,16 @@ fn all_problems_are_told_at_once() {
         problems(&body, new),
         [
             "url must be a URL without blanks",
-            "events[1] is not an event type",
+            &format!("events[1] is not an event type; the types are {}", types()),
             "events[2] must be a string",
             "description must have at most 200 characters",
             "secret is not a known field",
         ]
     );
     let private = r#"{"url":"https://10.0.0.1/x","events":["no"]}"#;
-    assert_eq!(problems(private, new), ["url must lead to a public address", "events[0] is not an event type"]);
+    let unknown = format!("events[0] is not an event type; the types are {}", types());
+    assert_eq!(problems(private, new), ["url must lead to a public address", &unknown]);
+    assert!(types().starts_with("*, charge.paid, charge.expired"), "{}", types());
     assert_eq!(problems("{}", new), ["url is required", "events is required"]);
     assert_eq!(problems("[]", new), [" must be a JSON object"]);
 }
