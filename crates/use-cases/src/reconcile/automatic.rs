@@ -78,12 +78,11 @@ pub async fn run_once(ports: &Ports) -> Result<AutomaticRun, WorkError> {
     let mut standings = Vec::new();
     for name in ports.acquirers.names() {
         let before = pass.open;
-        let compared_until = match ports.acquirers.named(&name) {
-            Some(acquirer) => pass.compare_all((&name, &*acquirer)).await,
-            None => {
-                pass.cannot_read(&name, "it is not configured");
-                None
-            }
+        let compared_until = if let Some(acquirer) = ports.acquirers.named(&name) {
+            pass.compare_all((&name, &*acquirer)).await
+        } else {
+            cannot_read(&name, "it is not configured");
+            None
         };
         standings.push(Standing { acquirer: name, compared_until, open: pass.open.saturating_sub(before) });
     }
@@ -204,7 +203,7 @@ impl Pass<'_> {
     fn or_trouble<T>(&mut self, name: &AcquirerName, result: Result<T, Trouble>) -> Option<T> {
         result
             .map_err(|trouble| {
-                self.cannot_read(name, &format!("our own records: {trouble}"));
+                cannot_read(name, &format!("our own records: {trouble}"));
                 self.trouble = Some(trouble);
             })
             .ok()
@@ -212,7 +211,7 @@ impl Pass<'_> {
 
     fn note(&mut self, report: &Report) {
         for (acquirer, reason) in &report.unread {
-            self.cannot_read(acquirer, reason);
+            cannot_read(acquirer, reason);
         }
         for (acquirer, row) in &report.unreadable {
             if self.may_log() {
@@ -236,10 +235,11 @@ impl Pass<'_> {
         self.logged = self.logged.saturating_add(usize::from(room));
         room
     }
+}
 
-    fn cannot_read(&self, acquirer: &AcquirerName, reason: &str) {
-        tracing::warn!(%acquirer, reason, "an acquirer's list could not be compared to its end; it is compared again");
-    }
+/// Logs that an acquirer's list was not compared to its end.
+fn cannot_read(acquirer: &AcquirerName, reason: &str) {
+    tracing::warn!(%acquirer, reason, "an acquirer's list could not be compared to its end; it is compared again");
 }
 
 /// Whether a finding may be repaired by a later pass, once the acquirer shows it otherwise.
