@@ -1,4 +1,4 @@
-//! Rows that another transaction keeps locked: whoever needs them waits, and nobody else does.
+//! Rows that another transaction keeps locked: only the change sets that need them wait.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,7 +32,7 @@ fn open(url: &str, deadline: Duration) -> Persistence {
     Persistence::open(&StoreConfig { lanes: 1, deadline, ..config(url) }, &ids()).unwrap()
 }
 
-/// A session of somebody else, in a transaction that has done that.
+/// A foreign session, in a transaction that has run the statement.
 pub fn foreign(url: &str, statement: &str) -> PgConnection {
     let mut session = ConnectionManager::<PgConnection>::new(url).connect().unwrap();
     session.batch_execute(&format!("BEGIN; {statement}")).unwrap();
@@ -51,7 +51,7 @@ async fn known_account(store: &Persistence) -> Account {
     account
 }
 
-/// The change set waits while somebody else holds its row; change sets of other accounts that come with it and after it do not.
+/// The change set waits while a foreign session holds its row; change sets of other accounts that come with it and after it do not.
 async fn assert_only_this_one_waits(store: &Persistence, url: &str, lock: &str, change: ChangeSet, others: &[Account]) {
     let mut holder = foreign(url, lock);
     let waiting = spawn(store, change);

@@ -197,7 +197,7 @@ impl<'e> Runner<'e> {
         (0..changes.len()).map(outcome).map(|outcome| outcome.unwrap_or(Outcome::Locked)).collect()
     }
 
-    /// So that one bad row cannot hurt its neighbours. Whoever follows one that is stuck waits with it.
+    /// Runs the change sets one by one, so that one bad row cannot hurt its neighbours. Those that follow a stuck one are not run.
     fn one_by_one(&mut self, changes: &[&ChangeSet], deadline: Instant) -> Vec<Outcome> {
         let (mut held, mut outcomes) = (Touched::default(), Vec::with_capacity(changes.len()));
         for change in changes {
@@ -332,7 +332,7 @@ impl<'e> Runner<'e> {
         *wait = wanted;
         let set = engine.wait_for_locks(&mut **session, wanted);
         set.map_err(|fault| {
-            // Not known to be set.
+            // The setting of this connection is uncertain.
             self.session = None;
             Fault::Lost(fault.to_string())
         })

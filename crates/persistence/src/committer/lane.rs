@@ -1,8 +1,8 @@
 //! A lane at work: it takes what waits, commits it, and keeps aside what another transaction's locks hold up.
 //!
-//! What is set aside is looked at again at every turn, without waiting for a lock: so one row that stays locked costs nobody but those
-//! who want that row. A change set that touches a claim, a unique value or a record of one that is set aside before it waits with it, so
-//! that changes of one record stay in order. Whoever is aside when its caller's time is over is dropped: nothing of it was written.
+//! At every turn the lane looks again at what it has set aside, without waiting for a lock. So a row that stays locked delays only the
+//! change sets that need it. A change set that touches a claim, a unique value or a record of an earlier one that is set aside waits with
+//! that one, so that changes of one record stay in order. A change set whose caller's time is over is dropped; nothing of it was written.
 
 use std::collections::BTreeSet;
 use std::thread;
@@ -17,7 +17,7 @@ use crate::pulse::Pulse;
 
 /// The pause before a lane that has nothing else to do looks again at what it has set aside.
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
-/// How many change sets a lane keeps aside; beyond it the store is unavailable for those that want a locked row.
+/// How many change sets a lane keeps aside; beyond it those that need a locked row are refused.
 const MAX_ASIDE: usize = 1_024;
 
 /// A lane.
@@ -75,8 +75,8 @@ impl<'e> Lane<'e> {
         if jobs.is_empty() {
             let first = self.queue.blocking_recv()?;
             self.receive(first, &mut jobs);
-            // Whoever was answered a moment ago comes back with the next change: a batch of one would make all of them wait for it.
-            // Where nobody else wants to run, this returns at once.
+            // Callers that were answered a moment ago come back with their next change: a batch of one would make all of them wait for it.
+            // Where no other thread is ready to run, this returns at once.
             thread::yield_now();
         } else {
             self.had_aside = true;
@@ -100,7 +100,7 @@ impl<'e> Lane<'e> {
         }
     }
 
-    /// Tells whoever asked whether the lane can write.
+    /// Answers the probes: the lane can write, or it cannot.
     fn answer_probes(&mut self) {
         self.probes.retain(|probe| !probe.is_closed());
         if self.probes.is_empty() {
@@ -109,14 +109,14 @@ impl<'e> Lane<'e> {
         let answer = self.runner.probe();
         self.pulse.note(answer.is_ok());
         for probe in self.probes.drain(..) {
-            // Whoever stopped waiting asks again.
+            // A caller that stopped waiting asks again.
             let _ = probe.send(answer.clone());
         }
     }
 
-    /// Runs whatever waits for nobody.
+    /// Runs the change sets that need no locked row.
     fn turn(&mut self, mut jobs: Vec<Waiting>, now: Instant) {
-        // Nobody waits for these any more; they never became true.
+        // The callers of the others have their answer; nothing of them was written.
         jobs.retain(|waiting| waiting.job.deadline > now);
         let had_aside = std::mem::take(&mut self.had_aside);
         if had_aside {
@@ -183,7 +183,7 @@ impl<'e> Lane<'e> {
             metrics::counter!("cais_commit_set_aside_total").increment(1);
         }
         match outcome {
-            // Whoever stopped waiting reads what became of it.
+            // A caller that stopped waiting reads the outcome later.
             Outcome::Judged(verdict) => drop(job.reply.send(verdict)),
             Outcome::Locked => self.set_aside(Waiting::new(job)),
             Outcome::Stuck => self.set_aside(Waiting { job, is_stuck: true }),

@@ -157,7 +157,7 @@ mod tests {
         (NOTICES, ["sqlite_autoindex_notices_1", "id<?"], "notices_pkey on notices"),
     ];
 
-    /// Young rows of each table, more than anybody would want to read.
+    /// Many young rows of each table.
     const YOUNG: &str = "INSERT INTO idempotency_claims (account_id, key, fingerprint, resource_id, fence, lease_until, created_at) \
          SELECT 'acc_' || n % 100, 'key-' || n, sha256('x'), 'chg_1', 1, 0, 4000000000000000 + n FROM generate_series(1, 50000) AS n; \
          INSERT INTO commit_batches (id, outcome, decided_at) SELECT 'ff' || n, 'committed', 4000000000000000 + n FROM generate_series(1, 50000) AS n; \

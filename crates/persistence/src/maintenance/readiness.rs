@@ -1,7 +1,7 @@
 //! Whether the store takes writes and its webhooks can be delivered.
 //!
 //! Lanes and links of the queue that worked a moment ago count as working. The others are asked: a lane commits an empty batch, a link of
-//! the queue sends a statement. So a store that nobody uses is found to work again by itself.
+//! the queue sends a statement. So readiness returns by itself, also without traffic.
 
 use std::fmt::Display;
 use std::time::{Duration, Instant};
@@ -26,7 +26,7 @@ impl Readiness {
         if !store.is_open() {
             return Err(QueryError::Unavailable("the store is closed".into()));
         }
-        // Whoever comes meanwhile waits for the same answer.
+        // Callers that come meanwhile wait for the same answer.
         let mut last = self.0.lock().await;
         if let Some((at, answer)) = &*last
             && at.elapsed() < KEPT
