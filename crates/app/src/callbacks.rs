@@ -8,6 +8,7 @@ use cais_ports::{Acquirer, AcquirerError, Mac};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
+use crate::config::Config;
 use crate::secrets::callback_token;
 
 /// Time that one attempt may take.
@@ -19,8 +20,24 @@ const MAX_PAUSE: Duration = Duration::from_mins(5);
 
 /// Where that acquirer calls back: `{base}/callbacks/{acquirer}/{token}`.
 #[must_use]
-pub fn url(base: &str, acquirer: &AcquirerName, mac: &dyn Mac) -> String {
-    format!("{base}/callbacks/{acquirer}/{}", callback_token(mac, acquirer))
+pub fn url(base: &str, acquirer: &AcquirerName, token: &str) -> String {
+    format!("{base}/callbacks/{acquirer}/{token}")
+}
+
+/// The tokens that are accepted of each acquirer, the one that it is given first: its generation's, and the one before, with which
+/// it calls until it has taken the new address.
+#[must_use]
+pub fn tokens(config: &Config, acquirers: &[Arc<dyn Acquirer>], mac: &dyn Mac) -> Vec<(AcquirerName, String)> {
+    let mut tokens = Vec::new();
+    for acquirer in acquirers {
+        let name = acquirer.name();
+        let settings = config.acquirers.iter().find(|settings| settings.name == *name);
+        let generation = settings.map_or(0, |settings| settings.callback_generation);
+        for generation in [Some(generation), generation.checked_sub(1)].into_iter().flatten() {
+            tokens.push((name.clone(), callback_token(mac, name, generation)));
+        }
+    }
+    tokens
 }
 
 /// Starts one task for each acquirer; each ends when the acquirer took the address, or soon after `stop` turns true.
@@ -28,12 +45,13 @@ pub fn url(base: &str, acquirer: &AcquirerName, mac: &dyn Mac) -> String {
 pub fn register(
     acquirers: &[Arc<dyn Acquirer>],
     base: &str,
-    mac: &dyn Mac,
+    tokens: &[(AcquirerName, String)],
     stop: &watch::Receiver<bool>,
 ) -> JoinSet<()> {
     let mut tasks = JoinSet::new();
     for acquirer in acquirers {
-        let url = url(base, acquirer.name(), mac);
+        let Some((_, token)) = tokens.iter().find(|(name, _)| name == acquirer.name()) else { continue };
+        let url = url(base, acquirer.name(), token);
         tasks.spawn(register_one(Arc::clone(acquirer), url, stop.clone()));
     }
     tasks

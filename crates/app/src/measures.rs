@@ -1,6 +1,8 @@
 //! The numbers that operators alert on exist from the start: a counter that appears with its first event cannot be seen to grow.
 
+use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::infraction::ALERT_HOURS;
+use cais_ports::NoticeCounts;
 use cais_use_cases::reconcile::Standing;
 use metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge};
 
@@ -9,6 +11,11 @@ use crate::measured;
 
 /// Infractions without a defence that operators were told of, by the hours that were left.
 const ALERTS: &str = "cais_infraction_alerts_total";
+
+/// Callbacks that wait for their truth.
+const CALLBACKS_OPEN: &str = "cais_callbacks_open";
+/// Callbacks that could not be matched, by the acquirer.
+const CALLBACKS_UNMATCHED: &str = "cais_callbacks_unmatched";
 
 /// When each acquirer's lists were compared to their end.
 const RECONCILED: &str = "cais_reconcile_last_success_timestamp_seconds";
@@ -45,6 +52,9 @@ pub fn announce() {
         "Differences and unreadable rows of an acquirer's lists that the last pass left open."
     );
     announce_door();
+    describe_gauge!(CALLBACKS_OPEN, "Callbacks whose truth is still to be read; counted to 100,000.");
+    describe_gauge!(CALLBACKS_UNMATCHED, "Callbacks that could not be matched to a charge, payout or infraction.");
+    gauge!(CALLBACKS_OPEN).set(0.0);
     describe_counter!(ALERTS, "Infractions without a defence that were told, by the hours that were left.");
     for hours in ALERT_HOURS {
         counter!(ALERTS, "hours" => hours.to_string()).increment(0);
@@ -69,6 +79,19 @@ fn announce_door() {
     for reason in ["head", "body", "write", "per_address"] {
         counter!(connections::CUT, "reason" => reason).increment(0);
     }
+}
+
+/// Shows how many callbacks have not ended well. An acquirer that has none any more shows zero.
+pub fn show_callbacks(names: &[AcquirerName], counts: &NoticeCounts) {
+    gauge!(CALLBACKS_OPEN).set(float(counts.open));
+    for name in names {
+        let unmatched = counts.unmatched.get(name).copied().unwrap_or_default();
+        gauge!(CALLBACKS_UNMATCHED, "acquirer" => name.to_string()).set(float(unmatched));
+    }
+}
+
+fn float(count: u64) -> f64 {
+    u32::try_from(count).map_or(f64::from(u32::MAX), f64::from)
 }
 
 fn announce_webhooks() {

@@ -167,10 +167,13 @@ impl Mac for HmacCodes {
     }
 }
 
-/// The unguessable part of the address that an acquirer calls back: 32 hex characters, the same on every node.
+/// The unguessable part of the address that an acquirer calls back: 32 hex characters, the same on every node, another one for
+/// each generation.
 #[must_use]
-pub fn callback_token(mac: &dyn Mac, acquirer: &AcquirerName) -> String {
-    let mut token = hex(&mac.code("callback", acquirer.as_str().as_bytes()).0);
+pub fn callback_token(mac: &dyn Mac, acquirer: &AcquirerName, generation: u32) -> String {
+    // No name has a slash.
+    let secret = if generation == 0 { acquirer.to_string() } else { format!("{acquirer}/{generation}") };
+    let mut token = hex(&mac.code("callback", secret.as_bytes()).0);
     token.truncate(TOKEN_CHARS);
     token
 }
@@ -228,11 +231,13 @@ mod tests {
     }
 
     #[test]
-    fn callback_tokens_differ_by_acquirer() {
-        let token = |name: &str| callback_token(&codes(), &AcquirerName::parse(name).unwrap());
-        assert_eq!(token("main"), token("main"));
-        assert_ne!(token("main"), token("other"));
-        assert_eq!(token("main").len(), TOKEN_CHARS);
+    fn callback_tokens_differ_by_acquirer_and_generation() {
+        let token = |name: &str, generation| callback_token(&codes(), &AcquirerName::parse(name).unwrap(), generation);
+        assert_eq!(token("main", 0), token("main", 0));
+        assert_ne!(token("main", 0), token("other", 0));
+        assert_ne!(token("main", 0), token("main", 1));
+        assert_ne!(token("main", 1), token("main", 2));
+        assert_eq!(token("main", 1).len(), TOKEN_CHARS);
     }
 
     #[test]

@@ -24,7 +24,6 @@ use crate::http::{
     AppState, AuthFailures, CallbackPaths, ConnectionLimits, Exports, ServeOptions, Telemetry, WorkerBells, serve,
 };
 use crate::sandbox_controls::controls;
-use crate::secrets::callback_token;
 use crate::signals::Signals;
 use crate::wiring::{self, Foundation};
 use crate::{addresses, callbacks, descriptors, measures, sandbox_file, workers};
@@ -142,10 +141,7 @@ impl Service {
         let (stop, stopped) = watch::channel(false);
         let draining = Arc::new(AtomicBool::new(false));
         let bells = WorkerBells::default();
-        let tokens: Vec<_> = acquirers
-            .iter()
-            .map(|acquirer| (acquirer.name().clone(), callback_token(foundation.mac.as_ref(), acquirer.name())))
-            .collect();
+        let tokens = callbacks::tokens(&config, &acquirers, foundation.mac.as_ref());
         let state = AppState {
             ports: ports.clone(),
             keys: KeyRing::new(ports.clone()),
@@ -178,7 +174,7 @@ impl Service {
         // The built-in sandbox is on this machine, wherever the public URL leads.
         let public_url = config.public_url.clone().filter(|_| sandbox.is_none());
         let base = public_url.unwrap_or_else(|| format!("http://{}", addresses::reachable(listen)));
-        let registrations = callbacks::register(&acquirers, &base, foundation.mac.as_ref(), &stopped);
+        let registrations = callbacks::register(&acquirers, &base, &tokens, &stopped);
         let loops = workers::start(&ports, &bells, &stopped);
         let deliveries = Deliveries::start(&ports, &stopped);
         addresses::write(&config.data_dir, listen, admin).context("addresses.json cannot be written")?;

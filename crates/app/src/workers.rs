@@ -43,6 +43,9 @@ pub fn start(ports: &Ports, bells: &WorkerBells, stop: &watch::Receiver<bool>) -
     start(&mut loops, rhythm("notices", 1, Some(bells.notices.clone())), |ports| {
         Box::pin(async move { notices::process::run_once(&ports).await })
     });
+    start(&mut loops, rhythm("callback counts", 15, None), |ports| {
+        Box::pin(async move { count_callbacks(&ports).await })
+    });
     start(&mut loops, rhythm("expire", 1, None), |ports| {
         Box::pin(async move { charges::expire::run_once(&ports).await })
     });
@@ -68,6 +71,13 @@ pub fn start(ports: &Ports, bells: &WorkerBells, stop: &watch::Receiver<bool>) -
         Box::pin(async move { housekeeping::run_once(&ports).await })
     });
     loops
+}
+
+/// Shows how many callbacks wait or could not be matched.
+async fn count_callbacks(ports: &Ports) -> Result<Pass, WorkError> {
+    let counts = ports.queries.count_notices().await?;
+    measures::show_callbacks(&ports.acquirers.names(), &counts);
+    Ok(Pass::default())
 }
 
 /// One look at deadlines, counted by the hours that are left.

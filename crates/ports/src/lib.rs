@@ -46,7 +46,7 @@ pub use infractions::{InfractionFilter, InfractionQueries};
 pub use keys::{ApiKeyRecord, Mac, SecretMac};
 pub use maintenance::{LedgerDifference, LedgerReport, Maintenance, PruneBefore, Pruned};
 pub use money_out::{PayoutQueries, RefundQueries, ReleaseQueries};
-pub use notice::{Notice, NoticeState};
+pub use notice::{Notice, NoticeCounts, NoticeState};
 pub use page::{Page, PageRequest};
 pub use position::{PollPosition, PositionQueries, UpstreamList};
 pub use queries::{

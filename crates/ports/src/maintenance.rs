@@ -13,7 +13,7 @@ pub struct Pruned {
     pub claims: u64,
     /// Marks of batches.
     pub batches: u64,
-    /// Notices that are done.
+    /// Notices that are done, or were unmatched for long.
     pub notices: u64,
     /// Events, with their deliveries and attempts.
     pub events: u64,
@@ -26,7 +26,7 @@ pub struct PruneBefore {
     pub claims: Timestamp,
     /// Done notices and batch marks.
     pub marks: Timestamp,
-    /// Events that nobody waits for any more, their deliveries and attempts; and what is left of deleted endpoints.
+    /// Unmatched notices; events that nobody waits for any more, their deliveries and attempts; and what is left of deleted endpoints.
     pub events: Timestamp,
 }
 

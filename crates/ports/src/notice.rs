@@ -1,5 +1,7 @@
 //! What upstream called back with: a hint, kept until the truth was read.
 
+use std::collections::BTreeMap;
+
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::ids::NoticeId;
 use jiff::Timestamp;
@@ -33,14 +35,14 @@ impl NoticeState {
     }
 }
 
-/// A callback as it was received.
+/// What was named in a callback.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notice {
     /// Its identifier.
     pub id: NoticeId,
     /// Who called, by the path it called on.
     pub acquirer: AcquirerName,
-    /// What it sent, byte for byte.
+    /// What it named, as the use case writes it; nothing else of what was sent.
     pub body: Vec<u8>,
     /// When.
     pub received_at: Timestamp,
@@ -52,4 +54,18 @@ pub struct Notice {
     pub due_at: Option<Timestamp>,
     /// How often it was changed; the store checks it.
     pub version: i64,
+}
+
+/// How many notices have not ended well.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct NoticeCounts {
+    /// Those that wait, counted to [`NoticeCounts::MOST_OPEN`].
+    pub open: u64,
+    /// Those that are unmatched, by the acquirer that called; none without one.
+    pub unmatched: BTreeMap<AcquirerName, u64>,
+}
+
+impl NoticeCounts {
+    /// Open notices are counted so far: more is as bad, and counting has to stay cheap.
+    pub const MOST_OPEN: u32 = 100_000;
 }

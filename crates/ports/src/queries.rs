@@ -5,7 +5,7 @@ use cais_domain::account::Account;
 use cais_domain::api_key::KeyPrefix;
 use cais_domain::charge::Charge;
 use cais_domain::end_to_end_id::EndToEndId;
-use cais_domain::ids::{AccountId, ChargeId};
+use cais_domain::ids::{AccountId, ChargeId, NoticeId};
 use cais_domain::money::Money;
 use cais_domain::payment::CreditedPayment;
 use cais_domain::txid::Txid;
@@ -18,7 +18,7 @@ use crate::events::{DeliveryQueries, EndpointQueries, EventQueries};
 use crate::infractions::InfractionQueries;
 use crate::keys::ApiKeyRecord;
 use crate::money_out::{PayoutQueries, RefundQueries, ReleaseQueries};
-use crate::notice::Notice;
+use crate::notice::{Notice, NoticeCounts};
 use crate::page::{Page, PageRequest};
 use crate::position::PositionQueries;
 use crate::statement::{ReconciliationQueries, StatementQueries, TimelineQueries};
@@ -122,6 +122,12 @@ pub trait BalanceQueries: Send + Sync {
 pub trait NoticeQueries: Send + Sync {
     /// Waiting notices that are due at `now` ([`crate::Due`] with [`cais_domain::pause::MAX_PAUSE`]), the longest overdue first.
     async fn list_due_notices(&self, now: Timestamp, limit: u32) -> Result<Vec<Notice>, QueryError>;
+    /// The notice of that id, in whatever state.
+    async fn find_notice(&self, id: NoticeId) -> Result<Option<Notice>, QueryError>;
+    /// Unmatched notices, newest first.
+    async fn list_unmatched_notices(&self, page: PageRequest<NoticeId>) -> Result<Page<Notice>, QueryError>;
+    /// How many notices wait, and how many of each acquirer are unmatched.
+    async fn count_notices(&self) -> Result<NoticeCounts, QueryError>;
 }
 
 /// The whole read side.

@@ -2,6 +2,7 @@
 
 mod account;
 mod audit;
+mod callback;
 mod config;
 mod infraction;
 mod key;
@@ -82,6 +83,9 @@ enum Command {
     /// Compare our records with the acquirers' lists and credit what was missed; exit with 1 when a difference is left, with 2
     /// when an acquirer could not be read
     Reconcile(reconcile::ReconcileArgs),
+    /// See callbacks that could not be matched, and try one again
+    #[command(subcommand)]
+    Callback(callback::CallbackCommand),
     /// See disputes (MED) of all accounts
     #[command(subcommand)]
     Infraction(infraction::InfractionCommand),
@@ -155,6 +159,14 @@ impl Cli {
             Command::Listen(args) => {
                 let config = quiet(&sources)?;
                 block_on(async { listen::run(&config, args, output).await })
+            }
+            Command::Callback(command) => {
+                let config = quiet(&sources)?;
+                world::must_exist(&config)?;
+                block_on(world::with(config, async |ports| {
+                    callback::run(ports, command, output).await?;
+                    Ok(ExitCode::SUCCESS)
+                }))
             }
             Command::Infraction(command) => {
                 let config = quiet(&sources)?;

@@ -12,6 +12,9 @@ use super::url;
 /// The name of the built-in sandbox, which no configured acquirer may have.
 pub const SANDBOX: &str = "sandbox";
 
+/// More callback addresses than anybody needs.
+const MAX_GENERATION: u32 = 1_000_000;
+
 /// Which interface an acquirer speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AcquirerKind {
@@ -58,6 +61,8 @@ pub struct AcquirerConfig {
     pub ca_file: Option<PathBuf>,
     /// The Pix key that charges are paid to.
     pub pix_key: PixKey,
+    /// Which address the acquirer calls back, counted from 0.
+    pub callback_generation: u32,
 }
 
 /// Reads every acquirer; the ones that are wrong are left out and noted.
@@ -86,6 +91,7 @@ fn read_one(reader: &mut Reader, name: &str) -> Option<AcquirerConfig> {
     let certificate_passphrase = reader.secret(&key("certificate_passphrase"));
     let ca_file = reader.file(&key("ca_file"));
     let pix_key = required(reader, &key("pix_key"), PixKey::parse);
+    let callback_generation = reader.number(&key("callback_generation"), 0, 0..=MAX_GENERATION);
     Some(AcquirerConfig {
         kind: kind?,
         name: parsed.ok()?,
@@ -97,6 +103,7 @@ fn read_one(reader: &mut Reader, name: &str) -> Option<AcquirerConfig> {
         certificate_passphrase,
         ca_file,
         pix_key: pix_key?,
+        callback_generation,
     })
 }
 

@@ -160,6 +160,12 @@ pub const KEYS: &[Key] = &[
         "PEM file with certificates by which the acquirer is trusted besides the system's.",
     ),
     key("acquirers.NAME.pix_key", "text", "", "The Pix key that charges are paid to, and that payouts are sent from."),
+    key(
+        "acquirers.NAME.callback_generation",
+        "0 to 1000000",
+        "0",
+        "Raise it by one to give the acquirer another secret callback address, for example because the old one leaked. The address before stays valid until it is raised again: raise it a second time once the acquirer has taken the new one.",
+    ),
 ];
 
 /// The key that `path` sets, and whether it does so by naming a file.

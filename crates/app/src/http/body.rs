@@ -6,6 +6,7 @@ use actix_web::http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
 use actix_web::web::{Bytes, BytesMut, Payload};
 use futures_util::{FutureExt as _, StreamExt as _};
 
+use super::callbacks::Room;
 use super::error::{ApiError, ErrorCode};
 use super::issue::Issue;
 use super::routes::BodyRule;
@@ -23,12 +24,13 @@ pub async fn receive(
     headers: &HeaderMap,
     payload: &mut Payload,
     within: Duration,
+    room: &mut Room<'_>,
 ) -> Result<Bytes, ApiError> {
     match rule {
         BodyRule::Unread => Ok(Bytes::new()),
-        BodyRule::Callback => read(headers, payload, MAX_CALLBACK_BYTES, within).await,
+        BodyRule::Callback => read(headers, payload, MAX_CALLBACK_BYTES, within, |bytes| room.grow_to(bytes)).await,
         BodyRule::Json => {
-            let body = read(headers, payload, MAX_JSON_BYTES, within).await?;
+            let body = read(headers, payload, MAX_JSON_BYTES, within, |_| Ok(())).await?;
             if is_json(headers, body.is_empty()) {
                 Ok(body)
             } else {
@@ -43,17 +45,25 @@ async fn read(
     payload: &mut Payload,
     max_bytes: usize,
     within: Duration,
+    mut grow_to: impl FnMut(usize) -> Result<(), ApiError>,
 ) -> Result<Bytes, ApiError> {
     let declared = headers.get("content-length").and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
     if declared.is_some_and(|length| length > max_bytes) {
         return Err(too_large(max_bytes));
     }
     let gather = async {
-        let mut body = BytesMut::with_capacity(declared.unwrap_or_default());
+        // Nothing is reserved for what is only announced.
+        let mut body = BytesMut::new();
         while let Some(chunk) = payload.next().await {
             let chunk = chunk.map_err(|_| unfinished("did not arrive whole"))?;
             if body.len().saturating_add(chunk.len()) > max_bytes {
                 return Err(too_large(max_bytes));
+            }
+            let needed = body.len().saturating_add(chunk.len());
+            if needed > body.capacity() {
+                let capacity = needed.next_power_of_two().min(max_bytes);
+                grow_to(capacity)?;
+                body.reserve(capacity.saturating_sub(body.len()));
             }
             body.extend_from_slice(&chunk);
         }

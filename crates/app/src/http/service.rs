@@ -135,7 +135,12 @@ async fn handle(
         }
     };
     let caller = permitted(route, visit.caller.as_ref())?;
-    let body = body::receive(route.body, request.headers(), payload, visit.body_within).await?;
+    if matches!(route.access, Access::SecretPath) {
+        state.callbacks.admit(&params)?;
+    }
+    // Held until the answer: so long the body may be in memory.
+    let mut room = state.callbacks.room();
+    let body = body::receive(route.body, request.headers(), payload, visit.body_within, &mut room).await?;
     let call = Call { state, id: visit.id, request, params, body };
     dispatch(route, &call, caller).await
 }

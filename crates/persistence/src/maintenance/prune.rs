@@ -32,9 +32,13 @@ const CLAIMS: &str = "DELETE FROM idempotency_claims WHERE (account_id, key) IN 
 /// Ids begin with their instant, so the walk along the key ends where the young ones begin.
 const MARKS: &str = "DELETE FROM commit_batches WHERE id IN (SELECT id FROM commit_batches \
      WHERE id < ? AND decided_at < ? ORDER BY id LIMIT ?)";
-/// Unmatched ones stay for an operator to look into: they may be money that belongs to nobody yet.
+/// The same for done notices.
 const NOTICES: &str = "DELETE FROM notices WHERE id IN (SELECT id FROM notices \
      WHERE id < ? AND received_at < ? AND state = 'done' ORDER BY id LIMIT ?)";
+/// Unmatched notices may be money that belongs to nobody yet, so an operator has as long as consumers have for their events. Few are
+/// unmatched, and an index has them alone.
+const UNMATCHED: &str = "DELETE FROM notices WHERE id IN (SELECT id FROM notices \
+     WHERE received_at < ? AND state = 'unmatched' ORDER BY id LIMIT ?)";
 /// Those of which nothing is left to be read.
 const ENDPOINTS: &str = "DELETE FROM webhook_endpoints WHERE (account_id, id) IN (SELECT w.account_id, w.id FROM webhook_endpoints AS w \
      WHERE w.state = 'deleted' AND w.state_at < ? AND NOT EXISTS (SELECT 1 FROM deliveries AS d \
@@ -73,7 +77,8 @@ impl Pruning {
             claims: self.table("idempotency_claims", || remove(session, CLAIMS, vec![claims.into()])),
             batches: self.table("commit_batches", || remove(session, MARKS, vec![id.to_string().into(), marks.into()])),
             notices: self.table("notices", || {
-                remove(session, NOTICES, vec![NoticeId::new(id).to_string().into(), marks.into()])
+                let done = remove(session, NOTICES, vec![NoticeId::new(id).to_string().into(), marks.into()])?;
+                Ok(done.saturating_add(remove(session, UNMATCHED, vec![events.into()])?))
             }),
             events: self.table("events", || self.prune_events(events)),
         };

@@ -2,10 +2,11 @@
 
 use async_trait::async_trait;
 use cais_domain::account::Account;
+use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::api_key::KeyPrefix;
 use cais_domain::charge::Charge;
 use cais_domain::end_to_end_id::EndToEndId;
-use cais_domain::ids::{AccountId, ChargeId};
+use cais_domain::ids::{AccountId, ChargeId, NoticeId};
 use cais_domain::ledger::Bucket;
 use cais_domain::money::Money;
 use cais_domain::pause::MAX_PAUSE;
@@ -13,7 +14,8 @@ use cais_domain::payment::CreditedPayment;
 use cais_domain::txid::Txid;
 use cais_ports::{
     AccountQueries, ApiKeyRecord, BalanceQueries, Balances, CLAIM_LEASE, ChargeQueries, Claim, ClaimQueries, ClaimRef,
-    Due, KeyQueries, Notice, NoticeQueries, Page, PageRequest, QueryError, ReservationKey, ReservationQueries,
+    Due, KeyQueries, Notice, NoticeCounts, NoticeQueries, Page, PageRequest, QueryError, ReservationKey,
+    ReservationQueries,
 };
 use jiff::Timestamp;
 
@@ -44,6 +46,7 @@ const ACCOUNTS: &str =
     concat!("SELECT ", account_columns!(), " FROM accounts AS a WHERE a.id < ? ORDER BY a.id DESC LIMIT ?");
 const KEYS: &str =
     concat!("SELECT ", key_columns!(), " FROM api_keys AS k WHERE k.account_id = ? ORDER BY k.id DESC LIMIT ?");
+const UNMATCHED_NOTICES: &str = " FROM notices WHERE state = 'unmatched' AND id < ? ORDER BY id DESC LIMIT ?";
 
 fn due_claims_text(compared: &str) -> String {
     const HEAD: &str = concat!(
@@ -227,6 +230,44 @@ impl NoticeQueries for Persistence {
             })
             .await
     }
+
+    async fn find_notice(&self, id: NoticeId) -> Result<Option<Notice>, QueryError> {
+        self.pool()
+            .read(move |session| {
+                let text = format!("SELECT {} FROM notices WHERE id = ?", notice::COLUMNS);
+                session.notices(&Query::new(text).bind(id))?.pop().map(notice::read).transpose()
+            })
+            .await
+    }
+
+    async fn list_unmatched_notices(&self, page: PageRequest<NoticeId>) -> Result<Page<Notice>, QueryError> {
+        let rows = self.pool().read(move |session| {
+            let text = format!("SELECT {}{UNMATCHED_NOTICES}", notice::COLUMNS);
+            let query = Query::new(text).bind(after(page)).bind(one_more(page));
+            session.notices(&query)?.into_iter().map(notice::read).collect()
+        });
+        Ok(cut(rows.await?, page))
+    }
+
+    async fn count_notices(&self) -> Result<NoticeCounts, QueryError> {
+        const OPEN: &str =
+            "SELECT count(*), count(*) FROM (SELECT 1 FROM notices WHERE due_at IS NOT NULL LIMIT ?) AS n";
+        const UNMATCHED: &str =
+            "SELECT acquirer, count(*), count(*) FROM notices WHERE state = 'unmatched' GROUP BY acquirer";
+        self.pool()
+            .read(move |session| {
+                let number = |count: i64| u64::try_from(count).unwrap_or_default();
+                let open = session.pairs(&Query::new(OPEN).bind(NoticeCounts::MOST_OPEN))?;
+                let open = open.first().map_or(0, |(count, _)| number(*count));
+                let mut counts = NoticeCounts { open, ..NoticeCounts::default() };
+                for (name, count, _) in session.differences(&Query::new(UNMATCHED))? {
+                    let name = AcquirerName::parse(&name).map_err(|_| Fault::Corrupt(format!("notices: `{name}`")))?;
+                    counts.unmatched.insert(name, number(count));
+                }
+                Ok(counts)
+            })
+            .await
+    }
 }
 
 #[cfg(test)]
@@ -240,5 +281,6 @@ pub(super) fn lists() -> Vec<super::walks::List> {
         (KEYS.to_owned(), "'acc_a', 51"),
         (due_notices_text("<="), "9000, 51"),
         (due_notices_text(">"), "9000, 51"),
+        (format!("SELECT {}{UNMATCHED_NOTICES}", notice::COLUMNS), "'~', 51"),
     ]
 }

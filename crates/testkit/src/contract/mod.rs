@@ -64,6 +64,7 @@ macro_rules! store_suite {
                 keys_come_back_changed
                 notices_come_back
                 notices_come_back_changed
+                unmatched_notices_are_listed_and_counted
             }
             claims {
                 the_first_use_of_a_key_takes_it

@@ -6,11 +6,11 @@ use cais_domain::document::Document;
 use cais_domain::fee::{FeeRule, FeeSchedule, Operation};
 use cais_domain::money::Money;
 use cais_domain::rate::Percentage;
-use cais_ports::{ApiKeyRecord, Notice, NoticeState, SecretMac, Write};
+use cais_ports::{ApiKeyRecord, Notice, NoticeCounts, NoticeState, PageRequest, SecretMac, Write};
 
 use super::Harness;
 use super::harness::after_s;
-use crate::builders::{a_key, a_notice, an_account, start, steps};
+use crate::builders::{a_key, a_notice, an_account, fresh, start, steps};
 
 /// By id and by e-mail.
 pub async fn accounts_come_back(h: &mut Harness) {
@@ -159,4 +159,31 @@ fn extreme_accounts() -> [Account; 2] {
         ..an_account()
     };
     [greatest, least]
+}
+
+/// Unmatched notices are found by their id, listed newest first in pages, and counted by their acquirer.
+pub async fn unmatched_notices_are_listed_and_counted(h: &mut Harness) {
+    let before = h.store.count_notices().await.unwrap();
+    let mut notices = Vec::new();
+    for state in [NoticeState::Unmatched, NoticeState::Done, NoticeState::Waiting, NoticeState::Unmatched] {
+        let due_at = (state == NoticeState::Waiting).then(start);
+        let notice = Notice { state, due_at, ..a_notice() };
+        h.good(steps::receive(&notice)).await;
+        notices.push(Notice { version: 1, ..notice });
+    }
+    for notice in &notices {
+        assert_eq!(h.store.find_notice(notice.id).await.unwrap().as_ref(), Some(notice));
+    }
+    assert_eq!(h.store.find_notice(fresh()).await.unwrap(), None);
+    notices.retain(|notice| notice.state == NoticeState::Unmatched);
+    notices.sort_by_key(|notice| std::cmp::Reverse(notice.id));
+    let page = |starting_after| PageRequest { limit: 1, starting_after };
+    let first = h.store.list_unmatched_notices(page(None)).await.unwrap();
+    assert_eq!((first.rows.as_slice(), first.has_more), (&notices[..1], true));
+    let second = h.store.list_unmatched_notices(page(Some(notices[0].id))).await.unwrap();
+    assert_eq!(second.rows, notices[1..]);
+    let after = h.store.count_notices().await.unwrap();
+    let acquirer = &notices[0].acquirer;
+    let unmatched = |counts: &NoticeCounts| counts.unmatched.get(acquirer).copied().unwrap_or_default();
+    assert_eq!((after.open - before.open, unmatched(&after) - unmatched(&before)), (1, 2));
 }

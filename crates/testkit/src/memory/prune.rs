@@ -13,7 +13,11 @@ use super::state::State;
 pub(super) fn prune(state: &mut State, before: PruneBefore) -> Pruned {
     let (claims, notices) = (state.claims.len(), state.notices.len());
     state.claims.retain(|_, claim| claim.due_at.is_some() || claim.created_at >= before.claims);
-    state.notices.retain(|_, notice| notice.state != NoticeState::Done || notice.received_at >= before.marks);
+    state.notices.retain(|_, notice| match notice.state {
+        NoticeState::Waiting => true,
+        NoticeState::Done => notice.received_at >= before.marks,
+        NoticeState::Unmatched => notice.received_at >= before.events,
+    });
     let events = prune_events(state, before.events);
     prune_endpoints(state, before.events);
     Pruned {

@@ -5,14 +5,14 @@ use cais_domain::account::Account;
 use cais_domain::api_key::KeyPrefix;
 use cais_domain::charge::{Charge, ChargeState};
 use cais_domain::end_to_end_id::EndToEndId;
-use cais_domain::ids::{AccountId, ChargeId};
+use cais_domain::ids::{AccountId, ChargeId, NoticeId};
 use cais_domain::ledger::{Bucket, LedgerAccount};
 use cais_domain::pause::MAX_PAUSE;
 use cais_domain::payment::CreditedPayment;
 use cais_domain::txid::Txid;
 use cais_ports::{
     AccountQueries, ApiKeyRecord, BalanceQueries, Balances, CLAIM_LEASE, ChargeQueries, Claim, ClaimQueries, ClaimRef,
-    Due, KeyQueries, Notice, NoticeQueries, NoticeState, Page, PageRequest, QueryError, ReservationKey,
+    Due, KeyQueries, Notice, NoticeCounts, NoticeQueries, NoticeState, Page, PageRequest, QueryError, ReservationKey,
     ReservationQueries,
 };
 use jiff::Timestamp;
@@ -149,6 +149,32 @@ impl NoticeQueries for MemoryStore {
             notice.due_at.filter(|at| waits && Due::new(now, MAX_PAUSE).is(*at))
         };
         Ok(oldest_due(self.read()?.notices.values(), due, limit))
+    }
+
+    async fn find_notice(&self, id: NoticeId) -> Result<Option<Notice>, QueryError> {
+        Ok(self.read()?.notices.get(&id).cloned())
+    }
+
+    async fn list_unmatched_notices(&self, page: PageRequest<NoticeId>) -> Result<Page<Notice>, QueryError> {
+        let state = self.read()?;
+        let unmatched = state.notices.values().rev().filter(|notice| notice.state == NoticeState::Unmatched);
+        Ok(cut(unmatched.cloned(), page, |notice| notice.id))
+    }
+
+    async fn count_notices(&self) -> Result<NoticeCounts, QueryError> {
+        let state = self.read()?;
+        let mut counts = NoticeCounts::default();
+        for notice in state.notices.values() {
+            match notice.state {
+                NoticeState::Waiting => counts.open = counts.open.saturating_add(1),
+                NoticeState::Unmatched => {
+                    let count = counts.unmatched.entry(notice.acquirer.clone()).or_default();
+                    *count = count.saturating_add(1);
+                }
+                NoticeState::Done => {}
+            }
+        }
+        Ok(counts)
     }
 }
 

@@ -8,13 +8,14 @@ use cais_domain::end_to_end_id::ReturnId;
 use cais_domain::pause::doubled;
 use cais_domain::payout::PayoutStatus;
 use cais_ports::{
-    AcquirerError, ChangeSet, CommitError, Notice, NoticeState, Noticed, NoticedInfraction, NoticedPayout, NoticedPix,
-    ReservationKey, Write,
+    AcquirerError, ChangeSet, CommitError, Notice, NoticeCounts, NoticeState, Noticed, NoticedInfraction,
+    NoticedPayout, NoticedPix, ReservationKey, Write,
 };
 use futures_util::future::{join, join_all};
 use futures_util::{StreamExt as _, stream};
 use jiff::Timestamp;
 
+use super::names;
 use super::received::{self, Judged};
 use crate::charges::sync::SyncError as ChargeSyncError;
 use crate::infractions::sync::{Applied, SyncError as InfractionSyncError};
@@ -33,6 +34,8 @@ const MAX_ATTEMPTS: u32 = 300;
 /// Attempts when the acquirer answers and does not show the Pix: about an hour of them. So long may its records be behind its
 /// callbacks; a forged callback costs no more.
 const MAX_ATTEMPTS_NOT_SHOWN: u32 = 20;
+/// Unmatched notices of one acquirer that are kept for an operator at most; a pass may add its own to them.
+const MAX_UNMATCHED: u64 = 10_000;
 /// Notices that one pass takes: more are read together when more wait.
 const NOTICES_PER_PASS: u32 = 2_048;
 
@@ -77,10 +80,18 @@ pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
     let notices = ports.queries.list_due_notices(ports.clock.now(), NOTICES_PER_PASS).await?;
     let listed = notices.len();
     let verdicts = judge_all(ports, &notices).await;
+    // Nearly always all are matched, and nothing is counted.
+    let counts = if verdicts.contains(&Ok(Verdict::Unmatched)) {
+        ports.queries.count_notices().await?
+    } else {
+        NoticeCounts::default()
+    };
+    let counts = &counts;
     let done = stream::iter(notices.into_iter().zip(verdicts))
         .map(|(notice, verdict)| async move {
             let id = notice.id;
-            match mark(ports, notice, verdict).await {
+            let is_full = counts.unmatched.get(&notice.acquirer).is_some_and(|count| *count >= MAX_UNMATCHED);
+            match mark(ports, notice, verdict, is_full).await {
                 Ok(finished) => usize::from(finished),
                 Err(error) => {
                     tracing::warn!(notice = %id, %error, "a callback could not be marked; it is looked into again");
@@ -120,13 +131,21 @@ async fn judge_all(ports: &Ports, notices: &[Notice]) -> Vec<Result<Verdict, Unr
 
 /// What a notice names.
 fn names(ports: &Ports, notice: &Notice) -> Result<Vec<Noticed>, Result<Verdict, Unread>> {
-    let Some(acquirer) = ports.acquirers.named(&notice.acquirer) else {
+    if ports.acquirers.named(&notice.acquirer).is_none() {
         return Err(Err(AcquirerError::Unavailable("it is not configured any more".to_owned()).into()));
-    };
-    acquirer.notices(&notice.body).map_err(|error| {
-        tracing::warn!(notice = %notice.id, %error, "a callback cannot be read");
-        Ok(Verdict::Unmatched)
-    })
+    }
+    names::read(&notice.body).ok_or(Ok(Verdict::Unmatched))
+}
+
+/// An operator has to look into it, unless so many of the acquirer wait for that already that one more makes no difference.
+fn unmatched(notice: &Notice, attempts: u32, is_full: bool) -> NoticeState {
+    let names = String::from_utf8_lossy(&notice.body);
+    tracing::error!(
+        alert = "callback_unmatched", callback = %notice.id, acquirer = %notice.acquirer, received_at = %notice.received_at,
+        attempts, names = names.lines().next(), more = names.lines().count().saturating_sub(1), kept = !is_full,
+        "callback could not be matched to a charge, payout or infraction; manual review needed"
+    );
+    if is_full { NoticeState::Done } else { NoticeState::Unmatched }
 }
 
 /// What the notices of one acquirer name, by kind, each with the place of its notice.
@@ -169,7 +188,13 @@ impl Named {
     }
 }
 
-async fn mark(ports: &Ports, notice: Notice, verdict: Result<Verdict, Unread>) -> Result<bool, CommitError> {
+/// Writes down what became of a notice. Where `is_full`, one that is unmatched is logged and not kept for an operator.
+async fn mark(
+    ports: &Ports,
+    notice: Notice,
+    verdict: Result<Verdict, Unread>,
+    is_full: bool,
+) -> Result<bool, CommitError> {
     let now = ports.clock.now();
     let attempts = notice.attempts.saturating_add(1);
     let (state, attempts, due_at) = match verdict {
@@ -188,12 +213,7 @@ async fn mark(ports: &Ports, notice: Notice, verdict: Result<Verdict, Unread>) -
             }
         }
     };
-    if state == NoticeState::Unmatched {
-        tracing::error!(
-            alert = "callback_unmatched", notice = %notice.id, acquirer = %notice.acquirer,
-            "callback could not be matched to a charge, payout or infraction; manual review needed"
-        );
-    }
+    let state = if state == NoticeState::Unmatched { unmatched(&notice, attempts, is_full) } else { state };
     let mut change = ChangeSet::new(now);
     change.writes.push(Write::UpdateNotice(Box::new(Notice { state, attempts, due_at, ..notice })));
     match ports.store.commit(change).await {

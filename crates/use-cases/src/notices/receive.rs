@@ -1,21 +1,42 @@
-//! Keeping a callback, so that upstream can be answered at once and nothing is lost.
+//! Keeping the names in a callback, so that the acquirer is answered at once and nothing is lost.
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::ids::NoticeId;
 use cais_ports::{ChangeSet, CommitError, Notice, NoticeState, Write};
 
+use super::names;
 use crate::ports::Ports;
 
-/// Keeps the callback; a worker reads the truth.
+/// Why a callback was not kept.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ReceiveError {
+    /// It is no callback of the acquirer's interface.
+    #[error("{0}")]
+    Malformed(String),
+    /// The acquirer is not configured.
+    #[error("the acquirer is not configured")]
+    NotConfigured,
+    /// The store did not take it: the acquirer should call again.
+    #[error(transparent)]
+    Store(#[from] CommitError),
+}
+
+/// Keeps what the callback names; a worker reads the truth. A callback that names nothing is not kept.
 ///
 /// # Errors
-/// [`CommitError`] when it could not be kept: upstream should call again.
-pub async fn receive(ports: &Ports, acquirer: &AcquirerName, body: Vec<u8>) -> Result<(), CommitError> {
+/// [`ReceiveError`]; nothing of the callback is kept then.
+pub async fn receive(ports: &Ports, acquirer: &AcquirerName, body: impl AsRef<[u8]>) -> Result<(), ReceiveError> {
+    let adapter = ports.acquirers.named(acquirer).ok_or(ReceiveError::NotConfigured)?;
+    let items = adapter.notices(body.as_ref()).map_err(|error| ReceiveError::Malformed(error.to_string()))?;
+    drop(body);
+    if items.is_empty() {
+        return Ok(());
+    }
     let now = ports.clock.now();
     let notice = Notice {
         id: NoticeId::new(ports.ids.next_uuid()),
         acquirer: acquirer.clone(),
-        body,
+        body: names::write(&items),
         received_at: now,
         state: NoticeState::Waiting,
         attempts: 0,
@@ -24,5 +45,6 @@ pub async fn receive(ports: &Ports, acquirer: &AcquirerName, body: Vec<u8>) -> R
     };
     let mut change = ChangeSet::new(now);
     change.writes.push(Write::InsertNotice(Box::new(notice)));
-    ports.store.commit(change).await.map(|_| ())
+    ports.store.commit(change).await?;
+    Ok(())
 }

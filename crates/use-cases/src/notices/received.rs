@@ -1,7 +1,6 @@
 //! The truth behind callbacks for received Pix: pages of the acquirer's list answer most of them, single reads the rest.
 
 use std::collections::HashMap;
-use std::time::Duration;
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::charge::{Charge, ChargeStatus};
@@ -17,8 +16,6 @@ use crate::trouble::Trouble;
 use crate::upstream::{Listed, Wanted, is_overload, read_listed};
 use crate::work::COMMITS_AT_ONCE;
 
-/// How long a page of the list may take: it is longer than a single answer.
-const LIST_BUDGET: Duration = Duration::from_secs(10);
 /// Charges that one pass reads one by one at most: about a second at 200 ms each, so that callbacks which no page answers do not
 /// keep the others waiting.
 const SINGLE_READS: usize = 256;
@@ -80,7 +77,7 @@ async fn list(ports: &Ports, acquirer: &AcquirerName, named: &[Named]) -> Listed
     let hints = named.iter().filter(|named| is_issued(&named.charge)).flat_map(|named| &named.items);
     let hints = hints.filter_map(|(_, pix)| Some(Wanted { key: pix.end_to_end_id.clone()?, at: pix.paid_at? }));
     let adapter = &*adapter;
-    let page = |request| async move { adapter.list_received(request, LIST_BUDGET).await };
+    let page = |request| async move { adapter.list_received(request, READ_BUDGET).await };
     let key = |row: &ReceivedPix| Some(row.payment.end_to_end_id.clone());
     read_listed((&ports.limits, acquirer), hints.collect(), page, key).await
 }
@@ -97,6 +94,9 @@ async fn credit_listed(
     named: Named,
     listed: &Listed<EndToEndId, ReceivedPix>,
 ) -> (Vec<Judged>, Option<Named>) {
+    if !is_issued(&named.charge) {
+        return (Vec::new(), Some(named));
+    }
     let Named { charge, items } = named;
     let (mut shown, mut rest) = (Vec::new(), Vec::new());
     let mut payments: Vec<UpstreamPayment> = Vec::new();

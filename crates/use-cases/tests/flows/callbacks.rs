@@ -6,10 +6,11 @@ use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::charge::{Charge, ChargeStatus};
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::event::EventType;
-use cais_ports::{ChargeOrder, Clock as _, NoticeState, UpstreamStatus};
-use cais_testkit::builders::{a_payment, an_account};
+use cais_ports::{ChargeOrder, Clock as _, NoticeQueries as _, NoticeState, PageRequest, UpstreamStatus};
+use cais_testkit::builders::{a_payment, an_account, main_acquirer};
 use cais_use_cases::charges::create::create;
-use cais_use_cases::notices::{process, receive};
+use cais_use_cases::notices::retry::{self, RetryError};
+use cais_use_cases::notices::{ReceiveError, process, receive};
 
 use crate::leases::SlowReply;
 use crate::psp::Mood;
@@ -79,11 +80,27 @@ async fn a_callback_that_comes_before_its_pix_is_shown_waits_for_it() {
 async fn what_names_nothing_of_ours_waits_for_an_operator() {
     let world = World::new().await;
     world.call_back("0123456789abcdefghijklmnopq").await;
-    world.call_back("garbage").await;
     world.work().await;
-    assert_eq!(states(&world), [NoticeState::Unmatched, NoticeState::Unmatched]);
+    assert_eq!(states(&world), [NoticeState::Unmatched]);
     assert_eq!(world.psp.finds(), 0, "upstream is asked for our own charges only");
     assert!(world.store.notices().iter().all(|notice| notice.due_at.is_none()));
+}
+
+#[tokio::test]
+async fn malformed_callback_is_refused_and_not_kept() {
+    let world = World::new().await;
+    let refused = receive(&world.ports, &main_acquirer(), "garbage").await;
+    assert!(matches!(refused, Err(ReceiveError::Malformed(_))), "{refused:?}");
+    assert_eq!(states(&world), []);
+}
+
+#[tokio::test]
+async fn callback_is_kept_as_its_names_alone() {
+    let world = World::new().await;
+    let charge = world.pending().await;
+    world.call_back(&format!("{},{}", charge.txid, charge.txid)).await;
+    let line = format!("received {} - -", charge.txid);
+    assert_eq!(world.store.notices()[0].body, format!("{line}\n{line}").as_bytes());
 }
 
 #[tokio::test]
@@ -148,7 +165,7 @@ async fn a_payment_that_upstream_names_in_the_reply_to_the_creation_is_credited(
 async fn a_charge_that_its_acquirer_does_not_know_yet_waits() {
     let world = World::with(an_account(), 2).await;
     let charge = world.pending().await;
-    receive(&world.ports, &second(), charge.txid.as_str().into()).await.unwrap();
+    receive(&world.ports, &second(), charge.txid.as_str()).await.unwrap();
     assert_eq!(process::run_once(&world.ports).await.unwrap().done, 0);
     assert_eq!(states(&world), [NoticeState::Waiting]);
 
@@ -166,7 +183,7 @@ async fn a_twin_elsewhere_neither_cancels_nor_expires() {
     let charge = world.pending().await;
     world.second.hold(&order(&charge));
     world.second.call(&charge.txid, UpstreamStatus::Removed);
-    receive(&world.ports, &second(), charge.txid.as_str().into()).await.unwrap();
+    receive(&world.ports, &second(), charge.txid.as_str()).await.unwrap();
     assert_eq!(process::run_once(&world.ports).await.unwrap().done, 1);
     assert_eq!((world.status(charge.id), world.told()), (ChargeStatus::Pending, vec![]));
 }
@@ -277,4 +294,44 @@ async fn pix_that_is_never_shown_ends_unmatched() {
         world.clock.advance(Duration::from_mins(6));
     }
     assert_eq!((states(&world), world.psp.finds()), (vec![NoticeState::Unmatched], 20));
+}
+
+#[tokio::test]
+async fn unmatched_callback_is_read_again_after_a_retry() {
+    let world = World::new().await;
+    let charge = world.pending().await;
+    let pix = a_payment(1_000).end_to_end_id;
+    world.call_back(&named(&world, &charge, &pix)).await;
+    for _ in 0..40 {
+        process::run_once(&world.ports).await.unwrap();
+        world.clock.advance(Duration::from_mins(6));
+    }
+    let page = PageRequest { limit: 50, starting_after: None };
+    let unmatched = retry::list_unmatched(&world.ports, page).await.unwrap().rows;
+    assert_eq!(unmatched.len(), 1);
+    world.psp.pay_as(&charge.txid, 1_000, pix);
+    let again = retry::retry(&world.ports, unmatched[0].id).await.unwrap();
+    assert_eq!((again.state, again.attempts), (NoticeState::Waiting, 0));
+    assert_eq!(process::run_once(&world.ports).await.unwrap().done, 1);
+    assert_eq!((states(&world), world.available()), (vec![NoticeState::Done], 1_000));
+    let done = retry::retry(&world.ports, unmatched[0].id).await;
+    assert_eq!(done, Err(RetryError::Done(unmatched[0].id)));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn unmatched_callbacks_of_one_acquirer_are_bounded() {
+    let world = World::new().await;
+    for number in 0..10_100 {
+        world.call_back(&format!("{number:032}")).await;
+    }
+    while process::run_once(&world.ports).await.unwrap().done > 0 {}
+    let kept = world.store.count_notices().await.unwrap();
+    // The pass that reaches the bound adds all of its own.
+    assert_eq!((kept.open, kept.unmatched.values().sum::<u64>()), (0, 10_100));
+    for number in 0..10 {
+        world.call_back(&format!("{number:032}")).await;
+    }
+    process::run_once(&world.ports).await.unwrap();
+    assert_eq!(world.store.count_notices().await.unwrap(), kept);
 }

@@ -15,9 +15,9 @@ use cais_domain::payout::Recipient;
 use cais_domain::txid::Txid;
 use cais_ports::{
     Acquirer, AcquirerError, Acquirers, ChargeOrder, Clock, DefenseOrder, DefenseReceipt, IssueError, ListRequest,
-    Noticed, PayoutOrder, ReceivedPix, RefundOrder, ReturnNature, ReturnedPart, UpstreamCharge, UpstreamDefense,
-    UpstreamInfraction, UpstreamInfractionStatus, UpstreamPage, UpstreamPayment, UpstreamPayout, UpstreamProgress,
-    UpstreamReturn, UpstreamStatus,
+    Noticed, NoticedPix, PayoutOrder, ReceivedPix, RefundOrder, ReturnNature, ReturnedPart, UpstreamCharge,
+    UpstreamDefense, UpstreamInfraction, UpstreamInfractionStatus, UpstreamPage, UpstreamPayment, UpstreamPayout,
+    UpstreamProgress, UpstreamReturn, UpstreamStatus,
 };
 use cais_testkit::ManualClock;
 use cais_testkit::builders::{a_payment, a_return_id, an_end_to_end_id, an_upstream_infraction, main_acquirer};
@@ -329,8 +329,11 @@ impl Acquirer for Named {
         Ok(DefenseReceipt::Taken)
     }
 
-    fn notices(&self, _: &[u8]) -> Result<Vec<Noticed>, AcquirerError> {
-        Ok(Vec::new())
+    /// A callback's body here is a txid.
+    fn notices(&self, body: &[u8]) -> Result<Vec<Noticed>, AcquirerError> {
+        let txid = str::from_utf8(body).ok().and_then(|text| Txid::parse(text).ok());
+        let txid = txid.ok_or_else(|| AcquirerError::Refused("not a callback".to_owned()))?;
+        Ok(vec![Noticed::Received(NoticedPix { txid, end_to_end_id: None, paid_at: None })])
     }
 
     async fn register_callback(&self, _: &str, _: Duration) -> Result<(), AcquirerError> {

@@ -3,18 +3,40 @@
 use super::world::TOKEN;
 use super::*;
 
+const TXID: &str = "7978c0c97ea847e78e8849634473c1f1";
+
 #[actix_web::test]
-async fn a_callback_is_kept_byte_for_byte_and_the_worker_is_woken() {
+async fn callback_is_kept_as_its_names_and_wakes_the_worker() {
     let world = World::new().await;
     for path in [format!("/callbacks/main/{TOKEN}"), format!("/callbacks/main/{TOKEN}/pix")] {
-        let seen = send(&world, TestRequest::post().uri(&path).set_payload("{\"pix\":[]} ")).await;
+        let seen = send(&world, TestRequest::post().uri(&path).set_payload(TXID)).await;
         assert_eq!((seen.status, seen.body.len()), (200, 0), "{path}");
         // It returns at once because the bell was rung before.
         world.state.wake.notices.rung().await;
     }
     let notices = world.store.notices();
     assert_eq!(notices.len(), 2);
-    assert!(notices.iter().all(|notice| notice.body == b"{\"pix\":[]} "));
+    assert!(notices.iter().all(|notice| notice.body == format!("received {TXID} - -").as_bytes()));
+}
+
+#[actix_web::test]
+async fn malformed_callback_is_refused_at_the_door() {
+    let world = World::new().await;
+    for body in ["", "garbage", "<html>"] {
+        let seen = send(&world, TestRequest::post().uri(&format!("/callbacks/main/{TOKEN}")).set_payload(body)).await;
+        assert_eq!(seen.error(), (400, "VALIDATION_ERROR".to_owned()), "{body}");
+    }
+    assert!(world.store.notices().is_empty());
+}
+
+#[actix_web::test]
+async fn wrong_token_is_answered_before_the_body_is_read() {
+    let world = World::new().await;
+    let large = vec![b'x'; 1024 * 1024 + 1];
+    for (token, status) in [("other", 404), (TOKEN, 413)] {
+        let request = TestRequest::post().uri(&format!("/callbacks/main/{token}")).set_payload(large.clone());
+        assert_eq!(send(&world, request).await.status, status, "{token}");
+    }
 }
 
 #[actix_web::test]
@@ -40,5 +62,8 @@ async fn what_cannot_be_kept_is_called_again() {
     let large = vec![b'x'; 1024 * 1024 + 1];
     assert_eq!(send(&world, TestRequest::post().uri(&path).set_payload(large)).await.status, 413);
     world.store.set_unreachable(true);
-    assert_eq!(send(&world, TestRequest::post().uri(&path)).await.error(), (503, "service_unavailable".to_owned()));
+    assert_eq!(
+        send(&world, TestRequest::post().uri(&path).set_payload(TXID)).await.error(),
+        (503, "service_unavailable".to_owned())
+    );
 }

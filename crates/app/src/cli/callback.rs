@@ -1,0 +1,84 @@
+//! `cais callback`: the callbacks that could not be matched, and another attempt at one.
+
+use cais_domain::ids::NoticeId;
+use cais_ports::{Notice, PageRequest};
+use cais_use_cases::Ports;
+use cais_use_cases::notices::retry::{list_unmatched, named, retry};
+use clap::Subcommand;
+use serde_json::{Value, json};
+
+use super::output::{Output, instant, table};
+
+/// How many callbacks are read at a time.
+const PAGE: u32 = 200;
+
+/// What can be done with callbacks.
+#[derive(Debug, Subcommand)]
+pub enum CallbackCommand {
+    /// List the callbacks that could not be matched, newest first
+    List,
+    /// Read the truth behind a callback once more
+    Retry {
+        /// Its id, `ntc_…`
+        #[arg(value_parser = NoticeId::parse)]
+        id: NoticeId,
+    },
+}
+
+/// Carries the command out.
+///
+/// # Errors
+/// What does not exist; what the store says.
+pub async fn run(ports: &Ports, command: CallbackCommand, output: Output) -> anyhow::Result<()> {
+    match command {
+        CallbackCommand::List => list(ports, output).await,
+        CallbackCommand::Retry { id } => {
+            let notice = retry(ports, id).await?;
+            output.print(&as_json(&notice), || {
+                format!("The callback {id} waits for the worker of a running service, which looks into it at once.")
+            })?;
+            Ok(())
+        }
+    }
+}
+
+async fn list(ports: &Ports, output: Output) -> anyhow::Result<()> {
+    let (mut found, mut starting_after) = (Vec::new(), None);
+    loop {
+        // The number of unmatched callbacks is bounded, so all of them fit into memory.
+        let page = list_unmatched(ports, PageRequest { limit: PAGE, starting_after }).await?;
+        starting_after = page.rows.last().map(|notice| notice.id);
+        found.extend(page.rows);
+        if !page.has_more || starting_after.is_none() {
+            break;
+        }
+    }
+    output.print(&json!({ "data": found.iter().map(as_json).collect::<Vec<_>>() }), || {
+        if found.is_empty() {
+            return "Every callback is matched.".to_owned();
+        }
+        let rows: Vec<Vec<String>> = found.iter().map(row).collect();
+        table(&["ID", "RECEIVED", "ACQUIRER", "ATTEMPTS", "NAMES"], &rows)
+    })?;
+    Ok(())
+}
+
+fn row(notice: &Notice) -> Vec<String> {
+    let names = named(notice);
+    let more = names.lines().count().saturating_sub(1);
+    let first = names.lines().next().unwrap_or_default();
+    let names = if more > 0 { format!("{first} and {more} more") } else { first.to_owned() };
+    let attempts = notice.attempts.to_string();
+    vec![notice.id.to_string(), instant(notice.received_at), notice.acquirer.to_string(), attempts, names]
+}
+
+fn as_json(notice: &Notice) -> Value {
+    json!({
+        "id": notice.id.to_string(),
+        "acquirer": notice.acquirer.as_str(),
+        "status": notice.state.as_str(),
+        "attempts": notice.attempts,
+        "received_at": instant(notice.received_at),
+        "names": named(notice).lines().collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,88 @@
+//! The names in a callback as the store keeps them: one line for each, and nothing else of what was sent.
+
+use cais_domain::end_to_end_id::{EndToEndId, ReturnId};
+use cais_domain::id_envio::IdEnvio;
+use cais_domain::txid::Txid;
+use cais_ports::{Noticed, NoticedInfraction, NoticedPayout, NoticedPix};
+use jiff::Timestamp;
+
+/// Stands for a part that is missing.
+const NONE: &str = "-";
+
+/// One line for each name.
+pub(super) fn write(items: &[Noticed]) -> Vec<u8> {
+    let lines: Vec<String> = items.iter().map(line).collect();
+    lines.join("\n").into_bytes()
+}
+
+fn line(item: &Noticed) -> String {
+    match item {
+        Noticed::Received(NoticedPix { txid, end_to_end_id, paid_at }) => {
+            let pix = end_to_end_id.as_ref().map_or(NONE, EndToEndId::as_str);
+            let at = paid_at.map_or_else(|| NONE.to_owned(), |at| at.as_microsecond().to_string());
+            format!("received {txid} {pix} {at}")
+        }
+        Noticed::Sent(NoticedPayout { id_envio, returns }) => {
+            let returns: Vec<&str> = returns.iter().map(ReturnId::as_str).collect();
+            format!("sent {id_envio} {}", returns.join(" "))
+        }
+        Noticed::Infraction(NoticedInfraction { id }) => format!("infraction {id}"),
+    }
+}
+
+/// What [`write`] wrote; `None` for anything else.
+pub(super) fn read(text: &[u8]) -> Option<Vec<Noticed>> {
+    str::from_utf8(text).ok()?.lines().map(item).collect()
+}
+
+fn item(line: &str) -> Option<Noticed> {
+    let (kind, rest) = line.split_once(' ')?;
+    if kind == "infraction" {
+        return Some(Noticed::Infraction(NoticedInfraction { id: rest.to_owned() }));
+    }
+    let mut parts = rest.split_ascii_whitespace();
+    match kind {
+        "received" => {
+            let txid = Txid::parse(parts.next()?).ok()?;
+            let [pix, at] = [parts.next()?, parts.next()?];
+            let end_to_end_id = if pix == NONE { None } else { Some(EndToEndId::parse(pix).ok()?) };
+            let paid_at = if at == NONE { None } else { Some(Timestamp::from_microsecond(at.parse().ok()?).ok()?) };
+            Some(Noticed::Received(NoticedPix { txid, end_to_end_id, paid_at }))
+        }
+        "sent" => {
+            let id_envio = IdEnvio::parse(parts.next()?).ok()?;
+            let returns = parts.map(|id| ReturnId::parse(id).ok()).collect::<Option<_>>()?;
+            Some(Noticed::Sent(NoticedPayout { id_envio, returns }))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    #[test]
+    fn names_are_read_as_they_were_written() {
+        let txid = Txid::parse("7978c0c97ea847e78e8849634473c1f1").unwrap();
+        let pix = EndToEndId::parse("E1234567820260102030400000000001").unwrap();
+        let returned = |tail: u8| ReturnId::parse(&format!("D12345678202601020304000000000{tail:02}")).unwrap();
+        let id_envio = IdEnvio::parse("01jd8x2m4pe9ktva0c6rzq5w3n").unwrap();
+        let at = Timestamp::from_microsecond(1_767_323_040_000_001).unwrap();
+        let received = |end_to_end_id, paid_at| NoticedPix { txid: txid.clone(), end_to_end_id, paid_at };
+        let items = vec![
+            Noticed::Received(received(Some(pix.clone()), Some(at))),
+            Noticed::Received(received(Some(pix), None)),
+            Noticed::Received(received(None, None)),
+            Noticed::Sent(NoticedPayout { id_envio: id_envio.clone(), returns: Vec::new() }),
+            Noticed::Sent(NoticedPayout { id_envio, returns: vec![returned(1), returned(2)] }),
+            Noticed::Infraction(NoticedInfraction { id: "cd158e6b-9db3_4".to_owned() }),
+        ];
+        assert_eq!(read(&write(&items)), Some(items));
+        for text in ["received", "received x - -", "sent", "other 1", "{\"pix\":[]}"] {
+            assert_eq!(read(text.as_bytes()), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,2 @@
+-- Callbacks that an operator has to look into, newest last.
+CREATE INDEX notices_unmatched ON notices (id) WHERE state = 'unmatched';
