@@ -10,7 +10,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use crate::database::{Engine, Postgres};
 use crate::machine::Machine;
 use crate::report::{self, Line, Report};
-use crate::{bare, deliveries, memory, pages, receiver, requests, store};
+use crate::{bare, deliveries, memory, pages, receiver, requests, store, upstream};
 
 /// Measures Cais and says whether its targets are met.
 #[derive(Debug, Parser)]
@@ -71,6 +71,7 @@ enum Part {
     Memory,
     Pages,
     Deliveries,
+    Upstream,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -123,7 +124,7 @@ impl Run {
         let rounds = if self.quick { 2 } else { 3 };
         let plan = Plan { seconds, rounds, quick: self.quick };
         let mut all = Vec::new();
-        for part in [Part::Store, Part::Http, Part::Memory, Part::Pages, Part::Deliveries] {
+        for part in [Part::Store, Part::Http, Part::Memory, Part::Pages, Part::Deliveries, Part::Upstream] {
             if self.part != part && self.part != Part::All {
                 continue;
             }
@@ -135,6 +136,7 @@ impl Run {
                     Part::Memory => memory::measure(engine, server, plan).await?,
                     Part::Pages => pages::measure(engine, server, plan).await?,
                     Part::Deliveries => deliveries::measure(engine, server, plan).await?,
+                    Part::Upstream => upstream::measure(engine, server, plan).await?,
                 };
                 for line in &lines {
                     tell(&report::one(line));
@@ -186,6 +188,7 @@ mod tests {
             ("cais-bench http --write", true),
             ("cais-bench pages --write page.md", true),
             ("cais-bench deliveries --engine sqlite --quick", true),
+            ("cais-bench upstream --engine postgres --quick", true),
             ("cais-bench receiver --endpoints 100", true),
             ("cais-bench bare --workers 2 --bytes 600", true),
             ("cais-bench everything", false),

@@ -22,6 +22,7 @@ mod report;
 mod requests;
 mod service;
 mod store;
+mod upstream;
 mod window;
 
 /// Callers of every load, and connections of every load over HTTP.

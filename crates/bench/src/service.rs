@@ -31,7 +31,15 @@ impl Service {
     /// # Errors
     /// When one of these fails.
     pub async fn start(engine: Engine, server: Option<&Postgres>) -> Result<Self> {
-        let mut service = Self::prepare(engine, server)?;
+        Self::start_with(engine, server, &[]).await
+    }
+
+    /// The same with more settings.
+    ///
+    /// # Errors
+    /// When one of these fails.
+    pub async fn start_with(engine: Engine, server: Option<&Postgres>, more: &[(String, String)]) -> Result<Self> {
+        let mut service = Self::prepare_with(engine, server, more)?;
         service.launch().await?;
         Ok(service)
     }
@@ -41,6 +49,10 @@ impl Service {
     /// # Errors
     /// When one of these fails.
     pub fn prepare(engine: Engine, server: Option<&Postgres>) -> Result<Self> {
+        Self::prepare_with(engine, server, &[])
+    }
+
+    fn prepare_with(engine: Engine, server: Option<&Postgres>, more: &[(String, String)]) -> Result<Self> {
         let mut settings = vec![
             ("CAIS_RATE_LIMIT_PER_MINUTE", RATE_LIMIT),
             ("CAIS_MASTER_KEY", MASTER_KEY),
@@ -49,6 +61,7 @@ impl Service {
             ("CAIS_WEBHOOKS__ALLOW_INSECURE", "true"),
             ("CAIS_WEBHOOKS__ALLOW_ADDRESSES", "127.0.0.0/8"),
         ];
+        settings.extend(more.iter().map(|(name, value)| (name.as_str(), value.as_str())));
         let url = match engine {
             Engine::Postgres => server.context("no server")?.fresh_database()?,
             Engine::Sqlite => String::new(),

@@ -37,7 +37,7 @@ impl Report {
 /// One figure.
 #[derive(Debug, Clone, Serialize)]
 pub struct Line {
-    /// Which level of the system: `store`, `http`, `memory`, `pages`, `deliveries`.
+    /// Which level of the system: `store`, `http`, `memory`, `pages`, `deliveries`, `upstream`.
     pub level: &'static str,
     /// Which database.
     pub engine: &'static str,

@@ -10,6 +10,8 @@ use crate::numbers::count;
 
 /// How a charge begins on the wire.
 const START: &[u8] = br#"{"id":""#;
+/// Callers of one round at most, so that rounds use different names.
+const MOST_CALLERS: usize = 512;
 /// How many requests one caller makes at most in one load.
 const ROOM: u64 = 100_000_000;
 const BODY: &str = r#"{"amount":10.50,"description":"two coffees and a cake","payer_name":"Ana Souza","payer_document":"12345678909","expires_in":3600,"external_id":"order-############"}"#;
@@ -50,11 +52,17 @@ pub struct Create {
 /// All callers of a load, with the keys in turn; loads of different rounds never use the same names.
 #[must_use]
 pub fn creators(keys: &[String], round: u64) -> Vec<Create> {
+    creators_of(keys, round, CALLERS)
+}
+
+/// The same for another number of callers, at most 512.
+#[must_use]
+pub fn creators_of(keys: &[String], round: u64, callers: usize) -> Vec<Create> {
     let keys: Vec<Arc<str>> = keys.iter().map(|key| Arc::from(key.as_str())).collect();
-    let callers = keys.iter().cycle().take(CALLERS).enumerate();
+    let callers = keys.iter().cycle().take(callers).enumerate();
     callers
         .map(|(number, key)| {
-            let caller = round.saturating_mul(count(CALLERS)).saturating_add(count(number));
+            let caller = round.saturating_mul(count(MOST_CALLERS)).saturating_add(count(number));
             Create {
                 template: Template::new(post("/v1/charges", key, "order-############", BODY)),
                 key: Arc::clone(key),

@@ -4,7 +4,7 @@ mod create;
 pub mod pay;
 mod read;
 
-pub use create::{Create, Created, creators};
+pub use create::{Create, Created, creators, creators_of};
 
 use std::sync::Arc;
 

@@ -1,0 +1,89 @@
+//! `cais sandbox` in a process of its own: an institution whose work is not counted as the service's.
+
+use std::net::SocketAddr;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context as _, Result, ensure};
+use cais_testkit::server::cais_binary;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::http::Connection;
+use crate::process::Running;
+
+/// The name under which the service has it.
+pub const NAME: &str = "main";
+
+/// A running institution.
+pub struct Institution {
+    process: Running,
+    credentials: Value,
+    _folder: TempDir,
+}
+
+impl Institution {
+    /// Starts it, without any latency yet.
+    ///
+    /// # Errors
+    /// When it does not start.
+    pub fn start() -> Result<Self> {
+        let folder = tempfile::tempdir()?;
+        let mut command = Command::new(cais_binary()?);
+        for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CAIS_")) {
+            command.env_remove(name);
+        }
+        command.args(["sandbox", "--listen", "127.0.0.1:0", "--json", "--state-file"]);
+        command.arg(folder.path().join("journal")).current_dir(folder.path()).env("CAIS_DATA_DIR", folder.path());
+        let mut process = Running::start(command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()))?;
+        let credentials = serde_json::from_str(&process.first_line()?)?;
+        Ok(Self { process, credentials, _folder: folder })
+    }
+
+    /// Its process.
+    pub fn process_id(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// Where it listens.
+    ///
+    /// # Errors
+    /// When it printed no address.
+    pub fn address(&self) -> Result<SocketAddr> {
+        let base = self.credential("base_url")?;
+        base.trim_start_matches("http://").trim_end_matches('/').parse().context("the address of the institution")
+    }
+
+    /// The settings that make it the service's acquirer.
+    ///
+    /// # Errors
+    /// When it printed no credentials.
+    pub fn settings(&self) -> Result<Vec<(String, String)>> {
+        let key = |word: &str| format!("CAIS_ACQUIRERS__{}__{}", NAME.to_uppercase(), word.to_uppercase());
+        let mut settings = vec![(key("kind"), "efi".to_owned())];
+        for word in ["base_url", "client_id", "client_secret", "pix_key"] {
+            settings.push((key(word), self.credential(word)?));
+        }
+        Ok(settings)
+    }
+
+    /// Every answer but those of its control waits that long from now on.
+    ///
+    /// # Errors
+    /// When it does not take the fault.
+    pub async fn slow_down(&self, latency_ms: u64) -> Result<()> {
+        let body = format!(r#"{{"mode":"slow","latency_ms":{latency_ms}}}"#);
+        let length = body.len();
+        let request = format!(
+            "PUT /sandbox/faults HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
+        );
+        let mut connection = Connection::open(self.address()?).await?;
+        let answer = connection.ask(request.as_bytes()).await?;
+        ensure!(answer.status == 200, "{}", String::from_utf8_lossy(answer.body));
+        Ok(())
+    }
+
+    fn credential(&self, name: &str) -> Result<String> {
+        let text = self.credentials.get(name).and_then(Value::as_str);
+        text.map(str::to_owned).with_context(|| format!("`cais sandbox` printed no {name}"))
+    }
+}

@@ -1,0 +1,164 @@
+//! The service with an institution that answers slowly, in a process of its own: charges, credits and payouts.
+
+mod institution;
+mod scripts;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, ensure};
+use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::payment::CreditedPayment;
+use cais_ports::ReconciliationQueries as _;
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+use crate::cli::Plan;
+use crate::database::{self, Engine, Postgres};
+use crate::http::{Connection, Load, get};
+use crate::latency::Latencies;
+use crate::numbers::{count, per_second};
+use crate::process::Meter;
+use crate::report::{Line, Target};
+use crate::requests::{Created, creators_of};
+use crate::service::Service;
+use crate::window::Until;
+use institution::{Institution, NAME};
+use scripts::{merchants, pay_at, payers};
+
+const LEVEL: &str = "upstream";
+/// How long the institution takes for every answer.
+const LATENCY_MS: u64 = 200;
+/// Callers: each waits for the institution, so that many more are under way than on a fast one.
+const CALLERS: usize = 512;
+/// Payers at the institution's control, which answers at once.
+const PAYERS: usize = 32;
+/// Charges that are paid as fast as the institution takes it.
+const PAID: usize = 10_000;
+/// The same in the short run.
+const PAID_IF_QUICK: usize = 3_000;
+/// Payments per second while charges go on being created, for so many seconds.
+const STEADY_RATE: u32 = 300;
+const STEADY_S: u64 = 5;
+/// The amount of a charge, in centavos.
+const AMOUNT: u64 = 1_050;
+/// How long all credits may take.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Creations, credits at full speed, credits beside creations, payouts.
+///
+/// # Errors
+/// When an answer is wrong, or not everything that was paid is credited.
+pub async fn measure(engine: Engine, server: Option<&Postgres>, plan: Plan) -> Result<Vec<Line>> {
+    let institution = Institution::start()?;
+    let mut service = Service::start_with(engine, server, &institution.settings()?).await?;
+    let address = service.address()?;
+    let mut parties = vec![
+        ("service", service.process_id()?),
+        ("institution", institution.process_id()),
+        ("generator", std::process::id()),
+    ];
+    if let (Engine::Postgres, Some(server)) = (engine, server) {
+        parties.push(("postgres", server.process_id()));
+    }
+    institution.slow_down(LATENCY_MS).await?;
+    let target = |line: Line, target| if matches!(engine, Engine::Postgres) { line.wanting(target) } else { line };
+
+    let wanted = if plan.quick { PAID_IF_QUICK } else { PAID };
+    let steady = usize::try_from(u64::from(STEADY_RATE).saturating_mul(STEADY_S))?;
+    let all = count(wanted.saturating_add(steady));
+    let meter = Meter::start(&parties)?;
+    let load = Load { address, scripts: creators_of(&service.keys, 0, CALLERS), until: Until::Calls(all) };
+    let creations = load.run().await?.clean()?;
+    let busy = meter.stop()?;
+    let rate = creations.rate();
+    let mut created: Vec<Created> = creations.scripts.into_iter().flat_map(|script| script.created).collect();
+    let what = format!("POST /v1/charges at {LATENCY_MS} ms, {CALLERS} connections");
+    let mut lines =
+        vec![Line::new(LEVEL, engine.name(), &what, rate, "/s").waited(creations.latencies.percentiles()).busy(busy)];
+
+    let later = created.split_off(wanted);
+    let (paid, from) = (Arc::new(created), Timestamp::now());
+    let meter = Meter::start(&parties)?;
+    let began = Instant::now();
+    let load = Load {
+        address: institution.address()?,
+        scripts: payers(&paid, PAYERS),
+        until: Until::Calls(count(paid.len())),
+    };
+    let paying = tokio::spawn(load.run());
+    credited(&service, count(paid.len())).await?;
+    let took = began.elapsed();
+    let busy = meter.stop()?;
+    paying.await?.and_then(crate::http::Outcome::clean)?;
+    let until = Timestamp::now();
+    let what = format!("payments called back and credited at {LATENCY_MS} ms");
+    let line = Line::new(LEVEL, engine.name(), &what, per_second(count(paid.len()), took), "/s").busy(busy);
+    let line = line.note(format!("{} payments, from the first payment to the last credit", paid.len()));
+    lines.push(target(line, Target::AtLeast(1_500.0)));
+
+    let meter = Meter::start(&parties)?;
+    let creating = Load { address, scripts: creators_of(&service.keys, 1, 64), until: Until::seconds(STEADY_S) };
+    let creating = tokio::spawn(creating.run());
+    pay_at(institution.address()?, &later, STEADY_RATE).await?;
+    credited(&service, all).await?;
+    let created = creating.await?.and_then(crate::http::Outcome::clean)?.rate();
+    let (busy, steady_until) = (meter.stop()?, Timestamp::now());
+
+    let meter = Meter::start(&parties)?;
+    let load = Load { address, scripts: merchants(&service.keys, CALLERS), until: Until::seconds(plan.seconds) };
+    let payouts = load.run().await?.clean()?;
+    let payouts_busy = meter.stop()?;
+    service.stop_and_verify()?;
+
+    let mut waits = Latencies::default();
+    for credit in credits(&service.database, until, steady_until).await? {
+        let wait = credit.credited_at.duration_since(credit.payment.paid_at);
+        waits.record(Duration::try_from(wait).unwrap_or_default());
+    }
+    let waits = waits.percentiles();
+    let what = format!("credit after its payment at {LATENCY_MS} ms and {STEADY_RATE}/s, p99");
+    let line = Line::new(LEVEL, engine.name(), &what, waits.p99_ms, " ms").waited(waits).busy(busy);
+    let line = line.note(format!("while {created:.0} charges per second were created"));
+    lines.push(target(line, Target::AtMost(2_000.0)));
+
+    let what = format!("POST /v1/payouts at {LATENCY_MS} ms, {CALLERS} connections");
+    let line = Line::new(LEVEL, engine.name(), &what, payouts.rate(), "/s");
+    lines.push(line.waited(payouts.latencies.percentiles()).busy(payouts_busy));
+    let stored = credits(&service.database, from, steady_until).await?.len();
+    ensure!(count(stored) == all, "{stored} payments are credited of {all}");
+    Ok(lines)
+}
+
+/// Waits until so many charges are credited to all accounts together.
+async fn credited(service: &Service, charges: u64) -> Result<()> {
+    let mut connection = Connection::open(service.address()?).await?;
+    let deadline = Instant::now();
+    loop {
+        let mut centavos = 0_u64;
+        for key in &service.keys {
+            let answer = connection.ask(&get("/v1/balance", key)).await?;
+            ensure!(answer.status == 200, "{}", String::from_utf8_lossy(answer.body));
+            let balance: Value = serde_json::from_slice(answer.body)?;
+            let total = balance.get("total_balance").context("a balance")?.to_string();
+            let (reais, cents) = total.split_once('.').unwrap_or((&total, "0"));
+            let cents: u64 = format!("{cents:0<2}").parse()?;
+            centavos = centavos.saturating_add(reais.parse::<u64>()?.saturating_mul(100)).saturating_add(cents);
+        }
+        if centavos >= charges.saturating_mul(AMOUNT) {
+            return Ok(());
+        }
+        ensure!(deadline.elapsed() < PATIENCE, "only {centavos} centavos of {charges} charges are credited");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+/// What was credited of the Pix of that time.
+async fn credits(url: &str, from: Timestamp, until: Timestamp) -> Result<Vec<CreditedPayment>> {
+    let persistence = database::open(url).await?;
+    let acquirer = AcquirerName::parse(NAME)?;
+    let from = from.saturating_sub(SignedDuration::from_millis(1))?;
+    let credits = persistence.list_payments_between(&acquirer, from, until, None, 1_000_000).await?;
+    persistence.close().await;
+    Ok(credits)
+}

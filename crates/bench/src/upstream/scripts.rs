@@ -1,0 +1,98 @@
+//! Callers: payers at the institution, and merchants who pay out.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, ensure};
+use cais_domain::ids::ChargeId;
+use cais_domain::txid::Txid;
+use tokio::time::{Instant, sleep_until};
+
+use crate::http::{Answer, Connection, Script, Template, post};
+use crate::numbers::count;
+use crate::requests::Created;
+
+/// A request to the institution's control that pays a charge.
+///
+/// # Errors
+/// When the charge's id is none.
+fn payment(charge: &Created) -> Result<Vec<u8>> {
+    let id = ChargeId::parse(&String::from_utf8_lossy(&charge.id))?;
+    Ok(post(&format!("/sandbox/cob/{}/pay", Txid::of_charge(id)), "", "", "{}"))
+}
+
+/// A payer of every n-th charge.
+#[derive(Debug)]
+pub struct Payer {
+    charges: Arc<Vec<Created>>,
+    next: usize,
+    step: usize,
+    request: Vec<u8>,
+}
+
+/// So many payers, who pay each charge once.
+#[must_use]
+pub fn payers(charges: &Arc<Vec<Created>>, payers: usize) -> Vec<Payer> {
+    let payer = |next| Payer { charges: Arc::clone(charges), next, step: payers, request: Vec::new() };
+    (0..payers).map(payer).collect()
+}
+
+impl Script for Payer {
+    fn request(&mut self) -> Result<&[u8]> {
+        self.request = payment(self.charges.get(self.next).context("every charge is paid")?)?;
+        self.next = self.next.saturating_add(self.step);
+        Ok(&self.request)
+    }
+
+    fn answer(&mut self, answer: Answer<'_>) -> Result<()> {
+        ensure!(answer.status == 200, "{}: {}", answer.status, String::from_utf8_lossy(answer.body));
+        Ok(())
+    }
+}
+
+/// Pays the charges one after another, so many per second.
+///
+/// # Errors
+/// When the institution does not take a payment.
+pub async fn pay_at(address: std::net::SocketAddr, charges: &[Created], per_second: u32) -> Result<()> {
+    let mut connection = Connection::open(address).await?;
+    let began = Instant::now();
+    let pause = Duration::from_secs(1) / per_second;
+    for (number, charge) in charges.iter().enumerate() {
+        sleep_until(began + pause.saturating_mul(u32::try_from(number)?)).await;
+        let answer = connection.ask(&payment(charge)?).await?;
+        ensure!(answer.status == 200, "{}: {}", answer.status, String::from_utf8_lossy(answer.body));
+    }
+    Ok(())
+}
+
+/// A merchant who pays out.
+#[derive(Debug)]
+pub struct PayOut {
+    template: Template,
+    next: u64,
+}
+
+/// So many merchants, with the keys in turn.
+#[must_use]
+pub fn merchants(keys: &[String], merchants: usize) -> Vec<PayOut> {
+    const BODY: &str = r#"{"amount":1.00,"pix_key":"ana@example.com","external_id":"out-############"}"#;
+    const ROOM: u64 = 1_000_000;
+    let merchant = |(number, key): (usize, &String)| {
+        let template = Template::new(post("/v1/payouts", key, "out-############", BODY));
+        PayOut { template, next: count(number).saturating_mul(ROOM) }
+    };
+    keys.iter().cycle().take(merchants).enumerate().map(merchant).collect()
+}
+
+impl Script for PayOut {
+    fn request(&mut self) -> Result<&[u8]> {
+        self.next = self.next.saturating_add(1);
+        self.template.with(self.next)
+    }
+
+    fn answer(&mut self, answer: Answer<'_>) -> Result<()> {
+        ensure!(answer.status == 201, "{}: {}", answer.status, String::from_utf8_lossy(answer.body));
+        Ok(())
+    }
+}
