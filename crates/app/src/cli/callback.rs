@@ -1,7 +1,7 @@
 //! `cais callback`: the callbacks that could not be matched, and another attempt at one.
 
 use cais_domain::ids::NoticeId;
-use cais_ports::{Notice, PageRequest};
+use cais_ports::{Notice, Operator, PageRequest};
 use cais_use_cases::Ports;
 use cais_use_cases::notices::retry::{list_unmatched, named, retry};
 use clap::Subcommand;
@@ -29,11 +29,11 @@ pub enum CallbackCommand {
 ///
 /// # Errors
 /// What does not exist; what the store says.
-pub async fn run(ports: &Ports, command: CallbackCommand, output: Output) -> anyhow::Result<()> {
+pub async fn run(ports: &Ports, operator: &Operator, command: CallbackCommand, output: Output) -> anyhow::Result<()> {
     match command {
         CallbackCommand::List => list(ports, output).await,
         CallbackCommand::Retry { id } => {
-            let notice = retry(ports, id).await?;
+            let notice = retry(ports, operator, id).await?;
             output.print(&as_json(&notice), || {
                 format!("The callback {id} waits for the worker of a running service, which looks into it at once.")
             })?;

@@ -164,7 +164,7 @@ impl Cli {
                 let config = quiet(&sources)?;
                 world::must_exist(&config)?;
                 block_on(world::with(config, async |ports| {
-                    callback::run(ports, command, output).await?;
+                    callback::run(ports, &operator, command, output).await?;
                     Ok(ExitCode::SUCCESS)
                 }))
             }
@@ -267,6 +267,9 @@ mod tests {
             ),
             ("cais key create --account a@b.co --name x --scopes gold", false),
             ("cais key revoke ABCdef123456", true),
+            ("cais callback list --json", true),
+            ("cais callback retry ntc_01kb0000000000000000000000 --json", true),
+            ("cais callback retry chg_01kb0000000000000000000000", false),
             ("cais audit list", true),
             ("cais audit list --account a@b.co --by ana --action key.create --limit 200 --json", true),
             ("cais audit list --limit 201", false),

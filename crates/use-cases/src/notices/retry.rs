@@ -1,8 +1,9 @@
 //! Reading the truth behind a callback once more, because an operator asks for it.
 
 use cais_domain::ids::NoticeId;
-use cais_ports::{ChangeSet, CommitError, Notice, NoticeState, Page, PageRequest, QueryError, Write};
+use cais_ports::{ChangeSet, CommitError, Notice, NoticeState, Operator, Page, PageRequest, QueryError, Write};
 
+use crate::audit::{self, AuditedChange};
 use crate::ports::Ports;
 
 /// Why a callback is not read once more.
@@ -34,17 +35,30 @@ pub async fn list_unmatched(ports: &Ports, page: PageRequest<NoticeId>) -> Resul
 ///
 /// # Errors
 /// [`RetryError`].
-pub async fn retry(ports: &Ports, id: NoticeId) -> Result<Notice, RetryError> {
+pub async fn retry(ports: &Ports, operator: &Operator, id: NoticeId) -> Result<Notice, RetryError> {
     let notice = ports.queries.find_notice(id).await?.ok_or(RetryError::NotFound(id))?;
     if notice.state == NoticeState::Done {
         return Err(RetryError::Done(id));
     }
     let now = ports.clock.now();
-    let again = Notice { state: NoticeState::Waiting, attempts: 0, due_at: Some(now), ..notice };
+    let again = Notice { state: NoticeState::Waiting, attempts: 0, due_at: Some(now), ..notice.clone() };
     let mut change = ChangeSet::new(now);
+    let audited = AuditedChange {
+        action: "callback.retry",
+        subject: id.to_string(),
+        account: None,
+        before: Some(record(&notice)),
+        after: Some(record(&again)),
+    };
+    change.writes.push(audit::record(ports, operator, now, audited));
     change.writes.push(Write::UpdateNotice(Box::new(again.clone())));
     ports.store.commit(change).await?;
     Ok(again)
+}
+
+/// What an operator changes of a callback, as JSON.
+fn record(notice: &Notice) -> Vec<u8> {
+    format!(r#"{{"status":"{}","attempts":{}}}"#, notice.state.as_str(), notice.attempts).into_bytes()
 }
 
 /// What a callback named, as text: one line for each.

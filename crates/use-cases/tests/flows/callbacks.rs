@@ -6,7 +6,9 @@ use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::charge::{Charge, ChargeStatus};
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::event::EventType;
-use cais_ports::{ChargeOrder, Clock as _, NoticeQueries as _, NoticeState, PageRequest, UpstreamStatus};
+use cais_ports::{
+    AuditFilter, ChargeOrder, Clock as _, NoticeQueries as _, NoticeState, Operator, PageRequest, UpstreamStatus,
+};
 use cais_testkit::builders::{a_payment, an_account, main_acquirer};
 use cais_use_cases::charges::create::create;
 use cais_use_cases::notices::retry::{self, RetryError};
@@ -310,11 +312,15 @@ async fn unmatched_callback_is_read_again_after_a_retry() {
     let unmatched = retry::list_unmatched(&world.ports, page).await.unwrap().rows;
     assert_eq!(unmatched.len(), 1);
     world.psp.pay_as(&charge.txid, 1_000, pix);
-    let again = retry::retry(&world.ports, unmatched[0].id).await.unwrap();
+    let operator = Operator { name: "ana".to_owned(), source: "cli".to_owned(), host: "desk".to_owned() };
+    let again = retry::retry(&world.ports, &operator, unmatched[0].id).await.unwrap();
     assert_eq!((again.state, again.attempts), (NoticeState::Waiting, 0));
+    let audit = PageRequest { limit: 50, starting_after: None };
+    let audit = world.ports.queries.list_audit(AuditFilter::default(), audit).await.unwrap().rows;
+    assert_eq!((audit[0].action.as_str(), &audit[0].subject), ("callback.retry", &again.id.to_string()));
     assert_eq!(process::run_once(&world.ports).await.unwrap().done, 1);
     assert_eq!((states(&world), world.available()), (vec![NoticeState::Done], 1_000));
-    let done = retry::retry(&world.ports, unmatched[0].id).await;
+    let done = retry::retry(&world.ports, &operator, unmatched[0].id).await;
     assert_eq!(done, Err(RetryError::Done(unmatched[0].id)));
     world.check().await;
 }
