@@ -35,14 +35,14 @@ impl NoticeState {
     }
 }
 
-/// What was named in a callback.
+/// The ids that a callback named.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notice {
     /// Its identifier.
     pub id: NoticeId,
     /// Who called, by the path it called on.
     pub acquirer: AcquirerName,
-    /// What it named, as the use case writes it; nothing else of what was sent.
+    /// The ids as the use case writes them; nothing else of the callback.
     pub body: Vec<u8>,
     /// When.
     pub received_at: Timestamp,
@@ -56,7 +56,7 @@ pub struct Notice {
     pub version: i64,
 }
 
-/// How many notices have not ended well.
+/// Numbers of notices that are open or unmatched.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NoticeCounts {
     /// Those that wait, counted to [`NoticeCounts::MOST_OPEN`].

@@ -33,6 +33,6 @@ pub struct Ports {
     pub webhooks: Arc<dyn WebhookSender>,
     /// Keeps the secrets that sign, under the master key.
     pub sealing: Arc<dyn Sealing>,
-    /// How many reads may be in flight at each acquirer.
+    /// Limits of the reads in flight at each acquirer.
     pub limits: UpstreamLimits,
 }

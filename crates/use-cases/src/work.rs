@@ -9,7 +9,7 @@ use crate::trouble::Trouble;
 pub const PASS_LIMIT: u32 = 256;
 /// How many of them wait for upstream at the same time.
 pub const AT_ONCE: usize = 16;
-/// How many changes of one worker wait for the store at the same time: it commits together what waits together.
+/// Changes of one worker that wait for the store at the same time: the store commits them together.
 pub(crate) const COMMITS_AT_ONCE: usize = 512;
 /// How old an order must be that its acquirer does not know before it is sent once more, under the same name: by then no
 /// request is on its way any more.

@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 
 use super::output::{Output, instant, table};
 
-/// How many callbacks are read at a time.
+/// Callbacks of one page.
 const PAGE: u32 = 200;
 
-/// What can be done with callbacks.
+/// The commands for callbacks.
 #[derive(Debug, Subcommand)]
 pub enum CallbackCommand {
     /// List the callbacks that could not be matched, newest first
@@ -28,7 +28,7 @@ pub enum CallbackCommand {
 /// Carries the command out.
 ///
 /// # Errors
-/// What does not exist; what the store says.
+/// No callback has the id, it is done, or the store has no answer.
 pub async fn run(ports: &Ports, operator: &Operator, command: CallbackCommand, output: Output) -> anyhow::Result<()> {
     match command {
         CallbackCommand::List => list(ports, output).await,

@@ -153,7 +153,7 @@ async fn credited(service: &Service, charges: u64) -> Result<()> {
     }
 }
 
-/// What was credited of the Pix of that time.
+/// The credits of the Pix of that time.
 async fn credits(url: &str, from: Timestamp, until: Timestamp) -> Result<Vec<CreditedPayment>> {
     let persistence = database::open(url).await?;
     let acquirer = AcquirerName::parse(NAME)?;

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 /// Stands for a part that is missing.
 const NONE: &str = "-";
 
-/// One line for each name.
+/// Writes one line for each name.
 pub(super) fn write(items: &[Noticed]) -> Vec<u8> {
     let lines: Vec<String> = items.iter().map(line).collect();
     lines.join("\n").into_bytes()
@@ -30,7 +30,7 @@ fn line(item: &Noticed) -> String {
     }
 }
 
-/// What [`write`] wrote; `None` for anything else.
+/// Reads the text of [`write`]; `None` for anything else.
 pub(super) fn read(text: &[u8]) -> Option<Vec<Noticed>> {
     str::from_utf8(text).ok()?.lines().map(item).collect()
 }

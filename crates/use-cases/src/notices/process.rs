@@ -39,7 +39,7 @@ const MAX_UNMATCHED: u64 = 10_000;
 /// Notices that one pass takes: more are read together when more wait.
 const NOTICES_PER_PASS: u32 = 2_048;
 
-/// What became of one Pix of a notice; of several, the last in this order counts.
+/// The verdict on one Pix of a notice; of several, the last in this order counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Verdict {
     /// The truth was read and applied.
@@ -105,7 +105,7 @@ pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
     Ok(Pass::of_limit(NOTICES_PER_PASS, listed, done))
 }
 
-/// What follows for each notice from all that it names, in the order of the notices.
+/// Returns the verdict on each notice from all that it names, in the order of the notices.
 async fn judge_all(ports: &Ports, notices: &[Notice]) -> Vec<Result<Verdict, Unread>> {
     let mut verdicts = vec![Ok(Verdict::Applied); notices.len()];
     let mut by_acquirer: BTreeMap<&AcquirerName, Named> = BTreeMap::new();
@@ -129,7 +129,7 @@ async fn judge_all(ports: &Ports, notices: &[Notice]) -> Vec<Result<Verdict, Unr
     verdicts
 }
 
-/// What a notice names.
+/// Reads the names in a notice.
 fn names(ports: &Ports, notice: &Notice) -> Result<Vec<Noticed>, Result<Verdict, Unread>> {
     if ports.acquirers.named(&notice.acquirer).is_none() {
         return Err(Err(AcquirerError::Unavailable("it is not configured any more".to_owned()).into()));
@@ -148,7 +148,7 @@ fn unmatched(notice: &Notice, attempts: u32, is_full: bool) -> NoticeState {
     if is_full { NoticeState::Done } else { NoticeState::Unmatched }
 }
 
-/// What the notices of one acquirer name, by kind, each with the place of its notice.
+/// The names in the notices of one acquirer, by kind, each with the place of its notice.
 #[derive(Default)]
 struct Named {
     received: Vec<(usize, NoticedPix)>,

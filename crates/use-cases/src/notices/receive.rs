@@ -10,7 +10,7 @@ use crate::ports::Ports;
 /// Why a callback was not kept.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReceiveError {
-    /// It is no callback of the acquirer's interface.
+    /// The body is no callback of the acquirer's interface.
     #[error("{0}")]
     Malformed(String),
     /// The acquirer is not configured.

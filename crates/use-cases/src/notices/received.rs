@@ -22,7 +22,7 @@ const SINGLE_READS: usize = 256;
 
 /// A Pix that a callback names, and the place of that callback in the pass.
 pub(super) type Item = (usize, NoticedPix);
-/// What became of it.
+/// The verdict on an item.
 pub(super) type Judged = (usize, Result<Verdict, Unread>);
 
 /// A charge of ours, and what callbacks named of it.
@@ -71,11 +71,13 @@ async fn our_charges(ports: &Ports, items: Vec<Item>) -> (Vec<Named>, Vec<Judged
     (named, judged)
 }
 
-/// What the acquirer's list shows of them.
+/// Reads the part of the acquirer's list that shows them.
 async fn list(ports: &Ports, acquirer: &AcquirerName, named: &[Named]) -> Listed<EndToEndId, ReceivedPix> {
     let Some(adapter) = ports.acquirers.named(acquirer) else { return Listed::new() };
     let hints = named.iter().filter(|named| is_issued(&named.charge)).flat_map(|named| &named.items);
-    let hints = hints.filter_map(|(_, pix)| Some(Wanted { key: pix.end_to_end_id.clone()?, at: pix.paid_at? }));
+    let now = ports.clock.now();
+    let hints =
+        hints.filter_map(|(_, pix)| Some(Wanted { key: pix.end_to_end_id.clone()?, at: pix.paid_at?.min(now) }));
     let adapter = &*adapter;
     let page = |request| async move { adapter.list_received(request, READ_BUDGET).await };
     let key = |row: &ReceivedPix| Some(row.payment.end_to_end_id.clone());

@@ -56,12 +56,12 @@ pub async fn retry(ports: &Ports, operator: &Operator, id: NoticeId) -> Result<N
     Ok(again)
 }
 
-/// What an operator changes of a callback, as JSON.
+/// The fields of a callback that an operator changes, as JSON.
 fn record(notice: &Notice) -> Vec<u8> {
     format!(r#"{{"status":"{}","attempts":{}}}"#, notice.state.as_str(), notice.attempts).into_bytes()
 }
 
-/// What a callback named, as text: one line for each.
+/// Returns the names in a callback as text, one line for each.
 #[must_use]
 pub fn named(notice: &Notice) -> String {
     String::from_utf8_lossy(&notice.body).into_owned()

@@ -59,24 +59,24 @@ async fn follow_all(ports: &Ports, acquirer: AcquirerName, payouts: Vec<Payout>)
     followed.iter().filter(|followed| followed.has_ended).count()
 }
 
-/// What the acquirer's list shows of them.
+/// Reads the part of the acquirer's list that shows them.
 async fn list(ports: &Ports, acquirer: &AcquirerName, payouts: &[Payout]) -> Listed<IdEnvio, UpstreamPayout> {
     let Some(adapter) = ports.acquirers.named(acquirer) else { return Listed::new() };
     let hints =
         payouts.iter().filter_map(|payout| Some(Wanted { key: payout.id_envio(), at: payout.state.sent()?.at }));
-    let adapter = &*adapter;
-    let page = |request: ListRequest| async move { adapter.list_sent(around(request), READ_BUDGET).await };
+    let (adapter, now) = (&*adapter, ports.clock.now());
+    let page = |request: ListRequest| async move { adapter.list_sent(around(request, now), READ_BUDGET).await };
     read_listed((&ports.limits, acquirer), hints.collect(), page, |row| Some(row.id_envio.clone())).await
 }
 
 /// The acquirer takes an order a moment after we send it, by its own clock.
-fn around(request: ListRequest) -> ListRequest {
+fn around(request: ListRequest, now: Timestamp) -> ListRequest {
     let from = request.from.saturating_sub(CLOCKS_DIFFER_BY).unwrap_or(Timestamp::MIN);
     let to = request.to.saturating_add(CLOCKS_DIFFER_BY).unwrap_or(Timestamp::MAX);
-    ListRequest { from, to, ..request }
+    ListRequest { from, to: to.min(now), ..request }
 }
 
-/// What following a payout led to.
+/// The result of following a payout.
 #[derive(Debug, Clone, Copy, Default)]
 struct Followed {
     has_ended: bool,
@@ -84,7 +84,7 @@ struct Followed {
     is_overload: bool,
 }
 
-/// Whether it has ended now. `shown` is what the acquirer's list shows of it.
+/// Follows one payout. `shown` is its row in the acquirer's list.
 async fn follow(ports: &Ports, payout: Payout, shown: Option<&UpstreamPayout>) -> Result<Followed, Trouble> {
     let mut followed = Followed::default();
     let after = match ask(ports, payout.clone(), shown).await {

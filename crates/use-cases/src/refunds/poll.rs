@@ -52,7 +52,7 @@ pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
     Ok(Pass::of(listed, done))
 }
 
-/// What following a refund led to.
+/// The result of following a refund.
 #[derive(Debug, Clone, Copy, Default)]
 struct Followed {
     /// Its outcome is known now.

@@ -1,4 +1,4 @@
-//! How many reads of one worker may be in flight at an acquirer: more while it answers, half as many when it does not.
+//! Limits the reads of one worker in flight at an acquirer: more while it answers, half as many when it does not.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

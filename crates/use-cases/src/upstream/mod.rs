@@ -8,7 +8,7 @@ pub(crate) use pages::{Listed, Wanted, read_listed};
 
 use cais_ports::AcquirerError;
 
-/// Whether the error says that the acquirer could not answer, so that fewer requests should be in flight.
+/// Returns true for an error after which fewer requests should be in flight: the acquirer could not answer.
 pub(crate) const fn is_overload(error: &AcquirerError) -> bool {
     match error {
         AcquirerError::Unavailable(_) | AcquirerError::OutcomeUnknown(_) => true,

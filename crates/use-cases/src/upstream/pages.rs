@@ -9,15 +9,15 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::{UpstreamLimits, is_overload};
 
-/// How many must be expected in a span of time before its list is read: below that, single reads cost less.
+/// Rows expected in a span of time before its list is read: below that, single reads cost less.
 const WORTH_A_PAGE: usize = 8;
-/// How many are expected in one span at most: as many as a page has rows.
+/// Rows expected in one span at most: as many as a page has.
 const SPAN_OF: usize = 1_000;
 /// The longest time without any of them within one span. Lists go by whole seconds.
 const MAX_GAP: SignedDuration = SignedDuration::from_secs(2);
 /// Pages of a span that are read whatever is found on them.
 const FIRST_PAGES: usize = 2;
-/// How many more pages are read: one for so many that are expected. The list may be long and have few of them.
+/// Further pages of a span: one for so many expected rows. The list may be long and have few of them.
 const EXPECTED_PER_PAGE: usize = 100;
 
 /// Something that the list should have.
@@ -29,7 +29,7 @@ pub(crate) struct Wanted<K> {
     pub at: Timestamp,
 }
 
-/// What the list showed, by name.
+/// The rows that the list showed, by name.
 pub(crate) type Listed<K, R> = HashMap<K, R>;
 
 /// A part of the list.

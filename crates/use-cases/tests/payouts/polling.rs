@@ -3,9 +3,11 @@
 use std::time::Duration;
 
 use cais_domain::event::EventType;
+use cais_domain::money::Money;
 use cais_domain::payout::PayoutStatus;
 use cais_testkit::Crash;
 use cais_testkit::builders::main_acquirer;
+use cais_use_cases::payouts::create::NewPayout;
 
 use crate::bank::{Looking, Moment, Sending};
 use crate::world::{FEE, FUNDS, LONG, SlowStore, World, id_of, now, status_of, ten_reais};
@@ -252,5 +254,23 @@ async fn what_cannot_be_followed_makes_room_for_the_others() {
     assert_eq!((world.poll().await, world.bank.finds()), (0, finds));
     world.clock.set(due);
     assert_eq!((world.poll().await, world.status()), (1, PayoutStatus::Completed));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn open_payouts_are_read_from_the_list_then_one_by_one() {
+    let world = World::new().await;
+    for number in 0..10 {
+        let key = number.to_string();
+        let answer = world.create(&key, NewPayout { amount: Money::from_centavos(10), ..ten_reais() }).await;
+        assert_eq!(status_of(&answer.unwrap()), "processing");
+    }
+    world.bank.complete_all();
+    world.clock.advance(MOMENT);
+    let (finds, lists) = (world.bank.finds(), world.bank.lists());
+    assert_eq!(world.poll().await, 10);
+    // Its pages have one row, so the list is left after three.
+    assert_eq!((world.bank.finds() - finds, world.bank.lists() - lists), (7, 3));
+    assert!(world.store.payouts().iter().all(|payout| payout.state.status() == PayoutStatus::Completed));
     world.check().await;
 }
