@@ -175,9 +175,8 @@ impl Named {
             (place, verdict)
         };
         let is_overload = |(_, verdict): &Judged| {
-            let error = match verdict {
-                Err(Unread::Payout(PayoutSyncError::Upstream(error)) | Unread::Upstream(error)) => error,
-                Ok(_) | Err(_) => return false,
+            let Err(Unread::Payout(PayoutSyncError::Upstream(error)) | Unread::Upstream(error)) = verdict else {
+                return false;
             };
             is_overload(error)
         };
