@@ -63,6 +63,18 @@ pub(crate) enum UpstreamResult<T> {
     Unproven(String),
 }
 
+impl<T> UpstreamResult<T> {
+    /// Why there is no record of the order; `None` when there is one.
+    pub(crate) fn reason(&self) -> Option<&str> {
+        match self {
+            Self::Known(_) => None,
+            Self::Refused(reason) | Self::NotTaken(reason) | Self::Unknown(reason) | Self::Unproven(reason) => {
+                Some(reason)
+            }
+        }
+    }
+}
+
 impl<T> From<Result<T, AcquirerError>> for SendReply<T> {
     fn from(reply: Result<T, AcquirerError>) -> Self {
         match reply {
@@ -158,16 +170,11 @@ mod tests {
     }
 
     fn shown(result: &UpstreamResult<&'static str>) -> String {
-        match result {
-            UpstreamResult::Known(record) => format!("Known {record}"),
-            UpstreamResult::Refused(reason)
-            | UpstreamResult::NotTaken(reason)
-            | UpstreamResult::Unknown(reason)
-            | UpstreamResult::Unproven(reason) => {
-                assert_eq!(reason, "reply", "the reason is the acquirer's");
-                name(result)
-            }
+        if let UpstreamResult::Known(record) = result {
+            return format!("Known {record}");
         }
+        assert_eq!(result.reason(), Some("reply"), "the reason is the acquirer's");
+        name(result)
     }
 
     fn expected(case: [&str; 4]) -> Vec<&'static str> {

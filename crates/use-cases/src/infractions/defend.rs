@@ -115,14 +115,8 @@ async fn hand_over(
     };
     let sent = SentDefense { ports, acquirer: &*acquirer, infraction: &infraction, patience: IN_A_CALL };
     let result = resolve(&sent, Earlier::None, reply).await;
-    match &result {
-        UpstreamResult::Known(_) => {}
-        UpstreamResult::Refused(reason)
-        | UpstreamResult::NotTaken(reason)
-        | UpstreamResult::Unknown(reason)
-        | UpstreamResult::Unproven(reason) => {
-            tracing::warn!(infraction = %infraction.id, acquirer = %infraction.acquirer, reason, "defense not confirmed by its acquirer");
-        }
+    if let Some(reason) = result.reason() {
+        tracing::warn!(infraction = %infraction.id, acquirer = %infraction.acquirer, reason, "defense not confirmed by its acquirer");
     }
     match result {
         UpstreamResult::Known(shown) => {

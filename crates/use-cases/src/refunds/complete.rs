@@ -100,14 +100,8 @@ async fn ask(creation: &Creation, ports: &Ports) -> UpstreamResult<UpstreamRetur
     } else {
         send_first(ports, refund, holding.until).await
     };
-    match &result {
-        UpstreamResult::Known(_) => {}
-        UpstreamResult::Refused(reason)
-        | UpstreamResult::NotTaken(reason)
-        | UpstreamResult::Unknown(reason)
-        | UpstreamResult::Unproven(reason) => {
-            tracing::warn!(refund = %refund.id, acquirer = %refund.acquirer, reason, asked_before, "refund not confirmed by its acquirer");
-        }
+    if let Some(reason) = result.reason() {
+        tracing::warn!(refund = %refund.id, acquirer = %refund.acquirer, reason, asked_before, "refund not confirmed by its acquirer");
     }
     result
 }

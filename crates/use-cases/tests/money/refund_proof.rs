@@ -5,6 +5,7 @@ use std::time::Duration;
 use cais_domain::refund::RefundStatus;
 use cais_ports::UpstreamProgress;
 use cais_testkit::CapturedLogs;
+use cais_use_cases::refunds::poll::run_once;
 
 use crate::psp::{Listing, Looking, Returning};
 use crate::world::{LONG, World, all};
@@ -99,7 +100,7 @@ async fn refund_without_proof_for_ten_minutes_raises_an_alert() {
     assert_eq!(logs.alerts(ALERT).len(), 0);
     world.clock.advance(Duration::from_mins(1));
     for _ in 0..3 {
-        world.poll().await;
+        run_once(&world.ports).await.unwrap();
     }
     assert_eq!(logs.alerts(ALERT).len(), 1, "not more often than it is polled");
     completes(&world).await;
