@@ -13,8 +13,12 @@ const ZONE: &str = "America/Sao_Paulo";
 const HOURS_FROM_UTC: i8 = -3;
 /// The length of `YYYY-MM-DD`.
 const DAY_LENGTH: usize = 10;
-/// The finest step of the store's clock: an inclusive end is the exclusive one a step later.
-const STEP: SignedDuration = SignedDuration::from_micros(1);
+/// The step in which instants are shown, cut to it: an inclusive end includes all that is shown as this instant.
+const SHOWN_STEP: SignedDuration = SignedDuration::from_millis(1);
+/// The finest step of the store's clock, for an end that is given more finely than instants are shown.
+const FINEST_STEP: SignedDuration = SignedDuration::from_micros(1);
+/// Nanoseconds of a millisecond.
+const NANOS_PER_MILLI: i32 = 1_000_000;
 /// What is said of a text that is neither.
 const NEITHER: &str = "must be a day as YYYY-MM-DD or an instant as in 2026-01-31T12:00:00Z";
 
@@ -35,7 +39,11 @@ pub fn beginning(text: &str) -> Result<Timestamp, Cow<'static, str>> {
 /// What is wrong with it, as it reads after its name.
 pub fn end(text: &str) -> Result<Timestamp, Cow<'static, str>> {
     match read(text)? {
-        Moment::Instant(at) => Ok(at.saturating_add(STEP).unwrap_or(Timestamp::MAX)),
+        Moment::Instant(at) => {
+            let is_as_shown = at.subsec_nanosecond().rem_euclid(NANOS_PER_MILLI) == 0;
+            let step = if is_as_shown { SHOWN_STEP } else { FINEST_STEP };
+            Ok(at.saturating_add(step).unwrap_or(Timestamp::MAX))
+        }
         // After the last day of the calendar there is nothing.
         Moment::Day(day) => Ok(day.tomorrow().ok().and_then(midnight).unwrap_or(Timestamp::MAX)),
     }
@@ -64,10 +72,14 @@ fn read(text: &str) -> Result<Moment, Cow<'static, str>> {
     instant.map(Moment::Instant).ok_or(Cow::Borrowed(NEITHER))
 }
 
+/// The time zone of São Paulo, of which the library keeps a copy in memory.
+pub fn sao_paulo() -> TimeZone {
+    TimeZone::get(ZONE).unwrap_or_else(|_| TimeZone::fixed(Offset::constant(HOURS_FROM_UTC)))
+}
+
 /// The first instant of a day in São Paulo.
 fn midnight(day: Date) -> Option<Timestamp> {
-    let zone = TimeZone::get(ZONE).unwrap_or_else(|_| TimeZone::fixed(Offset::constant(HOURS_FROM_UTC)));
-    day.to_zoned(zone).ok().map(|zoned| zoned.timestamp())
+    day.to_zoned(sao_paulo()).ok().map(|zoned| zoned.timestamp())
 }
 
 #[cfg(test)]
@@ -91,8 +103,9 @@ mod tests {
     #[test]
     fn instants_are_inclusive_too() {
         assert_eq!(beginning("2026-01-31T12:00:00Z").unwrap(), instant("2026-01-31T12:00:00Z"));
-        assert_eq!(end("2026-01-31T12:00:00-03:00").unwrap(), instant("2026-01-31T15:00:00.000001Z"));
-        assert_eq!(end("2026-01-31T12:00:00.5Z").unwrap(), instant("2026-01-31T12:00:00.500001Z"));
+        assert_eq!(end("2026-01-31T12:00:00-03:00").unwrap(), instant("2026-01-31T15:00:00.001Z"));
+        assert_eq!(end("2026-01-31T12:00:00.5Z").unwrap(), instant("2026-01-31T12:00:00.501Z"));
+        assert_eq!(end("2026-01-31T12:00:00.500123Z").unwrap(), instant("2026-01-31T12:00:00.500124Z"));
     }
 
     #[test]

@@ -25,11 +25,13 @@ use cais_domain::payment::UnexpectedPayment;
 use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
 use cais_domain::webhook::Endpoint;
-use cais_ports::{ApiKeyRecord, Balances, Representation};
+use cais_ports::{ApiKeyRecord, Balances, Representation, SplitCredit};
 
 pub(crate) use self::object::write_text;
 use self::object::{Object, write_list, write_quoted};
 use self::qr::QrImages;
+use self::row::Row as _;
+use self::transaction::TransactionRow;
 use crate::http::error::{ApiError, ErrorCode};
 
 /// Renders resources, and remembers the images of the codes it rendered last.
@@ -53,6 +55,10 @@ impl Representation for JsonRepresentation {
 
     fn unexpected_payment(&self, payment: &UnexpectedPayment) -> Vec<u8> {
         payment::unexpected(payment)
+    }
+
+    fn split_credit(&self, credit: &SplitCredit) -> Vec<u8> {
+        TransactionRow::of_split_credit(credit).to_json()
     }
 
     fn payout(&self, payout: &Payout) -> Vec<u8> {

@@ -13,6 +13,8 @@ pub enum EventType {
     ChargeRefunded,
     /// A payment was credited beyond what charges asked for.
     PaymentUnexpected,
+    /// A share in another account's charge was credited.
+    SplitReceived,
     /// A refund reached its payer.
     RefundCompleted,
     /// A refund will never reach its payer.
@@ -41,12 +43,13 @@ pub enum EventType {
 
 impl EventType {
     /// Every type that something in this version can cause.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::ChargePaid,
         Self::ChargeExpired,
         Self::ChargeCancelled,
         Self::ChargeRefunded,
         Self::PaymentUnexpected,
+        Self::SplitReceived,
         Self::RefundCompleted,
         Self::RefundFailed,
         Self::PayoutCompleted,
@@ -70,6 +73,7 @@ impl EventType {
             Self::ChargeCancelled => "charge.cancelled",
             Self::ChargeRefunded => "charge.refunded",
             Self::PaymentUnexpected => "payment.unexpected",
+            Self::SplitReceived => "split.received",
             Self::RefundCompleted => "refund.completed",
             Self::RefundFailed => "refund.failed",
             Self::PayoutCompleted => "payout.completed",

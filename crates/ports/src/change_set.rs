@@ -7,9 +7,9 @@ use cais_domain::end_to_end_id::{EndToEndId, ReturnId};
 use cais_domain::event::EventType;
 use cais_domain::external_id::ExternalId;
 use cais_domain::id_envio::IdEnvio;
-use cais_domain::ids::{AccountId, EventId};
+use cais_domain::ids::{AccountId, EntryId, EventId};
 use cais_domain::infraction::Infraction;
-use cais_domain::ledger::Transfer;
+use cais_domain::ledger::{Bucket, EntryKind, LedgerAccount, Transfer};
 use cais_domain::payment::CreditedPayment;
 use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
@@ -17,6 +17,7 @@ use cais_domain::release::Release;
 use cais_domain::txid::Txid;
 use cais_domain::webhook::{Endpoint, Postback, WebhookUrl};
 use jiff::Timestamp;
+use uuid::Uuid;
 
 use crate::audit::AuditRow;
 use crate::claim::ClaimChange;
@@ -192,7 +193,30 @@ pub struct NewEvent {
 /// The version of the service's interface that bodies of events follow.
 const API_VERSION: &str = "1.1.0";
 
+/// The id of an entry that the store has not made yet: all zeros. The data of `split.received` has its suffix where the transaction's id
+/// is, because a transaction that credits a share is named after its entry.
+#[must_use]
+pub const fn entry_to_come() -> EntryId {
+    EntryId::new(Uuid::nil())
+}
+
 impl NewEvent {
+    /// Whether this event is about the credit that `transfer` makes: the data of such an event names the entry of that credit.
+    #[must_use]
+    pub fn is_of_credit(&self, transfer: &Transfer) -> bool {
+        self.kind == EventType::SplitReceived
+            && transfer.kind == EntryKind::Split
+            && transfer.to == LedgerAccount::Merchant(self.account, Bucket::Available)
+    }
+
+    /// The event with the entry that the store made for it, in place of [`entry_to_come`].
+    #[must_use]
+    pub fn with_entry(&self, entry: EntryId) -> Self {
+        let text = String::from_utf8_lossy(&self.data);
+        let data = text.replacen(&entry_to_come().suffix(), &entry.suffix(), 1).into_bytes();
+        Self { data, ..self.clone() }
+    }
+
     /// The body that is sent, and that `GET /events/{id}` returns, once the store gave it its sequence number; a test has none.
     #[must_use]
     pub fn body(&self, sequence: Option<i64>) -> Vec<u8> {

@@ -33,7 +33,7 @@ pub use acquirer::{
     UpstreamPayment, UpstreamPayout, UpstreamProgress, UpstreamReturn, UpstreamStatus,
 };
 pub use audit::{AuditFilter, AuditQueries, AuditRow, Operator};
-pub use change_set::{ChangeSet, NewEvent, Reservation, ReservationKey, Write};
+pub use change_set::{ChangeSet, NewEvent, Reservation, ReservationKey, Write, entry_to_come};
 pub use claim::{Claim, ClaimChange, ClaimRef, Fingerprint, NewClaim, StoredAnswer};
 pub use clock::{Clock, Ids};
 pub use deliveries::{

@@ -10,6 +10,7 @@ use cais_domain::refund::Refund;
 use cais_domain::webhook::Endpoint;
 
 use crate::keys::ApiKeyRecord;
+use crate::statement::SplitCredit;
 
 /// Renders resources exactly as their GET returns them.
 #[cfg_attr(feature = "mock", mockall::automock)]
@@ -18,6 +19,8 @@ pub trait Representation: Send + Sync {
     fn charge(&self, charge: &Charge) -> Vec<u8>;
     /// A payment that no charge asked for, as a JSON object.
     fn unexpected_payment(&self, payment: &UnexpectedPayment) -> Vec<u8>;
+    /// A credit from a split, as a JSON object: the transaction that its beneficiary sees.
+    fn split_credit(&self, credit: &SplitCredit) -> Vec<u8>;
     /// A payout, as a JSON object.
     fn payout(&self, payout: &Payout) -> Vec<u8>;
     /// A refund, as a JSON object.

@@ -60,6 +60,9 @@ pub enum UrlRefusal {
     /// It carries a user name or password.
     #[error("must not carry a user name or password")]
     Credentials,
+    /// Its port is one of other services.
+    #[error("must have port 443, 8443 or one from 1024 on")]
+    Port,
     /// It is, or leads to, an address that is not public.
     #[error("must lead to a public address")]
     NotPublic,

@@ -41,7 +41,7 @@ pub enum FaultMode {
     /// Nothing bad.
     #[default]
     Ok,
-    /// The connection is closed without an answer; no work is done.
+    /// Every call is answered with 429 at once; no work is done.
     Down,
     /// The answer waits; the work is done after the wait.
     Slow,
@@ -111,10 +111,8 @@ pub async fn inject(
     match mode {
         FaultMode::Ok | FaultMode::DoubleCallback => {}
         FaultMode::Slow => tokio::time::sleep(fault.latency).await,
-        FaultMode::Down => {
-            cut(request.request());
-            return Ok(request.into_response(HttpResponse::ServiceUnavailable().finish()));
-        }
+        // Control shares the port, so the listener stays open. 429 is as certain as a refused connection: nothing was taken.
+        FaultMode::Down => return Ok(request.into_response(HttpResponse::TooManyRequests().finish())),
         FaultMode::Error => {
             let response = error(request.path());
             return Ok(request.into_response(response));

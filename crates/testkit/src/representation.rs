@@ -8,7 +8,7 @@ use cais_domain::payment::UnexpectedPayment;
 use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
 use cais_domain::webhook::Endpoint;
-use cais_ports::{ApiKeyRecord, Representation};
+use cais_ports::{ApiKeyRecord, Representation, SplitCredit};
 use serde_json::json;
 
 /// A resource is `{"id", "external_id", "status", "amount"}`, the amount in text; refunds and infractions have their
@@ -38,6 +38,12 @@ impl Representation for TextRepresentation {
         })
         .to_string()
         .into_bytes()
+    }
+
+    fn split_credit(&self, credit: &SplitCredit) -> Vec<u8> {
+        json!({ "id": format!("txn_in_{}", credit.id.suffix()), "amount": credit.amount.to_string() })
+            .to_string()
+            .into_bytes()
     }
 
     fn payout(&self, payout: &Payout) -> Vec<u8> {

@@ -47,6 +47,9 @@ pub(crate) fn judge(text: &str, allow_insecure: bool, rules: &AddressRules) -> R
     if has_credentials.get() {
         return Err(UrlRefusal::Credentials);
     }
+    if !url.port_or_known_default().is_some_and(|port| is_allowed(port, allow_insecure)) {
+        return Err(UrlRefusal::Port);
+    }
     // Browsers forgive `https:example.com`, `https:///example.com` and `https:\\example.com`; others read them differently.
     let rest = text.get(url.scheme().len()..).and_then(|rest| rest.strip_prefix("://"));
     if rest.is_none_or(|rest| rest.starts_with(['/', '\\'])) {
@@ -66,6 +69,12 @@ pub(crate) fn judge(text: &str, allow_insecure: bool, rules: &AddressRules) -> R
     }
     url.set_host(Some(&name)).map_err(|_| UrlRefusal::Malformed)?;
     Ok(Target { url, name: Some(name) })
+}
+
+/// Whether receivers may be called at this port: none that well-known services other than HTTPS use, so that nobody makes this service
+/// knock there. Plain HTTP, where a developer allows it, has its own port as well.
+const fn is_allowed(port: u16, allow_insecure: bool) -> bool {
+    matches!(port, 443 | 8443 | 1024..) || (allow_insecure && port == 80)
 }
 
 fn literal(url: Url, address: IpAddr, rules: &AddressRules) -> Result<Target, UrlRefusal> {
@@ -103,6 +112,27 @@ mod tests {
     #[track_caller]
     fn check(text: &str, wanted: Result<&str, UrlRefusal>) {
         assert_eq!(found(text, false, &[]), wanted.map(str::to_owned), "{text}");
+    }
+
+    #[test]
+    fn port_is_of_https_or_not_reserved() {
+        use cais_ports::webhooks::UrlRefusal::Port;
+        for (port, wanted) in [
+            (0, Err(Port)),
+            (22, Err(Port)),
+            (25, Err(Port)),
+            (80, Err(Port)),
+            (442, Err(Port)),
+            (444, Err(Port)),
+            (1023, Err(Port)),
+            (1024, Ok("https://example.com:1024/")),
+            (8443, Ok("https://example.com:8443/")),
+            (65535, Ok("https://example.com:65535/")),
+        ] {
+            check(&format!("https://example.com:{port}/"), wanted);
+        }
+        assert_eq!(found("http://example.com/", true, &[]), Ok("http://example.com/".to_owned()));
+        assert_eq!(found("http://example.com:25/", true, &[]), Err(Port));
     }
 
     #[test]
@@ -248,14 +278,14 @@ mod tests {
         let loopback = &["127.0.0.0/8"][..];
         for (text, insecure, blocks, wanted) in [
             ("http://example.com/", true, &[][..], Ok("http://example.com/")),
-            ("http://127.0.0.1:9/", true, &[], Err(NotPublic)),
-            ("http://127.0.0.1:9/", false, loopback, Err(Scheme)),
-            ("http://0x7f.1:9/", true, loopback, Ok("http://127.0.0.1:9/")),
-            ("http://[::ffff:127.0.0.1]:9/", true, loopback, Ok("http://[::ffff:7f00:1]:9/")),
-            ("http://localhost.:9/", true, loopback, Ok("http://localhost:9/")),
-            ("http://localhost:9/", true, &["::1/128"], Ok("http://localhost:9/")),
-            ("http://localhost:9/", true, &["10.0.0.0/8"], Err(NotPublic)),
-            ("http://[::1]:9/", true, loopback, Err(NotPublic)),
+            ("http://127.0.0.1:9000/", true, &[], Err(NotPublic)),
+            ("http://127.0.0.1:9000/", false, loopback, Err(Scheme)),
+            ("http://0x7f.1:9000/", true, loopback, Ok("http://127.0.0.1:9000/")),
+            ("http://[::ffff:127.0.0.1]:9000/", true, loopback, Ok("http://[::ffff:7f00:1]:9000/")),
+            ("http://localhost.:9000/", true, loopback, Ok("http://localhost:9000/")),
+            ("http://localhost:9000/", true, &["::1/128"], Ok("http://localhost:9000/")),
+            ("http://localhost:9000/", true, &["10.0.0.0/8"], Err(NotPublic)),
+            ("http://[::1]:9000/", true, loopback, Err(NotPublic)),
             ("https://10.1.2.3/", false, &["10.0.0.0/8"], Ok("https://10.1.2.3/")),
         ] {
             assert_eq!(found(text, insecure, blocks), wanted.map(str::to_owned), "{text} {blocks:?}");

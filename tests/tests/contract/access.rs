@@ -1,6 +1,7 @@
 //! Who may do what: keys, scopes, accounts.
 
 use reqwest::Method;
+use serde_json::json;
 
 use crate::support::{Engine, Reply, on_both, own, shared};
 
@@ -151,6 +152,10 @@ async fn accounts_that_may_not(engine: Engine) {
     suspended.create(body).await.refused(403, "account_suspended");
     suspended.create(r#"{"amount":50000.01}"#).await.refused(403, "account_suspended");
     suspended.create("{").await.refused(400, "VALIDATION_ERROR");
+    for (path, body) in [("clock", json!({"offset_s": 0})), ("faults", json!({"mode": "ok"}))] {
+        let moved = suspended.send(Method::PUT, &format!("/sandbox/{path}"), &body).await;
+        moved.refused(403, "account_suspended");
+    }
     suspended.get("/charges").await.expect(200);
     node.cli(&["account", "resume", "--account", &suspended.email]);
     crate::support::eventually("the account writes again", || async {

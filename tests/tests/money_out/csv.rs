@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::support::{Engine, Reply, Shop, id, on_both, shared};
 
-on_both! { the_same_rows_as_json quoting what_is_refused }
+on_both! { excel_br_file_is_for_people the_same_rows_as_json quoting what_is_refused }
 
 async fn csv(shop: &Shop, path: &str) -> (Reply, Vec<Vec<String>>) {
     let reply = Reply::of(shop.request(Method::GET, path).header("accept", "text/csv")).await;
@@ -89,6 +89,30 @@ async fn quoting(engine: Engine) {
     for name in ["x-request-id", "x-ratelimit-limit"] {
         assert!(reply.header(name).is_some(), "{name}");
     }
+}
+
+async fn excel_br_file_is_for_people(engine: Engine) {
+    let shop = shared(engine).await.shop();
+    let charge = id(&shop.create(r#"{"amount":1234.5,"description":"=1+1; dois"}"#).await.expect(201));
+    shop.pay(&charge, None).await.expect(200);
+    shop.until(&charge, "paid").await;
+    for (path, name) in [("/transactions", "transactions.csv"), ("/balance/entries", "statement.csv")] {
+        let reply = shop.get(&format!("{path}?csv=excel-br")).await;
+        assert_eq!(reply.status, 200, "{}", reply.text());
+        let disposition = reply.header("content-disposition").unwrap();
+        assert_eq!(disposition, format!("attachment; filename=\"{name}\""));
+        let text = reply.text().strip_prefix('\u{feff}').unwrap();
+        let (header, row) = text.split_once("\r\n").unwrap();
+        assert!(header.starts_with("id;") && row.contains(";1234,50;"), "{text}");
+        shop.get(&format!("{path}?csv=excel-br&limit=1")).await.refused(400, "VALIDATION_ERROR");
+        let unknown = shop.get(&format!("{path}?csv=excel")).await;
+        unknown.refused(400, "VALIDATION_ERROR");
+        assert_eq!(unknown.issues(), ["csv"]);
+    }
+    let statement = shop.get("/balance/entries?csv=excel-br").await;
+    assert!(statement.text().contains("\"'=1+1; dois\""), "{}", statement.text());
+    let standard = Reply::of(shop.request(Method::GET, "/balance/entries").header("accept", "text/csv")).await;
+    assert!(standard.header("content-disposition").is_none() && standard.text().contains(",'=1+1; dois,"));
 }
 
 async fn what_is_refused(engine: Engine) {

@@ -6,6 +6,7 @@ use serde_json::json;
 use crate::support::{Engine, Reply, eventually, id, names, on_both, shared, unique};
 
 on_both! {
+    replay_survives_disabled_feature_and_suspension
     completed_and_shown_everywhere failed_gives_all_back slow_is_processing_first a_lost_reply_is_processing
     reversed_gives_back_the_amount insufficient_balance_is_an_answer external_ids permissions
 }
@@ -198,5 +199,28 @@ async fn permissions(engine: Engine) {
         (reply.status == 422).then(|| reply.refused(422, "transaction_limit_exceeded"))
     })
     .await;
+    node.verify();
+}
+
+async fn replay_survives_disabled_feature_and_suspension(engine: Engine) {
+    let node = shared(engine).await;
+    let shop = node.shop();
+    shop.earn("100").await;
+    let (key, body) = (unique("key"), r#"{"amount":10,"pix_key":"ana@example.com"}"#);
+    let first = shop.order_with("/payouts", &key, body).await;
+    first.expect(201);
+    for change in [&["features", "--disable", "pix_out"][..], &["suspend"][..]] {
+        let (command, rest) = change.split_first().unwrap();
+        let arguments = [&["account", command, "--account", &shop.email], rest].concat();
+        node.cli(&arguments);
+        // Another key knows the account as it is now; one in use remembers it for a few seconds.
+        let shop = shop.with_key(&node.key(&shop.email, "all"));
+        let again = shop.order_with("/payouts", &key, body).await;
+        assert_eq!((again.status, &again.body), (201, &first.body));
+        assert_eq!(again.header("idempotent-replayed"), Some("true"));
+        let other = r#"{"amount":11,"pix_key":"ana@example.com"}"#;
+        shop.order_with("/payouts", &key, other).await.refused(409, "IDEMPOTENCY_CONFLICT");
+        assert_eq!(shop.order("/payouts", body).await.status, 403);
+    }
     node.verify();
 }

@@ -34,6 +34,15 @@ async fn partial_and_repeated(engine: Engine) {
     })
     .await;
     assert!(done["completed_at"].is_string() && done["return_id"].is_string(), "{done}");
+    let path = format!("/refunds/{}", id(&refund));
+    for path in [path.as_str(), "/refunds/ext:dev-1"] {
+        assert_eq!(shop.get(path).await.expect(200), done);
+        node.shop().get(path).await.refused(404, "not_found");
+        let writer = shop.with_key(&node.key(&shop.email, "charges:write"));
+        writer.get(path).await.refused(403, "insufficient_scope");
+    }
+    shop.get("/refunds/rfd_01h455vb4pex5vsknk084sn02q").await.refused(404, "not_found");
+    shop.get("/refunds/chg_01h455vb4pex5vsknk084sn02q").await.refused(400, "VALIDATION_ERROR");
     assert_eq!(shop.fetch(&charge).await["status"], "paid", "in part");
     shop.order(&format!("/charges/{charge}/refunds"), "{}").await.expect(201);
     let refunded = shop.until(&charge, "refunded").await;

@@ -38,6 +38,15 @@ async fn divided_when_paid(engine: Engine) {
     let found = one.get(&format!("/transactions/{}", id(credit))).await.expect(200);
     assert_eq!(&found, credit);
     shop.get(&format!("/transactions/{}", id(credit))).await.refused(404, "not_found");
+    for (shop, parts) in [(&one, 1), (&two, 1), (&shop, 0)] {
+        let events = shop.all("/events?type=split.received&limit=200").await;
+        assert_eq!(events.len(), parts);
+        for event in &events {
+            let credit = &shop.get("/transactions").await.expect(200)["data"][0];
+            assert_eq!(&event["data"], credit, "the transaction as its GET gives it");
+            assert_eq!(event["sequence"], json!(1));
+        }
+    }
     let entry = &one.get("/balance/entries").await.expect(200)["data"][0];
     assert_eq!((&entry["kind"], &entry["resource_id"]), (&json!("split"), &json!(null)));
     one.get(&format!("/charges/{charge}")).await.refused(404, "not_found");

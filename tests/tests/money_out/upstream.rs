@@ -148,7 +148,7 @@ async fn what_never_arrived_is_sent_later(engine: Engine) {
     let node = own(engine, &[]).await;
     let shop = node.shop();
     shop.earn("100").await;
-    shop.faults("down").await;
+    shop.faults("error").await;
     let made = shop.pay_out("10", "ana@example.com").await.expect(201);
     assert_eq!((&made["status"], shop.available().await.as_str()), (&json!("processing"), "90.00"));
     shop.faults("ok").await;

@@ -6,19 +6,21 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use actix_web::http::Method;
-use actix_web::http::header::HeaderValue;
+use actix_web::http::header::{CONTENT_DISPOSITION, HeaderMap, HeaderValue};
 use actix_web::web::Bytes;
 use cais_domain::ids::AccountId;
 use futures_util::stream::{StreamExt as _, once, try_unfold};
 use tokio::sync::Semaphore;
 
+use super::accept::{self, Format};
 use super::call::Call;
 use super::error::{ApiError, ErrorCode};
+use super::filters;
 use super::issue::Issues;
 use super::paging::{LIMIT, STARTING_AFTER};
 use super::query::Query;
 use super::reply::Reply;
-use crate::representation::csv::header;
+use crate::representation::csv::{Dialect, header};
 use crate::representation::row::Row;
 
 /// Rows that are read at a time, the most that the readers give: a page is about 40 KiB.
@@ -31,6 +33,28 @@ const RETRY_AFTER_S: u32 = 5;
 /// Room for a line.
 const LINE_BYTES: usize = 256;
 const CSV: HeaderValue = HeaderValue::from_static("text/csv; charset=utf-8; header=present");
+
+/// A file that an account asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct File {
+    /// Whose rows it has.
+    pub account: AccountId,
+    /// How it is written.
+    pub dialect: Dialect,
+    /// The header that names it for browsers.
+    pub disposition: &'static str,
+}
+
+impl File {
+    /// The reply with the file's name, where the dialect is one for people.
+    fn named(self, reply: Reply) -> Reply {
+        let extra = match self.dialect {
+            Dialect::Standard => None,
+            Dialect::ExcelBr => Some((CONTENT_DISPOSITION, HeaderValue::from_static(self.disposition))),
+        };
+        Reply { extra, ..reply }
+    }
+}
 
 /// Some rows, and after which of them the next ones begin; `None` when these are the last.
 pub struct Rows<R, C> {
@@ -86,6 +110,21 @@ impl Drop for ExportPlace {
     }
 }
 
+/// The parameter that asks for a file in a dialect of its own, whatever the caller accepts: a link in a browser can carry it.
+pub const DIALECT: &str = "csv";
+
+/// The dialect of the file that the caller wants; `None` for a caller who wants a page of JSON. An unknown dialect goes to `issues`.
+#[must_use]
+pub fn wanted(query: &Query, headers: &HeaderMap, issues: &Issues) -> Option<Dialect> {
+    if query.get(DIALECT).is_some() {
+        return filters::word(query, DIALECT, &[Dialect::ExcelBr], |_| "excel-br", issues).or(Some(Dialect::ExcelBr));
+    }
+    match accept::preferred(headers) {
+        Format::Json => None,
+        Format::Csv => Some(Dialect::Standard),
+    }
+}
+
 /// Refuses the parameters of pages: a file has all rows.
 pub fn refuse_pages(query: &Query, issues: &Issues) {
     for name in [LIMIT, STARTING_AFTER].into_iter().filter(|name| query.get(name).is_some()) {
@@ -98,19 +137,20 @@ pub fn refuse_pages(query: &Query, issues: &Issues) {
 /// # Errors
 /// `rate_limit_exceeded` while another file of the account is being written; what `read` says of the first rows. When later ones fail, the
 /// connection is cut, so that nobody takes what came for all.
-pub async fn answer<R, C, F>(call: &Call<'_>, account: AccountId, read: F) -> Result<Reply, ApiError>
+pub async fn answer<R, C, F>(call: &Call<'_>, file: File, read: F) -> Result<Reply, ApiError>
 where
     R: Row + 'static,
     C: 'static,
     F: AsyncFn(Option<C>) -> Result<Rows<R, C>, ApiError> + 'static,
 {
+    let File { account, dialect, .. } = file;
     let place = call.state.exports.enter(account)?;
     let Rows { rows, next } = place.page(read(None)).await?;
     if call.request.method() == Method::HEAD {
-        return Ok(Reply::typed(CSV, Bytes::new()));
+        return Ok(file.named(Reply::typed(CSV, Bytes::new())));
     }
-    let mut beginning = header(R::NAMES);
-    write(&mut beginning, &rows);
+    let mut beginning = header(R::NAMES, dialect);
+    write(&mut beginning, &rows, dialect);
     drop(rows);
     let request = call.id;
     let rest = try_unfold((read, next, place), move |(read, next, place)| async move {
@@ -120,16 +160,16 @@ where
             CutOff
         })?;
         let mut text = Vec::new();
-        write(&mut text, &rows);
+        write(&mut text, &rows, dialect);
         Ok(Some((Bytes::from(text), (read, next, place))))
     });
-    Ok(Reply::streamed(CSV, once(async { Ok::<_, CutOff>(Bytes::from(beginning)) }).chain(rest)))
+    Ok(file.named(Reply::streamed(CSV, once(async { Ok::<_, CutOff>(Bytes::from(beginning)) }).chain(rest))))
 }
 
-fn write<R: Row>(out: &mut Vec<u8>, rows: &[R]) {
+fn write<R: Row>(out: &mut Vec<u8>, rows: &[R], dialect: Dialect) {
     out.reserve(rows.len().saturating_mul(LINE_BYTES));
     for row in rows {
-        row.write_csv(out);
+        row.write_csv(out, dialect);
     }
 }
 

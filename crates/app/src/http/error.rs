@@ -13,6 +13,8 @@ use cais_use_cases::trouble::Trouble;
 use super::issue::Issue;
 use crate::representation::write_text;
 
+/// Seconds after which a caller may try an acquirer again: for so long a circuit breaker leaves it alone.
+pub const ACQUIRER_RETRY_AFTER_S: u32 = 10;
 /// Seconds a caller is asked to wait when the store did not answer: by then a restart or a failover is usually over.
 pub const STORE_RETRY_AFTER_S: u32 = 2;
 
@@ -161,7 +163,11 @@ impl ApiError {
             code,
             message: Cow::Borrowed(code.message()),
             issues: Vec::new(),
-            retry_after_s: None,
+            retry_after_s: if matches!(code, ErrorCode::AcquirerUnavailable) {
+                Some(ACQUIRER_RETRY_AFTER_S)
+            } else {
+                None
+            },
             allow: None,
             cause: None,
             is_expected: false,

@@ -103,6 +103,8 @@ pub enum Endpoint {
     ListRefunds,
     /// Refund a charge.
     CreateRefund,
+    /// Read a refund.
+    GetRefund,
     /// List payouts.
     ListPayouts,
     /// Create a payout.
@@ -248,6 +250,7 @@ pub const ROUTES: &[Route] = &[
     write(Endpoint::CancelCharge, "/v1/charges/{id}/cancel", Scope::ChargesWrite),
     write(Endpoint::CreateRefund, "/v1/charges/{id}/refunds", Scope::ChargesWrite),
     read(Endpoint::ListRefunds, "/v1/charges/{id}/refunds", Scope::ChargesRead),
+    read(Endpoint::GetRefund, "/v1/refunds/{id}", Scope::ChargesRead),
     read(Endpoint::GetPayout, "/v1/payouts/{id}", Scope::PayoutsRead),
     write(Endpoint::CreatePayout, "/v1/payouts", Scope::PayoutsWrite),
     read(Endpoint::ListPayouts, "/v1/payouts", Scope::PayoutsRead),

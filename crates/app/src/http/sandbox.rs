@@ -46,7 +46,7 @@ const MAX_OFFSET_S: i64 = 320_000_000;
 pub enum FaultMode {
     /// Nothing.
     Ok,
-    /// Nobody answers, and nothing is done.
+    /// Every call is turned away at once, and nothing is done.
     Down,
     /// Answers wait.
     Slow,
@@ -214,13 +214,14 @@ async fn move_charge(
 /// Makes things go wrong, or right again.
 ///
 /// # Errors
-/// `VALIDATION_ERROR`.
-pub async fn faults(call: &Call<'_>) -> Result<Reply, ApiError> {
+/// `VALIDATION_ERROR`; what forbids the account to write.
+pub async fn faults(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
     let controls = controls(call)?;
     let issues = Issues::default();
     query::none(call.query(), &issues);
     let asked = faults_body(&call.body, &controls.acquirer, &issues);
     let (mode, latency_ms) = issues.unless_any(asked)?;
+    caller.account.permit_write()?;
     let institution = Arc::clone(&controls.institution);
     let latency = Duration::from_millis(latency_ms.unsigned_abs());
     blocking(move || institution.set_faults(mode, latency)).await?;
@@ -231,14 +232,15 @@ pub async fn faults(call: &Call<'_>) -> Result<Reply, ApiError> {
 /// Moves the clocks of service and sandbox together.
 ///
 /// # Errors
-/// `VALIDATION_ERROR`.
-pub async fn clock(call: &Call<'_>) -> Result<Reply, ApiError> {
+/// `VALIDATION_ERROR`; what forbids the account to write.
+pub async fn clock(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
     let issues = Issues::default();
     query::none(call.query(), &issues);
     let offset_s = object(&call.body, &issues, |fields| {
         fields.required("offset_s", |node| rules::integer(node, &(-MAX_OFFSET_S..=MAX_OFFSET_S)))
     });
     let offset_s = issues.unless_any(offset_s)?;
+    caller.account.permit_write()?;
     let controls = controls(call)?.clone();
     blocking(move || {
         controls.institution.set_clock_offset(offset_s)?;

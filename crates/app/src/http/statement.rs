@@ -8,9 +8,8 @@ use cais_ports::{EntryFilter, PageRequest, StatementEntry};
 use cais_use_cases::keys::authenticate::Caller;
 use cais_use_cases::statement::{self, ListError};
 
-use super::accept::{self, Format};
 use super::call::Call;
-use super::csv::{self, Rows};
+use super::csv::{self, DIALECT, File, Rows};
 use super::error::{ApiError, ErrorCode};
 use super::filters::{self, CREATED_FROM, CREATED_TO};
 use super::issue::{Issue, Issues};
@@ -30,24 +29,26 @@ const BUCKETS: [Bucket; 3] = [Bucket::Available, Bucket::Pending, Bucket::Blocke
 /// `VALIDATION_ERROR` at the parameter that breaks its rule; what the store says.
 pub async fn answer(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
     let issues = Issues::default();
-    let known = ["bucket", "kind", CREATED_FROM, CREATED_TO, LIMIT, STARTING_AFTER];
+    let known = ["bucket", "kind", CREATED_FROM, CREATED_TO, LIMIT, STARTING_AFTER, DIALECT];
     let query = Query::read(call.query(), &known, &issues);
     let filter = EntryFilter {
         bucket: filters::word(&query, "bucket", &BUCKETS, Bucket::as_str, &issues),
         kind: filters::word(&query, "kind", &EntryKind::ALL, EntryKind::as_str, &issues),
         created: filters::created(&query, &issues),
     };
-    match accept::preferred(call.request.headers()) {
-        Format::Json => {
+    match csv::wanted(&query, call.request.headers(), &issues) {
+        None => {
             let page = paging::page(&query, &issues);
             let page = issues.unless_any(page)?;
             json(call, caller.account.id, filter, page).await
         }
-        Format::Csv => {
+        Some(dialect) => {
             csv::refuse_pages(&query, &issues);
             issues.unless_any(Some(()))?;
             let (state, account) = (Arc::clone(call.state), caller.account.id);
-            csv::answer(call, account, async move |after| rows(&state, account, filter, after).await).await
+            let disposition = "attachment; filename=\"statement.csv\"";
+            let file = File { account, dialect, disposition };
+            csv::answer(call, file, async move |after| rows(&state, account, filter, after).await).await
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Lines of CSV as RFC 4180 has them: commas, CRLF, quotes where a text needs them. Texts are passed on as they are: one that
-//! begins with `=` or `+` is the merchant's own, and whoever opens the file in a spreadsheet decides what to make of it.
+//! Lines of CSV as RFC 4180 has them: commas, CRLF, quotes where a text needs them. A text that a spreadsheet would take for a formula
+//! gets an apostrophe before it. A second dialect is what Excel reads where it is set to Brazilian Portuguese.
 
 use std::fmt::Display;
 
@@ -8,14 +8,47 @@ use jiff::Timestamp;
 
 use super::object::{push, write_instant};
 use super::row::Sink;
+use crate::days::sao_paulo;
+
+/// How a file is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dialect {
+    /// RFC 4180: commas, decimal points, instants in UTC.
+    Standard,
+    /// Excel in Brazil: a byte order mark, semicolons, decimal commas, times of São Paulo.
+    ExcelBr,
+}
+
+impl Dialect {
+    const fn separator(self) -> u8 {
+        match self {
+            Self::Standard => b',',
+            Self::ExcelBr => b';',
+        }
+    }
+}
+
+/// Tells Excel that a file is UTF-8.
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+/// Characters at the beginning of a text that make spreadsheets take it for a formula.
+const FORMULA: [char; 4] = ['=', '+', '-', '@'];
 
 /// What ends a line.
 const CRLF: &[u8] = b"\r\n";
 
 /// The first line of a file.
 #[must_use]
-pub fn header(names: &[&str]) -> Vec<u8> {
-    let mut out = names.join(",").into_bytes();
+pub fn header(names: &[&str], dialect: Dialect) -> Vec<u8> {
+    let mut out = match dialect {
+        Dialect::Standard => Vec::new(),
+        Dialect::ExcelBr => BYTE_ORDER_MARK.to_vec(),
+    };
+    for (index, name) in names.iter().enumerate() {
+        if index > 0 {
+            out.push(dialect.separator());
+        }
+        out.extend_from_slice(name.as_bytes());
+    }
     out.extend_from_slice(CRLF);
     out
 }
@@ -23,13 +56,14 @@ pub fn header(names: &[&str]) -> Vec<u8> {
 /// A line that is being written.
 pub(super) struct Line<'o> {
     out: &'o mut Vec<u8>,
+    dialect: Dialect,
     begun: bool,
 }
 
 impl<'o> Line<'o> {
     /// A line without fields, after what is there.
-    pub(super) fn new(out: &'o mut Vec<u8>) -> Self {
-        Self { out, begun: false }
+    pub(super) fn new(out: &'o mut Vec<u8>, dialect: Dialect) -> Self {
+        Self { out, dialect, begun: false }
     }
 
     /// Ends it.
@@ -39,19 +73,23 @@ impl<'o> Line<'o> {
 
     fn separate(&mut self) {
         if self.begun {
-            self.out.push(b',');
+            self.out.push(self.dialect.separator());
         }
         self.begun = true;
     }
 
     /// A text, in quotes where it would not be read back otherwise; an empty one too, so that it differs from nothing.
     fn quoted_if_needed(&mut self, text: &str) {
-        let needs_quotes = text.is_empty() || text.bytes().any(|byte| matches!(byte, b'"' | b',' | b'\r' | b'\n'));
-        if !needs_quotes {
+        let separator = self.dialect.separator();
+        let is_special = |byte| byte == separator || matches!(byte, b'"' | b'\r' | b'\n');
+        let apostrophe: &[u8] = if text.starts_with(FORMULA) { b"'" } else { b"" };
+        if !text.is_empty() && !text.bytes().any(is_special) {
+            self.out.extend_from_slice(apostrophe);
             self.out.extend_from_slice(text.as_bytes());
             return;
         }
         self.out.push(b'"');
+        self.out.extend_from_slice(apostrophe);
         for byte in text.bytes() {
             if byte == b'"' {
                 self.out.push(b'"');
@@ -79,12 +117,18 @@ impl Sink for Line<'_> {
 
     fn money(&mut self, _: &'static str, value: Money) {
         self.separate();
-        push(self.out, &value);
+        match self.dialect {
+            Dialect::Standard => push(self.out, &value),
+            Dialect::ExcelBr => push(self.out, &value.to_string().replace('.', ",")),
+        }
     }
 
     fn instant(&mut self, _: &'static str, value: Timestamp) {
         self.separate();
-        write_instant(self.out, value);
+        match self.dialect {
+            Dialect::Standard => write_instant(self.out, value),
+            Dialect::ExcelBr => push(self.out, &value.to_zoned(sao_paulo()).strftime("%d/%m/%Y %H:%M:%S")),
+        }
     }
 }
 
@@ -103,17 +147,36 @@ mod tests {
             (Some("two\nlines"), "\"two\nlines\""),
             (Some("two\r\nlines"), "\"two\r\nlines\""),
             (Some("say \"hi\""), "\"say \"\"hi\"\"\""),
-            (Some("=1+1"), "=1+1"),
+            (Some("=1+1"), "'=1+1"),
+            (Some("+55"), "'+55"),
+            (Some("-1,5"), "\"'-1,5\""),
+            (Some("@a"), "'@a"),
+            (Some("a=1"), "a=1"),
             (Some("é;'"), "é;'"),
         ] {
             let mut out = Vec::new();
-            let mut line = Line::new(&mut out);
+            let mut line = Line::new(&mut out, Dialect::Standard);
             line.text("a", text);
             line.plain("b", None);
             line.money("c", Money::from_centavos(-5));
             line.end();
             assert_eq!(String::from_utf8(out), Ok(format!("{expected},,-0.05\r\n")), "{text:?}");
         }
-        assert_eq!(header(&["a", "b"]), b"a,b\r\n");
+        assert_eq!(header(&["a", "b"], Dialect::Standard), b"a,b\r\n");
+    }
+
+    #[test]
+    fn excel_dialect_has_mark_semicolons_commas_and_local_time() {
+        let mut out = header(&["a", "b"], Dialect::ExcelBr);
+        let mut line = Line::new(&mut out, Dialect::ExcelBr);
+        line.text("a", Some("x,y"));
+        line.text("b", Some("x;=y"));
+        line.text("c", Some("=1"));
+        line.plain("d", None);
+        line.money("e", Money::from_centavos(-123_405));
+        line.instant("f", "2026-01-02T02:03:04.567Z".parse::<Timestamp>().unwrap_or(Timestamp::MIN));
+        line.end();
+        let expected = "\u{feff}a;b\r\nx,y;\"x;=y\";'=1;;-1234,05;01/01/2026 23:03:04\r\n";
+        assert_eq!(String::from_utf8(out), Ok(expected.to_owned()));
     }
 }

@@ -5,7 +5,7 @@ use std::fmt::Display;
 use cais_domain::money::Money;
 use jiff::Timestamp;
 
-use super::csv::Line;
+use super::csv::{Dialect, Line};
 use super::object::Object;
 
 /// Room for a row: one allocation is enough for nearly all.
@@ -39,8 +39,8 @@ pub trait Row {
     }
 
     /// Appends the row as a line of CSV.
-    fn write_csv(&self, out: &mut Vec<u8>) {
-        let mut line = Line::new(out);
+    fn write_csv(&self, out: &mut Vec<u8>, dialect: Dialect) {
+        let mut line = Line::new(out, dialect);
         self.write(&mut line);
         line.end();
     }

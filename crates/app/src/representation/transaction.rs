@@ -105,7 +105,9 @@ impl TransactionRow {
         })
     }
 
-    fn of_split_credit(credit: &SplitCredit) -> Self {
+    /// What is shown of a credit from a split.
+    #[must_use]
+    pub fn of_split_credit(credit: &SplitCredit) -> Self {
         Self {
             direction: Direction::CashIn,
             key: credit.id.uuid(),

@@ -28,7 +28,7 @@ impl Infraction {
                 return Ok(InfractionStep::AlreadyTaken(Box::new(self)));
             }
             (Some(_), InfractionState::Open | InfractionState::UnderReview { .. }) => {
-                return Err(InfractionError::Defended);
+                return Err(InfractionError::Defended(self.state.status()));
             }
             (None, InfractionState::Open) => {}
             (

@@ -190,7 +190,7 @@ fn every_pair_of_state_and_action() {
                     assert_eq!(named, before.state.status(), "the error names the state");
                     "no"
                 }
-                Err(InfractionError::Defended) => "else",
+                Err(InfractionError::Defended(_)) => "else",
                 Err(other) => panic!("{stage:?} {action:?}: {other}"),
             };
             assert_eq!(got, expected, "{stage:?} {action:?}");

@@ -45,8 +45,8 @@ pub enum InfractionError {
     #[error("the infraction is {}", .0.as_str())]
     InvalidState(InfractionStatus),
     /// There is another defence.
-    #[error("the infraction has a defence")]
-    Defended,
+    #[error("the infraction is {} and has a defence", .0.as_str())]
+    Defended(InfractionStatus),
     /// Its deadline is over.
     #[error("the infraction could be defended until {0}")]
     TooLate(Timestamp),

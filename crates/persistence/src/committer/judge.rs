@@ -15,6 +15,7 @@ use super::plan::Plan;
 use super::record::{RecordKey, Wish, wish};
 use super::trial::{self, Moves};
 use crate::rows::event::Numbered;
+use crate::rows::ledger::Side;
 
 /// What the store holds of the keys that a batch touches; what is missing here is not there.
 #[derive(Debug, Default)]
@@ -73,6 +74,7 @@ impl<'a> Judge<'a> {
             observed.apply(change);
         }
         self.plan.admit(change);
+        let first_entry = self.plan.entries.len();
         for transfer in &change.transfers {
             self.books.post(Cow::Borrowed(transfer), change.at, ids, &mut self.plan)?;
         }
@@ -83,7 +85,13 @@ impl<'a> Judge<'a> {
             let sequence = self.books.next_sequence(event.account)?;
             let hearing = fan_out::deliveries(&self.books.endpoints, event, sequence, change.at, ids);
             self.plan.deliveries.extend(hearing);
-            self.plan.events.push(Numbered { event, sequence, body: event.body(Some(sequence)) });
+            let mut made = self.plan.entries.iter().skip(first_entry);
+            let entry = made.find(|entry| entry.side == Side::To && event.is_of_credit(&entry.transfer));
+            let body = match entry {
+                Some(entry) => event.with_entry(entry.id).body(Some(sequence)),
+                None => event.body(Some(sequence)),
+            };
+            self.plan.events.push(Numbered { event, sequence, body });
             sequences.push(sequence);
         }
         Ok(Committed { sequences })

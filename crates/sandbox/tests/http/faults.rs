@@ -12,12 +12,11 @@ use crate::{
 };
 
 #[tokio::test]
-async fn down_closes_without_an_answer_and_without_work() {
+async fn down_turns_every_call_away_without_work() {
     let bed = Bed::start().await;
     bed.control.set_faults(FaultMode::Down.into()).unwrap();
     for path in [format!("/v2/cob/{}", txid(1)), "/oauth/token".to_owned(), "/nowhere".to_owned()] {
-        let sent = bed.try_send(Method::PUT, &path, Some(&bed.cob("1.00"))).await;
-        assert!(!sent.unwrap_err().is_timeout(), "{path}");
+        assert_eq!(bed.put(&path, &bed.cob("1.00")).await.status, 429, "{path}");
     }
     bed.control.set_faults(FaultMode::Ok.into()).unwrap();
     assert_eq!(bed.get(&format!("/v2/cob/{}", txid(1))).await.status, 404);
@@ -93,7 +92,7 @@ async fn faults_reach_the_institutions_own_paths_too() {
     let told = json!({ "nome": "erro_aplicacao", "mensagem": "the sandbox was told to fail" });
     assert_eq!((answer.status, answer.body), (500, told));
     bed.control.set_faults(FaultMode::Down.into()).unwrap();
-    bed.try_send(Method::PUT, "/v3/gn/pix/a", Some(&body)).await.unwrap_err();
+    assert_eq!(bed.put("/v3/gn/pix/a", &body).await.status, 429);
     let idle = bed.control.ledger().unwrap();
     assert_eq!((idle.sent.count, idle.rejected.count), (0, 0));
     bed.control.set_faults(FaultMode::DropReply.into()).unwrap();

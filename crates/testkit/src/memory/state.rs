@@ -7,12 +7,13 @@ use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::block::Block;
 use cais_domain::charge::Charge;
 use cais_domain::end_to_end_id::EndToEndId;
+use cais_domain::event::EventType;
 use cais_domain::ids::{
     AccountId, AuditId, ChargeId, DeliveryId, EndpointId, EntryId, Id, IdKind, InfractionId, KeyId, NoticeId, PayoutId,
     RefundId,
 };
 use cais_domain::infraction::Infraction;
-use cais_domain::ledger::{EntryKind, LedgerAccount};
+use cais_domain::ledger::{Bucket, EntryKind, LedgerAccount};
 use cais_domain::money::Money;
 use cais_domain::payment::CreditedPayment;
 use cais_domain::payout::Payout;
@@ -138,9 +139,17 @@ impl State {
         for write in change.writes {
             self.apply_write(write);
         }
+        let first_entry = self.entries.len();
         self.apply_money(moved);
         let (mut committed, mut lanes) = (Committed::default(), Vec::new());
         for event in change.events {
+            let mut made = self.entries.iter().skip(first_entry);
+            let available = LedgerAccount::Merchant(event.account, Bucket::Available);
+            let credit = made.find(|entry| entry.kind == EntryKind::Split && entry.account == available);
+            let event = match credit {
+                Some(credit) if event.kind == EventType::SplitReceived => event.with_entry(credit.id),
+                Some(_) | None => event,
+            };
             let sequence = self.next_sequence(event.account);
             lanes.extend(self.fan_out(&event, sequence, change.at));
             committed.sequences.push(sequence);

@@ -7,12 +7,13 @@ use cais_domain::charge::{Charge, ChargeError, ChargeState, Issued, Step};
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::event::EventType;
 use cais_domain::ids::EventId;
+use cais_domain::ledger::{EntryKind, LedgerAccount, Transfer};
 use cais_domain::money::Money;
 use cais_domain::payment::Payment;
 use cais_domain::refund::Refund;
 use cais_ports::{
-    AcquirerError, ChangeSet, CommitError, NewEvent, Reservation, ReservationKey, UpstreamCharge, UpstreamPayment,
-    UpstreamProgress, UpstreamReturn, UpstreamStatus, Write,
+    AcquirerError, ChangeSet, CommitError, NewEvent, Reservation, ReservationKey, SplitCredit, UpstreamCharge,
+    UpstreamPayment, UpstreamProgress, UpstreamReturn, UpstreamStatus, Write, entry_to_come,
 };
 use jiff::Timestamp;
 
@@ -279,6 +280,8 @@ async fn credit(
             let data = ports.representation.unexpected_payment(&payment);
             event_with(ports, &after, (EventType::PaymentUnexpected, data), now)
         }));
+        let shares = splits_received(ports, &change.transfers, &charge, now);
+        change.events.extend(shares);
         match ports.store.commit(change).await {
             Ok(_) => return Ok(stored(after)),
             Err(CommitError::Taken { by, .. }) => {
@@ -290,6 +293,26 @@ async fn credit(
         }
     }
     Err(Trouble::contended())
+}
+
+/// One event for each account that shares in the payment. The creator's `postback_url` is none of theirs.
+fn splits_received(ports: &Ports, transfers: &[Transfer], charge: &Charge, at: Timestamp) -> Vec<NewEvent> {
+    let received = |transfer: &Transfer| match transfer.to {
+        LedgerAccount::Merchant(account, _) if transfer.kind == EntryKind::Split => {
+            let credit = SplitCredit { id: entry_to_come(), amount: transfer.amount, created_at: at };
+            Some(NewEvent {
+                id: EventId::new(ports.ids.next_uuid()),
+                account,
+                kind: EventType::SplitReceived,
+                at,
+                resource: charge.id.to_string(),
+                data: ports.representation.split_credit(&credit),
+                postback: None,
+            })
+        }
+        LedgerAccount::Merchant(..) | LedgerAccount::System(..) => None,
+    };
+    transfers.iter().filter_map(received).collect()
 }
 
 /// A pending charge that upstream removed is cancelled. One whose time is over is expired, if upstream's own clock agrees: ours may have been

@@ -30,9 +30,9 @@ pub enum DefendError {
     /// Its status does not allow it.
     #[error("the infraction is {}", .0.as_str())]
     InvalidState(InfractionStatus),
-    /// It has another defence, and there can be one only.
-    #[error("the infraction has a defence")]
-    Defended,
+    /// It has another defence, and there can be one only; with its status.
+    #[error("the infraction is {} and has a defence", .0.as_str())]
+    Defended(InfractionStatus),
     /// Its deadline is over, by our clock or by the acquirer's.
     #[error("the infraction can no longer be defended")]
     TooLate,
@@ -186,7 +186,7 @@ fn verdict(infraction: Infraction, words: &Words) -> Result<Infraction, DefendEr
         // It may have been settled since.
         (_, true) if arrived => Ok(infraction),
         (InfractionStatus::Open, true) => Err(DefendError::Unknown { retry_after_s: RETRY_AFTER_S }),
-        (InfractionStatus::Open | InfractionStatus::UnderReview, _) => Err(DefendError::Defended),
+        (status @ (InfractionStatus::Open | InfractionStatus::UnderReview), _) => Err(DefendError::Defended(status)),
         (status @ (InfractionStatus::Won | InfractionStatus::Lost | InfractionStatus::Cancelled), _) => {
             Err(DefendError::InvalidState(status))
         }
@@ -197,7 +197,7 @@ impl From<InfractionError> for DefendError {
     fn from(error: InfractionError) -> Self {
         match error {
             InfractionError::InvalidState(status) => Self::InvalidState(status),
-            InfractionError::Defended => Self::Defended,
+            InfractionError::Defended(status) => Self::Defended(status),
             InfractionError::TooLate(_) => Self::TooLate,
             InfractionError::Charge(_) | InfractionError::Money(_) => Self::Store(error.into()),
         }

@@ -1,20 +1,16 @@
 //! Listing the refunds of a charge, newest first; those whose outcome is open are refreshed from upstream.
 
-use std::time::Duration;
-
 use cais_domain::ids::{AccountId, RefundId};
 use cais_domain::refund::{Refund, RefundStatus};
 use cais_ports::{Page, PageRequest};
 use futures_util::{StreamExt as _, stream};
 
-use super::sync::{SyncError, refresh};
+use super::fetch::refreshed;
 use crate::charges::fetch::{ChargeName, FetchChargeError, find};
 use crate::ports::Ports;
 use crate::sync_gate::SyncGate;
 use crate::trouble::{RETRY_AFTER_S, Trouble};
 
-/// How long a reader waits for upstream before it gets the stored states.
-const READ_BUDGET: Duration = Duration::from_secs(3);
 /// How many refunds of a page are asked for, all at once; the newest first. The poller follows the others.
 const REFRESHED: usize = 16;
 
@@ -90,7 +86,7 @@ pub async fn list(
         .filter(|refund| refund.state.status() == RefundStatus::Processing && syncs.admit(refund.id.uuid(), now));
     let asked: Vec<Refund> = open.take(REFRESHED).cloned().collect();
     let fresh: Vec<Refund> = stream::iter(asked)
-        .map(|refund| async move { seen(ports, refund).await })
+        .map(|refund| async move { refreshed(ports, refund).await })
         .buffer_unordered(REFRESHED)
         .collect()
         .await;
@@ -100,17 +96,4 @@ pub async fn list(
         }
     }
     Ok(page)
-}
-
-/// The refund as upstream has it, or as it is stored.
-async fn seen(ports: &Ports, refund: Refund) -> Refund {
-    match refresh(ports, refund.clone(), READ_BUDGET).await {
-        Ok(fresh) => fresh,
-        // Taken a moment ago, or lost on its way: the poller finds out.
-        Err(SyncError::Unknown) => refund,
-        Err(error) => {
-            tracing::warn!(refund = %refund.id, %error, "the stored state is shown: it could not be refreshed");
-            refund
-        }
-    }
 }

@@ -4,11 +4,14 @@ mod answer_again;
 mod complete;
 pub mod create;
 mod decide;
+pub mod fetch;
 pub mod list;
 pub mod poll;
 pub(crate) mod resume;
 pub(crate) mod sync;
 mod upstream;
+
+pub use fetch::RefundName;
 
 /// How often a decision on a refund is taken again when its charge changed between its reading and its writing.
 ///

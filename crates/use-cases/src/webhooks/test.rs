@@ -12,7 +12,7 @@ use super::records::{lane, visible};
 use crate::ports::Ports;
 use crate::trouble::Trouble;
 
-/// Sends a test to the endpoint: due at once, and tried like every other delivery.
+/// Sends a test to the endpoint: due at once, and tried once.
 ///
 /// # Errors
 /// [`SendAgainError`]: an endpoint that is not active is not tried.

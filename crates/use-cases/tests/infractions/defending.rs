@@ -36,8 +36,11 @@ async fn the_same_again_is_a_repeat_and_another_is_refused() {
     world.disputed().await;
     let first = world.defend("Entregue.").await.unwrap();
     assert_eq!(world.defend("Entregue.").await, Ok(first.clone()));
-    assert_eq!(world.defend("Outra.").await, Err(DefendError::Defended));
-    assert_eq!(world.defend_with("Entregue.", Some("https://e.example")).await, Err(DefendError::Defended));
+    assert_eq!(world.defend("Outra.").await, Err(DefendError::Defended(InfractionStatus::UnderReview)));
+    assert_eq!(
+        world.defend_with("Entregue.", Some("https://e.example")).await,
+        Err(DefendError::Defended(InfractionStatus::UnderReview))
+    );
     assert_eq!((world.psp.defenses(), world.last()), ((1, 1), first));
 }
 
@@ -73,9 +76,9 @@ async fn an_acquirer_that_finds_it_too_late_has_the_last_word() {
 async fn one_that_is_called_late_or_refused_is_looked_for_before_it_is_withdrawn() {
     for (given, taking, answer) in [
         ("Entregue.", Taking::LooksAtTheTime, Ok(InfractionStatus::UnderReview)),
-        ("Do portal.", Taking::LooksAtTheTime, Err(DefendError::Defended)),
+        ("Do portal.", Taking::LooksAtTheTime, Err(DefendError::Defended(InfractionStatus::UnderReview))),
         ("Entregue.", Taking::Refuses, Ok(InfractionStatus::UnderReview)),
-        ("Do portal.", Taking::Refuses, Err(DefendError::Defended)),
+        ("Do portal.", Taking::Refuses, Err(DefendError::Defended(InfractionStatus::UnderReview))),
     ] {
         let world = World::new().await;
         let (_, id) = world.disputed().await;
@@ -156,7 +159,7 @@ async fn a_repeat_while_nobody_knows_looks_and_sends_nothing() {
     let unknown = Err(DefendError::Unknown { retry_after_s: 2 });
     assert_eq!(world.defend("Entregue.").await, unknown);
     assert_eq!(world.defend("Entregue.").await, unknown);
-    assert_eq!(world.defend("Outra.").await, Err(DefendError::Defended));
+    assert_eq!(world.defend("Outra.").await, Err(DefendError::Defended(InfractionStatus::Open)));
     world.psp.set_listing(Listing::Pages(9));
     assert!(world.defend("Entregue.").await.is_ok());
     assert_eq!((world.psp.defenses(), world.statuses()), ((1, 1), vec![InfractionStatus::UnderReview]));
@@ -168,7 +171,7 @@ async fn one_that_was_given_elsewhere_before_is_theirs() {
     let world = World::new().await;
     let (_, id) = world.disputed().await;
     world.psp.is_given(&id, "Já respondido no portal.");
-    assert_eq!(world.defend("Entregue.").await, Err(DefendError::Defended));
+    assert_eq!(world.defend("Entregue.").await, Err(DefendError::Defended(InfractionStatus::UnderReview)));
     let infraction = world.last();
     assert_eq!(infraction.state.status(), InfractionStatus::UnderReview);
     assert_eq!(infraction.defense.unwrap().text.unwrap().as_str(), "Já respondido no portal.");

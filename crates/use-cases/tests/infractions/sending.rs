@@ -164,7 +164,7 @@ async fn one_that_was_given_elsewhere_meanwhile_is_theirs() {
     assert_eq!(world.resume().await, 1);
     assert_eq!(world.last().defense.unwrap().text.unwrap().as_str(), "Do portal.");
     assert_eq!(world.psp.defenses(), (1, 0));
-    assert_eq!(world.defend("Entregue.").await, Err(DefendError::Defended));
+    assert_eq!(world.defend("Entregue.").await, Err(DefendError::Defended(InfractionStatus::UnderReview)));
     world.check().await;
 }
 

@@ -2,6 +2,7 @@
 
 use cais_domain::account::{Account, AccountStatus, Feature, Features, Kyc};
 use cais_domain::charge::{ChargeStatus, ChargeTerms};
+use cais_domain::event::EventType;
 use cais_domain::external_id::ExternalId;
 use cais_domain::idempotency_key::IdempotencyKey;
 use cais_domain::ledger::{Bucket, LedgerAccount};
@@ -239,4 +240,24 @@ proptest! {
             Ok(())
         })?;
     }
+}
+
+#[tokio::test]
+async fn split_credit_publishes_its_transaction_to_beneficiary() {
+    let world = World::new().await;
+    let other = an_account();
+    world.open(&other).await;
+    let split = a_split(&[(other.id, "30")]);
+    let charge = world.waiting(ChargeTerms { fee: Money::ZERO, split, ..terms() }).await;
+    world.psp.pay(&charge.txid, 1_000);
+    assert_eq!(world.read(&charge).await.state.status(), ChargeStatus::Paid);
+    let events = world.store.events(other.id);
+    assert_eq!(events.len(), 1, "{events:?}");
+    assert_eq!((events[0].event.kind, events[0].sequence), (EventType::SplitReceived, 1));
+    let share = LedgerAccount::Merchant(other.id, Bucket::Available);
+    let entry = world.store.entries().into_iter().find(|entry| entry.account == share).unwrap();
+    let data: serde_json::Value = serde_json::from_slice(&events[0].event.data).unwrap();
+    assert_eq!(data["id"], format!("txn_in_{}", entry.id.suffix()), "named after the entry that credited it");
+    assert_eq!(world.told(), [EventType::ChargePaid], "the creator gets none of it");
+    world.check().await;
 }

@@ -35,9 +35,8 @@ impl From<DefendError> for ApiError {
             DefendError::NotFound => no_such_infraction(),
             DefendError::InvalidState(status) => Self::new(ErrorCode::InvalidState)
                 .saying(format!("The infraction is {} and cannot be defended.", status.as_str())),
-            DefendError::Defended => {
-                Self::new(ErrorCode::InvalidState).saying("The infraction has another defence already.")
-            }
+            DefendError::Defended(status) => Self::new(ErrorCode::InvalidState)
+                .saying(format!("The infraction is {} and has another defense already.", status.as_str())),
             DefendError::TooLate => {
                 Self::new(ErrorCode::DeadlinePassed).saying("The infraction can no longer be defended.")
             }

@@ -35,6 +35,7 @@ const fn shape(kind: Kind) -> Shape {
             ("ChargeEvent", "Charge")
         }
         Kind::PaymentUnexpected => ("PaymentEvent", "UnexpectedPayment"),
+        Kind::SplitReceived => ("SplitEvent", "Transaction"),
         Kind::RefundCompleted | Kind::RefundFailed => ("RefundEvent", "Refund"),
         Kind::PayoutCompleted | Kind::PayoutFailed | Kind::PayoutReversed => ("PayoutEvent", "Payout"),
         Kind::InfractionOpened

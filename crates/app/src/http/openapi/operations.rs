@@ -95,6 +95,7 @@ pub fn describe(endpoint: Endpoint) -> Option<Description> {
         Endpoint::CreateRefund => money_out::create_refund(),
         Endpoint::ListPayouts => money_out::list_payouts(),
         Endpoint::CreatePayout => money_out::create_payout(),
+        Endpoint::GetRefund => money_out::get_refund(),
         Endpoint::GetPayout => money_out::get_payout(),
         Endpoint::GetBalance => account::get_balance(),
         Endpoint::ListEntries => account::list_entries(),

@@ -212,7 +212,7 @@ pub struct SandboxPayment {
 pub enum FaultMode {
     /// Nothing.
     Ok,
-    /// Nobody answers, and nothing is done.
+    /// Every call is turned away at once, and nothing is done.
     Down,
     /// Answers wait.
     Slow,

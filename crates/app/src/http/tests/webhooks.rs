@@ -172,7 +172,7 @@ async fn an_endpoint_is_tried_and_its_deliveries_are_told() {
     let failed = get(&world, &path).await;
     assert_eq!(
         (failed.at("/data/0/id"), failed.at("/data/0/status")),
-        (tried.at("/id"), "pending".into()),
+        (tried.at("/id"), "failed".into()),
         "{failed:?}"
     );
     assert_eq!(

@@ -13,7 +13,7 @@ use cais_domain::payment::UnexpectedPayment;
 use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
 use cais_domain::webhook::Endpoint;
-use cais_ports::{ApiKeyRecord, RateDecision, RateLimits, Representation, Store as _};
+use cais_ports::{ApiKeyRecord, RateDecision, RateLimits, Representation, SplitCredit, Store as _};
 use cais_testkit::builders::{a_key, an_account, main_acquirer, steps};
 use cais_testkit::{ManualClock, MemoryStore, PlainMac, PlainSealing, SequentialIds};
 use cais_use_cases::Ports;
@@ -161,6 +161,10 @@ impl Representation for Careless {
 
     fn unexpected_payment(&self, payment: &UnexpectedPayment) -> Vec<u8> {
         self.0.unexpected_payment(payment)
+    }
+
+    fn split_credit(&self, credit: &SplitCredit) -> Vec<u8> {
+        self.0.split_credit(credit)
     }
 
     fn payout(&self, payout: &Payout) -> Vec<u8> {

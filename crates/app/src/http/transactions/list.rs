@@ -10,9 +10,8 @@ use cais_use_cases::timeline;
 use uuid::Uuid;
 
 use super::{read_id, shown};
-use crate::http::accept::{self, Format};
 use crate::http::call::Call;
-use crate::http::csv::{self, Rows};
+use crate::http::csv::{self, DIALECT, File, Rows};
 use crate::http::error::ApiError;
 use crate::http::filters::{self, CREATED_FROM, CREATED_TO};
 use crate::http::issue::Issues;
@@ -34,7 +33,7 @@ type Cursor = (Direction, Uuid);
 /// `VALIDATION_ERROR` at the parameter that breaks its rule; what the store says.
 pub async fn answer(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
     let issues = Issues::default();
-    let known = ["type", "status", CREATED_FROM, CREATED_TO, LIMIT, STARTING_AFTER];
+    let known = ["type", "status", CREATED_FROM, CREATED_TO, LIMIT, STARTING_AFTER, DIALECT];
     let query = Query::read(call.query(), &known, &issues);
     let filter = TransactionFilter {
         direction: filters::word(&query, "type", &Direction::ALL, Direction::as_str, &issues),
@@ -42,8 +41,8 @@ pub async fn answer(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError>
         created: filters::created(&query, &issues),
     };
     let account = caller.account.id;
-    match accept::preferred(call.request.headers()) {
-        Format::Json => {
+    match csv::wanted(&query, call.request.headers(), &issues) {
+        None => {
             let page = paging::page_after(&query, &issues, read_id);
             let page = issues.unless_any(page)?;
             let Rows { rows, next } = read(call.state, account, filter, page).await?;
@@ -51,14 +50,15 @@ pub async fn answer(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError>
             let next = next.map(|(direction, key)| public_id(direction, key));
             Ok(Reply::json(representation::page(&rows, next.as_ref())))
         }
-        Format::Csv => {
+        Some(dialect) => {
             csv::refuse_pages(&query, &issues);
             issues.unless_any(Some(()))?;
             let state = Arc::clone(call.state);
             let all = async move |starting_after| {
                 read(&state, account, filter, PageRequest { limit: csv::ROWS, starting_after }).await
             };
-            csv::answer(call, account, all).await
+            let disposition = "attachment; filename=\"transactions.csv\"";
+            csv::answer(call, File { account, dialect, disposition }, all).await
         }
     }
 }

@@ -8,6 +8,7 @@ use cais_domain::split::Share;
 use cais_ports::{SplitCredit, StatementEntry, Transaction};
 
 use super::*;
+use crate::representation::csv::Dialect;
 use crate::representation::row::Row;
 use crate::representation::transaction::{TransactionRow, Unshowable};
 
@@ -17,7 +18,7 @@ fn json(row: &impl Row) -> String {
 
 fn csv(row: &impl Row) -> String {
     let mut out = Vec::new();
-    row.write_csv(&mut out);
+    row.write_csv(&mut out, Dialect::Standard);
     String::from_utf8(out).unwrap()
 }
 
@@ -54,7 +55,7 @@ fn an_entry_of_the_statement() {
     );
     assert_eq!(
         csv(&entry),
-        "ent_01h455vb4pex5vsknk084sn02t,payout,available,-10.00,0.05,pyt_01h455vb4pex5vsknk084sn02r,E1234567820260102140000000000002,\"=1+1, \"\"x\"\"\",2026-01-02T14:00:00.000Z\r\n"
+        "ent_01h455vb4pex5vsknk084sn02t,payout,available,-10.00,0.05,pyt_01h455vb4pex5vsknk084sn02r,E1234567820260102140000000000002,\"'=1+1, \"\"x\"\"\",2026-01-02T14:00:00.000Z\r\n"
     );
     let bare = StatementEntry { resource: None, end_to_end_id: None, description: None, ..entry };
     assert!(json(&bare).contains(r#""resource_id":null,"end_to_end_id":null,"description":null"#));

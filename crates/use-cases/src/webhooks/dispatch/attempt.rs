@@ -2,6 +2,7 @@
 
 use std::panic::AssertUnwindSafe;
 
+use cais_domain::event::EventType;
 use cais_domain::webhook::{DisabledReason, is_failing_for_good, next_attempt};
 use cais_ports::{
     AttemptError, AttemptOutcome, ClaimedDelivery, DeliveryAttempt, DeliveryKey, FinishedAttempt, Health, Outgoing,
@@ -101,6 +102,8 @@ impl Called {
         };
         let outcome = match turn {
             Turn::Succeeded => AttemptOutcome::Succeeded,
+            // A merchant who tries an endpoint looks at the result; a test is no event that must arrive.
+            Turn::Failed if claimed.kind == EventType::WebhookTest => AttemptOutcome::Failed,
             Turn::Failed => next_attempt(claimed.key.id, claimed.tries, ended_at, sent.retry_after)
                 .map_or(AttemptOutcome::Failed, |due_at| AttemptOutcome::Retry { due_at }),
         };

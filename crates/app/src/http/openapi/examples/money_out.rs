@@ -18,7 +18,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::charge;
-use crate::representation::csv::header;
+use crate::representation::csv::{Dialect, header};
 use crate::representation::row::Row;
 use crate::representation::transaction::TransactionRow;
 use crate::representation::{JsonRepresentation, page};
@@ -119,9 +119,9 @@ fn listed(rows: &[Vec<u8>], last: &impl Display) -> Option<Value> {
 }
 
 fn file<R: Row>(rows: &[R]) -> Option<Value> {
-    let mut text = header(R::NAMES);
+    let mut text = header(R::NAMES, Dialect::Standard);
     for row in rows {
-        row.write_csv(&mut text);
+        row.write_csv(&mut text, Dialect::Standard);
     }
     String::from_utf8(text).ok().map(Value::String)
 }

@@ -29,6 +29,7 @@ pub fn list_entries() -> Description {
         word("kind", "Of one kind.", EntryKind::ALL.map(EntryKind::as_str)),
     ];
     parameters.extend(created().into_iter().chain(paging()));
+    parameters.push(word("csv", "A file of all rows in this dialect, whatever `Accept` says.", ["excel-br"]));
     Description {
         parameters,
         errors: &[ErrorCode::ValidationError],
@@ -36,7 +37,7 @@ pub fn list_entries() -> Description {
             "listBalanceEntries",
             "balance",
             "Read the statement",
-            "Every movement of the balance, newest first, with cursor pagination. With `Accept: text/csv` all rows of the filter in one file (RFC 4180): then without `limit` and `starting_after`. Texts stand in it as they are: a spreadsheet may take one that begins with `=`, `+`, `-` or `@` for a formula.",
+            "Every movement of the balance, newest first, with cursor pagination. With `Accept: text/csv` all rows of the filter in one file (RFC 4180): then without `limit` and `starting_after`. A text that begins with `=`, `+`, `-` or `@` gets an apostrophe before it. `?csv=excel-br` gives the file as Excel reads it in Brazil: a byte order mark, semicolons, decimal commas, times of São Paulo.",
             vec![with_csv("A page of the statement.", "EntryPage", examples::entries(), examples::entries_csv())],
         )
     }
@@ -49,6 +50,7 @@ pub fn list_transactions() -> Description {
         word("status", "In one status.", TransactionStatus::ALL.map(TransactionStatus::as_str)),
     ];
     parameters.extend(created().into_iter().chain(paging()));
+    parameters.push(word("csv", "A file of all rows in this dialect, whatever `Accept` says.", ["excel-br"]));
     Description {
         parameters,
         errors: &[ErrorCode::ValidationError],

@@ -91,6 +91,20 @@ pub fn list_refunds() -> Description {
     }
 }
 
+/// `Endpoint::GetRefund`.
+pub fn get_refund() -> Description {
+    Description {
+        errors: &[ErrorCode::ValidationError, ErrorCode::NotFound, ErrorCode::ExternalIdInProgress],
+        ..plain(
+            "getRefund",
+            "charges",
+            "Fetch a refund",
+            "A refund whose outcome is open is refreshed from the acquirer first.",
+            vec![json("200", "The refund.", "Refund", examples::refund())],
+        )
+    }
+}
+
 /// `Endpoint::CreateRefund`.
 pub fn create_refund() -> Description {
     Description {

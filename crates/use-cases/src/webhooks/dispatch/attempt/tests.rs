@@ -64,6 +64,13 @@ fn an_endpoint_is_disabled_when_it_is_gone_or_failed_for_days_without_a_success(
 }
 
 #[test]
+fn failed_test_is_not_tried_again() {
+    let claimed = ClaimedDelivery { kind: EventType::WebhookTest, ..Receiver::new().delivery() };
+    assert_eq!(called(claimed.clone(), refused(503)).judge(None).finished.outcome, AttemptOutcome::Failed);
+    assert_eq!(called(claimed, taken()).judge(None).finished.outcome, AttemptOutcome::Succeeded);
+}
+
+#[test]
 fn the_schedule_counts_from_the_end_of_the_call_and_ends() {
     let last = u32::try_from(SCHEDULE_S.len()).unwrap() + 1;
     for tries in 1..last {
