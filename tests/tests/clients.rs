@@ -1,4 +1,4 @@
-//! Clients that published generators make of the OpenAPI document, with the generators' default settings.
+//! Clients that published generators make of the `OpenAPI` document, with the generators' default settings.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

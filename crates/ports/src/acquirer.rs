@@ -15,7 +15,8 @@ use cais_domain::pix_key::PixKey;
 use cais_domain::txid::Txid;
 use jiff::{SignedDuration, Timestamp};
 
-use crate::upstream_infraction::{DefenseOrder, DefenseReceipt, NoticedInfraction, UpstreamInfraction};
+use crate::noticed::Noticed;
+use crate::upstream_infraction::{DefenseOrder, DefenseReceipt, UpstreamInfraction};
 
 /// Why an acquirer did not do what it was asked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -250,37 +251,6 @@ impl UpstreamCharge {
         const CUT: SignedDuration = SignedDuration::from_secs(1);
         self.answered_at.is_none_or(|answered_at| at.duration_since(answered_at) < CUT)
     }
-}
-
-/// What a callback names: a hint at what to look for.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Noticed {
-    /// A Pix that was received, or a return of it.
-    Received(NoticedPix),
-    /// A Pix that was sent, or came back.
-    Sent(NoticedPayout),
-    /// An infraction that was opened or changed.
-    Infraction(NoticedInfraction),
-}
-
-/// A received Pix as a callback names it.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct NoticedPix {
-    /// The charge that it is for.
-    pub txid: Txid,
-    /// The Pix, where it is named readably: it must be found upstream before the callback is done with.
-    pub end_to_end_id: Option<EndToEndId>,
-    /// When the callback says that it was received: a hint for where it stands in the acquirer's list.
-    pub paid_at: Option<Timestamp>,
-}
-
-/// A sent Pix as a callback names it.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct NoticedPayout {
-    /// Its name.
-    pub id_envio: IdEnvio,
-    /// What came back of it, where it is named readably: each must be credited before the callback is done with.
-    pub returns: Vec<ReturnId>,
 }
 
 /// One acquirer.

@@ -16,6 +16,7 @@ pub mod keys;
 pub mod maintenance;
 pub mod money_out;
 pub mod notice;
+pub mod noticed;
 pub mod page;
 pub mod position;
 pub mod queries;
@@ -28,9 +29,9 @@ pub mod upstream_infraction;
 pub mod webhooks;
 
 pub use acquirer::{
-    Acquirer, AcquirerError, Acquirers, ChargeOrder, IssueError, ListRequest, Noticed, NoticedPayout, NoticedPix,
-    PayoutOrder, ReceivedPix, RefundOrder, ReturnNature, ReturnedPart, UnreadableRow, UpstreamCharge, UpstreamPage,
-    UpstreamPayment, UpstreamPayout, UpstreamProgress, UpstreamReturn, UpstreamStatus,
+    Acquirer, AcquirerError, Acquirers, ChargeOrder, IssueError, ListRequest, PayoutOrder, ReceivedPix, RefundOrder,
+    ReturnNature, ReturnedPart, UnreadableRow, UpstreamCharge, UpstreamPage, UpstreamPayment, UpstreamPayout,
+    UpstreamProgress, UpstreamReturn, UpstreamStatus,
 };
 pub use audit::{AuditFilter, AuditQueries, AuditRow, Operator};
 pub use change_set::{ChangeSet, NewEvent, Reservation, ReservationKey, Write, entry_to_come};
@@ -47,6 +48,7 @@ pub use keys::{ApiKeyRecord, Mac, SecretMac};
 pub use maintenance::{LedgerDifference, LedgerReport, Maintenance, PruneBefore, Pruned};
 pub use money_out::{PayoutQueries, RefundQueries, ReleaseQueries};
 pub use notice::{Notice, NoticeCounts, NoticeState};
+pub use noticed::{Noticed, NoticedPayout, NoticedPix};
 pub use page::{Page, PageRequest};
 pub use position::{PollPosition, PositionQueries, UpstreamList};
 pub use queries::{

@@ -61,15 +61,15 @@ async fn late_return_is_found_under_its_own_day(engine: Engine) {
     psp.pay(charge["txid"].as_str().unwrap()).await;
     shop.until(&id(&charge), "paid").await;
     let payout = id(&shop.pay_out("10", "ana@example.com").await.expect(201));
-    shop.until_payout(&payout, "completed").await;
+    let completed = shop.until_payout(&payout, "completed").await["completed_at"].as_str().unwrap().to_owned();
+    let completed: jiff::Timestamp = completed.parse().unwrap();
 
     // The callback about the return calls an address where nobody listens any more.
     node.cais.kill9().unwrap();
     psp.clock(26 * HOUR_S).await;
-    let before = jiff::Timestamp::now();
     let name = payout.strip_prefix("pyt_").unwrap();
     psp.give_back(name, &json!({})).await.expect(200);
-    let hours = |hours: i64| (before + jiff::SignedDuration::from_hours(hours)).to_string();
+    let hours = |hours: i64| (completed + jiff::SignedDuration::from_hours(hours)).to_string();
     let day = ["--from", &hours(25), "--to", &hours(27)];
 
     let (code, printed) = node.cais.cli_raw(&[&["reconcile", "--no-repair", "--json"], &day[..]].concat()).unwrap();

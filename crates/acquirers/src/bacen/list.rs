@@ -110,7 +110,7 @@ fn read<T>(
         match row(&place, told) {
             Ok(read) => rows.extend(read),
             Err(defect) => {
-                unreadable.push(UnreadableRow { name: name(told).unwrap_or(place), reason: defect.reason() })
+                unreadable.push(UnreadableRow { name: name(told).unwrap_or(place), reason: defect.reason() });
             }
         }
     }

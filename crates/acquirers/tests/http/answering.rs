@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cais_acquirers::Router;
 use cais_acquirers::breaker::FAILURES_TO_OPEN;
-use cais_ports::{Acquirer, Acquirers};
+use cais_ports::Acquirers;
 use serde_json::json;
 
 use crate::answers::{

@@ -95,7 +95,7 @@ impl<'e> Lane<'e> {
 
     fn receive(&mut self, message: Message, jobs: &mut Vec<Waiting>) {
         match message {
-            Message::Commit(job) => jobs.push(Waiting::new(job)),
+            Message::Commit(job) => jobs.push(Waiting::new(*job)),
             Message::Probe(probe) => self.probes.push(probe),
         }
     }

@@ -63,8 +63,8 @@ type Probe = oneshot::Sender<Result<(), Fault>>;
 
 /// What goes through the queue of a lane.
 enum Message {
-    /// A change set.
-    Commit(Job),
+    /// A change set, boxed because it is far larger than a probe.
+    Commit(Box<Job>),
     /// The question whether the lane can write.
     Probe(Probe),
 }
@@ -120,7 +120,7 @@ impl Committer {
         let lanes = self.lanes.read().unwrap_or_else(PoisonError::into_inner);
         let lane = lane_of(&job.change, lanes.len()).and_then(|lane| lanes.get(lane));
         let (lane, _) = lane.ok_or_else(|| unavailable("the store is closed"))?;
-        lane.try_send(Message::Commit(job)).map_err(|error| match error {
+        lane.try_send(Message::Commit(Box::new(job))).map_err(|error| match error {
             mpsc::error::TrySendError::Full(_) => {
                 metrics::counter!("cais_commit_queue_full_total").increment(1);
                 unavailable("too many changes are waiting")

@@ -63,7 +63,7 @@ async fn refusal_of_a_key_names_its_reason() {
     assert_eq!(refusal(&world, &key.token, elsewhere).await, Some(KeyRefusal::AddressNotAllowed));
     revoke(&world.ports, &operator(), &other.record.prefix).await.unwrap();
     assert_eq!(refusal(&world, &other.token, here).await, Some(KeyRefusal::Revoked));
-    world.clock.advance(Duration::from_secs(24 * 3_600));
+    world.clock.advance(Duration::from_hours(24));
     assert_eq!(refusal(&world, &key.token, here).await, Some(KeyRefusal::Expired));
 }
 

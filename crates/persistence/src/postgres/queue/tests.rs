@@ -1,0 +1,255 @@
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::time::Duration;
+
+use std::thread;
+
+use cais_domain::event::EventType;
+use cais_domain::webhook::DeliveryStatus;
+use cais_ports::{AttemptOutcome, DeliveryAttempt, DeliveryKey, FinishedAttempt, Health};
+use cais_testkit::builders::{fresh, start};
+use cais_testkit::postgres::Cluster;
+
+use super::*;
+use crate::DatabaseUrl;
+use crate::engine::Engine as _;
+use crate::queue::{MOST_COUNTED, OVERDUE};
+
+/// So many lanes beside the long one.
+const OTHERS: i64 = 50;
+/// How much waits in the long one, and in all others together.
+const WAITING: i64 = 100_000;
+
+/// A server without any rows.
+fn server() -> (Postgres, DatabaseUrl) {
+    let url = DatabaseUrl::parse(&Cluster::shared().unwrap().fresh_database().unwrap()).unwrap();
+    crate::migrations::migrate(&url, "test").unwrap();
+    (Postgres::new(&url, Duration::from_mins(1)), url)
+}
+
+/// Makes a long lane and some short ones; the endpoint of the long one.
+fn fill(url: &DatabaseUrl) -> String {
+    let long = fresh::<cais_domain::ids::kind::Endpoint>().to_string();
+    let fill = format!(
+        "INSERT INTO webhook_endpoints (account_id, id, slot, url, events, state, epoch, secret, created_at, version) \
+         SELECT 'a', id, 0, 'u', '*', 'active', 0, '', 0, 1 \
+         FROM (SELECT '{long}' AS id UNION ALL SELECT 'e' || n FROM generate_series(1, {OTHERS}) AS n) AS e; \
+         INSERT INTO pending_deliveries (account_id, endpoint_id, id, epoch, due_at) \
+         SELECT 'a', '{long}', 'l' || n, 0, n FROM generate_series(1, {WAITING}) AS n; \
+         INSERT INTO pending_deliveries (account_id, endpoint_id, id, epoch, due_at) \
+         SELECT 'a', 'e' || n % {OTHERS} + 1, 's' || n, 0, n FROM generate_series(1, {WAITING}) AS n; \
+         INSERT INTO deliveries (account_id, endpoint_id, id, event_id, event_type, sequence, status, created_at) \
+         SELECT account_id, endpoint_id, id, id, 't', 1, 'pending', 0 FROM pending_deliveries"
+    );
+    Cluster::shared().unwrap().sql(url.expose(), &fill).unwrap();
+    long
+}
+
+fn claiming(text: String, endpoint: &str, head: i64) -> Query<'_> {
+    Query::once(text)
+        .bind(WAITING)
+        .texts([endpoint])
+        .column(Bind::Ints(vec![Some(0)]))
+        .column(Bind::Ints(vec![Some(head)]))
+        .bind(8_i64)
+        .bind(8_i64)
+        .bind(WAITING)
+        .bind(8_i64)
+        .bind(8_i64)
+        .bind(256_i64)
+        .bind(WAITING + 1)
+        .bind(WAITING + 1)
+        .bind(WAITING)
+}
+
+fn finishing(text: String, endpoint: &str) -> Query<'_> {
+    let one = |number| Bind::Ints(vec![number]);
+    Query::once(text)
+        .column(one(Some(0)))
+        .texts(["a"])
+        .texts([endpoint])
+        .texts(["l1"])
+        .column(one(Some(1)))
+        .texts(["succeeded"])
+        .column(one(None))
+        .column(one(Some(0)))
+        .column(one(Some(200)))
+        .column(one(Some(1)))
+        .column(Bind::Texts(vec![None]))
+        .column(Bind::Texts(vec![None]))
+}
+
+fn cancelling(text: String) -> Query<'static> {
+    Query::once(text).texts(["a"]).texts(["e1"]).column(Bind::Ints(vec![Some(0)])).bind(100_i64)
+}
+
+fn walking(text: String, behind: &str, lanes: i64) -> Query<'_> {
+    Query::once(text).bind(behind).bind(0_i64).bind(lanes)
+}
+
+fn looking(text: String, now: i64) -> Query<'static> {
+    Query::once(text).bind(now).bind(MOST_COUNTED)
+}
+
+/// The plan, and how many pages the server looked at.
+fn explain(session: &mut dyn Session, query: &Query<'_>) -> (Vec<String>, u64) {
+    let plan = session.texts(query).unwrap();
+    assert!(!plan.iter().any(|line| line.contains("Seq Scan")), "{plan:#?}");
+    // The first such line is that of the whole.
+    let buffers = plan.iter().find(|line| line.contains("Buffers: shared")).cloned().unwrap_or_default();
+    let pages = buffers.split(['=', ' ']).filter_map(|word| word.parse::<u64>().ok()).sum();
+    (plan, pages)
+}
+
+/// Statements are prepared when a service starts, with tables that may be empty; their plans are kept until the server counts rows.
+#[test]
+fn plans_that_were_made_while_there_was_nothing_are_right() {
+    let (server, _url) = server();
+    let mut session = server.connect_queue().unwrap();
+    let plan = |text: &str| format!("EXPLAIN {text}");
+    for (query, indexes) in [
+        (
+            claiming(plan(CLAIM), "e", 0),
+            vec![
+                "pending_deliveries_leased",
+                "pending_deliveries_due",
+                "pending_deliveries_pkey",
+                "deliveries_pkey",
+                "events_pkey",
+                "endpoint_failures_pkey",
+            ],
+        ),
+        (finishing(plan(FINISH), "e"), vec!["pending_deliveries_pkey", "deliveries_pkey", "webhook_endpoints"]),
+        (
+            cancelling(plan(CANCEL)),
+            vec!["pending_deliveries_due", "pending_deliveries_pkey", "deliveries_pkey", "webhook_endpoints"],
+        ),
+        (walking(plan(LANES), "e", 1), vec!["pending_deliveries_due", "webhook_endpoints"]),
+        (looking(plan(OVERDUE), 1), vec!["pending_deliveries_overdue", "webhook_endpoints"]),
+    ] {
+        let (plan, _) = explain(&mut *session, &query);
+        let used = plan.iter().filter_map(|line| line.split_once(" using ")?.1.split(' ').next());
+        let other = used.clone().find(|used| !indexes.iter().any(|index| used.starts_with(index)));
+        assert_eq!(other, None, "{plan:#?}");
+        assert!(indexes.iter().all(|index| used.clone().any(|used| used.starts_with(index))), "{plan:#?}");
+    }
+}
+
+#[test]
+fn a_backlog_costs_no_more_than_its_head() {
+    let (server, url) = server();
+    let (long, mut session) = (fill(&url), server.connect_queue().unwrap());
+    costs_no_more_than_its_head(&server, &mut *session, &long);
+    // Plans change once the server has counted the rows; and claims of a node that goes down later leave leases behind.
+    let leave = "UPDATE pending_deliveries SET lease_until = 1, fence = 1 WHERE id LIKE 's%' AND due_at % 5 = 0";
+    for statement in ["VACUUM ANALYZE", leave] {
+        Cluster::shared().unwrap().sql(url.expose(), statement).unwrap();
+    }
+    let mut session = server.connect_queue().unwrap();
+    costs_no_more_than_its_head(&server, &mut *session, &long);
+}
+
+fn costs_no_more_than_its_head(server: &Postgres, session: &mut dyn Session, long: &str) {
+    let look = |text: &str| format!("EXPLAIN (ANALYZE, BUFFERS) {text}");
+    let (plan, pages) = explain(session, &cancelling(look(CANCEL)));
+    assert!(pages < 100, "{pages} pages to look at one lane: {plan:#?}");
+    let (plan, pages) = explain(session, &walking(look(LANES), "", 1_000));
+    assert!(pages < 1_000, "{pages} pages to go from lane to lane: {plan:#?}");
+    // Those that are due are counted, at most 10,000.
+    let (plan, pages) = explain(session, &looking(look(OVERDUE), WAITING));
+    assert!(pages < 12_000, "{pages} pages to find what is due: {plan:#?}");
+    for head in [i64::MIN, WAITING / 2] {
+        session.run(server.begin()).unwrap();
+        let (plan, pages) = explain(session, &claiming(look(CLAIM), long, head));
+        assert!(pages < 500, "{pages} pages to claim eight from {head} on: {plan:#?}");
+        let (plan, pages) = explain(session, &finishing(look(FINISH), long));
+        assert!(pages < 100, "{pages} pages to finish one: {plan:#?}");
+        session.run("ROLLBACK").unwrap();
+    }
+}
+
+/// Queues of the test with many of them.
+const QUEUES: i64 = 200_000;
+
+/// A delivery waits in each queue, and few of them are due.
+#[test]
+fn look_with_many_queues_costs_what_is_due() {
+    let (server, url) = server();
+    let fill = format!(
+        "ALTER TABLE pending_deliveries SET (autovacuum_enabled = off); \
+         INSERT INTO webhook_endpoints (account_id, id, slot, url, events, state, epoch, secret, created_at, version) \
+         SELECT 'a' || n / 20, 'e' || n, 0, 'u', '*', 'active', 0, '', 0, 1 FROM generate_series(1, {QUEUES}) AS n; \
+         INSERT INTO pending_deliveries (account_id, endpoint_id, id, epoch, due_at) \
+         SELECT 'a' || n / 20, 'e' || n, 'd' || n, 0, n FROM generate_series(1, {QUEUES}) AS n"
+    );
+    Cluster::shared().unwrap().sql(url.expose(), &fill).unwrap();
+    for statement in ["SELECT 1", "ANALYZE"] {
+        Cluster::shared().unwrap().sql(url.expose(), statement).unwrap();
+        let mut session = server.connect_writer().unwrap();
+        let look = |text: &str| format!("EXPLAIN (ANALYZE, BUFFERS) {text}");
+        let (plan, pages) = explain(&mut *session, &looking(look(OVERDUE), 10));
+        assert!(pages < 100, "{pages} pages to find ten that are due, {statement}: {plan:#?}");
+        let (plan, pages) = explain(&mut *session, &walking(look(LANES), "e150000", 1_000));
+        assert!(pages < 10_000, "{pages} pages to go along a thousand lanes, {statement}: {plan:#?}");
+    }
+}
+
+/// A resend marks the delivery while it is in flight, and commits while the outcome of the attempt waits for the row.
+#[test]
+fn resend_committed_during_finish_is_due_at_once() {
+    for (status, outcome, due_at) in [
+        (DeliveryStatus::Succeeded, AttemptOutcome::Succeeded, None),
+        (DeliveryStatus::Failed, AttemptOutcome::Failed, None),
+        (DeliveryStatus::Pending, AttemptOutcome::Retry { due_at: start() }, Some(start())),
+    ] {
+        let (server, url) = server();
+        let key = DeliveryKey { account: fresh(), endpoint: fresh(), id: fresh() };
+        in_flight(&url, key);
+        let response_body = None;
+        let attempt = DeliveryAttempt { at: start(), status_code: None, duration_ms: 3, error: None, response_body };
+        let ended_at = attempt.ended_at();
+        let health = Health::Unchanged;
+        let finished = FinishedAttempt { key, fence: 1, epoch: 0, tries: 1, attempt, outcome, health };
+        let outcome = Outcome { finished: &finished, status, due_at };
+        let mut resend = server.connect_writer().unwrap();
+        resend.run("BEGIN; UPDATE pending_deliveries SET again = TRUE, tries = 0").unwrap();
+        let standing = thread::scope(|scope| {
+            let finishing =
+                scope.spawn(|| server.finish(&mut *server.connect_queue().unwrap(), std::slice::from_ref(&outcome)));
+            wait_for_a_lock(&url);
+            resend.run("COMMIT").unwrap();
+            finishing.join().unwrap()
+        });
+        assert_eq!(standing.unwrap(), [0]);
+        let row = "SELECT concat_ws(' ', due_at, coalesce(lease_until, 0), tries, again) FROM pending_deliveries";
+        let row = Cluster::shared().unwrap().sql(url.expose(), row).unwrap();
+        assert_eq!(row, format!("{} 0 0 f", ended_at.as_microsecond()), "{status:?}");
+    }
+}
+
+/// Makes a delivery that is in flight.
+fn in_flight(url: &DatabaseUrl, key: DeliveryKey) {
+    let DeliveryKey { account, endpoint, id } = key;
+    let kind = EventType::ChargePaid.as_str();
+    let make = format!(
+        "INSERT INTO webhook_endpoints (account_id, id, slot, url, events, state, epoch, secret, created_at, version) \
+         VALUES ('{account}', '{endpoint}', 0, 'u', '*', 'active', 0, '', 0, 1); \
+         INSERT INTO deliveries (account_id, endpoint_id, id, event_id, event_type, sequence, status, created_at) \
+         VALUES ('{account}', '{endpoint}', '{id}', 'v', '{kind}', 1, 'pending', 0); \
+         INSERT INTO pending_deliveries (account_id, endpoint_id, id, epoch, fence, due_at, lease_until) \
+         VALUES ('{account}', '{endpoint}', '{id}', 0, 1, {LEASE}, {LEASE})",
+        LEASE = i64::MAX
+    );
+    Cluster::shared().unwrap().sql(url.expose(), &make).unwrap();
+}
+
+/// Returns when a statement in the database waits for a lock.
+fn wait_for_a_lock(url: &DatabaseUrl) {
+    let waiting =
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    let began = Instant::now();
+    while Cluster::shared().unwrap().sql(url.expose(), waiting).unwrap() == "0" {
+        assert!(began.elapsed() < Duration::from_mins(1), "no statement waits for the row");
+        thread::sleep(Duration::from_millis(20));
+    }
+}

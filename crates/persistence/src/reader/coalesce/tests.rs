@@ -1,0 +1,81 @@
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use cais_testkit::builders::{an_account, fresh};
+
+use super::*;
+use crate::committer::Op;
+
+/// A database that cannot be reached, and counts who tries.
+#[derive(Default)]
+struct Gone(AtomicUsize);
+
+impl Gone {
+    fn refuse(&self) -> Result<Box<dyn Session>, Fault> {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        Err(Fault::Lost("gone".into()))
+    }
+}
+
+impl Engine for Gone {
+    fn connect_writer(&self) -> Result<Box<dyn Session>, Fault> {
+        self.refuse()
+    }
+    fn connect_reader(&self) -> Result<Box<dyn Session>, Fault> {
+        self.refuse()
+    }
+    fn connect_auditor(&self) -> Result<Box<dyn Session>, Fault> {
+        self.refuse()
+    }
+    fn begin(&self) -> &'static str {
+        ""
+    }
+    fn begin_snapshot(&self) -> &'static str {
+        ""
+    }
+    fn commit(&self) -> &'static str {
+        ""
+    }
+    fn apply(&self, _: &mut dyn Session, _: &[Op<'_>]) -> Result<bool, Fault> {
+        Err(Fault::Lost("gone".into()))
+    }
+    fn questions<'k>(&self, _: &'k Lookup, _: &'k [Vec<String>], _: bool) -> Vec<Query<'k>> {
+        Vec::new()
+    }
+}
+
+type Answer = oneshot::Receiver<Result<Option<Charge>, QueryError>>;
+
+/// Reads of charges, and where their answers arrive.
+fn asked(count: usize, wait: Duration) -> (Waiting<(AccountId, ChargeId), Charge>, Vec<Answer>) {
+    let deadline = Instant::now() + wait;
+    let one = || {
+        let (reply, answer) = oneshot::channel();
+        (Asked { key: (an_account().id, fresh()), deadline, reply }, answer)
+    };
+    std::iter::repeat_with(one).take(count).unzip()
+}
+
+#[test]
+fn a_database_that_is_gone_is_tried_once_for_all_who_wait() {
+    let gone = Arc::new(Gone::default());
+    let (waiting, answers) = asked(MAX_READS, Duration::from_mins(1));
+    Worker { engine: Arc::<Gone>::clone(&gone), session: None }.charges(waiting);
+    for mut answer in answers {
+        assert!(matches!(answer.try_recv().unwrap(), Err(QueryError::Unavailable(_))));
+    }
+    assert_eq!(gone.0.load(Ordering::SeqCst), 1);
+}
+
+#[test]
+fn nothing_is_read_for_those_who_have_left() {
+    let gone = Arc::new(Gone::default());
+    let mut worker = Worker { engine: Arc::<Gone>::clone(&gone), session: None };
+    let (late, _answers) = asked(3, Duration::ZERO);
+    worker.charges(late);
+    let (left, answers) = asked(3, Duration::from_mins(1));
+    drop(answers);
+    worker.charges(left);
+    assert_eq!(gone.0.load(Ordering::SeqCst), 0);
+}
