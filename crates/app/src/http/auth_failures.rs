@@ -97,7 +97,7 @@ mod tests {
         assert!(!failures.permits(address(MAX_ADDRESSES + 200), now), "the others share one bucket");
         assert!(failures.permits(address(0), now), "which does not touch those with their own");
         // Full buckets are forgotten.
-        failures.record(address(0), now + Duration::from_secs(60));
+        failures.record(address(0), now + Duration::from_mins(1));
         assert_eq!(failures.full_at.lock().unwrap().len(), 1);
     }
 }

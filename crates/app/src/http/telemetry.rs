@@ -162,7 +162,7 @@ impl RouteNumbers {
             answered;
         let client = client.map(tracing::field::display);
         let account = account.map(tracing::field::display);
-        let key = key.map(|key| key.as_str());
+        let key = key.map(cais_domain::api_key::KeyPrefix::as_str);
         let replay_of = replay_of.map(tracing::field::display);
         let (route, status, took_us) =
             (self.pattern, status.as_u16(), u64::try_from(took.as_micros()).unwrap_or(u64::MAX));

@@ -14,6 +14,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use crate::cli::Plan;
+use crate::clock::now;
 use crate::database::{self, Engine, Postgres};
 use crate::http::{Connection, Load, get};
 use crate::latency::Latencies;
@@ -43,7 +44,7 @@ const STEADY_S: u64 = 5;
 /// The amount of a charge, in centavos.
 const AMOUNT: u64 = 1_050;
 /// How long all credits may take.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 /// Creations, credits at full speed, credits beside creations, payouts.
 ///
@@ -78,7 +79,7 @@ pub async fn measure(engine: Engine, server: Option<&Postgres>, plan: Plan) -> R
         vec![Line::new(LEVEL, engine.name(), &what, rate, "/s").waited(creations.latencies.percentiles()).busy(busy)];
 
     let later = created.split_off(wanted);
-    let (paid, from) = (Arc::new(created), Timestamp::now());
+    let (paid, from) = (Arc::new(created), now());
     let meter = Meter::start(&parties)?;
     let began = Instant::now();
     let load = Load {
@@ -91,7 +92,7 @@ pub async fn measure(engine: Engine, server: Option<&Postgres>, plan: Plan) -> R
     let took = began.elapsed();
     let busy = meter.stop()?;
     paying.await?.and_then(crate::http::Outcome::clean)?;
-    let until = Timestamp::now();
+    let until = now();
     let what = format!("payments called back and credited at {LATENCY_MS} ms");
     let line = Line::new(LEVEL, engine.name(), &what, per_second(count(paid.len()), took), "/s").busy(busy);
     let line = line.note(format!("{} payments, from the first payment to the last credit", paid.len()));
@@ -103,7 +104,7 @@ pub async fn measure(engine: Engine, server: Option<&Postgres>, plan: Plan) -> R
     pay_at(institution.address()?, &later, STEADY_RATE).await?;
     credited(&service, all).await?;
     let created = creating.await?.and_then(crate::http::Outcome::clean)?.rate();
-    let (busy, steady_until) = (meter.stop()?, Timestamp::now());
+    let (busy, steady_until) = (meter.stop()?, now());
 
     let meter = Meter::start(&parties)?;
     let load = Load { address, scripts: merchants(&service.keys, CALLERS), until: Until::seconds(plan.seconds) };

@@ -43,6 +43,7 @@ pub struct Door {
 }
 
 /// A service that takes each accepted socket to its end; one per worker.
+#[must_use]
 pub fn factory(door: Door) -> impl ServiceFactory<TcpStream, Config = (), Response = (), Error = (), InitError = ()> {
     fn_factory(move || {
         let door = door.clone();

@@ -112,6 +112,7 @@ fn event_with(data: &str, kinds: &[Kind]) -> RefOr<Schema> {
 }
 
 /// Returns the requests that the service sends to endpoints, one for each type of event.
+#[must_use]
 pub fn webhooks() -> Paths {
     Kind::ALL.into_iter().fold(PathsBuilder::new(), |paths, kind| paths.path(kind.as_str(), delivery(kind))).build()
 }

@@ -81,7 +81,7 @@ fn subscription(items: &[Node<'_>], issues: &Issues) -> Option<Subscription> {
         match rules::string(item) {
             Ok(name) if known(&name) => names.push(name),
             Ok(_) => {
-                issues.add(&format!("events[{place}]"), format!("is not an event type; the types are {}", types()))
+                issues.add(&format!("events[{place}]"), format!("is not an event type; the types are {}", types()));
             }
             Err(_) if *item == Node::Unreadable => {}
             Err(complaint) => issues.add(&format!("events[{place}]"), complaint),
