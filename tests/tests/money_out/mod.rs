@@ -6,6 +6,7 @@ mod bodies;
 mod crash;
 mod csv;
 mod payouts;
+mod proof;
 mod reconciliation;
 mod refunds;
 mod releases;

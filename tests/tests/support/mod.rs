@@ -4,12 +4,14 @@
 
 mod http;
 mod institution;
+mod lying_upstream;
 mod node;
 mod receiver;
 mod shop;
 
 pub use http::{Reply, client, names};
 pub use institution::{Institution, borrowed};
+pub use lying_upstream::LyingUpstream;
 pub use node::{Engine, Node, OPEN, own, shared, unstarted};
 pub use receiver::{Manner, Received, Receiver};
 pub use shop::{Shop, centavos, id};

@@ -1,0 +1,148 @@
+//! An acquirer that carries out what it is asked for and answers otherwise: only proof moves money.
+
+use serde_json::{Value, json};
+
+use crate::support::{Engine, Institution, LyingUpstream, Node, Shop, borrowed, eventually, id, on_both, own};
+
+on_both! {
+    payout_answered_by_a_missing_path_is_not_failed payout_answered_as_a_duplicate_is_not_failed
+    refund_answered_by_a_missing_path_is_not_failed payment_is_credited_after_a_key_rotation
+    payment_is_credited_despite_an_unusable_code unbelievable_records_leave_other_orders_alone
+}
+
+/// A merchant with R$ 100.00 at an institution whose answers can be changed; and the charge that brought the money.
+async fn with_money(engine: Engine, psp: &Institution, upstream: &LyingUpstream) -> (Node, Shop, String) {
+    let environment = upstream.environment(psp, "main");
+    let node = own(engine, &borrowed(&environment)).await;
+    let shop = node.shop();
+    let charge = shop.charge("100").await;
+    psp.pay(charge["txid"].as_str().unwrap()).await;
+    shop.until(&id(&charge), "paid").await;
+    (node, shop, id(&charge))
+}
+
+/// What a gateway without the path answers in the API's own form.
+fn gone(status: &mut u16, body: &mut Value) {
+    *status = 404;
+    *body = json!({"nome": "rota_nao_disponivel", "mensagem": "Rota nao disponivel."});
+}
+
+/// The payout keeps its money while the acquirer lies, and completes once, after it does not.
+async fn completes_once(psp: &Institution, upstream: &LyingUpstream, (node, shop): (&Node, &Shop)) {
+    let made = shop.pay_out("10", "ana@example.com").await.expect(201);
+    assert_eq!((&made["status"], shop.available().await.as_str()), (&json!("processing"), "90.00"), "{made}");
+    eventually("the worker has looked for it", || async {
+        let reads = psp.requests("send_read").await + psp.requests("send_list").await;
+        (reads >= 3).then_some(())
+    })
+    .await;
+    assert_eq!(shop.get(&format!("/payouts/{}", id(&made))).await.expect(200)["status"], "processing");
+    upstream.passes_on();
+    shop.until_payout(&id(&made), "completed").await;
+    let sends = psp.sends().await;
+    assert_eq!((sends.len(), &sends[0]["count"]), (1, &json!(1)), "{sends:?}");
+    assert_eq!(shop.available().await, "90.00");
+    shop.check_statement().await;
+    node.verify();
+}
+
+async fn payout_answered_by_a_missing_path_is_not_failed(engine: Engine) {
+    let psp = Institution::start();
+    let upstream = LyingUpstream::before(&psp).await;
+    let (node, shop, _) = with_money(engine, &psp, &upstream).await;
+    upstream.changes_answers(|_, path, status, body| {
+        if path.contains("/gn/pix") {
+            gone(status, body);
+        }
+    });
+    completes_once(&psp, &upstream, (&node, &shop)).await;
+}
+
+async fn payout_answered_as_a_duplicate_is_not_failed(engine: Engine) {
+    let psp = Institution::start();
+    let upstream = LyingUpstream::before(&psp).await;
+    let (node, shop, _) = with_money(engine, &psp, &upstream).await;
+    // A server on the way repeats the request, and passes on the answer to the repeat. Nothing shows the payout yet.
+    upstream.changes_answers(|method, path, status, body| match method {
+        "PUT" if path.contains("/gn/pix") => {
+            *status = 400;
+            *body = json!({"nome": "id_envio_duplicado", "mensagem": "O idEnvio ja foi usado."});
+        }
+        _ if path.contains("/gn/pix") => {
+            *status = 404;
+            *body = json!({"type": "https://pix.bcb.gov.br/api/v2/error/PixEnviadoNaoEncontrado", "title": "x", "status": 404});
+        }
+        _ => {}
+    });
+    completes_once(&psp, &upstream, (&node, &shop)).await;
+}
+
+async fn refund_answered_by_a_missing_path_is_not_failed(engine: Engine) {
+    let psp = Institution::start();
+    let upstream = LyingUpstream::before(&psp).await;
+    let (node, shop, charge) = with_money(engine, &psp, &upstream).await;
+    upstream.changes_answers(|_, path, status, body| {
+        if path.contains("/devolucao/") {
+            gone(status, body);
+        }
+    });
+    let made = shop.order(&format!("/charges/{charge}/refunds"), r#"{"amount":40}"#).await.expect(201);
+    assert_eq!((&made["status"], shop.available().await.as_str()), (&json!("processing"), "60.00"), "{made}");
+    upstream.passes_on();
+    eventually("the refund completes", || async {
+        (shop.refunds(&charge).await[0]["status"] == "completed").then_some(())
+    })
+    .await;
+    assert_eq!((&psp.ledger().await["returned"]["count"], shop.available().await.as_str()), (&json!(1), "60.00"));
+    node.verify();
+}
+
+/// A charge is credited although each record of it has another value in that field.
+async fn credited_despite(engine: Engine, field: &'static str, odd: &'static str) {
+    let psp = Institution::start();
+    let upstream = LyingUpstream::before(&psp).await;
+    let (node, shop, _) = with_money(engine, &psp, &upstream).await;
+    let charge = shop.charge("40").await;
+    upstream.changes_answers(move |method, path, _, body| {
+        if method == "GET" && path.contains("/v2/cob/") {
+            body[field] = json!(odd);
+        }
+    });
+    psp.pay(charge["txid"].as_str().unwrap()).await;
+    let paid = shop.until(&id(&charge), "paid").await;
+    assert_eq!(paid["pix"], charge["pix"], "the code of the order stays");
+    assert_eq!(shop.available().await, "140.00");
+    node.verify();
+}
+
+async fn payment_is_credited_after_a_key_rotation(engine: Engine) {
+    credited_despite(engine, "chave", "71cdf9ba-c695-4e3c-b010-abb521a3f1be").await;
+}
+
+async fn payment_is_credited_despite_an_unusable_code(engine: Engine) {
+    credited_despite(engine, "pixCopiaECola", "").await;
+}
+
+async fn unbelievable_records_leave_other_orders_alone(engine: Engine) {
+    let psp = Institution::start();
+    let upstream = LyingUpstream::before(&psp).await;
+    let (node, shop, _) = with_money(engine, &psp, &upstream).await;
+    upstream.changes_answers(|method, path, _, body| {
+        if method == "GET" && path.contains("/v2/cob/") {
+            body["valor"] = json!({"original": "x"});
+        }
+    });
+    let mut odd = Vec::new();
+    for _ in 0..10 {
+        odd.push(id(&shop.charge("10").await));
+    }
+    let merchant = node.shop();
+    for charge in &odd {
+        assert_eq!(shop.fetch(charge).await["status"], "pending");
+        merchant.create(r#"{"amount":10}"#).await.expect(201);
+    }
+    assert!(psp.requests("cob_read").await >= 10, "each of them was read");
+    shop.pay_out("10", "ana@example.com").await.expect(201);
+    assert_eq!(merchant.all_charges().await.len(), 10);
+    node.verify();
+}

@@ -1,0 +1,104 @@
+//! A server between a service and its acquirer that carries every request out and may answer otherwise.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+
+use reqwest::{Client, Method};
+use serde_json::Value;
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinHandle;
+
+use super::{Institution, client};
+
+/// Changes the status and the body of an answer, by method and path of its request.
+type Lie = dyn Fn(&str, &str, &mut u16, &mut Value) + Send + Sync;
+
+/// A running server; it ends when this is dropped.
+pub struct LyingUpstream {
+    address: SocketAddr,
+    lie: Arc<Mutex<Arc<Lie>>>,
+    task: JoinHandle<()>,
+}
+
+impl Drop for LyingUpstream {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl LyingUpstream {
+    /// A server that passes on everything as it is.
+    pub async fn before(psp: &Institution) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let truth: Arc<Lie> = Arc::new(|_, _, _, _| {});
+        let lie = Arc::new(Mutex::new(truth));
+        let (of_task, base_url, client) = (Arc::clone(&lie), psp.credential("base_url"), client());
+        let task = tokio::spawn(async move {
+            // Its connections end with it.
+            let mut connections = tokio::task::JoinSet::new();
+            while let Ok((stream, _)) = listener.accept().await {
+                let (lie, base_url, client) = (Arc::clone(&of_task), base_url.clone(), client.clone());
+                connections.spawn(async move { drop(serve(stream, &client, &base_url, &lie).await) });
+            }
+        });
+        Self { address, lie, task }
+    }
+
+    /// The environment that makes the institution behind it the acquirer `name`.
+    pub fn environment(&self, psp: &Institution, name: &str) -> Vec<(String, String)> {
+        let real = psp.credential("base_url");
+        let own = |value: String| if value == real { format!("http://{}", self.address) } else { value };
+        psp.environment(name).into_iter().map(|(key, value)| (key, own(value))).collect()
+    }
+
+    /// Answers are changed so from now on.
+    pub fn changes_answers(&self, lie: impl Fn(&str, &str, &mut u16, &mut Value) + Send + Sync + 'static) {
+        *self.lie.lock().unwrap() = Arc::new(lie);
+    }
+
+    /// Answers are passed on as they are from now on.
+    pub fn passes_on(&self) {
+        self.changes_answers(|_, _, _, _| {});
+    }
+}
+
+async fn serve(stream: TcpStream, client: &Client, base_url: &str, lie: &Mutex<Arc<Lie>>) -> std::io::Result<()> {
+    stream.set_nodelay(true)?;
+    let mut stream = BufReader::new(stream);
+    loop {
+        let mut line = String::new();
+        if stream.read_line(&mut line).await? == 0 {
+            return Ok(());
+        }
+        let mut words = line.split(' ');
+        let (method, path) = (words.next().unwrap().to_owned(), words.next().unwrap().to_owned());
+        let mut request = client.request(Method::from_bytes(method.as_bytes()).unwrap(), format!("{base_url}{path}"));
+        let mut length = 0;
+        loop {
+            let mut line = String::new();
+            stream.read_line(&mut line).await?;
+            let Some((name, value)) = line.trim_end().split_once(':') else { break };
+            match name.to_lowercase().as_str() {
+                "host" | "connection" => {}
+                "content-length" => length = value.trim().parse().unwrap(),
+                name => request = request.header(name, value.trim()),
+            }
+        }
+        let mut body = vec![0; length];
+        stream.read_exact(&mut body).await?;
+        let Ok(reply) = request.body(body).send().await else { return Ok(()) };
+        let mut status = reply.status().as_u16();
+        let Ok(bytes) = reply.bytes().await else { return Ok(()) };
+        let mut json = serde_json::from_slice(&bytes).unwrap_or(Value::Null);
+        let change = Arc::clone(&lie.lock().unwrap());
+        change(&method, &path, &mut status, &mut json);
+        let bytes = if json.is_null() { Vec::new() } else { serde_json::to_vec(&json).unwrap() };
+        let head = format!(
+            "HTTP/1.1 {status} Said\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+            bytes.len()
+        );
+        stream.get_mut().write_all(&[head.as_bytes(), &bytes].concat()).await?;
+    }
+}
