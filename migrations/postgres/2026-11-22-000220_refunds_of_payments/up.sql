@@ -3,5 +3,5 @@
 ALTER TABLE refunds ADD COLUMN of_charge BIGINT NOT NULL DEFAULT 0 CHECK (of_charge >= 0 AND of_charge <= amount);
 UPDATE refunds SET of_charge = amount;
 
--- The few refunds of what was paid beyond a charge's amount, by their Pix.
-CREATE INDEX refunds_beyond ON refunds (account_id, end_to_end_id) WHERE of_charge < amount;
+-- The few refunds of what was paid beyond a charge's amount, by their Pix. The collation is that of `payments`.
+CREATE INDEX refunds_beyond ON refunds (account_id, end_to_end_id COLLATE "C") WHERE of_charge < amount;

@@ -157,18 +157,18 @@ async fn the_deadline_is_the_simulated_clocks() {
 
 #[tokio::test]
 async fn a_lost_reply_is_unknown_and_a_look_tells() {
-    for (fault, taken) in [
-        (FaultMode::DropReply.into(), 1),
-        (Fault { mode: FaultMode::LateReply, latency: Duration::from_mins(1) }, 1),
-        (FaultMode::Error.into(), 0),
-        (FaultMode::Down.into(), 0),
+    for (fault, outcome, taken) in [
+        (FaultMode::DropReply.into(), "unknown", 1),
+        (Fault { mode: FaultMode::LateReply, latency: Duration::from_mins(1) }, "unknown", 1),
+        (FaultMode::Error.into(), "unknown", 0),
+        (FaultMode::Down.into(), "unavailable", 0),
     ] {
         let bed = Bed::start().await;
         let e2e = bed.paid().await;
         let id = bed.control.open_infraction(&e2e, InfractionClaim::default()).unwrap().id;
         bed.control.set_faults(fault).unwrap();
         let result = bed.efi.send_defense(&defense(&id), Duration::from_secs(1)).await;
-        assert_eq!(kind(&result), "unknown", "{fault:?}: {}", reason(&result));
+        assert_eq!(kind(&result), outcome, "{fault:?}: {}", reason(&result));
         bed.control.set_faults(FaultMode::Ok.into()).unwrap();
         assert_eq!(bed.only().await.defense.is_some(), taken == 1, "{fault:?}");
         assert_eq!(bed.defenses(), (taken, taken), "{fault:?}");

@@ -1,3 +1,5 @@
+//! The statements of the queue, their plans, and their locks.
+
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::time::Duration;

@@ -1,3 +1,5 @@
+//! Reads of a database that is gone, and of callers that have left.
+
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::sync::atomic::{AtomicUsize, Ordering};
