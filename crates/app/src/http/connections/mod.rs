@@ -1,7 +1,7 @@
 //! Connections of the two listeners: every wait of a connection has a deadline, and every address has a share.
 //!
-//! The HTTP library ends connections that idle, and offers a deadline for the first head of a connection alone. [`service`] adds the
-//! deadlines of every head, of unread bodies and of writes. [`super::body`] ends the wait for a body that is read.
+//! The HTTP library ends connections that idle, and offers a deadline for the first head of a connection alone. `service` adds the
+//! deadlines of every head, of unread bodies and of writes. `super::body` ends the wait for a body that is read.
 
 mod connection;
 mod failure;
