@@ -24,7 +24,7 @@ async fn an_endpoint_lives_and_is_deleted(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     let body =
-        json!({ "url": "http://127.0.0.1:9/a", "events": ["charge.paid", "payout.failed"], "description": "Shop" });
+        json!({ "url": "http://127.0.0.1:8443/a", "events": ["charge.paid", "payout.failed"], "description": "Shop" });
     let made = shop.send(Method::POST, "/webhook-endpoints", &body).await.expect(201);
     let mut with_secret = FIELDS.to_vec();
     with_secret.insert(5, "secret");
@@ -43,11 +43,11 @@ async fn an_endpoint_lives_and_is_deleted(engine: Engine) {
     let changed = shop.send(Method::PATCH, &path(&made), &changed).await.expect(200);
     assert_eq!((&changed["events"], &changed["active"]), (&json!(["*"]), &json!(false)));
     assert_eq!((&changed["description"], &changed["url"]), (&Value::Null, &made["url"]));
-    let moved = shop.send(Method::PATCH, &path(&made), &json!({ "url": "http://127.0.0.1:9/b" })).await.expect(200);
-    assert_eq!(moved["url"], "http://127.0.0.1:9/b");
+    let moved = shop.send(Method::PATCH, &path(&made), &json!({ "url": "http://127.0.0.1:8443/b" })).await.expect(200);
+    assert_eq!(moved["url"], "http://127.0.0.1:8443/b");
     // The address that it left is free, the one that it has is not.
-    let other = register(&shop, "http://127.0.0.1:9/a", &["*"]).await;
-    let taken = shop.send(Method::PATCH, &path(&other), &json!({ "url": "http://127.0.0.1:9/b" })).await;
+    let other = register(&shop, "http://127.0.0.1:8443/a", &["*"]).await;
+    let taken = shop.send(Method::PATCH, &path(&other), &json!({ "url": "http://127.0.0.1:8443/b" })).await;
     taken.refused(400, "VALIDATION_ERROR");
     assert_eq!(taken.issues(), ["url"]);
 
@@ -58,7 +58,7 @@ async fn an_endpoint_lives_and_is_deleted(engine: Engine) {
     shop.send(Method::PATCH, &path(&made), &json!({ "active": true })).await.refused(404, "not_found");
     shop.get(&format!("{}/deliveries", path(&made))).await.refused(404, "not_found");
     assert_eq!(shop.all("/webhook-endpoints?limit=200").await.len(), 1);
-    register(&shop, "http://127.0.0.1:9/b", &["*"]).await;
+    register(&shop, "http://127.0.0.1:8443/b", &["*"]).await;
 }
 
 async fn what_cannot_be_registered_is_named(engine: Engine) {
@@ -74,13 +74,13 @@ async fn what_cannot_be_registered_is_named(engine: Engine) {
     };
     assert_eq!(refused(json!({})).await, ["url", "events"]);
     assert_eq!(refused(json!({ "url": 5, "events": "all", "secret": "mine" })).await.len(), 3);
-    let good = "http://127.0.0.1:9/x";
+    let good = "http://127.0.0.1:8443/x";
     assert_eq!(refused(json!({ "url": good, "events": [] })).await, ["events"]);
     assert_eq!(refused(json!({ "url": good, "events": ["charge.paid", "charge.gone"] })).await, ["events[1]"]);
     assert_eq!(refused(json!({ "url": "nowhere", "events": ["*"] })).await, ["url"]);
     assert_eq!(refused(json!({ "url": "ftp://127.0.0.1/x", "events": ["*"] })).await, ["url"]);
     assert_eq!(refused(json!({ "url": "http://me:pass@127.0.0.1/x", "events": ["*"] })).await, ["url"]);
-    let long = format!("http://127.0.0.1:9/{}", "x".repeat(500));
+    let long = format!("http://127.0.0.1:8443/{}", "x".repeat(500));
     assert_eq!(refused(json!({ "url": long, "events": ["*"] })).await, ["url"]);
     assert_eq!(refused(json!({ "url": good, "events": ["*"], "description": "x".repeat(201) })).await, ["description"]);
     register(&shop, good, &["*"]).await;
@@ -96,7 +96,7 @@ async fn at_most_twenty(engine: Engine) {
     let all = join_all((0..30).map(|number| {
         let shop = shop.clone();
         async move {
-            let body = json!({ "url": format!("http://127.0.0.1:9/{number}"), "events": ["*"] });
+            let body = json!({ "url": format!("http://127.0.0.1:8443/{number}"), "events": ["*"] });
             shop.send(Method::POST, "/webhook-endpoints", &body).await
         }
     }))
@@ -109,8 +109,8 @@ async fn at_most_twenty(engine: Engine) {
     assert_eq!(shop.all("/webhook-endpoints?limit=7").await.len(), 20);
     let gone = shop.request(Method::DELETE, &path(&made[0].json())).send().await.unwrap();
     assert_eq!(gone.status(), 204);
-    register(&shop, "http://127.0.0.1:9/new", &["*"]).await;
-    let full = json!({ "url": "http://127.0.0.1:9/more", "events": ["*"] });
+    register(&shop, "http://127.0.0.1:8443/new", &["*"]).await;
+    let full = json!({ "url": "http://127.0.0.1:8443/more", "events": ["*"] });
     shop.send(Method::POST, "/webhook-endpoints", &full).await.refused(422, "limit_reached");
 }
 
@@ -156,7 +156,7 @@ fn decoded(base64: &str) -> Vec<u8> {
 async fn keys_need_the_scope_and_accounts_are_apart(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
-    let endpoint = register(&shop, "http://127.0.0.1:9/x", &["*"]).await;
+    let endpoint = register(&shop, "http://127.0.0.1:8443/x", &["*"]).await;
     let stranger = node.shop();
     for (method, path) in [
         (Method::GET, path(&endpoint)),

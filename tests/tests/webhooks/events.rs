@@ -5,7 +5,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::paid;
-use crate::support::{Engine, Institution, Shop, borrowed, id, names, on_both, own, shared};
+use crate::support::{Engine, Institution, Shop, borrowed, centavos, id, names, on_both, own, shared};
 
 on_both! { extra_payments_are_published_once events_are_numbered_and_found sequences_have_no_gap_under_load_and_crash }
 
@@ -32,10 +32,13 @@ async fn extra_payments_are_published_once(engine: Engine) {
         shop.until_available(available).await;
     }
     let events = shop.all("/events?type=payment.unexpected&limit=200").await;
-    let seen: Vec<_> = events.iter().rev().map(|event| (&event["data"]["reason"], &event["data"]["amount"])).collect();
+    let facts =
+        |event: &Value| (event["data"]["reason"].as_str().unwrap().to_owned(), centavos(&event["data"]["amount"]));
+    let seen: Vec<_> = events.iter().rev().map(facts).collect();
     assert_eq!(
         seen,
-        [(&json!("underpaid"), &json!(4.0)), (&json!("overpaid"), &json!(5.0)), (&json!("duplicate"), &json!(10.0))]
+        [("underpaid", 400), ("overpaid", 500), ("duplicate", 1_000)]
+            .map(|(reason, amount)| (reason.to_owned(), amount))
     );
     for event in &events {
         assert_eq!(names(&event["data"]), ["amount", "charge_id", "end_to_end_id", "reason", "received_at"]);
