@@ -13,6 +13,8 @@ use crate::database::{Engine, Postgres};
 const ACCOUNTS: usize = 16;
 /// More than any load here reaches, so that the window counts but never refuses.
 const RATE_LIMIT: &str = "1000000";
+/// More connections than any load here opens.
+const MAX_CONNECTIONS: &str = "1024";
 /// A key that codes nothing worth hiding.
 const MASTER_KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
 
@@ -55,6 +57,8 @@ impl Service {
     fn prepare_with(engine: Engine, server: Option<&Postgres>, more: &[(String, String)]) -> Result<Self> {
         let mut settings = vec![
             ("CAIS_RATE_LIMIT_PER_MINUTE", RATE_LIMIT),
+            // All callers have one address.
+            ("CAIS_MAX_CONNECTIONS_PER_ADDRESS", MAX_CONNECTIONS),
             ("CAIS_MASTER_KEY", MASTER_KEY),
             ("CAIS_LOG", "warn"),
             // The receivers of webhooks are on this machine.
