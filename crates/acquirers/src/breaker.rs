@@ -49,7 +49,7 @@ enum State {
 pub enum Outcome {
     /// The acquirer answered, whatever it said.
     Answered,
-    /// It did not.
+    /// The institution did not answer.
     Failed,
 }
 

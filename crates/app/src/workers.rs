@@ -89,7 +89,7 @@ async fn alerts(ports: &Ports) -> Result<Pass, WorkError> {
     Ok(Pass { done: told.len(), more: false })
 }
 
-/// One reconciliation, and its results as gauges.
+/// Runs one reconciliation and sets its gauges.
 async fn reconciliation(ports: &Ports) -> Result<Pass, WorkError> {
     let run = reconcile::run_once(ports).await?;
     for standing in &run.standings {

@@ -31,7 +31,7 @@ const BUCKET_EMPTY: &str = "balde_fichas_vazio";
 /// The kind of a refusal that comes with 404 and names a business reason all the same: the recipient's key has no owner.
 const KEY_UNKNOWN: &str = "chave_favorecido_nao_encontrada";
 
-/// What an answer that is no success means for an order that must be neither lost nor done twice.
+/// Classifies an unsuccessful answer to an order that must be neither lost nor done twice.
 ///
 /// A refusal is one of `refusals` with 400 or 422: the kinds that name a business reason. Every other answer leaves the
 /// outcome open, because the money would be given back while it leaves: 404, 405, 410 and 415 are also the answers of a server

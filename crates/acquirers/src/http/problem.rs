@@ -75,7 +75,7 @@ impl Problem {
         self.kind.as_deref() == Some(kind)
     }
 
-    /// Whether its kind is, to the letter, one of these.
+    /// Returns true when the problem's kind is exactly one of `kinds`.
     pub(crate) fn is_one_of(&self, kinds: &[&str]) -> bool {
         self.kind.as_deref().is_some_and(|kind| kinds.contains(&kind))
     }

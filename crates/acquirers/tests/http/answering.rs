@@ -13,7 +13,7 @@ use crate::answers::{
 };
 use crate::server::{Act, Server};
 
-/// Whether the institution is still asked after it gave `answer` to ten reads of one kind, and what the last read came to.
+/// Answers ten reads with `answer`. Returns whether the breaker is still closed, and the last read's result.
 async fn after_ten(answer: Act) -> (bool, &'static str) {
     let server = Server::start(move |_, _| answer.clone()).await;
     let router = Router::new(vec![Arc::new(efi(&server.url()))]);

@@ -47,7 +47,7 @@ const DATABASE_FILE: &str = "cais.db";
 /// What is said of an address that is none.
 const ADDRESS: &str = "an address and port such as 127.0.0.1:8080";
 
-/// What is said of a list of blocks that is none.
+/// The form of a list of address blocks, for messages about a wrong one.
 const CIDR_BLOCKS: &str = "CIDR blocks such as 10.0.0.0/8";
 
 /// How the store is tuned.

@@ -52,7 +52,7 @@ async fn read(
         return Err(too_large(max_bytes));
     }
     let gather = async {
-        // Nothing is reserved for what is only announced.
+        // The announced length reserves no memory.
         let mut body = BytesMut::new();
         while let Some(chunk) = payload.next().await {
             let chunk = chunk.map_err(|_| unfinished("did not arrive whole"))?;
@@ -72,7 +72,7 @@ async fn read(
     tokio::time::timeout(within, gather).await.unwrap_or_else(|_| Err(unfinished("did not arrive in time")))
 }
 
-/// Whether nothing of a body is left: what has arrived is taken, and what has not is not waited for.
+/// Returns true when the whole body was read. Takes the parts that have arrived and does not wait for others.
 pub fn is_over(payload: &mut Payload) -> bool {
     loop {
         match payload.next().now_or_never() {

@@ -105,7 +105,7 @@ impl TransactionRow {
         })
     }
 
-    /// What is shown of a credit from a split.
+    /// Returns the row of a credit from a split.
     #[must_use]
     pub fn of_split_credit(credit: &SplitCredit) -> Self {
         Self {

@@ -59,7 +59,7 @@ pub struct Credit {
     pub transfers: Vec<Transfer>,
     /// What happened to the charge, if anybody is to know.
     pub event: Option<EventType>,
-    /// What arrived beyond what the charge asked for.
+    /// The payment, or the part of it, that exceeds the charge.
     pub unexpected: Option<UnexpectedPayment>,
 }
 

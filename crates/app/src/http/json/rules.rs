@@ -110,7 +110,7 @@ pub fn external_id(node: &Node<'_>) -> Result<ExternalId, Complaint> {
 /// The end-to-end id of a Pix.
 ///
 /// # Errors
-/// What it has to be.
+/// Reads an end-to-end id.
 pub fn end_to_end_id(node: &Node<'_>) -> Result<EndToEndId, Complaint> {
     EndToEndId::parse(string(node)?).map_err(|error| error.to_string().into())
 }

@@ -28,7 +28,7 @@ use super::routes::{Access, Endpoint, ROUTES, Route, Verb};
 
 /// The version of the interface.
 const VERSION: &str = "1.1.0";
-/// What a reader needs before the first call.
+/// The introduction that a reader needs before the first call.
 const INTRODUCTION: &str = include_str!("introduction.md");
 /// The chapters.
 const TAGS: [(&str, &str); 8] = [

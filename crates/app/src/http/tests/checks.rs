@@ -198,7 +198,7 @@ async fn answers_carry_the_headers_of_their_kind() {
 
 /// The world trusts the proxies of 192.0.2.0/24.
 #[actix_web::test]
-async fn key_with_address_list_is_judged_by_the_client_behind_the_proxy() {
+async fn address_list_applies_to_client_behind_trusted_proxy() {
     let world = World::new().await;
     let key = world.key_from("203.0.113.0/24").await;
     for (peer, forwarded, status) in [
