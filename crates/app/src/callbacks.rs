@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cais_domain::acquirer_name::AcquirerName;
-use cais_ports::{Acquirer, AcquirerError, Mac};
+use cais_ports::{Acquirer, AcquirerError, Mac, alerts};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
@@ -73,7 +73,7 @@ async fn register_one(acquirer: Arc<dyn Acquirer>, url: String, mut stop: watch:
             }
             Err(error) => {
                 if told.as_ref() != Some(&error) {
-                    tracing::warn!(acquirer = %acquirer.name(), %error, "the acquirer did not take the callback address; payments of pending charges are found by asking meanwhile");
+                    tracing::warn!(alert = alerts::CALLBACK_REGISTRATION_FAILED, acquirer = %acquirer.name(), %error, "the acquirer did not take the callback address; payments of pending charges are found by asking meanwhile");
                     told = Some(error);
                 }
             }

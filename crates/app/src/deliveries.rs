@@ -6,7 +6,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cais_ports::DeliveryQueue;
+use cais_ports::{DeliveryQueue, alerts};
 use cais_use_cases::Ports;
 use cais_use_cases::webhooks::dispatch::{self, DispatchLimits, Signal};
 use futures_util::FutureExt as _;
@@ -58,7 +58,10 @@ async fn run<F: Future<Output = ()> + Send>(mut begin: impl FnMut() -> F + Send,
     while !*stop.borrow() {
         // A bug must not end it: nobody would hear of anything until the next start.
         if AssertUnwindSafe(begin()).catch_unwind().await.is_err() {
-            tracing::error!("delivering webhooks panicked and begins anew; what was in flight is sent again");
+            tracing::error!(
+                alert = alerts::PANIC,
+                "delivering webhooks panicked and begins anew; what was in flight is sent again"
+            );
             tokio::select! {
                 () = tokio::time::sleep(PAUSE) => {}
                 // An error means that the service is gone, which is a reason to end as well.

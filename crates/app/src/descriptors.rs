@@ -1,5 +1,6 @@
 //! The limit of open files of the process, and the number of connections that follows from it.
 
+use cais_ports::alerts;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// Connections of the public listener at most: each takes about 20 KiB while it idles, so these take 200 MiB.
@@ -20,7 +21,12 @@ pub fn raise() -> usize {
     let files = files.map_or(usize::MAX, |files| usize::try_from(files).unwrap_or(usize::MAX));
     let connections = connections(files);
     if connections < FEW {
-        tracing::warn!(files, connections, "few connections can be served: the limit of open files is low");
+        tracing::warn!(
+            alert = alerts::FILE_LIMIT_LOW,
+            files,
+            connections,
+            "few connections can be served: the limit of open files is low"
+        );
     } else {
         tracing::debug!(files, connections, "connections that can be served at a time");
     }

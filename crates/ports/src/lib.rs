@@ -4,6 +4,7 @@
 //! With the feature `mock`, each trait has a `Mock…` made by mockall.
 
 pub mod acquirer;
+pub mod alerts;
 pub mod audit;
 pub mod change_set;
 pub mod claim;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use cais_domain::api_key::KeyPrefix;
-use cais_ports::{RateDecision, RateLimits};
+use cais_ports::{RateDecision, RateLimits, alerts};
 use jiff::Timestamp;
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, Client, RedisError};
@@ -139,7 +139,7 @@ impl Link {
 
 fn warn(cause: &str) {
     tracing::warn!(
-        alert = "rate_limits_not_shared",
+        alert = alerts::RATE_LIMITS_NOT_SHARED,
         cause,
         "Redis cannot be reached; this node counts its own requests only"
     );

@@ -3,7 +3,7 @@
 //! What infractions took of it meanwhile is left out; what then arrives is taken for those that still lack something.
 
 use cais_domain::release::Release;
-use cais_ports::{ChangeSet, CommitError, Write};
+use cais_ports::{ChangeSet, CommitError, Write, alerts};
 use futures_util::{StreamExt as _, stream};
 
 use crate::ports::Ports;
@@ -22,7 +22,7 @@ pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
             match make(ports, release).await {
                 Ok(made) => usize::from(made),
                 Err(error) => {
-                    tracing::error!(%charge, %end_to_end_id, %error, "money that is due could not be released");
+                    tracing::error!(alert = alerts::RELEASE_FAILED, %charge, %end_to_end_id, %error, "money that is due could not be released");
                     0
                 }
             }

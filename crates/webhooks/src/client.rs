@@ -1,5 +1,6 @@
 //! The one HTTP client of a sender: it goes where it is told, straight, and remembers nothing but open connections.
 
+use cais_ports::alerts;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -36,7 +37,10 @@ pub(crate) fn system_roots() -> RootCertStore {
     // Broken certificates of the system are left out, as every client does.
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     if roots.is_empty() {
-        tracing::warn!("the system has no root certificates: no https address can be called until it has");
+        tracing::warn!(
+            alert = alerts::ROOT_CERTIFICATES_MISSING,
+            "the system has no root certificates: no https address can be called until it has"
+        );
     }
     roots
 }

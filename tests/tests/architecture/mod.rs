@@ -1,5 +1,6 @@
-//! The shape of the sources: who may import whom, how files begin and how long they are, what migrations may say.
+//! The shape of the sources: who may import whom, alerts of log lines, how files begin and how long they are, what migrations may say.
 
+mod alerts;
 mod edges;
 mod migrations;
 mod sources;

@@ -55,7 +55,7 @@ fn check_but(exceptions: &[&str], complaint: impl Fn(&str) -> Option<String>) ->
     let root = root()?;
     let mut files = Vec::new();
     for folder in FOLDERS {
-        collect(&root.join(folder), &mut files)?;
+        files.extend(rust_files(folder)?);
     }
     assert!(files.len() > 100, "only {} files were found", files.len());
     let mut complaints = Vec::new();
@@ -69,6 +69,13 @@ fn check_but(exceptions: &[&str], complaint: impl Fn(&str) -> Option<String>) ->
     }
     no_complaints(&complaints);
     Ok(())
+}
+
+/// Every Rust file below a folder of the repository.
+pub(super) fn rust_files(folder: &str) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    collect(&root()?.join(folder), &mut files)?;
+    Ok(files)
 }
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {

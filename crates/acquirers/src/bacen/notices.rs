@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::txid::Txid;
-use cais_ports::{AcquirerError, Noticed, NoticedPix};
+use cais_ports::{AcquirerError, Noticed, NoticedPix, alerts};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -80,6 +80,7 @@ pub(crate) fn read(
         // Whoever is named beside them must not wait for them.
         some => {
             tracing::error!(
+                alert = alerts::CALLBACK_UNREADABLE,
                 unreadable = some,
                 "a callback has items that cannot be read; those beside them are followed"
             );

@@ -40,7 +40,7 @@ use std::time::{Duration, Instant};
 use cais_domain::block::BlockChange;
 use cais_domain::ids::AccountId;
 use cais_domain::ledger::LedgerAccount;
-use cais_ports::{ChangeSet, CommitError, Committed, Ids, Write};
+use cais_ports::{ChangeSet, CommitError, Committed, Ids, Write, alerts};
 use tokio::sync::{mpsc, oneshot};
 
 use self::batch::Runner;
@@ -161,7 +161,7 @@ impl Committer {
         let threads = std::mem::take(&mut *self.threads.write().unwrap_or_else(PoisonError::into_inner));
         for thread in threads {
             if thread.join().is_err() {
-                tracing::error!("a lane had ended by a panic");
+                tracing::error!(alert = alerts::PANIC, "a lane had ended by a panic");
             }
         }
     }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use cais_domain::ids::{AccountId, EntryId};
 use cais_domain::ledger::LedgerAccount;
 use cais_domain::money::Money;
-use cais_ports::{ClaimRef, ReservationKey};
+use cais_ports::{ClaimRef, ReservationKey, alerts};
 
 use super::books::Blocks;
 use super::fan_out::Endpoints;
@@ -171,7 +171,9 @@ pub(super) fn endpoints(
                 endpoints.entry(endpoint.account).or_default().insert(endpoint.id, endpoint);
             }
             // A payment does not wait until somebody mends it; its event is kept and can be sent again.
-            Err(fault) => tracing::error!(row = name, %fault, "an endpoint that cannot be read hears of nothing"),
+            Err(fault) => {
+                tracing::error!(alert = alerts::RECORD_UNREADABLE, row = name, %fault, "an endpoint that cannot be read hears of nothing")
+            }
         }
     }
     Ok(endpoints)

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use cais_domain::ids::NoticeId;
-use cais_ports::{PruneBefore, Pruned};
+use cais_ports::{PruneBefore, Pruned, alerts};
 use jiff::{SignedDuration, Timestamp};
 use uuid::Uuid;
 
@@ -102,7 +102,7 @@ impl Pruning {
             Err(fault) => {
                 failed().insert(table, Instant::now());
                 tracing::error!(
-                    alert = "housekeeping_failed",
+                    alert = alerts::HOUSEKEEPING_FAILED,
                     table,
                     %fault,
                     "old rows of a table could not be removed; they stay until the next run"

@@ -1,5 +1,6 @@
 //! Connections to PostgreSQL, on which no wait is without an end.
 
+use cais_ports::alerts;
 use std::collections::HashSet;
 use std::fmt::Display;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -173,6 +174,7 @@ fn warn_unless_english(session: &mut dyn Session) {
     match session.marks(&query).map(|mut rows| rows.pop()) {
         Ok(Some((language, ..))) if is_english(&language) => {}
         Ok(Some((language, ..))) => tracing::warn!(
+            alert = alerts::DATABASE_LANGUAGE,
             language,
             "the server's messages are not in English, and conflicts are told apart by them: set lc_messages to C for this role or database"
         ),

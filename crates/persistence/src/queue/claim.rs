@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use cais_domain::ids::EndpointId;
 use cais_domain::webhook::Endpoint;
-use cais_ports::{ClaimedDelivery, DeliveryClaim, Lane};
+use cais_ports::{ClaimedDelivery, DeliveryClaim, Lane, alerts};
 
 use crate::rows::delivery::{self, ClaimedRow};
 use crate::rows::endpoint::{self, EndpointRow};
@@ -43,7 +43,9 @@ pub(crate) fn endpoints(rows: Vec<EndpointRow>) -> Endpoints {
             Ok(endpoint) => {
                 endpoints.insert(endpoint.id, Arc::new(endpoint));
             }
-            Err(fault) => tracing::error!(%fault, "a webhook endpoint cannot be read, and what is meant for it waits"),
+            Err(fault) => {
+                tracing::error!(alert = alerts::RECORD_UNREADABLE, %fault, "a webhook endpoint cannot be read, and what is meant for it waits")
+            }
         }
     }
     endpoints
@@ -53,8 +55,9 @@ pub(crate) fn endpoints(rows: Vec<EndpointRow>) -> Endpoints {
 pub(crate) fn assemble(rows: Vec<ClaimedRow>, endpoints: &Endpoints) -> Vec<ClaimedDelivery> {
     let mut claimed = Vec::with_capacity(rows.len());
     for row in rows {
-        let read = delivery::read_claimed(row)
-            .inspect_err(|fault| tracing::error!(%fault, "a delivery cannot be read, and waits"));
+        let read = delivery::read_claimed(row).inspect_err(
+            |fault| tracing::error!(alert = alerts::RECORD_UNREADABLE, %fault, "a delivery cannot be read, and waits"),
+        );
         if let Ok(read) = read
             && let Some(endpoint) = endpoints.get(&read.key.endpoint)
         {

@@ -1,7 +1,7 @@
 //! Attempts that are over: logged, and made true for those that still have their claim.
 
 use cais_domain::webhook::DeliveryStatus;
-use cais_ports::{AttemptOutcome, FinishedAttempt, Health};
+use cais_ports::{AttemptOutcome, FinishedAttempt, Health, alerts};
 use jiff::Timestamp;
 
 use super::health;
@@ -38,7 +38,7 @@ pub(super) fn finish(work: &mut Work<'_>, finished: &[FinishedAttempt]) -> Resul
             for one in finished {
                 match together(work, std::slice::from_ref(one)) {
                     Err(fault @ (Fault::Refused(_) | Fault::Corrupt(_))) => {
-                        tracing::error!(%fault, delivery = %one.key.id, "an outcome cannot be kept");
+                        tracing::error!(alert = alerts::RECORD_UNREADABLE, %fault, delivery = %one.key.id, "an outcome cannot be kept");
                     }
                     done => done?,
                 }

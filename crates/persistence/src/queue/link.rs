@@ -4,7 +4,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use cais_ports::QueryError;
+use cais_ports::{QueryError, alerts};
 use tokio::sync::{mpsc, oneshot};
 
 use super::QueueEngine;
@@ -105,7 +105,7 @@ impl Link {
         self.jobs.write().unwrap_or_else(PoisonError::into_inner).take();
         let thread = self.thread.write().unwrap_or_else(PoisonError::into_inner).take();
         if thread.is_some_and(|thread| thread.join().is_err()) {
-            tracing::error!("a thread of the queue had ended by a panic");
+            tracing::error!(alert = alerts::PANIC, "a thread of the queue had ended by a panic");
         }
     }
 }

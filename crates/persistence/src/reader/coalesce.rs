@@ -14,7 +14,7 @@ use cais_domain::charge::Charge;
 use cais_domain::ids::{AccountId, ChargeId, PayoutId};
 use cais_domain::payout::Payout;
 use cais_domain::txid::Txid;
-use cais_ports::{ApiKeyRecord, Claim, ClaimRef, QueryError};
+use cais_ports::{ApiKeyRecord, Claim, ClaimRef, QueryError, alerts};
 use diesel::QueryResult;
 use tokio::sync::{mpsc, oneshot};
 
@@ -163,7 +163,7 @@ impl Coalescer {
         self.queue.write().unwrap_or_else(PoisonError::into_inner).take();
         let thread = self.thread.write().unwrap_or_else(PoisonError::into_inner).take();
         if thread.is_some_and(|thread| thread.join().is_err()) {
-            tracing::error!("the reader had ended by a panic");
+            tracing::error!(alert = alerts::PANIC, "the reader had ended by a panic");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What lists have in common: where a page begins and ends, spans of time as ranges of ids, and rows that nobody can read.
 
 use cais_domain::ids::{Id, IdKind};
-use cais_ports::{Due, Page, PageRequest, Span};
+use cais_ports::{Due, Page, PageRequest, Span, alerts};
 use jiff::{SignedDuration, Timestamp};
 use uuid::{Builder, Uuid};
 
@@ -35,7 +35,7 @@ pub(super) fn work<R, T>(
     let legible = rows.into_iter().filter_map(|row| {
         let row_name = name(&row);
         read(row)
-            .inspect_err(|fault| tracing::error!(row = row_name, %fault, "work that cannot be read is passed over"))
+            .inspect_err(|fault| tracing::error!(alert = alerts::RECORD_UNREADABLE, row = row_name, %fault, "work that cannot be read is passed over"))
             .ok()
     });
     legible.take(usize::try_from(limit).unwrap_or(usize::MAX)).collect()

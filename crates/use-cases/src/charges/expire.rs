@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use cais_domain::charge::{Charge, ChargeState};
-use cais_ports::{CLOCK_DIFFERENCE, CommitError};
+use cais_ports::{CLOCK_DIFFERENCE, CommitError, alerts};
 use futures_util::{StreamExt as _, stream};
 use jiff::SignedDuration;
 
@@ -43,7 +43,7 @@ pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
     let charges = count(Look::ClocksDiffer);
     if charges > 0 {
         tracing::error!(
-            alert = "clock_skew",
+            alert = alerts::CLOCK_SKEW,
             charges,
             "the clock is ahead of an acquirer's: charges that are over here can still be paid there; they stay pending"
         );

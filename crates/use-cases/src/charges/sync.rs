@@ -13,7 +13,7 @@ use cais_domain::payment::Payment;
 use cais_domain::refund::Refund;
 use cais_ports::{
     AcquirerError, ChangeSet, CommitError, NewEvent, Reservation, ReservationKey, SplitCredit, UpstreamCharge,
-    UpstreamPayment, UpstreamProgress, UpstreamReturn, UpstreamStatus, Write, entry_to_come,
+    UpstreamPayment, UpstreamProgress, UpstreamReturn, UpstreamStatus, Write, alerts, entry_to_come,
 };
 use jiff::Timestamp;
 
@@ -189,7 +189,7 @@ async fn stays_out(
     let credited = ports.queries.find_owner(&key).await?.is_some();
     if foreign.unexplained.is_positive() {
         tracing::error!(
-            charge = %charge.id, end_to_end_id = %payment.end_to_end_id, returned = %foreign.unexplained, credited,
+            alert = alerts::PAYMENT_RETURNED, charge = %charge.id, end_to_end_id = %payment.end_to_end_id, returned = %foreign.unexplained, credited,
             "a Pix was returned at the acquirer: settle it with the merchant"
         );
     }
@@ -238,7 +238,7 @@ async fn credited_to(ports: &Ports, charge: &Charge, payment: &UpstreamPayment) 
 
 fn complain_of_another(charge: &Charge, by: &str, payment: &EndToEndId, acquirer: &AcquirerName) {
     if by != charge.id.to_string() {
-        tracing::error!(charge = %charge.id, by, end_to_end_id = %payment, %acquirer, "a Pix is told of two charges: it was credited to the other");
+        tracing::error!(alert = alerts::PAYMENT_AMBIGUOUS, charge = %charge.id, by, end_to_end_id = %payment, %acquirer, "a Pix is told of two charges: it was credited to the other");
     }
 }
 

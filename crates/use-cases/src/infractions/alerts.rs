@@ -2,7 +2,7 @@
 
 use cais_domain::ids::InfractionId;
 use cais_domain::infraction::{ALERT_HOURS, Infraction};
-use cais_ports::CommitError;
+use cais_ports::{CommitError, alerts};
 use jiff::{SignedDuration, Timestamp};
 
 use super::steps::update;
@@ -47,7 +47,7 @@ async fn tell(ports: &Ports, infraction: Infraction, now: Timestamp) -> Option<A
         Ok(infraction) => {
             let deadline_at = infraction.deadline_at.map(|at| at.to_string()).unwrap_or_default();
             tracing::warn!(
-                infraction = %infraction.id, account = %infraction.account, charge = %infraction.charge,
+                alert = alerts::INFRACTION_UNDEFENDED, infraction = %infraction.id, account = %infraction.account, charge = %infraction.charge,
                 amount = %infraction.amount, hours, deadline_at, "an infraction is not defended, and its deadline comes near"
             );
             Some(Alert { infraction: infraction.id, hours })

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use cais_domain::end_to_end_id::EndToEndId;
-use cais_ports::{Acquirer, AcquirerError, ListRequest, UpstreamInfraction, UpstreamPage};
+use cais_ports::{Acquirer, AcquirerError, ListRequest, UpstreamInfraction, UpstreamPage, alerts};
 use jiff::{SignedDuration, Timestamp};
 
 /// How long before and after its beginning an infraction is looked for first.
@@ -95,7 +95,7 @@ pub(super) async fn list(
     let listed = acquirer.list_infractions(ListRequest { from, to, page }, budget).await?;
     if let Some(row) = listed.unreadable.first() {
         let (acquirer, count) = (acquirer.name(), listed.unreadable.len());
-        tracing::error!(%acquirer, count, name = row.name, reason = row.reason, "infractions cannot be read; left out of the page");
+        tracing::error!(alert = alerts::INFRACTION_LIST_INCOMPLETE, %acquirer, count, name = row.name, reason = row.reason, "infractions cannot be read; left out of the page");
     }
     match listed.next {
         Some(next) if next <= page => {

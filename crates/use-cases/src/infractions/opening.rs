@@ -6,7 +6,7 @@ use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::ids::{ChargeId, InfractionId};
 use cais_domain::infraction::{Infraction, InfractionStep, NewInfraction};
 use cais_domain::txid::Txid;
-use cais_ports::{ChangeSet, CommitError, Reservation, ReservationKey, UpstreamInfraction};
+use cais_ports::{ChangeSet, CommitError, Reservation, ReservationKey, UpstreamInfraction, alerts};
 
 use super::case::Case;
 use super::look::AT_LEISURE;
@@ -145,7 +145,7 @@ fn not_yet(acquirer: &AcquirerName, told: &UpstreamInfraction, why: &'static str
 fn not_ours(acquirer: &AcquirerName, told: &UpstreamInfraction, why: &'static str) -> Applied {
     if is_news(acquirer, told, why) {
         tracing::error!(
-            %acquirer, upstream = told.id, end_to_end_id = %told.end_to_end_id, amount = %told.amount, why,
+            alert = alerts::INFRACTION_UNMATCHED, %acquirer, upstream = told.id, end_to_end_id = %told.end_to_end_id, amount = %told.amount, why,
             "an infraction is about nothing of ours: look at it"
         );
     }

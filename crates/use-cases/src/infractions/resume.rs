@@ -1,7 +1,7 @@
 //! Finding out what became of defences that nobody knows to have arrived, and seeing that they do.
 
 use cais_domain::infraction::Infraction;
-use cais_ports::{Acquirer, AcquirerError, CommitError, DefenseReceipt, UpstreamInfraction};
+use cais_ports::{Acquirer, AcquirerError, CommitError, DefenseReceipt, UpstreamInfraction, alerts};
 use futures_util::{StreamExt as _, stream};
 use jiff::{SignedDuration, Timestamp};
 
@@ -160,7 +160,7 @@ async fn look_for_defense(ports: &Ports, acquirer: &dyn Acquirer, infraction: &I
 async fn give_up(ports: &Ports, infraction: &Infraction, why: &str) -> Result<(), SyncError> {
     let after = withdraw(ports, infraction).await?;
     if after.defense.is_none() {
-        tracing::error!(infraction = %infraction.id, acquirer = %infraction.acquirer, why, "a defence was not taken: tell the merchant");
+        tracing::error!(alert = alerts::DEFENSE_REFUSED, infraction = %infraction.id, acquirer = %infraction.acquirer, why, "a defence was not taken: tell the merchant");
     }
     Ok(())
 }
@@ -178,7 +178,7 @@ fn still_open(infraction: &Infraction, error: &AcquirerError) {
 /// The pauses between two looks for a defense bound how often this is logged.
 fn unproven(infraction: &Infraction, reason: &str) {
     tracing::error!(
-        alert = "defense_outcome_unproven", infraction = %infraction.id, acquirer = %infraction.acquirer, reason,
+        alert = alerts::DEFENSE_OUTCOME_UNPROVEN, infraction = %infraction.id, acquirer = %infraction.acquirer, reason,
         "defense outcome cannot be proven; it is neither submitted nor withdrawn"
     );
 }

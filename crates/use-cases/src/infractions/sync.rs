@@ -6,7 +6,7 @@ use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::ids::InfractionId;
 use cais_domain::infraction::{Infraction, InfractionStep, NewInfraction};
 use cais_domain::money::Money;
-use cais_ports::{Acquirer, AcquirerError, CommitError, UpstreamInfraction};
+use cais_ports::{Acquirer, AcquirerError, CommitError, UpstreamInfraction, alerts};
 use jiff::Timestamp;
 use uuid::Uuid;
 
@@ -277,7 +277,7 @@ fn moved(committed: Result<Infraction, CommitError>) -> Result<Advance, SyncErro
 pub(super) fn tell_of_a_shortfall(lost: &Infraction, held: Money) {
     if held < lost.limit {
         tracing::error!(
-            infraction = %lost.id, charge = %lost.charge, %held, limit = %lost.limit,
+            alert = alerts::INFRACTION_SHORTFALL, infraction = %lost.id, charge = %lost.charge, %held, limit = %lost.limit,
             "more was lost than was held: what the acquirer returned beyond it has to be settled with the merchant"
         );
     }
@@ -312,7 +312,7 @@ pub(super) fn is_news(acquirer: &AcquirerName, told: &UpstreamInfraction, why: &
 pub(super) fn complain(acquirer: &AcquirerName, told: &UpstreamInfraction, why: &'static str) {
     if is_news(acquirer, told, why) {
         tracing::error!(
-            %acquirer, upstream = told.id, end_to_end_id = %told.end_to_end_id, amount = %told.amount,
+            alert = alerts::INFRACTION_CONTRADICTED, %acquirer, upstream = told.id, end_to_end_id = %told.end_to_end_id, amount = %told.amount,
             status = ?told.status, why, "what an acquirer says of an infraction is not believed: look at it"
         );
     }

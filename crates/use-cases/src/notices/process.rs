@@ -9,7 +9,7 @@ use cais_domain::pause::doubled;
 use cais_domain::payout::PayoutStatus;
 use cais_ports::{
     AcquirerError, ChangeSet, CommitError, Notice, NoticeCounts, NoticeState, Noticed, NoticedInfraction,
-    NoticedPayout, NoticedPix, ReservationKey, Write,
+    NoticedPayout, NoticedPix, ReservationKey, Write, alerts,
 };
 use futures_util::future::{join, join_all};
 use futures_util::{StreamExt as _, stream};
@@ -141,7 +141,7 @@ fn names(ports: &Ports, notice: &Notice) -> Result<Vec<Noticed>, Result<Verdict,
 fn unmatched(notice: &Notice, attempts: u32, is_full: bool) -> NoticeState {
     let names = String::from_utf8_lossy(&notice.body);
     tracing::error!(
-        alert = "callback_unmatched", callback = %notice.id, acquirer = %notice.acquirer, received_at = %notice.received_at,
+        alert = alerts::CALLBACK_UNMATCHED, callback = %notice.id, acquirer = %notice.acquirer, received_at = %notice.received_at,
         attempts, names = names.lines().next(), more = names.lines().count().saturating_sub(1), kept = !is_full,
         "callback could not be matched to a charge, payout or infraction; manual review needed"
     );

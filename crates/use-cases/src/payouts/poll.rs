@@ -6,7 +6,7 @@ use std::time::Duration;
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::id_envio::IdEnvio;
 use cais_domain::payout::{Payout, PayoutState, PayoutStep};
-use cais_ports::{Acquirer, AcquirerError, CommitError, ListRequest, UpstreamPayout};
+use cais_ports::{Acquirer, AcquirerError, CommitError, ListRequest, UpstreamPayout, alerts};
 use futures_util::future::join_all;
 use jiff::{SignedDuration, Timestamp};
 
@@ -187,7 +187,7 @@ fn still_open(ports: &Ports, payout: &Payout, error: &SyncError) {
 /// The pauses between two polls of a payout bound how often this is logged.
 fn unproven(payout: &Payout, reason: &str) {
     tracing::error!(
-        alert = "payout_outcome_unproven", payout = %payout.id, acquirer = %payout.state.acquirer(), reason,
+        alert = alerts::PAYOUT_OUTCOME_UNPROVEN, payout = %payout.id, acquirer = %payout.state.acquirer(), reason,
         "payout outcome cannot be proven; it stays processing and its money stays held"
     );
 }

@@ -4,7 +4,7 @@ use cais_domain::end_to_end_id::ReturnId;
 use cais_domain::event::EventType;
 use cais_domain::ids::EventId;
 use cais_domain::payout::{Payout, PayoutState, PayoutStep};
-use cais_ports::{ChangeSet, NewEvent, Reservation, ReservationKey, ReturnedPart, Write};
+use cais_ports::{ChangeSet, NewEvent, Reservation, ReservationKey, ReturnedPart, Write, alerts};
 use jiff::Timestamp;
 
 use super::sync::stored;
@@ -51,7 +51,7 @@ impl Steps {
         }
         if let Some(by) = ports.queries.find_owner(&key).await? {
             if by != id.to_string() {
-                tracing::error!(payout = %id, by, %return_id, "a return is told of two payouts: it was credited to the other");
+                tracing::error!(alert = alerts::PAYOUT_RETURN_UNCREDITED, payout = %id, by, %return_id, "a return is told of two payouts: it was credited to the other");
             }
             return Ok(());
         }
@@ -68,7 +68,7 @@ impl Steps {
             }
             Err(error) => {
                 tracing::error!(
-                    payout = %id, %return_id, amount = %part.amount, %error,
+                    alert = alerts::PAYOUT_RETURN_UNCREDITED, payout = %id, %return_id, amount = %part.amount, %error,
                     "what came back of the payout cannot be credited: settle it with the merchant"
                 );
                 self.refused.push(return_id.clone());

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use cais_domain::end_to_end_id::ReturnId;
 use cais_domain::payout::{Payout, PayoutError, PayoutState, PayoutStep, Recipient};
-use cais_ports::{AcquirerError, CommitError, UpstreamPayout, UpstreamProgress};
+use cais_ports::{AcquirerError, CommitError, UpstreamPayout, UpstreamProgress, alerts};
 use jiff::Timestamp;
 
 use super::steps::Steps;
@@ -83,7 +83,7 @@ pub(super) fn agrees(payout: &Payout, upstream: &UpstreamPayout) -> bool {
     let agrees = upstream.amount == payout.terms.amount && upstream.id_envio == payout.id_envio();
     if !agrees {
         tracing::error!(
-            payout = %payout.id, acquirer = %payout.state.acquirer(), ours = %payout.terms.amount, theirs = %upstream.amount,
+            alert = alerts::PAYOUT_CONTRADICTED, payout = %payout.id, acquirer = %payout.state.acquirer(), ours = %payout.terms.amount, theirs = %upstream.amount,
             id_envio = %upstream.id_envio, "the acquirer has the payout with another amount or name: nothing of it is believed"
         );
     }
@@ -110,7 +110,7 @@ pub(super) fn judge(payout: Payout, upstream: &UpstreamPayout, now: Timestamp) -
         | (PayoutState::Failed { .. } | PayoutState::Abandoned { .. }, UpstreamProgress::Done { .. })
         | (PayoutState::Abandoned { .. }, UpstreamProgress::Processing) => {
             tracing::error!(
-                payout = %payout.id, acquirer = %payout.state.acquirer(), ours = payout.state.status().as_str(),
+                alert = alerts::PAYOUT_CONTRADICTED, payout = %payout.id, acquirer = %payout.state.acquirer(), ours = payout.state.status().as_str(),
                 theirs = ?upstream.progress, "the acquirer contradicts the outcome of the payout: settle it with the merchant"
             );
             Ok(PayoutStep::AlreadyTaken(payout))

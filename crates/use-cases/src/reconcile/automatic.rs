@@ -4,7 +4,7 @@
 //! restart repeats at most one window. Sent Pix are compared once more, a day of sending per pass, for as long as they can come back.
 
 use cais_domain::acquirer_name::AcquirerName;
-use cais_ports::{Acquirer, PollPosition, UpstreamList};
+use cais_ports::{Acquirer, PollPosition, UpstreamList, alerts};
 use jiff::{SignedDuration, Timestamp};
 
 use super::report::{Difference, DifferenceKind, Findings, Report};
@@ -24,10 +24,6 @@ const KEEPS_BACK: SignedDuration = SignedDuration::from_hours(24);
 const WITHOUT_POSITION: SignedDuration = SignedDuration::from_hours(7 * 24);
 /// How many open findings one pass logs, each on its own line.
 const MAX_LOGGED: usize = 100;
-
-/// Alerts.
-const DIFFERENCE: &str = "reconcile_difference";
-const ROW_UNREADABLE: &str = "reconcile_row_unreadable";
 
 /// The result of one pass.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -89,7 +85,12 @@ pub async fn run_once(ports: &Ports) -> Result<AutomaticRun, WorkError> {
     pass.look_for_missing().await;
     if pass.logged < pass.open {
         let (open, logged) = (pass.open, pass.logged);
-        tracing::error!(alert = DIFFERENCE, open, logged, "more differences are open than are logged; compare by hand");
+        tracing::error!(
+            alert = alerts::RECONCILE_DIFFERENCE,
+            open,
+            logged,
+            "more differences are open than are logged; compare by hand"
+        );
     }
     match pass.trouble {
         Some(trouble) if !pass.compared => Err(trouble.into()),
@@ -143,7 +144,7 @@ impl Pass<'_> {
             return Ok(position);
         }
         let (acquirer, list, ahead) = (&position.acquirer, position.list.as_str(), position.seen_until);
-        tracing::error!(alert = "clock_skew", %acquirer, list, %ahead, "a position is ahead of the clock; the last week is compared");
+        tracing::error!(alert = alerts::CLOCK_SKEW, %acquirer, list, %ahead, "a position is ahead of the clock; the last week is compared");
         positions::move_to(self.ports, position, back(self.now, WITHOUT_POSITION)).await
     }
 
@@ -216,7 +217,7 @@ impl Pass<'_> {
         for (acquirer, row) in &report.unreadable {
             if self.may_log() {
                 let (name, reason) = (&row.name, &row.reason);
-                tracing::error!(alert = ROW_UNREADABLE, %acquirer, name, reason, "a row of an acquirer's list cannot be read; the others are compared");
+                tracing::error!(alert = alerts::RECONCILE_ROW_UNREADABLE, %acquirer, name, reason, "a row of an acquirer's list cannot be read; the others are compared");
             }
         }
         for difference in &report.differences {
@@ -255,7 +256,7 @@ fn log(difference: &Difference) {
     if *repaired {
         tracing::warn!(kind, %acquirer, resource, upstream_id, ours, theirs, "a difference with an acquirer was repaired");
     } else {
-        tracing::error!(alert = DIFFERENCE, kind, %acquirer, resource, upstream_id, ours, theirs, "the ledger differs from an acquirer; manual review needed");
+        tracing::error!(alert = alerts::RECONCILE_DIFFERENCE, kind, %acquirer, resource, upstream_id, ours, theirs, "the ledger differs from an acquirer; manual review needed");
     }
 }
 

@@ -5,7 +5,7 @@ use cais_domain::event::EventType;
 use cais_domain::ids::EventId;
 use cais_domain::money::Money;
 use cais_domain::refund::{Refund, RefundChange, RefundError, RefundStatus, RefundStep};
-use cais_ports::{ChangeSet, NewEvent, UpstreamProgress, UpstreamReturn, Write};
+use cais_ports::{ChangeSet, NewEvent, UpstreamProgress, UpstreamReturn, Write, alerts};
 use jiff::Timestamp;
 
 use crate::infractions::freed;
@@ -69,7 +69,7 @@ pub(super) fn complain(refund: &Refund, result: &UpstreamResult<UpstreamReturn>)
     };
     if contradicts {
         tracing::error!(
-            refund = %refund.id, acquirer = %refund.acquirer, stored = status.as_str(), ?result,
+            alert = alerts::REFUND_CONTRADICTED, refund = %refund.id, acquirer = %refund.acquirer, stored = status.as_str(), ?result,
             "the acquirer contradicts the outcome of a refund: look at it"
         );
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::pause::MAX_PAUSE;
 use cais_domain::refund::{Refund, RefundState, RefundStep};
-use cais_ports::{AcquirerError, ChangeSet, CommitError, Due, Write};
+use cais_ports::{AcquirerError, ChangeSet, CommitError, Due, Write, alerts};
 use futures_util::future::join_all;
 use jiff::Timestamp;
 
@@ -147,7 +147,7 @@ fn still_open(ports: &Ports, refund: &Refund, error: &AcquirerError) {
 /// The pauses between two polls of a refund bound how often this is logged.
 fn unproven(refund: &Refund, reason: &str) {
     tracing::error!(
-        alert = "refund_outcome_unproven", refund = %refund.id, acquirer = %refund.acquirer, reason,
+        alert = alerts::REFUND_OUTCOME_UNPROVEN, refund = %refund.id, acquirer = %refund.acquirer, reason,
         "refund outcome cannot be proven; it stays processing and its money stays held"
     );
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use cais_domain::end_to_end_id::ReturnId;
 use cais_domain::refund::Refund;
-use cais_ports::{Acquirer, AcquirerError, RefundOrder, ReturnNature, UpstreamReturn};
+use cais_ports::{Acquirer, AcquirerError, RefundOrder, ReturnNature, UpstreamReturn, alerts};
 use jiff::Timestamp;
 
 use super::sync::acquirer;
@@ -112,7 +112,7 @@ pub(super) fn agrees(refund: &Refund, upstream: &UpstreamReturn) -> bool {
     let agrees = upstream.amount == refund.amount;
     if !agrees {
         tracing::error!(
-            refund = %refund.id, acquirer = %refund.acquirer, ours = %refund.amount, theirs = %upstream.amount,
+            alert = alerts::REFUND_CONTRADICTED, refund = %refund.id, acquirer = %refund.acquirer, ours = %refund.amount, theirs = %upstream.amount,
             "the acquirer has the refund with another amount: look at it"
         );
     }

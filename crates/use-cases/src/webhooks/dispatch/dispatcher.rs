@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use cais_domain::webhook::{DisabledReason, Endpoint};
-use cais_ports::{ClaimedDelivery, DeliveryClaim, DueLanes, FinishedAttempt, Lane, QueryError};
+use cais_ports::{ClaimedDelivery, DeliveryClaim, DueLanes, FinishedAttempt, Lane, QueryError, alerts};
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt as _, StreamExt as _};
@@ -194,7 +194,7 @@ impl<'a> Dispatcher<'a> {
             }
             Err(error @ QueryError::Corrupt(_)) => {
                 if let [lane] = pick.lanes.as_slice() {
-                    tracing::error!(%error, ?lane, "deliveries cannot be read: look at them");
+                    tracing::error!(alert = alerts::RECORD_UNREADABLE, %error, ?lane, "deliveries cannot be read: look at them");
                 }
                 self.lanes.unreadable(pick);
             }
@@ -247,7 +247,9 @@ impl<'a> Dispatcher<'a> {
     fn disabled(&mut self, endpoint: &Endpoint, reason: DisabledReason, disabled: Result<bool, Trouble>) {
         let (endpoint, account, reason) = (endpoint.id, endpoint.account, reason.as_str());
         match disabled {
-            Ok(true) => tracing::warn!(%endpoint, %account, reason, "a webhook endpoint was disabled"),
+            Ok(true) => {
+                tracing::warn!(alert = alerts::ENDPOINT_DISABLED, %endpoint, %account, reason, "a webhook endpoint was disabled");
+            }
             Ok(false) => {}
             Err(error) => {
                 tracing::warn!(%endpoint, %account, reason, %error, "a webhook endpoint could not be disabled; the next failure tries again");

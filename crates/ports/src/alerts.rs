@@ -1,0 +1,152 @@
+//! Every alert of the service: the stable values of the field `alert` in log lines on which a person must act.
+//!
+//! A new alert is one more row here and in docs/OPERATIONS.md; a test compares the two tables. A log line names the constant, as in
+//! `alert = alerts::CLOCK_SKEW`.
+
+/// One row of the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Alert {
+    /// The value of the field. Operators' rules name it, so it never changes.
+    pub name: &'static str,
+    /// The event and its consequence.
+    pub means: &'static str,
+    /// The operator's next step.
+    pub action: &'static str,
+}
+
+macro_rules! alerts {
+    ($($constant:ident = $name:literal, $means:literal, $action:literal;)*) => {
+        $(#[doc = $means] pub const $constant: &str = $name;)*
+
+        /// The whole table.
+        pub const ALL: &[Alert] = &[$(Alert { name: $name, means: $means, action: $action }),*];
+    };
+}
+
+alerts! {
+    CALLBACK_REGISTRATION_FAILED = "callback_registration_failed",
+        "An acquirer refuses our callback address. Payments are found by polling meanwhile, which takes longer.",
+        "Check `public_url`, the key's permissions and the certificate at the acquirer. Registration is retried until it succeeds.";
+    CALLBACK_UNMATCHED = "callback_unmatched",
+        "A callback matches no charge, payout or infraction. Money may have arrived that belongs to no charge.",
+        "`cais callback list`. Look the txid up at the acquirer. `cais callback retry ntc_…` once the acquirer shows it.";
+    CALLBACK_UNREADABLE = "callback_unreadable",
+        "Some items of a callback cannot be read. The other items are processed.",
+        "Compare the acquirer's day by `cais reconcile`. Report the form of the callback as a defect.";
+    CLOCK_SKEW = "clock_skew",
+        "A clock is or was wrong. Overdue charges can still be paid at their acquirer, or a stored position is ahead of the clock.",
+        "Compare the node's clock with a time server. Releases of `pending` money follow the node's clock alone.";
+    DATABASE_LANGUAGE = "database_language",
+        "PostgreSQL's messages are not in English. Some conflicts are not recognized, and their callers receive errors.",
+        "Set `lc_messages` to `C` for the role or the database.";
+    DEFENSE_OUTCOME_UNPROVEN = "defense_outcome_unproven",
+        "The acquirer refuses a defense and does not list its infraction, or has not shown the outcome for minutes.",
+        "Look the infraction up at the acquirer, before its deadline.";
+    DEFENSE_REFUSED = "defense_refused",
+        "The acquirer refused a defense. The infraction is undefended again.",
+        "Read `why`. Ask the merchant for another defense before the deadline.";
+    ENDPOINT_DISABLED = "endpoint_disabled",
+        "A webhook endpoint was disabled: its receiver answered 410, or failed for five days. The merchant receives no webhooks there.",
+        "Inform the merchant, who enables the endpoint again with `PATCH /v1/webhooks/{id}`.";
+    ENDPOINT_SECRET_UNREADABLE = "endpoint_secret_unreadable",
+        "The secret of a webhook endpoint cannot be decrypted. Its deliveries fail.",
+        "Ask the merchant to rotate the secret of the endpoint. With more than one endpoint, compare the master key with its backup.";
+    FILE_LIMIT_LOW = "file_limit_low",
+        "The limit of open files leaves room for fewer than 1,000 connections.",
+        "Raise `LimitNOFILE` or `ulimit -Hn`, and restart.";
+    HOUSEKEEPING_FAILED = "housekeeping_failed",
+        "Old rows of a table could not be removed. The table grows until a later run succeeds.",
+        "Read `fault` in the line. The next run tries again.";
+    INFRACTION_CONTRADICTED = "infraction_contradicted",
+        "An acquirer reports something of an infraction that cannot be true. The report is not applied.",
+        "Compare the infraction with the acquirer's record of it, and settle the difference with the acquirer.";
+    INFRACTION_LIST_INCOMPLETE = "infraction_list_incomplete",
+        "An acquirer's list of infractions has unreadable rows, or more pages than are read. Infractions may be missing.",
+        "Compare the acquirer's list with `cais infraction list`. Report the row as a defect.";
+    INFRACTION_NOT_SHOWN = "infraction_not_shown",
+        "An infraction is open for more than 90 days, and its acquirer does not list it. Its money stays blocked.",
+        "Ask the acquirer for the outcome.";
+    INFRACTION_SHORTFALL = "infraction_shortfall",
+        "An infraction was lost, and less money was blocked than its amount.",
+        "Settle the difference with the merchant.";
+    INFRACTION_UNDEFENDED = "infraction_undefended",
+        "An infraction has no defense 48, 24 or 6 hours before its deadline. Without a defense it is usually lost.",
+        "Inform the merchant.";
+    INFRACTION_UNMATCHED = "infraction_unmatched",
+        "An infraction is about a Pix that was not credited here: another system uses the acquirer's account, or a payment was lost.",
+        "Look the end-to-end id up at the acquirer.";
+    PANIC = "panic",
+        "A part of the service panicked and was started again. Unfinished work is done again.",
+        "Report the defect with the lines before this one.";
+    PAYMENT_AMBIGUOUS = "payment_ambiguous",
+        "An acquirer reports one Pix for two charges. The Pix was credited to the first.",
+        "Compare both charges with the acquirer's record of the Pix.";
+    PAYMENT_RETURNED = "payment_returned",
+        "A received Pix was returned at the acquirer, and no refund or infraction of ours explains it.",
+        "Find out at the acquirer who returned it, and settle it with the merchant.";
+    PAYOUT_CONTRADICTED = "payout_contradicted",
+        "The acquirer's record of a payout contradicts ours: its amount, its name, or its outcome after a final state.",
+        "Look the payout up at the acquirer, by its id without `pyt_`, and settle the difference with the merchant.";
+    PAYOUT_OUTCOME_UNPROVEN = "payout_outcome_unproven",
+        "The acquirer refuses a payout that it may have executed, or has not shown it for ten minutes. The payout stays `processing` and its money held.",
+        "Look the payout up at the acquirer, by its id without `pyt_`.";
+    PAYOUT_RETURN_UNCREDITED = "payout_return_uncredited",
+        "A return of a payout cannot be credited, or is reported for two payouts.",
+        "Compare the return with the acquirer's record, and settle it with the merchant.";
+    RATE_LIMITS_NOT_SHARED = "rate_limits_not_shared",
+        "Redis cannot be reached. A key may call each node as often as its limit permits.",
+        "Check Redis and the network. Nodes reconnect within seconds.";
+    RECONCILE_DIFFERENCE = "reconcile_difference",
+        "The ledger and an acquirer differ, and repair is not safe.",
+        "The line names both sides. Compare with the acquirer's statement.";
+    RECONCILE_ROW_UNREADABLE = "reconcile_row_unreadable",
+        "An acquirer lists a Pix in a form that cannot be read. The other rows are compared.",
+        "Look the named Pix up at the acquirer. Report the form as a defect.";
+    RECORD_UNREADABLE = "record_unreadable",
+        "A row of the database cannot be read or written back. Its work waits, and the rest continues.",
+        "Keep the row as it is, and find out who changed it: the service never writes such a row. Restore it from a backup.";
+    REFUND_CONTRADICTED = "refund_contradicted",
+        "The acquirer's record of a refund contradicts ours: its amount, or its outcome after a final state.",
+        "Look the return up at the acquirer, and settle the difference with the merchant.";
+    REFUND_OUTCOME_UNPROVEN = "refund_outcome_unproven",
+        "The acquirer refuses a refund that it may have executed, or has not shown it for ten minutes. The refund stays `processing` and its money held.",
+        "Look the return up at the acquirer, by its Pix and the refund's id without `rfd_`.";
+    RELEASE_FAILED = "release_failed",
+        "Money whose release is due could not be moved from `pending` to `available`.",
+        "Read `error` in the line. The release is tried again each second; act when the line repeats.";
+    ROOT_CERTIFICATES_MISSING = "root_certificates_missing",
+        "The system has no root certificates. No webhook can be delivered to an `https` address.",
+        "Install the package `ca-certificates`, and restart.";
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::ALL;
+
+    const OPERATIONS: &str = include_str!("../../../docs/OPERATIONS.md");
+
+    #[test]
+    fn alerts_match_the_table_in_operations() {
+        let section = OPERATIONS.split("\n### Alerts\n").nth(1).unwrap_or_default();
+        let section = section.split("\n#").next().unwrap_or_default();
+        let documented: BTreeSet<String> =
+            section.lines().filter(|line| line.starts_with("| `")).map(ToOwned::to_owned).collect();
+        let in_code: BTreeSet<String> =
+            ALL.iter().map(|row| format!("| `{}` | {} | {} |", row.name, row.means, row.action)).collect();
+        assert_eq!(in_code.len(), ALL.len(), "two alerts have the same row");
+        let missing: Vec<_> = in_code.difference(&documented).collect();
+        let stale: Vec<_> = documented.difference(&in_code).collect();
+        assert!(
+            missing.is_empty() && stale.is_empty(),
+            "missing in the page: {missing:#?}\nonly in the page: {stale:#?}"
+        );
+    }
+
+    #[test]
+    fn alert_names_are_unique_and_sorted() {
+        let names: Vec<_> = ALL.iter().map(|row| row.name).collect();
+        assert!(names.is_sorted_by(|one, next| one < next), "{names:?}");
+    }
+}
