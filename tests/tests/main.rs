@@ -5,6 +5,7 @@ mod cli;
 mod clients;
 mod contract;
 mod crash;
+mod doctor;
 mod idempotency;
 mod infractions;
 mod installation;

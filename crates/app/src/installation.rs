@@ -63,6 +63,15 @@ const fn advice(asked: World) -> &'static str {
 /// [`InstallationError::OtherWorld`], [`InstallationError::Query`].
 pub async fn confirm_world(persistence: &Persistence, asked: World) -> Result<(), InstallationError> {
     let recorded = persistence.record_fact(Fact::World, asked.as_str().to_owned()).await?;
+    compare_world(&recorded, asked)
+}
+
+/// Compares the recorded world of a database with the one that is asked for.
+///
+/// # Errors
+/// [`InstallationError::OtherWorld`].
+pub fn compare_world(recorded: &str, asked: World) -> Result<(), InstallationError> {
+    let recorded = recorded.to_owned();
     if recorded == asked.as_str() { Ok(()) } else { Err(InstallationError::OtherWorld { recorded, asked }) }
 }
 
@@ -75,11 +84,34 @@ pub async fn master_key(config: &Config, persistence: &Persistence) -> Result<Ma
         Some(key) => key.clone(),
         None => key_of_data_dir(&config.data_dir, persistence).await?,
     };
-    let check = hex(&HmacCodes::new(&key).code("master-key-check", b"cais").0);
+    let check = check_value(&key);
     if persistence.record_fact(Fact::MasterKeyCheck, check.clone()).await? == check {
         Ok(key)
     } else {
         Err(InstallationError::OtherMasterKey { origin: origin(config) })
+    }
+}
+
+/// Returns the value by which a database recognises its master key. The key cannot be derived from it.
+fn check_value(key: &MasterKey) -> String {
+    hex(&HmacCodes::new(key).code("master-key-check", b"cais").0)
+}
+
+/// Compares the key of the configuration with the check value of a database and makes nothing. `false`: one of the two does not exist
+/// yet, and the next start makes it.
+///
+/// # Errors
+/// [`InstallationError`].
+pub fn compare_master_key(config: &Config, recorded: Option<&str>) -> Result<bool, InstallationError> {
+    let key = match &config.master_key {
+        Some(key) => Some(key.clone()),
+        None => MasterKey::find(&config.data_dir)?,
+    };
+    match (key, recorded) {
+        (Some(key), Some(recorded)) if check_value(&key) == recorded => Ok(true),
+        (Some(_), Some(_)) => Err(InstallationError::OtherMasterKey { origin: origin(config) }),
+        (None, Some(_)) => Err(InstallationError::LostMasterKey { file: file(&config.data_dir) }),
+        (Some(_) | None, None) => Ok(false),
     }
 }
 

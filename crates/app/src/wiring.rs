@@ -16,6 +16,7 @@ use cais_sandbox::{Credentials, JournalError, Sandbox, SandboxConfig, SandboxErr
 use cais_use_cases::Ports;
 use cais_use_cases::upstream::UpstreamLimits;
 use cais_webhooks::{HttpSender, WebhookPolicy};
+use jiff::Timestamp;
 
 use crate::clock::OffsetClock;
 use crate::config::{AcquirerConfig, AcquirerKind, Config, Problem, Problems, SANDBOX, World};
@@ -187,9 +188,37 @@ fn problems_of_files(settings: &AcquirerConfig, error: &anyhow::Error) -> Vec<Pr
 }
 
 fn configured_acquirer(settings: &AcquirerConfig) -> anyhow::Result<Arc<dyn Acquirer>> {
+    let config = bacen_config(settings)?;
+    Ok(match settings.kind {
+        AcquirerKind::Bacen => Arc::new(BacenAcquirer::new(&config)?),
+        AcquirerKind::Efi => Arc::new(EfiAcquirer::new(&config)?),
+    })
+}
+
+/// Asks an acquirer for an access token and nothing else. Returns the acquirer's clock, where its answer carries one.
+///
+/// # Errors
+/// A configuration that cannot be used, or the reason why there is no token.
+pub async fn check_access(settings: &AcquirerConfig) -> anyhow::Result<Option<Timestamp>> {
+    let config = bacen_config(settings)?;
+    Ok(match settings.kind {
+        AcquirerKind::Bacen => BacenAcquirer::new(&config)?.check_access().await?,
+        AcquirerKind::Efi => EfiAcquirer::new(&config)?.check_access().await?,
+    })
+}
+
+/// Returns when the client certificate of an acquirer expires; `None` when none is configured.
+///
+/// # Errors
+/// A file that holds no such certificate.
+pub fn certificate_expires_at(settings: &AcquirerConfig) -> anyhow::Result<Option<Timestamp>> {
+    Ok(bacen_config(settings)?.certificate.map(|certificate| certificate.expires_at()).transpose()?)
+}
+
+fn bacen_config(settings: &AcquirerConfig) -> anyhow::Result<BacenConfig> {
     let read = |file: &PathBuf| fs::read(file).with_context(|| format!("{} cannot be read", file.display()));
     let certificate = settings.certificate_file.as_ref().map(read).transpose()?;
-    let config = BacenConfig {
+    Ok(BacenConfig {
         token_url: settings.token_url.clone(),
         certificate: certificate.map(|bytes| Certificate::new(bytes, settings.certificate_passphrase.clone())),
         extra_root_pem: settings.ca_file.as_ref().map(read).transpose()?,
@@ -200,10 +229,6 @@ fn configured_acquirer(settings: &AcquirerConfig) -> anyhow::Result<Arc<dyn Acqu
             settings.client_secret.clone(),
             settings.pix_key.clone(),
         )
-    };
-    Ok(match settings.kind {
-        AcquirerKind::Bacen => Arc::new(BacenAcquirer::new(&config)?),
-        AcquirerKind::Efi => Arc::new(EfiAcquirer::new(&config)?),
     })
 }
 

@@ -54,7 +54,7 @@ impl Persistence {
     }
 }
 
-fn recorded(session: &mut dyn Session, fact: Fact) -> Result<Option<String>, Fault> {
+pub(crate) fn recorded(session: &mut dyn Session, fact: Fact) -> Result<Option<String>, Fault> {
     let query = Query::new("SELECT value FROM installation_facts WHERE name = ?").bind(fact.name());
     Ok(session.texts(&query)?.pop())
 }

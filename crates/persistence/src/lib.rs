@@ -7,6 +7,7 @@ mod config;
 mod engine;
 mod error;
 mod hints;
+mod inspection;
 mod installation;
 mod maintenance;
 pub mod migrations;
@@ -20,6 +21,7 @@ mod sqlite;
 mod url;
 
 pub use config::StoreConfig;
+pub use inspection::{Inspection, inspect};
 pub use installation::Fact;
 pub use url::{DatabaseUrl, DatabaseUrlError};
 

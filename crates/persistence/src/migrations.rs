@@ -33,8 +33,8 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
 
 const CREATE_LEASE: &str = "CREATE TABLE IF NOT EXISTS migration_lease (name TEXT PRIMARY KEY, owner TEXT NOT NULL, lease_until BIGINT NOT NULL)";
 /// The database's clock judges leases: it is the only one that all runners share.
-const NOW_POSTGRES: &str = "CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT)";
-const NOW_SQLITE: &str = "CAST(unixepoch('subsec') * 1000000 AS BIGINT)";
+pub(crate) const NOW_POSTGRES: &str = "CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT)";
+pub(crate) const NOW_SQLITE: &str = "CAST(unixepoch('subsec') * 1000000 AS BIGINT)";
 
 /// Which migrations have run, by name.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -37,6 +37,14 @@ impl RedisUrl {
     pub fn parse(text: &str) -> Result<Self, InvalidRedisUrl> {
         Client::open(text).map(Self).map_err(|_| InvalidRedisUrl)
     }
+
+    /// Connects once and waits for an answer, at most as long as a new connection may take.
+    ///
+    /// # Errors
+    /// The reason why Redis cannot be reached.
+    pub async fn check(&self) -> Result<(), String> {
+        connect(self, CONNECTS_WITHIN).await.map(|_connection| ())
+    }
 }
 
 impl fmt::Debug for RedisUrl {

@@ -6,6 +6,7 @@ use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::pix_key::PixKey;
 use cais_domain::txid::Txid;
 use cais_ports::{AcquirerError, UpstreamCharge};
+use jiff::Timestamp;
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue};
 use reqwest::{Client, Method, Request, StatusCode, Url};
 use serde::Serialize;
@@ -81,6 +82,11 @@ impl Api {
             callback,
             json: HeaderValue::from_static("application/json"),
         })
+    }
+
+    /// Asks for a token and nothing else; see [`Tokens::probe`].
+    pub(super) async fn check_access(&self) -> Result<Option<Timestamp>, AcquirerError> {
+        self.tokens.probe().await
     }
 
     pub(crate) fn name(&self) -> &AcquirerName {

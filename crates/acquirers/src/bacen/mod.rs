@@ -27,6 +27,7 @@ use cais_ports::{
     Acquirer, AcquirerError, ChargeOrder, DefenseOrder, DefenseReceipt, ListRequest, Noticed, PayoutOrder, ReceivedPix,
     RefundOrder, UpstreamCharge, UpstreamInfraction, UpstreamPage, UpstreamPayout, UpstreamReturn,
 };
+use jiff::Timestamp;
 
 use crate::deadline::Deadline;
 use api::Api;
@@ -59,6 +60,14 @@ impl BacenAcquirer {
     /// The same for an institution that is asked for tokens in another form.
     pub(crate) fn asking_tokens(config: &BacenConfig, grant: GrantForm) -> Result<Self, BacenConfigError> {
         Ok(Self { api: Api::new(config, grant)? })
+    }
+
+    /// Asks for an access token and nothing else. Returns the clock of the institution, where its answer carries one.
+    ///
+    /// # Errors
+    /// [`AcquirerError::Unavailable`] with the reason.
+    pub async fn check_access(&self) -> Result<Option<Timestamp>, AcquirerError> {
+        self.api.check_access().await
     }
 
     /// For what an institution has beyond the standard.

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use cais_ports::AcquirerError;
+use jiff::Timestamp;
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use reqwest::{Client, Method, Request, Url};
 use serde::Deserialize;
@@ -14,7 +15,7 @@ use tokio::sync::watch;
 
 use super::config::{BacenConfig, BacenConfigError};
 use crate::deadline::Deadline;
-use crate::http::{MAX_ANSWER_BYTES, TransportError, send};
+use crate::http::{MAX_ANSWER_BYTES, Reply, TransportError, send};
 
 /// Renewed so long before its end, or when a fifth of its life is left if that is shorter.
 const MARGIN: Duration = Duration::from_mins(1);
@@ -171,6 +172,20 @@ impl Tokens {
     }
 
     async fn fetch(&self) -> Outcome {
+        self.read(&self.request().await?)
+    }
+
+    /// Asks for a token that is not kept. Returns the clock of the institution, where its answer carries one.
+    ///
+    /// # Errors
+    /// Always [`AcquirerError::Unavailable`].
+    pub(super) async fn probe(&self) -> Result<Option<Timestamp>, AcquirerError> {
+        let reply = self.request().await?;
+        self.read(&reply)?;
+        Ok(reply.date)
+    }
+
+    async fn request(&self) -> Result<Reply, AcquirerError> {
         let mut request = Request::new(Method::POST, self.url.clone());
         let headers = request.headers_mut();
         headers.insert(AUTHORIZATION, self.credentials.clone());
@@ -178,9 +193,12 @@ impl Tokens {
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
         *request.body_mut() = Some(self.grant.body().into());
         let deadline = Deadline::after(self.timeout);
-        let reply = send(&self.client, request, MAX_ANSWER_BYTES, deadline).await.map_err(|error| match error {
+        send(&self.client, request, MAX_ANSWER_BYTES, deadline).await.map_err(|error| match error {
             TransportError::NotSent(reason) | TransportError::Lost(reason) => unavailable(&reason),
-        })?;
+        })
+    }
+
+    fn read(&self, reply: &Reply) -> Outcome {
         if !reply.status.is_success() {
             return Err(unavailable(reply.status.as_str()));
         }

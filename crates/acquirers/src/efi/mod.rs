@@ -19,6 +19,7 @@ use cais_ports::{
     Acquirer, AcquirerError, ChargeOrder, DefenseOrder, DefenseReceipt, ListRequest, Noticed, PayoutOrder, ReceivedPix,
     RefundOrder, UpstreamCharge, UpstreamInfraction, UpstreamPage, UpstreamPayout, UpstreamReturn,
 };
+use jiff::Timestamp;
 use reqwest::header::{HeaderName, HeaderValue};
 
 use crate::bacen::token::GrantForm;
@@ -42,6 +43,14 @@ impl EfiAcquirer {
     /// [`BacenConfigError`] names the part of the configuration that cannot be used.
     pub fn new(config: &BacenConfig) -> Result<Self, BacenConfigError> {
         Ok(Self { bacen: BacenAcquirer::asking_tokens(config, GrantForm::Json)? })
+    }
+
+    /// Asks for an access token and nothing else. Returns the clock of the institution, where its answer carries one.
+    ///
+    /// # Errors
+    /// [`AcquirerError::Unavailable`] with the reason.
+    pub async fn check_access(&self) -> Result<Option<Timestamp>, AcquirerError> {
+        self.bacen.check_access().await
     }
 }
 

@@ -2,9 +2,11 @@
 
 use std::fmt;
 
+use jiff::Timestamp;
 use p12_keystore::Pkcs12Archive;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
+use x509_cert::der::Decode;
 
 use super::secret::Secret;
 
@@ -32,6 +34,9 @@ pub enum CertificateError {
     /// There is no certificate in it.
     #[error("has no certificate")]
     NoCertificate,
+    /// A certificate in it is not X.509.
+    #[error("has a certificate that cannot be read")]
+    BrokenCertificate,
     /// There is no unencrypted private key in it.
     #[error("has no private key that can be read")]
     NoKey,
@@ -48,6 +53,19 @@ impl Certificate {
     #[must_use]
     pub fn new(bytes: Vec<u8>, passphrase: Option<Secret>) -> Self {
         Self { bytes, passphrase }
+    }
+
+    /// Returns the instant at which the certificate expires. The rest of its chain is the institution's own and is not read.
+    ///
+    /// # Errors
+    /// [`CertificateError`].
+    pub fn expires_at(&self) -> Result<Timestamp, CertificateError> {
+        let identity = self.identity()?;
+        let own = identity.chain.first().ok_or(CertificateError::NoCertificate)?;
+        let read = x509_cert::Certificate::from_der(own).map_err(|_| CertificateError::BrokenCertificate)?;
+        let end = read.tbs_certificate().validity().not_after.to_unix_duration();
+        let seconds = i64::try_from(end.as_secs()).map_err(|_| CertificateError::BrokenCertificate)?;
+        Timestamp::from_second(seconds).map_err(|_| CertificateError::BrokenCertificate)
     }
 
     /// Opens it.

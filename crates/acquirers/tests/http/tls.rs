@@ -144,6 +144,20 @@ async fn a_door_that_stays_shut_is_certain() {
 }
 
 #[test]
+fn certificate_in_every_format_shows_its_expiry_date() {
+    let authority = Authority::new();
+    let key = KeyPair::generate().unwrap();
+    let mut params = CertificateParams::new(vec!["client".to_owned()]).unwrap();
+    params.not_after = rcgen::date_time_ymd(2031, 3, 4);
+    let client = Issued { certificate: params.signed_by(&key, &authority.0).unwrap(), key };
+    let p12 = client.pkcs12("pass", EncryptionAlgorithm::PbeWithHmacSha256AndAes256, MacAlgorithm::HmacSha256);
+    for file in [client.pem(), Certificate::new(p12.clone(), Some(Secret::new("pass")))] {
+        assert_eq!(file.expires_at().unwrap().to_string(), "2031-03-04T00:00:00Z");
+    }
+    assert!(Certificate::new(p12, None).expires_at().is_err());
+}
+
+#[test]
 fn files_that_do_not_open_are_named() {
     let authority = Authority::new();
     let client = authority.issue("client");

@@ -4,6 +4,7 @@ mod account;
 mod audit;
 mod callback;
 mod config;
+mod doctor;
 mod infraction;
 mod key;
 mod ledger;
@@ -114,6 +115,8 @@ enum Command {
     /// Check, print and document the configuration
     #[command(subcommand)]
     Config(config::ConfigCommand),
+    /// Check the installation: configuration, disk, database, master key, acquirers, Redis; exit with 1 when a check failed
+    Doctor(doctor::DoctorArgs),
 }
 
 /// Carries out what was typed; 0 is success, 1 a failure told on standard error, 2 a command that does not exist.
@@ -136,6 +139,10 @@ impl Cli {
         let operator = operator::of_process(self.operator.as_deref());
         match self.command {
             Command::Config(command) => config::run(&command, &sources, output),
+            Command::Doctor(args) => {
+                let sources = if args.sandbox { sources.with("sandbox", "true") } else { sources };
+                block_on(doctor::run(&sources, output))
+            }
             Command::Openapi => {
                 say(&crate::http::openapi::document()?)?;
                 Ok(ExitCode::SUCCESS)

@@ -1,0 +1,45 @@
+//! A look at a database that changes nothing, for an operator's check of an installation.
+
+use jiff::Timestamp;
+
+use crate::config::StoreConfig;
+use crate::error::Fault;
+use crate::installation::{Fact, recorded};
+use crate::migrations::{self, NOW_POSTGRES, NOW_SQLITE, Schema};
+use crate::sql::Query;
+use crate::url::{Address, DatabaseUrl};
+use crate::{OpenError, engine_of};
+
+/// The state of a database.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Inspection {
+    /// Its migrations.
+    pub schema: Schema,
+    /// The recorded facts: the world, and the check value of the master key. Without the present schema none is read.
+    pub world: Option<String>,
+    /// See `world`.
+    pub master_key_check: Option<String>,
+    /// Its clock.
+    pub now: Timestamp,
+}
+
+/// Looks at a database; `None` is a SQLite file that does not exist. Blocks.
+///
+/// # Errors
+/// [`OpenError::Unavailable`].
+pub fn inspect(url: &DatabaseUrl) -> Result<Option<Inspection>, OpenError> {
+    let is_sqlite = match url.address() {
+        Address::Sqlite(path) if !path.exists() => return Ok(None),
+        Address::Sqlite(_) => true,
+        Address::Postgres(_) => false,
+    };
+    let mut session = engine_of(&StoreConfig::new(url.clone())).connect_reader()?;
+    let schema = migrations::schema(&mut *session, is_sqlite)?;
+    let mut fact = |fact| if schema.pending.is_empty() { recorded(&mut *session, fact) } else { Ok(None) };
+    let (world, master_key_check) = (fact(Fact::World)?, fact(Fact::MasterKeyCheck)?);
+    let clock = if is_sqlite { NOW_SQLITE } else { NOW_POSTGRES };
+    let rows = session.pairs(&Query::new(format!("SELECT {clock}, CAST(0 AS BIGINT)"))).map_err(Fault::from)?;
+    let now = rows.first().and_then(|(now, _)| Timestamp::from_microsecond(*now).ok());
+    let now = now.ok_or_else(|| Fault::Corrupt("the database returned no time".to_owned()))?;
+    Ok(Some(Inspection { schema, world, master_key_check, now }))
+}
