@@ -2,6 +2,7 @@
 
 mod architecture;
 mod cli;
+mod cli_messages;
 mod clients;
 mod contract;
 mod crash;

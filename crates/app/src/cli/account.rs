@@ -30,16 +30,16 @@ const PAGE: u32 = 200;
 pub enum AccountCommand {
     /// Open an account
     Create {
-        /// Its e-mail, unique among accounts
+        /// E-mail of the account, unique among accounts
         #[arg(long, value_parser = AccountEmail::parse)]
         email: AccountEmail,
-        /// What people call it
+        /// Name of the account, for people
         #[arg(long, value_parser = name)]
         name: Text,
-        /// CPF or CNPJ of its holder
+        /// CPF or CNPJ of the account's holder
         #[arg(long, value_parser = Document::parse)]
         document: Document,
-        /// Approve its KYC at once, which enables `pix_in` and `pix_out`
+        /// Approve the account's KYC at once, which enables `pix_in` and `pix_out`
         #[arg(long)]
         approve: bool,
     },
@@ -47,11 +47,11 @@ pub enum AccountCommand {
     List,
     /// Approve an account's KYC, which enables `pix_in` and `pix_out`
     Approve(Which),
-    /// Suspend an account: it reads but does not write
+    /// Suspend an account, which can then read but start nothing new
     Suspend(Which),
     /// End an account's suspension
     Resume(Which),
-    /// Switch features on and off: `pix_in`, `pix_out`, split, `crypto_in`, `crypto_out`
+    /// Switch features on and off: `pix_in`, `pix_out`, `split`, `crypto_in`, `crypto_out`
     #[command(group = clap::ArgGroup::new("change").required(true).multiple(true).args(["enable", "disable"]))]
     Features {
         #[command(flatten)]
@@ -70,28 +70,28 @@ pub enum AccountCommand {
         /// `pix_in`, `pix_out`, `crypto_in` or `crypto_out`
         #[arg(long, value_parser = operation)]
         operation: Operation,
-        /// The part that does not depend on the amount, in BRL
-        #[arg(long, allow_negative_numbers = true, value_parser = Money::parse, default_value = "0")]
+        /// Part that does not depend on the amount, in BRL such as 0.50
+        #[arg(long, allow_negative_numbers = true, value_parser = brl, default_value = "0")]
         fixed: Money,
-        /// The part that is a percentage of the amount, from 0 to 100
-        #[arg(long, allow_negative_numbers = true, value_parser = Percentage::parse, default_value = "0")]
+        /// Part that is a percentage of the amount, from 0 to 100, such as 0.99
+        #[arg(long, allow_negative_numbers = true, value_parser = percentage, default_value = "0")]
         percent: Percentage,
-        /// The least fee, in BRL
-        #[arg(long, allow_negative_numbers = true, value_parser = Money::parse)]
+        /// Smallest fee, in BRL
+        #[arg(long, allow_negative_numbers = true, value_parser = brl)]
         min: Option<Money>,
-        /// The greatest fee, in BRL
-        #[arg(long, allow_negative_numbers = true, value_parser = Money::parse)]
+        /// Largest fee, in BRL
+        #[arg(long, allow_negative_numbers = true, value_parser = brl)]
         max: Option<Money>,
     },
-    /// Set the largest transactions
+    /// Set the largest amount of a charge and of a payout
     #[command(group = clap::ArgGroup::new("limit").required(true).multiple(true).args(["charge", "payout"]))]
     Limits {
         #[command(flatten)]
         which: Which,
-        /// Of a charge, in BRL
+        /// Largest amount of a charge, in BRL such as 20000.00
         #[arg(long, allow_negative_numbers = true, value_parser = positive)]
         charge: Option<Money>,
-        /// Of a payout, in BRL
+        /// Largest amount of a payout, in BRL such as 20000.00
         #[arg(long, allow_negative_numbers = true, value_parser = positive)]
         payout: Option<Money>,
     },
@@ -99,7 +99,7 @@ pub enum AccountCommand {
     ReleaseDelay {
         #[command(flatten)]
         which: Which,
-        /// Seconds; 0 is not at all
+        /// Length of the delay in seconds; 0 is none
         #[arg(long, allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(0..=MAX_RELEASE_DELAY_S))]
         seconds: u32,
     },
@@ -108,7 +108,7 @@ pub enum AccountCommand {
 /// Names an account.
 #[derive(Debug, Args)]
 pub struct Which {
-    /// The account's e-mail
+    /// E-mail of the account
     #[arg(long = "account", value_name = "EMAIL", value_parser = AccountEmail::parse)]
     pub email: AccountEmail,
 }
@@ -125,8 +125,25 @@ fn operation(text: &str) -> Result<Operation, &'static str> {
     Operation::parse(text).ok_or("must be pix_in, pix_out, crypto_in or crypto_out")
 }
 
+/// Reads an amount. The text follows a value in which a comma may be meant as the decimal point, as people write in Brazil.
+fn brl(text: &str) -> Result<Money, String> {
+    Money::parse(text).map_err(|error| with_decimal_point(text, &error.to_string(), "20000.50"))
+}
+
+fn percentage(text: &str) -> Result<Percentage, String> {
+    Percentage::parse(text).map_err(|error| with_decimal_point(text, &error.to_string(), "0.99"))
+}
+
+fn with_decimal_point(text: &str, rule: &str, example: &str) -> String {
+    if text.contains(',') {
+        format!("{rule} with a decimal point and without separators of thousands, such as {example}")
+    } else {
+        rule.to_owned()
+    }
+}
+
 fn positive(text: &str) -> Result<Money, String> {
-    let money = Money::parse(text).map_err(|error| error.to_string())?;
+    let money = brl(text)?;
     if money.is_positive() { Ok(money) } else { Err("must be above zero".to_owned()) }
 }
 

@@ -26,19 +26,19 @@ pub enum AuditCommand {
 /// The filter and the page.
 #[derive(Debug, Args)]
 pub struct ListArgs {
-    /// Only changes that concern this account
+    /// E-mail of the account that was changed; by default the changes of all accounts
     #[arg(long, value_name = "EMAIL", value_parser = AccountEmail::parse)]
     account: Option<AccountEmail>,
-    /// Only changes by this operator
+    /// Operator who made the changes; by default all operators
     #[arg(long = "by", value_name = "NAME")]
     operator: Option<String>,
-    /// Only changes by this command, such as account.fees or key.revoke
+    /// Command that made the changes, such as account.fees or key.revoke; by default all commands
     #[arg(long)]
     action: Option<String>,
-    /// The largest number of changes
+    /// Largest number of changes
     #[arg(long, default_value_t = DEFAULT_LIMIT, value_parser = clap::value_parser!(u32).range(1..=MAX_LIMIT))]
     limit: u32,
-    /// Only changes before this one: the last of the page before
+    /// Id of the last change of the previous page
     #[arg(long, value_name = "ID", value_parser = AuditId::parse)]
     starting_after: Option<AuditId>,
 }

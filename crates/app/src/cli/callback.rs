@@ -17,9 +17,9 @@ const PAGE: u32 = 200;
 pub enum CallbackCommand {
     /// List the callbacks that could not be matched, newest first
     List,
-    /// Read the truth behind a callback once more
+    /// Process a callback again: ask its acquirer for the state of each payment that it names
     Retry {
-        /// Its id, `ntc_…`
+        /// Id of the callback, `ntc_…`
         #[arg(value_parser = NoticeId::parse)]
         id: NoticeId,
     },

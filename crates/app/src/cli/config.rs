@@ -7,15 +7,15 @@ use serde_json::{Map, Value, json};
 
 use super::output::{Output, say, table};
 use crate::config::warnings::{Warning, warnings};
-use crate::config::{Config, Effective, Problems, Sources, data_dir_problem, docs};
+use crate::config::{Config, Effective, Problem, Problems, Sources, data_dir_problem, docs};
 use crate::wiring;
 
 /// What can be done with the configuration.
 #[derive(Debug, Subcommand)]
 pub enum ConfigCommand {
-    /// Name every mistake at once, and warn of probable slips; exit with 1 when there is a mistake
+    /// List every mistake and every probable slip; exit with 1 when there is a mistake
     Check,
-    /// Print every value in force and where it came from, secrets masked
+    /// Print every value in force and its source, secrets masked
     Print,
     /// Print the page that documents every key
     Docs,
@@ -67,15 +67,17 @@ fn check(sources: &Sources, output: Output) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     if output.json {
-        let problems: Vec<Value> = problems
-            .iter()
-            .map(|problem| json!({ "key": problem.key, "problem": problem.what, "origin": problem.origin }))
-            .collect();
+        let problems: Vec<Value> = problems.iter().map(problem_as_json).collect();
         say(&json!({ "ok": false, "problems": problems, "warnings": listed }).to_string())?;
     } else {
         eprintln!("cais: {}", Problems(problems));
     }
     Ok(ExitCode::FAILURE)
+}
+
+/// Returns a mistake as `config check` and failures show it.
+pub fn problem_as_json(problem: &Problem) -> Value {
+    json!({ "key": problem.key, "problem": problem.what, "origin": problem.origin })
 }
 
 fn print(config: &Config, output: Output) -> anyhow::Result<()> {

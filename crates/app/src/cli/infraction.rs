@@ -24,16 +24,16 @@ const PAGE: u32 = 200;
 pub enum InfractionCommand {
     /// List infractions, newest first
     List {
-        /// Only those of the account with this e-mail
+        /// E-mail of the account; by default the infractions of all accounts
         #[arg(long = "account", value_name = "EMAIL", value_parser = AccountEmail::parse)]
         email: Option<AccountEmail>,
-        /// Only those in this status: `open`, `under_review`, `won`, `lost` or `cancelled`
+        /// Status of the infractions: `open`, `under_review`, `won`, `lost` or `cancelled`
         #[arg(long, value_parser = status)]
         status: Option<InfractionStatus>,
     },
-    /// Show everything that is known of one
+    /// Show all facts of an infraction
     Show {
-        /// Its id, `inf_…`
+        /// Id of the infraction, `inf_…`
         #[arg(value_parser = InfractionId::parse)]
         id: InfractionId,
     },

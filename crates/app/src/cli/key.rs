@@ -1,6 +1,6 @@
 //! `cais key`: API keys of an account.
 
-use cais_domain::api_key::{KeyPrefix, Scopes};
+use cais_domain::api_key::{KeyPrefix, Scope, Scopes};
 use cais_domain::text::Text;
 use cais_ports::{ApiKeyRecord, Operator};
 use cais_use_cases::Ports;
@@ -17,20 +17,19 @@ use crate::representation::operator as shown;
 /// What can be done with API keys.
 #[derive(Debug, Subcommand)]
 pub enum KeyCommand {
-    /// Make a key; it is shown this once
+    /// Create a key and print it, this once
     Create {
         #[command(flatten)]
         which: Which,
-        /// What people call it
+        /// Name of the key, for people
         #[arg(long, value_parser = name)]
         name: Text,
-        /// `all`, or scopes separated by commas, such as charges:read,charges:write
-        #[arg(long, value_parser = Scopes::parse)]
+        #[arg(long, value_parser = Scopes::parse, help = scopes_help())]
         scopes: Scopes,
-        /// Days until it is refused; never without
+        /// Days until the key expires; by default it never does
         #[arg(long, value_name = "DAYS", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=i64::from(create::MAX_EXPIRES_IN_DAYS)))]
         expires_in_days: Option<u32>,
-        /// Addresses and CIDR blocks it may be used from, separated by commas; everywhere without
+        /// Addresses and CIDR blocks from which the key is accepted, separated by commas; by default all
         #[arg(long, value_name = "CIDR", value_delimiter = ',', value_parser = block)]
         allow: Vec<IpNet>,
     },
@@ -38,10 +37,14 @@ pub enum KeyCommand {
     List(Which),
     /// Revoke a key, for ever
     Revoke {
-        /// The key's public part: the 12 characters after `key_`. The whole key is taken too
+        /// Public part of the key: the 12 characters after `key_`. The whole key is accepted too
         #[arg(value_parser = prefix)]
         prefix: KeyPrefix,
     },
+}
+
+fn scopes_help() -> String {
+    format!("`all`, or scopes separated by commas: {}", Scope::ALL.map(Scope::as_str).join(", "))
 }
 
 fn block(text: &str) -> Result<IpNet, &'static str> {

@@ -32,22 +32,35 @@ const MAX_PAUSE: Duration = Duration::from_secs(30);
 /// What is forwarded, and where to.
 #[derive(Debug, Args)]
 pub struct ListenArgs {
-    /// Where events are sent on to, such as `http://127.0.0.1:3000/hooks`; any address will do
-    #[arg(long, value_name = "URL", value_parser = WebhookUrl::parse)]
+    /// Receiver of the events: a URL such as `http://127.0.0.1:3000/hooks`, `localhost:3000/hooks`, or a port of this machine. Any
+    /// address is allowed
+    #[arg(long, value_name = "URL", value_parser = receiver)]
     forward_to: WebhookUrl,
-    /// The file with an API key of the scope events:read, or `-` for standard input; without, the key in `CAIS_API_KEY`
+    /// File with an API key of the scope events:read, or `-` for standard input; by default the key in `CAIS_API_KEY`
     #[arg(long, value_name = "FILE")]
     key_file: Option<PathBuf>,
-    /// Where the service is; without, the one that runs in the data directory, or is to by the configuration
+    /// Address of the service; by default the service of this configuration
     #[arg(long, value_name = "URL")]
     base_url: Option<String>,
-    /// Only events of these types, separated by commas
+    /// Types of events to forward, separated by commas; by default all
     #[arg(long, value_name = "TYPES", value_delimiter = ',', value_parser = event_type)]
     events: Vec<EventType>,
-    /// The file with the secret that signs. A file that does not exist is made with a new secret, which the next start finds
-    /// again; without, the secret in `CAIS_WEBHOOK_SECRET`, else a new one for this start
+    /// File with the secret that signs. If the file does not exist, it is created with a new secret for this and later starts. By
+    /// default the secret in `CAIS_WEBHOOK_SECRET`, else a new one for this start
     #[arg(long, value_name = "FILE")]
     secret_file: Option<PathBuf>,
+}
+
+/// Reads a URL. A bare port is one of this machine, and an address without a scheme is spoken to over plain http.
+fn receiver(text: &str) -> Result<WebhookUrl, String> {
+    let is_port = text.parse::<u16>().is_ok();
+    let url = match text.split_once("://") {
+        None if is_port => format!("http://localhost:{text}"),
+        None => format!("http://{text}"),
+        Some(("http" | "https", _)) => text.to_owned(),
+        Some((scheme, _)) => return Err(format!("must be an http or https URL, not {scheme}")),
+    };
+    WebhookUrl::parse(&url).map_err(|error| error.to_string())
 }
 
 fn event_type(name: &str) -> Result<EventType, String> {
@@ -231,6 +244,22 @@ mod tests {
         assert!(!refused(429) && !refused(500) && !refused(503));
         assert!(is_final(&RelayError::BaseUrl));
         assert!(!is_final(&RelayError::Unreadable(String::new())));
+    }
+
+    #[test]
+    fn receiver_may_be_a_port_or_lack_its_scheme() {
+        for (text, url) in [
+            ("3000", "http://localhost:3000"),
+            ("localhost:3000", "http://localhost:3000"),
+            ("127.0.0.1:3000/hooks", "http://127.0.0.1:3000/hooks"),
+            ("http://localhost:3000", "http://localhost:3000"),
+            ("https://shop.example/hooks", "https://shop.example/hooks"),
+        ] {
+            assert_eq!(receiver(text).unwrap().as_str(), url, "{text}");
+        }
+        for text in ["", "ftp://localhost", "file:///etc/passwd"] {
+            assert!(receiver(text).is_err(), "{text}");
+        }
     }
 
     #[test]

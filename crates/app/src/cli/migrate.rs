@@ -1,11 +1,11 @@
-//! `cais migrate`: brings the schema up to date, or tells where it stands.
+//! `cais migrate`: brings the schema up to date, or lists its migrations.
 
 use std::process::ExitCode;
 
 use cais_persistence::migrations;
 use serde_json::json;
 
-use super::output::{Output, fields};
+use super::output::{Output, table};
 use crate::config::Config;
 use crate::wiring;
 
@@ -31,12 +31,10 @@ fn status(config: &Config, output: Output) -> anyhow::Result<ExitCode> {
     let good = schema.pending.is_empty();
     let value = json!({ "ok": good, "applied": schema.applied, "pending": schema.pending, "unknown": schema.unknown });
     output.print(&value, || {
-        let list = |names: &[String]| if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-        fields(&[
-            ("applied", list(&schema.applied)),
-            ("pending", list(&schema.pending)),
-            ("unknown", list(&schema.unknown)),
-        ])
+        let states = [("applied", &schema.applied), ("pending", &schema.pending), ("unknown", &schema.unknown)];
+        let row = |state: &str, name: &String| vec![name.clone(), state.to_owned()];
+        let rows = states.into_iter().flat_map(|(state, names)| names.iter().map(move |name| row(state, name)));
+        table(&["MIGRATION", "STATE"], &rows.collect::<Vec<_>>())
     })?;
     Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

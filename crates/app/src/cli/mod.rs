@@ -5,6 +5,7 @@ mod audit;
 mod callback;
 mod config;
 mod doctor;
+mod failure;
 mod infraction;
 mod key;
 mod ledger;
@@ -12,6 +13,7 @@ mod listen;
 mod migrate;
 mod operator;
 pub mod output;
+mod pages;
 mod reconcile;
 mod sandbox;
 mod secret;
@@ -23,12 +25,15 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::config::{Config, Sources};
 use crate::{demo, logging, serve};
 use output::{Output, say};
 
+/// The group of the options that every command has, apart from the command's own.
+const GLOBAL: &str = "Global options";
 /// Threads of the runtime that does everything but serve HTTP.
 const RUNTIME_THREADS: usize = 2;
 
@@ -41,14 +46,14 @@ const RUNTIME_THREADS: usize = 2;
     propagate_version = true
 )]
 pub struct Cli {
-    /// The configuration file; `CAIS_CONFIG` names one too
-    #[arg(long, global = true, value_name = "FILE")]
+    /// Configuration file; by default the one that `CAIS_CONFIG` names
+    #[arg(long, global = true, value_name = "FILE", help_heading = GLOBAL)]
     config: Option<PathBuf>,
-    /// Print JSON for programs instead of text for people
-    #[arg(long, global = true)]
+    /// Print JSON for programs instead of text for people; a failure is one JSON object on standard error
+    #[arg(long, global = true, help_heading = GLOBAL)]
     json: bool,
-    /// The name of the operator for the audit log; without, the user of the operating system
-    #[arg(long, global = true, value_name = "NAME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    /// Operator's name in the audit log; by default the user of the operating system
+    #[arg(long, global = true, value_name = "NAME", help_heading = GLOBAL, value_parser = clap::builder::NonEmptyStringValueParser::new())]
     operator: Option<String>,
     #[command(subcommand)]
     command: Command,
@@ -65,39 +70,39 @@ enum Command {
     },
     /// Bring the database's schema up to date
     Migrate {
-        /// Only tell where it stands; exit with 1 when something is left to do
+        /// Print the state of each migration and change nothing; exit with 1 when one is pending
         #[arg(long)]
         status: bool,
     },
     /// Open, list and change accounts
     #[command(subcommand)]
     Account(account::AccountCommand),
-    /// Make, list and revoke API keys
+    /// Create, list and revoke API keys
     #[command(subcommand)]
     Key(key::KeyCommand),
-    /// See which operator changed what
+    /// List the changes that operators made
     #[command(subcommand)]
     Audit(audit::AuditCommand),
-    /// Audit the ledger
+    /// Prove that the ledger adds up
     #[command(subcommand)]
     Ledger(ledger::LedgerCommand),
-    /// Compare our records with the acquirers' lists and credit what was missed; exit with 1 when a difference is left, with 2
+    /// Compare the records with the acquirers' lists and credit missed payments; exit with 1 when a difference is left, with 2
     /// when an acquirer could not be read
     Reconcile(reconcile::ReconcileArgs),
-    /// See callbacks that could not be matched, and try one again
+    /// List callbacks that could not be matched, and process one again
     #[command(subcommand)]
     Callback(callback::CallbackCommand),
-    /// See disputes (MED) of all accounts
+    /// List and show disputes (MED) of all accounts
     #[command(subcommand)]
     Infraction(infraction::InfractionCommand),
-    /// Forward an account's events to an address of this machine as they happen, signed as webhooks are
+    /// Forward an account's events to an address of this machine as they happen, signed like webhooks
     Listen(listen::ListenArgs),
-    /// Check webhooks by hand
+    /// Check the signature of a webhook
     #[command(subcommand)]
     Webhook(webhook::WebhookCommand),
     /// Print the API's description in `OpenAPI`
     Openapi,
-    /// Show the service at work: a charge is paid, a webhook sent, a payout, a refund, a dispute, with the built-in sandbox
+    /// Show the service at work with the built-in sandbox: a charge, its payment, a webhook, a payout, a refund, a dispute
     Demo {
         /// End after the walk instead of serving on
         #[arg(long)]
@@ -105,10 +110,10 @@ enum Command {
     },
     /// Run the simulated acquirer alone
     Sandbox {
-        /// Where it listens: an address of this machine; port 0 takes a free one
+        /// Address of this machine to listen on; port 0 takes a free one
         #[arg(long, default_value = "127.0.0.1:0")]
         listen: SocketAddr,
-        /// Where it keeps its state; without, `sandbox.journal` in the data directory
+        /// File that keeps its state; by default `sandbox.journal` in the data directory
         #[arg(long, value_name = "FILE")]
         state_file: Option<PathBuf>,
     },
@@ -117,22 +122,40 @@ enum Command {
     Config(config::ConfigCommand),
     /// Check the installation: configuration, disk, database, master key, acquirers, Redis; exit with 1 when a check failed
     Doctor(doctor::DoctorArgs),
+    /// Print the completions of a shell; `source <(cais completions bash)` loads them
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page, or write one page per command
+    Man {
+        /// Directory to write the pages into; by default the first page goes to standard output
+        #[arg(long, value_name = "DIR")]
+        out: Option<PathBuf>,
+    },
 }
 
-/// Carries out what was typed; 0 is success, 1 a failure told on standard error, 2 a command that does not exist.
+/// Carries out the command line. The exit code is 0 after success, 1 after a failure, and 2 after a mistake in the command line.
 #[must_use]
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
-    match cli.run() {
-        Ok(code) => code,
-        Err(error) => {
-            eprintln!("cais: {}", logging::chain(error.as_ref()));
-            ExitCode::FAILURE
-        }
-    }
+    let cli = match Cli::try_parse().and_then(Cli::accept) {
+        Ok(cli) => cli,
+        Err(mistake) => return failure::usage(&mistake),
+    };
+    let output = Output { json: cli.json };
+    cli.run().unwrap_or_else(|error| failure::report(&error, output))
 }
 
 impl Cli {
+    /// Refuses options that the parser takes and the command has no use for.
+    fn accept(self) -> Result<Self, clap::Error> {
+        if self.json && matches!(self.command, Command::Demo { .. }) {
+            let message = "`cais demo` shows its walk to people and has no JSON form";
+            return Err(Self::command().error(ErrorKind::ArgumentConflict, message));
+        }
+        Ok(self)
+    }
+
     fn run(self) -> anyhow::Result<ExitCode> {
         let output = Output { json: self.json };
         let sources = Sources::of_process(self.config);
@@ -142,6 +165,14 @@ impl Cli {
             Command::Doctor(args) => {
                 let sources = if args.sandbox { sources.with("sandbox", "true") } else { sources };
                 block_on(doctor::run(&sources, output))
+            }
+            Command::Completions { shell } => {
+                pages::completions(shell)?;
+                Ok(ExitCode::SUCCESS)
+            }
+            Command::Man { out } => {
+                pages::manual(out.as_deref())?;
+                Ok(ExitCode::SUCCESS)
             }
             Command::Openapi => {
                 say(&crate::http::openapi::document()?)?;
@@ -224,7 +255,7 @@ impl Cli {
     }
 }
 
-/// The configuration of a command that answers on standard output: its log tells only of trouble.
+/// Loads the configuration of a command that answers on standard output: its log has warnings and errors only.
 fn quiet(sources: &Sources) -> anyhow::Result<Config> {
     let config = Config::load(sources)?;
     let asked = config.effective.iter().any(|entry| entry.key == "log" && entry.origin != "default");
@@ -294,6 +325,13 @@ mod tests {
             ),
             ("cais listen --forward-to http://127.0.0.1:3000 --events charge.made", false),
             ("cais listen", false),
+            ("cais listen --forward-to localhost:3000", true),
+            ("cais listen --forward-to 3000", true),
+            ("cais listen --forward-to ftp://localhost:3000", false),
+            ("cais doctor --sandbox --json", true),
+            ("cais completions zsh", true),
+            ("cais completions tcl", false),
+            ("cais man --out pages", true),
             ("cais webhook verify --secret-file - --id evt_1 --timestamp 1 --signature v1,x body.json", true),
             ("cais webhook verify --id evt_1 --timestamp -1 --signature v1,x --any-age", true),
             ("cais webhook verify --secret whsec_x --id evt_1 --timestamp 1 --signature v1,x", false),

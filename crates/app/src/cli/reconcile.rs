@@ -25,13 +25,13 @@ const LONGEST: SignedDuration = SignedDuration::from_hours(367 * 24);
 /// What is compared.
 #[derive(Debug, Args)]
 pub struct ReconcileArgs {
-    /// From when on: a day of São Paulo as YYYY-MM-DD, or an instant as in 2026-01-31T12:00:00Z; at most 367 days before --to
+    /// Start of the span: a day of São Paulo as YYYY-MM-DD, or an instant such as 2026-01-31T12:00:00Z; at most 367 days before --to
     #[arg(long, value_name = "DAY", value_parser = days::beginning)]
     from: Timestamp,
-    /// Until when, that day or instant included; without, until now
+    /// End of the span, that day or instant included; by default now
     #[arg(long, value_name = "DAY", value_parser = days::end)]
     to: Option<Timestamp>,
-    /// Only tell what differs, and credit nothing
+    /// Report differences and credit nothing
     #[arg(long)]
     no_repair: bool,
 }

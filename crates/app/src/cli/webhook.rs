@@ -23,30 +23,30 @@ const MAX_BODY_BYTES: u64 = 16 * 1024 * 1024;
 /// What can be done with webhooks.
 #[derive(Debug, Subcommand)]
 pub enum WebhookCommand {
-    /// Check a signature by hand; exit with 1 when the webhook is not to be believed
+    /// Check the signature of a webhook; exit with 1 when it is wrong or too old
     Verify(VerifyArgs),
 }
 
 /// A webhook as it arrived.
 #[derive(Debug, Args)]
 pub struct VerifyArgs {
-    /// The file with the endpoint's secret, which begins with `whsec_`, or `-` for standard input; without, the secret in
-    /// `CAIS_WEBHOOK_SECRET`. After a rotation both secrets may stand there, one a line
+    /// File with the endpoint's secret, which begins with `whsec_`, or `-` for standard input; by default the secret in
+    /// `CAIS_WEBHOOK_SECRET`. After a rotation the file may hold both secrets, each in a line
     #[arg(long, value_name = "FILE")]
     secret_file: Option<PathBuf>,
-    /// The header `webhook-id`
+    /// Value of the header `webhook-id`
     #[arg(long)]
     id: String,
-    /// The header `webhook-timestamp`
+    /// Value of the header `webhook-timestamp`
     #[arg(long, allow_hyphen_values = true)]
     timestamp: String,
-    /// The header `webhook-signature`
+    /// Value of the header `webhook-signature`
     #[arg(long)]
     signature: String,
-    /// Take one of whatever age, for one that was kept; else it may be five minutes old
+    /// Accept a webhook of any age; by default at most five minutes
     #[arg(long)]
     any_age: bool,
-    /// The file with the body, byte for byte as it came; without, or with `-`, standard input
+    /// File with the body, byte for byte as it arrived, or `-` for standard input, which is the default
     #[arg(default_value = STANDARD_INPUT, hide_default_value = true)]
     body: PathBuf,
 }
@@ -66,8 +66,8 @@ pub fn run(command: WebhookCommand, output: Output) -> anyhow::Result<ExitCode> 
     let problem = judge(&args, &secrets, &body, OffsetClock::new().now());
     let value = json!({ "ok": problem.is_none(), "problem": problem });
     output.print(&value, || match &problem {
-        None => "The webhook is to be believed: its signature is right.".to_owned(),
-        Some(problem) => format!("The webhook is not to be believed: {problem}."),
+        None => "The signature is right.".to_owned(),
+        Some(problem) => format!("The webhook must not be trusted: {problem}."),
     })?;
     Ok(if problem.is_none() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -14,7 +14,8 @@ const CHECK: &str = "database";
 /// Checks the database; without it, its name and the reason are all that can be said.
 pub async fn check(config: &Config) -> Vec<Finding> {
     let url = config.database_url.clone();
-    let inspected = tokio::task::spawn_blocking(move || inspect(&url).map(|found| (found, OffsetClock::new().now()))).await;
+    let inspected =
+        tokio::task::spawn_blocking(move || inspect(&url).map(|found| (found, OffsetClock::new().now()))).await;
     let advice = "see `database_url` and the server's log";
     match inspected {
         Ok(Ok((Some(found), now))) => of_database(config, &found, now),
