@@ -84,6 +84,10 @@ impl DeliveryQueue for MeasuredQueue {
         self.0.cancel_stale(limit).await
     }
 
+    async fn forget_failures(&self, lane: Lane) -> Result<(), QueryError> {
+        self.0.forget_failures(lane).await
+    }
+
     async fn hinted(&self) -> Vec<Lane> {
         self.0.hinted().await
     }

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 
 use crate::queries::QueryError;
 
-/// What waits for one endpoint since it was last activated. Deliveries wait for each other only within a lane.
+/// What waits for one endpoint since it was last disabled. Deliveries wait for each other only within a lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Lane {
     /// Whose it is.
@@ -184,21 +184,25 @@ pub trait DeliveryQueue: Send + Sync {
 
     /// Lanes of active endpoints with something due at `now`, at most `limit`: those behind `after` by their endpoint and epoch, and
     /// then those from the first on. Whoever goes on behind [`DueLanes::next`] comes by all of them, whatever becomes of each. The cost
-    /// is bounded: where more is due than is counted, a look comes by at most 10,000 lanes.
+    /// is bounded: where more is due than is counted, a look comes by at most 10,000 lanes. Of what waited while its endpoint was inactive,
+    /// [`DeliveryQueue::cancel_stale`] hints the lane.
     async fn due_lanes(&self, now: Timestamp, after: Option<Lane>, limit: u32) -> Result<DueLanes, QueryError>;
 
     /// Claims what is due in these lanes, the longest overdue of each first, and never more than `per_endpoint` in flight for one:
     /// two nodes that claim at once share an endpoint's places. Lanes of endpoints that are not active, or of an earlier epoch, have
-    /// nothing.
+    /// nothing; what waited while an endpoint was inactive comes first.
     async fn claim(&self, claim: DeliveryClaim) -> Result<Vec<ClaimedDelivery>, QueryError>;
 
     /// Logs the attempts, and makes their outcomes true, in order, for those that still have their claim. What waited for an endpoint that
-    /// is not called any more is cancelled, and stays so, whatever the outcome.
+    /// was disabled or deleted is cancelled, and stays so, whatever the outcome.
     async fn finish(&self, finished: Vec<FinishedAttempt>) -> Result<(), QueryError>;
 
     /// Marks pending deliveries of earlier epochs as cancelled, at most `limit`; how many there were. Each call goes through a bounded
-    /// number of lanes, and the next goes on behind them.
+    /// number of lanes, and the next goes on behind them. Lanes that waited until their endpoint was active again are hinted.
     async fn cancel_stale(&self, limit: u32) -> Result<u64, QueryError>;
+
+    /// Forgets since when the endpoint fails: the time while it was inactive does not count.
+    async fn forget_failures(&self, lane: Lane) -> Result<(), QueryError>;
 
     /// Waits until deliveries came into being on this node; their lanes, each once. A hint: what it misses, `due_lanes` finds.
     async fn hinted(&self) -> Vec<Lane>;

@@ -6,7 +6,12 @@ use serde_json::{Value, json};
 use super::{clock, deliveries, newest, paid, receiving, register};
 use crate::support::{Engine, Manner, OPEN, Receiver, Shop, centavos, eventually, id, on_both, own, shared};
 
-on_both! { a_receiver_that_is_gone five_days_of_failures what_waits_is_cancelled_and_stays_so }
+on_both! {
+    a_receiver_that_is_gone
+    five_days_of_failures
+    deliveries_wait_while_endpoint_is_inactive
+    cancelled_delivery_of_disabled_endpoint_stays_so
+}
 
 async fn until_disabled(shop: &Shop, endpoint: &Value, reason: &str) {
     eventually(&format!("disabled: {reason}"), || async {
@@ -75,28 +80,56 @@ async fn five_days_of_failures(engine: Engine) {
     assert_eq!(spared["active"], true);
 }
 
-async fn what_waits_is_cancelled_and_stays_so(engine: Engine) {
+async fn deliveries_wait_while_endpoint_is_inactive(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
-    let failing = Receiver::that(Manner::status(500)).await;
-    let endpoint = register(&shop, &failing.url("/hooks"), &["charge.paid"]).await;
+    let receiver = Receiver::that(Manner::status(500)).await;
+    let endpoint = register(&shop, &receiver.url("/hooks"), &["charge.paid"]).await;
+    let path = format!("/webhook-endpoints/{}", id(&endpoint));
+    paid(&shop, "10").await;
+    newest(&shop, &endpoint, "pending", 1).await;
+    shop.send(Method::PATCH, &path, &json!({ "active": false })).await.expect(200);
+    receiver.becomes(Manner::status(200));
+    paid(&shop, "11").await;
+    let waiting = newest(&shop, &endpoint, "pending", 0).await;
+    let listed = deliveries(&shop, &endpoint).await;
+    assert_eq!(listed.len(), 2);
+    assert!(listed.iter().all(|one| one["status"] == "pending" && one["next_attempt_at"].is_null()), "{listed:?}");
+    shop.post(&format!("{path}/deliveries/{}/resend", id(&waiting))).await.refused(409, "invalid_state");
+
+    shop.send(Method::PATCH, &path, &json!({ "active": true })).await.expect(200);
+    eventually("both are delivered", || async {
+        let listed = deliveries(&shop, &endpoint).await;
+        listed.iter().all(|one| one["status"] == "succeeded").then_some(())
+    })
+    .await;
+    let mut amounts: Vec<i64> =
+        receiver.until(3).await.iter().map(|one| centavos(&one.json()["data"]["amount"])).collect();
+    amounts.sort_unstable();
+    assert_eq!(amounts, [1_000, 1_000, 1_100], "the first was tried before as well");
+}
+
+async fn cancelled_delivery_of_disabled_endpoint_stays_so(engine: Engine) {
+    let node = shared(engine).await;
+    let shop = node.shop();
+    let receiver = Receiver::that(Manner::status(500)).await;
+    let endpoint = register(&shop, &receiver.url("/hooks"), &["charge.paid"]).await;
     let path = format!("/webhook-endpoints/{}", id(&endpoint));
     paid(&shop, "10").await;
     let waiting = newest(&shop, &endpoint, "pending", 1).await;
-    shop.send(Method::PATCH, &path, &json!({ "active": false })).await.expect(200);
-    let cancelled = deliveries(&shop, &endpoint).await.remove(0);
+    receiver.becomes(Manner::status(410));
+    shop.post(&format!("{path}/test")).await;
+    until_disabled(&shop, &endpoint, "gone").await;
+    let cancelled = deliveries(&shop, &endpoint).await.pop().unwrap();
     assert_eq!((&cancelled["status"], &cancelled["next_attempt_at"]), (&json!("cancelled"), &Value::Null));
     paid(&shop, "10").await;
-    failing.becomes(Manner::status(200));
+    receiver.becomes(Manner::status(200));
     shop.send(Method::PATCH, &path, &json!({ "active": true })).await.expect(200);
     paid(&shop, "11").await;
-    let arrived = failing.until(2).await.remove(1);
-    assert_eq!(
-        centavos(&arrived.json()["data"]["amount"]),
-        1_100,
-        "not the one that was cancelled, nor the one in between"
-    );
-    assert_eq!(deliveries(&shop, &endpoint).await.len(), 2);
-    let again = format!("{path}/deliveries/{}/resend", id(&waiting));
-    shop.post(&again).await.refused(409, "invalid_state");
+    let arrived = newest(&shop, &endpoint, "succeeded", 1).await;
+    assert_eq!(arrived["event_type"], "charge.paid");
+    let statuses: Vec<Value> =
+        deliveries(&shop, &endpoint).await.iter().map(|delivery| delivery["status"].clone()).collect();
+    assert_eq!(statuses, ["succeeded", "failed", "cancelled"], "none for the event in between");
+    shop.post(&format!("{path}/deliveries/{}/resend", id(&waiting))).await.refused(409, "invalid_state");
 }

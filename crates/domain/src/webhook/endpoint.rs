@@ -57,7 +57,7 @@ impl DisabledReason {
 pub enum EndpointState {
     /// It is.
     Active,
-    /// Its merchant does not want it to be.
+    /// Its merchant paused it: its deliveries wait.
     Inactive,
     /// The service does not call it any more.
     Disabled {
@@ -112,7 +112,7 @@ pub struct Endpoint {
     pub description: Option<Text>,
     /// Whether it is called.
     pub state: EndpointState,
-    /// How often it stopped being called: deliveries of an earlier epoch are cancelled and stay so.
+    /// How often it was disabled or deleted: deliveries of an earlier epoch are cancelled and stay so.
     pub epoch: i64,
     /// What signs.
     pub secret: SealedSecret,
@@ -195,6 +195,12 @@ impl Endpoint {
         self.state == EndpointState::Active
     }
 
+    /// Whether a delivery is made for it and kept: deliveries of an inactive endpoint wait.
+    #[must_use]
+    pub const fn keeps_deliveries(&self) -> bool {
+        matches!(self.state, EndpointState::Active | EndpointState::Inactive)
+    }
+
     /// Whether a reader may know of it.
     #[must_use]
     pub const fn is_visible(&self) -> bool {
@@ -205,10 +211,10 @@ impl Endpoint {
     #[must_use]
     pub fn hears_of(&self, kind: EventType, postback: Option<&Postback>) -> bool {
         let named = postback.is_some_and(|named| named.endpoint == self.id || named.url == self.url);
-        self.is_active() && (named || self.subscription.wants(kind))
+        self.keeps_deliveries() && (named || self.subscription.wants(kind))
     }
 
-    /// Its merchant changes it. What waits for it is cancelled when it is not called any more.
+    /// Its merchant changes it.
     ///
     /// # Errors
     /// [`EndpointError::Deleted`].
@@ -274,8 +280,10 @@ impl Endpoint {
     }
 
     fn becomes(self, state: EndpointState) -> Self {
-        let stops = self.is_active() && state != EndpointState::Active;
-        Self { state, epoch: self.epoch.saturating_add(i64::from(stops)), ..self }
+        let kept = self.keeps_deliveries();
+        let after = Self { state, ..self };
+        let ends = kept && !after.keeps_deliveries();
+        Self { epoch: after.epoch.saturating_add(i64::from(ends)), ..after }
     }
 }
 

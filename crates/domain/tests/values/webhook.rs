@@ -76,34 +76,36 @@ fn an_endpoint_hears_of_what_it_wants_and_of_charges_that_named_it() {
     assert!(wants.hears_of(EventType::ChargeExpired, Some(&named(7, "https://moved.example"))), "it, wherever it is");
     assert!(wants.hears_of(EventType::ChargeExpired, Some(&named(8, "https://a.example/x"))), "whoever is there");
     assert!(!wants.hears_of(EventType::ChargeExpired, Some(&named(8, "https://a.example/X"))));
-    for stopped in [
-        taken(wants.clone().change(active(false)).unwrap()),
-        taken(wants.clone().disable(DisabledReason::Gone, at(1)).unwrap()),
-        taken(wants.clone().delete(at(1))),
-    ] {
+    let inactive = taken(wants.clone().change(active(false)).unwrap());
+    assert!(inactive.hears_of(EventType::ChargePaid, None), "its deliveries wait");
+    for stopped in
+        [taken(wants.clone().disable(DisabledReason::Gone, at(1)).unwrap()), taken(wants.clone().delete(at(1)))]
+    {
         assert!(!stopped.hears_of(EventType::ChargePaid, Some(&named(7, "https://a.example/x"))));
     }
 }
 
 #[test]
-fn every_stop_begins_an_epoch() {
+fn epoch_begins_when_endpoint_ends() {
     let first = endpoint(&["*"]);
     assert_eq!(first.change(active(true)).unwrap(), EndpointStep::AlreadyTaken(Box::new(endpoint(&["*"]))));
     let stopped = taken(endpoint(&["*"]).change(active(false)).unwrap());
-    assert_eq!((stopped.state, stopped.epoch), (EndpointState::Inactive, 1));
+    assert_eq!((stopped.state, stopped.epoch), (EndpointState::Inactive, 0), "its deliveries wait");
     assert!(matches!(stopped.clone().change(active(false)).unwrap(), EndpointStep::AlreadyTaken(_)));
     assert!(matches!(stopped.clone().disable(DisabledReason::Gone, at(1)).unwrap(), EndpointStep::AlreadyTaken(_)));
     let again = taken(stopped.change(active(true)).unwrap());
-    assert_eq!((again.state, again.epoch), (EndpointState::Active, 1));
+    assert_eq!((again.state, again.epoch), (EndpointState::Active, 0));
     let disabled = taken(again.disable(DisabledReason::Failing, at(2)).unwrap());
     assert_eq!(disabled.state, EndpointState::Disabled { reason: DisabledReason::Failing, at: at(2) });
-    assert_eq!(disabled.epoch, 2);
+    assert_eq!(disabled.epoch, 1);
     // Its merchant's word leaves the reason as it is; another address does not activate it.
     assert!(matches!(disabled.clone().change(active(false)).unwrap(), EndpointStep::AlreadyTaken(_)));
     let moved = EndpointChange { url: Some(url("https://b.example")), ..EndpointChange::default() };
     assert_eq!(taken(disabled.clone().change(moved).unwrap()).state, disabled.state);
     let deleted = taken(disabled.delete(at(3)));
-    assert_eq!(deleted.epoch, 2, "it had stopped before");
+    assert_eq!(deleted.epoch, 1, "it had ended before");
+    let paused = taken(endpoint(&["*"]).change(active(false)).unwrap());
+    assert_eq!(taken(paused.delete(at(3))).epoch, 1);
     assert!(!deleted.is_visible());
     assert!(deleted.clone().change(active(true)).is_err());
     assert!(deleted.clone().rotate(SealedSecret(vec![2]), 5, at(4)).is_err());

@@ -60,7 +60,7 @@ static SHORT_BLOCKS: Lookup = Lookup::new(
 /// The first condition is that of their index.
 static ENDPOINTS: Lookup = Lookup::new(
     endpoint_columns!(),
-    "(SELECT * FROM webhook_endpoints WHERE state <> 'deleted' AND state = 'active') AS w",
+    "(SELECT * FROM webhook_endpoints WHERE state <> 'deleted' AND state <> 'disabled') AS w",
     "w",
     &["account_id"],
 );

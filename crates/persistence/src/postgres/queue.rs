@@ -55,7 +55,7 @@ const CLAIM: &str = concat!(
 );
 
 /// One that is to be sent again is due when its attempt ended. That a claim stands is asked in words that no index of leases answers: rows are found by their key, however many leases nobody
-/// ended. Attempts of deliveries that housekeeping has removed are not kept. What waits in a lane that nobody serves any more is cancelled,
+/// ended. Attempts of deliveries that housekeeping has removed are not kept. What waits in a lane that ended is cancelled,
 /// whatever came of the attempt: so it was read since the lane ended.
 const FINISH: &str = "WITH u AS MATERIALIZED (SELECT unnest(?::bigint[]) AS place, unnest(?::text[]) AS account_id, unnest(?::text[]) AS endpoint_id, \
      unnest(?::text[]) AS id, unnest(?::bigint[]) AS fence, unnest(?::text[]) AS status, unnest(?::bigint[]) AS due_at, \
@@ -68,21 +68,21 @@ const FINISH: &str = "WITH u AS MATERIALIZED (SELECT unnest(?::bigint[]) AS plac
      lease_until = NULL, tries = CASE WHEN p.again THEN 0 ELSE p.tries + 1 END, again = FALSE \
      FROM u JOIN webhook_endpoints AS w ON w.account_id = u.account_id AND w.id = u.endpoint_id \
      WHERE (u.status = 'pending' OR p.again) AND p.account_id = u.account_id AND p.endpoint_id = u.endpoint_id AND p.id = u.id \
-     AND p.fence = u.fence AND COALESCE(p.lease_until, 0) <> 0 AND w.state = 'active' AND w.epoch = p.epoch RETURNING u.place), \
+     AND p.fence = u.fence AND COALESCE(p.lease_until, 0) <> 0 AND w.state IN ('active', 'inactive') AND w.epoch = p.epoch RETURNING u.place), \
      over AS (DELETE FROM pending_deliveries AS p USING u LEFT JOIN webhook_endpoints AS w ON w.account_id = u.account_id AND w.id = u.endpoint_id \
      WHERE p.account_id = u.account_id AND p.endpoint_id = u.endpoint_id AND p.id = u.id AND p.fence = u.fence AND COALESCE(p.lease_until, 0) <> 0 \
-     AND ((u.status <> 'pending' AND NOT p.again) OR (w.state = 'active' AND w.epoch = p.epoch) IS NOT TRUE) \
+     AND ((u.status <> 'pending' AND NOT p.again) OR (w.state IN ('active', 'inactive') AND w.epoch = p.epoch) IS NOT TRUE) \
      RETURNING u.place, p.account_id, p.endpoint_id, p.id, p.fence, \
-     CASE WHEN w.state = 'active' AND w.epoch = p.epoch THEN u.status ELSE 'cancelled' END AS status), \
+     CASE WHEN w.state IN ('active', 'inactive') AND w.epoch = p.epoch THEN u.status ELSE 'cancelled' END AS status), \
      closed AS (UPDATE deliveries AS d SET status = o.status, fence = o.fence FROM over AS o \
      WHERE d.account_id = o.account_id AND d.endpoint_id = o.endpoint_id AND d.id = o.id) \
      SELECT place, 0::bigint FROM again UNION ALL SELECT place, 1::bigint FROM over";
 
-/// A lane whose endpoint is called again by now is left alone.
+/// A lane whose endpoint keeps its deliveries by now is left alone.
 const CANCEL: &str = "WITH stale AS MATERIALIZED (SELECT p.account_id, p.endpoint_id, p.id, p.epoch \
      FROM (SELECT unnest(?::text[]) AS account_id, unnest(?::text[]) AS endpoint_id, unnest(?::bigint[]) AS epoch) AS u \
      CROSS JOIN pending_deliveries AS p LEFT JOIN webhook_endpoints AS w ON w.account_id = u.account_id AND w.id = u.endpoint_id \
-     AND w.epoch = u.epoch AND w.state = 'active' WHERE p.endpoint_id = u.endpoint_id AND p.epoch = u.epoch AND w.id IS NULL LIMIT ?), \
+     AND w.epoch = u.epoch AND w.state IN ('active', 'inactive') WHERE p.endpoint_id = u.endpoint_id AND p.epoch = u.epoch AND w.id IS NULL LIMIT ?), \
      gone AS (DELETE FROM pending_deliveries AS p USING stale AS s WHERE p.account_id = s.account_id AND p.endpoint_id = s.endpoint_id \
      AND p.id = s.id AND p.epoch + 0 = s.epoch RETURNING p.account_id, p.endpoint_id, p.id, p.fence), \
      closed AS (UPDATE deliveries AS d SET status = 'cancelled', fence = g.fence FROM gone AS g \

@@ -13,7 +13,7 @@ use crate::error::Fault;
 pub(crate) struct Outcome<'a> {
     /// The attempt.
     pub(crate) finished: &'a FinishedAttempt,
-    /// What becomes of the delivery; it is cancelled instead when nobody serves its lane any more.
+    /// What becomes of the delivery; it is cancelled instead when its lane ended.
     pub(crate) status: DeliveryStatus,
     /// When it is due, while it stays pending.
     pub(crate) due_at: Option<Timestamp>,

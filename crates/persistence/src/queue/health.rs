@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use cais_domain::ids::{AccountId, EndpointId};
-use cais_ports::{FinishedAttempt, Health};
+use cais_ports::{FinishedAttempt, Health, Lane};
 use jiff::Timestamp;
 
 use crate::committer::Op;
@@ -44,6 +44,11 @@ pub(super) fn changes<'a>(attempts: impl IntoIterator<Item = &'a FinishedAttempt
         }
     }
     changes
+}
+
+/// The statement that forgets what is kept of a lane.
+pub(super) fn forget(lane: Lane) -> Op<'static> {
+    Op::free(&FORGET, vec![vec![lane.account.into(), lane.endpoint.into(), lane.epoch.into()]])
 }
 
 /// The statements for it; none without a row.

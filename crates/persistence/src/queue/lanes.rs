@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use super::QueueEngine;
 use super::link::Work;
 use crate::error::Fault;
-use crate::rows::delivery::{self, LaneHead};
+use crate::rows::delivery::{self, LaneHead, LaneState};
 use crate::sql::{Query, Session};
 
 /// How many rows that are due a look counts at most.
@@ -28,9 +28,9 @@ macro_rules! lanes_text {
         concat!(
             "WITH RECURSIVE ",
             $heads,
-            " SELECT h.account_id, h.endpoint_id, h.epoch, h.due_at, CAST(1 AS BIGINT), CAST(CASE WHEN w.id IS NULL THEN 0 ELSE 1 END AS BIGINT) \
-             FROM heads AS h LEFT JOIN webhook_endpoints AS w ON w.account_id = h.account_id AND w.id = h.endpoint_id AND w.epoch = h.epoch \
-             AND w.state = 'active' ORDER BY h.place"
+            " SELECT h.account_id, h.endpoint_id, h.epoch, h.due_at, CAST(1 AS BIGINT), \
+             CAST(CASE WHEN w.id IS NULL THEN 0 WHEN w.state = 'inactive' THEN 1 ELSE 2 END AS BIGINT) FROM heads AS h LEFT JOIN webhook_endpoints AS w ON w.account_id = h.account_id AND w.id = h.endpoint_id AND w.epoch = h.epoch \
+             AND w.state IN ('active', 'inactive') ORDER BY h.place"
         )
     };
 }
@@ -39,11 +39,25 @@ pub(crate) use lanes_text;
 /// The lanes of the rows that are overdue the longest. The expression is that of an index which is there for this statement alone: a claim that
 /// went along it would walk past everything that is due in other lanes.
 pub(crate) const OVERDUE: &str = "SELECT o.account_id, o.endpoint_id, o.epoch, o.due_at, o.number, \
-     CAST(CASE WHEN w.id IS NULL THEN 0 ELSE 1 END AS BIGINT) \
+     CAST(CASE WHEN w.id IS NULL THEN 0 WHEN w.state = 'inactive' THEN 1 ELSE 2 END AS BIGINT) \
      FROM (SELECT r.account_id, r.endpoint_id, r.epoch, min(r.due_at) AS due_at, count(*) AS number \
      FROM (SELECT p.account_id, p.endpoint_id, p.epoch, p.due_at FROM pending_deliveries AS p \
-     WHERE 0 + p.due_at <= ? ORDER BY 0 + p.due_at LIMIT ?) AS r GROUP BY r.account_id, r.endpoint_id, r.epoch) AS o \
-     LEFT JOIN webhook_endpoints AS w ON w.account_id = o.account_id AND w.id = o.endpoint_id AND w.epoch = o.epoch AND w.state = 'active'";
+     WHERE 0 + p.due_at > 0 AND 0 + p.due_at <= ? ORDER BY 0 + p.due_at LIMIT ?) AS r GROUP BY r.account_id, r.endpoint_id, r.epoch) AS o \
+     LEFT JOIN webhook_endpoints AS w ON w.account_id = o.account_id AND w.id = o.endpoint_id AND w.epoch = o.epoch \
+     AND w.state IN ('active', 'inactive')";
+
+/// How much earlier a delivery is due in the store while it is set aside, in microseconds. So it is in no look for what is due, keeps its order,
+/// and comes first in a claim.
+pub(crate) const SET_ASIDE_US: i64 = 10_000_000_000_000_000;
+/// How many deliveries to inactive endpoints a look sets aside at most: some 20 ms of SQLite's write lock.
+const SET_ASIDE_AT_ONCE: u32 = 2_000;
+/// In how many lanes at most, each with a statement of its own.
+const SET_ASIDE_LANES: usize = 100;
+/// The second comparison counts where another node set the same row aside meanwhile.
+pub(crate) const SET_ASIDE: &str = "UPDATE pending_deliveries SET due_at = due_at - ? WHERE (account_id, endpoint_id, id) IN (\
+     SELECT p.account_id, p.endpoint_id, p.id FROM pending_deliveries AS p WHERE p.endpoint_id = ? AND p.epoch = ? AND p.due_at > 0 \
+     AND p.due_at <= ? ORDER BY p.due_at LIMIT ?) AND due_at + 0 > 0 \
+     AND EXISTS (SELECT 1 FROM webhook_endpoints AS w WHERE w.account_id = ? AND w.id = ? AND w.epoch = ? AND w.state = 'inactive')";
 
 /// A place among lanes.
 type Place = (String, i64);
@@ -62,7 +76,8 @@ pub(super) fn due(
 ) -> Result<DueLanes, Fault> {
     let overdue = read(session, &Query::new(OVERDUE).bind(now).bind(MOST_COUNTED))?;
     let counted = overdue.iter().fold(0, |sum: u64, head| sum.saturating_add(head.number));
-    let called = overdue.into_iter().filter(|head| head.is_called);
+    set_aside(session, &overdue, now)?;
+    let called = overdue.into_iter().filter(|head| head.state == LaneState::Called);
     let mut found = DueLanes::default();
     let mut due = Vec::new();
     for head in called {
@@ -73,7 +88,7 @@ pub(super) fn due(
     if counted >= MOST_COUNTED.into() {
         found.oldest_due_at = due.iter().map(|head| head.due_at).min();
         (due, last) = walk(engine, session, after, LANES_OF_A_LOOK)?;
-        due.retain(|head| head.is_called && head.due_at <= now);
+        due.retain(|head| head.state == LaneState::Called && head.due_at <= now);
     }
     found.oldest_due_at = due.iter().map(|head| head.due_at).chain(found.oldest_due_at).min();
     let (after, limit) = (after.as_ref().map(place), usize::try_from(limit).unwrap_or(usize::MAX));
@@ -85,6 +100,21 @@ pub(super) fn due(
     found.due = due.into_iter().take(limit).map(|head| head.lane).collect();
     found.next = if is_cut { found.due.last().copied() } else { last };
     Ok(found)
+}
+
+/// Takes what is due to inactive endpoints out of the way of further looks.
+fn set_aside(session: &mut dyn Session, overdue: &[LaneHead], now: Timestamp) -> Result<(), Fault> {
+    let mut left = SET_ASIDE_AT_ONCE;
+    for head in overdue.iter().filter(|head| head.state == LaneState::Waiting).take(SET_ASIDE_LANES) {
+        let Lane { account, endpoint, epoch } = head.lane;
+        let query = Query::new(SET_ASIDE).bind(SET_ASIDE_US).bind(endpoint).bind(epoch).bind(now).bind(left);
+        let moved = session.execute(&query.bind(account).bind(endpoint).bind(epoch))?;
+        left = left.saturating_sub(u32::try_from(moved).unwrap_or(u32::MAX));
+        if left == 0 {
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// The lanes behind `after`, and then those from the first on, at most so many. The last of them where there are more.
@@ -127,12 +157,14 @@ fn read(session: &mut dyn Session, query: &Query<'_>) -> Result<Vec<LaneHead>, F
 pub(super) struct Sweep(Mutex<Option<Lane>>);
 
 impl Sweep {
-    /// Cancels what waits in the next lanes that are not called any more, at most so much; returns how much.
-    pub(super) fn step(&self, work: &mut Work<'_>, limit: u32) -> Result<u64, Fault> {
+    /// Cancels what waits in the next lanes that ended, at most so much. Returns how much, and the lanes whose endpoint is active again.
+    pub(super) fn step(&self, work: &mut Work<'_>, limit: u32) -> Result<(u64, Vec<Lane>), Fault> {
         let engine = work.engine();
         let after = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (heads, last) = work.session(|session| walk(&*engine, session, after, LANES_OF_A_SWEEP))?;
-        let stale: Vec<Lane> = heads.into_iter().filter(|head| !head.is_called).map(|head| head.lane).collect();
+        let of = |is_meant: fn(&&LaneHead) -> bool| heads.iter().filter(is_meant).map(|head| head.lane).collect();
+        let stale: Vec<Lane> = of(|head| head.state == LaneState::Ended);
+        let resumed: Vec<Lane> = of(|head| head.state == LaneState::Called && head.is_set_aside);
         let mut cancelled = 0;
         if !stale.is_empty() {
             cancelled = work.transaction(|session| engine.cancel(session, &stale, limit))?;
@@ -141,7 +173,7 @@ impl Sweep {
         if cancelled < u64::from(limit) {
             *self.0.lock().unwrap_or_else(PoisonError::into_inner) = last;
         }
-        Ok(cancelled)
+        Ok((cancelled, resumed))
     }
 }
 
@@ -158,12 +190,40 @@ mod tests {
     use crate::sqlite::Sqlite;
     use crate::{DatabaseUrl, migrations};
 
-    #[test]
-    fn walk_in_steps_comes_by_every_lane() {
+    fn database() -> (tempfile::TempDir, Sqlite) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("cais.db");
         migrations::migrate(&DatabaseUrl::parse(&format!("sqlite:{}", path.display())).unwrap(), "test").unwrap();
         let engine = Sqlite::new(&path, Duration::from_secs(1));
+        (folder, engine)
+    }
+
+    #[test]
+    fn deliveries_to_inactive_endpoint_leave_the_look() {
+        let (_folder, engine) = database();
+        let mut session = engine.connect_writer().unwrap();
+        let lane = Lane { account: fresh(), endpoint: fresh(), epoch: 0 };
+        let endpoint = "INSERT INTO webhook_endpoints (account_id, id, slot, url, events, state, epoch, secret, created_at, version) \
+             VALUES (?, ?, 0, 'u', '*', 'inactive', 0, X'', 0, 1)";
+        session.execute(&Query::new(endpoint).bind(lane.account).bind(lane.endpoint)).unwrap();
+        let waiting = i64::from(SET_ASIDE_AT_ONCE) + 1;
+        let fill = "INSERT INTO pending_deliveries (account_id, endpoint_id, id, epoch, due_at) \
+             WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ?) SELECT ?, ?, 'd' || n, 0, n FROM n";
+        session.execute(&Query::new(fill).bind(waiting).bind(lane.account).bind(lane.endpoint)).unwrap();
+        let now = Timestamp::from_microsecond(1_000_000).unwrap();
+        for left in [1, 0, 0] {
+            assert_eq!(due(&engine, &mut *session, now, None, 10).unwrap(), DueLanes::default());
+            let overdue = read(&mut *session, &Query::new(OVERDUE).bind(now).bind(MOST_COUNTED)).unwrap();
+            assert_eq!(overdue.iter().map(|head| head.number).sum::<u64>(), left);
+        }
+        let (heads, _) = walk(&engine, &mut *session, None, 10).unwrap();
+        let [head] = <[LaneHead; 1]>::try_from(heads).unwrap();
+        assert_eq!((head.state, head.is_set_aside, head.due_at.as_microsecond()), (LaneState::Waiting, true, 1));
+    }
+
+    #[test]
+    fn walk_in_steps_comes_by_every_lane() {
+        let (_folder, engine) = database();
         let mut session = engine.connect_writer().unwrap();
         let mut lanes: Vec<Lane> = (0..5).map(|epoch| Lane { account: fresh(), endpoint: fresh(), epoch }).collect();
         lanes.sort_by_cached_key(place);

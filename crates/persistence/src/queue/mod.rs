@@ -17,9 +17,9 @@ mod put;
 
 pub(crate) use claim::{Endpoints, assemble, claimed_text, endpoints, lanes_of};
 pub(crate) use finish::Outcome;
-pub(crate) use lanes::lanes_text;
 #[cfg(test)]
-pub(crate) use lanes::{MOST_COUNTED, OVERDUE};
+pub(crate) use lanes::{MOST_COUNTED, OVERDUE, SET_ASIDE};
+pub(crate) use lanes::{SET_ASIDE_US, lanes_text};
 
 use std::sync::Arc;
 
@@ -60,8 +60,8 @@ pub(crate) trait QueueEngine: Engine {
     /// Logs the attempts and makes their outcomes true; the places of those that still had their claim.
     fn finish(&self, session: &mut dyn Session, outcomes: &[Outcome<'_>]) -> Result<Vec<usize>, Fault>;
 
-    /// Cancels what waits in these lanes, at most so much, in a transaction that has begun; returns how much. Lanes that are called are
-    /// left alone.
+    /// Cancels what waits in these lanes, at most so much, in a transaction that has begun; returns how much. Lanes that keep their
+    /// deliveries are left alone.
     fn cancel(&self, session: &mut dyn Session, stale: &[Lane], limit: u32) -> Result<u64, Fault>;
 }
 
@@ -150,7 +150,19 @@ impl DeliveryQueue for Persistence {
 
     async fn cancel_stale(&self, limit: u32) -> Result<u64, QueryError> {
         let sweep = Arc::clone(&self.queue().sweep);
-        self.queue().others.ask(move |work| sweep.step(work, limit)).await
+        let (cancelled, resumed) = self.queue().others.ask(move |work| sweep.step(work, limit)).await?;
+        self.hints().add(resumed);
+        Ok(cancelled)
+    }
+
+    async fn forget_failures(&self, lane: Lane) -> Result<(), QueryError> {
+        self.queue()
+            .others
+            .ask(move |work| {
+                let engine = work.engine();
+                work.transaction(|session| engine.apply(session, &[health::forget(lane)]).map(drop))
+            })
+            .await
     }
 
     async fn hinted(&self) -> Vec<Lane> {

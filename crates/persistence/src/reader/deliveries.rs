@@ -17,13 +17,13 @@ macro_rules! text {
     ($page:literal $order:literal) => {
         concat!(
             "SELECT d.id, d.endpoint_id, d.event_id, d.event_type, d.status, d.created_at, p.due_at, \
-             CAST(CASE WHEN w.id IS NULL THEN 0 ELSE 1 END AS BIGINT), a.fence, a.at, a.status_code, a.duration_ms, a.error, a.response_body \
+             CAST(CASE WHEN w.id IS NULL THEN 0 WHEN w.state = 'inactive' THEN 1 ELSE 2 END AS BIGINT), a.fence, a.at, a.status_code, a.duration_ms, a.error, a.response_body \
              FROM (SELECT d.*, COALESCE((SELECT b.fence FROM delivery_attempts AS b WHERE b.account_id = d.account_id AND b.delivery_id = d.id \
              ORDER BY b.fence DESC LIMIT 1 OFFSET 50), 0) AS hidden FROM deliveries AS d WHERE ",
             $page,
             ") AS d LEFT JOIN pending_deliveries AS p ON p.account_id = d.account_id AND p.endpoint_id = d.endpoint_id AND p.id = d.id \
              LEFT JOIN webhook_endpoints AS w ON w.account_id = p.account_id AND w.id = p.endpoint_id AND w.epoch = p.epoch \
-             AND w.state = 'active' \
+             AND w.state IN ('active', 'inactive') \
              LEFT JOIN delivery_attempts AS a ON a.account_id = d.account_id AND a.delivery_id = d.id AND a.fence > d.hidden \
              ORDER BY d.id",
             $order,

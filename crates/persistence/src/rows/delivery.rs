@@ -9,6 +9,7 @@ use jiff::Timestamp;
 
 use super::{corrupt, id, instant, optional_instant, small, word};
 use crate::error::Fault;
+use crate::queue::SET_ASIDE_US;
 use crate::sql::Value;
 use crate::sql::spec::{Column, Kind, Spec};
 
@@ -74,7 +75,7 @@ pub(crate) type DeliveryColumns = (
 
 /// Identifier, endpoint, event, type, status, instant of creation.
 type Facts = (String, String, String, String, String, i64);
-/// When it is due while it is pending, and whether its endpoint is still called in its epoch: 0 or 1.
+/// When it is due while it is pending, and the [`LaneState`] of its lane.
 type Waiting = (Option<i64>, i64);
 /// Claim, instant, status, duration, error, answer.
 type Tried = (Option<i64>, Option<i64>, Option<i64>, Option<i64>, Option<String>, Option<String>);
@@ -96,12 +97,15 @@ pub(crate) fn read_all(rows: Vec<DeliveryRow>) -> Result<Vec<Delivery>, Fault> {
     Ok(deliveries)
 }
 
-fn delivery(facts: &Facts, (due_at, called): Waiting) -> Result<Delivery, Fault> {
+fn delivery(facts: &Facts, (due_at, lane): Waiting) -> Result<Delivery, Fault> {
     let (delivery, endpoint, event, kind, status, created_at) = facts;
     let stored = word(TABLE, status, DeliveryStatus::parse)?;
-    let (status, next_attempt_at) = match (stored, optional_instant(TABLE, due_at)?) {
-        (DeliveryStatus::Pending, Some(_)) if called == 0 => (DeliveryStatus::Cancelled, None),
-        (DeliveryStatus::Pending, Some(due_at)) => (stored, Some(due_at)),
+    let (status, next_attempt_at) = match (stored, due_at.map(|due_at| since(due_at)).transpose()?) {
+        (DeliveryStatus::Pending, Some((due_at, _))) => match LaneState::read(lane)? {
+            LaneState::Ended => (DeliveryStatus::Cancelled, None),
+            LaneState::Waiting => (stored, None),
+            LaneState::Called => (stored, Some(due_at)),
+        },
         (DeliveryStatus::Succeeded | DeliveryStatus::Failed | DeliveryStatus::Cancelled, None) => (stored, None),
         (DeliveryStatus::Pending, None) => return Err(corrupt(TABLE, "one that is pending is not in the queue")),
         (DeliveryStatus::Succeeded | DeliveryStatus::Failed | DeliveryStatus::Cancelled, Some(_)) => {
@@ -135,12 +139,40 @@ fn attempt(tried: Tried) -> Result<Option<DeliveryAttempt>, Fault> {
     }))
 }
 
-/// A lane: account, endpoint, epoch, since when something is due in it, how many rows were counted, and 1 where its endpoint is called in
-/// this epoch.
+/// A lane: account, endpoint, epoch, since when something is due in it, how many rows were counted, and its [`LaneState`].
 pub(crate) type LaneColumns = (Text, Text, BigInt, BigInt, BigInt, BigInt);
 
 /// A lane as it is read.
 pub(crate) type LaneRow = (String, String, i64, i64, i64, i64);
+
+/// What becomes of the deliveries in a lane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LaneState {
+    /// They are cancelled: the endpoint was disabled or deleted, or is of a later epoch.
+    Ended,
+    /// They wait: the endpoint is inactive.
+    Waiting,
+    /// They are sent.
+    Called,
+}
+
+impl LaneState {
+    fn read(number: i64) -> Result<Self, Fault> {
+        match number {
+            0 => Ok(Self::Ended),
+            1 => Ok(Self::Waiting),
+            2 => Ok(Self::Called),
+            _ => Err(corrupt(TABLE, "a lane is in no state")),
+        }
+    }
+}
+
+/// Since when a delivery is due, and whether it was set aside while its endpoint was inactive.
+fn since(due_at: i64) -> Result<(Timestamp, bool), Fault> {
+    let is_set_aside = due_at < 0;
+    let shown = if is_set_aside { due_at.saturating_add(SET_ASIDE_US) } else { due_at };
+    Ok((instant(TABLE, shown)?, is_set_aside))
+}
 
 /// A lane and what waits in it.
 #[derive(Debug, Clone, Copy)]
@@ -150,17 +182,20 @@ pub(crate) struct LaneHead {
     pub(crate) due_at: Timestamp,
     /// How many of its deliveries were counted.
     pub(crate) number: u64,
-    /// Whether its endpoint is called in this epoch.
-    pub(crate) is_called: bool,
+    /// Whether that delivery was set aside while its endpoint was inactive.
+    pub(crate) is_set_aside: bool,
+    pub(crate) state: LaneState,
 }
 
 /// Reads a lane.
-pub(crate) fn read_lane((account, endpoint, epoch, due_at, number, called): &LaneRow) -> Result<LaneHead, Fault> {
+pub(crate) fn read_lane((account, endpoint, epoch, due_at, number, state): &LaneRow) -> Result<LaneHead, Fault> {
+    let (due_at, is_set_aside) = since(*due_at)?;
     Ok(LaneHead {
         lane: Lane { account: id(TABLE, account)?, endpoint: id(TABLE, endpoint)?, epoch: *epoch },
-        due_at: instant(TABLE, *due_at)?,
+        due_at,
         number: u64::try_from(*number).map_err(|error| corrupt(TABLE, error))?,
-        is_called: *called != 0,
+        is_set_aside,
+        state: LaneState::read(*state)?,
     })
 }
 
@@ -222,7 +257,7 @@ mod tests {
         let row = |fence| {
             let [delivery, endpoint, event] = names.clone();
             let tried = (Some(fence), Some(now), Some(500), Some(12), Some("status_not_2xx".to_owned()), None);
-            ((delivery, endpoint, event, "charge.paid".to_owned(), "pending".to_owned(), now), (Some(now), 1), tried)
+            ((delivery, endpoint, event, "charge.paid".to_owned(), "pending".to_owned(), now), (Some(now), 2), tried)
         };
         vec![row(1), row(2)]
     }
@@ -242,24 +277,33 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_for_an_endpoint_that_is_not_called_any_more_is_cancelled() {
-        let mut left = rows();
-        for row in &mut left {
-            row.1.1 = 0;
+    fn pending_delivery_is_shown_as_its_lane_says() {
+        let aside = start().as_microsecond() - SET_ASIDE_US;
+        for (lane, due_at, shown) in [
+            (0, start().as_microsecond(), (DeliveryStatus::Cancelled, None)),
+            (1, start().as_microsecond(), (DeliveryStatus::Pending, None)),
+            (1, aside, (DeliveryStatus::Pending, None)),
+            (2, aside, (DeliveryStatus::Pending, Some(start()))),
+        ] {
+            let mut left = rows();
+            for row in &mut left {
+                row.1 = (Some(due_at), lane);
+            }
+            let [delivery] = <[Delivery; 1]>::try_from(read_all(left).unwrap()).unwrap();
+            assert_eq!((delivery.status, delivery.next_attempt_at), shown, "{lane}");
         }
-        let [delivery] = <[Delivery; 1]>::try_from(read_all(left).unwrap()).unwrap();
-        assert_eq!((delivery.status, delivery.next_attempt_at), (DeliveryStatus::Cancelled, None));
     }
 
     #[test]
     fn rows_that_nobody_could_have_written_are_errors() {
-        let spoil: [fn(&mut DeliveryRow); 8] = [
+        let spoil: [fn(&mut DeliveryRow); 9] = [
             |row| row.0.0 = "dlv_1".to_owned(),
             |row| row.0.3 = "charge.forgotten".to_owned(),
             |row| row.0.4 = "lost".to_owned(),
             |row| row.0.4 = "succeeded".to_owned(),
             |row| row.0.5 = i64::MAX,
             |row| row.1.0 = None,
+            |row| row.1.1 = 3,
             |row| row.2.2 = Some(-1),
             |row| row.2.3 = Some(-1),
         ];

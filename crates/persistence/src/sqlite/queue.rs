@@ -23,10 +23,10 @@ const LANES: &str = lanes_text!(
      heads AS MATERIALIZED (SELECT p.account_id, p.endpoint_id, p.epoch, p.due_at, h.place FROM places AS h \
      CROSS JOIN pending_deliveries AS p WHERE p.rowid = h.rows)"
 );
-/// What waits in a lane, unless its endpoint is called again by now.
+/// What waits in a lane, unless its endpoint keeps its deliveries by now.
 const STALE: &str = "SELECT p.account_id, p.endpoint_id, p.id, p.id FROM pending_deliveries AS p \
      WHERE p.endpoint_id = ? AND p.epoch = ? AND NOT EXISTS (SELECT 1 FROM webhook_endpoints AS w \
-     WHERE w.account_id = p.account_id AND w.id = p.endpoint_id AND w.epoch = p.epoch AND w.state = 'active') LIMIT ?";
+     WHERE w.account_id = p.account_id AND w.id = p.endpoint_id AND w.epoch = p.epoch AND w.state IN ('active', 'inactive')) LIMIT ?";
 
 const ENDPOINT: &str = concat!(
     "SELECT ",
@@ -45,9 +45,9 @@ const TAKEN: &str = concat!(
 
 const LOG: &str = "INSERT INTO delivery_attempts (account_id, delivery_id, fence, at, status_code, duration_ms, error, response_body) \
      SELECT account_id, id, ?, ?, ?, ?, ?, ? FROM deliveries WHERE account_id = ? AND endpoint_id = ? AND id = ? ON CONFLICT DO NOTHING";
-/// Whether the claim still stands; whether it is to be sent again, and whether its lane is still served.
+/// Whether the claim still stands; whether it is to be sent again, and whether its lane keeps its deliveries.
 const STANDING: &str = "SELECT CAST(p.again AS BIGINT), CAST(w.id IS NOT NULL AS BIGINT) FROM pending_deliveries AS p LEFT JOIN webhook_endpoints AS w \
-     ON w.account_id = p.account_id AND w.id = p.endpoint_id AND w.epoch = p.epoch AND w.state = 'active' \
+     ON w.account_id = p.account_id AND w.id = p.endpoint_id AND w.epoch = p.epoch AND w.state IN ('active', 'inactive') \
      WHERE p.account_id = ? AND p.endpoint_id = ? AND p.id = ? AND p.fence = ? AND p.lease_until IS NOT NULL";
 const LATER: &str = "UPDATE pending_deliveries SET due_at = ?, lease_until = NULL, tries = tries + 1 WHERE account_id = ? AND endpoint_id = ? AND id = ?";
 const AGAIN: &str = "UPDATE pending_deliveries SET due_at = ?, lease_until = NULL, tries = 0, again = FALSE \
@@ -208,7 +208,7 @@ mod tests {
     #[test]
     fn due_rows_are_found_along_an_index_of_their_own() {
         let steps = steps(&mut Planner::new(), OVERDUE);
-        let along = "SEARCH p USING INDEX pending_deliveries_overdue (<expr><?)";
+        let along = "SEARCH p USING INDEX pending_deliveries_overdue (<expr>>? AND <expr><?)";
         assert!(steps.iter().any(|step| step == along), "{steps:#?}");
         assert!(!steps.iter().any(|step| step == "USE TEMP B-TREE FOR ORDER BY"), "{steps:#?}");
     }

@@ -1,21 +1,21 @@
-//! What an endpoint is called for: while it is active, and never again for what waited when it stopped.
+//! What an endpoint is called for: while it is active; deliveries wait while it is inactive, and are cancelled when it ends.
 
 use cais_domain::event::EventType;
 use cais_domain::ids::AccountId;
 use cais_domain::webhook::{DeliveryStatus, DisabledReason, Endpoint, EndpointChange, EndpointStep};
-use cais_ports::{AttemptOutcome, DeliveryKey, FinishedAttempt, Health, Lane, NewDelivery};
+use cais_ports::{AttemptOutcome, DeliveryKey, FinishedAttempt, Health, Lane, NewDelivery, NewEvent};
+use futures_util::FutureExt as _;
 
 use super::Harness;
 use super::attempts::{attempt, claim, claim_at, claim_first, claim_one, finish, put_one, put_tests, read, status};
 use super::harness::{after_s, walk_deliveries};
-use crate::builders::{a_test_delivery, an_event, fresh, lane_of, steps};
+use crate::builders::{a_postback, a_test_delivery, an_event, fresh, lane_of, steps};
 
-/// Inactive, disabled, deleted, of an earlier or later epoch, under another account, or unknown.
+/// Disabled, deleted, of an earlier or later epoch, under another account, or unknown.
 pub async fn lanes_that_lead_nowhere_have_nothing(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     let at = after_s(1);
-    let ends: [&dyn Fn(Endpoint) -> EndpointStep; 4] = [
-        &|endpoint| endpoint.change(switched(false)).unwrap(),
+    let ends: [&dyn Fn(Endpoint) -> EndpointStep; 3] = [
         &|endpoint| endpoint.disable(DisabledReason::Gone, at).unwrap(),
         &|endpoint| endpoint.disable(DisabledReason::Failing, at).unwrap(),
         &|endpoint| endpoint.delete(at),
@@ -54,11 +54,11 @@ pub async fn what_waits_is_cancelled_when_its_endpoint_ends(h: &mut Harness) {
     let claimed = claim_first(h, &endpoint, 10).await;
     let done = finish(h, attempt(&claimed, 1, AttemptOutcome::Succeeded)).await;
     let waiting: Vec<DeliveryKey> = waiting.into_iter().filter(|key| key.id != done.id).collect();
-    let inactive = moved(h, endpoint.clone().change(switched(false)).unwrap()).await;
+    let disabled = moved(h, endpoint.clone().disable(DisabledReason::Failing, after_s(11)).unwrap()).await;
     assert_cancelled(h, &waiting).await;
     assert_eq!(read(h, claimed.key).await, done, "what was delivered stays delivered");
 
-    let mut active = moved(h, inactive.change(switched(true)).unwrap()).await;
+    let mut active = moved(h, disabled.change(switched(true)).unwrap()).await;
     assert_eq!(active.epoch, 1);
     assert_cancelled(h, &waiting).await;
     assert_eq!(claim(h, &[&endpoint, &active], 100).await, []);
@@ -116,8 +116,7 @@ pub async fn what_was_cancelled_can_be_put_again(h: &mut Harness) {
     let event = an_event(account, EventType::ChargePaid, "chg_1");
     h.good(steps::publish(vec![event.clone()])).await;
     let made = walk_deliveries(&*h.store, account, endpoint.id).await.remove(0);
-    let inactive = moved(h, endpoint.change(switched(false)).unwrap()).await;
-    let active = moved(h, inactive.change(switched(true)).unwrap()).await;
+    let active = restarted(h, endpoint).await;
     for marked in [false, true] {
         if marked {
             h.store.cancel_stale(50).await.unwrap();
@@ -139,8 +138,7 @@ pub async fn what_was_cancelled_on_its_way_can_be_put_again(h: &mut Harness) {
     let test = a_test_delivery(&endpoint);
     h.store.put(vec![test.clone()]).await.unwrap();
     let lost = claim_one(h, &endpoint, 10).await;
-    let inactive = moved(h, endpoint.change(switched(false)).unwrap()).await;
-    let active = moved(h, inactive.change(switched(true)).unwrap()).await;
+    let active = restarted(h, endpoint).await;
     assert_cancelled(h, &[lost.key]).await;
     let again = NewDelivery { lane: lane_of(&active), at: after_s(11), ..test };
     assert_eq!(h.store.put(vec![again]).await.unwrap(), [lost.key.id]);
@@ -193,11 +191,83 @@ pub async fn an_endpoints_health_is_remembered(h: &mut Harness) {
     let third = h.endpoint(account, 2).await;
     put_one(h, &third).await;
     assert_eq!(claim_one(h, &third, 1_000).await.failing_since, None, "another endpoint is another matter");
-    let inactive = moved(h, endpoint.change(switched(false)).unwrap()).await;
-    let active = moved(h, inactive.change(switched(true)).unwrap()).await;
+    let active = restarted(h, endpoint).await;
     put_one(h, &active).await;
     assert_eq!(claim_one(h, &active, 1_000).await.failing_since, None);
     assert_eq!(h.store.failing_since(lane_of(&active)).await.unwrap(), None);
+    h.store.forget_failures(lane_of(&third)).await.unwrap();
+    assert_eq!(h.store.failing_since(lane_of(&other)).await.unwrap(), Some(after_s(22)), "another lane's is kept");
+    h.store.forget_failures(lane_of(&other)).await.unwrap();
+    assert_eq!(h.store.failing_since(lane_of(&other)).await.unwrap(), None);
+}
+
+/// From before and of events since; in their order once the endpoint is active again.
+pub async fn deliveries_of_inactive_endpoint_wait(h: &mut Harness) {
+    let account = h.account().await.id;
+    let (endpoint, calm) = (h.endpoint(account, 0).await, h.endpoint(account, 1).await);
+    let mut waiting = put_tests(h, &endpoint, 3, 5).await;
+    let in_flight = [claim_first(h, &endpoint, 10).await, claim_first(h, &endpoint, 11).await];
+    let inactive = moved(h, endpoint.change(switched(false)).unwrap()).await;
+    assert_eq!(inactive.epoch, 0);
+    let named = NewEvent { postback: Some(a_postback(&inactive)), ..an_event(account, EventType::ChargePaid, "chg_1") };
+    h.good(steps::publish(vec![NewEvent { at: after_s(30), ..named }])).await;
+    let newest = walk_deliveries(&*h.store, account, inactive.id).await.remove(0);
+    waiting.push(DeliveryKey { account, endpoint: inactive.id, id: newest.id });
+    put_one(h, &calm).await;
+
+    // Attempts that were in flight count as ever.
+    let [retried, taken] = &in_flight;
+    let retry = AttemptOutcome::Retry { due_at: after_s(20) };
+    finish(h, attempt(retried, 12, retry)).await;
+    let taken = finish(h, attempt(taken, 12, AttemptOutcome::Succeeded)).await;
+    assert_eq!(taken.status, DeliveryStatus::Succeeded);
+    waiting.retain(|key| key.id != taken.id);
+    for now_s in [100, 200, 300] {
+        let due = h.store.due_lanes(after_s(now_s), None, 50).await.unwrap();
+        assert_eq!((due.due, due.backlog), (vec![lane_of(&calm)], 2), "neither due nor counted");
+        assert_eq!(claim(h, &[&inactive], now_s).await, []);
+        assert_eq!(h.store.cancel_stale(50).await.unwrap(), 0);
+        for key in &waiting {
+            let delivery = read(h, *key).await;
+            assert_eq!((delivery.status, delivery.next_attempt_at), (DeliveryStatus::Pending, None));
+        }
+    }
+
+    let active = moved(h, inactive.change(switched(true)).unwrap()).await;
+    assert_eq!(active.epoch, 0);
+    for (key, due_s) in waiting.iter().zip([20, 7, 30]) {
+        assert_eq!(read(h, *key).await.next_attempt_at, Some(after_s(due_s)));
+    }
+    h.store.hinted().now_or_never();
+    h.store.cancel_stale(50).await.unwrap();
+    let mut found = h.store.due_lanes(after_s(300), None, 50).await.unwrap().due;
+    found.extend(h.store.hinted().now_or_never().unwrap_or_default());
+    assert!(found.contains(&lane_of(&active)), "{found:?}");
+    for (place, tries) in [(1, 1), (0, 2), (2, 1)] {
+        let claimed = claim_first(h, &active, 300).await;
+        assert_eq!((Some(&claimed.key), claimed.tries), (waiting.get(place), tries));
+        finish(h, attempt(&claimed, 301, AttemptOutcome::Succeeded)).await;
+    }
+    assert_eq!(claim(h, &[&active], 1_000).await, []);
+}
+
+/// It counts as ended, and a later activation begins anew.
+pub async fn deliveries_of_inactive_endpoint_end_with_it(h: &mut Harness) {
+    let account = h.account().await.id;
+    let endpoint = h.endpoint(account, 0).await;
+    let waiting = put_tests(h, &endpoint, 3, 0).await;
+    let inactive = moved(h, endpoint.change(switched(false)).unwrap()).await;
+    h.store.due_lanes(after_s(100), None, 50).await.unwrap();
+    moved(h, inactive.delete(after_s(101))).await;
+    assert_cancelled(h, &waiting).await;
+    assert_eq!(h.store.cancel_stale(50).await.unwrap(), 3);
+    assert_cancelled(h, &waiting).await;
+}
+
+/// The endpoint was disabled and is active again.
+async fn restarted(h: &Harness, endpoint: Endpoint) -> Endpoint {
+    let disabled = moved(h, endpoint.disable(DisabledReason::Gone, after_s(1)).unwrap()).await;
+    moved(h, disabled.change(switched(true)).unwrap()).await
 }
 
 fn switched(on: bool) -> EndpointChange {

@@ -61,7 +61,6 @@ pub async fn endpoints_that_are_not_called_hear_of_nothing(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     let at = after_s(3);
     let states = [
-        EndpointState::Inactive,
         EndpointState::Disabled { reason: DisabledReason::Gone, at },
         EndpointState::Disabled { reason: DisabledReason::Failing, at },
         EndpointState::Deleted { at },

@@ -152,6 +152,8 @@ macro_rules! store_suite {
             }
             epochs {
                 lanes_that_lead_nowhere_have_nothing
+                deliveries_of_inactive_endpoint_wait
+                deliveries_of_inactive_endpoint_end_with_it
                 what_waits_is_cancelled_when_its_endpoint_ends
                 what_was_on_its_way_ends_with_its_endpoint
                 what_was_cancelled_can_be_put_again
@@ -172,6 +174,7 @@ macro_rules! store_suite {
             retention {
                 pruning_leaves_a_sequence_without_a_gap
                 deliveries_go_with_their_events
+                events_go_although_inactive_endpoint_waits
                 deleted_endpoints_go_last
             }
             races {

@@ -2,6 +2,7 @@
 
 use cais_domain::event::EventType;
 use cais_domain::ids::{AccountId, EventId};
+use cais_domain::webhook::EndpointChange;
 use cais_ports::{AttemptOutcome, CommitError, EventFilter, NewEvent, PruneBefore};
 
 use super::Harness;
@@ -63,6 +64,18 @@ pub async fn deliveries_go_with_their_events(h: &mut Harness) {
     // What its node tells late of a delivery that is gone hurts nobody.
     h.store.finish(claimed.iter().map(|one| attempt(one, 11, AttemptOutcome::Succeeded)).collect()).await.unwrap();
     assert_eq!(walk_deliveries(&*h.store, account, endpoint.id).await, []);
+}
+
+/// An inactive endpoint keeps no event for ever: its deliveries go with their events.
+pub async fn events_go_although_inactive_endpoint_waits(h: &mut Harness) {
+    let account = h.account().await.id;
+    let endpoint = h.endpoint(account, 0).await;
+    publish(h, account, 0).await;
+    let inactive = EndpointChange { active: Some(false), ..EndpointChange::default() };
+    h.good(steps::move_endpoint(endpoint.clone().change(inactive).unwrap(), after_s(1))).await;
+    publish(h, account, 2_000).await;
+    assert_eq!(prune(h, 1_000).await, 1);
+    assert_eq!(walk_deliveries(&*h.store, account, endpoint.id).await.len(), 1, "the young one waits");
 }
 
 /// A deleted endpoint goes once nothing of it is left; every other one stays.

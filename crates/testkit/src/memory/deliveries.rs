@@ -83,7 +83,7 @@ impl Row {
     }
 
     fn shown(&self, state: &State) -> Delivery {
-        let stale = self.status == DeliveryStatus::Pending && !state.is_called(self.lane());
+        let stale = self.status == DeliveryStatus::Pending && !state.is_kept(self.lane());
         let hidden = self.attempts.len().saturating_sub(MAX_ATTEMPTS);
         Delivery {
             id: self.key.id,
@@ -92,7 +92,7 @@ impl Row {
             kind: self.kind,
             status: if stale { DeliveryStatus::Cancelled } else { self.status },
             attempts: self.attempts.values().skip(hidden).cloned().collect(),
-            next_attempt_at: self.due_at.filter(|_| !stale),
+            next_attempt_at: self.due_at.filter(|_| state.is_called(self.lane())),
             created_at: self.created_at,
         }
     }

@@ -24,9 +24,17 @@ impl State {
 
     /// Whether the lane leads to an active endpoint in its present epoch.
     pub(super) fn is_called(&self, lane: Lane) -> bool {
-        self.endpoints.get(&lane.endpoint).is_some_and(|endpoint| {
-            endpoint.account == lane.account && endpoint.epoch == lane.epoch && endpoint.is_active()
-        })
+        self.endpoint_of(lane).is_some_and(Endpoint::is_active)
+    }
+
+    /// Whether what waits in the lane is kept, although its endpoint may be inactive.
+    pub(super) fn is_kept(&self, lane: Lane) -> bool {
+        self.endpoint_of(lane).is_some_and(Endpoint::keeps_deliveries)
+    }
+
+    fn endpoint_of(&self, lane: Lane) -> Option<&Endpoint> {
+        let found = self.endpoints.get(&lane.endpoint);
+        found.filter(|endpoint| endpoint.account == lane.account && endpoint.epoch == lane.epoch)
     }
 
     /// Everything that waits in that lane or lies in it.

@@ -73,7 +73,7 @@ impl DeliveryQueue for MemoryStore {
     async fn cancel_stale(&self, limit: u32) -> Result<u64, QueryError> {
         let mut state = self.read()?;
         let pending = state.deliveries.values().filter(|row| row.status == DeliveryStatus::Pending);
-        let stale = pending.filter(|row| !state.is_called(row.lane())).take(count(limit));
+        let stale = pending.filter(|row| !state.is_kept(row.lane())).take(count(limit));
         let stale: Vec<_> = stale.map(|row| row.key).collect();
         let mut cancelled = 0_u64;
         for key in stale {
@@ -83,6 +83,11 @@ impl DeliveryQueue for MemoryStore {
             }
         }
         Ok(cancelled)
+    }
+
+    async fn forget_failures(&self, lane: Lane) -> Result<(), QueryError> {
+        self.read()?.failing.remove(&(lane.endpoint, lane.epoch));
+        Ok(())
     }
 
     async fn hinted(&self) -> Vec<Lane> {
@@ -169,10 +174,10 @@ impl State {
         if !stands {
             return;
         }
-        let called = self.is_called(lane);
+        let kept = self.is_kept(lane);
         if let Some(row) = self.row_mut(key) {
             match outcome {
-                AttemptOutcome::Succeeded | AttemptOutcome::Failed | AttemptOutcome::Retry { .. } if !called => {
+                AttemptOutcome::Succeeded | AttemptOutcome::Failed | AttemptOutcome::Retry { .. } if !kept => {
                     row.ends(DeliveryStatus::Cancelled);
                 }
                 AttemptOutcome::Succeeded | AttemptOutcome::Failed | AttemptOutcome::Retry { .. } if row.again => {

@@ -2,11 +2,11 @@
 
 use cais_domain::account::{Account, NotPermitted};
 use cais_domain::ids::EndpointId;
-use cais_domain::webhook::{Endpoint, EndpointChange, EndpointError, EndpointStep, WebhookUrl};
+use cais_domain::webhook::{Endpoint, EndpointChange, EndpointError, EndpointState, EndpointStep, WebhookUrl};
 use cais_ports::{ChangeSet, CommitError, UrlRefusal};
 use jiff::Timestamp;
 
-use super::records::{of, stored, update, url_key, visible};
+use super::records::{lane, of, stored, update, url_key, visible};
 use crate::ports::Ports;
 use crate::trouble::{DECISIONS, Trouble};
 
@@ -54,6 +54,9 @@ pub async fn change(
         if is_new && vetted.as_ref() != Some(&after.url) {
             ports.webhooks.vet(&after.url).await?;
             vetted = Some(after.url.clone());
+        }
+        if after.is_active() && before.state == EndpointState::Inactive {
+            ports.deliveries.forget_failures(lane(&after)).await.map_err(Trouble::from)?;
         }
         match ports.store.commit(change_set(&before, &after, ports.clock.now())).await {
             Ok(_) => return Ok(stored(after)),

@@ -7,44 +7,39 @@ use cais_ports::{CommitError, NewEvent};
 
 use super::records::{lane, update};
 use crate::ports::Ports;
-use crate::trouble::{DECISIONS, Trouble};
+use crate::trouble::Trouble;
 
-/// Disables the endpoint that was `called`, unless its merchant moved it, stopped it or made it active again meanwhile; one
-/// that failed for days also unless it took a delivery since, from whichever node.
+/// Disables the endpoint that was `called`, unless its merchant changed it meanwhile: then the next failure counts. One that failed for
+/// days is also left active if it took a delivery since, from whichever node.
 ///
-/// Whether this call did it.
+/// Returns whether this call disabled it.
 pub(super) async fn disable(ports: &Ports, called: &Endpoint, reason: DisabledReason) -> Result<bool, Trouble> {
-    for _ in 0..DECISIONS {
-        let found = ports.queries.find_endpoint(called.account, called.id).await?;
-        let Some(endpoint) = found.filter(|found| found.epoch == called.epoch && found.url == called.url) else {
-            return Ok(false);
-        };
-        let now = ports.clock.now();
-        // What the claim knew may be as old as a lease.
-        if reason == DisabledReason::Failing
-            && !is_failing_for_good(ports.queries.failing_since(lane(&endpoint)).await?, now)
-        {
-            return Ok(false);
-        }
-        let disabled = match endpoint.disable(reason, now) {
-            Ok(EndpointStep::Taken(disabled)) => *disabled,
-            Ok(EndpointStep::AlreadyTaken(_)) | Err(EndpointError::Deleted) => return Ok(false),
-        };
-        let mut change = update(&disabled, now);
-        change.events.push(NewEvent {
-            id: EventId::new(ports.ids.next_uuid()),
-            account: disabled.account,
-            kind: EventType::WebhookEndpointDisabled,
-            at: now,
-            resource: disabled.id.to_string(),
-            data: ports.representation.endpoint(&disabled),
-            postback: None,
-        });
-        match ports.store.commit(change).await {
-            Ok(_) => return Ok(true),
-            Err(CommitError::Stale) => {}
-            Err(error) => return Err(error.into()),
-        }
+    let found = ports.queries.find_endpoint(called.account, called.id).await?;
+    let Some(endpoint) = found.filter(|found| found.version == called.version) else { return Ok(false) };
+    let now = ports.clock.now();
+    // What the claim knew may be as old as a lease.
+    if reason == DisabledReason::Failing
+        && !is_failing_for_good(ports.queries.failing_since(lane(&endpoint)).await?, now)
+    {
+        return Ok(false);
     }
-    Err(Trouble::contended())
+    let disabled = match endpoint.disable(reason, now) {
+        Ok(EndpointStep::Taken(disabled)) => *disabled,
+        Ok(EndpointStep::AlreadyTaken(_)) | Err(EndpointError::Deleted) => return Ok(false),
+    };
+    let mut change = update(&disabled, now);
+    change.events.push(NewEvent {
+        id: EventId::new(ports.ids.next_uuid()),
+        account: disabled.account,
+        kind: EventType::WebhookEndpointDisabled,
+        at: now,
+        resource: disabled.id.to_string(),
+        data: ports.representation.endpoint(&disabled),
+        postback: None,
+    });
+    match ports.store.commit(change).await {
+        Ok(_) => Ok(true),
+        Err(CommitError::Stale) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
 }

@@ -127,7 +127,7 @@ async fn whatever_becomes_of_the_endpoint_the_event_goes_to_each_receiver_once()
         (Then::Nothing, true, false),
         (Then::Subscribes, true, false),
         (Then::Moves, true, false),
-        (Then::Stops, false, false),
+        (Then::Stops, true, false),
         (Then::StopsAndStarts, true, false),
         (Then::IsDisabled, false, false),
         (Then::IsDeleted, false, false),

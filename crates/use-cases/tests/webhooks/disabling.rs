@@ -196,3 +196,20 @@ async fn an_endpoint_that_could_not_be_disabled_is_disabled_by_the_next_failure(
     dispatcher.stop().await;
     assert!(!world.stored(endpoint.id).await.is_active());
 }
+
+#[tokio::test]
+async fn days_while_inactive_count_for_no_failure() {
+    let world = World::new().await;
+    let endpoint = world.wanting(subscribed(&[EventType::ChargePaid])).await;
+    let dispatcher = world.dispatcher();
+    let start = world.now();
+    tried(&world, &dispatcher, refused(500), &endpoint.url).await;
+    world.set_active(&endpoint, false).await;
+    world.clock.set(start + FAILING_AFTER * 2);
+    world.set_active(&endpoint, true).await;
+    tried(&world, &dispatcher, refused(500), &endpoint.url).await;
+    dispatcher.tick();
+    settle().await;
+    dispatcher.stop().await;
+    assert!(world.stored(endpoint.id).await.is_active());
+}

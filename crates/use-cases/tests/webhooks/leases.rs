@@ -82,7 +82,7 @@ async fn a_claim_whose_reply_is_late_is_left_to_its_lease() {
 }
 
 #[tokio::test]
-async fn what_waits_for_an_endpoint_that_stopped_is_cancelled_and_its_next_epoch_starts_empty() {
+async fn deliveries_wait_while_endpoint_is_inactive() {
     let world = World::new().await;
     let endpoint = world.endpoint().await;
     let dispatcher = world.dispatcher();
@@ -91,20 +91,25 @@ async fn what_waits_for_an_endpoint_that_stopped_is_cancelled_and_its_next_epoch
     world.publish_many(12).await;
     until("some are under way", || world.receivers.held(&endpoint.url) == TRUSTED).await;
     world.set_active(&endpoint, false).await;
-    world.set_active(&endpoint, true).await;
     world.receivers.set(&endpoint.url, Answer::Now(taken()));
-    // One that was on its way arrives, one fails: it is not tried again.
+    // Those that were on their way fail, and are tried again later.
     world.receivers.release(&endpoint.url, &refused(500));
     world.publish(EventType::ChargePaid).await;
-    until("the new one", || world.receivers.calls().len() == 1 + TRUSTED + 1).await;
-    settle().await;
+    for _ in 0..3 {
+        world.clock.advance(Duration::from_hours(1));
+        dispatcher.tick();
+        settle().await;
+    }
+    assert_eq!(world.receivers.calls().len(), 1 + TRUSTED, "nothing more is sent");
+    let waiting = world.deliveries(&endpoint).await.split_off(1);
+    assert_eq!(waiting.len(), 13);
+    assert!(waiting.iter().all(|one| (one.status, one.next_attempt_at) == (DeliveryStatus::Pending, None)));
+
+    world.set_active(&endpoint, true).await;
     dispatcher.tick();
-    settle().await;
+    world.until_all(&endpoint, DeliveryStatus::Succeeded).await;
     dispatcher.stop().await;
-    let mut statuses = world.statuses(&endpoint).await;
-    assert_eq!(statuses.pop(), Some(DeliveryStatus::Succeeded));
-    assert_eq!(statuses.remove(0), DeliveryStatus::Succeeded);
-    assert_eq!(statuses, [DeliveryStatus::Cancelled; 12]);
+    assert_eq!(world.receivers.calls().len(), 1 + TRUSTED + 13);
 }
 
 #[tokio::test]

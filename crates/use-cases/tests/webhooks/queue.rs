@@ -114,6 +114,10 @@ impl DeliveryQueue for Queue {
         self.store.cancel_stale(limit).await
     }
 
+    async fn forget_failures(&self, lane: Lane) -> Result<(), QueryError> {
+        self.store.forget_failures(lane).await
+    }
+
     async fn hinted(&self) -> Vec<Lane> {
         self.store.hinted().await
     }

@@ -2,8 +2,9 @@
 
 use cais_domain::account::{Account, AccountStatus, NotPermitted};
 use cais_domain::event::EventType;
-use cais_domain::webhook::{DeliveryStatus, EndpointChange, Subscription};
-use cais_testkit::builders::{an_account, fresh, subscribed};
+use cais_domain::webhook::{DeliveryStatus, DisabledReason, EndpointChange, EndpointStep, Subscription};
+use cais_ports::Store as _;
+use cais_testkit::builders::{an_account, fresh, steps, subscribed};
 use cais_use_cases::webhooks::deliveries::resend;
 use cais_use_cases::webhooks::test::test;
 use cais_use_cases::webhooks::{SendAgainError, resend_event};
@@ -81,7 +82,7 @@ async fn what_failed_is_sent_again_with_the_whole_schedule_before_it() {
 }
 
 #[tokio::test]
-async fn nothing_is_sent_to_an_endpoint_that_is_not_active_and_what_was_cancelled_stays_so() {
+async fn resend_to_endpoint_that_is_not_active_is_refused() {
     let world = World::new().await;
     let endpoint = world.endpoint().await;
     let event = world.publish(EventType::ChargePaid).await;
@@ -93,6 +94,13 @@ async fn nothing_is_sent_to_an_endpoint_that_is_not_active_and_what_was_cancelle
     assert_eq!(test(ports, account, endpoint.id).await, Err(not_active.clone()));
     assert_eq!(resend(ports, account, endpoint.id, delivery.id).await, Err(not_active));
     assert_eq!(resend_event(ports, account, event.id).await, Err(SendAgainError::NoReceiver));
+    assert_eq!(world.statuses(&endpoint).await, [DeliveryStatus::Pending], "it waits");
+
+    let active = world.set_active(&endpoint, true).await;
+    let EndpointStep::Taken(gone) = active.disable(DisabledReason::Gone, world.now()).unwrap() else { unreachable!() };
+    world.store.commit(steps::update_endpoint(&gone, world.now())).await.unwrap();
+    let not_active = SendAgainError::NotActive("disabled");
+    assert_eq!(resend(ports, account, endpoint.id, delivery.id).await, Err(not_active));
     world.set_active(&endpoint, true).await;
     assert_eq!(resend(ports, account, endpoint.id, delivery.id).await, Err(SendAgainError::Cancelled));
     assert_eq!(resend_event(ports, account, event.id).await, Err(SendAgainError::NoReceiver));

@@ -15,7 +15,7 @@ use cais_testkit::postgres::Cluster;
 use super::*;
 use crate::DatabaseUrl;
 use crate::engine::Engine as _;
-use crate::queue::{MOST_COUNTED, OVERDUE};
+use crate::queue::{MOST_COUNTED, OVERDUE, SET_ASIDE, SET_ASIDE_US};
 
 /// So many lanes beside the long one.
 const OTHERS: i64 = 50;
@@ -93,6 +93,11 @@ fn looking(text: String, now: i64) -> Query<'static> {
     Query::once(text).bind(now).bind(MOST_COUNTED)
 }
 
+fn setting_aside(text: String, endpoint: &str) -> Query<'_> {
+    let lane = Query::once(text).bind(SET_ASIDE_US).bind(endpoint).bind(0_i64).bind(WAITING).bind(100_i64);
+    lane.bind("a").bind(endpoint).bind(0_i64)
+}
+
 /// The plan, and how many pages the server looked at.
 fn explain(session: &mut dyn Session, query: &Query<'_>) -> (Vec<String>, u64) {
     let plan = session.texts(query).unwrap();
@@ -168,6 +173,35 @@ fn costs_no_more_than_its_head(server: &Postgres, session: &mut dyn Session, lon
         assert!(pages < 100, "{pages} pages to finish one: {plan:#?}");
         session.run("ROLLBACK").unwrap();
     }
+}
+
+#[test]
+fn deliveries_to_inactive_endpoint_leave_the_look() {
+    let (server, url) = server();
+    let sql = |text: &str| Cluster::shared().unwrap().sql(url.expose(), text).unwrap();
+    let long = fill(&url);
+    for statement in ["SELECT 1", "VACUUM ANALYZE"] {
+        sql(statement);
+        let mut session = server.connect_writer().unwrap();
+        assert_eq!(session.execute(&setting_aside(SET_ASIDE.to_owned(), &long)).unwrap(), 0, "it is active");
+        let look = format!("EXPLAIN (ANALYZE, BUFFERS) {SET_ASIDE}");
+        sql(&format!("UPDATE webhook_endpoints SET state = 'inactive' WHERE id = '{long}'"));
+        let (plan, pages) = explain(&mut *session, &setting_aside(look, &long));
+        assert!(pages < 5_000, "{pages} pages to set a hundred aside, {statement}: {plan:#?}");
+        sql("UPDATE webhook_endpoints SET state = 'active'");
+    }
+    let aside = "SELECT count(*) || ' ' || max(due_at + 10000000000000000) FROM pending_deliveries WHERE due_at < 0";
+    assert_eq!(sql(aside), "200 200", "the longest overdue");
+    let mut session = server.connect_writer().unwrap();
+    let overdue = Query::new(OVERDUE).bind(WAITING).bind(200_u32);
+    let counted: i64 = session.lanes(&overdue).unwrap().iter().map(|lane| lane.4).sum();
+    assert_eq!(counted, 200, "others are counted in their place");
+    assert_eq!(sql("SELECT min(due_at) FROM pending_deliveries WHERE due_at > 0"), "1");
+    // A claim takes first what was set aside.
+    let mut session = server.connect_queue().unwrap();
+    let claimed = session.claimed(&claiming(CLAIM.to_owned(), &long, i64::MIN)).unwrap();
+    assert_eq!(claimed.len(), 8);
+    assert!(claimed.iter().all(|(.., (_, due_at, _))| *due_at < 0), "{claimed:?}");
 }
 
 /// Queues of the test with many of them.

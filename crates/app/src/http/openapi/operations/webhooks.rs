@@ -79,7 +79,7 @@ pub fn change_endpoint() -> Description {
             "changeWebhookEndpoint",
             "webhooks",
             "Change a webhook endpoint",
-            "What is not named stays as it is. With `active` false what waits for it is cancelled for good; `true` also ends what the service disabled.",
+            "What is not named stays as it is. While `active` is false, deliveries to the endpoint stay `pending`, with `next_attempt_at` null, and wait; events published meanwhile get a delivery too. They are sent when `active` is true again. A delivery waits no longer than its event is kept: 90 days. An endpoint that the service disabled begins again with `active` true; deliveries that were cancelled when it was disabled stay so.",
             vec![json("200", "The endpoint after it.", "WebhookEndpoint", examples::endpoint())],
         )
     }
