@@ -31,11 +31,16 @@ pub(super) const READ_BUDGET: Duration = Duration::from_secs(5);
 /// Attempts before an operator has to look: about a day of them.
 const MAX_ATTEMPTS: u32 = 300;
 
-/// Attempts when the acquirer answers and does not show the Pix: about an hour of them. So long may its records be behind its
-/// callbacks; a forged callback costs no more.
+/// Attempts when the acquirer answers and does not show what it called for: about an hour of them. So long may its records be behind
+/// its callbacks; a forged callback costs no more.
 const MAX_ATTEMPTS_NOT_SHOWN: u32 = 20;
 /// Unmatched notices of one acquirer that are kept for an operator at most; a pass may add its own to them.
 const MAX_UNMATCHED: u64 = 10_000;
+/// Charges, and infractions, of one acquirer that one pass reads one by one at most: about a second of each at 200 ms, so that
+/// callbacks which need such reads do not keep the others waiting.
+///
+/// A notice has no more names. The first notices are read first, so that each pass reads at least one to its end.
+pub(super) const READS_PER_PASS: usize = 256;
 /// Notices that one pass takes: more are read together when more wait.
 const NOTICES_PER_PASS: u32 = 2_048;
 
@@ -153,6 +158,9 @@ fn unmatched(notice: &Notice, attempts: u32, is_full: bool) -> NoticeState {
 struct Named {
     received: Vec<(usize, NoticedPix)>,
     others: Vec<(usize, Noticed)>,
+    infractions: usize,
+    /// The places of infractions that are left for a later pass.
+    later: Vec<usize>,
 }
 
 impl Named {
@@ -160,7 +168,12 @@ impl Named {
         for item in items {
             match item {
                 Noticed::Received(pix) => self.received.push((place, pix)),
-                Noticed::Sent(_) | Noticed::Infraction(_) => self.others.push((place, item)),
+                Noticed::Sent(_) => self.others.push((place, item)),
+                Noticed::Infraction(_) if self.infractions < READS_PER_PASS => {
+                    self.infractions = self.infractions.saturating_add(1);
+                    self.others.push((place, item));
+                }
+                Noticed::Infraction(_) => self.later.push(place),
             }
         }
     }
@@ -183,6 +196,7 @@ impl Named {
         let others = ports.limits.run(acquirer, self.others, look, is_overload);
         let (mut judged, others) = join(received::judge(ports, acquirer, self.received), others).await;
         judged.extend(others);
+        judged.extend(self.later.into_iter().map(|place| (place, Ok(Verdict::NotAsked))));
         judged
     }
 }
@@ -198,9 +212,11 @@ async fn mark(
     let attempts = notice.attempts.saturating_add(1);
     let (state, attempts, due_at) = match verdict {
         Ok(Verdict::Applied) => (NoticeState::Done, attempts, None),
-        Ok(Verdict::Unmatched) => (NoticeState::Unmatched, attempts, None),
         Ok(Verdict::NotAsked) => (NoticeState::Waiting, notice.attempts, Some(pause(now, 1))),
-        Ok(Verdict::LookAgain) => (NoticeState::Waiting, attempts, Some(pause(now, attempts))),
+        Ok(Verdict::LookAgain) if attempts < MAX_ATTEMPTS_NOT_SHOWN => {
+            (NoticeState::Waiting, attempts, Some(pause(now, attempts)))
+        }
+        Ok(Verdict::LookAgain | Verdict::Unmatched) => (NoticeState::Unmatched, attempts, None),
         Err(error) => {
             tracing::warn!(notice = %notice.id, acquirer = %notice.acquirer, %error, "the truth behind a callback could not be read");
             let is_shown = error != Unread::Charge(ChargeSyncError::NotShown);

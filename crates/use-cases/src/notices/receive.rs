@@ -5,6 +5,7 @@ use cais_domain::ids::NoticeId;
 use cais_ports::{ChangeSet, CommitError, Notice, NoticeState, Write};
 
 use super::names;
+use super::process::READS_PER_PASS;
 use crate::ports::Ports;
 
 /// Why a callback was not kept.
@@ -33,10 +34,10 @@ pub async fn receive(ports: &Ports, acquirer: &AcquirerName, body: impl AsRef<[u
         return Ok(());
     }
     let now = ports.clock.now();
-    let notice = Notice {
+    let notice = |items| Notice {
         id: NoticeId::new(ports.ids.next_uuid()),
         acquirer: acquirer.clone(),
-        body: names::write(&items),
+        body: names::write(items),
         received_at: now,
         state: NoticeState::Waiting,
         attempts: 0,
@@ -44,7 +45,8 @@ pub async fn receive(ports: &Ports, acquirer: &AcquirerName, body: impl AsRef<[u
         version: 0,
     };
     let mut change = ChangeSet::new(now);
-    change.writes.push(Write::InsertNotice(Box::new(notice)));
+    // Each notice can be read to its end in one pass, so that each pass ends some.
+    change.writes.extend(items.chunks(READS_PER_PASS).map(|items| Write::InsertNotice(Box::new(notice(items)))));
     ports.store.commit(change).await?;
     Ok(())
 }

@@ -9,16 +9,12 @@ use cais_domain::txid::Txid;
 use cais_ports::{NoticedPix, ReceivedPix, ReservationKey, UpstreamPayment};
 use futures_util::{StreamExt as _, stream};
 
-use super::process::{READ_BUDGET, Unread, Verdict};
+use super::process::{READ_BUDGET, READS_PER_PASS, Unread, Verdict};
 use crate::charges::sync::{self, Seen, SyncError};
 use crate::ports::Ports;
 use crate::trouble::Trouble;
 use crate::upstream::{Listed, Wanted, is_overload, read_listed};
 use crate::work::COMMITS_AT_ONCE;
-
-/// Charges that one pass reads one by one at most: about a second at 200 ms each, so that callbacks which no page answers do not
-/// keep the others waiting.
-const SINGLE_READS: usize = 256;
 
 /// A Pix that a callback names, and the place of that callback in the pass.
 pub(super) type Item = (usize, NoticedPix);
@@ -43,7 +39,8 @@ pub(super) async fn judge(ports: &Ports, acquirer: &AcquirerName, items: Vec<Ite
         judged.extend(known);
         left.extend(rest);
     }
-    let later = left.split_off(left.len().min(SINGLE_READS));
+    left.sort_by_key(|named| named.items.iter().map(|(place, _)| *place).min());
+    let later = left.split_off(left.len().min(READS_PER_PASS));
     judged.extend(later.into_iter().flat_map(|named| named.items).map(|(place, _)| (place, Ok(Verdict::NotAsked))));
     judged.extend(read_one_by_one(ports, acquirer, left).await);
     judged

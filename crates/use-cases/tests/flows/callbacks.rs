@@ -287,6 +287,21 @@ async fn forged_callbacks_cost_bounded_reads_and_hold_up_nothing() {
 }
 
 #[tokio::test]
+async fn callback_with_many_names_ends_after_few_passes() {
+    let world = World::new().await;
+    let mut names = Vec::new();
+    for _ in 0..600 {
+        names.push(world.pending().await.txid.to_string());
+    }
+    world.call_back(&names.join(",")).await;
+    for _ in 0..3 {
+        process::run_once(&world.ports).await.unwrap();
+        world.clock.advance(Duration::from_secs(1));
+    }
+    assert_eq!((states(&world), world.psp.finds()), (vec![NoticeState::Done; 3], 600));
+}
+
+#[tokio::test]
 async fn pix_that_is_never_shown_ends_unmatched() {
     let world = World::new().await;
     let charge = world.pending().await;

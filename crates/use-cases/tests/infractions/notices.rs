@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use cais_domain::infraction::InfractionStatus;
 use cais_ports::{NoticeState, UpstreamInfractionStatus};
+use cais_testkit::builders::main_acquirer;
+use cais_use_cases::notices::{process, receive};
 
 use crate::psp::Listing;
 use crate::world::World;
@@ -49,6 +51,37 @@ async fn one_that_the_list_does_not_show_yet_waits() {
     assert_eq!(world.look_again().await, NoticeState::Done);
     assert_eq!(world.money(), [0, 0, 1_000]);
     world.check().await;
+}
+
+#[tokio::test]
+async fn infraction_that_is_never_listed_ends_unmatched() {
+    let world = World::new().await;
+    world.call_back("never-listed").await;
+    let mut states = Vec::new();
+    for _ in 0..20 {
+        states.push(world.look_again().await);
+    }
+    assert_eq!(states.iter().filter(|state| **state == NoticeState::Waiting).count(), 18);
+    world.psp.listed();
+    assert_eq!((world.look_again().await, world.psp.listed().len()), (NoticeState::Unmatched, 0));
+}
+
+#[tokio::test]
+async fn many_forged_infractions_cost_bounded_reads() {
+    let world = World::new().await;
+    world.call_back("never-listed").await;
+    let reads_of_one = world.psp.listed().len();
+    let names: Vec<String> = (0..600).map(|number| format!("forged-{number}")).collect();
+    receive(&world.ports, &main_acquirer(), names.join(",")).await.unwrap();
+    for _ in 0..100 {
+        process::run_once(&world.ports).await.unwrap();
+        assert!(world.psp.listed().len() <= 256 * reads_of_one);
+        world.clock.advance(Duration::from_mins(1));
+    }
+    assert!(
+        world.store.notices().iter().all(|notice| notice.state == NoticeState::Unmatched),
+        "each was read to its end"
+    );
 }
 
 #[tokio::test]

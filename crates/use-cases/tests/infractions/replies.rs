@@ -153,10 +153,10 @@ impl Psp {
         });
         mock.expect_send_payout().returning(move |order, _| Ok(payout.send_payout(order)));
         mock.expect_find_payout().returning(move |id, _| Ok(sent.book().sent.get(&id.to_string()).cloned()));
-        // A callback's body here is the name of an infraction.
+        // A callback's body here is the names of infractions.
         mock.expect_notices().returning(|body| {
-            let id = str::from_utf8(body).unwrap().to_owned();
-            Ok(vec![Noticed::Infraction(NoticedInfraction { id })])
+            let names = str::from_utf8(body).unwrap().split(',');
+            Ok(names.map(|id| Noticed::Infraction(NoticedInfraction { id: id.to_owned() })).collect())
         });
         mock
     }
