@@ -16,6 +16,7 @@ mod installation;
 pub mod logging;
 mod measured;
 mod measures;
+pub mod metric_table;
 pub mod representation;
 mod sandbox_controls;
 mod sandbox_file;

@@ -2,12 +2,22 @@
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::infraction::ALERT_HOURS;
-use cais_ports::NoticeCounts;
+use cais_ports::{NoticeCounts, OpenMoney};
 use cais_use_cases::reconcile::Standing;
-use metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge};
+use jiff::Timestamp;
+use metrics::{counter, gauge};
 
 use crate::http::{auth_failures, connections};
-use crate::measured;
+use crate::{measured, metric_table};
+
+/// The version of the program.
+const BUILD: &str = "cais_build_info";
+/// Payouts and refunds whose outcome is open.
+const OPEN: &str = "cais_open_money_count";
+/// How old the oldest of them is.
+const OLDEST_OPEN: &str = "cais_open_money_oldest_seconds";
+/// Failures of a worker in a row.
+const WORKER_FAILURES: &str = "cais_worker_failures";
 
 /// Infractions without a defence that operators were told of, by the hours that were left.
 const ALERTS: &str = "cais_infraction_alerts_total";
@@ -22,62 +32,34 @@ const RECONCILED: &str = "cais_reconcile_last_success_timestamp_seconds";
 /// How many findings of the last reconciliation are open, by the acquirer.
 const DIFFERENCES: &str = "cais_reconcile_differences";
 
-/// Describes what the store, the acquirers and the webhooks count, and registers alarms at zero.
+/// Describes every metric, and registers at zero those that operators alert on.
 pub fn announce() {
-    describe_counter!("cais_commit_queue_full_total", "Changes refused because the queue of the committer was full.");
-    describe_counter!("cais_commit_unknown_total", "Lost replies to COMMIT by what was found out about them.");
-    describe_counter!("cais_commit_retries_total", "Batches that were repeated after the database asked for it.");
-    describe_counter!(
+    metric_table::describe();
+    gauge!(BUILD, "version" => env!("CARGO_PKG_VERSION")).set(1.0);
+    for zero in [
+        "cais_commit_queue_full_total",
+        "cais_commit_retries_total",
         "cais_commit_set_aside_total",
-        "Changes that wait apart because another transaction keeps a row locked."
-    );
-    describe_histogram!("cais_commit_seconds", Unit::Seconds, "Time from a batch's begin to its end.");
-    describe_histogram!("cais_commit_batch_size", "Changes that were committed together.");
-    describe_gauge!("cais_commit_queue_depth", "Changes that wait for the committer.");
-    describe_counter!("cais_acquirer_requests_total", "Calls to acquirers by operation and outcome.");
-    describe_gauge!("cais_acquirer_breaker_state", "An acquirer's circuit breaker: 0 closed, 1 half-open, 2 open.");
-    describe_gauge!(
-        "cais_housekeeping_last_success_timestamp_seconds",
-        Unit::Seconds,
-        "When old rows of a table were last removed, in Unix time."
-    );
-    announce_webhooks();
-    describe_gauge!(
-        RECONCILED,
-        Unit::Seconds,
-        "Unix time before which everything an acquirer received and sent is compared."
-    );
-    describe_gauge!(
-        DIFFERENCES,
-        "Differences and unreadable rows of an acquirer's lists that the last pass left open."
-    );
-    announce_door();
-    describe_gauge!(CALLBACKS_OPEN, "Callbacks whose truth is still to be read; counted to 100,000.");
-    describe_gauge!(CALLBACKS_UNMATCHED, "Callbacks that could not be matched to a charge, payout or infraction.");
-    gauge!(CALLBACKS_OPEN).set(0.0);
-    describe_counter!(ALERTS, "Infractions without a defence that were told, by the hours that were left.");
+        "cais_db_pool_waits_total",
+    ] {
+        counter!(zero).increment(0);
+    }
+    let labelled: [(&'static str, &'static str, &[&'static str]); 4] = [
+        ("cais_commit_unknown_total", "outcome", &["committed", "not_committed", "unknown"]),
+        (measured::ATTEMPTS, "outcome", &["succeeded", "retried", "failed"]),
+        (auth_failures::TOTAL, "reason", &auth_failures::REASONS),
+        (connections::CUT, "reason", &["head", "body", "write", "per_address"]),
+    ];
+    for (name, label, values) in labelled {
+        for value in values {
+            counter!(name, label => *value).increment(0);
+        }
+    }
     for hours in ALERT_HOURS {
         counter!(ALERTS, "hours" => hours.to_string()).increment(0);
     }
-    counter!("cais_commit_queue_full_total").increment(0);
-    counter!("cais_commit_retries_total").increment(0);
-    for outcome in ["committed", "not_committed", "unknown"] {
-        counter!("cais_commit_unknown_total", "outcome" => outcome).increment(0);
-    }
-}
-
-fn announce_door() {
-    describe_counter!(auth_failures::TOTAL, "Requests whose API key was missing or not valid, by reason.");
-    for reason in auth_failures::REASONS {
-        counter!(auth_failures::TOTAL, "reason" => reason).increment(0);
-    }
-    describe_gauge!(
-        cais_rate_limits::SHARED,
-        "Whether Redis counts requests for all nodes; absent without `redis_url`."
-    );
-    describe_counter!(connections::CUT, "Connections that a limit ended or refused, by the limit.");
-    for reason in ["head", "body", "write", "per_address"] {
-        counter!(connections::CUT, "reason" => reason).increment(0);
+    for zero in [CALLBACKS_OPEN, measured::IN_FLIGHT, measured::BACKLOG, measured::OLDEST_DUE] {
+        gauge!(zero).set(0.0);
     }
 }
 
@@ -94,19 +76,16 @@ fn float(count: u64) -> f64 {
     u32::try_from(count).map_or(f64::from(u32::MAX), f64::from)
 }
 
-fn announce_webhooks() {
-    describe_counter!(measured::ATTEMPTS, "Attempts to deliver a webhook by what follows from them.");
-    describe_counter!(measured::FAILURES, "Failed attempts to deliver a webhook by their reason.");
-    describe_histogram!(measured::SECONDS, Unit::Seconds, "Time of an attempt to deliver a webhook.");
-    describe_gauge!(measured::IN_FLIGHT, "Attempts to deliver a webhook that this node makes just now.");
-    describe_gauge!(measured::BACKLOG, "Deliveries of all nodes that are due and not in flight; counted to 10,000.");
-    describe_gauge!(measured::OLDEST_DUE, Unit::Seconds, "How long the oldest of these deliveries has been due.");
-    for outcome in ["succeeded", "retried", "failed"] {
-        counter!(measured::ATTEMPTS, "outcome" => outcome).increment(0);
-    }
-    for zero in [measured::IN_FLIGHT, measured::BACKLOG, measured::OLDEST_DUE] {
-        gauge!(zero).set(0.0);
-    }
+/// Shows the payouts or refunds whose outcome is open.
+pub fn show_open(kind: &'static str, open: OpenMoney, now: Timestamp) {
+    gauge!(OPEN, "kind" => kind).set(float(open.count));
+    let age = open.oldest.map_or(0.0, |oldest| now.duration_since(oldest).as_secs_f64());
+    gauge!(OLDEST_OPEN, "kind" => kind).set(age.max(0.0));
+}
+
+/// Shows how many passes of a worker failed in a row.
+pub fn show_failures(worker: &str, in_a_row: u32) {
+    gauge!(WORKER_FAILURES, "worker" => worker.to_owned()).set(in_a_row);
 }
 
 /// Shows how the books stand with an acquirer.
@@ -125,7 +104,10 @@ pub fn count_alert(hours: u8) {
 
 #[cfg(test)]
 mod tests {
+    use jiff::ToSpan as _;
     use metrics_exporter_prometheus::PrometheusBuilder;
+
+    use super::*;
 
     #[test]
     fn alarms_are_zero_before_anything_happens() {
@@ -145,7 +127,28 @@ mod tests {
             "cais_webhook_oldest_due_seconds 0",
             "cais_webhook_in_flight 0",
             "cais_infraction_alerts_total{hours=\"6\"} 0",
-            "# HELP cais_commit_queue_full_total Changes refused because the queue of the committer was full.",
+            "# HELP cais_commit_queue_full_total Change sets that were refused because the queue of the committer was full.",
+            concat!("cais_build_info{version=\"", env!("CARGO_PKG_VERSION"), "\"} 1"),
+        ] {
+            assert!(page.lines().any(|found| found == line), "{line} is missing in\n{page}");
+        }
+    }
+
+    #[test]
+    fn open_payouts_show_their_number_and_the_oldest_age() {
+        let recorder = PrometheusBuilder::new().build_recorder();
+        let oldest = Timestamp::UNIX_EPOCH;
+        metrics::with_local_recorder(&recorder, || {
+            show_open("payout", OpenMoney { count: 3, oldest: Some(oldest) }, oldest + 90.seconds());
+            show_open("refund", OpenMoney::default(), oldest);
+            show_failures("counts", 2);
+        });
+        let page = recorder.handle().render();
+        for line in [
+            "cais_open_money_count{kind=\"payout\"} 3",
+            "cais_open_money_oldest_seconds{kind=\"payout\"} 90",
+            "cais_open_money_oldest_seconds{kind=\"refund\"} 0",
+            "cais_worker_failures{worker=\"counts\"} 2",
         ] {
             assert!(page.lines().any(|found| found == line), "{line} is missing in\n{page}");
         }

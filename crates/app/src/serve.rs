@@ -13,7 +13,6 @@ use cais_sandbox::Sandbox;
 use cais_use_cases::Ports;
 use cais_use_cases::keys::KeyRing;
 use cais_use_cases::sync_gate::SyncGate;
-use metrics_exporter_prometheus::PrometheusBuilder;
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
@@ -26,7 +25,7 @@ use crate::http::{
 use crate::sandbox_controls::controls;
 use crate::signals::Signals;
 use crate::wiring::{self, Foundation};
-use crate::{addresses, callbacks, descriptors, measures, sandbox_file, workers};
+use crate::{addresses, callbacks, descriptors, measures, metric_table, sandbox_file, workers};
 
 /// Seconds that requests in flight get after the service was told to end; the API answers within ten.
 const SHUTDOWN_S: u64 = 20;
@@ -119,11 +118,12 @@ impl Service {
         let world = config.world().map_err(|problem| Problems(vec![problem]))?;
         let configured = wiring::configured_acquirers(&config)?;
         let (listen, admin) = (listeners.public.local_addr()?, listeners.admin.local_addr()?);
-        let recorder = PrometheusBuilder::new().build_recorder();
+        let recorder = metric_table::recorder()?;
         let metrics_handle = recorder.handle();
         // An error means that this process has one already, as in tests.
         let _installed = metrics::set_global_recorder(recorder);
         measures::announce();
+        metrics_process::Collector::default().describe();
         let foundation = Foundation::open(&config).await?;
         foundation.confirm_world(world).await?;
         let (sandbox, acquirers) = if config.sandbox {

@@ -43,9 +43,7 @@ pub fn start(ports: &Ports, bells: &WorkerBells, stop: &watch::Receiver<bool>) -
     start(&mut loops, rhythm("notices", 1, Some(bells.notices.clone())), |ports| {
         Box::pin(async move { notices::process::run_once(&ports).await })
     });
-    start(&mut loops, rhythm("callback counts", 15, None), |ports| {
-        Box::pin(async move { count_callbacks(&ports).await })
-    });
+    start(&mut loops, rhythm("counts", 15, None), |ports| Box::pin(async move { count_open(&ports).await }));
     start(&mut loops, rhythm("expire", 1, None), |ports| {
         Box::pin(async move { charges::expire::run_once(&ports).await })
     });
@@ -73,10 +71,13 @@ pub fn start(ports: &Ports, bells: &WorkerBells, stop: &watch::Receiver<bool>) -
     loops
 }
 
-/// Shows how many callbacks wait or could not be matched.
-async fn count_callbacks(ports: &Ports) -> Result<Pass, WorkError> {
+/// Shows how many callbacks wait or could not be matched, and which payouts and refunds are open.
+async fn count_open(ports: &Ports) -> Result<Pass, WorkError> {
     let counts = ports.queries.count_notices().await?;
     measures::show_callbacks(&ports.acquirers.names(), &counts);
+    let now = ports.clock.now();
+    measures::show_open("payout", ports.queries.count_open_payouts().await?, now);
+    measures::show_open("refund", ports.queries.count_open_refunds().await?, now);
     Ok(Pass::default())
 }
 
@@ -108,6 +109,7 @@ struct Failures {
 impl Failures {
     fn note(&mut self, worker: &str, cause: String) {
         self.in_a_row = self.in_a_row.saturating_add(1);
+        measures::show_failures(worker, self.in_a_row);
         if self.told.as_ref() != Some(&cause) {
             tracing::warn!(worker, cause, "the worker fails and tries again");
             self.told = Some(cause);
@@ -118,6 +120,7 @@ impl Failures {
         if self.in_a_row > 0 {
             tracing::info!(worker, failures = self.in_a_row, "the worker works again");
             *self = Self::default();
+            measures::show_failures(worker, 0);
         }
     }
 

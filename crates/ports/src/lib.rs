@@ -47,7 +47,7 @@ pub use events::{Delivery, DeliveryQueries, EndpointQueries, EventFilter, EventP
 pub use infractions::{InfractionFilter, InfractionQueries};
 pub use keys::{ApiKeyRecord, Mac, SecretMac};
 pub use maintenance::{LedgerDifference, LedgerReport, Maintenance, PruneBefore, Pruned};
-pub use money_out::{PayoutQueries, RefundQueries, ReleaseQueries};
+pub use money_out::{OpenMoney, PayoutQueries, RefundQueries, ReleaseQueries};
 pub use notice::{Notice, NoticeCounts, NoticeState};
 pub use noticed::{Noticed, NoticedPayout, NoticedPix};
 pub use page::{Page, PageRequest};

@@ -11,6 +11,20 @@ use jiff::Timestamp;
 use crate::page::{Page, PageRequest};
 use crate::queries::QueryError;
 
+/// Payouts or refunds whose outcome is open, of all accounts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct OpenMoney {
+    /// How many there are, counted to [`OpenMoney::MOST`].
+    pub count: u64,
+    /// The creation of the oldest of them.
+    pub oldest: Option<Timestamp>,
+}
+
+impl OpenMoney {
+    /// Rows are counted so far: more is as bad, and counting has to stay cheap.
+    pub const MOST: u32 = 100_000;
+}
+
 /// Payouts.
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
@@ -23,6 +37,8 @@ pub trait PayoutQueries: Send + Sync {
     async fn list_payouts(&self, account: AccountId, page: PageRequest<PayoutId>) -> Result<Page<Payout>, QueryError>;
     /// Payouts of all accounts that are due at `now` ([`crate::Due`] with [`cais_domain::pause::MAX_PAUSE`]), the longest overdue first.
     async fn list_due_payouts(&self, now: Timestamp, limit: u32) -> Result<Vec<Payout>, QueryError>;
+    /// Counts the payouts that are `processing`.
+    async fn count_open_payouts(&self) -> Result<OpenMoney, QueryError>;
 }
 
 /// Refunds.
@@ -40,6 +56,8 @@ pub trait RefundQueries: Send + Sync {
     ) -> Result<Page<Refund>, QueryError>;
     /// Refunds of all accounts that are due at `now` ([`crate::Due`] with [`cais_domain::pause::MAX_PAUSE`]), the longest overdue first.
     async fn list_due_refunds(&self, now: Timestamp, limit: u32) -> Result<Vec<Refund>, QueryError>;
+    /// Counts the refunds that are `processing`.
+    async fn count_open_refunds(&self) -> Result<OpenMoney, QueryError>;
 }
 
 /// Releases.

@@ -1,7 +1,8 @@
-//! The shape of the sources: who may import whom, alerts of log lines, how files begin and how long they are, what migrations may say.
+//! The shape of the sources: who may import whom, which alerts and metrics there are, how files begin and how long they are, what migrations may say.
 
 mod alerts;
 mod edges;
+mod metrics;
 mod migrations;
 mod sources;
 

@@ -79,7 +79,24 @@ async fn metrics_are_on_the_admin_address(engine: Engine) {
     let metrics = admin.get("/metrics").await.unwrap();
     assert_eq!(metrics.status, 200);
     let text = String::from_utf8(metrics.body).unwrap();
-    assert!(text.contains("# TYPE"), "{text}");
+    let all = |marker: &str| -> Vec<String> {
+        let lines = text.lines().filter_map(|line| line.strip_prefix(marker)?.split(' ').next());
+        lines.map(ToOwned::to_owned).collect()
+    };
+    let described = all("# HELP ");
+    let bare: Vec<_> = all("# TYPE ").into_iter().filter(|name| !described.contains(name)).collect();
+    assert!(bare.is_empty(), "no HELP text: {bare:?}");
+    for name in [
+        "cais_build_info{",
+        "cais_commit_seconds_bucket{",
+        "cais_http_request_seconds_bucket{",
+        "process_cpu_seconds_total ",
+        "process_open_fds ",
+        "process_resident_memory_bytes ",
+        "process_start_time_seconds ",
+    ] {
+        assert!(text.lines().any(|line| line.starts_with(name)), "{name} is missing in\n{text}");
+    }
     assert_eq!(get(&node, "/metrics").await.status, 404);
     assert_ne!(admin.get("/v1/charges").await.unwrap().status, 200, "the API is not on the admin address");
     let leaks = text.lines().filter(|line| line.contains("key_") || line.contains("chg_")).count();

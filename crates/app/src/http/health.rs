@@ -42,5 +42,6 @@ pub async fn ready(state: &AppState) -> Result<Reply, ApiError> {
 /// All numbers.
 #[must_use]
 pub fn metrics(state: &AppState) -> Reply {
+    metrics_process::Collector::default().collect();
     Reply::typed(PROMETHEUS, state.metrics_handle.render())
 }

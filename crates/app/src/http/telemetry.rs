@@ -98,12 +98,6 @@ impl Telemetry {
     /// No request yet.
     #[must_use]
     pub fn new() -> Self {
-        metrics::describe_counter!("cais_http_requests_total", "Requests by method, route and status.");
-        metrics::describe_histogram!(
-            "cais_http_request_seconds",
-            metrics::Unit::Seconds,
-            "Time to answer by method and route."
-        );
         let routes = ROUTES.iter().map(|route| {
             let method = match route.verb {
                 super::routes::Verb::Get => "GET",

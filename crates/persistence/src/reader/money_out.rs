@@ -7,15 +7,17 @@ use cais_domain::pause::MAX_PAUSE;
 use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
 use cais_domain::release::Release;
-use cais_ports::{Due, Page, PageRequest, PayoutQueries, QueryError, RefundQueries, ReleaseQueries};
+use cais_ports::{Due, OpenMoney, Page, PageRequest, PayoutQueries, QueryError, RefundQueries, ReleaseQueries};
 use jiff::Timestamp;
 
 use super::page::{after, cut, due, one_more, with_spare, work};
 use crate::Persistence;
+use crate::error::Fault;
+use crate::rows::instant;
 use crate::rows::payout::{self, payout_columns};
 use crate::rows::refund::{self, refund_columns};
 use crate::rows::release;
-use crate::sql::Query;
+use crate::sql::{Query, Session};
 
 const PAYOUTS: &str = concat!(
     "SELECT ",
@@ -31,6 +33,17 @@ const REFUNDS: &str = concat!(
 );
 const DUE_RELEASES: &str =
     " FROM releases WHERE released_at IS NULL AND due_at <= ? ORDER BY due_at, account_id, end_to_end_id LIMIT ?";
+
+/// Rows with a due time are those whose outcome is open: the index of due rows holds them alone.
+fn open_money(session: &mut dyn Session, table: &str) -> Result<OpenMoney, Fault> {
+    let text = format!(
+        "SELECT count(*), coalesce(min(created_at), 0) FROM (SELECT created_at FROM {table} WHERE due_at IS NOT NULL LIMIT ?) AS o"
+    );
+    let (count, oldest) = session.pairs(&Query::new(text).bind(OpenMoney::MOST))?.pop().unwrap_or_default();
+    let count = u64::try_from(count).unwrap_or_default();
+    let oldest = if count == 0 { None } else { Some(instant(table, oldest)?) };
+    Ok(OpenMoney { count, oldest })
+}
 
 fn due_payouts_text(compared: &str) -> String {
     const HEAD: &str =
@@ -83,6 +96,10 @@ impl PayoutQueries for Persistence {
             })
             .await
     }
+
+    async fn count_open_payouts(&self) -> Result<OpenMoney, QueryError> {
+        self.pool().read(|session| open_money(session, "payouts")).await
+    }
 }
 
 #[async_trait]
@@ -119,6 +136,10 @@ impl RefundQueries for Persistence {
                 Ok(work(rows, limit, |((account, id, ..), ..)| format!("{account}/{id}"), refund::read))
             })
             .await
+    }
+
+    async fn count_open_refunds(&self) -> Result<OpenMoney, QueryError> {
+        self.pool().read(|session| open_money(session, "refunds")).await
     }
 }
 

@@ -82,10 +82,17 @@ impl ReadPool {
         &self,
         read: impl FnOnce(&mut dyn Session) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, QueryError> {
-        let turn = Arc::clone(&self.turns).acquire_owned().await.map_err(|_| unavailable("the store is closed"))?;
+        let turns = Arc::clone(&self.turns);
+        let turn = if let Ok(turn) = Arc::clone(&turns).try_acquire_owned() {
+            turn
+        } else {
+            metrics::counter!("cais_db_pool_waits_total").increment(1);
+            turns.acquire_owned().await.map_err(|_| unavailable("the store is closed"))?
+        };
         let pool = self.pool.clone();
         let work = tokio::task::spawn_blocking(move || {
             let _turn = turn;
+            let _in_use = InUse::begin(pool.clone());
             let mut connection = pool.get().map_err(|error| Fault::Down(error.to_string()))?;
             read(&mut **connection)
         });
@@ -93,6 +100,23 @@ impl ReadPool {
             Ok(result) => result.map_err(QueryError::from),
             Err(error) => Err(QueryError::Unavailable(error.to_string())),
         }
+    }
+}
+
+/// Shows the connections in use and, at the end of a read, those that are idle.
+struct InUse(Pool<Readers>);
+
+impl InUse {
+    fn begin(pool: Pool<Readers>) -> Self {
+        metrics::gauge!("cais_db_pool_in_use").increment(1.0);
+        Self(pool)
+    }
+}
+
+impl Drop for InUse {
+    fn drop(&mut self) {
+        metrics::gauge!("cais_db_pool_in_use").decrement(1.0);
+        metrics::gauge!("cais_db_pool_idle").set(self.0.state().idle_connections);
     }
 }
 

@@ -9,7 +9,7 @@ use cais_domain::money::Money;
 use cais_domain::payout::{Payout, PayoutState, PayoutStatus, PayoutTerms, Recipient, Sent};
 use cais_domain::pix_key::PixKey;
 use cais_domain::text::{LineBreaks, Text};
-use cais_ports::{CommitError, Page, PageRequest, Write};
+use cais_ports::{CommitError, OpenMoney, Page, PageRequest, Write};
 use jiff::Timestamp;
 
 use super::Harness;
@@ -156,6 +156,8 @@ pub async fn due_payouts_come_longest_overdue_first(h: &mut Harness) {
     assert!(due.iter().eq(open.iter().skip(2)));
     let due = h.store.list_due_payouts(after_s(1_000), 50).await.unwrap();
     assert_eq!(due.last(), Some(&Payout { version: 2, ..asked }));
+    let oldest = due.iter().map(|payout| payout.created_at).min();
+    assert_eq!(h.store.count_open_payouts().await.unwrap(), OpenMoney { count: 4, oldest });
 }
 
 /// A payout is found by the name that was sent, and only by exactly that.

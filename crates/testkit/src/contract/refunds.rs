@@ -7,7 +7,7 @@ use cais_domain::ids::RefundId;
 use cais_domain::money::Money;
 use cais_domain::refund::{Refund, RefundState, RefundStatus};
 use cais_domain::text::{LineBreaks, Text};
-use cais_ports::{CommitError, Page, PageRequest, Write};
+use cais_ports::{CommitError, OpenMoney, Page, PageRequest, Write};
 use jiff::Timestamp;
 
 use super::Harness;
@@ -173,6 +173,8 @@ pub async fn due_refunds_come_longest_overdue_first(h: &mut Harness) {
     assert!(due.iter().eq(open.iter().skip(2)));
     let due = h.store.list_due_refunds(after_s(1_000), 50).await.unwrap();
     assert_eq!(due.last(), Some(&Refund { version: 2, ..asked }));
+    let oldest = due.iter().map(|refund| refund.created_at).min();
+    assert_eq!(h.store.count_open_refunds().await.unwrap(), OpenMoney { count: 4, oldest });
 }
 
 /// A paid charge of an account of its own, written without its payment.

@@ -7,7 +7,7 @@ use cais_domain::pause::MAX_PAUSE;
 use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
 use cais_domain::release::Release;
-use cais_ports::{Due, Page, PageRequest, PayoutQueries, QueryError, RefundQueries, ReleaseQueries};
+use cais_ports::{Due, OpenMoney, Page, PageRequest, PayoutQueries, QueryError, RefundQueries, ReleaseQueries};
 use jiff::Timestamp;
 
 use super::MemoryStore;
@@ -36,6 +36,10 @@ impl PayoutQueries for MemoryStore {
         let due = |payout: &Payout| payout.due_at.filter(|at| Due::new(now, MAX_PAUSE).is(*at));
         Ok(oldest_due(self.read()?.payouts.values(), due, limit))
     }
+
+    async fn count_open_payouts(&self) -> Result<OpenMoney, QueryError> {
+        Ok(open(self.read()?.payouts.values().filter(|payout| payout.due_at.is_some()).map(|payout| payout.created_at)))
+    }
 }
 
 #[async_trait]
@@ -61,6 +65,10 @@ impl RefundQueries for MemoryStore {
         let due = |refund: &Refund| refund.due_at.filter(|at| Due::new(now, MAX_PAUSE).is(*at));
         Ok(oldest_due(self.read()?.refunds.values(), due, limit))
     }
+
+    async fn count_open_refunds(&self) -> Result<OpenMoney, QueryError> {
+        Ok(open(self.read()?.refunds.values().filter(|refund| refund.due_at.is_some()).map(|refund| refund.created_at)))
+    }
 }
 
 #[async_trait]
@@ -72,4 +80,12 @@ impl ReleaseQueries for MemoryStore {
         };
         Ok(oldest_due(self.read()?.releases.values(), due, limit))
     }
+}
+
+fn open(created_at: impl Iterator<Item = Timestamp>) -> OpenMoney {
+    let none = OpenMoney::default();
+    created_at.fold(none, |OpenMoney { count, oldest }, at| OpenMoney {
+        count: count.saturating_add(1),
+        oldest: Some(oldest.map_or(at, |oldest| oldest.min(at))),
+    })
 }
