@@ -12,6 +12,7 @@ mod infractions;
 mod installation;
 mod main_job;
 mod money_out;
+mod observation;
 mod support;
 mod two_nodes;
 mod upstream;

@@ -19,6 +19,7 @@ pub mod efi;
 mod guarded;
 mod http;
 pub mod router;
+pub mod trace;
 
 pub use bacen::{BacenAcquirer, BacenConfig, BacenConfigError, Timeouts};
 pub use efi::EfiAcquirer;

@@ -47,7 +47,7 @@ alerts! {
         "Read `why`. Ask the merchant for another defense before the deadline.";
     ENDPOINT_DISABLED = "endpoint_disabled",
         "A webhook endpoint was disabled: its receiver answered 410, or failed for five days. The merchant receives no webhooks there.",
-        "Inform the merchant, who enables the endpoint again with `PATCH /v1/webhooks/{id}`.";
+        "Inform the merchant, who enables the endpoint again with `PATCH /v1/webhook-endpoints/{id}`.";
     ENDPOINT_SECRET_UNREADABLE = "endpoint_secret_unreadable",
         "The secret of a webhook endpoint cannot be decrypted. Its deliveries fail.",
         "Ask the merchant to rotate the secret of the endpoint. With more than one endpoint, compare the master key with its backup.";

@@ -18,6 +18,7 @@ type Lie = dyn Fn(&str, &str, &mut u16, &mut Value) + Send + Sync;
 pub struct LyingUpstream {
     address: SocketAddr,
     lie: Arc<Mutex<Arc<Lie>>>,
+    traceparents: Arc<Mutex<Vec<String>>>,
     task: JoinHandle<()>,
 }
 
@@ -34,16 +35,19 @@ impl LyingUpstream {
         let address = listener.local_addr().unwrap();
         let truth: Arc<Lie> = Arc::new(|_, _, _, _| {});
         let lie = Arc::new(Mutex::new(truth));
-        let (of_task, base_url, client) = (Arc::clone(&lie), psp.credential("base_url"), client());
+        let traceparents = Arc::default();
+        let (of_task, seen) = (Arc::clone(&lie), Arc::clone(&traceparents));
+        let (base_url, client) = (psp.credential("base_url"), client());
         let task = tokio::spawn(async move {
             // Its connections end with it.
             let mut connections = tokio::task::JoinSet::new();
             while let Ok((stream, _)) = listener.accept().await {
-                let (lie, base_url, client) = (Arc::clone(&of_task), base_url.clone(), client.clone());
-                connections.spawn(async move { drop(serve(stream, &client, &base_url, &lie).await) });
+                let (lie, seen) = (Arc::clone(&of_task), Arc::clone(&seen));
+                let (base_url, client) = (base_url.clone(), client.clone());
+                connections.spawn(async move { drop(serve(stream, &client, &base_url, (&lie, &seen)).await) });
             }
         });
-        Self { address, lie, task }
+        Self { address, lie, traceparents, task }
     }
 
     /// The environment that makes the institution behind it the acquirer `name`.
@@ -51,6 +55,11 @@ impl LyingUpstream {
         let real = psp.credential("base_url");
         let own = |value: String| if value == real { format!("http://{}", self.address) } else { value };
         psp.environment(name).into_iter().map(|(key, value)| (key, own(value))).collect()
+    }
+
+    /// The headers `traceparent` of all requests so far.
+    pub fn traceparents(&self) -> Vec<String> {
+        self.traceparents.lock().unwrap().clone()
     }
 
     /// Answers are changed so from now on.
@@ -64,7 +73,12 @@ impl LyingUpstream {
     }
 }
 
-async fn serve(stream: TcpStream, client: &Client, base_url: &str, lie: &Mutex<Arc<Lie>>) -> std::io::Result<()> {
+async fn serve(
+    stream: TcpStream,
+    client: &Client,
+    base_url: &str,
+    (lie, traceparents): (&Mutex<Arc<Lie>>, &Mutex<Vec<String>>),
+) -> std::io::Result<()> {
     stream.set_nodelay(true)?;
     let mut stream = BufReader::new(stream);
     loop {
@@ -82,6 +96,7 @@ async fn serve(stream: TcpStream, client: &Client, base_url: &str, lie: &Mutex<A
             let Some((name, value)) = line.trim_end().split_once(':') else { break };
             match name.to_lowercase().as_str() {
                 "host" | "connection" => {}
+                "traceparent" => traceparents.lock().unwrap().push(value.trim().to_owned()),
                 "content-length" => length = value.trim().parse().unwrap(),
                 name => request = request.header(name, value.trim()),
             }

@@ -4,12 +4,13 @@ use std::error::Error;
 
 use jiff::Timestamp;
 use jiff::fmt::rfc2822;
-use reqwest::header::{CONTENT_LENGTH, CONTENT_TYPE, DATE};
+use reqwest::header::{CONTENT_LENGTH, CONTENT_TYPE, DATE, HeaderValue};
 use reqwest::{Client, Request, Response, StatusCode};
 use rustls::AlertDescription;
 
 use super::answered;
 use crate::deadline::Deadline;
+use crate::trace;
 
 /// Largest answer that is read, lists apart, in bytes. A charge has a few KiB, also with many payments.
 pub(crate) const MAX_ANSWER_BYTES: usize = 256 * 1024;
@@ -46,6 +47,9 @@ pub(crate) async fn send(
         return Err(TransportError::NotSent("no time is left".to_owned()));
     }
     *request.timeout_mut() = Some(left);
+    if let Some(traceparent) = trace::current().and_then(|text| HeaderValue::from_str(&text).ok()) {
+        request.headers_mut().insert("traceparent", traceparent);
+    }
     let reply = match client.execute(request).await {
         Ok(response) => read(response, max_bytes).await,
         Err(error) => Err(judge(&error)),

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use actix_web::HttpRequest;
 use actix_web::web::Bytes;
+use cais_acquirers::trace;
 use cais_domain::ids::RequestId;
 use tracing::Instrument as _;
 
@@ -43,9 +44,21 @@ impl Call<'_> {
 /// # Errors
 /// `service_unavailable` when it takes longer than a caller waits (it goes on all the same), `internal_error` when it panicked.
 pub async fn to_the_end<T: 'static>(work: impl Future<Output = T> + 'static) -> Result<T, ApiError> {
-    let task = actix_web::rt::spawn(work.in_current_span());
+    let work = trace::scope(trace::current(), work.in_current_span());
+    let task = actix_web::rt::spawn(work);
     match tokio::time::timeout(ANSWER_WITHIN, task).await {
         Ok(ended) => ended.map_err(|error| ApiError::internal(format!("the work did not end: {error}"))),
         Err(_) => Err(ApiError::new(ErrorCode::ServiceUnavailable).retry_after(STORE_RETRY_AFTER_S)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[actix_web::test]
+    async fn detached_work_keeps_the_trace_of_its_request() {
+        let ran = trace::scope(Some("00-trace".into()), to_the_end(async { trace::current() })).await;
+        assert_eq!(ran.ok().flatten().as_deref(), Some("00-trace"));
     }
 }

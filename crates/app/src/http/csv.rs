@@ -49,8 +49,8 @@ impl File {
     /// The reply with the file's name, where the dialect is one for people.
     fn named(self, reply: Reply) -> Reply {
         let extra = match self.dialect {
-            Dialect::Standard => None,
-            Dialect::ExcelBr => Some((CONTENT_DISPOSITION, HeaderValue::from_static(self.disposition))),
+            Dialect::Standard => Vec::new(),
+            Dialect::ExcelBr => vec![(CONTENT_DISPOSITION, HeaderValue::from_static(self.disposition))],
         };
         Reply { extra, ..reply }
     }

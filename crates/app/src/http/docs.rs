@@ -1,10 +1,18 @@
 //! The `OpenAPI` document and the pages that show it. Nothing on them comes from another host.
 
-use std::borrow::Cow;
-use std::sync::{Arc, LazyLock};
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
-use actix_web::http::header::{CONTENT_SECURITY_POLICY, HeaderValue};
+use actix_web::http::StatusCode;
+use actix_web::http::header::{
+    ACCEPT, ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, ETAG, HeaderMap, HeaderName,
+    HeaderValue, IF_NONE_MATCH, LOCATION, VARY,
+};
 use actix_web::web::Bytes;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use ring::digest::{SHA256, digest};
 use utoipa_swagger_ui::{Config, serve};
 
 use super::error::{ApiError, ErrorCode};
@@ -15,9 +23,71 @@ use super::reply::Reply;
 const POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
 );
+/// Caches keep a copy and ask each time by its `ETag`, so that a new version is seen at once.
+const REVALIDATE: HeaderValue = HeaderValue::from_static("public, no-cache");
 
-static DOCUMENT: LazyLock<Result<Bytes, String>> =
-    LazyLock::new(|| openapi::document().map(Bytes::from).map_err(|error| error.to_string()));
+/// A file that never changes while the process lives.
+#[derive(Debug, Clone)]
+struct Asset {
+    content_type: HeaderValue,
+    plain: Bytes,
+    gzip: Bytes,
+    etag: HeaderValue,
+}
+
+impl Asset {
+    fn new(content_type: HeaderValue, plain: Bytes) -> Result<Self, String> {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+        encoder.write_all(&plain).map_err(|error| error.to_string())?;
+        let gzip = encoder.finish().map_err(|error| error.to_string())?.into();
+        // Weak, because one tag stands for the plain and the compressed bytes.
+        let hash = digest(&SHA256, &plain);
+        let hex: String = hash.as_ref().iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+        let etag = HeaderValue::try_from(format!("W/\"{hex}\"")).map_err(|error| error.to_string())?;
+        Ok(Self { content_type, plain, gzip, etag })
+    }
+
+    fn reply(&self, request: &HeaderMap, more: Option<(HeaderName, HeaderValue)>) -> Reply {
+        let mut extra = vec![(ETAG, self.etag.clone()), (CACHE_CONTROL, REVALIDATE), (VARY, VARIES)];
+        if list(request, &IF_NONE_MATCH).any(|tag| tag == "*" || tag.as_bytes() == self.etag.as_bytes()) {
+            return Reply { status: StatusCode::NOT_MODIFIED, extra, ..Reply::empty() };
+        }
+        extra.extend(more);
+        let body = if takes_gzip(request) {
+            extra.push((CONTENT_ENCODING, HeaderValue::from_static("gzip")));
+            self.gzip.clone()
+        } else {
+            self.plain.clone()
+        };
+        Reply { extra, ..Reply::typed(self.content_type.clone(), body) }
+    }
+}
+
+/// The header that decides between the plain and the compressed bytes.
+const VARIES: HeaderValue = HeaderValue::from_static("accept-encoding");
+
+/// The items of a header that is a list.
+fn list<'h>(headers: &'h HeaderMap, name: &'h HeaderName) -> impl Iterator<Item = &'h str> {
+    headers.get_all(name).filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(',')).map(str::trim)
+}
+
+/// Whether the request names gzip, with any weight but zero (RFC 9110, 12.5.3).
+fn takes_gzip(request: &HeaderMap) -> bool {
+    list(request, &ACCEPT_ENCODING).any(|item| {
+        let (coding, weight) = item.split_once(';').unwrap_or((item, ""));
+        let is_zero =
+            weight.trim().strip_prefix("q=").is_some_and(|q| q.bytes().all(|byte| matches!(byte, b'0' | b'.')));
+        coding.trim().eq_ignore_ascii_case("gzip") && !is_zero
+    })
+}
+
+static DOCUMENT: LazyLock<Result<Asset, String>> = LazyLock::new(|| {
+    let text = openapi::document().map_err(|error| error.to_string())?;
+    Asset::new(HeaderValue::from_static("application/json"), Bytes::from(text))
+});
+
+/// The files of the pages that were asked for so far, of the dozen that there are. Compressing the largest takes tens of milliseconds, once.
+static ASSETS: RwLock<BTreeMap<String, Asset>> = RwLock::new(BTreeMap::new());
 
 static PAGES: LazyLock<Arc<Config<'static>>> = LazyLock::new(|| {
     // The validator's badge would be fetched from its authors' host.
@@ -34,8 +104,23 @@ static PAGES: LazyLock<Arc<Config<'static>>> = LazyLock::new(|| {
 ///
 /// # Errors
 /// `internal_error` when it cannot be written, which a test rules out.
-pub fn document() -> Result<Reply, ApiError> {
-    DOCUMENT.clone().map(Reply::json).map_err(ApiError::internal)
+pub fn document(request: &HeaderMap) -> Result<Reply, ApiError> {
+    let asset = DOCUMENT.as_ref().map_err(|error| ApiError::internal(error.clone()))?;
+    Ok(asset.reply(request, None))
+}
+
+/// The root of the host, where the API has nothing: browsers are led to the documentation.
+///
+/// # Errors
+/// `not_found` for all other clients, with the places of the documentation.
+pub fn root(request: &HeaderMap) -> Result<Reply, ApiError> {
+    if list(request, &ACCEPT).any(|item| item.starts_with("text/html")) {
+        let extra = vec![(LOCATION, HeaderValue::from_static("/docs/"))];
+        return Ok(Reply { status: StatusCode::SEE_OTHER, extra, ..Reply::empty() });
+    }
+    let text =
+        "The path does not exist. The API is described at /docs, and by its OpenAPI document at /v1/openapi.json.";
+    Err(ApiError::new(ErrorCode::NotFound).saying(text))
 }
 
 /// From `/docs` to `/docs/`: the pages name their parts relative to themselves.
@@ -48,18 +133,26 @@ pub fn redirect() -> Reply {
 ///
 /// # Errors
 /// `not_found` when there is none of that name.
-pub fn page(file: &str) -> Result<Reply, ApiError> {
-    let found = serve(file, Arc::clone(&PAGES)).map_err(|error| ApiError::internal(error.to_string()))?;
-    let file = found.ok_or(ApiError::new(ErrorCode::NotFound))?;
-    let content_type =
-        HeaderValue::try_from(file.content_type).map_err(|error| ApiError::internal(error.to_string()))?;
-    let extra = Some((CONTENT_SECURITY_POLICY, POLICY));
-    let bytes = match file.bytes {
-        bytes if content_type.as_bytes().starts_with(b"text/html") => Bytes::from(titled(&bytes)),
-        Cow::Borrowed(bytes) => Bytes::from_static(bytes),
-        Cow::Owned(bytes) => Bytes::from(bytes),
+pub fn page(file: &str, request: &HeaderMap) -> Result<Reply, ApiError> {
+    let known = ASSETS.read().unwrap_or_else(PoisonError::into_inner).get(file).cloned();
+    let asset = if let Some(asset) = known {
+        asset
+    } else {
+        let asset = load(file).map_err(ApiError::internal)?.ok_or(ApiError::new(ErrorCode::NotFound))?;
+        ASSETS.write().unwrap_or_else(PoisonError::into_inner).insert(file.to_owned(), asset.clone());
+        asset
     };
-    Ok(Reply { extra, ..Reply::typed(content_type, bytes) })
+    Ok(asset.reply(request, Some((CONTENT_SECURITY_POLICY, POLICY))))
+}
+
+/// A file as its authors made it; `None` when there is none of that name.
+fn load(file: &str) -> Result<Option<Asset>, String> {
+    let Some(found) = serve(file, Arc::clone(&PAGES)).map_err(|error| error.to_string())? else { return Ok(None) };
+    let content_type = HeaderValue::try_from(found.content_type).map_err(|error| error.to_string())?;
+    let is_page = content_type.as_bytes().starts_with(b"text/html");
+    let bytes = found.bytes.into_owned();
+    let bytes = if is_page { titled(&bytes).into() } else { bytes };
+    Asset::new(content_type, bytes.into()).map(Some)
 }
 
 /// A page under our name instead of its authors'.

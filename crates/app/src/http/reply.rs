@@ -102,14 +102,14 @@ pub struct Reply {
     /// The request whose answer this repeats.
     pub replay_of: Option<RequestId>,
     /// Headers of this answer alone.
-    pub extra: Option<(HeaderName, HeaderValue)>,
+    pub extra: Vec<(HeaderName, HeaderValue)>,
 }
 
 impl Reply {
     /// 200 with a JSON body.
     #[must_use]
     pub fn json(body: impl Into<Content>) -> Self {
-        Self { status: StatusCode::OK, content_type: Some(JSON), body: body.into(), replay_of: None, extra: None }
+        Self { status: StatusCode::OK, content_type: Some(JSON), body: body.into(), replay_of: None, extra: Vec::new() }
     }
 
     /// 200 with a body of another type.
@@ -138,7 +138,7 @@ impl Reply {
     /// 308 to another place on this host.
     #[must_use]
     pub fn redirect(to: &'static str) -> Self {
-        let extra = Some((LOCATION, HeaderValue::from_static(to)));
+        let extra = vec![(LOCATION, HeaderValue::from_static(to))];
         Self { status: StatusCode::PERMANENT_REDIRECT, extra, ..Self::empty() }
     }
 
@@ -197,7 +197,7 @@ impl Reply {
         if self.replay_of.is_some() {
             headers.insert(REPLAYED, HeaderValue::from_static("true"));
         }
-        if let Some((name, value)) = self.extra {
+        for (name, value) in self.extra {
             headers.insert(name, value);
         }
         if let Some(error) = error {

@@ -175,6 +175,8 @@ pub enum Endpoint {
     Metrics,
     /// The `OpenAPI` document.
     OpenApi,
+    /// From the root to the documentation.
+    Root,
     /// The way to the documentation pages.
     DocsRedirect,
     /// The documentation pages.
@@ -302,6 +304,7 @@ pub const ROUTES: &[Route] = &[
     ),
     sandbox(Endpoint::SandboxFaults, Verb::Put, "/v1/sandbox/faults", Scope::ChargesWrite),
     sandbox(Endpoint::SandboxClock, Verb::Put, "/v1/sandbox/clock", Scope::ChargesWrite),
+    open(Endpoint::Root, "/", Listener::Public),
     open(Endpoint::OpenApi, "/v1/openapi.json", Listener::Public),
     open(Endpoint::DocsRedirect, "/docs", Listener::Public),
     open(Endpoint::Docs, "/docs/{*file}", Listener::Public),

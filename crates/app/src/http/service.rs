@@ -56,11 +56,14 @@ pub async fn answer(
     let mut connection = connection.map(Connection::begin_request);
     let id = RequestId::new(state.ports.ids.next_uuid());
     let client = client::address(&request, &state.trusted_proxies);
-    let trace_id = trace::id(request.headers());
+    let trace = trace::of(request.headers());
+    let trace_id = trace.map(|trace| trace.id);
+    let traceparent = trace.map(|trace| trace.traceparent(id));
     // Of the highest level, so that it is there whatever is logged: the causes of failures are kept with it.
     let span = tracing::error_span!("request", request_id = %id, trace_id);
     let mut visit = Visit { id, client, body_within, presented: None, route: None, caller: None, rate: None };
     let work = handle(&state, &router, &request, &mut payload, &mut visit).instrument(span.clone());
+    let work = cais_acquirers::trace::scope(traceparent, work);
     let result = AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(|panic| Err(panicked(panic.as_ref())));
 
     let error = result.as_ref().err().cloned();
@@ -244,9 +247,10 @@ async fn dispatch(route: &Route, call: &Call<'_>, caller: Option<&Arc<Caller>>) 
         Endpoint::Health => Ok(health::live()),
         Endpoint::Ready => health::ready(call.state).await,
         Endpoint::Metrics => Ok(health::metrics(call.state)),
-        Endpoint::OpenApi => docs::document(),
+        Endpoint::OpenApi => docs::document(call.request.headers()),
+        Endpoint::Root => docs::root(call.request.headers()),
         Endpoint::DocsRedirect => Ok(docs::redirect()),
-        Endpoint::Docs => docs::page(call.params.first()),
+        Endpoint::Docs => docs::page(call.params.first(), call.request.headers()),
         Endpoint::Callback => callbacks::answer(call).await,
     }
 }

@@ -1,12 +1,34 @@
 //! The trace that a request is part of (W3C Trace Context, `traceparent`).
 
+use std::sync::Arc;
+
 use actix_web::http::header::{HeaderMap, HeaderName};
+use cais_domain::ids::RequestId;
 
 const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 
-/// The trace id of a request; `None` without the header, and where it breaks the rules of section 3.2 of the recommendation.
+/// The caller's side of a trace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Trace<'h> {
+    /// The trace id, 32 hexadecimal digits.
+    pub id: &'h str,
+    flags: &'h str,
+}
+
+impl Trace<'_> {
+    /// The header for calls that a request makes: the same trace, and the request as their parent.
+    ///
+    /// The second half of the request's id is the span id: random, and never zero because of the variant's bits.
+    #[must_use]
+    pub fn traceparent(&self, request: RequestId) -> Arc<str> {
+        let (_, span) = request.uuid().as_u64_pair();
+        format!("00-{}-{span:016x}-{}", self.id, self.flags).into()
+    }
+}
+
+/// The trace of a request; `None` without the header, and where it breaks the rules of section 3.2 of the recommendation.
 #[must_use]
-pub fn id(headers: &HeaderMap) -> Option<&str> {
+pub fn of(headers: &HeaderMap) -> Option<Trace<'_>> {
     let mut values = headers.get_all(TRACEPARENT);
     let value = values.next().filter(|_| values.next().is_none())?.to_str().ok()?;
     let mut parts = value.split('-');
@@ -14,7 +36,9 @@ pub fn id(headers: &HeaderMap) -> Option<&str> {
     // Later versions may have more parts.
     let is_known = version != "ff" && (version != "00" || parts.next().is_none());
     let is_valid = is_hex(version, 2) && is_id(trace, 32) && is_id(parent, 16) && is_hex(flags, 2);
-    (is_known && is_valid).then_some(trace)
+    // Only the first bit, "sampled", has a meaning; the others are not passed on.
+    let flags = if flags.ends_with(['1', '3', '5', '7', '9', 'b', 'd', 'f']) { "01" } else { "00" };
+    (is_known && is_valid).then_some(Trace { id: trace, flags })
 }
 
 fn is_hex(text: &str, digits: usize) -> bool {
@@ -47,8 +71,20 @@ mod tests {
         ] {
             let mut headers = HeaderMap::new();
             headers.insert(TRACEPARENT, value.parse().unwrap());
-            assert_eq!(id(&headers), expected.then_some(trace), "{value}");
+            assert_eq!(of(&headers).map(|trace| trace.id), expected.then_some(trace), "{value}");
         }
-        assert_eq!(id(&HeaderMap::new()), None);
+        assert_eq!(of(&HeaderMap::new()), None);
+    }
+
+    #[test]
+    fn traceparent_of_calls_has_the_trace_and_another_parent() {
+        let (trace, parent) = ("4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7");
+        let request = RequestId::new(uuid::Uuid::from_u64_pair(0x0193_0000_0000_7000, 0x8000_0000_0000_00ff));
+        for (flags, passed_on) in [("01", "01"), ("00", "00"), ("03", "01"), ("fe", "00")] {
+            let mut headers = HeaderMap::new();
+            headers.insert(TRACEPARENT, format!("00-{trace}-{parent}-{flags}").parse().unwrap());
+            let sent = of(&headers).unwrap().traceparent(request);
+            assert_eq!(&*sent, format!("00-{trace}-80000000000000ff-{passed_on}"));
+        }
     }
 }

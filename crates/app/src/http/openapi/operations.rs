@@ -128,6 +128,7 @@ pub fn describe(endpoint: Endpoint) -> Option<Description> {
         | Endpoint::Health
         | Endpoint::Ready
         | Endpoint::Metrics
+        | Endpoint::Root
         | Endpoint::OpenApi
         | Endpoint::DocsRedirect
         | Endpoint::Docs

@@ -1,6 +1,7 @@
 //! What needs no key.
 
 use std::collections::BTreeSet;
+use std::io::Read as _;
 
 use actix_web::http::Method;
 use cais_testkit::builders::an_account;
@@ -101,4 +102,47 @@ async fn the_pages_load_nothing_from_elsewhere() {
         }
     }
     assert_eq!(send(&world, TestRequest::get().uri("/docs/nothing.js")).await.error(), (404, "not_found".to_owned()));
+}
+
+#[actix_web::test]
+async fn document_and_pages_are_compressed_and_revalidated() {
+    let world = World::new().await;
+    for path in ["/v1/openapi.json", "/docs/", "/docs/swagger-ui-bundle.js"] {
+        let get = || TestRequest::get().uri(path);
+        let plain = send(&world, get()).await;
+        assert_eq!((plain.status, plain.header("content-encoding")), (200, None), "{path}");
+        assert_eq!(plain.header("cache-control"), Some("public, no-cache"), "{path}");
+        assert_eq!(plain.header("vary"), Some("accept-encoding"), "{path}");
+        for refused in ["br", "gzip;q=0", "gzip; q=0.0"] {
+            let seen = send(&world, get().insert_header(("accept-encoding", refused))).await;
+            assert_eq!(seen.header("content-encoding"), None, "{path} {refused}");
+        }
+        let small = send(&world, get().insert_header(("accept-encoding", "br, gzip;q=0.8"))).await;
+        assert_eq!(small.header("content-encoding"), Some("gzip"), "{path}");
+        assert!(small.body.len() < plain.body.len(), "{path}");
+        let mut unpacked = Vec::new();
+        GzDecoder::new(&*small.body).read_to_end(&mut unpacked).unwrap();
+        assert!(unpacked == plain.body, "{path}: the compressed bytes are others");
+        let etag = plain.header("etag").unwrap();
+        assert_eq!(small.header("etag"), Some(etag), "{path}");
+        for (known, status) in [(etag, 304), ("W/\"other\"", 200), (&format!("\"a\", {etag}"), 304), ("*", 304)] {
+            let seen = send(&world, get().insert_header(("if-none-match", known))).await;
+            assert_eq!((seen.status, seen.body.is_empty()), (status, status == 304), "{path} {known}");
+            assert_eq!(seen.header("etag"), Some(etag), "{path} {known}");
+        }
+    }
+}
+
+#[actix_web::test]
+async fn root_leads_browsers_to_the_documentation() {
+    let world = World::new().await;
+    let browser = TestRequest::get().uri("/").insert_header(("accept", "text/html,application/xhtml+xml,*/*;q=0.8"));
+    let seen = send(&world, browser).await;
+    assert_eq!((seen.status, seen.header("location")), (303, Some("/docs/")));
+    for request in [TestRequest::get().uri("/"), TestRequest::get().uri("/").insert_header(("accept", "*/*"))] {
+        let seen = send(&world, request).await;
+        assert_eq!(seen.error(), (404, "not_found".to_owned()));
+        let message = seen.at("/error/message").to_string();
+        assert!(message.contains("/docs") && message.contains("/v1/openapi.json"), "{message}");
+    }
 }

@@ -1,0 +1,18 @@
+//! The trace that calls to acquirers belong to (W3C Trace Context), passed on in their header `traceparent`.
+
+use std::sync::Arc;
+
+tokio::task_local! {
+    static TRACEPARENT: Option<Arc<str>>;
+}
+
+/// Runs `work`; its calls to acquirers, made in the same task, carry this `traceparent`.
+pub async fn scope<T>(traceparent: Option<Arc<str>>, work: impl Future<Output = T>) -> T {
+    TRACEPARENT.scope(traceparent, work).await
+}
+
+/// The `traceparent` of the running task, to hand it to another task.
+#[must_use]
+pub fn current() -> Option<Arc<str>> {
+    TRACEPARENT.try_with(Clone::clone).ok().flatten()
+}
