@@ -57,7 +57,7 @@ const RULES: [Rule; 9] = [
         name: "cais-acquirers",
         ours: &["cais-domain", "cais-ports"],
         common: true,
-        others: &["p12-keystore", "reqwest", "ring", "rustls", "rustls-native-certs"],
+        others: &["p12-keystore", "reqwest", "ring", "rustls", "rustls-native-certs", "x509-cert"],
     },
     Rule {
         name: "cais-webhooks",
@@ -94,6 +94,8 @@ const RULES: [Rule; 9] = [
             "actix-web",
             "anyhow",
             "clap",
+            "clap_complete",
+            "clap_mangen",
             "crc32fast",
             "figment",
             "flate2",

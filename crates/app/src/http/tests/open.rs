@@ -5,6 +5,7 @@ use std::io::Read as _;
 
 use actix_web::http::Method;
 use cais_testkit::builders::an_account;
+use flate2::read::GzDecoder;
 
 use super::*;
 
