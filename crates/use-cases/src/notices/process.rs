@@ -36,11 +36,13 @@ const MAX_ATTEMPTS: u32 = 300;
 const MAX_ATTEMPTS_NOT_SHOWN: u32 = 20;
 /// Unmatched notices of one acquirer that are kept for an operator at most; a pass may add its own to them.
 const MAX_UNMATCHED: u64 = 10_000;
-/// Charges, and infractions, of one acquirer that one pass reads one by one at most: about a second of each at 200 ms, so that
-/// callbacks which need such reads do not keep the others waiting.
+/// Charges of one acquirer that one pass reads one by one at most: about a second at 200 ms each, so that callbacks which no page
+/// answers do not keep the others waiting.
 ///
-/// A notice has no more names. The first notices are read first, so that each pass reads at least one to its end.
-pub(super) const READS_PER_PASS: usize = 256;
+/// A notice names no more. The first notices are read first, so that each pass reads at least one to its end.
+pub(super) const CHARGES_PER_PASS: usize = 256;
+/// The same for infractions. One that is not listed costs several reads, and a worker reads the whole list every minute anyway.
+pub(super) const INFRACTIONS_PER_PASS: usize = 16;
 /// Notices that one pass takes: more are read together when more wait.
 const NOTICES_PER_PASS: u32 = 2_048;
 
@@ -169,7 +171,7 @@ impl Named {
             match item {
                 Noticed::Received(pix) => self.received.push((place, pix)),
                 Noticed::Sent(_) => self.others.push((place, item)),
-                Noticed::Infraction(_) if self.infractions < READS_PER_PASS => {
+                Noticed::Infraction(_) if self.infractions < INFRACTIONS_PER_PASS => {
                     self.infractions = self.infractions.saturating_add(1);
                     self.others.push((place, item));
                 }

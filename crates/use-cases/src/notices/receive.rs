@@ -2,10 +2,10 @@
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::ids::NoticeId;
-use cais_ports::{ChangeSet, CommitError, Notice, NoticeState, Write};
+use cais_ports::{ChangeSet, CommitError, Notice, NoticeState, Noticed, Write};
 
 use super::names;
-use super::process::READS_PER_PASS;
+use super::process::{CHARGES_PER_PASS, INFRACTIONS_PER_PASS};
 use crate::ports::Ports;
 
 /// Why a callback was not kept.
@@ -46,7 +46,10 @@ pub async fn receive(ports: &Ports, acquirer: &AcquirerName, body: impl AsRef<[u
     };
     let mut change = ChangeSet::new(now);
     // Each notice can be read to its end in one pass, so that each pass ends some.
-    change.writes.extend(items.chunks(READS_PER_PASS).map(|items| Write::InsertNotice(Box::new(notice(items)))));
+    let (infractions, pix): (Vec<_>, Vec<_>) =
+        items.into_iter().partition(|item| matches!(item, Noticed::Infraction(_)));
+    let parts = pix.chunks(CHARGES_PER_PASS).chain(infractions.chunks(INFRACTIONS_PER_PASS));
+    change.writes.extend(parts.map(|items| Write::InsertNotice(Box::new(notice(items)))));
     ports.store.commit(change).await?;
     Ok(())
 }

@@ -9,7 +9,7 @@ use cais_domain::txid::Txid;
 use cais_ports::{NoticedPix, ReceivedPix, ReservationKey, UpstreamPayment};
 use futures_util::{StreamExt as _, stream};
 
-use super::process::{READ_BUDGET, READS_PER_PASS, Unread, Verdict};
+use super::process::{CHARGES_PER_PASS, READ_BUDGET, Unread, Verdict};
 use crate::charges::sync::{self, Seen, SyncError};
 use crate::ports::Ports;
 use crate::trouble::Trouble;
@@ -40,7 +40,7 @@ pub(super) async fn judge(ports: &Ports, acquirer: &AcquirerName, items: Vec<Ite
         left.extend(rest);
     }
     left.sort_by_key(|named| named.items.iter().map(|(place, _)| *place).min());
-    let later = left.split_off(left.len().min(READS_PER_PASS));
+    let later = left.split_off(left.len().min(CHARGES_PER_PASS));
     judged.extend(later.into_iter().flat_map(|named| named.items).map(|(place, _)| (place, Ok(Verdict::NotAsked))));
     judged.extend(read_one_by_one(ports, acquirer, left).await);
     judged
