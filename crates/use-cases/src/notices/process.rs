@@ -41,7 +41,8 @@ const MAX_UNMATCHED: u64 = 10_000;
 ///
 /// A notice names no more. The first notices are read first, so that each pass reads at least one to its end.
 pub(super) const CHARGES_PER_PASS: usize = 256;
-/// The same for infractions. One that is not listed costs several reads, and a worker reads the whole list every minute anyway.
+/// Infractions of one acquirer that one pass looks for at most. An infraction that is not listed costs several reads, and a worker
+/// reads the list every minute anyway.
 pub(super) const INFRACTIONS_PER_PASS: usize = 16;
 /// Notices that one pass takes: more are read together when more wait.
 const NOTICES_PER_PASS: u32 = 2_048;
