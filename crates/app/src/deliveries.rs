@@ -121,7 +121,7 @@ mod tests {
         assert_eq!(begun.elapsed().as_secs(), 1);
         let delivery = a_test_delivery(&endpoint);
         let lane = delivery.lane;
-        store.put(vec![delivery]).await.unwrap();
+        store.put(vec![delivery], None).await.unwrap();
         assert_eq!(signals.next().await, Some(Signal::Hint(vec![lane])));
         assert_eq!(begun.elapsed().as_secs(), 1, "without waiting for the time");
         stop.send_replace(true);

@@ -49,8 +49,12 @@ impl MeasuredQueue {
 
 #[async_trait]
 impl DeliveryQueue for MeasuredQueue {
-    async fn put(&self, deliveries: Vec<NewDelivery>) -> Result<Vec<DeliveryId>, QueryError> {
-        self.0.put(deliveries).await
+    async fn put(
+        &self,
+        deliveries: Vec<NewDelivery>,
+        most: Option<u32>,
+    ) -> Result<Option<Vec<DeliveryId>>, QueryError> {
+        self.0.put(deliveries, most).await
     }
 
     async fn due_lanes(&self, now: Timestamp, after: Option<Lane>, limit: u32) -> Result<DueLanes, QueryError> {
@@ -168,7 +172,7 @@ mod tests {
             store.commit(steps::open_account(&account)).await.unwrap();
             store.commit(steps::open_endpoint(&endpoint)).await.unwrap();
             let queue = MeasuredQueue::new(store);
-            queue.put(vec![a_test_delivery(&endpoint), a_test_delivery(&endpoint)]).await.unwrap();
+            queue.put(vec![a_test_delivery(&endpoint), a_test_delivery(&endpoint)], None).await.unwrap();
             let now = start() + 7.seconds();
             queue.due_lanes(now, None, 10).await.unwrap();
             let lanes = vec![lane_of(&endpoint)];

@@ -37,7 +37,7 @@ async fn endpoint(store: &Persistence) -> Endpoint {
 /// So many tests, each due a second after the one before it.
 async fn put(store: &Persistence, endpoint: &Endpoint, count: i64) -> Vec<DeliveryId> {
     let due = |at_s| NewDelivery { at: after_s(at_s), ..a_test_delivery(endpoint) };
-    store.put((0..count).map(due).collect()).await.unwrap()
+    store.put((0..count).map(due).collect(), None).await.unwrap().unwrap()
 }
 
 async fn claim(store: &Persistence, lanes: &[Lane], now_s: i64) -> Vec<ClaimedDelivery> {
@@ -193,7 +193,7 @@ fn what_was_put_while_its_reply_was_lost_is_there_once() {
         let new = NewDelivery { at: start(), ..a_test_delivery(&endpoint) };
         for loss in [Loss::Request, Loss::Reply] {
             proxy.arm(&[loss]);
-            assert_eq!(store.put(vec![new.clone()]).await, Ok(vec![new.id]));
+            assert_eq!(store.put(vec![new.clone()], Some(1)).await, Ok(Some(vec![new.id])));
             assert!(proxy.fired());
         }
         assert_eq!(ids(&claim(&store, &[lane_of(&endpoint)], 100).await), [new.id]);
@@ -230,12 +230,12 @@ fn what_came_late_is_found_although_younger_ones_were_claimed() {
         let endpoint = endpoint(&store).await;
         let young = NewDelivery { at: after_s(50), ..a_test_delivery(&endpoint) };
         let many = (0..8).map(|_| NewDelivery { at: after_s(50), ..a_test_delivery(&endpoint) });
-        store.put(many.collect()).await.unwrap();
+        store.put(many.collect(), None).await.unwrap();
         let claimed = claim(&store, &[lane_of(&endpoint)], 100).await;
         let finished = claimed.iter().map(|one| attempt(one, AttemptOutcome::Succeeded, Health::Unchanged));
         store.finish(finished.collect()).await.unwrap();
         let old = NewDelivery { at: after_s(1), ..a_test_delivery(&endpoint) };
-        store.put(vec![young.clone(), old.clone()]).await.unwrap();
+        store.put(vec![young.clone(), old.clone()], None).await.unwrap();
         let found: BTreeSet<DeliveryId> = ids(&claim(&store, &[lane_of(&endpoint)], 100).await).into_iter().collect();
         assert_eq!(found, BTreeSet::from([young.id, old.id]));
     });

@@ -147,7 +147,7 @@ fn an_event_that_was_removed_is_not_sent_again() {
             body: None,
             ..a_test_delivery(&endpoint)
         };
-        assert!(matches!(store.put(vec![again]).await, Err(QueryError::Unavailable(_))));
+        assert!(matches!(store.put(vec![again], None).await, Err(QueryError::Unavailable(_))));
         let claim = DeliveryClaim {
             lanes: vec![lane_of(&endpoint)],
             now: later(),

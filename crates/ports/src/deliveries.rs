@@ -179,8 +179,10 @@ pub trait DeliveryQueue: Send + Sync {
     /// whole schedule before it. One that is in flight is due when that is over, whatever comes of it: so there always is an attempt that
     /// begins later than this, and never two at a time.
     ///
-    /// Returns their identifiers, in order.
-    async fn put(&self, deliveries: Vec<NewDelivery>) -> Result<Vec<DeliveryId>, QueryError>;
+    /// Returns their identifiers, in order. Returns `None` and adds none of them where more than `most` that were put would wait for one
+    /// endpoint. Nodes that put at the same instant may exceed the limit by one delivery each.
+    async fn put(&self, deliveries: Vec<NewDelivery>, most: Option<u32>)
+    -> Result<Option<Vec<DeliveryId>>, QueryError>;
 
     /// Lanes of active endpoints with something due at `now`, at most `limit`: those behind `after` by their endpoint and epoch, and
     /// then those from the first on. Whoever goes on behind [`DueLanes::next`] comes by all of them, whatever becomes of each. The cost

@@ -47,6 +47,9 @@ pub(crate) fn system_roots() -> RootCertStore {
 
 /// A client for receivers. It follows no redirect, uses no proxy (which would resolve names itself), keeps no cookie, unpacks
 /// nothing, and sends once.
+///
+/// Informational (1xx) answers have no limit but the 15 s of an attempt. The HTTP library counts neither them nor the bytes before the final
+/// head. Its connector layers see no bytes, and it drops the request extension that would carry a callback for such answers.
 pub(crate) fn for_receivers(
     roots: RootCertStore,
     resolver: Resolver,

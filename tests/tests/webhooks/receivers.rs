@@ -5,7 +5,13 @@ use serde_json::{Value, json};
 use super::{newest, paid, receiving, register};
 use crate::support::{Engine, Manner, Receiver, Shop, eventually, id, on_both, shared};
 
-on_both! { each_failure_has_its_word answers_that_do_not_end_are_successes one_that_hangs_delays_nobody redirects_are_not_followed }
+on_both! {
+    each_failure_has_its_word
+    answers_that_do_not_end_are_successes
+    one_that_hangs_delays_nobody
+    redirects_are_not_followed
+    twenty_tests_of_an_endpoint_wait
+}
 
 async fn each_failure_has_its_word(engine: Engine) {
     let node = shared(engine).await;
@@ -93,4 +99,25 @@ async fn redirects_are_not_followed(engine: Engine) {
         assert_eq!((&attempt["status_code"], &attempt["error"]), (&json!(status), &json!("redirected")));
     }
     assert_eq!(elsewhere.connections(), 0);
+}
+
+async fn twenty_tests_of_an_endpoint_wait(engine: Engine) {
+    let node = shared(engine).await;
+    let shop = node.shop();
+    let receiver = Receiver::that(Manner::Hangs).await;
+    let endpoint = register(&shop, &receiver.url("/hooks"), &["*"]).await;
+    let path = format!("/webhook-endpoints/{}/test", id(&endpoint));
+    let mut accepted = 0;
+    // Attempts that time out meanwhile leave their places.
+    let refused = loop {
+        let reply = shop.post(&path).await;
+        if reply.status != 202 {
+            break reply;
+        }
+        accepted += 1;
+        assert!(accepted <= 60, "no test is refused");
+    };
+    assert!(accepted >= 20, "{accepted}");
+    refused.refused(429, "rate_limit_exceeded");
+    assert_eq!(refused.json()["error"]["retryable"], true);
 }

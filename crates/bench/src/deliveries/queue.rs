@@ -97,7 +97,7 @@ async fn many_queues(engine: Engine, server: Option<&Postgres>) -> Result<Line> 
             tests.push(NewDelivery { at, ..a_test_delivery(endpoint) });
             opened = opened.saturating_add(1);
         }
-        store.put(tests).await?;
+        store.put(tests, None).await?;
     }
     let mut waits = Latencies::default();
     for _ in 0..LOOKS {

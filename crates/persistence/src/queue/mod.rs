@@ -20,6 +20,8 @@ pub(crate) use finish::Outcome;
 #[cfg(test)]
 pub(crate) use lanes::{MOST_COUNTED, OVERDUE, SET_ASIDE};
 pub(crate) use lanes::{SET_ASIDE_US, lanes_text};
+#[cfg(test)]
+pub(crate) use put::REQUESTED;
 
 use std::sync::Arc;
 
@@ -108,11 +110,15 @@ impl Queue {
 
 #[async_trait]
 impl DeliveryQueue for Persistence {
-    async fn put(&self, deliveries: Vec<NewDelivery>) -> Result<Vec<DeliveryId>, QueryError> {
+    async fn put(
+        &self,
+        deliveries: Vec<NewDelivery>,
+        most: Option<u32>,
+    ) -> Result<Option<Vec<DeliveryId>>, QueryError> {
         let lanes: Vec<Lane> = deliveries.iter().map(|new| new.lane).collect();
         let put = self.queue().others.ask(move |work| {
             let engine = work.engine();
-            work.transaction(|session| put::put(&*engine, session, &deliveries))
+            work.transaction(|session| put::put(&*engine, session, &deliveries, most))
         });
         let ids = put.await?;
         self.hints().add(lanes);

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cais_domain::ids::DeliveryId;
-use cais_ports::NewDelivery;
+use cais_ports::{Lane, NewDelivery};
 
 use super::QueueEngine;
 use crate::committer::Op;
@@ -18,24 +18,30 @@ static THERE: Lookup =
 static EVENTS: Lookup = Lookup::new("e.account_id, e.id, e.id, e.id", "events AS e", "e", &["account_id", "id"]);
 
 const FENCE: &str = "SELECT id, status, fence FROM deliveries WHERE account_id = ? AND endpoint_id = ? AND id = ?";
-const START_AGAIN: &str = "UPDATE pending_deliveries SET epoch = ?, tries = 0, \
+const START_AGAIN: &str = "UPDATE pending_deliveries SET epoch = ?, tries = 0, requested_at = ?, \
      again = CASE WHEN epoch = ? AND lease_until > ? THEN TRUE ELSE FALSE END, \
      due_at = CASE WHEN epoch = ? AND lease_until > ? THEN due_at ELSE ? END, \
      lease_until = CASE WHEN epoch = ? AND lease_until > ? THEN lease_until END \
      WHERE account_id = ? AND endpoint_id = ? AND id = ?";
-const ENQUEUE: &str = "INSERT INTO pending_deliveries (account_id, endpoint_id, id, epoch, fence, due_at) \
-     VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING";
+const ENQUEUE: &str = "INSERT INTO pending_deliveries (account_id, endpoint_id, id, epoch, fence, due_at, requested_at) \
+     VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING";
 const OPEN: &str = "UPDATE deliveries SET status = 'pending' WHERE account_id = ? AND endpoint_id = ? AND id = ?";
+
+/// Tests and resends that wait for one endpoint.
+pub(crate) const REQUESTED: &str =
+    "SELECT id FROM pending_deliveries WHERE endpoint_id = ? AND epoch = ? AND requested_at IS NOT NULL LIMIT ?";
 
 /// What there is one delivery for: account, event, endpoint; or a part of it.
 type Key = Vec<String>;
 
-/// Adds deliveries, or makes those due at once that are there; their identifiers, in order.
+/// Adds deliveries, or makes those due at once that are there. Returns their identifiers, in order; `None` when more than `most` that were
+/// put would wait for one endpoint.
 pub(super) fn put(
     engine: &dyn QueueEngine,
     session: &mut dyn Session,
     deliveries: &[NewDelivery],
-) -> Result<Vec<DeliveryId>, Fault> {
+    most: Option<u32>,
+) -> Result<Option<Vec<DeliveryId>>, Fault> {
     let wanted: BTreeMap<Key, &NewDelivery> = deliveries.iter().rev().map(|new| (key(new), new)).collect();
     lock_events(engine, session, wanted.values().copied())?;
     let told: BTreeSet<Key> = deliveries.iter().map(|new| vec![new.event.to_string()]).collect();
@@ -45,6 +51,11 @@ pub(super) fn put(
     for (account, event, endpoint, id) in there {
         let id: DeliveryId = DeliveryId::parse(&id).map_err(|error| Fault::Corrupt(error.to_string()))?;
         ids.insert(vec![account, event, endpoint], id);
+    }
+    if let Some(most) = most
+        && exceeds(session, wanted.iter().map(|(key, new)| (new.lane, *ids.get(key).unwrap_or(&new.id))), most)?
+    {
+        return Ok(None);
     }
     let new: Vec<&NewDelivery> =
         wanted.iter().filter(|(key, _)| !ids.contains_key(*key)).map(|(_, new)| *new).collect();
@@ -57,7 +68,29 @@ pub(super) fn put(
             }
         }
     }
-    Ok(deliveries.iter().filter_map(|new| ids.get(&key(new)).copied()).collect())
+    Ok(Some(deliveries.iter().filter_map(|new| ids.get(&key(new)).copied()).collect()))
+}
+
+/// Whether more than `most` that were put would wait for one endpoint, together with these.
+fn exceeds(
+    session: &mut dyn Session,
+    wanted: impl Iterator<Item = (Lane, DeliveryId)>,
+    most: u32,
+) -> Result<bool, Fault> {
+    let mut by_lane: BTreeMap<Lane, BTreeSet<String>> = BTreeMap::new();
+    for (lane, id) in wanted {
+        by_lane.entry(lane).or_default().insert(id.to_string());
+    }
+    let most = usize::try_from(most).unwrap_or(usize::MAX);
+    for (lane, mut ids) in by_lane {
+        // Those that are wanted may wait already.
+        let limit = i64::try_from(most.saturating_add(1)).unwrap_or(i64::MAX);
+        ids.extend(session.texts(&Query::new(REQUESTED).bind(lane.endpoint).bind(lane.epoch).bind(limit))?);
+        if ids.len() > most {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn key(new: &NewDelivery) -> Key {
@@ -83,7 +116,7 @@ fn add(engine: &dyn QueueEngine, session: &mut dyn Session, new: &[&NewDelivery]
     }
     let ops = [
         Op::guarded(&delivery::INSERT_UNLESS_THERE, new.iter().map(|new| delivery::inserted(new)).collect()),
-        Op::guarded(&delivery::ENQUEUE, new.iter().map(|new| delivery::enqueued(new)).collect()),
+        Op::guarded(&delivery::ENQUEUE_REQUESTED, new.iter().map(|new| delivery::enqueued_request(new)).collect()),
     ];
     if engine.apply(session, &ops)? { Ok(()) } else { Err(Fault::Again("somebody else put the same just now".into())) }
 }
@@ -99,8 +132,16 @@ fn start_again(
     let lane = new.lane;
     let named = |query: Query<'static>| query.bind(lane.account).bind(lane.endpoint).bind(id);
     let (epoch, at) = (lane.epoch, new.at);
-    let again =
-        Query::new(START_AGAIN).bind(epoch).bind(epoch).bind(at).bind(epoch).bind(at).bind(at).bind(epoch).bind(at);
+    let again = Query::new(START_AGAIN)
+        .bind(epoch)
+        .bind(at)
+        .bind(epoch)
+        .bind(at)
+        .bind(epoch)
+        .bind(at)
+        .bind(at)
+        .bind(epoch)
+        .bind(at);
     if session.execute(&named(again))? > 0 {
         return Ok(());
     }
@@ -108,7 +149,7 @@ fn start_again(
     let Some((.., fence)) = session.marks(&named(Query::new(format!("{FENCE}{}", engine.row_lock()))))?.pop() else {
         return Err(Fault::Again("a delivery was removed just now".into()));
     };
-    session.execute(&named(Query::new(ENQUEUE)).bind(lane.epoch).bind(fence).bind(new.at))?;
+    session.execute(&named(Query::new(ENQUEUE)).bind(lane.epoch).bind(fence).bind(new.at).bind(new.at))?;
     session.execute(&named(Query::new(OPEN)))?;
     Ok(())
 }
@@ -141,7 +182,7 @@ mod tests {
         assert!(matches!(again, Err(Fault::Again(_))), "{again:?}");
         assert_eq!(waiting(&mut *session), Some((0, 0)));
         // Whoever puts it again makes it anew.
-        assert_eq!(put(&engine, &mut *session, std::slice::from_ref(&test)).unwrap(), [test.id]);
+        assert_eq!(put(&engine, &mut *session, std::slice::from_ref(&test), Some(1)).unwrap(), Some(vec![test.id]));
         assert_eq!(waiting(&mut *session), Some((1, 0)));
     }
 }

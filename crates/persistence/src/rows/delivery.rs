@@ -46,6 +46,19 @@ pub(crate) static ENQUEUE: Spec = Spec::insert(
     ],
 );
 
+/// The same for a test or a resend.
+pub(crate) static ENQUEUE_REQUESTED: Spec = Spec::insert(
+    "pending_deliveries",
+    &[
+        ("account_id", Kind::Text),
+        ("endpoint_id", Kind::Text),
+        ("id", Kind::Text),
+        ("epoch", Kind::Int),
+        ("due_at", Kind::Int),
+        ("requested_at", Kind::Int),
+    ],
+);
+
 /// The row of a new delivery.
 pub(crate) fn inserted(new: &NewDelivery) -> Vec<Value<'_>> {
     vec![
@@ -64,6 +77,13 @@ pub(crate) fn inserted(new: &NewDelivery) -> Vec<Value<'_>> {
 /// Its row in the queue.
 pub(crate) fn enqueued(new: &NewDelivery) -> Vec<Value<'static>> {
     vec![new.lane.account.into(), new.lane.endpoint.into(), new.id.into(), new.lane.epoch.into(), new.at.into()]
+}
+
+/// The row in the queue of a test or a resend.
+pub(crate) fn enqueued_request(new: &NewDelivery) -> Vec<Value<'static>> {
+    let mut row = enqueued(new);
+    row.push(new.at.into());
+    row
 }
 
 /// A delivery as it is listed, with one of its attempts: a row for each of them, and one where there is none.

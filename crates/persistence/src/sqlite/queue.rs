@@ -183,7 +183,7 @@ fn named<'q>(query: Query<'q>, name: &'q [String; 3]) -> Query<'q> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::queue::OVERDUE;
+    use crate::queue::{OVERDUE, REQUESTED};
     use crate::reader::plans::Planner;
 
     /// What takes the first row of an index, or what the statement made itself: a few rows.
@@ -211,6 +211,13 @@ mod tests {
         let along = "SEARCH p USING INDEX pending_deliveries_overdue (<expr>>? AND <expr><?)";
         assert!(steps.iter().any(|step| step == along), "{steps:#?}");
         assert!(!steps.iter().any(|step| step == "USE TEMP B-TREE FOR ORDER BY"), "{steps:#?}");
+    }
+
+    #[test]
+    fn requests_are_counted_along_an_index_of_their_own() {
+        let steps = steps(&mut Planner::new(), REQUESTED);
+        let along = "SEARCH pending_deliveries USING INDEX pending_deliveries_requested (endpoint_id=? AND epoch=?)";
+        assert_eq!(steps, [along]);
     }
 
     #[test]

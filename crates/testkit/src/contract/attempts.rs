@@ -53,7 +53,7 @@ pub(super) async fn put_tests(h: &Harness, endpoint: &Endpoint, count: i64, firs
     let tests: Vec<NewDelivery> = (0..count).map(due).collect();
     let key = |test: &NewDelivery| DeliveryKey { account: endpoint.account, endpoint: endpoint.id, id: test.id };
     let keys: Vec<DeliveryKey> = tests.iter().map(key).collect();
-    let put = h.store.put(tests).await.unwrap();
+    let put = h.store.put(tests, None).await.unwrap().unwrap();
     assert!(put.into_iter().eq(keys.iter().map(|key| key.id)), "new ones keep their identifiers");
     keys
 }

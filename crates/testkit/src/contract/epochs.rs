@@ -123,7 +123,7 @@ pub async fn what_was_cancelled_can_be_put_again(h: &mut Harness) {
         }
         let (body, sequence) = (None, Some(1));
         let again = NewDelivery { event: event.id, kind: event.kind, sequence, body, ..a_test_delivery(&active) };
-        assert_eq!(h.store.put(vec![again]).await.unwrap(), [made.id]);
+        assert_eq!(h.store.put(vec![again], None).await.unwrap().unwrap(), [made.id]);
         let claimed = claim_one(h, &active, 10).await;
         assert_eq!((claimed.key.id, claimed.tries, claimed.body.clone()), (made.id, 1, event.body(Some(1))));
         assert_eq!(status(h, claimed.key).await, DeliveryStatus::Pending);
@@ -136,12 +136,12 @@ pub async fn what_was_cancelled_on_its_way_can_be_put_again(h: &mut Harness) {
     let account = h.account().await.id;
     let endpoint = h.endpoint(account, 0).await;
     let test = a_test_delivery(&endpoint);
-    h.store.put(vec![test.clone()]).await.unwrap();
+    h.store.put(vec![test.clone()], None).await.unwrap();
     let lost = claim_one(h, &endpoint, 10).await;
     let active = restarted(h, endpoint).await;
     assert_cancelled(h, &[lost.key]).await;
     let again = NewDelivery { lane: lane_of(&active), at: after_s(11), ..test };
-    assert_eq!(h.store.put(vec![again]).await.unwrap(), [lost.key.id]);
+    assert_eq!(h.store.put(vec![again], None).await.unwrap().unwrap(), [lost.key.id]);
     let after = finish(h, attempt(&lost, 12, AttemptOutcome::Succeeded)).await;
     assert_eq!((after.status, after.next_attempt_at), (DeliveryStatus::Pending, Some(after_s(11))));
     let claimed = claim_one(h, &active, 12).await;

@@ -117,7 +117,7 @@ pub async fn a_large_backlog_hides_no_lane(h: &mut Harness) {
         calm.extend(endpoints);
     }
     let tests = calm.iter().map(|endpoint| NewDelivery { at: after_s(100), ..a_test_delivery(endpoint) });
-    h.store.put(tests.collect()).await.unwrap();
+    h.store.put(tests.collect(), None).await.unwrap();
     for _ in 0..21 {
         put_tests(h, &busy, 500, 0).await;
     }

@@ -148,6 +148,7 @@ macro_rules! store_suite {
                 outcomes_are_remembered
                 attempts_come_back
                 deliveries_are_listed_by_their_endpoint
+                put_beyond_the_limit_adds_nothing
                 what_is_put_again_begins_anew
             }
             epochs {

@@ -46,7 +46,7 @@ pub async fn tests_are_delivered_like_events(h: &mut Harness) {
     let endpoint = h.endpoint(account, 0).await;
     let body: Vec<u8> = "{\"data\":\"\u{1F980} '\\u0000\"}".repeat(500).into_bytes();
     let test = NewDelivery { body: Some(body.clone()), ..a_test_delivery(&endpoint) };
-    assert_eq!(h.store.put(vec![test.clone()]).await.unwrap(), [test.id]);
+    assert_eq!(h.store.put(vec![test.clone()], None).await.unwrap().unwrap(), [test.id]);
     let claimed = claim_one(h, &endpoint, 0).await;
     let expected = (test.id, test.event, EventType::WebhookTest, body);
     assert_eq!((claimed.key.id, claimed.event, claimed.kind, claimed.body.clone()), expected);
@@ -56,7 +56,7 @@ pub async fn tests_are_delivered_like_events(h: &mut Harness) {
     assert_eq!(h.store.list_deliveries_of_event(account, test.event).await.unwrap(), [done]);
     assert_eq!(h.store.find_event(account, test.event).await.unwrap(), None);
     assert_eq!(h.store.last_sequence(account).await.unwrap(), 0);
-    assert_eq!(h.store.put(Vec::new()).await.unwrap(), []);
+    assert_eq!(h.store.put(Vec::new(), None).await.unwrap().unwrap(), []);
 }
 
 /// In each lane, whatever order they came into being in.
@@ -288,7 +288,7 @@ pub async fn what_is_put_again_begins_anew(h: &mut Harness) {
         assert_eq!((claimed.key.id, claimed.tries, claimed.fence), (made.id, 1, fence));
         assert_eq!(claimed.body, event.body(Some(1)), "never another body");
         // In flight, another attempt follows whatever comes of this one, and not before.
-        assert_eq!(h.store.put(vec![again(now_s + 5)]).await.unwrap(), [made.id]);
+        assert_eq!(h.store.put(vec![again(now_s + 5)], None).await.unwrap().unwrap(), [made.id]);
         assert_eq!(claim(h, &[&endpoint], now_s + 6).await, [], "it is on its way");
         let ended = attempt(&claimed, now_s + 7, outcome);
         let delivery = finish(h, ended.clone()).await;
@@ -299,13 +299,13 @@ pub async fn what_is_put_again_begins_anew(h: &mut Harness) {
         let claimed = claim_one(h, &endpoint, now_s + 8).await;
         assert_eq!((claimed.key.id, claimed.tries, claimed.fence), (made.id, 1, fence + 1));
         // Nobody tells what comes of one: it is due once when its lease is over.
-        assert_eq!(h.store.put(vec![again(now_s + 9)]).await.unwrap(), [made.id]);
+        assert_eq!(h.store.put(vec![again(now_s + 9)], None).await.unwrap().unwrap(), [made.id]);
         let claimed = claim_one(h, &endpoint, now_s + 8 + LEASE_S).await;
         assert_eq!((claimed.key.id, claimed.tries, claimed.fence), (made.id, 1, fence + 2));
         finish(h, attempt(&claimed, now_s + 9 + LEASE_S, outcome)).await;
         assert_eq!(claim(h, &[&endpoint], now_s + 10 + LEASE_S).await, []);
         let at_s = now_s + 11 + LEASE_S;
-        assert_eq!(h.store.put(vec![again(at_s)]).await.unwrap(), [made.id]);
+        assert_eq!(h.store.put(vec![again(at_s)], None).await.unwrap().unwrap(), [made.id]);
         // Told once more, it changes nothing: that claim is over.
         let delivery = finish(h, attempt(&claimed, now_s + 9 + LEASE_S, outcome)).await;
         assert_eq!((delivery.status, delivery.next_attempt_at), (DeliveryStatus::Pending, Some(after_s(at_s))));
@@ -316,9 +316,41 @@ pub async fn what_is_put_again_begins_anew(h: &mut Harness) {
     // Only to that endpoint: another one has a delivery of its own.
     let other = h.endpoint(account, 1).await;
     let to_other = NewDelivery { lane: lane_of(&other), ..again(300) };
-    assert_eq!(h.store.put(vec![again(300), to_other.clone()]).await.unwrap(), [made.id, to_other.id]);
+    assert_eq!(h.store.put(vec![again(300), to_other.clone()], None).await.unwrap().unwrap(), [made.id, to_other.id]);
     assert_eq!(claim_one(h, &other, 300).await.body, event.body(Some(1)));
     assert_eq!(h.store.list_deliveries_of_event(account, event.id).await.unwrap().len(), 2);
+}
+
+/// Of those that were put, and whole calls only; what comes with events is not counted.
+pub async fn put_beyond_the_limit_adds_nothing(h: &mut Harness) {
+    let account = h.account().await.id;
+    let (one, two) = (h.endpoint(account, 0).await, h.endpoint(account, 1).await);
+    let event = an_event(account, EventType::ChargePaid, "chg_1");
+    h.good(steps::publish(vec![event.clone()])).await;
+    let put = async |new: Vec<NewDelivery>| h.store.put(new, Some(3)).await.unwrap();
+    let tests: Vec<NewDelivery> = (0..3).map(|_| a_test_delivery(&one)).collect();
+    assert_eq!(put(tests.iter().take(2).cloned().collect()).await.map(|ids| ids.len()), Some(2));
+    let resend = |to: &Endpoint| NewDelivery {
+        event: event.id,
+        kind: event.kind,
+        sequence: Some(1),
+        body: None,
+        ..a_test_delivery(to)
+    };
+    // Both at once are too many for the first endpoint, so the second gets none either.
+    let both = vec![a_test_delivery(&two), resend(&one), a_test_delivery(&one)];
+    assert_eq!(put(both).await, None);
+    assert_eq!(walk_deliveries(&*h.store, account, two.id).await.len(), 1, "that of the event");
+    assert_eq!(put(vec![resend(&one), resend(&two)]).await.map(|ids| ids.len()), Some(2));
+    assert_eq!(put(vec![a_test_delivery(&one)]).await, None);
+    assert_eq!(put(vec![resend(&one)]).await.map(|ids| ids.len()), Some(1), "it waits already");
+    // One that is over leaves its place, one that is tried again does not.
+    let claimed = claim(h, &[&one], 10).await;
+    let [first, second, _] = <[ClaimedDelivery; 3]>::try_from(claimed).unwrap();
+    finish(h, attempt(&first, 11, retry(50))).await;
+    assert_eq!(put(vec![a_test_delivery(&one)]).await, None);
+    finish(h, attempt(&second, 11, AttemptOutcome::Succeeded)).await;
+    assert_eq!(put(vec![a_test_delivery(&one)]).await.map(|ids| ids.len()), Some(1));
 }
 
 fn retry(due_s: i64) -> AttemptOutcome {

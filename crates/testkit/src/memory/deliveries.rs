@@ -35,6 +35,8 @@ pub(super) struct Row {
     pub(super) lease_until: Option<Timestamp>,
     /// To be sent once more when what is in flight is over.
     pub(super) again: bool,
+    /// It was put, and did not come with its event.
+    pub(super) requested: bool,
     pub(super) created_at: Timestamp,
     /// By the fence of their claims.
     pub(super) attempts: BTreeMap<i64, DeliveryAttempt>,
@@ -55,6 +57,7 @@ impl Row {
             due_at: Some(delivery.at),
             lease_until: None,
             again: false,
+            requested: false,
             created_at: delivery.at,
             attempts: BTreeMap::new(),
         }
@@ -80,6 +83,7 @@ impl Row {
         self.due_at = None;
         self.lease_until = None;
         self.again = false;
+        self.requested = false;
     }
 
     fn shown(&self, state: &State) -> Delivery {

@@ -1,6 +1,6 @@
 //! The queue of deliveries of the store in memory.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -22,13 +22,20 @@ const MAX_BACKLOG: u64 = 10_000;
 
 #[async_trait]
 impl DeliveryQueue for MemoryStore {
-    async fn put(&self, deliveries: Vec<NewDelivery>) -> Result<Vec<DeliveryId>, QueryError> {
+    async fn put(
+        &self,
+        deliveries: Vec<NewDelivery>,
+        most: Option<u32>,
+    ) -> Result<Option<Vec<DeliveryId>>, QueryError> {
         let lanes: Vec<Lane> = deliveries.iter().map(|delivery| delivery.lane).collect();
         let mut state = self.read()?;
+        if most.is_some_and(|most| lanes.iter().any(|lane| state.would_wait(*lane, &deliveries) > count(most))) {
+            return Ok(None);
+        }
         let ids = deliveries.into_iter().map(|delivery| state.put(delivery)).collect();
         drop(state);
         self.hint(lanes);
-        Ok(ids)
+        Ok(Some(ids))
     }
 
     async fn due_lanes(&self, now: Timestamp, after: Option<Lane>, limit: u32) -> Result<DueLanes, QueryError> {
@@ -102,6 +109,13 @@ impl DeliveryQueue for MemoryStore {
 }
 
 impl State {
+    /// How many deliveries that were put would wait in the lane with the new ones.
+    fn would_wait(&self, lane: Lane, new: &[NewDelivery]) -> usize {
+        let new: BTreeSet<_> = new.iter().filter(|new| new.lane == lane).map(|new| new.event).collect();
+        let waits = |row: &&Row| row.requested && row.status == DeliveryStatus::Pending && !new.contains(&row.event);
+        self.rows_of(lane).filter(waits).count().saturating_add(new.len())
+    }
+
     fn put(&mut self, delivery: NewDelivery) -> DeliveryId {
         let Lane { account, endpoint, epoch } = delivery.lane;
         let known = self.deliveries.values_mut().find(|row| {
@@ -109,13 +123,14 @@ impl State {
             (key.account, key.endpoint, row.event) == (account, endpoint, delivery.event)
         });
         let Some(row) = known else {
-            let row = Row::new(delivery);
+            let row = Row { requested: true, ..Row::new(delivery) };
             let id = row.key.id;
             self.deliveries.insert(id, row);
             return id;
         };
         row.again = row.epoch == epoch && row.is_in_flight(delivery.at);
         row.status = DeliveryStatus::Pending;
+        row.requested = true;
         row.epoch = epoch;
         row.tries = 0;
         if !row.again {

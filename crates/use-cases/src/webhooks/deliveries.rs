@@ -7,7 +7,7 @@ use cais_domain::webhook::{DeliveryStatus, Endpoint};
 use cais_ports::{Delivery, NewDelivery, Page, PageRequest};
 
 use super::error::SendAgainError;
-use super::records::{lane, visible};
+use super::records::{lane, put, visible};
 use super::test;
 use crate::ports::Ports;
 use crate::trouble::Trouble;
@@ -65,7 +65,7 @@ pub async fn resend(
         return Err(SendAgainError::Cancelled);
     }
     let again = again(ports, &endpoint, &delivery).await?;
-    ports.deliveries.put(vec![again]).await.map_err(Trouble::from)?;
+    put(ports, vec![again]).await?;
     read(ports, &endpoint, id).await
 }
 

@@ -1,6 +1,7 @@
 //! Why nothing was done with an endpoint, a delivery or an event that was named.
 
 use cais_domain::account::NotPermitted;
+use cais_domain::webhook::MAX_WAITING_REQUESTS;
 
 use crate::trouble::Trouble;
 
@@ -33,6 +34,9 @@ pub enum SendAgainError {
     /// The delivery was cancelled, and stays so.
     #[error("the delivery is cancelled")]
     Cancelled,
+    /// Too many tests and resends of an endpoint wait.
+    #[error("at most {MAX_WAITING_REQUESTS} tests and resends of a webhook endpoint wait at a time")]
+    TooMany,
     /// No active endpoint has the event, or wants its type.
     #[error("no active webhook endpoint receives this event")]
     NoReceiver,

@@ -1,10 +1,11 @@
 //! Small things that the steps of an endpoint share.
 
-use cais_domain::ids::{AccountId, EndpointId};
-use cais_domain::webhook::{Endpoint, WebhookUrl};
-use cais_ports::{ChangeSet, Lane, Reservation, ReservationKey, SigningSecret, Write};
+use cais_domain::ids::{AccountId, DeliveryId, EndpointId};
+use cais_domain::webhook::{Endpoint, MAX_WAITING_REQUESTS, WebhookUrl};
+use cais_ports::{ChangeSet, Lane, NewDelivery, Reservation, ReservationKey, SigningSecret, Write};
 use jiff::Timestamp;
 
+use super::error::SendAgainError;
 use crate::ports::Ports;
 use crate::trouble::Trouble;
 
@@ -43,6 +44,12 @@ pub(super) fn new_secret(ports: &Ports) -> SigningSecret {
     let mut secret = SigningSecret([0; 32]);
     ports.mac.fill_random(&mut secret.0);
     secret
+}
+
+/// Puts tests or resends into the queue, all of them or none.
+pub(super) async fn put(ports: &Ports, new: Vec<NewDelivery>) -> Result<Vec<DeliveryId>, SendAgainError> {
+    let put = ports.deliveries.put(new, Some(MAX_WAITING_REQUESTS)).await.map_err(Trouble::from)?;
+    put.ok_or(SendAgainError::TooMany)
 }
 
 /// Where deliveries to the endpoint wait.

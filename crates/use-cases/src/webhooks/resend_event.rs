@@ -7,12 +7,12 @@ use cais_ports::{Delivery, NewDelivery, PageRequest, StoredEvent};
 use jiff::Timestamp;
 
 use super::error::SendAgainError;
-use super::records::lane;
+use super::records::{self, lane};
 use crate::ports::Ports;
 use crate::trouble::Trouble;
 
 /// Sends the event again to each active endpoint that it went to, or that wants its type by now; its bytes are the same. A delivery
-/// that was cancelled stays so.
+/// that was cancelled stays so. Where too much waits for one of them, none gets it.
 ///
 /// # Errors
 /// [`SendAgainError`], also when there is no such endpoint.
@@ -32,7 +32,7 @@ pub async fn resend_event(ports: &Ports, account: &Account, event: EventId) -> R
     if new.is_empty() {
         return Err(SendAgainError::NoReceiver);
     }
-    let put = ports.deliveries.put(new).await.map_err(Trouble::from)?;
+    let put = records::put(ports, new).await?;
     let after = ports.queries.list_deliveries_of_event(account.id, event.id).await.map_err(Trouble::from)?;
     Ok(after.into_iter().filter(|delivery| put.contains(&delivery.id)).collect())
 }

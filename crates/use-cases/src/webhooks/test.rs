@@ -8,9 +8,8 @@ use cais_ports::{Delivery, NewDelivery, NewEvent};
 use jiff::Timestamp;
 
 use super::error::SendAgainError;
-use super::records::{lane, visible};
+use super::records::{lane, put, visible};
 use crate::ports::Ports;
-use crate::trouble::Trouble;
 
 /// Sends a test to the endpoint: due at once, and tried once.
 ///
@@ -26,9 +25,9 @@ pub async fn test(ports: &Ports, account: &Account, id: EndpointId) -> Result<De
     let asked = DeliveryId::new(ports.ids.next_uuid());
     let new = delivery(&endpoint, asked, EventId::new(ports.ids.next_uuid()), now);
     let event = new.event;
-    let put = ports.deliveries.put(vec![new]).await.map_err(Trouble::from)?;
+    let ids = put(ports, vec![new]).await?;
     Ok(Delivery {
-        id: put.first().copied().unwrap_or(asked),
+        id: ids.first().copied().unwrap_or(asked),
         endpoint: id,
         event,
         kind: EventType::WebhookTest,

@@ -78,8 +78,12 @@ pub fn down() -> QueryError {
 
 #[async_trait]
 impl DeliveryQueue for Queue {
-    async fn put(&self, deliveries: Vec<NewDelivery>) -> Result<Vec<DeliveryId>, QueryError> {
-        self.store.put(deliveries).await
+    async fn put(
+        &self,
+        deliveries: Vec<NewDelivery>,
+        most: Option<u32>,
+    ) -> Result<Option<Vec<DeliveryId>>, QueryError> {
+        self.store.put(deliveries, most).await
     }
 
     async fn due_lanes(&self, now: jiff::Timestamp, after: Option<Lane>, limit: u32) -> Result<DueLanes, QueryError> {

@@ -1,5 +1,7 @@
 //! Trying an endpoint, and sending again what went out before.
 
+use std::time::Duration;
+
 use cais_domain::account::{Account, AccountStatus, NotPermitted};
 use cais_domain::event::EventType;
 use cais_domain::webhook::{DeliveryStatus, DisabledReason, EndpointChange, EndpointStep, Subscription};
@@ -8,6 +10,7 @@ use cais_testkit::builders::{an_account, fresh, steps, subscribed};
 use cais_use_cases::webhooks::deliveries::resend;
 use cais_use_cases::webhooks::test::test;
 use cais_use_cases::webhooks::{SendAgainError, resend_event};
+use futures_util::future::join_all;
 
 use crate::receivers::{Answer, refused, taken};
 use crate::world::{World, until};
@@ -180,4 +183,22 @@ async fn what_is_not_there_or_not_allowed_is_not_sent() {
         assert_eq!(resend_event(ports, account, fresh()).await, Err(SendAgainError::NotFound));
     }
     assert_eq!(resend_event(ports, &an_account(), event.id).await, Err(SendAgainError::NotFound));
+}
+
+#[tokio::test]
+async fn twenty_tests_and_resends_of_an_endpoint_wait() {
+    let world = World::new().await;
+    let (busy, calm) = (world.endpoint().await, world.endpoint().await);
+    let event = world.publish(EventType::ChargePaid).await;
+    let (ports, account) = (&world.ports, &world.account);
+    let calls = join_all((0..40).map(|_| test(ports, account, busy.id))).await;
+    assert_eq!(calls.iter().filter(|call| call.is_ok()).count(), 20);
+    assert!(calls.iter().all(|call| matches!(call, Ok(_) | Err(SendAgainError::TooMany))), "{calls:?}");
+    let delivery = world.deliveries(&busy).await.remove(0);
+    assert_eq!(resend(ports, account, busy.id, delivery.id).await, Err(SendAgainError::TooMany));
+    let before = world.deliveries(&calm).await;
+    world.clock.advance(Duration::from_secs(1));
+    assert_eq!(resend_event(ports, account, event.id).await, Err(SendAgainError::TooMany));
+    assert_eq!(world.deliveries(&calm).await, before, "all or none of its endpoints");
+    test(ports, account, calm.id).await.unwrap();
 }

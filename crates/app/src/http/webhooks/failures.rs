@@ -1,6 +1,6 @@
 //! What callers are told when nothing was done with an endpoint, a delivery or an event.
 
-use cais_domain::webhook::MAX_ENDPOINTS;
+use cais_domain::webhook::{MAX_ENDPOINTS, MAX_WAITING_REQUESTS};
 use cais_ports::UrlRefusal;
 use cais_use_cases::webhooks::change::ChangeEndpointError;
 use cais_use_cases::webhooks::create::CreateEndpointError;
@@ -69,6 +69,9 @@ impl From<SendAgainError> for ApiError {
                 refuse(format!("The webhook endpoint is {state}: nothing is sent to it."))
             }
             SendAgainError::Cancelled => refuse("The delivery is cancelled and stays so.".to_owned()),
+            SendAgainError::TooMany => Self::new(ErrorCode::RateLimitExceeded).saying(format!(
+                "At most {MAX_WAITING_REQUESTS} tests and resends of a webhook endpoint wait at a time."
+            )),
             SendAgainError::NoReceiver => refuse("No active webhook endpoint receives this event.".to_owned()),
             SendAgainError::Store(trouble) => trouble.into(),
         }

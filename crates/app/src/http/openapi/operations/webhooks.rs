@@ -127,7 +127,7 @@ pub fn test_endpoint() -> Description {
             "testWebhookEndpoint",
             "webhooks",
             "Send a webhook endpoint a test",
-            "An event `webhook.test` whose `sequence` is null and which is in no list of events. Needs no body.",
+            "An event `webhook.test` whose `sequence` is null and which is in no list of events. At most 20 tests and resends of an endpoint wait at a time; one more is 429. Needs no body.",
             vec![json("202", "The delivery, which is tried at once.", "Delivery", examples::pending_delivery())],
         )
     }
@@ -156,7 +156,7 @@ pub fn resend_delivery() -> Description {
             "resendWebhookDelivery",
             "webhooks",
             "Deliver again",
-            "At once, with the whole schedule before it and under the same event id. One that was cancelled stays so. Needs no body.",
+            "At once, with the whole schedule before it and under the same event id. One that was cancelled stays so. At most 20 tests and resends of an endpoint wait at a time; one more is 429. Needs no body.",
             vec![json("202", "The delivery.", "Delivery", examples::pending_delivery())],
         )
     }
