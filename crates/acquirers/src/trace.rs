@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
+use tokio::task::futures::TaskLocalFuture;
+
 tokio::task_local! {
     static TRACEPARENT: Option<Arc<str>>;
 }
 
 /// Runs `work`; its calls to acquirers, made in the same task, carry this `traceparent`.
-pub async fn scope<T>(traceparent: Option<Arc<str>>, work: impl Future<Output = T>) -> T {
-    TRACEPARENT.scope(traceparent, work).await
+pub fn scope<F: Future>(traceparent: Option<Arc<str>>, work: F) -> TaskLocalFuture<Option<Arc<str>>, F> {
+    TRACEPARENT.scope(traceparent, work)
 }
 
 /// The `traceparent` of the running task, to hand it to another task.

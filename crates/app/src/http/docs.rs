@@ -42,8 +42,8 @@ impl Asset {
         let gzip = encoder.finish().map_err(|error| error.to_string())?.into();
         // Weak, because one tag stands for the plain and the compressed bytes.
         let hash = digest(&SHA256, &plain);
-        let hex: String = hash.as_ref().iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-        let etag = HeaderValue::try_from(format!("W/\"{hex}\"")).map_err(|error| error.to_string())?;
+        let start = hash.as_ref().first_chunk().map_or(0, |bytes| u128::from_be_bytes(*bytes));
+        let etag = HeaderValue::try_from(format!("W/\"{start:032x}\"")).map_err(|error| error.to_string())?;
         Ok(Self { content_type, plain, gzip, etag })
     }
 

@@ -44,7 +44,7 @@ pub(crate) fn endpoints(rows: Vec<EndpointRow>) -> Endpoints {
                 endpoints.insert(endpoint.id, Arc::new(endpoint));
             }
             Err(fault) => {
-                tracing::error!(alert = alerts::RECORD_UNREADABLE, %fault, "a webhook endpoint cannot be read, and what is meant for it waits")
+                tracing::error!(alert = alerts::RECORD_UNREADABLE, %fault, "a webhook endpoint cannot be read, and what is meant for it waits");
             }
         }
     }
