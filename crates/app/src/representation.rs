@@ -85,8 +85,9 @@ impl Representation for JsonRepresentation {
         operator::key(key).to_string().into_bytes()
     }
 
-    fn insufficient_balance(&self, request: RequestId) -> Vec<u8> {
-        ApiError::new(ErrorCode::InsufficientBalance).body(request)
+    fn insufficient_balance(&self, request: RequestId, needed: Money, available: Money) -> Vec<u8> {
+        let message = format!("Insufficient available balance: {needed} needed, {available} available.");
+        ApiError::new(ErrorCode::InsufficientBalance).saying(message).body(request)
     }
 }
 

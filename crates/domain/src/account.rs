@@ -231,10 +231,10 @@ pub enum NotPermitted {
     #[error("the account is suspended: it can read but not write")]
     Suspended,
     /// KYC is pending or was rejected.
-    #[error("the account has no approved KYC")]
+    #[error("the account has no approved KYC: an operator of the service approves it")]
     KycNotApproved,
     /// The feature is off.
-    #[error("the feature `{}` is not enabled for the account", .0.as_str())]
+    #[error("the feature `{}` is not enabled for the account: an operator of the service enables it", .0.as_str())]
     FeatureDisabled(Feature),
 }
 

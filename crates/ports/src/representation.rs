@@ -4,6 +4,7 @@ use cais_domain::account::Account;
 use cais_domain::charge::Charge;
 use cais_domain::ids::RequestId;
 use cais_domain::infraction::Infraction;
+use cais_domain::money::Money;
 use cais_domain::payment::UnexpectedPayment;
 use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
@@ -33,6 +34,7 @@ pub trait Representation: Send + Sync {
     fn account(&self, account: &Account) -> Vec<u8>;
     /// An API key without its secret, as a JSON object.
     fn key(&self, key: &ApiKeyRecord) -> Vec<u8>;
-    /// The error envelope that says that the balance does not cover what `request` asked for. It is kept for repeats like a success.
-    fn insufficient_balance(&self, request: RequestId) -> Vec<u8>;
+    /// The error envelope that says that the `available` balance does not cover the `needed` amount, its fee included. It is kept for
+    /// repeats like a success.
+    fn insufficient_balance(&self, request: RequestId, needed: Money, available: Money) -> Vec<u8>;
 }

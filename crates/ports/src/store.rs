@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use cais_domain::ledger::LedgerAccount;
+use cais_domain::money::Money;
 
 use crate::change_set::{ChangeSet, ReservationKey};
 use crate::claim::Claim;
@@ -24,6 +25,8 @@ pub enum CommitError {
     NotCovered {
         /// The account that was to be debited.
         account: LedgerAccount,
+        /// Its balance before the change set, by which the store judged.
+        available: Money,
     },
     /// A unique value has another owner.
     #[error("{} is taken", .key.space())]

@@ -4,6 +4,7 @@ use cais_domain::account::Account;
 use cais_domain::charge::Charge;
 use cais_domain::ids::RequestId;
 use cais_domain::infraction::Infraction;
+use cais_domain::money::Money;
 use cais_domain::payment::UnexpectedPayment;
 use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
@@ -110,9 +111,9 @@ impl Representation for TextRepresentation {
         json!({ "prefix": key.prefix.as_str(), "revoked": key.revoked_at.is_some() }).to_string().into_bytes()
     }
 
-    fn insufficient_balance(&self, request: RequestId) -> Vec<u8> {
-        json!({ "error": { "code": "insufficient_balance", "request_id": request.to_string() } })
-            .to_string()
-            .into_bytes()
+    fn insufficient_balance(&self, request: RequestId, needed: Money, available: Money) -> Vec<u8> {
+        let (needed, available) = (needed.to_string(), available.to_string());
+        let error = json!({ "code": "insufficient_balance", "request_id": request.to_string(), "needed": needed, "available": available });
+        json!({ "error": error }).to_string().into_bytes()
     }
 }

@@ -6,6 +6,7 @@ pub mod audit;
 pub mod balance;
 pub mod charges;
 pub mod events;
+pub mod external_id_conflict;
 pub mod housekeeping;
 mod idempotency;
 pub mod infractions;

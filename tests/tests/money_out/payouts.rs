@@ -139,6 +139,8 @@ async fn insufficient_balance_is_an_answer(engine: Engine) {
     let body = json!({"amount": 20, "pix_key": "ana@example.com", "external_id": "cedo"}).to_string();
     let short = shop.order_with("/payouts", &key, body.clone()).await;
     short.refused(422, "insufficient_balance");
+    let message = "Insufficient available balance: 20.00 needed, 0.00 available.";
+    assert_eq!(short.json()["error"]["message"], message);
     shop.get("/payouts/ext:cedo").await.refused(404, "not_found");
     assert_eq!(shop.all("/payouts?limit=200").await.len(), 0);
     shop.earn("100").await;

@@ -2,9 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Engine, Institution, borrowed, eventually, id, on_both, own};
+use crate::support::{Engine, Institution, LyingUpstream, Node, borrowed, eventually, id, on_both, own};
 
-on_both! { a_payment_that_nobody_told_us_of late_return_is_found_under_its_own_day }
+on_both! {
+    a_payment_that_nobody_told_us_of late_return_is_found_under_its_own_day unreadable_row_exits_1_and_the_others_are_credited
+}
 
 async fn a_payment_that_nobody_told_us_of(engine: Engine) {
     let psp = Institution::start();
@@ -48,6 +50,53 @@ async fn a_payment_that_nobody_told_us_of(engine: Engine) {
     psp.faults("error").await;
     let (code, printed) = node.cais.cli_raw(&[&["reconcile", "--json"], &span[..]].concat()).unwrap();
     assert_eq!(code, Some(2), "{printed}");
+}
+
+/// Runs `cais reconcile` on another thread, because the acquirer that it calls is on this one.
+async fn reconciled(node: Node, from: &str) -> (Node, Option<i32>, Value) {
+    let from = from.to_owned();
+    let running = tokio::task::spawn_blocking(move || {
+        let (code, printed) = node.cais.cli_raw(&["reconcile", "--json", "--from", &from]).unwrap();
+        (node, code, printed)
+    });
+    let (node, code, printed) = running.await.unwrap();
+    let report = printed.lines().find(|line| line.contains("\"differences\"")).unwrap_or_else(|| panic!("{printed}"));
+    (node, code, serde_json::from_str(report).unwrap())
+}
+
+async fn unreadable_row_exits_1_and_the_others_are_credited(engine: Engine) {
+    let psp = Institution::start();
+    let upstream = LyingUpstream::before(&psp).await;
+    let mut node = own(engine, &borrowed(&upstream.environment(&psp, "main"))).await;
+    let shop = node.shop();
+    let (one, other) = (shop.charge("100").await, shop.charge("50").await);
+    let txid = |charge: &Value| charge["txid"].as_str().unwrap().to_owned();
+    // Nothing hears of the payments but the list.
+    node.cais.kill9().unwrap();
+    let (broken, _) = (psp.pay(&txid(&one)).await, psp.pay(&txid(&other)).await);
+    let name = broken.clone();
+    upstream.changes_answers(move |method, path, _, body| {
+        if let ("GET", true, Some(rows)) = (method, path.contains("/v2/pix?"), body["pix"].as_array_mut()) {
+            for row in rows.iter_mut().filter(|row| row["endToEndId"] == name.as_str()) {
+                row["valor"] = json!("10.5");
+            }
+        }
+    });
+    let from = one["created_at"].as_str().unwrap();
+    let (node, code, report) = reconciled(node, from).await;
+    assert_eq!((code, &report["ok"]), (Some(1), &json!(false)), "{report}");
+    let unreadable = report["unreadable"].as_array().unwrap();
+    assert_eq!((unreadable.len(), &unreadable[0]["name"]), (1, &json!(broken)), "{report}");
+    let repaired: Vec<&Value> = report["differences"].as_array().unwrap().iter().map(|it| &it["repaired"]).collect();
+    assert_eq!(repaired, [&json!(true)], "the other payment is credited: {report}");
+
+    upstream.passes_on();
+    let (mut node, code, report) = reconciled(node, from).await;
+    assert_eq!((code, &report["unreadable"]), (Some(0), &json!([])), "{report}");
+    node.cais.launch().await.unwrap();
+    let shop = node.again(&shop);
+    assert_eq!(shop.available().await, "150.00", "each payment once");
+    node.verify();
 }
 
 async fn late_return_is_found_under_its_own_day(engine: Engine) {

@@ -157,6 +157,8 @@ async fn more_than_the_balance(engine: Engine) {
     let (path, key) = (format!("/charges/{charge}/refunds"), unique("key"));
     let short = shop.order_with(&path, &key, "{}").await;
     short.refused(422, "insufficient_balance");
+    let message = "Insufficient available balance: 100.00 needed, 20.00 available.";
+    assert_eq!(short.json()["error"]["message"], message);
     assert_eq!(shop.refunds(&charge).await.len(), 0);
     shop.earn("80").await;
     let again = shop.order_with(&path, &key, "{}").await;

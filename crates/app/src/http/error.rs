@@ -8,6 +8,7 @@ use actix_web::http::StatusCode;
 use cais_domain::account::NotPermitted;
 use cais_domain::ids::RequestId;
 use cais_ports::QueryError;
+use cais_use_cases::external_id_conflict::ExternalIdConflict;
 use cais_use_cases::trouble::Trouble;
 
 use super::issue::Issue;
@@ -253,6 +254,14 @@ impl From<NotPermitted> for ApiError {
             NotPermitted::FeatureDisabled(_) => ErrorCode::FeatureDisabled,
         };
         Self::new(code).saying(format!("Not permitted: {reason}."))
+    }
+}
+
+impl From<ExternalIdConflict> for ApiError {
+    fn from(ExternalIdConflict { owner, fields }: ExternalIdConflict) -> Self {
+        let fields = fields.join(" and another ");
+        Self::new(ErrorCode::ExternalIdConflict)
+            .saying(format!("The external_id belongs to {owner}, which has another {fields}."))
     }
 }
 

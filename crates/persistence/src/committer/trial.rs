@@ -63,11 +63,11 @@ impl Trial<'_> {
             return Err(CommitError::Corrupt(format!("a transfer of {}", transfer.amount)));
         }
         let books = self.books;
-        let (from, before) = books.balance(&transfer.from)?;
-        let before = self.balances.get(from).copied().unwrap_or(before);
+        let (from, stored) = books.balance(&transfer.from)?;
+        let before = self.balances.get(from).copied().unwrap_or(stored);
         let (moved, debited) = debit(before, transfer).map_err(|error| out_of_range(from, error))?;
         if transfer.cover != Cover::NotRequired && !moved.is_zero() && debited.amount.is_negative() {
-            return Err(CommitError::NotCovered { account: from.clone() });
+            return Err(CommitError::NotCovered { account: from.clone(), available: stored.amount });
         }
         self.balances.insert(from, debited);
         let (to, before) = books.balance(&transfer.to)?;
@@ -80,7 +80,7 @@ impl Trial<'_> {
     /// Makes a movement of a block, whose money is there unless the store is damaged.
     fn make_own(&mut self, transfer: Transfer) -> Result<(), CommitError> {
         self.make(&transfer).map_err(|error| match error {
-            CommitError::NotCovered { account } => {
+            CommitError::NotCovered { account, .. } => {
                 CommitError::Corrupt(format!("blocks hold more than there is in {account}"))
             }
             error @ (CommitError::Stale

@@ -60,3 +60,10 @@ INSERT INTO infractions (account_id, id, charge_id, acquirer, upstream_id, end_t
     deadline_at, due_at, attempts, opened_at, created_at, version)
 SELECT 'acc_a', name_of('inf_', n), name_of('chg_', n), 'main', name_of('u', n), name_of('E', n), 'SCAM', 1, 1,
     CASE WHEN n <= 20 THEN 'open' ELSE 'won' END, CASE WHEN n > 20 THEN n END, n, n, 0, n, n, 1 FROM generate_series(1, 10000) AS n;
+
+INSERT INTO audit_log (id, changed_at, operator, source, host, action, subject, account_id)
+SELECT name_of('aud_', n), n, 'ana', 'cli', 'h', (ARRAY['key.create', 'account.limits'])[1 + n % 2], 's', name_of('acc_', 1 + n % 50)
+FROM generate_series(1, 10000) AS n;
+INSERT INTO audit_log (id, changed_at, operator, source, host, action, subject, account_id)
+SELECT name_of('aue_', n), n, 'ana', 'cli', 'h', (ARRAY['key.create', 'account.limits'])[1 + n % 2], 's', 'acc_a'
+FROM generate_series(1, 10000) AS n;

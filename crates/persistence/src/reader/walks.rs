@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use cais_testkit::postgres::Cluster;
 
-use super::{deliveries, events, infractions, money_out, queries, reconciliation, statement, timeline};
+use super::{audit, deliveries, events, infractions, money_out, queries, reconciliation, statement, timeline};
 use crate::engine::Engine as _;
 use crate::postgres::Postgres;
 use crate::sql::{Query, Session};
@@ -27,6 +27,7 @@ fn lists() -> Vec<List> {
         timeline::lists,
         statement::lists,
         reconciliation::lists,
+        audit::lists,
     ];
     modules.into_iter().flat_map(|lists| lists()).collect()
 }

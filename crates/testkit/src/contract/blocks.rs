@@ -7,7 +7,7 @@ use cais_ports::{ChangeSet, CommitError, EntryFilter, PageRequest};
 
 use super::Harness;
 use super::dispute::{Dispute, blocks};
-use super::harness::{after_s, hold, income, merchant, movement};
+use super::harness::{after_s, hold, income, merchant, movement, not_covered};
 use super::probe::refused_without_a_trace;
 use crate::builders::{pending_charge, steps};
 
@@ -154,8 +154,8 @@ pub async fn a_refused_change_set_blocks_nothing(h: &mut Harness) {
     h.fund(account, 500).await;
     let (dispute, late) = (Dispute::of(account), Dispute::of(account));
     let uncovered = ChangeSet { transfers: vec![hold(account, 501)], ..dispute.hold(200) };
-    let refused = CommitError::NotCovered { account: merchant(account, Bucket::Available) };
-    assert_eq!(h.commit(uncovered).await, Err(refused.clone()));
+    let refused = |centavos| Err(not_covered(account, Bucket::Available, centavos));
+    assert_eq!(h.commit(uncovered).await, refused(500));
     let stale = blocks(vec![dispute.holds(200), late.releases(0)]);
     assert_eq!(h.commit(stale).await, Err(CommitError::Stale));
     assert_eq!((dispute.read(h).await, h.balances(account).await), (None, [500, 0, 0, 0]));
@@ -166,11 +166,11 @@ pub async fn a_refused_change_set_blocks_nothing(h: &mut Harness) {
     let both = ChangeSet { transfers: vec![hold(account, 450)], ..dispute.hold(200) };
     h.good(both).await;
     assert_eq!((dispute.read(h).await, h.balances(account).await), (Some((50, 200)), [0, 0, 50, 450]));
-    assert_eq!(h.commit(steps::transfer(hold(account, 1))).await, Err(refused.clone()));
+    assert_eq!(h.commit(steps::transfer(hold(account, 1))).await, refused(0));
     // What it gives back covers nothing in the same change set.
     for end in [dispute.holds(0), dispute.releases(50)] {
         let both = ChangeSet { transfers: vec![hold(account, 50)], ..blocks(vec![end]) };
-        assert_eq!(h.commit(both).await, Err(refused.clone()));
+        assert_eq!(h.commit(both).await, refused(0));
     }
     assert_eq!((dispute.read(h).await, h.balances(account).await), (Some((50, 200)), [0, 0, 50, 450]));
 }

@@ -181,6 +181,12 @@ pub(super) fn hold(account: AccountId, centavos: i64) -> Transfer {
     movement(from, merchant(account, Bucket::InTransit), centavos, Cover::Required)
 }
 
+/// The refusal of a transfer from an account with so many centavos.
+pub(super) fn not_covered(account: AccountId, bucket: Bucket, centavos: i64) -> CommitError {
+    let available = Money::from_centavos(centavos);
+    CommitError::NotCovered { account: merchant(account, bucket), available }
+}
+
 /// A part of a merchant's money.
 pub(super) const fn merchant(account: AccountId, bucket: Bucket) -> LedgerAccount {
     LedgerAccount::Merchant(account, bucket)

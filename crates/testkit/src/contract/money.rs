@@ -5,7 +5,7 @@ use cais_domain::ledger::{Bucket, Cover};
 use cais_ports::{ChangeSet, CommitError, ReservationKey};
 
 use super::Harness;
-use super::harness::{after_s, hold, income, merchant, movement};
+use super::harness::{after_s, hold, income, merchant, movement, not_covered};
 use super::probe::refused_without_a_trace;
 use crate::builders::{a_payment, start, steps};
 
@@ -52,14 +52,14 @@ pub async fn the_same_payment_is_credited_once(h: &mut Harness) {
 /// The last centavo may go, one more may not.
 pub async fn cover_is_exact_to_the_centavo(h: &mut Harness) {
     let account = h.account().await;
-    let not_covered = CommitError::NotCovered { account: merchant(account.id, Bucket::Available) };
+    let refused = |centavos| Err(not_covered(account.id, Bucket::Available, centavos));
     let one = steps::transfer(hold(account.id, 1));
-    assert_eq!(h.commit(one.clone()).await, Err(not_covered.clone()), "an account without a balance");
+    assert_eq!(h.commit(one.clone()).await, refused(0), "an account without a balance");
     h.fund(account.id, 1_000).await;
     let too_much = steps::transfer(hold(account.id, 1_001));
-    assert_eq!(h.commit(too_much).await, Err(not_covered.clone()));
+    assert_eq!(h.commit(too_much).await, refused(1_000));
     h.good(steps::transfer(hold(account.id, 1_000))).await;
-    assert_eq!(h.commit(one).await, Err(not_covered));
+    assert_eq!(h.commit(one).await, refused(0));
     assert_eq!(h.balances(account.id).await, [0, 0, 0, 1_000]);
 }
 
@@ -82,8 +82,7 @@ pub async fn uncovered_money_leaves_nothing(h: &mut Harness) {
     let refused = refused_without_a_trace(h, account.id, |change| {
         change.transfers.push(hold(account.id, 78));
     });
-    let account = merchant(account.id, Bucket::Available);
-    assert_eq!(refused.await, CommitError::NotCovered { account });
+    assert_eq!(refused.await, not_covered(account.id, Bucket::Available, 0));
 }
 
 /// Money moves between them, and each covers only itself.
@@ -99,8 +98,7 @@ pub async fn every_bucket_is_its_own(h: &mut Harness) {
     h.good(between(Bucket::Blocked, Bucket::InTransit, 2)).await;
     assert_eq!(h.balances(account.id).await, [600, 370, 28, 2]);
     let refused = h.commit(between(Bucket::Blocked, Bucket::Available, 29)).await;
-    let uncovered = merchant(account.id, Bucket::Blocked);
-    assert_eq!(refused, Err(CommitError::NotCovered { account: uncovered }));
+    assert_eq!(refused, Err(not_covered(account.id, Bucket::Blocked, 28)));
     let report = h.store.verify_ledger().await.unwrap();
     assert!(!report.differences.is_empty(), "nothing waits for a release, and no infraction holds anything");
     h.good(between(Bucket::Blocked, Bucket::Available, 28)).await;

@@ -6,7 +6,7 @@ use cais_domain::payout::{Payout, PayoutStatus};
 use cais_ports::{ChangeSet, ClaimChange, CommitError, ReservationKey};
 
 use super::Harness;
-use super::harness::{after_s, all_at_once, merchant, winners};
+use super::harness::{after_s, all_at_once, not_covered, winners};
 use crate::builders::{a_payment, a_payout, a_return_id, an_end_to_end_id, an_external_id, steps};
 
 /// How many callers commit at once.
@@ -87,8 +87,12 @@ pub async fn an_uncovered_payout_leaves_nothing(h: &mut Harness) {
     let create = steps::create_payout(&payout, name.clone());
     let entries = h.audit().await;
 
-    let available = merchant(account, Bucket::Available);
-    assert_eq!(h.commit(create.clone()).await, Err(CommitError::NotCovered { account: available }));
+    let refused = not_covered(account, Bucket::Available, 1_049);
+    assert_eq!(
+        h.commit(create.clone()).await,
+        Err(refused),
+        "the balance before the amount left, which its fee follows"
+    );
     assert_eq!(h.balances(account).await, [1_049, 0, 0, 0]);
     assert_eq!(h.audit().await, entries);
     assert_eq!(h.store.find_claim(&name).await.unwrap(), None);

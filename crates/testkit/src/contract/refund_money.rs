@@ -7,7 +7,7 @@ use cais_domain::refund::{NewRefund, Refund, RefundStatus};
 use cais_ports::{CommitError, ReservationKey};
 
 use super::Harness;
-use super::harness::{after_s, all_at_once, hold, merchant, winners};
+use super::harness::{after_s, all_at_once, hold, not_covered, winners};
 use crate::builders::{a_payment, a_return_id, an_external_id, new_refund, pending_charge, steps};
 
 /// How many callers commit at once.
@@ -144,8 +144,7 @@ pub async fn an_uncovered_refund_leaves_nothing(h: &mut Harness) {
     let key = ReservationKey::RefundExternalId(account, external_id.clone());
     let asked = NewRefund { external_id: Some(external_id), ..new_refund(Some(940)) };
     let open = steps::open_refund(&charge, &asked, after_s(2));
-    let account_short = merchant(account, Bucket::Available);
-    assert_eq!(h.commit(open.clone()).await, Err(CommitError::NotCovered { account: account_short }));
+    assert_eq!(h.commit(open.clone()).await, Err(not_covered(account, Bucket::Available, 939)));
     assert_eq!(h.store.find_refund(account, asked.id).await.unwrap(), None);
     assert_eq!(h.store.find_owner(&key).await.unwrap(), None);
     assert_eq!(h.read_charge(&charge).await, charge);

@@ -7,7 +7,7 @@ use cais_ports::{ChangeSet, CommitError, ReservationKey, Write};
 use jiff::Timestamp;
 
 use super::Harness;
-use super::harness::{after_s, all_at_once, income, merchant, movement, winners};
+use super::harness::{after_s, all_at_once, income, merchant, movement, not_covered, winners};
 use super::probe::refused_without_a_trace;
 use crate::builders::{a_payment, a_release, pending_charge, start, steps};
 
@@ -124,7 +124,7 @@ pub async fn a_release_that_is_refused_leaves_nothing(h: &mut Harness) {
     let (pending, away) = (merchant(account, Bucket::Pending), merchant(account, Bucket::InTransit));
     h.good(steps::transfer(movement(pending.clone(), away.clone(), 1, Cover::Required))).await;
     let refused = h.commit(steps::make_release(release, after_s(100))).await;
-    assert_eq!(refused, Err(CommitError::NotCovered { account: pending.clone() }));
+    assert_eq!(refused, Err(not_covered(account, Bucket::Pending, 939)));
     assert_eq!(h.store.list_due_releases(after_s(100), 50).await.unwrap(), due);
     h.good(steps::transfer(movement(away, pending, 1, Cover::Required))).await;
 }

@@ -79,7 +79,8 @@ impl Books<'_> {
         for (account, amount) in [(&transfer.from, debit), (&transfer.to, amount)] {
             let after = self.balance(account).checked_add(amount).map_err(|error| corrupt(&error))?;
             if must_cover && amount.is_negative() && after.is_negative() {
-                return Err(CommitError::NotCovered { account: account.clone() });
+                let available = self.state.balance(account);
+                return Err(CommitError::NotCovered { account: account.clone(), available });
             }
             self.balances.insert(account.clone(), after);
             self.moved.entries.push(self.entry(transfer, account, amount, after));

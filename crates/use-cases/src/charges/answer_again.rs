@@ -5,6 +5,7 @@ use cais_domain::ids::ChargeId;
 
 use super::create::{CreateCharge, CreateChargeError};
 use crate::answer::Answer;
+use crate::external_id_conflict::ExternalIdConflict;
 use crate::idempotency::remember;
 use crate::ports::Ports;
 use crate::trouble::{RETRY_AFTER_S, Trouble};
@@ -26,9 +27,7 @@ pub(super) async fn existing(
         | ChargeStatus::Expired
         | ChargeStatus::Cancelled
         | ChargeStatus::Refunded => {
-            if charge.terms.amount != command.terms.amount {
-                return Err(CreateChargeError::ExternalIdConflict);
-            }
+            ExternalIdConflict::unless_same(owner, [("amount", charge.terms.amount == command.terms.amount)])?;
             let body = ports.representation.charge(&charge);
             Ok(Some(remember(ports, &command.call(), owner, 200, body).await?))
         }

@@ -19,6 +19,7 @@ use super::resume::take_over;
 pub use super::split::AskedShare;
 use super::split::resolve;
 use crate::answer::Answer;
+use crate::external_id_conflict::ExternalIdConflict;
 use crate::idempotency::{Call, KeepError, KeyInUse, Reopening, Repeat, TakeOverError, of_the_other};
 use crate::ports::Ports;
 use crate::trouble::{DECISIONS, RETRY_AFTER_S, Trouble};
@@ -94,8 +95,8 @@ pub enum CreateChargeError {
         index: usize,
     },
     /// The external id belongs to a charge of another amount.
-    #[error("the external id belongs to a charge of another amount")]
-    ExternalIdConflict,
+    #[error(transparent)]
+    ExternalIdConflict(#[from] ExternalIdConflict),
     /// A charge with the external id is being created.
     #[error("a charge with this external id is still being created")]
     ExternalIdInProgress {

@@ -1,11 +1,14 @@
 //! Calls that create nothing and are answered all the same: the external id has its payout already, or the money is not there.
 
 use cais_domain::ids::PayoutId;
-use cais_domain::payout::PayoutStatus;
+use cais_domain::money::Money;
+use cais_domain::payout::{Payout, PayoutStatus};
 use cais_ports::Claim;
 
 use super::create::{CreatePayout, CreatePayoutError};
+use super::resume::begun;
 use crate::answer::Answer;
+use crate::external_id_conflict::ExternalIdConflict;
 use crate::idempotency::{KeepError, Kept, answer_orphaned, keep_answer, remember};
 use crate::ports::Ports;
 use crate::trouble::{RETRY_AFTER_S, Trouble};
@@ -28,9 +31,8 @@ pub(super) async fn existing(
         PayoutStatus::Abandoned => Ok(None),
         PayoutStatus::Processing | PayoutStatus::Completed | PayoutStatus::Failed | PayoutStatus::Reversed => {
             let (made, asked) = (&payout.terms, &command.terms);
-            if (made.amount, &made.pix_key) != (asked.amount, &asked.pix_key) {
-                return Err(CreatePayoutError::ExternalIdConflict);
-            }
+            let fields = [("amount", made.amount == asked.amount), ("pix_key", made.pix_key == asked.pix_key)];
+            ExternalIdConflict::unless_same(owner, fields)?;
             let body = ports.representation.payout(&payout);
             Ok(Some(remember(ports, &command.call(), owner, 200, body).await?))
         }
@@ -41,9 +43,14 @@ pub(super) async fn existing(
 ///
 /// Nothing else of it is kept, so the external id stays free; money that arrives later serves another key. The claim comes
 /// back when somebody else has taken the key meanwhile.
-pub(super) async fn not_covered(ports: &Ports, command: &CreatePayout, id: PayoutId) -> Result<Kept, Trouble> {
-    let body = ports.representation.insufficient_balance(command.request);
-    keep_answer(ports, &command.call(), &id.to_string(), NOT_COVERED, body).await
+pub(super) async fn not_covered(
+    ports: &Ports,
+    command: &CreatePayout,
+    payout: &Payout,
+    available: Money,
+) -> Result<Kept, Trouble> {
+    let body = ports.representation.insufficient_balance(command.request, needed(payout)?, available);
+    keep_answer(ports, &command.call(), &payout.id.to_string(), NOT_COVERED, body).await
 }
 
 /// A repeat of what was given up, for which the money is not there any more: the same answer, for ever, too.
@@ -53,7 +60,14 @@ pub(super) async fn still_not_covered(
     ports: &Ports,
     command: &CreatePayout,
     claim: &Claim,
+    available: Money,
 ) -> Result<Answer, KeepError> {
-    let body = ports.representation.insufficient_balance(command.request);
+    // Its fee is the one of its creation, which may differ from the account's present one.
+    let payout = begun(ports, claim).await.map_err(Trouble::from)?;
+    let body = ports.representation.insufficient_balance(command.request, needed(&payout)?, available);
     answer_orphaned(ports, &command.call(), claim, NOT_COVERED, body).await
+}
+
+fn needed(payout: &Payout) -> Result<Money, Trouble> {
+    payout.terms.gross().map_err(|error| Trouble::Internal(error.to_string()))
 }

@@ -19,6 +19,7 @@ use super::answer_again::{existing, not_covered, still_not_covered};
 use super::complete::{Creation, Outcome, complete};
 use super::resume::take_over;
 use crate::answer::Answer;
+use crate::external_id_conflict::ExternalIdConflict;
 use crate::idempotency::{Call, KeepError, Kept, KeyInUse, Reopening, Repeat, TakeOverError, of_the_other};
 use crate::ports::Ports;
 use crate::trouble::{DECISIONS, RETRY_AFTER_S, Trouble};
@@ -75,8 +76,8 @@ pub enum CreatePayoutError {
         limit: Money,
     },
     /// The external id belongs to a payout of another amount or to another key.
-    #[error("the external id belongs to a payout of another amount or to another Pix key")]
-    ExternalIdConflict,
+    #[error(transparent)]
+    ExternalIdConflict(#[from] ExternalIdConflict),
     /// A payout with the external id is being created.
     #[error("a payout with this external id is still being created")]
     ExternalIdInProgress {
@@ -151,8 +152,8 @@ pub async fn create(ports: &Ports, command: CreatePayout) -> Result<Answer, Crea
                     return Ok(answer);
                 }
             }
-            Err(CommitError::NotCovered { .. }) => {
-                return match not_covered(ports, &command, payout.id).await? {
+            Err(CommitError::NotCovered { available, .. }) => {
+                return match not_covered(ports, &command, &payout, available).await? {
                     Kept::Answered(answer) => Ok(answer),
                     // Another call with this key came in between and was covered, or was refused as well.
                     Kept::Known(claim) => repeat(ports, &command, claim, None).await,
@@ -234,8 +235,8 @@ async fn repeat(
                 }
             }
             // It had been given up, and its money was spent on something else since.
-            Err(TakeOverError::Commit(CommitError::NotCovered { .. })) => {
-                return Ok(still_not_covered(ports, command, &claim).await?);
+            Err(TakeOverError::Commit(CommitError::NotCovered { available, .. })) => {
+                return Ok(still_not_covered(ports, command, &claim, available).await?);
             }
             // Whoever had it gave it up at this moment: that is resumed.
             Err(TakeOverError::Commit(CommitError::Stale)) => {}

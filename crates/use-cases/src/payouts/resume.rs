@@ -35,7 +35,7 @@ pub(super) async fn take_over(
     Ok(Creation { payout: stored(payout), holding, asked_before })
 }
 
-async fn begun(ports: &Ports, claim: &Claim) -> Result<Payout, CommitError> {
+pub(super) async fn begun(ports: &Ports, claim: &Claim) -> Result<Payout, CommitError> {
     let unreadable = |error: String| CommitError::Corrupt(format!("claim of {}: {error}", claim.resource));
     let id = PayoutId::parse(&claim.resource).map_err(|error| unreadable(error.to_string()))?;
     let found = ports.queries.find_payout(claim.name.account, id).await;

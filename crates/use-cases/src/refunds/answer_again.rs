@@ -11,6 +11,7 @@ use super::create::{CreateRefund, CreateRefundError, NOT_COVERED, finish, holds}
 use super::decide::{charge_of, reread};
 use super::resume::{of_claim, take_over};
 use crate::answer::Answer;
+use crate::external_id_conflict::ExternalIdConflict;
 use crate::idempotency::{Holding, Repeat, answer_orphaned, of_the_other, remember};
 use crate::ports::Ports;
 use crate::trouble::{RETRY_AFTER_S, Trouble};
@@ -87,8 +88,8 @@ async fn reopen(
             existing(ports, command, &charge, &by).await
         }
         Err(CommitError::Stale) => Ok(None),
-        Err(CommitError::NotCovered { .. }) => {
-            let body = ports.representation.insufficient_balance(command.request);
+        Err(CommitError::NotCovered { available, .. }) => {
+            let body = ports.representation.insufficient_balance(command.request, refund.amount, available);
             Ok(Some(answer_orphaned(ports, &command.call(), claim, NOT_COVERED, body).await?))
         }
         Err(error) => Err(Trouble::from(error).into()),
@@ -124,9 +125,9 @@ pub(super) async fn existing(
         RefundStatus::Processing | RefundStatus::Completed | RefundStatus::Failed => {
             let same_amount = command.amount.is_none_or(|amount| amount == refund.amount);
             let same_pix = command.end_to_end_id.as_ref().is_none_or(|pix| *pix == refund.end_to_end_id);
-            if refund.charge != charge.id || !same_amount || !same_pix {
-                return Err(CreateRefundError::ExternalIdConflict);
-            }
+            let fields =
+                [("charge_id", refund.charge == charge.id), ("amount", same_amount), ("end_to_end_id", same_pix)];
+            ExternalIdConflict::unless_same(owner, fields)?;
             let body = ports.representation.refund(&refund);
             Ok(Some(remember(ports, &command.call(), owner, 200, body).await?))
         }

@@ -18,6 +18,7 @@ use super::answer_again::{existing, named, repeat};
 use super::complete::{Outcome, complete, external_id_key, under_way};
 use crate::answer::Answer;
 use crate::charges::fetch::{ChargeName, FetchChargeError, find};
+use crate::external_id_conflict::ExternalIdConflict;
 use crate::idempotency::{Call, KeepError, Kept, KeyInUse, keep_answer};
 use crate::ports::Ports;
 use crate::trouble::{RETRY_AFTER_S, Trouble};
@@ -76,8 +77,8 @@ pub enum CreateRefundError {
         retry_after_s: u32,
     },
     /// The external id belongs to a refund of another charge or amount.
-    #[error("the external id belongs to another refund")]
-    ExternalIdConflict,
+    #[error(transparent)]
+    ExternalIdConflict(#[from] ExternalIdConflict),
     /// A refund with the external id is being created.
     #[error("a refund with this external id is still being created")]
     ExternalIdInProgress {
@@ -168,8 +169,9 @@ pub async fn create(ports: &Ports, command: CreateRefund) -> Result<Answer, Crea
             }
             // The charge was changed meanwhile: by another refund, a payment, an infraction.
             Err(CommitError::Stale) => {}
-            Err(CommitError::NotCovered { .. }) => {
-                let body = ports.representation.insufficient_balance(command.request);
+            Err(CommitError::NotCovered { available, .. }) => {
+                let needed = opened.refund.amount;
+                let body = ports.representation.insufficient_balance(command.request, needed, available);
                 return match keep_answer(ports, &command.call(), &id.to_string(), NOT_COVERED, body).await? {
                     Kept::Answered(answer) => Ok(answer),
                     Kept::Known(claim) => repeat(ports, &command, claim).await,

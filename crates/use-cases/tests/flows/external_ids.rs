@@ -2,10 +2,17 @@
 
 use cais_ports::Store as _;
 use cais_testkit::builders::{an_account, steps};
+use cais_use_cases::Answer;
 use cais_use_cases::charges::create::{CreateChargeError, create};
+use cais_use_cases::external_id_conflict::ExternalIdConflict;
 
 use crate::psp::Mood;
 use crate::world::{World, id_of, named, reais, ten_reais};
+
+/// The refusal of a charge whose external id belongs to `first`.
+fn another_amount(first: &Answer) -> CreateChargeError {
+    ExternalIdConflict { owner: id_of(first).to_string(), fields: vec!["amount"] }.into()
+}
 
 #[tokio::test]
 async fn the_same_amount_is_answered_with_the_original() {
@@ -31,12 +38,12 @@ async fn the_same_amount_is_answered_with_the_original() {
 #[tokio::test]
 async fn only_the_amount_is_material() {
     let world = World::new().await;
-    world.create("a", named("order-1", ten_reais())).await.unwrap();
+    let first = world.create("a", named("order-1", ten_reais())).await.unwrap();
     let mut terms = named("order-1", ten_reais());
     terms.expires_in_s = 60;
     assert_eq!(world.create("b", terms).await.unwrap().status, 200);
     let other = world.create("c", named("order-1", reais(11))).await;
-    assert_eq!(other, Err(CreateChargeError::ExternalIdConflict));
+    assert_eq!(other, Err(another_amount(&first)));
     // A refusal is judged afresh: the same key may be used with another external id.
     assert_eq!(world.create("c", named("order-2", reais(11))).await.unwrap().status, 201);
 }
@@ -49,7 +56,7 @@ async fn the_original_is_found_without_an_acquirer() {
     let again = world.create("b", named("order-1", ten_reais())).await.unwrap();
     assert_eq!((again.status, id_of(&again)), (200, id_of(&first)));
     let other = world.create("c", named("order-1", reais(11))).await;
-    assert_eq!(other, Err(CreateChargeError::ExternalIdConflict));
+    assert_eq!(other, Err(another_amount(&first)));
 }
 
 #[tokio::test]

@@ -2,6 +2,7 @@
 
 use cais_ports::StoredAnswer;
 use cais_testkit::builders::fresh;
+use cais_use_cases::external_id_conflict::ExternalIdConflict;
 use cais_use_cases::refunds::create::CreateRefundError;
 
 use crate::psp::{Looking, Returning};
@@ -37,9 +38,15 @@ async fn an_external_id_names_one_refund_for_ever() {
         let same = world.refund(key, &charge, named("back-1", asked)).await.unwrap();
         assert_eq!((same.status, id_of(&same)), (200, id_of(&first)));
     }
-    for (charge, asked) in [(&charge, part(401)), (&other, part(400)), (&other, all())] {
-        let conflict = world.refund("d", charge, named("back-1", asked)).await;
-        assert_eq!(conflict, Err(CreateRefundError::ExternalIdConflict));
+    for (charge, asked, fields) in [
+        (&charge, part(401), vec!["amount"]),
+        (&other, part(400), vec!["charge_id"]),
+        (&other, part(401), vec!["charge_id", "amount"]),
+        (&other, all(), vec!["charge_id"]),
+    ] {
+        let refused = world.refund("d", charge, named("back-1", asked)).await;
+        let conflict = ExternalIdConflict { owner: id_of(&first).to_string(), fields };
+        assert_eq!(refused, Err(conflict.into()));
     }
     // It speaks before the state of the charge.
     world.refund("e", &charge, all()).await.unwrap();

@@ -8,6 +8,7 @@ use cais_domain::refund::RefundStatus;
 use cais_ports::{Store as _, UpstreamProgress};
 use cais_testkit::Crash;
 use cais_testkit::builders::{in_status, pending_charge, steps};
+use cais_use_cases::external_id_conflict::ExternalIdConflict;
 use cais_use_cases::reconcile::DifferenceKind;
 use cais_use_cases::refunds::create::CreateRefundError;
 
@@ -191,7 +192,8 @@ async fn external_id_of_another_payment_is_a_conflict() {
     let same = world.refund_payment("b", (&charge, &pix), named("back-1", part(100))).await.unwrap();
     assert_eq!((same.status, id_of(&same)), (200, id_of(&first)));
     let other = world.refund_payment("c", (&charge, &paid_by), named("back-1", part(100))).await;
-    assert_eq!(other, Err(CreateRefundError::ExternalIdConflict));
+    let conflict = ExternalIdConflict { owner: id_of(&first).to_string(), fields: vec!["end_to_end_id"] };
+    assert_eq!(other, Err(conflict.into()));
 }
 
 #[tokio::test]

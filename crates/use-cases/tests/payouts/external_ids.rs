@@ -4,11 +4,18 @@ use cais_domain::pix_key::PixKey;
 use cais_ports::Store as _;
 use cais_testkit::Crash;
 use cais_testkit::builders::{an_account, steps};
+use cais_use_cases::Answer;
+use cais_use_cases::external_id_conflict::ExternalIdConflict;
 use cais_use_cases::payouts::create::{CreatePayoutError, NewPayout, create};
 use cais_use_cases::payouts::fetch::FetchPayoutError;
 
 use crate::bank::Sending;
 use crate::world::{FEE, FUNDS, LONG, World, id_of, named, reais, status_of, ten_reais};
+
+/// The refusal of a payout whose external id belongs to `first`.
+fn conflict(first: &Answer, fields: &[&'static str]) -> CreatePayoutError {
+    ExternalIdConflict { owner: id_of(first).to_string(), fields: fields.to_vec() }.into()
+}
 
 #[tokio::test]
 async fn the_same_amount_and_key_are_answered_with_the_original() {
@@ -34,11 +41,11 @@ async fn the_same_amount_and_key_are_answered_with_the_original() {
 async fn amount_and_normalised_key_are_material_and_nothing_else() {
     let world = World::new().await;
     let keyed = |key: &str| NewPayout { pix_key: PixKey::parse(key).unwrap(), ..named("order-1", ten_reais()) };
-    world.create("a", keyed("Ana@Bank.example")).await.unwrap();
+    let first = world.create("a", keyed("Ana@Bank.example")).await.unwrap();
     assert_eq!(world.create("b", keyed("ana@bank.EXAMPLE")).await.unwrap().status, 200);
-    let conflict = Err(CreatePayoutError::ExternalIdConflict);
-    assert_eq!(world.create("c", keyed("rui@bank.example")).await, conflict);
-    assert_eq!(world.create("c", named("order-1", reais(9))).await, conflict);
+    assert_eq!(world.create("c", keyed("rui@bank.example")).await, Err(conflict(&first, &["pix_key"])));
+    let other = NewPayout { pix_key: PixKey::parse("ana@bank.example").unwrap(), ..named("order-1", reais(9)) };
+    assert_eq!(world.create("c", other).await, Err(conflict(&first, &["amount"])));
     // A refusal is judged afresh: the same key may be used with another external id.
     assert_eq!(world.create("c", named("order-2", reais(9))).await.unwrap().status, 201);
 }
@@ -53,7 +60,7 @@ async fn the_original_is_found_whatever_the_balance_and_the_acquirers() {
     world.bank.set_resting(true);
     world.second.set_resting(true);
     assert_eq!(world.create("c", named("order-1", ten_reais())).await.unwrap().status, 200);
-    assert_eq!(world.create("d", named("order-1", reais(9))).await, Err(CreatePayoutError::ExternalIdConflict));
+    assert_eq!(world.create("d", named("order-1", reais(9))).await, Err(conflict(&first, &["amount"])));
     assert_eq!(world.create("e", named("order-9", ten_reais())).await, Err(CreatePayoutError::AcquirerUnavailable));
 }
 

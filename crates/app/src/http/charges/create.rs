@@ -62,8 +62,7 @@ impl From<CreateChargeError> for ApiError {
             }
             CreateChargeError::TransactionLimit { limit } => Self::new(ErrorCode::TransactionLimitExceeded)
                 .saying(format!("The amount exceeds the account's limit of {limit} per charge.")),
-            CreateChargeError::ExternalIdConflict => Self::new(ErrorCode::ExternalIdConflict)
-                .saying("The external_id already exists with a different amount."),
+            CreateChargeError::ExternalIdConflict(conflict) => conflict.into(),
             CreateChargeError::ExternalIdInProgress { retry_after_s } => {
                 Self::new(ErrorCode::ExternalIdInProgress).retry_after(retry_after_s)
             }

@@ -46,8 +46,7 @@ impl From<CreatePayoutError> for ApiError {
             }
             CreatePayoutError::TransactionLimit { limit } => Self::new(ErrorCode::TransactionLimitExceeded)
                 .saying(format!("The amount exceeds the account's limit of {limit} per payout.")),
-            CreatePayoutError::ExternalIdConflict => Self::new(ErrorCode::ExternalIdConflict)
-                .saying("The external_id already exists with a different amount or pix_key."),
+            CreatePayoutError::ExternalIdConflict(conflict) => conflict.into(),
             CreatePayoutError::ExternalIdInProgress { retry_after_s } => {
                 Self::new(ErrorCode::ExternalIdInProgress).retry_after(retry_after_s)
             }

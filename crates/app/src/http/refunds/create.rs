@@ -58,8 +58,7 @@ impl From<CreateRefundError> for ApiError {
             CreateRefundError::KeyInProgress { retry_after_s } => {
                 Self::new(ErrorCode::IdempotencyKeyInProgress).retry_after(retry_after_s)
             }
-            CreateRefundError::ExternalIdConflict => Self::new(ErrorCode::ExternalIdConflict)
-                .saying("The external_id already exists with a different charge, amount or end_to_end_id."),
+            CreateRefundError::ExternalIdConflict(conflict) => conflict.into(),
             CreateRefundError::InvalidState(status) => Self::new(ErrorCode::InvalidState)
                 .saying(format!("The charge is {} and cannot be refunded.", status.as_str())),
             CreateRefundError::InfractionOpen => Self::new(ErrorCode::InfractionOpen),

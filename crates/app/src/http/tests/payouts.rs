@@ -51,11 +51,16 @@ async fn a_payout_is_sent_once_and_its_answer_repeated() {
         post(&world, PAYOUTS, "payout-key-2", r#"{"amount":10.00,"pix_key":"ana@example.com","external_id":"p/1"}"#)
             .await;
     assert_eq!((same.status, same.at("/id")), (200, first.at("/id")), "{same:?}");
-    for (key, body) in [
-        ("payout-key-3", r#"{"amount":10.01,"pix_key":"ana@example.com","external_id":"p/1"}"#),
-        ("payout-key-4", r#"{"amount":10,"pix_key":"bia@example.com","external_id":"p/1"}"#),
+    let id = first.at("/id").as_str().unwrap().to_owned();
+    for (key, body, another) in [
+        ("payout-key-3", r#"{"amount":10.01,"pix_key":"ana@example.com","external_id":"p/1"}"#, "amount"),
+        ("payout-key-4", r#"{"amount":10,"pix_key":"bia@example.com","external_id":"p/1"}"#, "pix_key"),
+        ("payout-key-5", r#"{"amount":9,"pix_key":"b@example.com","external_id":"p/1"}"#, "amount and another pix_key"),
     ] {
-        assert_eq!(post(&world, PAYOUTS, key, body).await.error(), (409, "EXTERNAL_ID_CONFLICT".to_owned()));
+        let refused = post(&world, PAYOUTS, key, body).await;
+        assert_eq!(refused.error(), (409, "EXTERNAL_ID_CONFLICT".to_owned()));
+        let message = format!("The external_id belongs to {id}, which has another {another}.");
+        assert_eq!(refused.at("/error/message"), message);
     }
     assert_eq!(world.bank.sends.load(Ordering::SeqCst), 1);
 
@@ -94,6 +99,8 @@ async fn what_is_not_covered_is_answered_once_and_for_all() {
     let body = r#"{"amount":10,"pix_key":"ana@example.com"}"#;
     let refused = post(&world, PAYOUTS, "poor-key-1", body).await;
     assert_eq!(refused.error(), (422, "insufficient_balance".to_owned()));
+    let message = "Insufficient available balance: 10.50 needed, 10.49 available.";
+    assert_eq!(refused.at("/error/message"), message, "the fee is part of what is needed");
     assert_eq!(refused.at("/request_id").as_str(), refused.header("x-request-id"));
     fund(&world, "100").await;
     let again = post(&world, PAYOUTS, "poor-key-1", body).await;

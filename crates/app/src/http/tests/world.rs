@@ -9,6 +9,7 @@ use cais_domain::api_key::{ApiKeyToken, KeyPrefix, KeySecret, Scopes};
 use cais_domain::charge::Charge;
 use cais_domain::ids::{AccountId, RequestId};
 use cais_domain::infraction::Infraction;
+use cais_domain::money::Money;
 use cais_domain::payment::UnexpectedPayment;
 use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
@@ -191,8 +192,8 @@ impl Representation for Careless {
         self.0.key(key)
     }
 
-    fn insufficient_balance(&self, request: RequestId) -> Vec<u8> {
-        self.0.insufficient_balance(request)
+    fn insufficient_balance(&self, request: RequestId, needed: Money, available: Money) -> Vec<u8> {
+        self.0.insufficient_balance(request, needed, available)
     }
 }
 

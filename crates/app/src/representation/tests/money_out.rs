@@ -122,7 +122,9 @@ fn a_balance_that_does_not_cover_is_told_as_every_failure() {
     let request = RequestId::parse("req_01h455vb4pex5vsknk084sn02q").unwrap();
     let expected = concat!(
         r#"{"success":false,"request_id":"req_01h455vb4pex5vsknk084sn02q","error":{"code":"insufficient_balance","#,
-        r#""message":"The available balance is lower than the amount and its fee.","retryable":false}}"#
+        r#""message":"Insufficient available balance: 103.50 needed, 98.00 available.","retryable":false}}"#
     );
-    assert_eq!(String::from_utf8(JsonRepresentation::new().insufficient_balance(request)).unwrap(), expected);
+    let (needed, available) = (Money::from_centavos(10_350), Money::from_centavos(9_800));
+    let body = JsonRepresentation::new().insufficient_balance(request, needed, available);
+    assert_eq!(String::from_utf8(body).unwrap(), expected);
 }

@@ -158,8 +158,8 @@ fn a_payout_after_a_block_has_what_is_left() {
     let pay = |centavos| ChangeSet { transfers: vec![hold(account, centavos)], ..ChangeSet::new(start()) };
     let changes = [pay(40), hold_for(account, fresh(), 50), pay(11), pay(10), pay(1)];
     let judged = judged(&changes, Observed::default(), holding(account, [100, 0, 0, 0], &[]));
-    let refused = || Err(CommitError::NotCovered { account: merchant(account, Bucket::Available) });
-    assert_eq!(judged.verdicts, [good(&[]), good(&[]), refused(), good(&[]), refused()]);
+    let refused = |centavos| Err(not_covered(account, Bucket::Available, centavos));
+    assert_eq!(judged.verdicts, [good(&[]), good(&[]), refused(10), good(&[]), refused(0)]);
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn a_release_moves_less_by_what_was_taken_and_what_is_released_first_is_what_was
     let account = an_account().id;
     let changes = [release(account, 40), release(account, 50), release(account, 60), release(account, 1)];
     let judged = judged(&changes, Observed::default(), holding(account, [0, 80, 70, 70], &[]));
-    let uncovered = Err(CommitError::NotCovered { account: merchant(account, Bucket::Pending) });
+    let uncovered = Err(not_covered(account, Bucket::Pending, 0));
     assert_eq!(judged.verdicts, [good(&[]), good(&[]), good(&[]), uncovered]);
     assert_eq!(after(&judged, account), [80, 0, 70, 0]);
     let kind = EntryKind::Release;

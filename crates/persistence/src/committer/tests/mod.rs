@@ -70,6 +70,11 @@ fn stored(charge: &Charge) -> Charge {
     Charge { version: 1, ..charge.clone() }
 }
 
+/// The refusal of a transfer from an account with so many centavos.
+fn not_covered(account: AccountId, bucket: Bucket, centavos: i64) -> CommitError {
+    CommitError::NotCovered { account: merchant(account, bucket), available: Money::from_centavos(centavos) }
+}
+
 #[test]
 fn a_key_belongs_to_the_first_whom_nothing_else_refuses() {
     let account = an_account();
@@ -81,7 +86,7 @@ fn a_key_belongs_to_the_first_whom_nothing_else_refuses() {
     let second = steps::create_charge(&a_charge(account.id), name);
     let verdicts = outcomes(&[uncovered, first, second], Observed::default(), books(account.id, 0));
     let [refused, good, claimed] = verdicts.try_into().unwrap();
-    assert_eq!(refused, Err(CommitError::NotCovered { account: merchant(account.id, Bucket::Available) }));
+    assert_eq!(refused, Err(not_covered(account.id, Bucket::Available, 0)));
     assert_eq!(good, Ok(Committed::default()));
     assert!(matches!(claimed, Err(CommitError::Claimed { claim }) if claim.resource == charge.id.to_string()));
 }
@@ -163,8 +168,8 @@ fn cover_is_judged_on_what_is_left_by_those_before() {
     let pay = |centavos| ChangeSet { transfers: vec![hold(account.id, centavos)], ..ChangeSet::new(start()) };
     let changes = [pay(60), pay(50), pay(40), pay(1)];
     let judged = judged(&changes, Observed::default(), books(account.id, 100));
-    let refused = || Err(CommitError::NotCovered { account: merchant(account.id, Bucket::Available) });
-    assert_eq!(judged.verdicts, [good(&[]), refused(), good(&[]), refused()]);
+    let refused = |centavos| Err(not_covered(account.id, Bucket::Available, centavos));
+    assert_eq!(judged.verdicts, [good(&[]), refused(40), good(&[]), refused(0)]);
     let after: Vec<i64> = judged.plan.entries.iter().map(|entry| entry.balance_after.centavos()).collect();
     assert_eq!(after, [40, 60, 0, 100]);
     assert_eq!(judged.books.balances.get(&merchant(account.id, Bucket::InTransit)).unwrap().entries, 2);
