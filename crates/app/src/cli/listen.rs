@@ -55,6 +55,7 @@ pub struct ListenArgs {
 fn receiver(text: &str) -> Result<WebhookUrl, String> {
     let is_port = text.parse::<u16>().is_ok();
     let url = match text.split_once("://") {
+        None if text.is_empty() => return Err("must not be empty".to_owned()),
         None if is_port => format!("http://localhost:{text}"),
         None => format!("http://{text}"),
         Some(("http" | "https", _)) => text.to_owned(),

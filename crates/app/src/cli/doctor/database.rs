@@ -1,17 +1,17 @@
 //! The database: reachable, of this version, of this world, under this master key.
 
 use cais_persistence::{Inspection, inspect};
+use cais_ports::Clock as _;
 use jiff::Timestamp;
 
 use super::{Finding, of_clock};
 use crate::clock::OffsetClock;
 use crate::config::Config;
 use crate::installation;
-use cais_ports::Clock as _;
 
 const CHECK: &str = "database";
 
-/// Checks the database; without it, its name and the reason are all that can be said.
+/// Checks the database. One that cannot be reached is the only finding.
 pub async fn check(config: &Config) -> Vec<Finding> {
     let url = config.database_url.clone();
     let inspected =

@@ -14,7 +14,7 @@ use crate::config::warnings::{Warning, WarningKind, warnings};
 use crate::config::{Config, Problem, Problems, Sources, data_dir_problem};
 use crate::logging;
 
-/// Less free space than this is a warning, in bytes: a day of 100 charges per second takes about as much.
+/// Less free space than this is a warning, in bytes: an operator needs time before it is a failure.
 const LOW_SPACE: u64 = 1024 * 1024 * 1024;
 /// With less free space than this SQLite soon refuses writes, in bytes.
 const NO_SPACE: u64 = 64 * 1024 * 1024;
@@ -86,7 +86,7 @@ pub async fn run(sources: &Sources, output: Output) -> anyhow::Result<ExitCode> 
     let findings = match Config::load(sources) {
         Err(Problems(problems)) => problems.iter().map(of_problem).collect(),
         Ok(config) => {
-            // The findings say everything: the log would repeat them.
+            // Each finding names its cause, which the log would only repeat.
             logging::start("off", config.log_format);
             let mut findings = of_configuration(&config, sources);
             findings.push(disk(&config));
