@@ -65,7 +65,7 @@ pub fn announce() {
 
 /// Shows how many callbacks have not ended well. An acquirer that has none any more shows zero.
 pub fn show_callbacks(names: &[AcquirerName], counts: &NoticeCounts) {
-    gauge!(CALLBACKS_OPEN).set(float(counts.open));
+    gauge!(CALLBACKS_OPEN).set(float(counts.open.values().sum()));
     for name in names {
         let unmatched = counts.unmatched.get(name).copied().unwrap_or_default();
         gauge!(CALLBACKS_UNMATCHED, "acquirer" => name.to_string()).set(float(unmatched));

@@ -74,7 +74,7 @@ pub const METRICS: &[Metric] = &[
     ),
     row("cais_auth_failures_total", Counter, "reason", "Requests whose API key was missing or not valid, by reason."),
     row("cais_build_info", Gauge, "version", "Always 1; the label has the version of the program."),
-    row("cais_callbacks_open", Gauge, "", "Callbacks that are not processed yet; counted to 100,000."),
+    row("cais_callbacks_open", Gauge, "", "Callbacks that are not processed yet; counted to 500,000."),
     row(
         "cais_callbacks_unmatched",
         Gauge,

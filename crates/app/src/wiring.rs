@@ -14,6 +14,7 @@ use cais_ports::{Acquirer, Acquirers, DeliveryQueue, Ids, Mac, RateLimits, Webho
 use cais_rate_limits::{ANSWERS_WITHIN, MinuteWindows, SharedWindows};
 use cais_sandbox::{Credentials, JournalError, Sandbox, SandboxConfig, SandboxError};
 use cais_use_cases::Ports;
+use cais_use_cases::notices::OpenCallbacks;
 use cais_use_cases::upstream::UpstreamLimits;
 use cais_webhooks::{HttpSender, WebhookPolicy};
 use jiff::Timestamp;
@@ -98,6 +99,7 @@ impl Foundation {
             webhooks: Arc::clone(&self.webhooks),
             sealing: Arc::new(AesSealing::new(Arc::clone(&self.mac))),
             limits: UpstreamLimits::default(),
+            open_callbacks: OpenCallbacks::default(),
         }
     }
 
@@ -254,7 +256,7 @@ pub fn rate_limits(config: &Config) -> Arc<dyn RateLimits> {
 /// What keeps it from starting.
 pub async fn start_sandbox(config: &Config) -> anyhow::Result<Sandbox> {
     let state_file = Some(sandbox_state_file(config)?);
-    let settings = SandboxConfig { state_file, ..SandboxConfig::default() };
+    let settings = SandboxConfig { state_file, refuses_when_down: true, ..SandboxConfig::default() };
     Sandbox::start(settings).await.context("the built-in sandbox does not start")
 }
 

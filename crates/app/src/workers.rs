@@ -73,7 +73,7 @@ pub fn start(ports: &Ports, bells: &WorkerBells, stop: &watch::Receiver<bool>) -
 
 /// Shows how many callbacks wait or could not be matched, and which payouts and refunds are open.
 async fn count_open(ports: &Ports) -> Result<Pass, WorkError> {
-    let counts = ports.queries.count_notices().await?;
+    let counts = notices::count(ports).await?;
     measures::show_callbacks(&ports.acquirers.names(), &counts);
     let now = ports.clock.now();
     measures::show_open("payout", ports.queries.count_open_payouts().await?, now);

@@ -63,6 +63,11 @@ pub(crate) trait Engine: Send + Sync {
     /// A connection that only reads, and may take its time.
     fn connect_auditor(&self) -> Result<Box<dyn Session>, Fault>;
 
+    /// Reads the clock of the server in microseconds, beside a zero; `None` for an engine without a server.
+    fn server_clock(&self) -> Option<String> {
+        None
+    }
+
     /// Begins a transaction that writes.
     fn begin(&self) -> &'static str;
 

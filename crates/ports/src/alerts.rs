@@ -33,9 +33,12 @@ alerts! {
     CALLBACK_UNREADABLE = "callback_unreadable",
         "Some items of a callback cannot be read. The other items are processed.",
         "Compare the acquirer's day by `cais reconcile`. Report the form of the callback as a defect.";
+    CALLBACKS_FULL = "callbacks_full",
+        "An acquirer has 100,000 open callbacks. Further ones are answered 503 until some are processed.",
+        "Check the acquirer's status page and `cais_acquirer_breaker_state`: callbacks stay open while the acquirer cannot be read. If it answers, raise `callback_generation`: somebody else may have the callback address.";
     CLOCK_SKEW = "clock_skew",
-        "A clock is or was wrong. Overdue charges can still be paid at their acquirer, or a stored position is ahead of the clock.",
-        "Compare the node's clock with a time server. Releases of `pending` money follow the node's clock alone.";
+        "A clock is or was wrong. Overdue charges can still be paid at their acquirer, work was put off too far, or the clocks of node and database differ.",
+        "Compare the clocks of the nodes and the database with a time server. Releases of `pending` money follow the node's clock alone.";
     DATABASE_LANGUAGE = "database_language",
         "PostgreSQL's messages are not in English. Some conflicts are not recognized, and their callers receive errors.",
         "Set `lc_messages` to `C` for the role or the database.";

@@ -188,6 +188,9 @@ pub trait DeliveryQueue: Send + Sync {
     /// then those from the first on. Whoever goes on behind [`DueLanes::next`] comes by all of them, whatever becomes of each. The cost
     /// is bounded: where more is due than is counted, a look comes by at most 10,000 lanes. Of what waited while its endpoint was inactive,
     /// [`DeliveryQueue::cancel_stale`] hints the lane.
+    ///
+    /// Deliveries whose due time or lease lies further ahead than [`cais_domain::webhook::MAX_RETRY_PAUSE`] or
+    /// [`crate::DELIVERY_LEASE`] were put off by a wrong clock ([`crate::Due`]): a look makes them due, within a minute.
     async fn due_lanes(&self, now: Timestamp, after: Option<Lane>, limit: u32) -> Result<DueLanes, QueryError>;
 
     /// Claims what is due in these lanes, the longest overdue of each first, and never more than `per_endpoint` in flight for one:

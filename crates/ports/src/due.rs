@@ -9,6 +9,8 @@ use jiff::{SignedDuration, Timestamp};
 pub const CLOCK_DIFFERENCE: SignedDuration = SignedDuration::from_secs(30);
 /// How long the process that took an idempotency key may be at work before another takes over.
 pub const CLAIM_LEASE: SignedDuration = SignedDuration::from_secs(30);
+/// How long a delivery that a node claimed is its own.
+pub const DELIVERY_LEASE: SignedDuration = SignedDuration::from_secs(30);
 
 /// Judges instants that lie ahead by at most a known length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -42,7 +42,7 @@ pub use deliveries::{
     AttemptOutcome, ClaimedDelivery, DeliveryAttempt, DeliveryClaim, DeliveryKey, DeliveryQueue, DueLanes,
     FinishedAttempt, Health, Lane, NewDelivery,
 };
-pub use due::{CLAIM_LEASE, CLOCK_DIFFERENCE, Due};
+pub use due::{CLAIM_LEASE, CLOCK_DIFFERENCE, DELIVERY_LEASE, Due};
 pub use events::{Delivery, DeliveryQueries, EndpointQueries, EventFilter, EventPage, EventQueries, StoredEvent};
 pub use infractions::{InfractionFilter, InfractionQueries};
 pub use keys::{ApiKeyRecord, Mac, SecretMac};

@@ -56,16 +56,16 @@ pub struct Notice {
     pub version: i64,
 }
 
-/// Numbers of notices that are open or unmatched.
+/// Numbers of notices by the acquirer that called; an acquirer without any is missing.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NoticeCounts {
-    /// Those that wait, counted to [`NoticeCounts::MOST_OPEN`].
-    pub open: u64,
-    /// Those that are unmatched, by the acquirer that called; none without one.
+    /// Those that wait, counted to [`NoticeCounts::MOST_OPEN`] of all acquirers.
+    pub open: BTreeMap<AcquirerName, u64>,
+    /// Those that are unmatched.
     pub unmatched: BTreeMap<AcquirerName, u64>,
 }
 
 impl NoticeCounts {
-    /// Open notices are counted so far: more is as bad, and counting has to stay cheap.
-    pub const MOST_OPEN: u32 = 100_000;
+    /// Open notices are counted so far: five acquirers at their bound. More is as bad, and counting has to stay cheap.
+    pub const MOST_OPEN: u32 = 500_000;
 }

@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use cais_domain::account::Account;
+use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::api_key::KeyPrefix;
 use cais_domain::charge::Charge;
 use cais_domain::end_to_end_id::EndToEndId;
@@ -124,9 +125,11 @@ pub trait NoticeQueries: Send + Sync {
     async fn list_due_notices(&self, now: Timestamp, limit: u32) -> Result<Vec<Notice>, QueryError>;
     /// The notice of that id, in whatever state.
     async fn find_notice(&self, id: NoticeId) -> Result<Option<Notice>, QueryError>;
+    /// The notice of the acquirer with exactly these names that is waiting or unmatched; any of several.
+    async fn find_named_notice(&self, acquirer: &AcquirerName, names: &[u8]) -> Result<Option<Notice>, QueryError>;
     /// Unmatched notices, newest first.
     async fn list_unmatched_notices(&self, page: PageRequest<NoticeId>) -> Result<Page<Notice>, QueryError>;
-    /// How many notices wait, and how many of each acquirer are unmatched.
+    /// How many notices of each acquirer wait, and how many are unmatched.
     async fn count_notices(&self) -> Result<NoticeCounts, QueryError>;
 }
 

@@ -22,6 +22,9 @@ pub struct SandboxConfig {
     pub listen: SocketAddr,
     /// Journal that keeps the state across restarts; `None` keeps it in memory only.
     pub state_file: Option<PathBuf>,
+    /// Whether connections are refused while the fault `down` is in force. `/sandbox/` has the same port, so only
+    /// [`Sandbox::control`](crate::Sandbox::control) can end the fault then.
+    pub refuses_when_down: bool,
     /// HTTP worker threads, at least one.
     pub workers: usize,
     /// Wait before the second attempt of a callback; it doubles with each further one.
@@ -41,6 +44,7 @@ impl Default for SandboxConfig {
         Self {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             state_file: None,
+            refuses_when_down: false,
             workers: 1,
             callback_retry_base: Duration::from_secs(1),
             payout_settles_after: PAYOUT_SETTLES_AFTER,

@@ -1,20 +1,21 @@
 //! What goes wrong on purpose: an institution that is down, slow, failing, or loses its answers.
 
 use std::{
-    net::{Shutdown, TcpStream},
-    sync::{Arc, PoisonError, RwLock},
+    net::{Shutdown, TcpListener, TcpStream},
+    sync::{Arc, OnceLock, PoisonError, RwLock},
     time::Duration,
 };
 
 use actix_web::{
     HttpRequest, HttpResponse, ResponseError,
     body::{BoxBody, MessageBody},
-    dev::{ServiceRequest, ServiceResponse},
+    dev::{ServerHandle, ServiceRequest, ServiceResponse},
     http::Method,
     middleware::Next,
     web,
 };
 use serde::{Deserialize, Serialize};
+use socket2::SockRef;
 
 use crate::{
     gn::{self, refusal::Refusal},
@@ -27,6 +28,9 @@ pub const DEFAULT_LATENCY: Duration = Duration::from_secs(5);
 
 /// Longest wait that may be asked for: beyond a minute every client has long given up.
 pub const MAX_LATENCY: Duration = Duration::from_mins(1);
+
+/// Connections that wait to be accepted, as for every other listener.
+const BACKLOG: i32 = 1024;
 
 /// Paths that a fault never touches: the tester must be able to end it.
 const CONTROL: &str = "/sandbox/";
@@ -41,7 +45,8 @@ pub enum FaultMode {
     /// Nothing bad.
     #[default]
     Ok,
-    /// Every call is answered with 429 at once; no work is done.
+    /// Connections are refused if [`crate::SandboxConfig::refuses_when_down`]. Every call over another one is answered with 429 at once,
+    /// and the connection is closed. No work is done.
     Down,
     /// The answer waits; the work is done after the wait.
     Slow,
@@ -78,18 +83,69 @@ impl From<FaultMode> for Fault {
 
 /// The fault in force. Not kept across a restart.
 #[derive(Debug, Default)]
-pub struct Faults(RwLock<Fault>);
+pub struct Faults {
+    fault: RwLock<Fault>,
+    /// Only where connections are refused.
+    door: OnceLock<Door>,
+}
 
 impl Faults {
     /// What is in force.
     #[must_use]
     pub fn current(&self) -> Fault {
-        *self.0.read().unwrap_or_else(PoisonError::into_inner)
+        *self.fault.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Puts another fault in force; requests that were already let in are not affected.
     pub fn set(&self, fault: Fault) {
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = fault;
+        let mut current = self.fault.write().unwrap_or_else(PoisonError::into_inner);
+        let was_open = current.mode != FaultMode::Down;
+        let is_open = fault.mode != FaultMode::Down;
+        *current = fault;
+        if was_open != is_open
+            && let Some(door) = self.door.get()
+        {
+            door.set(is_open);
+        }
+    }
+
+    /// Refuses connections from now on while `down` is in force.
+    pub fn refuse_when_down(&self, door: Door) {
+        // A second door would be a second server, which no sandbox has.
+        let _second = self.door.set(door);
+    }
+}
+
+/// The listener of the server, which refuses connections while it is closed. It keeps its port.
+#[derive(Debug)]
+pub struct Door {
+    listener: TcpListener,
+    server: ServerHandle,
+}
+
+impl Door {
+    /// `listener` is another handle on the listener of `server`.
+    pub const fn new(listener: TcpListener, server: ServerHandle) -> Self {
+        Self { listener, server }
+    }
+
+    /// Opens or closes the listener; when it returns, the next connection is accepted or refused.
+    fn set(&self, is_open: bool) {
+        let socket = SockRef::from(&self.listener);
+        // The server is only asked: nothing depends on when it has done so.
+        let done = if is_open {
+            socket.listen(BACKLOG)
+        } else {
+            drop(self.server.pause());
+            socket.shutdown(Shutdown::Read)
+        };
+        if is_open || done.is_err() {
+            drop(self.server.resume());
+        }
+        if let Err(error) = done {
+            // Linux can do it; elsewhere calls are answered with 429, which is as certain.
+            tracing::warn!(%error, is_open, "the sandbox's listener cannot be opened or closed");
+        }
     }
 }
 
@@ -111,8 +167,8 @@ pub async fn inject(
     match mode {
         FaultMode::Ok | FaultMode::DoubleCallback => {}
         FaultMode::Slow => tokio::time::sleep(fault.latency).await,
-        // Control shares the port, so the listener stays open. 429 is as certain as a refused connection: nothing was taken.
-        FaultMode::Down => return Ok(request.into_response(HttpResponse::TooManyRequests().finish())),
+        // The connection was there before, or control shares the port. 429 is as certain as a refused connection: nothing was taken.
+        FaultMode::Down => return Ok(request.into_response(HttpResponse::TooManyRequests().force_close().finish())),
         FaultMode::Error => {
             let response = error(request.path());
             return Ok(request.into_response(response));

@@ -7,6 +7,7 @@ use std::{
 };
 
 use jiff::SignedDuration;
+use socket2::{Domain, Socket, Type};
 
 use crate::{
     callbacks,
@@ -80,14 +81,20 @@ impl Sandbox {
             None => (Journal::Memory, Identity::draw()?, Books::default()),
         };
         let listen_error = |source| SandboxError::Listen { address: config.listen, source };
-        let listener = TcpListener::bind(config.listen).map_err(listen_error)?;
+        let listener = listen(config.listen).map_err(listen_error)?;
         let host = listener.local_addr().map_err(listen_error)?.to_string();
         let merchant = (config.merchant_name, config.merchant_city);
         // No wait longer than the calendar can be told from one that never ends.
         let settles_after = SignedDuration::try_from(config.payout_settles_after).unwrap_or(SignedDuration::MAX);
         let psp = Arc::new(Psp::new(identity, host, merchant, settles_after, (journal, books)));
         psp.open_account(config.opening_balance)?;
-        let setup = Setup { listener, workers: config.workers, client, retry_base: config.callback_retry_base };
+        let setup = Setup {
+            listener,
+            refuses_when_down: config.refuses_when_down,
+            workers: config.workers,
+            client,
+            retry_base: config.callback_retry_base,
+        };
         let running = server::start(psp.clone(), setup).await.map_err(SandboxError::Server)?;
         Ok(Self { psp, running: Some(running) })
     }
@@ -121,6 +128,16 @@ impl Sandbox {
             running.stop().await;
         }
     }
+}
+
+/// Listens on the address. A free port is chosen before the listener binds it: a listener keeps a port while it is closed only if it
+/// asked for that one.
+fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let chosen = Socket::new(Domain::for_address(address), Type::STREAM, None)?;
+    chosen.set_reuse_address(true)?;
+    chosen.bind(&address.into())?;
+    let address = chosen.local_addr()?.as_socket().unwrap_or(address);
+    TcpListener::bind(address)
 }
 
 impl Drop for Sandbox {

@@ -17,7 +17,7 @@ use tokio::sync::oneshot;
 
 use crate::{
     callbacks, control,
-    faults::{self, Connection},
+    faults::{self, Connection, Door},
     gn::{balance, infractions, refusal::Refusal, send, sent},
     pix::{
         cob, oauth, payload,
@@ -37,6 +37,8 @@ const SHUTDOWN_TIMEOUT_S: u64 = 1;
 pub struct Setup {
     /// Already bound.
     pub listener: TcpListener,
+    /// Whether connections are refused while the fault `down` is in force.
+    pub refuses_when_down: bool,
     /// HTTP worker threads.
     pub workers: usize,
     /// For callbacks.
@@ -84,6 +86,13 @@ pub async fn start(psp: Arc<Psp>, setup: Setup) -> io::Result<Running> {
 
 async fn run(psp: Arc<Psp>, setup: Setup, started: oneshot::Sender<io::Result<ServerHandle>>) {
     let data = web::Data::new(psp.clone());
+    let door = match setup.refuses_when_down.then(|| setup.listener.try_clone()).transpose() {
+        Ok(door) => door,
+        Err(error) => {
+            let _gone = started.send(Err(error));
+            return;
+        }
+    };
     let server = HttpServer::new(move || {
         App::new().app_data(data.clone()).wrap(from_fn(faults::inject)).wrap(from_fn(dated)).configure(routes)
     })
@@ -100,6 +109,9 @@ async fn run(psp: Arc<Psp>, setup: Setup, started: oneshot::Sender<io::Result<Se
             return;
         }
     };
+    if let Some(listener) = door {
+        psp.faults.refuse_when_down(Door::new(listener, server.handle()));
+    }
     let background = [
         tokio::spawn(settlement::settle_on_time(psp.clone())),
         tokio::spawn(callbacks::deliver(psp.clone(), setup.client, setup.retry_base)),

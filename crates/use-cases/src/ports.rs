@@ -6,6 +6,7 @@ use cais_ports::{
     Acquirers, Clock, DeliveryQueue, Ids, Mac, Maintenance, Queries, Representation, Sealing, Store, WebhookSender,
 };
 
+use crate::notices::OpenCallbacks;
 use crate::upstream::UpstreamLimits;
 
 /// The world as the use cases see it. Cloning shares it.
@@ -35,4 +36,6 @@ pub struct Ports {
     pub sealing: Arc<dyn Sealing>,
     /// Limits of the reads in flight at each acquirer.
     pub limits: UpstreamLimits,
+    /// The number of open callbacks of each acquirer.
+    pub open_callbacks: OpenCallbacks,
 }

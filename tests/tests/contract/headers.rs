@@ -104,6 +104,14 @@ async fn waits_are_told(engine: Engine) {
     shop.faults("down").await;
     let reply = shop.create(r#"{"amount":10}"#).await;
     reply.refused(502, "acquirer_unavailable");
+    // The sandbox refuses connections, and the service can still end that.
+    let sandbox = std::fs::read_to_string(node.cais.data_dir().join("sandbox.json")).unwrap();
+    let sandbox: serde_json::Value = serde_json::from_str(&sandbox).unwrap();
+    let address = sandbox["base_url"].as_str().unwrap().trim_start_matches("http://").to_owned();
+    let refused = std::net::TcpStream::connect(&address).unwrap_err();
+    assert_eq!(refused.kind(), std::io::ErrorKind::ConnectionRefused);
+    shop.faults("ok").await;
+    drop(std::net::TcpStream::connect(&address).unwrap());
     let error = &reply.json()["error"];
     assert_eq!((&error["retryable"], &error["retry_after"]), (&true.into(), &10.into()), "{}", reply.text());
     assert_eq!(reply.header("retry-after"), Some("10"));

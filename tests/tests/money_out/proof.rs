@@ -8,6 +8,7 @@ on_both! {
     payout_answered_by_a_missing_path_is_not_failed payout_answered_as_a_duplicate_is_not_failed
     refund_answered_by_a_missing_path_is_not_failed payment_is_credited_after_a_key_rotation
     payment_is_credited_despite_an_unusable_code unbelievable_records_leave_other_orders_alone
+    unmatched_callback_is_credited_after_a_retry
 }
 
 /// A merchant with R$ 100.00 at an institution whose answers can be changed; and the charge that brought the money.
@@ -144,5 +145,53 @@ async fn unbelievable_records_leave_other_orders_alone(engine: Engine) {
     assert!(psp.requests("cob_read").await >= 10, "each of them was read");
     shop.pay_out("10", "ana@example.com").await.expect(201);
     assert_eq!(merchant.all_charges().await.len(), 10);
+    node.verify();
+}
+
+async fn unmatched_callback_is_credited_after_a_retry(engine: Engine) {
+    let psp = Institution::start();
+    let upstream = LyingUpstream::before(&psp).await;
+    let (node, shop, _) = with_money(engine, &psp, &upstream).await;
+    let sent = async |amount| {
+        let made = id(&shop.pay_out(amount, "ana@example.com").await.expect(201));
+        shop.until_payout(&made, "completed").await;
+        made.trim_start_matches("pyt_").to_owned()
+    };
+    let (hidden, contradicted) = (sent("10").await, sent("20").await);
+    let names = [hidden.clone(), contradicted.clone()];
+    upstream.changes_answers(move |_, path, _, body| {
+        if path.ends_with(&names[0]) {
+            body["devolucoes"] = json!([]);
+        } else if path.ends_with(&names[1]) {
+            body["valor"] = "21.00".into();
+        }
+    });
+    psp.give_back(&hidden, &json!({})).await.expect(200);
+    psp.give_back(&contradicted, &json!({})).await.expect(200);
+
+    let unmatched = async || node.cli(&["callback", "list"])["data"].as_array().unwrap().clone();
+    let listed = eventually("a callback is unmatched", || async { unmatched().await.pop() }).await;
+    assert_eq!((&listed["acquirer"], &listed["status"]), (&json!("main"), &json!("unmatched")));
+    assert!(listed["names"][0].as_str().is_some_and(|name| name.starts_with(&format!("sent {contradicted} "))));
+    eventually("both are counted", || async {
+        let metrics = node.cais.http_admin().unwrap().get("/metrics").await.unwrap();
+        let metrics = String::from_utf8(metrics.body).unwrap();
+        let has = |line: &str| metrics.lines().any(|found| found == line);
+        (has("cais_callbacks_open 1") && has(r#"cais_callbacks_unmatched{acquirer="main"} 1"#)).then_some(())
+    })
+    .await;
+    assert_eq!(shop.available().await, "70.00");
+
+    upstream.passes_on();
+    let callback = listed["id"].as_str().unwrap();
+    let retried = node.cli(&["callback", "retry", callback, "--operator", "ana"]);
+    assert_eq!((&retried["id"], &retried["status"]), (&listed["id"], &json!("waiting")));
+    shop.until_available("100.00").await;
+    assert!(unmatched().await.is_empty());
+    let audit = node.cli(&["audit", "list", "--by", "ana"]);
+    let row = &audit["data"][0];
+    assert_eq!((&row["action"], &row["subject"]), (&json!("callback.retry"), &listed["id"]));
+    assert_eq!((&row["before"]["status"], &row["after"]["status"]), (&json!("unmatched"), &json!("waiting")));
+    shop.check_statement().await;
     node.verify();
 }

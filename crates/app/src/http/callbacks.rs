@@ -13,6 +13,8 @@ use super::routes::Params;
 
 /// The bodies of callbacks that are in memory at once, over all connections, in KiB: 32 MiB. Acquirers call again after a 503.
 const ROOM_KIB: usize = 32 * 1024;
+/// Seconds after which an acquirer with too many open callbacks may call again: they are counted four times in that time.
+const FULL_RETRY_AFTER_S: u32 = 60;
 
 /// Which acquirer calls on which secret path.
 pub struct CallbackPaths {
@@ -88,7 +90,8 @@ pub async fn answer(call: &Call<'_>) -> Result<Reply, ApiError> {
     let kept = to_the_end(async move { notices::receive(&state.ports, &acquirer, body).await }).await?;
     kept.map_err(|error| match error {
         ReceiveError::Malformed(reason) => ApiError::invalid(vec![Issue::new("", reason)]),
-        ReceiveError::NotConfigured | ReceiveError::Store(_) => {
+        ReceiveError::Full => ApiError::new(ErrorCode::ServiceUnavailable).retry_after(FULL_RETRY_AFTER_S),
+        ReceiveError::NotConfigured | ReceiveError::Query(_) | ReceiveError::Store(_) => {
             ApiError::new(ErrorCode::ServiceUnavailable).retry_after(STORE_RETRY_AFTER_S).because(error.to_string())
         }
     })?;

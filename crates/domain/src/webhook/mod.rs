@@ -5,7 +5,9 @@ mod endpoint;
 mod subscription;
 mod url;
 
-pub use delivery::{DeliveryStatus, FAILING_AFTER, MAX_RETRY_AFTER, SCHEDULE_S, is_failing_for_good, next_attempt};
+pub use delivery::{
+    DeliveryStatus, FAILING_AFTER, MAX_RETRY_AFTER, MAX_RETRY_PAUSE, SCHEDULE_S, is_failing_for_good, next_attempt,
+};
 pub use endpoint::{
     DisabledReason, Endpoint, EndpointChange, EndpointError, EndpointState, EndpointStep, NewEndpoint, Postback,
     PreviousSecret, SealedSecret,

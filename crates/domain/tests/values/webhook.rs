@@ -5,8 +5,9 @@
 use cais_domain::event::EventType;
 use cais_domain::ids::{AccountId, DeliveryId, EndpointId};
 use cais_domain::webhook::{
-    DisabledReason, Endpoint, EndpointChange, EndpointState, EndpointStep, FAILING_AFTER, MAX_RETRY_AFTER, NewEndpoint,
-    Postback, SCHEDULE_S, SealedSecret, Subscription, SubscriptionError, WebhookUrl, is_failing_for_good, next_attempt,
+    DisabledReason, Endpoint, EndpointChange, EndpointState, EndpointStep, FAILING_AFTER, MAX_RETRY_AFTER,
+    MAX_RETRY_PAUSE, NewEndpoint, Postback, SCHEDULE_S, SealedSecret, Subscription, SubscriptionError, WebhookUrl,
+    is_failing_for_good, next_attempt,
 };
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
@@ -154,6 +155,7 @@ proptest! {
         let pause_ms = i128::from(*pause_s) * 1_000;
         prop_assert!(waits_ms >= (pause_ms * 9 / 10).max(asked_ms));
         prop_assert!(waits_ms <= (pause_ms * 11 / 10).max(asked_ms));
+        prop_assert!(waits_ms <= MAX_RETRY_PAUSE.as_millis());
         // Alone it is the schedule's; together with what is asked, never less.
         prop_assert!(next_attempt(id, tries, at(0), None) <= next);
     }

@@ -1,5 +1,6 @@
 //! Audits and housekeeping, away from the path of payments.
 
+mod clock;
 mod infractions;
 mod money_out;
 mod prune;

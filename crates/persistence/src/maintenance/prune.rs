@@ -11,7 +11,7 @@ use cais_ports::{PruneBefore, Pruned, alerts};
 use jiff::{SignedDuration, Timestamp};
 use uuid::Uuid;
 
-use super::prune_events;
+use super::{clock, prune_events};
 use crate::error::Fault;
 use crate::queue::QueueEngine;
 use crate::sql::{Query, Session, Value};
@@ -71,6 +71,9 @@ impl Pruning {
     pub(super) fn prune(&self, before: PruneBefore) -> Result<Pruned, Fault> {
         let mut session = self.engine.connect_housekeeper()?;
         let session = &mut *session;
+        if let Some(text) = self.engine.server_clock() {
+            clock::check(session, text)?;
+        }
         let (claims, marks, events) = (before.claims, before.marks, before.events);
         let id = first_id_at(marks);
         let pruned = Pruned {

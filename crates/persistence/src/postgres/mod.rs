@@ -13,6 +13,7 @@ use diesel::result::{DatabaseErrorKind, Error};
 use crate::committer::Op;
 use crate::engine::{Engine, LockWait, Lookup};
 use crate::error::Fault;
+use crate::migrations::NOW_POSTGRES;
 use crate::sql::spec::Kind;
 use crate::sql::{Bind, Query, Session, Value};
 
@@ -21,6 +22,10 @@ pub(crate) use connect::{Planned, Postgres};
 impl Engine for Postgres {
     fn connect_writer(&self) -> Result<Box<dyn Session>, Fault> {
         Ok(Box::new(self.connect_planned(connect::PLANS_BY_KEY)?))
+    }
+
+    fn server_clock(&self) -> Option<String> {
+        Some(format!("SELECT {NOW_POSTGRES}, CAST(0 AS BIGINT)"))
     }
 
     fn connect_lane(&self) -> Result<Box<dyn Session>, Fault> {

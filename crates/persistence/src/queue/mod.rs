@@ -9,6 +9,7 @@
 //! way round, and nobody waits for those. An event is locked before both: so nobody waits in a circle.
 
 mod claim;
+mod far_ahead;
 mod finish;
 mod health;
 mod lanes;
@@ -16,6 +17,8 @@ mod link;
 mod put;
 
 pub(crate) use claim::{Endpoints, assemble, claimed_text, endpoints, lanes_of};
+#[cfg(test)]
+pub(crate) use far_ahead::{LEASES, RETRIES};
 pub(crate) use finish::Outcome;
 #[cfg(test)]
 pub(crate) use lanes::{MOST_COUNTED, OVERDUE, SET_ASIDE};
@@ -73,6 +76,7 @@ pub(crate) struct Queue {
     outcomes: Link,
     others: Link,
     sweep: Arc<lanes::Sweep>,
+    far_ahead: Arc<far_ahead::FarAhead>,
 }
 
 impl Queue {
@@ -84,6 +88,7 @@ impl Queue {
             outcomes: relaxed("cais-outcomes")?,
             others: Link::start("cais-queue", engine, |engine| engine.connect_writer(), config.deadline)?,
             sweep: Arc::default(),
+            far_ahead: Arc::default(),
         })
     }
 
@@ -126,11 +131,15 @@ impl DeliveryQueue for Persistence {
     }
 
     async fn due_lanes(&self, now: Timestamp, after: Option<Lane>, limit: u32) -> Result<DueLanes, QueryError> {
+        let far_ahead = Arc::clone(&self.queue().far_ahead);
         self.queue()
             .others
             .ask(move |work| {
                 let engine = work.engine();
-                work.session(|session| lanes::due(&*engine, session, now, after, limit))
+                work.session(|session| {
+                    far_ahead.step(session, now)?;
+                    lanes::due(&*engine, session, now, after, limit)
+                })
             })
             .await
     }

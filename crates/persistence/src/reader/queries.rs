@@ -1,5 +1,7 @@
 //! The query ports: each read as one statement, the same text on both engines.
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 use cais_domain::account::Account;
 use cais_domain::acquirer_name::AcquirerName;
@@ -26,7 +28,7 @@ use crate::rows::account::{self, account_columns};
 use crate::rows::charge::{self, charge_columns};
 use crate::rows::claim::{self, claim_columns};
 use crate::rows::key::{self, key_columns};
-use crate::rows::{notice, payment};
+use crate::rows::{acquirer, notice, payment};
 use crate::sql::Query;
 
 /// A list of keys has at most so many.
@@ -46,6 +48,8 @@ const ACCOUNTS: &str =
     concat!("SELECT ", account_columns!(), " FROM accounts AS a WHERE a.id < ? ORDER BY a.id DESC LIMIT ?");
 const KEYS: &str =
     concat!("SELECT ", key_columns!(), " FROM api_keys AS k WHERE k.account_id = ? ORDER BY k.id DESC LIMIT ?");
+/// The first condition is that of the index.
+const NAMED_NOTICES: &str = " FROM notices WHERE state <> 'done' AND body = ? AND acquirer = ? LIMIT 1";
 const UNMATCHED_NOTICES: &str = " FROM notices WHERE state = 'unmatched' AND id < ? ORDER BY id DESC LIMIT ?";
 
 fn due_claims_text(compared: &str) -> String {
@@ -240,6 +244,17 @@ impl NoticeQueries for Persistence {
             .await
     }
 
+    async fn find_named_notice(&self, acquirer: &AcquirerName, names: &[u8]) -> Result<Option<Notice>, QueryError> {
+        let (acquirer, names) = (acquirer.clone(), names.to_vec());
+        self.pool()
+            .read(move |session| {
+                let text = format!("SELECT {}{NAMED_NOTICES}", notice::COLUMNS);
+                let query = Query::new(text).bind(names.as_slice()).bind(acquirer.as_str());
+                session.notices(&query)?.pop().map(notice::read).transpose()
+            })
+            .await
+    }
+
     async fn list_unmatched_notices(&self, page: PageRequest<NoticeId>) -> Result<Page<Notice>, QueryError> {
         let rows = self.pool().read(move |session| {
             let text = format!("SELECT {}{UNMATCHED_NOTICES}", notice::COLUMNS);
@@ -250,21 +265,21 @@ impl NoticeQueries for Persistence {
     }
 
     async fn count_notices(&self) -> Result<NoticeCounts, QueryError> {
-        const OPEN: &str =
-            "SELECT count(*), count(*) FROM (SELECT 1 FROM notices WHERE due_at IS NOT NULL LIMIT ?) AS n";
+        const OPEN: &str = "SELECT acquirer, count(*), count(*) FROM \
+             (SELECT acquirer FROM notices WHERE due_at IS NOT NULL LIMIT ?) AS n GROUP BY acquirer";
         const UNMATCHED: &str =
             "SELECT acquirer, count(*), count(*) FROM notices WHERE state = 'unmatched' GROUP BY acquirer";
         self.pool()
             .read(move |session| {
-                let number = |count: i64| u64::try_from(count).unwrap_or_default();
-                let open = session.pairs(&Query::new(OPEN).bind(NoticeCounts::MOST_OPEN))?;
-                let open = open.first().map_or(0, |(count, _)| number(*count));
-                let mut counts = NoticeCounts { open, ..NoticeCounts::default() };
-                for (name, count, _) in session.differences(&Query::new(UNMATCHED))? {
-                    let name = AcquirerName::parse(&name).map_err(|_| Fault::Corrupt(format!("notices: `{name}`")))?;
-                    counts.unmatched.insert(name, number(count));
-                }
-                Ok(counts)
+                let mut count = |query: &Query<'_>| -> Result<BTreeMap<AcquirerName, u64>, Fault> {
+                    let rows = session.differences(query)?.into_iter();
+                    rows.map(|(name, count, _)| {
+                        Ok((acquirer("notices", &name)?, u64::try_from(count).unwrap_or_default()))
+                    })
+                    .collect()
+                };
+                let open = count(&Query::new(OPEN).bind(NoticeCounts::MOST_OPEN))?;
+                Ok(NoticeCounts { open, unmatched: count(&Query::new(UNMATCHED))? })
             })
             .await
     }
@@ -281,6 +296,7 @@ pub(super) fn lists() -> Vec<super::walks::List> {
         (KEYS.to_owned(), "'acc_a', 51"),
         (due_notices_text("<="), "9000, 51"),
         (due_notices_text(">"), "9000, 51"),
+        (format!("SELECT {}{NAMED_NOTICES}", notice::COLUMNS), "'received 7', 'main'"),
         (format!("SELECT {}{UNMATCHED_NOTICES}", notice::COLUMNS), "'~', 51"),
     ]
 }

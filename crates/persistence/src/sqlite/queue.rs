@@ -183,7 +183,7 @@ fn named<'q>(query: Query<'q>, name: &'q [String; 3]) -> Query<'q> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::queue::{OVERDUE, REQUESTED};
+    use crate::queue::{LEASES, OVERDUE, REQUESTED, RETRIES};
     use crate::reader::plans::Planner;
 
     /// What takes the first row of an index, or what the statement made itself: a few rows.
@@ -218,6 +218,18 @@ mod tests {
         let steps = steps(&mut Planner::new(), REQUESTED);
         let along = "SEARCH pending_deliveries USING INDEX pending_deliveries_requested (endpoint_id=? AND epoch=?)";
         assert_eq!(steps, [along]);
+    }
+
+    #[test]
+    fn deliveries_far_ahead_are_found_along_indexes() {
+        let mut planner = Planner::new();
+        let retries = steps(&mut planner, RETRIES);
+        let along = "SEARCH p USING INDEX pending_deliveries_overdue (<expr>>?)";
+        assert!(retries.iter().any(|step| step == along), "{retries:#?}");
+        assert!(!retries.iter().any(|step| step == "USE TEMP B-TREE FOR ORDER BY"), "{retries:#?}");
+        let leases = planner.plan(LEASES);
+        let along = "USING INDEX pending_deliveries_leased";
+        assert!(leases.iter().any(|step| step.contains(along)), "{leases:#?}");
     }
 
     #[test]

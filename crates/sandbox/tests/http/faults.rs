@@ -1,8 +1,10 @@
 //! Each way in which the simulator goes wrong when told to.
 
+use std::io::ErrorKind;
+use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use cais_sandbox::{Fault, FaultMode};
+use cais_sandbox::{Fault, FaultMode, SandboxConfig};
 use reqwest::Method;
 use serde_json::json;
 
@@ -21,6 +23,25 @@ async fn down_turns_every_call_away_without_work() {
     bed.control.set_faults(FaultMode::Ok.into()).unwrap();
     assert_eq!(bed.get(&format!("/v2/cob/{}", txid(1))).await.status, 404);
     assert_eq!(bed.control.ledger().unwrap().cobs, 0);
+}
+
+#[tokio::test]
+async fn down_refuses_connections_on_the_port_it_keeps() {
+    let bed = Bed::with(SandboxConfig { refuses_when_down: true, ..SandboxConfig::default() }).await;
+    let address = bed.credentials.base_url.strip_prefix("http://").unwrap();
+    for _ in 0..3 {
+        bed.control.set_faults(FaultMode::Down.into()).unwrap();
+        // The client has a connection from before; it is closed with its answer.
+        assert_eq!(bed.put(&format!("/v2/cob/{}", txid(1)), &bed.cob("1.00")).await.status, 429);
+        let refused = TcpStream::connect(address).unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::ConnectionRefused);
+        let sent = bed.try_send(Method::GET, "/v2/cob", None).await;
+        assert!(sent.unwrap_err().is_connect());
+        bed.control.set_faults(FaultMode::Ok.into()).unwrap();
+        assert_eq!(bed.get(&format!("/v2/cob/{}", txid(1))).await.status, 404);
+    }
+    bed.control.set_faults(FaultMode::Down.into()).unwrap();
+    bed.sandbox.stop().await;
 }
 
 #[tokio::test]

@@ -65,6 +65,7 @@ macro_rules! store_suite {
                 notices_come_back
                 notices_come_back_changed
                 unmatched_notices_are_listed_and_counted
+                open_notices_are_found_by_their_names
             }
             claims {
                 the_first_use_of_a_key_takes_it
@@ -143,6 +144,7 @@ macro_rules! store_suite {
                 the_longest_overdue_are_claimed_first
                 an_endpoint_has_so_many_places
                 what_a_node_lost_is_claimed_again
+                deliveries_put_off_by_a_wrong_clock_are_due
                 claims_alone_use_up_no_attempts
                 a_late_outcome_counts_while_nobody_else_claimed
                 outcomes_are_remembered

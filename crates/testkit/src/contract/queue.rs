@@ -1,10 +1,10 @@
 //! The queue: only what is due is claimed, by one node at a time, and what became of it is remembered.
 
 use cais_domain::event::EventType;
-use cais_domain::webhook::{DeliveryStatus, Endpoint};
+use cais_domain::webhook::{DeliveryStatus, Endpoint, MAX_RETRY_PAUSE};
 use cais_ports::{
-    AttemptOutcome, ClaimedDelivery, DeliveryAttempt, DeliveryClaim, DeliveryKey, FinishedAttempt, Health, NewDelivery,
-    PageRequest,
+    AttemptOutcome, CLOCK_DIFFERENCE, ClaimedDelivery, DeliveryAttempt, DeliveryClaim, DeliveryKey, FinishedAttempt,
+    Health, NewDelivery, PageRequest,
 };
 
 use super::Harness;
@@ -141,6 +141,37 @@ pub async fn what_a_node_lost_is_claimed_again(h: &mut Harness) {
     assert_eq!(claim(h, &[&endpoint], 1_000).await, []);
     put_one(h, &endpoint).await;
     assert_eq!(claim_one(h, &endpoint, 2_000).await.failing_since, None, "nor does it say anything of the endpoint");
+}
+
+/// A retry or a lease that lies further ahead than a correct clock writes is over at the next look.
+pub async fn deliveries_put_off_by_a_wrong_clock_are_due(h: &mut Harness) {
+    let account = h.account().await.id;
+    let ahead_s = CLOCK_DIFFERENCE.as_secs();
+    let mut endpoints = Vec::new();
+    for (slot, too_far_s) in [(0, 0), (1, 1)] {
+        let endpoint = h.endpoint(account, slot).await;
+        put_one(h, &endpoint).await;
+        let claimed = claim_one(h, &endpoint, 0).await;
+        finish(h, attempt(&claimed, 0, retry(MAX_RETRY_PAUSE.as_secs() + ahead_s + too_far_s))).await;
+        endpoints.push(endpoint);
+    }
+    for (slot, too_far_s) in [(2, 0), (3, 1)] {
+        let endpoint = h.endpoint(account, slot).await;
+        put_one(h, &endpoint).await;
+        claim_one(h, &endpoint, ahead_s + too_far_s).await;
+        endpoints.push(endpoint);
+    }
+    let [_, far_retry, _, far_lease] = endpoints.as_slice() else { unreachable!("four were made") };
+    let mut expected = [lane_of(far_retry), lane_of(far_lease)];
+    expected.sort_unstable_by_key(|lane| lane.endpoint);
+    assert_eq!(h.store.due_lanes(after_s(0), None, 50).await.unwrap().due, expected);
+    let all: Vec<&Endpoint> = endpoints.iter().collect();
+    let claimed = claim(h, &all, 0).await;
+    let mut fences: Vec<_> = claimed.iter().map(|one| (one.endpoint.id, one.fence, one.tries)).collect();
+    fences.sort_unstable();
+    let mut twice = vec![(far_retry.id, 2, 2), (far_lease.id, 2, 1)];
+    twice.sort_unstable();
+    assert_eq!(fences, twice);
 }
 
 /// A node that goes down again and again before it tells of an attempt uses up nothing of the schedule.

@@ -1,12 +1,14 @@
 //! Accounts, keys and notices come back exactly as they were written, and changed only where they may change.
 
 use cais_domain::account::{Account, AccountStatus, Feature, Features, Kyc, Limits};
+use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::api_key::{Scope, Scopes};
 use cais_domain::document::Document;
 use cais_domain::fee::{FeeRule, FeeSchedule, Operation};
+use cais_domain::ids::NoticeId;
 use cais_domain::money::Money;
 use cais_domain::rate::Percentage;
-use cais_ports::{ApiKeyRecord, Notice, NoticeCounts, NoticeState, PageRequest, SecretMac, Write};
+use cais_ports::{ApiKeyRecord, ChangeSet, Notice, NoticeCounts, NoticeState, PageRequest, SecretMac, Write};
 
 use super::Harness;
 use super::harness::after_s;
@@ -185,6 +187,32 @@ pub async fn unmatched_notices_are_listed_and_counted(h: &mut Harness) {
     assert_eq!([first.rows.clone(), second.rows].concat(), notices);
     let after = h.store.count_notices().await.unwrap();
     let acquirer = &newest.acquirer;
-    let unmatched = |counts: &NoticeCounts| counts.unmatched.get(acquirer).copied().unwrap_or_default();
-    assert_eq!((after.open - before.open, unmatched(&after) - unmatched(&before)), (1, 2));
+    let of = |counts: &NoticeCounts| {
+        [&counts.open, &counts.unmatched].map(|counts| counts.get(acquirer).copied().unwrap_or_default())
+    };
+    let (before, after) = (of(&before), of(&after));
+    assert_eq!((after[0] - before[0], after[1] - before[1]), (1, 2));
+}
+
+/// A notice that is waiting or unmatched is found by its acquirer and its names, however long these are.
+pub async fn open_notices_are_found_by_their_names(h: &mut Harness) {
+    let other = AcquirerName::parse("other").unwrap();
+    for (state, length) in [(NoticeState::Waiting, 1), (NoticeState::Unmatched, 1), (NoticeState::Waiting, 10_000)] {
+        let due_at = (state == NoticeState::Waiting).then(start);
+        let id: NoticeId = fresh();
+        let notice = Notice { id, state, due_at, body: id.to_string().repeat(length).into_bytes(), ..a_notice() };
+        let find = async |acquirer: &AcquirerName, names: &[u8]| h.store.find_named_notice(acquirer, names).await;
+        assert_eq!(find(&notice.acquirer, &notice.body).await, Ok(None));
+        h.good(steps::receive(&notice)).await;
+        let notice = Notice { version: 1, ..notice };
+        let find = async |acquirer: &AcquirerName, names: &[u8]| h.store.find_named_notice(acquirer, names).await;
+        assert_eq!(find(&notice.acquirer, &notice.body).await, Ok(Some(notice.clone())));
+        assert_eq!(find(&other, &notice.body).await, Ok(None));
+        assert_eq!(find(&notice.acquirer, b"received").await, Ok(None));
+        let mut done = ChangeSet::new(start());
+        let notice = Notice { state: NoticeState::Done, due_at: None, ..notice };
+        done.writes.push(Write::UpdateNotice(Box::new(notice.clone())));
+        h.good(done).await;
+        assert_eq!(h.store.find_named_notice(&notice.acquirer, &notice.body).await, Ok(None));
+    }
 }

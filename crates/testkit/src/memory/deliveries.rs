@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use cais_domain::event::EventType;
 use cais_domain::ids::{AccountId, DeliveryId, EndpointId, EventId};
-use cais_domain::webhook::DeliveryStatus;
+use cais_domain::webhook::{DeliveryStatus, MAX_RETRY_PAUSE};
 use cais_ports::{
-    Delivery, DeliveryAttempt, DeliveryKey, DeliveryQueries, Lane, NewDelivery, Page, PageRequest, QueryError,
+    DELIVERY_LEASE, Delivery, DeliveryAttempt, DeliveryKey, DeliveryQueries, Due, Lane, NewDelivery, Page, PageRequest,
+    QueryError,
 };
 use jiff::Timestamp;
 
@@ -75,6 +76,15 @@ impl Row {
     pub(super) fn due_since(&self, now: Timestamp) -> Option<Timestamp> {
         let pending = self.status == DeliveryStatus::Pending;
         self.due_at.filter(|due| pending && *due <= now)
+    }
+
+    /// Makes it due at `now` when only a clock that was ahead can have put it off so far.
+    pub(super) fn pull_back(&mut self, now: Timestamp) {
+        let longest = self.lease_until.map_or(MAX_RETRY_PAUSE, |_| DELIVERY_LEASE);
+        if self.due_at.is_some_and(|due| due > Due::new(now, longest).beyond()) {
+            self.due_at = Some(now);
+            self.lease_until = self.lease_until.map(|_| now);
+        }
     }
 
     /// It is not tried any more, for whatever reason.

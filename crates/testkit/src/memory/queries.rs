@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use cais_domain::account::Account;
+use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::api_key::KeyPrefix;
 use cais_domain::charge::{Charge, ChargeState};
 use cais_domain::end_to_end_id::EndToEndId;
@@ -155,6 +156,13 @@ impl NoticeQueries for MemoryStore {
         Ok(self.read()?.notices.get(&id).cloned())
     }
 
+    async fn find_named_notice(&self, acquirer: &AcquirerName, names: &[u8]) -> Result<Option<Notice>, QueryError> {
+        let is_named = |notice: &&Notice| {
+            notice.state != NoticeState::Done && notice.body == names && notice.acquirer == *acquirer
+        };
+        Ok(self.read()?.notices.values().find(is_named).cloned())
+    }
+
     async fn list_unmatched_notices(&self, page: PageRequest<NoticeId>) -> Result<Page<Notice>, QueryError> {
         let state = self.read()?;
         let unmatched = state.notices.values().rev().filter(|notice| notice.state == NoticeState::Unmatched);
@@ -165,14 +173,13 @@ impl NoticeQueries for MemoryStore {
         let state = self.read()?;
         let mut counts = NoticeCounts::default();
         for notice in state.notices.values() {
-            match notice.state {
-                NoticeState::Waiting => counts.open = counts.open.saturating_add(1),
-                NoticeState::Unmatched => {
-                    let count = counts.unmatched.entry(notice.acquirer.clone()).or_default();
-                    *count = count.saturating_add(1);
-                }
-                NoticeState::Done => {}
-            }
+            let counts = match notice.state {
+                NoticeState::Waiting => &mut counts.open,
+                NoticeState::Unmatched => &mut counts.unmatched,
+                NoticeState::Done => continue,
+            };
+            let count = counts.entry(notice.acquirer.clone()).or_default();
+            *count = count.saturating_add(1);
         }
         Ok(counts)
     }

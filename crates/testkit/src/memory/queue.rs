@@ -39,7 +39,10 @@ impl DeliveryQueue for MemoryStore {
     }
 
     async fn due_lanes(&self, now: Timestamp, after: Option<Lane>, limit: u32) -> Result<DueLanes, QueryError> {
-        let state = self.read()?;
+        let mut state = self.read()?;
+        for row in state.deliveries.values_mut() {
+            row.pull_back(now);
+        }
         let (mut since, mut backlog) = (BTreeMap::new(), 0_u64);
         for row in state.deliveries.values().filter(|row| state.is_called(row.lane())) {
             if let Some(due) = row.due_since(now) {

@@ -1,5 +1,7 @@
 //! The names in a callback as the store keeps them: one line for each, and nothing else of what was sent.
 
+use std::collections::BTreeSet;
+
 use cais_domain::end_to_end_id::{EndToEndId, ReturnId};
 use cais_domain::id_envio::IdEnvio;
 use cais_domain::txid::Txid;
@@ -9,10 +11,11 @@ use jiff::Timestamp;
 /// Stands for a part that is missing.
 const NONE: &str = "-";
 
-/// Writes one line for each name.
-pub(super) fn write(items: &[Noticed]) -> Vec<u8> {
-    let lines: Vec<String> = items.iter().map(line).collect();
-    lines.join("\n").into_bytes()
+/// Writes one line for each name, sorted, so that repeats are the same texts. A text has at most `most` names.
+pub(super) fn write(items: &[Noticed], most: usize) -> Vec<Vec<u8>> {
+    let lines: BTreeSet<String> = items.iter().map(line).collect();
+    let lines: Vec<String> = lines.into_iter().collect();
+    lines.chunks(most).map(|lines| lines.join("\n").into_bytes()).collect()
 }
 
 fn line(item: &Noticed) -> String {
@@ -73,14 +76,17 @@ mod tests {
         let at = Timestamp::from_microsecond(1_767_323_040_000_001).unwrap();
         let received = |end_to_end_id, paid_at| NoticedPix { txid: txid.clone(), end_to_end_id, paid_at };
         let items = vec![
-            Noticed::Received(received(Some(pix.clone()), Some(at))),
-            Noticed::Received(received(Some(pix), None)),
+            Noticed::Infraction(NoticedInfraction { id: "cd158e6b-9db3_4".to_owned() }),
             Noticed::Received(received(None, None)),
+            Noticed::Received(received(Some(pix.clone()), None)),
+            Noticed::Received(received(Some(pix), Some(at))),
             Noticed::Sent(NoticedPayout { id_envio: id_envio.clone(), returns: Vec::new() }),
             Noticed::Sent(NoticedPayout { id_envio, returns: vec![returned(1), returned(2)] }),
-            Noticed::Infraction(NoticedInfraction { id: "cd158e6b-9db3_4".to_owned() }),
         ];
-        assert_eq!(read(&write(&items)), Some(items));
+        let turned: Vec<Noticed> = items.iter().chain(&items).rev().cloned().collect();
+        assert_eq!(write(&turned, 2), write(&items, 2));
+        let read_back: Vec<Noticed> = write(&items, 2).iter().flat_map(|text| read(text).unwrap()).collect();
+        assert_eq!(read_back, items);
         for text in ["received", "received x - -", "sent", "other 1", "{\"pix\":[]}"] {
             assert_eq!(read(text.as_bytes()), None, "{text}");
         }

@@ -45,9 +45,13 @@ async fn a_callback_that_comes_twice_credits_once() {
     for _ in 0..3 {
         world.call_back(charge.txid.as_str()).await;
     }
-    assert_eq!(process::run_once(&world.ports).await.unwrap().done, 3);
+    assert_eq!(process::run_once(&world.ports).await.unwrap().done, 1);
     assert_eq!(world.available(), 1_000);
     assert_eq!(world.told(), [EventType::ChargePaid]);
+    world.call_back(charge.txid.as_str()).await;
+    assert_eq!(states(&world), [NoticeState::Done, NoticeState::Waiting], "a repeat of a done one is a new hint");
+    assert_eq!(process::run_once(&world.ports).await.unwrap().done, 1);
+    assert_eq!(world.available(), 1_000);
     world.check().await;
 }
 
@@ -101,8 +105,7 @@ async fn callback_is_kept_as_its_names_alone() {
     let world = World::new().await;
     let charge = world.pending().await;
     world.call_back(&format!("{},{}", charge.txid, charge.txid)).await;
-    let line = format!("received {} - -", charge.txid);
-    assert_eq!(world.store.notices()[0].body, format!("{line}\n{line}").as_bytes());
+    assert_eq!(world.store.notices()[0].body, format!("received {} - -", charge.txid).as_bytes());
 }
 
 #[tokio::test]
@@ -349,8 +352,8 @@ async fn unmatched_callbacks_of_one_acquirer_are_bounded() {
     while process::run_once(&world.ports).await.unwrap().done > 0 {}
     let kept = world.store.count_notices().await.unwrap();
     // The pass that reaches the bound adds all of its own.
-    assert_eq!((kept.open, kept.unmatched.values().sum::<u64>()), (0, 10_100));
-    for number in 0..10 {
+    assert_eq!((kept.open.is_empty(), kept.unmatched.values().sum::<u64>()), (true, 10_100));
+    for number in 20_000..20_010 {
         world.call_back(&format!("{number:032}")).await;
     }
     process::run_once(&world.ports).await.unwrap();

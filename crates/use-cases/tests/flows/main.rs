@@ -15,4 +15,5 @@ mod permits;
 mod postbacks;
 mod psp;
 mod reads;
+mod repeats;
 mod world;

@@ -20,6 +20,7 @@ use cais_testkit::{ManualClock, MemoryStore, PlainMac, PlainSealing, SequentialI
 use cais_use_cases::charges::create::{CreateCharge, CreateChargeError, NewCharge, create};
 use cais_use_cases::charges::fetch::{FetchChargeError, fetch};
 use cais_use_cases::charges::{ChargeName, expire};
+use cais_use_cases::notices::OpenCallbacks;
 use cais_use_cases::notices::{process, receive};
 use cais_use_cases::upstream::UpstreamLimits;
 use cais_use_cases::{Answer, Ports, SyncGate, resume};
@@ -66,6 +67,7 @@ impl World {
             webhooks: Arc::new(receivers()),
             sealing: Arc::new(PlainSealing::default()),
             limits: UpstreamLimits::default(),
+            open_callbacks: OpenCallbacks::default(),
         };
         store.commit(steps::open_account(&account)).await.unwrap();
         Self { ports, store, clock, psp, second, account }

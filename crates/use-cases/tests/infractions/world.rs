@@ -24,6 +24,7 @@ use cais_use_cases::charges::ChargeName;
 use cais_use_cases::charges::fetch::fetch;
 use cais_use_cases::infractions::defend::{DefendError, defend};
 use cais_use_cases::infractions::{poll, resume};
+use cais_use_cases::notices::OpenCallbacks;
 use cais_use_cases::notices::{process, receive};
 use cais_use_cases::payouts::create::{CreatePayout, NewPayout, create as create_payout};
 use cais_use_cases::refunds::create::{CreateRefund, CreateRefundError, create as create_refund};
@@ -125,6 +126,7 @@ impl World {
             webhooks: Arc::new(MockWebhookSender::new()),
             sealing: Arc::new(PlainSealing::default()),
             limits: UpstreamLimits::default(),
+            open_callbacks: OpenCallbacks::default(),
         };
         store.commit(steps::open_account(&account)).await.unwrap();
         Self { ports, store, clock, psp, second, account }

@@ -22,6 +22,7 @@ use cais_testkit::builders::{an_account, fresh, main_acquirer, pending_charge, s
 use cais_testkit::{ManualClock, MemoryStore, PlainMac, PlainSealing, SequentialIds, TextRepresentation};
 use cais_use_cases::charges::ChargeName;
 use cais_use_cases::charges::fetch::fetch;
+use cais_use_cases::notices::OpenCallbacks;
 use cais_use_cases::refunds::create::{CreateRefund, CreateRefundError, create};
 use cais_use_cases::refunds::poll;
 use cais_use_cases::upstream::UpstreamLimits;
@@ -95,6 +96,7 @@ impl World {
             webhooks: Arc::new(MockWebhookSender::new()),
             sealing: Arc::new(PlainSealing::default()),
             limits: UpstreamLimits::default(),
+            open_callbacks: OpenCallbacks::default(),
         };
         let world = Self { ports, store, clock, psp, second, account };
         world.open(&world.account).await;

@@ -14,6 +14,7 @@ use cais_testkit::{ManualClock, MemoryStore, PlainMac, PlainSealing, SequentialI
 use cais_use_cases::Ports;
 use cais_use_cases::accounts::AccountEmail;
 use cais_use_cases::accounts::create::{CreateAccount, CreateAccountError, create};
+use cais_use_cases::notices::OpenCallbacks;
 use cais_use_cases::upstream::UpstreamLimits;
 
 pub const EMAIL: &str = "shop@example.com";
@@ -43,6 +44,7 @@ impl World {
             webhooks: Arc::new(MockWebhookSender::new()),
             sealing: Arc::new(PlainSealing::default()),
             limits: UpstreamLimits::default(),
+            open_callbacks: OpenCallbacks::default(),
         };
         Self { ports, store, clock }
     }

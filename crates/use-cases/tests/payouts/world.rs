@@ -25,6 +25,7 @@ use cais_ports::{
 };
 use cais_testkit::builders::{a_payment, an_account, fresh, main_acquirer, pending_charge, steps, terms};
 use cais_testkit::{ManualClock, MemoryStore, PlainMac, PlainSealing, SequentialIds, TextRepresentation};
+use cais_use_cases::notices::OpenCallbacks;
 use cais_use_cases::notices::{process, receive};
 use cais_use_cases::payouts::create::{CreatePayout, CreatePayoutError, NewPayout, create};
 use cais_use_cases::payouts::fetch::{FetchPayoutError, fetch};
@@ -87,6 +88,7 @@ impl World {
             webhooks: Arc::new(MockWebhookSender::new()),
             sealing: Arc::new(PlainSealing::default()),
             limits: UpstreamLimits::default(),
+            open_callbacks: OpenCallbacks::default(),
         };
         store.commit(steps::open_account(&account)).await.unwrap();
         Self { ports, store, clock, bank, second, account }

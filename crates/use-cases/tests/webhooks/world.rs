@@ -17,6 +17,7 @@ use cais_ports::{
 use cais_testkit::builders::{a_webhook_url, an_account, an_event, steps, subscribed};
 use cais_testkit::{ManualClock, MemoryStore, PlainMac, PlainSealing, SequentialIds, TextRepresentation};
 use cais_use_cases::Ports;
+use cais_use_cases::notices::OpenCallbacks;
 use cais_use_cases::upstream::UpstreamLimits;
 use cais_use_cases::webhooks::change::change;
 use cais_use_cases::webhooks::create::{CreateEndpoint, create};
@@ -85,6 +86,7 @@ impl World {
             webhooks: receivers.clone(),
             sealing: Arc::new(PlainSealing::default()),
             limits: UpstreamLimits::default(),
+            open_callbacks: OpenCallbacks::default(),
         };
         let account = an_account();
         store.commit(steps::open_account(&account)).await.unwrap();

@@ -1,5 +1,9 @@
 //! What acquirers call.
 
+use cais_ports::{ChangeSet, Clock as _, Store as _, Write};
+use cais_testkit::builders::a_notice;
+use cais_use_cases::notices;
+
 use super::world::TOKEN;
 use super::*;
 
@@ -15,7 +19,7 @@ async fn callback_is_kept_as_its_names_and_wakes_the_worker() {
         world.state.wake.notices.rung().await;
     }
     let notices = world.store.notices();
-    assert_eq!(notices.len(), 2);
+    assert_eq!(notices.len(), 1, "the second is a repeat");
     assert!(notices.iter().all(|notice| notice.body == format!("received {TXID} - -").as_bytes()));
 }
 
@@ -66,4 +70,18 @@ async fn what_cannot_be_kept_is_called_again() {
         send(&world, TestRequest::post().uri(&path).set_payload(TXID)).await.error(),
         (503, "service_unavailable".to_owned())
     );
+}
+
+#[actix_web::test]
+async fn callback_beyond_the_bound_is_answered_503() {
+    let world = World::new().await;
+    let mut many = ChangeSet::new(world.clock.now());
+    many.writes.extend((0..100_000).map(|_| Write::InsertNotice(Box::new(a_notice()))));
+    world.store.commit(many).await.unwrap();
+    notices::count(&world.state.ports).await.unwrap();
+    let path = format!("/callbacks/main/{TOKEN}");
+    let seen = send(&world, TestRequest::post().uri(&path).set_payload(TXID)).await;
+    assert_eq!(seen.error(), (503, "service_unavailable".to_owned()));
+    assert_eq!(seen.at("/error/retry_after"), 60);
+    assert_eq!(world.store.notices().len(), 100_000);
 }

@@ -19,6 +19,7 @@ use cais_testkit::builders::{a_key, an_account, main_acquirer, steps};
 use cais_testkit::{ManualClock, MemoryStore, PlainMac, PlainSealing, SequentialIds};
 use cais_use_cases::Ports;
 use cais_use_cases::keys::authenticate::{KeyRing, PURPOSE};
+use cais_use_cases::notices::OpenCallbacks;
 use cais_use_cases::sync_gate::SyncGate;
 use cais_use_cases::upstream::UpstreamLimits;
 use jiff::Timestamp;
@@ -71,6 +72,7 @@ impl World {
             webhooks: receivers.clone(),
             sealing: Arc::new(PlainSealing::default()),
             limits: UpstreamLimits::default(),
+            open_callbacks: OpenCallbacks::default(),
         };
         let moved_by = Arc::new(Mutex::new(None));
         let moved = moved_by.clone();

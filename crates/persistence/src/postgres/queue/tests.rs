@@ -15,7 +15,7 @@ use cais_testkit::postgres::Cluster;
 use super::*;
 use crate::DatabaseUrl;
 use crate::engine::Engine as _;
-use crate::queue::{MOST_COUNTED, OVERDUE, REQUESTED, SET_ASIDE, SET_ASIDE_US};
+use crate::queue::{LEASES, MOST_COUNTED, OVERDUE, REQUESTED, RETRIES, SET_ASIDE, SET_ASIDE_US};
 
 /// So many lanes beside the long one.
 const OTHERS: i64 = 50;
@@ -134,6 +134,14 @@ fn plans_that_were_made_while_there_was_nothing_are_right() {
         (walking(plan(LANES), "e", 1), vec!["pending_deliveries_due", "webhook_endpoints"]),
         (Query::once(plan(REQUESTED)).bind("e").bind(0_i64).bind(21_i64), vec!["pending_deliveries_requested"]),
         (looking(plan(OVERDUE), 1), vec!["pending_deliveries_overdue", "webhook_endpoints"]),
+        (
+            Query::once(plan(RETRIES)).bind(0_i64).bind(WAITING).bind(1_000_i64),
+            vec!["pending_deliveries_overdue", "pending_deliveries_pkey"],
+        ),
+        (
+            Query::once(plan(LEASES)).bind(0_i64).bind(0_i64).bind(WAITING).bind(1_000_i64),
+            vec!["pending_deliveries_leased", "pending_deliveries_pkey"],
+        ),
     ] {
         let (plan, _) = explain(&mut *session, &query);
         let used = plan.iter().filter_map(|line| line.split_once(" using ")?.1.split(' ').next());

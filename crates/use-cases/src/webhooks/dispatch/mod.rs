@@ -23,7 +23,7 @@ mod samples;
 use std::future::poll_fn;
 use std::task::Poll;
 
-use cais_ports::Lane;
+use cais_ports::{DELIVERY_LEASE, Lane};
 use futures_util::{Stream, StreamExt as _};
 use jiff::SignedDuration;
 
@@ -43,7 +43,7 @@ pub struct DispatchLimits {
 
 impl Default for DispatchLimits {
     fn default() -> Self {
-        Self { in_flight: 512, per_endpoint: 8, lease: SignedDuration::from_secs(30) }
+        Self { in_flight: 512, per_endpoint: 8, lease: DELIVERY_LEASE }
     }
 }
 

@@ -1,0 +1,53 @@
+//! Deliveries that a clock which was ahead put off: they are made due.
+
+use std::sync::{Mutex, PoisonError};
+
+use cais_domain::webhook::MAX_RETRY_PAUSE;
+use cais_ports::{DELIVERY_LEASE, Due, alerts};
+use jiff::{SignedDuration, Timestamp};
+
+use crate::error::Fault;
+use crate::sql::{Query, Session};
+
+/// Time between two passes: so long can such a delivery wait once the clocks are right.
+const EVERY: SignedDuration = SignedDuration::from_secs(60);
+/// Rows that one statement changes at most; the next look goes on.
+const AT_A_TIME: usize = 1_000;
+
+/// Goes along the index of what is overdue, from its far end. The longest pause is known, so the walk ends at once when no clock was ahead.
+pub(crate) const RETRIES: &str = "UPDATE pending_deliveries SET due_at = ? WHERE (account_id, endpoint_id, id) IN (\
+     SELECT p.account_id, p.endpoint_id, p.id FROM pending_deliveries AS p WHERE 0 + p.due_at > ? AND p.lease_until IS NULL \
+     ORDER BY 0 + p.due_at DESC LIMIT ?)";
+/// Goes through the index of leases, which has as many rows as deliveries are in flight.
+pub(crate) const LEASES: &str = "UPDATE pending_deliveries SET due_at = ?, lease_until = ? WHERE (account_id, endpoint_id, id) IN (\
+     SELECT p.account_id, p.endpoint_id, p.id FROM pending_deliveries AS p WHERE p.lease_until IS NOT NULL AND p.lease_until > ? LIMIT ?)";
+
+/// The passes of one process.
+#[derive(Debug, Default)]
+pub(super) struct FarAhead(Mutex<Option<Timestamp>>);
+
+impl FarAhead {
+    /// Makes deliveries due whose lease or due time lies further ahead than a correct clock writes, unless that was done a short while
+    /// ago. A lease is over then; its outcome still counts until another claim.
+    pub(super) fn step(&self, session: &mut dyn Session, now: Timestamp) -> Result<(), Fault> {
+        let last = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.is_some_and(|last| now.duration_since(last).abs() < EVERY) {
+            return Ok(());
+        }
+        let [retry, lease] = [MAX_RETRY_PAUSE, DELIVERY_LEASE].map(|longest| Due::new(now, longest).beyond());
+        let most = i64::try_from(AT_A_TIME).unwrap_or(i64::MAX);
+        let retries = session.execute(&Query::new(RETRIES).bind(now).bind(retry).bind(most))?;
+        let leases = session.execute(&Query::new(LEASES).bind(now).bind(now).bind(lease).bind(most))?;
+        if retries.saturating_add(leases) > 0 {
+            tracing::error!(
+                alert = alerts::CLOCK_SKEW,
+                retries,
+                leases,
+                "deliveries were put off further than the longest pause; a clock was ahead, and they are due now"
+            );
+        }
+        let is_done = [retries, leases].into_iter().all(|rows| rows < AT_A_TIME);
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = is_done.then_some(now);
+        Ok(())
+    }
+}

@@ -1,0 +1,45 @@
+//! The bound on open callbacks of one acquirer.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use cais_domain::acquirer_name::AcquirerName;
+use cais_ports::{NoticeCounts, QueryError, alerts};
+
+use crate::ports::Ports;
+
+/// Open callbacks of one acquirer at most: more than an hour of 25 payments a second while the acquirer cannot be read, and some
+/// 50 MB of rows. Counts are samples, so that an acquirer can pass the bound until the next sample.
+const MAX_OPEN: u64 = 100_000;
+
+/// The number of open callbacks of each acquirer, as [`count`] saw it last. Cloning shares it.
+#[derive(Debug, Clone, Default)]
+pub struct OpenCallbacks(Arc<RwLock<BTreeMap<AcquirerName, u64>>>);
+
+impl OpenCallbacks {
+    /// Returns `true` if the acquirer has reached its bound.
+    pub(super) fn is_full(&self, acquirer: &AcquirerName) -> bool {
+        let counts = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        counts.get(acquirer).is_some_and(|count| *count >= MAX_OPEN)
+    }
+
+    fn set(&self, counts: &BTreeMap<AcquirerName, u64>) {
+        self.0.write().unwrap_or_else(PoisonError::into_inner).clone_from(counts);
+    }
+}
+
+/// Counts the callbacks of each acquirer, and keeps the numbers for [`super::receive`]. Logs each acquirer that has reached its bound.
+///
+/// # Errors
+/// [`QueryError`] when the store has no answer.
+pub async fn count(ports: &Ports) -> Result<NoticeCounts, QueryError> {
+    let counts = ports.queries.count_notices().await?;
+    ports.open_callbacks.set(&counts.open);
+    for (acquirer, open) in counts.open.iter().filter(|(name, _)| ports.open_callbacks.is_full(name)) {
+        tracing::error!(
+            alert = alerts::CALLBACKS_FULL, %acquirer, open,
+            "the acquirer has too many open callbacks; further ones are answered with 503"
+        );
+    }
+    Ok(counts)
+}

@@ -1,0 +1,102 @@
+//! Repeats of callbacks add no rows, and the open callbacks of one acquirer are bounded.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use cais_ports::{ChangeSet, Clock as _, CommitError, Committed, Notice, NoticeState, Store, Write, alerts};
+use cais_testkit::builders::{a_notice, a_payment, main_acquirer};
+use cais_testkit::{CapturedLogs, MemoryStore};
+use cais_use_cases::Ports;
+use cais_use_cases::notices::{self, ReceiveError, process, receive};
+
+use crate::world::World;
+
+/// A store in which a worker marks each notice just before its update.
+struct Raced(Arc<MemoryStore>);
+
+#[async_trait]
+impl Store for Raced {
+    async fn commit(&self, change: ChangeSet) -> Result<Committed, CommitError> {
+        match change.writes.as_slice() {
+            [Write::UpdateNotice(_)] => Err(CommitError::Stale),
+            _ => self.0.commit(change).await,
+        }
+    }
+}
+
+fn states(world: &World) -> Vec<NoticeState> {
+    world.store.notices().iter().map(|notice| notice.state).collect()
+}
+
+#[tokio::test]
+async fn repeat_of_open_callback_is_stored_once_and_due() {
+    let world = World::new().await;
+    let (one, two) = (world.pending().await, world.pending().await);
+    let pix = a_payment(1_000).end_to_end_id;
+    let [first, repeat] =
+        [[&one, &two], [&two, &one]].map(|charges| charges.map(|charge| format!("{}/{pix}", charge.txid)).join(","));
+    world.call_back(&first).await;
+    process::run_once(&world.ports).await.unwrap();
+    let waiting = world.store.notices();
+    assert_eq!((waiting[0].attempts, waiting[0].state), (1, NoticeState::Waiting));
+    assert!(waiting[0].due_at > Some(world.clock.now()));
+    world.call_back(&repeat).await;
+    let repeated = Notice { due_at: Some(world.clock.now()), version: waiting[0].version + 1, ..waiting[0].clone() };
+    assert_eq!(world.store.notices(), std::slice::from_ref(&repeated));
+    // Due already: a worker that has read the truth before the repeat cannot mark it.
+    world.call_back(&repeat).await;
+    assert_eq!(world.store.notices(), [Notice { version: repeated.version + 1, ..repeated }]);
+}
+
+#[tokio::test]
+async fn repeat_of_unmatched_callback_is_read_again() {
+    let world = World::new().await;
+    let charge = world.pending().await;
+    let pix = a_payment(1_000).end_to_end_id;
+    let names = format!("{}/{pix}", charge.txid);
+    world.call_back(&names).await;
+    for _ in 0..40 {
+        process::run_once(&world.ports).await.unwrap();
+        world.clock.advance(Duration::from_mins(6));
+    }
+    assert_eq!(states(&world), [NoticeState::Unmatched]);
+    world.psp.pay_as(&charge.txid, 1_000, pix);
+    world.call_back(&names).await;
+    assert_eq!((states(&world), world.store.notices()[0].attempts), (vec![NoticeState::Waiting], 0));
+    assert_eq!(process::run_once(&world.ports).await.unwrap().done, 1);
+    assert_eq!((states(&world), world.available()), (vec![NoticeState::Done], 1_000));
+    world.check().await;
+}
+
+#[tokio::test]
+async fn repeat_that_meets_a_worker_is_stored_anew() {
+    let world = World::new().await;
+    let charge = world.pending().await;
+    world.call_back(charge.txid.as_str()).await;
+    let ports = Ports { store: Arc::new(Raced(world.store.clone())), ..world.ports.clone() };
+    receive(&ports, &main_acquirer(), charge.txid.as_str()).await.unwrap();
+    assert_eq!(states(&world), [NoticeState::Waiting, NoticeState::Waiting]);
+}
+
+#[tokio::test]
+async fn acquirer_with_too_many_open_callbacks_is_refused() {
+    let (logs, world) = (CapturedLogs::start(), World::new().await);
+    let charge = world.pending().await;
+    let mut many = ChangeSet::new(world.clock.now());
+    many.writes.extend((0..99_999).map(|_| Write::InsertNotice(Box::new(a_notice()))));
+    world.store.commit(many).await.unwrap();
+    notices::count(&world.ports).await.unwrap();
+    world.call_back(charge.txid.as_str()).await;
+    notices::count(&world.ports).await.unwrap();
+    assert_eq!(logs.alerts(alerts::CALLBACKS_FULL).len(), 1);
+    let full = receive(&world.ports, &main_acquirer(), charge.txid.as_str()).await;
+    assert_eq!(full, Err(ReceiveError::Full));
+    let first = world.store.notices().remove(0);
+    let mut done = ChangeSet::new(world.clock.now());
+    done.writes.push(Write::UpdateNotice(Box::new(Notice { state: NoticeState::Done, due_at: None, ..first })));
+    world.store.commit(done).await.unwrap();
+    notices::count(&world.ports).await.unwrap();
+    world.call_back(charge.txid.as_str()).await;
+    assert_eq!(logs.alerts(alerts::CALLBACKS_FULL).len(), 1);
+}
