@@ -7,6 +7,7 @@ mod clients;
 mod contract;
 mod crash;
 mod doctor;
+mod failing_parts;
 mod idempotency;
 mod infractions;
 mod installation;

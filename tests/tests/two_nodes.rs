@@ -9,12 +9,18 @@ use futures_util::future::join_all;
 use crate::support::{Engine, Institution, Node, Reply, borrowed, eventually, id, own, unique};
 
 /// Two nodes on one database, with one acquirer outside of both.
-async fn pair() -> (Institution, Node, Node) {
+pub async fn pair() -> (Institution, Node, Node) {
+    pair_with(&[]).await
+}
+
+/// The same with more environment variables.
+pub async fn pair_with(more: &[(&str, &str)]) -> (Institution, Node, Node) {
     let psp = Institution::start();
     let environment = psp.environment("main");
-    let one = own(Engine::Postgres, &borrowed(&environment)).await;
-    let url = one.cais.database_url().unwrap().to_owned();
     let mut environment = borrowed(&environment);
+    environment.extend(more);
+    let one = own(Engine::Postgres, &environment).await;
+    let url = one.cais.database_url().unwrap().to_owned();
     environment.push(("CAIS_DATABASE_URL", &url));
     // The engine of its own place is not used: the URL is.
     let two = own(Engine::Sqlite, &environment).await;
