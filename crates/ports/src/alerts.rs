@@ -66,6 +66,9 @@ alerts! {
     INFRACTION_LIST_INCOMPLETE = "infraction_list_incomplete",
         "An acquirer's list of infractions has unreadable rows, or more pages than are read. Infractions may be missing.",
         "Compare the acquirer's list with `cais infraction list`. Report the row as a defect.";
+    INFRACTION_NEEDS_REVIEW = "infraction_needs_review",
+        "An infraction cannot be decided from the acquirer's records: a return is unexplained or missing, or a reopening was not seen. Its money stays blocked.",
+        "`cais infraction show ID`, compare with the acquirer's statement, and decide: `cais infraction resolve ID`.";
     INFRACTION_NOT_SHOWN = "infraction_not_shown",
         "An infraction is open for more than 90 days, and its acquirer does not list it. Its money stays blocked.",
         "Ask the acquirer for the outcome.";

@@ -34,6 +34,11 @@ pub trait InfractionQueries: Send + Sync {
         filter: InfractionFilter,
         page: PageRequest<InfractionId>,
     ) -> Result<Page<Infraction>, QueryError>;
+    /// The infractions of all accounts that an operator has to decide, newest first.
+    async fn list_infractions_for_review(
+        &self,
+        page: PageRequest<InfractionId>,
+    ) -> Result<Page<Infraction>, QueryError>;
     /// Every infraction on that Pix of the account, in whatever state, the oldest first.
     async fn list_infractions_of_pix(
         &self,

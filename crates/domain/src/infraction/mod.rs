@@ -3,7 +3,7 @@
 mod alert;
 mod defending;
 mod liable;
-mod reopening;
+mod review;
 mod state;
 mod transitions;
 
@@ -11,7 +11,7 @@ mod transitions;
 mod table;
 
 pub use liable::{apportion, left_of};
-pub use reopening::{Reopening, UnseenEnd};
+pub use review::{Review, ReviewReason};
 pub use state::{Defense, InfractionState, InfractionStatus, Situation};
 pub use transitions::{Disputed, InfractionChange, InfractionError, InfractionStep, NewInfraction};
 
@@ -59,6 +59,8 @@ pub struct Infraction {
     pub limit: Money,
     /// Where it stands.
     pub state: InfractionState,
+    /// The mark that an operator has to decide it, or did.
+    pub review: Option<Review>,
     /// What the merchant says.
     pub defense: Option<Defense>,
     /// Until when it can be defended.

@@ -34,33 +34,38 @@ enum Action {
     SendAgain,
     Withdraw,
     Review,
+    Mark,
     Win,
     Lose,
     Cancel,
 }
 
 /// Every action, with what the diagram says of it.
-const ACTIONS: [(Action, &str); 9] = [
+const ACTIONS: [(Action, &str); 10] = [
     (Action::Amend, "the acquirer tells it otherwise"),
     (Action::Defend, "the merchant defends itself"),
     (Action::DefendOtherwise, "the merchant defends itself otherwise"),
     (Action::SendAgain, "the defence is sent once more"),
     (Action::Withdraw, "the acquirer did not take the defence"),
     (Action::Review, "the acquirer has a defence"),
+    (Action::Mark, "an operator has to decide"),
     (Action::Win, "claim rejected"),
     (Action::Lose, "claim accepted"),
     (Action::Cancel, "claim withdrawn"),
 ];
 
 /// What the table says of a pair: the status after it, `same` for a repeat, `no` for a refusal, `else` for another defence.
-const TABLE: [(Stage, [&str; 9]); 6] = [
-    //                    amend   defend  otherwise again withdraw review       win    lose    cancel
-    (Stage::Open, ["open", "open", "open", "no", "same", "under_review", "won", "lost", "cancelled"]),
-    (Stage::Sent, ["open", "same", "else", "open", "open", "under_review", "won", "lost", "cancelled"]),
-    (Stage::UnderReview, ["under_review", "same", "else", "no", "no", "same", "won", "lost", "cancelled"]),
-    (Stage::Won, ["no", "no", "no", "no", "no", "no", "same", "no", "no"]),
-    (Stage::Lost, ["no", "no", "no", "no", "no", "no", "no", "same", "no"]),
-    (Stage::Cancelled, ["no", "no", "no", "no", "no", "no", "no", "no", "same"]),
+const TABLE: [(Stage, [&str; 10]); 6] = [
+    //                    amend   defend  otherwise again withdraw review       mark    win    lose    cancel
+    (Stage::Open, ["open", "open", "open", "no", "same", "under_review", "open", "won", "lost", "cancelled"]),
+    (Stage::Sent, ["open", "same", "else", "open", "open", "under_review", "open", "won", "lost", "cancelled"]),
+    (
+        Stage::UnderReview,
+        ["under_review", "same", "else", "no", "no", "same", "under_review", "won", "lost", "cancelled"],
+    ),
+    (Stage::Won, ["no", "no", "no", "no", "no", "no", "no", "same", "no", "no"]),
+    (Stage::Lost, ["no", "no", "no", "no", "no", "no", "no", "no", "same", "no"]),
+    (Stage::Cancelled, ["no", "no", "no", "no", "no", "no", "no", "no", "no", "same"]),
 ];
 
 fn start() -> Timestamp {
@@ -169,6 +174,7 @@ fn apply(infraction: Infraction, action: Action) -> Result<InfractionStep, Infra
         Action::SendAgain => infraction.send_again(at),
         Action::Withdraw => infraction.withdraw_defense(),
         Action::Review => infraction.review(None, at),
+        Action::Mark => infraction.mark(ReviewReason::ReopenedUnseen, at),
         Action::Win => infraction.win(disputed, money(400), at),
         Action::Lose => infraction.lose(disputed, money(400), at),
         Action::Cancel => infraction.cancel(disputed, money(400), at),
@@ -205,6 +211,7 @@ fn consumers_hear_of_what_they_can_see() {
         (Action::Amend, None),
         (Action::Defend, None),
         (Action::Review, Some(EventType::InfractionUnderReview)),
+        (Action::Mark, None),
         (Action::Win, Some(EventType::InfractionWon)),
         (Action::Lose, Some(EventType::InfractionLost)),
         (Action::Cancel, Some(EventType::InfractionCancelled)),
@@ -226,39 +233,9 @@ fn what_it_does_to_money_and_charge() {
         assert_eq!((charge.open_infractions, charge.refunds.done), (0, money(returned)), "{action:?}");
         assert_eq!(change.infraction.due_at, None);
     }
-    for action in [Action::Defend, Action::Review] {
+    for action in [Action::Defend, Action::Review, Action::Mark] {
         let change = taken(apply(infraction(Stage::Open), action));
         assert!(change.blocks.is_empty() && change.charge.is_none(), "{action:?} moves no money");
-    }
-}
-
-#[test]
-fn only_what_is_under_review_ends_and_begins_again_in_one_step() {
-    for (stage, _) in TABLE {
-        for (end, returned) in [(UnseenEnd::Lost(money(301)), 300), (UnseenEnd::Cancelled, 0)] {
-            let before = infraction(stage);
-            let (status, open) = (before.state.status(), u32::from(before.state.status().is_open()));
-            let (payment, charge, all) = (payment(), charge(open), [before.clone()]);
-            let disputed = Disputed { payment: &payment, charge: &charge, infractions: &all };
-            let asked = NewInfraction { id: InfractionId::new(Uuid::from_u128(2)), ..told("coerção") };
-            let reopened = before.reopen(asked, disputed, (end, money(300)), deadline());
-            if stage != Stage::UnderReview {
-                assert_eq!(reopened, Err(InfractionError::InvalidState(status)), "{stage:?}");
-                continue;
-            }
-            let Reopening { ended, opened } = reopened.unwrap();
-            let word = if end == UnseenEnd::Cancelled { "cancelled" } else { "lost" };
-            assert_eq!(ended.infraction.state.status().as_str(), word);
-            assert!(ended.infraction.defense.is_some() && opened.infraction.defense.is_none());
-            assert_eq!((opened.infraction.state.clone(), opened.infraction.limit), (InfractionState::Open, money(400)));
-            assert_eq!((ended.charge, ended.siblings), (None, Vec::new()), "the charge is written once");
-            let charge = opened.charge.unwrap();
-            assert_eq!((charge.open_infractions, charge.refunds.done), (1, money(returned)));
-            let [BlockChange::End { held, .. }] = &ended.blocks[..] else { panic!("{:?}", ended.blocks) };
-            let [BlockChange::Hold { limit, .. }] = &opened.blocks[..] else { panic!("{:?}", opened.blocks) };
-            assert_eq!((*held, *limit), (money(300), money(400)));
-            assert_eq!(opened.event, Some(EventType::InfractionOpened));
-        }
     }
 }
 
@@ -281,6 +258,21 @@ fn of_what_is_held_no_more_is_lost_than_was_taken() {
             other => panic!("{other:?}"),
         }
     }
+}
+
+#[test]
+fn marked_infraction_needs_review_until_it_ends() {
+    let mark = |infraction: Infraction| infraction.mark(ReviewReason::UnexplainedReturn, deadline());
+    let marked = taken(mark(infraction(Stage::UnderReview))).infraction;
+    assert_eq!(marked.review, Some(Review { reason: ReviewReason::UnexplainedReturn, since: deadline() }));
+    assert!(marked.needs_review() && !infraction(Stage::UnderReview).needs_review());
+    assert_eq!(
+        mark(marked.clone()),
+        Ok(InfractionStep::AlreadyTaken(Box::new(marked.clone()))),
+        "the first mark stays"
+    );
+    let ended = taken(apply(marked, Action::Win)).infraction;
+    assert!(ended.review.is_some() && !ended.needs_review());
 }
 
 #[test]

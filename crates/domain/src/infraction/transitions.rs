@@ -114,6 +114,7 @@ impl Infraction {
             amount: asked.amount,
             limit: Money::ZERO,
             state: InfractionState::Open,
+            review: None,
             defense: None,
             deadline_at: asked.deadline_at,
             alerted_h: None,
@@ -139,7 +140,7 @@ impl Infraction {
     /// # Errors
     /// [`InfractionError::InvalidState`] once it was settled.
     pub fn amend(self, told: &NewInfraction, disputed: Disputed<'_>) -> Result<InfractionStep, InfractionError> {
-        self.amend_with(told, disputed, None)
+        self.divide_anew(Some(told), disputed, None)
     }
 
     /// The same of one that was lost, before it is settled: it has the first claim on its Pix, because what its acquirer took of that
@@ -147,14 +148,18 @@ impl Infraction {
     ///
     /// # Errors
     /// [`InfractionError::InvalidState`] once it was settled.
-    pub fn claim_first(self, told: &NewInfraction, disputed: Disputed<'_>) -> Result<InfractionStep, InfractionError> {
+    pub fn claim_first(
+        self,
+        told: Option<&NewInfraction>,
+        disputed: Disputed<'_>,
+    ) -> Result<InfractionStep, InfractionError> {
         let lost = self.id;
-        self.amend_with(told, disputed, Some(lost))
+        self.divide_anew(told, disputed, Some(lost))
     }
 
-    fn amend_with(
+    fn divide_anew(
         self,
-        told: &NewInfraction,
+        told: Option<&NewInfraction>,
         disputed: Disputed<'_>,
         lost: Option<InfractionId>,
     ) -> Result<InfractionStep, InfractionError> {
@@ -162,14 +167,19 @@ impl Infraction {
             return Err(self.refuse());
         }
         let before = self.clone();
-        let deadline_at = told.deadline_at.or(self.deadline_at);
-        let infraction = Self {
-            reason: told.reason.clone().or(self.reason),
-            situation: if told.situation == Situation::Unknown { self.situation } else { told.situation },
-            amount: told.amount,
-            deadline_at,
-            alerted_h: self.alerted_h.filter(|_| deadline_at == self.deadline_at),
-            ..self
+        let infraction = match told {
+            None => self,
+            Some(told) => {
+                let deadline_at = told.deadline_at.or(self.deadline_at);
+                Self {
+                    reason: told.reason.clone().or(self.reason),
+                    situation: if told.situation == Situation::Unknown { self.situation } else { told.situation },
+                    amount: told.amount,
+                    deadline_at,
+                    alerted_h: self.alerted_h.filter(|_| deadline_at == self.deadline_at),
+                    ..self
+                }
+            }
         };
         let all = with(disputed.infractions, &infraction);
         let (infraction, siblings, blocks) = divided(infraction, (disputed.payment, disputed.charge), &all, lost)?;
@@ -221,8 +231,7 @@ impl Infraction {
         self.lose_at_most(disputed, (held, all), at)
     }
 
-    /// The same of one of which at most so much was taken: what its block holds beyond that is free again, in the same commit. Its
-    /// limit becomes what was taken, as far as it concerned the account.
+    /// Ends it as lost with at most so much. The rest of its block is free again in the same commit, and its limit becomes what was lost.
     ///
     /// # Errors
     /// [`InfractionError::InvalidState`] when it was settled otherwise.

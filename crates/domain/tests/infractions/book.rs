@@ -213,7 +213,7 @@ impl Book {
 
     /// It was lost, and is about to be settled.
     pub fn claim_first(&mut self, number: usize, centavos: i64) {
-        self.with(number, |infraction, disputed, _| infraction.claim_first(&told(number, centavos), disputed));
+        self.with(number, |infraction, disputed, _| infraction.claim_first(Some(&told(number, centavos)), disputed));
     }
 
     pub fn win(&mut self, number: usize) {

@@ -23,6 +23,9 @@ use crate::sql::{Query, Session};
 const HEAD: &str = concat!("SELECT ", infraction_columns!(), " FROM infractions AS i WHERE ");
 /// As the index of what is not settled names it.
 const UNSETTLED: &str = "i.acquirer = ? AND i.status IN ('open', 'under_review')";
+/// As the index of the marked infractions names it.
+const FOR_REVIEW: &str =
+    "i.review_reason IS NOT NULL AND i.status IN ('open', 'under_review') AND i.id < ? ORDER BY i.id DESC LIMIT ?";
 const OF_PIX: &str = "i.account_id = ? AND i.end_to_end_id = ? ORDER BY i.id";
 const UNDEFENDED: &str = "i.status = 'open' AND i.defense_sent_at IS NULL AND i.deadline_at > ? AND i.deadline_at < ? \
      ORDER BY i.deadline_at, i.id LIMIT ?";
@@ -48,6 +51,16 @@ impl InfractionQueries for Persistence {
             let query = filter.account.into_iter().fold(Query::new(page_text(filter)), Query::bind);
             let query = filter.status.map(InfractionStatus::as_str).into_iter().fold(query, Query::bind);
             all(session, &query.bind(after(page)).bind(one_more(page)))
+        });
+        Ok(cut(rows.await?, page))
+    }
+
+    async fn list_infractions_for_review(
+        &self,
+        page: PageRequest<InfractionId>,
+    ) -> Result<Page<Infraction>, QueryError> {
+        let rows = self.pool().read(move |session| {
+            all(session, &Query::new(format!("{HEAD}{FOR_REVIEW}")).bind(after(page)).bind(one_more(page)))
         });
         Ok(cut(rows.await?, page))
     }
@@ -176,6 +189,7 @@ pub(super) fn lists() -> Vec<super::walks::List> {
         (page(true, true), "'acc_a', 'open', '~', 51"),
         (page(false, false), "'~', 51"),
         (page(false, true), "'open', '~', 51"),
+        (format!("{HEAD}{FOR_REVIEW}"), "'~', 51"),
         (format!("{HEAD}{OF_PIX}"), "'acc_a', 'E00007'"),
         (unsettled_text(false), "'main', 51"),
         (unsettled_text(true), "'main', 5, 'inf_00005', 51"),
@@ -206,6 +220,7 @@ mod tests {
             (page(true, true), "infractions_in_status (<expr>=? AND status=? AND id<?)"),
             (page(false, false), "infractions_by_id"),
             (page(false, true), "infractions_by_status"),
+            (format!("{HEAD}{FOR_REVIEW}"), "infractions_for_review (id<?)"),
             (unsettled_text(false), "infractions_unsettled (acquirer=?)"),
             (unsettled_text(true), "infractions_unsettled (acquirer=? AND (opened_at,id)>(?,?))"),
             (due_text("<="), "infractions_due"),

@@ -2,7 +2,9 @@
 
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::external_id::ExternalId;
-use cais_domain::infraction::{Defense, Infraction, InfractionState, InfractionStatus, Situation};
+use cais_domain::infraction::{
+    Defense, Infraction, InfractionState, InfractionStatus, Review, ReviewReason, Situation,
+};
 use cais_domain::money::Money;
 use cais_domain::text::Text;
 use diesel::sql_types::{BigInt, Nullable, Text as SqlText};
@@ -19,7 +21,7 @@ macro_rules! infraction_columns {
     () => {
         "i.account_id, i.id, i.charge_id, i.external_id, i.acquirer, i.upstream_id, i.end_to_end_id, \
          i.reason, i.situation, i.amount, i.max_amount, i.deadline_at, i.alerted_h, \
-         i.status, i.state_at, i.returned, i.refunded, \
+         i.status, i.state_at, i.returned, i.refunded, i.review_reason, i.review_since, \
          i.defense_text, i.defense_evidence_url, i.defense_sent_at, i.defense_submitted_at, \
          i.due_at, i.attempts, i.opened_at, i.created_at, i.version"
     };
@@ -30,7 +32,7 @@ pub(crate) use infraction_columns;
 pub(crate) type InfractionColumns = (
     (SqlText, SqlText, SqlText, Nullable<SqlText>, SqlText, SqlText, SqlText),
     (Nullable<SqlText>, SqlText, BigInt, BigInt, Nullable<BigInt>, Nullable<BigInt>),
-    (SqlText, Nullable<BigInt>, Nullable<BigInt>, Nullable<BigInt>),
+    (SqlText, Nullable<BigInt>, Nullable<BigInt>, Nullable<BigInt>, Nullable<SqlText>, Nullable<BigInt>),
     (Nullable<SqlText>, Nullable<SqlText>, Nullable<BigInt>, Nullable<BigInt>),
     (Nullable<BigInt>, BigInt, BigInt, BigInt, BigInt),
 );
@@ -39,8 +41,8 @@ pub(crate) type InfractionColumns = (
 type Identity = (String, String, String, Option<String>, String, String, String);
 /// Reason, situation, amount, how much of it concerns the account, deadline, last alert in hours before it.
 type Dispute = (Option<String>, String, i64, i64, Option<i64>, Option<i64>);
-/// Status, since when, what went back, what of it counts as refunded.
-type State = (String, Option<i64>, Option<i64>, Option<i64>);
+/// Status, since when, what went back, what of it counts as refunded; the reason and the instant of the mark for review.
+type State = (String, Option<i64>, Option<i64>, Option<i64>, Option<String>, Option<i64>);
 /// Text, address of evidence, when it was sent, when it arrived.
 type Defended = (Option<String>, Option<String>, Option<i64>, Option<i64>);
 /// When to ask, how often it was asked, instants of beginning and of becoming known, version.
@@ -63,6 +65,8 @@ macro_rules! columns {
             ("state_at", Kind::Int),
             ("returned", Kind::Int),
             ("refunded", Kind::Int),
+            ("review_reason", Kind::Text),
+            ("review_since", Kind::Int),
             ("defense_text", Kind::Text),
             ("defense_evidence_url", Kind::Text),
             ("defense_sent_at", Kind::Int),
@@ -139,6 +143,8 @@ fn changing(infraction: &Infraction, version: i64) -> Vec<Value<'_>> {
         state_at.into(),
         returned.into(),
         refunded.into(),
+        infraction.review.map(|review| review.reason.as_str()).into(),
+        infraction.review.map(|review| review.since).into(),
         defense.and_then(|defense| defense.text.as_ref()).map(Text::as_str).into(),
         defense.and_then(|defense| defense.evidence_url.as_ref()).map(Text::as_str).into(),
         defense.map(|defense| defense.sent_at).into(),
@@ -154,6 +160,7 @@ pub(crate) fn read(row: InfractionRow) -> Result<Infraction, Fault> {
     let (identity, dispute, state, defense, (due_at, attempts, opened_at, created_at, version)) = row;
     let (account, infraction, charge, external_id, telling, upstream_id, end_to_end_id) = identity;
     let (reason, situation, amount, limit, deadline_at, alerted_h) = dispute;
+    let (status, state_at, returned, refunded, review_reason, review_since) = state;
     if amount < 0 || limit < 0 {
         return Err(corrupt(TABLE, "less than nothing is disputed"));
     }
@@ -170,7 +177,8 @@ pub(crate) fn read(row: InfractionRow) -> Result<Infraction, Fault> {
         situation: word(TABLE, &situation, Situation::parse)?,
         amount: Money::from_centavos(amount),
         limit: Money::from_centavos(limit),
-        state: read_state(state)?,
+        state: read_state((status, state_at, returned, refunded))?,
+        review: read_review(review_reason.as_deref(), review_since)?,
         defense: read_defense(defense)?,
         deadline_at: optional_instant(TABLE, deadline_at)?,
         alerted_h,
@@ -182,7 +190,17 @@ pub(crate) fn read(row: InfractionRow) -> Result<Infraction, Fault> {
     })
 }
 
-fn read_state((status, at, returned, refunded): State) -> Result<InfractionState, Fault> {
+fn read_review(reason: Option<&str>, since: Option<i64>) -> Result<Option<Review>, Fault> {
+    match (reason, optional_instant(TABLE, since)?) {
+        (None, None) => Ok(None),
+        (Some(reason), Some(since)) => Ok(Some(Review { reason: word(TABLE, reason, ReviewReason::parse)?, since })),
+        (None, Some(_)) | (Some(_), None) => Err(corrupt(TABLE, "half a mark for review")),
+    }
+}
+
+fn read_state(
+    (status, at, returned, refunded): (String, Option<i64>, Option<i64>, Option<i64>),
+) -> Result<InfractionState, Fault> {
     let status = word(TABLE, &status, InfractionStatus::parse)?;
     match (status, optional_instant(TABLE, at)?, returned, refunded) {
         (InfractionStatus::Open, None, None, None) => Ok(InfractionState::Open),

@@ -68,6 +68,7 @@ pub fn an_infraction(charge: &Charge, centavos: i64) -> Infraction {
         state: InfractionState::Open,
         defense: None,
         deadline_at: told.deadline_at,
+        review: None,
         alerted_h: None,
         due_at: None,
         attempts: 0,

@@ -4,7 +4,7 @@ use cais_domain::block::Block;
 use cais_domain::charge::{Charge, ChargeStatus};
 use cais_domain::event::EventType;
 use cais_domain::ids::{AccountId, InfractionId};
-use cais_domain::infraction::{Disputed, Infraction, InfractionStatus, InfractionStep, NewInfraction, UnseenEnd};
+use cais_domain::infraction::{Disputed, Infraction, InfractionStatus, InfractionStep, NewInfraction};
 use cais_domain::ledger::Bucket;
 use cais_domain::money::Money;
 use cais_domain::payment::CreditedPayment;
@@ -132,42 +132,6 @@ pub async fn several_infractions_share_a_pix(h: &mut Harness) {
     let charge = case.charge(h).await;
     assert_eq!((charge.state.status(), charge.open_infractions), (ChargeStatus::Refunded, 0));
     assert_eq!(h.balances(account).await, [10_940 - 1_000, 0, 0, 0]);
-}
-
-/// One ends, another begins, and a third shares their Pix: what the first held is held for the others, in one commit.
-pub async fn an_infraction_that_begins_again_frees_nothing(h: &mut Harness) {
-    for (end, status, limits, held) in [
-        (UnseenEnd::Cancelled, InfractionStatus::Cancelled, [900, 100], [900, 40]),
-        (UnseenEnd::Lost(Money::from_centavos(400)), InfractionStatus::Lost, [600, 0], [540, 0]),
-        (UnseenEnd::Lost(Money::from_centavos(150)), InfractionStatus::Lost, [850, 0], [790, 0]),
-    ] {
-        let case = Case::paid(h).await;
-        let account = case.account();
-        let defended = case.open(h, &new_infraction(400)).await;
-        let (before, third) = (defended.id, case.open(h, &new_infraction(900)).await);
-        h.good(steps::move_infraction(defended.review(None, after_s(6)).unwrap(), after_s(6))).await;
-        assert_eq!(h.balances(account).await, [0, 0, 940, 0]);
-        let (charge, infractions) = (case.charge(h).await, case.infractions(h).await);
-        let disputed = Disputed { payment: &case.payment, charge: &charge, infractions: &infractions };
-        let asked = new_infraction(400);
-        let defended = case.infraction(h, before).await;
-        let reopening = defended.reopen(asked.clone(), disputed, (end, Money::from_centavos(400)), after_s(9)).unwrap();
-        let change = steps::reopen_infraction(reopening, &asked, after_s(9));
-        h.good(change.clone()).await;
-        assert!(h.commit(change).await.is_err(), "once");
-        let (ended, third) = (case.infraction(h, before).await, case.infraction(h, third.id).await);
-        let opened = case.infraction(h, asked.id).await;
-        assert_eq!((ended.state.status(), opened.state.status()), (status, InfractionStatus::Open));
-        assert_eq!([third.limit, opened.limit].map(Money::centavos), limits);
-        for (infraction, held) in [&third, &opened].into_iter().zip(held) {
-            let block = h.store.find_block(account, infraction.id).await.unwrap().unwrap();
-            assert_eq!((block.held.centavos(), block.limit), (held, infraction.limit));
-        }
-        assert_eq!(h.store.find_block(account, before).await.unwrap(), None);
-        assert_eq!(h.balances(account).await, [0, 0, held.iter().sum(), 0]);
-        assert_eq!(case.charge(h).await.open_infractions, 2);
-        h.audit().await;
-    }
 }
 
 /// However often upstream tells of it.

@@ -5,7 +5,8 @@ use cais_domain::charge::Charge;
 use cais_domain::external_id::ExternalId;
 use cais_domain::ids::{AccountId, InfractionId};
 use cais_domain::infraction::{
-    Defense, Infraction, InfractionState, InfractionStatus, MAX_DEFENSE_TEXT, MAX_EVIDENCE_URL, Situation,
+    Defense, Infraction, InfractionState, InfractionStatus, MAX_DEFENSE_TEXT, MAX_EVIDENCE_URL, Review, ReviewReason,
+    Situation,
 };
 use cais_domain::money::Money;
 use cais_domain::text::{LineBreaks, Text};
@@ -62,6 +63,7 @@ pub async fn infractions_come_back_changed(h: &mut Harness) {
             amount: now.amount,
             limit: now.limit,
             state: now.state,
+            review: now.review,
             defense: now.defense,
             deadline_at: now.deadline_at,
             alerted_h: now.alerted_h,
@@ -127,6 +129,31 @@ pub async fn infractions_are_listed_newest_first(h: &mut Harness) {
     let older = h.store.list_infractions(own, page(Some(between))).await.unwrap();
     assert_eq!((older.rows.len(), older.has_more), (1, true));
     assert!(older.rows.iter().all(|older| older.id < between));
+}
+
+/// Newest first, of all accounts; those that ended need no review.
+pub async fn infractions_for_review_are_walked_by_their_ids(h: &mut Harness) {
+    let charges = [charge(h).await, charge(h).await];
+    let mut expected = Vec::new();
+    for status in InfractionStatus::ALL.into_iter().chain(InfractionStatus::ALL) {
+        for charge in &charges {
+            stored(h, infraction_in_status(an_infraction(charge, 500), status)).await;
+            for reason in ReviewReason::ALL {
+                let review = Some(Review { reason, since: after_s(3) });
+                let marked = Infraction { review, ..an_infraction(charge, 500) };
+                let written = stored(h, infraction_in_status(marked, status)).await;
+                expected.extend(status.is_open().then_some(written));
+            }
+        }
+    }
+    expected.reverse();
+    for limit in [1, 5, 200] {
+        let read = async |page| h.store.list_infractions_for_review(page).await.unwrap();
+        let walked = walk(limit, |infraction: &Infraction| infraction.id, read).await;
+        let walked: Vec<_> =
+            walked.into_iter().filter(|one| charges.iter().any(|of| of.account == one.account)).collect();
+        assert_eq!(walked, expected, "limit {limit}");
+    }
 }
 
 /// The oldest first, in whatever state; those of another account or another Pix are not among them.
@@ -310,6 +337,7 @@ fn extremes(charge: &Charge) -> [Infraction; 3] {
         amount: greatest,
         limit: greatest,
         state: InfractionState::Lost { returned: greatest, refunded: greatest, at: late },
+        review: Some(Review { reason: ReviewReason::UnexplainedReturn, since: late }),
         defense: Some(defense.clone()),
         deadline_at: Some(late),
         alerted_h: Some(u8::MAX),
@@ -322,6 +350,7 @@ fn extremes(charge: &Charge) -> [Infraction; 3] {
     let theirs = Infraction {
         reason: Some(String::new()),
         state: InfractionState::UnderReview { at: early },
+        review: Some(Review { reason: ReviewReason::MissingReturn, since: early }),
         defense: Some(Defense { text: None, evidence_url: None, sent_at: early, submitted_at: None }),
         opened_at: early,
         created_at: early,

@@ -262,6 +262,7 @@ macro_rules! store_suite {
                 infractions_come_back_changed
                 a_stale_infraction_leaves_nothing
                 infractions_are_listed_newest_first
+                infractions_for_review_are_walked_by_their_ids
                 infractions_of_a_pix_are_found
                 open_infractions_are_walked_by_their_beginning
                 due_infractions_come_longest_overdue_first
@@ -273,7 +274,6 @@ macro_rules! store_suite {
                 a_charge_that_was_lost_whole_is_refunded
                 a_lost_infraction_closes_its_shortfall
                 several_infractions_share_a_pix
-                an_infraction_that_begins_again_frees_nothing
                 one_of_many_notices_opens_an_infraction
                 disputes_of_one_pix_are_opened_one_after_the_other
                 one_outcome_of_an_infraction_becomes_true

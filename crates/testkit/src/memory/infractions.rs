@@ -40,6 +40,15 @@ impl InfractionQueries for MemoryStore {
         Ok(cut(wanted.cloned(), page, |infraction| infraction.id))
     }
 
+    async fn list_infractions_for_review(
+        &self,
+        page: PageRequest<InfractionId>,
+    ) -> Result<Page<Infraction>, QueryError> {
+        let state = self.read()?;
+        let marked = state.infractions.values().rev().filter(|infraction| infraction.needs_review());
+        Ok(cut(marked.cloned(), page, |infraction| infraction.id))
+    }
+
     async fn list_infractions_of_pix(
         &self,
         account: AccountId,

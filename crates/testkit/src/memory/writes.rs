@@ -154,6 +154,7 @@ fn change_infraction(stored: &mut Infraction, now: Infraction) {
     stored.amount = now.amount;
     stored.limit = now.limit;
     stored.state = now.state;
+    stored.review = now.review;
     stored.defense = now.defense;
     stored.deadline_at = now.deadline_at;
     stored.alerted_h = now.alerted_h;

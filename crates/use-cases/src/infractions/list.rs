@@ -47,6 +47,14 @@ pub async fn list_for_operator(
     Ok(ports.queries.list_infractions(filter, page).await?)
 }
 
+/// A page of the infractions that an operator has to decide, newest first.
+///
+/// # Errors
+/// [`Trouble`].
+pub async fn list_for_review(ports: &Ports, page: PageRequest<InfractionId>) -> Result<Page<Infraction>, Trouble> {
+    Ok(ports.queries.list_infractions_for_review(page).await?)
+}
+
 /// The infraction of that identifier, whose account it may be, for an operator.
 ///
 /// # Errors

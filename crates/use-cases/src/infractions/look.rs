@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use cais_domain::end_to_end_id::EndToEndId;
 use cais_ports::{Acquirer, AcquirerError, ListRequest, UpstreamInfraction, UpstreamPage, alerts};
 use jiff::{SignedDuration, Timestamp};
 
@@ -55,34 +54,6 @@ pub(super) async fn look(
         }
     }
     Ok(None)
-}
-
-/// Everything that the acquirer lists about a Pix: nothing about it began before it was paid.
-pub(super) async fn list_of_pix(
-    acquirer: &dyn Acquirer,
-    end_to_end_id: &EndToEndId,
-    paid_at: Timestamp,
-    now: Timestamp,
-    patience: Patience,
-) -> Result<Vec<UpstreamInfraction>, AcquirerError> {
-    let (mut pages, mut listed) = (patience.pages, Vec::new());
-    let farthest = back(paid_at, LATELY).max(back(now, FARTHEST));
-    let mut until = now;
-    while until > farthest {
-        let from = back(until, WIDEST).max(farthest);
-        let mut page = Some(0);
-        while let Some(number) = page {
-            if pages == 0 {
-                return Err(AcquirerError::OutcomeUnknown("its list is too long to look through".to_owned()));
-            }
-            pages = pages.saturating_sub(1);
-            let read = list(acquirer, (from, until), number, patience.budget).await?;
-            listed.extend(read.rows.into_iter().filter(|row| row.end_to_end_id == *end_to_end_id));
-            page = read.next;
-        }
-        until = from;
-    }
-    Ok(listed)
 }
 
 /// One page of what began in a span.

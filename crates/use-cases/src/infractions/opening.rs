@@ -4,9 +4,9 @@ use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::charge::Charge;
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::ids::{ChargeId, InfractionId};
-use cais_domain::infraction::{Infraction, InfractionStep, NewInfraction};
+use cais_domain::infraction::{Infraction, InfractionStep, NewInfraction, Review, ReviewReason};
 use cais_domain::txid::Txid;
-use cais_ports::{ChangeSet, CommitError, Reservation, ReservationKey, UpstreamInfraction, alerts};
+use cais_ports::{CommitError, Reservation, ReservationKey, UpstreamInfraction, alerts};
 
 use super::case::Case;
 use super::look::AT_LEISURE;
@@ -28,12 +28,12 @@ pub(super) enum Opening {
     Not(Applied),
 }
 
-/// Opens it, in a round that nobody has opened yet.
+/// Opens it, in a round that nobody has opened yet; marked for review from the beginning where there is a reason.
 pub(super) async fn open(
     ports: &Ports,
     acquirer: &AcquirerName,
     told: &UpstreamInfraction,
-    round: u32,
+    (round, review): (u32, Option<ReviewReason>),
 ) -> Result<Opening, SyncError> {
     if !is_believed(acquirer, told, round) {
         return Ok(Opening::Not(Applied::NotBelieved));
@@ -49,15 +49,32 @@ pub(super) async fn open(
     }
     let now = ports.clock.now();
     let asked = NewInfraction { id: InfractionId::new(ports.ids.next_uuid()), ..new_infraction(acquirer, told, now) };
-    let opened = match Infraction::open(asked, case.disputed(), now).map_err(Trouble::from)? {
+    let mut opened = match Infraction::open(asked, case.disputed(), now).map_err(Trouble::from)? {
         InfractionStep::Taken(opened) => *opened,
         InfractionStep::AlreadyTaken(_) => return Ok(Opening::Again),
     };
-    begin(ports, change_set(ports, &opened, now), &opened.infraction, round).await
+    opened.infraction.review = review.map(|reason| Review { reason, since: now });
+    let (mut change, infraction) = (change_set(ports, &opened, now), &opened.infraction);
+    change.reserve.push(Reservation {
+        key: rounds::key(acquirer, &told.id, round),
+        account: infraction.account,
+        owner: infraction.id.to_string(),
+    });
+    match ports.store.commit(change).await {
+        Ok(_) => {
+            tracing::warn!(
+                infraction = %infraction.id, charge = %infraction.charge, %acquirer, upstream = told.id, round,
+                amount = %infraction.amount, limit = %infraction.limit, "a payer disputes a Pix"
+            );
+            Ok(Opening::Opened)
+        }
+        Err(CommitError::Taken { key: ReservationKey::Infraction(_), .. } | CommitError::Stale) => Ok(Opening::Again),
+        Err(error) => Err(Trouble::from(error).into()),
+    }
 }
 
 /// Whether one that is told so can begin; an operator hears of it if not.
-pub(super) fn is_believed(acquirer: &AcquirerName, told: &UpstreamInfraction, round: u32) -> bool {
+fn is_believed(acquirer: &AcquirerName, told: &UpstreamInfraction, round: u32) -> bool {
     let why = if round > rounds::MAX_ROUNDS {
         "it is reopened for ever"
     } else if told.amount.is_positive() {
@@ -67,32 +84,6 @@ pub(super) fn is_believed(acquirer: &AcquirerName, told: &UpstreamInfraction, ro
     };
     complain(acquirer, told, why);
     false
-}
-
-/// Makes its beginning true, unless another has begun in that round.
-pub(super) async fn begin(
-    ports: &Ports,
-    mut change: ChangeSet,
-    infraction: &Infraction,
-    round: u32,
-) -> Result<Opening, SyncError> {
-    let (acquirer, upstream) = (&infraction.acquirer, &infraction.upstream_id);
-    change.reserve.push(Reservation {
-        key: rounds::key(acquirer, upstream, round),
-        account: infraction.account,
-        owner: infraction.id.to_string(),
-    });
-    match ports.store.commit(change).await {
-        Ok(_) => {
-            tracing::warn!(
-                infraction = %infraction.id, charge = %infraction.charge, %acquirer, upstream, round,
-                amount = %infraction.amount, limit = %infraction.limit, "a payer disputes a Pix"
-            );
-            Ok(Opening::Opened)
-        }
-        Err(CommitError::Taken { key: ReservationKey::Infraction(_), .. } | CommitError::Stale) => Ok(Opening::Again),
-        Err(error) => Err(Trouble::from(error).into()),
-    }
 }
 
 /// The charge to which the Pix was credited. One that was not yet is read from the acquirer and credited now.

@@ -28,6 +28,12 @@ pub(crate) fn taken_back(returns: &[UpstreamReturn]) -> Result<Money, Trouble> {
     Money::sum(done.map(|one| one.amount)).map_err(|error| Trouble::Internal(error.to_string()))
 }
 
+/// The sum of those by which money went back, or is about to.
+pub(super) fn leaving(returns: &[UpstreamReturn]) -> Result<Money, Trouble> {
+    let leaving = of_infractions(returns).filter(|one| !matches!(one.progress, UpstreamProgress::Failed { .. }));
+    Money::sum(leaving.map(|one| one.amount)).map_err(|error| Trouble::Internal(error.to_string()))
+}
+
 /// Whether one of them may still go back, or not: what will have been taken is not known yet.
 pub(crate) fn one_is_on_its_way(returns: &[UpstreamReturn]) -> bool {
     of_infractions(returns).any(|one| one.progress == UpstreamProgress::Processing)

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::ids::InfractionId;
-use cais_domain::infraction::{Infraction, InfractionStep, NewInfraction};
+use cais_domain::infraction::{Infraction, InfractionStatus, InfractionStep, NewInfraction, ReviewReason};
 use cais_domain::money::Money;
 use cais_ports::{Acquirer, AcquirerError, CommitError, UpstreamInfraction, alerts};
 use jiff::Timestamp;
@@ -14,12 +14,10 @@ use super::case::Case;
 use super::look::{AT_LEISURE, look};
 use super::once::first_time;
 use super::opening::{Opening, open};
+use super::review::{self, Comparison};
 use super::rounds::{is_name, latest};
 use super::steps::commit;
-use super::unseen::supersede;
-use super::verdict::{Verdict, judge, may_be_lost_again, needs_a_fresh_look};
-use super::weigh::{Weighed, lost_of, weigh};
-use super::weighed;
+use super::verdict::{Outcome, Verdict, judge};
 use crate::ports::Ports;
 use crate::trouble::Trouble;
 use crate::upstream_text::{long, whole_microseconds};
@@ -79,7 +77,8 @@ pub(crate) async fn find(ports: &Ports, name: &AcquirerName, id: &str) -> Result
     }
 }
 
-/// Applies what `acquirer` says of an infraction: it is opened, amended, reviewed and settled, each once and in its own commit.
+/// Applies what `acquirer` says of an infraction: it is opened, amended, reviewed and settled, each once and in its own commit. One
+/// that is marked for review stays as it is.
 pub(crate) async fn apply(
     ports: &Ports,
     acquirer: &AcquirerName,
@@ -92,52 +91,39 @@ pub(crate) async fn apply(
     let mut changed = false;
     // For which state of ours the acquirer's word was read anew.
     let mut looked_for: Option<(InfractionId, i64)> = None;
-    // The round that was opened because the acquirer's word, read after the one before had ended, says that it is lost.
-    let mut lost_unseen: Option<u32> = None;
     for _ in 0..STEPS {
-        let Some((round, ours)) = latest(ports, acquirer, &told.id).await? else {
-            match open(ports, acquirer, &told, 1).await? {
-                Opening::Opened => changed = true,
-                Opening::Again => {}
-                Opening::Not(applied) => return Ok(applied),
+        let known = latest(ports, acquirer, &told.id).await?;
+        let advance = match &known {
+            None => Advance::Opens(1, None),
+            Some((_, ours)) if ours.end_to_end_id != told.end_to_end_id => {
+                complain(acquirer, &told, "it was about another Pix before");
+                return Ok(Applied::NotBelieved);
             }
-            continue;
+            Some((_, ours)) if ours.needs_review() => {
+                review::alert(ours);
+                Advance::Stands
+            }
+            Some((round, ours)) => {
+                let is_fresh = looked_for == Some((ours.id, ours.version));
+                advance(ports, ours, (*round, is_fresh), &told).await?
+            }
         };
-        if ours.end_to_end_id != told.end_to_end_id {
-            complain(acquirer, &told, "it was about another Pix before");
-            return Ok(Applied::NotBelieved);
-        }
-        if may_be_lost_again(&ours, &told) && weighed::is_known(ports, &ours, &told, ports.clock.now()) {
-            return Ok(Applied::Stands { infraction: Box::new(ours), changed });
-        }
-        let may_be_older = round > 1 && lost_unseen != Some(round);
-        if needs_a_fresh_look(&ours, may_be_older, &told) && looked_for != Some((ours.id, ours.version)) {
-            looked_for = Some((ours.id, ours.version));
-            let acquirer = adapter(ports, acquirer)?;
-            let fresh = look(&*acquirer, &told.id, Some(told.opened_at), ports.clock.now(), AT_LEISURE).await?;
-            let Some(fresh) = fresh else { return Ok(Applied::NotYet) };
-            told = fresh;
-            continue;
-        }
-        let next = round.saturating_add(1);
-        let opening = match advance(ports, &ours, (round, may_be_older), &told).await? {
-            Advance::Moved => {
-                changed = true;
-                continue;
+        let opening = match (advance, known) {
+            (Advance::Opens(round, review), _) => open(ports, acquirer, &told, (round, review)).await?,
+            (Advance::Moved, _) => Opening::Opened,
+            (Advance::Stands, Some((_, ours))) => {
+                return Ok(Applied::Stands { infraction: Box::new(ours), changed });
             }
-            Advance::Again => continue,
-            Advance::Reopens => open(ports, acquirer, &told, next).await?,
-            Advance::ReopensUnseen => supersede(ports, &ours, &told, next).await?,
-            Advance::LostUnseen(amount) => {
-                told.amount = amount;
-                let opening = open(ports, acquirer, &told, next).await?;
-                if matches!(opening, Opening::Opened) {
-                    lost_unseen = Some(next);
-                }
-                opening
+            (Advance::TooEarly, _) => return Ok(Applied::NotYet),
+            (Advance::NeedsAFreshLook, Some((_, ours))) => {
+                looked_for = Some((ours.id, ours.version));
+                let acquirer = adapter(ports, acquirer)?;
+                let fresh = look(&*acquirer, &told.id, Some(told.opened_at), ports.clock.now(), AT_LEISURE).await?;
+                let Some(fresh) = fresh else { return Ok(Applied::NotYet) };
+                told = fresh;
+                Opening::Again
             }
-            Advance::Stands => return Ok(Applied::Stands { infraction: Box::new(ours), changed }),
-            Advance::TooEarly => return Ok(Applied::NotYet),
+            (Advance::Again | Advance::Stands | Advance::NeedsAFreshLook, _) => Opening::Again,
         };
         match opening {
             Opening::Opened => changed = true,
@@ -154,112 +140,115 @@ enum Advance {
     Moved,
     /// It, or what it depends on, was changed by somebody else.
     Again,
-    /// It ended, and a new one begins.
-    Reopens,
-    /// It ended, and a new one begins about so much, of which what was taken is lost.
-    LostUnseen(Money),
-    /// It has to end, and a new one begins.
-    ReopensUnseen,
+    /// A new one begins, in that round, marked for review where there is a reason.
+    Opens(u32, Option<ReviewReason>),
     /// There is no step to take.
     Stands,
     /// What was read may be outdated.
     TooEarly,
+    /// What follows is certain only if the acquirer's record was read after ours.
+    NeedsAFreshLook,
 }
 
-/// Takes the next step that follows from the acquirer's word, if there is one.
+/// Takes the next step that follows from the acquirer's word, if there is one. `is_fresh` says that it was read after ours.
 async fn advance(
     ports: &Ports,
     ours: &Infraction,
-    (round, may_be_older): (u32, bool),
+    (round, is_fresh): (u32, bool),
     told: &UpstreamInfraction,
 ) -> Result<Advance, SyncError> {
-    let now = ports.clock.now();
-    let verdict = judge(ours, may_be_older, told, now);
-    match &verdict {
-        Verdict::Reopened => return Ok(Advance::Reopens),
-        Verdict::ReopenedUnseen => return Ok(Advance::ReopensUnseen),
-        Verdict::LostUnseen => return Ok(Advance::LostUnseen(told.amount)),
-        Verdict::LostAgain => {
-            let case = Case::of(ports, ours).await?;
-            return Ok(match weigh(ports, &case, ours, told, true).await? {
-                Weighed::TooEarly => Advance::TooEarly,
-                Weighed::Unaccounted(amount) if amount.is_positive() => Advance::LostUnseen(amount.min(told.amount)),
-                Weighed::Unaccounted(_) => {
-                    weighed::remember(ports, ours, told, now);
-                    Advance::Stands
-                }
-            });
+    let (now, is_reopened, next) = (ports.clock.now(), round > 1, round.saturating_add(1));
+    let verdict = judge(ours, is_reopened, told, now);
+    if verdict == Verdict::AcceptedUnseen && ours.state.status() == InfractionStatus::Lost {
+        let returned = review::returned(ports, ours).await?;
+        if !review::unexplained(&Case::of(ports, ours).await?, ours, returned)?.is_positive() {
+            return Ok(Advance::Stands);
         }
+    }
+    if !is_fresh && verdict.needs_a_fresh_look(is_reopened) {
+        return Ok(Advance::NeedsAFreshLook);
+    }
+    match verdict {
         Verdict::TooEarly => return Ok(Advance::TooEarly),
+        Verdict::Reopened => return Ok(Advance::Opens(next, None)),
+        Verdict::AcceptedUnseen => return Ok(Advance::Opens(next, Some(ReviewReason::ReopenedUnseen))),
+        Verdict::ReopenedUnseen => return mark(ports, ours.clone(), ReviewReason::ReopenedUnseen, now).await,
+        Verdict::Ends(outcome) => return end(ports, (ours, is_reopened), outcome, told).await,
         Verdict::Contradicts => complain(&ours.acquirer, told, "the acquirer contradicts what it said before"),
-        Verdict::Agrees | Verdict::Defended(_) | Verdict::Won | Verdict::Lost | Verdict::Cancelled => {}
+        Verdict::Agrees | Verdict::Defended(_) => {}
     }
     if !ours.state.status().is_open() {
         return Ok(Advance::Stands);
     }
-    let case = Case::of(ports, ours).await?;
-    let infraction = case.infraction(ours.id)?;
-    if infraction.version != ours.version {
-        return Ok(Advance::Again);
-    }
-    // Of one that was opened again no more is lost than was taken: something may have been lost for the round before already.
-    let most = if verdict == Verdict::Lost && round > 1 {
-        let Some(most) = lost_of(ports, &case, &infraction, told).await? else { return Ok(Advance::TooEarly) };
-        Some(most)
-    } else {
-        None
-    };
-    if let amended @ InfractionStep::Taken(_) = amend(&case, &infraction, told, (&verdict, most), now)? {
-        return moved(commit(ports, amended, now).await);
-    }
-    let step = match verdict {
-        Verdict::Agrees
-        | Verdict::Contradicts
-        | Verdict::Reopened
-        | Verdict::ReopenedUnseen
-        | Verdict::LostUnseen
-        | Verdict::LostAgain
-        | Verdict::TooEarly => return Ok(Advance::Stands),
-        Verdict::Defended(theirs) => {
+    let Some((case, infraction)) = as_read(ports, ours).await? else { return Ok(Advance::Again) };
+    let amended = infraction.clone().amend(&amendment(&infraction, told, now), case.disputed());
+    match (amended.map_err(Trouble::from)?, verdict) {
+        (amended @ InfractionStep::Taken(_), _) => moved(commit(ports, amended, now).await),
+        (InfractionStep::AlreadyTaken(_), Verdict::Defended(theirs)) => {
             if theirs.is_some() && infraction.defense.is_some() {
                 complain(&ours.acquirer, told, "the acquirer has another defence than the one that was given here");
             }
-            infraction.review(theirs, now)
+            moved(commit(ports, infraction.review(theirs, now).map_err(Trouble::from)?, now).await)
         }
-        Verdict::Won => infraction.win(case.disputed(), held(ports, ours).await?, now),
-        Verdict::Cancelled => infraction.cancel(case.disputed(), held(ports, ours).await?, now),
-        Verdict::Lost => {
-            let held = held(ports, ours).await?;
-            let most = most.unwrap_or_else(|| held.max(infraction.limit));
-            let step = infraction.lose_at_most(case.disputed(), (held, most), now).map_err(Trouble::from)?;
-            let committed = commit(ports, step, now).await;
-            if let Ok(lost) = &committed {
-                tell_of_a_shortfall(lost, held);
-            }
-            return moved(committed);
-        }
-    };
-    moved(commit(ports, step.map_err(Trouble::from)?, now).await)
+        (InfractionStep::AlreadyTaken(_), _) => Ok(Advance::Stands),
+    }
 }
 
-/// What the acquirer says of it now. One that is lost has the first claim on its Pix, of at `most` so much.
-fn amend(
-    case: &Case,
-    infraction: &Infraction,
+/// Ends ours, unless what went back from its Pix does not fit.
+async fn end(
+    ports: &Ports,
+    (ours, is_reopened): (&Infraction, bool),
+    outcome: Outcome,
     told: &UpstreamInfraction,
-    (verdict, most): (&Verdict, Option<Money>),
-    now: Timestamp,
-) -> Result<InfractionStep, Trouble> {
-    let news = new_infraction(&infraction.acquirer, told, now);
-    let amount = most.map_or(news.amount, |most| news.amount.min(most));
-    let amount = if amount.is_positive() { amount } else { infraction.amount };
-    let (news, infraction) = (NewInfraction { amount, ..news }, infraction.clone());
-    let amended = if *verdict == Verdict::Lost && most.is_none_or(Money::is_positive) {
-        infraction.claim_first(&news, case.disputed())
+) -> Result<Advance, SyncError> {
+    let (returned, now) = (review::returned(ports, ours).await?, ports.clock.now());
+    let Some((case, infraction)) = as_read(ports, ours).await? else { return Ok(Advance::Again) };
+    let comparison = review::compare((&case, &infraction, is_reopened), outcome, told, (returned, now))?;
+    if comparison == Comparison::NotYet {
+        return Ok(Advance::TooEarly);
+    }
+    let news = amendment(&infraction, told, now);
+    // What is lost has the first claim on the Pix.
+    let amended = if (outcome, comparison) == (Outcome::Lost, Comparison::Agrees) {
+        infraction.clone().claim_first(Some(&news), case.disputed())
     } else {
-        infraction.amend(&news, case.disputed())
+        infraction.clone().amend(&news, case.disputed())
     };
-    Ok(amended?)
+    if let amended @ InfractionStep::Taken(_) = amended.map_err(Trouble::from)? {
+        return moved(commit(ports, amended, now).await);
+    }
+    if let Comparison::Review(reason) = comparison {
+        return mark(ports, infraction, reason, now).await;
+    }
+    let held = held(ports, ours).await?;
+    let step = match outcome {
+        Outcome::Won => infraction.win(case.disputed(), held, now),
+        Outcome::Cancelled => infraction.cancel(case.disputed(), held, now),
+        Outcome::Lost => infraction.lose(case.disputed(), held, now),
+    };
+    let committed = commit(ports, step.map_err(Trouble::from)?, now).await;
+    if let (Outcome::Lost, Ok(lost)) = (outcome, &committed) {
+        tell_of_a_shortfall(lost, held);
+    }
+    moved(committed)
+}
+
+async fn mark(ports: &Ports, ours: Infraction, reason: ReviewReason, now: Timestamp) -> Result<Advance, SyncError> {
+    moved(commit(ports, ours.mark(reason, now).map_err(Trouble::from)?, now).await)
+}
+
+/// Reads all that bears on ours; `None` when it changed since it was read.
+async fn as_read(ports: &Ports, ours: &Infraction) -> Result<Option<(Case, Infraction)>, Trouble> {
+    let case = Case::of(ports, ours).await?;
+    let infraction = case.infraction(ours.id)?;
+    Ok((infraction.version == ours.version).then_some((case, infraction)))
+}
+
+/// What the acquirer says of ours now. An amount of nothing is not believed.
+fn amendment(infraction: &Infraction, told: &UpstreamInfraction, now: Timestamp) -> NewInfraction {
+    let news = new_infraction(&infraction.acquirer, told, now);
+    let amount = if news.amount.is_positive() { news.amount } else { infraction.amount };
+    NewInfraction { amount, ..news }
 }
 
 fn moved(committed: Result<Infraction, CommitError>) -> Result<Advance, SyncError> {

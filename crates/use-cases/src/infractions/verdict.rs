@@ -1,6 +1,6 @@
 //! What an acquirer's word on an infraction asks of ours, as a pure function of both.
 
-use cais_domain::infraction::{Defense, Infraction, InfractionState, InfractionStatus, MAX_DEFENSE_TEXT};
+use cais_domain::infraction::{Defense, Infraction, InfractionState, MAX_DEFENSE_TEXT};
 use cais_domain::text::{LineBreaks, Text};
 use cais_ports::{UpstreamInfraction, UpstreamInfractionStatus};
 use jiff::{SignedDuration, Timestamp};
@@ -9,7 +9,18 @@ use super::defense::order;
 use crate::upstream_text::{long, whole_microseconds};
 
 /// For how long after a step of ours its acquirer's list may still show how it was before.
-pub(super) const LISTS_LAG: SignedDuration = SignedDuration::from_secs(60);
+const LISTS_LAG: SignedDuration = SignedDuration::from_secs(60);
+
+/// How an infraction ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// The claim was rejected.
+    Won,
+    /// The claim was accepted.
+    Lost,
+    /// The claim was withdrawn.
+    Cancelled,
+}
 
 /// What follows from an acquirer's word.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,19 +29,13 @@ pub(super) enum Verdict {
     Agrees,
     /// The acquirer has a defence: the one that was sent from here, or this one.
     Defended(Option<Defense>),
-    /// The claim was rejected.
-    Won,
-    /// The claim was accepted.
-    Lost,
-    /// The claim was withdrawn.
-    Cancelled,
-    /// It is open again after it had ended: that is a new one.
+    /// The infraction ends.
+    Ends(Outcome),
+    /// The acquirer shows it open again after it had ended: that is a new one.
     Reopened,
-    /// It was opened again and accepted after ours had ended: that is a new one, of which what was taken is lost.
-    LostUnseen,
-    /// It may have been opened again and lost after ours was lost: what its acquirer took tells.
-    LostAgain,
-    /// It ended and was opened again after ours was defended: ours ends, and a new one begins.
+    /// It was reopened and accepted after ours had ended, and was not seen open: that is a new one for an operator.
+    AcceptedUnseen,
+    /// It ended and was reopened after ours was defended, and its end was not seen: an operator decides it.
     ReopenedUnseen,
     /// What was read may be older than what we know: nothing follows from it until it is read anew.
     TooEarly,
@@ -38,60 +43,67 @@ pub(super) enum Verdict {
     Contradicts,
 }
 
-/// What follows for ours, in its latest round. What the acquirer says was read after ours; `may_be_older` says that it may be about
-/// an earlier round all the same.
-pub(super) fn judge(ours: &Infraction, may_be_older: bool, told: &UpstreamInfraction, now: Timestamp) -> Verdict {
-    match (ours.state.status(), status(told)) {
-        (InfractionStatus::Lost, UpstreamInfractionStatus::Accepted) if ended_again(ours, told) => {
-            if is_young(ours, now) { Verdict::TooEarly } else { Verdict::LostAgain }
+impl Verdict {
+    /// Returns whether it is right only if the acquirer's record was read after ours. A record from before would open or end an
+    /// infraction a second time. `is_reopened` says that the record may be about the infraction before ours.
+    pub(super) const fn needs_a_fresh_look(&self, is_reopened: bool) -> bool {
+        match self {
+            Self::Reopened | Self::AcceptedUnseen | Self::ReopenedUnseen => true,
+            Self::Ends(_) | Self::Defended(_) => is_reopened,
+            Self::Agrees | Self::TooEarly | Self::Contradicts => false,
         }
-        (InfractionStatus::Open, UpstreamInfractionStatus::Open)
-        | (InfractionStatus::UnderReview, UpstreamInfractionStatus::Defended)
-        | (InfractionStatus::Won, UpstreamInfractionStatus::Rejected)
-        | (InfractionStatus::Lost, UpstreamInfractionStatus::Accepted)
-        | (InfractionStatus::Cancelled, UpstreamInfractionStatus::Cancelled) => Verdict::Agrees,
-        (
-            InfractionStatus::Open | InfractionStatus::UnderReview,
-            UpstreamInfractionStatus::Accepted
-            | UpstreamInfractionStatus::Rejected
-            | UpstreamInfractionStatus::Cancelled,
-        ) if may_be_older && is_young(ours, now) => Verdict::TooEarly,
+    }
+}
+
+/// Returns what follows for the latest of ours under that name. `is_reopened` says that it is not the first.
+pub(super) fn judge(ours: &Infraction, is_reopened: bool, told: &UpstreamInfraction, now: Timestamp) -> Verdict {
+    let shown = status(told);
+    let end = match shown {
+        UpstreamInfractionStatus::Rejected => Some(Outcome::Won),
+        UpstreamInfractionStatus::Accepted => Some(Outcome::Lost),
+        UpstreamInfractionStatus::Cancelled => Some(Outcome::Cancelled),
+        UpstreamInfractionStatus::Open | UpstreamInfractionStatus::Defended => None,
+    };
+    match (&ours.state, end) {
+        (InfractionState::Open, None) if shown == UpstreamInfractionStatus::Open => Verdict::Agrees,
+        (InfractionState::Open, None) => Verdict::Defended(theirs(ours, told, now)),
+        (InfractionState::UnderReview { .. }, None) if shown == UpstreamInfractionStatus::Defended => Verdict::Agrees,
+        (InfractionState::UnderReview { .. }, None) if is_young(ours, now) => Verdict::TooEarly,
+        (InfractionState::UnderReview { at }, None) if began_again(*at, told) => Verdict::ReopenedUnseen,
+        (InfractionState::UnderReview { .. }, None) => Verdict::Contradicts,
+        (InfractionState::Open | InfractionState::UnderReview { .. }, Some(_))
+            if is_reopened && is_young(ours, now) =>
+        {
+            Verdict::TooEarly
+        }
         // One that ended before we saw that it was defended was defended all the same.
-        (InfractionStatus::Open, UpstreamInfractionStatus::Defended) => Verdict::Defended(theirs(ours, told, now)),
-        (
-            InfractionStatus::Open,
-            UpstreamInfractionStatus::Accepted
-            | UpstreamInfractionStatus::Rejected
-            | UpstreamInfractionStatus::Cancelled,
-        ) if told.defense.is_some() => Verdict::Defended(theirs(ours, told, now)),
-        (InfractionStatus::Open | InfractionStatus::UnderReview, UpstreamInfractionStatus::Rejected) => Verdict::Won,
-        (InfractionStatus::Open | InfractionStatus::UnderReview, UpstreamInfractionStatus::Accepted) => Verdict::Lost,
-        (InfractionStatus::Open | InfractionStatus::UnderReview, UpstreamInfractionStatus::Cancelled) => {
-            Verdict::Cancelled
-        }
-        (
-            InfractionStatus::Won | InfractionStatus::Lost | InfractionStatus::Cancelled,
-            UpstreamInfractionStatus::Open | UpstreamInfractionStatus::Defended,
-        ) => {
+        (InfractionState::Open, Some(_)) if told.defense.is_some() => Verdict::Defended(theirs(ours, told, now)),
+        (InfractionState::Open | InfractionState::UnderReview { .. }, Some(outcome)) => Verdict::Ends(outcome),
+        (InfractionState::Won { .. } | InfractionState::Lost { .. } | InfractionState::Cancelled { .. }, None) => {
             if is_young(ours, now) {
                 Verdict::TooEarly
             } else {
                 Verdict::Reopened
             }
         }
-        (InfractionStatus::Won | InfractionStatus::Cancelled, UpstreamInfractionStatus::Accepted) => {
-            if is_young(ours, now) { Verdict::TooEarly } else { Verdict::LostUnseen }
+        (state, Some(Outcome::Lost)) if ended_again(ours, told) || !is_lost_or_decided(ours, state) => {
+            if is_young(ours, now) { Verdict::TooEarly } else { Verdict::AcceptedUnseen }
         }
-        (InfractionStatus::UnderReview, UpstreamInfractionStatus::Open) if is_young(ours, now) => Verdict::TooEarly,
-        (InfractionStatus::UnderReview, UpstreamInfractionStatus::Open) if began_again(ours, told) => {
-            Verdict::ReopenedUnseen
-        }
+        (InfractionState::Won { .. }, Some(Outcome::Won))
+        | (InfractionState::Lost { .. }, Some(Outcome::Lost))
+        | (InfractionState::Cancelled { .. }, Some(Outcome::Cancelled)) => Verdict::Agrees,
+        // An operator may have decided otherwise than the acquirer.
+        (_, Some(_)) if ours.review.is_some() => Verdict::Agrees,
         // To win or to withdraw again what had ended moves nothing.
-        (InfractionStatus::UnderReview, UpstreamInfractionStatus::Open)
-        | (InfractionStatus::Won, UpstreamInfractionStatus::Cancelled)
-        | (InfractionStatus::Lost, UpstreamInfractionStatus::Rejected | UpstreamInfractionStatus::Cancelled)
-        | (InfractionStatus::Cancelled, UpstreamInfractionStatus::Rejected) => Verdict::Contradicts,
+        (InfractionState::Won { .. } | InfractionState::Lost { .. } | InfractionState::Cancelled { .. }, Some(_)) => {
+            Verdict::Contradicts
+        }
     }
+}
+
+/// Whether an acceptance is no news: it is ours, or an operator knew it.
+const fn is_lost_or_decided(ours: &Infraction, state: &InfractionState) -> bool {
+    matches!(state, InfractionState::Lost { .. }) || ours.review.is_some()
 }
 
 /// Whether it is as it is since so short a time that its acquirer's list need not show it yet. It counts from when it became so
@@ -115,39 +127,8 @@ fn ended_again(ours: &Infraction, told: &UpstreamInfraction) -> bool {
 
 /// Whether its acquirer says that it began later than it was known to be under review here, by more than clocks and lists may
 /// differ: then it has ended meanwhile. Where the acquirer does not say when it began, nothing tells.
-fn began_again(ours: &Infraction, told: &UpstreamInfraction) -> bool {
-    match &ours.state {
-        InfractionState::UnderReview { at } => told.opened_at_is_told && told.opened_at.duration_since(*at) > LISTS_LAG,
-        InfractionState::Open
-        | InfractionState::Won { .. }
-        | InfractionState::Lost { .. }
-        | InfractionState::Cancelled { .. } => false,
-    }
-}
-
-/// Whether it may have been opened again and lost after ours was lost.
-pub(super) fn may_be_lost_again(ours: &Infraction, told: &UpstreamInfraction) -> bool {
-    told.status == UpstreamInfractionStatus::Accepted
-        && ours.state.status() == InfractionStatus::Lost
-        && ended_again(ours, told)
-}
-
-/// Whether what follows depends on the order in which ours and the acquirer's were read: then the acquirer's has to be read
-/// after ours, or what it showed before would open or end an infraction a second time.
-pub(super) fn needs_a_fresh_look(ours: &Infraction, may_be_older: bool, told: &UpstreamInfraction) -> bool {
-    let status_here = ours.state.status();
-    let open_here = status_here.is_open();
-    let open_there = match told.status {
-        UpstreamInfractionStatus::Open | UpstreamInfractionStatus::Defended => true,
-        UpstreamInfractionStatus::Accepted
-        | UpstreamInfractionStatus::Rejected
-        | UpstreamInfractionStatus::Cancelled => false,
-    };
-    let ends_there = told.status == UpstreamInfractionStatus::Accepted
-        && !open_here
-        && (status_here != InfractionStatus::Lost || ended_again(ours, told));
-    let begins_there = open_there && began_again(ours, told);
-    (!open_here && open_there) || (may_be_older && open_here && !open_there) || ends_there || begins_there
+fn began_again(under_review_since: Timestamp, told: &UpstreamInfraction) -> bool {
+    told.opened_at_is_told && told.opened_at.duration_since(under_review_since) > LISTS_LAG
 }
 
 /// Whether the acquirer has a defence, as far as it shows.

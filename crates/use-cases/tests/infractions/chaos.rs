@@ -1,18 +1,22 @@
 //! Payments, payouts, refunds, disputes and their ends in any order, many at once: the money always adds up, and all of it ends.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use cais_domain::account::Account;
-use cais_domain::infraction::InfractionStatus;
+use cais_domain::end_to_end_id::EndToEndId;
+use cais_domain::infraction::{Infraction, InfractionStatus};
+use cais_domain::money::Money;
 use cais_ports::{NoticeState, UpstreamInfractionStatus, UpstreamProgress};
 use cais_testkit::builders::an_account;
+use cais_use_cases::infractions::resolve::{Decision, ResolveError};
 use cais_use_cases::{payouts, refunds, releases};
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, join_all};
 use proptest::prelude::*;
 
 use crate::psp::Taking;
-use crate::world::{A_WHILE, LONG, World};
+use crate::world::{A_WHILE, World};
 
 #[derive(Debug, Clone)]
 enum Act {
@@ -61,7 +65,7 @@ fn act() -> impl Strategy<Value = Act> {
 #[derive(Default)]
 struct Done {
     charges: Vec<cais_domain::charge::Charge>,
-    pix: Vec<cais_domain::end_to_end_id::EndToEndId>,
+    pix: Vec<EndToEndId>,
     disputes: Vec<String>,
 }
 
@@ -85,8 +89,12 @@ async fn begin<'a>(world: &'a World, done: &mut Done, number: usize, act: Act) -
             None
         }
         Act::Amend(dispute, amount) => {
-            let amount = cais_domain::money::Money::from_centavos(amount);
-            world.psp.change(done.disputes.get(dispute)?, |row| row.amount = amount);
+            let amount = Money::from_centavos(amount);
+            world.psp.change(done.disputes.get(dispute)?, |row| {
+                if row.resolved_at.is_none() {
+                    row.amount = amount;
+                }
+            });
             None
         }
         Act::Settle(dispute, outcome) => {
@@ -163,16 +171,15 @@ async fn begin<'a>(world: &'a World, done: &mut Done, number: usize, act: Act) -
     }
 }
 
-/// What ended, or is under review, is open again before anybody looks; what had ended here is lost as well.
+/// What ended, or is under review, is open again before anybody looks; what had ended here is accepted as well.
 fn reopen_unseen(world: &World, id: &str) {
     let known = world.all().into_iter().rfind(|infraction| infraction.upstream_id == id);
     let is_lost = match known.map(|known| known.state.status()) {
         Some(InfractionStatus::UnderReview) => false,
-        Some(InfractionStatus::Won | InfractionStatus::Cancelled) => true,
-        // Whether what was lost was lost again tells what was taken: that has its own tests.
-        Some(InfractionStatus::Open | InfractionStatus::Lost) | None => return,
+        Some(InfractionStatus::Won | InfractionStatus::Cancelled | InfractionStatus::Lost) => true,
+        Some(InfractionStatus::Open) | None => return,
     };
-    // Later than it began the last time, and than a defence that may be on its way.
+    // Later than it began or ended the last time, and than a defence that may be on its way.
     world.clock.advance(A_WHILE);
     world.psp.reopen_now(id);
     if is_lost {
@@ -182,12 +189,41 @@ fn reopen_unseen(world: &World, id: &str) {
 
 /// What is accepted is taken, of a Pix that is credited here: another one never would be.
 fn settle(world: &World, id: &str, outcome: UpstreamInfractionStatus) {
-    let is_known = world.all().iter().any(|infraction| infraction.upstream_id == id);
-    if is_known && outcome == UpstreamInfractionStatus::Accepted {
-        world.psp.accept(id);
-    } else {
-        world.psp.settle(id, outcome);
+    let all = world.psp.infractions();
+    let pix = &all.iter().find(|row| row.id == id).unwrap().end_to_end_id;
+    let is_credited = world.store.payments().iter().any(|credited| credited.payment.end_to_end_id == *pix);
+    match outcome {
+        UpstreamInfractionStatus::Accepted if is_credited => world.psp.accept(id),
+        UpstreamInfractionStatus::Accepted => world.psp.settle(id, UpstreamInfractionStatus::Rejected),
+        _ => world.psp.settle(id, outcome),
     }
+}
+
+/// An operator decides everything that is marked, by what the acquirer's statement shows of the Pix. Returns the Pix of which more
+/// went back than the dispute is about: the rest is for `cais reconcile`.
+async fn decide_all(world: &World) -> BTreeSet<EndToEndId> {
+    let mut beyond = BTreeSet::new();
+    for infraction in world.all().into_iter().filter(Infraction::needs_review) {
+        let pix = infraction.end_to_end_id;
+        let unexplained = world.psp.taken(&pix) - taken(world, &pix);
+        let decision =
+            if unexplained > 0 { Decision::Lost(Some(Money::from_centavos(unexplained))) } else { Decision::Cancelled };
+        match world.decide_one(infraction.id, decision).await {
+            Err(ResolveError::TooMuch { contested, .. }) => {
+                assert!(contested < Money::from_centavos(unexplained));
+                world.decide_one(infraction.id, Decision::Lost(Some(contested))).await.unwrap();
+                beyond.insert(pix);
+            }
+            other => drop(other.unwrap()),
+        }
+    }
+    beyond
+}
+
+/// What lost disputes account for of a Pix, in centavos.
+fn taken(world: &World, pix: &EndToEndId) -> i64 {
+    let all = world.all().into_iter().filter(|one| one.end_to_end_id == *pix);
+    all.filter(|one| one.state.status() == InfractionStatus::Lost).map(|one| one.limit.centavos()).sum()
 }
 
 async fn run(release_delay_s: u32, together: usize, acts: Vec<Act>) {
@@ -212,8 +248,10 @@ async fn finish(world: &World) {
     world.psp.end_all(&UpstreamProgress::Done { at: None });
     // Nothing more is taken for what has ended.
     world.clock.advance(Duration::from_hours(24));
-    for _ in 0..6 {
-        world.clock.advance(LONG);
+    let mut beyond = BTreeSet::new();
+    for _ in 0..8 {
+        // In each hour the whole list is read.
+        world.clock.advance(Duration::from_hours(1));
         refunds::poll::run_once(&world.ports).await.unwrap();
         payouts::poll::run_once(&world.ports).await.unwrap();
         world.poll().await;
@@ -221,20 +259,29 @@ async fn finish(world: &World) {
         releases::run_once(&world.ports).await.unwrap();
         world.look_again().await;
         world.check().await;
+        beyond.extend(decide_all(world).await);
+        world.check().await;
     }
     assert_eq!((world.poll().await, world.resume().await), (0, 0), "nothing is left to do");
-    let upstream = world.psp.infractions();
-    for row in upstream {
+    for row in world.psp.infractions() {
         let mut all = world.all().into_iter();
         let infraction = all.rfind(|infraction| infraction.upstream_id == row.id).unwrap();
+        let (ours, theirs) = (taken(world, &row.end_to_end_id), world.psp.taken(&row.end_to_end_id));
+        assert!(
+            ours == theirs || ours < theirs && beyond.contains(&row.end_to_end_id),
+            "{ours} {theirs} {infraction:?} {row:?}"
+        );
         let expected = match row.status {
             UpstreamInfractionStatus::Open => InfractionStatus::Open,
             UpstreamInfractionStatus::Defended => InfractionStatus::UnderReview,
+            // An operator decides by the money.
+            _ if infraction.review.is_some() => infraction.state.status(),
             UpstreamInfractionStatus::Accepted => InfractionStatus::Lost,
             UpstreamInfractionStatus::Rejected => InfractionStatus::Won,
             UpstreamInfractionStatus::Cancelled => InfractionStatus::Cancelled,
         };
         assert_eq!(infraction.state.status(), expected, "{infraction:?} {row:?}");
+        assert!(!infraction.needs_review(), "{infraction:?}");
         if infraction.state.status().is_open() {
             assert_eq!(infraction.amount, row.amount);
         }

@@ -282,6 +282,14 @@ impl Psp {
         self.begin_to_take(end_to_end_id, centavos, UpstreamProgress::Done { at: Some(self.clock.now()) });
     }
 
+    /// What it took of a Pix because of infractions, in centavos.
+    pub fn taken(&self, end_to_end_id: &EndToEndId) -> i64 {
+        let book = self.book();
+        let payments = book.charges.values().flat_map(|charge| charge.payments.iter());
+        let returns = payments.filter(|one| one.end_to_end_id == *end_to_end_id).flat_map(|one| one.returns.iter());
+        returns.filter(|back| back.nature == ReturnNature::Infraction).map(|back| back.amount.centavos()).sum()
+    }
+
     /// The same, and it stands so with it.
     pub fn begin_to_take(&self, end_to_end_id: &EndToEndId, centavos: i64, progress: UpstreamProgress) {
         let back = UpstreamReturn {

@@ -104,6 +104,6 @@ async fn one_that_began_long_ago_is_looked_up_before_it_is_a_difference() {
     world.psp.accept(&id);
     world.clock.advance(LONG);
     assert_eq!(pass(&world).await, []);
-    assert_eq!((world.statuses(), world.money()), (vec![InfractionStatus::Won, InfractionStatus::Lost], [0, 0, 0]));
+    assert_eq!((world.statuses(), world.money()), (vec![InfractionStatus::Won, InfractionStatus::Open], [0, 0, 1_000]));
     world.check().await;
 }

@@ -113,6 +113,11 @@ impl Psp {
         if let Some(known) = payment.returns.iter().find(|back| back.name == name) {
             return Ok(known.clone());
         }
+        let moves = |back: &&UpstreamReturn| !matches!(back.progress, UpstreamProgress::Failed { .. });
+        let gone: i64 = payment.returns.iter().filter(moves).map(|back| back.amount.centavos()).sum();
+        if gone + order.amount.centavos() > payment.amount.centavos() {
+            return Err(AcquirerError::Refused("no more is left of the Pix".to_owned()));
+        }
         let (nature, progress) = (ReturnNature::Ordinary, UpstreamProgress::Processing);
         let made = UpstreamReturn { name, return_id: Some(a_return_id()), nature, amount: order.amount, progress };
         payment.returns.push(made.clone());

@@ -10,19 +10,20 @@ use cais_domain::charge::{Charge, ChargeStatus, ChargeTerms};
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::event::EventType;
 use cais_domain::idempotency_key::IdempotencyKey;
-use cais_domain::ids::ChargeId;
+use cais_domain::ids::{ChargeId, InfractionId};
 use cais_domain::infraction::{Infraction, InfractionStatus};
 use cais_domain::ledger::{Bucket, Cover, EntryKind, LedgerAccount, SystemAccount, Transfer};
 use cais_domain::money::Money;
 use cais_domain::pix_key::PixKey;
 use cais_domain::text::{LineBreaks, Text};
 use cais_ports::webhooks::MockWebhookSender;
-use cais_ports::{ChangeSet, CommitError, Committed, Fingerprint, Maintenance as _, NoticeState, Store};
+use cais_ports::{ChangeSet, CommitError, Committed, Fingerprint, Maintenance as _, NoticeState, Operator, Store};
 use cais_testkit::builders::{an_account, fresh, main_acquirer, pending_charge, steps, terms};
 use cais_testkit::{ManualClock, MemoryStore, PlainMac, PlainSealing, SequentialIds, TextRepresentation};
 use cais_use_cases::charges::ChargeName;
 use cais_use_cases::charges::fetch::fetch;
 use cais_use_cases::infractions::defend::{DefendError, defend};
+use cais_use_cases::infractions::resolve::{Decision, ResolveError, resolve};
 use cais_use_cases::infractions::{poll, resume};
 use cais_use_cases::notices::OpenCallbacks;
 use cais_use_cases::notices::{process, receive};
@@ -225,6 +226,18 @@ impl World {
     pub async fn defend_with(&self, text: &str, evidence: Option<&str>) -> Result<Infraction, DefendError> {
         let read = |text: &str| Text::parse(text, 2_000, LineBreaks::Allowed).unwrap();
         defend(&self.ports, &self.account, self.last().id, read(text), evidence.map(read)).await
+    }
+
+    /// An operator decides the youngest infraction.
+    pub async fn decide(&self, decision: Decision) -> Result<Infraction, ResolveError> {
+        self.decide_one(self.last().id, decision).await
+    }
+
+    /// The same of one.
+    pub async fn decide_one(&self, id: InfractionId, decision: Decision) -> Result<Infraction, ResolveError> {
+        let operator = Operator { name: "ana".to_owned(), source: "cli".to_owned(), host: "desk".to_owned() };
+        let note = Text::parse(r#"a "b" \"#, 100, LineBreaks::Refused).unwrap();
+        resolve(&self.ports, &operator, id, (decision, &note)).await
     }
 
     /// All infractions of ours, the oldest first.

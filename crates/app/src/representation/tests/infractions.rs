@@ -22,6 +22,7 @@ fn infraction(state: InfractionState, defense: Option<Defense>) -> Infraction {
         state,
         defense,
         deadline_at: Some(instant("2026-01-10T15:00:00Z")),
+        review: None,
         alerted_h: Some(48),
         due_at: None,
         attempts: 3,

@@ -1,6 +1,6 @@
 //! The steps of an infraction, each with what it does to its charge, its siblings and their blocks.
 
-use cais_domain::infraction::{Disputed, Infraction, InfractionChange, InfractionStep, NewInfraction, Reopening};
+use cais_domain::infraction::{Disputed, Infraction, InfractionChange, InfractionStep, NewInfraction};
 use cais_ports::{ChangeSet, Representation as _, Reservation, ReservationKey, Write};
 use jiff::Timestamp;
 
@@ -35,29 +35,9 @@ pub fn move_infraction(step: InfractionStep, at: Timestamp) -> ChangeSet {
     follow(step, Write::UpdateInfraction, at)
 }
 
-/// One that ends and one that begins in its place, in one change set; `asked` is the acquirer's next name for the dispute.
-#[must_use]
-pub fn reopen_infraction(reopening: Reopening, asked: &NewInfraction, at: Timestamp) -> ChangeSet {
-    let Reopening { ended, opened } = reopening;
-    let (account, owner) = (opened.infraction.account, opened.infraction.id.to_string());
-    let mut change = changed(ended, Write::UpdateInfraction, at);
-    let opened = changed(opened, Write::InsertInfraction, at);
-    change.reserve.push(Reservation { key: infraction_key(asked), account, owner });
-    change.writes.extend(opened.writes);
-    change.blocks.extend(opened.blocks);
-    change.events.extend(opened.events);
-    change
-}
-
 fn follow(step: InfractionStep, write: impl FnOnce(Box<Infraction>) -> Write, at: Timestamp) -> ChangeSet {
-    match step {
-        InfractionStep::Taken(change) => changed(*change, write, at),
-        InfractionStep::AlreadyTaken(_) => ChangeSet::new(at),
-    }
-}
-
-fn changed(change: InfractionChange, write: impl FnOnce(Box<Infraction>) -> Write, at: Timestamp) -> ChangeSet {
-    let InfractionChange { infraction, siblings, charge, blocks, event, charge_event } = change;
+    let InfractionStep::Taken(change) = step else { return ChangeSet::new(at) };
+    let InfractionChange { infraction, siblings, charge, blocks, event, charge_event } = *change;
     let data = TextRepresentation.infraction(&infraction);
     let event = event.map(|kind| told(infraction.account, kind, &infraction.id.to_string(), data));
     let charge_event = charge.as_ref().zip(charge_event).map(|(charge, kind)| told_of_charge(charge, kind));

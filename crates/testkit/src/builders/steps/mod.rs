@@ -5,7 +5,7 @@ mod payouts;
 mod refunds;
 mod webhooks;
 
-pub use infractions::{infraction_key, move_infraction, open_infraction, reopen_infraction, update_infraction};
+pub use infractions::{infraction_key, move_infraction, open_infraction, update_infraction};
 pub use payouts::{
     abandon_payout, complete_payout, create_payout, fail_payout, move_payout, open_payout, reopen_payout, send_payout,
     take_back, update_payout,

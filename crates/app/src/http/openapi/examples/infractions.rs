@@ -57,6 +57,7 @@ fn infraction(state: InfractionState, defense: Option<Defense>) -> Option<Infrac
         state,
         defense,
         deadline_at: instant("2026-01-10T15:00:00Z"),
+        review: None,
         alerted_h: None,
         due_at: None,
         attempts: 0,

@@ -1,0 +1,132 @@
+//! An operator decides an infraction that is marked for review.
+
+use cais_domain::ids::InfractionId;
+use cais_domain::infraction::{Infraction, InfractionState, InfractionStatus, InfractionStep};
+use cais_domain::money::Money;
+use cais_domain::text::Text;
+use cais_ports::{CommitError, Operator};
+
+use super::case::Case;
+use super::review::contested;
+use super::steps::{change_set, commit};
+use super::sync::{held, tell_of_a_shortfall};
+use crate::audit::{self, AuditedChange};
+use crate::ports::Ports;
+use crate::trouble::{DECISIONS, Trouble};
+
+/// The decision of an operator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Decision {
+    /// The claim was rejected.
+    Won,
+    /// The claim was accepted, and so much went back; without an amount, all that it contests.
+    Lost(Option<Money>),
+    /// The claim was withdrawn.
+    Cancelled,
+}
+
+/// Why an infraction was not resolved.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ResolveError {
+    /// No infraction has the id.
+    #[error("there is no infraction {0}")]
+    NotFound(InfractionId),
+    /// The infraction is not marked; its acquirer decides it.
+    #[error("the infraction is {} and not marked for review: its acquirer decides it", .0.as_str())]
+    NotMarked(InfractionStatus),
+    /// The amount is above the contested one.
+    #[error("the lost amount {lost} is above the contested amount {contested}")]
+    TooMuch {
+        /// The amount of the decision.
+        lost: Money,
+        /// The greatest possible one.
+        contested: Money,
+    },
+    /// The store has no answer.
+    #[error(transparent)]
+    Store(#[from] Trouble),
+}
+
+/// Ends the infraction as the operator decides, with a row of the audit log in the same commit. Returns it as stored.
+///
+/// # Errors
+/// [`ResolveError`].
+pub async fn resolve(
+    ports: &Ports,
+    operator: &Operator,
+    id: InfractionId,
+    (decision, note): (Decision, &Text),
+) -> Result<Infraction, ResolveError> {
+    for _ in 0..DECISIONS {
+        let found = ports.queries.find_infraction_of_any(id).await.map_err(Trouble::from)?;
+        let found = found.ok_or(ResolveError::NotFound(id))?;
+        let case = Case::of(ports, &found).await?;
+        let infraction = case.infraction(id)?;
+        if !infraction.needs_review() {
+            return Err(ResolveError::NotMarked(infraction.state.status()));
+        }
+        let (held, now) = (held(ports, &infraction).await?, ports.clock.now());
+        let ended = match decision {
+            Decision::Won => infraction.clone().win(case.disputed(), held, now),
+            Decision::Cancelled => infraction.clone().cancel(case.disputed(), held, now),
+            Decision::Lost(amount) => {
+                let contested = contested(&case, infraction.amount)?;
+                let lost = amount.unwrap_or(contested);
+                if lost > contested {
+                    return Err(ResolveError::TooMuch { lost, contested });
+                }
+                // The money is gone: other infractions on the Pix hold nothing of it.
+                let claimed = infraction.clone().claim_first(None, case.disputed()).map_err(Trouble::from)?;
+                if let InfractionStep::Taken(_) = claimed {
+                    match commit(ports, claimed, now).await {
+                        Ok(_) | Err(CommitError::Stale) => continue,
+                        Err(error) => return Err(Trouble::from(error).into()),
+                    }
+                }
+                infraction.clone().lose_at_most(case.disputed(), (held, lost), now)
+            }
+        };
+        let InfractionStep::Taken(step) = ended.map_err(Trouble::from)? else { continue };
+        let mut change = change_set(ports, &step, now);
+        let audited = AuditedChange {
+            action: "infraction.resolve",
+            subject: id.to_string(),
+            account: Some(infraction.account),
+            before: Some(record(&infraction, None)),
+            after: Some(record(&step.infraction, Some(note))),
+        };
+        change.writes.push(audit::record(ports, operator, now, audited));
+        match ports.store.commit(change).await {
+            Ok(_) => {
+                let after = step.infraction;
+                if let InfractionState::Lost { .. } = after.state {
+                    tell_of_a_shortfall(&after, held);
+                }
+                return Ok(Infraction { version: after.version.saturating_add(1), ..after });
+            }
+            Err(CommitError::Stale) => {}
+            Err(error) => return Err(Trouble::from(error).into()),
+        }
+    }
+    Err(Trouble::contended().into())
+}
+
+/// The fields of an infraction that a decision changes, as JSON.
+fn record(infraction: &Infraction, note: Option<&Text>) -> Vec<u8> {
+    let reason = infraction.review.map_or("", |review| review.reason.as_str());
+    let returned = match &infraction.state {
+        InfractionState::Lost { returned, .. } => *returned,
+        InfractionState::Open
+        | InfractionState::UnderReview { .. }
+        | InfractionState::Won { .. }
+        | InfractionState::Cancelled { .. } => Money::ZERO,
+    };
+    let status = infraction.state.status().as_str();
+    let note = note.map(|note| format!(r#","note":"{}""#, escaped(note.as_str()))).unwrap_or_default();
+    format!(r#"{{"status":"{status}","review_reason":"{reason}","returned":{returned}{note}}}"#).into_bytes()
+}
+
+/// A text has no control characters but line breaks.
+fn escaped(text: &str) -> String {
+    text.replace('\\', r"\\").replace('"', r#"\""#).replace('\n', r"\n").replace('\r', r"\r")
+}
