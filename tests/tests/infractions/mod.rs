@@ -6,6 +6,7 @@ mod crash;
 mod defense;
 mod life;
 mod operators;
+mod review;
 mod several;
 mod storms;
 mod sweep;

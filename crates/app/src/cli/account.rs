@@ -142,7 +142,8 @@ fn with_decimal_point(text: &str, rule: &str, example: &str) -> String {
     }
 }
 
-fn positive(text: &str) -> Result<Money, String> {
+/// Reads an amount above zero.
+pub fn positive(text: &str) -> Result<Money, String> {
     let money = brl(text)?;
     if money.is_positive() { Ok(money) } else { Err("must be above zero".to_owned()) }
 }

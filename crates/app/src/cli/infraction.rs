@@ -1,4 +1,4 @@
-//! `cais infraction`: what operators see of disputes, over all accounts.
+//! `cais infraction`: disputes of all accounts, and the decisions of operators.
 
 use std::collections::BTreeMap;
 
@@ -6,11 +6,13 @@ use anyhow::Context;
 use cais_domain::ids::{AccountId, InfractionId};
 use cais_domain::infraction::{Infraction, InfractionStatus};
 use cais_domain::money::Money;
-use cais_ports::{InfractionFilter, PageRequest};
+use cais_domain::text::{LineBreaks, Text};
+use cais_ports::{InfractionFilter, Operator, PageRequest};
 use cais_use_cases::Ports;
 use cais_use_cases::accounts::AccountEmail;
 use cais_use_cases::infractions::list;
-use clap::Subcommand;
+use cais_use_cases::infractions::resolve::{Decision, resolve};
+use clap::{Subcommand, ValueEnum};
 use serde_json::Value;
 
 use super::output::{Output, amount, fields, instant, table, tell};
@@ -18,8 +20,10 @@ use crate::representation::infraction::detail;
 
 /// How many infractions are read at a time.
 const PAGE: u32 = 200;
+/// The longest note, in characters: some lines of text.
+const MAX_NOTE_CHARS: usize = 500;
 
-/// What can be seen of infractions.
+/// The commands for infractions.
 #[derive(Debug, Subcommand)]
 pub enum InfractionCommand {
     /// List infractions, newest first
@@ -30,6 +34,24 @@ pub enum InfractionCommand {
         /// Status of the infractions: `open`, `under_review`, `won`, `lost` or `cancelled`
         #[arg(long, value_parser = status)]
         status: Option<InfractionStatus>,
+        /// Only infractions that wait for an operator's decision
+        #[arg(long, conflicts_with_all = ["email", "status"])]
+        needs_review: bool,
+    },
+    /// Decide an infraction that is marked for review; its money moves as with the acquirer's decision
+    Resolve {
+        /// Id of the infraction, `inf_…`
+        #[arg(value_parser = InfractionId::parse)]
+        id: InfractionId,
+        /// `won` and `cancelled` free its money, `lost` returns it to the payer
+        #[arg(long)]
+        outcome: Outcome,
+        /// The amount that went back to the payer, in BRL; the rest is free again. Without it, all that is contested
+        #[arg(long, value_parser = super::account::positive)]
+        lost_amount: Option<Money>,
+        /// The reason of the decision, for the audit log
+        #[arg(long, value_parser = note)]
+        note: Text,
     },
     /// Show all facts of an infraction
     Show {
@@ -37,6 +59,24 @@ pub enum InfractionCommand {
         #[arg(value_parser = InfractionId::parse)]
         id: InfractionId,
     },
+}
+
+/// The outcomes of a decision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Outcome {
+    /// The claim is rejected.
+    Won,
+    /// The claim is accepted.
+    Lost,
+    /// The claim is withdrawn.
+    Cancelled,
+}
+
+fn note(text: &str) -> Result<Text, String> {
+    if text.trim().is_empty() {
+        return Err("must not be empty".to_owned());
+    }
+    Text::parse(text.trim(), MAX_NOTE_CHARS, LineBreaks::Refused).map_err(|error| error.to_string())
 }
 
 fn status(word: &str) -> Result<InfractionStatus, String> {
@@ -47,18 +87,32 @@ fn status(word: &str) -> Result<InfractionStatus, String> {
 /// Carries the command out.
 ///
 /// # Errors
-/// What does not exist; what the store says.
-pub async fn run(ports: &Ports, command: InfractionCommand, output: Output) -> anyhow::Result<()> {
+/// What does not exist; a decision that is refused; what the store says.
+pub async fn run(ports: &Ports, operator: &Operator, command: InfractionCommand, output: Output) -> anyhow::Result<()> {
     match command {
-        InfractionCommand::List { email, status } => list_all(ports, email, status, output).await,
+        InfractionCommand::List { email, status, needs_review } => {
+            list_all(ports, email, (status, needs_review), output).await
+        }
         InfractionCommand::Show { id } => show(ports, id, output).await,
+        InfractionCommand::Resolve { id, outcome, lost_amount, note } => {
+            let decision = match (outcome, lost_amount) {
+                (Outcome::Lost, amount) => Decision::Lost(amount),
+                (Outcome::Won, None) => Decision::Won,
+                (Outcome::Cancelled, None) => Decision::Cancelled,
+                (Outcome::Won | Outcome::Cancelled, Some(_)) => {
+                    anyhow::bail!("--lost-amount goes with --outcome lost only")
+                }
+            };
+            resolve(ports, operator, id, (decision, &note)).await?;
+            show(ports, id, output).await
+        }
     }
 }
 
 async fn list_all(
     ports: &Ports,
     email: Option<AccountEmail>,
-    status: Option<InfractionStatus>,
+    (status, needs_review): (Option<InfractionStatus>, bool),
     output: Output,
 ) -> anyhow::Result<()> {
     let account = match email {
@@ -71,7 +125,12 @@ async fn list_all(
     let filter = InfractionFilter { account, status };
     let (mut listing, mut starting_after) = (Listing { json: output.json, is_begun: false }, None);
     loop {
-        let page = list::list_for_operator(ports, filter, PageRequest { limit: PAGE, starting_after }).await?;
+        let page = PageRequest { limit: PAGE, starting_after };
+        let page = if needs_review {
+            list::list_for_review(ports, page).await?
+        } else {
+            list::list_for_operator(ports, filter, page).await?
+        };
         starting_after = page.rows.last().map(|infraction| infraction.id);
         let mut emails = BTreeMap::new();
         for infraction in &page.rows {
@@ -121,7 +180,7 @@ impl Listing {
             return "There are no infractions.".to_owned();
         }
         let rows: Vec<Vec<String>> = found.iter().map(|infraction| row(infraction, emails)).collect();
-        let table = table(&["ID", "STATUS", "AMOUNT", "DEADLINE", "DEFENCE", "ACCOUNT"], &rows);
+        let table = table(&["ID", "STATUS", "AMOUNT", "DEADLINE", "DEFENCE", "REVIEW", "ACCOUNT"], &rows);
         if is_first {
             return table;
         }
@@ -168,6 +227,9 @@ fn as_json(infraction: &Infraction, email: &str) -> anyhow::Result<Value> {
             ("acquirer", Value::from(infraction.acquirer.as_str())),
             ("upstream_id", Value::from(infraction.upstream_id.as_str())),
             ("limit", amount(infraction.limit)),
+            ("needs_review", Value::from(infraction.needs_review())),
+            ("review_reason", Value::from(infraction.review.map(|review| review.reason.as_str()))),
+            ("review_since", Value::from(infraction.review.map(|review| instant(review.since)))),
             ("created_at", Value::from(instant(infraction.created_at))),
         ];
         object.extend(more.map(|(name, value)| (name.to_owned(), value)));
@@ -183,6 +245,7 @@ fn row(infraction: &Infraction, emails: &BTreeMap<AccountId, String>) -> Vec<Str
         format!("{:12}", infraction.amount.to_string()),
         format!("{:24}", infraction.deadline_at.map_or_else(|| "-".to_owned(), instant)),
         format!("{:9}", defense(infraction)),
+        format!("{:18}", review(infraction)),
         emails.get(&infraction.account).cloned().unwrap_or_default(),
     ]
 }
@@ -194,6 +257,11 @@ fn defense(infraction: &Infraction) -> &'static str {
         Some(false) => "unknown",
         Some(true) => "submitted",
     }
+}
+
+/// The reason of the mark, while it waits for a decision.
+fn review(infraction: &Infraction) -> &'static str {
+    infraction.review.filter(|_| infraction.needs_review()).map_or("-", |review| review.reason.as_str())
 }
 
 fn for_people(infraction: &Infraction, email: &str, held: Money) -> String {
@@ -216,6 +284,10 @@ fn for_people(infraction: &Infraction, email: &str, held: Money) -> String {
         ("resolved", or_dash(infraction.state.resolved_at().map(instant))),
         ("defence", defense(infraction).to_owned()),
     ];
+    if let Some(mark) = infraction.review {
+        let state = if infraction.needs_review() { "needed" } else { "done" };
+        rows.push(("review", format!("{state}, {}, since {}", mark.reason.as_str(), instant(mark.since))));
+    }
     if let Some(known) = &infraction.defense {
         rows.push(("submitted", or_dash(known.submitted_at.map(instant))));
         rows.push(("evidence", or_dash(known.evidence_url.as_ref().map(ToString::to_string))));
@@ -243,7 +315,8 @@ mod tests {
         let text = for_people(&infraction, "a@b.co", Money::from_centavos(7));
         assert!(text.contains("a@b.co") && text.contains("0.07"), "{text}");
         let emails = BTreeMap::from([(infraction.account, "a@b.co".to_owned())]);
-        assert_eq!(row(&infraction, &emails).len(), 6);
+        assert_eq!(row(&infraction, &emails).len(), 7);
+        assert_eq!(value["needs_review"], false);
     }
 
     #[test]

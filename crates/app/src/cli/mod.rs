@@ -210,7 +210,7 @@ impl Cli {
                 let config = quiet(&sources)?;
                 world::must_exist(&config)?;
                 block_on(world::with(config, async |ports| {
-                    infraction::run(ports, command, output).await?;
+                    infraction::run(ports, &operator, command, output).await?;
                     Ok(ExitCode::SUCCESS)
                 }))
             }
@@ -316,6 +316,13 @@ mod tests {
             ("cais infraction list", true),
             ("cais infraction list --account a@b.co --status open --json", true),
             ("cais infraction list --status closed", false),
+            ("cais infraction list --needs-review", true),
+            ("cais infraction list --needs-review --status open", false),
+            ("cais infraction resolve inf_01h455vb4pex5vsknk084sn02w --outcome lost --lost-amount 7.50 --note x", true),
+            ("cais infraction resolve inf_01h455vb4pex5vsknk084sn02w --outcome won --note x --json", true),
+            ("cais infraction resolve inf_01h455vb4pex5vsknk084sn02w --outcome won", false),
+            ("cais infraction resolve inf_01h455vb4pex5vsknk084sn02w --outcome open --note x", false),
+            ("cais infraction resolve inf_01h455vb4pex5vsknk084sn02w --outcome lost --lost-amount 0 --note x", false),
             ("cais infraction show inf_01h455vb4pex5vsknk084sn02w", true),
             ("cais infraction show chg_01h455vb4pex5vsknk084sn02q", false),
             ("cais listen --forward-to http://127.0.0.1:3000/hooks", true),

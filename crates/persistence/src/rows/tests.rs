@@ -250,7 +250,7 @@ fn an_infraction(status: InfractionStatus) -> InfractionRow {
     (
         (account(), id.to_string(), charge.to_string(), None, "main".to_owned(), "9".to_owned(), PIX.to_owned()),
         (Some("golpe".into()), "SCAM".to_owned(), 100, 90, Some(now()), Some(48)),
-        (status.as_str().to_owned(), at, lost, lost),
+        (status.as_str().to_owned(), at, lost, lost, None, None),
         (Some("no".into()), Some("https://shop.example".into()), Some(now()), None),
         (None, 0, now(), now(), 1),
     )

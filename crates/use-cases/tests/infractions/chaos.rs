@@ -195,7 +195,10 @@ fn settle(world: &World, id: &str, outcome: UpstreamInfractionStatus) {
     match outcome {
         UpstreamInfractionStatus::Accepted if is_credited => world.psp.accept(id),
         UpstreamInfractionStatus::Accepted => world.psp.settle(id, UpstreamInfractionStatus::Rejected),
-        _ => world.psp.settle(id, outcome),
+        UpstreamInfractionStatus::Open
+        | UpstreamInfractionStatus::Defended
+        | UpstreamInfractionStatus::Rejected
+        | UpstreamInfractionStatus::Cancelled => world.psp.settle(id, outcome),
     }
 }
 
