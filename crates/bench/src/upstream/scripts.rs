@@ -1,6 +1,7 @@
 //! Callers: payers at the institution, and merchants who pay out.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
@@ -21,26 +22,26 @@ fn payment(charge: &Created) -> Result<Vec<u8>> {
     Ok(post(&format!("/sandbox/cob/{}/pay", Txid::of_charge(id)), "", "", "{}"))
 }
 
-/// A payer of every n-th charge.
+/// A payer of the next charge that nobody pays yet.
 #[derive(Debug)]
 pub struct Payer {
     charges: Arc<Vec<Created>>,
-    next: usize,
-    step: usize,
+    next: Arc<AtomicUsize>,
     request: Vec<u8>,
 }
 
 /// So many payers, who pay each charge once.
 #[must_use]
 pub fn payers(charges: &Arc<Vec<Created>>, payers: usize) -> Vec<Payer> {
-    let payer = |next| Payer { charges: Arc::clone(charges), next, step: payers, request: Vec::new() };
+    let next = Arc::new(AtomicUsize::new(0));
+    let payer = |_| Payer { charges: Arc::clone(charges), next: Arc::clone(&next), request: Vec::new() };
     (0..payers).map(payer).collect()
 }
 
 impl Script for Payer {
     fn request(&mut self) -> Result<&[u8]> {
-        self.request = payment(self.charges.get(self.next).context("every charge is paid")?)?;
-        self.next = self.next.saturating_add(self.step);
+        let next = self.next.fetch_add(1, Ordering::Relaxed);
+        self.request = payment(self.charges.get(next).context("every charge is paid")?)?;
         Ok(&self.request)
     }
 
