@@ -1,6 +1,6 @@
 //! The texts of the command line: failures for programs, hints for people, completions and manual pages.
 
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
+#![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 use cais_testkit::server::Cais;
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! `cais doctor`: sound installations pass, each defect is named, and nothing is changed.
 
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
+#![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 use cais_testkit::server::Cais;
 use serde_json::{Value, json};

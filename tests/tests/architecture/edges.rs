@@ -71,7 +71,7 @@ const RULES: [Rule; 9] = [
         name: "cais-sandbox",
         ours: &["cais-domain"],
         common: true,
-        others: &["actix-web", "reqwest", "ring", "rustls"],
+        others: &["actix-web", "reqwest", "ring", "rustls", "socket2"],
     },
     // Neither diesel nor reqwest: it stores and calls upstream through adapters.
     Rule {

@@ -1,6 +1,6 @@
 //! What an account can do with its money: payouts, refunds, splits, releases, and the lists that explain every centavo.
 
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
+#![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 mod bodies;
 mod crash;

@@ -120,7 +120,7 @@ pub(crate) fn read_all(rows: Vec<DeliveryRow>) -> Result<Vec<Delivery>, Fault> {
 fn delivery(facts: &Facts, (due_at, lane): Waiting) -> Result<Delivery, Fault> {
     let (delivery, endpoint, event, kind, status, created_at) = facts;
     let stored = word(TABLE, status, DeliveryStatus::parse)?;
-    let (status, next_attempt_at) = match (stored, due_at.map(|due_at| since(due_at)).transpose()?) {
+    let (status, next_attempt_at) = match (stored, due_at.map(since).transpose()?) {
         (DeliveryStatus::Pending, Some((due_at, _))) => match LaneState::read(lane)? {
             LaneState::Ended => (DeliveryStatus::Cancelled, None),
             LaneState::Waiting => (stored, None),
