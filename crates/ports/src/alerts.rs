@@ -29,13 +29,13 @@ alerts! {
         "Check `public_url`, the key's permissions and the certificate at the acquirer. Registration is retried until it succeeds.";
     CALLBACK_UNMATCHED = "callback_unmatched",
         "A callback matches no charge, payout or infraction. Money may have arrived that belongs to no charge.",
-        "`cais callback list`. Look the txid up at the acquirer. `cais callback retry ntc_…` once the acquirer shows it.";
+        "Run `cais callback list` and look the txid up at the acquirer. Run `cais callback retry ntc_…` once the acquirer shows the payment.";
     CALLBACK_UNREADABLE = "callback_unreadable",
         "Some items of a callback cannot be read. The other items are processed.",
-        "Compare the acquirer's day by `cais reconcile`. Report the form of the callback as a defect.";
+        "Compare the day with the acquirer by `cais reconcile`. Report the form of the callback as a defect.";
     CALLBACKS_FULL = "callbacks_full",
-        "An acquirer has 100,000 open callbacks. Further ones are answered 503 until some are processed.",
-        "Check the acquirer's status page and `cais_acquirer_breaker_state`: callbacks stay open while the acquirer cannot be read. If it answers, raise `callback_generation`: somebody else may have the callback address.";
+        "An acquirer has 100,000 open callbacks. Further callbacks are answered 503 until some are processed.",
+        "Check the acquirer's status page and `cais_acquirer_breaker_state`: callbacks stay open while the acquirer cannot be read. If the acquirer answers, raise `callback_generation`: the callback address may have leaked.";
     CLOCK_SKEW = "clock_skew",
         "A clock is or was wrong. Overdue charges can still be paid at their acquirer, work was put off too far, or the clocks of node and database differ.",
         "Compare the clocks of the nodes and the database with a time server. Releases of `pending` money follow the node's clock alone.";
@@ -61,22 +61,22 @@ alerts! {
         "Old rows of a table could not be removed. The table grows until a later run succeeds.",
         "Read `fault` in the line. The next run tries again.";
     INFRACTION_CONTRADICTED = "infraction_contradicted",
-        "An acquirer reports something of an infraction that cannot be true. The report is not applied.",
+        "An acquirer's report of an infraction cannot be true. The report is not applied.",
         "Compare the infraction with the acquirer's record of it, and settle the difference with the acquirer.";
     INFRACTION_LIST_INCOMPLETE = "infraction_list_incomplete",
         "An acquirer's list of infractions has unreadable rows, or more pages than are read. Infractions may be missing.",
         "Compare the acquirer's list with `cais infraction list`. Report the row as a defect.";
     INFRACTION_NEEDS_REVIEW = "infraction_needs_review",
         "An infraction cannot be decided from the acquirer's records: a return is unexplained or missing, or a reopening was not seen. Its money stays blocked.",
-        "`cais infraction show ID`, compare with the acquirer's statement, and decide: `cais infraction resolve ID`.";
+        "Run `cais infraction show ID` and compare the Pix with the acquirer's statement. Decide by `cais infraction resolve ID`.";
     INFRACTION_NOT_SHOWN = "infraction_not_shown",
-        "An infraction is open for more than 90 days, and its acquirer does not list it. Its money stays blocked.",
+        "An infraction has been open for more than 90 days, and its acquirer does not list it. Its money stays blocked.",
         "Ask the acquirer for the outcome.";
     INFRACTION_SHORTFALL = "infraction_shortfall",
         "An infraction was lost, and less money was blocked than its amount.",
         "Settle the difference with the merchant.";
     INFRACTION_UNDEFENDED = "infraction_undefended",
-        "An infraction has no defense 48, 24 or 6 hours before its deadline. Without a defense it is usually lost.",
+        "An infraction has no defense 48, 24 or 6 hours before its deadline. Undefended infractions are usually lost.",
         "Inform the merchant.";
     INFRACTION_UNMATCHED = "infraction_unmatched",
         "An infraction is about a Pix that was not credited here: another system uses the acquirer's account, or a payment was lost.",
@@ -89,16 +89,16 @@ alerts! {
         "Compare both charges with the acquirer's record of the Pix.";
     PAYMENT_RETURNED = "payment_returned",
         "A received Pix was returned at the acquirer, and no refund or infraction of ours explains it.",
-        "Find out at the acquirer who returned it, and settle it with the merchant.";
+        "Ask the acquirer which party returned the Pix. Settle the amount with the merchant.";
     PAYOUT_CONTRADICTED = "payout_contradicted",
         "The acquirer's record of a payout contradicts ours: its amount, its name, or its outcome after a final state.",
         "Look the payout up at the acquirer, by its id without `pyt_`, and settle the difference with the merchant.";
     PAYOUT_OUTCOME_UNPROVEN = "payout_outcome_unproven",
-        "The acquirer refuses a payout that it may have executed, or has not shown it for ten minutes. The payout stays `processing` and its money held.",
+        "An acquirer refuses a payout that may have been executed, or has not shown the payout for ten minutes. The payout stays `processing` and its money held.",
         "Look the payout up at the acquirer, by its id without `pyt_`.";
     PAYOUT_RETURN_UNCREDITED = "payout_return_uncredited",
         "A return of a payout cannot be credited, or is reported for two payouts.",
-        "Compare the return with the acquirer's record, and settle it with the merchant.";
+        "Compare the return with the acquirer's record, and settle the amount with the merchant.";
     RATE_LIMITS_NOT_SHARED = "rate_limits_not_shared",
         "Redis cannot be reached. A key may call each node as often as its limit permits.",
         "Check Redis and the network. Nodes reconnect within seconds.";
@@ -110,16 +110,16 @@ alerts! {
         "Look the named Pix up at the acquirer. Report the form as a defect.";
     RECORD_UNREADABLE = "record_unreadable",
         "A row of the database cannot be read or written back. Its work waits, and the rest continues.",
-        "Keep the row as it is, and find out who changed it: the service never writes such a row. Restore it from a backup.";
+        "Keep the row unchanged and find the program that changed it: the service never writes such a row. Restore the row from a backup.";
     REFUND_CONTRADICTED = "refund_contradicted",
         "The acquirer's record of a refund contradicts ours: its amount, or its outcome after a final state.",
         "Look the return up at the acquirer, and settle the difference with the merchant.";
     REFUND_OUTCOME_UNPROVEN = "refund_outcome_unproven",
-        "The acquirer refuses a refund that it may have executed, or has not shown it for ten minutes. The refund stays `processing` and its money held.",
+        "An acquirer refuses a refund that may have been executed, or has not shown the refund for ten minutes. The refund stays `processing` and its money held.",
         "Look the return up at the acquirer, by its Pix and the refund's id without `rfd_`.";
     RELEASE_FAILED = "release_failed",
         "Money whose release is due could not be moved from `pending` to `available`.",
-        "Read `error` in the line. The release is tried again each second; act when the line repeats.";
+        "Read `error` in the line. The release is tried again each second. Act when the line repeats.";
     ROOT_CERTIFICATES_MISSING = "root_certificates_missing",
         "The system has no root certificates. No webhook can be delivered to an `https` address.",
         "Install the package `ca-certificates`, and restart.";

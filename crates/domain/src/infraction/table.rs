@@ -47,11 +47,11 @@ const ACTIONS: [(Action, &str); 10] = [
     (Action::DefendOtherwise, "the merchant defends itself otherwise"),
     (Action::SendAgain, "the defence is sent once more"),
     (Action::Withdraw, "the acquirer did not take the defence"),
-    (Action::Review, "the acquirer has a defence"),
+    (Action::Review, "the acquirer has a defense"),
     (Action::Mark, "an operator has to decide"),
-    (Action::Win, "claim rejected"),
-    (Action::Lose, "claim accepted"),
-    (Action::Cancel, "claim withdrawn"),
+    (Action::Win, "dispute rejected"),
+    (Action::Lose, "dispute accepted"),
+    (Action::Cancel, "dispute withdrawn"),
 ];
 
 /// What the table says of a pair: the status after it, `same` for a repeat, `no` for a refusal, `else` for another defence.
