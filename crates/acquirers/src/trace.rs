@@ -1,4 +1,4 @@
-//! The trace that calls to acquirers belong to (W3C Trace Context), passed on in their header `traceparent`.
+//! The W3C Trace Context of calls to acquirers, passed on in the header `traceparent`.
 
 use std::sync::Arc;
 
@@ -8,12 +8,12 @@ tokio::task_local! {
     static TRACEPARENT: Option<Arc<str>>;
 }
 
-/// Runs `work`; its calls to acquirers, made in the same task, carry this `traceparent`.
+/// Runs `work`. Calls to acquirers from the same task carry this `traceparent`.
 pub fn scope<F: Future>(traceparent: Option<Arc<str>>, work: F) -> TaskLocalFuture<Option<Arc<str>>, F> {
     TRACEPARENT.scope(traceparent, work)
 }
 
-/// The `traceparent` of the running task, to hand it to another task.
+/// Returns the `traceparent` of the running task, for use in another task.
 #[must_use]
 pub fn current() -> Option<Arc<str>> {
     TRACEPARENT.try_with(Clone::clone).ok().flatten()

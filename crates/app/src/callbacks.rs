@@ -73,7 +73,7 @@ async fn register_one(acquirer: Arc<dyn Acquirer>, url: String, mut stop: watch:
             }
             Err(error) => {
                 if told.as_ref() != Some(&error) {
-                    tracing::warn!(alert = alerts::CALLBACK_REGISTRATION_FAILED, acquirer = %acquirer.name(), %error, "the acquirer did not take the callback address; payments of pending charges are found by asking meanwhile");
+                    tracing::warn!(alert = alerts::CALLBACK_REGISTRATION_FAILED, acquirer = %acquirer.name(), %error, "callback address not registered at the acquirer; payments of pending charges are found by polling until it is");
                     told = Some(error);
                 }
             }

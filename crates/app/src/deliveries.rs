@@ -60,7 +60,7 @@ async fn run<F: Future<Output = ()> + Send>(mut begin: impl FnMut() -> F + Send,
         if AssertUnwindSafe(begin()).catch_unwind().await.is_err() {
             tracing::error!(
                 alert = alerts::PANIC,
-                "delivering webhooks panicked and begins anew; what was in flight is sent again"
+                "delivery of webhooks panicked and is started again; deliveries in flight are sent again"
             );
             tokio::select! {
                 () = tokio::time::sleep(PAUSE) => {}

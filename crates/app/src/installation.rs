@@ -66,7 +66,7 @@ pub async fn confirm_world(persistence: &Persistence, asked: World) -> Result<()
     compare_world(&recorded, asked)
 }
 
-/// Compares the recorded world of a database with the one that is asked for.
+/// Compares the recorded world of a database with the requested world.
 ///
 /// # Errors
 /// [`InstallationError::OtherWorld`].
@@ -92,13 +92,13 @@ pub async fn master_key(config: &Config, persistence: &Persistence) -> Result<Ma
     }
 }
 
-/// Returns the value by which a database recognises its master key. The key cannot be derived from it.
+/// Returns the check value of a master key. The key cannot be derived from the value.
 fn check_value(key: &MasterKey) -> String {
     hex(&HmacCodes::new(key).code("master-key-check", b"cais").0)
 }
 
-/// Compares the key of the configuration with the check value of a database and makes nothing. `false`: one of the two does not exist
-/// yet, and the next start makes it.
+/// Compares the key of the configuration with the check value of a database, and creates nothing. `false`: the key or the value does not
+/// exist yet; the next start creates it.
 ///
 /// # Errors
 /// [`InstallationError`].

@@ -14,7 +14,7 @@ use crate::{measured, metric_table};
 const BUILD: &str = "cais_build_info";
 /// Payouts and refunds whose outcome is open.
 const OPEN: &str = "cais_open_money_count";
-/// How old the oldest of them is.
+/// The age of the oldest such payout or refund.
 const OLDEST_OPEN: &str = "cais_open_money_oldest_seconds";
 /// Failures of a worker in a row.
 const WORKER_FAILURES: &str = "cais_worker_failures";
@@ -32,7 +32,7 @@ const RECONCILED: &str = "cais_reconcile_last_success_timestamp_seconds";
 /// How many findings of the last reconciliation are open, by the acquirer.
 const DIFFERENCES: &str = "cais_reconcile_differences";
 
-/// Describes every metric, and registers at zero those that operators alert on.
+/// Describes every metric, and registers the metrics of alert rules at zero.
 pub fn announce() {
     metric_table::describe();
     gauge!(BUILD, "version" => env!("CARGO_PKG_VERSION")).set(1.0);

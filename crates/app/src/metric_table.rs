@@ -1,18 +1,18 @@
 //! Every metric of the service: its kind, its labels and its HELP text.
 //!
-//! A new metric is one more row here and in docs/OPERATIONS.md; tests compare the two tables, and the table with the names in the sources.
+//! A new metric is one more row here and in docs/OPERATIONS.md. Tests compare both tables, and this table with the names in the sources.
 
 use anyhow::Context as _;
 use metrics::{describe_counter, describe_gauge, describe_histogram};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusRecorder};
 
-/// Answers of the API, in seconds: 0.1 and 0.5 are usual objectives, and a request has ended after ten.
+/// Bounds for answers of the API, in seconds: 0.1 and 0.5 are usual objectives, and ten is the limit of a request.
 const REQUEST_S: &[f64] = &[0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0];
-/// Commits, in seconds: one takes some milliseconds, and a lane waits at most 150 ms for a locked row.
+/// Bounds for commits, in seconds: a commit takes some milliseconds, and a lane waits at most 150 ms for a locked row.
 const COMMIT_S: &[f64] = &[0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0];
-/// Calls to other machines, in seconds; the longest time limit of a call is 30.
+/// Bounds for calls to other machines, in seconds; the longest time limit of a call is 30.
 const REMOTE_S: &[f64] = &[0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0];
-/// Change sets of a batch, which has at most 256.
+/// Bounds for the change sets of a batch; a batch has at most 256.
 const BATCH: &[f64] = &[1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0];
 
 /// One row of the table.
@@ -20,7 +20,7 @@ const BATCH: &[f64] = &[1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0];
 pub struct Metric {
     /// The name, with its unit last.
     pub name: &'static str,
-    /// How it is counted.
+    /// The kind of the metric.
     pub kind: Kind,
     /// The labels, separated by commas; none when empty.
     pub labels: &'static str,
@@ -28,7 +28,7 @@ pub struct Metric {
     pub help: &'static str,
 }
 
-/// How a metric is counted.
+/// The kind of a metric.
 #[derive(Debug, Clone, Copy)]
 pub enum Kind {
     /// A number that only grows.
@@ -40,7 +40,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The word in the TYPE line.
+    /// Returns the type in the TYPE line.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -57,7 +57,7 @@ const fn row(name: &'static str, kind: Kind, labels: &'static str, help: &'stati
     Metric { name, kind, labels, help }
 }
 
-/// The metrics of this program. Those of the process come from the crate `metrics-process`.
+/// The metrics of this program. The crate `metrics-process` adds the metrics of the process.
 pub const METRICS: &[Metric] = &[
     row(
         "cais_acquirer_breaker_state",
@@ -165,10 +165,10 @@ pub const METRICS: &[Metric] = &[
     row("cais_worker_failures", Gauge, "worker", "Failed passes of a background worker since its last good pass."),
 ];
 
-/// A recorder with the buckets of the table.
+/// Returns a recorder with the buckets of the table.
 ///
 /// # Errors
-/// When a histogram has no buckets.
+/// A histogram has no buckets.
 pub fn recorder() -> anyhow::Result<PrometheusRecorder> {
     let mut builder = PrometheusBuilder::new();
     for metric in METRICS {
@@ -181,7 +181,7 @@ pub fn recorder() -> anyhow::Result<PrometheusRecorder> {
     Ok(builder.build_recorder())
 }
 
-/// Gives every metric its HELP text.
+/// Registers the HELP text of every metric.
 pub fn describe() {
     for Metric { name, kind, help, .. } in METRICS {
         match kind {

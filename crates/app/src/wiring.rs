@@ -197,10 +197,10 @@ fn configured_acquirer(settings: &AcquirerConfig) -> anyhow::Result<Arc<dyn Acqu
     })
 }
 
-/// Asks an acquirer for an access token and nothing else. Returns the acquirer's clock, where its answer carries one.
+/// Requests an access token of an acquirer and discards it. Returns the acquirer's clock if the answer has a `Date`.
 ///
 /// # Errors
-/// A configuration that cannot be used, or the reason why there is no token.
+/// The configuration cannot be used, or the acquirer issues no token.
 pub async fn check_access(settings: &AcquirerConfig) -> anyhow::Result<Option<Timestamp>> {
     let config = bacen_config(settings)?;
     Ok(match settings.kind {
@@ -209,10 +209,10 @@ pub async fn check_access(settings: &AcquirerConfig) -> anyhow::Result<Option<Ti
     })
 }
 
-/// Returns when the client certificate of an acquirer expires; `None` when none is configured.
+/// Returns the instant at which the client certificate of an acquirer expires; `None` without a configured certificate.
 ///
 /// # Errors
-/// A file that holds no such certificate.
+/// The file has no such certificate.
 pub fn certificate_expires_at(settings: &AcquirerConfig) -> anyhow::Result<Option<Timestamp>> {
     Ok(bacen_config(settings)?.certificate.map(|certificate| certificate.expires_at()).transpose()?)
 }

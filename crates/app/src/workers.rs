@@ -71,7 +71,7 @@ pub fn start(ports: &Ports, bells: &WorkerBells, stop: &watch::Receiver<bool>) -
     loops
 }
 
-/// Shows how many callbacks wait or could not be matched, and which payouts and refunds are open.
+/// Updates the metrics of open and unmatched callbacks, and of open payouts and refunds.
 async fn count_open(ports: &Ports) -> Result<Pass, WorkError> {
     let counts = notices::count(ports).await?;
     measures::show_callbacks(&ports.acquirers.names(), &counts);

@@ -84,7 +84,7 @@ impl Api {
         })
     }
 
-    /// Asks for a token and nothing else; see [`Tokens::probe`].
+    /// Requests an access token and discards it; see [`Tokens::probe`].
     pub(super) async fn check_access(&self) -> Result<Option<Timestamp>, AcquirerError> {
         self.tokens.probe().await
     }

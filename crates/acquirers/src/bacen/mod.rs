@@ -62,7 +62,7 @@ impl BacenAcquirer {
         Ok(Self { api: Api::new(config, grant)? })
     }
 
-    /// Asks for an access token and nothing else. Returns the clock of the institution, where its answer carries one.
+    /// Requests an access token and discards it. Returns the institution's clock if the answer has a `Date`.
     ///
     /// # Errors
     /// [`AcquirerError::Unavailable`] with the reason.

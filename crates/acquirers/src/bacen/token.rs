@@ -175,7 +175,7 @@ impl Tokens {
         self.read(&self.request().await?)
     }
 
-    /// Asks for a token that is not kept. Returns the clock of the institution, where its answer carries one.
+    /// Requests a token that is not cached. Returns the institution's clock if the answer has a `Date`.
     ///
     /// # Errors
     /// Always [`AcquirerError::Unavailable`].

@@ -45,7 +45,7 @@ impl EfiAcquirer {
         Ok(Self { bacen: BacenAcquirer::asking_tokens(config, GrantForm::Json)? })
     }
 
-    /// Asks for an access token and nothing else. Returns the clock of the institution, where its answer carries one.
+    /// Requests an access token and discards it. Returns the institution's clock if the answer has a `Date`.
     ///
     /// # Errors
     /// [`AcquirerError::Unavailable`] with the reason.

@@ -34,7 +34,7 @@ pub enum CertificateError {
     /// There is no certificate in it.
     #[error("has no certificate")]
     NoCertificate,
-    /// A certificate in it is not X.509.
+    /// A certificate in the file is not X.509.
     #[error("has a certificate that cannot be read")]
     BrokenCertificate,
     /// There is no unencrypted private key in it.
@@ -55,7 +55,7 @@ impl Certificate {
         Self { bytes, passphrase }
     }
 
-    /// Returns the instant at which the certificate expires. The rest of its chain is the institution's own and is not read.
+    /// Returns the instant at which the client certificate expires. The other certificates of its chain are not read.
     ///
     /// # Errors
     /// [`CertificateError`].

@@ -125,7 +125,7 @@ fn operation(text: &str) -> Result<Operation, &'static str> {
     Operation::parse(text).ok_or("must be pix_in, pix_out, crypto_in or crypto_out")
 }
 
-/// Reads an amount. The text follows a value in which a comma may be meant as the decimal point, as people write in Brazil.
+/// Reads an amount. The error explains the decimal point, because Brazilian texts use a decimal comma.
 fn brl(text: &str) -> Result<Money, String> {
     Money::parse(text).map_err(|error| with_decimal_point(text, &error.to_string(), "20000.50"))
 }

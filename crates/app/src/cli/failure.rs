@@ -1,4 +1,4 @@
-//! The end of a command that failed: a line for people, one JSON object for programs, on standard error.
+//! The report of a failed command on standard error: a line for people, one JSON object for programs.
 
 use std::process::ExitCode;
 
@@ -11,7 +11,7 @@ use crate::logging;
 /// The exit code of a mistake in the command line.
 const USAGE: u8 = 2;
 
-/// Prints why a command failed, and returns the exit code 1.
+/// Prints the cause of a failure, and returns the exit code 1.
 pub fn report(error: &anyhow::Error, output: Output) -> ExitCode {
     if output.json {
         eprintln!("{}", as_json(error));
@@ -21,9 +21,9 @@ pub fn report(error: &anyhow::Error, output: Output) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// Prints what is wrong with the command line and returns the exit code 2, or prints the help that was asked for and returns 0.
+/// Prints a mistake in the command line and returns the exit code 2, or prints the requested help and returns 0.
 pub fn usage(mistake: &clap::Error) -> ExitCode {
-    // The command line could not be read, so the option is looked for by its name.
+    // The command line could not be parsed, so the option is found by its name.
     let json = std::env::args_os().any(|argument| argument == "--json");
     if json && mistake.use_stderr() {
         let text = mistake.render().to_string();
@@ -31,7 +31,7 @@ pub fn usage(mistake: &clap::Error) -> ExitCode {
         eprintln!("{}", json!({ "error": { "code": "usage", "message": message } }));
         return ExitCode::from(USAGE);
     }
-    // A reader that went away is no failure.
+    // A closed standard output or error is no failure.
     let _printed = mistake.print();
     ExitCode::from(if mistake.use_stderr() { USAGE } else { 0 })
 }

@@ -38,7 +38,7 @@ pub enum InfractionCommand {
         #[arg(long, conflicts_with_all = ["email", "status"])]
         needs_review: bool,
     },
-    /// Decide an infraction that is marked for review; its money moves as with the acquirer's decision
+    /// Decide an infraction that is marked for review; its money moves as after the acquirer's decision
     Resolve {
         /// Id of the infraction, `inf_…`
         #[arg(value_parser = InfractionId::parse)]
@@ -46,10 +46,10 @@ pub enum InfractionCommand {
         /// `won` and `cancelled` free its money, `lost` returns it to the payer
         #[arg(long)]
         outcome: Outcome,
-        /// The amount that went back to the payer, in BRL; the rest is free again. Without it, all that is contested
+        /// Amount that was returned to the payer, in BRL; the rest is freed. By default the whole contested amount
         #[arg(long, value_parser = super::account::positive)]
         lost_amount: Option<Money>,
-        /// The reason of the decision, for the audit log
+        /// Reason of the decision, for the audit log
         #[arg(long, value_parser = note)]
         note: Text,
     },
@@ -64,11 +64,11 @@ pub enum InfractionCommand {
 /// The outcomes of a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Outcome {
-    /// The claim is rejected.
+    /// The dispute is rejected.
     Won,
-    /// The claim is accepted.
+    /// The dispute is accepted.
     Lost,
-    /// The claim is withdrawn.
+    /// The dispute is withdrawn.
     Cancelled,
 }
 
@@ -87,7 +87,7 @@ fn status(word: &str) -> Result<InfractionStatus, String> {
 /// Carries the command out.
 ///
 /// # Errors
-/// What does not exist; a decision that is refused; what the store says.
+/// An account or infraction does not exist, a decision is refused, or the store fails.
 pub async fn run(ports: &Ports, operator: &Operator, command: InfractionCommand, output: Output) -> anyhow::Result<()> {
     match command {
         InfractionCommand::List { email, status, needs_review } => {
@@ -259,7 +259,7 @@ fn defense(infraction: &Infraction) -> &'static str {
     }
 }
 
-/// The reason of the mark, while it waits for a decision.
+/// Returns the reason of the mark while the infraction waits for a decision, otherwise `-`.
 fn review(infraction: &Infraction) -> &'static str {
     infraction.review.filter(|_| infraction.needs_review()).map_or("-", |review| review.reason.as_str())
 }

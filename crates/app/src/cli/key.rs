@@ -26,7 +26,7 @@ pub enum KeyCommand {
         name: Text,
         #[arg(long, value_parser = Scopes::parse, help = scopes_help())]
         scopes: Scopes,
-        /// Days until the key expires; by default it never does
+        /// Days until the key expires; by default the key never expires
         #[arg(long, value_name = "DAYS", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=i64::from(create::MAX_EXPIRES_IN_DAYS)))]
         expires_in_days: Option<u32>,
         /// Addresses and CIDR blocks from which the key is accepted, separated by commas; by default all

@@ -51,7 +51,7 @@ pub struct ListenArgs {
     secret_file: Option<PathBuf>,
 }
 
-/// Reads a URL. A bare port is one of this machine, and an address without a scheme is spoken to over plain http.
+/// Reads a URL. A bare port is a port of this machine. An address without a scheme is called over plain http.
 fn receiver(text: &str) -> Result<WebhookUrl, String> {
     let is_port = text.parse::<u16>().is_ok();
     let url = match text.split_once("://") {

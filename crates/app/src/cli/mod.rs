@@ -32,7 +32,7 @@ use crate::config::{Config, Sources};
 use crate::{demo, logging, serve};
 use output::{Output, say};
 
-/// The group of the options that every command has, apart from the command's own.
+/// The heading of the options that every command has.
 const GLOBAL: &str = "Global options";
 /// Threads of the runtime that does everything but serve HTTP.
 const RUNTIME_THREADS: usize = 2;
@@ -147,7 +147,7 @@ pub fn main() -> ExitCode {
 }
 
 impl Cli {
-    /// Refuses options that the parser takes and the command has no use for.
+    /// Rejects options that the parser accepts and the command does not use.
     fn accept(self) -> Result<Self, clap::Error> {
         if self.json && matches!(self.command, Command::Demo { .. }) {
             let message = "`cais demo` shows its walk to people and has no JSON form";
@@ -255,7 +255,7 @@ impl Cli {
     }
 }
 
-/// Loads the configuration of a command that answers on standard output: its log has warnings and errors only.
+/// Loads the configuration of a command that prints on standard output. The log has warnings and errors only.
 fn quiet(sources: &Sources) -> anyhow::Result<Config> {
     let config = Config::load(sources)?;
     let asked = config.effective.iter().any(|entry| entry.key == "log" && entry.origin != "default");

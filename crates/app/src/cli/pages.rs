@@ -1,4 +1,4 @@
-//! Completions of shells and manual pages, written from the definition of the command line.
+//! Shell completions and manual pages, generated from the definition of the command line.
 
 use std::fs;
 use std::path::Path;
@@ -16,18 +16,18 @@ const NAME: &str = "cais";
 /// Prints the completions of a shell.
 ///
 /// # Errors
-/// Standard output that cannot be written.
+/// Standard output cannot be written.
 pub fn completions(shell: Shell) -> anyhow::Result<()> {
-    // Into memory first: the library panics when a reader goes away.
+    // Into memory first: the library panics when standard output is closed.
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), NAME, &mut script);
     Ok(say(&String::from_utf8(script)?)?)
 }
 
-/// Writes one manual page per command into `directory`; without one, prints the page of the program.
+/// Writes one manual page per command into `directory`. Without a directory, prints the page of the program.
 ///
 /// # Errors
-/// A directory or standard output that cannot be written.
+/// The directory or standard output cannot be written.
 pub fn manual(directory: Option<&Path>) -> anyhow::Result<()> {
     let Some(directory) = directory else {
         let mut page = Vec::new();

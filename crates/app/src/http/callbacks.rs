@@ -13,7 +13,7 @@ use super::routes::Params;
 
 /// The bodies of callbacks that are in memory at once, over all connections, in KiB: 32 MiB. Acquirers call again after a 503.
 const ROOM_KIB: usize = 32 * 1024;
-/// Seconds after which an acquirer with too many open callbacks may call again: they are counted four times in that time.
+/// Seconds after which an acquirer with too many open callbacks may call again. Open callbacks are counted four times in that span.
 const FULL_RETRY_AFTER_S: u32 = 60;
 
 /// Which acquirer calls on which secret path.

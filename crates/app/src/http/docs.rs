@@ -23,7 +23,7 @@ use super::reply::Reply;
 const POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
 );
-/// Caches keep a copy and ask each time by its `ETag`, so that a new version is seen at once.
+/// Caches keep a copy and revalidate it by its `ETag` at each use, so that a new version is visible at once.
 const REVALIDATE: HeaderValue = HeaderValue::from_static("public, no-cache");
 
 /// A file that never changes while the process lives.
@@ -40,7 +40,7 @@ impl Asset {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
         encoder.write_all(&plain).map_err(|error| error.to_string())?;
         let gzip = encoder.finish().map_err(|error| error.to_string())?.into();
-        // Weak, because one tag stands for the plain and the compressed bytes.
+        // Weak, because the plain and the compressed bytes share one tag.
         let hash = digest(&SHA256, &plain);
         let start = hash.as_ref().first_chunk().map_or(0, |bytes| u128::from_be_bytes(*bytes));
         let etag = HeaderValue::try_from(format!("W/\"{start:032x}\"")).map_err(|error| error.to_string())?;
@@ -63,15 +63,15 @@ impl Asset {
     }
 }
 
-/// The header that decides between the plain and the compressed bytes.
+/// The request header by which the plain or the compressed bytes are chosen.
 const VARIES: HeaderValue = HeaderValue::from_static("accept-encoding");
 
-/// The items of a header that is a list.
+/// Returns the items of a header that is a list.
 fn list<'h>(headers: &'h HeaderMap, name: &'h HeaderName) -> impl Iterator<Item = &'h str> {
     headers.get_all(name).filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(',')).map(str::trim)
 }
 
-/// Whether the request names gzip, with any weight but zero (RFC 9110, 12.5.3).
+/// Returns whether the request accepts gzip with a weight above zero (RFC 9110, 12.5.3).
 fn takes_gzip(request: &HeaderMap) -> bool {
     list(request, &ACCEPT_ENCODING).any(|item| {
         let (coding, weight) = item.split_once(';').unwrap_or((item, ""));
@@ -86,7 +86,7 @@ static DOCUMENT: LazyLock<Result<Asset, String>> = LazyLock::new(|| {
     Asset::new(HeaderValue::from_static("application/json"), Bytes::from(text))
 });
 
-/// The files of the pages that were asked for so far, of the dozen that there are. Compressing the largest takes tens of milliseconds, once.
+/// The files that were requested so far, at most a dozen. The largest file takes tens of milliseconds to compress, once.
 static ASSETS: RwLock<BTreeMap<String, Asset>> = RwLock::new(BTreeMap::new());
 
 static PAGES: LazyLock<Arc<Config<'static>>> = LazyLock::new(|| {
@@ -109,10 +109,10 @@ pub fn document(request: &HeaderMap) -> Result<Reply, ApiError> {
     Ok(asset.reply(request, None))
 }
 
-/// The root of the host, where the API has nothing: browsers are led to the documentation.
+/// Answers at the root of the host, where the API has no resource: redirects browsers to the documentation.
 ///
 /// # Errors
-/// `not_found` for all other clients, with the places of the documentation.
+/// `not_found` for all other clients, with the paths of the documentation.
 pub fn root(request: &HeaderMap) -> Result<Reply, ApiError> {
     if list(request, &ACCEPT).any(|item| item.starts_with("text/html")) {
         let extra = vec![(LOCATION, HeaderValue::from_static("/docs/"))];
@@ -145,7 +145,7 @@ pub fn page(file: &str, request: &HeaderMap) -> Result<Reply, ApiError> {
     Ok(asset.reply(request, Some((CONTENT_SECURITY_POLICY, POLICY))))
 }
 
-/// A file as its authors made it; `None` when there is none of that name.
+/// Reads a file of the documentation pages; `None` if no file has the name.
 fn load(file: &str) -> Result<Option<Asset>, String> {
     let Some(found) = serve(file, Arc::clone(&PAGES)).map_err(|error| error.to_string())? else { return Ok(None) };
     let content_type = HeaderValue::try_from(found.content_type).map_err(|error| error.to_string())?;

@@ -175,7 +175,7 @@ pub enum Endpoint {
     Metrics,
     /// The `OpenAPI` document.
     OpenApi,
-    /// From the root to the documentation.
+    /// Redirects from the root to the documentation.
     Root,
     /// The way to the documentation pages.
     DocsRedirect,

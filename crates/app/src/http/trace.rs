@@ -16,9 +16,9 @@ pub struct Trace<'h> {
 }
 
 impl Trace<'_> {
-    /// The header for calls that a request makes: the same trace, and the request as their parent.
+    /// Returns the header for calls within a request: the same trace, with the request as parent.
     ///
-    /// The second half of the request's id is the span id: random, and never zero because of the variant's bits.
+    /// The span id is the second half of the request's id. The half is random, and never zero because of the variant's bits.
     #[must_use]
     pub fn traceparent(&self, request: RequestId) -> Arc<str> {
         let (_, span) = request.uuid().as_u64_pair();
@@ -26,7 +26,7 @@ impl Trace<'_> {
     }
 }
 
-/// The trace of a request; `None` without the header, and where it breaks the rules of section 3.2 of the recommendation.
+/// Returns the trace of a request. `None`: the header is missing, or breaks section 3.2 of the recommendation.
 #[must_use]
 pub fn of(headers: &HeaderMap) -> Option<Trace<'_>> {
     let mut values = headers.get_all(TRACEPARENT);

@@ -22,7 +22,7 @@ fn payment(charge: &Created) -> Result<Vec<u8>> {
     Ok(post(&format!("/sandbox/cob/{}/pay", Txid::of_charge(id)), "", "", "{}"))
 }
 
-/// A payer of the next charge that nobody pays yet.
+/// A payer of the next charge that no other payer has begun to pay.
 #[derive(Debug)]
 pub struct Payer {
     charges: Arc<Vec<Created>>,

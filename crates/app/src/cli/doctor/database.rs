@@ -1,4 +1,4 @@
-//! The database: reachable, of this version, of this world, under this master key.
+//! Checks of the database: connection, schema, clock, world, master key.
 
 use cais_persistence::{Inspection, inspect};
 use cais_ports::Clock as _;
@@ -11,7 +11,7 @@ use crate::installation;
 
 const CHECK: &str = "database";
 
-/// Checks the database. One that cannot be reached is the only finding.
+/// Checks the database. If it cannot be reached, that is the only finding.
 pub async fn check(config: &Config) -> Vec<Finding> {
     let url = config.database_url.clone();
     let inspected =
@@ -21,7 +21,7 @@ pub async fn check(config: &Config) -> Vec<Finding> {
         Ok(Ok((Some(found), now))) => of_database(config, &found, now),
         Ok(Ok((None, _))) => {
             let message = format!(
-                "there is no database at {}: the first `cais serve` makes it, else see `data_dir` and `database_url`",
+                "there is no database at {}: the first `cais serve` creates it; if one should exist, check `data_dir` and `database_url`",
                 config.database_url
             );
             vec![Finding::warning(CHECK, message), master_key(config, None)]
@@ -67,7 +67,7 @@ fn world(config: &Config, found: &Inspection) -> Finding {
             Err(error) => Finding::failed(CHECK, error.to_string()),
         },
         (Ok(asked), None) => Finding::ok(CHECK, format!("not recorded yet; the first start records `{asked}`")),
-        // The problem of the configuration has a line of its own.
+        // A problem of the configuration is a finding of its own.
         (Err(_), recorded) => Finding::ok(CHECK, recorded.clone().unwrap_or_else(|| "not recorded yet".to_owned())),
     }
 }

@@ -14,13 +14,13 @@ use crate::config::warnings::{Warning, WarningKind, warnings};
 use crate::config::{Config, Problem, Problems, Sources, data_dir_problem};
 use crate::logging;
 
-/// Less free space than this is a warning, in bytes: an operator needs time before it is a failure.
+/// Free space below this limit is a warning, in bytes: an operator needs time before the disk is full.
 const LOW_SPACE: u64 = 1024 * 1024 * 1024;
-/// With less free space than this SQLite soon refuses writes, in bytes.
+/// Free space below this limit is a failure, in bytes: SQLite soon refuses writes.
 const NO_SPACE: u64 = 64 * 1024 * 1024;
-/// A difference of two clocks above this is a warning: an HTTP `Date` is cut to the second and may take some on its way.
+/// A difference of two clocks above this is a warning. An HTTP `Date` is cut to the second and delayed by the network.
 const SMALL_SKEW: SignedDuration = SignedDuration::from_secs(5);
-/// A difference of two clocks above this is a failure: leases of other nodes allow for no more.
+/// A difference of two clocks above this is a failure: leases tolerate no greater difference between nodes.
 const LARGE_SKEW: SignedDuration = SignedDuration::from_secs(30);
 
 /// The installation that is checked.
@@ -54,13 +54,13 @@ impl Status {
 struct Finding {
     status: Status,
     check: String,
-    /// The state, and what to do where it is not good.
+    /// The state, and the next step unless the state is good.
     message: String,
 }
 
 impl Finding {
     fn new(status: Status, check: impl Into<String>, message: impl Into<String>) -> Self {
-        // The messages of servers may have several lines, and a finding is one.
+        // A finding is one line; messages of servers may have several.
         let message = message.into().split_whitespace().collect::<Vec<_>>().join(" ");
         Self { status, check: check.into(), message }
     }
@@ -81,12 +81,12 @@ impl Finding {
 /// Checks everything and prints one line per check. The exit code is 1 when a check failed.
 ///
 /// # Errors
-/// Standard output that cannot be written.
+/// Standard output cannot be written.
 pub async fn run(sources: &Sources, output: Output) -> anyhow::Result<ExitCode> {
     let findings = match Config::load(sources) {
         Err(Problems(problems)) => problems.iter().map(of_problem).collect(),
         Ok(config) => {
-            // Each finding names its cause, which the log would only repeat.
+            // Each finding names its cause; a log line would repeat it.
             logging::start("off", config.log_format);
             let mut findings = of_configuration(&config, sources);
             findings.push(disk(&config));
@@ -122,9 +122,9 @@ fn disk(config: &Config) -> Finding {
     const CHECK: &str = "disk";
     let directory = &config.data_dir;
     match rustix::fs::statvfs(directory) {
-        // The problem of a directory that cannot be made is one of the configuration.
+        // A directory that cannot be created is a finding of the configuration.
         Err(rustix::io::Errno::NOENT) => {
-            Finding::ok(CHECK, format!("{} does not exist yet; the first start makes it", directory.display()))
+            Finding::ok(CHECK, format!("{} does not exist yet; the first start creates it", directory.display()))
         }
         Err(error) => Finding::failed(CHECK, format!("the free space of {} is unknown: {error}", directory.display())),
         Ok(found) => of_free_space(found.f_bavail.saturating_mul(found.f_frsize), &directory.display().to_string()),
@@ -141,7 +141,7 @@ fn of_free_space(bytes: u64, directory: &str) -> Finding {
     Finding::new(status, "disk", format!("{free}{advice}"))
 }
 
-/// Compares a clock with that of this machine.
+/// Compares a clock with the clock of this machine.
 fn of_clock(check: String, theirs: Timestamp, ours: Timestamp) -> Finding {
     let ahead = theirs.duration_since(ours);
     let message = format!("differs from the clock of this machine by {:.1} s", ahead.as_secs_f64());

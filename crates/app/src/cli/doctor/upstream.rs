@@ -1,4 +1,4 @@
-//! What the service calls: acquirers, and Redis.
+//! Checks of the servers that the service calls: acquirers and Redis.
 
 use cais_ports::Clock as _;
 use jiff::{SignedDuration, Timestamp};
@@ -9,7 +9,7 @@ use crate::config::{AcquirerConfig, Config};
 use crate::logging::chain;
 use crate::wiring;
 
-/// A certificate that expires sooner is a warning: acquirers take days to issue another one.
+/// A certificate that expires sooner is a warning: acquirers need days to issue another one.
 const EXPIRES_SOON: SignedDuration = SignedDuration::from_hours(30 * 24);
 
 /// Checks each acquirer, then Redis when it is configured.

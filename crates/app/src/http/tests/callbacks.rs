@@ -19,7 +19,7 @@ async fn callback_is_kept_as_its_names_and_wakes_the_worker() {
         world.state.wake.notices.rung().await;
     }
     let notices = world.store.notices();
-    assert_eq!(notices.len(), 1, "the second is a repeat");
+    assert_eq!(notices.len(), 1, "the second callback is a repeat");
     assert!(notices.iter().all(|notice| notice.body == format!("received {TXID} - -").as_bytes()));
 }
 

@@ -123,7 +123,7 @@ async fn document_and_pages_are_compressed_and_revalidated() {
         assert!(small.body.len() < plain.body.len(), "{path}");
         let mut unpacked = Vec::new();
         GzDecoder::new(&*small.body).read_to_end(&mut unpacked).unwrap();
-        assert!(unpacked == plain.body, "{path}: the compressed bytes are others");
+        assert!(unpacked == plain.body, "{path}: the unpacked bytes differ");
         let etag = plain.header("etag").unwrap();
         assert_eq!(small.header("etag"), Some(etag), "{path}");
         for (known, status) in [(etag, 304), ("W/\"other\"", 200), (&format!("\"a\", {etag}"), 304), ("*", 304)] {

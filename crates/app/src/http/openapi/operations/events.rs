@@ -45,7 +45,7 @@ pub fn resend_event() -> Description {
             "resendEvent",
             "events",
             "Deliver an event again",
-            "To every active endpoint that was to have it, or wants its type now. At most 20 tests and resends of an endpoint wait at a time; when one more would wait for any of these endpoints, the answer is 429 and none of them gets it. Needs no body.",
+            "Sends the event to every active endpoint that had a delivery of it or subscribes to its type now. At most 20 tests and resends of an endpoint wait at a time. If any of these endpoints would exceed that limit, the answer is 429 and no endpoint receives the event. Needs no body.",
             vec![json("202", "The deliveries, which are tried at once.", "DeliveryList", examples::resent())],
         )
     }

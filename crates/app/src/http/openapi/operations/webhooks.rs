@@ -79,7 +79,7 @@ pub fn change_endpoint() -> Description {
             "changeWebhookEndpoint",
             "webhooks",
             "Change a webhook endpoint",
-            "What is not named stays as it is. While `active` is false, deliveries to the endpoint stay `pending`, with `next_attempt_at` null, and wait; events published meanwhile get a delivery too. They are sent when `active` is true again. A delivery waits no longer than its event is kept: 90 days. An endpoint that the service disabled begins again with `active` true; deliveries that were cancelled when it was disabled stay so.",
+            "Fields that are not named stay unchanged. While `active` is false, deliveries to the endpoint stay `pending`, with `next_attempt_at` null, and wait; events published meanwhile get a delivery too. Waiting deliveries are sent when `active` is true again. A delivery waits no longer than its event is kept: 90 days. `active` true also enables an endpoint that the service disabled; deliveries that were cancelled then stay cancelled.",
             vec![json("200", "The endpoint after it.", "WebhookEndpoint", examples::endpoint())],
         )
     }
@@ -127,7 +127,7 @@ pub fn test_endpoint() -> Description {
             "testWebhookEndpoint",
             "webhooks",
             "Send a webhook endpoint a test",
-            "An event `webhook.test` whose `sequence` is null and which is in no list of events. At most 20 tests and resends of an endpoint wait at a time; one more is 429. Needs no body.",
+            "Sends an event `webhook.test`. Its `sequence` is null, and no list of events shows it. At most 20 tests and resends of an endpoint wait at a time; the next request is answered 429. Needs no body.",
             vec![json("202", "The delivery, which is tried at once.", "Delivery", examples::pending_delivery())],
         )
     }
@@ -156,7 +156,7 @@ pub fn resend_delivery() -> Description {
             "resendWebhookDelivery",
             "webhooks",
             "Deliver again",
-            "At once, with the whole schedule before it and under the same event id. One that was cancelled stays so. At most 20 tests and resends of an endpoint wait at a time; one more is 429. Needs no body.",
+            "Sends the delivery at once, with a new schedule of attempts and the same event id. A cancelled delivery stays cancelled. At most 20 tests and resends of an endpoint wait at a time; the next request is answered 429. Needs no body.",
             vec![json("202", "The delivery.", "Delivery", examples::pending_delivery())],
         )
     }

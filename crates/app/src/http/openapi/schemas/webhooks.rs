@@ -156,7 +156,7 @@ pub struct Delivery {
     pub status: DeliveryStatus,
     /// What was tried, the oldest first; at most the last 50.
     pub attempts: Vec<DeliveryAttempt>,
-    /// When it is tried next; null while the endpoint is inactive.
+    /// Time of the next attempt; null while the endpoint is inactive.
     #[schema(required, format = DateTime)]
     pub next_attempt_at: Option<String>,
     /// When it was made.
