@@ -63,7 +63,7 @@ pub(crate) trait Engine: Send + Sync {
     /// A connection that only reads, and may take its time.
     fn connect_auditor(&self) -> Result<Box<dyn Session>, Fault>;
 
-    /// Reads the clock of the server in microseconds, beside a zero; `None` for an engine without a server.
+    /// Returns the query that reads the server's clock in microseconds, with a zero as second column. `None`: the engine has no server.
     fn server_clock(&self) -> Option<String> {
         None
     }

@@ -1,4 +1,4 @@
-//! A look at a database that changes nothing, for an operator's check of an installation.
+//! The inspection of a database, without changes, for an operator's check of an installation.
 
 use jiff::Timestamp;
 
@@ -13,17 +13,17 @@ use crate::{OpenError, engine_of};
 /// The state of a database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inspection {
-    /// Its migrations.
+    /// The migrations of the database.
     pub schema: Schema,
-    /// The recorded facts: the world, and the check value of the master key. Without the present schema none is read.
+    /// The recorded world. `None` without the present schema.
     pub world: Option<String>,
-    /// See `world`.
+    /// The recorded check value of the master key. `None` without the present schema.
     pub master_key_check: Option<String>,
-    /// Its clock.
+    /// The clock of the database.
     pub now: Timestamp,
 }
 
-/// Looks at a database; `None` is a SQLite file that does not exist. Blocks.
+/// Inspects a database. Returns `None` if the SQLite file does not exist. Blocks.
 ///
 /// # Errors
 /// [`OpenError::Unavailable`].

@@ -1,12 +1,12 @@
 //! Every alert of the service: the stable values of the field `alert` in log lines on which a person must act.
 //!
-//! A new alert is one more row here and in docs/OPERATIONS.md; a test compares the two tables. A log line names the constant, as in
+//! A new alert is one more row here and in docs/OPERATIONS.md; a test compares both tables. A log line names the constant, as in
 //! `alert = alerts::CLOCK_SKEW`.
 
 /// One row of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Alert {
-    /// The value of the field. Operators' rules name it, so it never changes.
+    /// The value of the field. The value never changes, because operators' rules name it.
     pub name: &'static str,
     /// The event and its consequence.
     pub means: &'static str,

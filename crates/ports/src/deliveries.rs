@@ -11,7 +11,7 @@ use jiff::Timestamp;
 
 use crate::queries::QueryError;
 
-/// What waits for one endpoint since it was last disabled. Deliveries wait for each other only within a lane.
+/// The deliveries to one endpoint within one epoch. Deliveries wait for each other only within a lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Lane {
     /// Whose it is.
@@ -179,34 +179,34 @@ pub trait DeliveryQueue: Send + Sync {
     /// whole schedule before it. One that is in flight is due when that is over, whatever comes of it: so there always is an attempt that
     /// begins later than this, and never two at a time.
     ///
-    /// Returns their identifiers, in order. Returns `None` and adds none of them where more than `most` that were put would wait for one
-    /// endpoint. Nodes that put at the same instant may exceed the limit by one delivery each.
+    /// Returns the identifiers, in order. If more than `most` tests and resends would wait for one endpoint, returns `None` and adds no
+    /// delivery. Nodes that call `put` at the same instant may exceed the limit by one delivery each.
     async fn put(&self, deliveries: Vec<NewDelivery>, most: Option<u32>)
     -> Result<Option<Vec<DeliveryId>>, QueryError>;
 
     /// Lanes of active endpoints with something due at `now`, at most `limit`: those behind `after` by their endpoint and epoch, and
     /// then those from the first on. Whoever goes on behind [`DueLanes::next`] comes by all of them, whatever becomes of each. The cost
-    /// is bounded: where more is due than is counted, a look comes by at most 10,000 lanes. Of what waited while its endpoint was inactive,
-    /// [`DeliveryQueue::cancel_stale`] hints the lane.
+    /// is bounded: where more is due than is counted, one call reads at most 10,000 lanes. For deliveries that waited for an inactive
+    /// endpoint, [`DeliveryQueue::cancel_stale`] hints the lane.
     ///
-    /// Deliveries whose due time or lease lies further ahead than [`cais_domain::webhook::MAX_RETRY_PAUSE`] or
-    /// [`crate::DELIVERY_LEASE`] were put off by a wrong clock ([`crate::Due`]): a look makes them due, within a minute.
+    /// A due time further ahead than [`cais_domain::webhook::MAX_RETRY_PAUSE`], or a lease further ahead than [`crate::DELIVERY_LEASE`],
+    /// comes from a wrong clock ([`crate::Due`]). A call makes such deliveries due, within a minute.
     async fn due_lanes(&self, now: Timestamp, after: Option<Lane>, limit: u32) -> Result<DueLanes, QueryError>;
 
     /// Claims what is due in these lanes, the longest overdue of each first, and never more than `per_endpoint` in flight for one:
     /// two nodes that claim at once share an endpoint's places. Lanes of endpoints that are not active, or of an earlier epoch, have
-    /// nothing; what waited while an endpoint was inactive comes first.
+    /// nothing. Deliveries that waited for an inactive endpoint come first.
     async fn claim(&self, claim: DeliveryClaim) -> Result<Vec<ClaimedDelivery>, QueryError>;
 
-    /// Logs the attempts, and makes their outcomes true, in order, for those that still have their claim. What waited for an endpoint that
-    /// was disabled or deleted is cancelled, and stays so, whatever the outcome.
+    /// Logs the attempts, and applies the outcomes of those with a valid claim, in order. A delivery to an endpoint that was disabled or
+    /// deleted is cancelled and stays cancelled, whatever the outcome.
     async fn finish(&self, finished: Vec<FinishedAttempt>) -> Result<(), QueryError>;
 
-    /// Marks pending deliveries of earlier epochs as cancelled, at most `limit`; how many there were. Each call goes through a bounded
-    /// number of lanes, and the next goes on behind them. Lanes that waited until their endpoint was active again are hinted.
+    /// Marks at most `limit` pending deliveries of earlier epochs as cancelled, and returns their number. Each call reads a bounded number of
+    /// lanes; the next call continues behind them. Lanes whose endpoint is active again are hinted.
     async fn cancel_stale(&self, limit: u32) -> Result<u64, QueryError>;
 
-    /// Forgets since when the endpoint fails: the time while it was inactive does not count.
+    /// Deletes the instant since which the endpoint fails: the time while it was inactive does not count.
     async fn forget_failures(&self, lane: Lane) -> Result<(), QueryError>;
 
     /// Waits until deliveries came into being on this node; their lanes, each once. A hint: what it misses, `due_lanes` finds.

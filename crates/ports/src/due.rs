@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 pub const CLOCK_DIFFERENCE: SignedDuration = SignedDuration::from_secs(30);
 /// How long the process that took an idempotency key may be at work before another takes over.
 pub const CLAIM_LEASE: SignedDuration = SignedDuration::from_secs(30);
-/// How long a delivery that a node claimed is its own.
+/// The lease of a claimed delivery.
 pub const DELIVERY_LEASE: SignedDuration = SignedDuration::from_secs(30);
 
 /// Judges instants that lie ahead by at most a known length.

@@ -34,7 +34,7 @@ pub trait InfractionQueries: Send + Sync {
         filter: InfractionFilter,
         page: PageRequest<InfractionId>,
     ) -> Result<Page<Infraction>, QueryError>;
-    /// The infractions of all accounts that an operator has to decide, newest first.
+    /// Returns the infractions of all accounts that an operator has to decide, newest first.
     async fn list_infractions_for_review(
         &self,
         page: PageRequest<InfractionId>,

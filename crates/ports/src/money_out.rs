@@ -14,14 +14,14 @@ use crate::queries::QueryError;
 /// Payouts or refunds whose outcome is open, of all accounts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct OpenMoney {
-    /// How many there are, counted to [`OpenMoney::MOST`].
+    /// The number, counted to [`OpenMoney::MOST`].
     pub count: u64,
-    /// The creation of the oldest of them.
+    /// The creation of the oldest.
     pub oldest: Option<Timestamp>,
 }
 
 impl OpenMoney {
-    /// Rows are counted so far: more is as bad, and counting has to stay cheap.
+    /// The limit of the count: a greater number means the same for an operator, and counting has to stay cheap.
     pub const MOST: u32 = 100_000;
 }
 

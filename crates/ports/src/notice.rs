@@ -59,13 +59,13 @@ pub struct Notice {
 /// Numbers of notices by the acquirer that called; an acquirer without any is missing.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NoticeCounts {
-    /// Those that wait, counted to [`NoticeCounts::MOST_OPEN`] of all acquirers.
+    /// Waiting notices, counted to [`NoticeCounts::MOST_OPEN`] of all acquirers.
     pub open: BTreeMap<AcquirerName, u64>,
-    /// Those that are unmatched.
+    /// Unmatched notices.
     pub unmatched: BTreeMap<AcquirerName, u64>,
 }
 
 impl NoticeCounts {
-    /// Open notices are counted so far: five acquirers at their bound. More is as bad, and counting has to stay cheap.
+    /// The limit of the count: five acquirers at their bound. A greater number means the same, and counting has to stay cheap.
     pub const MOST_OPEN: u32 = 500_000;
 }

@@ -125,11 +125,11 @@ pub trait NoticeQueries: Send + Sync {
     async fn list_due_notices(&self, now: Timestamp, limit: u32) -> Result<Vec<Notice>, QueryError>;
     /// The notice of that id, in whatever state.
     async fn find_notice(&self, id: NoticeId) -> Result<Option<Notice>, QueryError>;
-    /// The notice of the acquirer with exactly these names that is waiting or unmatched; any of several.
+    /// Returns a waiting or unmatched notice of the acquirer with exactly these names; any of several.
     async fn find_named_notice(&self, acquirer: &AcquirerName, names: &[u8]) -> Result<Option<Notice>, QueryError>;
     /// Unmatched notices, newest first.
     async fn list_unmatched_notices(&self, page: PageRequest<NoticeId>) -> Result<Page<Notice>, QueryError>;
-    /// How many notices of each acquirer wait, and how many are unmatched.
+    /// Counts the waiting and the unmatched notices of each acquirer.
     async fn count_notices(&self) -> Result<NoticeCounts, QueryError>;
 }
 

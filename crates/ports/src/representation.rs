@@ -34,7 +34,7 @@ pub trait Representation: Send + Sync {
     fn account(&self, account: &Account) -> Vec<u8>;
     /// An API key without its secret, as a JSON object.
     fn key(&self, key: &ApiKeyRecord) -> Vec<u8>;
-    /// The error envelope that says that the `available` balance does not cover the `needed` amount, its fee included. It is kept for
-    /// repeats like a success.
+    /// Renders the error that the `available` balance is below the `needed` amount, fee included. The answer is stored for repeats, like a
+    /// success.
     fn insufficient_balance(&self, request: RequestId, needed: Money, available: Money) -> Vec<u8>;
 }

@@ -25,7 +25,7 @@ pub enum CommitError {
     NotCovered {
         /// The account that was to be debited.
         account: LedgerAccount,
-        /// Its balance before the change set, by which the store judged.
+        /// The balance of that account before the change set, by which the store decided.
         available: Money,
     },
     /// A unique value has another owner.

@@ -38,10 +38,10 @@ impl RedisUrl {
         Client::open(text).map(Self).map_err(|_| InvalidRedisUrl)
     }
 
-    /// Connects once and waits for an answer, at most as long as a new connection may take.
+    /// Connects once and waits for an answer, at most for the time limit of a new connection.
     ///
     /// # Errors
-    /// The reason why Redis cannot be reached.
+    /// Redis cannot be reached, with the reason.
     pub async fn check(&self) -> Result<(), String> {
         connect(self, CONNECTS_WITHIN).await.map(|_connection| ())
     }

@@ -22,7 +22,7 @@ pub struct SandboxConfig {
     pub listen: SocketAddr,
     /// Journal that keeps the state across restarts; `None` keeps it in memory only.
     pub state_file: Option<PathBuf>,
-    /// Whether connections are refused while the fault `down` is in force. `/sandbox/` has the same port, so only
+    /// `true`: connections are refused while the fault `down` is in force. `/sandbox/` has the same port, so only
     /// [`Sandbox::control`](crate::Sandbox::control) can end the fault then.
     pub refuses_when_down: bool,
     /// HTTP worker threads, at least one.

@@ -29,7 +29,7 @@ pub const DEFAULT_LATENCY: Duration = Duration::from_secs(5);
 /// Longest wait that may be asked for: beyond a minute every client has long given up.
 pub const MAX_LATENCY: Duration = Duration::from_mins(1);
 
-/// Connections that wait to be accepted, as for every other listener.
+/// The number of connections that may wait to be accepted, as for every other listener.
 const BACKLOG: i32 = 1024;
 
 /// Paths that a fault never touches: the tester must be able to end it.
@@ -45,8 +45,8 @@ pub enum FaultMode {
     /// Nothing bad.
     #[default]
     Ok,
-    /// Connections are refused if [`crate::SandboxConfig::refuses_when_down`]. Every call over another one is answered with 429 at once,
-    /// and the connection is closed. No work is done.
+    /// New connections are refused if [`crate::SandboxConfig::refuses_when_down`] is set. Every call over an existing connection is answered
+    /// 429 at once, and the connection is closed. No work is done.
     Down,
     /// The answer waits; the work is done after the wait.
     Slow,
@@ -85,7 +85,7 @@ impl From<FaultMode> for Fault {
 #[derive(Debug, Default)]
 pub struct Faults {
     fault: RwLock<Fault>,
-    /// Only where connections are refused.
+    /// Set only if connections are refused.
     door: OnceLock<Door>,
 }
 
@@ -109,14 +109,14 @@ impl Faults {
         }
     }
 
-    /// Refuses connections from now on while `down` is in force.
+    /// Configures the listener to refuse connections while `down` is in force.
     pub fn refuse_when_down(&self, door: Door) {
-        // A second door would be a second server, which no sandbox has.
+        // A sandbox has one server, so a second door cannot exist.
         let _second = self.door.set(door);
     }
 }
 
-/// The listener of the server, which refuses connections while it is closed. It keeps its port.
+/// The listener of the server. The listener refuses connections while it is closed, and keeps its port.
 #[derive(Debug)]
 pub struct Door {
     listener: TcpListener,
@@ -124,15 +124,15 @@ pub struct Door {
 }
 
 impl Door {
-    /// `listener` is another handle on the listener of `server`.
+    /// Creates a door; `listener` is another handle on the listener of `server`.
     pub const fn new(listener: TcpListener, server: ServerHandle) -> Self {
         Self { listener, server }
     }
 
-    /// Opens or closes the listener; when it returns, the next connection is accepted or refused.
+    /// Opens or closes the listener. After the return, the next connection is accepted or refused.
     fn set(&self, is_open: bool) {
         let socket = SockRef::from(&self.listener);
-        // The server is only asked: nothing depends on when it has done so.
+        // The server pauses and resumes later; no result depends on the instant.
         let done = if is_open {
             socket.listen(BACKLOG)
         } else {
@@ -143,7 +143,7 @@ impl Door {
             drop(self.server.resume());
         }
         if let Err(error) = done {
-            // Linux can do it; elsewhere calls are answered with 429, which is as certain.
+            // Linux supports this; on other systems calls are answered 429, which proves the same.
             tracing::warn!(%error, is_open, "the sandbox's listener cannot be opened or closed");
         }
     }
@@ -167,7 +167,8 @@ pub async fn inject(
     match mode {
         FaultMode::Ok | FaultMode::DoubleCallback => {}
         FaultMode::Slow => tokio::time::sleep(fault.latency).await,
-        // The connection was there before, or control shares the port. 429 is as certain as a refused connection: nothing was taken.
+        // The connection existed before the fault, or the control interface shares the port. Like a refused connection, 429 proves that no work
+        // was done.
         FaultMode::Down => return Ok(request.into_response(HttpResponse::TooManyRequests().force_close().finish())),
         FaultMode::Error => {
             let response = error(request.path());

@@ -130,8 +130,8 @@ impl Sandbox {
     }
 }
 
-/// Listens on the address. A free port is chosen before the listener binds it: a listener keeps a port while it is closed only if it
-/// asked for that one.
+/// Listens on the address. A free port is chosen before the listener binds: a closed listener keeps its port only if it requested that
+/// port by number.
 fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     let chosen = Socket::new(Domain::for_address(address), Type::STREAM, None)?;
     chosen.set_reuse_address(true)?;

@@ -37,7 +37,7 @@ const SHUTDOWN_TIMEOUT_S: u64 = 1;
 pub struct Setup {
     /// Already bound.
     pub listener: TcpListener,
-    /// Whether connections are refused while the fault `down` is in force.
+    /// `true`: connections are refused while the fault `down` is in force.
     pub refuses_when_down: bool,
     /// HTTP worker threads.
     pub workers: usize,

@@ -59,7 +59,7 @@ pub struct Infraction {
     pub limit: Money,
     /// Where it stands.
     pub state: InfractionState,
-    /// The mark that an operator has to decide it, or did.
+    /// The mark for review. It stays after the operator's decision.
     pub review: Option<Review>,
     /// What the merchant says.
     pub defense: Option<Defense>,

@@ -1,4 +1,4 @@
-//! The mark of an infraction that an operator has to decide, because its acquirer's records leave more than one answer.
+//! The mark of an infraction that an operator has to decide, because the acquirer's records allow more than one answer.
 
 use jiff::Timestamp;
 
@@ -8,11 +8,11 @@ use super::{Infraction, InfractionError, InfractionStep};
 /// The reason for which an operator has to decide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ReviewReason {
-    /// More money went back from the Pix than the known infractions explain.
+    /// More of the Pix was returned than the known infractions explain.
     UnexplainedReturn,
-    /// A reopened infraction was accepted, and less money went back than it disputes.
+    /// A reopened infraction was accepted, and less was returned than its disputed amount.
     MissingReturn,
-    /// The acquirer reopened the infraction, and the service saw only what came before and after.
+    /// The acquirer reopened the infraction, and the service saw only the states before and after.
     ReopenedUnseen,
 }
 
@@ -20,7 +20,7 @@ impl ReviewReason {
     /// Every reason.
     pub const ALL: [Self; 3] = [Self::UnexplainedReturn, Self::MissingReturn, Self::ReopenedUnseen];
 
-    /// Returns the word in the store and on the command line.
+    /// Returns the name in the store and on the command line.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -30,14 +30,14 @@ impl ReviewReason {
         }
     }
 
-    /// Returns the reason of that word.
+    /// Returns the reason with this name.
     #[must_use]
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|reason| reason.as_str() == word)
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|reason| reason.as_str() == name)
     }
 }
 
-/// The mark. An infraction keeps it after its end, as a sign that an operator decided it.
+/// The mark for review. An infraction keeps the mark after its end: an operator decided the infraction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Review {
     /// The reason.
@@ -47,16 +47,16 @@ pub struct Review {
 }
 
 impl Infraction {
-    /// Returns whether an operator has to decide it: it is marked and holds money.
+    /// Returns whether the infraction waits for an operator: it is marked and open.
     #[must_use]
     pub const fn needs_review(&self) -> bool {
         self.review.is_some() && self.state.status().is_open()
     }
 
-    /// Marks it for review. Its money stays as it is.
+    /// Marks the infraction for review. Its block stays unchanged.
     ///
     /// # Errors
-    /// [`InfractionError::InvalidState`] once it was settled.
+    /// [`InfractionError::InvalidState`] if the infraction has ended.
     pub fn mark(self, reason: ReviewReason, at: Timestamp) -> Result<InfractionStep, InfractionError> {
         if !self.state.status().is_open() {
             return Err(self.refuse());

@@ -231,7 +231,8 @@ impl Infraction {
         self.lose_at_most(disputed, (held, all), at)
     }
 
-    /// Ends it as lost with at most so much. The rest of its block is free again in the same commit, and its limit becomes what was lost.
+    /// Ends the infraction as lost, with at most the given amount. The rest of its block is freed in the same commit. Its limit becomes the
+    /// lost amount.
     ///
     /// # Errors
     /// [`InfractionError::InvalidState`] when it was settled otherwise.

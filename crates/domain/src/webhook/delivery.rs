@@ -10,8 +10,8 @@ pub const SCHEDULE_S: [u32; 9] = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 
 const JITTER_PERCENT: i64 = 10;
 /// The longest that a receiver may delay the next attempt.
 pub const MAX_RETRY_AFTER: SignedDuration = SignedDuration::from_hours(24);
-/// The longest pause before an attempt: the last of the schedule with all that chance adds. A store treats deliveries as due that lie
-/// further ahead.
+/// The longest pause before an attempt: the last of the schedule with the greatest jitter. A store treats deliveries further ahead as
+/// due.
 pub const MAX_RETRY_PAUSE: SignedDuration = SignedDuration::from_secs(86_400 + 86_400 / 100 * JITTER_PERCENT);
 /// For how long nothing but failures disables an endpoint.
 pub const FAILING_AFTER: SignedDuration = SignedDuration::from_hours(5 * 24);

@@ -57,7 +57,7 @@ impl DisabledReason {
 pub enum EndpointState {
     /// It is.
     Active,
-    /// Its merchant paused it: its deliveries wait.
+    /// The merchant paused the endpoint: its deliveries wait.
     Inactive,
     /// The service does not call it any more.
     Disabled {
@@ -112,7 +112,7 @@ pub struct Endpoint {
     pub description: Option<Text>,
     /// Whether it is called.
     pub state: EndpointState,
-    /// How often it was disabled or deleted: deliveries of an earlier epoch are cancelled and stay so.
+    /// The number of times the endpoint was disabled or deleted. Deliveries of an earlier epoch are cancelled and stay cancelled.
     pub epoch: i64,
     /// What signs.
     pub secret: SealedSecret,
@@ -195,7 +195,7 @@ impl Endpoint {
         self.state == EndpointState::Active
     }
 
-    /// Whether a delivery is made for it and kept: deliveries of an inactive endpoint wait.
+    /// Returns whether deliveries to the endpoint are created and kept. Deliveries to an inactive endpoint wait.
     #[must_use]
     pub const fn keeps_deliveries(&self) -> bool {
         matches!(self.state, EndpointState::Active | EndpointState::Inactive)
@@ -214,7 +214,7 @@ impl Endpoint {
         self.keeps_deliveries() && (named || self.subscription.wants(kind))
     }
 
-    /// Its merchant changes it.
+    /// Applies a change of the merchant.
     ///
     /// # Errors
     /// [`EndpointError::Deleted`].

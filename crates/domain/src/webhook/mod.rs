@@ -15,7 +15,7 @@ pub use endpoint::{
 pub use subscription::{Subscription, SubscriptionError};
 pub use url::{WebhookUrl, WebhookUrlError};
 
-/// How many tests and resends of an endpoint may wait at a time, so that they are no means to call others without end.
+/// The largest number of tests and resends of an endpoint that wait at a time. The limit prevents floods of calls to a receiver.
 pub const MAX_WAITING_REQUESTS: u32 = 20;
 /// How many endpoints an account may have.
 pub const MAX_ENDPOINTS: u8 = 20;

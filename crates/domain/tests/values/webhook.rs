@@ -104,7 +104,7 @@ fn epoch_begins_when_endpoint_ends() {
     let moved = EndpointChange { url: Some(url("https://b.example")), ..EndpointChange::default() };
     assert_eq!(taken(disabled.clone().change(moved).unwrap()).state, disabled.state);
     let deleted = taken(disabled.delete(at(3)));
-    assert_eq!(deleted.epoch, 1, "it had ended before");
+    assert_eq!(deleted.epoch, 1, "the endpoint had ended before");
     let paused = taken(endpoint(&["*"]).change(active(false)).unwrap());
     assert_eq!(taken(paused.delete(at(3))).epoch, 1);
     assert!(!deleted.is_visible());

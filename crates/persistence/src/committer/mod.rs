@@ -161,7 +161,7 @@ impl Committer {
         let threads = std::mem::take(&mut *self.threads.write().unwrap_or_else(PoisonError::into_inner));
         for thread in threads {
             if thread.join().is_err() {
-                tracing::error!(alert = alerts::PANIC, "a lane had ended by a panic");
+                tracing::error!(alert = alerts::PANIC, "a commit lane had panicked; found while the store closes");
             }
         }
     }

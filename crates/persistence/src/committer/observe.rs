@@ -172,7 +172,7 @@ pub(super) fn endpoints(
             }
             // A payment does not wait until somebody mends it; its event is kept and can be sent again.
             Err(fault) => {
-                tracing::error!(alert = alerts::RECORD_UNREADABLE, row = name, %fault, "an endpoint that cannot be read hears of nothing");
+                tracing::error!(alert = alerts::RECORD_UNREADABLE, row = name, %fault, "a webhook endpoint cannot be read; no events are delivered to the endpoint");
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Compares the clock of the database's server with the node's.
+//! Compares the clock of the database server with the node's clock.
 
 use std::time::SystemTime;
 
@@ -8,16 +8,16 @@ use jiff::{SignedDuration, Timestamp};
 use crate::error::Fault;
 use crate::sql::{Query, Session};
 
-/// Clocks that a time service keeps differ by milliseconds.
+/// The greatest difference without an alert. Clocks under a time service differ by milliseconds.
 const MAX_DIFFERENCE: SignedDuration = SignedDuration::from_secs(5);
 
-/// Raises an alert if the server's clock, which `text` reads in microseconds, differs from the node's by too much.
+/// Raises an alert if the server's clock differs from the node's by too much. The query `text` reads the server's clock in microseconds.
 pub(super) fn check(session: &mut dyn Session, text: String) -> Result<(), Fault> {
     let before = node_clock();
     let Some((server, _)) = session.pairs(&Query::new(text))?.pop() else { return Ok(()) };
     let after = node_clock();
     let server = crate::rows::instant("the server's clock", server)?;
-    // The server read its clock between the two.
+    // The server read its clock between the two readings of the node's clock.
     let difference = server.duration_since(server.clamp(before, after));
     if difference.abs() > MAX_DIFFERENCE {
         tracing::error!(

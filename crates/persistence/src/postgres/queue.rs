@@ -55,8 +55,8 @@ const CLAIM: &str = concat!(
 );
 
 /// One that is to be sent again is due when its attempt ended. That a claim stands is asked in words that no index of leases answers: rows are found by their key, however many leases nobody
-/// ended. Attempts of deliveries that housekeeping has removed are not kept. What waits in a lane that ended is cancelled,
-/// whatever came of the attempt: so it was read since the lane ended.
+/// ended. Attempts of deliveries that housekeeping has removed are not stored. Deliveries in an ended lane are cancelled, whatever the
+/// outcome of the attempt.
 const FINISH: &str = "WITH u AS MATERIALIZED (SELECT unnest(?::bigint[]) AS place, unnest(?::text[]) AS account_id, unnest(?::text[]) AS endpoint_id, \
      unnest(?::text[]) AS id, unnest(?::bigint[]) AS fence, unnest(?::text[]) AS status, unnest(?::bigint[]) AS due_at, \
      unnest(?::bigint[]) AS at, unnest(?::bigint[]) AS status_code, unnest(?::bigint[]) AS duration_ms, unnest(?::text[]) AS error, \
@@ -78,7 +78,7 @@ const FINISH: &str = "WITH u AS MATERIALIZED (SELECT unnest(?::bigint[]) AS plac
      WHERE d.account_id = o.account_id AND d.endpoint_id = o.endpoint_id AND d.id = o.id) \
      SELECT place, 0::bigint FROM again UNION ALL SELECT place, 1::bigint FROM over";
 
-/// A lane whose endpoint keeps its deliveries by now is left alone.
+/// Skips a lane whose endpoint keeps its deliveries again.
 const CANCEL: &str = "WITH stale AS MATERIALIZED (SELECT p.account_id, p.endpoint_id, p.id, p.epoch \
      FROM (SELECT unnest(?::text[]) AS account_id, unnest(?::text[]) AS endpoint_id, unnest(?::bigint[]) AS epoch) AS u \
      CROSS JOIN pending_deliveries AS p LEFT JOIN webhook_endpoints AS w ON w.account_id = u.account_id AND w.id = u.endpoint_id \

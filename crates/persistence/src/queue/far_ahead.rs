@@ -1,4 +1,4 @@
-//! Deliveries that a clock which was ahead put off: they are made due.
+//! Repairs deliveries whose due time was written by a clock that was ahead: they become due.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -9,16 +9,16 @@ use jiff::{SignedDuration, Timestamp};
 use crate::error::Fault;
 use crate::sql::{Query, Session};
 
-/// Time between two passes: so long can such a delivery wait once the clocks are right.
+/// Time between two passes, and the longest wait of such a delivery once the clocks are right.
 const EVERY: SignedDuration = SignedDuration::from_secs(60);
-/// Rows that one statement changes at most; the next look goes on.
+/// The largest number of rows that one statement changes; the next pass continues.
 const AT_A_TIME: usize = 1_000;
 
-/// Goes along the index of what is overdue, from its far end. The longest pause is known, so the walk ends at once when no clock was ahead.
+/// Walks the index of due times from its far end. The longest pause is known, so the walk ends at once if no clock was ahead.
 pub(crate) const RETRIES: &str = "UPDATE pending_deliveries SET due_at = ? WHERE (account_id, endpoint_id, id) IN (\
      SELECT p.account_id, p.endpoint_id, p.id FROM pending_deliveries AS p WHERE 0 + p.due_at > ? AND p.lease_until IS NULL \
      ORDER BY 0 + p.due_at DESC LIMIT ?)";
-/// Goes through the index of leases, which has as many rows as deliveries are in flight.
+/// Walks the index of leases, which has one row per delivery in flight.
 pub(crate) const LEASES: &str = "UPDATE pending_deliveries SET due_at = ?, lease_until = ? WHERE (account_id, endpoint_id, id) IN (\
      SELECT p.account_id, p.endpoint_id, p.id FROM pending_deliveries AS p WHERE p.lease_until IS NOT NULL AND p.lease_until > ? LIMIT ?)";
 
@@ -27,8 +27,8 @@ pub(crate) const LEASES: &str = "UPDATE pending_deliveries SET due_at = ?, lease
 pub(super) struct FarAhead(Mutex<Option<Timestamp>>);
 
 impl FarAhead {
-    /// Makes deliveries due whose lease or due time lies further ahead than a correct clock writes, unless that was done a short while
-    /// ago. A lease is over then; its outcome still counts until another claim.
+    /// Makes deliveries due whose lease or due time lies further ahead than a correct clock writes. Returns at once if the last pass was less
+    /// than [`EVERY`] ago. The lease of such a delivery ends; its outcome still counts until another claim.
     pub(super) fn step(&self, session: &mut dyn Session, now: Timestamp) -> Result<(), Fault> {
         let last = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if last.is_some_and(|last| now.duration_since(last).abs() < EVERY) {
@@ -43,7 +43,7 @@ impl FarAhead {
                 alert = alerts::CLOCK_SKEW,
                 retries,
                 leases,
-                "deliveries were put off further than the longest pause; a clock was ahead, and they are due now"
+                "due times lay further ahead than the longest pause; a clock was ahead, and the deliveries are due now"
             );
         }
         let is_done = [retries, leases].into_iter().all(|rows| rows < AT_A_TIME);

@@ -13,7 +13,7 @@ use crate::error::Fault;
 pub(crate) struct Outcome<'a> {
     /// The attempt.
     pub(crate) finished: &'a FinishedAttempt,
-    /// What becomes of the delivery; it is cancelled instead when its lane ended.
+    /// The next status of the delivery. If its lane has ended, the delivery is cancelled instead.
     pub(crate) status: DeliveryStatus,
     /// When it is due, while it stays pending.
     pub(crate) due_at: Option<Timestamp>,
@@ -38,7 +38,7 @@ pub(super) fn finish(work: &mut Work<'_>, finished: &[FinishedAttempt]) -> Resul
             for one in finished {
                 match together(work, std::slice::from_ref(one)) {
                     Err(fault @ (Fault::Refused(_) | Fault::Corrupt(_))) => {
-                        tracing::error!(alert = alerts::RECORD_UNREADABLE, %fault, delivery = %one.key.id, "an outcome cannot be kept");
+                        tracing::error!(alert = alerts::RECORD_UNREADABLE, %fault, delivery = %one.key.id, "the outcome of a delivery cannot be stored; the delivery is sent again");
                     }
                     done => done?,
                 }

@@ -46,7 +46,7 @@ pub(super) fn changes<'a>(attempts: impl IntoIterator<Item = &'a FinishedAttempt
     changes
 }
 
-/// The statement that forgets what is kept of a lane.
+/// Returns the statement that deletes the failures of a lane.
 pub(super) fn forget(lane: Lane) -> Op<'static> {
     Op::free(&FORGET, vec![vec![lane.account.into(), lane.endpoint.into(), lane.epoch.into()]])
 }

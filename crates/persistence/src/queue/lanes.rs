@@ -46,14 +46,14 @@ pub(crate) const OVERDUE: &str = "SELECT o.account_id, o.endpoint_id, o.epoch, o
      LEFT JOIN webhook_endpoints AS w ON w.account_id = o.account_id AND w.id = o.endpoint_id AND w.epoch = o.epoch \
      AND w.state IN ('active', 'inactive')";
 
-/// How much earlier a delivery is due in the store while it is set aside, in microseconds. So it is in no look for what is due, keeps its order,
-/// and comes first in a claim.
+/// Microseconds that are subtracted from the due time of a delivery while it is set aside. The walk over due deliveries then skips it. The
+/// delivery keeps its order, and comes first in a claim.
 pub(crate) const SET_ASIDE_US: i64 = 10_000_000_000_000_000;
-/// How many deliveries to inactive endpoints a look sets aside at most: some 20 ms of SQLite's write lock.
+/// The largest number of deliveries to inactive endpoints that one pass sets aside: some 20 ms of SQLite's write lock.
 const SET_ASIDE_AT_ONCE: u32 = 2_000;
-/// In how many lanes at most, each with a statement of its own.
+/// The largest number of lanes in which one pass sets deliveries aside, each with its own statement.
 const SET_ASIDE_LANES: usize = 100;
-/// The second comparison counts where another node set the same row aside meanwhile.
+/// Sets deliveries aside. The second comparison excludes rows that another node set aside meanwhile.
 pub(crate) const SET_ASIDE: &str = "UPDATE pending_deliveries SET due_at = due_at - ? WHERE (account_id, endpoint_id, id) IN (\
      SELECT p.account_id, p.endpoint_id, p.id FROM pending_deliveries AS p WHERE p.endpoint_id = ? AND p.epoch = ? AND p.due_at > 0 \
      AND p.due_at <= ? ORDER BY p.due_at LIMIT ?) AND due_at + 0 > 0 \
@@ -102,7 +102,7 @@ pub(super) fn due(
     Ok(found)
 }
 
-/// Takes what is due to inactive endpoints out of the way of further looks.
+/// Sets due deliveries to inactive endpoints aside, so that later passes skip them.
 fn set_aside(session: &mut dyn Session, overdue: &[LaneHead], now: Timestamp) -> Result<(), Fault> {
     let mut left = SET_ASIDE_AT_ONCE;
     for head in overdue.iter().filter(|head| head.state == LaneState::Waiting).take(SET_ASIDE_LANES) {
@@ -157,7 +157,7 @@ fn read(session: &mut dyn Session, query: &Query<'_>) -> Result<Vec<LaneHead>, F
 pub(super) struct Sweep(Mutex<Option<Lane>>);
 
 impl Sweep {
-    /// Cancels what waits in the next lanes that ended, at most so much. Returns how much, and the lanes whose endpoint is active again.
+    /// Cancels at most `limit` deliveries in the next ended lanes. Returns their number, and the lanes whose endpoint is active again.
     pub(super) fn step(&self, work: &mut Work<'_>, limit: u32) -> Result<(u64, Vec<Lane>), Fault> {
         let engine = work.engine();
         let after = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn deliveries_to_inactive_endpoint_leave_the_look() {
+    fn deliveries_to_inactive_endpoint_are_set_aside() {
         let (_folder, engine) = database();
         let mut session = engine.connect_writer().unwrap();
         let lane = Lane { account: fresh(), endpoint: fresh(), epoch: 0 };

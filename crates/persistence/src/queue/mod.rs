@@ -65,8 +65,8 @@ pub(crate) trait QueueEngine: Engine {
     /// Logs the attempts and makes their outcomes true; the places of those that still had their claim.
     fn finish(&self, session: &mut dyn Session, outcomes: &[Outcome<'_>]) -> Result<Vec<usize>, Fault>;
 
-    /// Cancels what waits in these lanes, at most so much, in a transaction that has begun; returns how much. Lanes that keep their
-    /// deliveries are left alone.
+    /// Cancels at most `limit` deliveries in these lanes, within the current transaction. Returns their number. Lanes that keep their
+    /// deliveries are skipped.
     fn cancel(&self, session: &mut dyn Session, stale: &[Lane], limit: u32) -> Result<u64, Fault>;
 }
 

@@ -27,15 +27,15 @@ const ENQUEUE: &str = "INSERT INTO pending_deliveries (account_id, endpoint_id, 
      VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING";
 const OPEN: &str = "UPDATE deliveries SET status = 'pending' WHERE account_id = ? AND endpoint_id = ? AND id = ?";
 
-/// Tests and resends that wait for one endpoint.
+/// Selects the tests and resends that wait for one endpoint.
 pub(crate) const REQUESTED: &str =
     "SELECT id FROM pending_deliveries WHERE endpoint_id = ? AND epoch = ? AND requested_at IS NOT NULL LIMIT ?";
 
 /// What there is one delivery for: account, event, endpoint; or a part of it.
 type Key = Vec<String>;
 
-/// Adds deliveries, or makes those due at once that are there. Returns their identifiers, in order; `None` when more than `most` that were
-/// put would wait for one endpoint.
+/// Adds deliveries; those that exist already become due at once. Returns their identifiers, in order. Returns `None` if more than `most`
+/// tests and resends would wait for one endpoint.
 pub(super) fn put(
     engine: &dyn QueueEngine,
     session: &mut dyn Session,
@@ -71,7 +71,7 @@ pub(super) fn put(
     Ok(Some(deliveries.iter().filter_map(|new| ids.get(&key(new)).copied()).collect()))
 }
 
-/// Whether more than `most` that were put would wait for one endpoint, together with these.
+/// Returns whether more than `most` tests and resends would wait for one endpoint, together with `wanted`.
 fn exceeds(
     session: &mut dyn Session,
     wanted: impl Iterator<Item = (Lane, DeliveryId)>,
@@ -83,7 +83,7 @@ fn exceeds(
     }
     let most = usize::try_from(most).unwrap_or(usize::MAX);
     for (lane, mut ids) in by_lane {
-        // Those that are wanted may wait already.
+        // Deliveries in `wanted` may wait already, and count once.
         let limit = i64::try_from(most.saturating_add(1)).unwrap_or(i64::MAX);
         ids.extend(session.texts(&Query::new(REQUESTED).bind(lane.endpoint).bind(lane.epoch).bind(limit))?);
         if ids.len() > most {

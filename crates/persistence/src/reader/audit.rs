@@ -33,7 +33,8 @@ fn page_text(filter: &AuditFilter) -> String {
     format!("SELECT {} FROM audit_log WHERE {wanted}id < ? ORDER BY id DESC LIMIT ?", audit::COLUMNS)
 }
 
-/// Every page of the audit log, for the test of its plans. An operator or an action alone has no index: such a page is read by people, rarely.
+/// Returns every page of the audit log, for the test of its plans. An operator or an action alone has no index: people read such a page
+/// rarely.
 #[cfg(test)]
 pub(super) fn lists() -> Vec<super::walks::List> {
     let page = |account, action: Option<&str>| {

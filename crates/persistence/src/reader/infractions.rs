@@ -23,7 +23,7 @@ use crate::sql::{Query, Session};
 const HEAD: &str = concat!("SELECT ", infraction_columns!(), " FROM infractions AS i WHERE ");
 /// As the index of what is not settled names it.
 const UNSETTLED: &str = "i.acquirer = ? AND i.status IN ('open', 'under_review')";
-/// As the index of the marked infractions names it.
+/// The condition of the index of marked infractions.
 const FOR_REVIEW: &str =
     "i.review_reason IS NOT NULL AND i.status IN ('open', 'under_review') AND i.id < ? ORDER BY i.id DESC LIMIT ?";
 const OF_PIX: &str = "i.account_id = ? AND i.end_to_end_id = ? ORDER BY i.id";

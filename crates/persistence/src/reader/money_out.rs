@@ -34,7 +34,7 @@ const REFUNDS: &str = concat!(
 const DUE_RELEASES: &str =
     " FROM releases WHERE released_at IS NULL AND due_at <= ? ORDER BY due_at, account_id, end_to_end_id LIMIT ?";
 
-/// Rows with a due time are those whose outcome is open: the index of due rows holds them alone.
+/// Counts the rows with an open outcome. Only such rows have a due time, and only they are in the index of due rows.
 fn open_money(session: &mut dyn Session, table: &str) -> Result<OpenMoney, Fault> {
     let text = format!(
         "SELECT count(*), coalesce(min(created_at), 0) FROM (SELECT created_at FROM {table} WHERE due_at IS NOT NULL LIMIT ?) AS o"

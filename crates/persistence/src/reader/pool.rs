@@ -103,7 +103,7 @@ impl ReadPool {
     }
 }
 
-/// Shows the connections in use and, at the end of a read, those that are idle.
+/// Updates the metric of connections in use and, at the end of a read, of idle connections.
 struct InUse(Pool<Readers>);
 
 impl InUse {

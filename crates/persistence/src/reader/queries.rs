@@ -48,7 +48,7 @@ const ACCOUNTS: &str =
     concat!("SELECT ", account_columns!(), " FROM accounts AS a WHERE a.id < ? ORDER BY a.id DESC LIMIT ?");
 const KEYS: &str =
     concat!("SELECT ", key_columns!(), " FROM api_keys AS k WHERE k.account_id = ? ORDER BY k.id DESC LIMIT ?");
-/// The first condition is that of the index.
+/// Finds an open or unmatched notice by its names. The first condition is the condition of the index.
 const NAMED_NOTICES: &str = " FROM notices WHERE state <> 'done' AND body = ? AND acquirer = ? LIMIT 1";
 const UNMATCHED_NOTICES: &str = " FROM notices WHERE state = 'unmatched' AND id < ? ORDER BY id DESC LIMIT ?";
 

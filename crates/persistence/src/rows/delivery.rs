@@ -46,7 +46,7 @@ pub(crate) static ENQUEUE: Spec = Spec::insert(
     ],
 );
 
-/// The same for a test or a resend.
+/// Inserts a queue row for a test or a resend.
 pub(crate) static ENQUEUE_REQUESTED: Spec = Spec::insert(
     "pending_deliveries",
     &[
@@ -79,7 +79,7 @@ pub(crate) fn enqueued(new: &NewDelivery) -> Vec<Value<'static>> {
     vec![new.lane.account.into(), new.lane.endpoint.into(), new.id.into(), new.lane.epoch.into(), new.at.into()]
 }
 
-/// The row in the queue of a test or a resend.
+/// Returns the queue row of a test or a resend.
 pub(crate) fn enqueued_request(new: &NewDelivery) -> Vec<Value<'static>> {
     let mut row = enqueued(new);
     row.push(new.at.into());
@@ -95,7 +95,7 @@ pub(crate) type DeliveryColumns = (
 
 /// Identifier, endpoint, event, type, status, instant of creation.
 type Facts = (String, String, String, String, String, i64);
-/// When it is due while it is pending, and the [`LaneState`] of its lane.
+/// The due time of a pending delivery, and the [`LaneState`] of its lane.
 type Waiting = (Option<i64>, i64);
 /// Claim, instant, status, duration, error, answer.
 type Tried = (Option<i64>, Option<i64>, Option<i64>, Option<i64>, Option<String>, Option<String>);
@@ -159,20 +159,20 @@ fn attempt(tried: Tried) -> Result<Option<DeliveryAttempt>, Fault> {
     }))
 }
 
-/// A lane: account, endpoint, epoch, since when something is due in it, how many rows were counted, and its [`LaneState`].
+/// A lane: account, endpoint, epoch, earliest due time, number of counted rows, and [`LaneState`].
 pub(crate) type LaneColumns = (Text, Text, BigInt, BigInt, BigInt, BigInt);
 
 /// A lane as it is read.
 pub(crate) type LaneRow = (String, String, i64, i64, i64, i64);
 
-/// What becomes of the deliveries in a lane.
+/// The state of a lane, which decides over its deliveries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LaneState {
-    /// They are cancelled: the endpoint was disabled or deleted, or is of a later epoch.
+    /// The deliveries are cancelled: the endpoint was disabled or deleted, or has a later epoch.
     Ended,
-    /// They wait: the endpoint is inactive.
+    /// The deliveries wait: the endpoint is inactive.
     Waiting,
-    /// They are sent.
+    /// The deliveries are sent.
     Called,
 }
 
@@ -182,12 +182,12 @@ impl LaneState {
             0 => Ok(Self::Ended),
             1 => Ok(Self::Waiting),
             2 => Ok(Self::Called),
-            _ => Err(corrupt(TABLE, "a lane is in no state")),
+            _ => Err(corrupt(TABLE, "a lane has an unknown state")),
         }
     }
 }
 
-/// Since when a delivery is due, and whether it was set aside while its endpoint was inactive.
+/// Returns the due time of a delivery, and whether the delivery was set aside while its endpoint was inactive.
 fn since(due_at: i64) -> Result<(Timestamp, bool), Fault> {
     let is_set_aside = due_at < 0;
     let shown = if is_set_aside { due_at.saturating_add(SET_ASIDE_US) } else { due_at };
@@ -202,7 +202,7 @@ pub(crate) struct LaneHead {
     pub(crate) due_at: Timestamp,
     /// How many of its deliveries were counted.
     pub(crate) number: u64,
-    /// Whether that delivery was set aside while its endpoint was inactive.
+    /// `true` if that delivery was set aside while its endpoint was inactive.
     pub(crate) is_set_aside: bool,
     pub(crate) state: LaneState,
 }

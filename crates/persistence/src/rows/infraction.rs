@@ -41,7 +41,7 @@ pub(crate) type InfractionColumns = (
 type Identity = (String, String, String, Option<String>, String, String, String);
 /// Reason, situation, amount, how much of it concerns the account, deadline, last alert in hours before it.
 type Dispute = (Option<String>, String, i64, i64, Option<i64>, Option<i64>);
-/// Status, since when, what went back, what of it counts as refunded; the reason and the instant of the mark for review.
+/// Status, its instant, returned amount, refunded part of that amount; the reason and the instant of the mark for review.
 type State = (String, Option<i64>, Option<i64>, Option<i64>, Option<String>, Option<i64>);
 /// Text, address of evidence, when it was sent, when it arrived.
 type Defended = (Option<String>, Option<String>, Option<i64>, Option<i64>);
@@ -194,7 +194,7 @@ fn read_review(reason: Option<&str>, since: Option<i64>) -> Result<Option<Review
     match (reason, optional_instant(TABLE, since)?) {
         (None, None) => Ok(None),
         (Some(reason), Some(since)) => Ok(Some(Review { reason: word(TABLE, reason, ReviewReason::parse)?, since })),
-        (None, Some(_)) | (Some(_), None) => Err(corrupt(TABLE, "half a mark for review")),
+        (None, Some(_)) | (Some(_), None) => Err(corrupt(TABLE, "a mark for review lacks its reason or its instant")),
     }
 }
 

@@ -23,7 +23,7 @@ const LANES: &str = lanes_text!(
      heads AS MATERIALIZED (SELECT p.account_id, p.endpoint_id, p.epoch, p.due_at, h.place FROM places AS h \
      CROSS JOIN pending_deliveries AS p WHERE p.rowid = h.rows)"
 );
-/// What waits in a lane, unless its endpoint keeps its deliveries by now.
+/// Selects the deliveries of a lane, unless the endpoint keeps its deliveries again.
 const STALE: &str = "SELECT p.account_id, p.endpoint_id, p.id, p.id FROM pending_deliveries AS p \
      WHERE p.endpoint_id = ? AND p.epoch = ? AND NOT EXISTS (SELECT 1 FROM webhook_endpoints AS w \
      WHERE w.account_id = p.account_id AND w.id = p.endpoint_id AND w.epoch = p.epoch AND w.state IN ('active', 'inactive')) LIMIT ?";
@@ -45,7 +45,7 @@ const TAKEN: &str = concat!(
 
 const LOG: &str = "INSERT INTO delivery_attempts (account_id, delivery_id, fence, at, status_code, duration_ms, error, response_body) \
      SELECT account_id, id, ?, ?, ?, ?, ?, ? FROM deliveries WHERE account_id = ? AND endpoint_id = ? AND id = ? ON CONFLICT DO NOTHING";
-/// Whether the claim still stands; whether it is to be sent again, and whether its lane keeps its deliveries.
+/// Selects a delivery whose claim is still valid. The columns say whether it is to be sent again, and whether its lane keeps deliveries.
 const STANDING: &str = "SELECT CAST(p.again AS BIGINT), CAST(w.id IS NOT NULL AS BIGINT) FROM pending_deliveries AS p LEFT JOIN webhook_endpoints AS w \
      ON w.account_id = p.account_id AND w.id = p.endpoint_id AND w.epoch = p.epoch AND w.state IN ('active', 'inactive') \
      WHERE p.account_id = ? AND p.endpoint_id = ? AND p.id = ? AND p.fence = ? AND p.lease_until IS NOT NULL";

@@ -31,7 +31,7 @@ async fn down_refuses_connections_on_the_port_it_keeps() {
     let address = bed.credentials.base_url.strip_prefix("http://").unwrap();
     for _ in 0..3 {
         bed.control.set_faults(FaultMode::Down.into()).unwrap();
-        // The client has a connection from before; it is closed with its answer.
+        // The client has an earlier connection, which is closed with the answer.
         assert_eq!(bed.put(&format!("/v2/cob/{}", txid(1)), &bed.cob("1.00")).await.status, 429);
         let refused = TcpStream::connect(address).unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::ConnectionRefused);

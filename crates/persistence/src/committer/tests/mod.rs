@@ -70,7 +70,7 @@ fn stored(charge: &Charge) -> Charge {
     Charge { version: 1, ..charge.clone() }
 }
 
-/// The refusal of a transfer from an account with so many centavos.
+/// Returns the refusal of a transfer from an account with this balance in centavos.
 fn not_covered(account: AccountId, bucket: Bucket, centavos: i64) -> CommitError {
     CommitError::NotCovered { account: merchant(account, bucket), available: Money::from_centavos(centavos) }
 }

@@ -185,14 +185,14 @@ fn costs_no_more_than_its_head(server: &Postgres, session: &mut dyn Session, lon
 }
 
 #[test]
-fn deliveries_to_inactive_endpoint_leave_the_look() {
+fn deliveries_to_inactive_endpoint_are_set_aside() {
     let (server, url) = server();
     let sql = |text: &str| Cluster::shared().unwrap().sql(url.expose(), text).unwrap();
     let long = fill(&url);
     for statement in ["SELECT 1", "VACUUM ANALYZE"] {
         sql(statement);
         let mut session = server.connect_writer().unwrap();
-        assert_eq!(session.execute(&setting_aside(SET_ASIDE.to_owned(), &long)).unwrap(), 0, "it is active");
+        assert_eq!(session.execute(&setting_aside(SET_ASIDE.to_owned(), &long)).unwrap(), 0, "the endpoint is active");
         let look = format!("EXPLAIN (ANALYZE, BUFFERS) {SET_ASIDE}");
         sql(&format!("UPDATE webhook_endpoints SET state = 'inactive' WHERE id = '{long}'"));
         let (plan, pages) = explain(&mut *session, &setting_aside(look, &long));
@@ -204,9 +204,9 @@ fn deliveries_to_inactive_endpoint_leave_the_look() {
     let mut session = server.connect_writer().unwrap();
     let overdue = Query::new(OVERDUE).bind(WAITING).bind(200_u32);
     let counted: i64 = session.lanes(&overdue).unwrap().iter().map(|lane| lane.4).sum();
-    assert_eq!(counted, 200, "others are counted in their place");
+    assert_eq!(counted, 200, "other deliveries are counted instead");
     assert_eq!(sql("SELECT min(due_at) FROM pending_deliveries WHERE due_at > 0"), "1");
-    // A claim takes first what was set aside.
+    // A claim begins with the deliveries that were set aside.
     let mut session = server.connect_queue().unwrap();
     let claimed = session.claimed(&claiming(CLAIM.to_owned(), &long, i64::MIN)).unwrap();
     assert_eq!(claimed.len(), 8);
