@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::support::{Engine, unstarted};
 
-/// Runs a command that fails with this exit code, and returns all that it prints.
+/// Runs a command that fails with this exit code, and returns its output.
 #[track_caller]
 fn failing(place: &Cais, code: i32, words: &[&str]) -> String {
     let (exit, printed) = place.cli_raw(words).unwrap();

@@ -9,7 +9,7 @@ use crate::support::{Engine, Institution, borrowed, on_both, own, unstarted};
 
 on_both! { doctor_of_a_running_service_finds_no_failure doctor_with_another_master_key_fails }
 
-/// The exit code, and each check with its status.
+/// Runs `cais doctor`. Returns the exit code, each check with its status, and the output.
 fn examine(place: &Cais, words: &[&str]) -> (i32, Vec<(String, String)>, String) {
     let (exit, printed) = place.cli_raw(&[&["doctor", "--json"], words].concat()).unwrap();
     let report: Value = serde_json::from_str(printed.trim()).unwrap_or_else(|error| panic!("{error}: {printed}"));

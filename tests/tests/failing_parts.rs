@@ -1,4 +1,4 @@
-//! Nodes while something beside them fails: Redis, another node, the database.
+//! Nodes while Redis, another node or the database fails.
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
@@ -54,7 +54,7 @@ impl Drop for Redis {
     }
 }
 
-/// Waits until each call at either node counts one in the same window.
+/// Waits until calls at both nodes count in the same window.
 async fn until_one_window(here: &Shop, there: &Shop) {
     let number = |reply: &Reply, name: &str| reply.header(name).unwrap().parse::<i64>().unwrap();
     eventually("both nodes count in one window", || async {
@@ -89,7 +89,7 @@ async fn two_nodes_with_redis_share_a_window() {
     until_one_window(&here, &there).await;
 }
 
-/// Pays out from one account on a node until told to stop. Replies that a frozen node delays are no failure.
+/// Creates payouts of one account on a node until `stop` is set. Replies that a frozen node delays are no failure.
 async fn load(shop: Shop, stop: Arc<AtomicBool>) -> usize {
     let mut made = 0;
     while !stop.load(Ordering::Relaxed) {

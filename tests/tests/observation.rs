@@ -1,4 +1,4 @@
-//! The trace and the log lines of a request, as an operator finds them.
+//! The trace and the log lines of a request, from an operator's view.
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
@@ -60,7 +60,7 @@ fn unknown_key() -> String {
     format!("key_{}_{}", "0".repeat(12), "0".repeat(43))
 }
 
-/// The line of the log about an answer.
+/// Returns the log line of an answer.
 async fn line_of(node: &Node, reply: &Reply) -> Value {
     let id = reply.header("x-request-id").unwrap().to_owned();
     eventually("the line of the answer is logged", || async {

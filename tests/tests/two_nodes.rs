@@ -13,7 +13,7 @@ pub async fn pair() -> (Institution, Node, Node) {
     pair_with(&[]).await
 }
 
-/// The same with more environment variables.
+/// Starts a pair of nodes with more environment variables.
 pub async fn pair_with(more: &[(&str, &str)]) -> (Institution, Node, Node) {
     let psp = Institution::start();
     let environment = psp.environment("main");

@@ -1,6 +1,6 @@
 //! A request whose external id belongs to a resource with other material data.
 
-/// The owner of the external id, and what differs.
+/// The owner of the external id, and the fields that differ.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the external id belongs to {owner}, which has another {}", .fields.join(" and another "))]
 pub struct ExternalIdConflict {
@@ -11,10 +11,10 @@ pub struct ExternalIdConflict {
 }
 
 impl ExternalIdConflict {
-    /// Compares the owner with a request: each field with `true` when both have the same value.
+    /// Compares the owner with a request. Each field is `true` if both have the same value.
     ///
     /// # Errors
-    /// The conflict, when a field differs.
+    /// A field differs.
     pub(crate) fn unless_same<const N: usize>(owner: &str, fields: [(&'static str, bool); N]) -> Result<(), Self> {
         let fields: Vec<_> = fields.into_iter().filter(|(_, is_same)| !is_same).map(|(name, _)| name).collect();
         if fields.is_empty() { Ok(()) } else { Err(Self { owner: owner.to_owned(), fields }) }

@@ -1,3 +1,3 @@
--- Open and unmatched callbacks by their names: a repeat meets the row that is there. The names of one callback can be longer than a
--- B-tree takes.
+-- Finds open and unmatched callbacks by their names, so that a repeat updates the stored row. The names of one callback can be too
+-- long for a B-tree.
 CREATE INDEX notices_named ON notices USING hash (body) WHERE state <> 'done';

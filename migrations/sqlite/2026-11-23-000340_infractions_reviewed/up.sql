@@ -1,4 +1,4 @@
--- An infraction that an operator has to decide, or decided: the reason and the instant of the mark.
+-- The reason and the instant of the mark for review. The mark stays after the operator's decision.
 ALTER TABLE infractions ADD COLUMN review_reason TEXT
     CHECK (review_reason IN ('unexplained_return', 'missing_return', 'reopened_unseen'));
 ALTER TABLE infractions ADD COLUMN review_since INTEGER CHECK ((review_since IS NULL) = (review_reason IS NULL));

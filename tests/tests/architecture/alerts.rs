@@ -1,4 +1,4 @@
-//! Alerts in log lines are constants of one table, and each of the table is in a log line.
+//! Alerts in log lines are constants of one table, and each constant is in a log line.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result};
 use super::sources::rust_files;
 use super::{no_complaints, root};
 
-/// The table.
+/// The file with the table.
 const TABLE: &str = "crates/ports/src/alerts.rs";
 /// The field of a log line.
 const FIELD: &str = "alert =";

@@ -1,4 +1,4 @@
-//! Metrics in the sources are those of one table, so that each has a HELP text and a row in docs/OPERATIONS.md.
+//! Metrics in the sources are rows of one table, so that each has a HELP text and a row in docs/OPERATIONS.md.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,7 +8,7 @@ use anyhow::Result;
 use super::root;
 use super::sources::rust_files;
 
-/// The table.
+/// The file with the table.
 const TABLE: &str = "crates/app/src/metric_table.rs";
 
 #[test]
@@ -31,7 +31,7 @@ fn metrics_in_the_sources_are_those_of_the_table() -> Result<()> {
     Ok(())
 }
 
-/// The literals of a source that have the form of our metrics' names.
+/// Returns the literals of a source that have the form of a metric's name.
 fn names(source: &str) -> BTreeSet<String> {
     let has_form =
         |text: &&str| text.starts_with("cais_") && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');

@@ -1,4 +1,4 @@
-//! The shape of the sources: who may import whom, which alerts and metrics there are, how files begin and how long they are, what migrations may say.
+//! The shape of the sources: dependencies, alerts, metrics, beginnings and lengths of files, rules for migrations.
 
 mod alerts;
 mod edges;

@@ -71,7 +71,7 @@ fn check_but(exceptions: &[&str], complaint: impl Fn(&str) -> Option<String>) ->
     Ok(())
 }
 
-/// Every Rust file below a folder of the repository.
+/// Returns every Rust file below a folder of the repository.
 pub(super) fn rust_files(folder: &str) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     collect(&root()?.join(folder), &mut files)?;

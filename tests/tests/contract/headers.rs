@@ -104,7 +104,7 @@ async fn waits_are_told(engine: Engine) {
     shop.faults("down").await;
     let reply = shop.create(r#"{"amount":10}"#).await;
     reply.refused(502, "acquirer_unavailable");
-    // The sandbox refuses connections, and the service can still end that.
+    // The sandbox refuses connections, and the service can still end the fault.
     let sandbox = std::fs::read_to_string(node.cais.data_dir().join("sandbox.json")).unwrap();
     let sandbox: serde_json::Value = serde_json::from_str(&sandbox).unwrap();
     let address = sandbox["base_url"].as_str().unwrap().trim_start_matches("http://").to_owned();

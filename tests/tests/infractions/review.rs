@@ -1,4 +1,4 @@
-//! Infractions that an operator decides, with an acquirer that acted while the service was down.
+//! Infractions that an operator decides, because the acquirer acted while the service was down.
 
 use serde_json::json;
 
@@ -12,25 +12,26 @@ async fn unexplained_return_waits_for_an_operator(engine: Engine) {
     let environment = psp.environment("main");
     let mut node = own(engine, &borrowed(&environment)).await;
     let shop = node.shop();
-    eventually("the acquirer knows where to call", || psp.callback_url()).await;
+    eventually("the callback address is registered", || psp.callback_url()).await;
     let charge = shop.charge("20").await;
     let pix = psp.pay(charge["txid"].as_str().unwrap()).await;
     shop.until_available("20.00").await;
     let upstream = psp.dispute(&pix, &json!({ "valor": "15.00" })).await;
-    let opened = eventually("it is known", || async { shop.all("/infractions?limit=200").await.pop() }).await;
+    let opened =
+        eventually("the infraction is listed", || async { shop.all("/infractions?limit=200").await.pop() }).await;
     let name = id(&opened);
     let refused = ["infraction", "resolve", &name, "--outcome", "won", "--note", "x"];
     let (code, said) = node.cais.cli_raw(&refused).unwrap();
     assert!(code == Some(1) && said.contains("not marked for review"), "{said}");
 
-    // Money goes back, and the dispute is reopened and rejected, while nobody looks.
+    // Money is returned, and the dispute is reopened and rejected, while the service is down.
     node.cais.kill9().unwrap();
     for outcome in ["lost", "reopened", "won"] {
         psp.resolve(&upstream, outcome).await;
     }
     node.cais.launch().await.unwrap();
     let shop = node.again(&shop);
-    let marked = eventually("it is marked", || async {
+    let marked = eventually("the infraction is marked", || async {
         let listed = node.cli(&["infraction", "list", "--needs-review"]);
         listed["data"].as_array().unwrap().first().cloned()
     })
@@ -39,7 +40,7 @@ async fn unexplained_return_waits_for_an_operator(engine: Engine) {
     assert!(node.cais.log().contains("infraction_needs_review"));
     let shown = fetch(&shop, &opened).await;
     assert_eq!((&shown["status"], &shown["resolved_at"]), (&json!("open"), &json!(null)));
-    assert_eq!(shown.get("needs_review"), None, "the contract's fields alone");
+    assert_eq!(shown.get("needs_review"), None, "the API shows the contract's fields only");
     assert_eq!((balances(&shop).await, held(&shop, &opened).await), ([500, 0, 1_500], 1_500));
 
     let decide = |amount: &'static str| {

@@ -52,7 +52,7 @@ async fn a_payment_that_nobody_told_us_of(engine: Engine) {
     assert_eq!(code, Some(2), "{printed}");
 }
 
-/// Runs `cais reconcile` on another thread, because the acquirer that it calls is on this one.
+/// Runs `cais reconcile` on another thread, because this thread runs the acquirer.
 async fn reconciled(node: Node, from: &str) -> (Node, Option<i32>, Value) {
     let from = from.to_owned();
     let running = tokio::task::spawn_blocking(move || {
@@ -71,7 +71,7 @@ async fn unreadable_row_exits_1_and_the_others_are_credited(engine: Engine) {
     let shop = node.shop();
     let (one, other) = (shop.charge("100").await, shop.charge("50").await);
     let txid = |charge: &Value| charge["txid"].as_str().unwrap().to_owned();
-    // Nothing hears of the payments but the list.
+    // No callback names the payments; only the list has them.
     node.cais.kill9().unwrap();
     let (broken, _) = (psp.pay(&txid(&one)).await, psp.pay(&txid(&other)).await);
     let name = broken.clone();

@@ -57,7 +57,7 @@ impl LyingUpstream {
         psp.environment(name).into_iter().map(|(key, value)| (key, own(value))).collect()
     }
 
-    /// The headers `traceparent` of all requests so far.
+    /// Returns the headers `traceparent` of all requests so far.
     pub fn traceparents(&self) -> Vec<String> {
         self.traceparents.lock().unwrap().clone()
     }

@@ -106,7 +106,7 @@ async fn deliveries_wait_while_endpoint_is_inactive(engine: Engine) {
     let mut amounts: Vec<i64> =
         receiver.until(3).await.iter().map(|one| centavos(&one.json()["data"]["amount"])).collect();
     amounts.sort_unstable();
-    assert_eq!(amounts, [1_000, 1_000, 1_100], "the first was tried before as well");
+    assert_eq!(amounts, [1_000, 1_000, 1_100], "the first delivery had an earlier attempt as well");
 }
 
 async fn cancelled_delivery_of_disabled_endpoint_stays_so(engine: Engine) {
@@ -130,8 +130,8 @@ async fn cancelled_delivery_of_disabled_endpoint_stays_so(engine: Engine) {
     assert_eq!(arrived["event_type"], "charge.paid");
     let statuses: Vec<Value> =
         deliveries(&shop, &endpoint).await.iter().map(|delivery| delivery["status"].clone()).collect();
-    // The test in the middle failed, or was cancelled before its outcome was written.
-    assert_eq!(statuses.len(), 3, "none for the event in between: {statuses:?}");
+    // The second test failed, or was cancelled before its outcome was written.
+    assert_eq!(statuses.len(), 3, "no delivery of the event in between: {statuses:?}");
     assert_eq!((&statuses[0], &statuses[2]), (&json!("succeeded"), &json!("cancelled")));
     shop.post(&format!("{path}/deliveries/{}/resend", id(&waiting))).await.refused(409, "invalid_state");
 }

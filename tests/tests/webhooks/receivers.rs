@@ -108,7 +108,7 @@ async fn twenty_tests_of_an_endpoint_wait(engine: Engine) {
     let endpoint = register(&shop, &receiver.url("/hooks"), &["*"]).await;
     let path = format!("/webhook-endpoints/{}/test", id(&endpoint));
     let mut accepted = 0;
-    // Attempts that time out meanwhile leave their places.
+    // Attempts that time out meanwhile free their places.
     let refused = loop {
         let reply = shop.post(&path).await;
         if reply.status != 202 {

@@ -56,7 +56,7 @@ const CLAIM: &str = concat!(
 
 /// One that is to be sent again is due when its attempt ended. That a claim stands is asked in words that no index of leases answers: rows are found by their key, however many leases nobody
 /// ended. Attempts of deliveries that housekeeping has removed are not stored. Deliveries in an ended lane are cancelled, whatever the
-/// outcome of the attempt.
+/// outcome of the attempt: readers see them as cancelled since the lane ended.
 const FINISH: &str = "WITH u AS MATERIALIZED (SELECT unnest(?::bigint[]) AS place, unnest(?::text[]) AS account_id, unnest(?::text[]) AS endpoint_id, \
      unnest(?::text[]) AS id, unnest(?::bigint[]) AS fence, unnest(?::text[]) AS status, unnest(?::bigint[]) AS due_at, \
      unnest(?::bigint[]) AS at, unnest(?::bigint[]) AS status_code, unnest(?::bigint[]) AS duration_ms, unnest(?::text[]) AS error, \

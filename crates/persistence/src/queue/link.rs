@@ -105,7 +105,10 @@ impl Link {
         self.jobs.write().unwrap_or_else(PoisonError::into_inner).take();
         let thread = self.thread.write().unwrap_or_else(PoisonError::into_inner).take();
         if thread.is_some_and(|thread| thread.join().is_err()) {
-            tracing::error!(alert = alerts::PANIC, "a thread of the delivery queue had panicked; found while the store closes");
+            tracing::error!(
+                alert = alerts::PANIC,
+                "a thread of the delivery queue had panicked; found while the store closes"
+            );
         }
     }
 }

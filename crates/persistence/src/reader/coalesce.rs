@@ -163,7 +163,10 @@ impl Coalescer {
         self.queue.write().unwrap_or_else(PoisonError::into_inner).take();
         let thread = self.thread.write().unwrap_or_else(PoisonError::into_inner).take();
         if thread.is_some_and(|thread| thread.join().is_err()) {
-            tracing::error!(alert = alerts::PANIC, "the thread that reads by id had panicked; found while the store closes");
+            tracing::error!(
+                alert = alerts::PANIC,
+                "the thread that reads by id had panicked; found while the store closes"
+            );
         }
     }
 }

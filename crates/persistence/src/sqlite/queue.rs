@@ -45,7 +45,7 @@ const TAKEN: &str = concat!(
 
 const LOG: &str = "INSERT INTO delivery_attempts (account_id, delivery_id, fence, at, status_code, duration_ms, error, response_body) \
      SELECT account_id, id, ?, ?, ?, ?, ?, ? FROM deliveries WHERE account_id = ? AND endpoint_id = ? AND id = ? ON CONFLICT DO NOTHING";
-/// Selects a delivery whose claim is still valid. The columns say whether it is to be sent again, and whether its lane keeps deliveries.
+/// Selects a delivery whose claim is still valid. The columns: is it to be sent again, and does its lane keep deliveries.
 const STANDING: &str = "SELECT CAST(p.again AS BIGINT), CAST(w.id IS NOT NULL AS BIGINT) FROM pending_deliveries AS p LEFT JOIN webhook_endpoints AS w \
      ON w.account_id = p.account_id AND w.id = p.endpoint_id AND w.epoch = p.epoch AND w.state IN ('active', 'inactive') \
      WHERE p.account_id = ? AND p.endpoint_id = ? AND p.id = ? AND p.fence = ? AND p.lease_until IS NOT NULL";

@@ -1,4 +1,4 @@
-//! What an endpoint is called for: while it is active; deliveries wait while it is inactive, and are cancelled when it ends.
+//! Deliveries by the state of their endpoint: sent while active, waiting while inactive, cancelled after its end.
 
 use cais_domain::event::EventType;
 use cais_domain::ids::AccountId;
@@ -11,7 +11,7 @@ use super::attempts::{attempt, claim, claim_at, claim_first, claim_one, finish, 
 use super::harness::{after_s, walk_deliveries};
 use crate::builders::{a_postback, a_test_delivery, an_event, fresh, lane_of, steps};
 
-/// Disabled, deleted, of an earlier or later epoch, under another account, or unknown.
+/// Such an endpoint is disabled, deleted, of an earlier or later epoch, under another account, or unknown.
 pub async fn lanes_that_lead_nowhere_have_nothing(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     let at = after_s(1);
@@ -196,12 +196,16 @@ pub async fn an_endpoints_health_is_remembered(h: &mut Harness) {
     assert_eq!(claim_one(h, &active, 1_000).await.failing_since, None);
     assert_eq!(h.store.failing_since(lane_of(&active)).await.unwrap(), None);
     h.store.forget_failures(lane_of(&third)).await.unwrap();
-    assert_eq!(h.store.failing_since(lane_of(&other)).await.unwrap(), Some(after_s(22)), "another lane's is kept");
+    assert_eq!(
+        h.store.failing_since(lane_of(&other)).await.unwrap(),
+        Some(after_s(22)),
+        "the failures of another lane are kept"
+    );
     h.store.forget_failures(lane_of(&other)).await.unwrap();
     assert_eq!(h.store.failing_since(lane_of(&other)).await.unwrap(), None);
 }
 
-/// From before and of events since; in their order once the endpoint is active again.
+/// Earlier deliveries and deliveries of later events wait. They are sent in order once the endpoint is active again.
 pub async fn deliveries_of_inactive_endpoint_wait(h: &mut Harness) {
     let account = h.account().await.id;
     let (endpoint, calm) = (h.endpoint(account, 0).await, h.endpoint(account, 1).await);
@@ -215,7 +219,7 @@ pub async fn deliveries_of_inactive_endpoint_wait(h: &mut Harness) {
     waiting.push(DeliveryKey { account, endpoint: inactive.id, id: newest.id });
     put_one(h, &calm).await;
 
-    // Attempts that were in flight count as ever.
+    // Outcomes of attempts in flight still count.
     let [retried, taken] = &in_flight;
     let retry = AttemptOutcome::Retry { due_at: after_s(20) };
     finish(h, attempt(retried, 12, retry)).await;
@@ -251,7 +255,7 @@ pub async fn deliveries_of_inactive_endpoint_wait(h: &mut Harness) {
     assert_eq!(claim(h, &[&active], 1_000).await, []);
 }
 
-/// It counts as ended, and a later activation begins anew.
+/// Deleting an inactive endpoint cancels its deliveries at once.
 pub async fn deliveries_of_inactive_endpoint_end_with_it(h: &mut Harness) {
     let account = h.account().await.id;
     let endpoint = h.endpoint(account, 0).await;
@@ -264,7 +268,7 @@ pub async fn deliveries_of_inactive_endpoint_end_with_it(h: &mut Harness) {
     assert_cancelled(h, &waiting).await;
 }
 
-/// The endpoint was disabled and is active again.
+/// Disables the endpoint and enables it again.
 async fn restarted(h: &Harness, endpoint: Endpoint) -> Endpoint {
     let disabled = moved(h, endpoint.disable(DisabledReason::Gone, after_s(1)).unwrap()).await;
     moved(h, disabled.change(switched(true)).unwrap()).await

@@ -181,7 +181,7 @@ pub(super) fn hold(account: AccountId, centavos: i64) -> Transfer {
     movement(from, merchant(account, Bucket::InTransit), centavos, Cover::Required)
 }
 
-/// The refusal of a transfer from an account with so many centavos.
+/// Returns the refusal of a transfer from an account with this balance in centavos.
 pub(super) fn not_covered(account: AccountId, bucket: Bucket, centavos: i64) -> CommitError {
     let available = Money::from_centavos(centavos);
     CommitError::NotCovered { account: merchant(account, bucket), available }

@@ -131,7 +131,7 @@ pub async fn infractions_are_listed_newest_first(h: &mut Harness) {
     assert!(older.rows.iter().all(|older| older.id < between));
 }
 
-/// Newest first, of all accounts; those that ended need no review.
+/// The list has the infractions of all accounts, newest first. Ended infractions need no review.
 pub async fn infractions_for_review_are_walked_by_their_ids(h: &mut Harness) {
     let charges = [charge(h).await, charge(h).await];
     let mut expected = Vec::new();

@@ -88,11 +88,7 @@ pub async fn an_uncovered_payout_leaves_nothing(h: &mut Harness) {
     let entries = h.audit().await;
 
     let refused = not_covered(account, Bucket::Available, 1_049);
-    assert_eq!(
-        h.commit(create.clone()).await,
-        Err(refused),
-        "the balance before the amount left, which its fee follows"
-    );
+    assert_eq!(h.commit(create.clone()).await, Err(refused), "the balance before the debits of amount and fee");
     assert_eq!(h.balances(account).await, [1_049, 0, 0, 0]);
     assert_eq!(h.audit().await, entries);
     assert_eq!(h.store.find_claim(&name).await.unwrap(), None);

@@ -143,7 +143,7 @@ pub async fn what_a_node_lost_is_claimed_again(h: &mut Harness) {
     assert_eq!(claim_one(h, &endpoint, 2_000).await.failing_since, None, "nor does it say anything of the endpoint");
 }
 
-/// A retry or a lease that lies further ahead than a correct clock writes is over at the next look.
+/// A retry or a lease further ahead than a correct clock writes is over at the next call.
 pub async fn deliveries_put_off_by_a_wrong_clock_are_due(h: &mut Harness) {
     let account = h.account().await.id;
     let ahead_s = CLOCK_DIFFERENCE.as_secs();
@@ -352,7 +352,7 @@ pub async fn what_is_put_again_begins_anew(h: &mut Harness) {
     assert_eq!(h.store.list_deliveries_of_event(account, event.id).await.unwrap().len(), 2);
 }
 
-/// Of those that were put, and whole calls only; what comes with events is not counted.
+/// Only tests and resends count, not deliveries of new events. A call adds all of its deliveries or none.
 pub async fn put_beyond_the_limit_adds_nothing(h: &mut Harness) {
     let account = h.account().await.id;
     let (one, two) = (h.endpoint(account, 0).await, h.endpoint(account, 1).await);
@@ -368,14 +368,14 @@ pub async fn put_beyond_the_limit_adds_nothing(h: &mut Harness) {
         body: None,
         ..a_test_delivery(to)
     };
-    // Both at once are too many for the first endpoint, so the second gets none either.
+    // The first endpoint would exceed its limit, so the second endpoint receives no delivery either.
     let both = vec![a_test_delivery(&two), resend(&one), a_test_delivery(&one)];
     assert_eq!(put(both).await, None);
-    assert_eq!(walk_deliveries(&*h.store, account, two.id).await.len(), 1, "that of the event");
+    assert_eq!(walk_deliveries(&*h.store, account, two.id).await.len(), 1, "the delivery of the event");
     assert_eq!(put(vec![resend(&one), resend(&two)]).await.map(|ids| ids.len()), Some(2));
     assert_eq!(put(vec![a_test_delivery(&one)]).await, None);
-    assert_eq!(put(vec![resend(&one)]).await.map(|ids| ids.len()), Some(1), "it waits already");
-    // One that is over leaves its place, one that is tried again does not.
+    assert_eq!(put(vec![resend(&one)]).await.map(|ids| ids.len()), Some(1), "the resend waits already");
+    // A finished delivery frees its place; a delivery that waits for a retry does not.
     let claimed = claim(h, &[&one], 10).await;
     let [first, second, _] = <[ClaimedDelivery; 3]>::try_from(claimed).unwrap();
     finish(h, attempt(&first, 11, retry(50))).await;

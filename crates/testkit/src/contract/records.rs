@@ -194,7 +194,7 @@ pub async fn unmatched_notices_are_listed_and_counted(h: &mut Harness) {
     assert_eq!((after[0] - before[0], after[1] - before[1]), (1, 2));
 }
 
-/// A notice that is waiting or unmatched is found by its acquirer and its names, however long these are.
+/// A waiting or unmatched notice is found by its acquirer and its names, of any length.
 pub async fn open_notices_are_found_by_their_names(h: &mut Harness) {
     let other = AcquirerName::parse("other").unwrap();
     for (state, length) in [(NoticeState::Waiting, 1), (NoticeState::Unmatched, 1), (NoticeState::Waiting, 10_000)] {

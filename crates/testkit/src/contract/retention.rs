@@ -66,7 +66,7 @@ pub async fn deliveries_go_with_their_events(h: &mut Harness) {
     assert_eq!(walk_deliveries(&*h.store, account, endpoint.id).await, []);
 }
 
-/// An inactive endpoint keeps no event for ever: its deliveries go with their events.
+/// An inactive endpoint keeps no event forever: its deliveries are removed with their events.
 pub async fn events_go_although_inactive_endpoint_waits(h: &mut Harness) {
     let account = h.account().await.id;
     let endpoint = h.endpoint(account, 0).await;
@@ -75,7 +75,7 @@ pub async fn events_go_although_inactive_endpoint_waits(h: &mut Harness) {
     h.good(steps::move_endpoint(endpoint.clone().change(inactive).unwrap(), after_s(1))).await;
     publish(h, account, 2_000).await;
     assert_eq!(prune(h, 1_000).await, 1);
-    assert_eq!(walk_deliveries(&*h.store, account, endpoint.id).await.len(), 1, "the young one waits");
+    assert_eq!(walk_deliveries(&*h.store, account, endpoint.id).await.len(), 1, "the young delivery waits");
 }
 
 /// A deleted endpoint goes once nothing of it is left; every other one stays.

@@ -36,7 +36,7 @@ pub(super) struct Row {
     pub(super) lease_until: Option<Timestamp>,
     /// To be sent once more when what is in flight is over.
     pub(super) again: bool,
-    /// It was put, and did not come with its event.
+    /// `true` for a test or a resend, `false` for the delivery of a new event.
     pub(super) requested: bool,
     pub(super) created_at: Timestamp,
     /// By the fence of their claims.
@@ -78,7 +78,7 @@ impl Row {
         self.due_at.filter(|due| pending && *due <= now)
     }
 
-    /// Makes it due at `now` when only a clock that was ahead can have put it off so far.
+    /// Makes the delivery due at `now` if only a clock that was ahead can have written its due time.
     pub(super) fn pull_back(&mut self, now: Timestamp) {
         let longest = self.lease_until.map_or(MAX_RETRY_PAUSE, |_| DELIVERY_LEASE);
         if self.due_at.is_some_and(|due| due > Due::new(now, longest).beyond()) {

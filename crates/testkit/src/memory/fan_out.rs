@@ -27,7 +27,7 @@ impl State {
         self.endpoint_of(lane).is_some_and(Endpoint::is_active)
     }
 
-    /// Whether what waits in the lane is kept, although its endpoint may be inactive.
+    /// Returns whether the deliveries of the lane are kept: its endpoint is active or inactive.
     pub(super) fn is_kept(&self, lane: Lane) -> bool {
         self.endpoint_of(lane).is_some_and(Endpoint::keeps_deliveries)
     }

@@ -112,7 +112,7 @@ impl DeliveryQueue for MemoryStore {
 }
 
 impl State {
-    /// How many deliveries that were put would wait in the lane with the new ones.
+    /// Returns the number of tests and resends that would wait in the lane, together with `new`.
     fn would_wait(&self, lane: Lane, new: &[NewDelivery]) -> usize {
         let new: BTreeSet<_> = new.iter().filter(|new| new.lane == lane).map(|new| new.event).collect();
         let waits = |row: &&Row| row.requested && row.status == DeliveryStatus::Pending && !new.contains(&row.event);

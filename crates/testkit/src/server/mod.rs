@@ -163,10 +163,10 @@ impl Cais {
         Ok(status)
     }
 
-    /// Sends it a signal by its name, such as `STOP` or `CONT`.
+    /// Sends the process a signal by name, such as `STOP` or `CONT`.
     ///
     /// # Errors
-    /// When it is not running.
+    /// The process is not running.
     pub fn signal(&self, name: &str) -> Result<()> {
         let running = self.process.as_ref().context("it is not running")?;
         run(Command::new("kill").arg(format!("-{name}")).arg(running.child.id().to_string())).map(drop)

@@ -238,7 +238,7 @@ async fn credited_to(ports: &Ports, charge: &Charge, payment: &UpstreamPayment) 
 
 fn complain_of_another(charge: &Charge, by: &str, payment: &EndToEndId, acquirer: &AcquirerName) {
     if by != charge.id.to_string() {
-        tracing::error!(alert = alerts::PAYMENT_AMBIGUOUS, charge = %charge.id, by, end_to_end_id = %payment, %acquirer, "a Pix is told of two charges: it was credited to the other");
+        tracing::error!(alert = alerts::PAYMENT_AMBIGUOUS, charge = %charge.id, by, end_to_end_id = %payment, %acquirer, "an acquirer reports one Pix for two charges; the Pix was credited to the other charge");
     }
 }
 

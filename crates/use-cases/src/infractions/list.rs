@@ -47,7 +47,7 @@ pub async fn list_for_operator(
     Ok(ports.queries.list_infractions(filter, page).await?)
 }
 
-/// A page of the infractions that an operator has to decide, newest first.
+/// Returns a page of the infractions that an operator has to decide, newest first.
 ///
 /// # Errors
 /// [`Trouble`].

@@ -66,7 +66,7 @@ pub(super) async fn list(
     let listed = acquirer.list_infractions(ListRequest { from, to, page }, budget).await?;
     if let Some(row) = listed.unreadable.first() {
         let (acquirer, count) = (acquirer.name(), listed.unreadable.len());
-        tracing::error!(alert = alerts::INFRACTION_LIST_INCOMPLETE, %acquirer, count, name = row.name, reason = row.reason, "infractions cannot be read; left out of the page");
+        tracing::error!(alert = alerts::INFRACTION_LIST_INCOMPLETE, %acquirer, count, name = row.name, reason = row.reason, "infractions cannot be read; the page lacks them");
     }
     match listed.next {
         Some(next) if next <= page => {

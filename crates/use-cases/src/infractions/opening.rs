@@ -28,7 +28,7 @@ pub(super) enum Opening {
     Not(Applied),
 }
 
-/// Opens it, in a round that nobody has opened yet; marked for review from the beginning where there is a reason.
+/// Opens the infraction in a round that is not open yet. With a `review` reason, it is marked for review from the beginning.
 pub(super) async fn open(
     ports: &Ports,
     acquirer: &AcquirerName,
@@ -73,14 +73,14 @@ pub(super) async fn open(
     }
 }
 
-/// Whether one that is told so can begin; an operator hears of it if not.
+/// Returns whether an infraction can begin with this report. Raises an alert if not.
 fn is_believed(acquirer: &AcquirerName, told: &UpstreamInfraction, round: u32) -> bool {
     let why = if round > rounds::MAX_ROUNDS {
-        "it is reopened for ever"
+        "the infraction was reopened too often"
     } else if told.amount.is_positive() {
         return true;
     } else {
-        "it disputes nothing"
+        "the disputed amount is not positive"
     };
     complain(acquirer, told, why);
     false

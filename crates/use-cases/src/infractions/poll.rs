@@ -103,7 +103,7 @@ async fn read_span(
     let mut page = Some(0);
     while let Some(number) = page {
         if *pages == 0 {
-            tracing::error!(alert = alerts::INFRACTION_LIST_INCOMPLETE, acquirer = %name, "an acquirer's list of infractions has too many pages: the rest was not read");
+            tracing::error!(alert = alerts::INFRACTION_LIST_INCOMPLETE, acquirer = %name, "an acquirer's list of infractions has too many pages; the rest was not read");
             return (tally, false);
         }
         *pages = pages.saturating_sub(1);
@@ -163,7 +163,7 @@ async fn look_for_old(
             // Each is looked for again in an hour, wherever the position is.
             Ok(Some(told)) => tally.changed = tally.changed.saturating_add(apply_one(ports, name, told).await.changed),
             Ok(None) => {
-                tracing::warn!(alert = alerts::INFRACTION_NOT_SHOWN, infraction = %ours.id, acquirer = %name, "an infraction that is open for long is not shown by its acquirer");
+                tracing::warn!(alert = alerts::INFRACTION_NOT_SHOWN, infraction = %ours.id, acquirer = %name, "an acquirer does not list an infraction that has been open for long; its money stays blocked");
             }
             Err(error) => {
                 tracing::warn!(infraction = %ours.id, acquirer = %name, %error, "an infraction that is open for long could not be looked for");

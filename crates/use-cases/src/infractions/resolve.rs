@@ -1,4 +1,4 @@
-//! An operator decides an infraction that is marked for review.
+//! The decision of an operator on an infraction that is marked for review.
 
 use cais_domain::ids::InfractionId;
 use cais_domain::infraction::{Infraction, InfractionState, InfractionStatus, InfractionStep};
@@ -17,15 +17,15 @@ use crate::trouble::{DECISIONS, Trouble};
 /// The decision of an operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
-    /// The claim was rejected.
+    /// The dispute was rejected.
     Won,
-    /// The claim was accepted, and so much went back; without an amount, all that it contests.
+    /// The dispute was accepted, and the amount was returned. Without an amount, the whole contested amount was returned.
     Lost(Option<Money>),
-    /// The claim was withdrawn.
+    /// The dispute was withdrawn.
     Cancelled,
 }
 
-/// Why an infraction was not resolved.
+/// The reason for which an infraction was not resolved.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ResolveError {
     /// No infraction has the id.
@@ -39,15 +39,15 @@ pub enum ResolveError {
     TooMuch {
         /// The amount of the decision.
         lost: Money,
-        /// The greatest possible one.
+        /// The greatest possible amount.
         contested: Money,
     },
-    /// The store has no answer.
+    /// The store failed.
     #[error(transparent)]
     Store(#[from] Trouble),
 }
 
-/// Ends the infraction as the operator decides, with a row of the audit log in the same commit. Returns it as stored.
+/// Ends the infraction as the operator decides, with a row of the audit log in the same commit. Returns the stored infraction.
 ///
 /// # Errors
 /// [`ResolveError`].
@@ -75,7 +75,7 @@ pub async fn resolve(
                 if lost > contested {
                     return Err(ResolveError::TooMuch { lost, contested });
                 }
-                // The money is gone: other infractions on the Pix hold nothing of it.
+                // The acquirer returned this money, so other infractions on the Pix cannot hold it.
                 let claimed = infraction.clone().claim_first(None, case.disputed()).map_err(Trouble::from)?;
                 if let InfractionStep::Taken(_) = claimed {
                     match commit(ports, claimed, now).await {
@@ -111,7 +111,7 @@ pub async fn resolve(
     Err(Trouble::contended().into())
 }
 
-/// The fields of an infraction that a decision changes, as JSON.
+/// Returns the fields of an infraction that a decision changes, as JSON.
 fn record(infraction: &Infraction, note: Option<&Text>) -> Vec<u8> {
     let reason = infraction.review.map_or("", |review| review.reason.as_str());
     let returned = match &infraction.state {
@@ -126,7 +126,7 @@ fn record(infraction: &Infraction, note: Option<&Text>) -> Vec<u8> {
     format!(r#"{{"status":"{status}","review_reason":"{reason}","returned":{returned}{note}}}"#).into_bytes()
 }
 
-/// A text has no control characters but line breaks.
+/// Escapes a text for JSON. A text has no control characters except line breaks.
 fn escaped(text: &str) -> String {
     text.replace('\\', r"\\").replace('"', r#"\""#).replace('\n', r"\n").replace('\r', r"\r")
 }

@@ -160,7 +160,7 @@ async fn look_for_defense(ports: &Ports, acquirer: &dyn Acquirer, infraction: &I
 async fn give_up(ports: &Ports, infraction: &Infraction, why: &str) -> Result<(), SyncError> {
     let after = withdraw(ports, infraction).await?;
     if after.defense.is_none() {
-        tracing::error!(alert = alerts::DEFENSE_REFUSED, infraction = %infraction.id, acquirer = %infraction.acquirer, why, "a defence was not taken: tell the merchant");
+        tracing::error!(alert = alerts::DEFENSE_REFUSED, infraction = %infraction.id, acquirer = %infraction.acquirer, why, "the acquirer refused a defense; the infraction is undefended again");
     }
     Ok(())
 }

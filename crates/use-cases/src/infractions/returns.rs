@@ -28,7 +28,7 @@ pub(crate) fn taken_back(returns: &[UpstreamReturn]) -> Result<Money, Trouble> {
     Money::sum(done.map(|one| one.amount)).map_err(|error| Trouble::Internal(error.to_string()))
 }
 
-/// The sum of those by which money went back, or is about to.
+/// Returns the sum of the returns that are completed or in flight.
 pub(super) fn leaving(returns: &[UpstreamReturn]) -> Result<Money, Trouble> {
     let leaving = of_infractions(returns).filter(|one| !matches!(one.progress, UpstreamProgress::Failed { .. }));
     Money::sum(leaving.map(|one| one.amount)).map_err(|error| Trouble::Internal(error.to_string()))

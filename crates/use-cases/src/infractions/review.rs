@@ -1,4 +1,4 @@
-//! The cases that an operator decides, because the acquirer's records leave more than one answer.
+//! The cases that an operator decides, because the acquirer's records allow more than one answer.
 
 use cais_domain::infraction::{Infraction, InfractionState, ReviewReason, left_of};
 use cais_domain::money::{Money, MoneyError};
@@ -14,30 +14,30 @@ use super::verdict::Outcome;
 use crate::ports::Ports;
 use crate::trouble::Trouble;
 
-/// Within what time of the end of an infraction its acquirer returns the money: DICT's rule for the institution that received the Pix.
+/// The longest time between the end of an infraction and its return: DICT's rule for the institution that received the Pix.
 const RETURNED_WITHIN: SignedDuration = SignedDuration::from_hours(24);
 
-/// The comparison of an outcome with the money that went back.
+/// The comparison of an outcome with the returned amount.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Comparison {
-    /// Both agree.
+    /// The outcome and the returned amount agree.
     Agrees,
-    /// More may go back.
+    /// The acquirer may still return more.
     NotYet,
     /// An operator decides.
     Review(ReviewReason),
 }
 
-/// Returns how much of the Pix its acquirer returned, or is returning, because of infractions.
+/// Returns the amount of the Pix that its acquirer returned, or is returning, because of infractions.
 ///
-/// The acquirer is asked before the infractions on the Pix are read, so that each return is seen together with its infraction.
+/// The acquirer is read before the infractions on the Pix, so that each return is seen together with its infraction.
 pub(super) async fn returned(ports: &Ports, ours: &Infraction) -> Result<Money, SyncError> {
     let acquirer = adapter(ports, &ours.acquirer)?;
     let received = acquirer.find_received(&ours.end_to_end_id, AT_LEISURE.budget).await?;
     Ok(received.map_or(Ok(Money::ZERO), |received| leaving(&received.payment.returns))?)
 }
 
-/// Returns the part of `returned` that no lost infraction explains. While another infraction on the Pix is open, that one explains it.
+/// Returns the part of `returned` that no lost infraction explains. An open infraction on the same Pix explains the whole part.
 pub(super) fn unexplained(case: &Case, ours: &Infraction, returned: Money) -> Result<Money, Trouble> {
     let others = || case.infractions().iter().filter(|one| one.id != ours.id);
     if others().any(|one| one.state.status().is_open()) {
@@ -48,16 +48,16 @@ pub(super) fn unexplained(case: &Case, ours: &Infraction, returned: Money) -> Re
     returned.checked_sub(explained).map_err(out_of_range)
 }
 
-/// Returns the most that an infraction can take from the account: what is left of its Pix, at most the disputed amount.
+/// Returns the largest amount that an infraction can take from the account: the rest of its Pix, at most the disputed amount.
 pub(super) fn contested(case: &Case, amount: Money) -> Result<Money, Trouble> {
     let left = left_of(case.payment(), case.disputed().charge, case.infractions()).map_err(out_of_range)?;
     Ok(amount.min(left))
 }
 
-/// Compares an outcome with the money that went back.
+/// Compares an outcome with the returned amount.
 ///
-/// A first dispute that is accepted takes all that it holds: its return may follow. After a reopening the money may have gone back
-/// before, so that the return has to be there.
+/// An accepted first dispute takes its whole block, because its return may follow. After a reopening the money may have been returned
+/// before, so the return must be visible.
 pub(super) fn compare(
     (case, ours, is_reopened): (&Case, &Infraction, bool),
     outcome: Outcome,
@@ -81,7 +81,7 @@ pub(super) fn compare(
     })
 }
 
-/// Raises the alert for a marked infraction, once in each process: a process that stopped after the mark raised none.
+/// Raises the alert for a marked infraction once in each process: a process may have stopped between mark and alert.
 pub(super) fn alert(infraction: &Infraction) {
     if first_time(&infraction.acquirer, &infraction.id.to_string(), "needs review") {
         tracing::error!(

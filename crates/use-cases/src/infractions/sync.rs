@@ -77,8 +77,8 @@ pub(crate) async fn find(ports: &Ports, name: &AcquirerName, id: &str) -> Result
     }
 }
 
-/// Applies what `acquirer` says of an infraction: it is opened, amended, reviewed and settled, each once and in its own commit. One
-/// that is marked for review stays as it is.
+/// Applies a report of `acquirer` on an infraction. The infraction is opened, amended, reviewed and settled, each once and in its own
+/// commit. An infraction that is marked for review stays unchanged.
 pub(crate) async fn apply(
     ports: &Ports,
     acquirer: &AcquirerName,
@@ -96,7 +96,7 @@ pub(crate) async fn apply(
         let advance = match &known {
             None => Advance::Opens(1, None),
             Some((_, ours)) if ours.end_to_end_id != told.end_to_end_id => {
-                complain(acquirer, &told, "it was about another Pix before");
+                complain(acquirer, &told, "the acquirer named another Pix before");
                 return Ok(Applied::NotBelieved);
             }
             Some((_, ours)) if ours.needs_review() => {
@@ -140,17 +140,18 @@ enum Advance {
     Moved,
     /// It, or what it depends on, was changed by somebody else.
     Again,
-    /// A new one begins, in that round, marked for review where there is a reason.
+    /// A new infraction begins in that round, marked for review if there is a reason.
     Opens(u32, Option<ReviewReason>),
     /// There is no step to take.
     Stands,
     /// What was read may be outdated.
     TooEarly,
-    /// What follows is certain only if the acquirer's record was read after ours.
+    /// The next step is certain only if the acquirer's record was read after the stored infraction.
     NeedsAFreshLook,
 }
 
-/// Takes the next step that follows from the acquirer's word, if there is one. `is_fresh` says that it was read after ours.
+/// Applies the next step that follows from the acquirer's record, if there is one. `is_fresh`: the record was read after the stored
+/// infraction.
 async fn advance(
     ports: &Ports,
     ours: &Infraction,
@@ -194,7 +195,7 @@ async fn advance(
     }
 }
 
-/// Ends ours, unless what went back from its Pix does not fit.
+/// Ends the infraction. If the returned amount contradicts the outcome, marks it for review instead.
 async fn end(
     ports: &Ports,
     (ours, is_reopened): (&Infraction, bool),
@@ -208,7 +209,7 @@ async fn end(
         return Ok(Advance::TooEarly);
     }
     let news = amendment(&infraction, told, now);
-    // What is lost has the first claim on the Pix.
+    // A lost infraction takes precedence over others on its Pix.
     let amended = if (outcome, comparison) == (Outcome::Lost, Comparison::Agrees) {
         infraction.clone().claim_first(Some(&news), case.disputed())
     } else {
@@ -237,14 +238,14 @@ async fn mark(ports: &Ports, ours: Infraction, reason: ReviewReason, now: Timest
     moved(commit(ports, ours.mark(reason, now).map_err(Trouble::from)?, now).await)
 }
 
-/// Reads all that bears on ours; `None` when it changed since it was read.
+/// Reads the infraction with the other records of its Pix. `None`: the infraction changed since it was read.
 async fn as_read(ports: &Ports, ours: &Infraction) -> Result<Option<(Case, Infraction)>, Trouble> {
     let case = Case::of(ports, ours).await?;
     let infraction = case.infraction(ours.id)?;
     Ok((infraction.version == ours.version).then_some((case, infraction)))
 }
 
-/// What the acquirer says of ours now. An amount of nothing is not believed.
+/// Returns the acquirer's present data of the infraction. An amount that is not positive is ignored.
 fn amendment(infraction: &Infraction, told: &UpstreamInfraction, now: Timestamp) -> NewInfraction {
     let news = new_infraction(&infraction.acquirer, told, now);
     let amount = if news.amount.is_positive() { news.amount } else { infraction.amount };

@@ -11,14 +11,14 @@ use crate::upstream_text::{long, whole_microseconds};
 /// For how long after a step of ours its acquirer's list may still show how it was before.
 const LISTS_LAG: SignedDuration = SignedDuration::from_secs(60);
 
-/// How an infraction ends.
+/// The outcome of an infraction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// The claim was rejected.
+    /// The dispute was rejected.
     Won,
-    /// The claim was accepted.
+    /// The dispute was accepted.
     Lost,
-    /// The claim was withdrawn.
+    /// The dispute was withdrawn.
     Cancelled,
 }
 
@@ -31,11 +31,11 @@ pub(super) enum Verdict {
     Defended(Option<Defense>),
     /// The infraction ends.
     Ends(Outcome),
-    /// The acquirer shows it open again after it had ended: that is a new one.
+    /// The acquirer shows the infraction open after its end: a new infraction begins.
     Reopened,
-    /// It was reopened and accepted after ours had ended, and was not seen open: that is a new one for an operator.
+    /// The infraction was reopened and accepted after its end, and was not seen open: a new infraction begins, for an operator.
     AcceptedUnseen,
-    /// It ended and was reopened after ours was defended, and its end was not seen: an operator decides it.
+    /// The defended infraction ended and was reopened, and its end was not seen: an operator decides.
     ReopenedUnseen,
     /// What was read may be older than what we know: nothing follows from it until it is read anew.
     TooEarly,
@@ -44,8 +44,8 @@ pub(super) enum Verdict {
 }
 
 impl Verdict {
-    /// Returns whether it is right only if the acquirer's record was read after ours. A record from before would open or end an
-    /// infraction a second time. `is_reopened` says that the record may be about the infraction before ours.
+    /// Returns whether the verdict requires an acquirer's record that was read after the stored infraction. An older record would open or
+    /// end an infraction a second time. `is_reopened`: the record may be about the infraction of the round before.
     pub(super) const fn needs_a_fresh_look(&self, is_reopened: bool) -> bool {
         match self {
             Self::Reopened | Self::AcceptedUnseen | Self::ReopenedUnseen => true,
@@ -55,7 +55,7 @@ impl Verdict {
     }
 }
 
-/// Returns what follows for the latest of ours under that name. `is_reopened` says that it is not the first.
+/// Returns the verdict on the latest stored infraction of that name. `is_reopened`: it is not the first of that name.
 pub(super) fn judge(ours: &Infraction, is_reopened: bool, told: &UpstreamInfraction, now: Timestamp) -> Verdict {
     let shown = status(told);
     let end = match shown {
@@ -76,7 +76,7 @@ pub(super) fn judge(ours: &Infraction, is_reopened: bool, told: &UpstreamInfract
         {
             Verdict::TooEarly
         }
-        // One that ended before we saw that it was defended was defended all the same.
+        // An infraction that ended before its defense was seen still counts as defended.
         (InfractionState::Open, Some(_)) if told.defense.is_some() => Verdict::Defended(theirs(ours, told, now)),
         (InfractionState::Open | InfractionState::UnderReview { .. }, Some(outcome)) => Verdict::Ends(outcome),
         (InfractionState::Won { .. } | InfractionState::Lost { .. } | InfractionState::Cancelled { .. }, None) => {
@@ -92,7 +92,7 @@ pub(super) fn judge(ours: &Infraction, is_reopened: bool, told: &UpstreamInfract
         (InfractionState::Won { .. }, Some(Outcome::Won))
         | (InfractionState::Lost { .. }, Some(Outcome::Lost))
         | (InfractionState::Cancelled { .. }, Some(Outcome::Cancelled)) => Verdict::Agrees,
-        // An operator may have decided otherwise than the acquirer.
+        // The decision of an operator may differ from the acquirer's.
         (_, Some(_)) if ours.review.is_some() => Verdict::Agrees,
         // To win or to withdraw again what had ended moves nothing.
         (InfractionState::Won { .. } | InfractionState::Lost { .. } | InfractionState::Cancelled { .. }, Some(_)) => {
@@ -101,7 +101,7 @@ pub(super) fn judge(ours: &Infraction, is_reopened: bool, told: &UpstreamInfract
     }
 }
 
-/// Whether an acceptance is no news: it is ours, or an operator knew it.
+/// Returns whether an acceptance is already applied: the infraction is lost, or an operator decided it.
 const fn is_lost_or_decided(ours: &Infraction, state: &InfractionState) -> bool {
     matches!(state, InfractionState::Lost { .. }) || ours.review.is_some()
 }

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 /// Stands for a part that is missing.
 const NONE: &str = "-";
 
-/// Writes one line for each name, sorted, so that repeats are the same texts. A text has at most `most` names.
+/// Writes one line per name, sorted, so that repeats of a callback have equal texts. A text has at most `most` names.
 pub(super) fn write(items: &[Noticed], most: usize) -> Vec<Vec<u8>> {
     let lines: BTreeSet<String> = items.iter().map(line).collect();
     let lines: Vec<String> = lines.into_iter().collect();

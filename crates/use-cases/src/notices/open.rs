@@ -8,11 +8,11 @@ use cais_ports::{NoticeCounts, QueryError, alerts};
 
 use crate::ports::Ports;
 
-/// Open callbacks of one acquirer at most: more than an hour of 25 payments a second while the acquirer cannot be read, and some
-/// 50 MB of rows. Counts are samples, so that an acquirer can pass the bound until the next sample.
+/// The largest number of open callbacks of one acquirer: more than an hour of 25 payments a second while the acquirer cannot be read, and
+/// some 50 MB of rows. Counts are samples, so an acquirer can exceed the bound until the next sample.
 const MAX_OPEN: u64 = 100_000;
 
-/// The number of open callbacks of each acquirer, as [`count`] saw it last. Cloning shares it.
+/// The number of open callbacks of each acquirer, as of the last [`count`]. Clones share the numbers.
 #[derive(Debug, Clone, Default)]
 pub struct OpenCallbacks(Arc<RwLock<BTreeMap<AcquirerName, u64>>>);
 
@@ -28,17 +28,17 @@ impl OpenCallbacks {
     }
 }
 
-/// Counts the callbacks of each acquirer, and keeps the numbers for [`super::receive`]. Logs each acquirer that has reached its bound.
+/// Counts the callbacks of each acquirer, and stores the numbers for [`super::receive`]. Logs each acquirer that has reached its bound.
 ///
 /// # Errors
-/// [`QueryError`] when the store has no answer.
+/// [`QueryError`] if the store fails.
 pub async fn count(ports: &Ports) -> Result<NoticeCounts, QueryError> {
     let counts = ports.queries.count_notices().await?;
     ports.open_callbacks.set(&counts.open);
     for (acquirer, open) in counts.open.iter().filter(|(name, _)| ports.open_callbacks.is_full(name)) {
         tracing::error!(
             alert = alerts::CALLBACKS_FULL, %acquirer, open,
-            "the acquirer has too many open callbacks; further ones are answered with 503"
+            "the acquirer has too many open callbacks; further callbacks are answered with 503"
         );
     }
     Ok(counts)

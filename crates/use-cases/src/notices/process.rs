@@ -31,17 +31,17 @@ pub(super) const READ_BUDGET: Duration = Duration::from_secs(5);
 /// Attempts before an operator has to look: about a day of them.
 const MAX_ATTEMPTS: u32 = 300;
 
-/// Attempts when the acquirer answers and does not show what it called for: about an hour of them. So long may its records be behind
-/// its callbacks; a forged callback costs no more.
+/// Attempts while the acquirer answers and does not show the payment of the callback: about an hour. An acquirer's records may be that
+/// far behind its callbacks, and a forged callback costs no more.
 const MAX_ATTEMPTS_NOT_SHOWN: u32 = 20;
 /// Unmatched notices of one acquirer that are kept for an operator at most; a pass may add its own to them.
 const MAX_UNMATCHED: u64 = 10_000;
-/// Charges of one acquirer that one pass reads one by one at most: about a second at 200 ms each, so that callbacks which no page
-/// answers do not keep the others waiting.
+/// The largest number of charges of one acquirer that one pass reads one by one: about a second at 200 ms each. The limit keeps callbacks
+/// that no page answers from delaying the others.
 ///
-/// A notice names no more. The first notices are read first, so that each pass reads at least one to its end.
+/// A notice has at most as many names. Notices are read in order, so each pass reads at least one to its end.
 pub(super) const CHARGES_PER_PASS: usize = 256;
-/// Infractions of one acquirer that one pass looks for at most. An infraction that is not listed costs several reads, and a worker
+/// The largest number of infractions of one acquirer that one pass looks up. An unlisted infraction costs several reads, and a worker
 /// reads the list every minute anyway.
 pub(super) const INFRACTIONS_PER_PASS: usize = 16;
 /// Notices that one pass takes: more are read together when more wait.
@@ -162,7 +162,7 @@ struct Named {
     received: Vec<(usize, NoticedPix)>,
     others: Vec<(usize, Noticed)>,
     infractions: usize,
-    /// The places of infractions that are left for a later pass.
+    /// The places of the infractions for a later pass.
     later: Vec<usize>,
 }
 

@@ -17,10 +17,10 @@ pub enum ReceiveError {
     /// The acquirer is not configured.
     #[error("the acquirer is not configured")]
     NotConfigured,
-    /// The acquirer has too many open callbacks and should call again later.
+    /// The acquirer has too many open callbacks and should repeat the callback later.
     #[error("the acquirer has too many open callbacks")]
     Full,
-    /// The store has no answer: the acquirer should call again.
+    /// The store failed: the acquirer should repeat the callback.
     #[error(transparent)]
     Query(#[from] QueryError),
     /// The store did not take it: the acquirer should call again.
@@ -28,11 +28,11 @@ pub enum ReceiveError {
     Store(#[from] CommitError),
 }
 
-/// Keeps what the callback names; a worker reads the truth. A callback that names nothing is not kept. A repeat is not kept either: it
-/// makes the callback due that is there.
+/// Stores the names in the callback; a worker reads their state from the acquirer. A callback without names is not stored. A repeat is
+/// not stored either: the stored callback becomes due.
 ///
 /// # Errors
-/// [`ReceiveError`]; nothing of the callback is kept then.
+/// [`ReceiveError`]; nothing of the callback is stored then.
 pub async fn receive(ports: &Ports, acquirer: &AcquirerName, body: impl AsRef<[u8]>) -> Result<(), ReceiveError> {
     let adapter = ports.acquirers.named(acquirer).ok_or(ReceiveError::NotConfigured)?;
     let items = adapter.notices(body.as_ref()).map_err(|error| ReceiveError::Malformed(error.to_string()))?;
@@ -43,7 +43,7 @@ pub async fn receive(ports: &Ports, acquirer: &AcquirerName, body: impl AsRef<[u
     if ports.open_callbacks.is_full(acquirer) {
         return Err(ReceiveError::Full);
     }
-    // Each notice can be read to its end in one pass, so that each pass ends some.
+    // The limits allow a whole notice in one pass, so each pass ends at least one.
     let (infractions, pix): (Vec<_>, Vec<_>) =
         items.into_iter().partition(|item| matches!(item, Noticed::Infraction(_)));
     let texts = [names::write(&pix, CHARGES_PER_PASS), names::write(&infractions, INFRACTIONS_PER_PASS)].concat();
@@ -53,7 +53,7 @@ pub async fn receive(ports: &Ports, acquirer: &AcquirerName, body: impl AsRef<[u
         writes.push(open.map_or_else(|| insert(ports, acquirer, names), |open| repeat(ports, open)));
     }
     match commit(ports, writes).await {
-        // A worker has just looked into one of them, perhaps before what this callback is about. New ones are looked into after it.
+        // A worker has just updated one of the notices, perhaps before the event of this callback. New notices are read after the event.
         Err(CommitError::Stale) => {
             commit(ports, texts.iter().map(|names| insert(ports, acquirer, names)).collect()).await?;
         }
@@ -76,10 +76,10 @@ fn insert(ports: &Ports, acquirer: &AcquirerName, names: &[u8]) -> Write {
     }))
 }
 
-/// Makes an open or unmatched notice due. Its version grows even if it is due already, so that a worker which read the truth before
-/// the repeat cannot mark it as done.
+/// Makes an open or unmatched notice due. The version grows even if the notice is due already. A worker that read the acquirer before the
+/// repeat therefore cannot mark the notice as done.
 fn repeat(ports: &Ports, open: Notice) -> Write {
-    // An unmatched one has all its attempts again. An open one keeps their number, so that repeats cannot keep it open for ever.
+    // An unmatched notice gets all attempts again. An open notice keeps its count, so that repeats cannot keep it open forever.
     let attempts = if open.state == NoticeState::Waiting { open.attempts } else { 0 };
     Write::UpdateNotice(Box::new(Notice {
         state: NoticeState::Waiting,

@@ -62,7 +62,7 @@ pub(super) async fn still_not_covered(
     claim: &Claim,
     available: Money,
 ) -> Result<Answer, KeepError> {
-    // Its fee is the one of its creation, which may differ from the account's present one.
+    // The payout keeps the fee of its creation, which may differ from the account's present fee.
     let payout = begun(ports, claim).await.map_err(Trouble::from)?;
     let body = ports.representation.insufficient_balance(command.request, needed(&payout)?, available);
     answer_orphaned(ports, &command.call(), claim, NOT_COVERED, body).await

@@ -51,7 +51,7 @@ impl Steps {
         }
         if let Some(by) = ports.queries.find_owner(&key).await? {
             if by != id.to_string() {
-                tracing::error!(alert = alerts::PAYOUT_RETURN_UNCREDITED, payout = %id, by, %return_id, "a return is told of two payouts: it was credited to the other");
+                tracing::error!(alert = alerts::PAYOUT_RETURN_UNCREDITED, payout = %id, by, %return_id, "an acquirer reports one return for two payouts; the return was credited to the other payout");
             }
             return Ok(());
         }

@@ -89,7 +89,7 @@ pub async fn run_once(ports: &Ports) -> Result<AutomaticRun, WorkError> {
             alert = alerts::RECONCILE_DIFFERENCE,
             open,
             logged,
-            "more differences are open than are logged; compare by hand"
+            "not all open differences are logged; manual comparison needed"
         );
     }
     match pass.trouble {

@@ -9,15 +9,15 @@ use super::records::{lane, update};
 use crate::ports::Ports;
 use crate::trouble::Trouble;
 
-/// Disables the endpoint that was `called`, unless its merchant changed it meanwhile: then the next failure counts. One that failed for
-/// days is also left active if it took a delivery since, from whichever node.
+/// Disables the endpoint that was `called`. If the merchant changed the endpoint meanwhile, it stays active until the next failure. An
+/// endpoint that failed for days also stays active if it accepted a delivery of any node meanwhile.
 ///
-/// Returns whether this call disabled it.
+/// Returns whether this call disabled the endpoint.
 pub(super) async fn disable(ports: &Ports, called: &Endpoint, reason: DisabledReason) -> Result<bool, Trouble> {
     let found = ports.queries.find_endpoint(called.account, called.id).await?;
     let Some(endpoint) = found.filter(|found| found.version == called.version) else { return Ok(false) };
     let now = ports.clock.now();
-    // What the claim knew may be as old as a lease.
+    // The data of the claim may be as old as a lease.
     if reason == DisabledReason::Failing
         && !is_failing_for_good(ports.queries.failing_since(lane(&endpoint)).await?, now)
     {

@@ -46,7 +46,7 @@ pub(super) fn new_secret(ports: &Ports) -> SigningSecret {
     secret
 }
 
-/// Puts tests or resends into the queue, all of them or none.
+/// Adds tests or resends to the queue, all of them or none.
 pub(super) async fn put(ports: &Ports, new: Vec<NewDelivery>) -> Result<Vec<DeliveryId>, SendAgainError> {
     let put = ports.deliveries.put(new, Some(MAX_WAITING_REQUESTS)).await.map_err(Trouble::from)?;
     put.ok_or(SendAgainError::TooMany)

@@ -11,8 +11,8 @@ use super::records::{self, lane};
 use crate::ports::Ports;
 use crate::trouble::Trouble;
 
-/// Sends the event again to each active endpoint that it went to, or that wants its type by now; its bytes are the same. A delivery
-/// that was cancelled stays so. Where too much waits for one of them, none gets it.
+/// Sends the event again, with the same bytes. Receivers are the active endpoints that had a delivery of it or subscribe to its type now.
+/// A cancelled delivery stays cancelled. If one endpoint would exceed its limit, no endpoint receives the event.
 ///
 /// # Errors
 /// [`SendAgainError`], also when there is no such endpoint.

@@ -49,7 +49,7 @@ async fn a_callback_that_comes_twice_credits_once() {
     assert_eq!(world.available(), 1_000);
     assert_eq!(world.told(), [EventType::ChargePaid]);
     world.call_back(charge.txid.as_str()).await;
-    assert_eq!(states(&world), [NoticeState::Done, NoticeState::Waiting], "a repeat of a done one is a new hint");
+    assert_eq!(states(&world), [NoticeState::Done, NoticeState::Waiting], "a repeat of a done callback is a new hint");
     assert_eq!(process::run_once(&world.ports).await.unwrap().done, 1);
     assert_eq!(world.available(), 1_000);
     world.check().await;

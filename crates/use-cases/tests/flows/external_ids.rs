@@ -9,7 +9,7 @@ use cais_use_cases::external_id_conflict::ExternalIdConflict;
 use crate::psp::Mood;
 use crate::world::{World, id_of, named, reais, ten_reais};
 
-/// The refusal of a charge whose external id belongs to `first`.
+/// Returns the refusal of a charge whose external id belongs to `first`.
 fn another_amount(first: &Answer) -> CreateChargeError {
     ExternalIdConflict { owner: id_of(first).to_string(), fields: vec!["amount"] }.into()
 }

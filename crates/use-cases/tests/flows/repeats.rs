@@ -44,7 +44,7 @@ async fn repeat_of_open_callback_is_stored_once_and_due() {
     world.call_back(&repeat).await;
     let repeated = Notice { due_at: Some(world.clock.now()), version: waiting[0].version + 1, ..waiting[0].clone() };
     assert_eq!(world.store.notices(), std::slice::from_ref(&repeated));
-    // Due already: a worker that has read the truth before the repeat cannot mark it.
+    // The notice is due already: a worker that read the acquirer before the repeat cannot mark it.
     world.call_back(&repeat).await;
     assert_eq!(world.store.notices(), [Notice { version: repeated.version + 1, ..repeated }]);
 }

@@ -171,7 +171,7 @@ async fn begin<'a>(world: &'a World, done: &mut Done, number: usize, act: Act) -
     }
 }
 
-/// What ended, or is under review, is open again before anybody looks; what had ended here is accepted as well.
+/// Reopens an infraction that ended or is under review before the next poll. If it had ended here, the acquirer also accepts it.
 fn reopen_unseen(world: &World, id: &str) {
     let known = world.all().into_iter().rfind(|infraction| infraction.upstream_id == id);
     let is_lost = match known.map(|known| known.state.status()) {
@@ -179,7 +179,7 @@ fn reopen_unseen(world: &World, id: &str) {
         Some(InfractionStatus::Won | InfractionStatus::Cancelled | InfractionStatus::Lost) => true,
         Some(InfractionStatus::Open) | None => return,
     };
-    // Later than it began or ended the last time, and than a defence that may be on its way.
+    // The instant is after the last begin and end, and after a defense in flight.
     world.clock.advance(A_WHILE);
     world.psp.reopen_now(id);
     if is_lost {
@@ -202,13 +202,13 @@ fn settle(world: &World, id: &str, outcome: UpstreamInfractionStatus) {
     }
 }
 
-/// An operator decides everything that is marked, by what the acquirer's statement shows of the Pix. Returns the Pix of which more
-/// went back than the dispute is about: the rest is for `cais reconcile`.
+/// Decides every marked infraction by the acquirer's statement of its Pix. Returns each Pix of which more was returned than disputed: the
+/// rest is for `cais reconcile`.
 async fn decide_all(world: &World) -> BTreeSet<EndToEndId> {
     let mut beyond = BTreeSet::new();
     for infraction in world.all().into_iter().filter(Infraction::needs_review) {
         let pix = infraction.end_to_end_id;
-        let unexplained = world.psp.taken(&pix) - taken(world, &pix);
+        let unexplained = world.psp.returned(&pix) - lost_amount(world, &pix);
         let decision =
             if unexplained > 0 { Decision::Lost(Some(Money::from_centavos(unexplained))) } else { Decision::Cancelled };
         match world.decide_one(infraction.id, decision).await {
@@ -223,8 +223,8 @@ async fn decide_all(world: &World) -> BTreeSet<EndToEndId> {
     beyond
 }
 
-/// What lost disputes account for of a Pix, in centavos.
-fn taken(world: &World, pix: &EndToEndId) -> i64 {
+/// Returns the amount of a Pix that lost infractions explain, in centavos.
+fn lost_amount(world: &World, pix: &EndToEndId) -> i64 {
     let all = world.all().into_iter().filter(|one| one.end_to_end_id == *pix);
     all.filter(|one| one.state.status() == InfractionStatus::Lost).map(|one| one.limit.centavos()).sum()
 }
@@ -253,7 +253,7 @@ async fn finish(world: &World) {
     world.clock.advance(Duration::from_hours(24));
     let mut beyond = BTreeSet::new();
     for _ in 0..8 {
-        // In each hour the whole list is read.
+        // Each hour has a poll of the whole list.
         world.clock.advance(Duration::from_hours(1));
         refunds::poll::run_once(&world.ports).await.unwrap();
         payouts::poll::run_once(&world.ports).await.unwrap();
@@ -269,7 +269,7 @@ async fn finish(world: &World) {
     for row in world.psp.infractions() {
         let mut all = world.all().into_iter();
         let infraction = all.rfind(|infraction| infraction.upstream_id == row.id).unwrap();
-        let (ours, theirs) = (taken(world, &row.end_to_end_id), world.psp.taken(&row.end_to_end_id));
+        let (ours, theirs) = (lost_amount(world, &row.end_to_end_id), world.psp.returned(&row.end_to_end_id));
         assert!(
             ours == theirs || ours < theirs && beyond.contains(&row.end_to_end_id),
             "{ours} {theirs} {infraction:?} {row:?}"
@@ -277,7 +277,7 @@ async fn finish(world: &World) {
         let expected = match row.status {
             UpstreamInfractionStatus::Open => InfractionStatus::Open,
             UpstreamInfractionStatus::Defended => InfractionStatus::UnderReview,
-            // An operator decides by the money.
+            // The decisions follow the returned amounts.
             _ if infraction.review.is_some() => infraction.state.status(),
             UpstreamInfractionStatus::Accepted => InfractionStatus::Lost,
             UpstreamInfractionStatus::Rejected => InfractionStatus::Won,

@@ -80,7 +80,7 @@ async fn many_forged_infractions_cost_bounded_reads() {
     }
     assert!(
         world.store.notices().iter().all(|notice| notice.state == NoticeState::Unmatched),
-        "each was read to its end"
+        "each notice was read to its end"
     );
 }
 

@@ -282,8 +282,8 @@ impl Psp {
         self.begin_to_take(end_to_end_id, centavos, UpstreamProgress::Done { at: Some(self.clock.now()) });
     }
 
-    /// What it took of a Pix because of infractions, in centavos.
-    pub fn taken(&self, end_to_end_id: &EndToEndId) -> i64 {
+    /// Returns the amount of a Pix that was returned because of infractions, in centavos.
+    pub fn returned(&self, end_to_end_id: &EndToEndId) -> i64 {
         let book = self.book();
         let payments = book.charges.values().flat_map(|charge| charge.payments.iter());
         let returns = payments.filter(|one| one.end_to_end_id == *end_to_end_id).flat_map(|one| one.returns.iter());

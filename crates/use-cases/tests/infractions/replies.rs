@@ -158,7 +158,7 @@ impl Psp {
         });
         mock.expect_send_payout().returning(move |order, _| Ok(payout.send_payout(order)));
         mock.expect_find_payout().returning(move |id, _| Ok(sent.book().sent.get(&id.to_string()).cloned()));
-        // A callback's body here is the names of infractions.
+        // The body of a callback in these tests has the names of infractions.
         mock.expect_notices().returning(|body| {
             let names = str::from_utf8(body).unwrap().split(',');
             Ok(names.map(|id| Noticed::Infraction(NoticedInfraction { id: id.to_owned() })).collect())

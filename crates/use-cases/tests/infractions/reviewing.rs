@@ -1,4 +1,4 @@
-//! Disputes that an operator decides: the money stays blocked until then, and moves once.
+//! Disputes that an operator decides: the money stays blocked until the decision, and moves once.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use cais_use_cases::infractions::resolve::{Decision, ResolveError};
 
 use crate::world::{A_WHILE, LONG, World};
 
-/// The reason for which the youngest infraction needs review.
+/// Returns the reason for which the youngest infraction needs review.
 fn reason(world: &World) -> Option<ReviewReason> {
     let last = world.last();
     last.review.filter(|_| last.needs_review()).map(|review| review.reason)
@@ -24,7 +24,7 @@ const fn lost(centavos: i64) -> Decision {
     Decision::Lost(Some(Money::from_centavos(centavos)))
 }
 
-/// Polls and callbacks change nothing of what is marked.
+/// Asserts that polls and callbacks do not change a marked infraction.
 async fn stays(world: &World, id: &str, money: [i64; 3]) {
     let before = world.all();
     for _ in 0..3 {
@@ -35,7 +35,7 @@ async fn stays(world: &World, id: &str, money: [i64; 3]) {
     world.check().await;
 }
 
-/// A defended dispute of R$ 6.00 of a Pix of R$ 10.00.
+/// Creates a defended dispute of R$ 6.00 of a Pix of R$ 10.00.
 async fn defended() -> (World, cais_domain::end_to_end_id::EndToEndId, String) {
     let world = World::new().await;
     let (_, pix) = world.paid(1_000).await;
@@ -46,7 +46,7 @@ async fn defended() -> (World, cais_domain::end_to_end_id::EndToEndId, String) {
     (world, pix, id)
 }
 
-/// A dispute of R$ 6.00 of a Pix of R$ 10.00: R$ 2.00 went back, and it was rejected in the end.
+/// Creates a dispute of R$ 6.00 of a Pix of R$ 10.00. R$ 2.00 was returned, and the dispute was rejected.
 async fn unexplained() -> (World, String) {
     let world = World::new().await;
     let (_, pix) = world.paid(1_000).await;
@@ -94,7 +94,11 @@ async fn decision_against_the_acquirer_opens_nothing_again() {
         let left = if status == Lost { 999 } else { 1_000 };
         stays(&world, &id, [left, 0, 0]).await;
         world.psp.reopen(&id);
-        assert_eq!((world.poll().await, world.statuses()), (1, vec![Won, status, Open]), "but a reopening does");
+        assert_eq!(
+            (world.poll().await, world.statuses()),
+            (1, vec![Won, status, Open]),
+            "a reopening opens a new infraction"
+        );
         world.check().await;
     }
 }
@@ -130,7 +134,7 @@ async fn other_open_infraction_explains_a_return() {
     let (_, pix) = world.paid(1_000).await;
     let (id, other) = (world.psp.dispute(&pix, 400), world.psp.dispute(&pix, 300));
     world.poll().await;
-    // The other was accepted as well, and its list does not show that yet.
+    // The other dispute was accepted as well, and the list does not show that yet.
     world.psp.take_back(&pix, 300);
     world.psp.settle(&id, Rejected);
     assert_eq!((world.poll().await, world.statuses()), (1, vec![Won, Open]));
@@ -152,7 +156,11 @@ async fn defended_and_reopened_unseen_is_blocked_for_review() {
         stays(&world, &id, [400, 0, 600]).await;
         assert_eq!(world.decide(decision).await.unwrap().state.status(), status);
         world.clock.advance(A_WHILE);
-        assert_eq!((world.poll().await, world.statuses()), (1, vec![status, Open]), "it can be defended again");
+        assert_eq!(
+            (world.poll().await, world.statuses()),
+            (1, vec![status, Open]),
+            "the infraction can be defended again"
+        );
         assert_eq!(world.defend("Entregue outra vez.").await.unwrap().state.status(), UnderReview);
         stays(&world, &id, if back > 0 { [0, 0, 400] } else { [400, 0, 600] }).await;
     }
@@ -209,7 +217,7 @@ async fn reopened_and_accepted_is_lost_when_its_return_is_there() {
 }
 
 #[tokio::test]
-async fn lost_decision_takes_what_older_disputes_hold() {
+async fn lost_decision_uses_blocks_of_older_disputes() {
     let world = World::new().await;
     let (charge, pix) = world.paid(1_000).await;
     let (older, younger) = (world.psp.dispute(&pix, 1_000), world.psp.dispute(&pix, 600));
@@ -276,7 +284,7 @@ async fn decisions_at_once_are_one_with_one_audit_row() {
 
 #[tokio::test]
 async fn interrupted_decision_is_whole_or_absent() {
-    // The money of an older dispute is claimed first.
+    // The block of an older dispute is reduced first.
     for (commit, crash) in [(1, Crash::Before), (1, Crash::After), (2, Crash::Before), (2, Crash::After)] {
         let world = World::new().await;
         let (charge, pix) = world.paid(1_000).await;

@@ -228,12 +228,12 @@ impl World {
         defend(&self.ports, &self.account, self.last().id, read(text), evidence.map(read)).await
     }
 
-    /// An operator decides the youngest infraction.
+    /// Decides the youngest infraction as an operator.
     pub async fn decide(&self, decision: Decision) -> Result<Infraction, ResolveError> {
         self.decide_one(self.last().id, decision).await
     }
 
-    /// The same of one.
+    /// Decides the infraction with the id as an operator.
     pub async fn decide_one(&self, id: InfractionId, decision: Decision) -> Result<Infraction, ResolveError> {
         let operator = Operator { name: "ana".to_owned(), source: "cli".to_owned(), host: "desk".to_owned() };
         let note = Text::parse(r#"a "b" \"#, 100, LineBreaks::Refused).unwrap();

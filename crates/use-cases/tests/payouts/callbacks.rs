@@ -30,7 +30,7 @@ async fn a_callback_leads_to_the_outcome_once_however_often_it_comes() {
         world.clock.advance(LONG);
         world.process().await;
     }
-    assert_eq!(world.notices(), [NoticeState::Done], "repeats of an open one are not stored");
+    assert_eq!(world.notices(), [NoticeState::Done], "repeats of an open callback are not stored");
     assert_eq!((world.told().len(), world.poll().await), (1, 0));
     world.check().await;
 }

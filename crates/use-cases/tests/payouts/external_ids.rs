@@ -12,7 +12,7 @@ use cais_use_cases::payouts::fetch::FetchPayoutError;
 use crate::bank::Sending;
 use crate::world::{FEE, FUNDS, LONG, World, id_of, named, reais, status_of, ten_reais};
 
-/// The refusal of a payout whose external id belongs to `first`.
+/// Returns the refusal of a payout whose external id belongs to `first`.
 fn conflict(first: &Answer, fields: &[&'static str]) -> CreatePayoutError {
     ExternalIdConflict { owner: id_of(first).to_string(), fields: fields.to_vec() }.into()
 }

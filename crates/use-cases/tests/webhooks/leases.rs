@@ -92,7 +92,7 @@ async fn deliveries_wait_while_endpoint_is_inactive() {
     until("some are under way", || world.receivers.held(&endpoint.url) == TRUSTED).await;
     world.set_active(&endpoint, false).await;
     world.receivers.set(&endpoint.url, Answer::Now(taken()));
-    // Those that were on their way fail, and are tried again later.
+    // Attempts in flight fail, and are retried later.
     world.receivers.release(&endpoint.url, &refused(500));
     world.publish(EventType::ChargePaid).await;
     for _ in 0..3 {
@@ -100,7 +100,7 @@ async fn deliveries_wait_while_endpoint_is_inactive() {
         dispatcher.tick();
         settle().await;
     }
-    assert_eq!(world.receivers.calls().len(), 1 + TRUSTED, "nothing more is sent");
+    assert_eq!(world.receivers.calls().len(), 1 + TRUSTED, "no further delivery is sent");
     let waiting = world.deliveries(&endpoint).await.split_off(1);
     assert_eq!(waiting.len(), 13);
     assert!(waiting.iter().all(|one| (one.status, one.next_attempt_at) == (DeliveryStatus::Pending, None)));

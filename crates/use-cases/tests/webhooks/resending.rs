@@ -97,7 +97,7 @@ async fn resend_to_endpoint_that_is_not_active_is_refused() {
     assert_eq!(test(ports, account, endpoint.id).await, Err(not_active.clone()));
     assert_eq!(resend(ports, account, endpoint.id, delivery.id).await, Err(not_active));
     assert_eq!(resend_event(ports, account, event.id).await, Err(SendAgainError::NoReceiver));
-    assert_eq!(world.statuses(&endpoint).await, [DeliveryStatus::Pending], "it waits");
+    assert_eq!(world.statuses(&endpoint).await, [DeliveryStatus::Pending], "the delivery waits");
 
     let active = world.set_active(&endpoint, true).await;
     let EndpointStep::Taken(gone) = active.disable(DisabledReason::Gone, world.now()).unwrap() else { unreachable!() };
@@ -199,6 +199,6 @@ async fn twenty_tests_and_resends_of_an_endpoint_wait() {
     let before = world.deliveries(&calm).await;
     world.clock.advance(Duration::from_secs(1));
     assert_eq!(resend_event(ports, account, event.id).await, Err(SendAgainError::TooMany));
-    assert_eq!(world.deliveries(&calm).await, before, "all or none of its endpoints");
+    assert_eq!(world.deliveries(&calm).await, before, "a resend goes to all endpoints or none");
     test(ports, account, calm.id).await.unwrap();
 }

@@ -54,7 +54,7 @@ pub(super) async fn call(ports: &Ports, claimed: ClaimedDelivery) -> Called {
         send(ports, &claimed, began_at, &secrets).await
     } else {
         let DeliveryKey { account, endpoint, .. } = claimed.key;
-        tracing::error!(alert = alerts::ENDPOINT_SECRET_UNREADABLE, %endpoint, %account, "the secret of a webhook endpoint cannot be opened: is this the master key it was made under?");
+        tracing::error!(alert = alerts::ENDPOINT_SECRET_UNREADABLE, %endpoint, %account, "the secret of a webhook endpoint cannot be decrypted; its deliveries fail");
         nothing_sent(AttemptError::Unsigned)
     };
     Called { claimed, began_at, ended_at: ports.clock.now(), sent }
@@ -64,7 +64,7 @@ async fn send(ports: &Ports, claimed: &ClaimedDelivery, at: Timestamp, secrets: 
     let outgoing = Outgoing { url: &claimed.endpoint.url, id: claimed.event, at, secrets, body: &claimed.body };
     // A bug that one receiver's answer brings to light must not end the deliveries to all the others.
     AssertUnwindSafe(ports.webhooks.send(outgoing)).catch_unwind().await.unwrap_or_else(|_| {
-        tracing::error!(alert = alerts::PANIC, delivery = %claimed.key.id, endpoint = %claimed.key.endpoint, "sending a webhook panicked");
+        tracing::error!(alert = alerts::PANIC, delivery = %claimed.key.id, endpoint = %claimed.key.endpoint, "an attempt to deliver a webhook panicked");
         nothing_sent(AttemptError::ConnectionLost)
     })
 }

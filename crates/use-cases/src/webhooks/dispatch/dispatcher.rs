@@ -194,7 +194,7 @@ impl<'a> Dispatcher<'a> {
             }
             Err(error @ QueryError::Corrupt(_)) => {
                 if let [lane] = pick.lanes.as_slice() {
-                    tracing::error!(alert = alerts::RECORD_UNREADABLE, %error, ?lane, "deliveries cannot be read: look at them");
+                    tracing::error!(alert = alerts::RECORD_UNREADABLE, %error, ?lane, "deliveries of an endpoint cannot be read; they wait");
                 }
                 self.lanes.unreadable(pick);
             }
@@ -248,7 +248,7 @@ impl<'a> Dispatcher<'a> {
         let (endpoint, account, reason) = (endpoint.id, endpoint.account, reason.as_str());
         match disabled {
             Ok(true) => {
-                tracing::warn!(alert = alerts::ENDPOINT_DISABLED, %endpoint, %account, reason, "a webhook endpoint was disabled");
+                tracing::warn!(alert = alerts::ENDPOINT_DISABLED, %endpoint, %account, reason, "a webhook endpoint was disabled; its deliveries are cancelled");
             }
             Ok(false) => {}
             Err(error) => {
