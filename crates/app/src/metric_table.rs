@@ -15,7 +15,7 @@ const REMOTE_S: &[f64] = &[0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 20.
 /// Bounds for the change sets of a batch; a batch has at most 256.
 const BATCH: &[f64] = &[1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0];
 
-/// One row of the table.
+/// A row of the table.
 #[derive(Debug, Clone, Copy)]
 pub struct Metric {
     /// The name, with its unit last.

@@ -3,7 +3,7 @@
 //! A new alert is one more row here and in docs/OPERATIONS.md; a test compares both tables. A log line names the constant, as in
 //! `alert = alerts::CLOCK_SKEW`.
 
-/// One row of the table.
+/// A row of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Alert {
     /// The value of the field. The value never changes, because operators' rules name it.

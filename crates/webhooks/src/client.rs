@@ -49,7 +49,7 @@ pub(crate) fn system_roots() -> RootCertStore {
 /// nothing, and sends once.
 ///
 /// Informational (1xx) answers have no limit but the 15 s of an attempt. The HTTP library counts neither them nor the bytes before the final
-/// head. Its connector layers see no bytes, and it drops the request extension that would carry a callback for such answers.
+/// head. The library's connector layers see no bytes. The library also drops the request extension that would carry a callback for such answers.
 pub(crate) fn for_receivers(
     roots: RootCertStore,
     resolver: Resolver,

@@ -86,7 +86,7 @@ static DOCUMENT: LazyLock<Result<Asset, String>> = LazyLock::new(|| {
     Asset::new(HeaderValue::from_static("application/json"), Bytes::from(text))
 });
 
-/// The files that were requested so far, at most a dozen. The largest file takes tens of milliseconds to compress, once.
+/// The files that were requested so far, at most a dozen. Compression of the largest file needs tens of milliseconds, once.
 static ASSETS: RwLock<BTreeMap<String, Asset>> = RwLock::new(BTreeMap::new());
 
 static PAGES: LazyLock<Arc<Config<'static>>> = LazyLock::new(|| {

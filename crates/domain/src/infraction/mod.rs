@@ -59,7 +59,7 @@ pub struct Infraction {
     pub limit: Money,
     /// Where it stands.
     pub state: InfractionState,
-    /// The mark for review. It stays after the operator's decision.
+    /// The mark for review, which stays after the operator's decision.
     pub review: Option<Review>,
     /// What the merchant says.
     pub defense: Option<Defense>,

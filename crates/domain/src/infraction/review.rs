@@ -53,7 +53,7 @@ impl Infraction {
         self.review.is_some() && self.state.status().is_open()
     }
 
-    /// Marks the infraction for review. Its block stays unchanged.
+    /// Marks the infraction for review. The block stays unchanged.
     ///
     /// # Errors
     /// [`InfractionError::InvalidState`] if the infraction has ended.

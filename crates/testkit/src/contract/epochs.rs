@@ -205,7 +205,7 @@ pub async fn an_endpoints_health_is_remembered(h: &mut Harness) {
     assert_eq!(h.store.failing_since(lane_of(&other)).await.unwrap(), None);
 }
 
-/// Earlier deliveries and deliveries of later events wait. They are sent in order once the endpoint is active again.
+/// Earlier deliveries and deliveries of later events wait, and are sent in order once the endpoint is active again.
 pub async fn deliveries_of_inactive_endpoint_wait(h: &mut Harness) {
     let account = h.account().await.id;
     let (endpoint, calm) = (h.endpoint(account, 0).await, h.endpoint(account, 1).await);

@@ -49,7 +49,7 @@ impl Status {
     }
 }
 
-/// One line of the report.
+/// A line of the report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Finding {
     status: Status,
