@@ -25,7 +25,7 @@ pub fn raise() -> usize {
             alert = alerts::FILE_LIMIT_LOW,
             files,
             connections,
-            "few connections can be served: the limit of open files is low"
+            "the limit of open files is low; few connections can be served"
         );
     } else {
         tracing::debug!(files, connections, "connections that can be served at a time");

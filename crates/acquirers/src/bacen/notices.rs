@@ -82,7 +82,7 @@ pub(crate) fn read(
             tracing::error!(
                 alert = alerts::CALLBACK_UNREADABLE,
                 unreadable = some,
-                "a callback has items that cannot be read; those beside them are followed"
+                "a callback has items that cannot be read; the other items are processed"
             );
             Ok(found)
         }

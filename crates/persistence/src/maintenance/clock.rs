@@ -22,7 +22,7 @@ pub(super) fn check(session: &mut dyn Session, text: String) -> Result<(), Fault
     if difference.abs() > MAX_DIFFERENCE {
         tracing::error!(
             alert = alerts::CLOCK_SKEW, %difference,
-            "the clock of the database's server is ahead of or behind the node's; one of them is wrong"
+            "the clocks of the database server and of the node differ; one clock is wrong"
         );
     }
     Ok(())

@@ -176,7 +176,7 @@ fn warn_unless_english(session: &mut dyn Session) {
         Ok(Some((language, ..))) => tracing::warn!(
             alert = alerts::DATABASE_LANGUAGE,
             language,
-            "the server's messages are not in English, and conflicts are told apart by them: set lc_messages to C for this role or database"
+            "the server's messages are not in English, so some conflicts are not recognized; set lc_messages to C for this role or database"
         ),
         Ok(None) => {}
         Err(error) => tracing::debug!(%error, "the language of the server's messages is not known"),

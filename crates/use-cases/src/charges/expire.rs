@@ -45,7 +45,7 @@ pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
         tracing::error!(
             alert = alerts::CLOCK_SKEW,
             charges,
-            "the clock is ahead of an acquirer's: charges that are over here can still be paid there; they stay pending"
+            "the node's clock is ahead of an acquirer's; overdue charges can still be paid there and stay pending"
         );
     }
     Ok(Pass::of(listed, count(Look::Closed)))

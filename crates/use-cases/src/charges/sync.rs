@@ -190,7 +190,7 @@ async fn stays_out(
     if foreign.unexplained.is_positive() {
         tracing::error!(
             alert = alerts::PAYMENT_RETURNED, charge = %charge.id, end_to_end_id = %payment.end_to_end_id, returned = %foreign.unexplained, credited,
-            "a Pix was returned at the acquirer: settle it with the merchant"
+            "a Pix was returned at the acquirer without a known cause; manual settlement with the merchant needed"
         );
     }
     Ok(!credited && foreign.all >= payment.amount)

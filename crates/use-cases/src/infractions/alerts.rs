@@ -48,7 +48,7 @@ async fn tell(ports: &Ports, infraction: Infraction, now: Timestamp) -> Option<A
             let deadline_at = infraction.deadline_at.map(|at| at.to_string()).unwrap_or_default();
             tracing::warn!(
                 alert = alerts::INFRACTION_UNDEFENDED, infraction = %infraction.id, account = %infraction.account, charge = %infraction.charge,
-                amount = %infraction.amount, hours, deadline_at, "an infraction is not defended, and its deadline comes near"
+                amount = %infraction.amount, hours, deadline_at, "an infraction has no defense, and its deadline is near"
             );
             Some(Alert { infraction: infraction.id, hours })
         }

@@ -137,7 +137,7 @@ fn not_ours(acquirer: &AcquirerName, told: &UpstreamInfraction, why: &'static st
     if is_news(acquirer, told, why) {
         tracing::error!(
             alert = alerts::INFRACTION_UNMATCHED, %acquirer, upstream = told.id, end_to_end_id = %told.end_to_end_id, amount = %told.amount, why,
-            "an infraction is about nothing of ours: look at it"
+            "an infraction is about a Pix that was not credited here; manual review needed"
         );
     }
     Applied::NotOurs

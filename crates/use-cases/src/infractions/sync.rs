@@ -268,7 +268,7 @@ pub(super) fn tell_of_a_shortfall(lost: &Infraction, held: Money) {
     if held < lost.limit {
         tracing::error!(
             alert = alerts::INFRACTION_SHORTFALL, infraction = %lost.id, charge = %lost.charge, %held, limit = %lost.limit,
-            "more was lost than was held: what the acquirer returned beyond it has to be settled with the merchant"
+            "an infraction was lost and less money was blocked than its amount; manual settlement with the merchant needed"
         );
     }
 }
@@ -303,7 +303,7 @@ pub(super) fn complain(acquirer: &AcquirerName, told: &UpstreamInfraction, why: 
     if is_news(acquirer, told, why) {
         tracing::error!(
             alert = alerts::INFRACTION_CONTRADICTED, %acquirer, upstream = told.id, end_to_end_id = %told.end_to_end_id, amount = %told.amount,
-            status = ?told.status, why, "what an acquirer says of an infraction is not believed: look at it"
+            status = ?told.status, why, "an acquirer's report of an infraction is not applied; manual review needed"
         );
     }
 }

@@ -69,7 +69,7 @@ impl Steps {
             Err(error) => {
                 tracing::error!(
                     alert = alerts::PAYOUT_RETURN_UNCREDITED, payout = %id, %return_id, amount = %part.amount, %error,
-                    "what came back of the payout cannot be credited: settle it with the merchant"
+                    "a return of a payout cannot be credited; manual settlement with the merchant needed"
                 );
                 self.refused.push(return_id.clone());
             }

@@ -84,7 +84,7 @@ pub(super) fn agrees(payout: &Payout, upstream: &UpstreamPayout) -> bool {
     if !agrees {
         tracing::error!(
             alert = alerts::PAYOUT_CONTRADICTED, payout = %payout.id, acquirer = %payout.state.acquirer(), ours = %payout.terms.amount, theirs = %upstream.amount,
-            id_envio = %upstream.id_envio, "the acquirer has the payout with another amount or name: nothing of it is believed"
+            id_envio = %upstream.id_envio, "the acquirer shows a payout with another amount or name; the record is not applied"
         );
     }
     agrees
@@ -111,7 +111,7 @@ pub(super) fn judge(payout: Payout, upstream: &UpstreamPayout, now: Timestamp) -
         | (PayoutState::Abandoned { .. }, UpstreamProgress::Processing) => {
             tracing::error!(
                 alert = alerts::PAYOUT_CONTRADICTED, payout = %payout.id, acquirer = %payout.state.acquirer(), ours = payout.state.status().as_str(),
-                theirs = ?upstream.progress, "the acquirer contradicts the outcome of the payout: settle it with the merchant"
+                theirs = ?upstream.progress, "the acquirer contradicts the outcome of a payout; manual settlement with the merchant needed"
             );
             Ok(PayoutStep::AlreadyTaken(payout))
         }

@@ -70,7 +70,7 @@ pub(super) fn complain(refund: &Refund, result: &UpstreamResult<UpstreamReturn>)
     if contradicts {
         tracing::error!(
             alert = alerts::REFUND_CONTRADICTED, refund = %refund.id, acquirer = %refund.acquirer, stored = status.as_str(), ?result,
-            "the acquirer contradicts the outcome of a refund: look at it"
+            "the acquirer contradicts the outcome of a refund; manual review needed"
         );
     }
 }

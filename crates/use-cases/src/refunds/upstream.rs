@@ -113,7 +113,7 @@ pub(super) fn agrees(refund: &Refund, upstream: &UpstreamReturn) -> bool {
     if !agrees {
         tracing::error!(
             alert = alerts::REFUND_CONTRADICTED, refund = %refund.id, acquirer = %refund.acquirer, ours = %refund.amount, theirs = %upstream.amount,
-            "the acquirer has the refund with another amount: look at it"
+            "the acquirer shows a refund with another amount; manual review needed"
         );
     }
     agrees
