@@ -175,7 +175,7 @@ async fn advance(
         Verdict::AcceptedUnseen => return Ok(Advance::Opens(next, Some(ReviewReason::ReopenedUnseen))),
         Verdict::ReopenedUnseen => return mark(ports, ours.clone(), ReviewReason::ReopenedUnseen, now).await,
         Verdict::Ends(outcome) => return end(ports, (ours, is_reopened), outcome, told).await,
-        Verdict::Contradicts => complain(&ours.acquirer, told, "the acquirer contradicts what it said before"),
+        Verdict::Contradicts => complain(&ours.acquirer, told, "the acquirer contradicts its earlier report"),
         Verdict::Agrees | Verdict::Defended(_) => {}
     }
     if !ours.state.status().is_open() {
@@ -187,7 +187,7 @@ async fn advance(
         (amended @ InfractionStep::Taken(_), _) => moved(commit(ports, amended, now).await),
         (InfractionStep::AlreadyTaken(_), Verdict::Defended(theirs)) => {
             if theirs.is_some() && infraction.defense.is_some() {
-                complain(&ours.acquirer, told, "the acquirer has another defence than the one that was given here");
+                complain(&ours.acquirer, told, "the acquirer shows another defense than the stored one");
             }
             moved(commit(ports, infraction.review(theirs, now).map_err(Trouble::from)?, now).await)
         }
