@@ -1,14 +1,15 @@
 //! The decision of an operator on an infraction that is marked for review.
 
 use cais_domain::ids::InfractionId;
-use cais_domain::infraction::{Infraction, InfractionState, InfractionStatus, InfractionStep};
+use cais_domain::infraction::{Infraction, InfractionChange, InfractionState, InfractionStatus, InfractionStep};
 use cais_domain::money::Money;
 use cais_domain::text::Text;
-use cais_ports::{CommitError, Operator};
+use cais_ports::{ChangeSet, CommitError, Operator};
+use jiff::Timestamp;
 
 use super::case::Case;
 use super::review::contested;
-use super::steps::{change_set, commit};
+use super::steps::change_set;
 use super::sync::{held, tell_of_a_shortfall};
 use crate::audit::{self, AuditedChange};
 use crate::ports::Ports;
@@ -32,7 +33,7 @@ pub enum ResolveError {
     #[error("there is no infraction {0}")]
     NotFound(InfractionId),
     /// The infraction is not marked; its acquirer decides it.
-    #[error("the infraction is {} and not marked for review: its acquirer decides it", .0.as_str())]
+    #[error("the infraction is {} and not marked for review: {}", .0.as_str(), if .0.is_open() { "its acquirer decides it" } else { "it is resolved" })]
     NotMarked(InfractionStatus),
     /// The amount is above the contested one.
     #[error("the lost amount {lost} is above the contested amount {contested}")]
@@ -76,9 +77,12 @@ pub async fn resolve(
                     return Err(ResolveError::TooMuch { lost, contested });
                 }
                 // The acquirer returned this money, so other infractions on the Pix cannot hold it.
-                let claimed = infraction.clone().claim_first(None, case.disputed()).map_err(Trouble::from)?;
-                if let InfractionStep::Taken(_) = claimed {
-                    match commit(ports, claimed, now).await {
+                if lost > infraction.limit
+                    && let InfractionStep::Taken(step) =
+                        infraction.clone().claim_first(None, case.disputed()).map_err(Trouble::from)?
+                {
+                    let change = audited(ports, operator, ("infraction.claim", note), (&infraction, &step), now);
+                    match ports.store.commit(change).await {
                         Ok(_) | Err(CommitError::Stale) => continue,
                         Err(error) => return Err(Trouble::from(error).into()),
                     }
@@ -87,15 +91,7 @@ pub async fn resolve(
             }
         };
         let InfractionStep::Taken(step) = ended.map_err(Trouble::from)? else { continue };
-        let mut change = change_set(ports, &step, now);
-        let audited = AuditedChange {
-            action: "infraction.resolve",
-            subject: id.to_string(),
-            account: Some(infraction.account),
-            before: Some(record(&infraction, None)),
-            after: Some(record(&step.infraction, Some(note))),
-        };
-        change.writes.push(audit::record(ports, operator, now, audited));
+        let change = audited(ports, operator, ("infraction.resolve", note), (&infraction, &step), now);
         match ports.store.commit(change).await {
             Ok(_) => {
                 let after = step.infraction;
@@ -109,6 +105,26 @@ pub async fn resolve(
         }
     }
     Err(Trouble::contended().into())
+}
+
+/// Returns the changes of a step with a row of the audit log.
+fn audited(
+    ports: &Ports,
+    operator: &Operator,
+    (action, note): (&'static str, &Text),
+    (before, step): (&Infraction, &InfractionChange),
+    now: Timestamp,
+) -> ChangeSet {
+    let mut change = change_set(ports, step, now);
+    let audited = AuditedChange {
+        action,
+        subject: before.id.to_string(),
+        account: Some(before.account),
+        before: Some(record(before, None)),
+        after: Some(record(&step.infraction, Some(note))),
+    };
+    change.writes.push(audit::record(ports, operator, now, audited));
+    change
 }
 
 /// Returns the fields of an infraction that a decision changes, as JSON.

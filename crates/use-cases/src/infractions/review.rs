@@ -2,7 +2,7 @@
 
 use cais_domain::infraction::{Infraction, InfractionState, ReviewReason, left_of};
 use cais_domain::money::{Money, MoneyError};
-use cais_ports::{UpstreamInfraction, alerts};
+use cais_ports::{AcquirerError, UpstreamInfraction, alerts};
 use jiff::{SignedDuration, Timestamp};
 
 use super::case::Case;
@@ -30,11 +30,13 @@ pub(super) enum Comparison {
 
 /// Returns the amount of the Pix that its acquirer returned, or is returning, because of infractions.
 ///
-/// The acquirer is read before the infractions on the Pix, so that each return is seen together with its infraction.
+/// The acquirer is read before the infractions on the Pix, so that each return is seen together with its infraction. A Pix that the
+/// acquirer does not show proves nothing: the infraction stays as it is until the next poll.
 pub(super) async fn returned(ports: &Ports, ours: &Infraction) -> Result<Money, SyncError> {
     let acquirer = adapter(ports, &ours.acquirer)?;
     let received = acquirer.find_received(&ours.end_to_end_id, AT_LEISURE.budget).await?;
-    Ok(received.map_or(Ok(Money::ZERO), |received| leaving(&received.payment.returns))?)
+    let not_shown = || AcquirerError::OutcomeUnknown("the acquirer does not show the disputed Pix".to_owned());
+    Ok(leaving(&received.ok_or_else(not_shown)?.payment.returns)?)
 }
 
 /// Returns the part of `returned` that no lost infraction explains. An open infraction on the same Pix explains the whole part.

@@ -6,7 +6,7 @@ use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::ids::InfractionId;
 use cais_domain::infraction::{Infraction, InfractionStatus, InfractionStep, NewInfraction, ReviewReason};
 use cais_domain::money::Money;
-use cais_ports::{Acquirer, AcquirerError, CommitError, UpstreamInfraction, alerts};
+use cais_ports::{Acquirer, AcquirerError, CommitError, UpstreamInfraction, UpstreamInfractionStatus, alerts};
 use jiff::Timestamp;
 use uuid::Uuid;
 
@@ -182,7 +182,9 @@ async fn advance(
         return Ok(Advance::Stands);
     }
     let Some((case, infraction)) = as_read(ports, ours).await? else { return Ok(Advance::Again) };
-    let amended = infraction.clone().amend(&amendment(&infraction, told, now), case.disputed());
+    // The record of an ended infraction shows what went back, so a lower amount in it frees nothing here.
+    let frees = matches!(told.status, UpstreamInfractionStatus::Open | UpstreamInfractionStatus::Defended);
+    let amended = infraction.clone().amend(&amendment(&infraction, told, frees, now), case.disputed());
     match (amended.map_err(Trouble::from)?, verdict) {
         (amended @ InfractionStep::Taken(_), _) => moved(commit(ports, amended, now).await),
         (InfractionStep::AlreadyTaken(_), Verdict::Defended(theirs)) => {
@@ -208,7 +210,7 @@ async fn end(
     if comparison == Comparison::NotYet {
         return Ok(Advance::TooEarly);
     }
-    let news = amendment(&infraction, told, now);
+    let news = amendment(&infraction, told, comparison == Comparison::Agrees, now);
     // A lost infraction takes precedence over others on its Pix.
     let amended = if (outcome, comparison) == (Outcome::Lost, Comparison::Agrees) {
         infraction.clone().claim_first(Some(&news), case.disputed())
@@ -245,10 +247,12 @@ async fn as_read(ports: &Ports, ours: &Infraction) -> Result<Option<(Case, Infra
     Ok((infraction.version == ours.version).then_some((case, infraction)))
 }
 
-/// Returns the acquirer's present data of the infraction. An amount that is not positive is ignored.
-fn amendment(infraction: &Infraction, told: &UpstreamInfraction, now: Timestamp) -> NewInfraction {
+/// Returns the acquirer's present data of the infraction. An amount that is not positive is ignored, and a lower one unless `frees`: it
+/// would free blocked money.
+fn amendment(infraction: &Infraction, told: &UpstreamInfraction, frees: bool, now: Timestamp) -> NewInfraction {
     let news = new_infraction(&infraction.acquirer, told, now);
-    let amount = if news.amount.is_positive() { news.amount } else { infraction.amount };
+    let is_applied = news.amount.is_positive() && (frees || news.amount > infraction.amount);
+    let amount = if is_applied { news.amount } else { infraction.amount };
     NewInfraction { amount, ..news }
 }
 

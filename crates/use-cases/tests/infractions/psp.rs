@@ -60,6 +60,8 @@ pub(super) struct Book {
     pub(super) tells: bool,
     pub(super) shows_words: bool,
     pub(super) shows_defenses: bool,
+    /// Whether a single Pix can be read.
+    pub(super) shows_received: bool,
     pub(super) charges: BTreeMap<Txid, UpstreamCharge>,
     /// Pix without a charge.
     pub(super) others: Vec<ReceivedPix>,
@@ -91,6 +93,7 @@ impl Psp {
             tells: true,
             shows_words: true,
             shows_defenses: true,
+            shows_received: true,
             charges: BTreeMap::new(),
             others: Vec::new(),
             infractions: Vec::new(),
@@ -129,6 +132,11 @@ impl Psp {
     /// Its list shows every infraction as if there were no defence.
     pub fn hides_defenses(&self, hides: bool) {
         self.book().shows_defenses = !hides;
+    }
+
+    /// It shows no single Pix, or shows each again.
+    pub fn hides_received(&self, hides: bool) {
+        self.book().shows_received = !hides;
     }
 
     /// Something else happens once, after its next list was made and before that arrives.

@@ -84,6 +84,9 @@ impl Psp {
 
     fn find_received(&self, end_to_end_id: &EndToEndId) -> Option<ReceivedPix> {
         let book = self.book();
+        if !book.shows_received {
+            return None;
+        }
         let of_charge = |charge: &UpstreamCharge| {
             let payment = charge.payments.iter().find(|payment| payment.end_to_end_id == *end_to_end_id)?;
             Some(ReceivedPix { txid: Some(charge.txid.clone()), payment: payment.clone() })

@@ -8,7 +8,7 @@ use cais_domain::infraction::ReviewReason::{MissingReturn, ReopenedUnseen, Unexp
 use cais_domain::infraction::{InfractionStatus, ReviewReason};
 use cais_domain::money::Money;
 use cais_ports::UpstreamInfractionStatus::{Accepted, Cancelled as Withdrawn, Rejected};
-use cais_ports::{AuditFilter, AuditQueries as _, Clock as _, NoticeState, PageRequest};
+use cais_ports::{AuditFilter, AuditQueries as _, Clock as _, NoticeState, PageRequest, UpstreamDefense};
 use cais_testkit::Crash;
 use cais_use_cases::infractions::resolve::{Decision, ResolveError};
 
@@ -186,6 +186,36 @@ async fn more_returned_than_disputed_needs_review() {
     world.psp.settle(&id, Accepted);
     assert_eq!((world.poll().await, reason(&world)), (1, Some(UnexplainedReturn)));
     stays(&world, &id, [600, 0, 400]).await;
+}
+
+#[tokio::test]
+async fn lower_amount_of_an_ended_dispute_frees_nothing() {
+    for is_defended in [false, true] {
+        let world = World::new().await;
+        let (_, pix) = world.paid(1_000).await;
+        let id = world.psp.dispute(&pix, 1_000);
+        world.poll().await;
+        world.psp.take_back(&pix, 900);
+        world.psp.settle(&id, Accepted);
+        world.psp.change(&id, |row| {
+            row.amount = Money::from_centavos(400);
+            row.defense = is_defended.then(|| UpstreamDefense { text: None, received_at: None });
+        });
+        assert!(world.poll().await > 0, "{is_defended}");
+        assert_eq!((reason(&world), world.money()), (Some(UnexplainedReturn), [0, 0, 1_000]), "{is_defended}");
+        world.decide(lost(900)).await.unwrap();
+        stays(&world, &id, [100, 0, 0]).await;
+    }
+}
+
+#[tokio::test]
+async fn pix_that_is_not_shown_proves_nothing() {
+    let (world, _, id) = defended().await;
+    world.psp.settle(&id, Rejected);
+    world.psp.hides_received(true);
+    assert_eq!((world.poll().await, world.money()), (0, [400, 0, 600]));
+    world.psp.hides_received(false);
+    assert_eq!((world.poll().await, world.money()), (1, [1_000, 0, 0]));
 }
 
 #[tokio::test]
