@@ -199,7 +199,7 @@ async fn lower_amount_of_an_ended_dispute_frees_nothing() {
         world.psp.settle(&id, Accepted);
         world.psp.change(&id, |row| {
             row.amount = Money::from_centavos(400);
-            row.defense = is_defended.then(|| UpstreamDefense { text: None, received_at: None });
+            row.defense = is_defended.then_some(UpstreamDefense { text: None, received_at: None });
         });
         assert!(world.poll().await > 0, "{is_defended}");
         assert_eq!((reason(&world), world.money()), (Some(UnexplainedReturn), [0, 0, 1_000]), "{is_defended}");
