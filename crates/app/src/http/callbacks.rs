@@ -91,7 +91,7 @@ pub async fn answer(call: &Call<'_>) -> Result<Reply, ApiError> {
     kept.map_err(|error| match error {
         ReceiveError::Malformed(reason) => ApiError::invalid(vec![Issue::new("", reason)]),
         ReceiveError::Full => ApiError::new(ErrorCode::ServiceUnavailable).retry_after(FULL_RETRY_AFTER_S),
-        ReceiveError::NotConfigured | ReceiveError::Query(_) | ReceiveError::Store(_) => {
+        ReceiveError::NotConfigured | ReceiveError::Store(_) => {
             ApiError::new(ErrorCode::ServiceUnavailable).retry_after(STORE_RETRY_AFTER_S).because(error.to_string())
         }
     })?;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::end_to_end_id::ReturnId;
+use cais_domain::ids::InfractionId;
 use cais_domain::pause::doubled;
 use cais_domain::payout::PayoutStatus;
 use cais_ports::{
@@ -262,10 +263,23 @@ async fn sent(ports: &Ports, acquirer: &AcquirerName, told: &NoticedPayout) -> R
 async fn disputed(ports: &Ports, acquirer: &AcquirerName, told: &NoticedInfraction) -> Result<Verdict, Unread> {
     let shown = infractions::sync::find(ports, acquirer, &told.id).await?;
     Ok(match shown {
-        None | Some(Applied::NotYet) => Verdict::LookAgain,
         Some(Applied::Stands { .. }) => Verdict::Applied,
+        // An open infraction is read every minute anyway. Its return may be awaited for a day.
+        Some(Applied::NotYet) if is_open(ports, acquirer, &told.id).await? => Verdict::Applied,
+        None | Some(Applied::NotYet) => Verdict::LookAgain,
         Some(Applied::NotOurs | Applied::NotBelieved) => Verdict::Unmatched,
     })
+}
+
+/// Returns whether the acquirer's infraction is known here and open. After a reopening the open infraction is another one on the same Pix.
+async fn is_open(ports: &Ports, acquirer: &AcquirerName, id: &str) -> Result<bool, Trouble> {
+    let first = ReservationKey::Infraction(format!("{acquirer}/{id}"));
+    let Some(owner) = ports.queries.find_owner(&first).await? else { return Ok(false) };
+    let owner = InfractionId::parse(&owner).map_err(|error| Trouble::Internal(format!("{owner}: {error}")))?;
+    let Some(first) = ports.queries.find_infraction_of_any(owner).await? else { return Ok(false) };
+    let all = ports.queries.list_infractions_of_pix(first.account, &first.end_to_end_id).await?;
+    let mut named = all.iter().filter(|other| other.acquirer == *acquirer && other.upstream_id == id);
+    Ok(named.any(|other| other.state.status().is_open()))
 }
 
 /// An acquirer may call before its own payout shows what came back: done is only what is credited.

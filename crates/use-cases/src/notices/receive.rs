@@ -2,11 +2,12 @@
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::ids::NoticeId;
-use cais_ports::{ChangeSet, CommitError, Notice, NoticeState, Noticed, QueryError, Write};
+use cais_ports::{ChangeSet, CommitError, Notice, NoticeState, Noticed, Write};
 
 use super::names;
 use super::process::{CHARGES_PER_PASS, INFRACTIONS_PER_PASS};
 use crate::ports::Ports;
+use crate::trouble::DECISIONS;
 
 /// Why a callback was not kept.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -20,9 +21,6 @@ pub enum ReceiveError {
     /// The acquirer has too many open callbacks and should repeat the callback later.
     #[error("the acquirer has too many open callbacks")]
     Full,
-    /// The store failed: the acquirer should repeat the callback.
-    #[error(transparent)]
-    Query(#[from] QueryError),
     /// The store did not take it: the acquirer should call again.
     #[error(transparent)]
     Store(#[from] CommitError),
@@ -47,19 +45,29 @@ pub async fn receive(ports: &Ports, acquirer: &AcquirerName, body: impl AsRef<[u
     let (infractions, pix): (Vec<_>, Vec<_>) =
         items.into_iter().partition(|item| matches!(item, Noticed::Infraction(_)));
     let texts = [names::write(&pix, CHARGES_PER_PASS), names::write(&infractions, INFRACTIONS_PER_PASS)].concat();
-    let mut writes = Vec::new();
-    for names in &texts {
-        let open = ports.queries.find_named_notice(acquirer, names).await?;
-        writes.push(open.map_or_else(|| insert(ports, acquirer, names), |open| repeat(ports, open)));
-    }
-    match commit(ports, writes).await {
-        // A worker has just updated one of the notices, perhaps before the event of this callback. New notices are read after the event.
-        Err(CommitError::Stale) => {
-            commit(ports, texts.iter().map(|names| insert(ports, acquirer, names)).collect()).await?;
+    for _ in 0..DECISIONS {
+        let mut writes = Vec::new();
+        for names in &texts {
+            let open = find_open(ports, acquirer, names).await;
+            writes.push(open.map_or_else(|| insert(ports, acquirer, names), |open| repeat(ports, open)));
         }
-        done => done?,
+        match commit(ports, writes).await {
+            // A worker or another repeat has just updated one of the notices. A worker may have read the acquirer before the event of
+            // this callback, so the update alone does not suffice.
+            Err(CommitError::Stale) => {}
+            done => return Ok(done?),
+        }
     }
-    Ok(())
+    Ok(commit(ports, texts.iter().map(|names| insert(ports, acquirer, names)).collect()).await?)
+}
+
+/// Returns an open or unmatched notice with these names. A failed look-up finds none: a second notice with the same names is harmless,
+/// and a refused callback is not.
+async fn find_open(ports: &Ports, acquirer: &AcquirerName, names: &[u8]) -> Option<Notice> {
+    ports.queries.find_named_notice(acquirer, names).await.unwrap_or_else(|error| {
+        tracing::warn!(%acquirer, %error, "the look-up of an open callback failed; the callback is stored as a new one");
+        None
+    })
 }
 
 fn insert(ports: &Ports, acquirer: &AcquirerName, names: &[u8]) -> Write {
@@ -79,7 +87,8 @@ fn insert(ports: &Ports, acquirer: &AcquirerName, names: &[u8]) -> Write {
 /// Makes an open or unmatched notice due. The version grows even if the notice is due already. A worker that read the acquirer before the
 /// repeat therefore cannot mark the notice as done.
 fn repeat(ports: &Ports, open: Notice) -> Write {
-    // An unmatched notice gets all attempts again. An open notice keeps its count, so that repeats cannot keep it open forever.
+    // An unmatched notice gets all attempts again. An open notice keeps its count, so that repeats seldom prolong it. A repeat during
+    // each pass does keep a notice open, because the pass cannot mark it.
     let attempts = if open.state == NoticeState::Waiting { open.attempts } else { 0 };
     Write::UpdateNotice(Box::new(Notice {
         state: NoticeState::Waiting,

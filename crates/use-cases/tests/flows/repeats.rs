@@ -9,6 +9,7 @@ use cais_testkit::builders::{a_notice, a_payment, main_acquirer};
 use cais_testkit::{CapturedLogs, MemoryStore};
 use cais_use_cases::Ports;
 use cais_use_cases::notices::{self, ReceiveError, process, receive};
+use futures_util::future::join_all;
 
 use crate::world::World;
 
@@ -22,6 +23,28 @@ impl Store for Raced {
             [Write::UpdateNotice(_)] => Err(CommitError::Stale),
             _ => self.0.commit(change).await,
         }
+    }
+}
+
+/// A store in which commits begin together.
+struct Together(Arc<MemoryStore>);
+
+#[async_trait]
+impl Store for Together {
+    async fn commit(&self, change: ChangeSet) -> Result<Committed, CommitError> {
+        tokio::task::yield_now().await;
+        self.0.commit(change).await
+    }
+}
+
+/// A store that can be reached again at the first commit.
+struct Recovering(Arc<MemoryStore>);
+
+#[async_trait]
+impl Store for Recovering {
+    async fn commit(&self, change: ChangeSet) -> Result<Committed, CommitError> {
+        self.0.set_unreachable(false);
+        self.0.commit(change).await
     }
 }
 
@@ -75,6 +98,30 @@ async fn repeat_that_meets_a_worker_is_stored_anew() {
     let charge = world.pending().await;
     world.call_back(charge.txid.as_str()).await;
     let ports = Ports { store: Arc::new(Raced(world.store.clone())), ..world.ports.clone() };
+    receive(&ports, &main_acquirer(), charge.txid.as_str()).await.unwrap();
+    assert_eq!(states(&world), [NoticeState::Waiting, NoticeState::Waiting]);
+}
+
+#[tokio::test]
+async fn concurrent_repeats_leave_one_row() {
+    let world = World::new().await;
+    let charge = world.pending().await;
+    world.call_back(charge.txid.as_str()).await;
+    let before = world.store.notices();
+    let ports = Ports { store: Arc::new(Together(world.store.clone())), ..world.ports.clone() };
+    let acquirer = main_acquirer();
+    let repeats = (0..8).map(|_| receive(&ports, &acquirer, charge.txid.as_str()));
+    assert!(join_all(repeats).await.iter().all(Result::is_ok));
+    assert_eq!(world.store.notices(), [Notice { version: before[0].version + 8, ..before[0].clone() }]);
+}
+
+#[tokio::test]
+async fn callback_whose_look_up_fails_is_stored_anew() {
+    let world = World::new().await;
+    let charge = world.pending().await;
+    world.call_back(charge.txid.as_str()).await;
+    let ports = Ports { store: Arc::new(Recovering(world.store.clone())), ..world.ports.clone() };
+    world.store.set_unreachable(true);
     receive(&ports, &main_acquirer(), charge.txid.as_str()).await.unwrap();
     assert_eq!(states(&world), [NoticeState::Waiting, NoticeState::Waiting]);
 }

@@ -237,6 +237,7 @@ async fn reopened_and_accepted_is_lost_when_its_return_is_there() {
         }
         assert_eq!(world.poll().await, usize::from(expected.is_none()), "{back}");
         if expected.is_some() {
+            assert_eq!(world.call_back(&id).await, NoticeState::Done, "the return is awaited");
             world.clock.advance(Duration::from_hours(24));
             assert_eq!((world.poll().await, reason(&world), world.money()), (1, expected, [0, 0, 1_000]));
             let decision = if back > 0 { lost(back) } else { Decision::Won };
