@@ -31,7 +31,7 @@ pub(crate) struct Books {
     pub(crate) sequences: BTreeMap<AccountId, i64>,
     /// All blocks of the accounts whose blocks the batch changes, or may change because it credits them and they lack something.
     pub(crate) blocks: BTreeMap<AccountId, Blocks>,
-    /// The endpoints that are called, of every account that has events in the batch.
+    /// The active and inactive endpoints of every account that has events in the batch.
     pub(crate) endpoints: Endpoints,
 }
 

@@ -156,7 +156,7 @@ pub(super) fn blocks(
     Ok(blocks)
 }
 
-/// The endpoints of these accounts that are called; an account without any is there as well.
+/// The active and inactive endpoints of these accounts; an account without any is there as well.
 pub(super) fn endpoints(
     engine: &dyn Engine,
     session: &mut dyn Session,

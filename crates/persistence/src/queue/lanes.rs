@@ -53,10 +53,11 @@ pub(crate) const SET_ASIDE_US: i64 = 10_000_000_000_000_000;
 const SET_ASIDE_AT_ONCE: u32 = 2_000;
 /// The largest number of lanes in which one pass sets deliveries aside, each with its own statement.
 const SET_ASIDE_LANES: usize = 100;
-/// Sets deliveries aside. The second comparison excludes rows that another node set aside meanwhile.
+/// Sets deliveries aside. After PostgreSQL waited for a row, it judges only the outer conditions anew. They exclude deliveries that another
+/// node set aside or claimed meanwhile.
 pub(crate) const SET_ASIDE: &str = "UPDATE pending_deliveries SET due_at = due_at - ? WHERE (account_id, endpoint_id, id) IN (\
      SELECT p.account_id, p.endpoint_id, p.id FROM pending_deliveries AS p WHERE p.endpoint_id = ? AND p.epoch = ? AND p.due_at > 0 \
-     AND p.due_at <= ? ORDER BY p.due_at LIMIT ?) AND due_at + 0 > 0 \
+     AND p.due_at <= ? ORDER BY p.due_at LIMIT ?) AND due_at + 0 > 0 AND due_at + 0 <= ? \
      AND EXISTS (SELECT 1 FROM webhook_endpoints AS w WHERE w.account_id = ? AND w.id = ? AND w.epoch = ? AND w.state = 'inactive')";
 
 /// A place among lanes.
@@ -76,7 +77,9 @@ pub(super) fn due(
 ) -> Result<DueLanes, Fault> {
     let overdue = read(session, &Query::new(OVERDUE).bind(now).bind(MOST_COUNTED))?;
     let counted = overdue.iter().fold(0, |sum: u64, head| sum.saturating_add(head.number));
-    set_aside(session, &overdue, now)?;
+    if let Err(fault) = set_aside(session, &overdue, now) {
+        tracing::warn!(%fault, "due deliveries to inactive endpoints could not be set aside; the next look tries again");
+    }
     let called = overdue.into_iter().filter(|head| head.state == LaneState::Called);
     let mut found = DueLanes::default();
     let mut due = Vec::new();
@@ -108,7 +111,7 @@ fn set_aside(session: &mut dyn Session, overdue: &[LaneHead], now: Timestamp) ->
     for head in overdue.iter().filter(|head| head.state == LaneState::Waiting).take(SET_ASIDE_LANES) {
         let Lane { account, endpoint, epoch } = head.lane;
         let query = Query::new(SET_ASIDE).bind(SET_ASIDE_US).bind(endpoint).bind(epoch).bind(now).bind(left);
-        let moved = session.execute(&query.bind(account).bind(endpoint).bind(epoch))?;
+        let moved = session.execute(&query.bind(now).bind(account).bind(endpoint).bind(epoch))?;
         left = left.saturating_sub(u32::try_from(moved).unwrap_or(u32::MAX));
         if left == 0 {
             break;

@@ -137,7 +137,9 @@ impl DeliveryQueue for Persistence {
             .ask(move |work| {
                 let engine = work.engine();
                 work.session(|session| {
-                    far_ahead.step(session, now)?;
+                    if let Err(fault) = far_ahead.step(session, now) {
+                        tracing::warn!(%fault, "due times too far ahead could not be repaired; the next look tries again");
+                    }
                     lanes::due(&*engine, session, now, after, limit)
                 })
             })

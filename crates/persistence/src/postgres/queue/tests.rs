@@ -95,7 +95,7 @@ fn looking(text: String, now: i64) -> Query<'static> {
 
 fn setting_aside(text: String, endpoint: &str) -> Query<'_> {
     let lane = Query::once(text).bind(SET_ASIDE_US).bind(endpoint).bind(0_i64).bind(WAITING).bind(100_i64);
-    lane.bind("a").bind(endpoint).bind(0_i64)
+    lane.bind(WAITING).bind("a").bind(endpoint).bind(0_i64)
 }
 
 /// The plan, and how many pages the server looked at.
@@ -201,6 +201,19 @@ fn deliveries_to_inactive_endpoint_are_set_aside() {
     }
     let aside = "SELECT count(*) || ' ' || max(due_at + 10000000000000000) FROM pending_deliveries WHERE due_at < 0";
     assert_eq!(sql(aside), "200 200", "the longest overdue");
+    // A claim commits while the statement waits for the row.
+    sql(&format!("UPDATE webhook_endpoints SET state = 'inactive' WHERE id = '{long}'"));
+    let mut claim = server.connect_writer().unwrap();
+    claim.run(&format!("BEGIN; UPDATE pending_deliveries SET due_at = {WAITING} + 1 WHERE id = 'l201'")).unwrap();
+    let moved = thread::scope(|scope| {
+        let setting = || server.connect_writer().unwrap().execute(&setting_aside(SET_ASIDE.to_owned(), &long));
+        let moved = scope.spawn(setting);
+        wait_for_a_lock(&url);
+        claim.run("COMMIT").unwrap();
+        moved.join().unwrap()
+    });
+    assert_eq!(moved.unwrap(), 99, "the claimed delivery is not set aside");
+    sql("UPDATE webhook_endpoints SET state = 'active'");
     let mut session = server.connect_writer().unwrap();
     let overdue = Query::new(OVERDUE).bind(WAITING).bind(200_u32);
     let counted: i64 = session.lanes(&overdue).unwrap().iter().map(|lane| lane.4).sum();
