@@ -2,7 +2,7 @@
 
 use std::{
     net::{Shutdown, TcpListener, TcpStream},
-    sync::{Arc, OnceLock, PoisonError, RwLock},
+    sync::{Arc, Mutex, PoisonError, RwLock},
     time::Duration,
 };
 
@@ -85,8 +85,8 @@ impl From<FaultMode> for Fault {
 #[derive(Debug, Default)]
 pub struct Faults {
     fault: RwLock<Fault>,
-    /// Set only if connections are refused.
-    door: OnceLock<Door>,
+    /// Set only if connections are refused, while the server runs.
+    door: Mutex<Option<Door>>,
 }
 
 impl Faults {
@@ -103,7 +103,7 @@ impl Faults {
         let is_open = fault.mode != FaultMode::Down;
         *current = fault;
         if was_open != is_open
-            && let Some(door) = self.door.get()
+            && let Some(door) = &*self.door.lock().unwrap_or_else(PoisonError::into_inner)
         {
             door.set(is_open);
         }
@@ -111,8 +111,12 @@ impl Faults {
 
     /// Configures the listener to refuse connections while `down` is in force.
     pub fn refuse_when_down(&self, door: Door) {
-        // A sandbox has one server, so a second door cannot exist.
-        let _second = self.door.set(door);
+        *self.door.lock().unwrap_or_else(PoisonError::into_inner) = Some(door);
+    }
+
+    /// Closes the handle on the listener of a server that has ended. Otherwise the port would still accept connections.
+    pub fn forget_door(&self) {
+        *self.door.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 

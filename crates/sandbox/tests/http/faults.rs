@@ -42,6 +42,9 @@ async fn down_refuses_connections_on_the_port_it_keeps() {
     }
     bed.control.set_faults(FaultMode::Down.into()).unwrap();
     bed.sandbox.stop().await;
+    // The control outlives the server and does not keep the port.
+    bed.control.set_faults(FaultMode::Ok.into()).unwrap();
+    assert_eq!(TcpStream::connect(address).unwrap_err().kind(), ErrorKind::ConnectionRefused);
 }
 
 #[tokio::test]
