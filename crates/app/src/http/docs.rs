@@ -49,7 +49,10 @@ impl Asset {
 
     fn reply(&self, request: &HeaderMap, more: Option<(HeaderName, HeaderValue)>) -> Reply {
         let mut extra = vec![(ETAG, self.etag.clone()), (CACHE_CONTROL, REVALIDATE), (VARY, VARIES)];
-        if list(request, &IF_NONE_MATCH).any(|tag| tag == "*" || tag.as_bytes() == self.etag.as_bytes()) {
+        // The comparison is weak (RFC 9110, 13.1.2).
+        let opaque = |tag: &[u8]| tag.strip_prefix(b"W/").unwrap_or(tag).to_vec();
+        if list(request, &IF_NONE_MATCH).any(|tag| tag == "*" || opaque(tag.as_bytes()) == opaque(self.etag.as_bytes()))
+        {
             return Reply { status: StatusCode::NOT_MODIFIED, extra, ..Reply::empty() };
         }
         extra.extend(more);
@@ -115,7 +118,7 @@ pub fn document(request: &HeaderMap) -> Result<Reply, ApiError> {
 /// `not_found` for all other clients, with the paths of the documentation.
 pub fn root(request: &HeaderMap) -> Result<Reply, ApiError> {
     if list(request, &ACCEPT).any(|item| item.starts_with("text/html")) {
-        let extra = vec![(LOCATION, HeaderValue::from_static("/docs/"))];
+        let extra = vec![(LOCATION, HeaderValue::from_static("/docs/")), (VARY, HeaderValue::from_static("accept"))];
         return Ok(Reply { status: StatusCode::SEE_OTHER, extra, ..Reply::empty() });
     }
     let text =

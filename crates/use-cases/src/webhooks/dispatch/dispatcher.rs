@@ -23,7 +23,7 @@ use crate::webhooks::disable::disable;
 const LOOKED_FOR: u32 = 1_024;
 /// How many things that are over are looked at before signals are.
 const TOGETHER: usize = 64;
-/// How many deliveries of endpoints that are not called any more are cancelled at a tick.
+/// The largest number of deliveries to disabled or deleted endpoints that are cancelled at a tick.
 const SWEPT: u32 = 1_000;
 
 /// Something that is over.
