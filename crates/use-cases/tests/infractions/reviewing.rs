@@ -209,6 +209,29 @@ async fn lower_amount_of_an_ended_dispute_frees_nothing() {
 }
 
 #[tokio::test]
+async fn unseen_return_is_judged_when_the_open_dispute_ends() {
+    let world = World::new().await;
+    let (_, pix) = world.paid(1_000).await;
+    let id = world.psp.dispute(&pix, 400);
+    world.poll().await;
+    world.psp.accept(&id);
+    world.poll().await;
+    world.clock.advance(LONG);
+    world.psp.reopen_now(&id);
+    world.psp.accept(&id);
+    world.clock.advance(LONG);
+    world.psp.reopen(&id);
+    world.poll().await;
+    assert_eq!((world.statuses(), reason(&world), world.money()), (vec![Lost, Open], None, [200, 0, 400]));
+    world.clock.advance(LONG);
+    world.psp.settle(&id, Rejected);
+    world.poll().await;
+    assert_eq!((reason(&world), world.money()), (Some(UnexplainedReturn), [200, 0, 400]));
+    world.decide(lost(400)).await.unwrap();
+    stays(&world, &id, [200, 0, 0]).await;
+}
+
+#[tokio::test]
 async fn pix_that_is_not_shown_proves_nothing() {
     let (world, _, id) = defended().await;
     world.psp.settle(&id, Rejected);
