@@ -70,10 +70,14 @@ pub(super) fn verify(engine: &dyn Engine) -> Result<LedgerReport, Fault> {
     Ok(report)
 }
 
+fn rules() -> impl Iterator<Item = &'static str> {
+    RULES.into_iter().chain(money_out::RULES).chain(infractions::RULES)
+}
+
 fn check(session: &mut dyn Session) -> Result<LedgerReport, Fault> {
     let (accounts, entries) = session.pairs(&Query::new(COUNTS))?.pop().unwrap_or_default();
     let mut differences = Vec::new();
-    for rule in RULES.into_iter().chain(money_out::RULES).chain(infractions::RULES) {
+    for rule in rules() {
         let room = MAX_DIFFERENCES.saturating_sub(differences.len());
         let Ok(limit) = i64::try_from(room) else { break };
         let found = session.differences(&Query::new(rule).bind(limit))?;
@@ -85,4 +89,29 @@ fn check(session: &mut dyn Session) -> Result<LedgerReport, Fault> {
     }
     let count = |number: i64| u64::try_from(number).map_err(|error| Fault::Corrupt(error.to_string()));
     Ok(LedgerReport { accounts: count(accounts)?, entries: count(entries)?, differences })
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use std::time::Duration;
+
+    use cais_testkit::postgres::Cluster;
+
+    use super::*;
+    use crate::postgres::Postgres;
+    use crate::{DatabaseUrl, migrations};
+
+    #[test]
+    fn audit_of_tables_never_analyzed_reads_each_once() {
+        let url = Cluster::shared().unwrap().fresh_database().unwrap();
+        let url = DatabaseUrl::parse(&url).unwrap();
+        migrations::migrate(&url, "test").unwrap();
+        let mut session = Postgres::new(&url, Duration::from_mins(1)).connect_auditor().unwrap();
+        for rule in rules() {
+            let plan = session.texts(&Query::once(&*format!("EXPLAIN {rule}")).bind(1_i64)).unwrap();
+            assert!(!plan.iter().any(|line| line.contains("Nested Loop")), "{plan:#?}");
+        }
+    }
 }

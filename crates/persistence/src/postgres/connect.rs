@@ -54,6 +54,11 @@ const LANE_IDLE_MS: u32 = 1_000;
 /// it likes.
 pub(super) const HOUSEKEEPING: &str = "SET statement_timeout = 60000; SET enable_seqscan = off";
 
+/// The audit compares whole tables. A nested loop, which the server chooses for tables that it never analyzed, would read one of them
+/// again for each row of the other.
+pub(super) const WHOLE_TABLES: &str =
+    "SET default_transaction_read_only = on; SET statement_timeout = 0; SET enable_nestloop = off";
+
 /// A reader writes nothing, whatever it is asked.
 pub(super) const READ_ONLY: &str = "SET default_transaction_read_only = on";
 

@@ -67,7 +67,7 @@ impl Engine for Postgres {
     }
 
     fn connect_auditor(&self) -> Result<Box<dyn Session>, Fault> {
-        Ok(Box::new(self.connect("SET default_transaction_read_only = on; SET statement_timeout = 0")?))
+        Ok(Box::new(self.connect(connect::WHOLE_TABLES)?))
     }
 
     fn begin(&self) -> &'static str {
