@@ -232,11 +232,7 @@ fn lost_amount(world: &World, pix: &EndToEndId) -> i64 {
 /// Returns the amount that the account lost of a Pix, in centavos.
 fn taken_amount(world: &World, pix: &EndToEndId) -> i64 {
     let all = world.all().into_iter().filter(|one| one.end_to_end_id == *pix);
-    let taken = all.filter_map(|one| match one.state {
-        InfractionState::Lost { returned, .. } => Some(returned.centavos()),
-        _ => None,
-    });
-    taken.sum()
+    all.map(|one| if let InfractionState::Lost { returned, .. } = one.state { returned.centavos() } else { 0 }).sum()
 }
 
 async fn run(release_delay_s: u32, together: usize, acts: Vec<Act>) {
