@@ -34,30 +34,23 @@ pub(crate) static INSERT: Spec = Spec::insert(TABLE, COLUMNS);
 /// The same, where some may be there for the same event and endpoint.
 pub(crate) static INSERT_UNLESS_THERE: Spec = Spec::insert_unless_there(TABLE, COLUMNS);
 
-/// What waits of new deliveries, due at once. Nobody has tried them, so the other columns are null or zero by themselves.
-pub(crate) static ENQUEUE: Spec = Spec::insert(
-    "pending_deliveries",
-    &[
-        ("account_id", Kind::Text),
-        ("endpoint_id", Kind::Text),
-        ("id", Kind::Text),
-        ("epoch", Kind::Int),
-        ("due_at", Kind::Int),
-    ],
-);
+/// The table of the deliveries that wait.
+const QUEUE: &str = "pending_deliveries";
+/// The columns of a new queue row. Only a test or a resend fills the last one.
+const QUEUED: &[(&str, Kind)] = &[
+    ("account_id", Kind::Text),
+    ("endpoint_id", Kind::Text),
+    ("id", Kind::Text),
+    ("epoch", Kind::Int),
+    ("due_at", Kind::Int),
+    ("requested_at", Kind::Int),
+];
+
+/// Inserts a queue row for a new delivery, which is due at once. The columns of attempts keep their defaults.
+pub(crate) static ENQUEUE: Spec = Spec::insert(QUEUE, QUEUED.split_at(5).0);
 
 /// Inserts a queue row for a test or a resend.
-pub(crate) static ENQUEUE_REQUESTED: Spec = Spec::insert(
-    "pending_deliveries",
-    &[
-        ("account_id", Kind::Text),
-        ("endpoint_id", Kind::Text),
-        ("id", Kind::Text),
-        ("epoch", Kind::Int),
-        ("due_at", Kind::Int),
-        ("requested_at", Kind::Int),
-    ],
-);
+pub(crate) static ENQUEUE_REQUESTED: Spec = Spec::insert(QUEUE, QUEUED);
 
 /// The row of a new delivery.
 pub(crate) fn inserted(new: &NewDelivery) -> Vec<Value<'_>> {
