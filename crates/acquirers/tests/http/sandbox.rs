@@ -14,6 +14,7 @@ use cais_ports::{
 };
 use cais_sandbox::{Control, Fault, FaultMode, InfractionClaim, InfractionOutcome, Sandbox, SandboxConfig};
 use jiff::Timestamp;
+use tokio::sync::mpsc::unbounded_channel;
 
 use crate::answers::{BUDGET, http, kind, order, reason};
 use crate::server::{Act, Server};
@@ -179,19 +180,16 @@ async fn a_lost_reply_is_unknown_and_a_look_tells() {
 async fn callbacks_name_what_changed() {
     let bed = Bed::start().await;
     let e2e = bed.paid().await;
-    let receiver = Server::start(|_, _| Act::Reply(http(200, "application/json", ""))).await;
+    let (sender, mut bodies) = unbounded_channel();
+    let receiver = Server::start(move |seen, _| {
+        sender.send(seen.body.clone()).unwrap();
+        Act::Reply(http(200, "application/json", ""))
+    })
+    .await;
     bed.efi.register_callback(&receiver.url(), BUDGET).await.unwrap();
     let id = bed.control.open_infraction(&e2e, InfractionClaim::default()).unwrap().id;
-    let told = async {
-        loop {
-            if let Some(told) = receiver.seen().into_iter().next() {
-                return told;
-            }
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-    };
-    let told = tokio::time::timeout(BUDGET, told).await.unwrap();
-    assert_eq!(bed.efi.notices(told.body.as_bytes()), Ok(vec![Noticed::Infraction(NoticedInfraction { id })]));
+    let body = tokio::time::timeout(BUDGET, bodies.recv()).await.unwrap().unwrap();
+    assert_eq!(bed.efi.notices(body.as_bytes()), Ok(vec![Noticed::Infraction(NoticedInfraction { id })]));
 }
 
 #[tokio::test]
