@@ -86,8 +86,12 @@ pub(super) fn judge(ours: &Infraction, is_reopened: bool, told: &UpstreamInfract
                 Verdict::Reopened
             }
         }
-        (state, Some(Outcome::Lost)) if ended_again(ours, told) || !is_lost_or_decided(ours, state) => {
-            if is_young(ours, now) { Verdict::TooEarly } else { Verdict::AcceptedUnseen }
+        (_, Some(Outcome::Lost)) if ended_again(ours, told) || !is_applied(ours) => {
+            if is_young(ours, now) {
+                Verdict::TooEarly
+            } else {
+                Verdict::AcceptedUnseen
+            }
         }
         (InfractionState::Won { .. }, Some(Outcome::Won))
         | (InfractionState::Lost { .. }, Some(Outcome::Lost))
@@ -102,8 +106,8 @@ pub(super) fn judge(ours: &Infraction, is_reopened: bool, told: &UpstreamInfract
 }
 
 /// Returns whether an acceptance is already applied: the infraction is lost, or an operator decided it.
-const fn is_lost_or_decided(ours: &Infraction, state: &InfractionState) -> bool {
-    matches!(state, InfractionState::Lost { .. }) || ours.review.is_some()
+const fn is_applied(ours: &Infraction) -> bool {
+    matches!(ours.state, InfractionState::Lost { .. }) || ours.review.is_some()
 }
 
 /// Whether it is as it is since so short a time that its acquirer's list need not show it yet. It counts from when it became so

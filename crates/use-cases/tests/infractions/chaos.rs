@@ -284,7 +284,7 @@ async fn agree(world: &World, mut beyond: BTreeSet<EndToEndId>) -> BTreeSet<EndT
     for row in world.psp.infractions() {
         let mut all = world.all().into_iter();
         let infraction = all.rfind(|infraction| infraction.upstream_id == row.id).unwrap();
-        // What went back unseen is compared when the open dispute of its Pix ends, and is blocked until then.
+        // An unseen return is compared when the open dispute of its Pix ends. Its amount is blocked until then.
         let is_open = |one: Infraction| one.end_to_end_id == row.end_to_end_id && one.state.status().is_open();
         let may_lack = beyond.contains(&row.end_to_end_id) || world.all().into_iter().any(is_open);
         let (ours, theirs) = (lost_amount(world, &row.end_to_end_id), world.psp.returned(&row.end_to_end_id));

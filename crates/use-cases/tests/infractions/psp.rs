@@ -61,7 +61,7 @@ pub(super) struct Book {
     pub(super) tells: bool,
     pub(super) shows_words: bool,
     pub(super) shows_defenses: bool,
-    /// Whether a single Pix can be read.
+    /// Single reads of a Pix find it.
     pub(super) shows_received: bool,
     pub(super) charges: BTreeMap<Txid, UpstreamCharge>,
     /// Pix without a charge.
@@ -135,7 +135,7 @@ impl Psp {
         self.book().shows_defenses = !hides;
     }
 
-    /// It shows no single Pix, or shows each again.
+    /// Hides each Pix from single reads, or shows each again.
     pub fn hides_received(&self, hides: bool) {
         self.book().shows_received = !hides;
     }
