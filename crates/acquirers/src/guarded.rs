@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::end_to_end_id::EndToEndId;
-use cais_domain::id_envio::IdEnvio;
 use cais_domain::ids::RefundId;
+use cais_domain::instruction_id::InstructionId;
 use cais_domain::txid::Txid;
 use cais_ports::{
     Acquirer, AcquirerError, ChargeOrder, DefenseOrder, DefenseReceipt, ListRequest, Noticed, PayoutOrder, ReceivedPix,
@@ -159,8 +159,12 @@ impl Acquirer for Guarded {
         self.guard_or_refuse("send_payout", budget, work).await
     }
 
-    async fn find_payout(&self, id_envio: &IdEnvio, budget: Duration) -> Result<Option<UpstreamPayout>, AcquirerError> {
-        let work = self.inner.find_payout(id_envio, budget);
+    async fn find_payout(
+        &self,
+        instruction_id: &InstructionId,
+        budget: Duration,
+    ) -> Result<Option<UpstreamPayout>, AcquirerError> {
+        let work = self.inner.find_payout(instruction_id, budget);
         self.guard_or_refuse("find_payout", budget, work).await
     }
 

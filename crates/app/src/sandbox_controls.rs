@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::end_to_end_id::EndToEndId;
-use cais_domain::id_envio::IdEnvio;
 use cais_domain::ids::RefundId;
+use cais_domain::instruction_id::InstructionId;
 use cais_domain::money::Money;
 use cais_domain::txid::Txid;
 use cais_sandbox::{Control, ControlError, Fault, InfractionClaim, InfractionOutcome};
@@ -55,8 +55,8 @@ impl Institution for InProcess {
         told(self.0.expire(txid))
     }
 
-    fn return_sent(&self, id_envio: &IdEnvio) -> Result<(), InstitutionError> {
-        told(self.0.return_sent(id_envio.as_str(), None))
+    fn return_sent(&self, instruction_id: &InstructionId) -> Result<(), InstitutionError> {
+        told(self.0.return_sent(instruction_id.as_str(), None))
     }
 
     fn fail_refund(&self, end_to_end_id: &EndToEndId, refund: RefundId) -> Result<(), InstitutionError> {

@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::document::Document;
 use cais_domain::end_to_end_id::{EndToEndId, ReturnId};
-use cais_domain::id_envio::IdEnvio;
 use cais_domain::ids::RefundId;
+use cais_domain::instruction_id::InstructionId;
 use cais_domain::money::Money;
 use cais_domain::payout::Recipient;
 use cais_domain::pix_key::PixKey;
@@ -137,7 +137,7 @@ pub struct RefundOrder {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PayoutOrder {
     /// Its name upstream; a repeat with the same name never makes a second one.
-    pub id_envio: IdEnvio,
+    pub instruction_id: InstructionId,
     /// What the recipient is to get.
     pub amount: Money,
     /// Where it goes.
@@ -163,7 +163,7 @@ pub struct ReturnedPart {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UpstreamPayout {
     /// Its name.
-    pub id_envio: IdEnvio,
+    pub instruction_id: InstructionId,
     /// The Pix, once it is named.
     pub end_to_end_id: Option<EndToEndId>,
     /// What the recipient gets.
@@ -207,7 +207,7 @@ impl<T> UpstreamPage<T> {
 /// A row of an acquirer's list that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct UnreadableRow {
-    /// Its name at the acquirer where the row shows one: an id of an infraction, an `idEnvio`, an end-to-end id or a txid. Otherwise its
+    /// Its name at the acquirer where the row shows one: an id of an infraction, an instruction id, an end-to-end id or a txid. Otherwise its
     /// place in the answer.
     pub name: String,
     /// The field that cannot be read, and why.
@@ -277,7 +277,11 @@ pub trait Acquirer: Send + Sync {
 
     /// Reads a Pix that was sent; `None` when the acquirer does not know the name. It may learn of it later: the request
     /// may still be on its way.
-    async fn find_payout(&self, id_envio: &IdEnvio, budget: Duration) -> Result<Option<UpstreamPayout>, AcquirerError>;
+    async fn find_payout(
+        &self,
+        instruction_id: &InstructionId,
+        budget: Duration,
+    ) -> Result<Option<UpstreamPayout>, AcquirerError>;
 
     /// Returns a received Pix, or finds the return when it was asked for before under the same name.
     async fn send_refund(&self, order: &RefundOrder, budget: Duration) -> Result<UpstreamReturn, AcquirerError>;

@@ -6,9 +6,9 @@ use cais_domain::charge::Charge;
 use cais_domain::end_to_end_id::{EndToEndId, ReturnId};
 use cais_domain::event::EventType;
 use cais_domain::external_id::ExternalId;
-use cais_domain::id_envio::IdEnvio;
 use cais_domain::ids::{AccountId, EntryId, EventId};
 use cais_domain::infraction::Infraction;
+use cais_domain::instruction_id::InstructionId;
 use cais_domain::ledger::{Bucket, EntryKind, LedgerAccount, Transfer};
 use cais_domain::payment::CreditedPayment;
 use cais_domain::payout::Payout;
@@ -41,7 +41,7 @@ pub enum ReservationKey {
     /// An account's own name for a refund: unique within the account, for ever.
     RefundExternalId(AccountId, ExternalId),
     /// A payout's name upstream: unique everywhere.
-    IdEnvio(IdEnvio),
+    InstructionId(InstructionId),
     /// What came back of a payout: unique everywhere, so it is credited once.
     ReturnId(ReturnId),
     /// Where an endpoint of the account is; given back when it moves or is deleted.
@@ -64,7 +64,7 @@ impl ReservationKey {
             Self::Email(_) => "email",
             Self::PayoutExternalId(..) => "payout.external_id",
             Self::RefundExternalId(..) => "refund.external_id",
-            Self::IdEnvio(_) => "id_envio",
+            Self::InstructionId(_) => "instruction_id",
             Self::ReturnId(_) => "return_id",
             Self::EndpointUrl(..) => "endpoint.url",
             Self::EndpointSlot(..) => "endpoint.slot",
@@ -82,7 +82,7 @@ impl ReservationKey {
             Self::Txid(txid) => txid.as_str(),
             Self::EndToEndId(end_to_end_id) => end_to_end_id.as_str(),
             Self::Email(email) => email,
-            Self::IdEnvio(id_envio) => id_envio.as_str(),
+            Self::InstructionId(instruction_id) => instruction_id.as_str(),
             Self::ReturnId(return_id) => return_id.as_str(),
             Self::EndpointUrl(_, url) => url.as_str(),
             Self::EndpointSlot(_, name) | Self::Infraction(name) => name,
@@ -101,7 +101,7 @@ impl ReservationKey {
             Self::Txid(_)
             | Self::EndToEndId(_)
             | Self::Email(_)
-            | Self::IdEnvio(_)
+            | Self::InstructionId(_)
             | Self::ReturnId(_)
             | Self::Infraction(_) => None,
         }
@@ -240,7 +240,7 @@ impl NewEvent {
 /// The store adds to it what only it can know at that instant. After the transfers and the blocks, whatever accounts have then is
 /// taken for their infractions that hold less than they should ([`cais_domain::block::sweep`]): for each account that a transfer
 /// credits in `available` or `pending`, or that a block is about. And each event gets a delivery for every endpoint of its account
-/// that hears of it ([`Endpoint::hears_of`]).
+/// that hears of it ([`Endpoint::subscribes_to`]).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangeSet {
     /// When it was decided, in whole microseconds.

@@ -1,8 +1,8 @@
 //! Reading payouts, refunds and releases.
 
 use async_trait::async_trait;
-use cais_domain::id_envio::IdEnvio;
 use cais_domain::ids::{AccountId, ChargeId, PayoutId, RefundId};
+use cais_domain::instruction_id::InstructionId;
 use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
 use cais_domain::release::Release;
@@ -32,7 +32,8 @@ pub trait PayoutQueries: Send + Sync {
     /// A payout of the account, in whatever state.
     async fn find_payout(&self, account: AccountId, id: PayoutId) -> Result<Option<Payout>, QueryError>;
     /// The payout of that name upstream, in whatever state.
-    async fn find_payout_by_id_envio(&self, id_envio: &IdEnvio) -> Result<Option<Payout>, QueryError>;
+    async fn find_payout_by_instruction_id(&self, instruction_id: &InstructionId)
+    -> Result<Option<Payout>, QueryError>;
     /// The visible payouts of the account, newest first.
     async fn list_payouts(&self, account: AccountId, page: PageRequest<PayoutId>) -> Result<Page<Payout>, QueryError>;
     /// Payouts of all accounts that are due at `now` ([`crate::Due`] with [`cais_domain::pause::MAX_PAUSE`]), the longest overdue first.

@@ -1,7 +1,7 @@
 //! The items that an acquirer's callback names.
 
 use cais_domain::end_to_end_id::{EndToEndId, ReturnId};
-use cais_domain::id_envio::IdEnvio;
+use cais_domain::instruction_id::InstructionId;
 use cais_domain::txid::Txid;
 use jiff::Timestamp;
 
@@ -33,7 +33,7 @@ pub struct NoticedPix {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct NoticedPayout {
     /// Its name.
-    pub id_envio: IdEnvio,
+    pub instruction_id: InstructionId,
     /// What came back of it, where it is named readably: each must be credited before the callback is done with.
     pub returns: Vec<ReturnId>,
 }

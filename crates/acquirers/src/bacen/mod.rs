@@ -20,8 +20,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::end_to_end_id::EndToEndId;
-use cais_domain::id_envio::IdEnvio;
 use cais_domain::ids::RefundId;
+use cais_domain::instruction_id::InstructionId;
 use cais_domain::txid::Txid;
 use cais_ports::{
     Acquirer, AcquirerError, ChargeOrder, DefenseOrder, DefenseReceipt, ListRequest, Noticed, PayoutOrder, ReceivedPix,
@@ -102,7 +102,7 @@ impl Acquirer for BacenAcquirer {
         Err(AcquirerError::Refused(SENDS_NOTHING.to_owned()))
     }
 
-    async fn find_payout(&self, _: &IdEnvio, _: Duration) -> Result<Option<UpstreamPayout>, AcquirerError> {
+    async fn find_payout(&self, _: &InstructionId, _: Duration) -> Result<Option<UpstreamPayout>, AcquirerError> {
         // Not `None`: what was sent while it was configured otherwise may be there, and must not be sent once more.
         Err(AcquirerError::Refused(SENDS_NOTHING.to_owned()))
     }

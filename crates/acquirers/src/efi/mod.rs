@@ -12,8 +12,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::end_to_end_id::EndToEndId;
-use cais_domain::id_envio::IdEnvio;
 use cais_domain::ids::RefundId;
+use cais_domain::instruction_id::InstructionId;
 use cais_domain::txid::Txid;
 use cais_ports::{
     Acquirer, AcquirerError, ChargeOrder, DefenseOrder, DefenseReceipt, ListRequest, Noticed, PayoutOrder, ReceivedPix,
@@ -80,8 +80,12 @@ impl Acquirer for EfiAcquirer {
         payout::send(self.bacen.api(), order, Deadline::after(budget)).await
     }
 
-    async fn find_payout(&self, id_envio: &IdEnvio, budget: Duration) -> Result<Option<UpstreamPayout>, AcquirerError> {
-        payout::find(self.bacen.api(), id_envio, Deadline::after(budget)).await
+    async fn find_payout(
+        &self,
+        instruction_id: &InstructionId,
+        budget: Duration,
+    ) -> Result<Option<UpstreamPayout>, AcquirerError> {
+        payout::find(self.bacen.api(), instruction_id, Deadline::after(budget)).await
     }
 
     async fn send_refund(&self, order: &RefundOrder, budget: Duration) -> Result<UpstreamReturn, AcquirerError> {

@@ -1,7 +1,7 @@
 //! Reads callbacks, which tell of received and of sent Pix, and of infractions, in one envelope.
 
 use cais_domain::end_to_end_id::ReturnId;
-use cais_domain::id_envio::IdEnvio;
+use cais_domain::instruction_id::InstructionId;
 use cais_ports::{AcquirerError, Noticed, NoticedInfraction, NoticedPayout};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -50,10 +50,10 @@ fn disputed(told: &RawValue) -> Result<Option<Noticed>, Unreadable> {
 fn pix(pix: &RawValue) -> Result<Option<Noticed>, Unreadable> {
     let told: Pix<'_> = serde_json::from_str(pix.get()).map_err(|_| Unreadable)?;
     // A received Pix may have extras too, of any shape.
-    let id_envio = part::<Extras<'_>>(told.extras).and_then(|extras| extras.id_envio).and_then(text);
-    let Some(id_envio) = id_envio else { return notices::received(pix) };
-    let ours = IdEnvio::parse(&id_envio).ok().filter(|id| id.payout().is_some());
-    Ok(ours.map(|id_envio| Noticed::Sent(NoticedPayout { id_envio, returns: returns(told.devolucoes) })))
+    let instruction_id = part::<Extras<'_>>(told.extras).and_then(|extras| extras.id_envio).and_then(text);
+    let Some(instruction_id) = instruction_id else { return notices::received(pix) };
+    let ours = InstructionId::parse(&instruction_id).ok().filter(|id| id.payout().is_some());
+    Ok(ours.map(|instruction_id| Noticed::Sent(NoticedPayout { instruction_id, returns: returns(told.devolucoes) })))
 }
 
 /// What came back, but for what has not yet, or did not in the end.
@@ -84,7 +84,7 @@ mod tests {
         let line = |noticed: &Noticed| match noticed {
             Noticed::Sent(sent) => {
                 let returns = sent.returns.iter().map(|id| format!(" {id}"));
-                format!("sent {}{}", sent.id_envio, returns.collect::<String>())
+                format!("sent {}{}", sent.instruction_id, returns.collect::<String>())
             }
             Noticed::Received(pix) => format!("received {}", pix.txid),
             Noticed::Infraction(infraction) => format!("infraction {}", infraction.id),

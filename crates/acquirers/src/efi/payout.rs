@@ -1,6 +1,6 @@
 //! Sends a Pix, reads what became of it, and lists what was sent.
 
-use cais_domain::id_envio::IdEnvio;
+use cais_domain::instruction_id::InstructionId;
 use cais_ports::{AcquirerError, ListRequest, PayoutOrder, UpstreamPage, UpstreamPayout};
 
 use super::read::{self, Expected};
@@ -30,11 +30,11 @@ const SENT_ABSENT: [&str; 2] = ["PixEnviadoNaoEncontrado", "pix_nao_encontrado"]
 /// says that the name was used before.
 pub(super) async fn send(api: &Api, order: &PayoutOrder, deadline: Deadline) -> Result<UpstreamPayout, AcquirerError> {
     let body = wire::send_request(order, api.key().as_str())?;
-    let reply = api.put(&format!("/v3/gn/pix/{}", order.id_envio), &body, deadline).await?;
+    let reply = api.put(&format!("/v3/gn/pix/{}", order.instruction_id), &body, deadline).await?;
     if !reply.status.is_success() {
         let error = of_order(&reply, &REFUSALS);
         tracing::info!(
-            acquirer = %api.name(), id_envio = %order.id_envio, status = reply.status.as_u16(), %error,
+            acquirer = %api.name(), instruction_id = %order.instruction_id, status = reply.status.as_u16(), %error,
             "the acquirer did not take a payout"
         );
         return Err(error);
@@ -46,16 +46,20 @@ pub(super) async fn send(api: &Api, order: &PayoutOrder, deadline: Deadline) -> 
 /// `GET /v2/gn/pix/enviados/id-envio/{idEnvio}`.
 pub(super) async fn find(
     api: &Api,
-    id_envio: &IdEnvio,
+    instruction_id: &InstructionId,
     deadline: Deadline,
 ) -> Result<Option<UpstreamPayout>, AcquirerError> {
-    look_up(api, id_envio, deadline).await.map_err(FindError::of_a_read)
+    look_up(api, instruction_id, deadline).await.map_err(FindError::of_a_read)
 }
 
-async fn look_up(api: &Api, id_envio: &IdEnvio, deadline: Deadline) -> Result<Option<UpstreamPayout>, FindError> {
-    let path = format!("/v2/gn/pix/enviados/id-envio/{id_envio}");
+async fn look_up(
+    api: &Api,
+    instruction_id: &InstructionId,
+    deadline: Deadline,
+) -> Result<Option<UpstreamPayout>, FindError> {
+    let path = format!("/v2/gn/pix/enviados/id-envio/{instruction_id}");
     let Some(reply) = api.get(&path, &SENT_ABSENT, deadline).await? else { return Ok(None) };
-    Ok(Some(read::payout(success(&reply)?, &Expected::payout(id_envio))?))
+    Ok(Some(read::payout(success(&reply)?, &Expected::payout(instruction_id))?))
 }
 
 /// `GET /v2/gn/pix/enviados`, also with what others sent from the account, as far as it has a name.

@@ -2,7 +2,7 @@
 
 use cais_domain::document::Cpf;
 use cais_domain::end_to_end_id::{EndToEndId, ReturnId};
-use cais_domain::id_envio::IdEnvio;
+use cais_domain::instruction_id::InstructionId;
 use cais_domain::money::Money;
 use cais_domain::payout::Recipient;
 use cais_domain::pix_key::PixKey;
@@ -24,20 +24,20 @@ const MAX_REASON_CHARS: usize = 140;
 /// What an answer must agree with.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Expected<'a> {
-    id_envio: &'a IdEnvio,
+    instruction_id: &'a InstructionId,
     /// The amount and the key.
     order: Option<&'a PayoutOrder>,
 }
 
 impl<'a> Expected<'a> {
     /// Any Pix of that name.
-    pub(super) fn payout(id_envio: &'a IdEnvio) -> Self {
-        Self { id_envio, order: None }
+    pub(super) fn payout(instruction_id: &'a InstructionId) -> Self {
+        Self { instruction_id, order: None }
     }
 
     /// The Pix that was ordered.
     pub(super) fn ordered(order: &'a PayoutOrder) -> Self {
-        Self { id_envio: &order.id_envio, order: Some(order) }
+        Self { instruction_id: &order.instruction_id, order: Some(order) }
     }
 }
 
@@ -46,11 +46,11 @@ pub(super) fn payout(body: &[u8], expected: &Expected<'_>) -> Result<UpstreamPay
     let sent: Sent<'_> = serde_json::from_slice(body)
         .map_err(|_| Defect::Unreadable("the answer is not the JSON of a sent Pix".to_owned()))?;
     match sent.id_envio.and_then(text) {
-        Some(id) if id == expected.id_envio.as_str() => {}
+        Some(id) if id == expected.instruction_id.as_str() => {}
         Some(_) => return Err(Defect::mismatch("idEnvio", "is another")),
         None => return Err(Defect::mismatch("idEnvio", "is missing")),
     }
-    let payout = facts("", &sent, expected.id_envio)?;
+    let payout = facts("", &sent, expected.instruction_id)?;
     let Some(order) = expected.order else { return Ok(payout) };
     if payout.amount != order.amount {
         return Err(Defect::mismatch("valor", "is not what was ordered"));
@@ -65,20 +65,22 @@ pub(super) fn payout(body: &[u8], expected: &Expected<'_>) -> Result<UpstreamPay
 /// so is what has another's name and cannot be read.
 pub(super) fn row(at: &str, row: &RawValue) -> Result<Option<UpstreamPayout>, Defect> {
     let sent: Sent<'_> = serde_json::from_str(row.get()).map_err(|_| Defect::mismatch(at, "cannot be read"))?;
-    let Some(id_envio) = sent.id_envio.and_then(text).and_then(|id| IdEnvio::parse(&id).ok()) else { return Ok(None) };
-    match facts(&format!("{at}."), &sent, &id_envio) {
+    let Some(instruction_id) = sent.id_envio.and_then(text).and_then(|id| InstructionId::parse(&id).ok()) else {
+        return Ok(None);
+    };
+    match facts(&format!("{at}."), &sent, &instruction_id) {
         Ok(payout) => Ok(Some(payout)),
-        Err(defect) if id_envio.payout().is_some() => Err(defect),
+        Err(defect) if instruction_id.payout().is_some() => Err(defect),
         Err(defect) => {
             let reason = defect.reason();
-            tracing::warn!(%id_envio, reason, "a Pix that another sent cannot be read; left out");
+            tracing::warn!(%instruction_id, reason, "a Pix that another sent cannot be read; left out");
             Ok(None)
         }
     }
 }
 
 /// The facts of a sent Pix; `at` is what stands before its fields' names.
-fn facts(at: &str, sent: &Sent<'_>, id_envio: &IdEnvio) -> Result<UpstreamPayout, Defect> {
+fn facts(at: &str, sent: &Sent<'_>, instruction_id: &InstructionId) -> Result<UpstreamPayout, Defect> {
     let wrong = |field: &str, what: &str| Defect::mismatch(&format!("{at}{field}"), what);
     let amount = sent.valor.and_then(amount).ok_or_else(|| wrong("valor", "is not an amount"))?;
     let end_to_end_id = end_to_end_id(sent).map_err(|Unusable| wrong("endToEndId", "is another than e2eId"))?;
@@ -100,7 +102,7 @@ fn facts(at: &str, sent: &Sent<'_>, id_envio: &IdEnvio) -> Result<UpstreamPayout
         return Err(wrong("devolucoes", "has one rtrId with different facts"));
     }
     let recipient = recipient(sent);
-    Ok(UpstreamPayout { id_envio: id_envio.clone(), end_to_end_id, amount, recipient, progress, returned })
+    Ok(UpstreamPayout { instruction_id: instruction_id.clone(), end_to_end_id, amount, recipient, progress, returned })
 }
 
 /// An amount by its value: Efí writes it with and without decimals, and as a number.

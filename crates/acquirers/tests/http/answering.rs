@@ -8,8 +8,8 @@ use cais_ports::Acquirers;
 use serde_json::json;
 
 use crate::answers::{
-    BUDGET, cob_with, efi, html, id_envio, json_reply, kind, nome, order, payout_order, pix, problem, refund_order,
-    sent, txid,
+    BUDGET, cob_with, efi, html, instruction_id, json_reply, kind, nome, order, payout_order, pix, problem,
+    refund_order, sent, txid,
 };
 use crate::server::{Act, Server};
 
@@ -63,7 +63,7 @@ async fn unbelievable_records_do_not_hurt_other_orders() {
     let guarded = router.named(&main).unwrap();
     for _ in 0..FAILURES_TO_OPEN * 2 {
         assert_eq!(kind(&guarded.find_charge(&txid(), BUDGET).await), "unknown");
-        assert_eq!(kind(&guarded.find_payout(&id_envio(), BUDGET).await), "unknown");
+        assert_eq!(kind(&guarded.find_payout(&instruction_id(), BUDGET).await), "unknown");
         assert_eq!(kind(&guarded.find_refund(&pix(), refund_order().id, BUDGET).await), "unknown");
         assert!(router.issue(&order(), &main, BUDGET).await.is_ok());
         assert_eq!(kind(&guarded.send_payout(&payout_order(), BUDGET).await), "ok");

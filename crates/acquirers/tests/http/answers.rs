@@ -5,8 +5,8 @@ use std::time::Duration;
 use cais_acquirers::{BacenAcquirer, BacenConfig, EfiAcquirer, Secret};
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::end_to_end_id::EndToEndId;
-use cais_domain::id_envio::IdEnvio;
 use cais_domain::ids::RefundId;
+use cais_domain::instruction_id::InstructionId;
 use cais_domain::money::Money;
 use cais_domain::pix_key::PixKey;
 use cais_domain::txid::Txid;
@@ -64,8 +64,8 @@ pub fn efi(base_url: &str) -> EfiAcquirer {
     EfiAcquirer::new(&config(base_url)).unwrap()
 }
 
-pub fn id_envio() -> IdEnvio {
-    IdEnvio::parse(NAME).unwrap()
+pub fn instruction_id() -> InstructionId {
+    InstructionId::parse(NAME).unwrap()
 }
 
 pub fn pix() -> EndToEndId {
@@ -74,7 +74,7 @@ pub fn pix() -> EndToEndId {
 
 pub fn payout_order() -> PayoutOrder {
     PayoutOrder {
-        id_envio: id_envio(),
+        instruction_id: instruction_id(),
         amount: Money::from_centavos(1_234),
         pix_key: PixKey::parse(RECIPIENT).unwrap(),
         recipient_document: None,

@@ -5,7 +5,7 @@ use cais_domain::pix_key::PixKey;
 use cais_ports::{Acquirer, Noticed, NoticedPayout, NoticedPix};
 
 use crate::answers::{
-    BUDGET, NAME, PIX, TXID, acquirer, config, efi, html, http, id_envio, kind, pix, problem, reason, txid,
+    BUDGET, NAME, PIX, TXID, acquirer, config, efi, html, http, instruction_id, kind, pix, problem, reason, txid,
 };
 use crate::server::{Act, Server};
 
@@ -54,7 +54,10 @@ fn only_who_sends_is_told_of_what_was_sent() {
         paid_at: Some("2026-11-20T15:00:00Z".parse().unwrap()),
     });
     let of_efi = efi("http://127.0.0.1:9").notices(body.as_bytes()).unwrap();
-    assert_eq!(of_efi, [received.clone(), Noticed::Sent(NoticedPayout { id_envio: id_envio(), returns: Vec::new() })]);
+    assert_eq!(
+        of_efi,
+        [received.clone(), Noticed::Sent(NoticedPayout { instruction_id: instruction_id(), returns: Vec::new() })]
+    );
     let of_bacen = acquirer("http://127.0.0.1:9").notices(body.as_bytes()).unwrap();
     assert_eq!(of_bacen, [received]);
     for junk in ["", "<html>", "[]"] {

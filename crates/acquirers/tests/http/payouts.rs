@@ -9,8 +9,8 @@ use cais_ports::{Acquirer, AcquirerError, UpstreamPayout, UpstreamProgress};
 use serde_json::{Value, json};
 
 use crate::answers::{
-    BUDGET, KEY, NAME, PIX, RECIPIENT, acquirer, changed, config, efi, html, http, id_envio, json_reply, kind, nome,
-    payout_order, problem, progress, reason, sent,
+    BUDGET, KEY, NAME, PIX, RECIPIENT, acquirer, changed, config, efi, html, http, instruction_id, json_reply, kind,
+    nome, payout_order, problem, progress, reason, sent,
 };
 use crate::losses::losses;
 use crate::server::{Act, Server, closed_port};
@@ -41,7 +41,7 @@ async fn an_order_is_written_as_efi_wants_it() {
     order.description = Some(format!("line one\r\nline two {}", "é".repeat(200)));
     order.recipient_document = Some(Document::parse("123.456.789-09").unwrap());
     let payout = efi.send_payout(&order, BUDGET).await.unwrap();
-    assert_eq!((payout.id_envio.as_str(), payout.amount), (NAME, order.amount));
+    assert_eq!((payout.instruction_id.as_str(), payout.amount), (NAME, order.amount));
     assert_eq!(payout.end_to_end_id.as_ref().map(ToString::to_string).as_deref(), Some(PIX));
     assert_eq!(payout.progress, UpstreamProgress::Processing);
     assert!(payout.returned.is_empty() && payout.recipient == cais_domain::payout::Recipient::default());
@@ -224,7 +224,7 @@ async fn an_institution_of_the_standard_alone_sends_nothing() {
     assert!(!bacen.sends_payouts() && efi(&server.url()).sends_payouts());
     assert_eq!(kind(&bacen.send_payout(&payout_order(), BUDGET).await), "refused");
     // Never `None`, after which it would be sent anew.
-    assert_eq!(kind(&bacen.find_payout(&id_envio(), BUDGET).await), "refused");
+    assert_eq!(kind(&bacen.find_payout(&instruction_id(), BUDGET).await), "refused");
     let page = bacen.list_sent(crate::answers::day(0), BUDGET).await.unwrap();
     assert!(page.rows.is_empty() && page.next.is_none());
     assert!(server.seen().is_empty());

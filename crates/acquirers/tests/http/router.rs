@@ -14,7 +14,7 @@ use cais_ports::{
 };
 use jiff::Timestamp;
 
-use crate::answers::{BUDGET, CODE, day, id_envio, kind, order, payout_order, pix, refund_order, txid};
+use crate::answers::{BUDGET, CODE, day, instruction_id, kind, order, payout_order, pix, refund_order, txid};
 use crate::breaker::FakeClock;
 
 fn name(text: &str) -> AcquirerName {
@@ -153,7 +153,7 @@ async fn refusals_of_the_business_never_open_a_breaker() {
 async fn reads_and_writes_share_one_breaker() {
     let mut mock = MockAcquirer::new();
     mock.expect_name().return_const(name("a"));
-    let sent = || Noticed::Sent(NoticedPayout { id_envio: id_envio(), returns: Vec::new() });
+    let sent = || Noticed::Sent(NoticedPayout { instruction_id: instruction_id(), returns: Vec::new() });
     mock.expect_notices().returning(move |_| Ok(vec![sent()]));
     mock.expect_find_charge().times(2).returning(|_, _| Err(AcquirerError::OutcomeUnknown("late".to_owned())));
     mock.expect_cancel_charge().times(2).returning(|_, _| Err(AcquirerError::Unavailable("down".to_owned())));
@@ -215,7 +215,7 @@ async fn money_out(guarded: &dyn Acquirer, budget: Duration) -> [&'static str; 6
     let refund = refund_order();
     [
         kind(&guarded.send_payout(&payout_order(), budget).await),
-        kind(&guarded.find_payout(&id_envio(), budget).await),
+        kind(&guarded.find_payout(&instruction_id(), budget).await),
         kind(&guarded.send_refund(&refund, budget).await),
         kind(&guarded.find_refund(&pix(), refund.id, budget).await),
         kind(&guarded.list_received(day(0), budget).await),
@@ -251,7 +251,7 @@ async fn not_to_know_a_name_is_an_answer() {
     let router = Router::new(vec![Arc::new(mock)]);
     let guarded = router.named(&name("a")).unwrap();
     for _ in 0..20 {
-        assert_eq!(guarded.find_payout(&id_envio(), BUDGET).await, Ok(None));
+        assert_eq!(guarded.find_payout(&instruction_id(), BUDGET).await, Ok(None));
         assert_eq!(guarded.find_refund(&pix(), refund_order().id, BUDGET).await, Ok(None));
         assert!(guarded.list_sent(day(0), BUDGET).await.is_ok());
     }
@@ -264,7 +264,8 @@ async fn payouts_go_to_the_first_that_can_send_them() {
         let mut mock = MockAcquirer::new();
         mock.expect_name().return_const(name(text));
         mock.expect_sends_payouts().return_const(sends);
-        let down = |_: &cais_domain::id_envio::IdEnvio, _| Err(AcquirerError::Unavailable("down".to_owned()));
+        let down =
+            |_: &cais_domain::instruction_id::InstructionId, _| Err(AcquirerError::Unavailable("down".to_owned()));
         mock.expect_find_payout().returning(down);
         let acquirer: Arc<dyn Acquirer> = Arc::new(mock);
         acquirer
@@ -274,7 +275,7 @@ async fn payouts_go_to_the_first_that_can_send_them() {
     assert_eq!((router.first(), router.first_sender()), (Some(name("a")), Some(name("b"))));
     assert!(router.named(&name("b")).unwrap().sends_payouts());
     for _ in 0..FAILURES_TO_OPEN {
-        assert!(router.named(&name("b")).unwrap().find_payout(&id_envio(), BUDGET).await.is_err());
+        assert!(router.named(&name("b")).unwrap().find_payout(&instruction_id(), BUDGET).await.is_err());
     }
     assert_eq!((router.first(), router.first_sender()), (Some(name("a")), Some(name("c"))));
     assert_eq!(Router::new(vec![called("a", false)]).first_sender(), None);

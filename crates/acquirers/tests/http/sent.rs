@@ -4,13 +4,14 @@ use cais_ports::{Acquirer, AcquirerError, UpstreamPayout};
 use serde_json::{Value, json};
 
 use crate::answers::{
-    BUDGET, NAME, PIX, changed, day, efi, html, http, id_envio, json_reply, kind, nome, problem, progress, reason, sent,
+    BUDGET, NAME, PIX, changed, day, efi, html, http, instruction_id, json_reply, kind, nome, problem, progress,
+    reason, sent,
 };
 use crate::server::{Act, Server};
 
 async fn find(answer: Act) -> Result<Option<UpstreamPayout>, AcquirerError> {
     let server = Server::start(move |_, _| answer.clone()).await;
-    let result = efi(&server.url()).find_payout(&id_envio(), BUDGET).await;
+    let result = efi(&server.url()).find_payout(&instruction_id(), BUDGET).await;
     assert_eq!(server.seen().last().unwrap().path, format!("/v2/gn/pix/enviados/id-envio/{NAME}"));
     result
 }
@@ -164,7 +165,7 @@ async fn what_was_sent_is_listed_with_what_others_sent() {
     let server = Server::start(move |_, _| json_reply(200, &list)).await;
     let page = efi(&server.url()).list_sent(day(3), BUDGET).await.unwrap();
     let told: Vec<_> =
-        page.rows.iter().map(|payout| format!("{} {}", payout.id_envio, progress(&payout.progress))).collect();
+        page.rows.iter().map(|payout| format!("{} {}", payout.instruction_id, progress(&payout.progress))).collect();
     assert_eq!(told, [format!("{NAME} done -"), "42 failed -".to_owned()]);
     assert_eq!(page.next, Some(4));
     let path = server.seen().last().unwrap().path.clone();

@@ -10,8 +10,8 @@ use actix_web::web::block;
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::charge::Charge;
 use cais_domain::end_to_end_id::EndToEndId;
-use cais_domain::id_envio::IdEnvio;
 use cais_domain::ids::RefundId;
+use cais_domain::instruction_id::InstructionId;
 use cais_domain::money::Money;
 use cais_domain::txid::Txid;
 use cais_use_cases::charges::{ChargeName, fetch};
@@ -122,7 +122,7 @@ pub trait Institution: Send + Sync {
     ///
     /// # Errors
     /// [`InstitutionError`].
-    fn return_sent(&self, id_envio: &IdEnvio) -> Result<(), InstitutionError>;
+    fn return_sent(&self, instruction_id: &InstructionId) -> Result<(), InstitutionError>;
 
     /// Lets the return of a received Pix fail, before it arrives.
     ///

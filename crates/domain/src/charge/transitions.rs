@@ -77,7 +77,7 @@ impl Charge {
             | ChargeState::Paid(..)
             | ChargeState::Expired { .. }
             | ChargeState::Cancelled { .. }
-            | ChargeState::Refunded { .. } => Err(self.refuse()),
+            | ChargeState::Refunded { .. } => Err(self.invalid_state()),
         }
     }
 
@@ -95,7 +95,7 @@ impl Charge {
             | ChargeState::Paid(..)
             | ChargeState::Expired { .. }
             | ChargeState::Cancelled { .. }
-            | ChargeState::Refunded { .. } => Err(self.refuse()),
+            | ChargeState::Refunded { .. } => Err(self.invalid_state()),
         }
     }
 
@@ -114,7 +114,7 @@ impl Charge {
             | ChargeState::Paid(..)
             | ChargeState::Expired { .. }
             | ChargeState::Cancelled { .. }
-            | ChargeState::Refunded { .. } => Err(self.refuse()),
+            | ChargeState::Refunded { .. } => Err(self.invalid_state()),
         }
     }
 
@@ -138,7 +138,7 @@ impl Charge {
             | ChargeState::Abandoned { .. }
             | ChargeState::Paid(..)
             | ChargeState::Cancelled { .. }
-            | ChargeState::Refunded { .. } => Err(self.refuse()),
+            | ChargeState::Refunded { .. } => Err(self.invalid_state()),
         }
     }
 
@@ -157,7 +157,7 @@ impl Charge {
             | ChargeState::Abandoned { .. }
             | ChargeState::Paid(..)
             | ChargeState::Expired { .. }
-            | ChargeState::Refunded { .. } => Err(self.refuse()),
+            | ChargeState::Refunded { .. } => Err(self.invalid_state()),
         }
     }
 
@@ -176,7 +176,7 @@ impl Charge {
             | ChargeState::Abandoned { .. }
             | ChargeState::Pending(_)
             | ChargeState::Expired { .. }
-            | ChargeState::Cancelled { .. } => Err(self.refuse()),
+            | ChargeState::Cancelled { .. } => Err(self.invalid_state()),
         }
     }
 
@@ -280,7 +280,7 @@ impl Charge {
         Step::Taken { charge: Self { state, ..self }, event }
     }
 
-    const fn refuse(&self) -> ChargeError {
+    const fn invalid_state(&self) -> ChargeError {
         ChargeError::InvalidState(self.state.status())
     }
 }

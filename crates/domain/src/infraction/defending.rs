@@ -37,7 +37,7 @@ impl Infraction {
                 | InfractionState::Won { .. }
                 | InfractionState::Lost { .. }
                 | InfractionState::Cancelled { .. },
-            ) => return Err(self.refuse()),
+            ) => return Err(self.invalid_state()),
         }
         if let Some(deadline) = self.deadline_at.filter(|deadline| at > *deadline) {
             return Err(InfractionError::TooLate(deadline));
@@ -64,7 +64,7 @@ impl Infraction {
                 | InfractionState::Lost { .. }
                 | InfractionState::Cancelled { .. },
                 _,
-            ) => Err(self.refuse()),
+            ) => Err(self.invalid_state()),
         }
     }
 
@@ -92,7 +92,7 @@ impl Infraction {
                 | InfractionState::Lost { .. }
                 | InfractionState::Cancelled { .. },
                 _,
-            ) => Err(self.refuse()),
+            ) => Err(self.invalid_state()),
         }
     }
 
@@ -111,7 +111,7 @@ impl Infraction {
             }
             InfractionState::UnderReview { .. } => Ok(InfractionStep::AlreadyTaken(Box::new(self))),
             InfractionState::Won { .. } | InfractionState::Lost { .. } | InfractionState::Cancelled { .. } => {
-                Err(self.refuse())
+                Err(self.invalid_state())
             }
         }
     }

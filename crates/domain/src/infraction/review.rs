@@ -59,7 +59,7 @@ impl Infraction {
     /// [`InfractionError::InvalidState`] if the infraction has ended.
     pub fn mark(self, reason: ReviewReason, at: Timestamp) -> Result<InfractionStep, InfractionError> {
         if !self.state.status().is_open() {
-            return Err(self.refuse());
+            return Err(self.invalid_state());
         }
         if self.review.is_some() {
             return Ok(InfractionStep::AlreadyTaken(Box::new(self)));

@@ -164,7 +164,7 @@ impl Infraction {
         lost: Option<InfractionId>,
     ) -> Result<InfractionStep, InfractionError> {
         if !self.state.status().is_open() {
-            return Err(self.refuse());
+            return Err(self.invalid_state());
         }
         let before = self.clone();
         let infraction = match told {
@@ -202,7 +202,7 @@ impl Infraction {
                 self.settle(InfractionState::Won { at }, disputed, (free, event), (disputed.charge.clone(), None))
             }
             InfractionState::Won { .. } => Ok(InfractionStep::AlreadyTaken(Box::new(self))),
-            InfractionState::Lost { .. } | InfractionState::Cancelled { .. } => Err(self.refuse()),
+            InfractionState::Lost { .. } | InfractionState::Cancelled { .. } => Err(self.invalid_state()),
         }
     }
 
@@ -218,7 +218,7 @@ impl Infraction {
                 self.settle(InfractionState::Cancelled { at }, disputed, (free, event), (disputed.charge.clone(), None))
             }
             InfractionState::Cancelled { .. } => Ok(InfractionStep::AlreadyTaken(Box::new(self))),
-            InfractionState::Won { .. } | InfractionState::Lost { .. } => Err(self.refuse()),
+            InfractionState::Won { .. } | InfractionState::Lost { .. } => Err(self.invalid_state()),
         }
     }
 
@@ -269,7 +269,7 @@ impl Infraction {
                 })
             }
             InfractionState::Lost { .. } => Ok(InfractionStep::AlreadyTaken(Box::new(self))),
-            InfractionState::Won { .. } | InfractionState::Cancelled { .. } => Err(self.refuse()),
+            InfractionState::Won { .. } | InfractionState::Cancelled { .. } => Err(self.invalid_state()),
         }
     }
 
@@ -306,7 +306,7 @@ impl Infraction {
         BlockChange::End { account: self.account, infraction: self.id, held, to }
     }
 
-    pub(super) const fn refuse(&self) -> InfractionError {
+    pub(super) const fn invalid_state(&self) -> InfractionError {
         InfractionError::InvalidState(self.state.status())
     }
 }

@@ -15,8 +15,8 @@ use crate::acquirer_name::AcquirerName;
 use crate::charge::Origin;
 use crate::document::Document;
 use crate::external_id::ExternalId;
-use crate::id_envio::IdEnvio;
 use crate::ids::{AccountId, PayoutId};
+use crate::instruction_id::InstructionId;
 use crate::money::{Money, MoneyError};
 use crate::pix_key::PixKey;
 use crate::text::Text;
@@ -115,8 +115,8 @@ impl Payout {
 
     /// Its name upstream.
     #[must_use]
-    pub fn id_envio(&self) -> IdEnvio {
-        IdEnvio::of_payout(self.id)
+    pub fn instruction_id(&self) -> InstructionId {
+        InstructionId::of_payout(self.id)
     }
 
     /// Whether a reader may know of it.

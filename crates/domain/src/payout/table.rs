@@ -224,8 +224,8 @@ fn upstream_is_asked_ever_more_rarely_while_the_outcome_is_open() {
 #[test]
 fn the_name_upstream_follows_from_the_id_alone() {
     let payout = payout(PayoutStatus::Pending);
-    assert_eq!(payout.id_envio().as_str(), payout.id.suffix());
-    assert_eq!(payout.id_envio().payout(), Some(payout.id));
+    assert_eq!(payout.instruction_id().as_str(), payout.id.suffix());
+    assert_eq!(payout.instruction_id().payout(), Some(payout.id));
     assert!(
         !payout.is_visible() && LedgerAccount::Merchant(payout.account, Bucket::InTransit).bucket() == "in_transit"
     );

@@ -78,7 +78,7 @@ impl Payout {
             PayoutState::Abandoned { .. }
             | PayoutState::Completed { .. }
             | PayoutState::Failed { .. }
-            | PayoutState::Reversed { .. } => Err(self.refuse()),
+            | PayoutState::Reversed { .. } => Err(self.invalid_state()),
         }
     }
 
@@ -87,7 +87,7 @@ impl Payout {
     /// # Errors
     /// [`PayoutError::InvalidState`] unless its outcome is open.
     pub fn send_again(self, at: Timestamp) -> Result<PayoutStep, PayoutError> {
-        let PayoutState::Processing(sent) = &self.state else { return Err(self.refuse()) };
+        let PayoutState::Processing(sent) = &self.state else { return Err(self.invalid_state()) };
         let state = PayoutState::Processing(Sent { at, ..sent.clone() });
         Ok(PayoutStep::Taken { payout: Self { state, ..self }.asked(at), transfers: Vec::new(), event: None })
     }
@@ -115,7 +115,7 @@ impl Payout {
             PayoutState::Processing(_)
             | PayoutState::Completed { .. }
             | PayoutState::Failed { .. }
-            | PayoutState::Reversed { .. } => Err(self.refuse()),
+            | PayoutState::Reversed { .. } => Err(self.invalid_state()),
         }
     }
 
@@ -124,7 +124,7 @@ impl Payout {
     /// # Errors
     /// [`PayoutError::InvalidState`] unless it was given up.
     pub fn reopen(self, acquirer: AcquirerName) -> Result<PayoutStep, PayoutError> {
-        let PayoutState::Abandoned { .. } = &self.state else { return Err(self.refuse()) };
+        let PayoutState::Abandoned { .. } = &self.state else { return Err(self.invalid_state()) };
         let transfers = self.hold();
         let payout = Self { state: PayoutState::Pending { acquirer }, ..self };
         Ok(PayoutStep::Taken { payout, transfers, event: None })
@@ -146,7 +146,7 @@ impl Payout {
             }
             PayoutState::Processing(sent) => Sent { end_to_end_id: Some(end_to_end_id), ..sent.clone() },
             PayoutState::Completed { .. } | PayoutState::Reversed { .. } => return Ok(PayoutStep::AlreadyTaken(self)),
-            PayoutState::Abandoned { .. } | PayoutState::Failed { .. } => return Err(self.refuse()),
+            PayoutState::Abandoned { .. } | PayoutState::Failed { .. } => return Err(self.invalid_state()),
         };
         let settlement = LedgerAccount::system(SystemAccount::Settlement(sent.acquirer.clone()), self.account);
         let fees = LedgerAccount::system(SystemAccount::Fees, self.account);
@@ -170,7 +170,7 @@ impl Payout {
             PayoutState::Processing(sent) => sent.clone(),
             PayoutState::Failed { .. } => return Ok(PayoutStep::AlreadyTaken(self)),
             PayoutState::Abandoned { .. } | PayoutState::Completed { .. } | PayoutState::Reversed { .. } => {
-                return Err(self.refuse());
+                return Err(self.invalid_state());
             }
         };
         let transfers = self.give_back();
@@ -191,7 +191,7 @@ impl Payout {
             PayoutState::Pending { .. }
             | PayoutState::Abandoned { .. }
             | PayoutState::Processing(_)
-            | PayoutState::Failed { .. } => return Err(self.refuse()),
+            | PayoutState::Failed { .. } => return Err(self.invalid_state()),
         };
         let returned = self.returned.checked_add(amount)?;
         if returned > self.terms.amount || !amount.is_positive() {
@@ -235,7 +235,7 @@ impl Payout {
         Transfer { from, to, amount, cover, kind, resource, end_to_end_id: self.state.end_to_end_id().cloned() }
     }
 
-    const fn refuse(&self) -> PayoutError {
+    const fn invalid_state(&self) -> PayoutError {
         PayoutError::InvalidState(self.state.status())
     }
 }

@@ -185,7 +185,7 @@ impl Refund {
     /// # Errors
     /// [`RefundError`].
     pub fn reopen(self, charge: Charge, refundable: Refundable<'_>, at: Timestamp) -> Result<RefundStep, RefundError> {
-        let RefundState::Abandoned { .. } = &self.state else { return Err(self.refuse()) };
+        let RefundState::Abandoned { .. } = &self.state else { return Err(self.invalid_state()) };
         permit(&charge, refundable.payment.payment.paid_at, at)?;
         let (of_charge, beyond) = refundable.left(&charge)?;
         if self.of_charge > of_charge || self.beyond()? > beyond {
@@ -214,7 +214,7 @@ impl Refund {
             }
             RefundState::Processing { .. } => Ok(RefundStep::AlreadyTaken(Box::new(self))),
             RefundState::Abandoned { .. } | RefundState::Completed { .. } | RefundState::Failed { .. } => {
-                Err(self.refuse())
+                Err(self.invalid_state())
             }
         }
     }
@@ -224,7 +224,7 @@ impl Refund {
     /// # Errors
     /// [`RefundError::InvalidState`] unless its outcome is open.
     pub fn send_again(self, at: Timestamp) -> Result<RefundStep, RefundError> {
-        let RefundState::Processing { return_id, .. } = &self.state else { return Err(self.refuse()) };
+        let RefundState::Processing { return_id, .. } = &self.state else { return Err(self.invalid_state()) };
         let state = RefundState::Processing { sent_at: at, return_id: return_id.clone() };
         Ok(taken(Self { state, ..self }.asked(at)))
     }
@@ -250,7 +250,7 @@ impl Refund {
             }
             RefundState::Abandoned { .. } => Ok(RefundStep::AlreadyTaken(Box::new(self))),
             RefundState::Processing { .. } | RefundState::Completed { .. } | RefundState::Failed { .. } => {
-                Err(self.refuse())
+                Err(self.invalid_state())
             }
         }
     }
@@ -276,7 +276,7 @@ impl Refund {
                 Ok(changed(RefundChange { refund, charge: Some(charge), transfers, event, charge_event }))
             }
             RefundState::Completed { .. } => Ok(RefundStep::AlreadyTaken(Box::new(self))),
-            RefundState::Abandoned { .. } | RefundState::Failed { .. } => Err(self.refuse()),
+            RefundState::Abandoned { .. } | RefundState::Failed { .. } => Err(self.invalid_state()),
         }
     }
 
@@ -295,7 +295,7 @@ impl Refund {
                 Ok(changed(RefundChange { refund, charge, transfers, event, charge_event: None }))
             }
             RefundState::Failed { .. } => Ok(RefundStep::AlreadyTaken(Box::new(self))),
-            RefundState::Abandoned { .. } | RefundState::Completed { .. } => Err(self.refuse()),
+            RefundState::Abandoned { .. } | RefundState::Completed { .. } => Err(self.invalid_state()),
         }
     }
 
@@ -317,7 +317,7 @@ impl Refund {
         Transfer { from, to, amount: self.amount, cover: Cover::Required, kind, resource, end_to_end_id }
     }
 
-    const fn refuse(&self) -> RefundError {
+    const fn invalid_state(&self) -> RefundError {
         RefundError::InvalidState(self.state.status())
     }
 }

@@ -209,7 +209,7 @@ impl Endpoint {
 
     /// Whether it hears of an event of that type; `postback` is what the event's charge named.
     #[must_use]
-    pub fn hears_of(&self, kind: EventType, postback: Option<&Postback>) -> bool {
+    pub fn subscribes_to(&self, kind: EventType, postback: Option<&Postback>) -> bool {
         let named = postback.is_some_and(|named| named.endpoint == self.id || named.url == self.url);
         self.keeps_deliveries() && (named || self.subscription.wants(kind))
     }

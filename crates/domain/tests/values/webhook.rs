@@ -72,17 +72,20 @@ fn addresses_are_bounded_texts() {
 fn an_endpoint_hears_of_what_it_wants_and_of_charges_that_named_it() {
     let wants = endpoint(&["charge.paid"]);
     let named = |id: u128, at: &str| Postback { endpoint: EndpointId::new(Uuid::from_u128(id)), url: url(at) };
-    assert!(wants.hears_of(EventType::ChargePaid, None));
-    assert!(!wants.hears_of(EventType::ChargeExpired, None));
-    assert!(wants.hears_of(EventType::ChargeExpired, Some(&named(7, "https://moved.example"))), "it, wherever it is");
-    assert!(wants.hears_of(EventType::ChargeExpired, Some(&named(8, "https://a.example/x"))), "whoever is there");
-    assert!(!wants.hears_of(EventType::ChargeExpired, Some(&named(8, "https://a.example/X"))));
+    assert!(wants.subscribes_to(EventType::ChargePaid, None));
+    assert!(!wants.subscribes_to(EventType::ChargeExpired, None));
+    assert!(
+        wants.subscribes_to(EventType::ChargeExpired, Some(&named(7, "https://moved.example"))),
+        "it, wherever it is"
+    );
+    assert!(wants.subscribes_to(EventType::ChargeExpired, Some(&named(8, "https://a.example/x"))), "whoever is there");
+    assert!(!wants.subscribes_to(EventType::ChargeExpired, Some(&named(8, "https://a.example/X"))));
     let inactive = taken(wants.clone().change(active(false)).unwrap());
-    assert!(inactive.hears_of(EventType::ChargePaid, None), "its deliveries wait");
+    assert!(inactive.subscribes_to(EventType::ChargePaid, None), "its deliveries wait");
     for stopped in
         [taken(wants.clone().disable(DisabledReason::Gone, at(1)).unwrap()), taken(wants.clone().delete(at(1)))]
     {
-        assert!(!stopped.hears_of(EventType::ChargePaid, Some(&named(7, "https://a.example/x"))));
+        assert!(!stopped.subscribes_to(EventType::ChargePaid, Some(&named(7, "https://a.example/x"))));
     }
 }
 

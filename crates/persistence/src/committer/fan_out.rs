@@ -30,7 +30,7 @@ pub(super) fn deliveries(
     ids: &dyn Ids,
 ) -> impl Iterator<Item = NewDelivery> {
     let known = endpoints.get(&event.account).into_iter().flat_map(BTreeMap::values);
-    let hearing = known.filter(|endpoint| endpoint.hears_of(event.kind, event.postback.as_ref()));
+    let hearing = known.filter(|endpoint| endpoint.subscribes_to(event.kind, event.postback.as_ref()));
     hearing.map(move |endpoint| NewDelivery {
         id: DeliveryId::new(ids.next_uuid()),
         lane: Lane { account: endpoint.account, endpoint: endpoint.id, epoch: endpoint.epoch },

@@ -1,8 +1,8 @@
 //! Reading payouts, refunds and releases: each as one statement, the same text on both engines.
 
 use async_trait::async_trait;
-use cais_domain::id_envio::IdEnvio;
 use cais_domain::ids::{AccountId, ChargeId, PayoutId, RefundId};
+use cais_domain::instruction_id::InstructionId;
 use cais_domain::pause::MAX_PAUSE;
 use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
@@ -63,17 +63,20 @@ impl PayoutQueries for Persistence {
         self.by_id().payout(account, id).await
     }
 
-    async fn find_payout_by_id_envio(&self, id_envio: &IdEnvio) -> Result<Option<Payout>, QueryError> {
+    async fn find_payout_by_instruction_id(
+        &self,
+        instruction_id: &InstructionId,
+    ) -> Result<Option<Payout>, QueryError> {
         const TEXT: &str = concat!(
             "SELECT ",
             payout_columns!(),
             " FROM global_reservations AS r JOIN payouts AS p ON p.account_id = r.account_id AND p.id = r.owner \
-             WHERE r.space = 'id_envio' AND r.value = ?"
+             WHERE r.space = 'instruction_id' AND r.value = ?"
         );
-        let id_envio = id_envio.clone();
+        let instruction_id = instruction_id.clone();
         self.pool()
             .read(move |session| {
-                session.payouts(&Query::new(TEXT).bind(id_envio.as_str()))?.pop().map(payout::read).transpose()
+                session.payouts(&Query::new(TEXT).bind(instruction_id.as_str()))?.pop().map(payout::read).transpose()
             })
             .await
     }

@@ -64,8 +64,8 @@ pub async fn an_abandoned_payout_is_tried_again(h: &mut Harness) {
     assert_eq!(h.balances(account).await, [2_100, 0, 0, 0]);
     let key = ReservationKey::PayoutExternalId(account, external_id);
     assert_eq!(h.store.find_owner(&key).await.unwrap(), None);
-    let id_envio = ReservationKey::IdEnvio(payout.id_envio());
-    assert_eq!(h.store.find_owner(&id_envio).await.unwrap(), Some(payout.id.to_string()));
+    let instruction_id = ReservationKey::InstructionId(payout.instruction_id());
+    assert_eq!(h.store.find_owner(&instruction_id).await.unwrap(), Some(payout.id.to_string()));
 
     let abandoned = h.read_payout(&payout).await;
     assert_eq!((abandoned.state.status(), abandoned.version), (PayoutStatus::Abandoned, 2));
@@ -93,7 +93,10 @@ pub async fn an_uncovered_payout_leaves_nothing(h: &mut Harness) {
     assert_eq!(h.audit().await, entries);
     assert_eq!(h.store.find_claim(&name).await.unwrap(), None);
     assert_eq!(h.store.find_payout(account, payout.id).await.unwrap(), None);
-    let keys = [ReservationKey::PayoutExternalId(account, external_id), ReservationKey::IdEnvio(payout.id_envio())];
+    let keys = [
+        ReservationKey::PayoutExternalId(account, external_id),
+        ReservationKey::InstructionId(payout.instruction_id()),
+    ];
     for key in keys {
         assert_eq!(h.store.find_owner(&key).await.unwrap(), None);
     }
@@ -113,7 +116,7 @@ pub async fn one_of_many_payouts_gets_the_last_money(h: &mut Harness) {
     for (payout, outcome) in payouts.iter().zip(&outcomes) {
         let found = h.store.find_payout(account, payout.id).await.unwrap();
         assert_eq!(found.is_some(), outcome.is_ok());
-        let owner = h.store.find_owner(&ReservationKey::IdEnvio(payout.id_envio())).await.unwrap();
+        let owner = h.store.find_owner(&ReservationKey::InstructionId(payout.instruction_id())).await.unwrap();
         assert_eq!(owner.is_some(), outcome.is_ok());
     }
     assert_eq!(h.balances(account).await, [1_049, 0, 0, 1_050]);
@@ -219,7 +222,7 @@ pub async fn external_ids_are_unique_among_payouts(h: &mut Harness) {
     }
     // Its name upstream belongs to it alone, also when another account's payout would carry it.
     let copy = Payout { account: other, version: 0, ..payout.clone() };
-    let key = ReservationKey::IdEnvio(payout.id_envio());
+    let key = ReservationKey::InstructionId(payout.instruction_id());
     let taken = CommitError::Taken { key, by: payout.id.to_string() };
     let copy = Payout { terms: crate::builders::payout_terms(), ..copy };
     assert_eq!(h.commit(steps::open_payout(&copy)).await, Err(taken));

@@ -77,7 +77,7 @@ pub async fn a_stale_payout_leaves_nothing(h: &mut Harness) {
     assert_eq!(h.commit(steps::update_payout(&never, after_s(1))).await, Err(CommitError::Stale));
     assert_reads(h, &payout).await;
     assert_eq!(h.store.find_payout(account, never.id).await.unwrap(), None);
-    assert_eq!(h.store.find_payout_by_id_envio(&never.id_envio()).await.unwrap(), None);
+    assert_eq!(h.store.find_payout_by_instruction_id(&never.instruction_id()).await.unwrap(), None);
 }
 
 /// Neither as rows nor as the reason why there are more; but they are found by those who know their names.
@@ -165,20 +165,20 @@ pub async fn payouts_are_found_by_their_name_upstream(h: &mut Harness) {
     let account = h.account().await.id;
     let written = fill(h, account, 3).await;
     for payout in &written {
-        let found = h.store.find_payout_by_id_envio(&payout.id_envio()).await.unwrap();
+        let found = h.store.find_payout_by_instruction_id(&payout.instruction_id()).await.unwrap();
         assert_eq!(found.as_ref(), Some(payout));
-        let upper = payout.id_envio().as_str().to_uppercase();
-        let upper = cais_domain::id_envio::IdEnvio::parse(&upper).unwrap();
-        assert_eq!(h.store.find_payout_by_id_envio(&upper).await.unwrap(), None);
+        let upper = payout.instruction_id().as_str().to_uppercase();
+        let upper = cais_domain::instruction_id::InstructionId::parse(&upper).unwrap();
+        assert_eq!(h.store.find_payout_by_instruction_id(&upper).await.unwrap(), None);
     }
-    let foreign = cais_domain::id_envio::IdEnvio::parse("somebodyElses1").unwrap();
-    assert_eq!(h.store.find_payout_by_id_envio(&foreign).await.unwrap(), None);
+    let foreign = cais_domain::instruction_id::InstructionId::parse("somebodyElses1").unwrap();
+    assert_eq!(h.store.find_payout_by_instruction_id(&foreign).await.unwrap(), None);
 }
 
 async fn assert_reads(h: &Harness, payout: &Payout) {
     let by_id = h.store.find_payout(payout.account, payout.id).await.unwrap();
     assert_eq!(by_id.as_ref(), Some(payout));
-    let by_name = h.store.find_payout_by_id_envio(&payout.id_envio()).await.unwrap();
+    let by_name = h.store.find_payout_by_instruction_id(&payout.instruction_id()).await.unwrap();
     assert_eq!(by_name.as_ref(), Some(payout));
 }
 

@@ -2,8 +2,8 @@
 
 use cais_domain::end_to_end_id::ReturnId;
 use cais_domain::external_id::ExternalId;
-use cais_domain::id_envio::IdEnvio;
 use cais_domain::ids::AccountId;
+use cais_domain::instruction_id::InstructionId;
 use cais_domain::webhook::WebhookUrl;
 use cais_ports::{ChangeSet, CommitError, Reservation, ReservationKey};
 
@@ -42,7 +42,7 @@ pub async fn kinds_and_accounts_do_not_share_values(h: &mut Harness) {
         ReservationKey::PayoutExternalId(other.id, text.clone()),
         ReservationKey::RefundExternalId(one.id, text.clone()),
         ReservationKey::RefundExternalId(other.id, text),
-        ReservationKey::IdEnvio(IdEnvio::parse(txid.as_str()).unwrap()),
+        ReservationKey::InstructionId(InstructionId::parse(txid.as_str()).unwrap()),
         ReservationKey::Txid(txid.clone()),
         ReservationKey::ReturnId(ReturnId::parse(pix.as_str()).unwrap()),
         ReservationKey::RefundExternalId(one.id, of_pix),
@@ -136,7 +136,7 @@ fn keys(account: AccountId) -> [ReservationKey; 11] {
         ReservationKey::EndToEndId(a_payment(1).end_to_end_id),
         ReservationKey::PayoutExternalId(account, external_id.clone()),
         ReservationKey::RefundExternalId(account, external_id),
-        ReservationKey::IdEnvio(a_payout(account).id_envio()),
+        ReservationKey::InstructionId(a_payout(account).instruction_id()),
         ReservationKey::ReturnId(a_return_id()),
         ReservationKey::EndpointUrl(account, a_webhook_url()),
         ReservationKey::EndpointSlot(account, "07".to_owned()),

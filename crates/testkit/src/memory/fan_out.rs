@@ -12,7 +12,7 @@ impl State {
     pub(super) fn fan_out(&mut self, event: &NewEvent, sequence: i64, at: Timestamp) -> Vec<Lane> {
         let postback = event.postback.as_ref();
         let own = self.endpoints.values().filter(|endpoint| endpoint.account == event.account);
-        let receivers = own.filter(|endpoint| endpoint.hears_of(event.kind, postback));
+        let receivers = own.filter(|endpoint| endpoint.subscribes_to(event.kind, postback));
         let lanes: Vec<Lane> = receivers.map(lane).collect();
         for lane in lanes.iter().copied() {
             let (event, kind, sequence) = (event.id, event.kind, Some(sequence));

@@ -1,8 +1,8 @@
 //! Payouts, refunds and releases, read from the store in memory.
 
 use async_trait::async_trait;
-use cais_domain::id_envio::IdEnvio;
 use cais_domain::ids::{AccountId, ChargeId, PayoutId, RefundId};
+use cais_domain::instruction_id::InstructionId;
 use cais_domain::pause::MAX_PAUSE;
 use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
@@ -20,9 +20,12 @@ impl PayoutQueries for MemoryStore {
         Ok(state.payouts.get(&id).filter(|payout| payout.account == account).cloned())
     }
 
-    async fn find_payout_by_id_envio(&self, id_envio: &IdEnvio) -> Result<Option<Payout>, QueryError> {
+    async fn find_payout_by_instruction_id(
+        &self,
+        instruction_id: &InstructionId,
+    ) -> Result<Option<Payout>, QueryError> {
         let state = self.read()?;
-        Ok(state.payouts.values().find(|payout| payout.id_envio() == *id_envio).cloned())
+        Ok(state.payouts.values().find(|payout| payout.instruction_id() == *instruction_id).cloned())
     }
 
     async fn list_payouts(&self, account: AccountId, page: PageRequest<PayoutId>) -> Result<Page<Payout>, QueryError> {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use cais_domain::end_to_end_id::{EndToEndId, ReturnId};
-use cais_domain::id_envio::IdEnvio;
+use cais_domain::instruction_id::InstructionId;
 use cais_domain::txid::Txid;
 use cais_ports::{Noticed, NoticedInfraction, NoticedPayout, NoticedPix};
 use jiff::Timestamp;
@@ -25,9 +25,9 @@ fn line(item: &Noticed) -> String {
             let at = paid_at.map_or_else(|| NONE.to_owned(), |at| at.as_microsecond().to_string());
             format!("received {txid} {pix} {at}")
         }
-        Noticed::Sent(NoticedPayout { id_envio, returns }) => {
+        Noticed::Sent(NoticedPayout { instruction_id, returns }) => {
             let returns: Vec<&str> = returns.iter().map(ReturnId::as_str).collect();
-            format!("sent {id_envio} {}", returns.join(" "))
+            format!("sent {instruction_id} {}", returns.join(" "))
         }
         Noticed::Infraction(NoticedInfraction { id }) => format!("infraction {id}"),
     }
@@ -53,9 +53,9 @@ fn item(line: &str) -> Option<Noticed> {
             Some(Noticed::Received(NoticedPix { txid, end_to_end_id, paid_at }))
         }
         "sent" => {
-            let id_envio = IdEnvio::parse(parts.next()?).ok()?;
+            let instruction_id = InstructionId::parse(parts.next()?).ok()?;
             let returns = parts.map(|id| ReturnId::parse(id).ok()).collect::<Option<_>>()?;
-            Some(Noticed::Sent(NoticedPayout { id_envio, returns }))
+            Some(Noticed::Sent(NoticedPayout { instruction_id, returns }))
         }
         _ => None,
     }
@@ -72,7 +72,7 @@ mod tests {
         let txid = Txid::parse("7978c0c97ea847e78e8849634473c1f1").unwrap();
         let pix = EndToEndId::parse("E1234567820260102030400000000001").unwrap();
         let returned = |tail: u8| ReturnId::parse(&format!("D12345678202601020304000000000{tail:02}")).unwrap();
-        let id_envio = IdEnvio::parse("01jd8x2m4pe9ktva0c6rzq5w3n").unwrap();
+        let instruction_id = InstructionId::parse("01jd8x2m4pe9ktva0c6rzq5w3n").unwrap();
         let at = Timestamp::from_microsecond(1_767_323_040_000_001).unwrap();
         let received = |end_to_end_id, paid_at| NoticedPix { txid: txid.clone(), end_to_end_id, paid_at };
         let items = vec![
@@ -80,8 +80,8 @@ mod tests {
             Noticed::Received(received(None, None)),
             Noticed::Received(received(Some(pix.clone()), None)),
             Noticed::Received(received(Some(pix), Some(at))),
-            Noticed::Sent(NoticedPayout { id_envio: id_envio.clone(), returns: Vec::new() }),
-            Noticed::Sent(NoticedPayout { id_envio, returns: vec![returned(1), returned(2)] }),
+            Noticed::Sent(NoticedPayout { instruction_id: instruction_id.clone(), returns: Vec::new() }),
+            Noticed::Sent(NoticedPayout { instruction_id, returns: vec![returned(1), returned(2)] }),
         ];
         let turned: Vec<Noticed> = items.iter().chain(&items).rev().cloned().collect();
         assert_eq!(write(&turned, 2), write(&items, 2));

@@ -245,7 +245,7 @@ async fn mark(
 
 /// A Pix that was sent, or came back.
 async fn sent(ports: &Ports, acquirer: &AcquirerName, told: &NoticedPayout) -> Result<Verdict, Unread> {
-    let payout = ports.queries.find_payout_by_id_envio(&told.id_envio).await.map_err(Trouble::from)?;
+    let payout = ports.queries.find_payout_by_instruction_id(&told.instruction_id).await.map_err(Trouble::from)?;
     let Some(payout) = payout else { return Ok(Verdict::Unmatched) };
     if payout.state.acquirer() != acquirer || payout.state.status() == PayoutStatus::Abandoned {
         tracing::error!(payout = %payout.id, %acquirer, "an acquirer calls for a payout that it should not have");

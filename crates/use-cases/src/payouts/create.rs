@@ -275,7 +275,7 @@ fn first_commit(command: &CreatePayout, payout: &Payout) -> ChangeSet {
     let reserve = |key| Reservation { key, account: payout.account, owner: id.clone() };
     let mut change = ChangeSet::new(payout.created_at);
     change.reserve.extend(command.external_id_key().map(reserve));
-    change.reserve.push(reserve(ReservationKey::IdEnvio(payout.id_envio())));
+    change.reserve.push(reserve(ReservationKey::InstructionId(payout.instruction_id())));
     change.writes.push(Write::InsertPayout(Box::new(payout.clone())));
     change.transfers = payout.hold();
     change.claim = Some(command.call().takes(id, payout.created_at));

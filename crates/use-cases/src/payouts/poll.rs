@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use cais_domain::acquirer_name::AcquirerName;
-use cais_domain::id_envio::IdEnvio;
+use cais_domain::instruction_id::InstructionId;
 use cais_domain::payout::{Payout, PayoutState, PayoutStep};
 use cais_ports::{Acquirer, AcquirerError, CommitError, ListRequest, UpstreamPayout, alerts};
 use futures_util::future::join_all;
@@ -45,7 +45,7 @@ async fn follow_all(ports: &Ports, acquirer: AcquirerName, payouts: Vec<Payout>)
     let listed = list(ports, &acquirer, &payouts).await;
     let listed = &listed;
     let follow = |payout: Payout| async move {
-        let shown = listed.get(&payout.id_envio());
+        let shown = listed.get(&payout.instruction_id());
         match follow(ports, payout.clone(), shown).await {
             Ok(followed) => followed,
             Err(trouble) => {
@@ -60,13 +60,13 @@ async fn follow_all(ports: &Ports, acquirer: AcquirerName, payouts: Vec<Payout>)
 }
 
 /// Reads the part of the acquirer's list that shows them.
-async fn list(ports: &Ports, acquirer: &AcquirerName, payouts: &[Payout]) -> Listed<IdEnvio, UpstreamPayout> {
+async fn list(ports: &Ports, acquirer: &AcquirerName, payouts: &[Payout]) -> Listed<InstructionId, UpstreamPayout> {
     let Some(adapter) = ports.acquirers.named(acquirer) else { return Listed::new() };
     let hints =
-        payouts.iter().filter_map(|payout| Some(Wanted { key: payout.id_envio(), at: payout.state.sent()?.at }));
+        payouts.iter().filter_map(|payout| Some(Wanted { key: payout.instruction_id(), at: payout.state.sent()?.at }));
     let (adapter, now) = (&*adapter, ports.clock.now());
     let page = |request: ListRequest| async move { adapter.list_sent(around(request, now), READ_BUDGET).await };
-    read_listed((&ports.limits, acquirer), hints.collect(), page, |row| Some(row.id_envio.clone())).await
+    read_listed((&ports.limits, acquirer), hints.collect(), page, |row| Some(row.instruction_id.clone())).await
 }
 
 /// The acquirer takes an order a moment after we send it, by its own clock.
@@ -127,7 +127,7 @@ async fn ask(ports: &Ports, payout: Payout, shown: Option<&UpstreamPayout>) -> R
         return Ok(apply(ports, payout, upstream).await?);
     }
     let acquirer = adapter(ports, &payout)?;
-    match acquirer.find_payout(&payout.id_envio(), READ_BUDGET).await? {
+    match acquirer.find_payout(&payout.instruction_id(), READ_BUDGET).await? {
         Some(upstream) => Ok(apply(ports, payout, &upstream).await?),
         None => send_again(ports, &*acquirer, payout).await,
     }

@@ -37,7 +37,8 @@ pub(crate) async fn refresh(ports: &Ports, payout: Payout, budget: Duration) -> 
 
 /// The same, for who has to know what was not credited.
 pub(crate) async fn look(ports: &Ports, payout: Payout, budget: Duration) -> Result<Seen, SyncError> {
-    let upstream = adapter(ports, &payout)?.find_payout(&payout.id_envio(), budget).await?.ok_or(SyncError::Unknown)?;
+    let upstream =
+        adapter(ports, &payout)?.find_payout(&payout.instruction_id(), budget).await?.ok_or(SyncError::Unknown)?;
     Ok(apply_seen(ports, payout, &upstream).await?)
 }
 
@@ -80,11 +81,11 @@ async fn apply_seen(ports: &Ports, mut payout: Payout, upstream: &UpstreamPayout
 
 /// Whether upstream speaks of the payout as it was ordered; if not, nothing of it is believed and an operator is told.
 pub(super) fn agrees(payout: &Payout, upstream: &UpstreamPayout) -> bool {
-    let agrees = upstream.amount == payout.terms.amount && upstream.id_envio == payout.id_envio();
+    let agrees = upstream.amount == payout.terms.amount && upstream.instruction_id == payout.instruction_id();
     if !agrees {
         tracing::error!(
             alert = alerts::PAYOUT_CONTRADICTED, payout = %payout.id, acquirer = %payout.state.acquirer(), ours = %payout.terms.amount, theirs = %upstream.amount,
-            id_envio = %upstream.id_envio, "the acquirer shows a payout with another amount or name; the record is not applied"
+            instruction_id = %upstream.instruction_id, "the acquirer shows a payout with another amount or name; the record is not applied"
         );
     }
     agrees

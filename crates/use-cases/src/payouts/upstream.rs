@@ -112,7 +112,7 @@ impl UpstreamOrder for Order<'_> {
     type Record = UpstreamPayout;
 
     async fn look_up(&self) -> Evidence<UpstreamPayout> {
-        match self.acquirer.find_payout(&self.payout.id_envio(), LOOK_BUDGET).await {
+        match self.acquirer.find_payout(&self.payout.instruction_id(), LOOK_BUDGET).await {
             Ok(found) => self.believed(found),
             Err(error) => Evidence::Unreadable(error.to_string()),
         }
@@ -121,14 +121,14 @@ impl UpstreamOrder for Order<'_> {
     /// Every request of the payout lies between its creation and now.
     async fn list(&self) -> Evidence<UpstreamPayout> {
         let from = self.payout.created_at.saturating_sub(CLOCK_DIFFERENCE).unwrap_or(Timestamp::MIN);
-        let (to, name) = (self.ports.clock.now(), self.payout.id_envio());
+        let (to, name) = (self.ports.clock.now(), self.payout.instruction_id());
         let (mut page, mut unreadable) = (0, None);
         for _ in 0..MAX_LIST_PAGES {
             let listed = match self.acquirer.list_sent(ListRequest { from, to, page }, LIST_BUDGET).await {
                 Ok(listed) => listed,
                 Err(error) => return Evidence::Unreadable(error.to_string()),
             };
-            if let Some(row) = listed.rows.into_iter().find(|row| row.id_envio == name) {
+            if let Some(row) = listed.rows.into_iter().find(|row| row.instruction_id == name) {
                 return self.believed(Some(row));
             }
             // A row that cannot be read may be the payout's.
@@ -150,7 +150,7 @@ impl UpstreamOrder for Order<'_> {
 
 fn order(payout: &Payout) -> PayoutOrder {
     PayoutOrder {
-        id_envio: payout.id_envio(),
+        instruction_id: payout.instruction_id(),
         amount: payout.terms.amount,
         pix_key: payout.terms.pix_key.clone(),
         recipient_document: payout.terms.recipient_document.clone(),

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use cais_domain::acquirer_name::AcquirerName;
-use cais_domain::id_envio::IdEnvio;
 use cais_domain::ids::PayoutId;
+use cais_domain::instruction_id::InstructionId;
 use cais_domain::money::Money;
 use cais_domain::payout::{Payout, PayoutStatus};
 use cais_ports::{Acquirer, ListRequest, QueryError, UpstreamPayout, UpstreamProgress};
@@ -54,14 +54,14 @@ pub(super) async fn compare(
             };
             findings.count_sent(listed.rows.len());
             // Listed, though unreadable: an answer about its absence would be wrong.
-            let named = listed.unreadable.iter().filter_map(|row| IdEnvio::parse(&row.name).ok()?.payout());
+            let named = listed.unreadable.iter().filter_map(|row| InstructionId::parse(&row.name).ok()?.payout());
             for id in named {
                 ours.remove(&id);
             }
             findings.unreadable(name, listed.unreadable);
             done = wide(listed.rows.len()).saturating_add(done);
             let rows = listed.rows.into_iter().map(|row| {
-                let known = row.id_envio.payout().and_then(|id| ours.remove(&id));
+                let known = row.instruction_id.payout().and_then(|id| ours.remove(&id));
                 (row, known)
             });
             let rows: Vec<(UpstreamPayout, Option<Payout>)> = rows.collect();
@@ -145,7 +145,7 @@ async fn judge_returns(
     acquirer: &dyn Acquirer,
     row: UpstreamPayout,
 ) -> Result<Finding, Trouble> {
-    match run.ports.queries.find_payout_by_id_envio(&row.id_envio).await? {
+    match run.ports.queries.find_payout_by_instruction_id(&row.instruction_id).await? {
         Some(payout) if payout.state.acquirer() == name => settle(run, acquirer, payout, row).await.map(Finding::from),
         Some(_) | None => Ok(Finding::default()),
     }
@@ -179,7 +179,7 @@ async fn judge(
 ) -> Result<Finding, Trouble> {
     let known = match known {
         Some(payout) => Some(payout),
-        None => run.ports.queries.find_payout_by_id_envio(&row.id_envio).await?,
+        None => run.ports.queries.find_payout_by_instruction_id(&row.instruction_id).await?,
     };
     match known {
         Some(payout) if payout.state.acquirer() == name => settle(run, acquirer, payout, row).await.map(Finding::from),
@@ -189,7 +189,7 @@ async fn judge(
             kind: DifferenceKind::PayoutUnknown,
             acquirer: name.clone(),
             resource: elsewhere.map(|payout| payout.id.to_string()),
-            upstream_id: row.id_envio.to_string(),
+            upstream_id: row.instruction_id.to_string(),
             ours: None,
             theirs: Some(row.amount.to_string()),
             repaired: false,
@@ -209,7 +209,7 @@ async fn settle(
         return Ok(None);
     }
     // Both sides may have moved since they were listed.
-    let upstream = acquirer.find_payout(&payout.id_envio(), LOOK_BUDGET).await.ok().flatten().unwrap_or(listed);
+    let upstream = acquirer.find_payout(&payout.instruction_id(), LOOK_BUDGET).await.ok().flatten().unwrap_or(listed);
     let payout = run.ports.queries.find_payout(payout.account, payout.id).await?.unwrap_or(payout);
     if agrees(&payout, &upstream)? {
         return Ok(None);
@@ -266,7 +266,7 @@ fn should_be_known(run: &Run<'_>, payout: &Payout) -> bool {
 }
 
 async fn look(run: &Run<'_>, acquirer: &dyn Acquirer, payout: Payout) -> Result<Finding, Trouble> {
-    match acquirer.find_payout(&payout.id_envio(), LOOK_BUDGET).await {
+    match acquirer.find_payout(&payout.instruction_id(), LOOK_BUDGET).await {
         Ok(Some(upstream)) => settle(run, acquirer, payout, upstream).await.map(Finding::from),
         Ok(None) => Ok(Finding::from(Some(difference(DifferenceKind::PayoutNotListed, &payout, None)))),
         Err(error) => Ok(Finding { unread: Some(format!("what it sent: {error}")), ..Finding::default() }),
@@ -302,7 +302,8 @@ fn agrees(payout: &Payout, upstream: &UpstreamPayout) -> Result<bool, Trouble> {
 
 fn came_back(upstream: &UpstreamPayout) -> Result<Money, Trouble> {
     let parts = upstream.returned.iter().map(|part| part.amount);
-    Money::sum(parts).map_err(|error| Trouble::Internal(format!("what came back of {}: {error}", upstream.id_envio)))
+    Money::sum(parts)
+        .map_err(|error| Trouble::Internal(format!("what came back of {}: {error}", upstream.instruction_id)))
 }
 
 fn difference(kind: DifferenceKind, payout: &Payout, theirs: Option<String>) -> Difference {
@@ -310,7 +311,7 @@ fn difference(kind: DifferenceKind, payout: &Payout, theirs: Option<String>) -> 
         kind,
         acquirer: payout.state.acquirer().clone(),
         resource: Some(payout.id.to_string()),
-        upstream_id: payout.id_envio().to_string(),
+        upstream_id: payout.instruction_id().to_string(),
         ours: Some(standing(payout.state.status().as_str(), payout.returned)),
         theirs,
         repaired: false,

@@ -130,14 +130,14 @@ impl Psp {
     fn send_payout(&self, order: &PayoutOrder) -> UpstreamPayout {
         let mut book = self.book();
         let made = UpstreamPayout {
-            id_envio: order.id_envio.clone(),
+            instruction_id: order.instruction_id.clone(),
             end_to_end_id: Some(an_end_to_end_id()),
             amount: order.amount,
             recipient: Recipient::default(),
             progress: UpstreamProgress::Processing,
             returned: Vec::new(),
         };
-        book.sent.entry(order.id_envio.to_string()).or_insert(made).clone()
+        book.sent.entry(order.instruction_id.to_string()).or_insert(made).clone()
     }
 
     fn mock(&self) -> MockAcquirer {

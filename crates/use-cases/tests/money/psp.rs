@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::charge::Charge;
 use cais_domain::end_to_end_id::EndToEndId;
-use cais_domain::id_envio::IdEnvio;
 use cais_domain::ids::RefundId;
+use cais_domain::instruction_id::InstructionId;
 use cais_domain::money::Money;
 use cais_domain::txid::Txid;
 use cais_ports::acquirer::{MockAcquirer, MockAcquirers};
@@ -34,7 +34,7 @@ struct Book {
     /// Pix without a charge.
     others: Vec<ReceivedPix>,
     /// With the instants of sending.
-    sent: BTreeMap<IdEnvio, (Timestamp, UpstreamPayout)>,
+    sent: BTreeMap<InstructionId, (Timestamp, UpstreamPayout)>,
     /// Received Pix whose rows cannot be read, with their instants.
     unreadable: Vec<(Timestamp, UnreadableRow)>,
     /// Lists of a time from this instant on, and before the other, cannot be read.
@@ -194,8 +194,8 @@ impl Psp {
     /// It has sent that, the first time that it is named now.
     pub fn has_sent(&self, payout: UpstreamPayout) {
         let mut book = self.book();
-        let sent_at = book.sent.get(&payout.id_envio).map_or(self.clock.now(), |(sent_at, _)| *sent_at);
-        book.sent.insert(payout.id_envio.clone(), (sent_at, payout));
+        let sent_at = book.sent.get(&payout.instruction_id).map_or(self.clock.now(), |(sent_at, _)| *sent_at);
+        book.sent.insert(payout.instruction_id.clone(), (sent_at, payout));
     }
 
     /// It lists a received Pix from now on whose row cannot be read.
@@ -292,12 +292,12 @@ impl Psp {
         }
     }
 
-    fn find_payout(&self, id_envio: &IdEnvio) -> Result<Option<UpstreamPayout>, AcquirerError> {
+    fn find_payout(&self, instruction_id: &InstructionId) -> Result<Option<UpstreamPayout>, AcquirerError> {
         let book = self.book();
         match book.looking {
             Looking::Silent => Err(AcquirerError::OutcomeUnknown("no answer".to_owned())),
             Looking::Forgets => Ok(None),
-            Looking::Tells => Ok(book.sent.get(id_envio).map(|(_, payout)| payout.clone())),
+            Looking::Tells => Ok(book.sent.get(instruction_id).map(|(_, payout)| payout.clone())),
         }
     }
 
@@ -334,7 +334,7 @@ impl Psp {
         mock.expect_find_refund().returning(move |end_to_end_id, id, _| back.find_refund(end_to_end_id, id));
         mock.expect_find_received().returning(move |end_to_end_id, _| pix.find_received(end_to_end_id));
         mock.expect_find_charge().returning(move |txid, _| charge.find_charge(txid));
-        mock.expect_find_payout().returning(move |id_envio, _| payout.find_payout(id_envio));
+        mock.expect_find_payout().returning(move |instruction_id, _| payout.find_payout(instruction_id));
         mock.expect_list_received().returning(move |request, _| received.list_received(request));
         mock.expect_list_sent().returning(move |request, _| sent.list_sent(request));
         mock.expect_notices().returning(read_notice);

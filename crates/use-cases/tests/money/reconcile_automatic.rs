@@ -59,7 +59,7 @@ fn before(at: Timestamp, by: Duration) -> Timestamp {
 /// A completed payout of which all came back 26 hours later, without any callback.
 async fn returned_late() -> World {
     let world = paid_out(PayoutStatus::Completed).await;
-    let sent = upstream(only(&world).id_envio(), 1_000, DONE);
+    let sent = upstream(only(&world).instruction_id(), 1_000, DONE);
     world.psp.has_sent(sent.clone());
     pass(&world).await;
     world.clock.advance(Duration::from_hours(26));
@@ -84,7 +84,7 @@ async fn late_return_without_callback_is_credited_within_a_day() {
 #[tokio::test]
 async fn return_90_days_after_completion_is_credited() {
     let world = paid_out(PayoutStatus::Completed).await;
-    let sent = upstream(only(&world).id_envio(), 1_000, DONE);
+    let sent = upstream(only(&world).instruction_id(), 1_000, DONE);
     world.psp.has_sent(sent.clone());
     world.clock.advance(DAY * 90);
     let returned = vec![part(&world, 400)];

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cais_domain::id_envio::IdEnvio;
+use cais_domain::instruction_id::InstructionId;
 use cais_domain::money::Money;
 use cais_domain::payout::{Payout, PayoutStatus};
 use cais_ports::{Clock as _, ReturnedPart, Store as _, UpstreamPayout, UpstreamProgress};
@@ -53,10 +53,10 @@ pub async fn paid_out(status: PayoutStatus) -> World {
     world
 }
 
-pub fn upstream(id_envio: IdEnvio, centavos: i64, progress: UpstreamProgress) -> UpstreamPayout {
+pub fn upstream(instruction_id: InstructionId, centavos: i64, progress: UpstreamProgress) -> UpstreamPayout {
     let end_to_end_id = Some(an_end_to_end_id());
     let amount = Money::from_centavos(centavos);
-    UpstreamPayout { id_envio, end_to_end_id, amount, recipient: a_recipient(), progress, returned: Vec::new() }
+    UpstreamPayout { instruction_id, end_to_end_id, amount, recipient: a_recipient(), progress, returned: Vec::new() }
 }
 
 pub fn part(world: &World, centavos: i64) -> ReturnedPart {
@@ -74,7 +74,7 @@ async fn what_agrees_is_no_difference() {
         (PayoutStatus::Abandoned, failed),
     ] {
         let world = paid_out(status).await;
-        world.psp.has_sent(upstream(only(&world).id_envio(), 1_000, progress));
+        world.psp.has_sent(upstream(only(&world).instruction_id(), 1_000, progress));
         let report = compare(&world, true).await;
         assert_eq!((report.differences, report.sent), (vec![], 1), "{status:?}");
     }
@@ -84,7 +84,7 @@ async fn what_agrees_is_no_difference() {
 async fn an_outcome_that_was_missed_is_taken_over() {
     for status in [PayoutStatus::Pending, PayoutStatus::Processing] {
         let world = paid_out(status).await;
-        world.psp.has_sent(upstream(only(&world).id_envio(), 1_000, DONE));
+        world.psp.has_sent(upstream(only(&world).instruction_id(), 1_000, DONE));
         assert_eq!(kinds(&compare(&world, false).await), [(DifferenceKind::PayoutOutcome, false)]);
         assert_eq!(only(&world).state.status(), status);
         assert_eq!(kinds(&compare(&world, true).await), [(DifferenceKind::PayoutOutcome, true)]);
@@ -98,7 +98,7 @@ async fn what_came_back_and_was_missed_is_credited() {
     let world = paid_out(PayoutStatus::Completed).await;
     let before = world.available();
     let returned = vec![part(&world, 400)];
-    world.psp.has_sent(UpstreamPayout { returned, ..upstream(only(&world).id_envio(), 1_000, DONE) });
+    world.psp.has_sent(UpstreamPayout { returned, ..upstream(only(&world).instruction_id(), 1_000, DONE) });
     let report = compare(&world, false).await;
     assert_eq!(kinds(&report), [(DifferenceKind::PayoutOutcome, false)]);
     assert_eq!(report.differences[0].theirs.as_deref(), Some("completed, 4.00 came back"));
@@ -123,7 +123,7 @@ async fn a_known_outcome_is_never_taken_back() {
     ] {
         let world = paid_out(status).await;
         let before = (only(&world), world.available());
-        world.psp.has_sent(upstream(only(&world).id_envio(), 1_000, progress.clone()));
+        world.psp.has_sent(upstream(only(&world).instruction_id(), 1_000, progress.clone()));
         let report = compare(&world, true).await;
         assert_eq!(kinds(&report), [(DifferenceKind::PayoutOutcome, false)], "{status:?} {progress:?}");
         assert_eq!((only(&world), world.available()), before);
@@ -134,7 +134,7 @@ async fn a_known_outcome_is_never_taken_back() {
 #[tokio::test]
 async fn another_amount_is_told_and_believed_in_nothing() {
     let world = paid_out(PayoutStatus::Processing).await;
-    world.psp.has_sent(upstream(only(&world).id_envio(), 999, DONE));
+    world.psp.has_sent(upstream(only(&world).instruction_id(), 999, DONE));
     let report = compare(&world, true).await;
     assert_eq!(kinds(&report), [(DifferenceKind::PayoutAmount, false)]);
     assert_eq!(only(&world).state.status(), PayoutStatus::Processing);
@@ -143,7 +143,7 @@ async fn another_amount_is_told_and_believed_in_nothing() {
 #[tokio::test]
 async fn what_was_sent_and_is_no_payout_of_ours_is_told() {
     let world = World::new().await;
-    let unknown = |name: &str| upstream(IdEnvio::parse(name).unwrap(), 100, DONE);
+    let unknown = |name: &str| upstream(InstructionId::parse(name).unwrap(), 100, DONE);
     world.psp.has_sent(unknown("byhand1"));
     world.psp.has_sent(unknown(&fresh::<cais_domain::ids::kind::Payout>().suffix()));
     let failed = UpstreamPayout { progress: UpstreamProgress::Failed { reason: None }, ..unknown("byhand2") };
@@ -155,7 +155,7 @@ async fn what_was_sent_and_is_no_payout_of_ours_is_told() {
 #[tokio::test]
 async fn a_payout_that_another_acquirer_sent_as_well_is_told() {
     let world = paid_out(PayoutStatus::Completed).await;
-    let sent = upstream(only(&world).id_envio(), 1_000, DONE);
+    let sent = upstream(only(&world).instruction_id(), 1_000, DONE);
     world.psp.has_sent(sent.clone());
     world.second.has_sent(sent);
     let report = compare(&world, true).await;
@@ -189,7 +189,7 @@ async fn what_is_not_listed_is_looked_up_before_it_is_missed() {
     assert_eq!(compare(&world, true).await.differences, [], "a list may lag");
     world.clock.advance(Duration::from_mins(2));
     world.psp.set_listing(Listing::Empty);
-    world.psp.has_sent(upstream(only(&world).id_envio(), 1_000, DONE));
+    world.psp.has_sent(upstream(only(&world).instruction_id(), 1_000, DONE));
     world.psp.set_looking(Looking::Silent);
     let report = compare(&world, true).await;
     assert_eq!((report.differences, report.unread.len()), (vec![], 1));

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::end_to_end_id::ReturnId;
-use cais_domain::id_envio::IdEnvio;
+use cais_domain::instruction_id::InstructionId;
 use cais_domain::money::Money;
 use cais_domain::payout::Recipient;
 use cais_ports::acquirer::{MockAcquirer, MockAcquirers};
@@ -85,7 +85,7 @@ struct Book {
     looking: Looking,
     listing: Listing,
     resting: bool,
-    held: BTreeMap<IdEnvio, UpstreamPayout>,
+    held: BTreeMap<InstructionId, UpstreamPayout>,
     orders: Vec<PayoutOrder>,
     finds: u32,
     lists: u32,
@@ -204,9 +204,9 @@ impl Bank {
     }
 
     /// It has that, and nobody ever ordered it here.
-    pub fn hold(&self, id_envio: IdEnvio, centavos: i64, progress: UpstreamProgress) {
+    pub fn hold(&self, instruction_id: InstructionId, centavos: i64, progress: UpstreamProgress) {
         let amount = Money::from_centavos(centavos);
-        self.book().held.insert(id_envio.clone(), made(id_envio, amount, progress));
+        self.book().held.insert(instruction_id.clone(), made(instruction_id, amount, progress));
     }
 
     fn book(&self) -> MutexGuard<'_, Book> {
@@ -234,8 +234,8 @@ impl Bank {
         book.orders.push(order.clone());
         let (sending, now) = (book.sending, self.clock.now());
         let mut take = |amount, progress| {
-            let taken = made(order.id_envio.clone(), amount, progress);
-            book.held.entry(order.id_envio.clone()).or_insert(taken).clone()
+            let taken = made(order.instruction_id.clone(), amount, progress);
+            book.held.entry(order.instruction_id.clone()).or_insert(taken).clone()
         };
         match sending {
             // A reply to an order names no recipient: that is told when it is asked for.
@@ -257,11 +257,11 @@ impl Bank {
         }
     }
 
-    fn find(&self, id_envio: &IdEnvio) -> Result<Option<UpstreamPayout>, AcquirerError> {
+    fn find(&self, instruction_id: &InstructionId) -> Result<Option<UpstreamPayout>, AcquirerError> {
         let mut book = self.book();
         book.finds += 1;
         let told = match book.looking {
-            Looking::Tells => Ok(book.held.get(id_envio).cloned()),
+            Looking::Tells => Ok(book.held.get(instruction_id).cloned()),
             Looking::Silent => Err(AcquirerError::OutcomeUnknown("no answer".to_owned())),
             Looking::Forgets => Ok(None),
         };
@@ -298,16 +298,16 @@ impl Bank {
         mock.expect_name().return_const(self.name.clone());
         mock.expect_sends_payouts().return_const(true);
         mock.expect_send_payout().returning(move |order, _| send.send(order));
-        mock.expect_find_payout().returning(move |id_envio, _| find.find(id_envio));
+        mock.expect_find_payout().returning(move |instruction_id, _| find.find(instruction_id));
         mock.expect_list_sent().returning(move |request, _| list.list(request));
         mock.expect_notices().returning(read_notice);
         mock
     }
 }
 
-fn made(id_envio: IdEnvio, amount: Money, progress: UpstreamProgress) -> UpstreamPayout {
+fn made(instruction_id: InstructionId, amount: Money, progress: UpstreamProgress) -> UpstreamPayout {
     let end_to_end_id = Some(a_payment(1).end_to_end_id);
-    UpstreamPayout { id_envio, end_to_end_id, amount, recipient: a_recipient(), progress, returned: Vec::new() }
+    UpstreamPayout { instruction_id, end_to_end_id, amount, recipient: a_recipient(), progress, returned: Vec::new() }
 }
 
 fn nameless(payout: UpstreamPayout) -> UpstreamPayout {
@@ -319,9 +319,9 @@ fn read_notice(body: &[u8]) -> Result<Vec<Noticed>, AcquirerError> {
     let read = |item: &str| {
         let mut words = item.split('/');
         let name = words.next().unwrap_or_default();
-        let id_envio = IdEnvio::parse(name).map_err(|error| AcquirerError::Refused(error.to_string()))?;
+        let instruction_id = InstructionId::parse(name).map_err(|error| AcquirerError::Refused(error.to_string()))?;
         let returns = words.map(|id| ReturnId::parse(id).unwrap()).collect();
-        Ok(Noticed::Sent(NoticedPayout { id_envio, returns }))
+        Ok(Noticed::Sent(NoticedPayout { instruction_id, returns }))
     };
     str::from_utf8(body).unwrap().split(',').map(read).collect()
 }

@@ -56,7 +56,7 @@ async fn a_forged_callback_moves_nothing() {
 async fn only_the_acquirer_that_has_it_is_heard() {
     let world = World::new().await;
     let payout = world.processing().await;
-    let body = payout.id_envio().as_str().as_bytes().to_vec();
+    let body = payout.instruction_id().as_str().as_bytes().to_vec();
     receive(&world.ports, &world.second.name, body).await.unwrap();
     world.process().await;
     assert_eq!((world.notices(), world.second.finds()), (vec![NoticeState::Unmatched], 0));

@@ -32,7 +32,7 @@ async fn exactly_one(world: &World, sending: Sending) {
     assert_eq!((again.status, &again.body), (201, &answer.body));
     assert_eq!(world.read_external("order-1").await.unwrap().id, payout.id);
     let orders = world.bank.orders();
-    assert!(orders.iter().all(|order| order.id_envio == payout.id_envio()), "{sending:?}: {orders:?}");
+    assert!(orders.iter().all(|order| order.instruction_id == payout.instruction_id()), "{sending:?}: {orders:?}");
     assert_eq!(world.second.orders().len(), 0);
     if sending != Sending::Fails {
         world.bank.complete();

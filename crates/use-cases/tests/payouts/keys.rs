@@ -68,7 +68,7 @@ async fn the_key_of_what_was_not_taken_tries_the_same_payout_again() {
     assert_eq!((answer.status, status_of(&answer).as_str()), (201, "completed"));
     let payout = world.only_payout();
     assert_eq!((payout.id, payout.terms.fee), (given_up.id, Money::from_centavos(FEE)));
-    assert!(world.bank.orders().iter().all(|order| order.id_envio == payout.id_envio()));
+    assert!(world.bank.orders().iter().all(|order| order.instruction_id == payout.instruction_id()));
     assert_eq!(world.read_external("order-1").await.unwrap().id, payout.id);
     assert_eq!((world.money(), world.bank.sent()), ((FUNDS - 1_000 - FEE, 0), 1));
     world.check().await;

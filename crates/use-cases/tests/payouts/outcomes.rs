@@ -40,7 +40,7 @@ async fn what_is_taken_is_processing_and_its_recipient_known() {
     assert_eq!(payout.recipient, a_recipient(), "the first look brings it");
     assert!(payout.state.end_to_end_id().is_some() && payout.due_at.is_some());
     let orders = world.bank.orders();
-    assert_eq!((orders.len(), &orders[0].id_envio), (1, &payout.id_envio()));
+    assert_eq!((orders.len(), &orders[0].instruction_id), (1, &payout.instruction_id()));
     assert_eq!((world.money(), world.fees(), world.told()), (HELD, 0, vec![]));
     assert_eq!(
         entries(&world, payout.id),
@@ -184,7 +184,7 @@ async fn a_pix_that_arrived_without_a_name_is_not_known_to_have_arrived() {
     let world = World::new().await;
     world.bank.set(Sending::Silent);
     let id = id_of(&world.create("a", ten_reais()).await.unwrap());
-    world.bank.hold(world.payout(id).id_envio(), 1_000, UpstreamProgress::Done { at: None });
+    world.bank.hold(world.payout(id).instruction_id(), 1_000, UpstreamProgress::Done { at: None });
     world.bank.change(|payout| payout.end_to_end_id = None);
     world.clock.advance(std::time::Duration::from_secs(2));
     assert_eq!((world.poll().await, world.status()), (0, PayoutStatus::Processing));

@@ -63,7 +63,7 @@ async fn what_the_acquirer_shows_outweighs_that_it_did_not_take_it() {
         let world = World::new().await;
         world.bank.set(sending);
         call_back_early(&world, |world| {
-            world.bank.hold(world.only_payout().id_envio(), 1_000, UpstreamProgress::Processing);
+            world.bank.hold(world.only_payout().instruction_id(), 1_000, UpstreamProgress::Processing);
         });
         let answer = world.create("a", named("order-1", ten_reais())).await.unwrap();
         assert_eq!((answer.status, status_of(&answer).as_str()), (201, "processing"), "{sending:?}");

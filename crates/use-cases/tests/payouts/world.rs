@@ -181,13 +181,13 @@ impl World {
 
     /// A callback that names the payout, not looked into yet.
     pub async fn call_back(&self, payout: &Payout) {
-        let body = payout.id_envio().as_str().as_bytes().to_vec();
+        let body = payout.instruction_id().as_str().as_bytes().to_vec();
         receive(&self.ports, &main_acquirer(), body).await.unwrap();
     }
 
     /// A callback that names the payout and what came back of it, not looked into yet.
     pub async fn call_back_for(&self, payout: &Payout, return_id: &ReturnId) {
-        let body = format!("{}/{return_id}", payout.id_envio()).into_bytes();
+        let body = format!("{}/{return_id}", payout.instruction_id()).into_bytes();
         receive(&self.ports, &main_acquirer(), body).await.unwrap();
     }
 
@@ -242,8 +242,8 @@ impl World {
     pub async fn check(&self) {
         let report = self.store.verify_ledger().await.unwrap();
         assert_eq!(report.differences, [], "the ledger adds up");
-        let names = self.bank.orders().into_iter().map(|order| order.id_envio);
-        let known: Vec<_> = self.store.payouts().iter().map(Payout::id_envio).collect();
+        let names = self.bank.orders().into_iter().map(|order| order.instruction_id);
+        let known: Vec<_> = self.store.payouts().iter().map(Payout::instruction_id).collect();
         assert!(names.into_iter().all(|name| known.contains(&name)), "only our names are sent");
     }
 

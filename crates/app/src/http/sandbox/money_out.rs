@@ -46,8 +46,8 @@ pub async fn reverse(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, Api
             let what = format!("The payout is {} and cannot come back.", status.as_str());
             return Err(ApiError::new(ErrorCode::InvalidState).saying(what));
         }
-        let id_envio = before.id_envio();
-        blocking(move || institution.return_sent(&id_envio)).await?;
+        let instruction_id = before.instruction_id();
+        blocking(move || institution.return_sent(&instruction_id)).await?;
         // The institution calls back, as it would in production: that is how the service learns of it.
         let deadline = Instant::now() + LEARNED_WITHIN;
         loop {

@@ -8,8 +8,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::end_to_end_id::EndToEndId;
-use cais_domain::id_envio::IdEnvio;
 use cais_domain::ids::RefundId;
+use cais_domain::instruction_id::InstructionId;
 use cais_domain::money::Money;
 use cais_domain::payout::Recipient;
 use cais_domain::txid::Txid;
@@ -29,7 +29,7 @@ use super::super::{AskedInfraction, FaultMode, Institution, InstitutionError, Re
 #[derive(Default)]
 pub struct Bank {
     charges: Mutex<BTreeMap<Txid, UpstreamCharge>>,
-    payouts: Mutex<BTreeMap<IdEnvio, UpstreamPayout>>,
+    payouts: Mutex<BTreeMap<InstructionId, UpstreamPayout>>,
     infractions: Mutex<BTreeMap<String, UpstreamInfraction>>,
     /// What it says to defences instead of taking them.
     pub refuses_defenses: Mutex<Option<Result<DefenseReceipt, AcquirerError>>>,
@@ -123,9 +123,9 @@ impl Institution for Bank {
         known(self.change(txid, |charge| charge.expires_at = Timestamp::UNIX_EPOCH))
     }
 
-    fn return_sent(&self, id_envio: &IdEnvio) -> Result<(), InstitutionError> {
+    fn return_sent(&self, instruction_id: &InstructionId) -> Result<(), InstitutionError> {
         let mut payouts = self.payouts.lock().unwrap();
-        let payout = payouts.get_mut(id_envio).ok_or_else(|| InstitutionError::Failed("unknown".to_owned()))?;
+        let payout = payouts.get_mut(instruction_id).ok_or_else(|| InstitutionError::Failed("unknown".to_owned()))?;
         let (return_id, at) = (a_return_id(), ManualClock::default().now());
         payout.returned.push(ReturnedPart { return_id, amount: payout.amount, at });
         Ok(())
@@ -242,19 +242,23 @@ impl Acquirer for Named {
         let fails = order.pix_key.as_str().starts_with("fail");
         let failed = UpstreamProgress::Failed { reason: Some("the account does not exist".to_owned()) };
         let new = || UpstreamPayout {
-            id_envio: order.id_envio.clone(),
+            instruction_id: order.instruction_id.clone(),
             end_to_end_id: Some(an_end_to_end_id()),
             amount: order.amount,
             recipient: Recipient { name: Some("Ana Lima".to_owned()), document: Some("***.982.247-**".to_owned()) },
             progress: if fails { failed } else { UpstreamProgress::Processing },
             returned: Vec::new(),
         };
-        Ok(self.1.payouts.lock().unwrap().entry(order.id_envio.clone()).or_insert_with(new).clone())
+        Ok(self.1.payouts.lock().unwrap().entry(order.instruction_id.clone()).or_insert_with(new).clone())
     }
 
-    async fn find_payout(&self, id_envio: &IdEnvio, _: Duration) -> Result<Option<UpstreamPayout>, AcquirerError> {
+    async fn find_payout(
+        &self,
+        instruction_id: &InstructionId,
+        _: Duration,
+    ) -> Result<Option<UpstreamPayout>, AcquirerError> {
         self.1.reachable()?;
-        Ok(self.1.payouts.lock().unwrap().get(id_envio).cloned())
+        Ok(self.1.payouts.lock().unwrap().get(instruction_id).cloned())
     }
 
     async fn send_refund(&self, order: &RefundOrder, budget: Duration) -> Result<UpstreamReturn, AcquirerError> {

@@ -7,7 +7,7 @@ INSERT INTO idempotency_claims (account_id, key, fingerprint, resource_id, fence
 INSERT INTO account_reservations (account_id, space, value, owner)
  VALUES ('acc_payer', 'payout.external_id', 'order-' || :id::text, 'pyt_' || lpad(:id::text, 26, '0')) ON CONFLICT DO NOTHING;
 INSERT INTO global_reservations (space, value, account_id, owner)
- VALUES ('id_envio', lpad(:id::text, 26, '0'), 'acc_payer', 'pyt_' || lpad(:id::text, 26, '0')) ON CONFLICT DO NOTHING;
+ VALUES ('instruction_id', lpad(:id::text, 26, '0'), 'acc_payer', 'pyt_' || lpad(:id::text, 26, '0')) ON CONFLICT DO NOTHING;
 INSERT INTO payouts (account_id, id, amount, fee, pix_key, pix_key_type, external_id, origin, returned, status, acquirer, attempts,
  created_at, version)
  VALUES ('acc_payer', 'pyt_' || lpad(:id::text, 26, '0'), {sent}, {payout_fee}, 'ana@bank.example', 'email', 'order-' || :id::text, 'api',

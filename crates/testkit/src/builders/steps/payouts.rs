@@ -14,9 +14,9 @@ use crate::representation::TextRepresentation;
 /// The payout with its unique values and its money: commit 1 of a creation without an idempotency key.
 #[must_use]
 pub fn open_payout(payout: &Payout) -> ChangeSet {
-    let id_envio = reserve(payout, ReservationKey::IdEnvio(payout.id_envio()));
+    let instruction_id = reserve(payout, ReservationKey::InstructionId(payout.instruction_id()));
     ChangeSet {
-        reserve: external_id(payout).map(|key| reserve(payout, key)).into_iter().chain([id_envio]).collect(),
+        reserve: external_id(payout).map(|key| reserve(payout, key)).into_iter().chain([instruction_id]).collect(),
         writes: vec![Write::InsertPayout(Box::new(payout.clone()))],
         transfers: payout.hold(),
         ..ChangeSet::new(payout.created_at)

@@ -9,14 +9,14 @@ const MAX_LENGTH: usize = 35;
 
 /// 1 to 35 ASCII letters and digits, case-sensitive. An acquirer executes each once.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct IdEnvio(String);
+pub struct InstructionId(String);
 
 /// The text is not 1 to 35 ASCII letters and digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("an idEnvio must have 1 to 35 ASCII letters and digits")]
-pub struct IdEnvioError;
+#[error("an instruction id must have 1 to 35 ASCII letters and digits")]
+pub struct InstructionIdError;
 
-impl IdEnvio {
+impl InstructionId {
     /// The name under which a payout of ours is sent: its id without the prefix. It never depends on the attempt.
     #[must_use]
     pub fn of_payout(payout: PayoutId) -> Self {
@@ -26,10 +26,10 @@ impl IdEnvio {
     /// Reads one.
     ///
     /// # Errors
-    /// [`IdEnvioError`].
-    pub fn parse(text: &str) -> Result<Self, IdEnvioError> {
+    /// [`InstructionIdError`].
+    pub fn parse(text: &str) -> Result<Self, InstructionIdError> {
         let valid = (1..=MAX_LENGTH).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
-        if valid { Ok(Self(text.to_owned())) } else { Err(IdEnvioError) }
+        if valid { Ok(Self(text.to_owned())) } else { Err(InstructionIdError) }
     }
 
     /// The payout of ours that may be sent under this name; `None` when it is no name of ours.
@@ -45,7 +45,7 @@ impl IdEnvio {
     }
 }
 
-impl fmt::Display for IdEnvio {
+impl fmt::Display for InstructionId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
