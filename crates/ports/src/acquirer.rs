@@ -194,13 +194,15 @@ pub struct UpstreamPage<T> {
     pub unreadable: Vec<UnreadableRow>,
     /// The number of the page after this one; `None` after the last.
     pub next: Option<u32>,
+    /// The number of pages of the list, if the acquirer reports it. The list may grow or shrink between two pages.
+    pub pages: Option<u32>,
 }
 
 impl<T> UpstreamPage<T> {
     /// A page of which each row could be read.
     #[must_use]
     pub const fn new(rows: Vec<T>, next: Option<u32>) -> Self {
-        Self { rows, unreadable: Vec::new(), next }
+        Self { rows, unreadable: Vec::new(), next, pages: None }
     }
 }
 

@@ -103,7 +103,8 @@ fn read<T>(
         Rows::Infractions => list.infracoes,
     };
     let told = told.ok_or_else(|| Defect::mismatch(of.field(), "is missing"))?;
-    let next = next(list.parametros.and_then(|parameters| parameters.paginacao), asked, (told.len(), of))?;
+    let (next, pages) =
+        following(list.parametros.and_then(|parameters| parameters.paginacao), asked, (told.len(), of))?;
     let (mut rows, mut unreadable) = (Vec::with_capacity(told.len()), Vec::new());
     for (index, told) in told.iter().enumerate() {
         let place = format!("{}[{index}]", of.field());
@@ -114,7 +115,7 @@ fn read<T>(
             }
         }
     }
-    Ok(UpstreamPage { rows, unreadable, next })
+    Ok(UpstreamPage { rows, unreadable, next, pages })
 }
 
 /// The first of [`NAMES`] that the row shows.
@@ -123,8 +124,13 @@ fn name(row: &RawValue) -> Option<String> {
     NAMES.iter().find_map(|name| line(fields.get(*name)?.as_str()?, MAX_NAME_CHARS))
 }
 
-/// The number of the page after `asked`. Without a count of pages, a full one has another after it; an empty one never has.
-fn next(paging: Option<Paging<'_>>, asked: u32, (rows, of): (usize, Rows)) -> Result<Option<u32>, Defect> {
+/// Returns the number of the page after `asked`, and the count of pages. Without a count of pages, a full page has another after it. An
+/// empty page never has.
+fn following(
+    paging: Option<Paging<'_>>,
+    asked: u32,
+    (rows, of): (usize, Rows),
+) -> Result<(Option<u32>, Option<u32>), Defect> {
     const FIELD: &str = "parametros.paginacao";
     let number = |value: Option<&RawValue>| match value.map(|value| value.get().trim_matches('"')) {
         None | Some("null") => Ok(None),
@@ -144,7 +150,7 @@ fn next(paging: Option<Paging<'_>>, asked: u32, (rows, of): (usize, Rows)) -> Re
         // An institution may give the standard's default instead of what was asked for.
         None => u32::try_from(rows).unwrap_or(u32::MAX) >= of.per_page().min(DEFAULT_PAGE),
     };
-    Ok((is_more && rows > 0).then_some(following))
+    Ok(((is_more && rows > 0).then_some(following), pages))
 }
 
 /// Outwards to the second: a row at the edge is better told twice than missed, and not everybody reads fractions.
@@ -159,30 +165,34 @@ mod tests {
     use super::{Rows, read, whole_second};
 
     #[test]
-    fn the_next_page_is_told_by_the_count_of_pages() {
+    fn next_page_follows_from_the_count_of_pages() {
         let full = vec!["1"; 100].join(",");
         let paging = |text: &str| format!(r#"{{"parametros":{{"paginacao":{text}}},"pix":[1]}}"#);
         for (body, asked, wanted) in [
-            (paging(r#"{"paginaAtual":0,"quantidadeDePaginas":3}"#), 0, Some((1, Some(1)))),
-            (paging(r#"{"paginaAtual":1,"quantidadeDePaginas":3}"#), 1, Some((1, Some(2)))),
-            (paging(r#"{"paginaAtual":"2","quantidadeDePaginas":"3"}"#), 2, Some((1, None))),
-            (paging(r#"{"paginaAtual":0,"quantidadeDePaginas":1}"#), 0, Some((1, None))),
-            (paging(r#"{"paginaAtual":0,"quantidadeDePaginas":0}"#), 0, Some((1, None))),
+            (paging(r#"{"paginaAtual":0,"quantidadeDePaginas":3}"#), 0, Some((1, Some(1), Some(3)))),
+            (paging(r#"{"paginaAtual":1,"quantidadeDePaginas":3}"#), 1, Some((1, Some(2), Some(3)))),
+            (paging(r#"{"paginaAtual":"2","quantidadeDePaginas":"3"}"#), 2, Some((1, None, Some(3)))),
+            (paging(r#"{"paginaAtual":0,"quantidadeDePaginas":1}"#), 0, Some((1, None, Some(1)))),
+            (paging(r#"{"paginaAtual":0,"quantidadeDePaginas":0}"#), 0, Some((1, None, Some(0)))),
             (paging(r#"{"paginaAtual":0,"quantidadeDePaginas":3}"#), 1, None),
             (paging(r#"{"paginaAtual":1.5}"#), 1, None),
             (paging(r#"{"quantidadeDePaginas":"many"}"#), 0, None),
-            (paging("{}"), 0, Some((1, None))),
-            (paging("null"), 7, Some((1, None))),
-            (format!(r#"{{"pix":[{full}]}}"#), 7, Some((100, Some(8)))),
-            (r#"{"pix":[]}"#.to_owned(), 0, Some((0, None))),
-            (r#"{"parametros":{"paginacao":{"quantidadeDePaginas":9}},"pix":[]}"#.to_owned(), 0, Some((0, None))),
+            (paging("{}"), 0, Some((1, None, None))),
+            (paging("null"), 7, Some((1, None, None))),
+            (format!(r#"{{"pix":[{full}]}}"#), 7, Some((100, Some(8), None))),
+            (r#"{"pix":[]}"#.to_owned(), 0, Some((0, None, None))),
+            (
+                r#"{"parametros":{"paginacao":{"quantidadeDePaginas":9}},"pix":[]}"#.to_owned(),
+                0,
+                Some((0, None, Some(9))),
+            ),
             (r#"{"parametros":{}}"#.to_owned(), 0, None),
             ("{}".to_owned(), 0, None),
             (r#"{"pix":{}}"#.to_owned(), 0, None),
             ("<html>".to_owned(), 0, None),
         ] {
             let page = read(body.as_bytes(), asked, Rows::Pix, |_, row| Ok(Some(row.get().to_owned())));
-            let found = page.ok().map(|page| (page.rows.len(), page.next));
+            let found = page.ok().map(|page| (page.rows.len(), page.next, page.pages));
             assert_eq!(found, wanted, "{body} {asked}");
         }
     }

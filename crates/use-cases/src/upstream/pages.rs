@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
+use std::ops::Range;
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_ports::{AcquirerError, ListRequest, UpstreamPage};
@@ -15,12 +16,12 @@ const WORTH_A_PAGE: usize = 8;
 const SPAN_OF: usize = 1_000;
 /// The longest time without any of them within one span. Lists go by whole seconds.
 const MAX_GAP: SignedDuration = SignedDuration::from_secs(2);
-/// Pages of a span that are read whatever is found on them.
+/// Pages of a span that may be read without an expected row.
 const FIRST_PAGES: usize = 2;
 /// Further pages of a span: one for so many expected rows. The list may be long and have few of them.
 const EXPECTED_PER_PAGE: usize = 100;
 
-/// Something that the list should have.
+/// A row that the list should contain.
 #[derive(Debug, Clone)]
 pub(crate) struct Wanted<K> {
     /// Its name.
@@ -40,8 +41,40 @@ struct Span<K> {
     keys: HashSet<K>,
 }
 
-/// Reads the parts of a list that show many of `wanted`. Whatever is missing in the result has to be read by itself: the hint was
-/// wrong, the list is behind, or it cannot be read.
+impl<K> Span<K> {
+    /// The number of pages of the span that are read at most.
+    fn max_pages(&self) -> u32 {
+        let pages = self.keys.len().div_ceil(EXPECTED_PER_PAGE).saturating_add(FIRST_PAGES);
+        u32::try_from(pages).unwrap_or(u32::MAX)
+    }
+}
+
+/// The rows that were found on consecutive pages of a span.
+struct Reading<'s, K, R> {
+    span: &'s Span<K>,
+    found: Listed<K, R>,
+    /// The page after the last one that was read.
+    next: Option<u32>,
+    /// The number of pages of the span, if the acquirer reports it.
+    pages: Option<u32>,
+    error: Option<AcquirerError>,
+}
+
+impl<K, R> Reading<'_, K, R> {
+    /// Returns the pages to read next, in groups that do not depend on each other. Without a number of pages they are one group: each
+    /// page shows whether another follows.
+    fn rest(&self) -> Vec<Range<u32>> {
+        let Some(next) = self.next else { return Vec::new() };
+        let limit = self.span.max_pages();
+        match self.pages {
+            Some(pages) => (next..pages.min(limit)).map(|page| page..page.saturating_add(1)).collect(),
+            None => vec![next..limit],
+        }
+    }
+}
+
+/// Reads the parts of a list that show many of `wanted`: the first page of each part, then its other pages side by side. A row that is
+/// missing in the result must be read by itself: the hint was wrong, the list is behind, or it cannot be read.
 pub(crate) async fn read_listed<K, R, F>(
     (limits, acquirer): (&UpstreamLimits, &AcquirerName),
     wanted: Vec<Wanted<K>>,
@@ -52,16 +85,18 @@ where
     K: Eq + Hash + Clone,
     F: Future<Output = Result<UpstreamPage<R>, AcquirerError>>,
 {
-    let read = |span| read_span(span, &page, &key);
-    let spans = limits.run(acquirer, spans(wanted), read, |(_, error)| error.as_ref().is_some_and(is_overload)).await;
-    let mut listed = Listed::new();
-    for (rows, error) in spans {
-        if let Some(error) = error {
-            tracing::warn!(%acquirer, %error, "a list of the acquirer could not be read; its rows are read one by one");
-        }
-        listed.extend(rows);
+    let spans = spans(wanted);
+    let read = |(span, pages)| read_pages(span, pages, &page, &key);
+    let failed = |reading: &Reading<'_, K, R>| reading.error.as_ref().is_some_and(is_overload);
+    let first_pages: Vec<_> = spans.iter().map(|span| (span, 0..1)).collect();
+    let mut readings = limits.run(acquirer, first_pages, read, failed).await;
+    let rest: Vec<_> =
+        readings.iter().flat_map(|first| first.rest().into_iter().map(|pages| (first.span, pages))).collect();
+    readings.extend(limits.run(acquirer, rest, read, failed).await);
+    if let Some(error) = readings.iter().find_map(|reading| reading.error.as_ref()) {
+        tracing::warn!(%acquirer, %error, "a list of the acquirer could not be read; its rows are read one by one");
     }
-    listed
+    readings.into_iter().flat_map(|reading| reading.found).collect()
 }
 
 /// Spans that are worth a page.
@@ -85,39 +120,37 @@ fn spans<K: Eq + Hash>(mut wanted: Vec<Wanted<K>>) -> Vec<Span<K>> {
     spans
 }
 
-/// Reads pages until everything is found, the list ends, or it shows too little.
-async fn read_span<K, R, F>(
-    span: Span<K>,
+/// Reads one page after another until all rows of the span are found, the list ends, or `pages` ends.
+async fn read_pages<'s, K, R, F>(
+    span: &'s Span<K>,
+    pages: Range<u32>,
     page: &impl Fn(ListRequest) -> F,
     key: &impl Fn(&R) -> Option<K>,
-) -> (Vec<(K, R)>, Option<AcquirerError>)
+) -> Reading<'s, K, R>
 where
-    K: Eq + Hash + Clone,
+    K: Eq + Hash,
     F: Future<Output = Result<UpstreamPage<R>, AcquirerError>>,
 {
-    let Span { from, to, mut keys } = span;
-    let pages = keys.len().div_ceil(EXPECTED_PER_PAGE).saturating_add(FIRST_PAGES);
-    let (mut found, mut next) = (Vec::new(), Some(0));
-    for _ in 0..pages {
-        let Some(number) = next else { break };
-        let listed = match page(ListRequest { from, to, page: number }).await {
+    let mut reading = Reading { span, found: Listed::new(), next: Some(pages.start), pages: None, error: None };
+    while let Some(number) = reading.next.filter(|number| pages.contains(number)) {
+        let listed = match page(ListRequest { from: span.from, to: span.to, page: number }).await {
             Ok(listed) => listed,
-            Err(error) => return (found, Some(error)),
+            Err(error) => return Reading { next: None, error: Some(error), ..reading },
         };
-        for row in listed.rows {
-            if let Some(name) = key(&row)
-                && keys.remove(&name)
-            {
-                found.push((name, row));
-            }
-        }
-        next = if keys.is_empty() { None } else { listed.next };
+        let rows = listed.rows.into_iter().filter_map(|row| Some((key(&row)?, row)));
+        reading.found.extend(rows.filter(|(name, _)| span.keys.contains(name)));
+        reading.next = listed.next.filter(|_| reading.found.len() < span.keys.len());
+        reading.pages = listed.pages;
     }
-    (found, None)
+    reading
 }
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use std::cell::{Cell, RefCell};
+
     use super::*;
 
     fn at(second: i64) -> Timestamp {
@@ -154,15 +187,102 @@ mod tests {
         }
     }
 
+    /// An acquirer's list of `rows` numbered rows that records its requests.
+    struct Book {
+        rows: u32,
+        per_page: u32,
+        reports_pages: bool,
+        asked: RefCell<Vec<u32>>,
+        in_flight: Cell<usize>,
+        most_in_flight: Cell<usize>,
+    }
+
+    impl Book {
+        fn of(rows: u32, per_page: u32, reports_pages: bool) -> Self {
+            let (asked, in_flight, most_in_flight) = Default::default();
+            Self { rows, per_page, reports_pages, asked, in_flight, most_in_flight }
+        }
+
+        async fn page(&self, request: ListRequest) -> Result<UpstreamPage<u32>, AcquirerError> {
+            self.asked.borrow_mut().push(request.page);
+            self.in_flight.set(self.in_flight.get() + 1);
+            self.most_in_flight.set(self.most_in_flight.get().max(self.in_flight.get()));
+            tokio::task::yield_now().await;
+            self.in_flight.set(self.in_flight.get() - 1);
+            let first = request.page.saturating_mul(self.per_page).min(self.rows);
+            let end = first.saturating_add(self.per_page).min(self.rows);
+            let next = (end < self.rows).then(|| request.page + 1);
+            let pages = self.reports_pages.then(|| self.rows.div_ceil(self.per_page));
+            Ok(UpstreamPage { pages, ..UpstreamPage::new((first..end).collect(), next) })
+        }
+
+        /// Reads `wanted` rows. Returns how many were found.
+        async fn read(&self, wanted: impl Iterator<Item = u32>) -> usize {
+            let name = AcquirerName::parse("main").unwrap();
+            let wanted = wanted.map(|key| Wanted { key, at: at(0) }).collect();
+            let limits = UpstreamLimits::default();
+            read_listed((&limits, &name), wanted, |request| self.page(request), |row| Some(*row)).await.len()
+        }
+    }
+
     #[tokio::test]
-    async fn a_long_list_without_the_wanted_rows_costs_few_pages() {
-        let asked = std::cell::Cell::new(0_u32);
+    async fn pages_after_a_first_with_their_number_are_read_at_once() {
+        // (rows, rows per page, requests, at once).
+        for (rows, per_page, requests, at_once) in [
+            (100, 1_000, 1, 1),
+            (3_000, 1_000, 3, 2),
+            (3_000, 100, 30, 29),
+            (10_000, 1_000, 10, 9),
+            (5_000, 100, 50, 32),
+        ] {
+            let book = Book::of(rows, per_page, true);
+            assert_eq!(book.read(0..rows).await, usize::try_from(rows).unwrap());
+            let mut asked = book.asked.borrow().clone();
+            asked.sort_unstable();
+            assert_eq!(asked, (0..requests).collect::<Vec<_>>());
+            assert_eq!(book.most_in_flight.get(), at_once, "{rows} rows of {per_page}");
+        }
+    }
+
+    #[tokio::test]
+    async fn pages_without_a_number_of_pages_are_read_in_order() {
+        let book = Book::of(3_000, 100, false);
+        assert_eq!(book.read(0..3_000).await, 3_000);
+        assert_eq!(*book.asked.borrow(), (0..30).collect::<Vec<_>>());
+        assert_eq!(book.most_in_flight.get(), 1);
+    }
+
+    #[tokio::test]
+    async fn first_page_with_all_rows_costs_one_request() {
+        let book = Book::of(10_000, 1_000, true);
+        assert_eq!(book.read(0..500).await, 500);
+        assert_eq!(*book.asked.borrow(), [0]);
+    }
+
+    #[tokio::test]
+    async fn long_list_without_the_wanted_rows_costs_few_pages() {
+        for reports_pages in [true, false] {
+            let book = Book::of(1_000_000, 1_000, reports_pages);
+            assert_eq!(book.read(2_000_000..2_000_008).await, 0);
+            assert_eq!(*book.asked.borrow(), [0, 1, 2], "{reports_pages}");
+        }
+    }
+
+    #[tokio::test]
+    async fn failed_page_leaves_the_rows_of_the_others() {
+        let (book, name) = (Book::of(3_000, 1_000, true), AcquirerName::parse("main").unwrap());
         let page = |request: ListRequest| {
-            asked.set(asked.get().saturating_add(1));
-            async move { Ok(UpstreamPage::new(vec!["other"; 1_000], Some(request.page.saturating_add(1)))) }
+            let book = &book;
+            async move {
+                match request.page {
+                    1 => Err(AcquirerError::OutcomeUnknown("is of another page".to_owned())),
+                    _ => book.page(request).await,
+                }
+            }
         };
-        let span = Span { from: at(0), to: at(1), keys: (0..8).map(|_| "wanted").collect() };
-        let (found, error) = read_span(span, &page, &|row: &&str| Some(*row)).await;
-        assert_eq!((found.len(), error, asked.get()), (0, None, 3));
+        let wanted = (0..3_000).map(|key| Wanted { key, at: at(0) }).collect();
+        let listed = read_listed((&UpstreamLimits::default(), &name), wanted, page, |row| Some(*row)).await;
+        let missing: Vec<u32> = (0..3_000).filter(|row| !listed.contains_key(row)).collect();
+        assert_eq!(missing, (1_000..2_000).collect::<Vec<_>>());
     }
 }
