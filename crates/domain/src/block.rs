@@ -2,7 +2,7 @@
 
 use crate::end_to_end_id::EndToEndId;
 use crate::ids::{AccountId, InfractionId};
-use crate::ledger::{Bucket, Cover, EntryKind, LedgerAccount, Transfer};
+use crate::ledger::{Bucket, EntryKind, LedgerAccount, Overdraft, Transfer};
 use crate::money::{Money, MoneyError};
 
 /// What one open infraction holds. `held` never exceeds `limit`, and all `held` of an account are its blocked balance.
@@ -32,7 +32,7 @@ impl Block {
     /// The movement of a part of it.
     fn transfer(&self, from: LedgerAccount, to: LedgerAccount, amount: Money, kind: EntryKind) -> Transfer {
         let (resource, end_to_end_id) = (Some(self.infraction.to_string()), Some(self.end_to_end_id.clone()));
-        Transfer { from, to, amount, cover: Cover::Required, kind, resource, end_to_end_id }
+        Transfer { from, to, amount, overdraft: Overdraft::Forbidden, kind, resource, end_to_end_id }
     }
 
     const fn bucket(&self, bucket: Bucket) -> LedgerAccount {
@@ -94,28 +94,28 @@ impl BlockChange {
     }
 }
 
-/// Sets the limit of a block; the movements that free what it holds above that. `taken` is as [`debited`] and [`credited`] count it.
+/// Sets the limit of a block; the movements that free what it holds above that. `seized_from_pending` is as [`debited`] and [`credited`] count it.
 ///
 /// # Errors
 /// [`MoneyError::OutOfRange`], which no block of the store can cause.
-pub fn hold(block: &mut Block, limit: Money, taken: Money) -> Result<Vec<Transfer>, MoneyError> {
+pub fn hold(block: &mut Block, limit: Money, seized_from_pending: Money) -> Result<Vec<Transfer>, MoneyError> {
     block.limit = limit;
     let above = block.held.checked_sub(limit)?;
     if !above.is_positive() {
         return Ok(Vec::new());
     }
     block.held = limit;
-    free(block, above, taken)
+    free(block, above, seized_from_pending)
 }
 
-/// The movements that end a block; none when it holds nothing. `taken` is as [`debited`] and [`credited`] count it.
+/// The movements that end a block; none when it holds nothing. `seized_from_pending` is as [`debited`] and [`credited`] count it.
 ///
 /// # Errors
 /// [`MoneyError::OutOfRange`], which no block of the store can cause.
-pub fn end(block: &Block, to: &BlockEnd, taken: Money) -> Result<Vec<Transfer>, MoneyError> {
+pub fn end(block: &Block, to: &BlockEnd, seized_from_pending: Money) -> Result<Vec<Transfer>, MoneyError> {
     match to {
         _ if !block.held.is_positive() => Ok(Vec::new()),
-        BlockEnd::Released => free(block, block.held, taken),
+        BlockEnd::Released => free(block, block.held, seized_from_pending),
         BlockEnd::Returned(settlement) => {
             let from = block.bucket(Bucket::Blocked);
             Ok(vec![block.transfer(from, settlement.clone(), block.held, EntryKind::InfractionReturned)])
@@ -123,9 +123,9 @@ pub fn end(block: &Block, to: &BlockEnd, taken: Money) -> Result<Vec<Transfer>, 
     }
 }
 
-/// What was taken before its release goes back to wait for it, so that a dispute ends no delay; the rest may be used.
-fn free(block: &Block, amount: Money, taken: Money) -> Result<Vec<Transfer>, MoneyError> {
-    let waits = amount.min(taken);
+/// Returns the movements that free `amount`. Seized money goes back to `pending`, so that a dispute ends no delay; the rest is available.
+fn free(block: &Block, amount: Money, seized_from_pending: Money) -> Result<Vec<Transfer>, MoneyError> {
+    let waits = amount.min(seized_from_pending);
     let parts = [(Bucket::Pending, waits), (Bucket::Available, amount.checked_sub(waits)?)];
     let parts = parts.into_iter().filter(|(_, part)| part.is_positive());
     let freed = parts.map(|(bucket, part)| {
@@ -135,56 +135,55 @@ fn free(block: &Block, amount: Money, taken: Money) -> Result<Vec<Transfer>, Mon
     Ok(freed.collect())
 }
 
-/// What a transfer takes from its ledger account, and what of that account is taken before its release after it: `taken` was before.
+/// Applies the debit leg of `transfer`. Returns the amount that moves, and what is seized from `pending` afterwards.
 ///
-/// An infraction that takes from `pending` adds to it; a release moves less by it, and subtracts that from it.
+/// A block on `pending` increases `seized_from_pending` by its amount. A release moves its amount less the minimum of both, and decreases
+/// `seized_from_pending` by the same minimum. Other transfers leave `seized_from_pending` unchanged.
 ///
 /// # Errors
 /// [`MoneyError::OutOfRange`].
-pub fn debited(transfer: &Transfer, taken: Money) -> Result<(Money, Money), MoneyError> {
+pub fn debited(transfer: &Transfer, seized_from_pending: Money) -> Result<(Money, Money), MoneyError> {
     let from_pending = matches!(transfer.from, LedgerAccount::Merchant(_, Bucket::Pending));
-    match transfer.cover {
-        Cover::LessTaken if from_pending => {
-            let less = transfer.amount.min(taken);
-            Ok((transfer.amount.checked_sub(less)?, taken.checked_sub(less)?))
-        }
-        Cover::Required | Cover::NotRequired if from_pending && transfer.kind == EntryKind::Infraction => {
-            Ok((transfer.amount, taken.checked_add(transfer.amount)?))
-        }
-        Cover::LessTaken | Cover::Required | Cover::NotRequired => Ok((transfer.amount, taken)),
+    if transfer.is_net_of_seized() {
+        let less = transfer.amount.min(seized_from_pending);
+        return Ok((transfer.amount.checked_sub(less)?, seized_from_pending.checked_sub(less)?));
     }
+    let seizes = from_pending && transfer.kind == EntryKind::Infraction;
+    let after = if seizes { seized_from_pending.checked_add(transfer.amount)? } else { seized_from_pending };
+    Ok((transfer.amount, after))
 }
 
-/// What of the ledger account that a transfer credits is taken before its release after it: `taken` was before.
+/// Applies the credit leg of `transfer`. Returns what is seized from `pending` afterwards.
 ///
-/// What an infraction gives back to `pending` is subtracted from it; it is never less than nothing.
+/// A block that frees money into `pending` decreases `seized_from_pending` by its amount, at most to zero.
 ///
 /// # Errors
 /// [`MoneyError::OutOfRange`].
-pub fn credited(transfer: &Transfer, taken: Money) -> Result<Money, MoneyError> {
+pub fn credited(transfer: &Transfer, seized_from_pending: Money) -> Result<Money, MoneyError> {
     let to_pending = matches!(transfer.to, LedgerAccount::Merchant(_, Bucket::Pending));
-    let gives_back = to_pending && transfer.kind == EntryKind::InfractionReleased;
-    if gives_back { taken.checked_sub(transfer.amount.min(taken)) } else { Ok(taken) }
+    let frees = to_pending && transfer.kind == EntryKind::InfractionReleased;
+    let less = if frees { transfer.amount.min(seized_from_pending) } else { Money::ZERO };
+    seized_from_pending.checked_sub(less)
 }
 
-/// Takes what is missing from the account's money: `available` first, then `pending`, the oldest infraction first.
+/// Blocks what is missing: from `available` first, then from `pending`, the oldest infraction first.
 ///
-/// `blocks` are the account's, in the order of their infractions. Afterwards either nothing is missing or nothing is left.
+/// `blocks` are all blocks of the account in the order of their infractions. Afterwards either nothing is missing or nothing is left.
 ///
 /// # Errors
 /// [`MoneyError::OutOfRange`], which no account of the store can cause.
-pub fn sweep(available: Money, pending: Money, blocks: &mut [Block]) -> Result<Vec<Transfer>, MoneyError> {
+pub fn top_up_blocks(available: Money, pending: Money, blocks: &mut [Block]) -> Result<Vec<Transfer>, MoneyError> {
     let mut transfers = Vec::new();
     for (bucket, mut left) in [(Bucket::Available, available), (Bucket::Pending, pending)] {
         for block in blocks.iter_mut() {
-            let taken = block.shortfall()?.min(left);
-            if !taken.is_positive() {
+            let amount = block.shortfall()?.min(left);
+            if !amount.is_positive() {
                 continue;
             }
-            left = left.checked_sub(taken)?;
-            block.held = block.held.checked_add(taken)?;
+            left = left.checked_sub(amount)?;
+            block.held = block.held.checked_add(amount)?;
             let (from, to) = (block.bucket(bucket), block.bucket(Bucket::Blocked));
-            transfers.push(block.transfer(from, to, taken, EntryKind::Infraction));
+            transfers.push(block.transfer(from, to, amount, EntryKind::Infraction));
         }
     }
     Ok(transfers)

@@ -105,16 +105,13 @@ impl fmt::Display for LedgerAccount {
     }
 }
 
-/// Whether the debited account must have the money.
+/// Whether a transfer may leave the debited balance below zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cover {
-    /// The balance may not fall below zero.
-    Required,
-    /// It may: the account is the house's, or the money is known to be there.
-    NotRequired,
-    /// It moves less by what was taken from `pending` for infractions before its release, and must have the rest: the money that
-    /// is released first is the money that was taken.
-    LessTaken,
+pub enum Overdraft {
+    /// The transfer is refused unless the balance covers the amount that moves.
+    Forbidden,
+    /// The balance may fall below zero: the account is a system account, or the money is known to be there.
+    Allowed,
 }
 
 /// Why money moved, as the statement names it.
@@ -202,12 +199,21 @@ pub struct Transfer {
     pub to: LedgerAccount,
     /// How much; always positive.
     pub amount: Money,
-    /// Whether `from` must have it.
-    pub cover: Cover,
+    /// Whether the balance of `from` may fall below zero.
+    pub overdraft: Overdraft,
     /// Why.
     pub kind: EntryKind,
     /// The public id of the charge, payout, … that caused it; `None` for a split credit, whose charge is another's.
     pub resource: Option<String>,
     /// The Pix that moved it, where there is one.
     pub end_to_end_id: Option<EndToEndId>,
+}
+
+impl Transfer {
+    /// Returns whether the transfer moves less by what infractions seized from `pending` before its release. The money that is released
+    /// first is the money that was seized.
+    #[must_use]
+    pub const fn is_net_of_seized(&self) -> bool {
+        matches!((&self.from, self.kind), (LedgerAccount::Merchant(_, Bucket::Pending), EntryKind::Release))
+    }
 }

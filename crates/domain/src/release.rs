@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::end_to_end_id::EndToEndId;
 use crate::ids::{AccountId, ChargeId};
-use crate::ledger::{Bucket, Cover, EntryKind, LedgerAccount, Transfer};
+use crate::ledger::{Bucket, EntryKind, LedgerAccount, Overdraft, Transfer};
 use crate::money::Money;
 
 /// What one Pix brought that its receiver may not use yet. There is at most one for each Pix.
@@ -50,7 +50,7 @@ impl Release {
 
     /// The release and the movement that makes it true; `None` before its time, or when it was made before.
     ///
-    /// What an infraction took from `pending` meanwhile is left out of the movement: see [`Cover::LessTaken`].
+    /// What an infraction took from `pending` meanwhile is left out of the movement: see [`Transfer::is_net_of_seized`].
     #[must_use]
     pub fn release(self, at: Timestamp) -> Option<(Self, Transfer)> {
         if self.released_at.is_some() || at < self.due_at {
@@ -60,7 +60,7 @@ impl Release {
             from: LedgerAccount::Merchant(self.account, Bucket::Pending),
             to: LedgerAccount::Merchant(self.account, Bucket::Available),
             amount: self.amount,
-            cover: Cover::LessTaken,
+            overdraft: Overdraft::Forbidden,
             kind: EntryKind::Release,
             resource: Some(self.charge.to_string()),
             end_to_end_id: Some(self.end_to_end_id.clone()),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cais_domain::block::{Block, BlockChange, BlockEnd};
 use cais_domain::ids::{AccountId, InfractionId};
-use cais_domain::ledger::{Bucket, Cover, EntryKind, LedgerAccount, SystemAccount, Transfer};
+use cais_domain::ledger::{Bucket, EntryKind, LedgerAccount, Overdraft, SystemAccount, Transfer};
 use cais_domain::money::Money;
 use cais_persistence::Persistence;
 use cais_ports::{
@@ -24,20 +24,20 @@ use crate::proxy::{Loss, Proxy};
 /// Rounds of each race; in each of them everybody begins anew.
 const ROUNDS: usize = 12;
 
-fn transfer(from: LedgerAccount, to: LedgerAccount, centavos: i64, cover: Cover) -> ChangeSet {
+fn transfer(from: LedgerAccount, to: LedgerAccount, centavos: i64, overdraft: Overdraft) -> ChangeSet {
     let (amount, kind) = (Money::from_centavos(centavos), EntryKind::Charge);
-    let transfers = vec![Transfer { from, to, amount, cover, kind, resource: None, end_to_end_id: None }];
+    let transfers = vec![Transfer { from, to, amount, overdraft, kind, resource: None, end_to_end_id: None }];
     ChangeSet { transfers, ..ChangeSet::new(start()) }
 }
 
 fn income(account: AccountId, centavos: i64) -> ChangeSet {
     let from = LedgerAccount::system(SystemAccount::Settlement(main_acquirer()), account);
-    transfer(from, LedgerAccount::Merchant(account, Bucket::Available), centavos, Cover::NotRequired)
+    transfer(from, LedgerAccount::Merchant(account, Bucket::Available), centavos, Overdraft::Allowed)
 }
 
 fn spend(account: AccountId, centavos: i64) -> ChangeSet {
     let [from, to] = [Bucket::Available, Bucket::InTransit].map(|bucket| LedgerAccount::Merchant(account, bucket));
-    transfer(from, to, centavos, Cover::Required)
+    transfer(from, to, centavos, Overdraft::Forbidden)
 }
 
 fn hold(account: AccountId, infraction: InfractionId, centavos: i64) -> ChangeSet {

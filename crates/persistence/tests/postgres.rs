@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use cais_domain::account::Account;
 use cais_domain::charge::Charge;
 use cais_domain::event::EventType;
-use cais_domain::ledger::{Bucket, Cover, EntryKind, LedgerAccount, SystemAccount, Transfer};
+use cais_domain::ledger::{Bucket, EntryKind, LedgerAccount, Overdraft, SystemAccount, Transfer};
 use cais_domain::money::Money;
 use cais_persistence::{Persistence, StoreConfig};
 use cais_ports::{BalanceQueries as _, ChangeSet, CommitError, Maintenance as _, Store as _};
@@ -68,7 +68,7 @@ pub fn income(account: &Account) -> ChangeSet {
         from: LedgerAccount::system(SystemAccount::Settlement(main_acquirer()), account.id),
         to: LedgerAccount::Merchant(account.id, Bucket::Available),
         amount: Money::from_centavos(100),
-        cover: Cover::NotRequired,
+        overdraft: Overdraft::Allowed,
         kind: EntryKind::Charge,
         resource: None,
         end_to_end_id: None,

@@ -238,7 +238,7 @@ impl NewEvent {
 /// Everything that must become true together.
 ///
 /// The store adds to it what only it can know at that instant. After the transfers and the blocks, whatever accounts have then is
-/// taken for their infractions that hold less than they should ([`cais_domain::block::sweep`]): for each account that a transfer
+/// taken for their infractions that hold less than they should ([`cais_domain::block::top_up_blocks`]): for each account that a transfer
 /// credits in `available` or `pending`, or that a block is about. And each event gets a delivery for every endpoint of its account
 /// that hears of it ([`Endpoint::subscribes_to`]).
 #[derive(Debug, Clone, PartialEq, Eq)]

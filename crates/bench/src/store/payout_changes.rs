@@ -1,7 +1,7 @@
 //! The change sets of a payout as the service builds them, with bodies as long as the service's.
 
 use cais_domain::ids::AccountId;
-use cais_domain::ledger::{Bucket, Cover, EntryKind, LedgerAccount, SystemAccount, Transfer};
+use cais_domain::ledger::{Bucket, EntryKind, LedgerAccount, Overdraft, SystemAccount, Transfer};
 use cais_domain::money::Money;
 use cais_domain::payout::Payout;
 use cais_ports::{ChangeSet, ClaimChange};
@@ -31,7 +31,7 @@ pub fn fund(account: AccountId) -> ChangeSet {
         from: LedgerAccount::system(SystemAccount::Settlement(main_acquirer()), account),
         to: LedgerAccount::Merchant(account, Bucket::Available),
         amount: Money::from_centavos(FUNDS),
-        cover: Cover::NotRequired,
+        overdraft: Overdraft::Allowed,
         kind: EntryKind::ExtraPayment,
         resource: None,
         end_to_end_id: None,

@@ -6,7 +6,7 @@ use super::{Charge, ChargeState, ChargeStatus, Issued, Settlement};
 use crate::acquirer_name::AcquirerName;
 use crate::allocate::{Allocation, AllocationError, allocate};
 use crate::event::EventType;
-use crate::ledger::{Bucket, Cover, EntryKind, LedgerAccount, SystemAccount, Transfer};
+use crate::ledger::{Bucket, EntryKind, LedgerAccount, Overdraft, SystemAccount, Transfer};
 use crate::money::{Money, MoneyError};
 use crate::payment::{CreditedPayment, Payment, PaymentRole, UnexpectedPayment, UnexpectedReason};
 use crate::rate::Percentage;
@@ -209,7 +209,7 @@ impl Charge {
             from: LedgerAccount::system(SystemAccount::Settlement(payment.acquirer.clone()), self.account),
             to,
             amount,
-            cover: Cover::NotRequired,
+            overdraft: Overdraft::Allowed,
             kind,
             resource: (kind != EntryKind::Split).then(|| self.id.to_string()),
             end_to_end_id: Some(payment.end_to_end_id.clone()),

@@ -8,7 +8,7 @@ use super::*;
 use crate::acquirer_name::AcquirerName;
 use crate::end_to_end_id::EndToEndId;
 use crate::event::EventType;
-use crate::ledger::{Bucket, Cover, EntryKind, LedgerAccount, Transfer};
+use crate::ledger::{Bucket, EntryKind, LedgerAccount, Overdraft, Transfer};
 use crate::money::Money;
 
 #[derive(Debug, Clone, Copy)]
@@ -135,7 +135,7 @@ fn movements(transfers: &[Transfer]) -> Vec<String> {
         LedgerAccount::System(..) => account.holder(),
     };
     let line = |transfer: &Transfer| {
-        let cover = if transfer.cover == Cover::Required { "!" } else { "" };
+        let cover = if transfer.overdraft == Overdraft::Forbidden { "!" } else { "" };
         let (from, to) = (place(&transfer.from), place(&transfer.to));
         format!("{from}{cover} > {to} {} {}", transfer.kind.as_str(), transfer.amount)
     };

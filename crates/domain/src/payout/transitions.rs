@@ -6,7 +6,7 @@ use super::{Payout, PayoutState, PayoutStatus, Recipient, Sent};
 use crate::acquirer_name::AcquirerName;
 use crate::end_to_end_id::EndToEndId;
 use crate::event::EventType;
-use crate::ledger::{Bucket, Cover, EntryKind, LedgerAccount, SystemAccount, Transfer};
+use crate::ledger::{Bucket, EntryKind, LedgerAccount, Overdraft, SystemAccount, Transfer};
 use crate::money::{Money, MoneyError};
 use crate::pause::pause;
 
@@ -44,7 +44,7 @@ impl Payout {
     /// The money that leaves `available` when it is asked for: amount and fee, which must be covered.
     #[must_use]
     pub fn hold(&self) -> Vec<Transfer> {
-        self.both_parts(Bucket::Available, Bucket::InTransit, Cover::Required, (EntryKind::Payout, EntryKind::Fee))
+        self.both_parts(Bucket::Available, Bucket::InTransit, Overdraft::Forbidden, (EntryKind::Payout, EntryKind::Fee))
     }
 
     /// The acquirer is asked, and whether it has it is to be found out: `end_to_end_id` and `recipient` as far as it said.
@@ -154,8 +154,8 @@ impl Payout {
         let mut payout = Self { state: PayoutState::Completed { sent, at }, due_at: None, ..self };
         payout.recipient = payout.recipient.or(recipient);
         let transfers = vec![
-            payout.transfer(transit.clone(), settlement, payout.terms.amount, Cover::Required, EntryKind::Payout),
-            payout.transfer(transit, fees, payout.terms.fee, Cover::Required, EntryKind::Fee),
+            payout.transfer(transit.clone(), settlement, payout.terms.amount, Overdraft::Forbidden, EntryKind::Payout),
+            payout.transfer(transit, fees, payout.terms.fee, Overdraft::Forbidden, EntryKind::Fee),
         ];
         Ok(PayoutStep::Taken { transfers: moving(transfers), payout, event: Some(EventType::PayoutCompleted) })
     }
@@ -199,7 +199,7 @@ impl Payout {
         }
         let settlement = LedgerAccount::system(SystemAccount::Settlement(sent.acquirer.clone()), self.account);
         let available = self.bucket(Bucket::Available);
-        let transfer = self.transfer(settlement, available, amount, Cover::NotRequired, EntryKind::PayoutReversed);
+        let transfer = self.transfer(settlement, available, amount, Overdraft::Allowed, EntryKind::PayoutReversed);
         let whole = returned == self.terms.amount;
         let state = if whole { PayoutState::Reversed { sent, completed_at, at } } else { self.state.clone() };
         let payout = Self { returned, state, ..self };
@@ -208,14 +208,20 @@ impl Payout {
 
     fn give_back(&self) -> Vec<Transfer> {
         let kinds = (EntryKind::PayoutFailed, EntryKind::Fee);
-        self.both_parts(Bucket::InTransit, Bucket::Available, Cover::Required, kinds)
+        self.both_parts(Bucket::InTransit, Bucket::Available, Overdraft::Forbidden, kinds)
     }
 
-    fn both_parts(&self, from: Bucket, to: Bucket, cover: Cover, (kind, fee): (EntryKind, EntryKind)) -> Vec<Transfer> {
+    fn both_parts(
+        &self,
+        from: Bucket,
+        to: Bucket,
+        overdraft: Overdraft,
+        (kind, fee): (EntryKind, EntryKind),
+    ) -> Vec<Transfer> {
         let (from, to) = (self.bucket(from), self.bucket(to));
         moving(vec![
-            self.transfer(from.clone(), to.clone(), self.terms.amount, cover, kind),
-            self.transfer(from, to, self.terms.fee, cover, fee),
+            self.transfer(from.clone(), to.clone(), self.terms.amount, overdraft, kind),
+            self.transfer(from, to, self.terms.fee, overdraft, fee),
         ])
     }
 
@@ -228,11 +234,11 @@ impl Payout {
         from: LedgerAccount,
         to: LedgerAccount,
         amount: Money,
-        cover: Cover,
+        overdraft: Overdraft,
         kind: EntryKind,
     ) -> Transfer {
         let resource = Some(self.id.to_string());
-        Transfer { from, to, amount, cover, kind, resource, end_to_end_id: self.state.end_to_end_id().cloned() }
+        Transfer { from, to, amount, overdraft, kind, resource, end_to_end_id: self.state.end_to_end_id().cloned() }
     }
 
     const fn invalid_state(&self) -> PayoutError {

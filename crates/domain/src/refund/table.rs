@@ -194,7 +194,10 @@ fn the_money_the_charge_and_the_events_of_each_step() {
             .collect();
         assert_eq!(moved.first().map(String::as_str), moves, "{status:?} {action:?}");
         assert!(
-            change.transfers.iter().all(|one| one.amount == money(400) && one.cover == crate::ledger::Cover::Required)
+            change
+                .transfers
+                .iter()
+                .all(|one| one.amount == money(400) && one.overdraft == crate::ledger::Overdraft::Forbidden)
         );
         assert_eq!(totals(&change), after, "{status:?} {action:?}");
         assert_eq!((change.event, change.charge_event), (told, None), "{status:?} {action:?}");

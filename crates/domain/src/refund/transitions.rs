@@ -11,7 +11,7 @@ use crate::event::EventType;
 use crate::external_id::ExternalId;
 use crate::ids::RefundId;
 use crate::infraction::{Infraction, left_of};
-use crate::ledger::{Bucket, Cover, EntryKind, LedgerAccount, SystemAccount, Transfer};
+use crate::ledger::{Bucket, EntryKind, LedgerAccount, Overdraft, SystemAccount, Transfer};
 use crate::money::{Money, MoneyError};
 use crate::pause::pause;
 use crate::payment::CreditedPayment;
@@ -314,7 +314,7 @@ impl Refund {
     /// The account must have what it refunds: the house lends nobody anything.
     fn transfer(&self, from: LedgerAccount, to: LedgerAccount, kind: EntryKind) -> Transfer {
         let (resource, end_to_end_id) = (Some(self.id.to_string()), Some(self.end_to_end_id.clone()));
-        Transfer { from, to, amount: self.amount, cover: Cover::Required, kind, resource, end_to_end_id }
+        Transfer { from, to, amount: self.amount, overdraft: Overdraft::Forbidden, kind, resource, end_to_end_id }
     }
 
     const fn invalid_state(&self) -> RefundError {

@@ -1,8 +1,8 @@
 //! Block arithmetic: what is held, what is freed, and where a shortfall is taken from.
 
-use cais_domain::block::{Block, BlockEnd, credited, debited, end, hold, sweep};
+use cais_domain::block::{Block, BlockEnd, credited, debited, end, hold, top_up_blocks};
 use cais_domain::end_to_end_id::EndToEndId;
-use cais_domain::ledger::{Bucket, Cover, EntryKind, LedgerAccount, SystemAccount, Transfer};
+use cais_domain::ledger::{Bucket, EntryKind, LedgerAccount, Overdraft, SystemAccount, Transfer};
 use cais_domain::money::Money;
 use proptest::prelude::*;
 
@@ -27,7 +27,7 @@ fn movements(transfers: &[Transfer]) -> Vec<String> {
     };
     let line = |transfer: &Transfer| {
         let number = (0..10).find(|number| transfer.resource == Some(infraction_id(*number).to_string())).unwrap();
-        assert_eq!(transfer.cover, Cover::Required, "a block never lends");
+        assert_eq!(transfer.overdraft, Overdraft::Forbidden, "a block never lends");
         format!("{} > {} {number} {}", place(&transfer.from), place(&transfer.to), transfer.amount)
     };
     transfers.iter().map(line).collect()
@@ -36,12 +36,12 @@ fn movements(transfers: &[Transfer]) -> Vec<String> {
 #[test]
 fn the_oldest_is_filled_first_and_what_is_available_before_what_waits() {
     let mut blocks = [block(1, 300, 100), block(2, 500, 500), block(3, 400, 0)];
-    let swept = sweep(money(250), money(1_000), &mut blocks).unwrap();
+    let swept = top_up_blocks(money(250), money(1_000), &mut blocks).unwrap();
     let expected = ["available > blocked 1 2.00", "available > blocked 3 0.50", "pending > blocked 3 3.50"];
     assert_eq!(movements(&swept), expected);
     assert!(swept.iter().all(|transfer| transfer.kind == EntryKind::Infraction));
     assert!(blocks.iter().all(|block| block.shortfall().unwrap().is_zero()));
-    assert_eq!(sweep(money(250), money(250), &mut blocks).unwrap(), [], "nothing is missing any more");
+    assert_eq!(top_up_blocks(money(250), money(250), &mut blocks).unwrap(), [], "nothing is missing any more");
 }
 
 #[test]
@@ -96,14 +96,16 @@ fn only_infractions_change_what_is_taken_and_only_releases_move_less() {
     let [available, pending] =
         [Bucket::Available, Bucket::Pending].map(|bucket| LedgerAccount::Merchant(account(), bucket));
     let kinds = [EntryKind::Charge, EntryKind::Release, EntryKind::Infraction, EntryKind::InfractionReleased];
-    for (kind, cover) in kinds.into_iter().flat_map(|kind| [(kind, Cover::Required), (kind, Cover::LessTaken)]) {
+    for (kind, overdraft) in
+        kinds.into_iter().flat_map(|kind| [(kind, Overdraft::Forbidden), (kind, Overdraft::Allowed)])
+    {
         for (from, to) in [(&pending, &available), (&available, &pending)] {
             let (from, to, amount) = (from.clone(), to.clone(), money(50));
             let waits = from == pending;
-            let transfer = Transfer { from, to, amount, cover, kind, resource: None, end_to_end_id: None };
-            let expected = match (waits, cover, kind) {
-                (true, Cover::LessTaken, _) => (20, 0),
-                (true, Cover::Required, EntryKind::Infraction) => (50, 80),
+            let transfer = Transfer { from, to, amount, overdraft, kind, resource: None, end_to_end_id: None };
+            let expected = match (waits, kind) {
+                (true, EntryKind::Release) => (20, 0),
+                (true, EntryKind::Infraction) => (50, 80),
                 _ => (50, 30),
             };
             let (moved, taken) = debited(&transfer, money(30)).unwrap();
@@ -158,7 +160,7 @@ proptest! {
             .collect();
         let before = blocks.clone();
         let missing = Money::sum(before.iter().map(|block| block.shortfall().unwrap())).unwrap().centavos();
-        let swept = sweep(money(available), money(pending), &mut blocks).unwrap();
+        let swept = top_up_blocks(money(available), money(pending), &mut blocks).unwrap();
         let from = |bucket| {
             let of = |transfer: &&Transfer| transfer.from == LedgerAccount::Merchant(account(), bucket);
             Money::sum(swept.iter().filter(of).map(|transfer| transfer.amount)).unwrap().centavos()

@@ -160,7 +160,7 @@ impl Book {
         }
         let mut blocks: Vec<Block> = self.blocks.values().cloned().collect();
         let (available, pending) = (self.balance(Bucket::Available), self.balance(Bucket::Pending));
-        let swept = block::sweep(money(available), money(pending), &mut blocks).unwrap();
+        let swept = block::top_up_blocks(money(available), money(pending), &mut blocks).unwrap();
         self.post(&swept);
         self.blocks = blocks.into_iter().map(|block| (block.infraction, block)).collect();
     }

@@ -1,6 +1,6 @@
 //! Money that waits: released once, at its time, from pending to available.
 
-use cais_domain::ledger::{Bucket, Cover, EntryKind, LedgerAccount};
+use cais_domain::ledger::{Bucket, EntryKind, LedgerAccount, Overdraft};
 use cais_domain::money::Money;
 use jiff::{SignedDuration, Timestamp};
 
@@ -16,8 +16,8 @@ fn is_released_once_and_not_before_its_time() {
     assert_eq!(release.clone().release(early), None);
     let (released, transfer) = release.clone().release(due).unwrap();
     assert_eq!(
-        (transfer.kind, transfer.cover, transfer.amount),
-        (EntryKind::Release, Cover::LessTaken, release.amount)
+        (transfer.kind, transfer.overdraft, transfer.amount),
+        (EntryKind::Release, Overdraft::Forbidden, release.amount)
     );
     let bucket = |bucket| LedgerAccount::Merchant(release.account, bucket);
     assert_eq!((transfer.from, transfer.to), (bucket(Bucket::Pending), bucket(Bucket::Available)));

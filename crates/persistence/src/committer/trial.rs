@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use cais_domain::block::{self, Block, BlockChange};
 use cais_domain::ids::AccountId;
-use cais_domain::ledger::{Bucket, Cover, LedgerAccount, Transfer};
+use cais_domain::ledger::{Bucket, LedgerAccount, Overdraft, Transfer};
 use cais_domain::money::{Money, MoneyError};
 use cais_ports::{ChangeSet, CommitError};
 
@@ -66,7 +66,7 @@ impl Trial<'_> {
         let (from, stored) = books.balance(&transfer.from)?;
         let before = self.balances.get(from).copied().unwrap_or(stored);
         let (moved, debited) = debit(before, transfer).map_err(|error| out_of_range(from, error))?;
-        if transfer.cover != Cover::NotRequired && !moved.is_zero() && debited.amount.is_negative() {
+        if transfer.overdraft != Overdraft::Allowed && !moved.is_zero() && debited.amount.is_negative() {
             return Err(CommitError::NotCovered { account: from.clone(), available: stored.amount });
         }
         self.balances.insert(from, debited);
@@ -129,7 +129,7 @@ impl Trial<'_> {
         }
         let mut blocks: Vec<Block> = blocks.values().cloned().collect();
         let [available, pending] = [Bucket::Available, Bucket::Pending].map(|bucket| self.balance(account, bucket));
-        let made = block::sweep(available?.amount, pending?.amount, &mut blocks);
+        let made = block::top_up_blocks(available?.amount, pending?.amount, &mut blocks);
         let made = made.map_err(|error| impossible(account, error))?;
         if made.is_empty() {
             return Ok(());

@@ -1,7 +1,7 @@
 //! Blocks under load: whoever spends and whoever blocks at once, every centavo is in one place and none is taken twice.
 
 use cais_domain::ids::AccountId;
-use cais_domain::ledger::{Bucket, Cover};
+use cais_domain::ledger::{Bucket, Overdraft};
 use cais_ports::{ChangeSet, CommitError};
 
 use super::Harness;
@@ -162,7 +162,7 @@ impl World {
             5 => {
                 let (away, available) = (Bucket::InTransit, Bucket::Available);
                 let (away, available) = (merchant(self.account, away), merchant(self.account, available));
-                (steps::transfer(movement(away, available, centavos, Cover::Required)), 0)
+                (steps::transfer(movement(away, available, centavos, Overdraft::Forbidden)), 0)
             }
             6..=8 => (self.hold(4 * centavos), 0),
             _ => (self.end(h).await, 0),

@@ -1,7 +1,7 @@
 //! Blocks: what infractions hold is taken in the commit that opens them, never more than they are about, and given back whole.
 
 use cais_domain::block::{BlockChange, BlockEnd};
-use cais_domain::ledger::{Bucket, Cover, EntryKind};
+use cais_domain::ledger::{Bucket, EntryKind, Overdraft};
 use cais_domain::money::Money;
 use cais_ports::{ChangeSet, CommitError, EntryFilter, PageRequest};
 
@@ -222,7 +222,7 @@ pub async fn an_audit_compares_what_is_blocked_with_what_is_held(h: &mut Harness
     h.audit().await;
     let (blocked, available) = (merchant(account, Bucket::Blocked), merchant(account, Bucket::Available));
     for (from, to) in [(&available, &blocked), (&blocked, &available)] {
-        let by_hand = |from, to| steps::transfer(movement(from, to, 7, Cover::Required));
+        let by_hand = |from, to| steps::transfer(movement(from, to, 7, Overdraft::Forbidden));
         h.good(by_hand(from.clone(), to.clone())).await;
         let report = h.store.verify_ledger().await.unwrap();
         let named = report.differences.iter().any(|one| one.what.contains(&account.to_string()));

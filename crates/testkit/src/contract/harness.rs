@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use cais_domain::account::Account;
 use cais_domain::charge::Charge;
 use cais_domain::ids::{AccountId, EndpointId, EventId, Id, IdKind, RefundId};
-use cais_domain::ledger::{Bucket, Cover, EntryKind, LedgerAccount, SystemAccount, Transfer};
+use cais_domain::ledger::{Bucket, EntryKind, LedgerAccount, Overdraft, SystemAccount, Transfer};
 use cais_domain::money::Money;
 use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
@@ -172,13 +172,13 @@ impl Harness {
 /// Money that arrives from upstream.
 pub(super) fn income(account: AccountId, centavos: i64) -> Transfer {
     let from = LedgerAccount::system(SystemAccount::Settlement(main_acquirer()), account);
-    movement(from, merchant(account, Bucket::Available), centavos, Cover::NotRequired)
+    movement(from, merchant(account, Bucket::Available), centavos, Overdraft::Allowed)
 }
 
 /// Money that goes on its way out, and must be there.
 pub(super) fn hold(account: AccountId, centavos: i64) -> Transfer {
     let from = merchant(account, Bucket::Available);
-    movement(from, merchant(account, Bucket::InTransit), centavos, Cover::Required)
+    movement(from, merchant(account, Bucket::InTransit), centavos, Overdraft::Forbidden)
 }
 
 /// Returns the refusal of a transfer from an account with this balance in centavos.
@@ -193,12 +193,12 @@ pub(super) const fn merchant(account: AccountId, bucket: Bucket) -> LedgerAccoun
 }
 
 /// A movement of so many centavos.
-pub(super) fn movement(from: LedgerAccount, to: LedgerAccount, centavos: i64, cover: Cover) -> Transfer {
+pub(super) fn movement(from: LedgerAccount, to: LedgerAccount, centavos: i64, overdraft: Overdraft) -> Transfer {
     Transfer {
         from,
         to,
         amount: Money::from_centavos(centavos),
-        cover,
+        overdraft,
         kind: EntryKind::Charge,
         resource: None,
         end_to_end_id: None,

@@ -1,7 +1,7 @@
 //! Money: credited once, covered to the centavo, moved in order.
 
 use cais_domain::charge::ChargeStatus;
-use cais_domain::ledger::{Bucket, Cover};
+use cais_domain::ledger::{Bucket, Overdraft};
 use cais_ports::{ChangeSet, CommitError, ReservationKey};
 
 use super::Harness;
@@ -91,7 +91,7 @@ pub async fn every_bucket_is_its_own(h: &mut Harness) {
     h.fund(account.id, 1_000).await;
     let between = |from, to, centavos| {
         let (from, to) = (merchant(account.id, from), merchant(account.id, to));
-        steps::transfer(movement(from, to, centavos, Cover::Required))
+        steps::transfer(movement(from, to, centavos, Overdraft::Forbidden))
     };
     h.good(between(Bucket::Available, Bucket::Pending, 400)).await;
     h.good(between(Bucket::Pending, Bucket::Blocked, 30)).await;

@@ -1,6 +1,6 @@
 //! Money that waits: listed when it is due, released exactly once.
 
-use cais_domain::ledger::{Bucket, Cover, Transfer};
+use cais_domain::ledger::{Bucket, Overdraft, Transfer};
 use cais_domain::money::Money;
 use cais_domain::release::Release;
 use cais_ports::{ChangeSet, CommitError, ReservationKey, Write};
@@ -122,11 +122,11 @@ pub async fn a_release_that_is_refused_leaves_nothing(h: &mut Harness) {
     assert_eq!(refused, Err(CommitError::Stale));
 
     let (pending, away) = (merchant(account, Bucket::Pending), merchant(account, Bucket::InTransit));
-    h.good(steps::transfer(movement(pending.clone(), away.clone(), 1, Cover::Required))).await;
+    h.good(steps::transfer(movement(pending.clone(), away.clone(), 1, Overdraft::Forbidden))).await;
     let refused = h.commit(steps::make_release(release, after_s(100))).await;
     assert_eq!(refused, Err(not_covered(account, Bucket::Pending, 939)));
     assert_eq!(h.store.list_due_releases(after_s(100), 50).await.unwrap(), due);
-    h.good(steps::transfer(movement(away, pending, 1, Cover::Required))).await;
+    h.good(steps::transfer(movement(away, pending, 1, Overdraft::Forbidden))).await;
 }
 
 /// The release, and its money.

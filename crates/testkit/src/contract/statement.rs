@@ -2,7 +2,7 @@
 
 use cais_domain::charge::Charge;
 use cais_domain::ids::{AccountId, EntryId};
-use cais_domain::ledger::{Bucket, Cover, EntryKind, LedgerAccount, SystemAccount, Transfer};
+use cais_domain::ledger::{Bucket, EntryKind, LedgerAccount, Overdraft, SystemAccount, Transfer};
 use cais_domain::money::Money;
 use cais_domain::refund::NewRefund;
 use cais_domain::text::{LineBreaks, Text};
@@ -230,7 +230,7 @@ fn one_of_each(account: AccountId, at: Timestamp) -> ChangeSet {
     let settlement = LedgerAccount::system(SystemAccount::Settlement(main_acquirer()), account);
     let into = |bucket, kind| {
         let to = merchant(account, bucket);
-        Transfer { kind, ..movement(settlement.clone(), to, 1, Cover::NotRequired) }
+        Transfer { kind, ..movement(settlement.clone(), to, 1, Overdraft::Allowed) }
     };
     let kinds = |bucket| EntryKind::ALL.map(|kind| into(bucket, kind));
     ChangeSet { transfers: Bucket::ALL.into_iter().flat_map(kinds).collect(), ..ChangeSet::new(at) }
@@ -240,7 +240,7 @@ fn one_of_each(account: AccountId, at: Timestamp) -> ChangeSet {
 fn put_back(account: AccountId, [_, pending, blocked, _]: [i64; 4]) -> ChangeSet {
     let back = |(bucket, centavos)| {
         let (from, to) = (merchant(account, bucket), merchant(account, Bucket::Available));
-        movement(from, to, centavos, Cover::Required)
+        movement(from, to, centavos, Overdraft::Forbidden)
     };
     let transfers = [(Bucket::Pending, pending), (Bucket::Blocked, blocked)].map(back);
     ChangeSet { transfers: transfers.to_vec(), ..ChangeSet::new(after_s(1)) }

@@ -91,7 +91,8 @@ pub async fn a_change_set_is_swept_once_at_its_end(h: &mut Harness) {
     h.good(ChangeSet { transfers, ..ChangeSet::new(after_s(1)) }).await;
     assert_all_held_of(h, &dispute, 35, 70).await;
     assert_eq!(h.audit().await, 6 + 2);
-    let away = movement(merchant(account, Bucket::InTransit), income(account, 1).from, 70, income(account, 1).cover);
+    let away =
+        movement(merchant(account, Bucket::InTransit), income(account, 1).from, 70, income(account, 1).overdraft);
     h.good(steps::transfer(away)).await;
     assert_all_held(h, &dispute, 35).await;
 }

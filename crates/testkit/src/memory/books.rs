@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cais_domain::block::{self, Block, BlockChange};
 use cais_domain::ids::{AccountId, InfractionId};
-use cais_domain::ledger::{Bucket, Cover, LedgerAccount, Transfer};
+use cais_domain::ledger::{Bucket, LedgerAccount, Overdraft, Transfer};
 use cais_domain::money::{Money, MoneyError};
 use cais_ports::{ChangeSet, CommitError};
 use jiff::Timestamp;
@@ -71,7 +71,7 @@ impl Books<'_> {
             return Err(corrupt("a transfer of nothing"));
         }
         let amount = self.mark(transfer).map_err(|error| corrupt(&error))?;
-        let must_cover = transfer.cover != Cover::NotRequired;
+        let must_cover = transfer.overdraft != Overdraft::Allowed;
         if amount.is_zero() {
             return Ok(());
         }
@@ -138,7 +138,8 @@ impl Books<'_> {
         let mut blocks = before.clone();
         let pending = LedgerAccount::Merchant(account, Bucket::Pending);
         let available = self.balance(&LedgerAccount::Merchant(account, Bucket::Available));
-        let swept = block::sweep(available, self.balance(&pending), &mut blocks).map_err(|error| corrupt(&error))?;
+        let swept =
+            block::top_up_blocks(available, self.balance(&pending), &mut blocks).map_err(|error| corrupt(&error))?;
         for transfer in swept {
             self.post(&transfer)?;
         }

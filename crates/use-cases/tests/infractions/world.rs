@@ -12,7 +12,7 @@ use cais_domain::event::EventType;
 use cais_domain::idempotency_key::IdempotencyKey;
 use cais_domain::ids::{ChargeId, InfractionId};
 use cais_domain::infraction::{Infraction, InfractionStatus};
-use cais_domain::ledger::{Bucket, Cover, EntryKind, LedgerAccount, SystemAccount, Transfer};
+use cais_domain::ledger::{Bucket, EntryKind, LedgerAccount, Overdraft, SystemAccount, Transfer};
 use cais_domain::money::Money;
 use cais_domain::pix_key::PixKey;
 use cais_domain::text::{LineBreaks, Text};
@@ -270,7 +270,7 @@ impl World {
             from: LedgerAccount::Merchant(self.account.id, Bucket::Available),
             to: LedgerAccount::system(SystemAccount::Fees, self.account.id),
             amount: Money::from_centavos(self.in_bucket(Bucket::Available) - centavos),
-            cover: Cover::Required,
+            overdraft: Overdraft::Forbidden,
             kind: EntryKind::Fee,
             resource: None,
             end_to_end_id: None,

@@ -13,7 +13,7 @@ use cais_domain::event::EventType;
 use cais_domain::external_id::ExternalId;
 use cais_domain::idempotency_key::IdempotencyKey;
 use cais_domain::ids::{ChargeId, RefundId};
-use cais_domain::ledger::{Bucket, Cover, EntryKind, LedgerAccount, SystemAccount, Transfer};
+use cais_domain::ledger::{Bucket, EntryKind, LedgerAccount, Overdraft, SystemAccount, Transfer};
 use cais_domain::money::Money;
 use cais_domain::refund::{Refund, RefundStatus};
 use cais_ports::webhooks::MockWebhookSender;
@@ -153,7 +153,7 @@ impl World {
             from: LedgerAccount::Merchant(self.account.id, Bucket::Available),
             to: LedgerAccount::system(SystemAccount::Fees, self.account.id),
             amount: Money::from_centavos(self.available() - centavos),
-            cover: Cover::Required,
+            overdraft: Overdraft::Forbidden,
             kind: EntryKind::Fee,
             resource: None,
             end_to_end_id: None,
@@ -167,7 +167,7 @@ impl World {
             from: LedgerAccount::system(SystemAccount::Fees, self.account.id),
             to: LedgerAccount::Merchant(self.account.id, Bucket::Available),
             amount: Money::from_centavos(centavos),
-            cover: Cover::NotRequired,
+            overdraft: Overdraft::Allowed,
             kind: EntryKind::Fee,
             resource: None,
             end_to_end_id: None,

@@ -44,14 +44,14 @@ fn end(account: AccountId, infraction: InfractionId, held: i64, to: BlockEnd) ->
 fn income(account: AccountId, bucket: Bucket, centavos: i64) -> ChangeSet {
     let from = LedgerAccount::System(SystemAccount::Settlement(main_acquirer()), 0);
     let to = merchant(account, bucket);
-    let transfers = vec![Transfer { from, to, cover: Cover::NotRequired, ..hold(account, centavos) }];
+    let transfers = vec![Transfer { from, to, overdraft: Overdraft::Allowed, ..hold(account, centavos) }];
     ChangeSet { transfers, ..ChangeSet::new(start()) }
 }
 
 fn release(account: AccountId, centavos: i64) -> ChangeSet {
     let (from, to) = (merchant(account, Bucket::Pending), merchant(account, Bucket::Available));
     let kind = EntryKind::Release;
-    let transfers = vec![Transfer { from, to, cover: Cover::LessTaken, kind, ..hold(account, centavos) }];
+    let transfers = vec![Transfer { from, to, overdraft: Overdraft::Forbidden, kind, ..hold(account, centavos) }];
     ChangeSet { transfers, ..ChangeSet::new(start()) }
 }
 

@@ -8,7 +8,7 @@ mod hearing;
 use cais_domain::charge::Charge;
 use cais_domain::event::EventType;
 use cais_domain::ids::AccountId;
-use cais_domain::ledger::{Bucket, Cover, EntryKind, LedgerAccount, SystemAccount, Transfer};
+use cais_domain::ledger::{Bucket, EntryKind, LedgerAccount, Overdraft, SystemAccount, Transfer};
 use cais_domain::money::Money;
 use cais_ports::{ChangeSet, Claim, ClaimChange, CommitError, Committed, Reservation, ReservationKey, Write};
 use cais_testkit::builders::{a_charge, an_account, an_event, main_acquirer, pending_charge, start, steps};
@@ -50,7 +50,7 @@ fn hold(account: AccountId, centavos: i64) -> Transfer {
         from: merchant(account, Bucket::Available),
         to: merchant(account, Bucket::InTransit),
         amount: Money::from_centavos(centavos),
-        cover: Cover::Required,
+        overdraft: Overdraft::Forbidden,
         kind: EntryKind::Charge,
         resource: None,
         end_to_end_id: None,
@@ -180,7 +180,7 @@ fn a_balance_that_leaves_its_range_refuses_only_its_own() {
     let account = an_account();
     let from = LedgerAccount::System(SystemAccount::Settlement(main_acquirer()), 0);
     let income = |centavos| ChangeSet {
-        transfers: vec![Transfer { from: from.clone(), cover: Cover::NotRequired, ..hold(account.id, centavos) }],
+        transfers: vec![Transfer { from: from.clone(), overdraft: Overdraft::Allowed, ..hold(account.id, centavos) }],
         ..ChangeSet::new(start())
     };
     let verdicts = outcomes(&[income(11), income(10)], Observed::default(), books(account.id, 0));

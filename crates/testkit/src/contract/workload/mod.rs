@@ -11,7 +11,7 @@ use cais_domain::charge::{Charge, ChargeStatus};
 use cais_domain::end_to_end_id::ReturnId;
 use cais_domain::event::EventType;
 use cais_domain::ids::{AccountId, ChargeId, PayoutId, RefundId};
-use cais_domain::ledger::{Bucket, Cover, EntryKind};
+use cais_domain::ledger::{Bucket, EntryKind, Overdraft};
 use cais_domain::payment::Payment;
 use cais_domain::release::Release;
 use cais_domain::webhook::{Endpoint, Subscription};
@@ -197,7 +197,7 @@ impl World {
             return steps::transfer(hold(account, centavos));
         }
         let (away, available) = (merchant(account, Bucket::InTransit), merchant(account, Bucket::Available));
-        let back = movement(away, available, centavos, Cover::Required);
+        let back = movement(away, available, centavos, Overdraft::Forbidden);
         steps::transfer(if self.random.below(2) == 0 { back } else { income(account, centavos) })
     }
 
