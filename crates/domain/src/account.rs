@@ -1,4 +1,4 @@
-//! A merchant's account: who it is, what it may do, what it pays for it.
+//! A merchant's account: holder, permissions, fees and limits.
 
 use std::fmt;
 
@@ -12,17 +12,17 @@ use crate::money::Money;
 /// The per-transaction limit of a new account, each way: 50,000.00.
 pub const DEFAULT_LIMIT: Money = Money::from_centavos(5_000_000);
 
-/// Whether the account may write.
+/// The operator's switch for writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AccountStatus {
-    /// Reads and writes.
+    /// Read and write access.
     Active,
-    /// Reads only.
+    /// Read access only.
     Suspended,
 }
 
 impl AccountStatus {
-    /// The word on the wire and in the store.
+    /// Returns the name on the wire and in the store.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -31,26 +31,26 @@ impl AccountStatus {
         }
     }
 
-    /// The status of that word.
+    /// Returns the status with this name.
     #[must_use]
     pub fn parse(word: &str) -> Option<Self> {
         [Self::Active, Self::Suspended].into_iter().find(|status| status.as_str() == word)
     }
 }
 
-/// How far an operator has come with knowing the customer.
+/// The state of the holder's identity check (KYC).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kyc {
-    /// Nobody has decided yet.
+    /// No decision yet.
     Pending,
     /// The account may use its features.
     Approved,
-    /// It may not.
+    /// The account may not use its features.
     Rejected,
 }
 
 impl Kyc {
-    /// The word on the wire and in the store.
+    /// Returns the name on the wire and in the store.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -60,7 +60,7 @@ impl Kyc {
         }
     }
 
-    /// The state of that word.
+    /// Returns the state with this name.
     #[must_use]
     pub fn parse(word: &str) -> Option<Self> {
         [Self::Pending, Self::Approved, Self::Rejected].into_iter().find(|kyc| kyc.as_str() == word)
@@ -86,7 +86,7 @@ impl Feature {
     /// Every feature.
     pub const ALL: [Self; 5] = [Self::PixIn, Self::PixOut, Self::Split, Self::CryptoIn, Self::CryptoOut];
 
-    /// The word on the wire and in the store.
+    /// Returns the name on the wire and in the store.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -98,7 +98,7 @@ impl Feature {
         }
     }
 
-    /// The feature of that word.
+    /// Returns the feature with this name.
     #[must_use]
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|feature| feature.as_str() == word)
@@ -120,42 +120,42 @@ impl Feature {
 pub struct Features(u8);
 
 impl Features {
-    /// What approval enables: `pix_in` and `pix_out`.
+    /// The features that approval enables: `pix_in` and `pix_out`.
     pub const APPROVED: Self = Self(3);
 
-    /// Whether the feature is on.
+    /// Returns whether the feature is enabled.
     #[must_use]
     pub const fn contains(self, feature: Feature) -> bool {
         self.0 & feature.bit() != 0
     }
 
-    /// The set with the feature on.
+    /// Returns the set with the feature enabled.
     #[must_use]
     pub const fn with(self, feature: Feature) -> Self {
         Self(self.0 | feature.bit())
     }
 
-    /// The set with the feature off.
+    /// Returns the set with the feature disabled.
     #[must_use]
     pub const fn without(self, feature: Feature) -> Self {
         Self(self.0 & !feature.bit())
     }
 
-    /// Everything that is on in either.
+    /// Returns the features of both sets.
     #[must_use]
     pub const fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// The features that are on, in the order of [`Feature::ALL`].
+    /// Returns the enabled features in the order of [`Feature::ALL`].
     pub fn iter(self) -> impl Iterator<Item = Feature> {
         Feature::ALL.into_iter().filter(move |feature| self.contains(*feature))
     }
 
-    /// Reads a comma-separated list; blanks around a word and empty words are ignored.
+    /// Parses a comma-separated list. Blanks around names and empty names are ignored.
     ///
     /// # Errors
-    /// [`UnknownFeature`] carries the first word that is no feature.
+    /// [`UnknownFeature`] carries the first unknown name.
     pub fn parse(list: &str) -> Result<Self, UnknownFeature> {
         list.split(',').map(str::trim).filter(|word| !word.is_empty()).try_fold(Self::default(), |set, word| {
             Feature::parse(word).map(|feature| set.with(feature)).ok_or_else(|| UnknownFeature(word.to_owned()))
@@ -175,17 +175,17 @@ impl fmt::Display for Features {
     }
 }
 
-/// A word that names no feature.
+/// A name that is no feature.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a feature; known are pix_in, pix_out, split, crypto_in, crypto_out")]
 pub struct UnknownFeature(pub String);
 
-/// The largest single transaction each way.
+/// The largest single transaction in each direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Of a charge.
+    /// The largest charge.
     pub charge: Money,
-    /// Of a payout.
+    /// The largest payout.
     pub payout: Money,
 }
 
@@ -198,54 +198,54 @@ impl Default for Limits {
 /// A merchant's account.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Account {
-    /// Its identifier.
+    /// The public identifier.
     pub id: AccountId,
     /// Unique among accounts, lower case.
     pub email: String,
-    /// What people call it.
+    /// The display name.
     pub name: String,
     /// CPF or CNPJ of the holder; not unique.
     pub document: Document,
-    /// Whether it may write.
+    /// The operator's switch for writes.
     pub status: AccountStatus,
-    /// How far KYC has come.
+    /// The state of the identity check.
     pub kyc: Kyc,
-    /// What is switched on.
+    /// The enabled features.
     pub features: Features,
-    /// What it pays per operation.
+    /// The fees per operation.
     pub fees: FeeSchedule,
-    /// Largest transactions.
+    /// The largest transactions.
     pub limits: Limits,
-    /// Seconds that received money waits in `pending`.
+    /// Seconds that received money stays in `pending`.
     pub release_delay_s: u32,
-    /// When it was opened.
+    /// The instant of creation.
     pub created_at: Timestamp,
-    /// How often it was changed; the store checks it.
+    /// The number of changes. An update requires the version that was read.
     pub version: i64,
 }
 
-/// Why an account may not do what it asks for.
+/// The reason an account may not perform an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NotPermitted {
-    /// An operator suspended it.
+    /// An operator suspended the account.
     #[error("the account is suspended: it can read but not write")]
     Suspended,
-    /// KYC is pending or was rejected.
+    /// The identity check is pending or was rejected.
     #[error("the account has no approved KYC: an operator of the service approves it")]
     KycNotApproved,
-    /// The feature is off.
+    /// The feature is disabled.
     #[error("the feature `{}` is not enabled for the account: an operator of the service enables it", .0.as_str())]
     FeatureDisabled(Feature),
 }
 
 impl Account {
-    /// The account after KYC: approved, with what approval enables switched on.
+    /// Returns the account with approved KYC and the features that approval enables.
     #[must_use]
     pub fn approve(self) -> Self {
         Self { kyc: Kyc::Approved, features: self.features.union(Features::APPROVED), ..self }
     }
 
-    /// Whether the account may use `feature` now.
+    /// Checks that the account may use `feature` now.
     ///
     /// # Errors
     /// [`NotPermitted`]: suspension first, then KYC, then the feature.
@@ -260,7 +260,7 @@ impl Account {
         Ok(())
     }
 
-    /// Whether the account may write at all.
+    /// Checks that the account may write.
     ///
     /// # Errors
     /// [`NotPermitted::Suspended`].
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn approval_enables_pix_both_ways_and_nothing_else() {
+    fn approval_enables_only_pix_both_ways() {
         let approved = account().approve();
         assert_eq!(approved.features.to_string(), "pix_in,pix_out");
         assert_eq!(approved.permit(Feature::PixIn), Ok(()));
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn suspension_speaks_before_kyc_and_kyc_before_the_feature() {
+    fn permit_reports_suspension_then_kyc_then_feature() {
         assert_eq!(account().permit(Feature::PixIn), Err(NotPermitted::KycNotApproved));
         let suspended = Account { status: AccountStatus::Suspended, ..account() };
         assert_eq!(suspended.permit(Feature::PixIn), Err(NotPermitted::Suspended));

@@ -1,24 +1,24 @@
-//! The configured name of an acquirer: what the ledger, the records and the logs call it.
+//! The configured name of an acquirer, used in the ledger, records and logs.
 
 use std::fmt;
 
-/// Longest name; it is part of ledger account names and of metric labels.
+/// The greatest length. The name is part of ledger account names and metric labels.
 const MAX_CHARS: usize = 32;
 
-/// One to 32 characters of `a-z`, `0-9` and `-`, beginning with a letter.
+/// A name of 1 to 32 characters of `a-z`, `0-9` and `-`, beginning with a letter.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AcquirerName(String);
 
-/// Why a text is not an acquirer's name.
+/// The text is not an acquirer's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must have 1 to 32 characters of a-z, 0-9 and -, beginning with a letter")]
 pub struct AcquirerNameError;
 
 impl AcquirerName {
-    /// Reads a name.
+    /// Parses a name.
     ///
     /// # Errors
-    /// [`AcquirerNameError`] tells the rule.
+    /// [`AcquirerNameError`].
     pub fn parse(text: &str) -> Result<Self, AcquirerNameError> {
         let begins_well = text.bytes().next().is_some_and(|first| first.is_ascii_lowercase());
         let all_allowed = text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
@@ -29,7 +29,7 @@ impl AcquirerName {
         }
     }
 
-    /// The name as text.
+    /// Returns the name.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

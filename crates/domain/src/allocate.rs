@@ -3,28 +3,28 @@
 use crate::money::{Money, MoneyError};
 use crate::rate::{Percentage, Rounding};
 
-/// Who gets how much of a net amount; the parts and the remainder always sum to it.
+/// The division of a net amount. The parts and the remainder always sum to the amount.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Allocation {
-    /// One part per share, in the order of the shares.
+    /// The parts, one per share, in the order of the shares.
     pub parts: Vec<Money>,
-    /// What stays with the creator.
+    /// The creator's part.
     pub remainder: Money,
 }
 
-/// Why a net amount could not be divided.
+/// The reason a net amount cannot be divided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum AllocationError {
     /// The shares sum to more than 100 %.
     #[error("the percentages must sum to at most 100")]
     SharesAboveWhole,
-    /// There is nothing to divide below zero.
+    /// The net amount is negative.
     #[error("a negative amount cannot be divided")]
     NegativeNet,
-    /// The result did not sum to the amount: a defect, stopped before it reaches the ledger.
+    /// The parts do not sum to the amount. The error reports a defect before a wrong amount reaches the ledger.
     #[error("the parts of a split do not sum to the amount")]
     NotConserved,
-    /// An amount was out of range.
+    /// An amount is out of range.
     #[error(transparent)]
     Money(#[from] MoneyError),
 }
@@ -32,7 +32,7 @@ pub enum AllocationError {
 /// Floors each share of `net` to the centavo; the remainder stays with the creator.
 ///
 /// # Errors
-/// [`AllocationError`] when the input makes no sense, or when the result would not conserve `net`.
+/// [`AllocationError`] for invalid input, or if the parts do not sum to `net`.
 pub fn allocate(net: Money, shares: &[Percentage]) -> Result<Allocation, AllocationError> {
     if net.is_negative() {
         return Err(AllocationError::NegativeNet);
@@ -47,10 +47,11 @@ pub fn allocate(net: Money, shares: &[Percentage]) -> Result<Allocation, Allocat
 }
 
 impl Allocation {
-    /// Whether nobody's part is negative and everything together is `net`; to be asked again after reading from storage.
+    /// Returns whether no part is negative and all parts sum to `net`. Callers check again after reading from the
+    /// store.
     ///
     /// # Errors
-    /// [`MoneyError::OutOfRange`] when the parts do not even sum to an amount.
+    /// [`MoneyError::OutOfRange`] if the sum of the parts is out of range.
     pub fn conserves(&self, net: Money) -> Result<bool, MoneyError> {
         let everyone = || self.parts.iter().copied().chain([self.remainder]);
         Ok(!everyone().any(Money::is_negative) && Money::sum(everyone())? == net)

@@ -1,35 +1,36 @@
-//! What infractions hold of an account's money: how much of it, where a shortfall is taken from, and where what is freed goes.
+//! Money blocked by infractions: amount held, source of top-ups, and destination of freed money.
 
 use crate::end_to_end_id::EndToEndId;
 use crate::ids::{AccountId, InfractionId};
 use crate::ledger::{Bucket, EntryKind, LedgerAccount, Overdraft, Transfer};
 use crate::money::{Money, MoneyError};
 
-/// What one open infraction holds. `held` never exceeds `limit`, and all `held` of an account are its blocked balance.
+/// The money that an open infraction holds. `held` never exceeds `limit`. The sum of `held` of an account is its
+/// blocked balance.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block {
-    /// Whose money it is.
+    /// The owner of the money.
     pub account: AccountId,
-    /// What it is held for.
+    /// The infraction.
     pub infraction: InfractionId,
     /// The disputed Pix.
     pub end_to_end_id: EndToEndId,
-    /// How much is to be held.
+    /// The amount to hold.
     pub limit: Money,
-    /// How much is.
+    /// The amount held now.
     pub held: Money,
 }
 
 impl Block {
-    /// What is missing.
+    /// Returns the missing amount.
     ///
     /// # Errors
-    /// [`MoneyError::OutOfRange`], which no block of the store can cause.
+    /// [`MoneyError::OutOfRange`], impossible for stored blocks.
     pub fn shortfall(&self) -> Result<Money, MoneyError> {
         self.limit.checked_sub(self.held)
     }
 
-    /// The movement of a part of it.
+    /// Returns a transfer of a part of the block.
     fn transfer(&self, from: LedgerAccount, to: LedgerAccount, amount: Money, kind: EntryKind) -> Transfer {
         let (resource, end_to_end_id) = (Some(self.infraction.to_string()), Some(self.end_to_end_id.clone()));
         Transfer { from, to, amount, overdraft: Overdraft::Forbidden, kind, resource, end_to_end_id }
@@ -40,44 +41,44 @@ impl Block {
     }
 }
 
-/// Where what a block holds goes when it ends.
+/// The destination of held money when a block ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BlockEnd {
-    /// It is the account's again: what is still to be released waits on, the rest may be used.
+    /// The money returns to the account: the part that was still to be released to `pending`, the rest to `available`.
     Released,
-    /// It went back to the payer, through this row of its acquirer's settlement account.
+    /// The money returned to the payer, through this row of the acquirer's settlement account.
     Returned(LedgerAccount),
 }
 
-/// What a change set does to a block. The store moves the money, because only it knows how much there is.
+/// A change of a block. The store derives the transfers, because they depend on balances at commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BlockChange {
-    /// So much is to be held from now on; a new block, or one with another limit. What is above the limit is free again.
+    /// Creates a block or changes its limit. Money held above the limit is freed.
     Hold {
-        /// Whose money it is.
+        /// The owner of the money.
         account: AccountId,
-        /// What it is held for.
+        /// The infraction.
         infraction: InfractionId,
         /// The disputed Pix.
         end_to_end_id: EndToEndId,
-        /// How much is to be held.
+        /// The amount to hold.
         limit: Money,
     },
-    /// It ends. The change is refused as stale unless exactly `held` is held.
+    /// Ends the block. The commit fails with `Stale` unless the block holds exactly `held`.
     End {
-        /// Whose money it is.
+        /// The owner of the money.
         account: AccountId,
-        /// What it was held for.
+        /// The infraction.
         infraction: InfractionId,
-        /// What whoever decided this read.
+        /// The held amount that the decision was based on.
         held: Money,
-        /// Where it goes.
+        /// The destination.
         to: BlockEnd,
     },
 }
 
 impl BlockChange {
-    /// Whose money it is about.
+    /// Returns the owner of the money.
     #[must_use]
     pub const fn account(&self) -> AccountId {
         match self {
@@ -85,7 +86,7 @@ impl BlockChange {
         }
     }
 
-    /// Which infraction it is about.
+    /// Returns the infraction.
     #[must_use]
     pub const fn infraction(&self) -> InfractionId {
         match self {
@@ -94,10 +95,11 @@ impl BlockChange {
     }
 }
 
-/// Sets the limit of a block; the movements that free what it holds above that. `seized_from_pending` is as [`debited`] and [`credited`] count it.
+/// Sets the limit of a block. Returns the transfers that free the amount above the limit. `seized_from_pending` has the
+/// meaning of [`debited`] and [`credited`].
 ///
 /// # Errors
-/// [`MoneyError::OutOfRange`], which no block of the store can cause.
+/// [`MoneyError::OutOfRange`], impossible for stored blocks.
 pub fn hold(block: &mut Block, limit: Money, seized_from_pending: Money) -> Result<Vec<Transfer>, MoneyError> {
     block.limit = limit;
     let above = block.held.checked_sub(limit)?;
@@ -108,10 +110,11 @@ pub fn hold(block: &mut Block, limit: Money, seized_from_pending: Money) -> Resu
     free(block, above, seized_from_pending)
 }
 
-/// The movements that end a block; none when it holds nothing. `seized_from_pending` is as [`debited`] and [`credited`] count it.
+/// Returns the transfers that end a block, none for an empty block. `seized_from_pending` has the meaning of [`debited`]
+/// and [`credited`].
 ///
 /// # Errors
-/// [`MoneyError::OutOfRange`], which no block of the store can cause.
+/// [`MoneyError::OutOfRange`], impossible for stored blocks.
 pub fn end(block: &Block, to: &BlockEnd, seized_from_pending: Money) -> Result<Vec<Transfer>, MoneyError> {
     match to {
         _ if !block.held.is_positive() => Ok(Vec::new()),
@@ -123,7 +126,8 @@ pub fn end(block: &Block, to: &BlockEnd, seized_from_pending: Money) -> Result<V
     }
 }
 
-/// Returns the movements that free `amount`. Seized money goes back to `pending`, so that a dispute ends no delay; the rest is available.
+/// Returns the transfers that free `amount`: seized money to `pending`, so that a dispute does not shorten the release
+/// delay, the rest to `available`.
 fn free(block: &Block, amount: Money, seized_from_pending: Money) -> Result<Vec<Transfer>, MoneyError> {
     let waits = amount.min(seized_from_pending);
     let parts = [(Bucket::Pending, waits), (Bucket::Available, amount.checked_sub(waits)?)];
@@ -135,7 +139,7 @@ fn free(block: &Block, amount: Money, seized_from_pending: Money) -> Result<Vec<
     Ok(freed.collect())
 }
 
-/// Applies the debit leg of `transfer`. Returns the amount that moves, and what is seized from `pending` afterwards.
+/// Applies the debit leg of `transfer`. Returns `(amount_moved, seized_after)`.
 ///
 /// A block on `pending` increases `seized_from_pending` by its amount. A release moves its amount less the minimum of both, and decreases
 /// `seized_from_pending` by the same minimum. Other transfers leave `seized_from_pending` unchanged.
@@ -153,7 +157,7 @@ pub fn debited(transfer: &Transfer, seized_from_pending: Money) -> Result<(Money
     Ok((transfer.amount, after))
 }
 
-/// Applies the credit leg of `transfer`. Returns what is seized from `pending` afterwards.
+/// Applies the credit leg of `transfer`. Returns `seized_from_pending` after it.
 ///
 /// A block that frees money into `pending` decreases `seized_from_pending` by its amount, at most to zero.
 ///
@@ -166,12 +170,12 @@ pub fn credited(transfer: &Transfer, seized_from_pending: Money) -> Result<Money
     seized_from_pending.checked_sub(less)
 }
 
-/// Blocks what is missing: from `available` first, then from `pending`, the oldest infraction first.
+/// Tops up under-funded blocks: from `available` first, then from `pending`, the oldest infraction first.
 ///
-/// `blocks` are all blocks of the account in the order of their infractions. Afterwards either nothing is missing or nothing is left.
+/// `blocks` are all blocks of the account in the order of their infractions. Afterwards no block is under-funded, or no money is left.
 ///
 /// # Errors
-/// [`MoneyError::OutOfRange`], which no account of the store can cause.
+/// [`MoneyError::OutOfRange`], impossible for stored accounts.
 pub fn top_up_blocks(available: Money, pending: Money, blocks: &mut [Block]) -> Result<Vec<Transfer>, MoneyError> {
     let mut transfers = Vec::new();
     for (bucket, mut left) in [(Bucket::Available, available), (Bucket::Pending, pending)] {

@@ -1,17 +1,17 @@
-//! Reads the text of a JSON number into a scaled integer by value, in one pass and without ever building a big number.
+//! Parses the text of a JSON number into a scaled integer by value, in one pass and without big numbers.
 
-/// Why a text is not a number of the wanted size.
+/// The reason a text is not an accepted number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DecimalError {
-    /// It does not follow the grammar of a JSON number (RFC 8259, section 6).
+    /// The text violates the grammar of a JSON number (RFC 8259, section 6).
     NotANumber,
-    /// Its value needs more decimals than allowed.
+    /// The value has more decimals than allowed.
     TooManyDecimals,
-    /// Its value has more integer digits than allowed.
+    /// The value has more integer digits than allowed.
     OutOfRange,
 }
 
-/// The parts of a JSON number, still text.
+/// The parts of a JSON number as text.
 struct Parts<'a> {
     negative: bool,
     integer: &'a str,
@@ -19,9 +19,9 @@ struct Parts<'a> {
     exponent: i64,
 }
 
-/// The value of `text` times 10 to the power of `decimals`.
+/// Returns the value of `text` times 10 to the power of `decimals`.
 ///
-/// Only the value counts: `10.500` and `1050e-2` are the same. `max_integer_digits + decimals` must be at most 18.
+/// Only the value counts: `10.500` and `1050e-2` are equal. `max_integer_digits + decimals` must be at most 18.
 pub(crate) fn parse_scaled(text: &str, max_integer_digits: u32, decimals: u32) -> Result<i64, DecimalError> {
     let parts = split(text).ok_or(DecimalError::NotANumber)?;
     let digits = || parts.integer.bytes().chain(parts.fraction.bytes());
@@ -53,7 +53,7 @@ pub(crate) fn parse_scaled(text: &str, max_integer_digits: u32, decimals: u32) -
     Ok(if parts.negative { magnitude.saturating_neg() } else { magnitude })
 }
 
-/// Takes a JSON number apart; `None` when the grammar is broken.
+/// Splits a JSON number; `None` for a violated grammar.
 fn split(text: &str) -> Option<Parts<'_>> {
     let (negative, unsigned) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
@@ -71,7 +71,7 @@ fn split(text: &str) -> Option<Parts<'_>> {
     canonical.then_some(Parts { negative, integer, fraction, exponent })
 }
 
-/// The exponent, saturated: beyond the limits of `i64` every value is refused or zero anyway.
+/// Returns the exponent, saturated. Beyond the limits of `i64` every value is an error or zero anyway.
 fn parse_exponent(text: &str) -> Option<i64> {
     let (negative, digits) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),

@@ -1,4 +1,4 @@
-//! The identifiers that the instant payment system gives to a Pix and to its return.
+//! The identifiers of a Pix and of its return in the instant payment system.
 
 use std::fmt;
 
@@ -21,13 +21,13 @@ pub struct EndToEndId(String);
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ReturnId(String);
 
-/// The text is not 32 ASCII letters and digits, or the parts do not make such a text.
+/// The text is not 32 ASCII letters and digits, or the parts do not form such a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must have exactly 32 ASCII letters and digits")]
 pub struct EndToEndIdError;
 
 impl EndToEndId {
-    /// Reads an end-to-end id.
+    /// Parses an end-to-end id.
     ///
     /// # Errors
     /// [`EndToEndIdError`].
@@ -35,15 +35,16 @@ impl EndToEndId {
         checked(text.to_owned()).map(Self)
     }
 
-    /// `E`, the ISPB of the payer's institution, the minute in UTC, and 11 characters of its choice.
+    /// Composes an id: `E`, the ISPB of the payer's institution, the minute in UTC, and 11 characters of the
+    /// institution's choice.
     ///
     /// # Errors
-    /// [`EndToEndIdError`] when `ispb` or `tail` has another length or alphabet, or the year has not four digits.
+    /// [`EndToEndIdError`] if `ispb` or `tail` has another length or alphabet, or the year does not have four digits.
     pub fn compose(ispb: &str, at: Timestamp, tail: &str) -> Result<Self, EndToEndIdError> {
         compose('E', ispb, at, tail).map(Self)
     }
 
-    /// The text.
+    /// Returns the text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -51,7 +52,7 @@ impl EndToEndId {
 }
 
 impl ReturnId {
-    /// Reads a return id.
+    /// Parses a return id.
     ///
     /// # Errors
     /// [`EndToEndIdError`].
@@ -59,15 +60,16 @@ impl ReturnId {
         checked(text.to_owned()).map(Self)
     }
 
-    /// `D`, the ISPB of the returning institution, the minute in UTC, and 11 characters of its choice.
+    /// Composes an id: `D`, the ISPB of the returning institution, the minute in UTC, and 11 characters of the
+    /// institution's choice.
     ///
     /// # Errors
-    /// [`EndToEndIdError`] when `ispb` or `tail` has another length or alphabet, or the year has not four digits.
+    /// [`EndToEndIdError`] if `ispb` or `tail` has another length or alphabet, or the year does not have four digits.
     pub fn compose(ispb: &str, at: Timestamp, tail: &str) -> Result<Self, EndToEndIdError> {
         compose('D', ispb, at, tail).map(Self)
     }
 
-    /// The text.
+    /// Returns the text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

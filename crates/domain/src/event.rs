@@ -1,48 +1,48 @@
-//! What a consumer can be told: the closed list of event types.
+//! The closed list of event types.
 
-/// The type of an event, as webhooks and `GET /events` name it.
+/// The type of an event in webhooks and in `GET /events`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum EventType {
-    /// The first payment that reaches the amount arrived.
+    /// The first sufficient payment arrived.
     ChargePaid,
-    /// Nobody paid in time.
+    /// The payment period ended without a payment.
     ChargeExpired,
-    /// The merchant cancelled.
+    /// The merchant cancelled the charge.
     ChargeCancelled,
-    /// All of it went back.
+    /// The whole amount was refunded.
     ChargeRefunded,
-    /// A payment was credited beyond what charges asked for.
+    /// A payment in excess of charges was credited.
     PaymentUnexpected,
     /// A share in another account's charge was credited.
     SplitReceived,
     /// A refund reached its payer.
     RefundCompleted,
-    /// A refund will never reach its payer.
+    /// A refund failed for good.
     RefundFailed,
     /// A payout reached its recipient.
     PayoutCompleted,
-    /// A payout will never reach its recipient.
+    /// A payout failed for good.
     PayoutFailed,
-    /// All of a completed payout came back.
+    /// The whole amount of a completed payout came back.
     PayoutReversed,
     /// A payer disputes a Pix: money is blocked.
     InfractionOpened,
-    /// The acquirer has the defence.
+    /// The acquirer has the defense.
     InfractionUnderReview,
-    /// It was decided for the merchant: the money is free again.
+    /// The infraction was decided for the merchant; the money is free again.
     InfractionWon,
-    /// It was decided for the payer: the money went back.
+    /// The infraction was decided for the payer; the money was returned.
     InfractionLost,
-    /// The payer's institution withdrew it: the money is free again.
+    /// The payer's institution withdrew the infraction; the money is free again.
     InfractionCancelled,
-    /// A webhook endpoint was disabled, because it is gone or failed for days.
+    /// The service disabled a webhook endpoint: the endpoint is gone or failed for days.
     WebhookEndpointDisabled,
-    /// A merchant tries an endpoint; it has no sequence number and is in no list.
+    /// A merchant's test of an endpoint. Test events have no sequence number and are in no list.
     WebhookTest,
 }
 
 impl EventType {
-    /// Every type that something in this version can cause.
+    /// Every type that this version can publish.
     pub const ALL: [Self; 18] = [
         Self::ChargePaid,
         Self::ChargeExpired,
@@ -64,7 +64,7 @@ impl EventType {
         Self::WebhookTest,
     ];
 
-    /// The name on the wire and in the store.
+    /// Returns the name on the wire and in the store.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -89,7 +89,7 @@ impl EventType {
         }
     }
 
-    /// The type of that name.
+    /// Returns the type with this name.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == name)

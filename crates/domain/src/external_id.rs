@@ -1,4 +1,4 @@
-//! The caller's own identifier of an order, unique per account and kind of resource.
+//! The client's identifier of an order, unique per account and kind of resource.
 
 use std::fmt;
 
@@ -11,10 +11,10 @@ const MAX_CHARS: usize = 120;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ExternalId(String);
 
-/// Why an external id was refused. The texts may be shown to the user of the API.
+/// The reason an external id is invalid. Messages are safe to show to clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ExternalIdError {
-    /// It names nothing.
+    /// The text is empty.
     #[error("must not be empty")]
     Empty,
     /// Too long, or with control characters.
@@ -23,10 +23,10 @@ pub enum ExternalIdError {
 }
 
 impl ExternalId {
-    /// Reads an external id.
+    /// Parses an external id.
     ///
     /// # Errors
-    /// [`ExternalIdError`] says which rule the text breaks.
+    /// [`ExternalIdError`] with the violated rule.
     pub fn parse(text: &str) -> Result<Self, ExternalIdError> {
         if text.is_empty() {
             return Err(ExternalIdError::Empty);
@@ -35,7 +35,7 @@ impl ExternalId {
         Ok(Self(text.to_owned()))
     }
 
-    /// The text as the caller wrote it.
+    /// Returns the text as written by the client.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

@@ -1,11 +1,11 @@
-//! What the service charges for an operation: a fixed part and a percentage, within an optional minimum and maximum.
+//! The fee of an operation: a fixed part and a percentage, within an optional minimum and maximum.
 
 use std::fmt;
 
 use crate::money::{Money, MoneyError};
 use crate::rate::{Percentage, Rounding};
 
-/// An operation that may carry a fee.
+/// An operation with a fee.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Operation {
     /// A Pix charge that was paid.
@@ -22,7 +22,7 @@ impl Operation {
     /// Every operation.
     pub const ALL: [Self; 4] = [Self::PixIn, Self::PixOut, Self::CryptoIn, Self::CryptoOut];
 
-    /// The name in configuration, storage and commands: `pix_in`, `pix_out`, `crypto_in`, `crypto_out`.
+    /// Returns the name in configuration, storage and commands: `pix_in`, `pix_out`, `crypto_in`, `crypto_out`.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -33,7 +33,7 @@ impl Operation {
         }
     }
 
-    /// The operation of that name.
+    /// Returns the operation with this name.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|operation| operation.as_str() == name)
@@ -46,7 +46,7 @@ impl fmt::Display for Operation {
     }
 }
 
-/// How the fee of one operation is computed.
+/// The rule for computing the fee of an operation.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct FeeRule {
     fixed: Money,
@@ -55,22 +55,22 @@ pub struct FeeRule {
     max: Option<Money>,
 }
 
-/// Why a fee rule was refused.
+/// The reason a fee rule is invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum FeeRuleError {
     /// The fixed part, the minimum or the maximum is below zero.
     #[error("a fee must not be negative")]
     Negative,
-    /// No fee could satisfy both limits.
+    /// The minimum exceeds the maximum.
     #[error("the minimum fee must not be above the maximum fee")]
     MinAboveMax,
 }
 
 impl FeeRule {
-    /// A rule of these parts.
+    /// Creates a rule.
     ///
     /// # Errors
-    /// [`FeeRuleError`] when an amount is negative or the limits contradict each other.
+    /// [`FeeRuleError`] for a negative amount or contradictory limits.
     pub fn try_new(
         fixed: Money,
         percentage: Percentage,
@@ -88,40 +88,41 @@ impl FeeRule {
         Ok(Self { fixed, percentage, min, max })
     }
 
-    /// The rule that never charges anything.
+    /// Returns the rule that charges nothing.
     #[must_use]
     pub fn free() -> Self {
         Self { fixed: Money::ZERO, percentage: Percentage::zero(), min: None, max: None }
     }
 
-    /// The part that does not depend on the amount.
+    /// Returns the part that is independent of the amount.
     #[must_use]
     pub const fn fixed(&self) -> Money {
         self.fixed
     }
 
-    /// The part that is a percentage of the amount.
+    /// Returns the part that is a percentage of the amount.
     #[must_use]
     pub const fn percentage(&self) -> &Percentage {
         &self.percentage
     }
 
-    /// The least fee, if there is one.
+    /// Returns the minimum fee, if any.
     #[must_use]
     pub const fn min(&self) -> Option<Money> {
         self.min
     }
 
-    /// The greatest fee, if there is one.
+    /// Returns the maximum fee, if any.
     #[must_use]
     pub const fn max(&self) -> Option<Money> {
         self.max
     }
 
-    /// The fee of an amount: fixed part plus percentage rounded half-even, within the limits, never above the amount and never negative.
+    /// Returns the fee of an amount: fixed part plus percentage rounded half-even, within the limits, never negative or
+    /// above the amount.
     ///
     /// # Errors
-    /// [`MoneyError::OutOfRange`] when the two parts together do not fit.
+    /// [`MoneyError::OutOfRange`] if the sum of both parts is out of range.
     pub fn fee(&self, amount: Money) -> Result<Money, MoneyError> {
         let base = self.fixed.checked_add(self.percentage.of(amount, Rounding::HalfEven)?)?;
         let raised = self.min.map_or(base, |min| base.max(min));
@@ -136,7 +137,7 @@ impl Default for FeeRule {
     }
 }
 
-/// The fee rules of an account, one for each operation. The default charges nothing.
+/// The fee rules of an account, by operation. The default charges nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct FeeSchedule {
     pix_in: FeeRule,
@@ -146,7 +147,7 @@ pub struct FeeSchedule {
 }
 
 impl FeeSchedule {
-    /// The rule of an operation.
+    /// Returns the rule of an operation.
     #[must_use]
     pub const fn get(&self, operation: Operation) -> &FeeRule {
         match operation {
@@ -157,7 +158,7 @@ impl FeeSchedule {
         }
     }
 
-    /// The same schedule with another rule for one operation.
+    /// Returns the schedule with another rule for one operation.
     #[must_use]
     pub fn with(mut self, operation: Operation, rule: FeeRule) -> Self {
         match operation {

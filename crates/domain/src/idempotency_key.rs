@@ -1,4 +1,4 @@
-//! The caller's key by which a repeated request is recognised.
+//! The client's key for recognising a repeated request.
 
 use std::fmt;
 
@@ -9,13 +9,13 @@ const LENGTHS: std::ops::RangeInclusive<usize> = 8..=255;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct IdempotencyKey(String);
 
-/// The key is too short, too long, or has a character that is not visible ASCII.
+/// The text is shorter or longer, or has a character outside visible ASCII.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must have 8 to 255 visible ASCII characters")]
 pub struct IdempotencyKeyError;
 
 impl IdempotencyKey {
-    /// Reads a key.
+    /// Parses a key.
     ///
     /// # Errors
     /// [`IdempotencyKeyError`].
@@ -24,7 +24,7 @@ impl IdempotencyKey {
         if valid { Ok(Self(text.to_owned())) } else { Err(IdempotencyKeyError) }
     }
 
-    /// The text as the caller wrote it.
+    /// Returns the text as written by the client.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

@@ -1,4 +1,4 @@
-//! The identifier of a payout at the acquirer, chosen by us (`idEnvio` of Efí's Pix cash-out).
+//! The identifier of a payout at the acquirer, chosen by us (ISO 20022 `InstrId`, `idEnvio` at Efí).
 
 use std::fmt;
 
@@ -17,13 +17,13 @@ pub struct InstructionId(String);
 pub struct InstructionIdError;
 
 impl InstructionId {
-    /// The name under which a payout of ours is sent: its id without the prefix. It never depends on the attempt.
+    /// Returns the identifier of a payout: its id without the prefix, independent of the attempt.
     #[must_use]
     pub fn of_payout(payout: PayoutId) -> Self {
         Self(payout.suffix())
     }
 
-    /// Reads one.
+    /// Parses an identifier.
     ///
     /// # Errors
     /// [`InstructionIdError`].
@@ -32,13 +32,13 @@ impl InstructionId {
         if valid { Ok(Self(text.to_owned())) } else { Err(InstructionIdError) }
     }
 
-    /// The payout of ours that may be sent under this name; `None` when it is no name of ours.
+    /// Returns the payout with this identifier; `None` for a foreign identifier.
     #[must_use]
     pub fn payout(&self) -> Option<PayoutId> {
         PayoutId::from_suffix(&self.0).ok()
     }
 
-    /// The text.
+    /// Returns the text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

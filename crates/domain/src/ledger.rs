@@ -1,4 +1,4 @@
-//! Double entry: accounts of the ledger and the transfers between them, whose sum is always zero.
+//! Double entry: ledger accounts and the transfers between them, whose sum is always zero.
 
 use std::fmt;
 
@@ -7,19 +7,20 @@ use crate::end_to_end_id::EndToEndId;
 use crate::ids::AccountId;
 use crate::money::Money;
 
-/// How many rows one system account is spread over, so that payments of different accounts do not queue for one row.
+/// The number of rows of a system account. Payments of different merchants use different rows, so they do not queue for
+/// one row.
 pub const SYSTEM_SHARDS: u8 = 16;
 
 /// The parts of a merchant's money.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Bucket {
-    /// May be used now.
+    /// Usable now.
     Available,
-    /// Received, waits for its release.
+    /// Received, waiting for release.
     Pending,
-    /// Held because of an infraction or a review.
+    /// Held for an infraction.
     Blocked,
-    /// Left `available` and has not arrived yet: payouts, refunds and withdrawals in flight.
+    /// Out of `available`, outcome still unknown: payouts, refunds and withdrawals in flight.
     InTransit,
 }
 
@@ -27,7 +28,7 @@ impl Bucket {
     /// Every bucket.
     pub const ALL: [Self; 4] = [Self::Available, Self::Pending, Self::Blocked, Self::InTransit];
 
-    /// The word on the wire and in the store.
+    /// Returns the name on the wire and in the store.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -38,46 +39,47 @@ impl Bucket {
         }
     }
 
-    /// The bucket of that word.
+    /// Returns the bucket with this name.
     #[must_use]
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|bucket| bucket.as_str() == word)
     }
 }
 
-/// An account of the house, whose balance may be negative.
+/// An account of the service itself. The balance may be negative.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum SystemAccount {
-    /// What an acquirer holds for us: it is debited when a Pix arrives.
+    /// Our balance at an acquirer. An incoming Pix debits the account.
     Settlement(AcquirerName),
-    /// What the service earned.
+    /// The service's revenue.
     Fees,
 }
 
-/// Where a transfer takes from or gives to.
+/// A side of a transfer.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum LedgerAccount {
     /// A part of a merchant's money.
     Merchant(AccountId, Bucket),
-    /// One of the [`SYSTEM_SHARDS`] rows of a system account.
+    /// A row of a system account, of [`SYSTEM_SHARDS`].
     System(SystemAccount, u8),
 }
 
 impl LedgerAccount {
-    /// The row of a system account that goes with a merchant: always the same, so one payment touches one row.
+    /// Returns the row of a system account for a merchant. A merchant always uses the same row, so one payment touches
+    /// one row.
     #[must_use]
     pub fn system(account: SystemAccount, beside: AccountId) -> Self {
         Self::System(account, Self::shard(beside))
     }
 
-    /// Which of the [`SYSTEM_SHARDS`] rows of each system account goes with a merchant, from 0.
+    /// Returns the row of a merchant in every system account, from 0 and below [`SYSTEM_SHARDS`].
     #[must_use]
     pub fn shard(beside: AccountId) -> u8 {
         let [.., last] = *beside.uuid().as_bytes();
         last % SYSTEM_SHARDS
     }
 
-    /// The first half of the name in the store: whose row it is.
+    /// Returns the first half of the name in the store: the owner.
     #[must_use]
     pub fn holder(&self) -> String {
         match self {
@@ -89,7 +91,7 @@ impl LedgerAccount {
         }
     }
 
-    /// The second half of the name in the store: the bucket, or the shard in two digits.
+    /// Returns the second half of the name in the store: the bucket, or the row in two digits.
     #[must_use]
     pub fn bucket(&self) -> String {
         match self {
@@ -105,43 +107,43 @@ impl fmt::Display for LedgerAccount {
     }
 }
 
-/// Whether a transfer may leave the debited balance below zero.
+/// The rule for a debited balance that would fall below zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Overdraft {
     /// The transfer is refused unless the balance covers the amount that moves.
     Forbidden,
-    /// The balance may fall below zero: the account is a system account, or the money is known to be there.
+    /// The balance may fall below zero: a system account, or money known to be there.
     Allowed,
 }
 
-/// Why money moved, as the statement names it.
+/// The reason of a transfer, as shown in the statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EntryKind {
-    /// A payment that paid its charge, less fee.
+    /// A payment that settled its charge, less fee.
     Charge,
-    /// Money beyond a charge: a surplus, a second payment, one below the amount or one that came too late.
+    /// Money in excess of a charge: a surplus, a second payment, an underpayment or a late payment.
     ExtraPayment,
-    /// The service's fee; positive where it is given back with a payout that failed.
+    /// The service's fee; positive where a failed payout returns it.
     Fee,
     /// A share in another account's charge.
     Split,
-    /// Received money that waited in `pending` may be used now.
+    /// The release of received money from `pending`.
     Release,
-    /// A payout on its way out.
+    /// A payout in flight.
     Payout,
-    /// A payout that failed: its amount is given back.
+    /// The returned amount of a failed payout.
     PayoutFailed,
     /// A completed payout that came back.
     PayoutReversed,
-    /// A refund on its way to its payer.
+    /// A refund in flight.
     Refund,
-    /// A refund that failed: its amount is given back.
+    /// The returned amount of a failed refund.
     RefundFailed,
-    /// Money that is blocked because a payer disputes a Pix.
+    /// Money blocked for an infraction.
     Infraction,
-    /// An infraction that was won or cancelled, or concerns less than it did: its money may be used again, or waits for its release.
+    /// Money freed by an infraction that was won, was cancelled or has a lower amount.
     InfractionReleased,
-    /// An infraction that was lost: its money went back to the payer.
+    /// Money returned to the payer for a lost infraction.
     InfractionReturned,
 }
 
@@ -163,7 +165,7 @@ impl EntryKind {
         Self::InfractionReturned,
     ];
 
-    /// The word on the wire and in the store.
+    /// Returns the name on the wire and in the store.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -183,35 +185,36 @@ impl EntryKind {
         }
     }
 
-    /// The kind of that word.
+    /// Returns the kind with this name.
     #[must_use]
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == word)
     }
 }
 
-/// One movement: `amount` leaves `from` and arrives at `to`.
+/// A movement of `amount` from `from` to `to`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Transfer {
     /// The account that is debited.
     pub from: LedgerAccount,
     /// The account that is credited.
     pub to: LedgerAccount,
-    /// How much; always positive.
+    /// The amount, always positive.
     pub amount: Money,
-    /// Whether the balance of `from` may fall below zero.
+    /// The rule for the balance of `from`.
     pub overdraft: Overdraft,
-    /// Why.
+    /// The reason.
     pub kind: EntryKind,
-    /// The public id of the charge, payout, … that caused it; `None` for a split credit, whose charge is another's.
+    /// The public id of the causing charge, payout, etc. `None` for a split credit, whose charge belongs to another
+    /// account.
     pub resource: Option<String>,
-    /// The Pix that moved it, where there is one.
+    /// The Pix that caused the transfer, if any.
     pub end_to_end_id: Option<EndToEndId>,
 }
 
 impl Transfer {
-    /// Returns whether the transfer moves less by what infractions seized from `pending` before its release. The money that is released
-    /// first is the money that was seized.
+    /// Returns whether the transfer is a release, which moves less by the amount that infractions seized from `pending`.
+    /// The money released first is the money that was seized.
     #[must_use]
     pub const fn is_net_of_seized(&self) -> bool {
         matches!((&self.from, self.kind), (LedgerAccount::Merchant(_, Bucket::Pending), EntryKind::Release))

@@ -15,16 +15,16 @@ const CENTAVOS_PER_REAL: u64 = 100;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Money(i64);
 
-/// Why an amount was refused. The texts may be shown to the user of the API.
+/// The reason an amount is invalid. Messages are safe to show to clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum MoneyError {
-    /// More than two decimals, by value.
+    /// The value has more than two decimals.
     #[error("must have at most two decimals")]
     TooManyDecimals,
-    /// More than 12 integer digits when read, or beyond 64 bits of centavos when computed.
+    /// The value has more than 12 integer digits (parsed), or exceeds 64 bits of centavos (computed).
     #[error("is too large: at most 12 digits before the decimal point")]
     OutOfRange,
-    /// Not the text of a JSON number.
+    /// The text is not a JSON number.
     #[error("must be a number")]
     NotANumber,
 }
@@ -33,22 +33,22 @@ impl Money {
     /// R$ 0.00.
     pub const ZERO: Self = Self(0);
 
-    /// The amount of so many centavos.
+    /// Creates an amount from centavos.
     #[must_use]
     pub const fn from_centavos(centavos: i64) -> Self {
         Self(centavos)
     }
 
-    /// The amount in centavos.
+    /// Returns the amount in centavos.
     #[must_use]
     pub const fn centavos(self) -> i64 {
         self.0
     }
 
-    /// Reads the text of a JSON number, in reais, judged by its value: `10.5`, `10.500` and `105e-1` are the same amount.
+    /// Parses the text of a JSON number, in reais, by value: `10.5`, `10.500` and `105e-1` are the same amount.
     ///
     /// # Errors
-    /// [`MoneyError`] says which rule the text breaks.
+    /// [`MoneyError`] with the violated rule.
     pub fn parse(text: &str) -> Result<Self, MoneyError> {
         decimal::parse_scaled(text, MAX_INTEGER_DIGITS, DECIMALS).map(Self).map_err(|error| match error {
             DecimalError::NotANumber => MoneyError::NotANumber,
@@ -57,51 +57,51 @@ impl Money {
         })
     }
 
-    /// The sum of two amounts.
+    /// Returns the sum of two amounts.
     ///
     /// # Errors
-    /// [`MoneyError::OutOfRange`] when it does not fit.
+    /// [`MoneyError::OutOfRange`].
     pub fn checked_add(self, other: Self) -> Result<Self, MoneyError> {
         self.0.checked_add(other.0).map(Self).ok_or(MoneyError::OutOfRange)
     }
 
-    /// This amount less another.
+    /// Returns this amount less another.
     ///
     /// # Errors
-    /// [`MoneyError::OutOfRange`] when it does not fit.
+    /// [`MoneyError::OutOfRange`].
     pub fn checked_sub(self, other: Self) -> Result<Self, MoneyError> {
         self.0.checked_sub(other.0).map(Self).ok_or(MoneyError::OutOfRange)
     }
 
-    /// The same amount with the other sign.
+    /// Returns the amount with the opposite sign.
     ///
     /// # Errors
-    /// [`MoneyError::OutOfRange`] for the one amount that has no opposite.
+    /// [`MoneyError::OutOfRange`] for the one amount without an opposite.
     pub fn checked_neg(self) -> Result<Self, MoneyError> {
         self.0.checked_neg().map(Self).ok_or(MoneyError::OutOfRange)
     }
 
-    /// The sum of many amounts; zero for none.
+    /// Returns the sum of many amounts; zero for none.
     ///
     /// # Errors
-    /// [`MoneyError::OutOfRange`] when a running sum does not fit.
+    /// [`MoneyError::OutOfRange`], for running sums too.
     pub fn sum(amounts: impl IntoIterator<Item = Self>) -> Result<Self, MoneyError> {
         amounts.into_iter().try_fold(Self::ZERO, Self::checked_add)
     }
 
-    /// Whether this is R$ 0.00.
+    /// Returns whether the amount is R$ 0.00.
     #[must_use]
     pub const fn is_zero(self) -> bool {
         self.0 == 0
     }
 
-    /// Whether this is above R$ 0.00.
+    /// Returns whether the amount is above R$ 0.00.
     #[must_use]
     pub const fn is_positive(self) -> bool {
         self.0 > 0
     }
 
-    /// Whether this is below R$ 0.00.
+    /// Returns whether the amount is below R$ 0.00.
     #[must_use]
     pub const fn is_negative(self) -> bool {
         self.0 < 0

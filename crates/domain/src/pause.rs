@@ -1,20 +1,20 @@
-//! How long work waits before it is tried once more.
+//! Pauses between retries.
 
 use jiff::{SignedDuration, Timestamp};
 
-/// The longest pause of all work but deliveries of webhooks: a store treats work as due that lies further ahead.
+/// The longest pause of all retries except webhook deliveries. A store treats work due further ahead as due now.
 pub const MAX_PAUSE: SignedDuration = SignedDuration::from_secs(300);
-/// The first pause; it doubles.
+/// The first pause. Each further pause doubles.
 const FIRST_PAUSE_S: i64 = 1;
-/// After so many doublings the pause has long reached its greatest length.
+/// The number of doublings after which the pause has its greatest length.
 const MAX_DOUBLINGS: u32 = 16;
 
-/// When to ask after `attempts` attempts in vain: after 1 s, then ever later.
+/// Returns the instant of the next attempt after `attempts` failed attempts: 1 s at first, then growing.
 pub(crate) fn pause(at: Timestamp, attempts: u32) -> Timestamp {
     at.saturating_add(doubled(attempts)).unwrap_or(Timestamp::MAX)
 }
 
-/// One second, doubled so often, at most [`MAX_PAUSE`].
+/// Returns one second doubled `times` times, at most [`MAX_PAUSE`].
 #[must_use]
 pub fn doubled(times: u32) -> SignedDuration {
     let seconds = FIRST_PAUSE_S.checked_shl(times.min(MAX_DOUBLINGS));

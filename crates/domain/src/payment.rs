@@ -1,4 +1,4 @@
-//! A Pix that arrived: the fact that upstream proved, and what it was to its charge.
+//! A Pix that arrived: the fact from the acquirer, and its role for the charge.
 
 use jiff::Timestamp;
 
@@ -10,29 +10,29 @@ use crate::money::Money;
 /// A Pix that an acquirer received for a charge of ours.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Payment {
-    /// Names the Pix in the whole country; each is credited once.
+    /// The nationwide identifier of the Pix. Each is credited once.
     pub end_to_end_id: EndToEndId,
-    /// What the payer sent.
+    /// The amount sent by the payer.
     pub amount: Money,
-    /// When the acquirer received it.
+    /// The instant the acquirer received the Pix.
     pub paid_at: Timestamp,
-    /// Who received it.
+    /// The receiving acquirer.
     pub acquirer: AcquirerName,
 }
 
-/// What a payment was to its charge.
+/// The role of a payment for its charge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PaymentRole {
-    /// It paid the charge.
+    /// The payment settled the charge.
     Settles,
-    /// It came on top: a second one, or one for a charge that cannot be paid any more.
+    /// The payment came in addition: a second one, or one for a charge that is no longer payable.
     Extra,
-    /// It was below the charge's amount.
+    /// The payment was below the charge's amount.
     Short,
 }
 
 impl PaymentRole {
-    /// The word in the store.
+    /// Returns the name in the store.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -42,28 +42,28 @@ impl PaymentRole {
         }
     }
 
-    /// The role of that word.
+    /// Returns the role with this name.
     #[must_use]
     pub fn parse(word: &str) -> Option<Self> {
         [Self::Settles, Self::Extra, Self::Short].into_iter().find(|role| role.as_str() == word)
     }
 }
 
-/// Why a payment was not, or not only, what its charge asked for.
+/// The reason why a payment, or a part of it, was unexpected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnexpectedReason {
     /// The payment paid the charge and exceeded its amount.
     Overpaid,
-    /// Another payment had paid the charge before.
+    /// Another payment had settled the charge before.
     Duplicate,
-    /// The payment was below the amount of a charge that nobody had paid.
+    /// The payment was below the amount of an unpaid charge.
     Underpaid,
-    /// The charge was given up: no merchant ever saw it.
+    /// The charge was abandoned and never visible.
     Late,
 }
 
 impl UnexpectedReason {
-    /// The word on the wire.
+    /// Returns the name on the wire.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -75,35 +75,35 @@ impl UnexpectedReason {
     }
 }
 
-/// Money that was credited beyond what a charge asked for.
+/// Money that was credited in excess of a charge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnexpectedPayment {
-    /// The Pix that brought it.
+    /// The Pix.
     pub end_to_end_id: EndToEndId,
-    /// The part that the charge did not ask for: of an overpayment the excess, of any other payment all of it.
+    /// The amount in excess: the surplus of an overpayment, the whole of any other payment.
     pub amount: Money,
-    /// Why the charge did not ask for it.
+    /// The reason.
     pub reason: UnexpectedReason,
     /// The charge whose txid the Pix carried.
     pub charge: ChargeId,
-    /// When the acquirer received the Pix.
+    /// The instant the acquirer received the Pix.
     pub received_at: Timestamp,
 }
 
-/// A payment that was credited, as it is kept.
+/// A credited payment as stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CreditedPayment {
-    /// The fact from upstream.
+    /// The fact from the acquirer.
     pub payment: Payment,
-    /// Whose money it is.
+    /// The owner of the money.
     pub account: AccountId,
     /// The charge whose txid it carried.
     pub charge: ChargeId,
-    /// What it was to the charge.
+    /// The payment's role for the charge.
     pub role: PaymentRole,
-    /// When it was credited.
+    /// The instant of the credit.
     pub credited_at: Timestamp,
-    /// The sum of what refunds took, or are about to take, of what was paid beyond the charge's amount. The store derives it from the
-    /// refunds, which never change without their charge: whoever reads a payment to decide on it reads its charge first.
+    /// The sum of refunds, done or in flight, of the part beyond the charge's amount. The store derives the sum from
+    /// the refunds, which never change without their charge. So a reader must read the charge before the payment.
     pub refunded_beyond: Money,
 }

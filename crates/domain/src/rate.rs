@@ -1,4 +1,4 @@
-//! Percentages and the named ways to round what they yield to a whole centavo.
+//! Percentages, and the named ways to round to a whole centavo.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ const DECIMALS: u32 = 4;
 /// Ten-thousandths of a percent in 100 %.
 const WHOLE: i64 = 1_000_000;
 
-/// What happens to the part of a centavo.
+/// The treatment of a fraction of a centavo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Rounding {
     /// To the nearest centavo; from the middle, to the even one.
@@ -40,16 +40,16 @@ impl From<Rounding> for RoundingMode {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Percentage(BigDecimal);
 
-/// Why a percentage was refused. The texts may be shown to the user of the API.
+/// The reason a percentage is invalid. Messages are safe to show to clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PercentageError {
-    /// More than four decimals, by value.
+    /// The value has more than four decimals.
     #[error("must have at most four decimals")]
     TooManyDecimals,
-    /// Below 0 or above 100.
+    /// The value is below 0 or above 100.
     #[error("must be between 0 and 100")]
     OutOfRange,
-    /// Not the text of a JSON number.
+    /// The text is not a JSON number.
     #[error("must be a number")]
     NotANumber,
 }
@@ -61,10 +61,10 @@ impl Percentage {
         Self(BigDecimal::zero())
     }
 
-    /// Reads the text of a JSON number, judged by its value: `0.99` is 0.99 %.
+    /// Parses the text of a JSON number by value: `0.99` is 0.99 %.
     ///
     /// # Errors
-    /// [`PercentageError`] says which rule the text breaks.
+    /// [`PercentageError`] with the violated rule.
     pub fn parse(text: &str) -> Result<Self, PercentageError> {
         let scaled = decimal::parse_scaled(text, MAX_INTEGER_DIGITS, DECIMALS).map_err(|error| match error {
             DecimalError::NotANumber => PercentageError::NotANumber,
@@ -77,22 +77,22 @@ impl Percentage {
         Ok(Self(BigDecimal::new(BigInt::from(scaled), i64::from(DECIMALS)).normalized()))
     }
 
-    /// The number itself, between 0 and 100.
+    /// Returns the number, between 0 and 100.
     #[must_use]
     pub const fn as_decimal(&self) -> &BigDecimal {
         &self.0
     }
 
-    /// Whether this is 0 %.
+    /// Returns whether the percentage is 0 %.
     #[must_use]
     pub fn is_zero(&self) -> bool {
         self.0.is_zero()
     }
 
-    /// This percentage of an amount: exact, then rounded once to a whole centavo.
+    /// Returns this percentage of an amount: exact, then rounded once to a whole centavo.
     ///
     /// # Errors
-    /// [`MoneyError::OutOfRange`], which no percentage up to 100 can cause.
+    /// [`MoneyError::OutOfRange`], impossible for percentages up to 100.
     #[expect(clippy::arithmetic_side_effects, reason = "a BigDecimal grows instead of overflowing")]
     pub fn of(&self, amount: Money, rounding: Rounding) -> Result<Money, MoneyError> {
         let hundredth = BigDecimal::new(BigInt::from(1), 2);
@@ -101,7 +101,7 @@ impl Percentage {
         rounded.to_i64().map(Money::from_centavos).ok_or(MoneyError::OutOfRange)
     }
 
-    /// Whether these percentages together are at most 100 %.
+    /// Returns whether the percentages sum to at most 100 %.
     #[must_use]
     #[expect(clippy::arithmetic_side_effects, reason = "a BigDecimal grows instead of overflowing")]
     pub fn fit_in_whole(shares: &[Self]) -> bool {
@@ -110,7 +110,7 @@ impl Percentage {
     }
 }
 
-/// Without needless zeros or exponent: `0.99`, `100`.
+/// No needless zeros and no exponent: `0.99`, `100`.
 impl fmt::Display for Percentage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.to_plain_string())

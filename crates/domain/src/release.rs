@@ -1,4 +1,4 @@
-//! Received money that waits in `pending` until its account's release delay is over.
+//! Received money in `pending` until its account's release delay is over.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -7,27 +7,27 @@ use crate::ids::{AccountId, ChargeId};
 use crate::ledger::{Bucket, EntryKind, LedgerAccount, Overdraft, Transfer};
 use crate::money::Money;
 
-/// What one Pix brought that its receiver may not use yet. There is at most one for each Pix.
+/// The part of a Pix that its receiver may not use yet. A Pix has at most one release.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Release {
-    /// Whose money it is.
+    /// The owner of the money.
     pub account: AccountId,
-    /// The Pix that brought it.
+    /// The Pix.
     pub end_to_end_id: EndToEndId,
-    /// The charge that it was for.
+    /// The charge of the Pix.
     pub charge: ChargeId,
-    /// How much of it waits.
+    /// The waiting amount.
     pub amount: Money,
-    /// From when on it may be used.
+    /// The instant from which the money may be used.
     pub due_at: Timestamp,
-    /// When it was released.
+    /// The instant of the release.
     pub released_at: Option<Timestamp>,
-    /// How often it was changed; the store checks it.
+    /// The number of changes. An update requires the version that was read.
     pub version: i64,
 }
 
 impl Release {
-    /// Money that waits `delay_s` seconds from `at` on; `None` when there is nothing to wait for.
+    /// Creates a release after `delay_s` seconds from `at`; `None` for no delay or no money.
     pub(crate) fn after(
         account: AccountId,
         charge: ChargeId,
@@ -48,9 +48,9 @@ impl Release {
         (delay_s > 0 && amount.is_positive()).then_some(release)
     }
 
-    /// The release and the movement that makes it true; `None` before its time, or when it was made before.
+    /// Returns the release and its transfer; `None` before its time, or if done before.
     ///
-    /// What an infraction took from `pending` meanwhile is left out of the movement: see [`Transfer::is_net_of_seized`].
+    /// The transfer leaves out the part that infractions seized from `pending`: see [`Transfer::is_net_of_seized`].
     #[must_use]
     pub fn release(self, at: Timestamp) -> Option<(Self, Transfer)> {
         if self.released_at.is_some() || at < self.due_at {

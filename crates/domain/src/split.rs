@@ -1,51 +1,51 @@
-//! Dividing a charge's net value among accounts: who shares in it, and what each gets once it is paid.
+//! The division of a charge's net value among accounts.
 
 use std::fmt;
 
 use crate::ids::AccountId;
 use crate::rate::Percentage;
 
-/// The most accounts that share in a charge besides its creator.
+/// The largest number of recipients besides the charge's creator.
 pub const MAX_SHARES: usize = 5;
 
-/// One account's share in a charge.
+/// The share of an account in a charge.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Share {
-    /// Who gets it.
+    /// The recipient.
     pub recipient: AccountId,
-    /// How much of the net value; greater than zero.
+    /// The part of the net value, greater than zero.
     pub percentage: Percentage,
 }
 
-/// Who shares in a charge. It may be nobody: then all of the net value is the creator's.
+/// The shares in a charge. Without shares, the net value belongs to the creator.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Split(Vec<Share>);
 
-/// Why shares do not make a split. The texts may be shown to the user of the API.
+/// The reason a list of shares is invalid. Messages are safe to show to clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SplitError {
     /// More than [`MAX_SHARES`].
     #[error("must have at most 5 items")]
     TooMany,
-    /// One of them, by its position, is of 0 %.
+    /// A share is 0 %; with its position.
     #[error("must be greater than 0")]
     NothingShared(usize),
-    /// An account twice; the position of the second.
+    /// An account occurs twice; with the second position.
     #[error("names a recipient twice")]
     Twice(usize),
-    /// More is given away than there is.
+    /// The sum exceeds 100 %.
     #[error("the percentages must sum to at most 100")]
     AboveWhole,
 }
 
 impl Split {
-    /// Nobody shares.
+    /// A split without shares.
     pub const NONE: Self = Self(Vec::new());
 
-    /// A split of these shares.
+    /// Creates a split.
     ///
     /// # Errors
-    /// [`SplitError`] names the first rule they break.
+    /// [`SplitError`], for the first violated rule.
     pub fn try_new(shares: Vec<Share>) -> Result<Self, SplitError> {
         if shares.len() > MAX_SHARES {
             return Err(SplitError::TooMany);
@@ -66,19 +66,19 @@ impl Split {
         Ok(Self(shares))
     }
 
-    /// The shares, in the order in which they were given.
+    /// Returns the shares in their given order.
     #[must_use]
     pub fn shares(&self) -> &[Share] {
         &self.0
     }
 
-    /// Whether nobody shares.
+    /// Returns whether no shares exist.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Reads what [`Display`](fmt::Display) wrote: how the store keeps it. An empty text is nobody.
+    /// Parses the output of [`Display`](fmt::Display), which is the stored form. An empty text means no shares.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let share = |item: &str| {
@@ -91,7 +91,7 @@ impl Split {
     }
 }
 
-/// `acc_…:12.5,acc_…:3`: the accounts with their percentages.
+/// The stored form, `acc_…:12.5,acc_…:3`: the accounts with their percentages.
 impl fmt::Display for Split {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, Share { recipient, percentage }) in self.0.iter().enumerate() {

@@ -2,20 +2,20 @@
 
 use std::fmt;
 
-/// Whether a text may have more than one line.
+/// The rule for line breaks in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LineBreaks {
-    /// `\n` and `\r` are fine.
+    /// `\n` and `\r` are accepted.
     Allowed,
-    /// They are control characters like any other.
+    /// `\n` and `\r` are control characters like others.
     Refused,
 }
 
-/// A text that kept to its limits when it was read. It may be empty.
+/// A text that was within its limits when parsed. The text may be empty.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Text(String);
 
-/// Why a text was refused. The texts may be shown to the user of the API.
+/// The reason a text is invalid. Messages are safe to show to clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TextError {
     /// More characters than allowed.
@@ -24,37 +24,37 @@ pub enum TextError {
         /// The limit, in characters.
         max_chars: usize,
     },
-    /// NUL or another control character, or a line break where one line is wanted.
+    /// NUL or another control character, or a line break in a single-line text.
     #[error("must not contain control characters")]
     ControlCharacter,
 }
 
 impl Text {
-    /// Reads a text of at most `max_chars` characters (not bytes).
+    /// Parses a text of at most `max_chars` characters (not bytes).
     ///
     /// # Errors
-    /// [`TextError`] says which rule the text breaks.
+    /// [`TextError`] with the violated rule.
     pub fn parse(text: &str, max_chars: usize, line_breaks: LineBreaks) -> Result<Self, TextError> {
         check(text, max_chars, line_breaks)?;
         Ok(Self(text.to_owned()))
     }
 
-    /// The text.
+    /// Returns the text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The text, owned.
+    /// Returns the text, owned.
     #[must_use]
     pub fn into_string(self) -> String {
         self.0
     }
 }
 
-/// The same judgement for texts that keep their own type.
+/// Checks the same rules for texts with their own type.
 pub(crate) fn check(text: &str, max_chars: usize, line_breaks: LineBreaks) -> Result<(), TextError> {
-    // One character beyond the limit settles it: the rest is not worth counting.
+    // A single character beyond the limit decides, so the rest is not counted.
     if text.chars().nth(max_chars).is_some() {
         return Err(TextError::TooLong { max_chars });
     }

@@ -1,9 +1,9 @@
-//! The unified timeline: how charges, payouts and split credits look as one kind of thing, with one list of statuses.
+//! The unified timeline: one representation and one list of statuses for charges, payouts and split credits.
 
 use crate::charge::ChargeStatus;
 use crate::payout::PayoutStatus;
 
-/// Which way money goes.
+/// The direction of the money.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Direction {
     /// Charges and split credits.
@@ -16,7 +16,7 @@ impl Direction {
     /// Both.
     pub const ALL: [Self; 2] = [Self::CashIn, Self::CashOut];
 
-    /// The word on the wire.
+    /// Returns the name on the wire.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -25,27 +25,27 @@ impl Direction {
         }
     }
 
-    /// The direction of that word.
+    /// Returns the direction with this name.
     #[must_use]
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|direction| direction.as_str() == word)
     }
 }
 
-/// Where a timeline entry stands.
+/// The status of a timeline entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TransactionStatus {
-    /// Waits for its payer, or is about to be sent.
+    /// The entry waits for its payer, or is about to be sent.
     Pending,
-    /// On its way.
+    /// The money is in flight.
     Processing,
-    /// The money is there.
+    /// The money arrived.
     Completed,
-    /// It never arrives.
+    /// The money never arrives.
     Failed,
-    /// Withdrawn, or not paid in time.
+    /// Cancelled, or not paid in time.
     Cancelled,
-    /// All of it went back.
+    /// The whole amount was refunded.
     Refunded,
 }
 
@@ -54,7 +54,7 @@ impl TransactionStatus {
     pub const ALL: [Self; 6] =
         [Self::Pending, Self::Processing, Self::Completed, Self::Failed, Self::Cancelled, Self::Refunded];
 
-    /// The word on the wire.
+    /// Returns the name on the wire.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -67,13 +67,13 @@ impl TransactionStatus {
         }
     }
 
-    /// The status of that word.
+    /// Returns the status with this name.
     #[must_use]
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|status| status.as_str() == word)
     }
 
-    /// How a charge in that status appears; `None` for one that nobody can see.
+    /// Returns the timeline status of a charge; `None` for an invisible status.
     #[must_use]
     pub const fn of_charge(status: ChargeStatus) -> Option<Self> {
         match status {
@@ -85,7 +85,7 @@ impl TransactionStatus {
         }
     }
 
-    /// How a payout in that status appears; `None` for one that nobody can see.
+    /// Returns the timeline status of a payout; `None` for an invisible status.
     #[must_use]
     pub const fn of_payout(status: PayoutStatus) -> Option<Self> {
         match status {

@@ -17,13 +17,13 @@ pub struct Txid(String);
 pub struct TxidError;
 
 impl Txid {
-    /// The txid under which a charge of ours is created: its id without the prefix.
+    /// Returns the txid of a charge: its id without the prefix.
     #[must_use]
     pub fn of_charge(charge: ChargeId) -> Self {
         Self(charge.suffix())
     }
 
-    /// Reads a txid.
+    /// Parses a txid.
     ///
     /// # Errors
     /// [`TxidError`].
@@ -32,7 +32,7 @@ impl Txid {
         if valid { Ok(Self(text.to_owned())) } else { Err(TxidError) }
     }
 
-    /// The text.
+    /// Returns the text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

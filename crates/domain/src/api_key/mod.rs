@@ -1,4 +1,4 @@
-//! The API key a caller presents: a public prefix that finds it and a secret that proves it.
+//! The API key of a client: a public prefix for the look-up and a secret for the proof.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ const BASE: u16 = 62;
 const PREFIX_LENGTH: usize = 12;
 /// Characters of the secret part: 43 of base62 hold 256 bits.
 const SECRET_LENGTH: usize = 43;
-/// The word every key begins with.
+/// The first part of every key.
 const WORD: &str = "key";
 
 /// The public part of an API key, under which it is stored and revoked: 12 base62 characters.
@@ -23,7 +23,7 @@ pub struct KeyPrefix(String);
 
 /// The secret part of an API key: 43 base62 characters, never logged.
 ///
-/// It has no equality on purpose: compare keyed hashes, in constant time.
+/// The type has no equality on purpose. Compare keyed hashes in constant time.
 #[derive(Clone)]
 pub struct KeySecret(String);
 
@@ -36,19 +36,19 @@ pub struct ApiKeyToken {
     pub secret: KeySecret,
 }
 
-/// The text has not the shape of an API key, or of its prefix.
+/// The text does not have the format of an API key or of a prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("is not an API key")]
 pub struct ApiKeyError;
 
 impl KeyPrefix {
-    /// Makes a prefix of 96 random bits; the bias of the last division is below 2⁻²⁴.
+    /// Creates a prefix from 96 random bits. The bias of the last division is below 2⁻²⁴.
     #[must_use]
     pub fn from_random(bytes: &[u8; 12]) -> Self {
         Self(base62(bytes, PREFIX_LENGTH))
     }
 
-    /// Reads a prefix.
+    /// Parses a prefix.
     ///
     /// # Errors
     /// [`ApiKeyError`].
@@ -56,7 +56,7 @@ impl KeyPrefix {
         if is_base62(text, PREFIX_LENGTH) { Ok(Self(text.to_owned())) } else { Err(ApiKeyError) }
     }
 
-    /// The 12 characters.
+    /// Returns the 12 characters.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -70,13 +70,13 @@ impl fmt::Display for KeyPrefix {
 }
 
 impl KeySecret {
-    /// Makes a secret of 256 random bits, every one of which is kept.
+    /// Creates a secret from 256 random bits and keeps all of them.
     #[must_use]
     pub fn from_random(bytes: &[u8; 32]) -> Self {
         Self(base62(bytes, SECRET_LENGTH))
     }
 
-    /// The 43 characters, for hashing and for showing once.
+    /// Returns the 43 characters, for hashing and for showing the key once.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
@@ -90,10 +90,10 @@ impl fmt::Debug for KeySecret {
 }
 
 impl ApiKeyToken {
-    /// Reads a whole key.
+    /// Parses a whole key.
     ///
     /// # Errors
-    /// [`ApiKeyError`], which deliberately does not say what is wrong.
+    /// [`ApiKeyError`], which deliberately does not name the defect.
     pub fn parse(text: &str) -> Result<Self, ApiKeyError> {
         let rest = text.strip_prefix(WORD).and_then(|rest| rest.strip_prefix('_')).ok_or(ApiKeyError)?;
         let (prefix, secret) = rest.split_once('_').ok_or(ApiKeyError)?;
@@ -103,7 +103,7 @@ impl ApiKeyToken {
         Ok(Self { prefix: KeyPrefix::parse(prefix)?, secret: KeySecret(secret.to_owned()) })
     }
 
-    /// The whole key as its owner gets it, once.
+    /// Returns the whole key as its owner receives it, once.
     #[must_use]
     pub fn expose(&self) -> String {
         format!("{WORD}_{}_{}", self.prefix, self.secret.expose())
@@ -114,7 +114,7 @@ fn is_base62(text: &str, length: usize) -> bool {
     text.len() == length && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
-/// The last `length` base62 digits of `bytes` read as one big-endian number, by repeated long division.
+/// Returns the last `length` base62 digits of `bytes` as a big-endian number, by repeated long division.
 fn base62(bytes: &[u8], length: usize) -> String {
     let mut number = bytes.to_vec();
     let mut digits: Vec<char> = (0..length).map(|_| char::from(divide(&mut number))).collect();

@@ -1,8 +1,8 @@
-//! What an API key may do.
+//! The permissions of an API key.
 
 use std::fmt;
 
-/// One permission.
+/// A permission of an API key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scope {
     /// List and read charges and their refunds.
@@ -19,7 +19,7 @@ pub enum Scope {
     BalanceRead,
     /// List and read infractions.
     InfractionsRead,
-    /// Submit defences.
+    /// Submit defenses.
     InfractionsWrite,
     /// Read currencies, deposits and withdrawals.
     CryptoRead,
@@ -33,13 +33,13 @@ pub enum Scope {
     EventsRead,
 }
 
-/// Why a list of scopes was refused.
+/// The reason a list of scopes is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ScopeError {
-    /// No scope at all.
+    /// The list is empty.
     #[error("at least one scope is needed")]
     Empty,
-    /// A name that no scope has.
+    /// An unknown scope name.
     #[error("there is no scope `{0}`: the scopes are all, {names}", names = Scope::ALL.map(Scope::as_str).join(", "))]
     Unknown(String),
 }
@@ -62,7 +62,7 @@ impl Scope {
         Self::EventsRead,
     ];
 
-    /// The name in requests, storage and messages, as in `charges:read`.
+    /// Returns the name in requests, storage and messages, as in `charges:read`.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -82,7 +82,7 @@ impl Scope {
         }
     }
 
-    /// The scope of that name.
+    /// Returns the scope with this name.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|scope| scope.as_str() == name)
@@ -118,16 +118,16 @@ impl fmt::Display for Scope {
 pub struct Scopes(u16);
 
 impl Scopes {
-    /// Every scope there is.
+    /// Returns the set of all scopes.
     #[must_use]
     pub fn all() -> Self {
         Scope::ALL.into_iter().collect()
     }
 
-    /// Reads `all` or names separated by commas, with or without blanks around them.
+    /// Parses `all`, or names separated by commas. Blanks around names are ignored.
     ///
     /// # Errors
-    /// [`ScopeError`] when the list is empty or has an unknown name.
+    /// [`ScopeError`] for an empty list or an unknown name.
     pub fn parse(text: &str) -> Result<Self, ScopeError> {
         match text.trim() {
             "" => Err(ScopeError::Empty),
@@ -139,19 +139,19 @@ impl Scopes {
         }
     }
 
-    /// Whether the set has that scope.
+    /// Returns whether the set contains the scope.
     #[must_use]
     pub const fn contains(self, scope: Scope) -> bool {
         self.0 & scope.bit() != 0
     }
 
-    /// Whether the set has no scope.
+    /// Returns whether the set is empty.
     #[must_use]
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// The scopes of the set, in the order of [`Scope::ALL`].
+    /// Returns the scopes in the order of [`Scope::ALL`].
     pub fn iter(self) -> impl Iterator<Item = Scope> {
         Scope::ALL.into_iter().filter(move |scope| self.contains(*scope))
     }
@@ -163,7 +163,7 @@ impl FromIterator<Scope> for Scopes {
     }
 }
 
-/// The names separated by commas, which [`Scopes::parse`] reads back.
+/// The names separated by commas. [`Scopes::parse`] reads the same format.
 impl fmt::Display for Scopes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, scope) in self.iter().enumerate() {

@@ -10,7 +10,7 @@ pub(super) fn clean(text: &str, max: usize) -> String {
     joined.chars().take(max).collect::<String>().trim_end().to_owned()
 }
 
-/// The allowed character that stands for this one, if there is one. Combining accents are dropped like all the rest.
+/// Returns the allowed character for this one, if any. Combining accents have none.
 fn fold(character: char) -> Option<char> {
     let allowed = |character: &char| character.is_ascii_alphanumeric() || PUNCTUATION.contains(*character);
     match character {

@@ -18,7 +18,7 @@ pub const MAX_NAME_LENGTH: usize = 25;
 /// Longest merchant city that is written, in characters.
 pub const MAX_CITY_LENGTH: usize = 15;
 
-/// What the Pix template calls itself; any case is accepted when reading.
+/// The identifier of the Pix template. Parsing ignores its case.
 const GUI: &str = "br.gov.bcb.pix";
 /// The reference label of a code without a txid.
 const NO_REFERENCE: &str = "***";
@@ -46,14 +46,14 @@ mod id {
     pub(super) const LOCATION: &str = "25";
 }
 
-/// A code that carries the key of the receiver itself.
+/// A code that contains the receiver's key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StaticCode {
-    /// Who receives.
+    /// The receiver's key.
     pub key: PixKey,
     /// Free text for the payer.
     pub info: Option<String>,
-    /// The amount; without it the payer types one.
+    /// The amount. Without an amount the payer enters one.
     pub amount: Option<Money>,
     /// Name of the receiver.
     pub merchant_name: String,
@@ -65,14 +65,14 @@ pub struct StaticCode {
     pub txid: Option<String>,
 }
 
-/// A code that carries the address where the payer's institution fetches the charge.
+/// A code that contains the address of a charge.
 ///
-/// What the charge says wins over anything in the code, so its amount is informative and its reference label is not kept.
+/// The charge takes precedence over the code. So the amount is informative and the reference label is not kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DynamicCode {
     /// Address of the charge without `https://`.
     pub location: String,
-    /// Whether it can be paid only once.
+    /// True if the code can be paid only once.
     pub single_use: bool,
     /// The amount, for display.
     pub amount: Option<Money>,
@@ -93,7 +93,7 @@ pub enum BrCode {
     Dynamic(DynamicCode),
 }
 
-/// Why a code could not be read or written.
+/// The reason a code cannot be read or written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BrCodeError {
     /// An element is cut short, or its id or length is not two digits.
@@ -102,48 +102,48 @@ pub enum BrCodeError {
     /// The code, or one of its fields, is longer than allowed.
     #[error("field {field} of the code is too long: at most {max} characters")]
     TooLong {
-        /// Its id in the code; `code` for the whole.
+        /// The field's id in the code; `code` for the whole.
         field: &'static str,
         /// The limit, in characters.
         max: usize,
     },
-    /// A field that must be there is not, or nothing of it may be written.
+    /// A mandatory field is missing, or has no allowed character.
     #[error("field {field} of the code is missing or empty")]
     Missing {
-        /// Its id in the code.
+        /// The field's id in the code.
         field: &'static str,
     },
-    /// A field is there twice, so that it is not clear which counts.
+    /// A field occurs twice.
     #[error("field {field} of the code is repeated")]
     Repeated {
-        /// Its id in the code.
+        /// The field's id in the code.
         field: &'static str,
     },
-    /// A field does not have a value that it may have.
+    /// A field has a value that is not allowed.
     #[error("field {field} of the code has a value that is not allowed")]
     Invalid {
-        /// Its id in the code.
+        /// The field's id in the code.
         field: &'static str,
     },
     /// The checksum at the end does not match.
     #[error("the checksum of the code does not match: it was probably cut or mistyped")]
     WrongCrc,
-    /// No merchant account of the code is of Pix.
+    /// No merchant account of the code belongs to Pix.
     #[error("the code is not a Pix code")]
     NotPix,
-    /// It has both a key and the address of a charge, or neither.
+    /// The code has both a key and the address of a charge, or neither.
     #[error("a Pix code has either a key or the address of a charge")]
     KeyOrLocation,
-    /// The key is not one.
+    /// The key is invalid.
     #[error("the key of the code {0}")]
     Key(PixKeyError),
 }
 
 impl BrCode {
-    /// Reads a code leniently, as others write it: unknown elements are skipped, field 62 may be missing.
+    /// Parses a code leniently: unknown elements are skipped, and field 62 may be missing.
     ///
     /// # Errors
-    /// [`BrCodeError`] when its structure or checksum is broken, or when it does not say clearly whom to pay.
+    /// [`BrCodeError`] if structure or checksum is broken, or the receiver is ambiguous.
     pub fn parse(text: &str) -> Result<Self, BrCodeError> {
         parse::parse(text)
     }

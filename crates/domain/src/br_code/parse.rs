@@ -1,4 +1,4 @@
-//! Reads codes leniently, but never guesses whom to pay or how much.
+//! Parses codes leniently, but never guesses receiver or amount.
 
 use super::crc::crc16;
 use super::tlv::{self, Element, only, required};
@@ -9,7 +9,7 @@ use crate::pix_key::PixKey;
 /// Characters of the checksum.
 const CRC_LENGTH: usize = 4;
 
-/// Reads a code; blanks around it, left by copying, do not count.
+/// Parses a code. Blanks around the code are ignored.
 pub(super) fn parse(text: &str) -> Result<BrCode, BrCodeError> {
     let text = text.trim();
     if text.chars().nth(MAX_LENGTH).is_some() {
@@ -23,7 +23,7 @@ pub(super) fn parse(text: &str) -> Result<BrCode, BrCodeError> {
     let merchant_name = required(&elements, id::NAME)?.to_owned();
     let merchant_city = required(&elements, id::CITY)?.to_owned();
     let postal_code = only(&elements, id::POSTAL_CODE)?.map(str::to_owned);
-    // Read for both kinds, so that a broken template is refused in both.
+    // Both kinds are checked, so that a broken template is an error in both.
     let txid = reference(&elements)?;
     match (only(&account, id::KEY)?, only(&account, id::LOCATION)?) {
         (Some(key), None) => Ok(BrCode::Static(StaticCode {
@@ -47,7 +47,7 @@ pub(super) fn parse(text: &str) -> Result<BrCode, BrCodeError> {
     }
 }
 
-/// Checks what every code has: format first, checksum last and right, currency and country of Brazil.
+/// Checks the common frame: format first, checksum last and right, currency and country of Brazil.
 fn check_frame(text: &str, elements: &[Element<'_>]) -> Result<(), BrCodeError> {
     if elements.first().is_none_or(|first| first.id != id::FORMAT || first.value != "01") {
         return Err(BrCodeError::Invalid { field: id::FORMAT });
@@ -69,12 +69,12 @@ fn check_frame(text: &str, elements: &[Element<'_>]) -> Result<(), BrCodeError> 
     Ok(())
 }
 
-/// The elements of the one merchant account that calls itself Pix.
+/// Returns the elements of the only merchant account of Pix.
 fn pix_account<'a>(elements: &[Element<'a>]) -> Result<Vec<Element<'a>>, BrCodeError> {
     let accounts = id::MERCHANT_ACCOUNT..=id::LAST_MERCHANT_ACCOUNT;
     let mut found = None;
     for element in elements.iter().filter(|element| accounts.contains(&element.id)) {
-        // An account of another arrangement may hold anything; only one that reads as a template can be of Pix.
+        // Accounts of other arrangements may have any content. Only a readable template can belong to Pix.
         let Ok(account) = tlv::read(element.value) else {
             continue;
         };
@@ -88,7 +88,7 @@ fn pix_account<'a>(elements: &[Element<'a>]) -> Result<Vec<Element<'a>>, BrCodeE
     found.ok_or(BrCodeError::NotPix)
 }
 
-/// The reference label, if the code has one.
+/// Returns the reference label, if any.
 fn reference(elements: &[Element<'_>]) -> Result<Option<String>, BrCodeError> {
     let Some(additional) = only(elements, id::ADDITIONAL)? else {
         return Ok(None);
@@ -97,7 +97,7 @@ fn reference(elements: &[Element<'_>]) -> Result<Option<String>, BrCodeError> {
     Ok(label.filter(|label| !label.is_empty() && *label != NO_REFERENCE).map(str::to_owned))
 }
 
-/// Digits with an optional point: neither a sign nor an exponent.
+/// Parses digits with an optional point, without sign or exponent.
 fn read_amount(text: &str) -> Result<Money, BrCodeError> {
     let invalid = BrCodeError::Invalid { field: id::AMOUNT };
     if !text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {

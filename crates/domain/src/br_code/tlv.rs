@@ -5,14 +5,14 @@ use super::BrCodeError;
 /// Longest value that two digits of length can declare, in characters.
 const MAX_VALUE_LENGTH: usize = 99;
 
-/// One element, borrowed from the code.
+/// An element, borrowed from the code.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Element<'a> {
     pub(super) id: &'a str,
     pub(super) value: &'a str,
 }
 
-/// Takes a template apart; every character must belong to an element.
+/// Splits a template into elements. Every character must belong to an element.
 pub(super) fn read(mut text: &str) -> Result<Vec<Element<'_>>, BrCodeError> {
     let mut elements = Vec::new();
     while !text.is_empty() {
@@ -30,21 +30,21 @@ pub(super) fn read(mut text: &str) -> Result<Vec<Element<'_>>, BrCodeError> {
     Ok(elements)
 }
 
-/// Splits after so many characters.
+/// Splits after this number of characters.
 fn take(text: &str, characters: usize) -> Result<(&str, &str), BrCodeError> {
     let ends = text.char_indices().map(|(start, _)| start).chain([text.len()]);
     let end = ends.into_iter().nth(characters).ok_or(BrCodeError::BrokenElement)?;
     text.split_at_checked(end).ok_or(BrCodeError::BrokenElement)
 }
 
-/// The value of the one element of that id.
+/// Returns the value of the element with this id. A repeated id is an error.
 pub(super) fn only<'a>(elements: &[Element<'a>], field: &'static str) -> Result<Option<&'a str>, BrCodeError> {
     let mut found = elements.iter().filter(|element| element.id == field);
     let value = found.next().map(|element| element.value);
     if found.next().is_some() { Err(BrCodeError::Repeated { field }) } else { Ok(value) }
 }
 
-/// The value of the one element of that id, which must be there and not be empty.
+/// Returns the value of the element with this id, which must exist and not be empty.
 pub(super) fn required<'a>(elements: &[Element<'a>], field: &'static str) -> Result<&'a str, BrCodeError> {
     only(elements, field)?.filter(|value| !value.is_empty()).ok_or(BrCodeError::Missing { field })
 }

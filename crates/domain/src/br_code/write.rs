@@ -1,4 +1,4 @@
-//! Writes codes strictly: every mandatory field, only accepted characters, every length checked.
+//! Writes codes strictly: all mandatory fields, only accepted characters, all lengths checked.
 
 use super::charset::clean;
 use super::crc::crc16;
@@ -7,7 +7,7 @@ use super::{
 };
 use crate::money::Money;
 
-/// Characters that a key and the free text beside it share in the template of 99.
+/// The greatest common length of key and free text in the template of 99 characters.
 const MAX_KEY_AND_INFO_LENGTH: usize = 73;
 /// Longest address of a charge.
 const MAX_LOCATION_LENGTH: usize = 77;
@@ -28,7 +28,8 @@ struct Tail<'a> {
 }
 
 impl StaticCode {
-    /// The code as text. Accents of name, city and free text are folded and what is not accepted is dropped.
+    /// Returns the code. Accents of name, city and free text are folded, and characters outside the accepted set are
+    /// dropped.
     ///
     /// # Errors
     /// [`BrCodeError`] when a field is empty, too long or has a value that is not allowed.
@@ -68,7 +69,8 @@ impl StaticCode {
 }
 
 impl DynamicCode {
-    /// The code as text. Accents of name and city are folded and what is not accepted is dropped; the label is always `***`.
+    /// Returns the code. Accents of name and city are folded, and characters outside the accepted set are dropped. The
+    /// label is always `***`.
     ///
     /// # Errors
     /// [`BrCodeError`] when a field is empty, too long or has a value that is not allowed.

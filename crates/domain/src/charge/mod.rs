@@ -1,4 +1,4 @@
-//! A Pix charge: what was asked for, where it stands, and which step may follow.
+//! A Pix charge: terms, state and steps.
 
 mod refunds;
 mod state;
@@ -31,7 +31,7 @@ pub const MAX_EXPIRES_IN_S: u32 = 86_400;
 /// The life of a charge that names none, in seconds.
 pub const DEFAULT_EXPIRES_IN_S: u32 = 3_600;
 
-/// How the charge came to be.
+/// The channel of a charge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
     /// Over the API.
@@ -41,7 +41,7 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// The word on the wire and in the store.
+    /// Returns the name on the wire and in the store.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -50,42 +50,42 @@ impl Origin {
         }
     }
 
-    /// The origin of that word.
+    /// Returns the origin with this name.
     #[must_use]
     pub fn parse(word: &str) -> Option<Self> {
         [Self::Api, Self::Manual].into_iter().find(|origin| origin.as_str() == word)
     }
 }
 
-/// What a merchant asked for. It never changes.
+/// The merchant's request. The terms never change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChargeTerms {
-    /// What the payer is to pay.
+    /// The amount for the payer.
     pub amount: Money,
-    /// What the service keeps of it when it is paid; fixed at creation.
+    /// The service's fee, fixed at creation.
     pub fee: Money,
-    /// Shown to the payer.
+    /// Free text for the payer.
     pub description: Option<Text>,
-    /// As the merchant wrote it.
+    /// The payer's name from the merchant.
     pub payer_name: Option<Text>,
-    /// As the merchant wrote it.
+    /// The payer's document from the merchant.
     pub payer_document: Option<Text>,
-    /// Seconds from its issue until it can no longer be paid.
+    /// The seconds from issue to expiry.
     pub expires_in_s: u32,
-    /// The merchant's own name for it.
+    /// The merchant's identifier for the resource.
     pub external_id: Option<ExternalId>,
-    /// Where events of this charge go besides the subscribed endpoints.
+    /// The destination of events of this charge in addition to subscribed endpoints.
     pub postback: Option<Postback>,
-    /// Who shares in its net value.
+    /// The shares in the net value.
     pub split: Split,
-    /// How it came to be.
+    /// The origin.
     pub origin: Origin,
 }
 
 impl ChargeTerms {
-    /// The payer as an acquirer takes it: both halves, or neither.
+    /// Returns the payer for the acquirer: document and name, or neither.
     ///
-    /// The document is free text for the merchant; it goes upstream with the name only when it is a valid CPF or CNPJ.
+    /// The document is free text for the merchant. Both go upstream only if the document is a valid CPF or CNPJ.
     #[must_use]
     pub fn payer(&self) -> Option<(Document, &str)> {
         let name = self.payer_name.as_ref()?;
@@ -94,40 +94,40 @@ impl ChargeTerms {
     }
 }
 
-/// What of a charge goes back to its payer; both together never exceed its amount.
+/// The refunds of a charge. The sum never exceeds its amount.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RefundTotals {
-    /// On its way.
+    /// The amount in flight.
     pub in_flight: Money,
-    /// Arrived.
+    /// The refunded amount.
     pub done: Money,
 }
 
 /// A Pix charge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Charge {
-    /// Its public identifier.
+    /// The public identifier.
     pub id: ChargeId,
-    /// Whose it is.
+    /// The owning account.
     pub account: AccountId,
-    /// Its name upstream, derived from `id`.
+    /// The identifier at the acquirer, derived from `id`.
     pub txid: Txid,
-    /// What was asked for.
+    /// The terms of the request.
     pub terms: ChargeTerms,
-    /// Where it stands.
+    /// The state.
     pub state: ChargeState,
-    /// What of it goes back, or went back.
+    /// The refunds of the charge.
     pub refunds: RefundTotals,
-    /// How many infractions on it are open; while there is one, nothing of it can be refunded.
+    /// The number of open infractions on the charge. An open infraction forbids refunds.
     pub open_infractions: u32,
-    /// When it was asked for.
+    /// The instant of the request.
     pub created_at: Timestamp,
-    /// How often it was changed; the store checks it.
+    /// The number of changes. An update requires the version that was read.
     pub version: i64,
 }
 
 impl Charge {
-    /// A charge that is about to be sent to `acquirer`.
+    /// Creates a charge that is about to be sent to `acquirer`.
     #[must_use]
     pub fn open(id: ChargeId, account: AccountId, terms: ChargeTerms, acquirer: AcquirerName, at: Timestamp) -> Self {
         Self {
@@ -143,15 +143,15 @@ impl Charge {
         }
     }
 
-    /// What of it can still be refunded.
+    /// Returns the amount that can still be refunded.
     ///
     /// # Errors
-    /// [`MoneyError::OutOfRange`], which no charge of the store can cause.
+    /// [`MoneyError::OutOfRange`], impossible for stored charges.
     pub fn refundable(&self) -> Result<Money, MoneyError> {
         self.terms.amount.checked_sub(self.refunds.in_flight)?.checked_sub(self.refunds.done)
     }
 
-    /// Whether a reader may know of it.
+    /// Returns whether the API shows the resource.
     #[must_use]
     pub const fn is_visible(&self) -> bool {
         self.state.status().is_visible()

@@ -1,4 +1,4 @@
-//! What refunds and infractions do to their charge: they reserve a part of it, settle it or give it back.
+//! Effects of refunds and infractions on their charge: reserve a part, settle it or release it.
 
 use jiff::Timestamp;
 
@@ -7,7 +7,7 @@ use crate::event::EventType;
 use crate::money::Money;
 
 impl Charge {
-    /// `amount` of it is on its way back.
+    /// Reserves `amount` for a refund in flight.
     pub(crate) fn reserve_refund(self, amount: Money) -> Result<Self, ChargeError> {
         if amount > self.refundable()? {
             return Err(ChargeError::Unbalanced);
@@ -16,7 +16,7 @@ impl Charge {
         Ok(Self { refunds: RefundTotals { in_flight, ..self.refunds }, ..self })
     }
 
-    /// `amount` that was on its way back does not go back after all.
+    /// Releases `amount` of a refund that failed.
     pub(crate) fn release_refund(self, amount: Money) -> Result<Self, ChargeError> {
         let in_flight = self.refunds.in_flight.checked_sub(amount)?;
         if in_flight.is_negative() {
@@ -25,8 +25,8 @@ impl Charge {
         Ok(Self { refunds: RefundTotals { in_flight, ..self.refunds }, ..self })
     }
 
-    /// `amount` that was on its way back arrived; the charge is refunded when all of it did. An amount of zero was paid beyond the
-    /// charge and changes nothing.
+    /// Counts `amount` of a refund in flight as refunded. The charge becomes refunded when its whole amount is. A zero
+    /// amount (paid beyond the charge) changes nothing.
     pub(crate) fn settle_refund(self, amount: Money, at: Timestamp) -> Result<(Self, Option<EventType>), ChargeError> {
         if amount.is_zero() {
             return Ok((self, None));
@@ -43,17 +43,17 @@ impl Charge {
         }
     }
 
-    /// `amount` of it went back without a refund: an infraction was lost.
+    /// Counts `amount` as refunded without a refund: an infraction was lost.
     pub(crate) fn return_part(self, amount: Money, at: Timestamp) -> Result<(Self, Option<EventType>), ChargeError> {
         self.reserve_refund(amount)?.settle_refund(amount, at)
     }
 
-    /// One more infraction on it is open.
+    /// Adds an open infraction.
     pub(crate) fn dispute(self) -> Self {
         Self { open_infractions: self.open_infractions.saturating_add(1), ..self }
     }
 
-    /// One infraction less on it is open.
+    /// Removes an open infraction.
     pub(crate) fn undispute(self) -> Self {
         Self { open_infractions: self.open_infractions.saturating_sub(1), ..self }
     }

@@ -6,68 +6,68 @@ use crate::acquirer_name::AcquirerName;
 use crate::end_to_end_id::EndToEndId;
 use crate::money::Money;
 
-/// What the acquirer gave when it took the charge.
+/// The acquirer's data about an issued charge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Issued {
-    /// Who took it.
+    /// The acquirer of the charge.
     pub acquirer: AcquirerName,
     /// The Pix copy-and-paste code.
     pub copy_paste: String,
-    /// When it can no longer be paid.
+    /// The end of the payment period.
     pub expires_at: Timestamp,
 }
 
-/// The payment that paid the charge.
+/// The payment that settled the charge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settlement {
-    /// When the acquirer received it.
+    /// The instant the acquirer received the Pix.
     pub paid_at: Timestamp,
-    /// Which Pix it was.
+    /// The end-to-end id of the Pix.
     pub end_to_end_id: EndToEndId,
-    /// What those who share in the charge got, in the order of its split.
+    /// The amounts of the shares, in the order of the charge's split.
     pub parts: Vec<Money>,
 }
 
-/// Where a charge stands.
+/// The state of a charge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ChargeState {
-    /// Being created at `acquirer`; nobody can see it yet.
+    /// The charge is being created at `acquirer` and is not visible.
     Creating {
-        /// Who is asked, and asked again after a crash.
+        /// The acquirer in use, also after a crash.
         acquirer: AcquirerName,
     },
-    /// No acquirer took it; nobody will ever see it, unless its creation is tried again.
+    /// No acquirer accepted the charge. The charge is invisible unless its creation is retried.
     Abandoned {
-        /// Who was asked last.
+        /// The last acquirer of the attempt.
         acquirer: AcquirerName,
-        /// When it was given up.
+        /// The instant of abandonment.
         at: Timestamp,
     },
-    /// Waits for its payer.
+    /// The charge waits for its payer.
     Pending(Issued),
     /// Paid.
     Paid(Issued, Settlement),
     /// Not paid in time.
     Expired {
-        /// What the acquirer gave.
+        /// The data from the acquirer.
         issued: Issued,
-        /// When it was found expired.
+        /// The instant the expiry was recorded.
         at: Timestamp,
     },
-    /// Withdrawn by the merchant.
+    /// The merchant cancelled the charge.
     Cancelled {
-        /// What the acquirer gave.
+        /// The data from the acquirer.
         issued: Issued,
-        /// When.
+        /// The instant of cancellation.
         at: Timestamp,
     },
-    /// Paid, and all of it went back.
+    /// The whole amount was refunded.
     Refunded {
-        /// What the acquirer gave.
+        /// The data from the acquirer.
         issued: Issued,
-        /// The payment that went back.
+        /// The payment that was refunded.
         settlement: Settlement,
-        /// When the last of it went back.
+        /// The instant of the last refund.
         at: Timestamp,
     },
 }
@@ -96,7 +96,7 @@ impl ChargeStatus {
     pub const ALL: [Self; 7] =
         [Self::Creating, Self::Abandoned, Self::Pending, Self::Paid, Self::Expired, Self::Cancelled, Self::Refunded];
 
-    /// The word on the wire (visible ones) and in the store.
+    /// Returns the name on the wire (visible statuses) and in the store.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -110,13 +110,13 @@ impl ChargeStatus {
         }
     }
 
-    /// The status of that word.
+    /// Returns the status with this name.
     #[must_use]
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|status| status.as_str() == word)
     }
 
-    /// Whether a reader may know of a charge in this status.
+    /// Returns whether the API shows charges in this status.
     #[must_use]
     pub const fn is_visible(self) -> bool {
         match self {
@@ -127,7 +127,7 @@ impl ChargeStatus {
 }
 
 impl ChargeState {
-    /// Its name.
+    /// Returns the status.
     #[must_use]
     pub const fn status(&self) -> ChargeStatus {
         match self {
@@ -141,7 +141,7 @@ impl ChargeState {
         }
     }
 
-    /// What the acquirer gave, once there is something.
+    /// Returns the acquirer's data, once issued.
     #[must_use]
     pub const fn issued(&self) -> Option<&Issued> {
         match self {
@@ -154,7 +154,7 @@ impl ChargeState {
         }
     }
 
-    /// The payment that paid it, once there is one.
+    /// Returns the payment that settled the charge, if any.
     #[must_use]
     pub const fn settlement(&self) -> Option<&Settlement> {
         match self {
@@ -167,7 +167,7 @@ impl ChargeState {
         }
     }
 
-    /// Who holds it, or is being asked to.
+    /// Returns the acquirer that holds or creates the charge.
     #[must_use]
     pub const fn acquirer(&self) -> &AcquirerName {
         match self {

@@ -21,7 +21,7 @@ enum Action {
     Refund,
 }
 
-/// What the table says of a pair: the status after it, `same` for a repeat, `no` for a refusal.
+/// The expected result of each pair: the next status, `same` for a repeat, `no` for an error.
 const TABLE: [(ChargeStatus, [&str; 6]); 7] = [
     //                        issue      ask         abandon      expire     cancel       refund
     (ChargeStatus::Creating, ["pending", "creating", "abandoned", "no", "no", "no"]),
@@ -133,7 +133,7 @@ fn every_pair_of_state_and_action() {
 }
 
 #[test]
-fn consumers_hear_of_what_they_can_see() {
+fn events_are_published_only_for_visible_states() {
     let event = |status, action| match apply(charge(status), action) {
         Ok(Step::Taken { event, .. }) => event,
         other => panic!("{other:?}"),
@@ -146,13 +146,13 @@ fn consumers_hear_of_what_they_can_see() {
 }
 
 #[test]
-fn nothing_expires_before_its_time() {
+fn charge_before_its_end_does_not_expire() {
     let early = end() - 1.microsecond();
     assert_eq!(charge(ChargeStatus::Pending).expire(end(), early), Err(ChargeError::NotYetExpired(end())));
 }
 
 #[test]
-fn an_acquirer_may_end_it_earlier_but_not_later() {
+fn acquirer_may_shorten_but_not_extend_expiry() {
     let (earlier, later) = (end() - 1.minute(), end() + 1.minute());
     match charge(ChargeStatus::Pending).expire(earlier, earlier) {
         Ok(Step::Taken { charge, .. }) => {
@@ -164,7 +164,7 @@ fn an_acquirer_may_end_it_earlier_but_not_later() {
 }
 
 #[test]
-fn another_code_for_an_issued_charge_is_an_error() {
+fn issued_charge_with_another_code_is_an_error() {
     let other = Issued { copy_paste: "000202".into(), ..issued() };
     assert!(charge(ChargeStatus::Pending).issue(other).is_err());
 }
@@ -207,14 +207,14 @@ fn every_pair_of_state_and_payment() {
 }
 
 #[test]
-fn a_charge_without_fee_moves_no_fee() {
+fn charge_without_fee_moves_no_fee() {
     let mut free = charge(ChargeStatus::Pending);
     free.terms.fee = Money::ZERO;
     assert_eq!(kinds(&free.credit(payment(1_000), 0, end()).unwrap().transfers), [(EntryKind::Charge, 1_000)]);
 }
 
 #[test]
-fn a_fee_above_the_amount_moves_nothing() {
+fn fee_above_amount_is_an_error() {
     let mut greedy = charge(ChargeStatus::Pending);
     greedy.terms.fee = Money::from_centavos(1_001);
     assert_eq!(greedy.credit(payment(1_000), 0, end()), Err(ChargeError::Unbalanced));

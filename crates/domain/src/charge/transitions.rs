@@ -1,4 +1,4 @@
-//! The steps of a charge: each consumes it and returns what must become true together.
+//! The steps of a charge. Each step consumes the charge and returns all effects of one commit.
 
 use jiff::Timestamp;
 
@@ -12,62 +12,62 @@ use crate::payment::{CreditedPayment, Payment, PaymentRole, UnexpectedPayment, U
 use crate::rate::Percentage;
 use crate::release::Release;
 
-/// What follows from asking a charge to take a step.
+/// The result of a step of a charge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
-    /// It took the step: this is what it is now, and what consumers are told.
+    /// The step was applied.
     Taken {
         /// The charge after the step.
         charge: Charge,
-        /// What happened, if anybody is to know.
+        /// The event to publish, if any.
         event: Option<EventType>,
     },
-    /// It had taken it before; nothing is to be done.
+    /// The step was applied before; nothing changes.
     AlreadyTaken(Charge),
 }
 
-/// Why a charge cannot take a step.
+/// The reason a charge cannot take a step.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ChargeError {
-    /// Its status does not allow it.
+    /// The status does not allow the step.
     #[error("the charge is {}", .0.as_str())]
     InvalidState(ChargeStatus),
-    /// It can still be paid.
+    /// The payment period has not ended.
     #[error("the charge can be paid until {0}")]
     NotYetExpired(Timestamp),
-    /// An amount left the range of money.
+    /// An amount is out of range.
     #[error("an amount is out of range")]
     Money(#[from] MoneyError),
-    /// What would be credited is not what was paid, or more would go back than was paid.
+    /// The credited sum differs from the payment, or refunds exceed it.
     #[error("the parts of an amount are not the whole of it")]
     Unbalanced,
-    /// Its net value could not be divided.
+    /// The net value cannot be divided.
     #[error("the net value could not be divided")]
     Split(#[from] AllocationError),
 }
 
-/// A payment judged against its charge: everything that must become true together.
+/// The effects of a payment on its charge, for one commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Credit {
     /// The charge after the payment; `None` when the payment does not change it.
     pub charge: Option<Charge>,
     /// The payment and its role.
     pub payment: CreditedPayment,
-    /// What of it the account may not use yet; `None` when all of it can be used at once.
+    /// The part that stays in `pending`; `None` if all of it is available at once.
     pub release: Option<Release>,
-    /// The money it moves: the sum of what arrives is the payment's amount.
+    /// The transfers. The credited sum is the payment's amount.
     pub transfers: Vec<Transfer>,
-    /// What happened to the charge, if anybody is to know.
+    /// The event of the charge to publish, if any.
     pub event: Option<EventType>,
-    /// The payment, or the part of it, that exceeds the charge.
+    /// The payment, or the part of it, in excess of the charge.
     pub unexpected: Option<UnexpectedPayment>,
 }
 
 impl Charge {
-    /// An acquirer took the charge: it waits for its payer now.
+    /// Records that an acquirer issued the charge, which now waits for its payer.
     ///
     /// # Errors
-    /// [`ChargeError::InvalidState`] unless it is being created or waits already.
+    /// [`ChargeError::InvalidState`] unless the charge is being created or pending.
     pub fn issue(self, issued: Issued) -> Result<Step, ChargeError> {
         match &self.state {
             ChargeState::Creating { .. } => Ok(self.moved(ChargeState::Pending(issued), None)),
@@ -81,10 +81,10 @@ impl Charge {
         }
     }
 
-    /// Another acquirer is asked, or the same one again.
+    /// Records the acquirer that is asked next, or again.
     ///
     /// # Errors
-    /// [`ChargeError::InvalidState`] once it was issued.
+    /// [`ChargeError::InvalidState`] once issued.
     pub fn ask(self, acquirer: AcquirerName) -> Result<Step, ChargeError> {
         match &self.state {
             ChargeState::Creating { acquirer: asked } if *asked == acquirer => Ok(Step::AlreadyTaken(self)),
@@ -99,10 +99,10 @@ impl Charge {
         }
     }
 
-    /// No acquirer took it.
+    /// Abandons a charge that no acquirer accepted.
     ///
     /// # Errors
-    /// [`ChargeError::InvalidState`] once it was issued.
+    /// [`ChargeError::InvalidState`] once issued.
     pub fn abandon(self, at: Timestamp) -> Result<Step, ChargeError> {
         match &self.state {
             ChargeState::Creating { acquirer } => {
@@ -118,11 +118,12 @@ impl Charge {
         }
     }
 
-    /// Its time is over and upstream knows of no payment. `upstream_end` is when the acquirer stops taking payments, which
-    /// may be earlier than it said at first.
+    /// Expires a charge that upstream shows as unpaid. `upstream_end` is the end of the payment period at the acquirer,
+    /// possibly earlier than at issue.
     ///
     /// # Errors
-    /// [`ChargeError::NotYetExpired`] before its time, [`ChargeError::InvalidState`] unless it waits or expired before.
+    /// [`ChargeError::NotYetExpired`] before that end, [`ChargeError::InvalidState`] unless the charge is pending or
+    /// expired.
     pub fn expire(self, upstream_end: Timestamp, at: Timestamp) -> Result<Step, ChargeError> {
         match &self.state {
             ChargeState::Pending(issued) => {
@@ -142,10 +143,10 @@ impl Charge {
         }
     }
 
-    /// The merchant withdraws it, after upstream agreed.
+    /// Cancels the charge for its merchant, after upstream cancelled it.
     ///
     /// # Errors
-    /// [`ChargeError::InvalidState`] unless it waits or was cancelled before.
+    /// [`ChargeError::InvalidState`] unless the charge is pending or cancelled.
     pub fn cancel(self, at: Timestamp) -> Result<Step, ChargeError> {
         match &self.state {
             ChargeState::Pending(issued) => {
@@ -161,10 +162,10 @@ impl Charge {
         }
     }
 
-    /// All of what was paid went back.
+    /// Records that the whole amount was refunded.
     ///
     /// # Errors
-    /// [`ChargeError::InvalidState`] unless it is paid or was refunded before.
+    /// [`ChargeError::InvalidState`] unless the charge is paid or refunded.
     pub fn refund(self, at: Timestamp) -> Result<Step, ChargeError> {
         match &self.state {
             ChargeState::Paid(issued, settlement) => {
@@ -180,7 +181,8 @@ impl Charge {
         }
     }
 
-    /// Whether a payment that reaches the amount would pay it; one that raced its expiry or cancellation does.
+    /// Returns whether a sufficient payment would settle the charge. Expired and cancelled charges are payable too,
+    /// because payments race.
     #[must_use]
     pub const fn is_payable(&self) -> bool {
         match self.state.status() {
@@ -189,13 +191,13 @@ impl Charge {
         }
     }
 
-    /// A Pix for this charge arrived. Whatever its amount and whenever it comes, all of it is credited.
+    /// Credits a Pix for this charge, whatever its amount and time.
     ///
-    /// What is the creator's waits `release_delay_s` seconds in `pending`, if that is more than none; what others share in does
-    /// not. The store credits each end-to-end id once, so a repeat never reaches the ledger.
+    /// With a positive `release_delay_s` the creator's part stays in `pending` for that many seconds; shares of others
+    /// do not. The store credits each end-to-end id once, so a repeat never reaches the ledger.
     ///
     /// # Errors
-    /// [`ChargeError::Money`] when an amount leaves the range of money, [`ChargeError::Unbalanced`] for a fee above the amount.
+    /// [`ChargeError::Money`] for an amount out of range, [`ChargeError::Unbalanced`] for a fee above the amount.
     pub fn credit(self, payment: Payment, release_delay_s: u32, at: Timestamp) -> Result<Credit, ChargeError> {
         let role = match self.is_payable() {
             true if payment.amount >= self.terms.amount => PaymentRole::Settles,
@@ -257,7 +259,7 @@ impl Charge {
         Ok(Credit { charge, payment: credit, release, transfers, event, unexpected })
     }
 
-    /// Describes the part of `payment` that the charge, as it was before, did not ask for.
+    /// Describes the part of `payment` in excess of the charge, from the charge's state before the payment.
     fn unexpected(&self, payment: &Payment, role: PaymentRole, amount: Money) -> UnexpectedPayment {
         let reason = match (role, self.state.status()) {
             (PaymentRole::Settles, _) => UnexpectedReason::Overpaid,

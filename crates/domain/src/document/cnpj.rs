@@ -16,10 +16,10 @@ const SECOND: [u32; 13] = [6, 5, 4, 3, 2, 9, 8, 7, 6, 5, 4, 3, 2];
 pub struct Cnpj(String);
 
 impl Cnpj {
-    /// Reads a CNPJ with or without punctuation, in any case.
+    /// Parses a CNPJ with or without punctuation, in any case.
     ///
     /// # Errors
-    /// [`DocumentError`] says which rule the text breaks.
+    /// [`DocumentError`] with the violated rule.
     pub fn parse(text: &str) -> Result<Self, DocumentError> {
         let characters = bare(text);
         if characters.chars().count() != LENGTH {
@@ -41,7 +41,7 @@ impl Cnpj {
         }
     }
 
-    /// The 14 characters.
+    /// Returns the 14 characters.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

@@ -16,10 +16,10 @@ const SECOND: [u32; 10] = [11, 10, 9, 8, 7, 6, 5, 4, 3, 2];
 pub struct Cpf(String);
 
 impl Cpf {
-    /// Reads a CPF with or without punctuation.
+    /// Parses a CPF with or without punctuation.
     ///
     /// # Errors
-    /// [`DocumentError`] says which rule the text breaks.
+    /// [`DocumentError`] with the violated rule.
     pub fn parse(text: &str) -> Result<Self, DocumentError> {
         let digits = bare(text);
         if digits.chars().count() != LENGTH {
@@ -40,7 +40,7 @@ impl Cpf {
         }
     }
 
-    /// The 11 digits.
+    /// Returns the 11 digits.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

@@ -9,34 +9,34 @@ pub use cpf::Cpf;
 /// A tax number of either kind.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Document {
-    /// Of a person.
+    /// The tax number of a person.
     Cpf(Cpf),
-    /// Of a company.
+    /// The tax number of a company.
     Cnpj(Cnpj),
 }
 
-/// Why a tax number was refused. The texts may be shown to the user of the API.
+/// The reason a tax number is invalid. Messages are safe to show to clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum DocumentError {
-    /// Neither 11 characters (CPF) nor 14 (CNPJ), punctuation apart, or not the number wanted.
+    /// The length is neither 11 (CPF) nor 14 (CNPJ) without punctuation, or belongs to the other kind.
     #[error("must have 11 digits (CPF) or 14 characters (CNPJ)")]
     WrongLength,
-    /// A character that the number cannot have.
+    /// A character outside the number's alphabet.
     #[error("has a character that a CPF or CNPJ cannot have")]
     WrongCharacter,
-    /// All characters are the same: it passes the arithmetic but is never issued.
+    /// All characters are equal. Such numbers satisfy the arithmetic but are never issued.
     #[error("is not an issued CPF or CNPJ")]
     AllEqual,
-    /// The last two digits do not follow from the others.
+    /// The check digits do not match the others.
     #[error("the check digits of the CPF or CNPJ do not match")]
     WrongCheckDigits,
 }
 
 impl Document {
-    /// Reads a CPF or a CNPJ, told apart by its length; punctuation and lower case are accepted.
+    /// Parses a CPF or a CNPJ, distinguished by length. Punctuation and lower case are accepted.
     ///
     /// # Errors
-    /// [`DocumentError`] says which rule the text breaks.
+    /// [`DocumentError`] with the violated rule.
     pub fn parse(text: &str) -> Result<Self, DocumentError> {
         match bare(text).chars().count() {
             cpf::LENGTH => Cpf::parse(text).map(Self::Cpf),
@@ -45,7 +45,7 @@ impl Document {
         }
     }
 
-    /// The bare characters, as they travel and are stored: `12345678909`, `12ABC34501DE35`.
+    /// Returns the bare characters, as sent and stored: `12345678909`, `12ABC34501DE35`.
     #[must_use]
     pub fn as_str(&self) -> &str {
         match self {
@@ -54,7 +54,7 @@ impl Document {
         }
     }
 
-    /// With punctuation, for people.
+    /// Returns the number with punctuation, for people.
     #[must_use]
     pub fn formatted(&self) -> String {
         match self {
@@ -63,7 +63,7 @@ impl Document {
         }
     }
 
-    /// With punctuation and without the characters that would identify its owner.
+    /// Returns the number with punctuation, with identifying characters masked.
     #[must_use]
     pub fn masked(&self) -> String {
         match self {
@@ -73,7 +73,7 @@ impl Document {
     }
 }
 
-/// The text without the punctuation of tax numbers, in upper case.
+/// Returns the text in upper case without the punctuation of tax numbers.
 fn bare(text: &str) -> String {
     text.chars()
         .filter(|character| !matches!(character, '.' | '-' | '/'))
@@ -81,15 +81,15 @@ fn bare(text: &str) -> String {
         .collect()
 }
 
-/// Whether every byte is the same.
+/// Returns whether all bytes are equal.
 fn all_equal(text: &str) -> bool {
     let mut bytes = text.bytes();
     bytes.next().is_none_or(|first| bytes.all(|byte| byte == first))
 }
 
-/// The check digit, as a character, of `body` under `weights` (modulo 11; a remainder below 2 gives 0).
+/// Returns the check digit of `body` under `weights` (modulo 11; a remainder below 2 gives 0).
 ///
-/// A character counts as its ASCII code less 48, which is the digit itself for digits (RFB Nota Técnica 49/2024 for letters).
+/// A character counts as its ASCII code less 48: the digit itself for digits (letters: RFB Nota Técnica 49/2024).
 fn check_digit(body: impl Iterator<Item = u8>, weights: &[u32]) -> char {
     let sum = body.zip(weights).fold(0_u32, |sum, (byte, weight)| {
         let value = u32::from(byte.saturating_sub(b'0'));
@@ -102,7 +102,7 @@ fn check_digit(body: impl Iterator<Item = u8>, weights: &[u32]) -> char {
     char::from_digit(digit, 10).unwrap_or('0')
 }
 
-/// Writes `text` into `pattern`: `#` takes the next character, `*` hides it, anything else stands for itself.
+/// Fills `text` into `pattern`: `#` takes the next character, `*` masks it, other characters are literal.
 fn fill(pattern: &str, text: &str) -> String {
     let mut characters = text.chars();
     pattern

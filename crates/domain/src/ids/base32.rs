@@ -1,4 +1,4 @@
-//! A UUID as 26 characters of base32 and back, by tables.
+//! Converts a UUID to 26 characters of base32 and back, by tables.
 
 use uuid::Uuid;
 
@@ -26,7 +26,7 @@ const VALUES: [u8; 256] = {
     values
 };
 
-/// The 26 ASCII characters of a UUID.
+/// Returns the 26 ASCII characters of a UUID.
 pub(super) fn encode(uuid: Uuid) -> [u8; SUFFIX_LENGTH] {
     let mut text = [b'0'; SUFFIX_LENGTH];
     let mut rest = uuid.as_u128();
@@ -39,7 +39,7 @@ pub(super) fn encode(uuid: Uuid) -> [u8; SUFFIX_LENGTH] {
     text
 }
 
-/// The UUID of exactly 26 characters, if they are digits of 128 bits.
+/// Returns the UUID of exactly 26 characters, if they are digits of 128 bits.
 pub(super) fn decode(text: &[u8]) -> Option<Uuid> {
     // A first character above 7 would need a 129th bit.
     if text.len() != SUFFIX_LENGTH || text.first().is_none_or(|first| *first > b'7') {

@@ -1,4 +1,4 @@
-//! The kinds of things that have identifiers, each with its prefix.
+//! The kinds of identifiers, each with its prefix.
 
 use super::{IdKind, MAX_LENGTH, SUFFIX_LENGTH};
 

@@ -17,25 +17,25 @@ pub use kind::alias::*;
 /// Room for the longest prefix, the separator and the suffix.
 const MAX_LENGTH: usize = 36;
 
-/// What an identifier names.
+/// The resource of an identifier.
 pub trait IdKind: 'static {
     /// The text before the last underscore, lower case.
     const PREFIX: &'static str;
 }
 
-/// The public identifier of a `K`: ordered by the time of its creation.
+/// The public identifier of a `K`, ordered by creation time.
 pub struct Id<K: IdKind> {
     uuid: Uuid,
     kind: PhantomData<fn() -> K>,
 }
 
-/// Why a text is not an identifier of the wanted kind.
+/// The reason a text is not an identifier of the expected kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum IdError {
-    /// It names something else, or nothing.
+    /// The prefix is another.
     #[error("must begin with `{expected}_`")]
     WrongPrefix {
-        /// The prefix of the wanted kind.
+        /// The expected prefix.
         expected: &'static str,
     },
     /// The part after the prefix is not 26 lower-case base32 characters of 128 bits.
@@ -47,40 +47,40 @@ impl<K: IdKind> Id<K> {
     /// The text before the last underscore.
     pub const PREFIX: &'static str = K::PREFIX;
 
-    /// The identifier of that UUID, which should be of version 7.
+    /// Returns the identifier of a UUID, which should be of version 7.
     #[must_use]
     pub const fn new(uuid: Uuid) -> Self {
         Self { uuid, kind: PhantomData }
     }
 
-    /// The UUID behind the text.
+    /// Returns the UUID.
     #[must_use]
     pub const fn uuid(self) -> Uuid {
         self.uuid
     }
 
-    /// The 26 characters after the prefix.
+    /// Returns the 26 characters after the prefix.
     #[must_use]
     pub fn suffix(self) -> String {
         String::from_utf8_lossy(&encode(self.uuid)).into_owned()
     }
 
-    /// The instant in the identifier, in milliseconds since 1970 (UUID version 7, RFC 9562 section 5.7).
+    /// Returns the instant in the identifier, in milliseconds since 1970 (UUID version 7, RFC 9562 section 5.7).
     #[must_use]
     pub const fn timestamp_ms(self) -> u64 {
         self.uuid.as_u64_pair().0 >> 16
     }
 
-    /// The next greater identifier, by which ids of one millisecond are kept in order. The greatest stays itself.
+    /// Returns the next greater identifier, which keeps ids of one millisecond in order. The greatest returns itself.
     #[must_use]
     pub const fn succ(self) -> Self {
         Self::new(Uuid::from_u128(self.uuid.as_u128().saturating_add(1)))
     }
 
-    /// Reads an identifier strictly: exact prefix, 26 lower-case characters, at most 128 bits.
+    /// Parses an identifier strictly: exact prefix, 26 lower-case characters, at most 128 bits.
     ///
     /// # Errors
-    /// [`IdError`] says whether the prefix or the rest is wrong.
+    /// [`IdError`], for the prefix or for the rest.
     pub fn parse(text: &str) -> Result<Self, IdError> {
         let suffix = text
             .strip_prefix(K::PREFIX)
@@ -89,7 +89,7 @@ impl<K: IdKind> Id<K> {
         Self::from_suffix(suffix)
     }
 
-    /// Reads the 26 characters without a prefix, as they travel in an acquirer's identifiers.
+    /// Parses the 26 characters without a prefix, as in an acquirer's identifiers.
     ///
     /// # Errors
     /// [`IdError::WrongSuffix`].
@@ -98,7 +98,7 @@ impl<K: IdKind> Id<K> {
     }
 }
 
-// By hand, because a derive would demand the same of `K`.
+// A derive would require the same traits of `K`.
 impl<K: IdKind> Clone for Id<K> {
     fn clone(&self) -> Self {
         *self

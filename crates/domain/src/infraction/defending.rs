@@ -1,4 +1,4 @@
-//! The steps of a defence: it is given, sent, sent once more, withdrawn, and known to have arrived. No money moves with them.
+//! The steps of a defense: submit, send, resend, withdraw, confirm. No step moves money.
 
 use jiff::Timestamp;
 
@@ -9,9 +9,9 @@ use crate::pause::pause;
 use crate::text::Text;
 
 impl Infraction {
-    /// The merchant defends itself: the defence is about to be sent.
+    /// Records the merchant's defense, which is about to be sent.
     ///
-    /// The same defence again, while it is not known whether the acquirer has it or afterwards, is a repeat.
+    /// The same defense again is a repeat, also after the acquirer confirmed it.
     ///
     /// # Errors
     /// [`InfractionError::Defended`], [`InfractionError::InvalidState`], [`InfractionError::TooLate`], in this order.
@@ -46,10 +46,10 @@ impl Infraction {
         Ok(taken(Self { defense, due_at: Some(pause(at, 0)), attempts: 0, ..self }, None))
     }
 
-    /// Its defence is about to be sent once more, because the acquirer says that it never had one.
+    /// Records that the defense is about to be resent, because the acquirer reports that it never received one.
     ///
     /// # Errors
-    /// [`InfractionError::InvalidState`] unless there is a defence whose arrival is not known.
+    /// [`InfractionError::InvalidState`] unless a defense is unconfirmed.
     pub fn send_again(self, at: Timestamp) -> Result<InfractionStep, InfractionError> {
         let unconfirmed = self.defense.clone().filter(|defense| defense.submitted_at.is_none());
         match (&self.state, unconfirmed) {
@@ -68,17 +68,17 @@ impl Infraction {
         }
     }
 
-    /// Upstream was asked and whether it has the defence is still open: it is asked again after a pause that grows.
+    /// Records a look-up without a result. The next look-up follows after a growing pause.
     #[must_use]
     pub fn asked(self, at: Timestamp) -> Self {
         let attempts = self.attempts.saturating_add(1);
         Self { attempts, due_at: Some(pause(at, attempts)), ..self }
     }
 
-    /// The acquirer certainly did not take the defence, and nothing of it remains.
+    /// Removes a defense that the acquirer certainly did not accept.
     ///
     /// # Errors
-    /// [`InfractionError::InvalidState`] unless there is a defence whose arrival is not known.
+    /// [`InfractionError::InvalidState`] unless a defense is unconfirmed.
     pub fn withdraw_defense(self) -> Result<InfractionStep, InfractionError> {
         match (&self.state, &self.defense) {
             (InfractionState::Open, None) => Ok(InfractionStep::AlreadyTaken(Box::new(self))),
@@ -96,10 +96,11 @@ impl Infraction {
         }
     }
 
-    /// The acquirer has a defence: the one that was sent, or `theirs` that was given to it without this service.
+    /// Records that the acquirer has a defense: the one that was sent, or `theirs`, which was submitted outside of this
+    /// service.
     ///
     /// # Errors
-    /// [`InfractionError::InvalidState`] once it was settled.
+    /// [`InfractionError::InvalidState`] once resolved.
     pub fn review(self, theirs: Option<Defense>, at: Timestamp) -> Result<InfractionStep, InfractionError> {
         match &self.state {
             InfractionState::Open => {

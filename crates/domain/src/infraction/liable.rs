@@ -1,4 +1,5 @@
-//! How much of a disputed Pix is left to be blocked: several infractions, refunds and returns never exceed it together.
+//! The part of a disputed Pix that can still be blocked. Infractions, refunds and returns together never exceed the
+//! Pix.
 
 use super::{Infraction, InfractionState};
 use crate::charge::Charge;
@@ -6,12 +7,13 @@ use crate::ids::InfractionId;
 use crate::money::{Money, MoneyError};
 use crate::payment::CreditedPayment;
 
-/// What is left of the Pix for infractions on it: what was paid, less refunds of it and less what infractions returned.
+/// Returns the part of the Pix left for infractions: the paid amount less refunds and less amounts that infractions
+/// returned.
 ///
-/// `charge` is the payment's, `infractions` are all of that Pix in whatever state.
+/// `charge` is the charge of the payment. `infractions` are all infractions of the Pix in any state.
 ///
 /// # Errors
-/// [`MoneyError::OutOfRange`], which nothing of the store can cause.
+/// [`MoneyError::OutOfRange`], impossible for stored values.
 pub fn left_of(payment: &CreditedPayment, charge: &Charge, infractions: &[Infraction]) -> Result<Money, MoneyError> {
     let mut left = payment.payment.amount.checked_sub(payment.refunded_beyond)?;
     let settles =
@@ -21,19 +23,20 @@ pub fn left_of(payment: &CreditedPayment, charge: &Charge, infractions: &[Infrac
     }
     for infraction in infractions {
         if let InfractionState::Lost { returned, refunded, .. } = &infraction.state {
-            // What counts as refunded of the charge was subtracted with its refunds.
+            // The part that counts as refunded of the charge was subtracted with the refunds.
             left = left.checked_sub(returned.checked_sub(if settles { *refunded } else { Money::ZERO })?)?;
         }
     }
     Ok(left.max(Money::ZERO))
 }
 
-/// Divides what is left of a Pix among its open infractions: those whose limit changes, with the new one.
+/// Divides the rest of a Pix among its open infractions. Returns each infraction whose limit changes, with the new
+/// limit.
 ///
-/// The oldest has the first claim, unless another one was `lost`: what its acquirer takes of the Pix, nobody else can.
+/// The oldest infraction takes precedence, unless another was `lost`: the acquirer took that amount already.
 ///
 /// # Errors
-/// [`MoneyError::OutOfRange`], which nothing of the store can cause.
+/// [`MoneyError::OutOfRange`], impossible for stored values.
 pub fn apportion(
     payment: &CreditedPayment,
     charge: &Charge,
@@ -46,7 +49,7 @@ pub fn apportion(
     open.sort_by_key(|infraction| (Some(infraction.id) != lost, infraction.id));
     let mut changed = Vec::new();
     for infraction in open {
-        // An amount below zero is nothing that could be held.
+        // A negative rest holds nothing.
         let limit = infraction.amount.min(left).max(Money::ZERO);
         left = left.checked_sub(limit)?;
         if limit != infraction.limit {

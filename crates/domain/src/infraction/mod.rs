@@ -1,4 +1,5 @@
-//! Infractions (MED): a payer disputes a Pix through its institution; money is blocked until that is settled, once.
+//! Infractions (MED): a payer disputes a Pix through its institution. The money is blocked until the infraction is
+//! resolved, once.
 
 mod alert;
 mod defending;
@@ -23,58 +24,61 @@ use crate::external_id::ExternalId;
 use crate::ids::{AccountId, ChargeId, InfractionId};
 use crate::money::Money;
 
-/// The longest text of a defence, in characters.
+/// The longest text of a defense, in characters.
 pub const MAX_DEFENSE_TEXT: usize = 2_000;
 /// The longest address of evidence, in characters.
 pub const MAX_EVIDENCE_URL: usize = 500;
-/// Hours before its deadline at which an infraction without a defence is told to operators, the earliest first.
+/// The hours before the deadline at which operators get an alert for an infraction without a defense, the earliest
+/// first.
 pub const ALERT_HOURS: [u8; 3] = [48, 24, 6];
 
-/// A dispute of one Pix that was credited to a charge of ours.
+/// A dispute of a Pix that was credited to one of our charges.
 ///
-/// It never changes without its charge: whose version guards that blocks, refunds and returns together fit into the Pix.
+/// An infraction never changes without its charge. The charge's version guards that blocks, refunds and returns
+/// together fit into the Pix.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Infraction {
-    /// Its public identifier.
+    /// The public identifier.
     pub id: InfractionId,
-    /// Whose money it is about: the charge's creator.
+    /// The owner of the money: the charge's creator.
     pub account: AccountId,
     /// The charge that was paid.
     pub charge: ChargeId,
-    /// The merchant's own name for that charge.
+    /// The merchant's identifier for the charge.
     pub external_id: Option<ExternalId>,
-    /// Who received the Pix, and tells of the dispute.
+    /// The acquirer that received the Pix and reports the dispute.
     pub acquirer: AcquirerName,
-    /// Its name at the acquirer; one that is reopened there after it was settled is a new one of ours.
+    /// The infraction's identifier at the acquirer. A dispute reopened there after its resolution is a new infraction
+    /// here.
     pub upstream_id: String,
     /// The disputed Pix.
     pub end_to_end_id: EndToEndId,
-    /// What the payer's side says.
+    /// The reason from the payer's side.
     pub reason: Option<String>,
     /// The kind of situation.
     pub situation: Situation,
-    /// How much of the Pix is disputed, as the acquirer says it.
+    /// The disputed part of the Pix, from the acquirer.
     pub amount: Money,
-    /// How much of the account's money it concerns: what is left of the Pix, at most the disputed amount.
+    /// The part of the account's money at stake: the rest of the Pix, at most the disputed amount.
     pub limit: Money,
-    /// Where it stands.
+    /// The state.
     pub state: InfractionState,
     /// The mark for review, which stays after the operator's decision.
     pub review: Option<Review>,
-    /// What the merchant says.
+    /// The merchant's defense.
     pub defense: Option<Defense>,
-    /// Until when it can be defended.
+    /// The deadline of the defense.
     pub deadline_at: Option<Timestamp>,
-    /// The least of [`ALERT_HOURS`] that was told.
+    /// The smallest of [`ALERT_HOURS`] that was alerted.
     pub alerted_h: Option<u8>,
-    /// When it is to be found out next whether the acquirer has the defence.
+    /// The instant of the next look-up whether the acquirer has the defense.
     pub due_at: Option<Timestamp>,
-    /// How often that was tried.
+    /// The number of such look-ups.
     pub attempts: u32,
-    /// When the dispute began.
+    /// The beginning of the dispute.
     pub opened_at: Timestamp,
-    /// When it became known.
+    /// The instant the dispute became known.
     pub created_at: Timestamp,
-    /// How often it was changed; the store checks it.
+    /// The number of changes. An update requires the version that was read.
     pub version: i64,
 }

@@ -1,4 +1,4 @@
-//! The mark of an infraction that an operator has to decide, because the acquirer's records allow more than one answer.
+//! The mark of an infraction for an operator's decision. The acquirer's records allow more than one outcome.
 
 use jiff::Timestamp;
 
@@ -37,7 +37,7 @@ impl ReviewReason {
     }
 }
 
-/// The mark for review. An infraction keeps the mark after its end: an operator decided the infraction.
+/// The mark for review. The mark stays after the operator's decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Review {
     /// The reason.

@@ -1,24 +1,24 @@
-//! Where an infraction stands, and what it is about.
+//! The states of an infraction, and the data of the dispute.
 
 use jiff::Timestamp;
 
 use crate::money::Money;
 use crate::text::Text;
 
-/// The kind of situation that a payer reports, as DICT names it.
+/// The kind of situation that a payer reports (DICT terms).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Situation {
     /// The payer was deceived.
     Scam,
-    /// Somebody else had the payer's account.
+    /// Another person took over the payer's account.
     AccountTakeover,
     /// The payer was forced.
     Coercion,
-    /// Somebody else used the payer's credentials.
+    /// Another person used the payer's credentials.
     FraudulentAccess,
-    /// Another one.
+    /// Another situation.
     Other,
-    /// Not told, or not known.
+    /// The situation is not reported or not recognised.
     Unknown,
 }
 
@@ -27,7 +27,7 @@ impl Situation {
     pub const ALL: [Self; 6] =
         [Self::Scam, Self::AccountTakeover, Self::Coercion, Self::FraudulentAccess, Self::Other, Self::Unknown];
 
-    /// The word on the wire and in the store.
+    /// Returns the name on the wire and in the store.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -40,38 +40,38 @@ impl Situation {
         }
     }
 
-    /// The situation of that word.
+    /// Returns the situation with this name.
     #[must_use]
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|situation| situation.as_str() == word)
     }
 }
 
-/// What the merchant says against an infraction.
+/// The merchant's defense against an infraction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Defense {
-    /// Its words; `None` when the acquirer has a defence of which it tells no more.
+    /// The text; `None` if the acquirer reports a defense without its text.
     pub text: Option<Text>,
-    /// Where more can be seen; an `https` address.
+    /// An `https` address with more evidence.
     pub evidence_url: Option<Text>,
-    /// When it was last sent to the acquirer, or is about to be.
+    /// The instant of the last sending, done or about to be done.
     pub sent_at: Timestamp,
-    /// When the acquirer had it; `None` while that is not known.
+    /// The instant the acquirer received the defense; `None` while unknown.
     pub submitted_at: Option<Timestamp>,
 }
 
-/// The status of an infraction, as the API names it.
+/// The status of an infraction in the API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum InfractionStatus {
-    /// It can be defended.
+    /// The infraction can be defended.
     Open,
-    /// It was defended and is being judged.
+    /// The infraction was defended and is under review.
     UnderReview,
-    /// It was decided for the merchant.
+    /// The infraction was decided for the merchant.
     Won,
-    /// It was decided for the payer.
+    /// The infraction was decided for the payer.
     Lost,
-    /// The payer's side withdrew it.
+    /// The payer's side withdrew the infraction.
     Cancelled,
 }
 
@@ -79,7 +79,7 @@ impl InfractionStatus {
     /// Every status.
     pub const ALL: [Self; 5] = [Self::Open, Self::UnderReview, Self::Won, Self::Lost, Self::Cancelled];
 
-    /// The word on the wire and in the store.
+    /// Returns the name on the wire and in the store.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -91,13 +91,13 @@ impl InfractionStatus {
         }
     }
 
-    /// The status of that word.
+    /// Returns the status with this name.
     #[must_use]
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|status| status.as_str() == word)
     }
 
-    /// Whether it holds money: it is not settled yet.
+    /// Returns whether the infraction holds money: it is not resolved yet.
     #[must_use]
     pub const fn is_open(self) -> bool {
         match self {
@@ -107,40 +107,40 @@ impl InfractionStatus {
     }
 }
 
-/// Where an infraction stands, each state with exactly its facts. Its instants are when it became so here: its acquirer may have
-/// told of it later than it happened there.
+/// The state of an infraction, each with exactly its facts. Instants are those of this service. The acquirer may have
+/// reported the change later than it happened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum InfractionState {
-    /// It can be defended; a defence whose arrival is not known leaves it here.
+    /// The infraction can be defended, or has an unconfirmed defense.
     Open,
-    /// The acquirer has a defence, ours or one that was given to it directly.
+    /// The acquirer has a defense, submitted here or directly.
     UnderReview {
-        /// Since when.
+        /// The instant of the confirmation.
         at: Timestamp,
     },
-    /// The claim was rejected: what was held is free again.
+    /// The dispute was rejected: the held money is free.
     Won {
-        /// When.
+        /// The instant of resolution.
         at: Timestamp,
     },
-    /// The claim was accepted: what was held went back to the payer.
+    /// The dispute was accepted: the held money was returned to the payer.
     Lost {
-        /// What of the account's money went back.
+        /// The part of the account's money that was returned.
         returned: Money,
-        /// The part of it that counts as refunded of the charge; the rest was paid beyond the charge.
+        /// The part that counts as refunded of the charge. The rest was paid beyond the charge.
         refunded: Money,
-        /// When.
+        /// The instant of resolution.
         at: Timestamp,
     },
-    /// The claim was withdrawn: what was held is free again.
+    /// The dispute was withdrawn: the held money is free.
     Cancelled {
-        /// When.
+        /// The instant of resolution.
         at: Timestamp,
     },
 }
 
 impl InfractionState {
-    /// Its status.
+    /// Returns the status.
     #[must_use]
     pub const fn status(&self) -> InfractionStatus {
         match self {
@@ -152,7 +152,7 @@ impl InfractionState {
         }
     }
 
-    /// When it was settled here.
+    /// Returns the instant of resolution, if resolved.
     #[must_use]
     pub const fn resolved_at(&self) -> Option<Timestamp> {
         match self {

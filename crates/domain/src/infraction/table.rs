@@ -15,7 +15,7 @@ use crate::payment::{CreditedPayment, Payment, PaymentRole};
 use crate::split::Split;
 use crate::text::{LineBreaks, Text};
 
-/// Where an infraction stands: its status, and whether a defence is on its way.
+/// The stage of an infraction: its status, and whether a defense is in flight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
     Open,
@@ -40,13 +40,13 @@ enum Action {
     Cancel,
 }
 
-/// Every action, with what the diagram says of it.
+/// All actions, each with its label in the diagram.
 const ACTIONS: [(Action, &str); 10] = [
-    (Action::Amend, "the acquirer tells it otherwise"),
-    (Action::Defend, "the merchant defends itself"),
-    (Action::DefendOtherwise, "the merchant defends itself otherwise"),
-    (Action::SendAgain, "the defence is sent once more"),
-    (Action::Withdraw, "the acquirer did not take the defence"),
+    (Action::Amend, "the acquirer reports a change"),
+    (Action::Defend, "the merchant submits a defense"),
+    (Action::DefendOtherwise, "the merchant submits another defense"),
+    (Action::SendAgain, "the defense is sent again"),
+    (Action::Withdraw, "the acquirer did not accept the defense"),
     (Action::Review, "the acquirer has a defense"),
     (Action::Mark, "an operator has to decide"),
     (Action::Win, "dispute rejected"),
@@ -54,7 +54,7 @@ const ACTIONS: [(Action, &str); 10] = [
     (Action::Cancel, "dispute withdrawn"),
 ];
 
-/// What the table says of a pair: the status after it, `same` for a repeat, `no` for a refusal, `else` for another defence.
+/// The expected result of each pair: the next status, `same` for a repeat, `no` for an error, `else` for another defense.
 const TABLE: [(Stage, [&str; 10]); 6] = [
     //                    amend   defend  otherwise again withdraw review       mark    win    lose    cancel
     (Stage::Open, ["open", "open", "open", "no", "same", "under_review", "open", "won", "lost", "cancelled"]),
@@ -100,7 +100,7 @@ fn payment() -> CreditedPayment {
     CreditedPayment { payment, account, charge, role, credited_at, refunded_beyond }
 }
 
-/// A paid charge with so many open infractions.
+/// Returns a paid charge with open infractions.
 fn charge(open_infractions: u32) -> Charge {
     let terms = ChargeTerms {
         amount: money(1_000),
@@ -121,7 +121,7 @@ fn charge(open_infractions: u32) -> Charge {
     Charge { state, open_infractions, ..Charge::open(id, account, terms, acquirer(), start()) }
 }
 
-fn told(reason: &str) -> NewInfraction {
+fn report(reason: &str) -> NewInfraction {
     NewInfraction {
         id: InfractionId::new(Uuid::from_u128(1)),
         acquirer: acquirer(),
@@ -144,7 +144,7 @@ fn taken(step: Result<InfractionStep, InfractionError>) -> InfractionChange {
 fn opened() -> InfractionChange {
     let (payment, charge) = (payment(), charge(0));
     let disputed = Disputed { payment: &payment, charge: &charge, infractions: &[] };
-    taken(Infraction::open(told("golpe"), disputed, start()))
+    taken(Infraction::open(report("golpe"), disputed, start()))
 }
 
 fn infraction(stage: Stage) -> Infraction {
@@ -168,7 +168,7 @@ fn apply(infraction: Infraction, action: Action) -> Result<InfractionStep, Infra
     let (payment, charge, all, at) = (payment(), charge(open), [infraction.clone()], deadline());
     let disputed = Disputed { payment: &payment, charge: &charge, infractions: &all };
     match action {
-        Action::Amend => infraction.amend(&told("coerção"), disputed),
+        Action::Amend => infraction.amend(&report("coerção"), disputed),
         Action::Defend => infraction.defend(text("ours"), None, at),
         Action::DefendOtherwise => infraction.defend(text("ours"), Some(text("https://e.example")), at),
         Action::SendAgain => infraction.send_again(at),
@@ -205,7 +205,7 @@ fn every_pair_of_state_and_action() {
 }
 
 #[test]
-fn consumers_hear_of_what_they_can_see() {
+fn events_are_published_only_for_visible_states() {
     assert_eq!(opened().event, Some(EventType::InfractionOpened));
     for (action, event) in [
         (Action::Amend, None),
@@ -221,7 +221,7 @@ fn consumers_hear_of_what_they_can_see() {
 }
 
 #[test]
-fn what_it_does_to_money_and_charge() {
+fn each_step_changes_block_and_charge_as_expected() {
     let opening = opened();
     let [BlockChange::Hold { limit, .. }] = &opening.blocks[..] else { panic!("{:?}", opening.blocks) };
     assert_eq!((*limit, opening.charge.unwrap().open_infractions), (money(400), 1));
@@ -240,7 +240,7 @@ fn what_it_does_to_money_and_charge() {
 }
 
 #[test]
-fn of_what_is_held_no_more_is_lost_than_was_taken() {
+fn lost_infraction_loses_at_most_the_given_amount() {
     for (most, returned, limit) in [(-1, 0, 0), (0, 0, 0), (100, 100, 100), (300, 300, 300), (350, 300, 350)] {
         let before = infraction(Stage::UnderReview);
         let (payment, charge, all) = (payment(), charge(1), [before.clone()]);
@@ -276,33 +276,33 @@ fn marked_infraction_needs_review_until_it_ends() {
 }
 
 #[test]
-fn a_defence_is_in_time_at_the_deadline_and_not_a_microsecond_later() {
+fn defense_is_accepted_until_the_deadline_inclusive() {
     let open = infraction(Stage::Open);
     let late = deadline() + 1.microsecond();
     assert!(matches!(open.clone().defend(text("ours"), None, deadline()), Ok(InfractionStep::Taken(_))));
     assert_eq!(open.clone().defend(text("ours"), None, late), Err(InfractionError::TooLate(deadline())));
     let repeat = infraction(Stage::Sent).defend(text("ours"), None, late);
-    assert!(matches!(repeat, Ok(InfractionStep::AlreadyTaken(_))), "a repeat is no second defence");
+    assert!(matches!(repeat, Ok(InfractionStep::AlreadyTaken(_))), "a repeat is no second defense");
     let endless = Infraction { deadline_at: None, ..open };
     assert!(endless.defend(text("ours"), None, late).is_ok());
 }
 
 #[test]
-fn what_the_acquirer_has_is_kept_as_it_is() {
+fn defense_at_the_acquirer_is_kept_unchanged() {
     let theirs =
         Defense { text: Some(text("theirs")), evidence_url: None, sent_at: start(), submitted_at: Some(start()) };
     let change = taken(infraction(Stage::Sent).review(Some(theirs.clone()), deadline()));
     assert_eq!((change.infraction.defense, change.infraction.due_at), (Some(theirs), None));
     let ours = taken(infraction(Stage::Sent).review(None, deadline())).infraction.defense.unwrap();
     assert_eq!((ours.text, ours.sent_at, ours.submitted_at), (Some(text("ours")), start(), Some(deadline())));
-    let untold = taken(infraction(Stage::Open).review(None, deadline())).infraction;
-    assert_eq!(untold.defense, None);
-    let again = untold.defend(text("ours"), None, deadline());
+    let unreported = taken(infraction(Stage::Open).review(None, deadline())).infraction;
+    assert_eq!(unreported.defense, None);
+    let again = unreported.defend(text("ours"), None, deadline());
     assert_eq!(again, Err(InfractionError::InvalidState(InfractionStatus::UnderReview)));
 }
 
 #[test]
-fn it_is_asked_ever_more_rarely_while_nobody_knows_whether_the_defence_arrived() {
+fn pause_grows_while_defense_is_unconfirmed() {
     let mut sent = taken(apply(infraction(Stage::Open), Action::Defend)).infraction;
     for seconds in [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300] {
         assert_eq!(sent.due_at, Some(deadline() + seconds.seconds()));
@@ -314,7 +314,7 @@ fn it_is_asked_ever_more_rarely_while_nobody_knows_whether_the_defence_arrived()
     assert_eq!((withdrawn.defense, withdrawn.due_at, withdrawn.attempts), (None, None, 0));
 }
 
-/// Every change of status in the table, as Mermaid draws it.
+/// Returns the Mermaid diagram of all changes of status in the table.
 fn diagram() -> String {
     let mut lines = String::from("stateDiagram-v2\n    [*] --> open: a dispute becomes known\n");
     for stage in [Stage::Open, Stage::UnderReview] {
@@ -335,7 +335,7 @@ fn diagram() -> String {
 }
 
 #[test]
-fn the_documentation_draws_what_the_table_says() {
+fn documentation_contains_the_state_diagram() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/INFRACTIONS.md");
     let written = std::fs::read_to_string(page).unwrap();
     let fenced = format!("```mermaid\n{}```\n", diagram());

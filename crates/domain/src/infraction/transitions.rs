@@ -1,4 +1,4 @@
-//! The steps of an infraction, each together with what it does to its charge, its siblings and their blocks.
+//! The steps of an infraction, each with its effects on the charge, the siblings and their blocks.
 
 use jiff::Timestamp;
 
@@ -12,89 +12,89 @@ use crate::ledger::{LedgerAccount, SystemAccount};
 use crate::money::{Money, MoneyError};
 use crate::payment::CreditedPayment;
 
-/// What follows from asking an infraction to take a step.
+/// The result of a step of an infraction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum InfractionStep {
-    /// It took the step.
+    /// The step was applied.
     Taken(Box<InfractionChange>),
-    /// It had taken it before; nothing is to be done.
+    /// The step was applied before; nothing changes.
     AlreadyTaken(Box<Infraction>),
 }
 
-/// Everything that must become true together when an infraction takes a step.
+/// The effects of a step of an infraction, for one commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InfractionChange {
     /// The infraction after the step.
     pub infraction: Infraction,
-    /// Other open infractions of the same Pix whose limit changes with it.
+    /// Other open infractions of the same Pix whose limit changes.
     pub siblings: Vec<Infraction>,
-    /// Its charge after the step; `None` when neither it nor any limit depends on it.
+    /// The charge after the step; `None` if neither the charge nor a limit changes.
     pub charge: Option<Charge>,
-    /// What is to be held, or ends.
+    /// The changes of blocks.
     pub blocks: Vec<BlockChange>,
-    /// What happened to the infraction, if anybody is to know.
+    /// The event of the infraction to publish, if any.
     pub event: Option<EventType>,
-    /// What happened to the charge, if anybody is to know.
+    /// The event of the charge to publish, if any.
     pub charge_event: Option<EventType>,
 }
 
-/// Why an infraction cannot take a step.
+/// The reason an infraction cannot take a step.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InfractionError {
-    /// Its status does not allow it.
+    /// The status does not allow the step.
     #[error("the infraction is {}", .0.as_str())]
     InvalidState(InfractionStatus),
-    /// There is another defence.
-    #[error("the infraction is {} and has a defence", .0.as_str())]
+    /// Another defense exists.
+    #[error("the infraction is {} and has a defense", .0.as_str())]
     Defended(InfractionStatus),
-    /// Its deadline is over.
+    /// The deadline has passed.
     #[error("the infraction could be defended until {0}")]
     TooLate(Timestamp),
-    /// The charge does not allow it.
+    /// The charge does not allow the step.
     #[error(transparent)]
     Charge(#[from] ChargeError),
-    /// An amount left the range of money.
+    /// An amount is out of range.
     #[error("an amount is out of range")]
     Money(#[from] MoneyError),
 }
 
-/// What an acquirer tells of a dispute.
+/// An acquirer's report of a dispute.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewInfraction {
-    /// The identifier that it gets.
+    /// The identifier of the new infraction.
     pub id: InfractionId,
-    /// Who tells.
+    /// The reporting acquirer.
     pub acquirer: AcquirerName,
-    /// Its name there.
+    /// The dispute's identifier at the acquirer.
     pub upstream_id: String,
-    /// What the payer's side says.
+    /// The reason from the payer's side.
     pub reason: Option<String>,
     /// The kind of situation.
     pub situation: Situation,
-    /// How much is disputed.
+    /// The disputed amount.
     pub amount: Money,
-    /// When the dispute began.
+    /// The beginning of the dispute.
     pub opened_at: Timestamp,
-    /// Until when it can be defended.
+    /// The deadline of the defense.
     pub deadline_at: Option<Timestamp>,
 }
 
-/// A disputed Pix with everything that limits what can be held of it.
+/// A disputed Pix with everything that limits its blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Disputed<'a> {
     /// The Pix.
     pub payment: &'a CreditedPayment,
     /// Its charge.
     pub charge: &'a Charge,
-    /// Every infraction on it, in whatever state.
+    /// All infractions on the Pix, in any state.
     pub infractions: &'a [Infraction],
 }
 
 impl Infraction {
-    /// A dispute became known: what is left of its Pix is blocked, at most the disputed amount.
+    /// Opens an infraction. The rest of its Pix is blocked, at most the disputed amount.
     ///
     /// # Errors
-    /// [`InfractionError::Money`], which nothing of the store can cause.
+    /// [`InfractionError::Money`], impossible for stored values.
     pub fn open(
         asked: NewInfraction,
         disputed: Disputed<'_>,
@@ -135,31 +135,31 @@ impl Infraction {
         Ok(changed(InfractionChange { infraction, siblings, charge: Some(charge), blocks, event, charge_event: None }))
     }
 
-    /// What its acquirer says of it now; limits are divided anew. What is left until another deadline is told anew.
+    /// Applies the acquirer's present report. Limits are divided again. A changed deadline restarts the alerts.
     ///
     /// # Errors
-    /// [`InfractionError::InvalidState`] once it was settled.
-    pub fn amend(self, told: &NewInfraction, disputed: Disputed<'_>) -> Result<InfractionStep, InfractionError> {
-        self.divide_anew(Some(told), disputed, None)
+    /// [`InfractionError::InvalidState`] once resolved.
+    pub fn amend(self, report: &NewInfraction, disputed: Disputed<'_>) -> Result<InfractionStep, InfractionError> {
+        self.divide_anew(Some(report), disputed, None)
     }
 
-    /// The same of one that was lost, before it is settled: it has the first claim on its Pix, because what its acquirer took of that
-    /// is gone. What its siblings held of it is free, and taken for it at once, in one commit.
+    /// Applies the report of an accepted dispute, before its resolution. This infraction takes precedence on the Pix,
+    /// because the acquirer took the amount already. Money held for siblings moves to it in the same commit.
     ///
     /// # Errors
-    /// [`InfractionError::InvalidState`] once it was settled.
+    /// [`InfractionError::InvalidState`] once resolved.
     pub fn claim_first(
         self,
-        told: Option<&NewInfraction>,
+        report: Option<&NewInfraction>,
         disputed: Disputed<'_>,
     ) -> Result<InfractionStep, InfractionError> {
         let lost = self.id;
-        self.divide_anew(told, disputed, Some(lost))
+        self.divide_anew(report, disputed, Some(lost))
     }
 
     fn divide_anew(
         self,
-        told: Option<&NewInfraction>,
+        report: Option<&NewInfraction>,
         disputed: Disputed<'_>,
         lost: Option<InfractionId>,
     ) -> Result<InfractionStep, InfractionError> {
@@ -167,14 +167,14 @@ impl Infraction {
             return Err(self.invalid_state());
         }
         let before = self.clone();
-        let infraction = match told {
+        let infraction = match report {
             None => self,
-            Some(told) => {
-                let deadline_at = told.deadline_at.or(self.deadline_at);
+            Some(report) => {
+                let deadline_at = report.deadline_at.or(self.deadline_at);
                 Self {
-                    reason: told.reason.clone().or(self.reason),
-                    situation: if told.situation == Situation::Unknown { self.situation } else { told.situation },
-                    amount: told.amount,
+                    reason: report.reason.clone().or(self.reason),
+                    situation: if report.situation == Situation::Unknown { self.situation } else { report.situation },
+                    amount: report.amount,
                     deadline_at,
                     alerted_h: self.alerted_h.filter(|_| deadline_at == self.deadline_at),
                     ..self
@@ -190,10 +190,10 @@ impl Infraction {
         Ok(changed(InfractionChange { infraction, siblings, charge, blocks, event: None, charge_event: None }))
     }
 
-    /// It was decided for the merchant. `held` is what its block holds.
+    /// Resolves the infraction for the merchant. `held` is the amount in its block.
     ///
     /// # Errors
-    /// [`InfractionError::InvalidState`] when it was settled otherwise.
+    /// [`InfractionError::InvalidState`] if resolved otherwise.
     pub fn win(self, disputed: Disputed<'_>, held: Money, at: Timestamp) -> Result<InfractionStep, InfractionError> {
         match &self.state {
             InfractionState::Open | InfractionState::UnderReview { .. } => {
@@ -206,10 +206,10 @@ impl Infraction {
         }
     }
 
-    /// The payer's side withdrew it. `held` is what its block holds.
+    /// Resolves an infraction that the payer's side withdrew. `held` is the amount in its block.
     ///
     /// # Errors
-    /// [`InfractionError::InvalidState`] when it was settled otherwise.
+    /// [`InfractionError::InvalidState`] if resolved otherwise.
     pub fn cancel(self, disputed: Disputed<'_>, held: Money, at: Timestamp) -> Result<InfractionStep, InfractionError> {
         match &self.state {
             InfractionState::Open | InfractionState::UnderReview { .. } => {
@@ -222,20 +222,20 @@ impl Infraction {
         }
     }
 
-    /// It was decided for the payer: what its block holds went back, and counts as refunded of its charge.
+    /// Resolves the infraction for the payer: the held amount was returned, and counts as refunded of the charge.
     ///
     /// # Errors
-    /// [`InfractionError::InvalidState`] when it was settled otherwise.
+    /// [`InfractionError::InvalidState`] if resolved otherwise.
     pub fn lose(self, disputed: Disputed<'_>, held: Money, at: Timestamp) -> Result<InfractionStep, InfractionError> {
         let all = self.limit.max(held);
         self.lose_at_most(disputed, (held, all), at)
     }
 
-    /// Ends the infraction as lost, with at most the given amount. The rest of its block is freed in the same commit. Its limit becomes the
-    /// lost amount.
+    /// Ends the infraction as lost, with at most the given amount. The rest of the block is freed in the same commit.
+    /// The limit becomes the lost amount.
     ///
     /// # Errors
-    /// [`InfractionError::InvalidState`] when it was settled otherwise.
+    /// [`InfractionError::InvalidState`] if resolved otherwise.
     pub fn lose_at_most(
         self,
         disputed: Disputed<'_>,
@@ -260,7 +260,7 @@ impl Infraction {
                 let freed = (returned < held).then(|| lost.hold());
                 let step = lost.settle(state, disputed, (back, EventType::InfractionLost), charge)?;
                 Ok(match (step, freed) {
-                    // First what is above is freed, then the rest ends as what went back.
+                    // The excess is freed first. Then the rest ends as returned.
                     (InfractionStep::Taken(mut change), Some(freed)) => {
                         change.blocks.insert(0, freed);
                         InfractionStep::Taken(change)
@@ -295,7 +295,7 @@ impl Infraction {
         }))
     }
 
-    /// What is to be held for it from now on: its limit.
+    /// Returns the block change that holds the limit.
     #[must_use]
     pub fn hold(&self) -> BlockChange {
         let (account, infraction, end_to_end_id) = (self.account, self.id, self.end_to_end_id.clone());
@@ -311,12 +311,12 @@ impl Infraction {
     }
 }
 
-/// All infractions of a Pix with this one as it is now.
+/// Returns all infractions of the Pix, with `now` in its present state.
 fn with(infractions: &[Infraction], now: &Infraction) -> Vec<Infraction> {
     infractions.iter().map(|known| if known.id == now.id { now.clone() } else { known.clone() }).collect()
 }
 
-/// The infraction with its limit, its siblings whose limit changes, and what is held for them from now on.
+/// Returns the infraction with its limit, the siblings whose limits change, and the block changes.
 fn divided(
     infraction: Infraction,
     (payment, charge): (&CreditedPayment, &Charge),
@@ -324,14 +324,14 @@ fn divided(
     lost: Option<InfractionId>,
 ) -> Result<(Infraction, Vec<Infraction>, Vec<BlockChange>), InfractionError> {
     let mut changed = apportion(payment, charge, all, lost)?;
-    // What frees money comes before what wants it.
+    // Changes that free money precede changes that take money.
     changed.sort_by_key(|one| Some(one.id) == lost);
     let blocks = changed.iter().map(Infraction::hold).collect();
     let (mine, siblings): (Vec<_>, Vec<_>) = changed.into_iter().partition(|one| one.id == infraction.id);
     Ok((mine.into_iter().next().unwrap_or(infraction), siblings, blocks))
 }
 
-/// A step that moves no money, leaves charge and siblings as they are.
+/// Returns a step without effects on money, charge and siblings.
 pub(super) fn taken(infraction: Infraction, event: Option<EventType>) -> InfractionStep {
     let (siblings, blocks) = (Vec::new(), Vec::new());
     changed(InfractionChange { infraction, siblings, charge: None, blocks, event, charge_event: None })

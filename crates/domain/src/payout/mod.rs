@@ -1,4 +1,4 @@
-//! A Pix payout: what was asked for, where it stands, and which step may follow.
+//! A Pix payout: terms, state and steps.
 
 mod state;
 mod transitions;
@@ -24,27 +24,27 @@ use crate::text::Text;
 /// The least amount of a payout: R$ 0.01.
 pub const MIN_AMOUNT: Money = Money::from_centavos(1);
 
-/// What a merchant asked for. It never changes.
+/// The merchant's request. The terms never change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PayoutTerms {
-    /// What the recipient is to get.
+    /// The amount for the recipient.
     pub amount: Money,
-    /// What the service charges on top of it; fixed at creation.
+    /// The service's fee on top, fixed at creation.
     pub fee: Money,
-    /// Where it goes.
+    /// The recipient's key.
     pub pix_key: PixKey,
-    /// Who must own the key, if the merchant wants that checked.
+    /// The required owner of the key, if the merchant requests a check.
     pub recipient_document: Option<Document>,
-    /// Shown to the recipient.
+    /// Free text for the recipient.
     pub description: Option<Text>,
-    /// The merchant's own name for it.
+    /// The merchant's identifier for the resource.
     pub external_id: Option<ExternalId>,
-    /// How it came to be.
+    /// The origin.
     pub origin: Origin,
 }
 
 impl PayoutTerms {
-    /// All that leaves the balance: amount and fee.
+    /// Returns the amount that leaves the balance: amount plus fee.
     ///
     /// # Errors
     /// [`MoneyError::OutOfRange`].
@@ -53,17 +53,17 @@ impl PayoutTerms {
     }
 }
 
-/// The owner of the key, as far as upstream tells.
+/// The owner of the key, as reported by the acquirer.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Recipient {
     /// The name.
     pub name: Option<String>,
-    /// CPF or CNPJ as upstream shows it: a CPF comes masked.
+    /// The CPF or CNPJ as reported. A CPF is masked.
     pub document: Option<String>,
 }
 
 impl Recipient {
-    /// What is known after `later` was told: nothing that was known is forgotten.
+    /// Returns these facts, with the gaps filled from `later`.
     #[must_use]
     pub fn or(self, later: Self) -> Self {
         Self { name: later.name.or(self.name), document: later.document.or(self.document) }
@@ -73,30 +73,30 @@ impl Recipient {
 /// A Pix payout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Payout {
-    /// Its public identifier.
+    /// The public identifier.
     pub id: PayoutId,
-    /// Whose it is.
+    /// The owning account.
     pub account: AccountId,
-    /// What was asked for.
+    /// The terms of the request.
     pub terms: PayoutTerms,
-    /// Who gets it, once upstream told.
+    /// The recipient, once reported.
     pub recipient: Recipient,
-    /// What came back of it after its completion.
+    /// The amount that came back after completion.
     pub returned: Money,
-    /// Where it stands.
+    /// The state.
     pub state: PayoutState,
-    /// When upstream is to be asked next, while its outcome is open.
+    /// The instant of the next look-up at the acquirer, while the outcome is unknown.
     pub due_at: Option<Timestamp>,
-    /// How often upstream was asked for its outcome in vain.
+    /// The number of look-ups without a final outcome.
     pub attempts: u32,
-    /// When it was asked for.
+    /// The instant of the request.
     pub created_at: Timestamp,
-    /// How often it was changed; the store checks it.
+    /// The number of changes. An update requires the version that was read.
     pub version: i64,
 }
 
 impl Payout {
-    /// A payout that is about to be sent to `acquirer`. Its money must be [held](Self::hold) in the same commit.
+    /// Creates a payout that is about to be sent to `acquirer`. The same commit must [hold](Self::hold) its money.
     #[must_use]
     pub fn open(id: PayoutId, account: AccountId, terms: PayoutTerms, acquirer: AcquirerName, at: Timestamp) -> Self {
         Self {
@@ -113,13 +113,13 @@ impl Payout {
         }
     }
 
-    /// Its name upstream.
+    /// Returns the identifier at the acquirer.
     #[must_use]
     pub fn instruction_id(&self) -> InstructionId {
         InstructionId::of_payout(self.id)
     }
 
-    /// Whether a reader may know of it.
+    /// Returns whether the API shows the resource.
     #[must_use]
     pub const fn is_visible(&self) -> bool {
         self.state.status().is_visible()

@@ -5,57 +5,58 @@ use jiff::Timestamp;
 use crate::acquirer_name::AcquirerName;
 use crate::end_to_end_id::EndToEndId;
 
-/// That an acquirer was asked to send it.
+/// A request to an acquirer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sent {
-    /// Who was asked; nobody else ever is.
+    /// The acquirer. A payout never moves to another one.
     pub acquirer: AcquirerName,
-    /// When it was asked last, always by the same name.
+    /// The instant of the last request, always with the same identifier.
     pub at: Timestamp,
-    /// The Pix, once the acquirer named it.
+    /// The Pix, once reported.
     pub end_to_end_id: Option<EndToEndId>,
 }
 
-/// Where a payout stands.
+/// The state of a payout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PayoutState {
-    /// Its money is held, and `acquirer` is being asked; nobody can see it yet.
+    /// The money is held and `acquirer` is being asked. The payout is not visible yet.
     Pending {
-        /// Who is asked, and asked again after a crash.
+        /// The acquirer in use, also after a crash.
         acquirer: AcquirerName,
     },
-    /// The acquirer certainly did not take it: its money was given back, and nobody will ever see it, unless it is tried again.
+    /// The acquirer certainly did not accept the payout. The money was given back. The payout is invisible unless
+    /// retried.
     Abandoned {
-        /// Who was asked.
+        /// The acquirer of the attempt.
         acquirer: AcquirerName,
-        /// When it was given up.
+        /// The instant of abandonment.
         at: Timestamp,
     },
-    /// The acquirer has it, or may have it.
+    /// The acquirer has the payout, or may have it.
     Processing(Sent),
     /// The recipient has the money.
     Completed {
-        /// Who sent it.
+        /// The request.
         sent: Sent,
-        /// When.
+        /// The instant.
         at: Timestamp,
     },
-    /// The recipient never gets the money; it was given back with the fee.
+    /// The recipient never gets the money. Amount and fee were given back.
     Failed {
-        /// Who refused it.
+        /// The request.
         sent: Sent,
-        /// Why, as a merchant may read it.
+        /// The reason, safe to show to the merchant.
         reason: String,
-        /// When.
+        /// The instant.
         at: Timestamp,
     },
-    /// The recipient had the money, and all of it came back.
+    /// The recipient had the money, and the whole amount came back.
     Reversed {
-        /// Who sent it.
+        /// The request.
         sent: Sent,
-        /// When it was completed.
+        /// The instant of completion.
         completed_at: Timestamp,
-        /// When the last of it came back.
+        /// The instant of the last return.
         at: Timestamp,
     },
 }
@@ -82,7 +83,7 @@ impl PayoutStatus {
     pub const ALL: [Self; 6] =
         [Self::Pending, Self::Abandoned, Self::Processing, Self::Completed, Self::Failed, Self::Reversed];
 
-    /// The word on the wire (visible ones) and in the store.
+    /// Returns the name on the wire (visible statuses) and in the store.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -95,13 +96,13 @@ impl PayoutStatus {
         }
     }
 
-    /// The status of that word.
+    /// Returns the status with this name.
     #[must_use]
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|status| status.as_str() == word)
     }
 
-    /// Whether a reader may know of a payout in this status.
+    /// Returns whether the API shows payouts in this status.
     #[must_use]
     pub const fn is_visible(self) -> bool {
         match self {
@@ -112,7 +113,7 @@ impl PayoutStatus {
 }
 
 impl PayoutState {
-    /// Its name.
+    /// Returns the status.
     #[must_use]
     pub const fn status(&self) -> PayoutStatus {
         match self {
@@ -125,7 +126,7 @@ impl PayoutState {
         }
     }
 
-    /// That it was sent, once it was.
+    /// Returns the request to the acquirer, if made.
     #[must_use]
     pub const fn sent(&self) -> Option<&Sent> {
         match self {
@@ -137,7 +138,7 @@ impl PayoutState {
         }
     }
 
-    /// Who has it, or is being asked.
+    /// Returns the acquirer that has or receives the request.
     #[must_use]
     pub const fn acquirer(&self) -> &AcquirerName {
         match self {
@@ -149,13 +150,13 @@ impl PayoutState {
         }
     }
 
-    /// The Pix, once it is named.
+    /// Returns the Pix, once reported.
     #[must_use]
     pub fn end_to_end_id(&self) -> Option<&EndToEndId> {
         self.sent()?.end_to_end_id.as_ref()
     }
 
-    /// When the recipient got the money, if it did.
+    /// Returns the instant of completion, if completed.
     #[must_use]
     pub const fn completed_at(&self) -> Option<Timestamp> {
         match self {
@@ -165,7 +166,7 @@ impl PayoutState {
         }
     }
 
-    /// Why the recipient never gets the money.
+    /// Returns the reason of the failure, if failed.
     #[must_use]
     pub fn failure(&self) -> Option<&str> {
         match self {

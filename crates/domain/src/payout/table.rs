@@ -34,7 +34,8 @@ const ACTIONS: [Action; 8] = [
     Action::TakeBackPart,
 ];
 
-/// What the table says of a pair: the status after it, `same` for a repeat, `no` for a refusal, `much` for more than was sent.
+/// The expected result of each pair: the next status, `same` for a repeat, `no` for an error, `much` for excessive
+/// returns.
 const TABLE: [(PayoutStatus, [&str; 8]); 6] = [
     //                           send        send again    abandon      reopen     complete     fail      all back    part back
     (PayoutStatus::Pending, ["processing", "no", "abandoned", "no", "completed", "failed", "no", "no"]),
@@ -128,7 +129,7 @@ fn every_pair_of_state_and_action() {
     }
 }
 
-/// `from > to kind amount`, with `!` where it must be covered.
+/// Formats transfers as `from > to kind amount`, with `!` where the balance must cover the amount.
 fn movements(transfers: &[Transfer]) -> Vec<String> {
     let place = |account: &LedgerAccount| match account {
         LedgerAccount::Merchant(_, bucket) => bucket.as_str().to_owned(),
@@ -143,12 +144,12 @@ fn movements(transfers: &[Transfer]) -> Vec<String> {
 }
 
 #[test]
-fn the_money_of_each_step() {
+fn each_step_moves_the_expected_money() {
     let held = ["available! > in_transit payout 10.00", "available! > in_transit fee 0.60"];
     let back = ["in_transit! > available payout_failed 10.00", "in_transit! > available fee 0.60"];
     let done = ["in_transit! > settlement:main payout 10.00", "in_transit! > fees fee 0.60"];
     assert_eq!(movements(&payout(PayoutStatus::Pending).hold()), held);
-    for (status, action, expected, told) in [
+    for (status, action, expected, published) in [
         (PayoutStatus::Pending, Action::Send, &[][..], None),
         (PayoutStatus::Pending, Action::Abandon, &back, None),
         (PayoutStatus::Abandoned, Action::Reopen, &held, None),
@@ -166,19 +167,19 @@ fn the_money_of_each_step() {
     ] {
         let (_, transfers, event) = taken(payout(status), action);
         assert_eq!(movements(&transfers), expected, "{status:?} {action:?}");
-        assert_eq!(event, told, "{status:?} {action:?}");
+        assert_eq!(event, published, "{status:?} {action:?}");
     }
 }
 
 #[test]
-fn a_payout_without_fee_moves_no_fee() {
+fn payout_without_fee_moves_no_fee() {
     let mut free = payout(PayoutStatus::Pending);
     free.terms.fee = Money::ZERO;
     assert_eq!(movements(&free.hold()), ["available! > in_transit payout 10.00"]);
 }
 
 #[test]
-fn it_is_reversed_when_the_last_part_came_back_and_never_gives_back_more() {
+fn payout_is_reversed_when_fully_returned_and_never_beyond() {
     let (partly, ..) = taken(payout(PayoutStatus::Completed), Action::TakeBackPart);
     assert_eq!(partly.take_back(Money::from_centavos(2), later()), Err(PayoutError::ReturnedTooMuch));
     let (partly, ..) = taken(payout(PayoutStatus::Completed), Action::TakeBackPart);
@@ -193,11 +194,11 @@ fn it_is_reversed_when_the_last_part_came_back_and_never_gives_back_more() {
 }
 
 #[test]
-fn what_upstream_tells_is_kept() {
+fn facts_from_acquirer_are_kept() {
     let named = Recipient { name: Some("Ana".into()), document: Some("***.456.789-**".into()) };
     let (sent, ..) = match payout(PayoutStatus::Pending).send(None, named.clone(), start()).unwrap() {
         PayoutStep::Taken { payout, transfers, event } => (payout, transfers, event),
-        PayoutStep::AlreadyTaken(_) => panic!("it was pending"),
+        PayoutStep::AlreadyTaken(_) => panic!("the payout was pending"),
     };
     let later_named = sent.send(Some(pix()), Recipient::default(), later()).unwrap();
     let PayoutStep::Taken { payout, .. } = later_named else { panic!("the Pix was not named before") };
@@ -206,7 +207,7 @@ fn what_upstream_tells_is_kept() {
 }
 
 #[test]
-fn upstream_is_asked_ever_more_rarely_while_the_outcome_is_open() {
+fn pause_grows_while_outcome_is_unknown() {
     let mut open = payout(PayoutStatus::Pending);
     let pauses = [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300];
     let (sent, ..) = taken(open, Action::Send);
@@ -222,7 +223,7 @@ fn upstream_is_asked_ever_more_rarely_while_the_outcome_is_open() {
 }
 
 #[test]
-fn the_name_upstream_follows_from_the_id_alone() {
+fn instruction_id_depends_only_on_payout_id() {
     let payout = payout(PayoutStatus::Pending);
     assert_eq!(payout.instruction_id().as_str(), payout.id.suffix());
     assert_eq!(payout.instruction_id().payout(), Some(payout.id));

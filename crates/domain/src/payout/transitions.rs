@@ -1,4 +1,4 @@
-//! The steps of a payout: each consumes it and returns what must become true together.
+//! The steps of a payout. Each step consumes the payout and returns all effects of one commit.
 
 use jiff::Timestamp;
 
@@ -10,47 +10,48 @@ use crate::ledger::{Bucket, EntryKind, LedgerAccount, Overdraft, SystemAccount, 
 use crate::money::{Money, MoneyError};
 use crate::pause::pause;
 
-/// What follows from asking a payout to take a step.
+/// The result of a step of a payout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PayoutStep {
-    /// It took the step.
+    /// The step was applied.
     Taken {
         /// The payout after the step.
         payout: Payout,
-        /// The money that moves with it.
+        /// The transfers of the step.
         transfers: Vec<Transfer>,
-        /// What happened, if anybody is to know.
+        /// The event to publish, if any.
         event: Option<EventType>,
     },
-    /// It had taken it before; nothing is to be done.
+    /// The step was applied before; nothing changes.
     AlreadyTaken(Payout),
 }
 
-/// Why a payout cannot take a step.
+/// The reason a payout cannot take a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PayoutError {
-    /// Its status does not allow it.
+    /// The status does not allow the step.
     #[error("the payout is {}", .0.as_str())]
     InvalidState(PayoutStatus),
-    /// More came back than was sent.
+    /// The returns exceed the payout.
     #[error("more came back than was sent")]
     ReturnedTooMuch,
-    /// An amount left the range of money.
+    /// An amount is out of range.
     #[error("an amount is out of range")]
     Money(#[from] MoneyError),
 }
 
 impl Payout {
-    /// The money that leaves `available` when it is asked for: amount and fee, which must be covered.
+    /// Returns the transfers that hold amount and fee. `available` must cover them.
     #[must_use]
     pub fn hold(&self) -> Vec<Transfer> {
         self.both_parts(Bucket::Available, Bucket::InTransit, Overdraft::Forbidden, (EntryKind::Payout, EntryKind::Fee))
     }
 
-    /// The acquirer is asked, and whether it has it is to be found out: `end_to_end_id` and `recipient` as far as it said.
+    /// Records a request to the acquirer with an unknown outcome, and `end_to_end_id` and `recipient` as far as
+    /// reported.
     ///
     /// # Errors
-    /// [`PayoutError::InvalidState`] once its outcome is known, or when it was given up.
+    /// [`PayoutError::InvalidState`] once the outcome is known, or if abandoned.
     pub fn send(
         self,
         end_to_end_id: Option<EndToEndId>,
@@ -82,27 +83,29 @@ impl Payout {
         }
     }
 
-    /// It is about to be sent once more, under the same name, because the acquirer says that it never had it.
+    /// Records that the payout is about to be resent with the same identifier, because the acquirer reports that it
+    /// never received it.
     ///
     /// # Errors
-    /// [`PayoutError::InvalidState`] unless its outcome is open.
+    /// [`PayoutError::InvalidState`] unless the outcome is unknown.
     pub fn send_again(self, at: Timestamp) -> Result<PayoutStep, PayoutError> {
         let PayoutState::Processing(sent) = &self.state else { return Err(self.invalid_state()) };
         let state = PayoutState::Processing(Sent { at, ..sent.clone() });
         Ok(PayoutStep::Taken { payout: Self { state, ..self }.asked(at), transfers: Vec::new(), event: None })
     }
 
-    /// Upstream was asked and its outcome is still open: it is asked again after a pause that grows.
+    /// Records a look-up without a result. The next look-up follows after a growing pause.
     #[must_use]
     pub fn asked(self, at: Timestamp) -> Self {
         let attempts = self.attempts.saturating_add(1);
         Self { attempts, due_at: Some(pause(at, attempts)), ..self }
     }
 
-    /// The acquirer certainly did not take it: all is given back, and nothing of it will be seen.
+    /// Abandons a payout that the acquirer certainly did not accept. Amount and fee are given back, and the payout
+    /// stays invisible.
     ///
     /// # Errors
-    /// [`PayoutError::InvalidState`] once it may have been sent.
+    /// [`PayoutError::InvalidState`] once possibly sent.
     pub fn abandon(self, at: Timestamp) -> Result<PayoutStep, PayoutError> {
         match &self.state {
             PayoutState::Pending { acquirer } => {
@@ -119,10 +122,10 @@ impl Payout {
         }
     }
 
-    /// It was given up and is tried anew, at `acquirer`: its money is held again.
+    /// Retries an abandoned payout at `acquirer`. The money is held again.
     ///
     /// # Errors
-    /// [`PayoutError::InvalidState`] unless it was given up.
+    /// [`PayoutError::InvalidState`] unless abandoned.
     pub fn reopen(self, acquirer: AcquirerName) -> Result<PayoutStep, PayoutError> {
         let PayoutState::Abandoned { .. } = &self.state else { return Err(self.invalid_state()) };
         let transfers = self.hold();
@@ -130,10 +133,10 @@ impl Payout {
         Ok(PayoutStep::Taken { payout, transfers, event: None })
     }
 
-    /// The recipient has the money.
+    /// Records that the recipient has the money.
     ///
     /// # Errors
-    /// [`PayoutError::InvalidState`] when it failed or was given up.
+    /// [`PayoutError::InvalidState`] if failed or abandoned.
     pub fn complete(
         self,
         end_to_end_id: EndToEndId,
@@ -160,10 +163,10 @@ impl Payout {
         Ok(PayoutStep::Taken { transfers: moving(transfers), payout, event: Some(EventType::PayoutCompleted) })
     }
 
-    /// The recipient will never get the money: all is given back.
+    /// Records that the recipient never gets the money. Amount and fee are given back.
     ///
     /// # Errors
-    /// [`PayoutError::InvalidState`] when it was completed or given up.
+    /// [`PayoutError::InvalidState`] if completed or abandoned.
     pub fn fail(self, reason: String, at: Timestamp) -> Result<PayoutStep, PayoutError> {
         let sent = match &self.state {
             PayoutState::Pending { acquirer } => Sent { acquirer: acquirer.clone(), at, end_to_end_id: None },
@@ -178,12 +181,13 @@ impl Payout {
         Ok(PayoutStep::Taken { payout, transfers, event: Some(EventType::PayoutFailed) })
     }
 
-    /// `amount` of it came back from the recipient's institution; the fee does not. It is reversed when all came back.
+    /// Credits `amount` returned by the recipient's institution, without the fee. The payout is reversed when the whole
+    /// amount came back.
     ///
     /// The store credits each return id once, so a repeat never reaches the ledger.
     ///
     /// # Errors
-    /// [`PayoutError::InvalidState`] unless it was completed, [`PayoutError::ReturnedTooMuch`] beyond its amount.
+    /// [`PayoutError::InvalidState`] unless completed, [`PayoutError::ReturnedTooMuch`] beyond the amount.
     pub fn take_back(self, amount: Money, at: Timestamp) -> Result<PayoutStep, PayoutError> {
         let (sent, completed_at) = match &self.state {
             PayoutState::Completed { sent, at } => (sent.clone(), *at),
@@ -246,7 +250,7 @@ impl Payout {
     }
 }
 
-/// Without the movements of nothing, which the ledger does not know: a fee may be zero.
+/// Removes transfers of zero, which the ledger does not accept: a fee may be zero.
 fn moving(mut transfers: Vec<Transfer>) -> Vec<Transfer> {
     transfers.retain(|transfer| !transfer.amount.is_zero());
     transfers

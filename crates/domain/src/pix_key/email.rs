@@ -10,7 +10,7 @@ const MAX_LABEL_LENGTH: usize = 63;
 pub struct EmailKey(String);
 
 impl EmailKey {
-    /// Reads an address in any case.
+    /// Parses an address in any case.
     ///
     /// # Errors
     /// [`PixKeyError::TooLong`] or [`PixKeyError::Email`].
@@ -24,14 +24,14 @@ impl EmailKey {
         if valid { Ok(Self(folded)) } else { Err(PixKeyError::Email) }
     }
 
-    /// The address.
+    /// Returns the address.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// The directory leaves out `%` on purpose.
+/// Returns whether the byte may stand before the `@`. The directory excludes `%` on purpose.
 fn is_local(byte: u8) -> bool {
     is_alphanumeric(byte) || b".!#$&'*+/=?^_`{|}~-".contains(&byte)
 }

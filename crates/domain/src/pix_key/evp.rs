@@ -10,7 +10,7 @@ const GROUPS: [usize; 5] = [8, 4, 4, 4, 12];
 pub struct EvpKey(String);
 
 impl EvpKey {
-    /// Reads a UUID with its dashes, in any case.
+    /// Parses a UUID with its dashes, in any case.
     ///
     /// # Errors
     /// [`PixKeyError::Evp`].
@@ -20,7 +20,7 @@ impl EvpKey {
         if shape && alphabet { Ok(Self(text.to_ascii_lowercase())) } else { Err(PixKeyError::Evp) }
     }
 
-    /// The UUID as text.
+    /// Returns the UUID as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

@@ -1,4 +1,4 @@
-//! Tells what a refused key was probably meant to be, so that the message can help; nothing here accepts a key.
+//! Guesses the intended kind of an invalid key for the error message. No key is accepted here.
 
 use super::PixKeyError;
 use crate::document::DocumentError;
@@ -7,7 +7,7 @@ use crate::document::DocumentError;
 const PARTIAL_AREAS: [(char, &str); 5] =
     [('2', "12478"), ('3', "1234578"), ('5', "1345"), ('7', "134579"), ('1', "123456789")];
 
-/// Whether the digits of `text` read as a Brazilian telephone number written without `+55` or without its `+`.
+/// Returns whether the digits form a Brazilian telephone number without `+55` or without `+`.
 pub(super) fn looks_like_phone(text: &str) -> bool {
     let phone_characters =
         |character: char| character.is_ascii_digit() || matches!(character, ' ' | '.' | '-' | '(' | ')');
@@ -22,7 +22,7 @@ pub(super) fn looks_like_phone(text: &str) -> bool {
     }
 }
 
-/// The error of the kind of key that the text comes closest to.
+/// Returns the error of the most similar kind of key.
 pub(super) fn closest(text: &str, error: DocumentError) -> PixKeyError {
     let length = text.chars().filter(|character| !matches!(character, '.' | '-' | '/')).count();
     let digits = text.chars().filter(char::is_ascii_digit).count();
@@ -34,7 +34,7 @@ pub(super) fn closest(text: &str, error: DocumentError) -> PixKeyError {
     }
 }
 
-/// Area code, then a landline of eight digits or a mobile number of nine.
+/// Returns whether the digits are an area code and a landline of eight or a mobile number of nine digits.
 pub(super) fn is_brazilian(national: &str) -> bool {
     match national.len() {
         10 => has_area_code(national),
@@ -43,12 +43,12 @@ pub(super) fn is_brazilian(national: &str) -> bool {
     }
 }
 
-/// Area code, then a number of nine digits that begins with 9.
+/// Returns whether the digits are an area code and nine digits beginning with 9.
 fn is_mobile(digits: &str) -> bool {
     has_area_code(digits) && digits.chars().nth(2) == Some('9')
 }
 
-/// The first two digits are one of the 67 area codes in use.
+/// Returns whether the first two digits are one of the 67 area codes in use.
 fn has_area_code(digits: &str) -> bool {
     let mut digits = digits.chars();
     let (Some(first), Some(second)) = (digits.next(), digits.next()) else {

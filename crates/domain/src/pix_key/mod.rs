@@ -1,4 +1,4 @@
-//! The key by which a Pix finds its receiver: validated, normalised, never guessed (DICT API, key types).
+//! The key of a Pix receiver: validated, normalised, never guessed (DICT API, key types).
 
 mod email;
 mod evp;
@@ -16,7 +16,7 @@ use crate::document::{Cnpj, Cpf, Document, DocumentError};
 /// Longest normalised key, in characters.
 pub const MAX_LENGTH: usize = 77;
 
-/// The kinds of key the directory knows.
+/// The kinds of key in the directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PixKeyType {
     /// Tax number of a person.
@@ -46,7 +46,7 @@ pub enum PixKey {
     Evp(EvpKey),
 }
 
-/// Why a key was refused. The texts may be shown to the user of the API.
+/// The reason a key is invalid. Messages are safe to show to clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PixKeyError {
     /// Not a CPF.
@@ -57,7 +57,7 @@ pub enum PixKeyError {
     /// Not a CNPJ.
     #[error("is not a valid CNPJ: {0}")]
     Cnpj(DocumentError),
-    /// Not an e-mail address the directory would take.
+    /// Not an e-mail address that the directory accepts.
     #[error("is not a valid e-mail key")]
     Email,
     /// Not a telephone number in E.164.
@@ -66,7 +66,7 @@ pub enum PixKeyError {
     /// Not a random key.
     #[error("is not a valid random key: it is a UUID with its dashes")]
     Evp,
-    /// Digits that are no CPF or CNPJ and look like a telephone number without its country code.
+    /// The digits are no CPF or CNPJ and look like a telephone number without its country code.
     #[error(
         "is not a valid CPF or CNPJ; if it is a phone number, write it with + and the country code, as in +5511987654321"
     )]
@@ -74,7 +74,7 @@ pub enum PixKeyError {
     /// Longer than any key.
     #[error("must have at most 77 characters")]
     TooLong,
-    /// No kind of key looks like this.
+    /// The text resembles no kind of key.
     #[error("is not a Pix key: a CPF, a CNPJ, an e-mail, a phone beginning with + or a random key is wanted")]
     Unrecognised,
 }
@@ -83,7 +83,7 @@ impl PixKeyType {
     /// Every kind of key.
     pub const ALL: [Self; 5] = [Self::Cpf, Self::Cnpj, Self::Email, Self::Phone, Self::Evp];
 
-    /// The name in requests and storage: `cpf`, `cnpj`, `email`, `phone`, `evp`.
+    /// Returns the name in requests and storage: `cpf`, `cnpj`, `email`, `phone`, `evp`.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -95,7 +95,7 @@ impl PixKeyType {
         }
     }
 
-    /// The kind of that name.
+    /// Returns the kind with this name.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == name)
@@ -109,10 +109,10 @@ impl fmt::Display for PixKeyType {
 }
 
 impl PixKey {
-    /// Reads a key whose kind is not told. Digits are a CPF or a CNPJ or nothing: they never become a phone.
+    /// Parses a key of unknown kind. Digits are a CPF, a CNPJ or invalid: they never become a phone.
     ///
     /// # Errors
-    /// [`PixKeyError`], with a hint when the digits look like a phone number.
+    /// [`PixKeyError`], with a hint if the digits look like a phone number.
     pub fn parse(text: &str) -> Result<Self, PixKeyError> {
         if text.contains('@') {
             return Self::parse_as(text, PixKeyType::Email);
@@ -131,7 +131,7 @@ impl PixKey {
         }
     }
 
-    /// Reads a key of a told kind.
+    /// Parses a key of a known kind.
     ///
     /// # Errors
     /// [`PixKeyError`] of that kind.
@@ -147,7 +147,7 @@ impl PixKey {
         }
     }
 
-    /// The normalised key, as it is sent, stored and compared.
+    /// Returns the normalised key, as sent, stored and compared.
     #[must_use]
     pub fn as_str(&self) -> &str {
         match self {
@@ -159,7 +159,7 @@ impl PixKey {
         }
     }
 
-    /// Its kind.
+    /// Returns the kind.
     #[must_use]
     pub const fn key_type(&self) -> PixKeyType {
         match self {

@@ -5,7 +5,7 @@ use super::{PixKeyError, hint};
 /// Digits a number may have, country code included (E.164).
 const DIGITS: std::ops::RangeInclusive<usize> = 2..=15;
 
-/// What every Brazilian number begins with after its `+`.
+/// The country code of Brazil.
 const BRAZIL: &str = "55";
 
 /// A phone key: `+`, then 2 to 15 digits of which the first is not 0; in Brazil an area code in use and a whole number.
@@ -13,7 +13,7 @@ const BRAZIL: &str = "55";
 pub struct PhoneKey(String);
 
 impl PhoneKey {
-    /// Reads a number that begins with `+`; blanks, dots, dashes and brackets are dropped.
+    /// Parses a number that begins with `+`. Blanks, dots, dashes and brackets are dropped.
     ///
     /// # Errors
     /// [`PixKeyError::Phone`].
@@ -27,7 +27,7 @@ impl PhoneKey {
         if valid { Ok(Self(bare)) } else { Err(PixKeyError::Phone) }
     }
 
-    /// The number with its `+`.
+    /// Returns the number with its `+`.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

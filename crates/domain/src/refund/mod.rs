@@ -1,4 +1,4 @@
-//! A refund of a payment of a charge, in full or in part: a devolução of its Pix.
+//! A refund of a payment of a charge, in full or in part: a *devolução* of its Pix.
 
 mod state;
 mod transitions;
@@ -18,52 +18,52 @@ use crate::ids::{AccountId, ChargeId, RefundId};
 use crate::money::{Money, MoneyError};
 use crate::text::Text;
 
-/// How long after its settlement a Pix can be returned: 90 days (API Pix 2.9.0, devolução).
+/// The longest time from payment to refund: 90 days (API Pix 2.9.0, devolução).
 pub const WITHIN: SignedDuration = SignedDuration::from_hours(90 * 24);
 
 /// A refund.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refund {
-    /// Its public identifier; without its prefix, its name upstream.
+    /// The public identifier. Without its prefix, also the identifier at the acquirer.
     pub id: RefundId,
-    /// Who pays it.
+    /// The account that pays the refund.
     pub account: AccountId,
-    /// What is refunded.
+    /// The refunded charge.
     pub charge: ChargeId,
-    /// The Pix that goes back.
+    /// The refunded Pix.
     pub end_to_end_id: EndToEndId,
-    /// Who received that Pix, and returns it.
+    /// The acquirer that received the Pix and returns it.
     pub acquirer: AcquirerName,
-    /// How much of it.
+    /// The refunded amount.
     pub amount: Money,
     /// The part of the amount that counts as refunded of the charge. The rest was paid beyond the charge's amount.
     pub of_charge: Money,
-    /// Why, as the merchant wrote it; shown to the payer.
+    /// The merchant's reason, shown to the payer.
     pub reason: Option<Text>,
-    /// The merchant's own name for it.
+    /// The merchant's identifier for the resource.
     pub external_id: Option<ExternalId>,
-    /// Where it stands.
+    /// The state.
     pub state: RefundState,
-    /// When upstream is to be asked next, while its outcome is open.
+    /// The instant of the next look-up at the acquirer, while the outcome is unknown.
     pub due_at: Option<Timestamp>,
-    /// How often upstream was asked for its outcome in vain.
+    /// The number of look-ups without a final outcome.
     pub attempts: u32,
-    /// When it was asked for.
+    /// The instant of the request.
     pub created_at: Timestamp,
-    /// How often it was changed; the store checks it.
+    /// The number of changes. An update requires the version that was read.
     pub version: i64,
 }
 
 impl Refund {
-    /// The part of the amount that was paid beyond the charge's amount.
+    /// Returns the part of the amount that was paid beyond the charge's amount.
     ///
     /// # Errors
-    /// [`MoneyError::OutOfRange`], which no refund of the store can cause.
+    /// [`MoneyError::OutOfRange`], impossible for stored refunds.
     pub fn beyond(&self) -> Result<Money, MoneyError> {
         self.amount.checked_sub(self.of_charge)
     }
 
-    /// Whether a reader may know of it.
+    /// Returns whether the API shows the resource.
     #[must_use]
     pub const fn is_visible(&self) -> bool {
         self.state.status().is_visible()

@@ -4,37 +4,38 @@ use jiff::Timestamp;
 
 use crate::end_to_end_id::ReturnId;
 
-/// Where a refund stands.
+/// The state of a refund.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RefundState {
-    /// Its money is held, and the acquirer is being asked; nobody can see it yet.
+    /// The money is held and the acquirer is being asked. The refund is not visible yet.
     Pending,
-    /// The acquirer certainly did not take it: its money was given back, and nobody will ever see it, unless it is tried again.
+    /// The acquirer certainly did not accept the refund. The money was given back. The refund is invisible unless
+    /// retried.
     Abandoned {
-        /// When it was given up.
+        /// The instant of abandonment.
         at: Timestamp,
     },
-    /// The acquirer has it, or may have it.
+    /// The acquirer has the refund, or may have it.
     Processing {
-        /// When the acquirer was asked last, always by the same name.
+        /// The instant of the last request, always with the same identifier.
         sent_at: Timestamp,
-        /// The return, once the acquirer named it.
+        /// The id of the return, once reported.
         return_id: Option<ReturnId>,
     },
     /// The payer has the money back.
     Completed {
-        /// The return.
+        /// The id of the return.
         return_id: Option<ReturnId>,
-        /// When.
+        /// The instant.
         at: Timestamp,
     },
-    /// The payer does not get it; it was given back to the account.
+    /// The payer does not get the money. The amount was given back to the account.
     Failed {
-        /// The return, if the acquirer named it before it failed.
+        /// The id of the return, if reported before the failure.
         return_id: Option<ReturnId>,
-        /// Why.
+        /// The reason.
         reason: String,
-        /// When.
+        /// The instant.
         at: Timestamp,
     },
 }
@@ -58,7 +59,7 @@ impl RefundStatus {
     /// Every status.
     pub const ALL: [Self; 5] = [Self::Pending, Self::Abandoned, Self::Processing, Self::Completed, Self::Failed];
 
-    /// The word on the wire (visible ones) and in the store.
+    /// Returns the name on the wire (visible statuses) and in the store.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -70,13 +71,13 @@ impl RefundStatus {
         }
     }
 
-    /// The status of that word.
+    /// Returns the status with this name.
     #[must_use]
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|status| status.as_str() == word)
     }
 
-    /// Whether a reader may know of a refund in this status.
+    /// Returns whether the API shows refunds in this status.
     #[must_use]
     pub const fn is_visible(self) -> bool {
         match self {
@@ -87,7 +88,7 @@ impl RefundStatus {
 }
 
 impl RefundState {
-    /// Its name.
+    /// Returns the status.
     #[must_use]
     pub const fn status(&self) -> RefundStatus {
         match self {
@@ -99,7 +100,7 @@ impl RefundState {
         }
     }
 
-    /// The return, once the acquirer named it.
+    /// Returns the id of the return, once reported.
     #[must_use]
     pub const fn return_id(&self) -> Option<&ReturnId> {
         match self {
@@ -110,7 +111,7 @@ impl RefundState {
         }
     }
 
-    /// When the payer got the money back, if that happened.
+    /// Returns the instant of completion, if completed.
     #[must_use]
     pub const fn completed_at(&self) -> Option<Timestamp> {
         match self {

@@ -28,7 +28,7 @@ enum Action {
 const ACTIONS: [Action; 6] =
     [Action::Send, Action::SendAgain, Action::Abandon, Action::Reopen, Action::Complete, Action::Fail];
 
-/// What the table says of a pair: the status after it, `same` for a repeat, `no` for a refusal.
+/// The expected result of each pair: the next status, `same` for a repeat, `no` for an error.
 const TABLE: [(RefundStatus, [&str; 6]); 5] = [
     //                           send        send again    abandon      reopen     complete     fail
     (RefundStatus::Pending, ["processing", "no", "abandoned", "no", "completed", "failed"]),
@@ -58,7 +58,7 @@ fn returned() -> ReturnId {
     ReturnId::parse("D1234567820260102030400000000001").unwrap()
 }
 
-/// A paid charge of R$ 10.00, of which so much is on its way back and so much went back.
+/// Returns a paid charge of R$ 10.00, with `in_flight` and `done` centavos of refunds.
 fn charge(in_flight: i64, done: i64) -> Charge {
     let terms = ChargeTerms {
         amount: money(1_000),
@@ -81,7 +81,7 @@ fn charge(in_flight: i64, done: i64) -> Charge {
     Charge { state, refunds, ..Charge::open(id, account, terms, acquirer(), start()) }
 }
 
-/// A payment of so many centavos; the first paid the charge.
+/// Returns a payment; the first settled the charge.
 fn payment(number: u8, centavos: i64) -> CreditedPayment {
     let end_to_end_id = EndToEndId::parse(&format!("E12345678202601020304000000000{number:02}")).unwrap();
     let payment = Payment { end_to_end_id, amount: money(centavos), paid_at: start(), acquirer: acquirer() };
@@ -117,7 +117,7 @@ fn refund(status: RefundStatus) -> Refund {
     Refund { state, ..opened(charge(0, 0), Some(400)).refund }
 }
 
-/// The charge of a refund of R$ 4.00 in that status.
+/// Returns the charge of a refund of R$ 4.00 in a status.
 fn its_charge(status: RefundStatus) -> Charge {
     match status {
         RefundStatus::Pending | RefundStatus::Processing => charge(400, 0),
@@ -165,8 +165,8 @@ fn totals(change: &RefundChange) -> Option<(i64, i64)> {
 }
 
 #[test]
-fn the_money_the_charge_and_the_events_of_each_step() {
-    for (status, action, moves, after, told) in [
+fn each_step_has_the_expected_effects() {
+    for (status, action, moves, after, published) in [
         (RefundStatus::Pending, Action::Send, None, None, None),
         (RefundStatus::Processing, Action::SendAgain, None, None, None),
         (RefundStatus::Pending, Action::Abandon, Some("in_transit > available refund_failed"), Some((0, 0)), None),
@@ -200,12 +200,12 @@ fn the_money_the_charge_and_the_events_of_each_step() {
                 .all(|one| one.amount == money(400) && one.overdraft == crate::ledger::Overdraft::Forbidden)
         );
         assert_eq!(totals(&change), after, "{status:?} {action:?}");
-        assert_eq!((change.event, change.charge_event), (told, None), "{status:?} {action:?}");
+        assert_eq!((change.event, change.charge_event), (published, None), "{status:?} {action:?}");
     }
 }
 
 #[test]
-fn the_charge_is_refunded_when_the_last_of_it_arrived() {
+fn charge_is_refunded_when_its_last_part_is() {
     let last = opened(charge(0, 600), None);
     assert_eq!((last.refund.amount, totals(&last)), (money(400), Some((400, 600))), "the rest is the default");
     let Ok(RefundStep::Taken(change)) = last.refund.complete(last.charge.unwrap(), None, later()) else { panic!() };
@@ -216,7 +216,7 @@ fn the_charge_is_refunded_when_the_last_of_it_arrived() {
 }
 
 #[test]
-fn one_that_failed_can_be_asked_for_again() {
+fn failed_refund_can_be_requested_again() {
     let first = opened(charge(0, 0), None);
     let Ok(RefundStep::Taken(failed)) = first.refund.fail(first.charge.unwrap(), "no".into(), later()) else {
         panic!()
@@ -225,7 +225,7 @@ fn one_that_failed_can_be_asked_for_again() {
 }
 
 #[test]
-fn what_cannot_be_refunded_says_why() {
+fn invalid_refund_reports_its_reason() {
     let at = |charge: Charge, amount, at| Refund::open(charge, asked(amount), acquirer(), at).unwrap_err();
     let within = start() + SignedDuration::from_hours(90 * 24);
     assert!(Refund::open(charge(0, 0), asked(None), acquirer(), within).is_ok(), "the last instant of 90 days");
@@ -248,7 +248,7 @@ fn what_cannot_be_refunded_says_why() {
 }
 
 #[test]
-fn a_refund_that_was_given_up_does_not_take_what_others_took_since() {
+fn abandoned_refund_reopens_only_within_the_rest() {
     let given_up = refund(RefundStatus::Abandoned);
     let paid = payment(1, 1_000);
     assert_eq!(
@@ -257,7 +257,7 @@ fn a_refund_that_was_given_up_does_not_take_what_others_took_since() {
     );
 }
 
-/// What a refund of a payment takes of the charge, in centavos, or what could still be refunded.
+/// Opens a refund of a payment. Returns its amounts in centavos, or the amount that can still be refunded.
 fn of_payment(
     charge: Charge,
     (number, centavos, beyond): (u8, i64, i64),
@@ -290,7 +290,7 @@ fn payment_is_refunded_excess_first_and_never_exceeded() {
         ("the excess after the charge", (1, 1_500, 0), (600, 400), None, Ok((500, 0))),
         ("more than is left of an overpayment", (1, 1_500, 200), (300, 0), Some(1_001), Err(1_000)),
         ("nothing left", (1, 1_500, 500), (0, 1_000), None, Err(0)),
-        ("nothing asked for", (2, 700, 0), (0, 0), Some(0), Err(700)),
+        ("an amount of zero", (2, 700, 0), (0, 0), Some(0), Err(700)),
     ] {
         let got = of_payment(charge(refunds.0, refunds.1), paid, amount);
         let expected = expected.map_err(|rest| RefundError::ExceedsAmount { rest: money(rest) });

@@ -1,4 +1,4 @@
-//! The steps of a refund, each together with what it does to its charge: neither ever changes without the other.
+//! The steps of a refund, each with its effects on the charge. A refund never changes without its charge.
 
 use jiff::Timestamp;
 
@@ -17,31 +17,31 @@ use crate::pause::pause;
 use crate::payment::CreditedPayment;
 use crate::text::Text;
 
-/// What follows from asking a refund to take a step.
+/// The result of a step of a refund.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RefundStep {
-    /// It took the step.
+    /// The step was applied.
     Taken(Box<RefundChange>),
-    /// It had taken it before; nothing is to be done.
+    /// The step was applied before; nothing changes.
     AlreadyTaken(Box<Refund>),
 }
 
-/// Everything that must become true together when a refund takes a step.
+/// The effects of a step of a refund, for one commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RefundChange {
     /// The refund after the step.
     pub refund: Refund,
-    /// Its charge after the step; `None` when the step does not change it.
+    /// The charge after the step; `None` if unchanged.
     pub charge: Option<Charge>,
-    /// The money that moves with it.
+    /// The transfers of the step.
     pub transfers: Vec<Transfer>,
-    /// What happened to the refund, if anybody is to know.
+    /// The event of the refund to publish, if any.
     pub event: Option<EventType>,
-    /// What happened to the charge, if anybody is to know.
+    /// The event of the charge to publish, if any.
     pub charge_event: Option<EventType>,
 }
 
-/// Why a refund cannot begin or take a step.
+/// The reason a refund cannot begin or take a step.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RefundError {
     /// The charge is not paid.
@@ -50,50 +50,50 @@ pub enum RefundError {
     /// An infraction on the charge is open.
     #[error("an infraction on the charge is open")]
     InfractionOpen,
-    /// The payment is too long ago.
+    /// The payment is too old.
     #[error("the payment was received more than 90 days ago")]
     TooLate,
-    /// More than what is left of the charge or the payment.
+    /// The amount exceeds the rest of the charge or of the payment.
     #[error("only {rest} can still be refunded")]
     ExceedsAmount {
-        /// What is left.
+        /// The rest.
         rest: Money,
     },
-    /// Its status does not allow it.
+    /// The status does not allow the step.
     #[error("the refund is {}", .0.as_str())]
     InvalidState(RefundStatus),
-    /// The charge does not allow it.
+    /// The charge does not allow the step.
     #[error(transparent)]
     Charge(#[from] ChargeError),
-    /// An amount left the range of money.
+    /// An amount is out of range.
     #[error("an amount is out of range")]
     Money(#[from] MoneyError),
 }
 
-/// What a merchant asks for.
+/// The merchant's request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewRefund {
-    /// The identifier that it gets.
+    /// The identifier of the new refund.
     pub id: RefundId,
-    /// How much; `None` is all that is left.
+    /// The amount; `None` for the whole rest.
     pub amount: Option<Money>,
-    /// Why.
+    /// The reason.
     pub reason: Option<Text>,
-    /// The merchant's own name for it.
+    /// The merchant's identifier for the resource.
     pub external_id: Option<ExternalId>,
 }
 
-/// A credited payment with every infraction on its Pix, all read after the charge that they belong to.
+/// A credited payment with all infractions on its Pix, all read after their charge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Refundable<'a> {
     /// The payment.
     pub payment: &'a CreditedPayment,
-    /// Every infraction on the Pix, in whatever state.
+    /// All infractions on the Pix, in any state.
     pub infractions: &'a [Infraction],
 }
 
 impl Refundable<'_> {
-    /// Returns what can still be refunded: of the charge's amount, and of what was paid beyond it.
+    /// Returns the amounts that can still be refunded: of the charge, and beyond the charge.
     fn left(self, charge: &Charge) -> Result<(Money, Money), MoneyError> {
         let left = left_of(self.payment, charge, self.infractions)?;
         let end_to_end_id = &self.payment.payment.end_to_end_id;
@@ -104,11 +104,11 @@ impl Refundable<'_> {
 }
 
 impl Refund {
-    /// Begins a refund of `charge`, which was paid at `acquirer`: its money is held, and what is left of the charge is less. Of an
-    /// overpayment at most the charge's amount goes back: for the excess see [`Refund::open_of_payment`].
+    /// Opens a refund of `charge` and holds its money. Of an overpayment at most the charge's amount is refunded: for
+    /// the excess see [`Refund::open_of_payment`].
     ///
     /// # Errors
-    /// [`RefundError`]: the state of the charge first, then infractions, time, amount.
+    /// [`RefundError`]: state of the charge first, then infractions, time, amount.
     pub fn open(
         charge: Charge,
         asked: NewRefund,
@@ -128,8 +128,8 @@ impl Refund {
         Self::begin(charge, asked, (end_to_end_id, acquirer), (amount, amount), at)
     }
 
-    /// Begins a refund of one payment of `charge`, whatever the charge's status: the one that paid it or any other. What was paid beyond
-    /// the charge's amount goes back first; only the rest of `amount` counts as refunded of the charge.
+    /// Opens a refund of one payment of `charge`, in any status of the charge. The part beyond the charge's amount is
+    /// refunded first. Only the rest of `amount` counts as refunded of the charge.
     ///
     /// # Errors
     /// [`RefundError`]: infractions first, then time, amount.
@@ -180,7 +180,7 @@ impl Refund {
         Ok(changed(RefundChange { refund, charge, transfers, event: None, charge_event: None }))
     }
 
-    /// It was given up and is tried anew: its money is held again, if so much of the payment is still left.
+    /// Retries an abandoned refund. The money is held again, if the payment still has that rest.
     ///
     /// # Errors
     /// [`RefundError`].
@@ -198,10 +198,10 @@ impl Refund {
         Ok(changed(RefundChange { refund, charge, transfers, event: None, charge_event: None }))
     }
 
-    /// The acquirer is asked, and whether it has it is to be found out.
+    /// Records a request to the acquirer with an unknown outcome.
     ///
     /// # Errors
-    /// [`RefundError::InvalidState`] once its outcome is known, or when it was given up.
+    /// [`RefundError::InvalidState`] once the outcome is known, or if abandoned.
     pub fn send(self, return_id: Option<ReturnId>, at: Timestamp) -> Result<RefundStep, RefundError> {
         match &self.state {
             RefundState::Pending => {
@@ -219,27 +219,29 @@ impl Refund {
         }
     }
 
-    /// It is about to be sent once more, under the same name, because the acquirer says that it never had it.
+    /// Records that the refund is about to be resent with the same identifier, because the acquirer reports that it
+    /// never received it.
     ///
     /// # Errors
-    /// [`RefundError::InvalidState`] unless its outcome is open.
+    /// [`RefundError::InvalidState`] unless the outcome is unknown.
     pub fn send_again(self, at: Timestamp) -> Result<RefundStep, RefundError> {
         let RefundState::Processing { return_id, .. } = &self.state else { return Err(self.invalid_state()) };
         let state = RefundState::Processing { sent_at: at, return_id: return_id.clone() };
         Ok(taken(Self { state, ..self }.asked(at)))
     }
 
-    /// Upstream was asked and its outcome is still open: it is asked again after a pause that grows.
+    /// Records a look-up without a result. The next look-up follows after a growing pause.
     #[must_use]
     pub fn asked(self, at: Timestamp) -> Self {
         let attempts = self.attempts.saturating_add(1);
         Self { attempts, due_at: Some(pause(at, attempts)), ..self }
     }
 
-    /// The acquirer certainly did not take it: all is given back, and nothing of it will be seen.
+    /// Abandons a refund that the acquirer certainly did not accept. The money is given back, and the refund stays
+    /// invisible.
     ///
     /// # Errors
-    /// [`RefundError::InvalidState`] once it may have been sent.
+    /// [`RefundError::InvalidState`] once possibly sent.
     pub fn abandon(self, charge: Charge, at: Timestamp) -> Result<RefundStep, RefundError> {
         match &self.state {
             RefundState::Pending => {
@@ -255,10 +257,10 @@ impl Refund {
         }
     }
 
-    /// The payer has the money back; the charge is refunded when all of it went back.
+    /// Records that the payer has the money. The charge is refunded when its whole amount is.
     ///
     /// # Errors
-    /// [`RefundError::InvalidState`] when it failed or was given up.
+    /// [`RefundError::InvalidState`] if failed or abandoned.
     pub fn complete(
         self,
         charge: Charge,
@@ -280,10 +282,11 @@ impl Refund {
         }
     }
 
-    /// The payer does not get it: it is given back to the account, and the charge can be refunded by so much again.
+    /// Records that the payer does not get the money. The amount is given back to the account and can be refunded
+    /// again.
     ///
     /// # Errors
-    /// [`RefundError::InvalidState`] when it was completed or given up.
+    /// [`RefundError::InvalidState`] if completed or abandoned.
     pub fn fail(self, charge: Charge, reason: String, at: Timestamp) -> Result<RefundStep, RefundError> {
         match &self.state {
             RefundState::Pending | RefundState::Processing { .. } => {
@@ -311,7 +314,7 @@ impl Refund {
         LedgerAccount::Merchant(self.account, bucket)
     }
 
-    /// The account must have what it refunds: the house lends nobody anything.
+    /// Returns a transfer of the refund. The account's balance must cover it: the service lends nothing.
     fn transfer(&self, from: LedgerAccount, to: LedgerAccount, kind: EntryKind) -> Transfer {
         let (resource, end_to_end_id) = (Some(self.id.to_string()), Some(self.end_to_end_id.clone()));
         Transfer { from, to, amount: self.amount, overdraft: Overdraft::Forbidden, kind, resource, end_to_end_id }
@@ -322,7 +325,7 @@ impl Refund {
     }
 }
 
-/// Refuses a refund while an infraction on the charge is open, or more than 90 days after the payment.
+/// Checks that no infraction on the charge is open, and the payment is at most 90 days old.
 fn permit(charge: &Charge, paid_at: Timestamp, at: Timestamp) -> Result<(), RefundError> {
     if charge.open_infractions > 0 {
         return Err(RefundError::InfractionOpen);
@@ -333,7 +336,7 @@ fn permit(charge: &Charge, paid_at: Timestamp, at: Timestamp) -> Result<(), Refu
     Ok(())
 }
 
-/// A step that moves no money, leaves the charge as it is, and that nobody is told of.
+/// Returns a step without effects on money and charge, and without an event.
 fn taken(refund: Refund) -> RefundStep {
     changed(RefundChange { refund, charge: None, transfers: Vec::new(), event: None, charge_event: None })
 }

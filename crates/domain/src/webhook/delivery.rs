@@ -1,31 +1,31 @@
-//! When a delivery is tried again, and when that ends.
+//! The schedule of deliveries: retries and their end.
 
 use jiff::{SignedDuration, Timestamp};
 
 use crate::ids::DeliveryId;
 
-/// Seconds from one attempt to the next; after the last there is none.
+/// Seconds between attempts. The last attempt has no successor.
 pub const SCHEDULE_S: [u32; 9] = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400];
-/// How much of a pause chance may add or take away, in percent.
+/// The largest random change of a pause, in percent.
 const JITTER_PERCENT: i64 = 10;
-/// The longest that a receiver may delay the next attempt.
+/// The longest delay that a receiver may request for the next attempt.
 pub const MAX_RETRY_AFTER: SignedDuration = SignedDuration::from_hours(24);
-/// The longest pause before an attempt: the last of the schedule with the greatest jitter. A store treats deliveries further ahead as
-/// due.
+/// The longest pause before an attempt: the last of the schedule with the greatest jitter. A store treats deliveries
+/// due further ahead as due now.
 pub const MAX_RETRY_PAUSE: SignedDuration = SignedDuration::from_secs(86_400 + 86_400 / 100 * JITTER_PERCENT);
-/// For how long nothing but failures disables an endpoint.
+/// The time of uninterrupted failures after which an endpoint is disabled.
 pub const FAILING_AFTER: SignedDuration = SignedDuration::from_hours(5 * 24);
 
-/// Where a delivery stands.
+/// The status of a delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DeliveryStatus {
-    /// It is tried, now or later.
+    /// The delivery is attempted, now or later.
     Pending,
-    /// The receiver took it.
+    /// The receiver accepted the delivery.
     Succeeded,
     /// Every attempt of the schedule failed.
     Failed,
-    /// Its endpoint was disabled or deleted.
+    /// The endpoint was disabled or deleted.
     Cancelled,
 }
 
@@ -33,7 +33,7 @@ impl DeliveryStatus {
     /// Every status.
     pub const ALL: [Self; 4] = [Self::Pending, Self::Succeeded, Self::Failed, Self::Cancelled];
 
-    /// The word on the wire and in the store.
+    /// Returns the name on the wire and in the store.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -44,17 +44,17 @@ impl DeliveryStatus {
         }
     }
 
-    /// The status of that word.
+    /// Returns the status with this name.
     #[must_use]
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|status| status.as_str() == word)
     }
 }
 
-/// When the next attempt is due after the `tries`-th of the schedule failed at `at`; `None` when it was the last.
+/// Returns the instant of the next attempt after the `tries`-th of the schedule failed at `at`; `None` after the last.
 ///
-/// Pauses of deliveries that failed together differ: their ids are the chance. `retry_after` only ever delays, by at most
-/// [`MAX_RETRY_AFTER`].
+/// Pauses are jittered by delivery id, so deliveries that failed together are not retried together. `retry_after` can
+/// only delay the attempt, by at most [`MAX_RETRY_AFTER`].
 #[must_use]
 pub fn next_attempt(
     id: DeliveryId,
@@ -69,16 +69,16 @@ pub fn next_attempt(
     Some(at.saturating_add(pause.max(asked)).unwrap_or(Timestamp::MAX))
 }
 
-/// Whether an endpoint that failed at `at`, and every time since `failing_since`, is to be disabled.
+/// Returns whether an endpoint that failed at `at`, and always since `failing_since`, must be disabled.
 #[must_use]
 pub fn is_failing_for_good(failing_since: Option<Timestamp>, at: Timestamp) -> bool {
     failing_since.is_some_and(|since| at.duration_since(since) >= FAILING_AFTER)
 }
 
-/// The pause in milliseconds, between 90 and 110 percent of `pause_s`.
+/// Returns the pause in milliseconds, between 90 and 110 percent of `pause_s`.
 fn jittered_ms(id: DeliveryId, tries: u32, pause_s: i64) -> i64 {
     let [.., high, low] = *id.uuid().as_bytes();
-    // Another chance for each attempt, so that two deliveries that met once do not meet again.
+    // Each attempt has another jitter, so that two deliveries that coincide once do not coincide again.
     let chance = i64::from(u16::from_be_bytes([high, low]).wrapping_mul(0x9E37).wrapping_add(low_half(tries)));
     let span = i64::from(u16::MAX);
     let percent_ms = pause_s.saturating_mul(10);

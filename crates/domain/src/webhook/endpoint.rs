@@ -1,4 +1,4 @@
-//! An endpoint and its steps.
+//! A webhook endpoint and its steps.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -7,7 +7,7 @@ use crate::event::EventType;
 use crate::ids::{AccountId, EndpointId};
 use crate::text::Text;
 
-/// A signing secret as it is kept: encrypted under the master key.
+/// A signing secret as stored: encrypted under the master key.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SealedSecret(pub Vec<u8>);
 
@@ -17,26 +17,26 @@ impl std::fmt::Debug for SealedSecret {
     }
 }
 
-/// The secret before the current one.
+/// The secret before the current one, which still signs for a while.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PreviousSecret {
-    /// It.
+    /// The secret.
     pub secret: SealedSecret,
-    /// Until when it signs as well.
+    /// The end of its use.
     pub until: Timestamp,
 }
 
-/// Why the service disabled an endpoint.
+/// The service's reason for disabling an endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DisabledReason {
-    /// It answered 410.
+    /// The endpoint answered 410.
     Gone,
-    /// For days every attempt failed.
+    /// All attempts failed for days.
     Failing,
 }
 
 impl DisabledReason {
-    /// The word on the wire and in the store.
+    /// Returns the name on the wire and in the store.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -45,36 +45,36 @@ impl DisabledReason {
         }
     }
 
-    /// The reason of that word.
+    /// Returns the reason with this name.
     #[must_use]
     pub fn parse(word: &str) -> Option<Self> {
         [Self::Gone, Self::Failing].into_iter().find(|reason| reason.as_str() == word)
     }
 }
 
-/// Whether an endpoint is called.
+/// The state of an endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EndpointState {
-    /// It is.
+    /// The endpoint receives deliveries.
     Active,
-    /// The merchant paused the endpoint: its deliveries wait.
+    /// The merchant paused the endpoint. Its deliveries wait.
     Inactive,
-    /// The service does not call it any more.
+    /// The service stopped deliveries to the endpoint.
     Disabled {
-        /// Why.
+        /// The reason.
         reason: DisabledReason,
-        /// Since when.
+        /// The instant of the change.
         at: Timestamp,
     },
-    /// It is gone; it is in no list.
+    /// The merchant deleted the endpoint. The endpoint is in no list.
     Deleted {
-        /// Since when.
+        /// The instant of deletion.
         at: Timestamp,
     },
 }
 
 impl EndpointState {
-    /// The word for merchants and in the store.
+    /// Returns the name in the API and in the store.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -86,91 +86,93 @@ impl EndpointState {
     }
 }
 
-/// The endpoint that a charge named for its events: that one wherever it moves, and whichever has its address then.
+/// The endpoint that a charge named for its events: this endpoint wherever it moves, and any endpoint with the same
+/// address at the time of the event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Postback {
-    /// The endpoint that had the address.
+    /// The endpoint with the address at the charge's creation.
     pub endpoint: EndpointId,
     /// The address.
     pub url: WebhookUrl,
 }
 
-/// Where a merchant wants to hear of events.
+/// A merchant's receiver of events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Endpoint {
-    /// Its public identifier.
+    /// The public identifier.
     pub id: EndpointId,
-    /// Whose it is.
+    /// The owning account.
     pub account: AccountId,
-    /// Which of the account's places it takes, from 0 and below [`super::MAX_ENDPOINTS`]: a place is reserved, so there are never more.
+    /// The place among the account's endpoints, from 0 and below [`super::MAX_ENDPOINTS`]. Places are reserved, which
+    /// limits the number of endpoints.
     pub slot: u8,
-    /// Where it is.
+    /// The address.
     pub url: WebhookUrl,
-    /// What it wants.
+    /// The subscribed events.
     pub subscription: Subscription,
-    /// What people call it.
+    /// The display name.
     pub description: Option<Text>,
-    /// Whether it is called.
+    /// The state.
     pub state: EndpointState,
     /// The number of times the endpoint was disabled or deleted. Deliveries of an earlier epoch are cancelled and stay cancelled.
     pub epoch: i64,
-    /// What signs.
+    /// The signing secret.
     pub secret: SealedSecret,
-    /// What signs as well, for a while after a rotation.
+    /// The previous signing secret, which still signs for a while after a rotation.
     pub previous: Option<PreviousSecret>,
-    /// When it was made.
+    /// The instant of creation.
     pub created_at: Timestamp,
-    /// How often it was changed; the store checks it.
+    /// The number of changes. An update requires the version that was read.
     pub version: i64,
 }
 
-/// What a merchant asks for.
+/// The merchant's request for an endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewEndpoint {
-    /// The identifier that it gets.
+    /// The identifier of the new endpoint.
     pub id: EndpointId,
-    /// Where it is.
+    /// The address.
     pub url: WebhookUrl,
-    /// What it wants.
+    /// The subscribed events.
     pub subscription: Subscription,
-    /// What people call it.
+    /// The display name.
     pub description: Option<Text>,
-    /// What signs.
+    /// The signing secret.
     pub secret: SealedSecret,
 }
 
-/// What a merchant changes; `None` leaves it as it is.
+/// The merchant's change of an endpoint; `None` leaves a value unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct EndpointChange {
-    /// Where it is.
+    /// The address.
     pub url: Option<WebhookUrl>,
-    /// What it wants.
+    /// The subscribed events.
     pub subscription: Option<Subscription>,
-    /// What people call it; `Some(None)` takes the description away.
+    /// The display name; `Some(None)` removes it.
     pub description: Option<Option<Text>>,
-    /// Whether it is called.
+    /// `true` activates, `false` pauses the endpoint.
     pub active: Option<bool>,
 }
 
-/// What follows from asking an endpoint to take a step.
+/// The result of a step of an endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EndpointStep {
-    /// It took the step.
+    /// The step was applied.
     Taken(Box<Endpoint>),
-    /// It had taken it before; nothing is to be done.
+    /// The step was applied before; nothing changes.
     AlreadyTaken(Box<Endpoint>),
 }
 
-/// Why an endpoint cannot take a step.
+/// The reason an endpoint cannot take a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum EndpointError {
-    /// It is gone.
+    /// The endpoint was deleted.
     #[error("the endpoint was deleted")]
     Deleted,
 }
 
 impl Endpoint {
-    /// A new endpoint of the account in that place.
+    /// Creates an endpoint of the account in the given place.
     #[must_use]
     pub fn new(account: AccountId, slot: u8, asked: NewEndpoint, at: Timestamp) -> Self {
         Self {
@@ -189,7 +191,7 @@ impl Endpoint {
         }
     }
 
-    /// Whether it is called.
+    /// Returns whether the endpoint receives deliveries.
     #[must_use]
     pub fn is_active(&self) -> bool {
         self.state == EndpointState::Active
@@ -201,17 +203,18 @@ impl Endpoint {
         matches!(self.state, EndpointState::Active | EndpointState::Inactive)
     }
 
-    /// Whether a reader may know of it.
+    /// Returns whether the API shows the resource.
     #[must_use]
     pub const fn is_visible(&self) -> bool {
         !matches!(self.state, EndpointState::Deleted { .. })
     }
 
-    /// Whether it hears of an event of that type; `postback` is what the event's charge named.
+    /// Returns whether the endpoint subscribes to an event of this type. `postback` is the endpoint that the event's
+    /// charge named.
     #[must_use]
     pub fn subscribes_to(&self, kind: EventType, postback: Option<&Postback>) -> bool {
         let named = postback.is_some_and(|named| named.endpoint == self.id || named.url == self.url);
-        self.keeps_deliveries() && (named || self.subscription.wants(kind))
+        self.keeps_deliveries() && (named || self.subscription.includes(kind))
     }
 
     /// Applies a change of the merchant.
@@ -235,7 +238,7 @@ impl Endpoint {
         Ok(step(before, after))
     }
 
-    /// A new secret signs; the one before signs as well for `grace_s` seconds.
+    /// Replaces the signing secret. The previous secret also signs for `grace_s` seconds.
     ///
     /// # Errors
     /// [`EndpointError::Deleted`].
@@ -246,7 +249,7 @@ impl Endpoint {
         Ok(EndpointStep::Taken(Box::new(Self { secret, previous, ..before })))
     }
 
-    /// The service does not call it any more.
+    /// Disables the endpoint for a reason of the service.
     ///
     /// # Errors
     /// [`EndpointError::Deleted`].
@@ -258,7 +261,7 @@ impl Endpoint {
         Ok(EndpointStep::Taken(Box::new(before.becomes(EndpointState::Disabled { reason, at }))))
     }
 
-    /// Its merchant deletes it.
+    /// Deletes the endpoint for its merchant.
     #[must_use]
     pub fn delete(self, at: Timestamp) -> EndpointStep {
         if self.is_visible() {
@@ -268,7 +271,7 @@ impl Endpoint {
         }
     }
 
-    /// The secrets that sign at that instant, the current one first.
+    /// Returns the signing secrets at an instant, the current one first.
     #[must_use]
     pub fn signing(&self, at: Timestamp) -> Vec<&SealedSecret> {
         let previous = self.previous.as_ref().filter(|previous| at < previous.until);

@@ -1,4 +1,4 @@
-//! Webhook endpoints: where a merchant wants to hear of events, of which, and when a delivery is tried again.
+//! Webhook endpoints: address, subscription, signing secrets and the schedule of deliveries.
 
 mod delivery;
 mod endpoint;
@@ -17,13 +17,13 @@ pub use url::{WebhookUrl, WebhookUrlError};
 
 /// The largest number of tests and resends of an endpoint that wait at a time. The limit prevents floods of calls to a receiver.
 pub const MAX_WAITING_REQUESTS: u32 = 20;
-/// How many endpoints an account may have.
+/// The largest number of endpoints of an account.
 pub const MAX_ENDPOINTS: u8 = 20;
 /// The longest description of an endpoint, in characters.
 pub const MAX_DESCRIPTION: usize = 200;
 /// The longest address of an endpoint, in characters.
 pub const MAX_URL: usize = 500;
-/// How long the secret before the current one signs as well, unless the merchant says otherwise: one day, in seconds.
+/// The default time that the previous secret still signs: one day, in seconds.
 pub const DEFAULT_GRACE_S: u32 = 86_400;
-/// The longest that it may: one week, in seconds.
+/// The longest such time: one week, in seconds.
 pub const MAX_GRACE_S: u32 = 604_800;

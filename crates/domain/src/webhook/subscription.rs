@@ -1,13 +1,13 @@
-//! Which events an endpoint wants.
+//! The events that an endpoint subscribes to.
 
 use std::collections::BTreeSet;
 
 use crate::event::EventType;
 
-/// What stands for every type, also such that come with later versions.
+/// The name for all types, including types of later versions.
 const ALL: &str = "*";
 
-/// The events that an endpoint wants.
+/// The events that an endpoint subscribes to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Subscription {
     /// Every event.
@@ -16,19 +16,19 @@ pub enum Subscription {
     Types(BTreeSet<EventType>),
 }
 
-/// Why names are no subscription. The texts may be shown to the user of the API.
+/// The reason names are not a subscription. Messages are safe to show to clients.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SubscriptionError {
-    /// No name at all.
+    /// The list is empty.
     #[error("must name at least one event type, or \"*\"")]
     Empty,
-    /// Not a type; with its place.
+    /// An unknown type; with its position.
     #[error("is not an event type")]
     Unknown(usize),
 }
 
 impl Subscription {
-    /// Reads names of types; `*` among them is every event.
+    /// Parses names of types. `*` among them means every event.
     ///
     /// # Errors
     /// [`SubscriptionError`].
@@ -50,7 +50,7 @@ impl Subscription {
         }
     }
 
-    /// The names, in the order of the types.
+    /// Returns the names in the order of the types.
     #[must_use]
     pub fn names(&self) -> Vec<&'static str> {
         match self {
@@ -59,9 +59,9 @@ impl Subscription {
         }
     }
 
-    /// Whether it wants events of that type.
+    /// Returns whether the subscription includes events of this type.
     #[must_use]
-    pub fn wants(&self, kind: EventType) -> bool {
+    pub fn includes(&self, kind: EventType) -> bool {
         match self {
             Self::All => true,
             Self::Types(types) => types.contains(&kind),

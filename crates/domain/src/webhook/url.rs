@@ -1,27 +1,27 @@
-//! The address of an endpoint as a text; whether it may be called is judged where it is called.
+//! The address of an endpoint as text. The sender decides whether the address may be called.
 
 use std::fmt;
 
 use super::MAX_URL;
 use crate::text::{LineBreaks, TextError, check};
 
-/// An address as its merchant wrote it; two are the same when their texts are.
+/// An address as written by the merchant. Two addresses are equal if their texts are.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct WebhookUrl(String);
 
-/// Why a text is no address. The texts may be shown to the user of the API.
+/// The reason a text is not an address. Messages are safe to show to clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum WebhookUrlError {
     /// Too long, or with control characters.
     #[error(transparent)]
     Text(#[from] TextError),
-    /// Nothing, or blanks in it.
+    /// The text is empty or contains blanks.
     #[error("must be a URL without blanks")]
     Blank,
 }
 
 impl WebhookUrl {
-    /// Reads an address of at most [`MAX_URL`] characters.
+    /// Parses an address of at most [`MAX_URL`] characters.
     ///
     /// # Errors
     /// [`WebhookUrlError`].
@@ -33,7 +33,7 @@ impl WebhookUrl {
         Ok(Self(text.to_owned()))
     }
 
-    /// The text.
+    /// Returns the text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

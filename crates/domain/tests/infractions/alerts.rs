@@ -1,10 +1,10 @@
-//! Operators are told of a deadline that comes near: 48, 24 and 6 hours before, each once.
+//! Alerts about a near deadline: 48, 24 and 6 hours before, each once.
 
 use cais_domain::infraction::{Infraction, InfractionChange, InfractionStep};
 use cais_domain::text::{LineBreaks, Text};
 use jiff::{SignedDuration, Timestamp};
 
-use crate::book::{Book, at, told};
+use crate::book::{Book, at, report};
 
 fn open() -> Infraction {
     let mut book = Book::paid(1_000);
@@ -12,7 +12,7 @@ fn open() -> Infraction {
     book.infractions.remove(0)
 }
 
-/// So many seconds before the deadline.
+/// Returns the instant that many seconds before the deadline.
 fn before(infraction: &Infraction, seconds: i64) -> Timestamp {
     infraction.deadline_at.unwrap().checked_sub(SignedDuration::from_secs(seconds)).unwrap()
 }
@@ -29,7 +29,7 @@ fn defended(infraction: Infraction) -> Infraction {
 }
 
 #[test]
-fn each_alert_is_told_once_and_in_time() {
+fn each_alert_is_due_once_and_in_time() {
     let mut infraction = open();
     for (hours_left, expected) in [
         (168, None),
@@ -44,23 +44,23 @@ fn each_alert_is_told_once_and_in_time() {
         (0, None),
         (-1, None),
     ] {
-        let told = infraction.clone().alert(before(&infraction, hours_left * 3_600));
-        assert_eq!(told.as_ref().map(|(_, hours)| *hours), expected, "{hours_left} hours before");
-        infraction = told.map_or(infraction, |(told, _)| told);
+        let alerted = infraction.clone().alert(before(&infraction, hours_left * 3_600));
+        assert_eq!(alerted.as_ref().map(|(_, hours)| *hours), expected, "{hours_left} hours before");
+        infraction = alerted.map_or(infraction, |(alerted, _)| alerted);
     }
     assert_eq!(infraction.alerted_h, Some(6));
 }
 
 #[test]
-fn who_looks_late_tells_the_nearest_only() {
+fn late_check_alerts_only_the_nearest_deadline() {
     let infraction = open();
     let now = before(&infraction, 5 * 3_600);
-    let (told, hours) = infraction.alert(now).unwrap();
-    assert_eq!((hours, told.clone().alert(now)), (6, None));
+    let (alerted, hours) = infraction.alert(now).unwrap();
+    assert_eq!((hours, alerted.clone().alert(now)), (6, None));
 }
 
 #[test]
-fn nobody_is_told_of_what_was_defended_settled_or_has_no_deadline() {
+fn defended_resolved_or_endless_infraction_has_no_alert() {
     let infraction = open();
     let now = before(&infraction, 3_600);
     assert_eq!(defended(infraction.clone()).alert(now), None);
@@ -72,15 +72,15 @@ fn nobody_is_told_of_what_was_defended_settled_or_has_no_deadline() {
 }
 
 #[test]
-fn another_deadline_is_told_anew() {
+fn changed_deadline_restarts_alerts() {
     let mut book = Book::paid(1_000);
     book.open(1_000);
     let now = before(&book.infractions[0], 3_600);
-    let (told_of, _) = book.infractions[0].clone().alert(now).unwrap();
-    book.infractions[0] = told_of;
-    let mut later = told(0, 1_000);
+    let (alerted, _) = book.infractions[0].clone().alert(now).unwrap();
+    book.infractions[0] = alerted;
+    let mut later = report(0, 1_000);
     book.with(0, |infraction, disputed, _| infraction.amend(&later, disputed));
-    assert_eq!(book.infractions[0].alerted_h, Some(6), "the same deadline is told once");
+    assert_eq!(book.infractions[0].alerted_h, Some(6), "the same deadline has each alert once");
     later.deadline_at = later.deadline_at.and_then(|at| at.checked_add(SignedDuration::from_hours(30)).ok());
     book.with(0, |infraction, disputed, _| infraction.amend(&later, disputed));
     assert_eq!(book.infractions[0].clone().alert(now).map(|(_, hours)| hours), Some(48));

@@ -1,4 +1,4 @@
-//! Block arithmetic: what is held, what is freed, and where a shortfall is taken from.
+//! Block arithmetic: amounts held and freed, and the source of top-ups.
 
 use cais_domain::block::{Block, BlockEnd, credited, debited, end, hold, top_up_blocks};
 use cais_domain::end_to_end_id::EndToEndId;
@@ -19,7 +19,7 @@ fn block(number: usize, limit: i64, held: i64) -> Block {
     }
 }
 
-/// `from > to infraction amount`.
+/// Formats transfers as `from > to infraction amount`.
 fn movements(transfers: &[Transfer]) -> Vec<String> {
     let place = |account: &LedgerAccount| match account {
         LedgerAccount::Merchant(_, bucket) => bucket.as_str().to_owned(),
@@ -27,25 +27,25 @@ fn movements(transfers: &[Transfer]) -> Vec<String> {
     };
     let line = |transfer: &Transfer| {
         let number = (0..10).find(|number| transfer.resource == Some(infraction_id(*number).to_string())).unwrap();
-        assert_eq!(transfer.overdraft, Overdraft::Forbidden, "a block never lends");
+        assert_eq!(transfer.overdraft, Overdraft::Forbidden, "a block requires cover");
         format!("{} > {} {number} {}", place(&transfer.from), place(&transfer.to), transfer.amount)
     };
     transfers.iter().map(line).collect()
 }
 
 #[test]
-fn the_oldest_is_filled_first_and_what_is_available_before_what_waits() {
+fn oldest_block_is_filled_first_available_before_pending() {
     let mut blocks = [block(1, 300, 100), block(2, 500, 500), block(3, 400, 0)];
     let swept = top_up_blocks(money(250), money(1_000), &mut blocks).unwrap();
     let expected = ["available > blocked 1 2.00", "available > blocked 3 0.50", "pending > blocked 3 3.50"];
     assert_eq!(movements(&swept), expected);
     assert!(swept.iter().all(|transfer| transfer.kind == EntryKind::Infraction));
     assert!(blocks.iter().all(|block| block.shortfall().unwrap().is_zero()));
-    assert_eq!(top_up_blocks(money(250), money(250), &mut blocks).unwrap(), [], "nothing is missing any more");
+    assert_eq!(top_up_blocks(money(250), money(250), &mut blocks).unwrap(), [], "no shortfall remains");
 }
 
 #[test]
-fn a_lower_limit_frees_what_is_above_it_and_a_higher_one_moves_nothing_by_itself() {
+fn lower_limit_frees_excess_and_higher_limit_moves_nothing() {
     let mut held = block(1, 300, 300);
     assert_eq!(hold(&mut held, money(500), money(70)).unwrap(), []);
     assert_eq!((held.limit, held.held), (money(500), money(300)));
@@ -56,7 +56,7 @@ fn a_lower_limit_frees_what_is_above_it_and_a_higher_one_moves_nothing_by_itself
 }
 
 #[test]
-fn a_block_ends_once_in_full_and_one_that_holds_nothing_moves_nothing() {
+fn block_ends_in_full_and_empty_block_moves_nothing() {
     let settlement = LedgerAccount::System(
         SystemAccount::Settlement(cais_domain::acquirer_name::AcquirerName::parse("main").unwrap()),
         3,
@@ -64,7 +64,11 @@ fn a_block_ends_once_in_full_and_one_that_holds_nothing_moves_nothing() {
     let returned = BlockEnd::Returned(settlement.clone());
     let held = block(1, 300, 200);
     let back = end(&held, &returned, money(150)).unwrap();
-    assert_eq!(movements(&back), [format!("blocked > {} 1 2.00", settlement.holder())], "whatever of it was pending");
+    assert_eq!(
+        movements(&back),
+        [format!("blocked > {} 1 2.00", settlement.holder())],
+        "also the part that was pending"
+    );
     assert!(back.iter().all(|transfer| transfer.kind == EntryKind::InfractionReturned && transfer.to == settlement));
     let freed = end(&held, &BlockEnd::Released, money(0)).unwrap();
     assert_eq!(movements(&freed), ["blocked > available 1 2.00"]);
@@ -75,24 +79,24 @@ fn a_block_ends_once_in_full_and_one_that_holds_nothing_moves_nothing() {
 }
 
 #[test]
-fn what_was_taken_before_its_release_goes_back_to_wait_for_it() {
+fn freed_money_returns_to_pending_as_far_as_seized() {
     let held = block(1, 300, 200);
-    for (taken, expected) in [
+    for (seized, expected) in [
         (1, vec!["blocked > pending 1 0.01", "blocked > available 1 1.99"]),
         (199, vec!["blocked > pending 1 1.99", "blocked > available 1 0.01"]),
         (200, vec!["blocked > pending 1 2.00"]),
         (201, vec!["blocked > pending 1 2.00"]),
     ] {
-        let freed = end(&held, &BlockEnd::Released, money(taken)).unwrap();
+        let freed = end(&held, &BlockEnd::Released, money(seized)).unwrap();
         assert_eq!(movements(&freed), expected);
-        assert_eq!(movements(&hold(&mut held.clone(), money(0), money(taken)).unwrap()), expected);
-        let left = freed.iter().try_fold(money(taken), |taken, transfer| credited(transfer, taken)).unwrap();
-        assert_eq!(left, money((taken - 200).max(0)), "it is counted as taken no more");
+        assert_eq!(movements(&hold(&mut held.clone(), money(0), money(seized)).unwrap()), expected);
+        let left = freed.iter().try_fold(money(seized), |seized, transfer| credited(transfer, seized)).unwrap();
+        assert_eq!(left, money((seized - 200).max(0)), "no longer counted as seized");
     }
 }
 
 #[test]
-fn only_infractions_change_what_is_taken_and_only_releases_move_less() {
+fn only_infractions_change_seized_and_only_releases_move_less() {
     let [available, pending] =
         [Bucket::Available, Bucket::Pending].map(|bucket| LedgerAccount::Merchant(account(), bucket));
     let kinds = [EntryKind::Charge, EntryKind::Release, EntryKind::Infraction, EntryKind::InfractionReleased];
@@ -108,8 +112,8 @@ fn only_infractions_change_what_is_taken_and_only_releases_move_less() {
                 (true, EntryKind::Infraction) => (50, 80),
                 _ => (50, 30),
             };
-            let (moved, taken) = debited(&transfer, money(30)).unwrap();
-            assert_eq!((moved.centavos(), taken.centavos()), expected, "{transfer:?}");
+            let (moved, seized) = debited(&transfer, money(30)).unwrap();
+            assert_eq!((moved.centavos(), seized.centavos()), expected, "{transfer:?}");
             let given_back = !waits && kind == EntryKind::InfractionReleased;
             assert_eq!(credited(&transfer, money(49)).unwrap(), money(if given_back { 0 } else { 49 }), "{transfer:?}");
             assert_eq!(
@@ -123,32 +127,32 @@ fn only_infractions_change_what_is_taken_and_only_releases_move_less() {
 
 proptest! {
     #[test]
-    fn what_is_freed_adds_up_and_waits_as_far_as_it_was_taken(
+    fn freed_money_is_conserved_and_pending_as_far_as_seized(
         held in 0_i64..1_000,
         limit in 0_i64..1_500,
-        taken in 0_i64..1_500,
+        seized in 0_i64..1_500,
         ends in any::<bool>(),
     ) {
         let mut one = block(1, held.max(1), held);
         let (freed, left) = if ends {
-            (end(&one, &BlockEnd::Released, money(taken)).unwrap(), 0)
+            (end(&one, &BlockEnd::Released, money(seized)).unwrap(), 0)
         } else {
-            (hold(&mut one, money(limit), money(taken)).unwrap(), one.held.centavos())
+            (hold(&mut one, money(limit), money(seized)).unwrap(), one.held.centavos())
         };
         let to = |bucket| {
             let of = |transfer: &&Transfer| transfer.to == LedgerAccount::Merchant(account(), bucket);
             Money::sum(freed.iter().filter(of).map(|transfer| transfer.amount)).unwrap().centavos()
         };
         let (waits, usable) = (to(Bucket::Pending), to(Bucket::Available));
-        prop_assert_eq!(waits + usable, held - left, "nothing is lost and nothing is made");
-        prop_assert_eq!(waits, taken.min(held - left));
+        prop_assert_eq!(waits + usable, held - left, "money is conserved");
+        prop_assert_eq!(waits, seized.min(held - left));
         prop_assert!(freed.iter().all(|transfer| transfer.amount.is_positive() && transfer.from == LedgerAccount::Merchant(account(), Bucket::Blocked)));
-        let after = freed.iter().try_fold(money(taken), |taken, transfer| credited(transfer, taken)).unwrap();
-        prop_assert_eq!(after, money(taken - waits));
+        let after = freed.iter().try_fold(money(seized), |seized, transfer| credited(transfer, seized)).unwrap();
+        prop_assert_eq!(after, money(seized - waits));
     }
 
     #[test]
-    fn a_sweep_takes_all_that_is_missing_or_all_that_is_there(
+    fn top_up_takes_the_shortfall_or_all_money(
         available in 0_i64..2_000,
         pending in 0_i64..2_000,
         wanted in proptest::collection::vec((0_i64..1_000, 0_i64..=100), 0..6),

@@ -1,4 +1,4 @@
-//! One account's money and one disputed Pix in memory, changed by the functions of the domain alone.
+//! One account's money and one disputed Pix in memory, changed only by functions of the domain.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -20,7 +20,7 @@ use cais_domain::split::Split;
 use jiff::{SignedDuration, Timestamp};
 use uuid::Uuid;
 
-/// What of the Pix becomes a refund.
+/// The charge's amount, which becomes refunds.
 pub const CHARGED: i64 = 1_000;
 
 pub fn money(centavos: i64) -> Money {
@@ -43,8 +43,8 @@ fn main_acquirer() -> AcquirerName {
     AcquirerName::parse("main").unwrap()
 }
 
-/// What the acquirer tells of a dispute of so many centavos.
-pub fn told(number: usize, centavos: i64) -> NewInfraction {
+/// Returns an acquirer's report of a dispute.
+pub fn report(number: usize, centavos: i64) -> NewInfraction {
     NewInfraction {
         id: infraction_id(number),
         acquirer: main_acquirer(),
@@ -57,7 +57,7 @@ pub fn told(number: usize, centavos: i64) -> NewInfraction {
     }
 }
 
-/// A charge of R$ 10.00 that waits for its payer.
+/// Returns a pending charge of R$ 10.00.
 fn pending() -> Charge {
     let terms = ChargeTerms {
         amount: money(CHARGED),
@@ -78,7 +78,7 @@ fn pending() -> Charge {
     }
 }
 
-/// Everything there is.
+/// The whole state of the model.
 pub struct Book {
     pub payment: CreditedPayment,
     pub charge: Charge,
@@ -86,16 +86,16 @@ pub struct Book {
     pub refunds: Vec<Refund>,
     pub blocks: BTreeMap<InfractionId, Block>,
     pub balances: BTreeMap<LedgerAccount, i64>,
-    /// What was taken of `pending` before its release.
-    pub taken: Money,
-    /// What waits for its release, in centavos: one number for each credit, the first first.
+    /// The amount seized from `pending` before its release.
+    pub seized: Money,
+    /// The amounts waiting for release, in centavos, oldest credit first.
     pub waits: VecDeque<i64>,
-    /// What consumers were told of each infraction.
-    pub told: Vec<(InfractionId, EventType)>,
+    /// The published events of each infraction.
+    pub published: Vec<(InfractionId, EventType)>,
 }
 
 impl Book {
-    /// A Pix of so many centavos was credited, of which [`CHARGED`] paid the charge, if it is that much.
+    /// Credits a Pix, of which [`CHARGED`] settles the charge if the amount suffices.
     pub fn paid(centavos: i64) -> Self {
         let end_to_end_id = EndToEndId::parse("E1234567820260102030400000000001").unwrap();
         let payment = Payment { end_to_end_id, amount: money(centavos), paid_at: at(), acquirer: main_acquirer() };
@@ -108,9 +108,9 @@ impl Book {
             refunds: Vec::new(),
             blocks: BTreeMap::new(),
             balances: BTreeMap::new(),
-            taken: Money::ZERO,
+            seized: Money::ZERO,
             waits: VecDeque::new(),
-            told: Vec::new(),
+            published: Vec::new(),
         };
         book.post(&credit.transfers);
         book
@@ -122,21 +122,21 @@ impl Book {
 
     fn post(&mut self, transfers: &[Transfer]) {
         for transfer in transfers {
-            assert!(transfer.amount.is_positive(), "nothing moves nothing");
-            let (mut moved, mut taken) = (transfer.amount, self.taken);
+            assert!(transfer.amount.is_positive(), "transfers are positive");
+            let (mut moved, mut seized) = (transfer.amount, self.seized);
             if transfer.from == LedgerAccount::Merchant(account(), Bucket::Pending) {
-                (moved, taken) = block::debited(transfer, taken).unwrap();
+                (moved, seized) = block::debited(transfer, seized).unwrap();
             }
             if transfer.to == LedgerAccount::Merchant(account(), Bucket::Pending) {
-                taken = block::credited(transfer, taken).unwrap();
+                seized = block::credited(transfer, seized).unwrap();
             }
-            self.taken = taken;
+            self.seized = seized;
             *self.balances.entry(transfer.from.clone()).or_default() -= moved.centavos();
             *self.balances.entry(transfer.to.clone()).or_default() += moved.centavos();
         }
     }
 
-    /// What the store does after the transfers of a change set: blocks in order, then the sweep.
+    /// Applies block changes like the store after the transfers of a change set: blocks in order, then the top-up.
     fn rearrange(&mut self, changes: &[BlockChange]) {
         for change in changes {
             let posted = match change {
@@ -148,12 +148,12 @@ impl Book {
                         limit: *limit,
                         held: Money::ZERO,
                     };
-                    block::hold(self.blocks.entry(*infraction).or_insert(fresh), *limit, self.taken).unwrap()
+                    block::hold(self.blocks.entry(*infraction).or_insert(fresh), *limit, self.seized).unwrap()
                 }
                 BlockChange::End { infraction, held, to, .. } => {
                     let block = self.blocks.remove(infraction).unwrap();
-                    assert_eq!(block.held, *held, "it was decided on what is held");
-                    block::end(&block, to, self.taken).unwrap()
+                    assert_eq!(block.held, *held, "decided on the held amount");
+                    block::end(&block, to, self.seized).unwrap()
                 }
             };
             self.post(&posted);
@@ -173,11 +173,11 @@ impl Book {
             }
         }
         self.charge = change.charge.unwrap_or_else(|| self.charge.clone());
-        self.told.extend(change.event.map(|event| (change.infraction.id, event)));
+        self.published.extend(change.event.map(|event| (change.infraction.id, event)));
         self.rearrange(&change.blocks);
     }
 
-    /// Takes a step of an infraction, if it can be taken.
+    /// Applies a step of an infraction, if valid.
     fn step(&mut self, step: Result<InfractionStep, InfractionError>) {
         match step {
             Ok(InfractionStep::Taken(change)) => self.take(*change),
@@ -186,15 +186,15 @@ impl Book {
         }
     }
 
-    /// One more dispute; the ones before have lower numbers.
+    /// Opens another dispute. Earlier disputes have lower numbers.
     pub fn open(&mut self, centavos: i64) {
         let number = self.infractions.len();
         let disputed = Disputed { payment: &self.payment, charge: &self.charge, infractions: &self.infractions };
-        let step = Infraction::open(told(number, centavos), disputed, at());
+        let step = Infraction::open(report(number, centavos), disputed, at());
         self.step(step);
     }
 
-    /// Does something with a dispute and all that bears on it, and what its block holds.
+    /// Runs a step with a dispute, its context and its held amount.
     pub fn with(
         &mut self,
         number: usize,
@@ -208,12 +208,12 @@ impl Book {
     }
 
     pub fn amend(&mut self, number: usize, centavos: i64) {
-        self.with(number, |infraction, disputed, _| infraction.amend(&told(number, centavos), disputed));
+        self.with(number, |infraction, disputed, _| infraction.amend(&report(number, centavos), disputed));
     }
 
-    /// It was lost, and is about to be settled.
+    /// Applies the report of an accepted dispute before its resolution.
     pub fn claim_first(&mut self, number: usize, centavos: i64) {
-        self.with(number, |infraction, disputed, _| infraction.claim_first(Some(&told(number, centavos)), disputed));
+        self.with(number, |infraction, disputed, _| infraction.claim_first(Some(&report(number, centavos)), disputed));
     }
 
     pub fn win(&mut self, number: usize) {
@@ -228,7 +228,7 @@ impl Book {
         self.with(number, |infraction, disputed, held| infraction.cancel(disputed, held, at()));
     }
 
-    /// A refund of so many centavos, if the rules and the balance allow it.
+    /// Opens a refund, if rules and balance allow it.
     pub fn refund(&mut self, centavos: i64) {
         if self.balance(Bucket::Available) < centavos {
             return;
@@ -241,14 +241,14 @@ impl Book {
                 self.charge = change.charge.unwrap();
                 self.post(&change.transfers);
             }
-            Ok(RefundStep::AlreadyTaken(_)) => panic!("it was not there"),
+            Ok(RefundStep::AlreadyTaken(_)) => panic!("the refund is new"),
             Err(RefundError::InfractionOpen) => assert!(self.charge.open_infractions > 0),
             Err(RefundError::NotPaid(_) | RefundError::ExceedsAmount { .. }) => {}
             Err(other) => panic!("{other}"),
         }
     }
 
-    /// The refund arrives, or fails.
+    /// Completes or fails a refund.
     pub fn settle_refund(&mut self, number: usize, arrives: bool) {
         let Some(refund) = self.refunds.get(number).cloned() else { return };
         let step = if arrives {
@@ -263,7 +263,7 @@ impl Book {
         self.rearrange(&[]);
     }
 
-    /// Money comes from elsewhere into one of the buckets.
+    /// Credits money from elsewhere to a bucket.
     pub fn earn(&mut self, bucket: Bucket, centavos: i64) {
         *self.balances.entry(LedgerAccount::Merchant(account(), bucket)).or_default() += centavos;
         if bucket == Bucket::Pending {
@@ -272,7 +272,7 @@ impl Book {
         self.rearrange(&[]);
     }
 
-    /// The time of what has waited longest is over.
+    /// Releases the oldest waiting amount.
     pub fn release(&mut self) {
         let Some(centavos) = self.waits.pop_front() else { return };
         let release = Release {
@@ -289,13 +289,13 @@ impl Book {
         self.rearrange(&[]);
     }
 
-    /// A part of what is available is spent, in hundredths.
+    /// Spends a part of `available`, in percent.
     pub fn spend(&mut self, percent: i64) {
         let spent = self.balance(Bucket::Available) * percent / 100;
         *self.balances.entry(LedgerAccount::Merchant(account(), Bucket::Available)).or_default() -= spent;
     }
 
-    /// What of the account's money infractions returned.
+    /// Returns the amount that infractions returned to payers.
     pub fn returned(&self) -> i64 {
         let returned = |infraction: &Infraction| match &infraction.state {
             InfractionState::Lost { returned, .. } => returned.centavos(),

@@ -1,4 +1,4 @@
-//! A disputed Pix in any order of notices, refunds, credits and settlements.
+//! A disputed Pix in any order of reports, refunds, credits and resolutions.
 
 use cais_domain::event::EventType;
 use cais_domain::infraction::{Infraction, left_of};
@@ -52,7 +52,7 @@ fn perform(book: &mut Book, act: &Act) {
     }
 }
 
-/// What always holds.
+/// Checks the invariants.
 fn check(book: &Book) -> Result<(), TestCaseError> {
     let open: Vec<&Infraction> =
         book.infractions.iter().filter(|infraction| infraction.state.status().is_open()).collect();
@@ -66,10 +66,7 @@ fn check(book: &Book) -> Result<(), TestCaseError> {
         .map(|refund| refund.amount.centavos())
         .sum();
     let amount = book.payment.payment.amount.centavos();
-    prop_assert!(
-        limits + refunded + book.returned() <= amount,
-        "what is held, refunded and returned fits into the Pix"
-    );
+    prop_assert!(limits + refunded + book.returned() <= amount, "held, refunded and returned amounts fit into the Pix");
     let charge = &book.charge;
     prop_assert!(charge.refunds.done.checked_add(charge.refunds.in_flight).unwrap() <= charge.terms.amount);
     prop_assert_eq!(usize::try_from(charge.open_infractions).unwrap(), open.len());
@@ -84,15 +81,20 @@ fn check(book: &Book) -> Result<(), TestCaseError> {
         prop_assert!(!block.held.is_negative() && block.held <= block.limit && block.limit <= infraction.amount);
     }
     let waits: i64 = book.waits.iter().sum();
-    prop_assert!(!book.taken.is_negative() && book.taken.centavos() <= waits, "no more is taken than waits");
-    prop_assert_eq!(book.balance(Bucket::Pending), waits - book.taken.centavos(), "what waits is pending or taken");
+    prop_assert!(!book.seized.is_negative() && book.seized.centavos() <= waits, "at most the waiting money is seized");
+    prop_assert_eq!(
+        book.balance(Bucket::Pending),
+        waits - book.seized.centavos(),
+        "waiting money is pending or seized"
+    );
     for bucket in Bucket::ALL {
         prop_assert!(book.balance(bucket) >= 0, "{:?}", bucket);
     }
     let settled = [EventType::InfractionWon, EventType::InfractionLost, EventType::InfractionCancelled];
     for infraction in &book.infractions {
-        let told = book.told.iter().filter(|(id, kind)| *id == infraction.id && settled.contains(kind)).count();
-        prop_assert_eq!(told, usize::from(!infraction.state.status().is_open()), "settled once");
+        let resolved =
+            book.published.iter().filter(|(id, kind)| *id == infraction.id && settled.contains(kind)).count();
+        prop_assert_eq!(resolved, usize::from(!infraction.state.status().is_open()), "resolved once");
     }
     Ok(())
 }
@@ -100,7 +102,7 @@ fn check(book: &Book) -> Result<(), TestCaseError> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
     #[test]
-    fn blocks_refunds_and_returns_fit_into_the_pix_in_any_order(
+    fn blocks_refunds_and_returns_fit_into_the_pix(
         paid in prop_oneof![Just(CHARGED), 1_i64..2_000],
         acts in proptest::collection::vec(act(), 0..40),
     ) {
@@ -120,7 +122,7 @@ proptest! {
     }
 
     #[test]
-    fn disputes_that_end_for_the_merchant_end_no_delay(
+    fn won_dispute_does_not_shorten_release_delay(
         waiting in proptest::collection::vec(1_i64..800, 1..5),
         disputed in proptest::collection::vec((1_i64..1_000, any::<bool>()), 1..4),
         releases in 0_usize..5,
@@ -145,13 +147,13 @@ proptest! {
             check(&book)?;
         }
         for bucket in [Bucket::Available, Bucket::Pending, Bucket::Blocked] {
-            prop_assert_eq!(book.balance(bucket), untouched.balance(bucket), "{:?} is as if nobody had disputed", bucket);
+            prop_assert_eq!(book.balance(bucket), untouched.balance(bucket), "{:?} equals a run without dispute", bucket);
         }
-        prop_assert!(book.taken.is_zero());
+        prop_assert!(book.seized.is_zero());
     }
 
     #[test]
-    fn whatever_is_told_and_how_often_it_is_settled_once(
+    fn infraction_with_repeated_reports_is_resolved_once(
         outcomes in proptest::collection::vec((0_usize..2, 0_usize..3), 1..12),
     ) {
         let mut book = Book::paid(CHARGED);
@@ -174,6 +176,6 @@ proptest! {
             .filter(|(account, _)| matches!(account, LedgerAccount::System(..)))
             .map(|(_, balance)| *balance)
             .sum();
-        prop_assert_eq!(settlement + CHARGED, book.returned(), "what was returned left the house once");
+        prop_assert_eq!(settlement + CHARGED, book.returned(), "each return leaves settlement once");
     }
 }

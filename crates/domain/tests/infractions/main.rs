@@ -1,4 +1,4 @@
-//! Disputes of received Pix: what they may hold and return, how blocks are filled, and what is told in time.
+//! Disputes of received Pix: limits, returns, block top-ups and alerts.
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 mod alerts;

@@ -1,4 +1,4 @@
-//! What of a Pix is left for its infractions, and how it is divided among them.
+//! The rest of a Pix for its infractions, and its division among them.
 
 use cais_domain::infraction::{apportion, left_of};
 use cais_domain::ledger::Bucket;
@@ -11,13 +11,13 @@ fn limits(book: &Book) -> Vec<i64> {
 }
 
 #[test]
-fn two_on_one_pix_never_hold_more_than_it_brought() {
+fn infractions_on_one_pix_never_hold_more_than_it() {
     let mut book = Book::paid(CHARGED);
     book.open(700);
     book.open(700);
     assert_eq!((limits(&book), book.balance(Bucket::Blocked)), (vec![700, 300], 1_000));
     book.win(0);
-    assert_eq!(limits(&book)[1], 700, "what the first leaves is there for the second");
+    assert_eq!(limits(&book)[1], 700, "the second holds the rest of the first");
     assert_eq!((book.balance(Bucket::Available), book.balance(Bucket::Blocked)), (300, 700));
     book.lose(1);
     assert_eq!((book.balance(Bucket::Available), book.balance(Bucket::Blocked), book.returned()), (300, 0, 700));
@@ -25,14 +25,14 @@ fn two_on_one_pix_never_hold_more_than_it_brought() {
 }
 
 #[test]
-fn what_is_lost_has_the_first_claim() {
+fn lost_infraction_takes_precedence() {
     for (disputed, left) in [(CHARGED, 0), (600, 400)] {
         let mut book = Book::paid(CHARGED);
         book.open(disputed);
         book.open(disputed);
         assert_eq!(limits(&book), [disputed, CHARGED - disputed]);
         book.claim_first(1, disputed);
-        assert_eq!(limits(&book), [CHARGED - disputed, disputed], "what its acquirer took nobody else can");
+        assert_eq!(limits(&book), [CHARGED - disputed, disputed], "the amount at the acquirer is gone for siblings");
         assert_eq!(book.balance(Bucket::Blocked), CHARGED);
         book.lose(1);
         assert_eq!((book.returned(), book.balance(Bucket::Blocked)), (disputed, left));
@@ -43,7 +43,7 @@ fn what_is_lost_has_the_first_claim() {
 }
 
 #[test]
-fn what_was_refunded_is_not_held_and_what_failed_to_be_is() {
+fn refunded_part_is_not_held_and_failed_refund_is() {
     let mut book = Book::paid(CHARGED);
     book.refund(600);
     book.open(CHARGED);
@@ -55,7 +55,7 @@ fn what_was_refunded_is_not_held_and_what_failed_to_be_is() {
 }
 
 #[test]
-fn one_on_a_charge_that_was_refunded_holds_nothing_and_still_has_an_end() {
+fn infraction_on_refunded_charge_holds_nothing_and_ends() {
     let mut book = Book::paid(CHARGED);
     book.refund(CHARGED);
     book.settle_refund(0, true);
@@ -63,11 +63,11 @@ fn one_on_a_charge_that_was_refunded_holds_nothing_and_still_has_an_end() {
     assert_eq!((limits(&book), book.blocks.len()), (vec![0], 1));
     book.lose(0);
     assert_eq!((book.returned(), book.blocks.len(), book.charge.open_infractions), (0, 0, 0));
-    assert_eq!(book.charge.refunds.done, money(CHARGED), "nothing is counted twice");
+    assert_eq!(book.charge.refunds.done, money(CHARGED), "no amount counts twice");
 }
 
 #[test]
-fn what_was_paid_beyond_the_charge_goes_back_without_being_refunded() {
+fn excess_is_returned_without_counting_as_refunded() {
     let mut book = Book::paid(1_500);
     book.open(1_500);
     book.lose(0);
@@ -77,7 +77,7 @@ fn what_was_paid_beyond_the_charge_goes_back_without_being_refunded() {
 }
 
 #[test]
-fn a_pix_below_its_charge_can_be_disputed_without_changing_the_charge() {
+fn disputed_underpayment_leaves_charge_unchanged() {
     let mut book = Book::paid(300);
     book.open(CHARGED);
     assert_eq!(limits(&book), [300]);
@@ -88,7 +88,7 @@ fn a_pix_below_its_charge_can_be_disputed_without_changing_the_charge() {
 }
 
 #[test]
-fn amounts_that_cannot_be_are_bounded() {
+fn impossible_amounts_are_bounded() {
     let mut book = Book::paid(CHARGED);
     book.open(-5);
     book.open(i64::MAX);
@@ -98,7 +98,7 @@ fn amounts_that_cannot_be_are_bounded() {
 }
 
 #[test]
-fn an_amount_that_changes_moves_what_is_held() {
+fn changed_amount_changes_the_block() {
     let mut book = Book::paid(CHARGED);
     book.open(400);
     book.open(400);

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use crate::rate::percentage;
 
 #[test]
-fn floors_the_parts_and_leaves_the_remainder() {
+fn parts_are_floored_and_remainder_stays() {
     let money = Money::from_centavos;
     for (net, shares, parts, remainder) in [
         (1_000, vec![333_333, 333_333, 333_333], vec![333, 333, 333], 1),
@@ -24,14 +24,14 @@ fn floors_the_parts_and_leaves_the_remainder() {
 }
 
 #[test]
-fn refuses_more_than_the_whole_and_less_than_nothing() {
+fn shares_above_whole_and_negative_net_are_refused() {
     let shares = [percentage(600_000), percentage(400_001)];
     assert_eq!(allocate(Money::from_centavos(1_000), &shares), Err(AllocationError::SharesAboveWhole));
     assert_eq!(allocate(Money::from_centavos(-1), &[]), Err(AllocationError::NegativeNet));
 }
 
 #[test]
-fn notices_parts_that_do_not_sum_to_the_amount() {
+fn parts_with_another_sum_are_detected() {
     let mut allocation = allocate(Money::from_centavos(1_000), &[percentage(100_000)]).unwrap();
     assert_eq!(allocation.conserves(Money::from_centavos(1_000)), Ok(true));
     assert_eq!(allocation.conserves(Money::from_centavos(1_001)), Ok(false));

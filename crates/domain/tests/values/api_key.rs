@@ -1,4 +1,4 @@
-//! API keys: shape, randomness, scopes, and a secret that does not show.
+//! API keys: format, randomness, scopes, and a hidden secret.
 
 use std::collections::HashSet;
 
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 const SECRET: &str = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefg";
 
 #[test]
-fn reads_a_key_and_hides_its_secret() {
+fn key_is_parsed_and_secret_hidden() {
     let text = format!("key_abcDEF012345_{SECRET}");
     let token = ApiKeyToken::parse(&text).unwrap();
     assert_eq!((token.prefix.as_str(), token.secret.expose()), ("abcDEF012345", SECRET));
@@ -17,7 +17,7 @@ fn reads_a_key_and_hides_its_secret() {
 }
 
 #[test]
-fn refuses_every_other_shape() {
+fn key_of_other_format_is_refused() {
     for text in [
         String::new(),
         "key_".to_owned(),

@@ -1,4 +1,4 @@
-//! Crediting payments: whatever arrives, all of it is credited, and the charge is paid at most once.
+//! Crediting payments: every arriving amount is credited, and the charge is settled at most once.
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::charge::{Charge, ChargeStatus, ChargeTerms, Issued, Origin, Step};
@@ -46,27 +46,27 @@ pub fn payment(index: usize, amount: i64) -> Payment {
 
 proptest! {
     #[test]
-    fn every_centavo_that_arrives_is_credited_and_one_payment_settles(
+    fn arriving_money_is_credited_and_one_payment_settles(
         amount in 200_i64..10_000_000,
         fee_share in 0_i64..=100,
         arrivals in proptest::collection::vec(1_i64..20_000_000, 0..8),
     ) {
         let fee = amount / 100 * fee_share;
         let mut charge = pending(amount, fee);
-        let (mut settled, mut told, mut moved) = (0, 0, 0);
+        let (mut settled, mut published, mut moved) = (0, 0, 0);
         for (index, arrival) in arrivals.iter().enumerate() {
             let credit = charge.clone().credit(payment(index, *arrival), 0, Timestamp::UNIX_EPOCH).unwrap();
             let sum = Money::sum(credit.transfers.iter().map(|transfer| transfer.amount)).unwrap();
             prop_assert_eq!(sum, Money::from_centavos(*arrival));
             prop_assert!(credit.transfers.iter().all(|transfer| transfer.amount.is_positive()));
             settled += usize::from(credit.payment.role == PaymentRole::Settles);
-            told += usize::from(credit.event == Some(EventType::ChargePaid));
+            published += usize::from(credit.event == Some(EventType::ChargePaid));
             moved += sum.centavos();
             charge = credit.charge.unwrap_or(charge);
         }
         let reached = arrivals.iter().any(|arrival| *arrival >= amount);
         prop_assert_eq!(charge.state.status() == ChargeStatus::Paid, reached);
-        prop_assert_eq!((settled, told), (usize::from(reached), usize::from(reached)));
+        prop_assert_eq!((settled, published), (usize::from(reached), usize::from(reached)));
         prop_assert_eq!(moved, arrivals.iter().sum::<i64>());
     }
 }

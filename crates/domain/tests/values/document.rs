@@ -4,7 +4,7 @@ use cais_domain::document::{Cnpj, Cpf, Document, DocumentError};
 use proptest::prelude::*;
 
 #[test]
-fn accepts_valid_numbers_and_shows_them() {
+fn valid_tax_numbers_are_accepted_and_formatted() {
     for text in ["12345678909", "52998224725", "11144477735", "57946663234", "11987654374"] {
         assert_eq!(Cpf::parse(text).unwrap().as_str(), text);
     }
@@ -36,7 +36,7 @@ fn accepts_valid_numbers_and_shows_them() {
 }
 
 #[test]
-fn refuses_the_rest() {
+fn invalid_tax_numbers_are_refused() {
     for digit in 0..10 {
         assert_eq!(Document::parse(&digit.to_string().repeat(11)), Err(DocumentError::AllEqual));
         assert_eq!(Document::parse(&digit.to_string().repeat(14)), Err(DocumentError::AllEqual));

@@ -11,7 +11,7 @@ fn money(centavos: i64) -> Money {
 }
 
 #[test]
-fn adds_fixed_part_and_percentage_within_the_limits() {
+fn fee_is_fixed_part_plus_percentage_within_limits() {
     let plain = FeeRule::try_new(money(50), percentage(9_900), None, None).unwrap();
     let limited = FeeRule::try_new(Money::ZERO, percentage(10_000), Some(money(100)), Some(money(500))).unwrap();
     for (rule, amount, expected) in [
@@ -31,7 +31,7 @@ fn adds_fixed_part_and_percentage_within_the_limits() {
 }
 
 #[test]
-fn refuses_rules_that_make_no_sense() {
+fn contradictory_fee_rule_is_refused() {
     let zero = percentage(0);
     assert_eq!(FeeRule::try_new(money(-1), zero.clone(), None, None), Err(FeeRuleError::Negative));
     assert_eq!(FeeRule::try_new(money(0), zero.clone(), Some(money(-1)), None), Err(FeeRuleError::Negative));
@@ -40,7 +40,7 @@ fn refuses_rules_that_make_no_sense() {
 }
 
 #[test]
-fn a_schedule_keeps_one_rule_for_each_operation() {
+fn schedule_keeps_one_rule_per_operation() {
     for changed in Operation::ALL {
         let rule = FeeRule::try_new(money(7), percentage(0), None, None).unwrap();
         let schedule = FeeSchedule::default().with(changed, rule.clone());
@@ -55,7 +55,7 @@ fn a_schedule_keeps_one_rule_for_each_operation() {
 
 proptest! {
     #[test]
-    fn is_never_negative_nor_above_the_amount(
+    fn fee_is_never_negative_nor_above_the_amount(
         amount in 0_i64..=99_999_999_999_999,
         fixed in 0_i64..=100_000,
         ten_thousandths in 0_u32..=1_000_000,
@@ -69,7 +69,7 @@ proptest! {
     }
 
     #[test]
-    fn never_falls_when_the_amount_rises(amount in 0_i64..=1_000_000, more in 0_i64..=1_000_000, ten_thousandths in 0_u32..=1_000_000) {
+    fn fee_never_falls_when_the_amount_rises(amount in 0_i64..=1_000_000, more in 0_i64..=1_000_000, ten_thousandths in 0_u32..=1_000_000) {
         let rule = FeeRule::try_new(money(50), percentage(ten_thousandths), None, None).unwrap();
         prop_assert!(rule.fee(money(amount)).unwrap() <= rule.fee(money(amount + more)).unwrap());
     }

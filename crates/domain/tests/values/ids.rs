@@ -13,7 +13,7 @@ impl IdKind for Prefixed {
 }
 
 #[test]
-fn agrees_with_the_published_vectors() {
+fn ids_match_the_published_vectors() {
     for (uuid, suffix) in [
         ("00000000-0000-0000-0000-000000000000", "00000000000000000000000000"),
         ("00000000-0000-0000-0000-000000000001", "00000000000000000000000001"),
@@ -33,7 +33,7 @@ fn agrees_with_the_published_vectors() {
 }
 
 #[test]
-fn refuses_whatever_is_not_exact() {
+fn inexact_id_is_refused() {
     let good = "01h455vb4pex5vsknk084sn02q";
     assert!(ChargeId::parse(&format!("chg_{good}")).is_ok());
     assert!(CashInId::parse(&format!("txn_in_{good}")).is_ok());
@@ -72,7 +72,7 @@ fn refuses_whatever_is_not_exact() {
 }
 
 #[test]
-fn carries_its_instant_and_gives_the_charge_its_txid() {
+fn charge_id_contains_its_instant_and_its_txid() {
     let id = ChargeId::parse("chg_01h455vb4pex5vsknk084sn02q").unwrap();
     assert_eq!(id.timestamp_ms(), 0x0189_0a5d_ac96);
     assert_eq!(ChargeId::PREFIX, "chg");
@@ -97,7 +97,7 @@ fn txids_and_end_to_end_ids_keep_to_length_and_alphabet() {
 }
 
 #[test]
-fn composes_the_ids_of_the_payment_system_in_utc() {
+fn end_to_end_ids_are_composed_in_utc() {
     let at: jiff::Timestamp = "2026-11-20T22:59:59-03:00".parse().unwrap();
     assert_eq!(
         EndToEndId::compose("09089356", at, "abcDEF01234").unwrap().as_str(),
@@ -118,7 +118,7 @@ fn composes_the_ids_of_the_payment_system_in_utc() {
 
 proptest! {
     #[test]
-    fn what_is_shown_reads_back(bits in any::<u128>()) {
+    fn shown_value_parses_back(bits in any::<u128>()) {
         let id = ChargeId::new(Uuid::from_u128(bits));
         prop_assert_eq!(ChargeId::parse(&id.to_string()), Ok(id));
         prop_assert_eq!(ChargeId::from_suffix(&id.suffix()), Ok(id));
@@ -131,14 +131,14 @@ proptest! {
     }
 
     #[test]
-    fn the_successor_is_the_next(bits in 0..u128::MAX) {
+    fn successor_is_the_next_id(bits in 0..u128::MAX) {
         let id = ChargeId::new(Uuid::from_u128(bits));
         prop_assert!(id.succ() > id);
         prop_assert_eq!(id.succ().uuid().as_u128(), bits + 1);
     }
 
     #[test]
-    fn whatever_reads_is_canonical(text in "chg_[0-9a-z]{24,28}|.{0,40}") {
+    fn parsed_id_is_canonical(text in "chg_[0-9a-z]{24,28}|.{0,40}") {
         if let Ok(id) = ChargeId::parse(&text) {
             prop_assert_eq!(id.to_string(), text);
         }

@@ -8,7 +8,7 @@ fn check(text: &str, expected: Result<i64, MoneyError>) {
 }
 
 #[test]
-fn accepts_every_way_to_write_an_amount() {
+fn every_json_form_of_an_amount_is_accepted() {
     let zeros = "0".repeat(50_000);
     for (text, centavos) in [
         ("10", 1_000),
@@ -36,7 +36,7 @@ fn accepts_every_way_to_write_an_amount() {
 }
 
 #[test]
-fn refuses_what_is_no_amount() {
+fn invalid_amount_is_refused() {
     for text in ["10.505", "1e-9999", "1e-3", "0.001", "1e-99999999999999999999", "0.005"] {
         check(text, Err(MoneyError::TooManyDecimals));
     }
@@ -59,7 +59,7 @@ fn refuses_what_is_no_amount() {
 }
 
 #[test]
-fn always_shows_two_decimals() {
+fn amount_shows_two_decimals() {
     for (centavos, text) in [
         (0, "0.00"),
         (-5, "-0.05"),
@@ -86,7 +86,7 @@ fn arithmetic_that_does_not_fit_is_an_error() {
 
 proptest! {
     #[test]
-    fn what_is_shown_reads_back(centavos in -99_999_999_999_999_i64..=99_999_999_999_999) {
+    fn shown_value_parses_back(centavos in -99_999_999_999_999_i64..=99_999_999_999_999) {
         let money = Money::from_centavos(centavos);
         prop_assert_eq!(Money::parse(&money.to_string()), Ok(money));
     }
@@ -100,7 +100,7 @@ proptest! {
     }
 
     #[test]
-    fn a_third_decimal_is_never_lost(whole in 0_u32.., thousandths in 0_u32..1000) {
+    fn third_decimal_is_never_lost(whole in 0_u32.., thousandths in 0_u32..1000) {
         let read = Money::parse(&format!("{whole}.{thousandths:03}"));
         if thousandths % 10 == 0 {
             prop_assert_eq!(read, Ok(Money::from_centavos(i64::from(whole) * 100 + i64::from(thousandths / 10))));
@@ -116,7 +116,7 @@ proptest! {
     }
 
     #[test]
-    fn adding_and_taking_away_is_nothing(a in any::<i64>(), b in any::<i64>()) {
+    fn addition_and_subtraction_are_inverse(a in any::<i64>(), b in any::<i64>()) {
         let (a, b) = (Money::from_centavos(a), Money::from_centavos(b));
         if let Ok(sum) = a.checked_add(b) {
             prop_assert_eq!(sum.checked_sub(b), Ok(a));

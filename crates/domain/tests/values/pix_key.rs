@@ -1,11 +1,11 @@
-//! Pix keys: what each kind accepts, its normal form, and no guessing.
+//! Pix keys: accepted texts and normal form of each kind, without guessing.
 
 use cais_domain::document::DocumentError;
 use cais_domain::pix_key::{PixKey, PixKeyError, PixKeyType};
 use proptest::prelude::*;
 
 #[test]
-fn finds_the_kind_and_the_normal_form() {
+fn kind_and_normal_form_are_found() {
     for (text, kind, normal) in [
         ("12345678909", PixKeyType::Cpf, "12345678909"),
         ("123.456.789-09", PixKeyType::Cpf, "12345678909"),
@@ -28,7 +28,7 @@ fn finds_the_kind_and_the_normal_form() {
 }
 
 #[test]
-fn never_turns_digits_into_a_phone() {
+fn digits_never_become_a_phone() {
     for text in ["11987654321", "(11) 98765-4321", "11 98765 4321", "5511987654321", "1133334444", "55 11 98765-4321"] {
         assert_eq!(PixKey::parse(text), Err(PixKeyError::PhoneWithoutPlus), "{text}");
     }
@@ -42,7 +42,7 @@ fn never_turns_digits_into_a_phone() {
 }
 
 #[test]
-fn refuses_what_no_directory_would_hold() {
+fn key_outside_directory_rules_is_refused() {
     for (text, error) in [
         ("", PixKeyError::Unrecognised),
         ("hello", PixKeyError::Unrecognised),
@@ -81,7 +81,7 @@ fn refuses_what_no_directory_would_hold() {
 }
 
 #[test]
-fn a_told_kind_is_binding() {
+fn given_kind_is_binding() {
     let samples = ["12345678909", "11222333000181", "a@b.c", "+5511987654321", "123e4567-e12b-12d1-a456-426655440000"];
     for (kind, own) in PixKeyType::ALL.into_iter().zip(samples) {
         for text in samples {
@@ -94,7 +94,7 @@ fn a_told_kind_is_binding() {
 
 proptest! {
     #[test]
-    fn a_normal_form_is_its_own_and_fits(text in "[a-zA-Z0-9.]{1,20}@[a-z0-9]{1,10}\\.[a-z]{2,3}|\\+[ ()0-9.-]{2,20}|[0-9]{11}|[0-9A-Z]{12}[0-9]{2}|.{0,90}") {
+    fn normal_form_is_stable_and_short(text in "[a-zA-Z0-9.]{1,20}@[a-z0-9]{1,10}\\.[a-z]{2,3}|\\+[ ()0-9.-]{2,20}|[0-9]{11}|[0-9A-Z]{12}[0-9]{2}|.{0,90}") {
         if let Ok(key) = PixKey::parse(&text) {
             prop_assert!(key.as_str().len() <= 77);
             prop_assert_eq!(PixKey::parse(key.as_str()), Ok(key.clone()));

@@ -4,13 +4,13 @@ use cais_domain::money::Money;
 use cais_domain::rate::{Percentage, PercentageError, Rounding};
 use proptest::prelude::*;
 
-/// The percentage of so many ten-thousandths of a percent.
+/// Creates a percentage from ten-thousandths of a percent.
 pub fn percentage(ten_thousandths: u32) -> Percentage {
     Percentage::parse(&format!("{ten_thousandths}e-4")).unwrap()
 }
 
 #[test]
-fn keeps_to_its_limits_by_value() {
+fn percentage_is_limited_by_value() {
     for (text, shown) in [
         ("0", "0"),
         ("0.99", "0.99"),
@@ -41,7 +41,7 @@ fn keeps_to_its_limits_by_value() {
 }
 
 #[test]
-fn rounds_as_it_is_named() {
+fn rounding_follows_its_name() {
     let half = percentage(500_000);
     for (centavos, rounding, expected) in [
         (1, Rounding::HalfEven, 0),
@@ -66,7 +66,7 @@ fn rounds_as_it_is_named() {
 
 proptest! {
     #[test]
-    fn agrees_with_integer_arithmetic(centavos in any::<i64>(), ten_thousandths in 0_u32..=1_000_000) {
+    fn percentage_agrees_with_integer_arithmetic(centavos in any::<i64>(), ten_thousandths in 0_u32..=1_000_000) {
         let product = i128::from(centavos) * i128::from(ten_thousandths);
         let floor = product.div_euclid(1_000_000);
         let rest = product.rem_euclid(1_000_000);
@@ -83,7 +83,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_shown_reads_back(ten_thousandths in 0_u32..=1_000_000) {
+    fn shown_value_parses_back(ten_thousandths in 0_u32..=1_000_000) {
         let read = percentage(ten_thousandths);
         let shown = read.to_string();
         let needless_zeros = shown.contains('.') && shown.ends_with('0');

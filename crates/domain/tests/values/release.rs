@@ -1,4 +1,4 @@
-//! Money that waits: released once, at its time, from pending to available.
+//! Waiting money: released once, at its time, from pending to available.
 
 use cais_domain::ledger::{Bucket, EntryKind, LedgerAccount, Overdraft};
 use cais_domain::money::Money;
@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::credit::{payment, pending};
 
 #[test]
-fn is_released_once_and_not_before_its_time() {
+fn release_happens_once_and_not_early() {
     let credit = pending(1_000, 60).credit(payment(0, 1_000), 90, Timestamp::UNIX_EPOCH).unwrap();
     let release = credit.release.unwrap();
     let due = Timestamp::UNIX_EPOCH.checked_add(SignedDuration::from_secs(90)).unwrap();
@@ -25,7 +25,7 @@ fn is_released_once_and_not_before_its_time() {
 }
 
 #[test]
-fn nothing_waits_without_a_delay_or_without_money() {
+fn release_without_delay_or_money_is_absent() {
     let at_once = pending(1_000, 60).credit(payment(0, 1_000), 0, Timestamp::UNIX_EPOCH).unwrap();
     assert_eq!(at_once.release, None);
     let all_fee = pending(1_000, 1_000).credit(payment(0, 1_000), 90, Timestamp::UNIX_EPOCH).unwrap();

@@ -1,4 +1,4 @@
-//! Who shares in a charge: what makes a split, how it is kept, and what each gets when the charge is paid.
+//! Shares in a charge: validation, stored form, and the parts of a paid charge.
 
 use cais_domain::charge::Charge;
 use cais_domain::ids::AccountId;
@@ -22,7 +22,7 @@ fn shares(ten_thousandths: &[u32]) -> Vec<Share> {
 }
 
 #[test]
-fn refuses_what_makes_no_split() {
+fn invalid_split_is_refused() {
     assert_eq!(Split::try_new(shares(&[1; MAX_SHARES + 1])), Err(SplitError::TooMany));
     assert_eq!(Split::try_new(shares(&[1, 0])), Err(SplitError::NothingShared(1)));
     assert_eq!(Split::try_new(shares(&[600_000, 400_001])), Err(SplitError::AboveWhole));
@@ -32,7 +32,7 @@ fn refuses_what_makes_no_split() {
 }
 
 #[test]
-fn reads_what_it_wrote_and_nothing_else() {
+fn split_parses_only_its_own_format() {
     let split = Split::try_new(shares(&[125_000, 1])).unwrap();
     assert!(split.to_string().ends_with(":0.0001"), "{split}");
     assert_eq!(Split::parse(&split.to_string()), Some(split.clone()));
@@ -44,7 +44,7 @@ fn reads_what_it_wrote_and_nothing_else() {
 
 proptest! {
     #[test]
-    fn a_paid_charge_is_divided_without_losing_a_centavo(
+    fn paid_charge_is_divided_without_loss(
         amount in 200_i64..10_000_000,
         fee in 0_i64..200,
         surplus in 0_i64..1_000,

@@ -5,7 +5,7 @@ use cais_domain::idempotency_key::IdempotencyKey;
 use cais_domain::text::{LineBreaks, Text, TextError};
 
 #[test]
-fn counts_characters_and_refuses_control_characters() {
+fn text_counts_characters_and_refuses_controls() {
     let control = Err(TextError::ControlCharacter);
     for (text, line_breaks, expected) in [
         ("", LineBreaks::Refused, Ok(())),

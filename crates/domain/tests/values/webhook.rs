@@ -1,4 +1,4 @@
-//! Webhook endpoints: who hears of what, which steps follow, when a delivery is tried again.
+//! Webhook endpoints: subscriptions, steps, and the schedule of deliveries.
 
 #![expect(clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
@@ -35,7 +35,7 @@ fn endpoint(events: &[&str]) -> Endpoint {
 fn taken(step: EndpointStep) -> Endpoint {
     match step {
         EndpointStep::Taken(endpoint) => *endpoint,
-        EndpointStep::AlreadyTaken(endpoint) => panic!("it had taken it: {endpoint:?}"),
+        EndpointStep::AlreadyTaken(endpoint) => panic!("the step was applied before: {endpoint:?}"),
     }
 }
 
@@ -44,7 +44,7 @@ fn active(active: bool) -> EndpointChange {
 }
 
 #[test]
-fn subscriptions_are_read_from_names() {
+fn subscription_is_parsed_from_names() {
     let parse = |names: &[&str]| Subscription::parse(names.iter().copied());
     assert_eq!(parse(&[]), Err(SubscriptionError::Empty));
     assert_eq!(parse(&["charge.paid", "Charge.paid"]), Err(SubscriptionError::Unknown(1)));
@@ -52,9 +52,9 @@ fn subscriptions_are_read_from_names() {
     let some = parse(&["payout.failed", "charge.paid", "charge.paid"]).unwrap();
     assert_eq!(some.names(), ["charge.paid", "payout.failed"]);
     assert_eq!(parse(&some.names()).unwrap(), some);
-    assert!(some.wants(EventType::ChargePaid) && !some.wants(EventType::ChargeExpired));
+    assert!(some.includes(EventType::ChargePaid) && !some.includes(EventType::ChargeExpired));
     for kind in EventType::ALL {
-        assert!(Subscription::All.wants(kind) && parse(&[kind.as_str()]).unwrap().wants(kind));
+        assert!(Subscription::All.includes(kind) && parse(&[kind.as_str()]).unwrap().includes(kind));
     }
 }
 
@@ -65,20 +65,23 @@ fn addresses_are_bounded_texts() {
     }
     assert!(WebhookUrl::parse(&"x".repeat(500)).is_ok());
     assert!(WebhookUrl::parse(&"x".repeat(501)).is_err());
-    assert_eq!(url("HTTPS://A").as_str(), "HTTPS://A", "as it was written");
+    assert_eq!(url("HTTPS://A").as_str(), "HTTPS://A", "the text is unchanged");
 }
 
 #[test]
-fn an_endpoint_hears_of_what_it_wants_and_of_charges_that_named_it() {
+fn endpoint_subscribes_to_its_types_and_named_charges() {
     let wants = endpoint(&["charge.paid"]);
     let named = |id: u128, at: &str| Postback { endpoint: EndpointId::new(Uuid::from_u128(id)), url: url(at) };
     assert!(wants.subscribes_to(EventType::ChargePaid, None));
     assert!(!wants.subscribes_to(EventType::ChargeExpired, None));
     assert!(
         wants.subscribes_to(EventType::ChargeExpired, Some(&named(7, "https://moved.example"))),
-        "it, wherever it is"
+        "the named endpoint at another address"
     );
-    assert!(wants.subscribes_to(EventType::ChargeExpired, Some(&named(8, "https://a.example/x"))), "whoever is there");
+    assert!(
+        wants.subscribes_to(EventType::ChargeExpired, Some(&named(8, "https://a.example/x"))),
+        "another endpoint at the named address"
+    );
     assert!(!wants.subscribes_to(EventType::ChargeExpired, Some(&named(8, "https://a.example/X"))));
     let inactive = taken(wants.clone().change(active(false)).unwrap());
     assert!(inactive.subscribes_to(EventType::ChargePaid, None), "its deliveries wait");
@@ -102,7 +105,7 @@ fn epoch_begins_when_endpoint_ends() {
     let disabled = taken(again.disable(DisabledReason::Failing, at(2)).unwrap());
     assert_eq!(disabled.state, EndpointState::Disabled { reason: DisabledReason::Failing, at: at(2) });
     assert_eq!(disabled.epoch, 1);
-    // Its merchant's word leaves the reason as it is; another address does not activate it.
+    // A merchant's change leaves the reason unchanged; another address does not activate the endpoint.
     assert!(matches!(disabled.clone().change(active(false)).unwrap(), EndpointStep::AlreadyTaken(_)));
     let moved = EndpointChange { url: Some(url("https://b.example")), ..EndpointChange::default() };
     assert_eq!(taken(disabled.clone().change(moved).unwrap()).state, disabled.state);
@@ -117,7 +120,7 @@ fn epoch_begins_when_endpoint_ends() {
 }
 
 #[test]
-fn the_secret_before_signs_as_well_for_a_while() {
+fn previous_secret_also_signs_during_grace() {
     let secrets = |endpoint: &Endpoint, second| -> Vec<u8> {
         endpoint.signing(at(second)).iter().map(|secret| secret.0[0]).collect()
     };
@@ -133,7 +136,7 @@ fn the_secret_before_signs_as_well_for_a_while() {
 }
 
 #[test]
-fn five_days_of_failures_are_enough() {
+fn five_days_of_failures_disable_an_endpoint() {
     assert!(!is_failing_for_good(None, at(0)));
     let days = FAILING_AFTER.as_secs();
     assert!(!is_failing_for_good(Some(at(0)), at(days - 1)));
@@ -142,7 +145,7 @@ fn five_days_of_failures_are_enough() {
 
 proptest! {
     #[test]
-    fn a_delivery_is_tried_again_as_the_schedule_says(
+    fn delivery_is_retried_by_the_schedule(
         random in any::<u128>(), tries in 0_u32..14, asked_s in prop::option::of(0_i64..200_000),
     ) {
         let id = DeliveryId::new(Uuid::from_u128(random));
@@ -159,12 +162,12 @@ proptest! {
         prop_assert!(waits_ms >= (pause_ms * 9 / 10).max(asked_ms));
         prop_assert!(waits_ms <= (pause_ms * 11 / 10).max(asked_ms));
         prop_assert!(waits_ms <= MAX_RETRY_PAUSE.as_millis());
-        // Alone it is the schedule's; together with what is asked, never less.
+        // Without a requested delay the schedule applies; with one, the pause is never shorter.
         prop_assert!(next_attempt(id, tries, at(0), None) <= next);
     }
 
     #[test]
-    fn deliveries_that_failed_together_part(ids in prop::collection::hash_set(any::<u128>(), 64)) {
+    fn deliveries_that_failed_together_are_spread(ids in prop::collection::hash_set(any::<u128>(), 64)) {
         let dues: std::collections::BTreeSet<_> =
             ids.iter().map(|id| next_attempt(DeliveryId::new(Uuid::from_u128(*id)), 2, at(0), None).unwrap()).collect();
         prop_assert!(dues.len() > 50, "{} of 64", dues.len());

@@ -40,7 +40,7 @@ pub async fn resend_event(ports: &Ports, account: &Account, event: EventId) -> R
 fn receives(endpoint: &Endpoint, event: &StoredEvent, before: &[Delivery]) -> bool {
     let had = before.iter().find(|delivery| delivery.endpoint == endpoint.id);
     let wants = had.map_or_else(
-        || endpoint.subscription.wants(event.kind),
+        || endpoint.subscription.includes(event.kind),
         |delivery| delivery.status != DeliveryStatus::Cancelled,
     );
     endpoint.is_active() && wants

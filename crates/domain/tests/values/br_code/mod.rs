@@ -11,7 +11,7 @@ use proptest::prelude::*;
 
 const SAMPLE: &str = "00020126580014br.gov.bcb.pix0136123e4567-e12b-12d1-a456-4266554400005204000053039865802BR5913Fulano de Tal6008BRASILIA62070503***63041D3D";
 
-/// The code with a right checksum after its `6304`.
+/// Returns the code with a valid checksum after its `6304`.
 fn sealed(body: &str) -> String {
     let covered = format!("{body}6304");
     let crc = crc16(covered.as_bytes());
@@ -68,7 +68,7 @@ proptest! {
     }
 
     #[test]
-    fn any_texts_may_be_written_or_refused_but_what_is_written_reads(name in ".{0,40}", city in ".{0,40}", info in ".{0,80}") {
+    fn written_code_of_any_texts_is_readable(name in ".{0,40}", city in ".{0,40}", info in ".{0,80}") {
         let code = StaticCode { merchant_name: name, merchant_city: city, info: Some(info), ..plain() };
         if let Ok(text) = code.write() {
             prop_assert!(text.is_ascii() && BrCode::parse(&text).is_ok(), "{}", text);
@@ -83,7 +83,7 @@ proptest! {
     }
 
     #[test]
-    fn one_changed_character_is_noticed(position in 0_usize..SAMPLE.len(), character in "[0-9A-Za-z]") {
+    fn code_with_one_changed_character_is_refused(position in 0_usize..SAMPLE.len(), character in "[0-9A-Za-z]") {
         let mut text = SAMPLE.to_owned();
         text.replace_range(position..=position, &character);
         let same = text.eq_ignore_ascii_case(SAMPLE) && text[..text.len() - 4] == SAMPLE[..SAMPLE.len() - 4];

@@ -1,11 +1,11 @@
-//! What is refused when reading, and what is let pass.
+//! Codes that are refused or accepted when parsed.
 
 use cais_domain::br_code::{BrCode, BrCodeError, crc16};
 
 use super::{SAMPLE, sealed};
 
 #[test]
-fn knows_the_checksum() {
+fn checksum_matches_known_values() {
     assert_eq!(crc16(b"123456789"), 0x29B1);
     assert_eq!(crc16(b""), 0xFFFF);
     assert!(BrCode::parse(&SAMPLE.replace("1D3D", "1d3d")).is_ok());
@@ -13,7 +13,7 @@ fn knows_the_checksum() {
 }
 
 #[test]
-fn refuses_broken_and_unclear_codes() {
+fn broken_or_ambiguous_code_is_refused() {
     let head = "000201";
     let account = "26330014br.gov.bcb.pix011112345678909";
     let middle = "5204000053039865802BR";
@@ -49,7 +49,7 @@ fn refuses_broken_and_unclear_codes() {
 }
 
 #[test]
-fn skips_what_it_does_not_know() {
+fn unknown_elements_are_skipped() {
     let text = sealed(
         "00020126080004card51330014Br.Gov.Bcb.Pix0111123456789095204000053039865802BR5901A6001B80220018br.com.example.xyz",
     );

@@ -1,4 +1,4 @@
-//! What is cleaned and what is refused when writing.
+//! Folding and refusal of texts when writing.
 
 use cais_domain::br_code::{BrCode, BrCodeError, DynamicCode, StaticCode};
 use cais_domain::money::Money;
@@ -6,7 +6,7 @@ use cais_domain::money::Money;
 use super::plain;
 
 #[test]
-fn cleans_what_it_writes() {
+fn written_texts_are_folded() {
     let code = StaticCode {
         info: Some("Nº 42 – maçã".to_owned()),
         merchant_name: "João & Irmãos  (Comércio) de Pães Ltda".to_owned(),
@@ -22,7 +22,7 @@ fn cleans_what_it_writes() {
 }
 
 #[test]
-fn refuses_to_write_a_static_code_that_would_not_be_accepted() {
+fn invalid_static_code_is_not_written() {
     let check = |change: fn(&mut StaticCode), error| {
         let mut code = plain();
         change(&mut code);
@@ -47,7 +47,7 @@ fn refuses_to_write_a_static_code_that_would_not_be_accepted() {
 }
 
 #[test]
-fn refuses_to_write_a_dynamic_code_without_a_plain_address() {
+fn dynamic_code_without_plain_address_is_not_written() {
     let code = |location: &str| DynamicCode {
         location: location.to_owned(),
         single_use: true,
