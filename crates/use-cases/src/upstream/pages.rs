@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
+use std::iter;
 use std::ops::Range;
 
 use cais_domain::acquirer_name::AcquirerName;
@@ -68,7 +69,7 @@ impl<K, R> Reading<'_, K, R> {
         let limit = self.span.max_pages();
         match self.pages {
             Some(pages) => (next..pages.min(limit)).map(|page| page..page.saturating_add(1)).collect(),
-            None => vec![next..limit],
+            None => iter::once(next..limit).collect(),
         }
     }
 }
