@@ -1,20 +1,18 @@
 //! The W3C Trace Context of calls to acquirers, passed on in the header `traceparent`.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use tokio::task::futures::TaskLocalFuture;
+/// Returns the `traceparent` of the running task.
+pub type Source = fn() -> Option<Arc<str>>;
 
-tokio::task_local! {
-    static TRACEPARENT: Option<Arc<str>>;
+static SOURCE: OnceLock<Source> = OnceLock::new();
+
+/// Sets where calls take their `traceparent` from, once in the life of the process; later calls change nothing.
+pub fn set_source(source: Source) {
+    let _first = SOURCE.set(source);
 }
 
-/// Runs `work`. Calls to acquirers from the same task carry this `traceparent`.
-pub fn scope<F: Future>(traceparent: Option<Arc<str>>, work: F) -> TaskLocalFuture<Option<Arc<str>>, F> {
-    TRACEPARENT.scope(traceparent, work)
-}
-
-/// Returns the `traceparent` of the running task, for use in another task.
-#[must_use]
-pub fn current() -> Option<Arc<str>> {
-    TRACEPARENT.try_with(Clone::clone).ok().flatten()
+/// Returns the `traceparent` of the running task; `None` without a source.
+pub(crate) fn current() -> Option<Arc<str>> {
+    SOURCE.get().and_then(|source| source())
 }

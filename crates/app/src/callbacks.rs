@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cais_domain::acquirer_name::AcquirerName;
-use cais_ports::{Acquirer, AcquirerError, Mac, alerts};
+use cais_ports::{Acquirer, AcquirerError, KeyedHash, alerts};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::config::Config;
-use crate::secrets::callback_token;
+use cais_secrets::callback_token;
 
 /// Time that one attempt may take.
 const BUDGET: Duration = Duration::from_secs(10);
@@ -27,14 +27,18 @@ pub fn url(base: &str, acquirer: &AcquirerName, token: &str) -> String {
 /// The tokens that are accepted of each acquirer, the one that it is given first: its generation's, and the one before, with which
 /// it calls until it has taken the new address.
 #[must_use]
-pub fn tokens(config: &Config, acquirers: &[Arc<dyn Acquirer>], mac: &dyn Mac) -> Vec<(AcquirerName, String)> {
+pub fn tokens(
+    config: &Config,
+    acquirers: &[Arc<dyn Acquirer>],
+    keyed_hash: &dyn KeyedHash,
+) -> Vec<(AcquirerName, String)> {
     let mut tokens = Vec::new();
     for acquirer in acquirers {
         let name = acquirer.name();
         let settings = config.acquirers.iter().find(|settings| settings.name == *name);
         let generation = settings.map_or(0, |settings| settings.callback_generation);
         for generation in [Some(generation), generation.checked_sub(1)].into_iter().flatten() {
-            tokens.push((name.clone(), callback_token(mac, name, generation)));
+            tokens.push((name.clone(), callback_token(keyed_hash, name, generation)));
         }
     }
     tokens

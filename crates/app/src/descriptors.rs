@@ -1,10 +1,9 @@
 //! The limit of open files of the process, and the number of connections that follows from it.
 
+use cais_http_api::connections::MAX_CONNECTIONS;
 use cais_ports::alerts;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Connections of the public listener at most: each takes about 20 KiB while it idles, so these take 200 MiB.
-pub const MAX_CONNECTIONS: usize = 10_000;
 /// Descriptors that are no connections of clients: database connections (at most 80, three files each with SQLite), calls to
 /// acquirers and receivers of webhooks (some hundred at the busiest), listeners, logs.
 const RESERVE: usize = 512;

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use cais_persistence::{Fact, Persistence};
-use cais_ports::{Mac as _, QueryError};
+use cais_ports::{KeyedHash as _, QueryError};
 
 use crate::config::{Config, World};
-use crate::secrets::{HmacCodes, MASTER_KEY_FILE, MasterKey, MasterKeyError, hex};
+use cais_secrets::{HmacSha256, MASTER_KEY_FILE, MasterKey, MasterKeyError, hex};
 
 /// Why a start is refused.
 #[derive(Debug, thiserror::Error)]
@@ -94,7 +94,7 @@ pub async fn master_key(config: &Config, persistence: &Persistence) -> Result<Ma
 
 /// Returns the check value of a master key. The key cannot be derived from the value.
 fn check_value(key: &MasterKey) -> String {
-    hex(&HmacCodes::new(key).code("master-key-check", b"cais").0)
+    hex(&HmacSha256::new(key).hash("master-key-check", b"cais").0)
 }
 
 /// Compares the key of the configuration with the check value of a database, and creates nothing. `false`: the key or the value does not

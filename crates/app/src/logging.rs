@@ -7,7 +7,8 @@ use tracing_subscriber::EnvFilter;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
-use crate::causes::Causes;
+use cais_http_api::causes::Causes;
+pub use cais_http_api::causes::chain;
 
 /// Muted unless the operator's filter names them: the HTTP server tells of each of its threads and, as an error, of every
 /// caller that does not speak HTTP; the pool tells in several lines what its users are told and log themselves.
@@ -69,21 +70,4 @@ pub fn start(filter: &str, format: LogFormat) {
 #[must_use]
 pub fn colours() -> bool {
     stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
-}
-
-/// An error with everything that caused it, in one line.
-#[must_use]
-pub fn chain(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut line = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let text = cause.to_string();
-        // A transparent error says what its source says.
-        if !line.ends_with(&text) {
-            line.push_str(": ");
-            line.push_str(&text);
-        }
-        source = cause.source();
-    }
-    line
 }

@@ -7,8 +7,8 @@ use cais_use_cases::reconcile::Standing;
 use jiff::Timestamp;
 use metrics::{counter, gauge};
 
-use crate::http::{auth_failures, connections};
 use crate::{measured, metric_table};
+use cais_http_api::{auth_failures, connections};
 
 /// The version of the program.
 const BUILD: &str = "cais_build_info";

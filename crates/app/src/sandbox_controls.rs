@@ -12,8 +12,8 @@ use cais_domain::txid::Txid;
 use cais_sandbox::{Control, ControlError, Fault, InfractionClaim, InfractionOutcome};
 
 use crate::clock::OffsetClock;
-use crate::http::{AskedInfraction, FaultMode, Institution, InstitutionError, Resolution, SandboxControls};
 use crate::logging;
+use cais_http_api::{AskedInfraction, FaultMode, Institution, InstitutionError, Resolution, SandboxControls};
 
 /// The controls of a sandbox that is the acquirer of that name, and of the service's own clock.
 #[must_use]

@@ -19,13 +19,13 @@ use tokio::task::{JoinHandle, JoinSet};
 use crate::config::warnings::{Warning, warnings};
 use crate::config::{Config, DEFAULT_ADMIN_LISTEN, Problems};
 use crate::deliveries::Deliveries;
-use crate::http::{
-    AppState, AuthFailures, CallbackPaths, ConnectionLimits, Exports, ServeOptions, Telemetry, WorkerBells, serve,
-};
 use crate::sandbox_controls::controls;
 use crate::signals::Signals;
 use crate::wiring::{self, Foundation};
 use crate::{addresses, callbacks, descriptors, measures, metric_table, sandbox_file, workers};
+use cais_http_api::{
+    AppState, AuthFailures, CallbackPaths, ConnectionLimits, Exports, ServeOptions, Telemetry, WorkerBells, serve,
+};
 
 /// Seconds that requests in flight get after the service was told to end; the API answers within ten.
 const SHUTDOWN_S: u64 = 20;
@@ -141,7 +141,7 @@ impl Service {
         let (stop, stopped) = watch::channel(false);
         let draining = Arc::new(AtomicBool::new(false));
         let bells = WorkerBells::default();
-        let tokens = callbacks::tokens(&config, &acquirers, foundation.mac.as_ref());
+        let tokens = callbacks::tokens(&config, &acquirers, foundation.keyed_hash.as_ref());
         let state = AppState {
             ports: ports.clone(),
             keys: KeyRing::new(ports.clone()),

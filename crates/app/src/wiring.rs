@@ -10,7 +10,7 @@ use cais_acquirers::{BacenAcquirer, BacenConfig, Certificate, EfiAcquirer, Route
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::pix_key::PixKey;
 use cais_persistence::{Persistence, StoreConfig, migrations};
-use cais_ports::{Acquirer, Acquirers, DeliveryQueue, Ids, Mac, RateLimits, WebhookSender};
+use cais_ports::{Acquirer, Acquirers, DeliveryQueue, Ids, KeyedHash, RateLimits, WebhookSender};
 use cais_rate_limits::{ANSWERS_WITHIN, MinuteWindows, SharedWindows};
 use cais_sandbox::{Credentials, JournalError, Sandbox, SandboxConfig, SandboxError};
 use cais_use_cases::Ports;
@@ -24,10 +24,10 @@ use crate::config::{AcquirerConfig, AcquirerKind, Config, Problem, Problems, SAN
 use crate::ids::UuidV7;
 use crate::installation;
 use crate::measured::{MeasuredQueue, MeasuredSender};
-use crate::representation::JsonRepresentation;
 use crate::sandbox_file;
-use crate::sealing::AesSealing;
-use crate::secrets::HmacCodes;
+use cais_http_api::representation::JsonRepresentation;
+use cais_secrets::Aes256GcmCipher;
+use cais_secrets::HmacSha256;
 
 /// The sandbox's own file in the data directory.
 const SANDBOX_FILE: &str = "sandbox.journal";
@@ -37,7 +37,7 @@ pub struct Foundation {
     /// The service's clock.
     pub clock: Arc<OffsetClock>,
     /// Codes under the master key.
-    pub mac: Arc<dyn Mac>,
+    pub keyed_hash: Arc<dyn KeyedHash>,
     ids: Arc<dyn Ids>,
     deliveries: Arc<dyn DeliveryQueue>,
     webhooks: Arc<dyn WebhookSender>,
@@ -72,7 +72,7 @@ impl Foundation {
         };
         let deliveries = Arc::new(MeasuredQueue::new(Arc::new(persistence.clone())));
         let webhooks = webhook_sender(config)?;
-        Ok(Self { clock, mac: Arc::new(HmacCodes::new(&master)), ids, deliveries, webhooks, persistence })
+        Ok(Self { clock, keyed_hash: Arc::new(HmacSha256::new(&master)), ids, deliveries, webhooks, persistence })
     }
 
     /// Checks that the database is of the world that the configuration asks for; the first check records it.
@@ -93,11 +93,11 @@ impl Foundation {
             acquirers,
             clock: self.clock.clone(),
             ids: Arc::clone(&self.ids),
-            mac: Arc::clone(&self.mac),
+            keyed_hash: Arc::clone(&self.keyed_hash),
             representation: Arc::new(JsonRepresentation::new()),
             deliveries: Arc::clone(&self.deliveries),
             webhooks: Arc::clone(&self.webhooks),
-            sealing: Arc::new(AesSealing::new(Arc::clone(&self.mac))),
+            secret_cipher: Arc::new(Aes256GcmCipher::new(Arc::clone(&self.keyed_hash))),
             limits: UpstreamLimits::default(),
             open_callbacks: OpenCallbacks::default(),
         }
@@ -237,6 +237,7 @@ fn bacen_config(settings: &AcquirerConfig) -> anyhow::Result<BacenConfig> {
 /// The acquirers in the order of their names, with the knowledge of who answers just now.
 #[must_use]
 pub fn router(acquirers: Vec<Arc<dyn Acquirer>>) -> Arc<dyn Acquirers> {
+    cais_acquirers::trace::set_source(cais_http_api::trace::current);
     Arc::new(Router::new(acquirers))
 }
 

@@ -12,8 +12,8 @@ use futures_util::FutureExt as _;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use crate::http::{Bell, WorkerBells};
 use crate::{logging, measures};
+use cais_http_api::{Bell, WorkerBells};
 
 /// What is told of a pass that panicked; the panic itself is on standard error.
 const PANICKED: &str = "the pass panicked";

@@ -16,14 +16,14 @@ impl fmt::Debug for SecretMac {
     }
 }
 
-/// Codes secrets under the master key.
+/// Hashes secrets under the master key.
 #[cfg_attr(feature = "mock", mockall::automock)]
-pub trait Mac: Send + Sync {
-    /// The code of `secret` for `purpose`; different purposes never share codes.
-    fn code(&self, purpose: &str, secret: &[u8]) -> SecretMac;
+pub trait KeyedHash: Send + Sync {
+    /// Returns the hash of `secret` for `purpose`; hashes of different purposes have nothing in common.
+    fn hash(&self, purpose: &str, secret: &[u8]) -> SecretMac;
 
-    /// Whether `code` is the code of `secret`, compared in constant time.
-    fn verify(&self, purpose: &str, secret: &[u8], code: &SecretMac) -> bool;
+    /// Returns true when `hash` is the hash of `secret`. The comparison takes constant time.
+    fn verify(&self, purpose: &str, secret: &[u8], hash: &SecretMac) -> bool;
 
     /// Fills `bytes` with secure random bytes.
     fn fill_random(&self, bytes: &mut [u8]);

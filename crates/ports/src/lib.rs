@@ -23,7 +23,7 @@ pub mod position;
 pub mod queries;
 pub mod rate_limit;
 pub mod representation;
-pub mod sealing;
+pub mod secret_cipher;
 pub mod statement;
 pub mod store;
 pub mod upstream_infraction;
@@ -45,7 +45,7 @@ pub use deliveries::{
 pub use due::{CLAIM_LEASE, CLOCK_DIFFERENCE, DELIVERY_LEASE, Due};
 pub use events::{Delivery, DeliveryQueries, EndpointQueries, EventFilter, EventPage, EventQueries, StoredEvent};
 pub use infractions::{InfractionFilter, InfractionQueries};
-pub use keys::{ApiKeyRecord, Mac, SecretMac};
+pub use keys::{ApiKeyRecord, KeyedHash, SecretMac};
 pub use maintenance::{LedgerDifference, LedgerReport, Maintenance, PruneBefore, Pruned};
 pub use money_out::{OpenMoney, PayoutQueries, RefundQueries, ReleaseQueries};
 pub use notice::{Notice, NoticeCounts, NoticeState};
@@ -58,7 +58,7 @@ pub use queries::{
 };
 pub use rate_limit::{RateDecision, RateLimits};
 pub use representation::Representation;
-pub use sealing::{Sealing, SigningSecret, Unsealable, Unsealed};
+pub use secret_cipher::{DecryptError, EncryptError, SecretCipher, SigningSecret};
 pub use statement::{
     EntryFilter, ReconciliationQueries, Span, SplitCredit, StatementEntry, StatementQueries, TimelineQueries,
     Transaction, TransactionFilter,

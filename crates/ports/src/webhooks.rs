@@ -5,7 +5,7 @@ use cais_domain::ids::EventId;
 use cais_domain::webhook::WebhookUrl;
 use jiff::{SignedDuration, Timestamp};
 
-use crate::sealing::SigningSecret;
+use crate::secret_cipher::SigningSecret;
 
 /// Why an attempt failed before there was an answer, or because of it. Its word is what merchants see: never more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

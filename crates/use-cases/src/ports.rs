@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use cais_ports::{
-    Acquirers, Clock, DeliveryQueue, Ids, Mac, Maintenance, Queries, Representation, Sealing, Store, WebhookSender,
+    Acquirers, Clock, DeliveryQueue, Ids, KeyedHash, Maintenance, Queries, Representation, SecretCipher, Store,
+    WebhookSender,
 };
 
 use crate::notices::OpenCallbacks;
@@ -24,8 +25,8 @@ pub struct Ports {
     pub clock: Arc<dyn Clock>,
     /// New identifiers.
     pub ids: Arc<dyn Ids>,
-    /// Codes under the master key, and secure random bytes.
-    pub mac: Arc<dyn Mac>,
+    /// Hashes under the master key, and secure random bytes.
+    pub keyed_hash: Arc<dyn KeyedHash>,
     /// How resources look on the wire.
     pub representation: Arc<dyn Representation>,
     /// The deliveries of events that wait for their receivers.
@@ -33,7 +34,7 @@ pub struct Ports {
     /// Calls receivers, and judges where one may be.
     pub webhooks: Arc<dyn WebhookSender>,
     /// Keeps the secrets that sign, under the master key.
-    pub sealing: Arc<dyn Sealing>,
+    pub secret_cipher: Arc<dyn SecretCipher>,
     /// Limits of the reads in flight at each acquirer.
     pub limits: UpstreamLimits,
     /// The number of open callbacks of each acquirer.

@@ -3,7 +3,7 @@
 use cais_domain::charge::ChargeError;
 use cais_domain::infraction::InfractionError;
 use cais_domain::payout::PayoutError;
-use cais_ports::{CommitError, QueryError, Unsealable};
+use cais_ports::{CommitError, EncryptError, QueryError};
 
 /// Seconds after which a caller may try again when the store or an acquirer did not answer.
 pub const RETRY_AFTER_S: u32 = 2;
@@ -53,8 +53,8 @@ impl From<CommitError> for Trouble {
     }
 }
 
-impl From<Unsealable> for Trouble {
-    fn from(error: Unsealable) -> Self {
+impl From<EncryptError> for Trouble {
+    fn from(error: EncryptError) -> Self {
         Self::Internal(error.to_string())
     }
 }

@@ -6,7 +6,7 @@
 //! forwards the events of an account to a developer's machine.
 //!
 //! To add one more way to sign (such as `v1a`, Ed25519):
-//! 1. make its key a kind of secret in [`cais_ports::sealing`], with its own prefix in [`signing`];
+//! 1. make its key a kind of secret in [`cais_ports::secret_cipher`], with its own prefix in [`signing`];
 //! 2. add its entries to those of [`signing::signatures`]: receivers skip versions that they do not know;
 //! 3. teach [`mod@verify`] to judge them.
 //!
@@ -27,5 +27,5 @@ mod vetting;
 
 pub use relay::{Relay, RelayError, RelayedEvent};
 pub use sender::{HttpSender, SenderError, WebhookPolicy};
-pub use signing::{ID_HEADER, SIGNATURE_HEADER, SecretError, TIMESTAMP_HEADER, parse_secret, secret_text, signatures};
+pub use signing::{ID_HEADER, SIGNATURE_HEADER, SecretError, TIMESTAMP_HEADER, parse_secret, signatures};
 pub use verify::{Received, TOLERANCE, VerifyError, verify};

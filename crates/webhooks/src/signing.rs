@@ -4,7 +4,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use cais_ports::sealing::SigningSecret;
+use cais_ports::secret_cipher::{SECRET_PREFIX, SigningSecret};
 use ring::hmac;
 
 /// The header of the event's identifier, the same at every attempt.
@@ -15,8 +15,6 @@ pub const TIMESTAMP_HEADER: &str = "webhook-timestamp";
 pub const SIGNATURE_HEADER: &str = "webhook-signature";
 /// The name of this way to sign; a comma stands between it and the signature.
 pub(crate) const VERSION: &str = "v1";
-/// What a secret's text begins with.
-const SECRET_PREFIX: &str = "whsec_";
 
 /// Why a text is no secret of ours. The texts may be shown to whoever typed it; they do not repeat it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -30,12 +28,6 @@ pub enum SecretError {
     /// Not 32 bytes.
     #[error("a signing secret has 32 bytes")]
     Length,
-}
-
-/// The text of a secret, as its merchant is shown it: `whsec_` and base64.
-#[must_use]
-pub fn secret_text(secret: &SigningSecret) -> String {
-    format!("{SECRET_PREFIX}{}", STANDARD.encode(secret.0))
 }
 
 /// Reads the text of a secret.
@@ -74,11 +66,11 @@ mod tests {
 
     use base64::Engine as _;
     use base64::engine::general_purpose::STANDARD;
-    use cais_ports::sealing::SigningSecret;
+    use cais_ports::secret_cipher::SigningSecret;
     use proptest::prelude::{any, proptest};
     use standardwebhooks::Webhook;
 
-    use super::{SecretError, entry, parse_secret, secret_text, signatures, signed_content};
+    use super::{SecretError, entry, parse_secret, signatures, signed_content};
 
     const KEY: &str = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
     const OLD_KEY: &str = "whsec_ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8=";
@@ -108,7 +100,7 @@ mod tests {
 
     #[test]
     fn a_secret_is_read_strictly() {
-        assert_eq!(secret_text(&parse_secret(KEY).unwrap()), KEY);
+        assert_eq!(parse_secret(KEY).unwrap().reveal(), KEY);
         for (text, wanted) in [
             ("", SecretError::Prefix),
             ("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=", SecretError::Prefix),
@@ -126,13 +118,13 @@ mod tests {
         #[test]
         fn a_secret_survives_its_text(bytes in any::<[u8; 32]>()) {
             let secret = SigningSecret(bytes);
-            assert!(parse_secret(&secret_text(&secret)) == Ok(secret));
+            assert!(parse_secret(&secret.reveal()) == Ok(secret));
         }
 
         #[test]
         fn a_signature_is_the_published_library_s(bytes in any::<[u8; 32]>(), id in "[a-z]{3}_[0-9a-z]{26}", at_s in 0..i64::from(u32::MAX), body in any::<String>()) {
             let secret = SigningSecret(bytes);
-            let theirs = Webhook::new(&secret_text(&secret)).unwrap().sign(&id, at_s, body.as_bytes()).unwrap();
+            let theirs = Webhook::new(&secret.reveal()).unwrap().sign(&id, at_s, body.as_bytes()).unwrap();
             assert_eq!(signatures(&[secret], &id, at_s, body.as_bytes()), theirs);
         }
     }

@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use cais_ports::sealing::SigningSecret;
+use cais_ports::secret_cipher::SigningSecret;
 use jiff::{SignedDuration, Timestamp};
 use ring::hmac;
 
@@ -92,7 +92,7 @@ pub fn verify(
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-    use cais_ports::sealing::SigningSecret;
+    use cais_ports::secret_cipher::SigningSecret;
     use jiff::Timestamp;
     use proptest::prelude::{any, proptest};
 

@@ -16,7 +16,7 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 
 use super::output::{Output, fields, instant, table};
-use crate::representation::operator as shown;
+use cais_http_api::representation::operator as shown;
 
 /// Longest name of an account or a key, in characters.
 const MAX_NAME_CHARS: usize = 200;

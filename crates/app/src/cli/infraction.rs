@@ -16,7 +16,7 @@ use clap::{Subcommand, ValueEnum};
 use serde_json::Value;
 
 use super::output::{Output, amount, fields, instant, table, tell};
-use crate::representation::infraction::detail;
+use cais_http_api::representation::infraction::detail;
 
 /// How many infractions are read at a time.
 const PAGE: u32 = 200;

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::account::{Which, name};
 use super::output::{Output, fields, instant, table};
-use crate::representation::operator as shown;
+use cais_http_api::representation::operator as shown;
 
 /// What can be done with API keys.
 #[derive(Debug, Subcommand)]

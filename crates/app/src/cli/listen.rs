@@ -11,7 +11,7 @@ use anyhow::{Context, ensure};
 use cais_domain::event::EventType;
 use cais_domain::webhook::WebhookUrl;
 use cais_ports::{AttemptError, Clock, Sent, SigningSecret};
-use cais_webhooks::{Relay, RelayError, RelayedEvent, parse_secret, secret_text};
+use cais_webhooks::{Relay, RelayError, RelayedEvent, parse_secret};
 use clap::Args;
 use ring::rand::{SecureRandom, SystemRandom};
 use serde_json::{Value, json};
@@ -99,7 +99,7 @@ fn signing_secret(file: Option<&Path>) -> anyhow::Result<SigningSecret> {
     if let Some(file) = missing {
         let secret = new_secret()?;
         let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(file);
-        let written = made.and_then(|mut made| writeln!(made, "{}", secret_text(&secret)));
+        let written = made.and_then(|mut made| writeln!(made, "{}", secret.reveal()));
         written.with_context(|| format!("{} cannot be made", file.display()))?;
         return Ok(secret);
     }
@@ -159,7 +159,7 @@ impl Listening {
     }
 
     fn begin(&self, base_url: &str, last: i64) -> anyhow::Result<()> {
-        let (to, secret) = (self.args.forward_to.as_str(), secret_text(&self.secret));
+        let (to, secret) = (self.args.forward_to.as_str(), self.secret.reveal());
         let value = json!({ "forward_to": to, "base_url": base_url, "secret": secret, "after_sequence": last });
         self.output.print(&value, || {
             let rows = [("from", base_url.to_owned()), ("to", to.to_owned()), ("secret", secret.clone())];

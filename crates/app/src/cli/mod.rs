@@ -175,7 +175,7 @@ impl Cli {
                 Ok(ExitCode::SUCCESS)
             }
             Command::Openapi => {
-                say(&crate::http::openapi::document()?)?;
+                say(&cais_http_api::openapi::document()?)?;
                 Ok(ExitCode::SUCCESS)
             }
             Command::Serve { sandbox } => {

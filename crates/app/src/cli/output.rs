@@ -2,9 +2,8 @@
 
 use std::io::{self, Write};
 
-use cais_domain::money::Money;
-use jiff::Timestamp;
-use serde_json::{Number, Value};
+pub use cais_http_api::representation::operator::{amount, instant};
+use serde_json::Value;
 
 /// Where and how a command prints.
 #[derive(Debug, Clone, Copy)]
@@ -70,20 +69,11 @@ pub fn fields(rows: &[(&str, String)]) -> String {
     lines.join("\n")
 }
 
-/// An amount as the API shows it: a number with two decimals.
-#[must_use]
-pub fn amount(money: Money) -> Value {
-    money.to_string().parse::<Number>().map_or(Value::Null, Value::Number)
-}
-
-/// An instant as the API shows it: UTC with milliseconds.
-#[must_use]
-pub fn instant(at: Timestamp) -> String {
-    format!("{at:.3}")
-}
-
 #[cfg(test)]
 mod tests {
+    use cais_domain::money::Money;
+    use jiff::Timestamp;
+
     use super::*;
 
     #[test]

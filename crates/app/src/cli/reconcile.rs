@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 
 use super::output::{Output, instant, table};
 use crate::config::{Config, Problems};
-use crate::days;
 use crate::wiring::{self, Foundation};
+use cais_http_api::days;
 
 /// What is said when an acquirer's lists could not be read.
 const UNREAD: u8 = 2;

@@ -29,9 +29,9 @@ use reader::Reader;
 pub use source::{API_KEY_VARIABLE, Sources, WEBHOOK_SECRET_VARIABLE};
 pub use world::World;
 
-use crate::http::DEFAULT_PER_ADDRESS;
 use crate::logging::LogFormat;
-use crate::secrets::MasterKey;
+use cais_http_api::DEFAULT_PER_ADDRESS;
+use cais_secrets::MasterKey;
 
 /// Where the API is served by default.
 pub const DEFAULT_LISTEN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 8080);

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::keys::{self, FILE_SUFFIX};
 use super::{AcquirerKind, Config};
-use crate::secrets::MASTER_KEY_FILE;
+use cais_secrets::MASTER_KEY_FILE;
 
 /// Permission of users that are neither the owner nor of the group: to read.
 const OTHERS_READ: u32 = 0o004;
@@ -79,7 +79,7 @@ pub struct Warning {
 pub fn warnings(config: &Config) -> Vec<Warning> {
     let mut found = Vec::new();
     let mut warn = |kind, key: &str, what: String| found.push(Warning { kind, key: key.to_owned(), what });
-    if config.master_key.as_ref().is_some_and(crate::secrets::MasterKey::is_weak) {
+    if config.master_key.as_ref().is_some_and(cais_secrets::MasterKey::is_weak) {
         let what = "repeats few bytes and can be guessed: make one with `openssl rand -hex 32`";
         warn(WarningKind::MasterKeyWeak, "master_key", what.to_owned());
     }

@@ -83,7 +83,7 @@ pub async fn create(ports: &Ports, operator: &Operator, command: CreateKey) -> R
         prefix: token.prefix.clone(),
         account: account.id,
         name: command.name.into_string(),
-        mac: ports.mac.code(PURPOSE, token.secret.expose().as_bytes()),
+        mac: ports.keyed_hash.hash(PURPOSE, token.secret.expose().as_bytes()),
         scopes: command.scopes,
         expires_at,
         allowed_addresses: command.allowed_addresses.iter().map(|block| block.trunc().to_string()).collect(),
@@ -108,7 +108,7 @@ pub async fn create(ports: &Ports, operator: &Operator, command: CreateKey) -> R
 fn new_token(ports: &Ports) -> ApiKeyToken {
     let mut prefix = [0; 12];
     let mut secret = [0; 32];
-    ports.mac.fill_random(&mut prefix);
-    ports.mac.fill_random(&mut secret);
+    ports.keyed_hash.fill_random(&mut prefix);
+    ports.keyed_hash.fill_random(&mut secret);
     ApiKeyToken { prefix: KeyPrefix::from_random(&prefix), secret: KeySecret::from_random(&secret) }
 }

@@ -59,7 +59,7 @@ pub async fn create(
     ports.webhooks.vet(&asked.url).await?;
     let id = EndpointId::new(ports.ids.next_uuid());
     let secret = new_secret(ports);
-    let sealed = ports.sealing.seal(&id.to_string(), &secret).map_err(Trouble::from)?;
+    let sealed = ports.secret_cipher.encrypt(&id.to_string(), &secret).map_err(Trouble::from)?;
     let CreateEndpoint { url, subscription, description } = asked;
     let new = NewEndpoint { id, url, subscription, description, secret: sealed };
     let now = ports.clock.now();

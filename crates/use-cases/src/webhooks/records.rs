@@ -42,7 +42,7 @@ pub(super) fn slot_key(account: AccountId, slot: u8) -> ReservationKey {
 /// A secret that nobody has seen.
 pub(super) fn new_secret(ports: &Ports) -> SigningSecret {
     let mut secret = SigningSecret([0; 32]);
-    ports.mac.fill_random(&mut secret.0);
+    ports.keyed_hash.fill_random(&mut secret.0);
     secret
 }
 

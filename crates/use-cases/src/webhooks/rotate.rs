@@ -23,7 +23,7 @@ pub async fn rotate(
 ) -> Result<(Endpoint, SigningSecret), WriteEndpointError> {
     account.permit_write()?;
     let secret = new_secret(ports);
-    let sealed = ports.sealing.seal(&id.to_string(), &secret).map_err(Trouble::from)?;
+    let sealed = ports.secret_cipher.encrypt(&id.to_string(), &secret).map_err(Trouble::from)?;
     for _ in 0..DECISIONS {
         let endpoint = visible(ports, account.id, id).await?.ok_or(WriteEndpointError::NotFound)?;
         let now = ports.clock.now();

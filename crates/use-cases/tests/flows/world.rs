@@ -16,7 +16,7 @@ use cais_domain::webhook::WebhookUrl;
 use cais_ports::webhooks::MockWebhookSender;
 use cais_ports::{Acquirers, Fingerprint, Maintenance as _, Store as _, UrlRefusal};
 use cais_testkit::builders::{an_account, fresh, main_acquirer, steps};
-use cais_testkit::{ManualClock, MemoryStore, PlainMac, PlainSealing, SequentialIds, TextRepresentation};
+use cais_testkit::{ManualClock, MemoryStore, PlainKeyedHash, PlainSecretCipher, SequentialIds, TextRepresentation};
 use cais_use_cases::charges::create::{CreateCharge, CreateChargeError, NewCharge, create};
 use cais_use_cases::charges::fetch::{FetchChargeError, fetch};
 use cais_use_cases::charges::{ChargeName, expire};
@@ -61,11 +61,11 @@ impl World {
             acquirers: Arc::new(acquirers(&all[..psps])),
             clock: clock.clone(),
             ids: Arc::new(SequentialIds::default()),
-            mac: Arc::new(PlainMac::default()),
+            keyed_hash: Arc::new(PlainKeyedHash::default()),
             representation: Arc::new(TextRepresentation),
             deliveries: store.clone(),
             webhooks: Arc::new(receivers()),
-            sealing: Arc::new(PlainSealing::default()),
+            secret_cipher: Arc::new(PlainSecretCipher::default()),
             limits: UpstreamLimits::default(),
             open_callbacks: OpenCallbacks::default(),
         };

@@ -19,7 +19,7 @@ use cais_domain::text::{LineBreaks, Text};
 use cais_ports::webhooks::MockWebhookSender;
 use cais_ports::{ChangeSet, CommitError, Committed, Fingerprint, Maintenance as _, NoticeState, Operator, Store};
 use cais_testkit::builders::{an_account, fresh, main_acquirer, pending_charge, steps, terms};
-use cais_testkit::{ManualClock, MemoryStore, PlainMac, PlainSealing, SequentialIds, TextRepresentation};
+use cais_testkit::{ManualClock, MemoryStore, PlainKeyedHash, PlainSecretCipher, SequentialIds, TextRepresentation};
 use cais_use_cases::charges::ChargeName;
 use cais_use_cases::charges::fetch::fetch;
 use cais_use_cases::infractions::defend::{DefendError, defend};
@@ -120,12 +120,12 @@ impl World {
             acquirers: Arc::new(acquirers(&[psp.clone(), second.clone()])),
             clock: clock.clone(),
             ids: Arc::new(SequentialIds::default()),
-            mac: Arc::new(PlainMac::default()),
+            keyed_hash: Arc::new(PlainKeyedHash::default()),
             representation: Arc::new(TextRepresentation),
             deliveries: store.clone(),
             // Without an expectation: to call a receiver would be a failure.
             webhooks: Arc::new(MockWebhookSender::new()),
-            sealing: Arc::new(PlainSealing::default()),
+            secret_cipher: Arc::new(PlainSecretCipher::default()),
             limits: UpstreamLimits::default(),
             open_callbacks: OpenCallbacks::default(),
         };

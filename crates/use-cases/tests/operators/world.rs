@@ -10,7 +10,7 @@ use cais_domain::text::{LineBreaks, Text};
 use cais_ports::acquirer::MockAcquirers;
 use cais_ports::webhooks::MockWebhookSender;
 use cais_ports::{AccountQueries as _, ChangeSet, CommitError, Committed, Operator, Store, Write};
-use cais_testkit::{ManualClock, MemoryStore, PlainMac, PlainSealing, SequentialIds, TextRepresentation};
+use cais_testkit::{ManualClock, MemoryStore, PlainKeyedHash, PlainSecretCipher, SequentialIds, TextRepresentation};
 use cais_use_cases::Ports;
 use cais_use_cases::accounts::AccountEmail;
 use cais_use_cases::accounts::create::{CreateAccount, CreateAccountError, create};
@@ -37,12 +37,12 @@ impl World {
             acquirers: Arc::new(MockAcquirers::new()),
             clock: clock.clone(),
             ids: Arc::new(SequentialIds::default()),
-            mac: Arc::new(PlainMac::default()),
+            keyed_hash: Arc::new(PlainKeyedHash::default()),
             representation: Arc::new(TextRepresentation),
             deliveries: store.clone(),
             // Without an expectation: to call a receiver would be a failure.
             webhooks: Arc::new(MockWebhookSender::new()),
-            sealing: Arc::new(PlainSealing::default()),
+            secret_cipher: Arc::new(PlainSecretCipher::default()),
             limits: UpstreamLimits::default(),
             open_callbacks: OpenCallbacks::default(),
         };

@@ -24,7 +24,7 @@ use cais_ports::{
     ChangeSet, Clock as _, CommitError, Committed, Fingerprint, Maintenance as _, NoticeState, PageRequest, Store,
 };
 use cais_testkit::builders::{a_payment, an_account, fresh, main_acquirer, pending_charge, steps, terms};
-use cais_testkit::{ManualClock, MemoryStore, PlainMac, PlainSealing, SequentialIds, TextRepresentation};
+use cais_testkit::{ManualClock, MemoryStore, PlainKeyedHash, PlainSecretCipher, SequentialIds, TextRepresentation};
 use cais_use_cases::notices::OpenCallbacks;
 use cais_use_cases::notices::{process, receive};
 use cais_use_cases::payouts::create::{CreatePayout, CreatePayoutError, NewPayout, create};
@@ -81,12 +81,12 @@ impl World {
             acquirers: Arc::new(acquirers(&[bank.clone(), second.clone()])),
             clock: clock.clone(),
             ids: Arc::new(SequentialIds::default()),
-            mac: Arc::new(PlainMac::default()),
+            keyed_hash: Arc::new(PlainKeyedHash::default()),
             representation: Arc::new(TextRepresentation),
             deliveries: store.clone(),
             // Without an expectation: to call a receiver would be a failure.
             webhooks: Arc::new(MockWebhookSender::new()),
-            sealing: Arc::new(PlainSealing::default()),
+            secret_cipher: Arc::new(PlainSecretCipher::default()),
             limits: UpstreamLimits::default(),
             open_callbacks: OpenCallbacks::default(),
         };

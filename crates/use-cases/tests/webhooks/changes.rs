@@ -114,7 +114,7 @@ async fn who_may_not_write_changes_nothing_and_a_foreign_endpoint_is_not_there()
 /// What signs for the endpoint now, opened.
 async fn signing(world: &World, id: EndpointId) -> Vec<SigningSecret> {
     let endpoint = world.stored(id).await;
-    let open = |sealed| world.ports.sealing.open(&id.to_string(), sealed).unwrap();
+    let open = |sealed| world.ports.secret_cipher.decrypt(&id.to_string(), sealed).unwrap();
     endpoint.signing(world.now()).into_iter().map(open).collect()
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use cais_domain::event::EventType;
 use cais_domain::webhook::{DeliveryStatus, SCHEDULE_S, Subscription};
 use cais_ports::{AttemptError, Sent};
-use cais_testkit::PlainSealing;
+use cais_testkit::PlainSecretCipher;
 use cais_testkit::builders::a_webhook_url;
 use cais_use_cases::Ports;
 use cais_use_cases::webhooks::create::{CreateEndpoint, create};
@@ -102,7 +102,7 @@ async fn a_secret_that_cannot_be_opened_fails_the_attempt_and_nothing_is_sent() 
     let world = World::new().await;
     let endpoint = world.endpoint().await;
     world.publish(EventType::ChargePaid).await;
-    let other_key = Ports { sealing: std::sync::Arc::new(PlainSealing::under(7)), ..world.ports.clone() };
+    let other_key = Ports { secret_cipher: std::sync::Arc::new(PlainSecretCipher::under(7)), ..world.ports.clone() };
     let wrong = Dispatcher::start(other_key, DispatchLimits::default());
     wrong.tick();
     until("an attempt", || Queue::count(&world.queue.finishes) == 1).await;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use cais_domain::account::{Account, AccountStatus, NotPermitted};
 use cais_domain::text::{LineBreaks, Text};
 use cais_domain::webhook::{EndpointState, MAX_ENDPOINTS, SealedSecret, Subscription, WebhookUrl};
-use cais_ports::{Sealing, SigningSecret, Unsealable, Unsealed, UrlRefusal};
+use cais_ports::{DecryptError, EncryptError, SecretCipher, SigningSecret, UrlRefusal};
 use cais_testkit::builders::{a_webhook_url, an_account};
 use cais_use_cases::Ports;
 use cais_use_cases::trouble::Trouble;
@@ -31,7 +31,7 @@ async fn a_new_endpoint_is_active_and_its_secret_is_kept_sealed() {
     assert_eq!(endpoint, world.stored(endpoint.id).await);
     assert_eq!((endpoint.url, endpoint.description), (asked.url.clone(), asked.description));
     assert_eq!((endpoint.state, endpoint.slot, endpoint.epoch), (EndpointState::Active, 0, 0));
-    let opened = |owner: &str| world.ports.sealing.open(owner, &endpoint.secret);
+    let opened = |owner: &str| world.ports.secret_cipher.decrypt(owner, &endpoint.secret);
     assert_eq!(opened(&endpoint.id.to_string()), Ok(secret));
     assert!(opened("another").is_err(), "it is bound to its endpoint");
     assert_eq!(world.receivers.vetted(), [asked.url.as_str()]);
@@ -120,13 +120,13 @@ async fn an_address_that_is_taken_is_told_before_the_limit() {
 /// Keeps no secret.
 struct Leaky;
 
-impl Sealing for Leaky {
-    fn seal(&self, _owner: &str, _secret: &SigningSecret) -> Result<SealedSecret, Unsealable> {
-        Err(Unsealable)
+impl SecretCipher for Leaky {
+    fn encrypt(&self, _owner: &str, _secret: &SigningSecret) -> Result<SealedSecret, EncryptError> {
+        Err(EncryptError)
     }
 
-    fn open(&self, _owner: &str, _sealed: &SealedSecret) -> Result<SigningSecret, Unsealed> {
-        Err(Unsealed)
+    fn decrypt(&self, _owner: &str, _sealed: &SealedSecret) -> Result<SigningSecret, DecryptError> {
+        Err(DecryptError)
     }
 }
 
@@ -134,8 +134,8 @@ impl Sealing for Leaky {
 async fn a_secret_that_cannot_be_sealed_is_not_kept() {
     let world = World::new().await;
     let before = world.endpoint().await;
-    let ports = Ports { sealing: Arc::new(Leaky), ..world.ports.clone() };
-    let trouble = Trouble::Internal(Unsealable.to_string());
+    let ports = Ports { secret_cipher: Arc::new(Leaky), ..world.ports.clone() };
+    let trouble = Trouble::Internal(EncryptError.to_string());
     let refused = create(&ports, &world.account, at(a_webhook_url())).await.unwrap_err();
     assert_eq!(refused, CreateEndpointError::Store(trouble.clone()));
     let refused = rotate(&ports, &world.account, before.id, 0).await.unwrap_err();

@@ -15,7 +15,7 @@ use cais_ports::{
     Store,
 };
 use cais_testkit::builders::{a_webhook_url, an_account, an_event, steps, subscribed};
-use cais_testkit::{ManualClock, MemoryStore, PlainMac, PlainSealing, SequentialIds, TextRepresentation};
+use cais_testkit::{ManualClock, MemoryStore, PlainKeyedHash, PlainSecretCipher, SequentialIds, TextRepresentation};
 use cais_use_cases::Ports;
 use cais_use_cases::notices::OpenCallbacks;
 use cais_use_cases::upstream::UpstreamLimits;
@@ -80,11 +80,11 @@ impl World {
             acquirers: Arc::new(MockAcquirers::new()),
             clock: clock.clone(),
             ids: Arc::new(SequentialIds::starting_at(1 << 32)),
-            mac: Arc::new(PlainMac::default()),
+            keyed_hash: Arc::new(PlainKeyedHash::default()),
             representation: Arc::new(TextRepresentation),
             deliveries: queue.clone(),
             webhooks: receivers.clone(),
-            sealing: Arc::new(PlainSealing::default()),
+            secret_cipher: Arc::new(PlainSecretCipher::default()),
             limits: UpstreamLimits::default(),
             open_callbacks: OpenCallbacks::default(),
         };

@@ -1,6 +1,6 @@
 //! Reading an account's events from a service, and sending them on.
 
-use cais_ports::sealing::SigningSecret;
+use cais_ports::secret_cipher::SigningSecret;
 use jiff::Timestamp;
 use serde_json::json;
 

@@ -5,8 +5,8 @@ use std::panic::AssertUnwindSafe;
 use cais_domain::event::EventType;
 use cais_domain::webhook::{DisabledReason, is_failing_for_good, next_attempt};
 use cais_ports::{
-    AttemptError, AttemptOutcome, ClaimedDelivery, DeliveryAttempt, DeliveryKey, FinishedAttempt, Health, Outgoing,
-    Sent, SigningSecret, Unsealed, alerts,
+    AttemptError, AttemptOutcome, ClaimedDelivery, DecryptError, DeliveryAttempt, DeliveryKey, FinishedAttempt, Health,
+    Outgoing, Sent, SigningSecret, alerts,
 };
 use futures_util::FutureExt as _;
 use jiff::Timestamp;
@@ -70,9 +70,9 @@ async fn send(ports: &Ports, claimed: &ClaimedDelivery, at: Timestamp, secrets: 
 }
 
 /// What signs just now, opened.
-fn secrets(ports: &Ports, claimed: &ClaimedDelivery, at: Timestamp) -> Result<Vec<SigningSecret>, Unsealed> {
+fn secrets(ports: &Ports, claimed: &ClaimedDelivery, at: Timestamp) -> Result<Vec<SigningSecret>, DecryptError> {
     let owner = claimed.endpoint.id.to_string();
-    claimed.endpoint.signing(at).into_iter().map(|sealed| ports.sealing.open(&owner, sealed)).collect()
+    claimed.endpoint.signing(at).into_iter().map(|sealed| ports.secret_cipher.decrypt(&owner, sealed)).collect()
 }
 
 const fn nothing_sent(error: AttemptError) -> Sent {

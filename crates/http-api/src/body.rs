@@ -1,0 +1,103 @@
+//! Reading bodies: bounded in size and in time.
+
+use std::time::Duration;
+
+use actix_web::http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
+use actix_web::web::{Bytes, BytesMut, Payload};
+use futures_util::{FutureExt as _, StreamExt as _};
+
+use super::callbacks::Room;
+use super::error::{ApiError, ErrorCode};
+use super::routes::BodyRule;
+use cais_strict_json::Issue;
+
+/// Largest JSON body.
+pub const MAX_JSON_BYTES: usize = 64 * 1024;
+/// Largest callback: an acquirer may report many payments in one.
+pub const MAX_CALLBACK_BYTES: usize = 1024 * 1024;
+/// The body that a route wants, which must arrive `within` that time: a client that drips holds a connection for no longer.
+///
+/// # Errors
+/// `payload_too_large`, then `unsupported_media_type`; `VALIDATION_ERROR` when it does not arrive whole and in time.
+pub async fn receive(
+    rule: BodyRule,
+    headers: &HeaderMap,
+    payload: &mut Payload,
+    within: Duration,
+    room: &mut Room<'_>,
+) -> Result<Bytes, ApiError> {
+    match rule {
+        BodyRule::Unread => Ok(Bytes::new()),
+        BodyRule::Callback => read(headers, payload, MAX_CALLBACK_BYTES, within, |bytes| room.grow_to(bytes)).await,
+        BodyRule::Json => {
+            let body = read(headers, payload, MAX_JSON_BYTES, within, |_| Ok(())).await?;
+            if is_json(headers, body.is_empty()) {
+                Ok(body)
+            } else {
+                Err(ApiError::new(ErrorCode::UnsupportedMediaType))
+            }
+        }
+    }
+}
+
+async fn read(
+    headers: &HeaderMap,
+    payload: &mut Payload,
+    max_bytes: usize,
+    within: Duration,
+    mut grow_to: impl FnMut(usize) -> Result<(), ApiError>,
+) -> Result<Bytes, ApiError> {
+    let declared = headers.get("content-length").and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
+    if declared.is_some_and(|length| length > max_bytes) {
+        return Err(too_large(max_bytes));
+    }
+    let gather = async {
+        // The announced length reserves no memory.
+        let mut body = BytesMut::new();
+        while let Some(chunk) = payload.next().await {
+            let chunk = chunk.map_err(|_| unfinished("did not arrive whole"))?;
+            if body.len().saturating_add(chunk.len()) > max_bytes {
+                return Err(too_large(max_bytes));
+            }
+            let needed = body.len().saturating_add(chunk.len());
+            if needed > body.capacity() {
+                let capacity = needed.next_power_of_two().min(max_bytes);
+                grow_to(capacity)?;
+                body.reserve(capacity.saturating_sub(body.len()));
+            }
+            body.extend_from_slice(&chunk);
+        }
+        Ok(body.freeze())
+    };
+    tokio::time::timeout(within, gather).await.unwrap_or_else(|_| Err(unfinished("did not arrive in time")))
+}
+
+/// Returns true when the whole body was read. Takes the parts that have arrived and does not wait for others.
+pub fn is_over(payload: &mut Payload) -> bool {
+    loop {
+        match payload.next().now_or_never() {
+            Some(None) => return true,
+            Some(Some(Ok(_))) => {}
+            Some(Some(Err(_))) | None => return false,
+        }
+    }
+}
+
+fn too_large(max_bytes: usize) -> ApiError {
+    ApiError::new(ErrorCode::PayloadTooLarge).saying(format!("The body must have at most {max_bytes} bytes."))
+}
+
+fn unfinished(what: &'static str) -> ApiError {
+    ApiError::invalid(vec![Issue::new("", what)])
+}
+
+/// Whether the body is JSON by its headers. An empty one needs no type: there is nothing that could have one.
+fn is_json(headers: &HeaderMap, is_empty: bool) -> bool {
+    let plain = |value: &[u8]| value.eq_ignore_ascii_case(b"identity");
+    if headers.get_all(CONTENT_ENCODING).any(|value| !plain(value.as_bytes())) {
+        return false;
+    }
+    let Some(declared) = headers.get(CONTENT_TYPE) else { return is_empty };
+    let essence = declared.to_str().ok().and_then(|value| value.split(';').next()).map(str::trim);
+    essence.is_some_and(|essence| essence.eq_ignore_ascii_case("application/json"))
+}

@@ -1,0 +1,64 @@
+//! A request as handlers see it, and the way to run what must come to an end.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix_web::HttpRequest;
+use actix_web::web::Bytes;
+use cais_domain::ids::RequestId;
+use tracing::Instrument as _;
+
+use super::error::{ApiError, ErrorCode, STORE_RETRY_AFTER_S};
+use super::routes::Params;
+use super::state::AppState;
+use super::trace;
+
+/// A POST answers within 10 s, whatever the store and the acquirers do; what is left is for the way back.
+const ANSWER_WITHIN: Duration = Duration::from_secs(9);
+
+/// A request that passed every check that does not need its contents.
+pub struct Call<'r> {
+    /// What handlers work with.
+    pub state: &'r Arc<AppState>,
+    /// The request's id.
+    pub id: RequestId,
+    /// The request itself, for its headers.
+    pub request: &'r HttpRequest,
+    /// What stands for the names in the path's pattern.
+    pub params: Params<'r>,
+    /// The body; empty where none is read.
+    pub body: Bytes,
+}
+
+impl Call<'_> {
+    /// The query string; empty when there is none.
+    #[must_use]
+    pub fn query(&self) -> &str {
+        self.request.query_string()
+    }
+}
+
+/// Runs work to its end whether or not the caller waits for it: a half-done creation is worse than one nobody heard of.
+///
+/// # Errors
+/// `service_unavailable` when it takes longer than a caller waits (it goes on all the same), `internal_error` when it panicked.
+pub async fn to_the_end<T: 'static>(work: impl Future<Output = T> + 'static) -> Result<T, ApiError> {
+    let work = trace::scope(trace::current(), work.in_current_span());
+    let task = actix_web::rt::spawn(work);
+    match tokio::time::timeout(ANSWER_WITHIN, task).await {
+        Ok(ended) => ended.map_err(|error| ApiError::internal(format!("the work did not end: {error}"))),
+        Err(_) => Err(ApiError::new(ErrorCode::ServiceUnavailable).retry_after(STORE_RETRY_AFTER_S)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[actix_web::test]
+    async fn detached_work_keeps_the_trace_of_its_request() {
+        let ran = trace::scope(Some("00-trace".into()), to_the_end(async { trace::current() })).await;
+        assert_eq!(ran.ok().flatten().as_deref(), Some("00-trace"));
+    }
+}

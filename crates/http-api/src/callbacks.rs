@@ -1,0 +1,140 @@
+//! Where acquirers call back: kept at once, looked into later.
+
+use cais_domain::acquirer_name::AcquirerName;
+use cais_use_cases::notices::{self, ReceiveError};
+use ring::hmac;
+use tokio::sync::{Semaphore, SemaphorePermit};
+
+use super::call::{Call, to_the_end};
+use super::error::{ApiError, ErrorCode, STORE_RETRY_AFTER_S};
+use super::reply::Reply;
+use super::routes::Params;
+use cais_strict_json::Issue;
+
+/// The bodies of callbacks that are in memory at once, over all connections, in KiB: 32 MiB. Acquirers call again after a 503.
+const ROOM_KIB: usize = 32 * 1024;
+/// Seconds after which an acquirer with too many open callbacks may call again. Open callbacks are counted four times in that span.
+const FULL_RETRY_AFTER_S: u32 = 60;
+
+/// Which acquirer calls on which secret path.
+pub struct CallbackPaths {
+    /// Tokens are compared by their codes, which takes the same time wherever they differ.
+    key: hmac::Key,
+    tokens: Vec<(AcquirerName, hmac::Tag)>,
+    room: Semaphore,
+}
+
+/// The memory that the body of one callback takes; dropped, it is free for others.
+pub struct Room<'p> {
+    all: &'p Semaphore,
+    held: Option<SemaphorePermit<'p>>,
+}
+
+impl Room<'_> {
+    /// Takes as much as is missing to `bytes`.
+    ///
+    /// # Errors
+    /// `service_unavailable` when all of it is taken.
+    pub fn grow_to(&mut self, bytes: usize) -> Result<(), ApiError> {
+        let held = self.held.as_ref().map_or(0, SemaphorePermit::num_permits);
+        let missing = u32::try_from(bytes.div_ceil(1024).saturating_sub(held)).unwrap_or(u32::MAX);
+        let full = |_| ApiError::new(ErrorCode::ServiceUnavailable).retry_after(STORE_RETRY_AFTER_S);
+        let more = self.all.try_acquire_many(missing).map_err(full)?;
+        match &mut self.held {
+            Some(held) => held.merge(more),
+            none => *none = Some(more),
+        }
+        Ok(())
+    }
+}
+
+impl CallbackPaths {
+    /// The paths `/callbacks/<acquirer>/<token>`, by acquirer.
+    #[must_use]
+    pub fn new<'t>(tokens: impl IntoIterator<Item = (AcquirerName, &'t str)>) -> Self {
+        let key = hmac::Key::new(hmac::HMAC_SHA256, b"callback paths");
+        let tokens = tokens.into_iter().map(|(name, token)| (name, hmac::sign(&key, token.as_bytes()))).collect();
+        Self { key, tokens, room: Semaphore::new(ROOM_KIB) }
+    }
+
+    /// The acquirer of that name, when the token is one of its own: the current one or the one before.
+    #[must_use]
+    pub fn find(&self, acquirer: &str, token: &str) -> Option<&AcquirerName> {
+        let mut own = self.tokens.iter().filter(|(name, _)| name.as_str() == acquirer);
+        own.find(|(_, tag)| hmac::verify(&self.key, token.as_bytes(), tag.as_ref()).is_ok()).map(|(name, _)| name)
+    }
+
+    /// The acquirer that calls on the path, judged before anything of the body is read.
+    ///
+    /// # Errors
+    /// `not_found` for a path that was given to no acquirer.
+    pub fn admit(&self, params: &Params<'_>) -> Result<&AcquirerName, ApiError> {
+        self.find(params.first(), params.second()).ok_or(ApiError::new(ErrorCode::NotFound))
+    }
+
+    /// Room for a body of which nothing was read yet.
+    #[must_use]
+    pub fn room(&self) -> Room<'_> {
+        Room { all: &self.room, held: None }
+    }
+}
+
+/// Keeps a callback and rings for the worker that reads the truth.
+///
+/// # Errors
+/// `VALIDATION_ERROR` for what is no callback of the acquirer; `service_unavailable` when it could not be kept, so that the acquirer
+/// calls again.
+pub async fn answer(call: &Call<'_>) -> Result<Reply, ApiError> {
+    let acquirer = call.state.callbacks.admit(&call.params)?.clone();
+    let (state, body) = (call.state.clone(), call.body.clone());
+    let kept = to_the_end(async move { notices::receive(&state.ports, &acquirer, body).await }).await?;
+    kept.map_err(|error| match error {
+        ReceiveError::Malformed(reason) => ApiError::invalid(vec![Issue::new("", reason)]),
+        ReceiveError::Full => ApiError::new(ErrorCode::ServiceUnavailable).retry_after(FULL_RETRY_AFTER_S),
+        ReceiveError::NotConfigured | ReceiveError::Store(_) => {
+            ApiError::new(ErrorCode::ServiceUnavailable).retry_after(STORE_RETRY_AFTER_S).because(error.to_string())
+        }
+    })?;
+    call.state.wake.notices.ring();
+    Ok(Reply::empty())
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    #[test]
+    fn both_generations_of_a_token_open() {
+        let main = AcquirerName::parse("main").unwrap();
+        let paths = CallbackPaths::new([(main.clone(), "new"), (main.clone(), "old")]);
+        for (token, found) in [("new", Some(&main)), ("old", Some(&main)), ("older", None)] {
+            assert_eq!(paths.find("main", token), found, "{token}");
+        }
+    }
+
+    #[test]
+    fn bodies_share_bounded_room_and_give_it_back() {
+        let paths = CallbackPaths::new([]);
+        let mut rooms: Vec<Room<'_>> = (0..32).map(|_| paths.room()).collect();
+        for room in &mut rooms {
+            room.grow_to(1_000).unwrap();
+            room.grow_to(1024 * 1024).unwrap();
+        }
+        let mut late = paths.room();
+        assert_eq!(late.grow_to(1).unwrap_err().code, ErrorCode::ServiceUnavailable);
+        rooms.pop();
+        late.grow_to(1024 * 1024).unwrap();
+    }
+
+    #[test]
+    fn only_the_right_token_opens() {
+        let main = AcquirerName::parse("main").unwrap();
+        let paths = CallbackPaths::new([(main.clone(), "secret")]);
+        assert_eq!(paths.find("main", "secret"), Some(&main));
+        for (acquirer, token) in [("main", "Secret"), ("main", "secre"), ("main", ""), ("other", "secret")] {
+            assert_eq!(paths.find(acquirer, token), None, "{acquirer} {token}");
+        }
+    }
+}

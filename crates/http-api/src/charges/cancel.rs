@@ -1,0 +1,56 @@
+//! `POST /v1/charges/{id}/cancel`.
+
+use std::sync::Arc;
+
+use cais_use_cases::charges::cancel::{self, CancelChargeError};
+use cais_use_cases::keys::authenticate::Caller;
+
+use crate::call::{Call, to_the_end};
+use crate::error::{ApiError, ErrorCode};
+use crate::reply::Reply;
+use cais_strict_json::Fields;
+use cais_strict_json::Issues;
+use cais_strict_json::read;
+
+/// Cancels a charge; one that is cancelled is answered the same way.
+///
+/// # Errors
+/// `VALIDATION_ERROR`, `not_found`, `invalid_state`, what forbids the account to write, what upstream and the store say.
+pub async fn answer(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiError> {
+    let issues = Issues::default();
+    let name = super::named(call, &issues);
+    no_fields(&call.body, &issues);
+    let name = issues.unless_any(name)?;
+    let (state, caller) = (Arc::clone(call.state), Arc::clone(caller));
+    let charge = to_the_end(async move { cancel::cancel(&state.ports, &caller.account, &name).await }).await??;
+    Ok(Reply::json(call.state.ports.representation.charge(&charge)))
+}
+
+/// No body is needed; one that comes must be an object without fields.
+pub(crate) fn no_fields(body: &[u8], issues: &Issues) {
+    if body.is_empty() {
+        return;
+    }
+    if let Some(fields) = Fields::of(&read(body, issues), "", issues) {
+        fields.finish();
+    }
+}
+
+impl From<CancelChargeError> for ApiError {
+    fn from(error: CancelChargeError) -> Self {
+        match error {
+            CancelChargeError::NotPermitted(reason) => reason.into(),
+            CancelChargeError::NotFound => Self::new(ErrorCode::NotFound).saying("There is no such charge."),
+            CancelChargeError::InProgress { retry_after_s } => {
+                Self::new(ErrorCode::ExternalIdInProgress).retry_after(retry_after_s)
+            }
+            CancelChargeError::InvalidState(status) => Self::new(ErrorCode::InvalidState)
+                .saying(format!("The charge is {} and cannot be cancelled.", status.as_str())),
+            CancelChargeError::AcquirerUnavailable => Self::new(ErrorCode::AcquirerUnavailable),
+            CancelChargeError::Unavailable { retry_after_s } => {
+                Self::new(ErrorCode::ServiceUnavailable).retry_after(retry_after_s)
+            }
+            CancelChargeError::Internal(cause) => Self::internal(cause),
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Connections of the two listeners: every wait of a connection has a deadline, and every address has a share.
+//!
+//! The HTTP library ends connections that idle, and offers a deadline for the first head of a connection alone. `service` adds the
+//! deadlines of every head, of unread bodies and of writes. `super::body` ends the wait for a body that is read.
+
+mod connection;
+mod failure;
+mod per_address;
+mod service;
+mod stream;
+
+use std::time::Duration;
+
+pub use self::connection::{Connection, RequestGuard};
+pub use self::per_address::{PerAddress, network};
+pub use self::service::{CUT, Door, factory};
+
+/// Limits of connections: the time of each part, and their number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ConnectionLimits {
+    /// From the first byte of a request head to its last; for the first head of a connection, from its beginning.
+    pub head_within: Duration,
+    /// From the end of a request head to the end of its body.
+    pub body_within: Duration,
+    /// Time without progress after which a write ends.
+    pub write_within: Duration,
+    /// Time after the answer in which the client may go on to send a body that is not read.
+    pub linger_within: Duration,
+    /// Time between two requests: longer than the usual 60 s of load balancers, so that they close first.
+    pub idle_within: Duration,
+    /// Connections at a time.
+    pub connections: usize,
+    /// Connections at a time of one address.
+    pub per_address: u32,
+}
+
+impl Default for ConnectionLimits {
+    fn default() -> Self {
+        Self {
+            head_within: Duration::from_secs(10),
+            body_within: Duration::from_secs(30),
+            write_within: Duration::from_secs(30),
+            linger_within: Duration::from_secs(5),
+            idle_within: Duration::from_secs(75),
+            connections: MAX_CONNECTIONS,
+            per_address: DEFAULT_PER_ADDRESS,
+        }
+    }
+}
+
+/// Connections of the public listener at most: each takes about 20 KiB while it idles, so these take 200 MiB.
+pub const MAX_CONNECTIONS: usize = 10_000;
+/// Enough for the pools of several services behind one address; 40 addresses are needed to use up all connections.
+pub const DEFAULT_PER_ADDRESS: u32 = 256;
+
+impl ConnectionLimits {
+    /// The admin address: probes and a scraper, each with few connections.
+    #[must_use]
+    pub fn admin(self) -> Self {
+        const CONNECTIONS: usize = 64;
+        Self { connections: CONNECTIONS, per_address: u32::MAX, ..self }
+    }
+}

@@ -1,0 +1,150 @@
+//! From an accepted socket to the HTTP library, with the connection's deadlines beside it.
+
+use std::future::{Future, poll_fn};
+use std::net::SocketAddr;
+use std::pin::{Pin, pin};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use actix_http::HttpService;
+use actix_server::GracefulShutdownSignal;
+use actix_service::{IntoServiceFactory as _, Service, ServiceFactory, ServiceFactoryExt as _, fn_factory, map_config};
+use actix_web::dev::AppConfig;
+use futures_util::future::LocalBoxFuture;
+use tokio::net::TcpStream;
+use tokio::time::{Instant, Sleep, sleep_until};
+
+use super::ConnectionLimits;
+use super::connection::{Connection, Expired};
+use super::per_address::PerAddress;
+use super::stream::GuardedStream;
+use crate::client::is_in;
+use crate::routes::Router;
+use crate::server::app;
+use crate::state::AppState;
+
+/// Connections that were refused or ended by a limit.
+pub const CUT: &str = "cais_http_connections_cut_total";
+
+/// State that the connections of one listener share.
+#[derive(Clone)]
+pub struct Door {
+    /// The state of handlers.
+    pub state: Arc<AppState>,
+    /// The routes of the listener.
+    pub router: Arc<Router>,
+    /// The limits of its connections.
+    pub limits: ConnectionLimits,
+    /// Its connections by address.
+    pub places: PerAddress,
+    /// Resolves when the server drains.
+    pub drain: GracefulShutdownSignal,
+}
+
+/// A service that takes each accepted socket to its end; one per worker.
+#[must_use]
+pub fn factory(door: Door) -> impl ServiceFactory<TcpStream, Config = (), Response = (), Error = (), InitError = ()> {
+    fn_factory(move || {
+        let door = door.clone();
+        let drain = door.drain.clone();
+        let http = app(Arc::clone(&door.state), Arc::clone(&door.router)).into_factory();
+        let http = http.map_err(|error: actix_web::Error| error.error_response());
+        let http = map_config(http, |()| AppConfig::default());
+        let http = HttpService::build()
+            .graceful_shutdown_signal(move || {
+                let drain = drain.clone();
+                async move { drain.notified().await }
+            })
+            .keep_alive(door.limits.idle_within)
+            // The first head has the same deadline as the others, which this library does not offer.
+            .client_request_timeout(std::time::Duration::ZERO)
+            .client_disconnect_timeout(door.limits.linger_within)
+            .on_connect_ext(|stream: &GuardedStream, extensions| {
+                extensions.insert(Rc::clone(stream.connection()));
+            })
+            .h1(http);
+        async move { Ok(Guarded { door, http: http.new_service(()).await? }) }
+    })
+}
+
+/// Serves sockets with `http`.
+struct Guarded<S> {
+    door: Door,
+    http: S,
+}
+
+impl<S> Service<TcpStream> for Guarded<S>
+where
+    S: Service<(GuardedStream, Option<SocketAddr>), Response = ()>,
+    S::Future: 'static,
+{
+    type Response = ();
+    type Error = ();
+    type Future = LocalBoxFuture<'static, Result<(), ()>>;
+
+    fn poll_ready(&self, context: &mut Context<'_>) -> Poll<Result<(), ()>> {
+        self.http.poll_ready(context).map_err(|_| ())
+    }
+
+    fn call(&self, io: TcpStream) -> Self::Future {
+        let peer = io.peer_addr().ok();
+        // A connection of a trusted proxy stands for many clients.
+        let trusted = |peer: &SocketAddr| is_in(&self.door.state.trusted_proxies, peer.ip().to_canonical());
+        let counted = peer.filter(|peer| !trusted(peer)).map(|peer| self.door.places.enter(peer.ip()));
+        if let Some(None) = counted {
+            metrics::counter!(CUT, "reason" => "per_address").increment(1);
+            tracing::debug!(?peer, "connection refused: its address has its share");
+            return Box::pin(async { Ok(()) });
+        }
+        let connection = Connection::new(self.door.limits, peer);
+        let stream = GuardedStream::new(io, Rc::clone(&connection), Arc::clone(&self.door.state));
+        let conversation = self.http.call((stream, peer));
+        Box::pin(async move {
+            let _place = counted;
+            watched(conversation, &connection).await;
+            Ok(())
+        })
+    }
+}
+
+/// Runs a connection to its end, or until one of its deadlines passes.
+async fn watched<T>(conversation: impl Future<Output = T>, connection: &Connection) {
+    let mut conversation = pin!(conversation);
+    // The timer is armed for the earliest deadline so far, and armed again when it fires too early: deadlines change with every
+    // request, and most of them never come.
+    let mut timer: Option<Pin<Box<Sleep>>> = None;
+    poll_fn(|context| {
+        loop {
+            if conversation.as_mut().poll(context).is_ready() {
+                return Poll::Ready(());
+            }
+            let Some(why) = due(&mut timer, connection, context) else { return Poll::Pending };
+            if connection.closing().is_none() {
+                metrics::counter!(CUT, "reason" => why.name()).increment(1);
+                tracing::debug!(peer = ?connection.peer(), waited_for = why.name(), "connection ended: it made no progress");
+            }
+            if !connection.expire(why) {
+                return Poll::Ready(());
+            }
+        }
+    })
+    .await;
+}
+
+/// Returns the wait that has expired. When none has, the task is woken at the next deadline.
+fn due(timer: &mut Option<Pin<Box<Sleep>>>, connection: &Connection, context: &mut Context<'_>) -> Option<Expired> {
+    loop {
+        let (at, why) = connection.deadline()?;
+        if at <= Instant::now() {
+            return Some(why);
+        }
+        let timer = timer.get_or_insert_with(|| Box::pin(sleep_until(at)));
+        if timer.deadline() > at || timer.is_elapsed() {
+            timer.as_mut().reset(at);
+        }
+        if timer.as_mut().poll(context).is_pending() {
+            return None;
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! A TCP stream that reports to its [`Connection`] what is read and written.
+
+use std::io;
+use std::net::IpAddr;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+
+use super::connection::Connection;
+use super::failure;
+use crate::error::ErrorCode;
+use crate::state::AppState;
+
+/// The stream of a connection.
+pub struct GuardedStream {
+    io: TcpStream,
+    connection: Rc<Connection>,
+    state: Arc<AppState>,
+    /// An answer of ours that is not sent yet.
+    own: Vec<u8>,
+}
+
+impl GuardedStream {
+    /// The stream of `connection`.
+    pub fn new(io: TcpStream, connection: Rc<Connection>, state: Arc<AppState>) -> Self {
+        Self { io, connection, state, own: Vec::new() }
+    }
+
+    /// Its connection.
+    #[must_use]
+    pub const fn connection(&self) -> &Rc<Connection> {
+        &self.connection
+    }
+
+    /// The address of the other side: what it sent holds no request that names another one.
+    fn client(&self) -> Option<IpAddr> {
+        self.connection.peer().map(|peer| peer.ip().to_canonical())
+    }
+
+    fn poll_send(&mut self, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let sent = Pin::new(&mut self.io).poll_write(context, bytes);
+        match &sent {
+            Poll::Pending => self.connection.on_blocked(),
+            Poll::Ready(_) => self.connection.on_written(),
+        }
+        sent
+    }
+
+    /// Sends what is left of an answer of ours.
+    fn poll_own(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        while !self.own.is_empty() {
+            let own = std::mem::take(&mut self.own);
+            let sent = self.poll_send(context, &own);
+            let taken = if let Poll::Ready(Ok(taken)) = &sent { *taken } else { 0 };
+            self.own = own;
+            self.own.drain(..taken.min(self.own.len()));
+            if ready!(sent)? == 0 {
+                return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
+            }
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncRead for GuardedStream {
+    fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        if this.connection.closing().is_some() {
+            // The end of the stream: the library answers what it has and closes.
+            return Poll::Ready(Ok(()));
+        }
+        let before = into.filled().len();
+        ready!(Pin::new(&mut this.io).poll_read(context, into))?;
+        if into.filled().len() > before {
+            this.connection.on_read();
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for GuardedStream {
+    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let this = self.get_mut();
+        ready!(this.poll_own(context))?;
+        match failure::bare(bytes) {
+            None => this.poll_send(context, bytes),
+            Some((0, code)) => {
+                this.own = failure::answer(&this.state, this.client(), code);
+                Poll::Ready(Ok(bytes.len()))
+            }
+            Some((before, _)) => this.poll_send(context, bytes.get(..before).unwrap_or_default()),
+        }
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.get_mut().poll_own(context)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        if this.connection.take_late_head() {
+            this.own.extend(failure::answer(&this.state, this.client(), ErrorCode::RequestTimeout));
+        }
+        ready!(this.poll_own(context))?;
+        Pin::new(&mut this.io).poll_shutdown(context)
+    }
+}

@@ -1,0 +1,131 @@
+//! Spans of time as people write them: days of São Paulo, both inclusive, or exact instants.
+
+use std::borrow::Cow;
+
+use cais_ports::Span;
+use jiff::civil::Date;
+use jiff::tz::{Offset, TimeZone};
+use jiff::{SignedDuration, Timestamp};
+
+/// Where the days of filters are told.
+const ZONE: &str = "America/Sao_Paulo";
+/// Its offset since daylight saving time was abolished (Decree 9,772 of 2019), for a time zone database that is damaged.
+const HOURS_FROM_UTC: i8 = -3;
+/// The length of `YYYY-MM-DD`.
+const DAY_LENGTH: usize = 10;
+/// The step in which instants are shown, cut to it: an inclusive end includes all that is shown as this instant.
+const SHOWN_STEP: SignedDuration = SignedDuration::from_millis(1);
+/// The finest step of the store's clock, for an end that is given more finely than instants are shown.
+const FINEST_STEP: SignedDuration = SignedDuration::from_micros(1);
+/// Nanoseconds of a millisecond.
+const NANOS_PER_MILLI: i32 = 1_000_000;
+/// What is said of a text that is neither.
+const NEITHER: &str = "must be a day as YYYY-MM-DD or an instant as in 2026-01-31T12:00:00Z";
+
+/// The first instant that belongs to a span that begins with `text`.
+///
+/// # Errors
+/// What is wrong with it, as it reads after its name.
+pub fn beginning(text: &str) -> Result<Timestamp, Cow<'static, str>> {
+    match read(text)? {
+        Moment::Instant(at) => Ok(at),
+        Moment::Day(day) => midnight(day).ok_or(Cow::Borrowed("is out of range")),
+    }
+}
+
+/// The first instant that belongs no more to a span that ends with `text`, which itself belongs to it.
+///
+/// # Errors
+/// What is wrong with it, as it reads after its name.
+pub fn end(text: &str) -> Result<Timestamp, Cow<'static, str>> {
+    match read(text)? {
+        Moment::Instant(at) => {
+            let is_as_shown = at.subsec_nanosecond().rem_euclid(NANOS_PER_MILLI) == 0;
+            let step = if is_as_shown { SHOWN_STEP } else { FINEST_STEP };
+            Ok(at.saturating_add(step).unwrap_or(Timestamp::MAX))
+        }
+        // After the last day of the calendar there is nothing.
+        Moment::Day(day) => Ok(day.tomorrow().ok().and_then(midnight).unwrap_or(Timestamp::MAX)),
+    }
+}
+
+/// Whether nothing can belong to the span because it ends before it begins.
+#[must_use]
+pub fn is_reversed(span: Span) -> bool {
+    span.from.zip(span.until).is_some_and(|(from, until)| until <= from)
+}
+
+enum Moment {
+    Day(Date),
+    Instant(Timestamp),
+}
+
+fn read(text: &str) -> Result<Moment, Cow<'static, str>> {
+    if text.len() == DAY_LENGTH {
+        return text.parse().map(Moment::Day).map_err(|_| NEITHER.into());
+    }
+    if text.contains(' ') {
+        return Err("must not contain blanks; in a query string `+` is written %2B".into());
+    }
+    // A zone in brackets is not in RFC 3339.
+    let instant = Some(text).filter(|text| !text.contains('[')).and_then(|text| text.parse().ok());
+    instant.map(Moment::Instant).ok_or(Cow::Borrowed(NEITHER))
+}
+
+/// The time zone of São Paulo, of which the library keeps a copy in memory.
+#[must_use]
+pub fn sao_paulo() -> TimeZone {
+    TimeZone::get(ZONE).unwrap_or_else(|_| TimeZone::fixed(Offset::constant(HOURS_FROM_UTC)))
+}
+
+/// The first instant of a day in São Paulo.
+fn midnight(day: Date) -> Option<Timestamp> {
+    day.to_zoned(sao_paulo()).ok().map(|zoned| zoned.timestamp())
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    fn instant(text: &str) -> Timestamp {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn days_are_those_of_sao_paulo_and_both_inclusive() {
+        assert_eq!(beginning("2026-01-31").unwrap(), instant("2026-01-31T03:00:00Z"));
+        assert_eq!(end("2026-01-31").unwrap(), instant("2026-02-01T03:00:00Z"));
+        assert_eq!(beginning("2018-12-01").unwrap(), instant("2018-12-01T02:00:00Z"), "with daylight saving time");
+        assert_eq!(end("9999-12-31").unwrap(), Timestamp::MAX);
+    }
+
+    #[test]
+    fn instants_are_inclusive_too() {
+        assert_eq!(beginning("2026-01-31T12:00:00Z").unwrap(), instant("2026-01-31T12:00:00Z"));
+        assert_eq!(end("2026-01-31T12:00:00-03:00").unwrap(), instant("2026-01-31T15:00:00.001Z"));
+        assert_eq!(end("2026-01-31T12:00:00.5Z").unwrap(), instant("2026-01-31T12:00:00.501Z"));
+        assert_eq!(end("2026-01-31T12:00:00.500123Z").unwrap(), instant("2026-01-31T12:00:00.500124Z"));
+    }
+
+    #[test]
+    fn what_is_neither_is_told() {
+        for text in
+            ["", "today", "2026-02-30", "2026-1-1", "31/01/2026", "20260131", "2026-01-31T12:00:00", "1767225600"]
+        {
+            assert_eq!(beginning(text).unwrap_err(), NEITHER, "{text}");
+        }
+        assert!(beginning("2026-01-31T12:00:00 00:00").unwrap_err().contains("%2B"));
+        assert_eq!(beginning("2026-01-31T12:00:00Z[UTC]").unwrap_err(), NEITHER);
+    }
+
+    #[test]
+    fn a_span_may_be_one_day_but_not_end_before_it_begins() {
+        let span = |from: &str, to: &str| Span { from: beginning(from).ok(), until: end(to).ok() };
+        assert!(!is_reversed(span("2026-01-31", "2026-01-31")));
+        assert!(is_reversed(span("2026-01-31", "2026-01-30")));
+        assert!(!is_reversed(span("2026-01-31T12:00:00Z", "2026-01-31T12:00:00Z")));
+        assert!(!is_reversed(Span::default()));
+    }
+}

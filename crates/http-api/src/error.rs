@@ -1,0 +1,297 @@
+//! Every failure that a caller can meet: one table of codes, and the envelope that carries them.
+//!
+//! To add a code: one line in the table. Its status, whether a repeat may help and its default text stand there and nowhere else.
+
+use std::borrow::Cow;
+
+use actix_web::http::StatusCode;
+use cais_domain::account::NotPermitted;
+use cais_domain::ids::RequestId;
+use cais_ports::QueryError;
+use cais_use_cases::external_id_conflict::ExternalIdConflict;
+use cais_use_cases::trouble::Trouble;
+
+use crate::representation::write_text;
+use cais_strict_json::Issue;
+
+/// Seconds after which a caller may try an acquirer again: for so long a circuit breaker leaves it alone.
+pub const ACQUIRER_RETRY_AFTER_S: u32 = 10;
+/// Seconds a caller is asked to wait when the store did not answer: by then a restart or a failover is usually over.
+pub const STORE_RETRY_AFTER_S: u32 = 2;
+
+macro_rules! error_codes {
+    ($($(#[$doc:meta])* $variant:ident $name:literal $status:ident $retryable:literal $message:literal;)*) => {
+        /// What went wrong, as callers tell cases apart.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum ErrorCode {
+            $($(#[$doc])* $variant,)*
+        }
+
+        impl ErrorCode {
+            /// Every code, by status.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
+
+            /// Codes of requests whose head was not read: they belong to no route.
+            pub const WITHOUT_ROUTE: &'static [Self] =
+                &[Self::MalformedRequest, Self::RequestTimeout, Self::HeadersTooLarge];
+
+            /// The code on the wire.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)* }
+            }
+
+            /// The status it is sent with.
+            #[must_use]
+            pub const fn status(self) -> StatusCode {
+                match self { $(Self::$variant => StatusCode::$status,)* }
+            }
+
+            /// Whether the same request may succeed later.
+            #[must_use]
+            pub const fn is_retryable(self) -> bool {
+                match self { $(Self::$variant => $retryable,)* }
+            }
+
+            /// What people are told unless there is something more exact to say.
+            #[must_use]
+            pub const fn message(self) -> &'static str {
+                match self { $(Self::$variant => $message,)* }
+            }
+        }
+    };
+}
+
+error_codes! {
+    /// The body, a query parameter or a path id breaks its rules; `issues` lists all of them.
+    ValidationError "VALIDATION_ERROR" BAD_REQUEST false "The request is not valid.";
+    /// The head of a request is not HTTP.
+    MalformedRequest "malformed_request" BAD_REQUEST false "The request is not valid HTTP.";
+    /// An operation that moves or promises money came without its key.
+    IdempotencyKeyRequired "idempotency_key_required" BAD_REQUEST false "The header Idempotency-Key is required.";
+    /// The key is not 8 to 255 visible ASCII characters.
+    InvalidIdempotencyKey "invalid_idempotency_key" BAD_REQUEST false "The Idempotency-Key must have 8 to 255 visible ASCII characters.";
+    /// The URL names no active webhook endpoint of the account.
+    PostbackUrlNotRegistered "postback_url_not_registered" BAD_REQUEST false "The postback_url is not a registered, active webhook endpoint of the account.";
+    /// No key was sent.
+    MissingApiKey "missing_api_key" UNAUTHORIZED false "An API key is required: Authorization: Bearer <key>, or x-api-key: <key>.";
+    /// The key is unknown, malformed, revoked, expired, used from an address that it does not allow, or sent as two different ones.
+    InvalidApiKey "invalid_api_key" UNAUTHORIZED false "The API key is not valid. Send it as Authorization: Bearer <key>, or as x-api-key: <key>.";
+    /// The key may not do this.
+    InsufficientScope "insufficient_scope" FORBIDDEN false "The API key does not have the scope that this needs.";
+    /// An operator suspended the account: it reads but does not write.
+    AccountSuspended "account_suspended" FORBIDDEN false "The account is suspended: it can read but not write.";
+    /// KYC is pending or was rejected.
+    KycNotApproved "kyc_not_approved" FORBIDDEN false "The account has no approved KYC: an operator of the service approves it.";
+    /// The account does not have the function.
+    FeatureDisabled "feature_disabled" FORBIDDEN false "The feature is not enabled for the account: an operator of the service enables it.";
+    /// The account does not have the split.
+    SplitDisabled "split_disabled" FORBIDDEN false "The split is not enabled for the account: an operator of the service enables it.";
+    /// Nothing of the account has that name, or nothing is at that path.
+    NotFound "not_found" NOT_FOUND false "The resource does not exist.";
+    /// The path exists, but not for that method; the header `Allow` lists those it has.
+    MethodNotAllowed "method_not_allowed" METHOD_NOT_ALLOWED false "The method is not allowed on this path.";
+    /// The head of a request did not arrive in time.
+    RequestTimeout "request_timeout" REQUEST_TIMEOUT true "The request did not arrive in time.";
+    /// The `external_id` names something with other material data.
+    ExternalIdConflict "EXTERNAL_ID_CONFLICT" CONFLICT false "The external_id already exists with different data.";
+    /// The Idempotency-Key was used for another request.
+    IdempotencyConflict "IDEMPOTENCY_CONFLICT" CONFLICT false "The Idempotency-Key was already used for a different request: use a new key for a new request.";
+    /// The first request with the key is at work.
+    IdempotencyKeyInProgress "idempotency_key_in_progress" CONFLICT true "The first request with this Idempotency-Key is still being processed: repeat it with the same key.";
+    /// A creation with the `external_id` is at work.
+    ExternalIdInProgress "external_id_in_progress" CONFLICT true "A creation with this external_id is still in progress: fetch it by the same external_id instead of creating another one.";
+    /// The resource's state does not allow it; the message names the state.
+    InvalidState "invalid_state" CONFLICT false "The state of the resource does not allow this.";
+    /// The body is larger than the limit.
+    PayloadTooLarge "payload_too_large" PAYLOAD_TOO_LARGE false "The body is too large.";
+    /// The body is not JSON by its declared type.
+    UnsupportedMediaType "unsupported_media_type" UNSUPPORTED_MEDIA_TYPE false "The body must be sent as application/json, without a content encoding.";
+    /// `split_rule_id` was sent.
+    SplitNotAvailable "split_not_available" UNPROCESSABLE_ENTITY false "split_rule_id is not supported: name the recipients in split.";
+    /// The amount is above what the account may move at once.
+    TransactionLimitExceeded "transaction_limit_exceeded" UNPROCESSABLE_ENTITY false "The amount exceeds the account's limit per transaction.";
+    /// The available balance is lower than the amount and its fee.
+    InsufficientBalance "insufficient_balance" UNPROCESSABLE_ENTITY false "The available balance is lower than the amount and its fee.";
+    /// A recipient of the split is no active account with approved KYC, or is the creator; `issues` names it.
+    SplitRecipientNotEligible "split_recipient_not_eligible" UNPROCESSABLE_ENTITY false "A recipient of the split is not eligible.";
+    /// More is to go back than is left of the charge.
+    RefundExceedsAmount "refund_exceeds_amount" UNPROCESSABLE_ENTITY false "The refund exceeds what is left of the charge.";
+    /// An infraction on the charge is open or under review.
+    InfractionOpen "infraction_open" UNPROCESSABLE_ENTITY false "An infraction on the charge is not resolved yet.";
+    /// The account has as many as it may have.
+    LimitReached "limit_reached" UNPROCESSABLE_ENTITY false "The account has as many as it may have.";
+    /// It is too late for that.
+    DeadlinePassed "deadline_passed" UNPROCESSABLE_ENTITY false "The deadline has passed.";
+    /// The key has used up its window.
+    RateLimitExceeded "rate_limit_exceeded" TOO_MANY_REQUESTS true "Too many requests with this API key.";
+    /// The head of a request is larger than the limit.
+    HeadersTooLarge "headers_too_large" REQUEST_HEADER_FIELDS_TOO_LARGE false "The request's headers are too large.";
+    /// A bug or a damaged store.
+    InternalError "internal_error" INTERNAL_SERVER_ERROR true "Something went wrong on our side.";
+    /// Reserved: boleto and card.
+    NotImplemented "not_implemented" NOT_IMPLEMENTED false "This capability is reserved and not available.";
+    /// Every acquirer refused, or is down.
+    AcquirerUnavailable "acquirer_unavailable" BAD_GATEWAY true "No acquirer is available at the moment.";
+    /// Something that is needed does not answer, or the outcome is not known yet.
+    ServiceUnavailable "service_unavailable" SERVICE_UNAVAILABLE true "The service is temporarily unavailable.";
+}
+
+/// A failure on its way to the caller.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApiError {
+    /// What went wrong.
+    pub code: ErrorCode,
+    /// The same for people. Never a cause.
+    pub message: Cow<'static, str>,
+    /// Each thing that is wrong with the request.
+    pub issues: Vec<Issue>,
+    /// Seconds after which a repeat makes sense, where that is known.
+    pub retry_after_s: Option<u32>,
+    /// The methods that the path has, when this one is not among them.
+    pub allow: Option<String>,
+    /// What the log is told and the caller is not.
+    pub cause: Option<String>,
+    /// Whether it is as it should be, so that the log need not raise an alarm.
+    pub is_expected: bool,
+}
+
+impl ApiError {
+    /// A failure with the code's own text.
+    #[must_use]
+    pub const fn new(code: ErrorCode) -> Self {
+        Self {
+            code,
+            message: Cow::Borrowed(code.message()),
+            issues: Vec::new(),
+            retry_after_s: if matches!(code, ErrorCode::AcquirerUnavailable) {
+                Some(ACQUIRER_RETRY_AFTER_S)
+            } else {
+                None
+            },
+            allow: None,
+            cause: None,
+            is_expected: false,
+        }
+    }
+
+    /// A request that breaks rules. Its text repeats the only problem, or tells how many there are.
+    #[must_use]
+    pub fn invalid(issues: Vec<Issue>) -> Self {
+        let error = Self::new(ErrorCode::ValidationError);
+        let error = match issues.as_slice() {
+            [] => error,
+            [only] if only.path.is_empty() => {
+                error.saying(format!("The request is not valid: the body {}.", only.message))
+            }
+            [only] => error.saying(format!("The request is not valid: {} {}.", only.path, only.message)),
+            all => error.saying(format!("The request is not valid: {} problems, listed in issues.", all.len())),
+        };
+        Self { issues, ..error }
+    }
+
+    /// A bug or a damaged store, with the cause for the log.
+    #[must_use]
+    pub fn internal(cause: impl Into<String>) -> Self {
+        Self::new(ErrorCode::InternalError).because(cause)
+    }
+
+    /// The same with a text of its own.
+    #[must_use]
+    pub fn saying(self, message: impl Into<Cow<'static, str>>) -> Self {
+        Self { message: message.into(), ..self }
+    }
+
+    /// The same with the time after which a repeat makes sense.
+    #[must_use]
+    pub fn retry_after(self, seconds: u32) -> Self {
+        Self { retry_after_s: Some(seconds), ..self }
+    }
+
+    /// The same with a cause for the log.
+    #[must_use]
+    pub fn because(self, cause: impl Into<String>) -> Self {
+        Self { cause: Some(cause.into()), ..self }
+    }
+
+    /// The envelope of the contract.
+    #[must_use]
+    pub fn body(&self, request: RequestId) -> Vec<u8> {
+        let mut out = Vec::with_capacity(256);
+        out.extend_from_slice(b"{\"success\":false,\"request_id\":\"");
+        out.extend_from_slice(request.to_string().as_bytes());
+        out.extend_from_slice(b"\",\"error\":{\"code\":\"");
+        out.extend_from_slice(self.code.name().as_bytes());
+        out.extend_from_slice(b"\",\"message\":");
+        write_text(&mut out, &self.message);
+        out.extend_from_slice(b",\"retryable\":");
+        out.extend_from_slice(if self.code.is_retryable() { b"true" } else { b"false" });
+        if !self.issues.is_empty() {
+            out.extend_from_slice(b",\"issues\":[");
+            for (index, issue) in self.issues.iter().enumerate() {
+                out.extend_from_slice(if index == 0 { b"{\"path\":" } else { b",{\"path\":" });
+                write_text(&mut out, &issue.path);
+                out.extend_from_slice(b",\"message\":");
+                write_text(&mut out, &issue.message);
+                out.push(b'}');
+            }
+            out.push(b']');
+        }
+        if let Some(seconds) = self.retry_after_s {
+            out.extend_from_slice(b",\"retry_after\":");
+            out.extend_from_slice(seconds.to_string().as_bytes());
+        }
+        out.extend_from_slice(b"}}");
+        out
+    }
+}
+
+impl From<Vec<Issue>> for ApiError {
+    fn from(issues: Vec<Issue>) -> Self {
+        Self::invalid(issues)
+    }
+}
+
+impl From<NotPermitted> for ApiError {
+    fn from(reason: NotPermitted) -> Self {
+        let code = match reason {
+            NotPermitted::Suspended => ErrorCode::AccountSuspended,
+            NotPermitted::KycNotApproved => ErrorCode::KycNotApproved,
+            NotPermitted::FeatureDisabled(_) => ErrorCode::FeatureDisabled,
+        };
+        Self::new(code).saying(format!("Not permitted: {reason}."))
+    }
+}
+
+impl From<ExternalIdConflict> for ApiError {
+    fn from(ExternalIdConflict { owner, fields }: ExternalIdConflict) -> Self {
+        let fields = fields.join(" and another ");
+        Self::new(ErrorCode::ExternalIdConflict)
+            .saying(format!("The external_id belongs to {owner}, which has another {fields}."))
+    }
+}
+
+impl From<QueryError> for ApiError {
+    fn from(error: QueryError) -> Self {
+        match error {
+            QueryError::Unavailable(_) => {
+                Self::new(ErrorCode::ServiceUnavailable).retry_after(STORE_RETRY_AFTER_S).because(error.to_string())
+            }
+            QueryError::Corrupt(_) => Self::internal(error.to_string()),
+        }
+    }
+}
+
+impl From<Trouble> for ApiError {
+    fn from(trouble: Trouble) -> Self {
+        match trouble {
+            Trouble::Unavailable(_) => {
+                Self::new(ErrorCode::ServiceUnavailable).retry_after(STORE_RETRY_AFTER_S).because(trouble.to_string())
+            }
+            Trouble::Internal(cause) => Self::internal(cause),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

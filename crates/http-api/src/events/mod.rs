@@ -1,0 +1,24 @@
+//! `/v1/events`.
+
+pub mod get;
+pub mod list;
+pub mod resend;
+
+use cais_domain::ids::{EventId, kind};
+
+use super::call::Call;
+use super::error::{ApiError, ErrorCode};
+use super::named;
+use super::query;
+use cais_strict_json::Issues;
+
+/// The event that a call's path names. Problems go to `issues`.
+#[must_use]
+pub fn named(call: &Call<'_>, issues: &Issues) -> Option<EventId> {
+    query::none(call.query(), issues);
+    named::id::<kind::Event>(call.params.first(), "id", issues)
+}
+
+pub(super) fn no_such_event() -> ApiError {
+    ApiError::new(ErrorCode::NotFound).saying("There is no such event.")
+}

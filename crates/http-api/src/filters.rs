@@ -1,0 +1,76 @@
+//! What narrows a list: a word of a closed list, a span of time.
+
+use cais_ports::Span;
+use jiff::Timestamp;
+
+use super::query::Query;
+use crate::days;
+use cais_strict_json::Complaint;
+use cais_strict_json::Issues;
+
+/// The parameter from which day or instant on.
+pub const CREATED_FROM: &str = "created_from";
+/// The parameter up to which day or instant.
+pub const CREATED_TO: &str = "created_to";
+
+/// The value that a parameter names, if it is given. A word that names none goes to `issues` with those that do.
+#[must_use]
+pub fn word<T: Copy>(
+    query: &Query,
+    name: &str,
+    known: &[T],
+    text_of: impl Fn(T) -> &'static str,
+    issues: &Issues,
+) -> Option<T> {
+    let wanted = query.get(name)?;
+    let found = known.iter().copied().find(|value| text_of(*value) == wanted);
+    if found.is_none() {
+        let words: Vec<&str> = known.iter().map(|value| text_of(*value)).collect();
+        issues.add(name, format!("must be one of {}", words.join(", ")));
+    }
+    found
+}
+
+/// The span of `created_from` and `created_to`. Problems go to `issues`.
+#[must_use]
+pub fn created(query: &Query, issues: &Issues) -> Span {
+    let read = |name, rule: fn(&str) -> Result<Timestamp, Complaint>| {
+        query.get(name).and_then(|text| rule(text).map_err(|complaint| issues.add(name, complaint)).ok())
+    };
+    let span = Span { from: read(CREATED_FROM, days::beginning), until: read(CREATED_TO, days::end) };
+    if days::is_reversed(span) {
+        issues.add(CREATED_TO, "must not be before created_from");
+    }
+    span
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problems(raw: &str) -> Vec<String> {
+        let issues = Issues::default();
+        let query = Query::read(raw, &["bucket", CREATED_FROM, CREATED_TO], &issues);
+        let _bucket = word(&query, "bucket", &["available", "pending"], |word| word, &issues);
+        let _span = created(&query, &issues);
+        issues.into_vec().into_iter().map(|issue| format!("{} {}", issue.path, issue.message)).collect()
+    }
+
+    #[test]
+    fn all_problems_are_told_at_once() {
+        assert_eq!(problems("bucket=pending&created_from=2026-01-01&created_to=2026-01-01"), [""; 0]);
+        assert_eq!(
+            problems("bucket=gold&created_from=x&created_to="),
+            [
+                "bucket must be one of available, pending",
+                "created_from must be a day as YYYY-MM-DD or an instant as in 2026-01-31T12:00:00Z",
+                "created_to must be a day as YYYY-MM-DD or an instant as in 2026-01-31T12:00:00Z",
+            ]
+        );
+        assert_eq!(
+            problems("created_from=2026-01-02&created_to=2026-01-01"),
+            ["created_to must not be before created_from"]
+        );
+        assert_eq!(problems("created_from=2026-01-02T00:00:00%2B00:00"), [""; 0]);
+    }
+}

@@ -1,0 +1,26 @@
+//! The header that makes a repeat harmless.
+
+use actix_web::http::header::HeaderMap;
+use cais_domain::idempotency_key::IdempotencyKey;
+
+use super::error::{ApiError, ErrorCode};
+use cais_strict_json::Issue;
+
+/// The header that names a caller's attempt.
+const IDEMPOTENCY_KEY: &str = "Idempotency-Key";
+
+/// The key of a request that moves or promises money.
+///
+/// # Errors
+/// `idempotency_key_required`, or `invalid_idempotency_key` when it breaks the rules or is there twice.
+pub fn required_key(headers: &HeaderMap) -> Result<IdempotencyKey, ApiError> {
+    let complain =
+        |code, what: &'static str| ApiError { issues: vec![Issue::new(IDEMPOTENCY_KEY, what)], ..ApiError::new(code) };
+    let mut values = headers.get_all(IDEMPOTENCY_KEY);
+    let first = values.next().ok_or_else(|| complain(ErrorCode::IdempotencyKeyRequired, "is required"))?;
+    if values.next().is_some() {
+        return Err(complain(ErrorCode::InvalidIdempotencyKey, "is given more than once"));
+    }
+    let key = first.to_str().ok().and_then(|text| IdempotencyKey::parse(text).ok());
+    key.ok_or_else(|| complain(ErrorCode::InvalidIdempotencyKey, "must have 8 to 255 visible ASCII characters"))
+}

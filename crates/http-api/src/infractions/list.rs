@@ -1,0 +1,32 @@
+//! `GET /v1/infractions`.
+
+use cais_domain::infraction::InfractionStatus;
+use cais_use_cases::infractions::list;
+use cais_use_cases::keys::authenticate::Caller;
+
+use crate::call::Call;
+use crate::error::ApiError;
+use crate::filters;
+use crate::paging::{self, LIMIT, STARTING_AFTER};
+use crate::query::Query;
+use crate::reply::Reply;
+use crate::representation::{self, infraction};
+use crate::statement::list_error;
+use cais_strict_json::Issues;
+
+/// A page of infractions without their defences, newest first.
+///
+/// # Errors
+/// `VALIDATION_ERROR` at the parameter that breaks its rule; what the store says.
+pub async fn answer(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
+    let issues = Issues::default();
+    let query = Query::read(call.query(), &["status", LIMIT, STARTING_AFTER], &issues);
+    let status = filters::word(&query, "status", &InfractionStatus::ALL, InfractionStatus::as_str, &issues);
+    let request = paging::page(&query, &issues);
+    let request = issues.unless_any(request)?;
+    let page = list::list(&call.state.ports, caller.account.id, status, request).await;
+    let page = page.map_err(|error| list_error(error, "names no infraction of this account"))?;
+    let rows: Vec<Vec<u8>> = page.rows.iter().map(infraction::row).collect();
+    let last = page.rows.last().filter(|_| page.has_more).map(|infraction| &infraction.id);
+    Ok(Reply::json(representation::page(&rows, last)))
+}

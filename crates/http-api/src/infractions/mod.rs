@@ -1,0 +1,25 @@
+//! `/v1/infractions`.
+
+pub mod defend;
+pub mod get;
+pub mod list;
+pub mod terms;
+
+use cais_domain::ids::{InfractionId, kind};
+
+use super::call::Call;
+use super::error::{ApiError, ErrorCode};
+use super::named;
+use super::query;
+use cais_strict_json::Issues;
+
+/// The infraction that a call's path names. Problems go to `issues`.
+#[must_use]
+pub fn named(call: &Call<'_>, issues: &Issues) -> Option<InfractionId> {
+    query::none(call.query(), issues);
+    named::id::<kind::Infraction>(call.params.first(), "id", issues)
+}
+
+pub(super) fn no_such_infraction() -> ApiError {
+    ApiError::new(ErrorCode::NotFound).saying("There is no such infraction.")
+}

@@ -1,0 +1,114 @@
+//! The body of `POST /v1/infractions/{id}/defense`.
+
+use cais_domain::infraction::{MAX_DEFENSE_TEXT, MAX_EVIDENCE_URL};
+use cais_domain::text::{LineBreaks, Text};
+
+use crate::rules;
+use cais_strict_json::Issues;
+use cais_strict_json::Node;
+use cais_strict_json::{Complaint, Fields};
+
+/// What an address of evidence begins with.
+const HTTPS: &str = "https://";
+
+/// What a merchant says against an infraction.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// Its words.
+    pub text: Text,
+    /// Where more can be seen.
+    pub evidence_url: Option<Text>,
+}
+
+/// Reads the body. Problems go to `issues`; `None` when nothing can be made of it.
+#[must_use]
+pub fn read(body: &Node<'_>, issues: &Issues) -> Option<Asked> {
+    let mut fields = Fields::of(body, "", issues)?;
+    let text = fields.required("defense_text", words);
+    let evidence_url = fields.optional("defense_evidence_url", address);
+    fields.finish();
+    Some(Asked { text: text?, evidence_url })
+}
+
+fn words(node: &Node<'_>) -> Result<Text, Complaint> {
+    let text = rules::text(node, MAX_DEFENSE_TEXT, LineBreaks::Allowed)?;
+    if text.as_str().trim().is_empty() { Err("must not be empty".into()) } else { Ok(text) }
+}
+
+/// An address that a person at the institution can open; nothing of ours does.
+fn address(node: &Node<'_>) -> Result<Text, Complaint> {
+    let text = rules::text(node, MAX_EVIDENCE_URL, LineBreaks::Refused)?;
+    // Browsers read a backslash as a slash.
+    let authority = text.as_str().strip_prefix(HTTPS).and_then(|rest| rest.split(['/', '\\', '?', '#']).next());
+    let host = authority.and_then(|authority| authority.split(':').next());
+    let has_host = host.is_some_and(|host| !host.is_empty());
+    let has_blank = text.as_str().contains(char::is_whitespace);
+    // Before an @ is what somebody logs in with: it would be told to everybody who reads the defence.
+    if authority.is_some_and(|authority| authority.contains('@')) {
+        Err("must not have a user or password".into())
+    } else if has_host && !has_blank {
+        Ok(text)
+    } else {
+        Err("must be an https URL".into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cais_strict_json::read as read_json;
+
+    fn problems(body: &str) -> Vec<String> {
+        let issues = Issues::default();
+        let node = read_json(body.as_bytes(), &issues);
+        let _asked = read(&node, &issues);
+        issues.into_vec().into_iter().map(|issue| format!("{} {}", issue.path, issue.message)).collect()
+    }
+
+    fn with_text(text: &str) -> Vec<String> {
+        problems(&format!(r#"{{"defense_text":"{text}"}}"#))
+    }
+
+    fn with_url(url: &str) -> Vec<String> {
+        problems(&format!(r#"{{"defense_text":"x","defense_evidence_url":"{url}"}}"#))
+    }
+
+    #[test]
+    fn every_rule_at_its_limit_and_one_past_it() {
+        assert_eq!(with_text("x"), [""; 0]);
+        assert_eq!(with_text("two\\nlines"), [""; 0]);
+        assert_eq!(with_text(&"é".repeat(2_000)), [""; 0]);
+        assert_eq!(with_text(&"é".repeat(2_001)), ["defense_text must have at most 2000 characters"]);
+        assert_eq!(with_text(""), ["defense_text must not be empty"]);
+        assert_eq!(with_text(" \\n"), ["defense_text must not be empty"]);
+        assert_eq!(with_text("a\\u0000"), ["defense_text must not contain control characters"]);
+        let long = |length: usize| format!("https://a.example/{}", "x".repeat(length - 18));
+        assert_eq!(with_url(&long(500)), [""; 0]);
+        assert_eq!(with_url(&long(501)), ["defense_evidence_url must have at most 500 characters"]);
+        for bad in ["", "x", "http://a.example", "https://", "https://a b", "ftp://a.example"] {
+            assert_eq!(with_url(bad), ["defense_evidence_url must be an https URL"], "{bad}");
+        }
+    }
+
+    #[test]
+    fn an_address_tells_nobody_how_to_log_in() {
+        for bad in
+            ["user:pass@a.example/x", "user@a.example", "@a.example", "a.example:443@b.example", ":x@a.example?q"]
+        {
+            let problem = "defense_evidence_url must not have a user or password";
+            assert_eq!(with_url(&format!("https://{bad}")), [problem], "{bad}");
+        }
+        for good in ["a.example/@user", "a.example?to=me@b.example", "a.example#@", "a.example:8443/x"] {
+            assert_eq!(with_url(&format!("https://{good}")), [""; 0], "{good}");
+        }
+    }
+
+    #[test]
+    fn all_problems_are_told_at_once() {
+        assert_eq!(
+            problems(r#"{"defense_evidence_url":7,"text":"x"}"#),
+            ["defense_text is required", "defense_evidence_url must be a string", "text is not a known field"]
+        );
+        assert_eq!(problems(r#"{"defense_text":"x","defense_evidence_url":null}"#), [""; 0]);
+    }
+}

@@ -1,0 +1,55 @@
+//! The REST API over HTTP: routes, checks, bodies, errors, documents. It decides nothing about money.
+
+mod accept;
+mod auth;
+pub mod auth_failures;
+mod balance;
+mod body;
+mod call;
+pub mod callbacks;
+pub mod causes;
+mod charges;
+mod client;
+pub mod connections;
+mod csv;
+pub mod days;
+mod docs;
+pub mod error;
+mod events;
+mod filters;
+mod fingerprint;
+mod health;
+mod idempotency;
+mod infractions;
+mod named;
+pub mod openapi;
+mod paging;
+mod payouts;
+mod percent;
+mod query;
+mod refunds;
+mod reply;
+pub mod representation;
+pub mod routes;
+mod rules;
+pub mod sandbox;
+mod server;
+mod service;
+pub mod state;
+mod statement;
+pub mod telemetry;
+pub mod trace;
+mod transactions;
+mod webhooks;
+
+pub use auth_failures::AuthFailures;
+pub use callbacks::CallbackPaths;
+pub use connections::{ConnectionLimits, DEFAULT_PER_ADDRESS};
+pub use csv::Exports;
+pub use sandbox::{AskedInfraction, FaultMode, Institution, InstitutionError, Resolution, SandboxControls};
+pub use server::{ServeOptions, Servers, serve};
+pub use state::{AppState, Bell, WorkerBells};
+pub use telemetry::Telemetry;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,86 @@
+//! How a path names a resource: by our id, or by the caller's own.
+
+use cais_domain::external_id::ExternalId;
+use cais_domain::ids::{Id, IdKind};
+
+use super::percent;
+use cais_strict_json::Issues;
+
+/// What a path begins with that names something by the caller's own identifier.
+const EXTERNAL: &str = "ext:";
+
+/// The name of a resource of that kind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Named<K: IdKind> {
+    /// By our id.
+    Id(Id<K>),
+    /// By the caller's own.
+    External(ExternalId),
+}
+
+/// An id, or `ext:` and the caller's own identifier, percent-encoded.
+///
+/// # Errors
+/// What is wrong with it, as it reads after `id`.
+pub fn read<K: IdKind>(segment: &str) -> Result<Named<K>, String> {
+    let segment = percent::decode(segment).ok_or("is not validly percent-encoded UTF-8")?;
+    match segment.strip_prefix(EXTERNAL) {
+        Some(external) => ExternalId::parse(external).map(Named::External).map_err(|error| error.to_string()),
+        None => Id::parse(&segment).map(Named::Id).map_err(|error| error.to_string()),
+    }
+}
+
+/// An id of ours, where a resource has no other name. Problems go to `issues` under `name`.
+#[must_use]
+pub fn id<K: IdKind>(segment: &str, name: &str, issues: &Issues) -> Option<Id<K>> {
+    let decoded = percent::decode(segment).ok_or("is not validly percent-encoded UTF-8".to_owned());
+    let id = decoded.and_then(|text| Id::parse(&text).map_err(|error| error.to_string()));
+    id.map_err(|complaint| issues.add(name, complaint)).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use cais_domain::ids::kind::{Charge, Endpoint, Payout};
+
+    use super::*;
+
+    #[test]
+    fn names_are_ids_or_the_callers_own() {
+        let external = |text: &str| {
+            read::<Charge>(text).ok().and_then(|name| match name {
+                Named::External(id) => Some(id.as_str().to_owned()),
+                Named::Id(_) => None,
+            })
+        };
+        assert_eq!(external("ext:order%2F1%20%C3%A9").as_deref(), Some("order/1 é"));
+        assert_eq!(external("ext%3Aorder").as_deref(), Some("order"));
+        assert!(matches!(read::<Charge>("chg_01h455vb4pex5vsknk084sn02q"), Ok(Named::Id(_))));
+        assert!(matches!(read::<Payout>("pyt_01h455vb4pex5vsknk084sn02q"), Ok(Named::Id(_))));
+        for bad in [
+            "ext:",
+            "ext:%00",
+            "ext:%zz",
+            "chg_1",
+            "pyt_01h455vb4pex5vsknk084sn02q",
+            "CHG_01h455vb4pex5vsknk084sn02q",
+            "nope",
+        ] {
+            assert!(read::<Charge>(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn some_are_named_by_their_id_alone() {
+        for (segment, problems) in [
+            ("whe_01h455vb4pex5vsknk084sn02q", 0),
+            ("whe%5F01h455vb4pex5vsknk084sn02q", 0),
+            ("ext:a", 1),
+            ("dlv_01h455vb4pex5vsknk084sn02q", 1),
+            ("%zz", 1),
+        ] {
+            let issues = Issues::default();
+            let read = id::<Endpoint>(segment, "id", &issues);
+            assert_eq!((read.is_none(), issues.into_vec().len()), (problems == 1, problems), "{segment}");
+        }
+    }
+}

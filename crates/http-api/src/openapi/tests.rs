@@ -1,0 +1,334 @@
+//! The document against the program: every route is in it, every example is of its schema.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod fields;
+
+use std::collections::BTreeSet;
+
+use cais_domain::charge::{ChargeStatus, Origin};
+use cais_domain::event::EventType;
+use cais_domain::infraction::{InfractionStatus, Situation};
+use cais_domain::ledger::{Bucket, EntryKind};
+use cais_domain::payout::PayoutStatus;
+use cais_domain::pix_key::PixKeyType;
+use cais_domain::refund::RefundStatus;
+use cais_domain::timeline::{Direction, TransactionStatus};
+use cais_domain::webhook::{DeliveryStatus, DisabledReason};
+use cais_ports::StatementEntry;
+use serde_json::Value;
+
+use super::failures::DECLARED;
+use super::*;
+use crate::representation::row::Row as _;
+use crate::representation::transaction::TransactionRow;
+use crate::sandbox::Resolution;
+
+fn parsed() -> Value {
+    serde_json::from_str(&document().unwrap()).unwrap()
+}
+
+/// Every operation: path, method, description.
+fn operations(document: &Value) -> Vec<(String, String, Value)> {
+    let paths = document.get("paths").unwrap().as_object().unwrap();
+    let each = paths.iter().flat_map(|(path, item)| {
+        let item = item.as_object().unwrap();
+        item.iter().map(|(method, operation)| (path.clone(), method.clone(), operation.clone()))
+    });
+    each.collect()
+}
+
+#[test]
+fn it_is_the_same_every_time_and_says_who_it_is() {
+    assert_eq!(document().unwrap(), document().unwrap());
+    let document = parsed();
+    assert_eq!(document.pointer("/info/version").unwrap(), "1.1.0");
+    assert_eq!(document.pointer("/openapi").unwrap(), "3.1.0");
+    let schemes: Vec<_> =
+        document.pointer("/components/securitySchemes").unwrap().as_object().unwrap().keys().collect();
+    assert_eq!(schemes, ["bearer", "x-api-key"]);
+}
+
+#[test]
+fn exactly_the_routes_of_merchants_are_described() {
+    let merchants = ROUTES.iter().filter(|route| {
+        matches!(route.access, Access::AnyKey | Access::Scoped(_)) && route.endpoint != Endpoint::Reserved
+    });
+    let method = |route: &Route| match route.verb {
+        Verb::Get => "get",
+        Verb::Post | Verb::Any => "post",
+        Verb::Put => "put",
+        Verb::Patch => "patch",
+        Verb::Delete => "delete",
+    };
+    let served: BTreeSet<(String, String)> =
+        merchants.map(|route| (route.pattern.to_owned(), method(route).to_owned())).collect();
+    let described: BTreeSet<_> = operations(&parsed()).into_iter().map(|(path, method, _)| (path, method)).collect();
+    assert_eq!(described, served);
+}
+
+/// Follows a reference within the document.
+fn resolved<'d>(document: &'d Value, value: &'d Value) -> &'d Value {
+    let Some(reference) = value.get("$ref").and_then(Value::as_str) else { return value };
+    document.pointer(reference.strip_prefix('#').unwrap()).unwrap_or_else(|| unknown("the document", reference))
+}
+
+#[test]
+fn operations_have_ids_of_their_own_tags_answers_and_all_their_path_parameters() {
+    let document = parsed();
+    let tags: BTreeSet<_> = TAGS.iter().map(|(name, _)| *name).collect();
+    let mut ids = BTreeSet::new();
+    for (path, method, operation) in operations(&document) {
+        let id = operation.get("operationId").unwrap().as_str().unwrap().to_owned();
+        assert!(ids.insert(id.clone()), "{id} twice");
+        assert!(tags.contains(operation.pointer("/tags/0").unwrap().as_str().unwrap()), "{id}");
+        assert!(!operation.get("responses").unwrap().as_object().unwrap().is_empty(), "{id}");
+        let none = Vec::new();
+        let parameters = operation.get("parameters").and_then(Value::as_array).unwrap_or(&none);
+        let in_path = parameters.iter().filter(|parameter| parameter.get("in").unwrap() == "path").count();
+        assert_eq!(in_path, path.matches('{').count(), "{method} {path}");
+        assert!(operation.get("security").is_some(), "{method} {path}");
+    }
+}
+
+#[test]
+fn error_codes_stand_under_their_status() {
+    let document = parsed();
+    let all = operations(&document);
+    for code in ErrorCode::ALL
+        .iter()
+        .filter(|code| !ErrorCode::WITHOUT_ROUTE.contains(code) && **code != ErrorCode::NotImplemented)
+    {
+        let pointer = format!("/responses/{}", code.status().as_u16());
+        let example = format!("/content/application~1json/examples/{}", code.name());
+        let stands = all.iter().filter_map(|(_, _, operation)| operation.pointer(&pointer)).any(|response| {
+            let example = resolved(&document, response).pointer(&example);
+            example.is_some_and(|example| resolved(&document, example).get("value").is_some())
+        });
+        assert!(stands, "{}", code.name());
+    }
+}
+
+#[test]
+fn every_reference_has_a_target() {
+    let document = parsed();
+    let mut pending = vec![&document];
+    let mut seen = 0;
+    while let Some(value) = pending.pop() {
+        match value {
+            Value::Array(items) => pending.extend(items),
+            Value::Object(members) => {
+                pending.extend(members.values());
+                seen += usize::from(members.contains_key("$ref"));
+                resolved(&document, value);
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+    assert!(seen > 500, "only {seen} references");
+}
+
+#[test]
+fn examples_have_exactly_the_fields_of_their_schemas() {
+    let document = parsed();
+    let mut seen = 0;
+    for (path, method, operation) in operations(&document) {
+        let responses = operation.get("responses").unwrap().as_object().unwrap();
+        let bodies = responses.values().chain(operation.get("requestBody")).map(|body| resolved(&document, body));
+        for content in bodies.filter_map(|body| body.pointer("/content/application~1json")) {
+            let Some(schema) = content.get("schema") else { continue };
+            let one = content.get("example").into_iter();
+            let named = content.get("examples").and_then(Value::as_object).into_iter().flat_map(|all| all.values());
+            let named = named.map(|example| resolved(&document, example).get("value").unwrap());
+            for example in one.chain(named) {
+                compare(&document, schema, example, &format!("{method} {path}"));
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen > 50, "only {seen} examples");
+}
+
+#[test]
+fn each_event_type_has_a_webhook_and_typed_data() {
+    let document = parsed();
+    let webhooks = document.get("webhooks").unwrap().as_object().unwrap();
+    for kind in EventType::ALL {
+        let schema = webhooks.get(kind.as_str()).unwrap().pointer("/post/requestBody/content/application~1json/schema");
+        let event = resolved(&document, schema.unwrap());
+        let types = event.pointer("/properties/type/enum").unwrap().as_array().unwrap();
+        assert!(types.iter().any(|name| name == kind.as_str()), "{}", kind.as_str());
+        let data = resolved(&document, event.pointer("/properties/data").unwrap());
+        assert!(data.get("properties").is_some(), "{}", kind.as_str());
+    }
+    let union = document.pointer("/components/schemas/Event/oneOf").unwrap().as_array().unwrap();
+    let listed: BTreeSet<&str> = union
+        .iter()
+        .flat_map(|one| resolved(&document, one).pointer("/properties/type/enum").unwrap().as_array().unwrap())
+        .map(|name| name.as_str().unwrap())
+        .collect();
+    assert_eq!((listed.len(), webhooks.len()), (EventType::ALL.len(), EventType::ALL.len()));
+}
+
+/// Fails unless the value has all required fields of its schema, no other than its fields, and their types.
+fn compare(document: &Value, schema: &Value, value: &Value, place: &str) {
+    if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
+        let target = document.pointer(reference.strip_prefix('#').unwrap());
+        return compare(document, target.unwrap_or_else(|| unknown(place, reference)), value, place);
+    }
+    if let Some(options) = schema.get("oneOf").and_then(Value::as_array) {
+        let kind = value.get("type");
+        let of_type = options.iter().find(|option| {
+            let kinds = resolved(document, option).pointer("/properties/type/enum").and_then(Value::as_array);
+            match kinds {
+                Some(kinds) => kind.is_some_and(|kind| kinds.contains(kind)),
+                None => (option.get("type").and_then(Value::as_str) == Some("null")) == value.is_null(),
+            }
+        });
+        return compare(document, of_type.unwrap(), value, place);
+    }
+    let named = schema.get("type").unwrap();
+    let types = named.as_array().cloned().unwrap_or_else(|| vec![named.clone()]);
+    let actual = match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(number) if number.is_i64() && types.iter().any(|name| name == "integer") => "integer",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    };
+    assert!(types.iter().any(|name| name == actual), "{place}: {value} is not {types:?}");
+    if let Value::Array(items) = value {
+        for item in items {
+            compare(document, schema.get("items").unwrap(), item, place);
+        }
+    }
+    let Value::Object(members) = value else { return };
+    // Without fields of its own it is whatever a resource is.
+    let Some(fields) = schema.get("properties").and_then(Value::as_object) else { return };
+    for (name, member) in members {
+        let field = fields.get(name).unwrap_or_else(|| unknown(place, name));
+        compare(document, field, member, &format!("{place} {name}"));
+    }
+    let none = Vec::new();
+    for name in schema.get("required").and_then(Value::as_array).unwrap_or(&none) {
+        assert!(members.contains_key(name.as_str().unwrap()), "{place}: {name} is missing");
+    }
+}
+
+#[expect(clippy::panic, reason = "a test fails by panicking")]
+fn unknown(place: &str, name: &str) -> ! {
+    panic!("{place}: nothing is called {name}")
+}
+
+#[test]
+fn the_operations_on_charges_declare_the_statuses_of_the_contract() {
+    let document = parsed();
+    let statuses = |pointer: &str| {
+        let responses = document.pointer(pointer).unwrap().get("responses").unwrap().as_object().unwrap();
+        responses.keys().filter(|status| status.as_str() >= "400").cloned().collect::<Vec<_>>()
+    };
+    let with = |more: &[&str]| {
+        let mut all: Vec<String> = DECLARED.iter().chain(more).map(|status| (*status).to_owned()).collect();
+        all.sort();
+        all
+    };
+    assert_eq!(statuses("/paths/~1v1~1charges/get"), with(&["405"]));
+    assert_eq!(statuses("/paths/~1v1~1charges/post"), with(&["405", "413", "415"]));
+}
+
+#[test]
+fn responses_have_their_headers() {
+    let document = parsed();
+    for (path, method, operation) in operations(&document) {
+        for (status, response) in operation.get("responses").unwrap().as_object().unwrap() {
+            let headers = resolved(&document, response).get("headers");
+            let has = |name: &str| {
+                let header = headers.and_then(|headers| headers.get(name));
+                header.is_some_and(|header| resolved(&document, header).get("schema").is_some())
+            };
+            let place = format!("{method} {path} {status}");
+            for name in OF_SUCCESS {
+                assert_eq!(has(name), status.starts_with('2'), "{place} {name}");
+            }
+            assert_eq!(has("Retry-After"), ["409", "429", "502", "503"].contains(&status.as_str()), "{place}");
+            let creates = ["/v1/charges", "/v1/payouts", "/v1/charges/{id}/refunds"].contains(&path.as_str());
+            let is_kept = status.starts_with('2') || (status == "422" && path != "/v1/charges");
+            assert_eq!(has("idempotent-replayed"), creates && method == "post" && is_kept, "{place}");
+        }
+    }
+}
+
+/// Stock validators compare `multipleOf` in binary floating point, and refuse 19.90.
+#[test]
+fn amounts_are_decimal_without_binary_rules() {
+    let text = document().unwrap();
+    assert!(!text.contains("\"double\"") && !text.contains("multipleOf"));
+}
+
+/// Generators take a property with a default for one that is always present, and demand it in requests.
+#[test]
+fn request_bodies_have_no_defaults() {
+    let document = parsed();
+    for (name, schema) in document.pointer("/components/schemas").unwrap().as_object().unwrap() {
+        let fields = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
+        for (field, schema) in fields {
+            assert!(schema.get("default").is_none(), "{name}.{field}");
+        }
+    }
+}
+
+#[test]
+fn chapters_stand_in_their_order() {
+    let document = parsed();
+    let tags: Vec<_> = document.pointer("/tags").unwrap().as_array().unwrap().iter().collect();
+    let names: Vec<&str> = tags.iter().map(|tag| tag.get("name").unwrap().as_str().unwrap()).collect();
+    assert_eq!(
+        names,
+        ["charges", "payouts", "transactions", "balance", "infractions", "webhooks", "events", "sandbox",]
+    );
+}
+
+#[test]
+fn the_words_of_closed_lists_are_those_of_the_domain() {
+    let document = parsed();
+    let check = |schema: &str, words: &[&str]| {
+        let listed = document.pointer(&format!("/components/schemas/{schema}/enum")).unwrap().as_array().unwrap();
+        let listed: BTreeSet<&str> = listed.iter().map(|word| word.as_str().unwrap()).collect();
+        assert_eq!(listed, words.iter().copied().collect(), "{schema}");
+    };
+    let visible = ChargeStatus::ALL.into_iter().filter(|status| status.is_visible());
+    check("ChargeStatus", &visible.map(ChargeStatus::as_str).collect::<Vec<_>>());
+    // The contract lists `pending`, although nobody meets a payout in it.
+    let visible = PayoutStatus::ALL.into_iter().filter(|status| status.is_visible()).map(PayoutStatus::as_str);
+    check("PayoutStatus", &visible.chain(["pending"]).collect::<Vec<_>>());
+    let visible = RefundStatus::ALL.into_iter().filter(|status| status.is_visible());
+    check("RefundStatus", &visible.map(RefundStatus::as_str).collect::<Vec<_>>());
+    check("PixKeyType", &PixKeyType::ALL.map(PixKeyType::as_str));
+    check("EntryKind", &EntryKind::ALL.map(EntryKind::as_str));
+    check("Bucket", &[Bucket::Available, Bucket::Pending, Bucket::Blocked].map(Bucket::as_str));
+    check("TransactionType", &Direction::ALL.map(Direction::as_str));
+    check("TransactionStatus", &TransactionStatus::ALL.map(TransactionStatus::as_str));
+    check("Origin", &[Origin::Api, Origin::Manual].map(Origin::as_str));
+    check("Method", &["pix"]);
+    check("InfractionStatus", &InfractionStatus::ALL.map(InfractionStatus::as_str));
+    check("ReasonCode", &Situation::ALL.map(Situation::as_str));
+    check("EventType", &EventType::ALL.map(EventType::as_str));
+    check("ErrorCode", &ErrorCode::ALL.iter().map(|code| code.name()).collect::<Vec<_>>());
+    check("DeliveryStatus", &DeliveryStatus::ALL.map(DeliveryStatus::as_str));
+    check("DisabledReason", &[DisabledReason::Gone, DisabledReason::Failing].map(DisabledReason::as_str));
+    check("Resolution", &Resolution::ALL.map(Resolution::as_str));
+}
+
+#[test]
+fn lists_that_are_files_too_say_so() {
+    let document = parsed();
+    for (path, names) in
+        [("~1v1~1balance~1entries", StatementEntry::NAMES), ("~1v1~1transactions", TransactionRow::NAMES)]
+    {
+        let example = document.pointer(&format!("/paths/{path}/get/responses/200/content/text~1csv/example"));
+        let text = example.unwrap().as_str().unwrap();
+        assert_eq!(text.split("\r\n").next().unwrap(), names.join(","));
+        assert_eq!(text.matches("\r\n").count(), 3, "{text}");
+    }
+}

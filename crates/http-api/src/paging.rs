@@ -1,0 +1,81 @@
+//! Cursor pagination: how long a page is, and after which row it begins.
+
+use cais_domain::ids::{Id, IdKind};
+use cais_ports::PageRequest;
+
+use super::query::Query;
+use cais_strict_json::Issues;
+
+/// The parameter that limits a page.
+pub const LIMIT: &str = "limit";
+/// The parameter that continues a list.
+pub const STARTING_AFTER: &str = "starting_after";
+/// Rows of a page that names no limit.
+pub const DEFAULT_LIMIT: u32 = 50;
+/// Rows of the largest page.
+pub const MAX_LIMIT: u32 = 200;
+
+/// The page that a query asks for. Problems go to `issues`.
+#[must_use]
+pub fn page<K: IdKind>(query: &Query, issues: &Issues) -> Option<PageRequest<Id<K>>> {
+    page_after(query, issues, |text| Id::parse(text).map_err(|error| error.to_string()))
+}
+
+/// The same for rows whose cursors are read by `cursor`.
+#[must_use]
+pub fn page_after<C>(
+    query: &Query,
+    issues: &Issues,
+    cursor: impl FnOnce(&str) -> Result<C, String>,
+) -> Option<PageRequest<C>> {
+    let limit = query.get(LIMIT).map_or(Some(DEFAULT_LIMIT), rows);
+    if limit.is_none() {
+        issues.add(LIMIT, format!("must be an integer from 1 to {MAX_LIMIT}"));
+    }
+    let starting_after = query.get(STARTING_AFTER).map(cursor).transpose();
+    let starting_after = starting_after.map_err(|complaint| issues.add(STARTING_AFTER, complaint));
+    limit.zip(starting_after.ok()).map(|(limit, starting_after)| PageRequest { limit, starting_after })
+}
+
+/// The page that a whole query string asks for, where it may ask for nothing else. Problems go to `issues`.
+#[must_use]
+pub fn only_page<K: IdKind>(raw: &str, issues: &Issues) -> Option<PageRequest<Id<K>>> {
+    page(&Query::read(raw, &[LIMIT, STARTING_AFTER], issues), issues)
+}
+
+/// Digits only: a sign or a blank is somebody's mistake.
+fn rows(text: &str) -> Option<u32> {
+    let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    digits.then(|| text.parse().ok()).flatten().filter(|limit| (1..=MAX_LIMIT).contains(limit))
+}
+
+#[cfg(test)]
+mod tests {
+    use cais_domain::ids::kind::Charge;
+
+    use super::*;
+
+    #[test]
+    fn parameters_keep_to_their_rules() {
+        for (query, expected) in [
+            ("", Some((50, false))),
+            ("limit=1", Some((1, false))),
+            ("limit=200&starting_after=chg_01h455vb4pex5vsknk084sn02q", Some((200, true))),
+            ("limit=0", None),
+            ("limit=201", None),
+            ("limit=", None),
+            ("limit=+5", None),
+            ("limit=5.0", None),
+            ("limit=5&limit=5", None),
+            ("starting_after=", None),
+            ("starting_after=chg_x", None),
+            ("starting_after=pyt_01h455vb4pex5vsknk084sn02q", None),
+            ("status=paid", None),
+        ] {
+            let issues = Issues::default();
+            let page = only_page::<Charge>(query, &issues);
+            let found = page.filter(|_| issues.is_empty()).map(|page| (page.limit, page.starting_after.is_some()));
+            assert_eq!(found, expected, "{query}");
+        }
+    }
+}

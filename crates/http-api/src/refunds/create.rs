@@ -1,0 +1,77 @@
+//! `POST /v1/charges/{id}/refunds`.
+
+use std::sync::Arc;
+
+use cais_use_cases::keys::authenticate::Caller;
+use cais_use_cases::refunds::create::{self, CreateRefund, CreateRefundError};
+
+use super::terms;
+use crate::call::{Call, to_the_end};
+use crate::error::{ApiError, ErrorCode};
+use crate::fingerprint::fingerprint;
+use crate::reply::Reply;
+use crate::{charges, idempotency};
+use cais_strict_json::Issues;
+use cais_strict_json::read;
+
+/// Refunds a charge, or repeats what was answered before; a balance that does not cover it is answered the same way.
+///
+/// # Errors
+/// Everything that decision 2 orders, in its order.
+pub async fn answer(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
+    let key = idempotency::required_key(call.request.headers())?;
+    let issues = Issues::default();
+    let charge = charges::named(call, &issues);
+    // An empty body is no order: one that was lost on its way must not send back all of the charge.
+    let body = read(&call.body, &issues);
+    let asked = terms::read(&body, &issues);
+    let (charge, asked) = issues.unless_any(charge.zip(asked))?;
+    let command = CreateRefund {
+        account: caller.account.clone(),
+        request: call.id,
+        key,
+        fingerprint: fingerprint("POST", call.request.uri().path(), &body),
+        charge,
+        end_to_end_id: asked.end_to_end_id,
+        amount: asked.amount,
+        reason: asked.reason,
+        external_id: asked.external_id,
+    };
+    let state = Arc::clone(call.state);
+    let answer = to_the_end(async move { create::create(&state.ports, command).await }).await??;
+    Reply::answer(answer)
+}
+
+impl From<CreateRefundError> for ApiError {
+    fn from(error: CreateRefundError) -> Self {
+        match error {
+            CreateRefundError::NotPermitted(reason) => reason.into(),
+            CreateRefundError::NotFound => Self::new(ErrorCode::NotFound).saying("There is no such charge."),
+            CreateRefundError::NoSuchPayment => {
+                Self::new(ErrorCode::NotFound).saying("The charge has no payment with this end_to_end_id.")
+            }
+            CreateRefundError::ChargeInProgress { retry_after_s }
+            | CreateRefundError::ExternalIdInProgress { retry_after_s } => {
+                Self::new(ErrorCode::ExternalIdInProgress).retry_after(retry_after_s)
+            }
+            CreateRefundError::KeyConflict => Self::new(ErrorCode::IdempotencyConflict),
+            CreateRefundError::KeyInProgress { retry_after_s } => {
+                Self::new(ErrorCode::IdempotencyKeyInProgress).retry_after(retry_after_s)
+            }
+            CreateRefundError::ExternalIdConflict(conflict) => conflict.into(),
+            CreateRefundError::InvalidState(status) => Self::new(ErrorCode::InvalidState)
+                .saying(format!("The charge is {} and cannot be refunded.", status.as_str())),
+            CreateRefundError::InfractionOpen => Self::new(ErrorCode::InfractionOpen),
+            CreateRefundError::DeadlinePassed => {
+                Self::new(ErrorCode::DeadlinePassed).saying("A payment can be refunded within 90 days.")
+            }
+            CreateRefundError::ExceedsAmount { rest } => Self::new(ErrorCode::RefundExceedsAmount)
+                .saying(format!("The refund exceeds the amount that can still be refunded: {rest}.")),
+            CreateRefundError::AcquirerUnavailable => Self::new(ErrorCode::AcquirerUnavailable),
+            CreateRefundError::Unavailable { retry_after_s } => {
+                Self::new(ErrorCode::ServiceUnavailable).retry_after(retry_after_s)
+            }
+            CreateRefundError::Internal(cause) => Self::internal(cause),
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! The body of `POST /v1/charges/{id}/refunds`, field by field.
+
+use cais_domain::end_to_end_id::EndToEndId;
+use cais_domain::external_id::ExternalId;
+use cais_domain::money::Money;
+use cais_domain::text::{LineBreaks, Text};
+
+use crate::rules;
+use cais_strict_json::Fields;
+use cais_strict_json::Issues;
+use cais_strict_json::Node;
+
+/// Longest reason, in characters.
+pub const MAX_REASON: usize = 140;
+/// The least that can go back: R$ 0.01.
+pub const MIN_AMOUNT: Money = Money::from_centavos(1);
+
+/// What a caller asks for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Asked {
+    /// Which payment goes back; `None` is the one that paid the charge.
+    pub end_to_end_id: Option<EndToEndId>,
+    /// How much goes back; `None` is all that is left.
+    pub amount: Option<Money>,
+    /// Why.
+    pub reason: Option<Text>,
+    /// The caller's own name for it.
+    pub external_id: Option<ExternalId>,
+}
+
+/// Reads the body, an object of which nothing is required. Problems go to `issues`.
+#[must_use]
+pub fn read(body: &Node<'_>, issues: &Issues) -> Option<Asked> {
+    let mut fields = Fields::of(body, "", issues)?;
+    let end_to_end_id = fields.optional("end_to_end_id", rules::end_to_end_id);
+    let amount = fields.optional("amount", |node| rules::money(node, MIN_AMOUNT));
+    let reason = fields.optional("reason", |node| rules::text(node, MAX_REASON, LineBreaks::Allowed));
+    let external_id = fields.optional("external_id", rules::external_id);
+    fields.finish();
+    Some(Asked { end_to_end_id, amount, reason, external_id })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cais_strict_json::read as read_json;
+
+    fn problems(body: &str) -> Vec<String> {
+        let issues = Issues::default();
+        let node = read_json(body.as_bytes(), &issues);
+        let _asked = read(&node, &issues);
+        issues.into_vec().into_iter().map(|issue| format!("{} {}", issue.path, issue.message)).collect()
+    }
+
+    #[test]
+    fn nothing_is_required_and_nothing_unknown_taken() {
+        assert_eq!(problems("{}"), [""; 0]);
+        assert_eq!(problems(r#"{"amount":null,"reason":null,"external_id":null}"#), [""; 0]);
+        assert_eq!(
+            problems(&format!(r#"{{"amount":0.01,"reason":"{}","external_id":"r"}}"#, "é".repeat(140))),
+            [""; 0]
+        );
+        assert_eq!(
+            problems(r#"{"end_to_end_id":"E123"}"#),
+            ["end_to_end_id must have exactly 32 ASCII letters and digits"]
+        );
+        assert_eq!(
+            problems(&format!(r#"{{"amount":0,"reason":"{}","external_id":"","charge":1}}"#, "é".repeat(141))),
+            [
+                "amount must be at least 0.01",
+                "reason must have at most 140 characters",
+                "external_id must not be empty",
+                "charge is not a known field",
+            ]
+        );
+        assert_eq!(problems(""), [" must be a JSON object, and is empty"]);
+    }
+}

@@ -1,0 +1,66 @@
+//! Accounts and API keys as operators see them: on the command line, and in the audit log.
+
+use cais_domain::account::{Account, Feature};
+use cais_domain::api_key::Scope;
+use cais_domain::fee::Operation;
+use cais_domain::money::Money;
+use cais_ports::ApiKeyRecord;
+use jiff::Timestamp;
+use serde_json::{Map, Number, Value, json};
+
+/// An account with all that operators may change.
+#[must_use]
+pub fn account(account: &Account) -> Value {
+    let rule = |operation: Operation| {
+        let rule = account.fees.get(operation);
+        let percent = rule.percentage().as_decimal().normalized().to_plain_string();
+        json!({
+            "fixed": amount(rule.fixed()),
+            "percent": percent.parse::<serde_json::Number>().map_or(Value::Null, Value::Number),
+            "min": rule.min().map(amount),
+            "max": rule.max().map(amount),
+        })
+    };
+    let fees: Map<String, Value> =
+        Operation::ALL.into_iter().map(|operation| (operation.as_str().to_owned(), rule(operation))).collect();
+    json!({
+        "id": account.id.to_string(),
+        "email": account.email,
+        "name": account.name,
+        "document": account.document.as_str(),
+        "status": account.status.as_str(),
+        "kyc": account.kyc.as_str(),
+        "features": account.features.iter().map(Feature::as_str).collect::<Vec<_>>(),
+        "fees": fees,
+        "limits": { "charge": amount(account.limits.charge), "payout": amount(account.limits.payout) },
+        "release_delay_s": account.release_delay_s,
+        "created_at": instant(account.created_at),
+    })
+}
+
+/// An API key without its secret.
+#[must_use]
+pub fn key(key: &ApiKeyRecord) -> Value {
+    json!({
+        "id": key.id.to_string(),
+        "prefix": key.prefix.as_str(),
+        "name": key.name,
+        "scopes": key.scopes.iter().map(Scope::as_str).collect::<Vec<_>>(),
+        "allowed_addresses": key.allowed_addresses,
+        "expires_at": key.expires_at.map(instant),
+        "revoked_at": key.revoked_at.map(instant),
+        "created_at": instant(key.created_at),
+    })
+}
+
+/// An amount as the API shows it: a number with two decimals.
+#[must_use]
+pub fn amount(money: Money) -> Value {
+    money.to_string().parse::<Number>().map_or(Value::Null, Value::Number)
+}
+
+/// An instant as the API shows it: UTC with milliseconds.
+#[must_use]
+pub fn instant(at: Timestamp) -> String {
+    format!("{at:.3}")
+}

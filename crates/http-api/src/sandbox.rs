@@ -1,0 +1,339 @@
+//! `/v1/sandbox/…`: the payer's side and the clock, in the hands of whoever tests against the built-in sandbox.
+
+pub mod infractions;
+pub mod money_out;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix_web::web::block;
+use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::charge::Charge;
+use cais_domain::end_to_end_id::EndToEndId;
+use cais_domain::ids::RefundId;
+use cais_domain::instruction_id::InstructionId;
+use cais_domain::money::Money;
+use cais_domain::txid::Txid;
+use cais_use_cases::charges::{ChargeName, fetch};
+use cais_use_cases::keys::authenticate::Caller;
+use cais_use_cases::sync_gate::SyncGate;
+
+pub use self::infractions::{AskedInfraction, Resolution};
+use super::call::{Call, to_the_end};
+use super::charges;
+use super::error::{ApiError, ErrorCode};
+use super::query;
+use super::reply::Reply;
+use super::rules;
+use cais_strict_json::Node;
+use cais_strict_json::read;
+use cais_strict_json::{Complaint, Fields};
+use cais_strict_json::{Issue, Issues};
+
+/// The most that API Pix can write: ten integer digits.
+const MAX_PAYMENT: Money = Money::from_centavos(999_999_999_999);
+/// Least payment: one centavo.
+const MIN_PAYMENT: Money = Money::from_centavos(1);
+/// Longest wait that can be asked for, in milliseconds.
+const MAX_LATENCY_MS: i64 = 60_000;
+/// How long `slow` waits unless told otherwise, in milliseconds.
+const DEFAULT_LATENCY_MS: i64 = 5_000;
+/// Farthest the clock can be moved either way, in seconds: about ten years.
+const MAX_OFFSET_S: i64 = 320_000_000;
+
+/// What goes wrong at the simulated institution.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FaultMode {
+    /// Nothing.
+    Ok,
+    /// Every call is turned away at once, and nothing is done.
+    Down,
+    /// Answers wait.
+    Slow,
+    /// The work is done, the answer is lost.
+    DropReply,
+    /// 500, and nothing is done.
+    Error,
+}
+
+impl FaultMode {
+    /// Every mode.
+    pub const ALL: [Self; 5] = [Self::Ok, Self::Down, Self::Slow, Self::DropReply, Self::Error];
+
+    /// The word on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Down => "down",
+            Self::Slow => "slow",
+            Self::DropReply => "drop_reply",
+            Self::Error => "error",
+        }
+    }
+}
+
+/// Why the simulated institution did not do what a tester wants.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum InstitutionError {
+    /// What is to be moved is in no state for that.
+    #[error("{0}")]
+    InvalidState(String),
+    /// A value that only the institution can judge is out of its range.
+    #[error("{path} {rule}")]
+    OutOfRange {
+        /// The field of the request.
+        path: &'static str,
+        /// The rule, as it reads after it.
+        rule: &'static str,
+    },
+    /// Anything else; the reason is for the log.
+    #[error("{0}")]
+    Failed(String),
+}
+
+impl From<InstitutionError> for ApiError {
+    fn from(error: InstitutionError) -> Self {
+        match error {
+            InstitutionError::InvalidState(why) => {
+                Self::new(ErrorCode::InvalidState).saying(format!("The institution says: {why}."))
+            }
+            InstitutionError::OutOfRange { path, rule } => Self::invalid(vec![Issue::new(path, rule)]),
+            InstitutionError::Failed(cause) => Self::internal(cause),
+        }
+    }
+}
+
+/// The simulated institution, as far as testers move it. Its methods may write to disk.
+pub trait Institution: Send + Sync {
+    /// Pays a charge: its own amount unless another is given.
+    ///
+    /// # Errors
+    /// [`InstitutionError`].
+    fn pay(&self, txid: &Txid, amount: Option<Money>) -> Result<(), InstitutionError>;
+
+    /// Ends the time of a charge.
+    ///
+    /// # Errors
+    /// [`InstitutionError`].
+    fn expire(&self, txid: &Txid) -> Result<(), InstitutionError>;
+
+    /// Lets the recipient of a Pix that was sent give all of it back.
+    ///
+    /// # Errors
+    /// [`InstitutionError`].
+    fn return_sent(&self, instruction_id: &InstructionId) -> Result<(), InstitutionError>;
+
+    /// Lets the return of a received Pix fail, before it arrives.
+    ///
+    /// # Errors
+    /// [`InstitutionError`].
+    fn fail_refund(&self, end_to_end_id: &EndToEndId, refund: RefundId) -> Result<(), InstitutionError>;
+
+    /// Lets the payer of a received Pix dispute it; the infraction's name at the institution.
+    ///
+    /// # Errors
+    /// [`InstitutionError`].
+    fn open_infraction(&self, end_to_end_id: &EndToEndId, asked: AskedInfraction) -> Result<String, InstitutionError>;
+
+    /// Settles an infraction.
+    ///
+    /// # Errors
+    /// [`InstitutionError`].
+    fn resolve_infraction(&self, upstream_id: &str, resolution: Resolution) -> Result<(), InstitutionError>;
+
+    /// Makes things go wrong from now on.
+    ///
+    /// # Errors
+    /// [`InstitutionError`].
+    fn set_faults(&self, mode: FaultMode, latency: Duration) -> Result<(), InstitutionError>;
+
+    /// Puts the institution's clock ahead of the machine's.
+    ///
+    /// # Errors
+    /// [`InstitutionError`].
+    fn set_clock_offset(&self, offset_s: i64) -> Result<(), InstitutionError>;
+}
+
+/// The built-in sandbox as the API moves it.
+#[derive(Clone)]
+pub struct SandboxControls {
+    /// The simulated institution.
+    pub institution: Arc<dyn Institution>,
+    /// The name under which it is configured.
+    pub acquirer: AcquirerName,
+    /// Puts the service's own clock ahead of the machine's, in seconds.
+    pub move_clock: Arc<dyn Fn(i64) + Send + Sync>,
+}
+
+/// Pays a charge as a payer would.
+///
+/// # Errors
+/// `VALIDATION_ERROR`, `not_found`; what the store says.
+pub async fn pay(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiError> {
+    let issues = Issues::default();
+    let name = charges::named(call, &issues);
+    let amount = payment(&call.body, &issues);
+    let name = issues.unless_any(name)?;
+    move_charge(call, caller, name, move |institution, txid| institution.pay(txid, amount)).await
+}
+
+/// Ends the time of a charge.
+///
+/// # Errors
+/// As [`pay`].
+pub async fn expire(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiError> {
+    let issues = Issues::default();
+    let name = charges::named(call, &issues);
+    charges::cancel::no_fields(&call.body, &issues);
+    let name = issues.unless_any(name)?;
+    move_charge(call, caller, name, |institution, txid| institution.expire(txid)).await
+}
+
+/// Moves a charge upstream, then shows it as it is afterwards.
+async fn move_charge(
+    call: &Call<'_>,
+    caller: &Arc<Caller>,
+    name: ChargeName,
+    step: impl FnOnce(&dyn Institution, &Txid) -> Result<(), InstitutionError> + Send + 'static,
+) -> Result<Reply, ApiError> {
+    caller.account.permit_write()?;
+    let (state, account) = (Arc::clone(call.state), caller.account.id);
+    let institution = Arc::clone(&controls(call)?.institution);
+    let work = async move {
+        let before = fetch::fetch(&state.ports, &state.syncs, account, &name).await?;
+        let txid = before.txid;
+        blocking(move || step(institution.as_ref(), &txid)).await?;
+        // A gate of its own: whatever was asked upstream a moment ago is out of date now.
+        Ok::<Charge, ApiError>(fetch::fetch(&state.ports, &SyncGate::new(), account, &name).await?)
+    };
+    let charge = to_the_end(work).await??;
+    Ok(Reply::json(call.state.ports.representation.charge(&charge)))
+}
+
+/// Makes things go wrong, or right again.
+///
+/// # Errors
+/// `VALIDATION_ERROR`; what forbids the account to write.
+pub async fn faults(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
+    let controls = controls(call)?;
+    let issues = Issues::default();
+    query::none(call.query(), &issues);
+    let asked = faults_body(&call.body, &controls.acquirer, &issues);
+    let (mode, latency_ms) = issues.unless_any(asked)?;
+    caller.account.permit_write()?;
+    let institution = Arc::clone(&controls.institution);
+    let latency = Duration::from_millis(latency_ms.unsigned_abs());
+    blocking(move || institution.set_faults(mode, latency)).await?;
+    let (acquirer, mode) = (&controls.acquirer, mode.as_str());
+    Ok(Reply::json(format!(r#"{{"acquirer":"{acquirer}","mode":"{mode}","latency_ms":{latency_ms}}}"#)))
+}
+
+/// Moves the clocks of service and sandbox together.
+///
+/// # Errors
+/// `VALIDATION_ERROR`; what forbids the account to write.
+pub async fn clock(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
+    let issues = Issues::default();
+    query::none(call.query(), &issues);
+    let offset_s = object(&call.body, &issues, |fields| {
+        fields.required("offset_s", |node| rules::integer(node, &(-MAX_OFFSET_S..=MAX_OFFSET_S)))
+    });
+    let offset_s = issues.unless_any(offset_s)?;
+    caller.account.permit_write()?;
+    let controls = controls(call)?.clone();
+    blocking(move || {
+        controls.institution.set_clock_offset(offset_s)?;
+        (controls.move_clock)(offset_s);
+        Ok(())
+    })
+    .await?;
+    call.state.wake.deadlines.ring();
+    Ok(Reply::json(format!(r#"{{"offset_s":{offset_s}}}"#)))
+}
+
+fn controls<'c>(call: &'c Call<'_>) -> Result<&'c SandboxControls, ApiError> {
+    call.state.sandbox.as_ref().ok_or_else(|| ApiError::internal("a sandbox route is served without a sandbox"))
+}
+
+/// The institution keeps a journal on disk: that is not done on the thread that serves everybody.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, InstitutionError> + Send + 'static,
+) -> Result<T, ApiError> {
+    Ok(block(work).await.map_err(|error| ApiError::internal(error.to_string()))??)
+}
+
+/// The amount, if one is given.
+fn payment(body: &[u8], issues: &Issues) -> Option<Money> {
+    if body.is_empty() {
+        return None;
+    }
+    object(body, issues, |fields| {
+        fields.optional("amount", |node| {
+            let amount = rules::money(node, MIN_PAYMENT)?;
+            if amount > MAX_PAYMENT { Err(format!("must be at most {MAX_PAYMENT}").into()) } else { Ok(amount) }
+        })
+    })
+}
+
+fn faults_body(body: &[u8], known: &AcquirerName, issues: &Issues) -> Option<(FaultMode, i64)> {
+    object(body, issues, |fields| {
+        let _named: Option<()> = fields.optional("acquirer", |node| {
+            let named = rules::string(node)?;
+            if named == known.as_str() {
+                Ok(())
+            } else {
+                Err(format!("must be the sandbox's acquirer, `{known}`").into())
+            }
+        });
+        let mode = fields.required("mode", mode);
+        let latency_ms = fields.optional("latency_ms", |node| rules::integer(node, &(0..=MAX_LATENCY_MS)));
+        Some((mode?, latency_ms.unwrap_or(DEFAULT_LATENCY_MS)))
+    })
+}
+
+fn mode(node: &Node<'_>) -> Result<FaultMode, Complaint> {
+    let word = rules::string(node)?;
+    let known = FaultMode::ALL.into_iter().find(|mode| mode.as_str() == word);
+    known.ok_or_else(|| format!("must be one of {}", FaultMode::ALL.map(FaultMode::as_str).join(", ")).into())
+}
+
+/// Reads an object's fields and refuses the rest.
+fn object<T>(body: &[u8], issues: &Issues, take: impl FnOnce(&mut Fields<'_, '_>) -> Option<T>) -> Option<T> {
+    let node = read(body, issues);
+    let mut fields = Fields::of(&node, "", issues)?;
+    let taken = take(&mut fields);
+    fields.finish();
+    taken
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    #[test]
+    fn bodies_are_read_strictly() {
+        let main = AcquirerName::parse("main").unwrap();
+        let pay = |body: &str| {
+            let issues = Issues::default();
+            let amount = payment(body.as_bytes(), &issues);
+            issues.unless_any(Some(amount)).map_err(|issues| issues.len())
+        };
+        assert_eq!(pay(""), Ok(None));
+        assert_eq!(pay(r#"{"amount":0.01}"#), Ok(Some(MIN_PAYMENT)));
+        assert_eq!(pay(r#"{"amount":null}"#), Ok(None));
+        assert_eq!(pay(r#"{"amount":0}"#), Err(1));
+        assert_eq!(pay(r#"{"valor":1}"#), Err(1));
+        let faults = |body: &str| {
+            let issues = Issues::default();
+            let faults = faults_body(body.as_bytes(), &main, &issues);
+            issues.unless_any(faults).map_err(|issues| issues.len())
+        };
+        assert_eq!(faults(r#"{"mode":"slow"}"#), Ok((FaultMode::Slow, 5_000)));
+        assert_eq!(faults(r#"{"mode":"ok","acquirer":"main","latency_ms":0}"#), Ok((FaultMode::Ok, 0)));
+        assert_eq!(faults(r#"{"mode":"ok","acquirer":"other"}"#), Err(1));
+        assert_eq!(faults(r#"{"mode":"broken","acquirer":1}"#), Err(2));
+    }
+}

@@ -1,0 +1,201 @@
+//! `/v1/sandbox/charges/{id}/infraction` and `/v1/sandbox/infractions/{id}/resolve`: what payers' institutions do.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix_web::http::StatusCode;
+use cais_domain::infraction::{Infraction, Situation};
+use cais_domain::money::Money;
+use cais_use_cases::charges::fetch;
+use cais_use_cases::infractions::{list, poll};
+use cais_use_cases::keys::authenticate::Caller;
+use tokio::time::Instant;
+
+use super::{MAX_PAYMENT, MIN_PAYMENT, blocking, controls, object};
+use crate::call::{Call, to_the_end};
+use crate::causes;
+use crate::error::{ApiError, ErrorCode, STORE_RETRY_AFTER_S};
+use crate::infractions::no_such_infraction;
+use crate::reply::Reply;
+use crate::rules;
+use crate::state::AppState;
+use crate::{charges, infractions};
+use cais_strict_json::Complaint;
+use cais_strict_json::Issues;
+use cais_strict_json::Node;
+
+/// How long the service may take to learn of what the institution did; it takes a few milliseconds.
+const LEARNED_WITHIN: Duration = Duration::from_secs(5);
+/// Pause between two looks.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// Longest time for a defence that can be asked for, in seconds: one year.
+const MAX_DEADLINE_S: i64 = 31_536_000;
+
+/// What a payer says of a Pix, in a tester's hand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct AskedInfraction {
+    /// The kind of situation; the institution's choice unless given.
+    pub situation: Option<Situation>,
+    /// How much of the Pix is disputed; all of it unless given.
+    pub amount: Option<Money>,
+    /// Seconds until it can no longer be defended; seven days unless given.
+    pub deadline_s: Option<u32>,
+}
+
+/// How a tester settles an infraction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Resolution {
+    /// For the merchant.
+    Won,
+    /// For the payer.
+    Lost,
+    /// The payer's side withdrew it.
+    Cancelled,
+}
+
+impl Resolution {
+    /// Every one.
+    pub const ALL: [Self; 3] = [Self::Won, Self::Lost, Self::Cancelled];
+
+    /// The word on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Won => "won",
+            Self::Lost => "lost",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
+/// Disputes the Pix that paid a charge, and shows the new infraction.
+///
+/// # Errors
+/// `VALIDATION_ERROR`, `not_found`, `invalid_state`; what the store says.
+pub async fn open(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiError> {
+    let issues = Issues::default();
+    let name = charges::named(call, &issues);
+    let asked = claim(&call.body, &issues);
+    let (name, asked) = issues.unless_any(name.zip(asked))?;
+    caller.account.permit_write()?;
+    let (state, account) = (Arc::clone(call.state), caller.account.id);
+    let institution = Arc::clone(&controls(call)?.institution);
+    let work = async move {
+        let charge = fetch::fetch(&state.ports, &state.syncs, account, &name).await?;
+        let Some(settlement) = charge.state.settlement() else {
+            let what = format!("The charge is {}: only what was paid can be disputed.", charge.state.status().as_str());
+            return Err(ApiError::new(ErrorCode::InvalidState).saying(what));
+        };
+        let pix = settlement.end_to_end_id.clone();
+        let disputed = pix.clone();
+        let upstream_id = blocking(move || institution.open_infraction(&disputed, asked)).await?;
+        let known = async || {
+            let all = state.ports.queries.list_infractions_of_pix(account, &pix).await?;
+            Ok(all.into_iter().find(|infraction| infraction.upstream_id == upstream_id))
+        };
+        learned(&state, known).await
+    };
+    let infraction = to_the_end(work).await??;
+    let body = call.state.ports.representation.infraction(&infraction);
+    Ok(Reply { status: StatusCode::CREATED, ..Reply::json(body) })
+}
+
+/// Settles an infraction upstream, and shows it as it is afterwards.
+///
+/// # Errors
+/// `VALIDATION_ERROR`, `not_found`, `invalid_state`; what the store says.
+pub async fn resolve(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiError> {
+    let issues = Issues::default();
+    let id = infractions::named(call, &issues);
+    let resolution = object(&call.body, &issues, |fields| fields.required("outcome", outcome));
+    let (id, resolution) = issues.unless_any(id.zip(resolution))?;
+    caller.account.permit_write()?;
+    let (state, account) = (Arc::clone(call.state), caller.account.id);
+    let institution = Arc::clone(&controls(call)?.institution);
+    let work = async move {
+        let find = async || Ok::<_, ApiError>(list::find(&state.ports, account, id).await?);
+        let before = find().await?.ok_or_else(no_such_infraction)?;
+        let status = before.state.status();
+        if !status.is_open() {
+            let what = format!("The infraction is {} and cannot be settled again.", status.as_str());
+            return Err(ApiError::new(ErrorCode::InvalidState).saying(what));
+        }
+        let upstream_id = before.upstream_id;
+        blocking(move || institution.resolve_infraction(&upstream_id, resolution)).await?;
+        learned(&state, async || Ok(find().await?.filter(|infraction| !infraction.state.status().is_open()))).await
+    };
+    let infraction: Infraction = to_the_end(work).await??;
+    Ok(Reply::json(call.state.ports.representation.infraction(&infraction)))
+}
+
+/// Asks the institution for its list until the service knows what it is to know.
+async fn learned(
+    state: &AppState,
+    known: impl AsyncFn() -> Result<Option<Infraction>, ApiError>,
+) -> Result<Infraction, ApiError> {
+    let deadline = Instant::now() + LEARNED_WITHIN;
+    loop {
+        let asked = poll::run_once(&state.ports).await;
+        if let Some(infraction) = known().await? {
+            return Ok(infraction);
+        }
+        if Instant::now() >= deadline {
+            let cause = asked.err().map_or_else(|| "it is not in the list".to_owned(), |error| causes::chain(&error));
+            let what = "The institution did it, but the service has not learned of it yet: see GET /v1/infractions.";
+            let error = ApiError::new(ErrorCode::ServiceUnavailable).retry_after(STORE_RETRY_AFTER_S);
+            return Err(error.saying(what).because(cause));
+        }
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+}
+
+fn claim(body: &[u8], issues: &Issues) -> Option<AskedInfraction> {
+    if body.is_empty() {
+        return Some(AskedInfraction::default());
+    }
+    object(body, issues, |fields| {
+        let situation = fields.optional("reason_code", situation);
+        let amount = fields.optional("amount", |node| {
+            let amount = rules::money(node, MIN_PAYMENT)?;
+            if amount > MAX_PAYMENT { Err(format!("must be at most {MAX_PAYMENT}").into()) } else { Ok(amount) }
+        });
+        let deadline_s = fields.optional("deadline_s", |node| rules::integer(node, &(1..=MAX_DEADLINE_S)));
+        // What is out of its bounds was reported.
+        let deadline_s = deadline_s.and_then(|seconds| u32::try_from(seconds).ok());
+        Some(AskedInfraction { situation, amount, deadline_s })
+    })
+}
+
+fn situation(node: &Node<'_>) -> Result<Situation, Complaint> {
+    let known = Situation::parse(rules::string(node)?);
+    known.ok_or_else(|| format!("must be one of {}", Situation::ALL.map(Situation::as_str).join(", ")).into())
+}
+
+fn outcome(node: &Node<'_>) -> Result<Resolution, Complaint> {
+    let word = rules::string(node)?;
+    let known = Resolution::ALL.into_iter().find(|resolution| resolution.as_str() == word);
+    known.ok_or_else(|| format!("must be one of {}", Resolution::ALL.map(Resolution::as_str).join(", ")).into())
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    #[test]
+    fn claims_are_read_strictly() {
+        let read = |body: &str| {
+            let issues = Issues::default();
+            let asked = claim(body.as_bytes(), &issues);
+            issues.unless_any(asked).map_err(|issues| issues.len())
+        };
+        assert_eq!(read(""), Ok(AskedInfraction::default()));
+        assert_eq!(read("{}"), Ok(AskedInfraction::default()));
+        let full = read(r#"{"reason_code":"COERCION","amount":3.5,"deadline_s":60}"#).unwrap();
+        assert_eq!((full.situation, full.deadline_s), (Some(Situation::Coercion), Some(60)));
+        assert_eq!(full.amount, Some(Money::from_centavos(350)));
+        assert_eq!(read(r#"{"reason_code":"golpe","amount":0,"deadline_s":0,"x":1}"#), Err(4));
+        assert_eq!(read(r#"{"deadline_s":31536001}"#), Err(1));
+    }
+}

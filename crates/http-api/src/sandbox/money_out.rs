@@ -1,0 +1,107 @@
+//! `/v1/sandbox/payouts/…` and `/v1/sandbox/refunds/…`: what recipients and their institutions do.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use cais_domain::ids::AccountId;
+use cais_domain::payout::{Payout, PayoutStatus};
+use cais_domain::refund::{Refund, RefundStatus};
+use cais_use_cases::keys::authenticate::Caller;
+use cais_use_cases::payouts::{PayoutName, fetch};
+use cais_use_cases::refunds::RefundName;
+use cais_use_cases::refunds::fetch::fetch as fetch_refund;
+use cais_use_cases::sync_gate::SyncGate;
+use tokio::time::Instant;
+
+use super::{blocking, controls};
+use crate::call::{Call, to_the_end};
+use crate::charges::cancel::no_fields;
+use crate::error::{ApiError, ErrorCode};
+use crate::reply::Reply;
+use crate::state::AppState;
+use crate::{payouts, refunds};
+use cais_strict_json::Issues;
+
+/// How long the service may take to learn of what the institution did; it takes a few milliseconds.
+const LEARNED_WITHIN: Duration = Duration::from_secs(5);
+/// Pause between two looks.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// Lets the recipient of a completed payout give all of it back, and shows the payout as it is afterwards.
+///
+/// # Errors
+/// `VALIDATION_ERROR`, `not_found`, `invalid_state`; what the store says.
+pub async fn reverse(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiError> {
+    let issues = Issues::default();
+    let name = payouts::named(call, &issues);
+    no_fields(&call.body, &issues);
+    let name = issues.unless_any(name)?;
+    caller.account.permit_write()?;
+    let (state, account) = (Arc::clone(call.state), caller.account.id);
+    let institution = Arc::clone(&controls(call)?.institution);
+    let work = async move {
+        let before = current(&state, account, &name).await?;
+        let status = before.state.status();
+        if status != PayoutStatus::Completed {
+            let what = format!("The payout is {} and cannot come back.", status.as_str());
+            return Err(ApiError::new(ErrorCode::InvalidState).saying(what));
+        }
+        let instruction_id = before.instruction_id();
+        blocking(move || institution.return_sent(&instruction_id)).await?;
+        // The institution calls back, as it would in production: that is how the service learns of it.
+        let deadline = Instant::now() + LEARNED_WITHIN;
+        loop {
+            let payout = current(&state, account, &name).await?;
+            if payout.state.status() == PayoutStatus::Reversed || Instant::now() >= deadline {
+                return Ok(payout);
+            }
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+    };
+    let payout: Payout = to_the_end(work).await??;
+    Ok(Reply::json(call.state.ports.representation.payout(&payout)))
+}
+
+/// The payout now: with a gate of its own, because whatever was asked upstream a moment ago may be out of date.
+async fn current(state: &AppState, account: AccountId, name: &PayoutName) -> Result<Payout, ApiError> {
+    Ok(fetch::fetch(&state.ports, &SyncGate::new(), account, name).await?)
+}
+
+/// Lets a refund fail before it arrives, and shows it as it is afterwards.
+///
+/// # Errors
+/// `VALIDATION_ERROR`, `not_found`, `invalid_state`; what the store says.
+pub async fn fail_refund(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiError> {
+    let issues = Issues::default();
+    let name = refunds::named(call, &issues);
+    no_fields(&call.body, &issues);
+    let name = issues.unless_any(name)?;
+    caller.account.permit_write()?;
+    let (state, account) = (Arc::clone(call.state), caller.account.id);
+    let institution = Arc::clone(&controls(call)?.institution);
+    let work = async move {
+        let before = refund(&state, account, &name).await?;
+        let status = before.state.status();
+        if status != RefundStatus::Processing {
+            let what = format!("The refund is {} and cannot fail any more.", status.as_str());
+            return Err(ApiError::new(ErrorCode::InvalidState).saying(what));
+        }
+        let (end_to_end_id, id) = (before.end_to_end_id.clone(), before.id);
+        blocking(move || institution.fail_refund(&end_to_end_id, id)).await?;
+        let deadline = Instant::now() + LEARNED_WITHIN;
+        loop {
+            let refund = refund(&state, account, &name).await?;
+            if refund.state.status() != RefundStatus::Processing || Instant::now() >= deadline {
+                return Ok(refund);
+            }
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+    };
+    let refund: Refund = to_the_end(work).await??;
+    Ok(Reply::json(call.state.ports.representation.refund(&refund)))
+}
+
+/// The refund now: with a gate of its own, because whatever was asked upstream a moment ago may be out of date.
+async fn refund(state: &AppState, account: AccountId, name: &RefundName) -> Result<Refund, ApiError> {
+    Ok(fetch_refund(&state.ports, &SyncGate::new(), account, name).await?)
+}

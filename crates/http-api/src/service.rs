@@ -1,0 +1,256 @@
+//! The way of every request: who calls, how often, what is there, whether it may be used, and what comes of it.
+
+use std::any::Any;
+use std::net::IpAddr;
+use std::panic::AssertUnwindSafe;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use actix_web::http::ConnectionType;
+use actix_web::http::header::HeaderValue;
+use actix_web::web::Payload;
+use actix_web::{HttpRequest, HttpResponse};
+use cais_domain::api_key::{KeyPrefix, Scope};
+use cais_domain::ids::RequestId;
+use cais_ports::RateDecision;
+use cais_use_cases::keys::authenticate::{AuthenticateError, Caller};
+use futures_util::FutureExt as _;
+use tracing::Instrument as _;
+
+use super::call::Call;
+use super::connections::{Connection, ConnectionLimits};
+use super::error::{ApiError, ErrorCode};
+use super::reply::{Reply, X_CAIS_SANDBOX};
+use super::routes::{Access, Endpoint, Found, Route, Router, needs_key};
+use super::state::AppState;
+use super::telemetry::Answered;
+use super::{
+    auth, auth_failures, balance, body, callbacks, charges, client, docs, events, health, infractions, payouts,
+    refunds, sandbox, statement, trace, transactions, webhooks,
+};
+use crate::causes;
+
+/// What is known of a request so far; it outlives a panic of its handler.
+struct Visit {
+    id: RequestId,
+    client: Option<IpAddr>,
+    body_within: Duration,
+    presented: Option<KeyPrefix>,
+    route: Option<usize>,
+    caller: Option<Arc<Caller>>,
+    rate: Option<RateDecision>,
+}
+
+/// Answers a request, whatever happens.
+pub async fn answer(
+    state: Arc<AppState>,
+    router: Arc<Router>,
+    request: HttpRequest,
+    mut payload: Payload,
+) -> HttpResponse {
+    let started = Instant::now();
+    // There is no connection in tests that call the application itself.
+    let connection = request.conn_data::<Rc<Connection>>();
+    let body_within = connection.map_or(ConnectionLimits::default().body_within, |connection| connection.body_within());
+    let mut connection = connection.map(Connection::begin_request);
+    let id = RequestId::new(state.ports.ids.next_uuid());
+    let client = client::address(&request, &state.trusted_proxies);
+    let trace = trace::of(request.headers());
+    let trace_id = trace.map(|trace| trace.id);
+    let traceparent = trace.map(|trace| trace.traceparent(id));
+    // Of the highest level, so that it is there whatever is logged: the causes of failures are kept with it.
+    let span = tracing::error_span!("request", request_id = %id, trace_id);
+    let mut visit = Visit { id, client, body_within, presented: None, route: None, caller: None, rate: None };
+    let work = handle(&state, &router, &request, &mut payload, &mut visit).instrument(span.clone());
+    let work = trace::scope(traceparent, work);
+    let result = AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(|panic| Err(panicked(panic.as_ref())));
+
+    let error = result.as_ref().err().cloned();
+    let reply = result.unwrap_or_else(|error| Reply::failure(&error, id));
+    let known = error.as_ref().and_then(|error| error.cause.clone());
+    let cause = known.or_else(|| reply.status.is_server_error().then(|| causes::of(&span)).flatten());
+    state.telemetry.record(&Answered {
+        request: id,
+        route: visit.route,
+        method: request.method().as_str(),
+        client: visit.client,
+        account: visit.caller.as_ref().map(|caller| caller.account.id),
+        key: visit.presented.as_ref(),
+        status: reply.status,
+        code: error.as_ref().map(|error| error.code.name()),
+        cause: cause.as_deref(),
+        trace_id,
+        is_expected: error.as_ref().is_some_and(|error| error.is_expected),
+        replay_of: reply.replay_of,
+        took: started.elapsed(),
+    });
+    let body_unread = !body::is_over(&mut payload);
+    if let Some(connection) = connection.as_mut().filter(|_| body_unread) {
+        connection.leave_body();
+    }
+    let mut response = reply.held_by(connection).into_response(id, visit.rate, error.as_ref());
+    if body_unread {
+        response.head_mut().set_connection_type(ConnectionType::Close);
+    }
+    if state.sandbox.is_some() {
+        response.headers_mut().insert(X_CAIS_SANDBOX, HeaderValue::from_static("true"));
+    }
+    response
+}
+
+/// What a panic said, for the log.
+fn panicked(panic: &(dyn Any + Send)) -> ApiError {
+    let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    ApiError::internal(format!("the handler panicked: {}", text.unwrap_or("without a word")))
+}
+
+/// The checks in their order, then the handler.
+async fn handle(
+    state: &Arc<AppState>,
+    router: &Router,
+    request: &HttpRequest,
+    payload: &mut Payload,
+    visit: &mut Visit,
+) -> Result<Reply, ApiError> {
+    let path = request.uri().path();
+    let found = router.find(request.method().as_str(), path);
+    if let Found::Route { index, .. } = found {
+        visit.route = Some(index);
+    }
+    if needs_key(path) {
+        let caller = authenticate(state, request, visit).await?;
+        let key = &visit.caller.insert(caller).key;
+        let rate = state.rates.count(key, state.ports.clock.now()).await;
+        visit.rate = Some(rate);
+        if !rate.allowed {
+            return Err(too_many(state, rate));
+        }
+    }
+    let (route, params) = match found {
+        Found::Route { route, params, .. } => (route, params),
+        Found::OtherMethods { allow } => {
+            return Err(ApiError { allow: Some(allow), ..ApiError::new(ErrorCode::MethodNotAllowed) });
+        }
+        Found::Nothing => {
+            let text = "The path does not exist. The paths of the API begin with /v1, and /docs lists them.";
+            return Err(ApiError::new(ErrorCode::NotFound).saying(text));
+        }
+    };
+    let caller = permitted(route, visit.caller.as_ref())?;
+    if matches!(route.access, Access::SecretPath) {
+        state.callbacks.admit(&params)?;
+    }
+    // Held until the answer: so long the body may be in memory.
+    let mut room = state.callbacks.room();
+    let body = body::receive(route.body, request.headers(), payload, visit.body_within, &mut room).await?;
+    let call = Call { state, id: visit.id, request, params, body };
+    dispatch(route, &call, caller).await
+}
+
+async fn authenticate(state: &AppState, request: &HttpRequest, visit: &mut Visit) -> Result<Arc<Caller>, ApiError> {
+    let token = match auth::presented_key(request.headers()) {
+        Ok(token) => token,
+        Err(error) => {
+            let reason = if error.code == ErrorCode::MissingApiKey { "missing" } else { "malformed" };
+            return Err(unauthenticated(error.code, reason.to_owned()));
+        }
+    };
+    visit.presented = Some(token.prefix.clone());
+    if let Some(caller) = state.keys.recognise(&token, visit.client) {
+        return Ok(caller);
+    }
+    if !state.failures.permits(visit.client, Instant::now()) {
+        let error = unauthenticated(ErrorCode::RateLimitExceeded, auth_failures::LIMITED.to_owned());
+        let error = error.saying("Too many requests with an invalid API key from this address.");
+        return Err(ApiError { is_expected: true, ..error.retry_after(auth_failures::RETRY_AFTER_S) });
+    }
+    match state.keys.authenticate(&token, visit.client).await {
+        Ok(caller) => Ok(caller),
+        Err(AuthenticateError::InvalidKey(reason)) => {
+            state.failures.record(visit.client, Instant::now());
+            Err(unauthenticated(ErrorCode::InvalidApiKey, reason.to_string()))
+        }
+        Err(AuthenticateError::Unavailable(error)) => Err(error.into()),
+    }
+}
+
+/// The failure of a caller that is not recognised; `reason` is for the log and the metrics alone.
+fn unauthenticated(code: ErrorCode, reason: String) -> ApiError {
+    metrics::counter!(auth_failures::TOTAL, "reason" => reason.clone()).increment(1);
+    ApiError::new(code).because(reason)
+}
+
+fn too_many(state: &AppState, rate: RateDecision) -> ApiError {
+    let left = rate.reset_s.saturating_sub(state.ports.clock.now().as_second());
+    // At least one second: a caller that repeats at once meets the same window.
+    let seconds = u32::try_from(left.max(1)).unwrap_or(u32::MAX);
+    ApiError::new(ErrorCode::RateLimitExceeded).retry_after(seconds)
+}
+
+/// The caller, if the route wants one and the key may use it; `None` where the route is open.
+fn permitted<'c>(route: &Route, caller: Option<&'c Arc<Caller>>) -> Result<Option<&'c Arc<Caller>>, ApiError> {
+    match (route.access, caller) {
+        (Access::Open | Access::SecretPath, _) => Ok(None),
+        (Access::AnyKey, Some(caller)) => Ok(Some(caller)),
+        (Access::Scoped(scope), Some(caller)) if caller.scopes.contains(scope) => Ok(Some(caller)),
+        (Access::Scoped(scope), Some(_)) => Err(lacks(scope)),
+        (Access::AnyKey | Access::Scoped(_), None) => Err(ApiError::new(ErrorCode::MissingApiKey)),
+    }
+}
+
+fn lacks(scope: Scope) -> ApiError {
+    ApiError::new(ErrorCode::InsufficientScope).saying(format!("The API key does not have the scope {scope}."))
+}
+
+async fn dispatch(route: &Route, call: &Call<'_>, caller: Option<&Arc<Caller>>) -> Result<Reply, ApiError> {
+    let known = || caller.ok_or_else(|| ApiError::internal("a route that needs a caller was dispatched without one"));
+    match route.endpoint {
+        Endpoint::GetCharge => charges::get::answer(call, known()?).await,
+        Endpoint::ListCharges => charges::list::answer(call, known()?).await,
+        Endpoint::CreateCharge => charges::create::answer(call, known()?).await,
+        Endpoint::CancelCharge => charges::cancel::answer(call, known()?).await,
+        Endpoint::ListRefunds => refunds::list::answer(call, known()?).await,
+        Endpoint::CreateRefund => refunds::create::answer(call, known()?).await,
+        Endpoint::GetRefund => refunds::get::answer(call, known()?).await,
+        Endpoint::GetPayout => payouts::get::answer(call, known()?).await,
+        Endpoint::ListPayouts => payouts::list::answer(call, known()?).await,
+        Endpoint::CreatePayout => payouts::create::answer(call, known()?).await,
+        Endpoint::GetBalance => balance::answer(call, known()?).await,
+        Endpoint::ListEntries => statement::answer(call, known()?).await,
+        Endpoint::GetTransaction => transactions::get::answer(call, known()?).await,
+        Endpoint::ListTransactions => transactions::list::answer(call, known()?).await,
+        Endpoint::GetInfraction => infractions::get::answer(call, known()?).await,
+        Endpoint::ListInfractions => infractions::list::answer(call, known()?).await,
+        Endpoint::DefendInfraction => infractions::defend::answer(call, known()?).await,
+        Endpoint::GetWebhookEndpoint => webhooks::get::answer(call, known()?).await,
+        Endpoint::ListWebhookEndpoints => webhooks::list::answer(call, known()?).await,
+        Endpoint::CreateWebhookEndpoint => webhooks::create::answer(call, known()?).await,
+        Endpoint::ChangeWebhookEndpoint => webhooks::change::answer(call, known()?).await,
+        Endpoint::DeleteWebhookEndpoint => webhooks::delete::answer(call, known()?).await,
+        Endpoint::RotateWebhookSecret => webhooks::rotate::answer(call, known()?).await,
+        Endpoint::TestWebhookEndpoint => webhooks::test::answer(call, known()?).await,
+        Endpoint::ListDeliveries => webhooks::deliveries::answer(call, known()?).await,
+        Endpoint::ResendDelivery => webhooks::resend::answer(call, known()?).await,
+        Endpoint::GetEvent => events::get::answer(call, known()?).await,
+        Endpoint::ListEvents => events::list::answer(call, known()?).await,
+        Endpoint::ResendEvent => events::resend::answer(call, known()?).await,
+        Endpoint::SandboxPay => sandbox::pay(call, known()?).await,
+        Endpoint::SandboxExpire => sandbox::expire(call, known()?).await,
+        Endpoint::SandboxReverse => sandbox::money_out::reverse(call, known()?).await,
+        Endpoint::SandboxFailRefund => sandbox::money_out::fail_refund(call, known()?).await,
+        Endpoint::SandboxOpenInfraction => sandbox::infractions::open(call, known()?).await,
+        Endpoint::SandboxResolveInfraction => sandbox::infractions::resolve(call, known()?).await,
+        Endpoint::SandboxFaults => sandbox::faults(call, known()?).await,
+        Endpoint::SandboxClock => sandbox::clock(call, known()?).await,
+        Endpoint::Reserved => Err(ApiError::new(ErrorCode::NotImplemented)),
+        Endpoint::Health => Ok(health::live()),
+        Endpoint::Ready => health::ready(call.state).await,
+        Endpoint::Metrics => Ok(health::metrics(call.state)),
+        Endpoint::OpenApi => docs::document(call.request.headers()),
+        Endpoint::Root => docs::root(call.request.headers()),
+        Endpoint::DocsRedirect => Ok(docs::redirect()),
+        Endpoint::Docs => docs::page(call.params.first(), call.request.headers()),
+        Endpoint::Callback => callbacks::answer(call).await,
+    }
+}

@@ -1,0 +1,93 @@
+//! `GET /v1/balance/entries`.
+
+use std::sync::Arc;
+
+use cais_domain::ids::{AccountId, EntryId};
+use cais_domain::ledger::{Bucket, EntryKind};
+use cais_ports::{EntryFilter, PageRequest, StatementEntry};
+use cais_use_cases::keys::authenticate::Caller;
+use cais_use_cases::statement::{self, ListError};
+
+use super::call::Call;
+use super::csv::{self, DIALECT, File, Rows};
+use super::error::{ApiError, ErrorCode};
+use super::filters::{self, CREATED_FROM, CREATED_TO};
+use super::paging::{self, LIMIT, STARTING_AFTER};
+use super::query::Query;
+use super::reply::Reply;
+use super::state::AppState;
+use crate::representation;
+use crate::representation::row::Row as _;
+use cais_strict_json::{Issue, Issues};
+
+/// The parts of the money that a statement shows: what is in transit is in none.
+const BUCKETS: [Bucket; 3] = [Bucket::Available, Bucket::Pending, Bucket::Blocked];
+
+/// A page of the statement, newest first, or all of it as CSV.
+///
+/// # Errors
+/// `VALIDATION_ERROR` at the parameter that breaks its rule; what the store says.
+pub async fn answer(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
+    let issues = Issues::default();
+    let known = ["bucket", "kind", CREATED_FROM, CREATED_TO, LIMIT, STARTING_AFTER, DIALECT];
+    let query = Query::read(call.query(), &known, &issues);
+    let filter = EntryFilter {
+        bucket: filters::word(&query, "bucket", &BUCKETS, Bucket::as_str, &issues),
+        kind: filters::word(&query, "kind", &EntryKind::ALL, EntryKind::as_str, &issues),
+        created: filters::created(&query, &issues),
+    };
+    match csv::wanted(&query, call.request.headers(), &issues) {
+        None => {
+            let page = paging::page(&query, &issues);
+            let page = issues.unless_any(page)?;
+            json(call, caller.account.id, filter, page).await
+        }
+        Some(dialect) => {
+            csv::refuse_pages(&query, &issues);
+            issues.unless_any(Some(()))?;
+            let (state, account) = (Arc::clone(call.state), caller.account.id);
+            let disposition = "attachment; filename=\"statement.csv\"";
+            let file = File { account, dialect, disposition };
+            csv::answer(call, file, async move |after| rows(&state, account, filter, after).await).await
+        }
+    }
+}
+
+async fn json(
+    call: &Call<'_>,
+    account: AccountId,
+    filter: EntryFilter,
+    page: PageRequest<EntryId>,
+) -> Result<Reply, ApiError> {
+    let page = statement::list(&call.state.ports, account, filter, page).await.map_err(error)?;
+    let rows: Vec<Vec<u8>> = page.rows.iter().map(StatementEntry::to_json).collect();
+    let last = page.rows.last().filter(|_| page.has_more).map(|entry| &entry.id);
+    Ok(Reply::json(representation::page(&rows, last)))
+}
+
+async fn rows(
+    state: &AppState,
+    account: AccountId,
+    filter: EntryFilter,
+    starting_after: Option<EntryId>,
+) -> Result<Rows<StatementEntry, EntryId>, ApiError> {
+    let request = PageRequest { limit: csv::ROWS, starting_after };
+    let page = statement::list(&state.ports, account, filter, request).await.map_err(error)?;
+    let next = page.rows.last().filter(|_| page.has_more).map(|entry| entry.id);
+    Ok(Rows { rows: page.rows, next })
+}
+
+fn error(error: ListError) -> ApiError {
+    list_error(error, "names no entry of this account's statement")
+}
+
+/// What a list says, with what it says of a cursor that it does not know.
+pub fn list_error(error: ListError, unknown_cursor: &'static str) -> ApiError {
+    match error {
+        ListError::UnknownCursor => ApiError::invalid(vec![Issue::new(STARTING_AFTER, unknown_cursor)]),
+        ListError::Unavailable { retry_after_s } => {
+            ApiError::new(ErrorCode::ServiceUnavailable).retry_after(retry_after_s)
+        }
+        ListError::Internal(cause) => ApiError::internal(cause),
+    }
+}

@@ -1,0 +1,226 @@
+//! A service with nothing behind it: a store in memory, a clock that stands still, an institution that keeps everything in maps.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use cais_domain::account::Account;
+use cais_domain::api_key::{ApiKeyToken, KeyPrefix, KeySecret, Scopes};
+use cais_domain::charge::Charge;
+use cais_domain::ids::{AccountId, RequestId};
+use cais_domain::infraction::Infraction;
+use cais_domain::money::Money;
+use cais_domain::payment::UnexpectedPayment;
+use cais_domain::payout::Payout;
+use cais_domain::refund::Refund;
+use cais_domain::webhook::Endpoint;
+use cais_ports::{ApiKeyRecord, RateDecision, RateLimits, Representation, SplitCredit, Store as _};
+use cais_testkit::builders::{a_key, an_account, main_acquirer, steps};
+use cais_testkit::{ManualClock, MemoryStore, PlainKeyedHash, PlainSecretCipher, SequentialIds};
+use cais_use_cases::Ports;
+use cais_use_cases::keys::authenticate::{KeyRing, PURPOSE};
+use cais_use_cases::notices::OpenCallbacks;
+use cais_use_cases::sync_gate::SyncGate;
+use cais_use_cases::upstream::UpstreamLimits;
+use jiff::Timestamp;
+use metrics_exporter_prometheus::PrometheusBuilder;
+
+use super::super::{AppState, AuthFailures, CallbackPaths, Exports, SandboxControls, Telemetry, WorkerBells};
+use super::bank::{Bank, OneBank};
+use super::receivers::Receivers;
+use crate::representation::JsonRepresentation;
+
+/// Requests per window.
+pub const LIMIT: u32 = 600;
+/// The secret part of the acquirer's callback path.
+pub const TOKEN: &str = "callback-token";
+
+/// Everything that a test looks at.
+pub struct World {
+    pub state: Arc<AppState>,
+    pub store: Arc<MemoryStore>,
+    pub clock: Arc<ManualClock>,
+    pub bank: Arc<Bank>,
+    pub receivers: Arc<Receivers>,
+    pub rates: Arc<Rates>,
+    pub account: Account,
+    /// A key of the account with every scope.
+    pub key: String,
+    pub moved_by: Arc<Mutex<Option<i64>>>,
+}
+
+impl World {
+    pub async fn new() -> Self {
+        Self::with(an_account(), true).await
+    }
+
+    pub async fn with(account: Account, with_sandbox: bool) -> Self {
+        let store = Arc::new(MemoryStore::default());
+        let (clock, bank, rates) =
+            (Arc::new(ManualClock::default()), Arc::new(Bank::default()), Arc::new(Rates::default()));
+        let receivers = Arc::new(Receivers::default());
+        let ports = Ports {
+            store: store.clone(),
+            queries: store.clone(),
+            maintenance: store.clone(),
+            acquirers: Arc::new(OneBank(bank.clone())),
+            clock: clock.clone(),
+            ids: Arc::new(SequentialIds::default()),
+            keyed_hash: Arc::new(PlainKeyedHash::default()),
+            representation: Arc::new(Careless(JsonRepresentation::new())),
+            deliveries: store.clone(),
+            webhooks: receivers.clone(),
+            secret_cipher: Arc::new(PlainSecretCipher::default()),
+            limits: UpstreamLimits::default(),
+            open_callbacks: OpenCallbacks::default(),
+        };
+        let moved_by = Arc::new(Mutex::new(None));
+        let moved = moved_by.clone();
+        let move_clock: Arc<dyn Fn(i64) + Send + Sync> =
+            Arc::new(move |offset_s| *moved.lock().unwrap() = Some(offset_s));
+        let state = AppState {
+            keys: KeyRing::new(ports.clone()),
+            ports,
+            rates: rates.clone(),
+            failures: AuthFailures::default(),
+            trusted_proxies: vec!["192.0.2.0/24".parse().unwrap()],
+            syncs: SyncGate::new(),
+            exports: Exports::default(),
+            sandbox: with_sandbox.then(|| SandboxControls {
+                institution: bank.clone(),
+                acquirer: main_acquirer(),
+                move_clock,
+            }),
+            callbacks: CallbackPaths::new([(main_acquirer(), TOKEN)]),
+            wake: WorkerBells::default(),
+            metrics_handle: PrometheusBuilder::new().build_recorder().handle(),
+            draining: Arc::new(AtomicBool::new(false)),
+            telemetry: Telemetry::new(),
+        };
+        store.commit(steps::open_account(&account)).await.unwrap();
+        let mut world = Self {
+            state: Arc::new(state),
+            store,
+            clock,
+            bank,
+            receivers,
+            rates,
+            account,
+            key: String::new(),
+            moved_by,
+        };
+        world.key = world.key_with(Scopes::all()).await;
+        world
+    }
+
+    /// A new key of the account.
+    pub async fn key_with(&self, scopes: Scopes) -> String {
+        self.key_of(self.account.id, scopes).await
+    }
+
+    /// A key of a new account with that e-mail, which may share in charges.
+    pub async fn beneficiary(&self, email: &str) -> String {
+        let account = Account { email: email.to_owned(), ..an_account() };
+        self.store.commit(steps::open_account(&account)).await.unwrap();
+        self.key_of(account.id, Scopes::all()).await
+    }
+
+    /// A new key of the account that may be used from one block of addresses.
+    pub async fn key_from(&self, block: &str) -> String {
+        self.key_like(ApiKeyRecord {
+            scopes: Scopes::all(),
+            allowed_addresses: vec![block.to_owned()],
+            ..a_key(self.account.id)
+        })
+        .await
+    }
+
+    async fn key_of(&self, account: AccountId, scopes: Scopes) -> String {
+        self.key_like(ApiKeyRecord { scopes, ..a_key(account) }).await
+    }
+
+    async fn key_like(&self, record: ApiKeyRecord) -> String {
+        let keyed_hash = &self.state.ports.keyed_hash;
+        let (mut prefix, mut secret) = ([0; 12], [0; 32]);
+        keyed_hash.fill_random(&mut prefix);
+        keyed_hash.fill_random(&mut secret);
+        let token = ApiKeyToken { prefix: KeyPrefix::from_random(&prefix), secret: KeySecret::from_random(&secret) };
+        let mac = keyed_hash.hash(PURPOSE, token.secret.expose().as_bytes());
+        let record = ApiKeyRecord { prefix: token.prefix.clone(), mac, ..record };
+        self.store.commit(steps::add_key(&record)).await.unwrap();
+        token.expose()
+    }
+}
+
+/// Renders as the service does, and panics at a charge that asks for it.
+struct Careless(JsonRepresentation);
+
+impl Representation for Careless {
+    fn charge(&self, charge: &Charge) -> Vec<u8> {
+        let is_harmless = charge.terms.description.as_ref().is_none_or(|text| text.as_str() != "panic");
+        assert!(is_harmless, "as asked");
+        self.0.charge(charge)
+    }
+
+    fn unexpected_payment(&self, payment: &UnexpectedPayment) -> Vec<u8> {
+        self.0.unexpected_payment(payment)
+    }
+
+    fn split_credit(&self, credit: &SplitCredit) -> Vec<u8> {
+        self.0.split_credit(credit)
+    }
+
+    fn payout(&self, payout: &Payout) -> Vec<u8> {
+        self.0.payout(payout)
+    }
+
+    fn refund(&self, refund: &Refund) -> Vec<u8> {
+        self.0.refund(refund)
+    }
+
+    fn infraction(&self, infraction: &Infraction) -> Vec<u8> {
+        self.0.infraction(infraction)
+    }
+
+    fn endpoint(&self, endpoint: &Endpoint) -> Vec<u8> {
+        self.0.endpoint(endpoint)
+    }
+
+    fn account(&self, account: &Account) -> Vec<u8> {
+        self.0.account(account)
+    }
+
+    fn key(&self, key: &ApiKeyRecord) -> Vec<u8> {
+        self.0.key(key)
+    }
+
+    fn insufficient_balance(&self, request: RequestId, needed: Money, available: Money) -> Vec<u8> {
+        self.0.insufficient_balance(request, needed, available)
+    }
+}
+
+/// A window that never ends, for all keys together.
+#[derive(Default)]
+pub struct Rates {
+    used: AtomicU32,
+}
+
+impl Rates {
+    /// Leaves so many calls.
+    pub fn leave(&self, calls: u32) {
+        self.used.store(LIMIT - calls, Ordering::SeqCst);
+    }
+}
+
+#[async_trait]
+impl RateLimits for Rates {
+    async fn count(&self, _key: &KeyPrefix, now: Timestamp) -> RateDecision {
+        let used = self.used.fetch_add(1, Ordering::SeqCst) + 1;
+        RateDecision {
+            allowed: used <= LIMIT,
+            limit: LIMIT,
+            remaining: LIMIT.saturating_sub(used),
+            reset_s: now.as_second() + 42,
+        }
+    }
+}

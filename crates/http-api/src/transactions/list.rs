@@ -1,0 +1,77 @@
+//! `GET /v1/transactions`.
+
+use std::sync::Arc;
+
+use cais_domain::ids::AccountId;
+use cais_domain::timeline::{Direction, TransactionStatus};
+use cais_ports::{PageRequest, TransactionFilter};
+use cais_use_cases::keys::authenticate::Caller;
+use cais_use_cases::timeline;
+use uuid::Uuid;
+
+use super::{read_id, shown};
+use crate::call::Call;
+use crate::csv::{self, DIALECT, File, Rows};
+use crate::error::ApiError;
+use crate::filters::{self, CREATED_FROM, CREATED_TO};
+use crate::paging::{self, LIMIT, STARTING_AFTER};
+use crate::query::Query;
+use crate::reply::Reply;
+use crate::representation;
+use crate::representation::row::Row as _;
+use crate::representation::transaction::{TransactionRow, public_id};
+use crate::state::AppState;
+use crate::statement::list_error;
+use cais_strict_json::Issues;
+
+/// An entry as a cursor names it.
+type Cursor = (Direction, Uuid);
+
+/// A page of the timeline, newest first, or all of it as CSV.
+///
+/// # Errors
+/// `VALIDATION_ERROR` at the parameter that breaks its rule; what the store says.
+pub async fn answer(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
+    let issues = Issues::default();
+    let known = ["type", "status", CREATED_FROM, CREATED_TO, LIMIT, STARTING_AFTER, DIALECT];
+    let query = Query::read(call.query(), &known, &issues);
+    let filter = TransactionFilter {
+        direction: filters::word(&query, "type", &Direction::ALL, Direction::as_str, &issues),
+        status: filters::word(&query, "status", &TransactionStatus::ALL, TransactionStatus::as_str, &issues),
+        created: filters::created(&query, &issues),
+    };
+    let account = caller.account.id;
+    match csv::wanted(&query, call.request.headers(), &issues) {
+        None => {
+            let page = paging::page_after(&query, &issues, read_id);
+            let page = issues.unless_any(page)?;
+            let Rows { rows, next } = read(call.state, account, filter, page).await?;
+            let rows: Vec<Vec<u8>> = rows.iter().map(TransactionRow::to_json).collect();
+            let next = next.map(|(direction, key)| public_id(direction, key));
+            Ok(Reply::json(representation::page(&rows, next.as_ref())))
+        }
+        Some(dialect) => {
+            csv::refuse_pages(&query, &issues);
+            issues.unless_any(Some(()))?;
+            let state = Arc::clone(call.state);
+            let all = async move |starting_after| {
+                read(&state, account, filter, PageRequest { limit: csv::ROWS, starting_after }).await
+            };
+            let disposition = "attachment; filename=\"transactions.csv\"";
+            csv::answer(call, File { account, dialect, disposition }, all).await
+        }
+    }
+}
+
+async fn read(
+    state: &AppState,
+    account: AccountId,
+    filter: TransactionFilter,
+    page: PageRequest<Cursor>,
+) -> Result<Rows<TransactionRow, Cursor>, ApiError> {
+    let found = timeline::list(&state.ports, account, filter, page.limit, page.starting_after).await;
+    let found = found.map_err(|error| list_error(error, "names no transaction of this account"))?;
+    let rows = found.rows.iter().map(shown).collect::<Result<Vec<_>, _>>()?;
+    let next = rows.last().filter(|_| found.has_more).map(|row| (row.direction, row.key));
+    Ok(Rows { rows, next })
+}

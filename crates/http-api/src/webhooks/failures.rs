@@ -1,0 +1,91 @@
+//! What callers are told when nothing was done with an endpoint, a delivery or an event.
+
+use cais_domain::webhook::{MAX_ENDPOINTS, MAX_WAITING_REQUESTS};
+use cais_ports::UrlRefusal;
+use cais_use_cases::webhooks::change::ChangeEndpointError;
+use cais_use_cases::webhooks::create::CreateEndpointError;
+use cais_use_cases::webhooks::deliveries::ListDeliveriesError;
+use cais_use_cases::webhooks::{SendAgainError, WriteEndpointError};
+
+use crate::error::{ApiError, ErrorCode};
+use crate::paging::STARTING_AFTER;
+use cais_strict_json::Issue;
+
+/// What is said of an endpoint that the account does not have.
+pub(crate) fn no_such_endpoint() -> ApiError {
+    ApiError::new(ErrorCode::NotFound).saying("There is no such webhook endpoint.")
+}
+
+fn refused(refusal: UrlRefusal) -> ApiError {
+    ApiError::invalid(vec![Issue::new("url", refusal.to_string())])
+}
+
+fn taken() -> ApiError {
+    ApiError::invalid(vec![Issue::new("url", "is registered already")])
+}
+
+impl From<CreateEndpointError> for ApiError {
+    fn from(error: CreateEndpointError) -> Self {
+        match error {
+            CreateEndpointError::NotPermitted(reason) => reason.into(),
+            CreateEndpointError::Url(refusal) => refused(refusal),
+            CreateEndpointError::UrlTaken => taken(),
+            CreateEndpointError::LimitReached => Self::new(ErrorCode::LimitReached)
+                .saying(format!("An account has at most {MAX_ENDPOINTS} webhook endpoints.")),
+            CreateEndpointError::Store(trouble) => trouble.into(),
+        }
+    }
+}
+
+impl From<ChangeEndpointError> for ApiError {
+    fn from(error: ChangeEndpointError) -> Self {
+        match error {
+            ChangeEndpointError::NotPermitted(reason) => reason.into(),
+            ChangeEndpointError::NotFound => no_such_endpoint(),
+            ChangeEndpointError::Url(refusal) => refused(refusal),
+            ChangeEndpointError::UrlTaken => taken(),
+            ChangeEndpointError::Store(trouble) => trouble.into(),
+        }
+    }
+}
+
+impl From<WriteEndpointError> for ApiError {
+    fn from(error: WriteEndpointError) -> Self {
+        match error {
+            WriteEndpointError::NotPermitted(reason) => reason.into(),
+            WriteEndpointError::NotFound => no_such_endpoint(),
+            WriteEndpointError::Store(trouble) => trouble.into(),
+        }
+    }
+}
+
+impl From<SendAgainError> for ApiError {
+    fn from(error: SendAgainError) -> Self {
+        let refuse = |what: String| Self::new(ErrorCode::InvalidState).saying(what);
+        match error {
+            SendAgainError::NotPermitted(reason) => reason.into(),
+            SendAgainError::NotFound => Self::new(ErrorCode::NotFound),
+            SendAgainError::NotActive(state) => {
+                refuse(format!("The webhook endpoint is {state}: nothing is sent to it."))
+            }
+            SendAgainError::Cancelled => refuse("The delivery is cancelled and stays so.".to_owned()),
+            SendAgainError::TooMany => Self::new(ErrorCode::RateLimitExceeded).saying(format!(
+                "At most {MAX_WAITING_REQUESTS} tests and resends of a webhook endpoint wait at a time."
+            )),
+            SendAgainError::NoReceiver => refuse("No active webhook endpoint receives this event.".to_owned()),
+            SendAgainError::Store(trouble) => trouble.into(),
+        }
+    }
+}
+
+impl From<ListDeliveriesError> for ApiError {
+    fn from(error: ListDeliveriesError) -> Self {
+        match error {
+            ListDeliveriesError::NotFound => no_such_endpoint(),
+            ListDeliveriesError::UnknownCursor => {
+                Self::invalid(vec![Issue::new(STARTING_AFTER, "names no delivery to this webhook endpoint")])
+            }
+            ListDeliveriesError::Store(trouble) => trouble.into(),
+        }
+    }
+}

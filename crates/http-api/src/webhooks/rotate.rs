@@ -1,0 +1,28 @@
+//! `POST /v1/webhook-endpoints/{id}/rotate-secret`.
+
+use std::sync::Arc;
+
+use cais_use_cases::keys::authenticate::Caller;
+use cais_use_cases::webhooks::rotate;
+
+use super::terms;
+use crate::call::{Call, to_the_end};
+use crate::error::ApiError;
+use crate::reply::Reply;
+use crate::representation::webhook;
+use cais_strict_json::Issues;
+
+/// Gives an endpoint another secret, which is shown this once; the one before signs as well for a while.
+///
+/// # Errors
+/// `VALIDATION_ERROR`, `not_found`, what forbids the account to write; what the store says.
+pub async fn answer(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiError> {
+    let issues = Issues::default();
+    let id = super::named(call, &issues);
+    let grace_s = terms::grace_s(&call.body, &issues);
+    let (id, grace_s) = issues.unless_any(id.zip(grace_s))?;
+    let (state, caller) = (Arc::clone(call.state), Arc::clone(caller));
+    let rotated = to_the_end(async move { rotate::rotate(&state.ports, &caller.account, id, grace_s).await }).await?;
+    let (endpoint, secret) = rotated?;
+    Ok(Reply::json(webhook::endpoint_with_secret(&endpoint, &secret.reveal())))
+}

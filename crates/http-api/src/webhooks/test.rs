@@ -1,0 +1,28 @@
+//! `POST /v1/webhook-endpoints/{id}/test`.
+
+use std::sync::Arc;
+
+use actix_web::http::StatusCode;
+use cais_use_cases::keys::authenticate::Caller;
+use cais_use_cases::webhooks::test;
+
+use crate::call::{Call, to_the_end};
+use crate::charges::cancel::no_fields;
+use crate::error::ApiError;
+use crate::reply::Reply;
+use crate::representation::webhook;
+use cais_strict_json::Issues;
+
+/// Sends an endpoint an event that means nothing.
+///
+/// # Errors
+/// `VALIDATION_ERROR`, `not_found`, `invalid_state`, what forbids the account to write; what the store says.
+pub async fn answer(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiError> {
+    let issues = Issues::default();
+    let id = super::named(call, &issues);
+    no_fields(&call.body, &issues);
+    let id = issues.unless_any(id)?;
+    let (state, caller) = (Arc::clone(call.state), Arc::clone(caller));
+    let delivery = to_the_end(async move { test::test(&state.ports, &caller.account, id).await }).await??;
+    Ok(Reply { status: StatusCode::ACCEPTED, ..Reply::json(webhook::delivery(&delivery)) })
+}

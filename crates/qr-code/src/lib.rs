@@ -1,0 +1,85 @@
+//! A text as a QR code, and the QR code as a small PNG, fast enough to be part of every answer.
+//!
+//! [`QrImages`] returns the picture as a data URL and keeps the latest. `layout` draws what all codes of a version have in common
+//! once, `mask` judges the masks on whole rows of bits, and `png` with `deflate` writes the picture with a code table made for it.
+//! docs/adr/0019 has the figures.
+
+mod deflate;
+mod layout;
+mod mask;
+mod png;
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use qrcode::{bits, ec};
+
+use self::layout::{LEVEL, Layout};
+
+/// What a data URL of a PNG begins with.
+const URL_PREFIX: &str = "data:image/png;base64,";
+/// Images that are remembered; at about 1 KiB each they take some 2 MiB.
+const REMEMBERED: usize = 2_048;
+
+/// The images of the codes that were asked for last: lists and repeated reads show the same ones again and again.
+#[derive(Debug, Default)]
+pub struct QrImages(Mutex<Memory>);
+
+#[derive(Debug, Default)]
+struct Memory {
+    images: HashMap<Arc<str>, Arc<str>>,
+    /// The codes in the order they came in; the first is forgotten first.
+    order: VecDeque<Arc<str>>,
+}
+
+impl QrImages {
+    /// Returns the image of `code` as a data URL; `None` when it is too long for a QR code that people can scan.
+    #[must_use]
+    pub fn data_url(&self, code: &str) -> Option<Arc<str>> {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).images.get(code).cloned();
+        if known.is_some() {
+            return known;
+        }
+        // Rendered outside the lock: two callers may render the same image once, none waits for another.
+        let image: Arc<str> = data_url(code)?.into();
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remember(code.into(), Arc::clone(&image));
+        Some(image)
+    }
+}
+
+impl Memory {
+    fn remember(&mut self, code: Arc<str>, image: Arc<str>) {
+        if self.images.insert(Arc::clone(&code), image).is_some() {
+            return;
+        }
+        self.order.push_back(code);
+        if self.order.len() > REMEMBERED
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.images.remove(&oldest);
+        }
+    }
+}
+
+fn data_url(code: &str) -> Option<String> {
+    let file = png::encode(&modules(code)?)?;
+    let mut url = String::with_capacity(URL_PREFIX.len() + 4 * file.len().div_ceil(3));
+    url.push_str(URL_PREFIX);
+    STANDARD.encode_string(file, &mut url);
+    Some(url)
+}
+
+/// The rows of the code in the smallest version that holds it: bit `x` says whether the module in column `x` is dark.
+fn modules(code: &str) -> Option<Vec<u128>> {
+    let bits = bits::encode_auto(code.as_bytes(), LEVEL).ok()?;
+    let version = bits.version();
+    let layout = Layout::of(version)?;
+    let (mut codewords, correction) = ec::construct_codewords(&bits.into_bytes(), version, LEVEL).ok()?;
+    codewords.extend_from_slice(&correction);
+    Some(mask::choose(&layout.masked, &layout.place(&codewords)))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,13 @@
+//! Everything secret follows from one master key of 32 bytes.
+//!
+//! - [`MasterKey`] is read from the configuration, or made once in the data directory.
+//! - [`HmacSha256`] implements [`cais_ports::KeyedHash`]: API keys are stored as hashes, and callback addresses contain one.
+//! - [`Aes256GcmCipher`] implements [`cais_ports::SecretCipher`]: signing secrets are encrypted under a key derived by such a hash.
+
+mod cipher;
+mod keyed_hash;
+mod master_key;
+
+pub use cipher::Aes256GcmCipher;
+pub use keyed_hash::{HmacSha256, callback_token};
+pub use master_key::{MASTER_KEY_FILE, MasterKey, MasterKeyError, hex};

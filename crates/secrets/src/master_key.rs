@@ -1,0 +1,187 @@
+//! The master key: how the key is read, found in the data directory, and made there.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use base64::Engine;
+use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
+use ring::rand::{SecureRandom, SystemRandom};
+
+/// The file in the data directory that keeps a master key nobody configured.
+pub const MASTER_KEY_FILE: &str = "master.key";
+
+/// Different bytes that 32 random ones have at least: they have about 30, and fewer than 16 in less than one of 10^18 keys.
+const MIN_DISTINCT_BYTES: usize = 16;
+
+/// 32 secret bytes. Every keyed hash and every stored secret depends on them.
+#[derive(Clone, PartialEq, Eq)]
+pub struct MasterKey(pub(crate) [u8; 32]);
+
+impl fmt::Debug for MasterKey {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("MasterKey(***)")
+    }
+}
+
+/// Why there is no master key.
+#[derive(Debug, thiserror::Error)]
+pub enum MasterKeyError {
+    /// The file cannot be read or made.
+    #[error("the master key in {file} cannot be used")]
+    File {
+        /// The file.
+        file: String,
+        /// Why not.
+        #[source]
+        source: io::Error,
+    },
+    /// The file holds something else.
+    #[error("{0} does not hold a master key of 32 bytes in hex; without the right one no API key is valid")]
+    Damaged(String),
+    /// The system gives no random bytes.
+    #[error("the system gives no secure random bytes for a master key")]
+    NoEntropy,
+}
+
+impl MasterKey {
+    /// Reads 32 bytes in hex or base64 of either alphabet.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let bytes = if text.len() == 64 { unhex(text)? } else { unbase64(text)? };
+        bytes.try_into().ok().map(Self)
+    }
+
+    /// Returns whether all bytes are equal, which no random key is.
+    #[must_use]
+    pub fn is_uniform(&self) -> bool {
+        self.distinct_bytes() == 1
+    }
+
+    /// Returns whether the bytes repeat more than those of a random key ever do.
+    #[must_use]
+    pub fn is_weak(&self) -> bool {
+        self.distinct_bytes() < MIN_DISTINCT_BYTES
+    }
+
+    fn distinct_bytes(&self) -> usize {
+        self.0.iter().collect::<BTreeSet<_>>().len()
+    }
+
+    /// Returns the key of a data directory; `None` when its file does not exist.
+    ///
+    /// # Errors
+    /// [`MasterKeyError`].
+    pub fn find(data_dir: &Path) -> Result<Option<Self>, MasterKeyError> {
+        let path = data_dir.join(MASTER_KEY_FILE);
+        let file = path.display().to_string();
+        match fs::read_to_string(&path) {
+            Ok(text) => Self::parse(text.trim()).ok_or(MasterKeyError::Damaged(file)).map(Some),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(source) => Err(MasterKeyError::File { file, source }),
+        }
+    }
+
+    /// Makes the key of a data directory and keeps it with mode 0600. Two processes that make it at once get the same.
+    ///
+    /// # Errors
+    /// [`MasterKeyError`].
+    pub fn create(data_dir: &Path) -> Result<Self, MasterKeyError> {
+        let path = data_dir.join(MASTER_KEY_FILE);
+        let file = path.display().to_string();
+        let failed = |source| MasterKeyError::File { file: file.clone(), source };
+        let mut bytes = [0; 32];
+        SystemRandom::new().fill(&mut bytes).map_err(|_| MasterKeyError::NoEntropy)?;
+        let mut tag = [0; 8];
+        SystemRandom::new().fill(&mut tag).map_err(|_| MasterKeyError::NoEntropy)?;
+        publish(&path, &hex(&bytes), &hex(&tag)).map_err(failed)?;
+        // Another process may have been faster: what stands in the file counts.
+        let text = fs::read_to_string(&path).map_err(failed)?;
+        Self::parse(text.trim()).ok_or(MasterKeyError::Damaged(file))
+    }
+}
+
+/// Puts `text` at `path` whole or not at all, unless something is there already; `tag` tells writers apart.
+fn publish(path: &Path, text: &str, tag: &str) -> io::Result<()> {
+    let draft = path.with_extension(format!("key.{tag}"));
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
+    writeln!(file, "{text}")?;
+    file.sync_all()?;
+    let linked = fs::hard_link(&draft, path);
+    fs::remove_file(&draft)?;
+    match linked {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+        Ok(()) | Err(_) => {}
+    }
+    // The name must survive a power cut as the hashes made with the key will.
+    if let Some(folder) = path.parent() {
+        fs::File::open(folder)?.sync_all()?;
+    }
+    Ok(())
+}
+
+/// Returns `bytes` in lower-case hex.
+#[must_use]
+pub fn hex(bytes: &[u8]) -> String {
+    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 0x0f]);
+    digits.filter_map(|digit| char::from_digit(u32::from(digit), 16)).collect()
+}
+
+fn unhex(text: &str) -> Option<Vec<u8>> {
+    let digits: Option<Vec<u8>> =
+        text.chars().map(|digit| digit.to_digit(16).and_then(|value| u8::try_from(value).ok())).collect();
+    digits?
+        .chunks(2)
+        .map(|pair| pair.iter().try_fold(0_u8, |value, digit| value.checked_mul(16)?.checked_add(*digit)))
+        .collect()
+}
+
+fn unbase64(text: &str) -> Option<Vec<u8>> {
+    [STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD].iter().find_map(|engine| engine.decode(text).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn master_keys_are_32_bytes_in_hex_or_base64() {
+        let key = MasterKey((0..32).collect::<Vec<u8>>().try_into().unwrap());
+        let in_hex = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
+        assert_eq!(MasterKey::parse(in_hex), Some(key.clone()));
+        assert_eq!(MasterKey::parse(&in_hex.to_uppercase()), Some(key.clone()));
+        assert_eq!(MasterKey::parse("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="), Some(key));
+        for wrong in ["", "hush", "AAEC", &"zz".repeat(32), &"ab".repeat(31)] {
+            assert_eq!(MasterKey::parse(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn eight_processes_at_once_agree_on_one_key_that_only_its_owner_reads() {
+        let folder = tempfile::tempdir().unwrap();
+        let keys: Vec<MasterKey> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..8).map(|_| scope.spawn(|| MasterKey::create(folder.path()).unwrap())).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        assert!(keys.windows(2).all(|pair| pair.first() == pair.last()));
+        let mode = fs::metadata(folder.path().join(MASTER_KEY_FILE)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_damaged_key_is_never_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join(MASTER_KEY_FILE), "half").unwrap();
+        assert!(matches!(MasterKey::create(folder.path()), Err(MasterKeyError::Damaged(_))));
+        assert!(matches!(MasterKey::find(folder.path()), Err(MasterKeyError::Damaged(_))));
+        assert_eq!(fs::read_to_string(folder.path().join(MASTER_KEY_FILE)).unwrap(), "half");
+    }
+}

@@ -1,0 +1,84 @@
+//! The fields of an object: those that are known, and a complaint about every other.
+
+use std::borrow::Cow;
+
+use super::read::child;
+use super::{Issues, Node};
+
+/// What a rule says of a value that breaks it, as it reads after the path.
+pub type Complaint = Cow<'static, str>;
+
+/// An object that is being taken apart.
+pub struct Fields<'n, 'a> {
+    path: &'n str,
+    members: &'n [(Cow<'a, str>, Node<'a>)],
+    known: Vec<&'static str>,
+    issues: &'n Issues,
+}
+
+impl<'n, 'a> Fields<'n, 'a> {
+    /// The fields of the object at `path`; `None` when it is none, which is then reported.
+    pub fn of(node: &'n Node<'a>, path: &'n str, issues: &'n Issues) -> Option<Self> {
+        match node {
+            Node::Object(members) => Some(Self { path, members, known: Vec::with_capacity(members.len()), issues }),
+            Node::Unreadable => None,
+            Node::Null | Node::Bool(_) | Node::Number(_) | Node::Text(_) | Node::List(_) => {
+                issues.add(path, "must be a JSON object");
+                None
+            }
+        }
+    }
+
+    /// The field's value as it was sent; `null` is its absence.
+    pub fn take(&mut self, name: &'static str) -> Option<&'n Node<'a>> {
+        self.known.push(name);
+        self.members.iter().find(|(known, _)| known == name).map(|(_, node)| node).filter(|node| **node != Node::Null)
+    }
+
+    /// A field that may be absent, judged by `rule` when it is there.
+    pub fn optional<T>(
+        &mut self,
+        name: &'static str,
+        rule: impl FnOnce(&'n Node<'a>) -> Result<T, Complaint>,
+    ) -> Option<T> {
+        let node = self.take(name)?;
+        self.judge(name, node, rule)
+    }
+
+    /// A field that must be there.
+    pub fn required<T>(
+        &mut self,
+        name: &'static str,
+        rule: impl FnOnce(&'n Node<'a>) -> Result<T, Complaint>,
+    ) -> Option<T> {
+        let Some(node) = self.take(name) else {
+            self.complain(name, "is required");
+            return None;
+        };
+        self.judge(name, node, rule)
+    }
+
+    /// Reports something about a field.
+    pub fn complain(&self, name: &str, complaint: impl Into<Complaint>) {
+        self.issues.add(&child(self.path, name), complaint);
+    }
+
+    /// Reports every field that nobody asked for.
+    pub fn finish(self) {
+        for (name, _) in self.members.iter().filter(|(name, _)| !self.known.iter().any(|known| known == name)) {
+            self.complain(name, "is not a known field");
+        }
+    }
+
+    fn judge<T>(
+        &self,
+        name: &str,
+        node: &'n Node<'a>,
+        rule: impl FnOnce(&'n Node<'a>) -> Result<T, Complaint>,
+    ) -> Option<T> {
+        if *node == Node::Unreadable {
+            return None;
+        }
+        rule(node).map_err(|complaint| self.complain(name, complaint)).ok()
+    }
+}

@@ -1,0 +1,67 @@
+//! What is wrong with a request, one thing at a time.
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+
+/// Problems that are reported at most; more would only repeat themselves.
+const MAX_ISSUES: usize = 64;
+/// Characters of a path that are repeated to the caller, who may have sent a whole book as a field's name.
+const MAX_PATH_CHARS: usize = 128;
+
+/// One thing that is wrong with a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Issue {
+    /// Where: `amount`, `split[0].percentage`, a parameter's or header's name, or empty for the body as a whole.
+    pub path: String,
+    /// What, as it reads after the path: `must be a number`.
+    pub message: Cow<'static, str>,
+}
+
+impl Issue {
+    /// A problem at `path`, which is cut when it is endless.
+    #[must_use]
+    pub fn new(path: &str, message: impl Into<Cow<'static, str>>) -> Self {
+        let path = match path.char_indices().nth(MAX_PATH_CHARS) {
+            Some((end, _)) => format!("{}…", path.get(..end).unwrap_or_default()),
+            None => path.to_owned(),
+        };
+        Self { path, message: message.into() }
+    }
+}
+
+/// Collects problems, so that a caller learns of all of them at once.
+#[derive(Debug, Default)]
+pub struct Issues(RefCell<Vec<Issue>>);
+
+impl Issues {
+    /// Adds a problem.
+    pub fn add(&self, path: &str, message: impl Into<Cow<'static, str>>) {
+        let mut issues = self.0.borrow_mut();
+        if issues.len() < MAX_ISSUES {
+            issues.push(Issue::new(path, message));
+        }
+    }
+
+    /// Whether nothing is wrong so far.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.borrow().is_empty()
+    }
+
+    /// Returns `value` when nothing is wrong. A value that is missing has its problem among the others.
+    ///
+    /// # Errors
+    /// All problems.
+    pub fn unless_any<T>(self, value: Option<T>) -> Result<T, Vec<Issue>> {
+        match value {
+            Some(value) if self.is_empty() => Ok(value),
+            Some(_) | None => Err(self.into_vec()),
+        }
+    }
+
+    /// The problems, in the order they were found.
+    #[must_use]
+    pub fn into_vec(self) -> Vec<Issue> {
+        self.0.into_inner()
+    }
+}

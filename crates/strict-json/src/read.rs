@@ -1,0 +1,142 @@
+//! From bytes to a tree of values.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::{Issues, Node};
+
+/// Nested arrays and objects: the deepest body of the interface has three.
+const MAX_DEPTH: u32 = 8;
+
+/// Members of an object: the largest of the interface has ten. The names of an object are compared with each other, so this bound
+/// keeps the time for a body proportional to its length.
+const MAX_MEMBERS: usize = 64;
+
+/// Reads a body. Problems go to `issues`; a body with one is [`Node::Unreadable`] in that place.
+pub fn read<'a>(body: &'a [u8], issues: &Issues) -> Node<'a> {
+    if body.is_empty() {
+        issues.add("", "must be a JSON object, and is empty");
+        return Node::Unreadable;
+    }
+    let Ok(text) = str::from_utf8(body) else {
+        issues.add("", "is not valid UTF-8");
+        return Node::Unreadable;
+    };
+    match serde_json::from_str::<&RawValue>(text) {
+        Ok(raw) => Builder { issues }.node(raw.get(), "", MAX_DEPTH),
+        Err(error) => {
+            issues.add("", format!("is not valid JSON (line {}, column {})", error.line(), error.column()));
+            Node::Unreadable
+        }
+    }
+}
+
+/// A string that borrows from the body unless it has escapes.
+#[derive(Deserialize)]
+struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+
+/// An object's members as they come, repeated names and all; of a larger object than allowed the first ones, one too many.
+struct Members<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+
+impl<'de> Deserialize<'de> for Members<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(MembersVisitor)
+    }
+}
+
+struct MembersVisitor;
+
+impl<'de> Visitor<'de> for MembersVisitor {
+    type Value = Members<'de>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut members = Vec::new();
+        while members.len() <= MAX_MEMBERS
+            && let Some((Text(name), value)) = map.next_entry()?
+        {
+            members.push((name, value));
+        }
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(Members(members))
+    }
+}
+
+struct Builder<'i> {
+    issues: &'i Issues,
+}
+
+impl Builder<'_> {
+    /// The value of `raw`, which is one JSON value without blanks around it.
+    fn node<'a>(&self, raw: &'a str, path: &str, depth: u32) -> Node<'a> {
+        match raw.as_bytes().first() {
+            Some(b'n') => Node::Null,
+            Some(b't') => Node::Bool(true),
+            Some(b'f') => Node::Bool(false),
+            Some(b'"') => {
+                serde_json::from_str(raw).map_or_else(|_| self.broken_text(path), |Text(text)| Node::Text(text))
+            }
+            Some(b'[' | b'{') if depth == 0 => {
+                self.issues.add(path, "is nested too deeply");
+                Node::Unreadable
+            }
+            Some(b'[') => self.list(raw, path, depth.saturating_sub(1)),
+            Some(b'{') => self.object(raw, path, depth.saturating_sub(1)),
+            _ => Node::Number(raw),
+        }
+    }
+
+    fn list<'a>(&self, raw: &'a str, path: &str, depth: u32) -> Node<'a> {
+        let Ok(items) = serde_json::from_str::<Vec<&RawValue>>(raw) else {
+            return self.broken_text(path);
+        };
+        let items = items
+            .into_iter()
+            .enumerate()
+            .map(|(index, item)| self.node(item.get(), &format!("{path}[{index}]"), depth));
+        Node::List(items.collect())
+    }
+
+    fn object<'a>(&self, raw: &'a str, path: &str, depth: u32) -> Node<'a> {
+        let Ok(Members(members)) = serde_json::from_str(raw) else {
+            return self.broken_text(path);
+        };
+        if members.len() > MAX_MEMBERS {
+            self.issues.add(path, format!("has more than {MAX_MEMBERS} members"));
+            return Node::Unreadable;
+        }
+        let mut kept: Vec<(Cow<'a, str>, Node<'a>)> = Vec::with_capacity(members.len());
+        for (name, value) in members {
+            let member_path = child(path, &name);
+            if kept.iter().any(|(known, _)| *known == name) {
+                self.issues.add(&member_path, "is given more than once");
+            } else {
+                let node = self.node(value.get(), &member_path, depth);
+                kept.push((name, node));
+            }
+        }
+        Node::Object(kept)
+    }
+
+    /// The syntax was checked before: what is left is an escape that is half a character.
+    fn broken_text<'a>(&self, path: &str) -> Node<'a> {
+        self.issues.add(path, "has an escape that is not a character");
+        Node::Unreadable
+    }
+}
+
+/// The path of a member.
+#[must_use]
+pub fn child(path: &str, name: &str) -> String {
+    if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,91 @@
+//! Rules for values without a meaning of their own: numbers, strings, flags, arrays.
+
+use std::ops::RangeInclusive;
+
+use super::{Complaint, Node, Number};
+
+/// The text of a number.
+///
+/// # Errors
+/// When it is something else.
+pub fn number<'n>(node: &'n Node<'_>) -> Result<&'n str, Complaint> {
+    match node {
+        Node::Number(text) => Ok(text),
+        Node::Null | Node::Bool(_) | Node::Text(_) | Node::List(_) | Node::Object(_) | Node::Unreadable => {
+            Err("must be a number".into())
+        }
+    }
+}
+
+/// A string as it was sent.
+///
+/// # Errors
+/// When it is something else.
+pub fn string<'n>(node: &'n Node<'_>) -> Result<&'n str, Complaint> {
+    match node {
+        Node::Text(text) => Ok(text),
+        Node::Null | Node::Bool(_) | Node::Number(_) | Node::List(_) | Node::Object(_) | Node::Unreadable => {
+            Err("must be a string".into())
+        }
+    }
+}
+
+/// `true` or `false`.
+///
+/// # Errors
+/// When it is something else.
+pub fn flag(node: &Node<'_>) -> Result<bool, Complaint> {
+    match node {
+        Node::Bool(flag) => Ok(*flag),
+        Node::Null | Node::Number(_) | Node::Text(_) | Node::List(_) | Node::Object(_) | Node::Unreadable => {
+            Err("must be true or false".into())
+        }
+    }
+}
+
+/// The items of an array of at most `max`.
+///
+/// # Errors
+/// When it is something else or has more.
+pub fn list<'n, 'a>(node: &'n Node<'a>, max: usize) -> Result<&'n [Node<'a>], Complaint> {
+    match node {
+        Node::List(items) if items.len() <= max => Ok(items),
+        Node::List(_) => Err(format!("must have at most {max} items").into()),
+        Node::Null | Node::Bool(_) | Node::Number(_) | Node::Text(_) | Node::Object(_) | Node::Unreadable => {
+            Err("must be an array".into())
+        }
+    }
+}
+
+/// An integer within bounds, judged by value: `3600.0` is one.
+///
+/// # Errors
+/// When it is none or outside of them.
+pub fn integer(node: &Node<'_>, bounds: &RangeInclusive<i64>) -> Result<i64, Complaint> {
+    let complaint = || Complaint::from(format!("must be an integer from {} to {}", bounds.start(), bounds.end()));
+    let value = number(node).ok().and_then(|text| Number::of(text).to_i64()).ok_or_else(complaint)?;
+    if bounds.contains(&value) { Ok(value) } else { Err(complaint()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(result: Result<i64, Complaint>) -> String {
+        result.map_or_else(Complaint::into_owned, |_| "fine".to_owned())
+    }
+
+    #[test]
+    fn integers() {
+        for (text, expected) in [
+            ("60", "fine"),
+            ("60.0", "fine"),
+            ("59", "must be an integer from 60 to 86400"),
+            ("86401", "must be an integer from 60 to 86400"),
+            ("60.5", "must be an integer from 60 to 86400"),
+        ] {
+            assert_eq!(told(integer(&Node::Number(text), &(60..=86_400))), expected, "{text}");
+        }
+        assert_eq!(told(integer(&Node::Text("60".into()), &(60..=86_400))), "must be an integer from 60 to 86400");
+    }
+}

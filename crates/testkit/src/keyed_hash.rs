@@ -1,0 +1,64 @@
+//! A stand-in for the keyed hashes of secrets. It proves nothing: anybody can compute it.
+
+use std::hash::{DefaultHasher, Hash, Hasher as _};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use cais_ports::{KeyedHash, SecretMac};
+
+/// Hashes that differ when purpose or secret differ, and random bytes that never repeat but can be foretold. For tests only.
+#[derive(Debug, Default)]
+pub struct PlainKeyedHash {
+    drawn: AtomicU64,
+}
+
+impl KeyedHash for PlainKeyedHash {
+    fn hash(&self, purpose: &str, secret: &[u8]) -> SecretMac {
+        let mut hash = [0; 32];
+        fill(&mut hash, |lane| (lane, purpose, secret));
+        SecretMac(hash)
+    }
+
+    fn verify(&self, purpose: &str, secret: &[u8], hash: &SecretMac) -> bool {
+        self.hash(purpose, secret) == *hash
+    }
+
+    fn fill_random(&self, bytes: &mut [u8]) {
+        let draw = self.drawn.fetch_add(1, Ordering::Relaxed);
+        fill(bytes, |lane| (lane, "random", draw));
+    }
+}
+
+/// Eight bytes for each lane, from everything that the lane is made of.
+fn fill<T: Hash>(bytes: &mut [u8], of_lane: impl Fn(usize) -> T) {
+    for (lane, chunk) in bytes.chunks_mut(8).enumerate() {
+        let mut hasher = DefaultHasher::new();
+        of_lane(lane).hash(&mut hasher);
+        for (slot, byte) in chunk.iter_mut().zip(hasher.finish().to_be_bytes()) {
+            *slot = byte;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hashes_differ_by_purpose_and_secret() {
+        let keyed_hash = PlainKeyedHash::default();
+        let hash = keyed_hash.hash("key", b"secret");
+        assert!(keyed_hash.verify("key", b"secret", &hash));
+        assert!(!keyed_hash.verify("key", b"secreT", &hash));
+        assert!(!keyed_hash.verify("other", b"secret", &hash));
+        assert!(!keyed_hash.verify("keys", b"ecret", &hash));
+    }
+
+    #[test]
+    fn no_two_draws_are_alike() {
+        let keyed_hash = PlainKeyedHash::default();
+        let (mut first, mut second) = ([0; 12], [0; 12]);
+        keyed_hash.fill_random(&mut first);
+        keyed_hash.fill_random(&mut second);
+        assert_ne!(first, second);
+    }
+}

@@ -1,0 +1,96 @@
+//! A stand-in for the encryption of secrets. It hides nothing: anybody can open what it sealed.
+
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use cais_domain::webhook::SealedSecret;
+use cais_ports::{DecryptError, EncryptError, SecretCipher, SigningSecret};
+
+/// Bytes of the number that makes each seal different.
+const NUMBER: usize = 8;
+/// Bytes of the secret.
+const SECRET: usize = 32;
+
+/// Seals that differ every time and open only for their owner, under the key that made them. For tests only.
+#[derive(Debug, Default)]
+pub struct PlainSecretCipher {
+    key: u64,
+    sealed: AtomicU64,
+}
+
+impl PlainSecretCipher {
+    /// One with another master key than the default's, if `key` is not zero.
+    #[must_use]
+    pub const fn under(key: u64) -> Self {
+        Self { key, sealed: AtomicU64::new(0) }
+    }
+
+    /// So many bytes that follow from the key, the owner and everything in `from`.
+    fn bytes<const N: usize>(&self, owner: &str, from: &[u8]) -> [u8; N] {
+        let mut bytes = [0; N];
+        for (lane, chunk) in bytes.chunks_mut(8).enumerate() {
+            let mut hasher = DefaultHasher::new();
+            (self.key, owner, from, lane).hash(&mut hasher);
+            for (slot, byte) in chunk.iter_mut().zip(hasher.finish().to_be_bytes()) {
+                *slot = byte;
+            }
+        }
+        bytes
+    }
+
+    /// The secret mixed with what belongs to the number, or out of it.
+    fn mix(&self, owner: &str, number: &[u8], secret: [u8; SECRET]) -> [u8; SECRET] {
+        let mut mixed = secret;
+        for (slot, byte) in mixed.iter_mut().zip(self.bytes::<SECRET>(owner, number)) {
+            *slot ^= byte;
+        }
+        mixed
+    }
+}
+
+impl SecretCipher for PlainSecretCipher {
+    fn encrypt(&self, owner: &str, secret: &SigningSecret) -> Result<SealedSecret, EncryptError> {
+        let number = self.sealed.fetch_add(1, Ordering::Relaxed).to_be_bytes();
+        let mut sealed = number.to_vec();
+        sealed.extend(self.mix(owner, &number, secret.0));
+        let code: [u8; NUMBER] = self.bytes(owner, &sealed);
+        sealed.extend(code);
+        Ok(SealedSecret(sealed))
+    }
+
+    fn decrypt(&self, owner: &str, sealed: &SealedSecret) -> Result<SigningSecret, DecryptError> {
+        let (body, code) = sealed.0.split_last_chunk::<NUMBER>().ok_or(DecryptError)?;
+        let (number, mixed) = body.split_first_chunk::<NUMBER>().ok_or(DecryptError)?;
+        let mixed: [u8; SECRET] = mixed.try_into().map_err(|_| DecryptError)?;
+        if self.bytes::<NUMBER>(owner, body) != *code {
+            return Err(DecryptError);
+        }
+        Ok(SigningSecret(self.mix(owner, number, mixed)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    #[test]
+    fn what_is_sealed_opens_for_its_owner_under_its_key() {
+        let cipher = PlainSecretCipher::default();
+        let secret = SigningSecret(std::array::from_fn(|place| u8::try_from(place).unwrap_or_default()));
+        let [one, other] = [0; 2].map(|_| cipher.encrypt("whe_1", &secret).unwrap());
+        assert_ne!(one, other);
+        for sealed in [&one, &other] {
+            assert_eq!(cipher.decrypt("whe_1", sealed), Ok(secret.clone()));
+            assert_eq!(cipher.decrypt("whe_2", sealed), Err(DecryptError));
+            assert_eq!(PlainSecretCipher::under(1).decrypt("whe_1", sealed), Err(DecryptError));
+        }
+        for place in 0..one.0.len() {
+            let mut damaged = one.clone();
+            damaged.0.iter_mut().skip(place).take(1).for_each(|byte| *byte ^= 1);
+            assert_eq!(cipher.decrypt("whe_1", &damaged), Err(DecryptError), "byte {place}");
+        }
+        assert_eq!(cipher.decrypt("whe_1", &SealedSecret(Vec::new())), Err(DecryptError));
+    }
+}
