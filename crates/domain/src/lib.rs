@@ -1,4 +1,5 @@
-//! The rules of Cais as pure values and functions: no I/O, no clock, no randomness, no serialization.
+//! The rules of Cais as pure values and functions.
+#![doc = include_str!("../README.md")]
 #![deny(clippy::arithmetic_side_effects, clippy::float_arithmetic)]
 
 pub mod account;

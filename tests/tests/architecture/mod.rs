@@ -1,6 +1,7 @@
 //! The shape of the sources: dependencies, alerts, metrics, beginnings and lengths of files, rules for migrations.
 
 mod alerts;
+mod domain;
 mod edges;
 mod metrics;
 mod migrations;
