@@ -1,4 +1,4 @@
-//! Leaves an acquirer alone for a while after too many of its last calls failed, then lets one call try.
+//! The breaker: stops calls to an acquirer for a while after consecutive failures, then allows one trial call.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -6,19 +6,19 @@ use std::time::{Duration, Instant};
 
 use metrics::gauge;
 
-/// Calls that must fail one after another before an acquirer is left alone.
+/// The consecutive failures that open the breaker.
 pub const FAILURES_TO_OPEN: u32 = 5;
-/// How long it is left alone.
+/// The time that the breaker stays open.
 pub const OPEN_FOR: Duration = Duration::from_secs(10);
 
-/// Where a breaker gets the time: monotonic, in tests under the test's hand.
+/// The source of time: monotonic, in tests controlled by the test.
 pub type MonotonicClock = Arc<dyn Fn() -> Instant + Send + Sync>;
 
 /// The breaker of one acquirer.
 ///
-/// A failure is a call that the institution did not answer: no connection, a timeout, a 5xx, or a 401 or 429, which are about
-/// all requests. Every other whole answer counts as one, also a refusal, a 403 on one request, and a record that is not
-/// believed.
+/// A failure is a call that the institution did not answer: no connection, a timeout, a 5xx, or a 401 or 429, which
+/// concern all requests. Every other whole answer counts as an answer: also a refusal, a 403 for one request, and a
+/// record that is refused here.
 pub struct Breaker {
     name: String,
     clock: MonotonicClock,
@@ -28,7 +28,7 @@ pub struct Breaker {
 #[derive(Debug)]
 struct Inner {
     state: State,
-    /// Counts the changes of state: what a call of an earlier state reports is of no interest any more.
+    /// The number of state changes. Reports of calls from an earlier state are ignored.
     epoch: u64,
 }
 
@@ -40,20 +40,20 @@ enum State {
     Open {
         until: Instant,
     },
-    /// One call is trying.
+    /// A trial call is running.
     HalfOpen,
 }
 
-/// How a call went, as far as the breaker is concerned.
+/// The outcome of a call for the breaker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// The acquirer answered, whatever it said.
+    /// The acquirer answered, with any content.
     Answered,
     /// The institution did not answer.
     Failed,
 }
 
-/// The right to make one call. Dropped without a report, for a call that was given up, it counts for nothing.
+/// The permit for one call. A permit dropped without a report, for a cancelled call, has no effect.
 #[must_use = "report how the call went"]
 pub struct Permit {
     breaker: Arc<Breaker>,
@@ -61,7 +61,7 @@ pub struct Permit {
 }
 
 impl Breaker {
-    /// A closed one. `name` labels its gauge and its log lines.
+    /// Creates a closed breaker. `name` labels its gauge and its log lines.
     #[must_use]
     pub fn new(name: impl Into<String>, clock: MonotonicClock) -> Arc<Self> {
         let breaker = Self {
@@ -73,7 +73,7 @@ impl Breaker {
         Arc::new(breaker)
     }
 
-    /// Whether [`Breaker::enter`] would let a call through just now.
+    /// Returns whether [`Breaker::enter`] would now allow a call.
     #[must_use]
     pub fn is_available(&self) -> bool {
         match self.lock().state {
@@ -83,7 +83,7 @@ impl Breaker {
         }
     }
 
-    /// Lets a call through, or `None`: the acquirer is being left alone, or another call is trying already.
+    /// Returns a permit for a call; `None` if the breaker is open or a trial call is running.
     #[must_use]
     pub fn enter(self: &Arc<Self>) -> Option<Permit> {
         let mut inner = self.lock();
@@ -118,12 +118,12 @@ impl Breaker {
                 self.change(&mut inner, State::Closed { failures: 0 });
             }
             (State::HalfOpen, Outcome::Failed) => self.open(&mut inner, OPEN_FOR),
-            // Nothing enters while it is open, so nothing of its epoch reports.
+            // No call enters an open breaker, so no report has its epoch.
             (State::Open { .. }, Outcome::Answered | Outcome::Failed) => {}
         }
     }
 
-    /// A call was given up. If it was the one that tried, the next may try at once.
+    /// Cancels a call. After a cancelled trial call, the next call may try at once.
     fn give_up(&self, epoch: u64) {
         let mut inner = self.lock();
         if inner.epoch == epoch && inner.state == State::HalfOpen {
@@ -143,18 +143,21 @@ impl Breaker {
         self.publish(state);
         match state {
             State::Closed { .. } => {
-                tracing::info!(acquirer = self.name, "the acquirer answers again");
+                tracing::info!(acquirer = self.name, "the acquirer answers again; the breaker is closed");
             }
             State::Open { .. } => {
-                tracing::warn!(acquirer = self.name, "the acquirer is being left alone");
+                tracing::warn!(
+                    acquirer = self.name,
+                    "the breaker is open after consecutive failures; calls to the acquirer are refused"
+                );
             }
             State::HalfOpen => {
-                tracing::info!(acquirer = self.name, "one call tries the acquirer");
+                tracing::info!(acquirer = self.name, "the breaker is half-open; one trial call is allowed");
             }
         }
     }
 
-    /// `cais_acquirer_breaker_state`: 0 closed, 1 half-open, 2 open.
+    /// Sets `cais_acquirer_breaker_state`: 0 closed, 1 half-open, 2 open.
     fn publish(&self, state: State) {
         let value = match state {
             State::Closed { .. } => 0.0,
@@ -165,19 +168,19 @@ impl Breaker {
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        // Every change leaves a whole state behind, so a panic elsewhere did no harm.
+        // Each change leaves a consistent state, so a panic elsewhere is harmless.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Permit {
-    /// Tells how the call went.
+    /// Reports the outcome of the call.
     pub fn report(self, outcome: Outcome) {
         self.breaker.report(self.epoch, outcome);
     }
 }
 
-/// After a report this finds another state or one that is closed, and does nothing.
+/// After a report, the state is another or closed, and the drop has no effect.
 impl Drop for Permit {
     fn drop(&mut self) {
         self.breaker.give_up(self.epoch);

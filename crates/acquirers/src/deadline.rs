@@ -1,27 +1,27 @@
-//! The instant at which a call gives up, shared by all its steps.
+//! The deadline of a call, shared by all its steps.
 
 use std::time::{Duration, Instant};
 
-/// Longest budget that is kept; a longer one is a mistake of the caller.
+/// The longest budget. A longer one is a defect of the caller.
 const MAX_BUDGET: Duration = Duration::from_mins(1);
 
-/// When to give up. Measured by the monotonic clock: moving the service's clock does not move it.
+/// A deadline on the monotonic clock. Changes of the system clock do not affect it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Deadline(Instant);
 
 impl Deadline {
-    /// `budget` from now.
+    /// Returns the deadline `budget` from now.
     pub(crate) fn after(budget: Duration) -> Self {
         let now = Instant::now();
         Self(now.checked_add(budget.min(MAX_BUDGET)).unwrap_or(now))
     }
 
-    /// What is left of it; zero once it has passed.
+    /// Returns the remaining time, zero after the deadline.
     pub(crate) fn left(self) -> Duration {
         self.0.saturating_duration_since(Instant::now())
     }
 
-    /// The same deadline, with so much kept back for later steps, but never more than a third of what is left.
+    /// Returns an earlier deadline that reserves time for later steps, at most a third of the remaining time.
     pub(crate) fn keeping_back(self, reserve: Duration) -> Self {
         let left = self.left();
         Self::after(left.saturating_sub(reserve.min(left / 3)))

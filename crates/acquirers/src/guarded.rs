@@ -1,4 +1,4 @@
-//! An acquirer behind its breaker, with every call counted and timed.
+//! An acquirer behind its breaker, with all calls counted and timed.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -18,20 +18,20 @@ use metrics::{counter, histogram};
 use crate::breaker::{Breaker, MonotonicClock, Outcome};
 use crate::http::observe;
 
-/// With less than this a call could only fail by our own fault, and the breaker would hear of it.
+/// The smallest budget of a call. With less, a call could fail only by our fault and would count against the breaker.
 pub(crate) const MIN_BUDGET: Duration = Duration::from_millis(20);
 
-/// What a call's outcome says of the institution.
+/// The effect of a call on the breaker.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Weight {
-    /// Whether it answers.
+    /// The outcome counts.
     Counts,
-    /// Nothing: it may have this one thing switched off (Efí's homologation answers 500 to whatever is about infractions),
-    /// and charges must not wait for it.
+    /// The outcome does not count. One feature may be switched off (Efí's homologation answers 500 to all requests
+    /// about infractions), and charges must not be affected.
     Aside,
 }
 
-/// Calls go through while the breaker lets them; else they are [`AcquirerError::Unavailable`] at once.
+/// Calls pass while the breaker allows them. Otherwise they fail at once with [`AcquirerError::Unavailable`].
 pub(crate) struct Guarded {
     inner: Arc<dyn Acquirer>,
     breaker: Arc<Breaker>,
@@ -47,7 +47,7 @@ impl Guarded {
         self.breaker.is_available()
     }
 
-    /// As `create_charge`; `None` when the acquirer is being left alone and was not asked.
+    /// Calls `create_charge`; `None` if the breaker refused the call.
     pub(crate) async fn try_create(
         &self,
         order: &ChargeOrder,
@@ -57,7 +57,7 @@ impl Guarded {
         self.guard(("create", Weight::Counts), budget, work).await
     }
 
-    /// Makes a call and tells breaker and metrics; `None` when the breaker does not let it through.
+    /// Makes a call and reports to breaker and metrics; `None` if the breaker refused the call.
     async fn guard<T>(
         &self,
         (operation, weight): (&'static str, Weight),
@@ -65,7 +65,7 @@ impl Guarded {
         work: impl Future<Output = Result<T, AcquirerError>> + Send,
     ) -> Option<Result<T, AcquirerError>> {
         if budget < MIN_BUDGET {
-            let error = AcquirerError::Unavailable("no time is left".to_owned());
+            let error = AcquirerError::Unavailable("the deadline has passed".to_owned());
             return Some(Err(error));
         }
         let Some(permit) = self.breaker.enter() else {
@@ -74,7 +74,7 @@ impl Guarded {
         };
         let started = Instant::now();
         let (result, answered) = observe(work).await;
-        // An answer that is not believed concerns one record. The institution is there.
+        // A refused answer concerns one record. The institution is reachable.
         let of_an_error = if answered { Outcome::Answered } else { Outcome::Failed };
         let (outcome, label) = match &result {
             Ok(_) => (Outcome::Answered, "ok"),
@@ -105,7 +105,7 @@ impl Guarded {
         self.guard((operation, Weight::Counts), budget, work).await.unwrap_or_else(|| Err(left_alone()))
     }
 
-    /// The same for a call that says nothing of the others.
+    /// Makes a call whose outcome does not count.
     async fn guard_aside<T>(
         &self,
         operation: &'static str,
@@ -127,7 +127,7 @@ impl Guarded {
 }
 
 fn left_alone() -> AcquirerError {
-    AcquirerError::Unavailable("left alone, because its last calls failed".to_owned())
+    AcquirerError::Unavailable("the breaker is open after consecutive failures".to_owned())
 }
 
 #[async_trait]

@@ -1,15 +1,16 @@
-//! The institutions that take and hold Pix charges, reached over HTTP, and the router that knows who answers just now.
+//! Acquirers: the institutions that hold Pix charges, over HTTP, and the router that selects among them.
 //!
-//! [`bacen`] speaks the Central Bank's API Pix and serves every institution of that standard, which takes and returns Pix but
-//! sends none. [`efi`] adds what Efí has for sending and for infractions. [`router::Router`] holds the configured acquirers in
-//! their order, guards each with a [`breaker`] and counts its calls.
+//! [`bacen`] implements the Central Bank's API Pix for every institution of that standard, which receives and returns
+//! Pix. [`efi`] adds Efí's extensions for sending and for infractions. [`router::Router`] holds the configured
+//! acquirers in order, guards each with a [`breaker`] and counts the calls.
 //!
-//! To add one more acquirer:
-//! 1. make a folder named after it, beside `bacen`, with its configuration, the shapes on its wire and one file per thing asked;
-//! 2. reach it through `http`, which has the limits: bounded answers, deadlines, TLS of our own, and the table that tells what
-//!    certainly was not done from what may have been;
-//! 3. implement [`cais_ports::Acquirer`]: verify everything an answer says before it is returned, and call nothing a failure
-//!    that may have happened;
+//! To add an acquirer:
+//! 1. Create a folder beside `bacen`, with the configuration, the wire format and one file per operation.
+//! 2. Use `http` for requests. It has the limits (bounded answers, deadlines, our TLS) and the classification of
+//!    failures.
+//! 3. Implement [`cais_ports::Acquirer`]. Verify every field of an answer, and never report a possibly completed
+//!    request as failed.
+//! 4. Construct the acquirer in the app's wiring and pass it to the router.
 //! 4. construct it in the app's wiring and hand it to the router.
 
 pub mod bacen;

@@ -1,4 +1,5 @@
-//! All configured acquirers in their order: a charge goes to the first that takes it, and to another only when it certainly did not.
+//! All configured acquirers in order. A charge goes to the first acquirer, and to the next only after a certain
+//! failure.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -11,7 +12,7 @@ use crate::breaker::MonotonicClock;
 use crate::deadline::Deadline;
 use crate::guarded::{Guarded, MIN_BUDGET};
 
-/// Kept for each acquirer that would follow, so that one that is slow to say no leaves time for the next.
+/// The time reserved for each following acquirer, so that a slow failure leaves time for the next.
 const RESERVE: Duration = Duration::from_millis(2_500);
 
 /// The acquirers, each behind its breaker.
@@ -20,14 +21,14 @@ pub struct Router {
 }
 
 impl Router {
-    /// Acquirers in the order in which charges are offered to them; of two with one name the first counts.
+    /// Creates a router that offers charges in the given order. Of two acquirers with one name the first counts.
     #[must_use]
     pub fn new(acquirers: Vec<Arc<dyn Acquirer>>) -> Self {
         let clock: MonotonicClock = Arc::new(Instant::now);
         Self::with_clock(acquirers, &clock)
     }
 
-    /// The same, with the breakers' clock under the caller's hand.
+    /// Creates a router with the given clock for the breakers.
     #[must_use]
     pub fn with_clock(acquirers: Vec<Arc<dyn Acquirer>>, clock: &MonotonicClock) -> Self {
         let guard = |acquirer| Arc::new(Guarded::new(acquirer, Arc::clone(clock)));
@@ -68,7 +69,7 @@ impl Acquirers for Router {
         budget: Duration,
     ) -> Result<(AcquirerName, UpstreamCharge), IssueError> {
         let Some(beginning) = self.member(begin_with) else {
-            let error = AcquirerError::Unavailable("it is not configured".to_owned());
+            let error = AcquirerError::Unavailable("the acquirer is not configured".to_owned());
             return Err(IssueError::NoneTook { reasons: vec![(begin_with.clone(), error)] });
         };
         let others = self.members.iter().filter(|member| member.name() != begin_with);
@@ -90,7 +91,7 @@ impl Acquirers for Router {
                 }
                 Some(Err(error @ (AcquirerError::Refused(_) | AcquirerError::Unavailable(_)))) => error,
             };
-            tracing::warn!(acquirer = %name, txid = %order.txid, %error, "the acquirer did not take a charge");
+            tracing::warn!(acquirer = %name, txid = %order.txid, %error, "the acquirer did not accept a charge");
             reasons.push((name.clone(), error));
         }
         Err(IssueError::NoneTook { reasons })
@@ -102,7 +103,7 @@ impl Acquirers for Router {
     }
 }
 
-/// What one acquirer may take of the time that is left: all but the reserve of those that follow, at least half.
+/// Returns the time for one acquirer: the rest less the reserve of the following ones, at least half.
 fn share(left: Duration, following: u32) -> Duration {
     if following == 0 {
         return left;
@@ -117,7 +118,7 @@ mod tests {
     use super::share;
 
     #[test]
-    fn who_follows_keeps_time() {
+    fn following_acquirers_keep_their_reserve() {
         for (left_ms, following, wanted_ms) in
             [(9_000, 0, 9_000), (9_000, 1, 6_500), (9_000, 2, 4_500), (4_000, 1, 2_000), (0, 1, 0)]
         {

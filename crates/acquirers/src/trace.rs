@@ -1,4 +1,4 @@
-//! The W3C Trace Context of calls to acquirers, passed on in the header `traceparent`.
+//! The W3C Trace Context of calls to acquirers, sent in the header `traceparent`.
 
 use std::sync::{Arc, OnceLock};
 

@@ -1,4 +1,4 @@
-//! Requests of the API Pix with their token, and the answers as they came.
+//! Authenticated requests of the API Pix, with raw answers.
 
 use std::sync::Arc;
 
@@ -21,26 +21,26 @@ use crate::http::{
     ClientSettings, MAX_ANSWER_BYTES, Problem, Reply, build, encode_segment, of_reply, of_transport, parse_base, send,
 };
 
-/// The kinds that say that a charge does not exist.
+/// The problem kinds of an absent charge.
 const CHARGE_ABSENT: [&str; 3] = ["CobNaoEncontrado", "NaoEncontrado", "cobranca_nao_encontrada"];
 
-/// Largest page of a list that is read, in bytes.
+/// The largest accepted page of a list, in bytes.
 const MAX_LIST_BYTES: usize = 2 * 1024 * 1024;
 
-/// One institution's API.
+/// The API of one institution.
 #[derive(Debug)]
 pub(crate) struct Api {
     name: AcquirerName,
     key: PixKey,
     client: Client,
     tokens: Arc<Tokens>,
-    /// What the paths `/v2/…` are appended to.
+    /// The base of the paths `/v2/…`.
     base: String,
     callback: Url,
     json: HeaderValue,
 }
 
-/// What is asked.
+/// A request to send.
 struct Question<'a> {
     method: Method,
     url: Url,
@@ -97,7 +97,7 @@ impl Api {
         &self.key
     }
 
-    /// `PUT /v2/cob/{txid}`, as it was answered.
+    /// Sends `PUT /v2/cob/{txid}`. Returns the raw answer.
     pub(super) async fn put_charge(
         &self,
         txid: &Txid,
@@ -107,14 +107,14 @@ impl Api {
         self.put(&charge_path(txid), body, deadline).await
     }
 
-    /// Asks for the removal of a charge.
+    /// Requests the removal of a charge.
     pub(super) async fn remove_charge(&self, txid: &Txid, deadline: Deadline) -> Result<Reply, AcquirerError> {
         let body = json(&Revision { status: REMOVED_BY_US })?;
         let question = Question::new(Method::PATCH, self.url(&charge_path(txid))?);
         self.call(Question { body: Some(&body), ..question }, deadline).await
     }
 
-    /// Reads a charge; `None` when the institution names its absence.
+    /// Reads a charge; `None` if the institution names its absence.
     pub(super) async fn find(
         &self,
         expected: Expected<'_>,
@@ -124,12 +124,12 @@ impl Api {
         found.map(|reply| self.charge_of(&reply, &expected)).transpose()
     }
 
-    /// The charge that a successful answer tells.
+    /// Parses the charge in a successful answer.
     pub(super) fn charge_of(&self, reply: &Reply, expected: &Expected<'_>) -> Result<UpstreamCharge, FindError> {
         Ok(UpstreamCharge { answered_at: reply.date, ..read::charge(success(reply)?, expected, &self.key)? })
     }
 
-    /// `PUT /v2/webhook/{chave}`, with what an institution wants in its headers besides.
+    /// Sends `PUT /v2/webhook/{chave}`, with an institution's extra headers.
     pub(crate) async fn register_callback(
         &self,
         url: &str,
@@ -142,21 +142,21 @@ impl Api {
         if reply.status.is_success() { Ok(()) } else { Err(of_reply(&reply)) }
     }
 
-    /// `PUT` of a JSON body, as it was answered. `path` has only characters that stand for themselves.
+    /// Sends a `PUT` with a JSON body. Returns the raw answer. `path` must not need escaping.
     pub(crate) async fn put(&self, path: &str, body: &[u8], deadline: Deadline) -> Result<Reply, AcquirerError> {
         let question = Question::new(Method::PUT, self.url(path)?);
         self.call(Question { body: Some(body), ..question }, deadline).await
     }
 
-    /// `POST` of a JSON body, as it was answered, once: only a refused token makes it go out again.
+    /// Sends a `POST` with a JSON body once. Only a refused token causes a second sending. Returns the raw answer.
     pub(crate) async fn post(&self, path: &str, body: &[u8], deadline: Deadline) -> Result<Reply, AcquirerError> {
         let question = Question::new(Method::POST, self.url(path)?);
         self.call(Question { body: Some(body), ..question }, deadline).await
     }
 
-    /// `GET`, as it was answered; `None` when a problem of one of the kinds in `absence` says that there is none.
+    /// Sends a `GET`. Returns the raw answer; `None` for a problem of a kind in `absence`.
     ///
-    /// Any other 404 may be the answer of a server without the path, and shows nothing. Efí names an absence with 400 too.
+    /// Any other 404 may come from a server without the path and proves nothing. Efí reports an absence with 400 too.
     pub(crate) async fn get(
         &self,
         path: &str,
@@ -169,7 +169,7 @@ impl Api {
         if problem.is_some_and(|problem| problem.is_one_of(absence)) { Ok(None) } else { Ok(Some(reply)) }
     }
 
-    /// `GET` of a page of a list, as it was answered.
+    /// Sends a `GET` for a page of a list. Returns the raw answer.
     pub(super) async fn get_page(
         &self,
         path: &str,
@@ -184,17 +184,17 @@ impl Api {
 
     fn url(&self, path: &str) -> Result<Url, AcquirerError> {
         Url::parse(&format!("{}{path}", self.base))
-            .map_err(|_| AcquirerError::Refused("the path makes no address".to_owned()))
+            .map_err(|_| AcquirerError::Refused("the path is not a valid address".to_owned()))
     }
 
-    /// One request with a token. A token that is refused is renewed, and the request sent once more: a 401 is certain.
+    /// Sends one request with a token. After a refused token, renews the token and resends: a 401 is certain.
     async fn call(&self, question: Question<'_>, deadline: Deadline) -> Result<Reply, AcquirerError> {
         let token = self.tokens.get(deadline).await?;
         let reply = self.send(&question, &token, deadline).await?;
         if reply.status != StatusCode::UNAUTHORIZED {
             return Ok(reply);
         }
-        tracing::warn!(acquirer = %self.name, "the access token was refused; asking for another");
+        tracing::warn!(acquirer = %self.name, "the acquirer refused the access token; requesting a new one");
         self.tokens.discard(&token);
         let token = self.tokens.get(deadline).await?;
         self.send(&question, &token, deadline).await
@@ -216,7 +216,7 @@ impl Api {
     }
 }
 
-/// The body of an answer that tells what was asked for.
+/// Returns the body of a successful JSON answer.
 pub(crate) fn success(reply: &Reply) -> Result<&[u8], FindError> {
     if !reply.status.is_success() {
         return Err(of_reply(reply).into());

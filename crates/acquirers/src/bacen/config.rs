@@ -1,4 +1,4 @@
-//! What must be known of an institution to use its API Pix.
+//! The configuration of an institution's API Pix.
 
 use std::time::Duration;
 
@@ -7,46 +7,46 @@ use cais_domain::pix_key::PixKey;
 
 use crate::http::{Certificate, Secret, TlsError, UrlError};
 
-/// An institution of the API Pix. Its `Debug` shows no secret.
+/// An institution of the API Pix. `Debug` shows no secret.
 #[derive(Debug, Clone)]
 pub struct BacenConfig {
-    /// What records, logs and metrics call it.
+    /// The name in records, logs and metrics.
     pub name: AcquirerName,
-    /// What the paths `/v2/…` are appended to: `https`, or `http` on this machine.
+    /// The base of the paths `/v2/…`: `https`, or `http` on this machine.
     pub base_url: String,
-    /// Where tokens are issued; `None` is `/oauth/token` below `base_url`.
+    /// The address that issues tokens; `None` means `/oauth/token` below `base_url`.
     pub token_url: Option<String>,
     /// `OAuth2` client.
     pub client_id: String,
-    /// Its secret.
+    /// The client's secret.
     pub client_secret: Secret,
     /// The client certificate of mutual TLS.
     pub certificate: Option<Certificate>,
-    /// Roots to trust besides the system's, PEM: of an institution with its own authority.
+    /// PEM roots in addition to the system's, for an institution with its own authority.
     pub extra_root_pem: Option<Vec<u8>>,
-    /// The key that receives.
+    /// The receiving key.
     pub pix_key: PixKey,
-    /// Limits within the budget of a call.
+    /// Time limits within the budget of a call.
     pub timeouts: Timeouts,
 }
 
-/// Limits in time; whole calls are limited by the budget that each call brings.
+/// Time limits. Whole calls are limited by the budget of each call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timeouts {
-    /// For DNS, TCP and TLS together.
+    /// The limit for DNS, TCP and TLS together.
     pub connect: Duration,
-    /// For one request of a token, connection included.
+    /// The limit for one token request, connection included.
     pub token: Duration,
 }
 
-/// Two seconds to connect, three for a token.
+/// Two seconds for a connection, three for a token.
 impl Default for Timeouts {
     fn default() -> Self {
         Self { connect: Duration::from_secs(2), token: Duration::from_secs(3) }
     }
 }
 
-/// Why a configuration cannot be used.
+/// The reason a configuration is invalid.
 #[derive(Debug, thiserror::Error)]
 pub enum BacenConfigError {
     /// The address of the API.
@@ -55,19 +55,19 @@ pub enum BacenConfigError {
     /// The address of tokens.
     #[error("token_url {0}")]
     TokenUrl(UrlError),
-    /// HTTP Basic separates id and secret by a colon (RFC 7617, 2).
+    /// The id contains a colon, which separates id and secret in HTTP Basic (RFC 7617, 2), or is not visible ASCII.
     #[error("client_id must be visible ASCII without a colon")]
     ClientId,
-    /// Empty, or not to be written into a header.
+    /// The secret is empty or not allowed in a header.
     #[error("client_secret must not be empty")]
     ClientSecret,
-    /// Certificates or TLS.
+    /// The certificates or TLS.
     #[error(transparent)]
     Tls(#[from] TlsError),
 }
 
 impl BacenConfig {
-    /// A configuration without certificates, with the usual address of tokens and the usual limits.
+    /// Creates a configuration without certificates, with the usual token address and limits.
     #[must_use]
     pub fn new(
         name: AcquirerName,

@@ -1,4 +1,4 @@
-//! Makes a charge, and finds out what became of it when the answer is lost.
+//! Creates a charge, and finds its outcome when the answer is lost.
 
 use std::time::Duration;
 
@@ -11,28 +11,30 @@ use super::read::Expected;
 use super::wire;
 use crate::deadline::Deadline;
 
-/// Kept back from the first request, for asking what became of it.
+/// The part of the budget reserved for the look-up after the first request.
 const RECOVERY_RESERVE: Duration = Duration::from_millis(1_500);
-/// With less than this left nothing is sent once more: it could only be lost again.
+/// The shortest time for a second sending. A shorter one would likely be lost again.
 const MIN_RETRY: Duration = Duration::from_millis(250);
 
-/// What became of one `PUT`.
+/// The outcome of one `PUT`.
 enum Put {
-    /// The charge as it was ordered.
+    /// The charge was created as ordered.
     Made(UpstreamCharge),
-    /// 409: the name is taken, by an earlier request of ours unless the charge differs.
+    /// 409: the txid is taken, by an earlier request of ours unless the charge differs.
     Exists,
-    /// It certainly did not make one.
+    /// The charge was certainly not created.
     Not(AcquirerError),
-    /// It made one that is not what was ordered.
+    /// A charge was created that differs from the order.
     Wrong(String),
-    /// It may have.
+    /// The charge may have been created.
     Lost(String),
 }
 
-/// `PUT`, and if its outcome is unknown `GET`, and if the charge is certainly not there one more `PUT` of the same txid.
+/// Sends a `PUT`, after an unknown outcome a `GET`, and if the charge is certainly absent a second `PUT` of the same
+/// txid.
 ///
-/// After an outcome was unknown only a charge or a mismatch is certain: what refuses the second request says nothing of the first.
+/// After an unknown outcome only a charge or a mismatch is certain: a refusal of the second request proves nothing
+/// about the first.
 pub(super) async fn create(
     api: &Api,
     order: &ChargeOrder,
@@ -47,7 +49,7 @@ pub(super) async fn create(
         Put::Wrong(reason) => return Err(not_as_ordered(api, order, reason)),
         Put::Lost(reason) => reason,
     };
-    tracing::warn!(acquirer = %api.name(), txid = %order.txid, reason, "the outcome of a charge is unknown; asking for it");
+    tracing::warn!(acquirer = %api.name(), txid = %order.txid, reason, "the outcome of a charge is unknown; reading the charge");
     match api.find(Expected::ordered(order), deadline).await {
         Ok(Some(charge)) => return Ok(charge),
         Ok(None) if deadline.left() >= MIN_RETRY => {}
@@ -59,7 +61,7 @@ pub(super) async fn create(
             return Err(AcquirerError::OutcomeUnknown(reason));
         }
     }
-    tracing::warn!(acquirer = %api.name(), txid = %order.txid, "the charge is not there; sending it once more");
+    tracing::warn!(acquirer = %api.name(), txid = %order.txid, "the charge does not exist; sending it again");
     match put(api, order, &body, deadline).await {
         Put::Made(charge) => Ok(charge),
         Put::Exists => existing(api, order, deadline).await,
@@ -89,11 +91,11 @@ async fn put(api: &Api, order: &ChargeOrder, body: &[u8], deadline: Deadline) ->
     }
 }
 
-/// The charge that has the name already, if it is the one ordered.
+/// Returns the charge that already has the txid, if it matches the order.
 async fn existing(api: &Api, order: &ChargeOrder, deadline: Deadline) -> Result<UpstreamCharge, AcquirerError> {
     match api.find(Expected::ordered(order), deadline).await {
         Ok(Some(charge)) => Ok(charge),
-        Ok(None) => Err(AcquirerError::OutcomeUnknown("the txid is taken, yet nothing has it".to_owned())),
+        Ok(None) => Err(AcquirerError::OutcomeUnknown("the txid is taken, but no charge has it".to_owned())),
         Err(FindError::Defect(Defect::Mismatch(reason))) => Err(not_as_ordered(api, order, reason)),
         Err(error) => {
             let reason = error.of_a_read().to_string();
@@ -102,8 +104,8 @@ async fn existing(api: &Api, order: &ChargeOrder, deadline: Deadline) -> Result<
     }
 }
 
-/// A charge that is not what was ordered. Nobody has seen its code, so nobody can pay it: it is as good as refused.
+/// Refuses a charge that differs from the order. Its code was never shown, so it cannot be paid.
 fn not_as_ordered(api: &Api, order: &ChargeOrder, reason: String) -> AcquirerError {
-    tracing::warn!(acquirer = %api.name(), txid = %order.txid, reason, "the charge is not what was ordered");
+    tracing::warn!(acquirer = %api.name(), txid = %order.txid, reason, "the charge differs from the order; it is refused");
     AcquirerError::Refused(reason)
 }

@@ -1,23 +1,23 @@
-//! What keeps an answer from being used, and the small values that every answer has.
+//! Defects of answers, and common small values.
 
 use cais_ports::AcquirerError;
 use jiff::Timestamp;
 
-/// Why an answer cannot be used.
+/// The reason an answer cannot be used.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Defect {
-    /// It is not the JSON that was asked for.
+    /// The answer is not the expected JSON.
     Unreadable(String),
-    /// It is, and says something that cannot be.
+    /// The answer contradicts the request or itself.
     Mismatch(String),
 }
 
-/// Why something could not be read.
+/// The reason a read failed.
 #[derive(Debug)]
 pub(crate) enum FindError {
-    /// There was no usable answer.
+    /// No usable answer arrived.
     Upstream(AcquirerError),
-    /// There was one, which cannot be believed.
+    /// The answer has a defect.
     Defect(Defect),
 }
 
@@ -34,7 +34,7 @@ impl Defect {
 }
 
 impl FindError {
-    /// A read has no effect, so whatever it was, it may be asked again.
+    /// Converts the error of a read. A read has no effect, so any failure may be retried.
     pub(crate) fn of_a_read(self) -> AcquirerError {
         match self {
             Self::Upstream(AcquirerError::Refused(reason)) => AcquirerError::OutcomeUnknown(reason),
@@ -56,7 +56,7 @@ impl From<AcquirerError> for FindError {
     }
 }
 
-/// RFC 3339, cut to the microseconds that are stored.
+/// Parses RFC 3339, truncated to the stored microseconds.
 pub(crate) fn instant(text: &str) -> Option<Timestamp> {
     let instant: Timestamp = text.parse().ok()?;
     Timestamp::from_microsecond(instant.as_microsecond()).ok()

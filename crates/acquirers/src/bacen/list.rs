@@ -1,4 +1,4 @@
-//! Pages of the lists of the API Pix: how they are asked for, and whether there is another after them.
+//! Pages of the lists of the API Pix: requests, rows and paging.
 
 use cais_ports::{AcquirerError, ListRequest, UnreadableRow, UpstreamPage};
 use jiff::{RoundMode, Timestamp, TimestampRound, Unit};
@@ -10,10 +10,10 @@ use super::defect::{Defect, FindError};
 use super::wire::line;
 use crate::deadline::Deadline;
 
-/// Rows of a page when the number is not asked for (API Pix).
+/// The rows of a page without a requested number (API Pix).
 const DEFAULT_PAGE: u32 = 100;
 
-/// What a list is of.
+/// The kind of a list.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Rows {
     Pix,
@@ -21,7 +21,7 @@ pub(crate) enum Rows {
 }
 
 impl Rows {
-    /// The field that has the rows.
+    /// Returns the field of the rows.
     const fn field(self) -> &'static str {
         match self {
             Self::Pix => "pix",
@@ -29,8 +29,8 @@ impl Rows {
         }
     }
 
-    /// Rows of a page. For Pix the most that the standard allows, so that one page answers for many callbacks; infractions carry
-    /// long texts of both sides, and so many of the longest still fit into an answer.
+    /// Returns the requested rows of a page. For Pix the maximum of the standard, so that one page serves many
+    /// callbacks. Infractions carry long texts of both sides, and this number of the longest still fits into an answer.
     const fn per_page(self) -> u32 {
         match self {
             Self::Pix => 1_000,
@@ -39,12 +39,12 @@ impl Rows {
     }
 }
 
-/// Fields that name a row, the most specific first.
+/// The fields that identify a row, the most specific first.
 const NAMES: [&str; 4] = ["idInfracao", "idEnvio", "endToEndId", "txid"];
-/// Longest name of an unreadable row that is kept, in characters: longer than each name of the API Pix.
+/// The longest kept identifier of an unreadable row, in characters: longer than any identifier of the API Pix.
 const MAX_NAME_CHARS: usize = 64;
 
-/// Each row is read by itself, so that one that cannot be read is named.
+/// Each row is parsed separately, so that an unreadable row is reported.
 #[derive(Deserialize)]
 struct List<'a> {
     #[serde(borrow)]
@@ -59,7 +59,7 @@ struct Parameters<'a> {
     paginacao: Option<Paging<'a>>,
 }
 
-/// Numbers; some write numbers as strings.
+/// Numbers. Some institutions write numbers as strings.
 #[derive(Deserialize)]
 struct Paging<'a> {
     #[serde(borrow, rename = "paginaAtual")]
@@ -68,8 +68,8 @@ struct Paging<'a> {
     pages: Option<&'a RawValue>,
 }
 
-/// Asks for a page of the list at `path`. `row` reads each row, by its place in the answer, and leaves out what cannot be ours. A row
-/// that it cannot read is named on the page, beside the others.
+/// Requests a page of the list at `path`. `row` parses each row by its position and skips rows that cannot be ours.
+/// Unreadable rows are reported on the page beside the others.
 pub(crate) async fn page<T>(
     api: &Api,
     (path, of): (&str, Rows),
@@ -98,34 +98,34 @@ fn read<T>(
 ) -> Result<UpstreamPage<T>, Defect> {
     let list: List<'_> = serde_json::from_slice(body)
         .map_err(|_| Defect::Unreadable("the answer is not the JSON of a list".to_owned()))?;
-    let told = match of {
+    let values = match of {
         Rows::Pix => list.pix,
         Rows::Infractions => list.infracoes,
     };
-    let told = told.ok_or_else(|| Defect::mismatch(of.field(), "is missing"))?;
+    let values = values.ok_or_else(|| Defect::mismatch(of.field(), "is missing"))?;
     let (next, pages) =
-        following(list.parametros.and_then(|parameters| parameters.paginacao), asked, (told.len(), of))?;
-    let (mut rows, mut unreadable) = (Vec::with_capacity(told.len()), Vec::new());
-    for (index, told) in told.iter().enumerate() {
+        following(list.parametros.and_then(|parameters| parameters.paginacao), asked, (values.len(), of))?;
+    let (mut rows, mut unreadable) = (Vec::with_capacity(values.len()), Vec::new());
+    for (index, value) in values.iter().enumerate() {
         let place = format!("{}[{index}]", of.field());
-        match row(&place, told) {
+        match row(&place, value) {
             Ok(read) => rows.extend(read),
             Err(defect) => {
-                unreadable.push(UnreadableRow { name: name(told).unwrap_or(place), reason: defect.reason() });
+                unreadable.push(UnreadableRow { name: name(value).unwrap_or(place), reason: defect.reason() });
             }
         }
     }
     Ok(UpstreamPage { rows, unreadable, next, pages })
 }
 
-/// The first of [`NAMES`] that the row shows.
+/// Returns the first of [`NAMES`] in the row.
 fn name(row: &RawValue) -> Option<String> {
     let fields: serde_json::Map<String, serde_json::Value> = serde_json::from_str(row.get()).ok()?;
     NAMES.iter().find_map(|name| line(fields.get(*name)?.as_str()?, MAX_NAME_CHARS))
 }
 
-/// Returns the number of the page after `asked`, and the count of pages. Without a count of pages, a full page has another after it. An
-/// empty page never has.
+/// Returns the number of the page after `asked`, and the count of pages. Without a count, a full page has a successor.
+/// An empty page never has one.
 fn following(
     paging: Option<Paging<'_>>,
     asked: u32,
@@ -140,20 +140,20 @@ fn following(
         Some(paging) => (number(paging.number)?, number(paging.pages)?),
         None => (None, None),
     };
-    // Rows of one page in place of another's would be missed, or read for ever.
+    // Rows of another page would be missed, or read forever.
     if current.is_some_and(|current| current != asked) {
         return Err(Defect::mismatch(FIELD, "is of another page"));
     }
     let following = asked.saturating_add(1);
     let is_more = match pages {
         Some(pages) => following < pages,
-        // An institution may give the standard's default instead of what was asked for.
+        // An institution may return the standard's default size instead of the requested one.
         None => u32::try_from(rows).unwrap_or(u32::MAX) >= of.per_page().min(DEFAULT_PAGE),
     };
     Ok(((is_more && rows > 0).then_some(following), pages))
 }
 
-/// Outwards to the second: a row at the edge is better told twice than missed, and not everybody reads fractions.
+/// Widens to whole seconds. A duplicate row is better than a missed one, and some institutions reject fractions.
 fn whole_second(at: Timestamp, mode: RoundMode) -> String {
     at.round(TimestampRound::new().smallest(Unit::Second).mode(mode)).unwrap_or(at).to_string()
 }
@@ -165,7 +165,7 @@ mod tests {
     use super::{Rows, read, whole_second};
 
     #[test]
-    fn next_page_follows_from_the_count_of_pages() {
+    fn next_page_follows_from_the_page_count() {
         let full = vec!["1"; 100].join(",");
         let paging = |text: &str| format!(r#"{{"parametros":{{"paginacao":{text}}},"pix":[1]}}"#);
         for (body, asked, wanted) in [
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_span_is_widened_to_whole_seconds() {
+    fn span_is_widened_to_whole_seconds() {
         for (text, from, to) in [
             ("2026-11-20T15:00:00Z", "2026-11-20T15:00:00Z", "2026-11-20T15:00:00Z"),
             ("2026-11-20T15:00:00.000001Z", "2026-11-20T15:00:00Z", "2026-11-20T15:00:01Z"),

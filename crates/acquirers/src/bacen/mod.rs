@@ -1,4 +1,4 @@
-//! The Central Bank's API Pix (2.9.0), as every institution of the standard serves it.
+//! The Central Bank's API Pix (2.9.0), as served by every institution of the standard.
 
 pub(crate) mod api;
 mod cancel;
@@ -36,28 +36,28 @@ use defect::FindError;
 use read::Expected;
 use token::GrantForm;
 
-/// What the standard has no request for.
+/// The reason for refusing payouts: the standard has no request for them.
 const SENDS_NOTHING: &str = "this institution sends no Pix";
 
-/// The standard knows no infractions.
-const TELLS_NO_INFRACTIONS: &str = "this institution takes no defences";
+/// The reason for refusing infractions: the standard has no request for them.
+const NO_DEFENSES: &str = "this institution accepts no defenses";
 
-/// An institution of the standard, reached over HTTP.
+/// An institution of the standard over HTTP.
 #[derive(Debug)]
 pub struct BacenAcquirer {
     api: Api,
 }
 
 impl BacenAcquirer {
-    /// Sets up the client; nothing is asked yet.
+    /// Creates the client without a request.
     ///
     /// # Errors
-    /// [`BacenConfigError`] names the part of the configuration that cannot be used.
+    /// [`BacenConfigError`] for the invalid part of the configuration.
     pub fn new(config: &BacenConfig) -> Result<Self, BacenConfigError> {
         Self::asking_tokens(config, GrantForm::Form)
     }
 
-    /// The same for an institution that is asked for tokens in another form.
+    /// Creates the client of an institution with another form of token request.
     pub(crate) fn asking_tokens(config: &BacenConfig, grant: GrantForm) -> Result<Self, BacenConfigError> {
         Ok(Self { api: Api::new(config, grant)? })
     }
@@ -70,7 +70,7 @@ impl BacenAcquirer {
         self.api.check_access().await
     }
 
-    /// For what an institution has beyond the standard.
+    /// Returns the API for an institution's extensions.
     pub(crate) fn api(&self) -> &Api {
         &self.api
     }
@@ -103,7 +103,7 @@ impl Acquirer for BacenAcquirer {
     }
 
     async fn find_payout(&self, _: &InstructionId, _: Duration) -> Result<Option<UpstreamPayout>, AcquirerError> {
-        // Not `None`: what was sent while it was configured otherwise may be there, and must not be sent once more.
+        // Not `None`: a payout of an earlier configuration may exist here and must not be sent again.
         Err(AcquirerError::Refused(SENDS_NOTHING.to_owned()))
     }
 
@@ -153,7 +153,7 @@ impl Acquirer for BacenAcquirer {
     }
 
     async fn send_defense(&self, _: &DefenseOrder, _: Duration) -> Result<DefenseReceipt, AcquirerError> {
-        Err(AcquirerError::Refused(TELLS_NO_INFRACTIONS.to_owned()))
+        Err(AcquirerError::Refused(NO_DEFENSES.to_owned()))
     }
 
     fn notices(&self, body: &[u8]) -> Result<Vec<Noticed>, AcquirerError> {

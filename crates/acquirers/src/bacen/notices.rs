@@ -1,4 +1,4 @@
-//! Reads callbacks: hints at what to look for, never a proof of payment.
+//! Reads callbacks: hints for look-ups, never a proof of payment.
 
 use std::collections::HashSet;
 
@@ -10,25 +10,26 @@ use serde_json::value::RawValue;
 
 use super::defect::instant;
 
-/// Largest callback that is read, in bytes: as much as the service accepts, because what was accepted must be looked into.
+/// The largest accepted callback, in bytes: the limit of the HTTP endpoint, because an accepted callback must be
+/// processed.
 const MAX_BYTES: usize = 1024 * 1024;
-/// Most Pix of one callback: more than fit into it with all that the standard requires of each.
+/// The largest number of Pix of a callback: more than fit with all required fields.
 const MAX_ITEMS: usize = 10_000;
 
 #[derive(Deserialize)]
 struct Callback<'a> {
     #[serde(borrow)]
     pix: Option<Vec<&'a RawValue>>,
-    /// A list as well, where there is one: nobody's but Efí's simulator's, so nothing of it may spoil the rest.
+    /// The list of infractions, sent only by Efí's simulator. Errors in it must not affect other items.
     infracoes: Option<&'a RawValue>,
 }
 
-/// One thing that a callback tells of.
+/// An item of a callback.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Item<'a> {
-    /// Of `pix`.
+    /// An item of `pix`.
     Pix(&'a RawValue),
-    /// Of `infracoes`.
+    /// An item of `infracoes`.
     Infraction(&'a RawValue),
 }
 
@@ -37,7 +38,7 @@ struct Pix {
     txid: Option<String>,
     #[serde(rename = "endToEndId")]
     end_to_end_id: Option<String>,
-    /// Read leniently: only a hint.
+    /// Parsed leniently, because the instant is only a hint.
     horario: Option<serde_json::Value>,
 }
 
@@ -45,10 +46,10 @@ struct Pix {
 #[derive(Debug)]
 pub(crate) struct Unreadable;
 
-/// What the items of `{"pix": […]}` and `{"infracoes": […]}` name, each once, in their order. `item` reads one.
+/// Returns the resources in `{"pix": […]}` and `{"infracoes": […]}`, each once, in order. `item` parses one item.
 ///
 /// # Errors
-/// [`AcquirerError::Refused`] when nothing can be read.
+/// [`AcquirerError::Refused`] if no item can be read.
 pub(crate) fn read(
     body: &[u8],
     item: impl Fn(Item<'_>) -> Result<Option<Noticed>, Unreadable>,
@@ -59,7 +60,7 @@ pub(crate) fn read(
     }
     let callback: Callback<'_> = serde_json::from_slice(body).map_err(|_| refused("is not the JSON of the API Pix"))?;
     let pix = callback.pix.unwrap_or_default();
-    let infractions = callback.infracoes.map(|told| serde_json::from_str(told.get()).unwrap_or_else(|_| vec![told]));
+    let infractions = callback.infracoes.map(|value| serde_json::from_str(value.get()).unwrap_or_else(|_| vec![value]));
     let infractions: Vec<&RawValue> = infractions.unwrap_or_default();
     let items: Vec<_> = pix.into_iter().map(Item::Pix).chain(infractions.into_iter().map(Item::Infraction)).collect();
     if items.len() > MAX_ITEMS {
@@ -67,8 +68,8 @@ pub(crate) fn read(
     }
     let (mut found, mut seen) = (Vec::new(), HashSet::new());
     let mut unreadable = 0_usize;
-    for told in items {
-        match item(told) {
+    for value in items {
+        match item(value) {
             Ok(Some(noticed)) if seen.insert(noticed.clone()) => found.push(noticed),
             Ok(Some(_) | None) => {}
             Err(Unreadable) => unreadable = unreadable.saturating_add(1),
@@ -77,7 +78,7 @@ pub(crate) fn read(
     match unreadable {
         0 => Ok(found),
         some if found.is_empty() => Err(refused(&format!("has {some} items that cannot be read"))),
-        // Whoever is named beside them must not wait for them.
+        // Readable items must not wait for unreadable ones.
         some => {
             tracing::error!(
                 alert = alerts::CALLBACK_UNREADABLE,
@@ -89,7 +90,7 @@ pub(crate) fn read(
     }
 }
 
-/// What the standard tells of: only what was received.
+/// Reads an item of the standard: only received Pix.
 pub(crate) fn standard(item: Item<'_>) -> Result<Option<Noticed>, Unreadable> {
     match item {
         Item::Pix(pix) => received(pix),
@@ -97,7 +98,7 @@ pub(crate) fn standard(item: Item<'_>) -> Result<Option<Noticed>, Unreadable> {
     }
 }
 
-/// A Pix that was received. One without a charge, or with one that none of ours can be (a static code's), names nothing.
+/// Reads a received Pix. A Pix without a charge, or with a txid that cannot be ours (a static code), gives `None`.
 pub(crate) fn received(pix: &RawValue) -> Result<Option<Noticed>, Unreadable> {
     let pix: Pix = serde_json::from_str(pix.get()).map_err(|_| Unreadable)?;
     let Some(txid) = pix.txid.and_then(|text| Txid::parse(&text).ok()) else { return Ok(None) };
@@ -129,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn callbacks_name_each_charge_once() {
+    fn callback_names_each_charge_once() {
         let both = format!(r#"{{"pix":[{{"txid":"{A}","valor":"1.00"}},{{"txid":"{B}"}},{{"txid":"{A}"}}]}}"#);
         let beside = format!(r#"{{"pix":[{{"txid":"{A}"}},1,{{"txid":1}},{{"txid":"{B}"}}]}}"#);
         for (body, wanted) in [
@@ -153,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn two_pix_of_one_charge_are_two() {
+    fn two_pix_of_one_charge_give_two_items() {
         let item = |tail: u8| format!(r#"{{"txid":"{A}","endToEndId":"E12345678202601020304000000000{tail:02}"}}"#);
         let body = format!(r#"{{"pix":[{},{},{},{{"txid":"{A}","endToEndId":"?"}}]}}"#, item(1), item(2), item(1));
         let found = pix(body.as_bytes()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Reads a Pix that was received, with what goes back of it.
+//! Reads a received Pix and its returns.
 
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::txid::Txid;
@@ -8,7 +8,7 @@ use super::defect::{Defect, instant};
 use super::returns;
 use super::wire::{Cob, Pix, parse_amount};
 
-/// Every Pix of a charge, oldest first; the same one told twice is one.
+/// Returns the Pix of a charge, oldest first, without duplicates.
 pub(super) fn of_charge(cob: &Cob<'_>, txid: &Txid) -> Result<Vec<UpstreamPayment>, Defect> {
     let mut payments = Vec::new();
     for (index, pix) in cob.pix.iter().flatten().enumerate() {
@@ -33,7 +33,7 @@ pub(super) fn of_charge(cob: &Cob<'_>, txid: &Txid) -> Result<Vec<UpstreamPaymen
     Ok(payments)
 }
 
-/// The facts of a Pix; `at` is where it stands in the answer.
+/// Parses a Pix; `at` is its position in the answer.
 pub(super) fn read(at: &str, pix: &Pix<'_>) -> Result<UpstreamPayment, Defect> {
     let wrong = |field: &str, what: &str| Defect::mismatch(&format!("{at}.{field}"), what);
     let end_to_end_id = pix
@@ -51,7 +51,7 @@ pub(super) fn read(at: &str, pix: &Pix<'_>) -> Result<UpstreamPayment, Defect> {
     let mut returns: Vec<UpstreamReturn> = Vec::new();
     for back in pix.devolucoes.iter().flatten() {
         let back = returns::within_pix(back).ok_or_else(|| wrong("devolucoes", "cannot be read"))?;
-        // Told twice, wherever it stands, it is one.
+        // An identical duplicate counts once.
         if returns.contains(&back) {
             continue;
         }

@@ -1,6 +1,7 @@
-//! Reads what an institution says of a charge: nothing is believed that contradicts what was asked, nothing is left out.
+//! Reads charges. Answers that contradict the request are refused, and no payment is skipped.
 //!
-//! Key and code are judged only in the answer to an order. A later read credits payments, whatever became of those two.
+//! Key and code are checked only in the answer to an order. Later reads credit payments, whatever key and code they
+//! show.
 
 use cais_domain::br_code::BrCode;
 use cais_domain::money::Money;
@@ -13,26 +14,26 @@ use super::defect::{Defect, instant};
 use super::payment;
 use super::wire::{Cob, REMOVED_BY_US, parse_amount};
 
-/// `expiracao` when an answer leaves it out, in seconds (API Pix).
+/// The `expiracao` of an answer without one, in seconds (API Pix).
 const DEFAULT_EXPIRATION_S: i64 = 86_400;
-/// Longest `expiracao` that is believed, in seconds: ten years.
+/// The longest accepted `expiracao`, in seconds: ten years.
 const MAX_EXPIRATION_S: i64 = 10 * 365 * 86_400;
 
-/// What an answer must agree with.
+/// The expected values of an answer.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Expected<'a> {
     txid: &'a Txid,
-    /// The amount, the key, and that the code is there and usable.
+    /// The amount, the key, and a usable code.
     order: Option<&'a ChargeOrder>,
 }
 
 impl<'a> Expected<'a> {
-    /// Any charge of that name.
+    /// Expects any charge with the txid.
     pub(super) fn charge(txid: &'a Txid) -> Self {
         Self { txid, order: None }
     }
 
-    /// The charge that was ordered, with its code.
+    /// Expects the ordered charge with its code.
     pub(super) fn ordered(order: &'a ChargeOrder) -> Self {
         Self { txid: &order.txid, order: Some(order) }
     }
@@ -46,7 +47,7 @@ fn mismatch(field: &str, what: &str) -> Defect {
     Defect::mismatch(field, what)
 }
 
-/// Reads the body of a successful answer.
+/// Parses the body of a successful answer.
 pub(super) fn charge(body: &[u8], expected: &Expected<'_>, key: &PixKey) -> Result<UpstreamCharge, Defect> {
     let cob: Cob<'_> = serde_json::from_slice(body)
         .map_err(|_| Defect::Unreadable("the answer is not the JSON of a charge".to_owned()))?;
@@ -56,7 +57,7 @@ pub(super) fn charge(body: &[u8], expected: &Expected<'_>, key: &PixKey) -> Resu
         None => return Err(mismatch("txid", "is missing")),
     }
     let amount = amount(&cob, expected)?;
-    // The key that receives may change within the account. What was ordered under the old one is ours all the same.
+    // The account's receiving key may change. Charges ordered under the old key are ours too.
     let copy_paste = match expected.order {
         Some(_) => {
             goes_to(&cob, key)?;
@@ -100,7 +101,7 @@ fn goes_to(cob: &Cob<'_>, key: &PixKey) -> Result<(), Defect> {
     if cob.chave.as_deref().is_some_and(|text| !is_ours(text)) { Err(mismatch("chave", "is another")) } else { Ok(()) }
 }
 
-/// The code, whose checksum holds and which names the address of a charge. Its own amount is informative, but must not differ.
+/// Returns the code after checks: valid checksum, dynamic, and no other amount.
 fn copy_paste(cob: &Cob<'_>, amount: Money) -> Result<String, Defect> {
     const FIELD: &str = "pixCopiaECola";
     let text = cob.pix_copia_e_cola.as_deref().map(str::trim).ok_or_else(|| mismatch(FIELD, "is missing"))?;

@@ -1,4 +1,4 @@
-//! Lists what was received, and reads one Pix of it.
+//! Lists received Pix, and reads one of them.
 
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::txid::Txid;
@@ -12,10 +12,10 @@ use super::payment;
 use super::wire::Pix;
 use crate::deadline::Deadline;
 
-/// The kinds that say that a received Pix does not exist.
+/// The problem kinds of an absent received Pix.
 const PIX_ABSENT: [&str; 3] = ["PixNaoEncontrado", "NaoEncontrado", "pix_nao_encontrado"];
 
-/// `GET /v2/pix`. An unreadable Pix is named when it may be of a charge of ours; otherwise it is left out.
+/// Requests `GET /v2/pix`. An unreadable Pix is reported if it may belong to one of our charges, otherwise skipped.
 pub(super) async fn page(
     api: &Api,
     request: ListRequest,
@@ -24,7 +24,7 @@ pub(super) async fn page(
     list::page(api, ("/v2/pix", Rows::Pix), request, deadline, |at, row| read(api, at, row)).await
 }
 
-/// `GET /v2/pix/{e2eid}`, also of a Pix that is for none of our charges.
+/// Requests `GET /v2/pix/{e2eid}`, also for a Pix without one of our charges.
 pub(super) async fn find(
     api: &Api,
     end_to_end_id: &EndToEndId,
@@ -54,7 +54,7 @@ fn read(api: &Api, at: &str, row: &RawValue) -> Result<Option<ReceivedPix>, Defe
         Err(defect) if txid.is_some() => Err(defect),
         Err(defect) => {
             let reason = defect.reason();
-            tracing::warn!(acquirer = %api.name(), reason, "a Pix that is for none of our charges cannot be read; left out");
+            tracing::warn!(acquirer = %api.name(), reason, "a Pix of no charge of ours cannot be read; it is skipped");
             Ok(None)
         }
     }

@@ -1,4 +1,4 @@
-//! Returns a received Pix, and reads what became of it.
+//! Returns a received Pix, and reads the outcome.
 
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::ids::RefundId;
@@ -10,14 +10,14 @@ use super::{returns, wire};
 use crate::deadline::Deadline;
 use crate::http::of_order;
 
-/// The kinds that refuse a return for a business reason.
+/// The problem kinds of a refusal for a business reason.
 const REFUSALS: [&str; 4] = ["PixDevolucaoInvalida", "RequisicaoInvalida", "json_invalido", "valor_invalido"];
-/// The kinds that say that a return does not exist. The general `NaoEncontrado` is also the answer of a path that is gone.
+/// The problem kinds of an absent return. The general `NaoEncontrado` also comes from a removed path.
 const RETURN_ABSENT: [&str; 3] = ["PixDevolucaoNaoEncontrada", "PixNaoEncontrado", "pix_nao_encontrado"];
 
-/// `PUT /v2/pix/{e2eid}/devolucao/{id}`, once.
+/// Sends `PUT /v2/pix/{e2eid}/devolucao/{id}` once.
 ///
-/// The standard refuses a name that is taken with the same 400 as everything else: a refusal alone proves nothing.
+/// The standard refuses a taken id with the same 400 as any other refusal. So a refusal alone proves nothing.
 pub(super) async fn send(api: &Api, order: &RefundOrder, deadline: Deadline) -> Result<UpstreamReturn, AcquirerError> {
     let name = order.id.suffix();
     let body = wire::return_request(order)?;
@@ -26,7 +26,7 @@ pub(super) async fn send(api: &Api, order: &RefundOrder, deadline: Deadline) -> 
         let error = of_order(&reply, &REFUSALS);
         tracing::info!(
             acquirer = %api.name(), refund = %order.id, status = reply.status.as_u16(), %error,
-            "the acquirer did not take a refund"
+            "the acquirer did not accept a refund"
         );
         return Err(error);
     }
@@ -34,7 +34,7 @@ pub(super) async fn send(api: &Api, order: &RefundOrder, deadline: Deadline) -> 
     returns::read(body, &name, Some(order.amount)).map_err(|defect| AcquirerError::OutcomeUnknown(defect.reason()))
 }
 
-/// `GET /v2/pix/{e2eid}/devolucao/{id}`.
+/// Requests `GET /v2/pix/{e2eid}/devolucao/{id}`.
 pub(super) async fn find(
     api: &Api,
     end_to_end_id: &EndToEndId,

@@ -1,4 +1,4 @@
-//! Reads the return of a received Pix (devolução), by itself or within its Pix.
+//! Reads the return of a received Pix (devolução), alone or within its Pix.
 
 use cais_domain::end_to_end_id::ReturnId;
 use cais_domain::money::Money;
@@ -7,13 +7,13 @@ use cais_ports::{ReturnNature, UpstreamProgress, UpstreamReturn};
 use super::defect::{Defect, instant};
 use super::wire::{Return, line, parse_amount};
 
-/// Longest `motivo` that is kept, in characters (API Pix).
+/// The longest kept `motivo`, in characters (API Pix).
 const MAX_REASON_CHARS: usize = 140;
 
-/// A return as its `PUT` and its `GET` tell it; `name` is what it was asked by.
+/// Parses the return in an answer to `PUT` or `GET`; `name` is the requested id.
 ///
 /// # Errors
-/// [`Defect`] when it is not a return, or another, or of another amount than `amount`.
+/// [`Defect`] for another content, another return, or an amount other than `amount`.
 pub(super) fn read(body: &[u8], name: &str, amount: Option<Money>) -> Result<UpstreamReturn, Defect> {
     let wire: Return<'_> = serde_json::from_slice(body)
         .map_err(|_| Defect::Unreadable("the answer is not the JSON of a return".to_owned()))?;
@@ -22,20 +22,20 @@ pub(super) fn read(body: &[u8], name: &str, amount: Option<Money>) -> Result<Ups
         Some(_) => return Err(Defect::mismatch("id", "is another")),
         None => return Err(Defect::mismatch("id", "is missing")),
     }
-    let told = wire.valor.as_deref().and_then(parse_amount);
-    let told =
-        told.filter(|amount| amount.is_positive()).ok_or_else(|| Defect::mismatch("valor", "is not an amount"))?;
-    if amount.is_some_and(|amount| amount != told) {
+    let found = wire.valor.as_deref().and_then(parse_amount);
+    let found =
+        found.filter(|amount| amount.is_positive()).ok_or_else(|| Defect::mismatch("valor", "is not an amount"))?;
+    if amount.is_some_and(|amount| amount != found) {
         return Err(Defect::mismatch("valor", "is not what was ordered"));
     }
     let progress = progress(&wire).ok_or_else(|| Defect::mismatch("status", "is not one of a return"))?;
     let (name, return_id, nature) = (name.to_owned(), return_id(&wire), nature(&wire));
-    Ok(UpstreamReturn { name, return_id, nature, amount: told, progress })
+    Ok(UpstreamReturn { name, return_id, nature, amount: found, progress })
 }
 
-/// A return as it stands within its Pix, also one that somebody else asked for; `None` when its amount cannot be read.
+/// Parses a return within its Pix, also one that others requested; `None` for an unreadable amount.
 ///
-/// One of a status that is not known counts as under way: it may not be credited meanwhile.
+/// A return with an unknown status counts as in flight, so its amount is not credited.
 pub(super) fn within_pix(wire: &Return<'_>) -> Option<UpstreamReturn> {
     let name = wire.id.as_deref().or(wire.rtr_id.as_deref()).unwrap_or_default();
     Some(UpstreamReturn {
@@ -51,9 +51,10 @@ fn return_id(wire: &Return<'_>) -> Option<ReturnId> {
     wire.rtr_id.as_deref().and_then(|text| ReturnId::parse(text).ok())
 }
 
-/// What an institution takes by itself says so (API Pix, `natureza`); receivers ask only for `ORIGINAL` and `RETIRADA`.
+/// Returns the nature. Returns taken by an institution declare it (API Pix, `natureza`). Receivers request only
+/// `ORIGINAL` and `RETIRADA`.
 fn nature(wire: &Return<'_>) -> ReturnNature {
-    match wire.natureza.and_then(|told| serde_json::from_str::<String>(told.get()).ok()) {
+    match wire.natureza.and_then(|found| serde_json::from_str::<String>(found.get()).ok()) {
         Some(word) if word.starts_with("MED_") => ReturnNature::Infraction,
         Some(_) | None => ReturnNature::Ordinary,
     }

@@ -1,4 +1,4 @@
-//! The access token: fetched by one request at a time, renewed before it ends, thrown away when it is refused.
+//! The access token: requested by one task at a time, renewed before its end, discarded when refused.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -17,21 +17,21 @@ use super::config::{BacenConfig, BacenConfigError};
 use crate::deadline::Deadline;
 use crate::http::{MAX_ANSWER_BYTES, Reply, TransportError, send};
 
-/// Renewed so long before its end, or when a fifth of its life is left if that is shorter.
+/// The time of renewal before the end. For short tokens a fifth of their life, if shorter.
 const MARGIN: Duration = Duration::from_mins(1);
-/// Life of a token that does not tell it (RFC 6749 leaves it to the documentation); short, because it is a guess.
+/// The life of a token without one (RFC 6749 leaves it to documentation). The guess is short.
 const DEFAULT_LIFE_S: u64 = 300;
-/// Longest life that is believed.
+/// The longest accepted life.
 const MAX_LIFE_S: u64 = 24 * 60 * 60;
-/// Longest token; it must fit into the header limits of common servers.
+/// The longest token. The token must fit into the header limits of common servers.
 const MAX_TOKEN_BYTES: usize = 8 * 1024;
 
-/// How an institution wants to be asked for a token: always by `OAuth2` client credentials (RFC 6749, 4.4.2).
+/// The form of a token request, always with `OAuth2` client credentials (RFC 6749, 4.4.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum GrantForm {
-    /// As a form, which is what the RFC says.
+    /// A form, as in the RFC.
     Form,
-    /// As JSON.
+    /// JSON.
     Json,
 }
 
@@ -40,7 +40,7 @@ pub(crate) enum GrantForm {
 pub(super) struct Token {
     /// The whole value of the header `Authorization`, marked sensitive.
     pub(super) header: HeaderValue,
-    /// Tells it from the others of this process.
+    /// The number of the token within this process.
     serial: u64,
     renew_at: Instant,
     ends_at: Instant,
@@ -51,12 +51,12 @@ type Outcome = Result<Token, AcquirerError>;
 #[derive(Debug, Default)]
 struct State {
     token: Option<Token>,
-    /// Where the one request under way will tell its outcome.
+    /// The receiver of the outcome of the present request.
     fetching: Option<watch::Receiver<Option<Outcome>>>,
     issued: u64,
 }
 
-/// Where tokens come from, and the one that is in use.
+/// The source of tokens, with the token in use.
 #[derive(Debug)]
 pub(super) struct Tokens {
     client: Client,
@@ -71,7 +71,7 @@ pub(super) struct Tokens {
 struct Grant<'a> {
     access_token: String,
     token_type: Option<String>,
-    /// A number; some send it as a string.
+    /// A number. Some institutions send it as a string.
     #[serde(borrow)]
     expires_in: Option<&'a RawValue>,
 }
@@ -114,10 +114,10 @@ impl Tokens {
         Ok(Arc::new(Self { client, url, grant, credentials, timeout: timeouts.token, state: Mutex::default() }))
     }
 
-    /// A token that is good now. However many ask, one request is made; none of them can cancel it for the others.
+    /// Returns a valid token. Concurrent callers share one request, and no caller can cancel it for the others.
     ///
     /// # Errors
-    /// Always [`AcquirerError::Unavailable`]: without a token nothing was asked of the API.
+    /// Always [`AcquirerError::Unavailable`]: without a token no API request was sent.
     pub(super) async fn get(self: &Arc<Self>, deadline: Deadline) -> Outcome {
         let mut outcome = {
             let mut state = self.lock();
@@ -127,20 +127,20 @@ impl Tokens {
             }
             let outcome = self.fetching(&mut state);
             if let Some(token) = state.token.as_ref().filter(|token| now < token.ends_at) {
-                // Good for a little longer: nobody waits while it is renewed.
+                // The token is valid for a while, so no caller waits for the renewal.
                 return Ok(token.clone());
             }
             outcome
         };
-        let told = tokio::time::timeout(deadline.left(), outcome.wait_for(Option::is_some)).await;
-        match told {
+        let result = tokio::time::timeout(deadline.left(), outcome.wait_for(Option::is_some)).await;
+        match result {
             Ok(Ok(outcome)) => outcome.clone().unwrap_or_else(|| Err(unavailable("no outcome"))),
             Ok(Err(_)) => Err(unavailable("the request ended without an outcome")),
-            Err(_) => Err(unavailable("none in time")),
+            Err(_) => Err(unavailable("no answer in time")),
         }
     }
 
-    /// Throws `refused` away; one that replaced it meanwhile stays.
+    /// Discards `refused`. A newer token stays.
     pub(super) fn discard(&self, refused: &Token) {
         let mut state = self.lock();
         if state.token.as_ref().is_some_and(|token| token.serial == refused.serial) {
@@ -148,14 +148,14 @@ impl Tokens {
         }
     }
 
-    /// The request under way, begun now if there is none.
+    /// Returns the present request, started now if none is running.
     fn fetching(self: &Arc<Self>, state: &mut State) -> watch::Receiver<Option<Outcome>> {
-        // A sender that is gone without an outcome died with its runtime; nobody will hear from it.
+        // A sender dropped without an outcome ended with its runtime, so no outcome will follow.
         let alive = state.fetching.as_ref().filter(|outcome| outcome.has_changed().is_ok());
         if let Some(outcome) = alive {
             return outcome.clone();
         }
-        let (tell, outcome) = watch::channel(None);
+        let (sender, outcome) = watch::channel(None);
         state.fetching = Some(outcome.clone());
         let tokens = Arc::clone(self);
         tokio::spawn(async move {
@@ -165,8 +165,8 @@ impl Tokens {
                 state.token = Some(token.clone());
             }
             state.fetching = None;
-            // Nobody may be waiting any more, which is fine.
-            tell.send_replace(Some(fetched));
+            // Waiting receivers are optional.
+            sender.send_replace(Some(fetched));
         });
         outcome
     }
@@ -235,7 +235,7 @@ impl Tokens {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Each change is one assignment, so a panic elsewhere leaves nothing half done.
+        // Each change is one assignment, so a panic elsewhere leaves a consistent state.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,4 +1,4 @@
-//! The shapes of the API Pix on the wire. Answers are read leniently here and judged in `read`.
+//! The wire format of the API Pix. Answers are parsed leniently here and checked in `read`.
 
 use std::borrow::Cow;
 
@@ -8,16 +8,16 @@ use cais_ports::{AcquirerError, ChargeOrder, RefundOrder};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-/// Longest `solicitacaoPagador`, and longest `descricao` of a return, in characters.
+/// The longest `solicitacaoPagador`, and the longest `descricao` of a return, in characters.
 const MAX_REQUEST_CHARS: usize = 140;
-/// Longest `nome`, in characters.
+/// The longest `nome`, in characters.
 const MAX_NAME_CHARS: usize = 200;
 /// Integer digits of an amount on the wire.
 const MAX_INTEGER_DIGITS: usize = 10;
-/// Longest `expiracao`, an int32 of seconds.
+/// The longest `expiracao`, an int32 of seconds.
 const MAX_EXPIRATION_S: u32 = i32::MAX.unsigned_abs();
 
-/// The one status that a receiver may ask for.
+/// The only status that a receiver may request.
 pub(super) const REMOVED_BY_US: &str = "REMOVIDA_PELO_USUARIO_RECEBEDOR";
 
 #[derive(Serialize)]
@@ -50,7 +50,7 @@ struct Debtor<'a> {
     nome: String,
 }
 
-/// The body of `PUT /v2/cob/{txid}`.
+/// Returns the body of `PUT /v2/cob/{txid}`.
 ///
 /// # Errors
 /// [`AcquirerError::Refused`] for an order that the standard cannot express.
@@ -82,12 +82,12 @@ fn debtor((document, name): &(Document, String)) -> Option<Debtor<'_>> {
 #[derive(Serialize)]
 struct ReturnRequest {
     valor: String,
-    /// `natureza` is left out: the standard then means the original Pix.
+    /// `natureza` is omitted: the standard then means the original Pix.
     #[serde(skip_serializing_if = "Option::is_none")]
     descricao: Option<String>,
 }
 
-/// The body of `PUT /v2/pix/{e2eid}/devolucao/{id}`.
+/// Returns the body of `PUT /v2/pix/{e2eid}/devolucao/{id}`.
 ///
 /// # Errors
 /// [`AcquirerError::Refused`] for an order that the standard cannot express.
@@ -99,10 +99,10 @@ pub(super) fn return_request(order: &RefundOrder) -> Result<Vec<u8>, AcquirerErr
     serde_json::to_vec(&body).map_err(|_| AcquirerError::Refused("the order cannot be written as JSON".to_owned()))
 }
 
-/// An amount that is ordered, to the letter of the wire.
+/// Returns an amount in the wire format.
 ///
 /// # Errors
-/// [`AcquirerError::Refused`] for none, a negative one, and one that is too large.
+/// [`AcquirerError::Refused`] for zero, a negative amount, and one with too many digits.
 pub(crate) fn amount_text(amount: Money) -> Result<String, AcquirerError> {
     let text = amount.to_string();
     if amount.is_positive() && is_wire_amount(&text) {
@@ -111,7 +111,7 @@ pub(crate) fn amount_text(amount: Money) -> Result<String, AcquirerError> {
     Err(AcquirerError::Refused("the amount cannot be written on the wire".to_owned()))
 }
 
-/// One line of at most `max` characters; `None` when nothing is left of it.
+/// Returns one line of at most `max` characters; `None` for an empty result.
 pub(crate) fn line(text: &str, max: usize) -> Option<String> {
     let line: String =
         text.trim().chars().map(|character| if character.is_control() { ' ' } else { character }).take(max).collect();
@@ -119,7 +119,7 @@ pub(crate) fn line(text: &str, max: usize) -> Option<String> {
     (!line.is_empty()).then(|| line.to_owned())
 }
 
-/// `\d{1,10}\.\d{2}`, to the letter.
+/// Returns whether the text matches `\d{1,10}\.\d{2}` exactly.
 fn is_wire_amount(text: &str) -> bool {
     let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
     text.split_once('.').is_some_and(|(reais, centavos)| {
@@ -127,7 +127,7 @@ fn is_wire_amount(text: &str) -> bool {
     })
 }
 
-/// An amount as it is written on the wire.
+/// Parses an amount in the wire format.
 pub(super) fn parse_amount(text: &str) -> Option<Money> {
     is_wire_amount(text).then(|| Money::parse(text).ok()).flatten()
 }
@@ -145,7 +145,7 @@ pub(super) struct Callback<'a> {
     pub(super) webhook_url: &'a str,
 }
 
-/// `CobGerada` and `CobCompleta`. What the standard requires may be missing here, so that `read` can name it.
+/// `CobGerada` and `CobCompleta`. Required fields may be missing here, so that `read` can report them.
 #[derive(Deserialize)]
 pub(super) struct Cob<'a> {
     #[serde(borrow)]
@@ -157,7 +157,7 @@ pub(super) struct Cob<'a> {
     pub(super) chave: Option<Cow<'a, str>>,
     #[serde(rename = "pixCopiaECola")]
     pub(super) pix_copia_e_cola: Option<String>,
-    /// Each is read by itself, so that one that cannot be read is named.
+    /// Each Pix is parsed separately, so that an unreadable one is reported.
     pub(super) pix: Option<Vec<&'a RawValue>>,
 }
 
@@ -165,7 +165,7 @@ pub(super) struct Cob<'a> {
 pub(super) struct Calendar<'a> {
     #[serde(borrow)]
     pub(super) criacao: Option<Cow<'a, str>>,
-    /// A number; the standard's own examples have it as a string too.
+    /// A number. The standard's own examples also show a string.
     pub(super) expiracao: Option<&'a RawValue>,
 }
 
@@ -183,11 +183,11 @@ pub(super) struct Pix<'a> {
     pub(super) txid: Option<Cow<'a, str>>,
     pub(super) valor: Option<Cow<'a, str>>,
     pub(super) horario: Option<Cow<'a, str>>,
-    /// What went back of it, whoever asked for that.
+    /// The returns of the Pix, whoever requested them.
     pub(super) devolucoes: Option<Vec<Return<'a>>>,
 }
 
-/// `Devolucao`, by itself and within its Pix.
+/// A `Devolucao`, alone and within its Pix.
 #[derive(Deserialize)]
 pub(super) struct Return<'a> {
     #[serde(borrow)]
@@ -195,7 +195,7 @@ pub(super) struct Return<'a> {
     #[serde(rename = "rtrId")]
     pub(super) rtr_id: Option<Cow<'a, str>>,
     pub(super) valor: Option<Cow<'a, str>>,
-    /// Read leniently: whatever it is, it tells at most why the money goes back.
+    /// Parsed leniently, because the value gives only the reason of the return.
     pub(super) natureza: Option<&'a RawValue>,
     pub(super) horario: Option<ReturnTimes<'a>>,
     pub(super) status: Option<Cow<'a, str>>,
@@ -213,7 +213,7 @@ mod tests {
     use super::{line, parse_amount};
 
     #[test]
-    fn amounts_are_read_to_the_letter() {
+    fn amount_of_other_format_is_refused() {
         for (text, centavos) in [
             ("0.01", Some(1)),
             ("10.50", Some(1050)),

@@ -1,4 +1,4 @@
-//! Lists infractions (MED). What cannot be read is left out and told, so that it keeps nobody else's money from being blocked.
+//! Lists infractions (MED). Unreadable rows are skipped and reported, so that they do not delay other blocks.
 
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::infraction::Situation;
@@ -17,14 +17,14 @@ use crate::bacen::list::{self, Rows};
 use crate::bacen::wire::line;
 use crate::deadline::Deadline;
 
-/// Longest `idInfracao`; a UUID has 36 characters.
+/// The longest `idInfracao`. A UUID has 36 characters.
 const MAX_ID_CHARS: usize = 64;
-/// Longest reason that is kept, in characters: as many as DICT has for it.
+/// The longest kept reason, in characters: the limit of DICT.
 const MAX_REASON_CHARS: usize = 2_000;
-/// Most of a defence that is kept, in characters: more than any of ours has with its address.
+/// The longest kept defense, in characters: more than our longest text with its address.
 const MAX_DEFENSE_CHARS: usize = 4_000;
 
-/// A row. Numbers do for texts: Efí's documents show strings where its newest client has numbers.
+/// A row. Numbers are accepted for texts: Efí's documents show strings, its newest client numbers.
 #[derive(Deserialize)]
 struct Row<'a> {
     #[serde(borrow, rename = "idInfracao")]
@@ -57,7 +57,7 @@ struct Analysis<'a> {
     finalizacao: Option<&'a RawValue>,
 }
 
-/// `GET /v2/gn/infracoes`.
+/// Requests `GET /v2/gn/infracoes`.
 pub(super) async fn page(
     api: &Api,
     request: ListRequest,
@@ -67,7 +67,7 @@ pub(super) async fn page(
     list::page(api, ("/v2/gn/infracoes", Rows::Infractions), request, deadline, row).await
 }
 
-/// Reads a row; its place is told with what is wrong with it. What decides about money must be there; the rest may be missing.
+/// Parses a row. Errors name the position. Fields that decide about money are required, others optional.
 fn read(at: &str, row: &RawValue) -> Result<UpstreamInfraction, Defect> {
     let row: Row<'_> = part(Some(row)).ok_or_else(|| Defect::mismatch(at, "cannot be read"))?;
     let id = row.id.and_then(id).ok_or_else(|| Defect::mismatch(&format!("{at}.idInfracao"), "is not one"))?;
@@ -79,7 +79,7 @@ fn read(at: &str, row: &RawValue) -> Result<UpstreamInfraction, Defect> {
     let status = status.ok_or_else(|| wrong("status", "is not one of an infraction"))?;
     let analysis: Option<Analysis<'_>> = part(row.analysis);
     let analysis = analysis.as_ref();
-    // For finding it again the next best instant does; that it was opened again only its own beginning tells.
+    // For finding the row again the next best instant suffices. Only the own beginning shows a reopening.
     let told_at = at_of(analysis.and_then(|analysis| analysis.abertura));
     let opened_at = told_at
         .or_else(|| at_of(row.created_at))
@@ -106,12 +106,13 @@ fn read(at: &str, row: &RawValue) -> Result<UpstreamInfraction, Defect> {
     })
 }
 
-/// The name of an infraction; it becomes part of a path and of a name of ours, so it has nothing that could mean more.
+/// Returns the id of an infraction. The id becomes part of a path and of our identifiers, so special characters are
+/// refused.
 pub(super) fn id(value: &RawValue) -> Option<String> {
     text(value).filter(|id| is_id(id))
 }
 
-/// Whether it can be the name of an infraction.
+/// Returns whether the text can be the id of an infraction.
 pub(super) fn is_id(text: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
     (1..=MAX_ID_CHARS).contains(&text.len()) && text.bytes().all(allowed)
@@ -121,7 +122,7 @@ fn at_of(value: Option<&RawValue>) -> Option<Timestamp> {
     value.and_then(text).as_deref().and_then(instant)
 }
 
-/// A claim that is accepted is lost to the receiver. A word that is not known is never guessed at.
+/// Returns the status. An accepted dispute is lost for the receiver. Unknown names are never guessed.
 fn status(word: &str) -> Option<UpstreamInfractionStatus> {
     match word {
         "ABERTA" => Some(UpstreamInfractionStatus::Open),
@@ -133,7 +134,7 @@ fn status(word: &str) -> Option<UpstreamInfractionStatus> {
     }
 }
 
-/// Efí's words, in whatever case and with or without accents, and DICT's.
+/// Parses Efí's names, in any case and with or without accents, and DICT's names.
 fn situation(word: &str) -> Situation {
     match folded(word).as_str() {
         "golpe" | "scam" => Situation::Scam,
@@ -145,7 +146,7 @@ fn situation(word: &str) -> Situation {
     }
 }
 
-/// Lower case, without the accents of Portuguese, composed or not.
+/// Returns the text in lower case without Portuguese accents, composed or not.
 fn folded(word: &str) -> String {
     let plain = |letter: char| match letter {
         'á' | 'à' | 'â' | 'ã' => Some('a'),
@@ -160,7 +161,7 @@ fn folded(word: &str) -> String {
     word.trim().chars().flat_map(char::to_lowercase).filter_map(plain).collect()
 }
 
-/// As it was written, line breaks and all: it is compared with what was sent.
+/// Returns the text unchanged, with line breaks: it is compared with the sent text.
 fn defense_text(text: &str) -> Option<String> {
     let harmless = |letter: char| if letter.is_control() && !matches!(letter, '\n' | '\r') { ' ' } else { letter };
     let kept: String = text.chars().take(MAX_DEFENSE_CHARS).map(harmless).collect();
@@ -174,7 +175,7 @@ mod tests {
     use super::{defense_text, is_id, situation};
 
     #[test]
-    fn situations_are_known_in_every_spelling() {
+    fn situation_is_parsed_in_every_spelling() {
         for (word, wanted) in [
             ("golpe", Situation::Scam),
             (" GOLPE ", Situation::Scam),
@@ -200,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn names_have_nothing_that_could_mean_more() {
+    fn infraction_id_with_special_characters_is_refused() {
         let (longest, longer) = ("a".repeat(64), "a".repeat(65));
         for (text, wanted) in [
             ("cd158e6b-9db3-4a6e-a0b4-c0b4c7d3f1a2", true),
@@ -218,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_defence_is_kept_as_it_was_written_and_bounded() {
+    fn defense_text_is_kept_unchanged_and_bounded() {
         assert_eq!(defense_text("a\r\nb\u{0}\tc").as_deref(), Some("a\r\nb  c"));
         assert_eq!(defense_text(" \n"), None);
         assert_eq!(defense_text(&"é".repeat(5_000)).map(|text| text.chars().count()), Some(4_000));

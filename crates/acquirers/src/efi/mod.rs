@@ -1,4 +1,4 @@
-//! Efí's Pix API: the Central Bank's API Pix, which [`bacen`](crate::bacen) speaks, Pix that are sent, and infractions (MED).
+//! Efí's Pix API: the Central Bank's API Pix (see [`bacen`](crate::bacen)), sent Pix, and infractions (MED).
 
 mod defense;
 mod infraction;
@@ -26,21 +26,22 @@ use crate::bacen::token::GrantForm;
 use crate::bacen::{BacenAcquirer, BacenConfig, BacenConfigError};
 use crate::deadline::Deadline;
 
-/// Registers an address that asks for no client certificate: the secret in its path tells the callbacks from forged ones.
+/// The header for a callback address without client certificate. The secret in the path distinguishes real callbacks
+/// from forged ones.
 const SKIP_MTLS: (HeaderName, HeaderValue) =
     (HeaderName::from_static("x-skip-mtls-checking"), HeaderValue::from_static("true"));
 
-/// Efí, reached over HTTP.
+/// Efí over HTTP.
 #[derive(Debug)]
 pub struct EfiAcquirer {
     bacen: BacenAcquirer,
 }
 
 impl EfiAcquirer {
-    /// Sets up the client; nothing is asked yet. The configured key receives and pays.
+    /// Creates the client without a request. The configured key receives and pays.
     ///
     /// # Errors
-    /// [`BacenConfigError`] names the part of the configuration that cannot be used.
+    /// [`BacenConfigError`] for the invalid part of the configuration.
     pub fn new(config: &BacenConfig) -> Result<Self, BacenConfigError> {
         Ok(Self { bacen: BacenAcquirer::asking_tokens(config, GrantForm::Json)? })
     }

@@ -1,4 +1,4 @@
-//! Reads callbacks, which tell of received and of sent Pix, and of infractions, in one envelope.
+//! Reads callbacks about received Pix, sent Pix and infractions in one envelope.
 
 use cais_domain::end_to_end_id::ReturnId;
 use cais_domain::instruction_id::InstructionId;
@@ -10,7 +10,7 @@ use super::infraction;
 use super::wire::{GivenBack, part, text};
 use crate::bacen::notices::{self, Item, Unreadable};
 
-/// What tells a Pix that was sent from one that was received, and what came back of it.
+/// The fields that distinguish a sent from a received Pix, and its returns.
 #[derive(Deserialize)]
 struct Pix<'a> {
     #[serde(borrow, rename = "gnExtras")]
@@ -25,39 +25,39 @@ struct Extras<'a> {
     id_envio: Option<&'a RawValue>,
 }
 
-/// An infraction. No such callback of Efí's is documented; the simulator's is read.
+/// An infraction. Efí documents no such callback; the simulator's format is read.
 #[derive(Deserialize)]
 struct Infraction<'a> {
     #[serde(borrow, rename = "idInfracao")]
     id: Option<&'a RawValue>,
 }
 
-/// What the callback names, each once.
+/// Returns the resources in a callback, each once.
 pub(super) fn read(body: &[u8]) -> Result<Vec<Noticed>, AcquirerError> {
     notices::read(body, |item| match item {
-        Item::Pix(told) => pix(told),
-        Item::Infraction(told) => disputed(told),
+        Item::Pix(item) => pix(item),
+        Item::Infraction(item) => disputed(item),
     })
 }
 
-fn disputed(told: &RawValue) -> Result<Option<Noticed>, Unreadable> {
-    let told: Infraction<'_> = serde_json::from_str(told.get()).map_err(|_| Unreadable)?;
-    let id = told.id.and_then(infraction::id).ok_or(Unreadable)?;
+fn disputed(item: &RawValue) -> Result<Option<Noticed>, Unreadable> {
+    let item: Infraction<'_> = serde_json::from_str(item.get()).map_err(|_| Unreadable)?;
+    let id = item.id.and_then(infraction::id).ok_or(Unreadable)?;
     Ok(Some(Noticed::Infraction(NoticedInfraction { id })))
 }
 
-/// A Pix that was sent under a name that none of our payouts can have names nothing.
+/// Reads a Pix. A sent Pix with a foreign identifier gives `None`.
 fn pix(pix: &RawValue) -> Result<Option<Noticed>, Unreadable> {
-    let told: Pix<'_> = serde_json::from_str(pix.get()).map_err(|_| Unreadable)?;
-    // A received Pix may have extras too, of any shape.
-    let instruction_id = part::<Extras<'_>>(told.extras).and_then(|extras| extras.id_envio).and_then(text);
+    let item: Pix<'_> = serde_json::from_str(pix.get()).map_err(|_| Unreadable)?;
+    // A received Pix may have extras of any shape.
+    let instruction_id = part::<Extras<'_>>(item.extras).and_then(|extras| extras.id_envio).and_then(text);
     let Some(instruction_id) = instruction_id else { return notices::received(pix) };
     let ours = InstructionId::parse(&instruction_id).ok().filter(|id| id.payout().is_some());
-    Ok(ours.map(|instruction_id| Noticed::Sent(NoticedPayout { instruction_id, returns: returns(told.devolucoes) })))
+    Ok(ours.map(|instruction_id| Noticed::Sent(NoticedPayout { instruction_id, returns: returns(item.devolucoes) })))
 }
 
-/// What came back, but for what has not yet, or did not in the end.
-fn returns(told: Option<&RawValue>) -> Vec<ReturnId> {
+/// Returns the completed returns, without pending and failed ones.
+fn returns(item: Option<&RawValue>) -> Vec<ReturnId> {
     let given_back = |back| {
         let back: GivenBack<'_> = part(Some(back))?;
         match back.status.and_then(text).as_deref() {
@@ -65,7 +65,7 @@ fn returns(told: Option<&RawValue>) -> Vec<ReturnId> {
             Some(_) | None => ReturnId::parse(&back.rtr_id.and_then(text)?).ok(),
         }
     };
-    part::<Vec<&RawValue>>(told).unwrap_or_default().into_iter().filter_map(given_back).collect()
+    part::<Vec<&RawValue>>(item).unwrap_or_default().into_iter().filter_map(given_back).collect()
 }
 
 #[cfg(test)]
@@ -78,7 +78,7 @@ mod tests {
     const SENT: &str = "01jd8x2m4pe9ktva0c6rzq5w3n";
     const OTHER: &str = "01jd8x2m4pe9ktva0c6rzq5w3p";
 
-    /// `sent` or `received`, with the name.
+    /// Returns `sent` or `received` lines with the identifier.
     fn found(items: &str) -> Option<Vec<String>> {
         let found = read(format!(r#"{{"pix":[{items}]}}"#).as_bytes()).ok()?;
         let line = |noticed: &Noticed| match noticed {
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn sent_and_received_are_told_apart() {
+    fn sent_and_received_pix_are_distinguished() {
         let received = format!(r#"{{"txid":"{TXID}","endToEndId":"E1","gnExtras":{{"tarifa":"0.01"}}}}"#);
         let sent = |id: &str| {
             format!(
@@ -114,9 +114,9 @@ mod tests {
             (format!(r#"{received},1,{{"txid":1}},{}"#, sent(SENT)), Some(vec![&received_line, &sent_line])),
             (format!(r#"{{"txid":"{TXID}","gnExtras":"x"}}"#), Some(vec![&received_line])),
             (format!(r#"{{"txid":"{TXID}","tipo":null,"gnExtras":{{"idEnvio":null}}}}"#), Some(vec![&received_line])),
-            // What comes with a txid was received, whatever it calls itself.
+            // A Pix with a txid was received, whatever its type.
             (format!(r#"{{"txid":"{TXID}","tipo":"SOLICITACAO","gnExtras":{{}}}}"#), Some(vec![&received_line])),
-            // Sent by somebody else, from the same account.
+            // Sent by another client of the same account.
             (sent("42"), Some(vec![])),
             (sent("not one!"), Some(vec![])),
             (r#"{"endToEndId":"E1","tipo":"SOLICITACAO","gnExtras":{}}"#.to_owned(), Some(vec![])),
@@ -130,8 +130,8 @@ mod tests {
     }
 
     #[test]
-    fn infractions_are_named_beside_everything_else() {
-        let told = |body: &str| {
+    fn callback_names_infractions_and_pix() {
+        let ids = |body: &str| {
             let found = read(body.as_bytes()).ok()?;
             let line = |noticed: &Noticed| match noticed {
                 Noticed::Sent(_) => "sent".to_owned(),
@@ -157,12 +157,12 @@ mod tests {
             (r#"{"infracoes":"x"}"#.to_owned(), None),
         ] {
             let wanted = wanted.map(|ids| ids.into_iter().map(str::to_owned).collect());
-            assert_eq!(told(&body), wanted, "{body}");
+            assert_eq!(ids(&body), wanted, "{body}");
         }
     }
 
     #[test]
-    fn what_came_back_is_named() {
+    fn callback_names_returns_of_sent_pix() {
         let id = |tail: u8| format!("D12345678202601020304000000000{tail:02}");
         let sent = |returns: &str| {
             format!(r#"{{"tipo":"SOLICITACAO","devolucoes":{returns},"gnExtras":{{"idEnvio":"{SENT}"}}}}"#)
@@ -181,7 +181,7 @@ mod tests {
             (sent("[]"), vec![&plain]),
             (sent("null"), vec![&plain]),
             (sent("{}"), vec![&plain]),
-            // The same Pix, told of again with what came back since.
+            // The same Pix in a second item, with later returns.
             (format!("{},{}", sent("[]"), sent(&format!("[{},{}]", back(1, ""), back(2, "")))), vec![&plain, &named]),
         ] {
             let wanted = wanted.into_iter().cloned().collect::<Vec<_>>();

@@ -1,4 +1,4 @@
-//! Sends a Pix, reads what became of it, and lists what was sent.
+//! Sends a Pix, reads the outcome, and lists sent Pix.
 
 use cais_domain::instruction_id::InstructionId;
 use cais_ports::{AcquirerError, ListRequest, PayoutOrder, UpstreamPage, UpstreamPayout};
@@ -11,7 +11,7 @@ use crate::bacen::list::{self, Rows};
 use crate::deadline::Deadline;
 use crate::http::of_order;
 
-/// The kinds that refuse a payout for a business reason.
+/// The problem kinds of a refusal for a business reason.
 const REFUSALS: [&str; 7] = [
     "documento_bloqueado",
     "chave_invalida",
@@ -21,13 +21,13 @@ const REFUSALS: [&str; 7] = [
     "json_invalido",
     "pagamento_negado",
 ];
-/// The kinds that say that a sent Pix does not exist. The general `NaoEncontrado` is also the answer of a path that is gone.
+/// The problem kinds of an absent sent Pix. The general `NaoEncontrado` also comes from a removed path.
 const SENT_ABSENT: [&str; 2] = ["PixEnviadoNaoEncontrado", "pix_nao_encontrado"];
 
-/// `PUT /v3/gn/pix/{idEnvio}`, once.
+/// Sends `PUT /v3/gn/pix/{idEnvio}` once.
 ///
-/// Whatever is not what was ordered, or cannot be read, leaves the outcome open: the Pix may be on its way. So does a 409: it
-/// says that the name was used before.
+/// An answer that differs from the order or is unreadable leaves the outcome unknown: the Pix may be in flight. A 409
+/// means that the identifier was used before, so it leaves the outcome unknown too.
 pub(super) async fn send(api: &Api, order: &PayoutOrder, deadline: Deadline) -> Result<UpstreamPayout, AcquirerError> {
     let body = wire::send_request(order, api.key().as_str())?;
     let reply = api.put(&format!("/v3/gn/pix/{}", order.instruction_id), &body, deadline).await?;
@@ -35,7 +35,7 @@ pub(super) async fn send(api: &Api, order: &PayoutOrder, deadline: Deadline) -> 
         let error = of_order(&reply, &REFUSALS);
         tracing::info!(
             acquirer = %api.name(), instruction_id = %order.instruction_id, status = reply.status.as_u16(), %error,
-            "the acquirer did not take a payout"
+            "the acquirer did not accept a payout"
         );
         return Err(error);
     }
@@ -43,7 +43,7 @@ pub(super) async fn send(api: &Api, order: &PayoutOrder, deadline: Deadline) -> 
     read::payout(body, &Expected::ordered(order)).map_err(|defect| AcquirerError::OutcomeUnknown(defect.reason()))
 }
 
-/// `GET /v2/gn/pix/enviados/id-envio/{idEnvio}`.
+/// Requests `GET /v2/gn/pix/enviados/id-envio/{idEnvio}`.
 pub(super) async fn find(
     api: &Api,
     instruction_id: &InstructionId,
@@ -62,7 +62,7 @@ async fn look_up(
     Ok(Some(read::payout(success(&reply)?, &Expected::payout(instruction_id))?))
 }
 
-/// `GET /v2/gn/pix/enviados`, also with what others sent from the account, as far as it has a name.
+/// Requests `GET /v2/gn/pix/enviados`, which includes identified payments of other clients of the account.
 pub(super) async fn page(
     api: &Api,
     request: ListRequest,

@@ -1,4 +1,4 @@
-//! Judges what Efí says of a sent Pix: nothing is believed that contradicts what was asked, nothing that moves money is left out.
+//! Reads sent Pix. Answers that contradict the request are refused, and no movement of money is skipped.
 
 use cais_domain::document::Cpf;
 use cais_domain::end_to_end_id::{EndToEndId, ReturnId};
@@ -14,14 +14,14 @@ use super::wire::{Extras, Failure, Favoured, GivenBack, Identity, Sent, Times, p
 use crate::bacen::defect::{Defect, instant};
 use crate::bacen::wire::line;
 
-/// Longest name of a recipient that is kept, in characters.
+/// The longest kept name of a recipient, in characters.
 const MAX_NAME_CHARS: usize = 200;
-/// Longest document that is kept, in characters: a CNPJ with its punctuation has 18.
+/// The longest kept document, in characters: a CNPJ with punctuation has 18.
 const MAX_DOCUMENT_CHARS: usize = 20;
-/// Longest reason of a failure that is kept, in characters.
+/// The longest kept reason of a failure, in characters.
 const MAX_REASON_CHARS: usize = 140;
 
-/// What an answer must agree with.
+/// The expected values of an answer.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Expected<'a> {
     instruction_id: &'a InstructionId,
@@ -30,18 +30,18 @@ pub(super) struct Expected<'a> {
 }
 
 impl<'a> Expected<'a> {
-    /// Any Pix of that name.
+    /// Expects any Pix with the identifier.
     pub(super) fn payout(instruction_id: &'a InstructionId) -> Self {
         Self { instruction_id, order: None }
     }
 
-    /// The Pix that was ordered.
+    /// Expects the ordered Pix.
     pub(super) fn ordered(order: &'a PayoutOrder) -> Self {
         Self { instruction_id: &order.instruction_id, order: Some(order) }
     }
 }
 
-/// Reads the body of a successful answer.
+/// Parses the body of a successful answer.
 pub(super) fn payout(body: &[u8], expected: &Expected<'_>) -> Result<UpstreamPayout, Defect> {
     let sent: Sent<'_> = serde_json::from_slice(body)
         .map_err(|_| Defect::Unreadable("the answer is not the JSON of a sent Pix".to_owned()))?;
@@ -61,8 +61,8 @@ pub(super) fn payout(body: &[u8], expected: &Expected<'_>) -> Result<UpstreamPay
     Ok(payout)
 }
 
-/// A row of the list. What was sent without a name, or under one that no caller may choose, is none of ours and is left out;
-/// so is what has another's name and cannot be read.
+/// Parses a row of the list. A Pix without identifier, or with one outside the format, is not ours and is skipped. An
+/// unreadable Pix with a foreign identifier is skipped too.
 pub(super) fn row(at: &str, row: &RawValue) -> Result<Option<UpstreamPayout>, Defect> {
     let sent: Sent<'_> = serde_json::from_str(row.get()).map_err(|_| Defect::mismatch(at, "cannot be read"))?;
     let Some(instruction_id) = sent.id_envio.and_then(text).and_then(|id| InstructionId::parse(&id).ok()) else {
@@ -73,13 +73,13 @@ pub(super) fn row(at: &str, row: &RawValue) -> Result<Option<UpstreamPayout>, De
         Err(defect) if instruction_id.payout().is_some() => Err(defect),
         Err(defect) => {
             let reason = defect.reason();
-            tracing::warn!(%instruction_id, reason, "a Pix that another sent cannot be read; left out");
+            tracing::warn!(%instruction_id, reason, "a sent Pix of another client cannot be read; it is skipped");
             Ok(None)
         }
     }
 }
 
-/// The facts of a sent Pix; `at` is what stands before its fields' names.
+/// Parses a sent Pix; `at` is the prefix for field names in errors.
 fn facts(at: &str, sent: &Sent<'_>, instruction_id: &InstructionId) -> Result<UpstreamPayout, Defect> {
     let wrong = |field: &str, what: &str| Defect::mismatch(&format!("{at}{field}"), what);
     let amount = sent.valor.and_then(amount).ok_or_else(|| wrong("valor", "is not an amount"))?;
@@ -105,15 +105,15 @@ fn facts(at: &str, sent: &Sent<'_>, instruction_id: &InstructionId) -> Result<Up
     Ok(UpstreamPayout { instruction_id: instruction_id.clone(), end_to_end_id, amount, recipient, progress, returned })
 }
 
-/// An amount by its value: Efí writes it with and without decimals, and as a number.
+/// Parses an amount by value: Efí writes it with and without decimals, and as a number.
 pub(super) fn amount(value: &RawValue) -> Option<Money> {
     text(value).and_then(|text| Money::parse(&text).ok()).filter(|amount| amount.is_positive())
 }
 
-/// A part of an answer that cannot be read, or contradicts itself.
+/// A part of an answer that is unreadable or contradicts itself.
 struct Unusable;
 
-/// By either name; one that is no end-to-end id is none yet.
+/// Returns the end-to-end id from either field; an invalid id counts as absent.
 fn end_to_end_id(sent: &Sent<'_>) -> Result<Option<EndToEndId>, Unusable> {
     let read = |value: Option<&RawValue>| value.and_then(text).and_then(|text| EndToEndId::parse(&text).ok());
     match (read(sent.end_to_end_id), read(sent.e2e_id)) {
@@ -138,17 +138,17 @@ fn progress(sent: &Sent<'_>) -> Option<UpstreamProgress> {
     }
 }
 
-/// The words, or the code of the payment system when there are none.
+/// Returns the text, or the payment system's code if there is no text.
 fn reason(failure: &Failure<'_>) -> Option<String> {
     let shown = |value: Option<&RawValue>| value.and_then(text).and_then(|text| line(&text, MAX_REASON_CHARS));
     shown(failure.motivo).or_else(|| shown(failure.codigo))
 }
 
-/// Whether it goes to the key, as far as the answer tells where it goes.
+/// Returns whether the Pix goes to the key, as far as the answer shows the recipient.
 fn goes_to(sent: &Sent<'_>, key: &PixKey) -> bool {
     let Some(favoured) = part::<Favoured<'_>>(sent.favorecido) else { return true };
     match favoured.chave.and_then(text) {
-        Some(told) => PixKey::parse_as(&told, key.key_type()).is_ok_and(|told| told == *key),
+        Some(value) => PixKey::parse_as(&value, key.key_type()).is_ok_and(|value| value == *key),
         None => part::<Identity<'_>>(favoured.conta_banco).is_none(),
     }
 }
@@ -159,10 +159,10 @@ fn recipient(sent: &Sent<'_>) -> Recipient {
         .and_then(|favoured| part::<Identity<'_>>(favoured.identificacao).or_else(|| part(favoured.conta_banco)));
     let Some(identity) = identity else { return Recipient::default() };
     let shown = |value: Option<&RawValue>, max| value.and_then(text).and_then(|text| line(&text, max));
-    // A CPF comes masked; one that does not is masked here.
-    let cpf = shown(identity.cpf, MAX_DOCUMENT_CHARS).map(|told| match Cpf::parse(&told) {
+    // A CPF is usually masked; an unmasked one is masked here.
+    let cpf = shown(identity.cpf, MAX_DOCUMENT_CHARS).map(|value| match Cpf::parse(&value) {
         Ok(cpf) => cpf.masked(),
-        Err(_) => told,
+        Err(_) => value,
     });
     Recipient {
         name: shown(identity.nome, MAX_NAME_CHARS),
@@ -170,7 +170,7 @@ fn recipient(sent: &Sent<'_>) -> Recipient {
     }
 }
 
-/// A part that came back; `None` for one that did not, or has not yet.
+/// Parses a returned part; `None` for a pending or failed return.
 fn given_back(value: &RawValue) -> Result<Option<ReturnedPart>, Unusable> {
     let back: GivenBack<'_> = part(Some(value)).ok_or(Unusable)?;
     match back.status.and_then(text).as_deref() {
@@ -185,7 +185,7 @@ fn given_back(value: &RawValue) -> Result<Option<ReturnedPart>, Unusable> {
     part.map(|((return_id, amount), at)| Some(ReturnedPart { return_id, amount, at })).ok_or(Unusable)
 }
 
-/// The instant, or of two the settlement.
+/// Returns the instant, or the settlement if there are two.
 fn returned_at(value: &RawValue) -> Option<Timestamp> {
     if let Some(single) = text(value) {
         return instant(&single);

@@ -1,4 +1,4 @@
-//! The shapes of sent Pix on the wire. Answers are read leniently here, numbers for texts too, and judged in `read`.
+//! The wire format of sent Pix. Answers are parsed leniently here, with numbers for texts too, and checked in `read`.
 
 use cais_domain::document::Document;
 use cais_ports::{AcquirerError, PayoutOrder};
@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use crate::bacen::wire::{amount_text, line};
 
-/// Longest `infoPagador`, in characters.
+/// The longest `infoPagador`, in characters.
 const MAX_INFO_CHARS: usize = 140;
 
 #[derive(Serialize)]
@@ -27,14 +27,14 @@ struct Payer<'a> {
 #[derive(Serialize)]
 struct Recipient<'a> {
     chave: &'a str,
-    /// With one of these, only their owner is paid.
+    /// With one of these, only the owner of the document is paid.
     #[serde(skip_serializing_if = "Option::is_none")]
     cpf: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cnpj: Option<&'a str>,
 }
 
-/// The body of `PUT /v3/gn/pix/{idEnvio}`; `payer` is our own key.
+/// Returns the body of `PUT /v3/gn/pix/{idEnvio}`; `payer` is our own key.
 ///
 /// # Errors
 /// [`AcquirerError::Refused`] for an order that the wire cannot express.
@@ -52,7 +52,7 @@ pub(super) fn send_request(order: &PayoutOrder, payer: &str) -> Result<Vec<u8>, 
     serde_json::to_vec(&body).map_err(|_| AcquirerError::Refused("the order cannot be written as JSON".to_owned()))
 }
 
-/// A text, or a number as its digits; `None` for anything else, and for nothing.
+/// Returns a text, or a number as its digits; `None` for other values and for an empty text.
 pub(super) fn text(value: &RawValue) -> Option<String> {
     let raw = value.get();
     match raw.bytes().next() {
@@ -62,14 +62,14 @@ pub(super) fn text(value: &RawValue) -> Option<String> {
     }
 }
 
-/// A sent Pix: the answer to its request, the lookup, and a row of the list.
+/// A sent Pix: the answer to its request, to the look-up, and a row of the list.
 #[derive(Deserialize)]
 pub(super) struct Sent<'a> {
     #[serde(borrow, rename = "idEnvio")]
     pub(super) id_envio: Option<&'a RawValue>,
     #[serde(borrow, rename = "endToEndId")]
     pub(super) end_to_end_id: Option<&'a RawValue>,
-    /// The older name of the same.
+    /// The older name of the field.
     #[serde(borrow, rename = "e2eId")]
     pub(super) e2e_id: Option<&'a RawValue>,
     pub(super) valor: Option<&'a RawValue>,
@@ -81,7 +81,7 @@ pub(super) struct Sent<'a> {
     pub(super) extras: Option<&'a RawValue>,
 }
 
-/// When something was asked for and settled.
+/// The instants of request and settlement.
 #[derive(Deserialize)]
 pub(super) struct Times<'a> {
     #[serde(borrow)]
@@ -89,7 +89,7 @@ pub(super) struct Times<'a> {
     pub(super) liquidacao: Option<&'a RawValue>,
 }
 
-/// Who gets it: by a key, or by an account number.
+/// The recipient: by key, or by account number.
 #[derive(Deserialize)]
 pub(super) struct Favoured<'a> {
     #[serde(borrow)]
@@ -108,7 +108,7 @@ pub(super) struct Identity<'a> {
     pub(super) cnpj: Option<&'a RawValue>,
 }
 
-/// A part that came back.
+/// A returned part.
 #[derive(Deserialize)]
 pub(super) struct GivenBack<'a> {
     #[serde(borrow, rename = "rtrId")]
@@ -125,7 +125,7 @@ pub(super) struct Extras<'a> {
     pub(super) erro: Option<&'a RawValue>,
 }
 
-/// Why it failed.
+/// The reason of a failure.
 #[derive(Deserialize)]
 pub(super) struct Failure<'a> {
     #[serde(borrow)]
@@ -133,7 +133,7 @@ pub(super) struct Failure<'a> {
     pub(super) motivo: Option<&'a RawValue>,
 }
 
-/// Reads a part leniently: one of another shape tells nothing.
+/// Parses a part leniently: another shape gives `None`.
 pub(super) fn part<'a, T: Deserialize<'a>>(value: Option<&'a RawValue>) -> Option<T> {
     serde_json::from_str(value?.get()).ok()
 }
@@ -145,7 +145,7 @@ mod tests {
     use super::text;
 
     #[test]
-    fn numbers_do_for_texts() {
+    fn numbers_are_accepted_for_texts() {
         for (raw, wanted) in [
             (r#""a\u00e9""#, Some("aé")),
             ("12.50", Some("12.50")),

@@ -1,4 +1,4 @@
-//! Observes whether an institution answers the requests of one call, apart from whether its answers are believed.
+//! Records whether an institution answers the requests of one call, whatever the content.
 
 use std::cell::Cell;
 
@@ -8,16 +8,16 @@ tokio::task_local! {
     static CALL: Cell<Exchanges>;
 }
 
-/// The exchanges of one call so far.
+/// The exchanges of one call.
 #[derive(Debug, Clone, Copy, Default)]
 struct Exchanges {
     answered: bool,
     unanswered: bool,
 }
 
-/// Runs `call`. Returns its output, and `true` if it made requests and each was answered.
+/// Runs `call`. Returns its output, and `true` if it made requests and all were answered.
 ///
-/// Requests of other tasks do not count: a token is asked for once for many calls.
+/// Requests of other tasks do not count: one token request serves many calls.
 pub(crate) async fn observe<T>(call: impl Future<Output = T>) -> (T, bool) {
     let observed = async {
         let output = call.await;
@@ -27,14 +27,14 @@ pub(crate) async fn observe<T>(call: impl Future<Output = T>) -> (T, bool) {
     (output, seen.answered && !seen.unanswered)
 }
 
-/// Notes how an exchange ended; `None` when no whole answer came.
+/// Records the end of an exchange; `None` without a whole answer.
 ///
-/// An institution answers with every status below 500, but for 401 and 429: those are about all requests, not about one.
+/// Every status below 500 counts as answered, except 401 and 429, which concern all requests.
 pub(super) fn note(status: Option<StatusCode>) {
     let answered = status.is_some_and(|status| {
         status.as_u16() < 500 && status != StatusCode::UNAUTHORIZED && status != StatusCode::TOO_MANY_REQUESTS
     });
-    // An error means that no call is observed here, as in the task that requests a token.
+    // An error means that no call is observed, as in the task that requests a token.
     let _unobserved = CALL.try_with(|call| {
         let seen = call.get();
         call.set(Exchanges { answered: seen.answered || answered, unanswered: seen.unanswered || !answered });
@@ -68,7 +68,7 @@ mod tests {
             };
             assert_eq!(observe(call).await, ((), wanted), "{shown}");
         }
-        // Outside of a call nothing is noted.
+        // Outside of a call, exchanges are not recorded.
         note(Some(StatusCode::OK));
     }
 }

@@ -1,4 +1,4 @@
-//! The client certificate that an institution issued to us, as a PEM or a PKCS#12 file.
+//! Our client certificate from an institution, as a PEM or a PKCS#12 file.
 
 use std::fmt;
 
@@ -10,9 +10,9 @@ use x509_cert::der::Decode;
 
 use super::secret::Secret;
 
-/// What every PEM file has and no PKCS#12 file begins with.
+/// The mark of PEM files. No PKCS#12 file begins with it.
 const PEM_MARK: &[u8] = b"-----BEGIN ";
-/// Most certificates of a chain that are read; real ones have two or three.
+/// The longest chain. Real chains have two or three certificates.
 const MAX_CHAIN: usize = 10;
 
 /// The content of a certificate file: PEM with the certificate, its chain and its unencrypted key, or PKCS#12.
@@ -22,34 +22,35 @@ pub struct Certificate {
     passphrase: Option<Secret>,
 }
 
-/// Why a certificate file cannot be used.
+/// The reason a certificate file cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CertificateError {
     /// The PEM text is broken.
     #[error("is not valid PEM")]
     BrokenPem,
-    /// Neither PEM nor PKCS#12, or the passphrase is wrong.
+    /// The file is neither PEM nor PKCS#12, or the passphrase is wrong.
     #[error("is neither PEM nor a PKCS#12 file that its passphrase opens")]
     Unopened,
-    /// There is no certificate in it.
+    /// The file has no certificate.
     #[error("has no certificate")]
     NoCertificate,
     /// A certificate in the file is not X.509.
     #[error("has a certificate that cannot be read")]
     BrokenCertificate,
-    /// There is no unencrypted private key in it.
+    /// The file has no unencrypted private key.
     #[error("has no private key that can be read")]
     NoKey,
 }
 
-/// A chain, the certificate itself first, and its key.
+/// A chain, our certificate first, and its key.
 pub(super) struct Identity {
     pub(super) chain: Vec<CertificateDer<'static>>,
     pub(super) key: PrivateKeyDer<'static>,
 }
 
 impl Certificate {
-    /// The bytes of the file; which of the two formats it has is seen from them. PKCS#12 without a passphrase has the empty one.
+    /// Creates a certificate from the bytes of a file. The format is detected. PKCS#12 without a passphrase uses the
+    /// empty one.
     #[must_use]
     pub fn new(bytes: Vec<u8>, passphrase: Option<Secret>) -> Self {
         Self { bytes, passphrase }
@@ -68,7 +69,7 @@ impl Certificate {
         Timestamp::from_second(seconds).map_err(|_| CertificateError::BrokenCertificate)
     }
 
-    /// Opens it.
+    /// Opens the file.
     pub(super) fn identity(&self) -> Result<Identity, CertificateError> {
         let is_pem = self.bytes.windows(PEM_MARK.len()).any(|window| window == PEM_MARK);
         if is_pem { self.open_pem() } else { self.open_pkcs12() }
@@ -87,7 +88,7 @@ impl Certificate {
         let passphrase = self.passphrase.as_ref().map_or("", Secret::expose);
         let archive = Pkcs12Archive::from_pkcs12(&self.bytes, passphrase).map_err(|_| CertificateError::Unopened)?;
         let key = archive.keys.first().ok_or(CertificateError::NoKey)?;
-        // The certificate of the key first, wherever the file has it; some files link the two by an id, some do not.
+        // The certificate of the key is first, wherever the file has it. Some files link both by an id, some do not.
         let is_own = |id: &Option<Vec<u8>>| match (id, &key.local_key_id) {
             (Some(certificate), Some(key)) => certificate.as_slice() == key.as_ref(),
             (None | Some(_), None) | (None, Some(_)) => false,
@@ -107,7 +108,7 @@ impl Certificate {
     }
 }
 
-/// Every certificate of a PEM text.
+/// Returns the certificates of a PEM text.
 pub(super) fn read_pem_certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, CertificateError> {
     CertificateDer::pem_slice_iter(pem)
         .take(MAX_CHAIN)
@@ -115,7 +116,7 @@ pub(super) fn read_pem_certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'st
         .map_err(|_| CertificateError::BrokenPem)
 }
 
-/// Only how large it is: the key is inside.
+/// Shows only the size, because the file contains the key.
 impl fmt::Debug for Certificate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Certificate({} bytes, ***)", self.bytes.len())

@@ -1,4 +1,4 @@
-//! Builds the one HTTP client of an acquirer, with its limits.
+//! Builds the HTTP client of an acquirer, with its limits.
 
 use std::time::Duration;
 
@@ -8,27 +8,27 @@ use reqwest::redirect::Policy;
 use super::certificate::Certificate;
 use super::tls::{self, TlsError};
 
-/// Idle connections are closed before the usual load balancer (60 s) does it under our hands.
+/// The time before idle connections close, shorter than the usual load balancer's 60 s.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
-/// Idle connections kept per host.
+/// The idle connections per host.
 const MAX_IDLE: usize = 256;
-/// How often a silent connection is probed.
+/// The interval of probes on silent connections.
 const KEEPALIVE: Duration = Duration::from_secs(30);
 
-/// What differs from acquirer to acquirer.
+/// The settings that differ between acquirers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ClientSettings<'a> {
     pub(crate) certificate: Option<&'a Certificate>,
     pub(crate) extra_root_pem: Option<&'a [u8]>,
-    /// Whether any address is `https`; without one no root is loaded.
+    /// True if any address is `https`. Otherwise no root is loaded.
     pub(crate) uses_tls: bool,
-    /// For DNS, TCP and TLS together.
+    /// The limit for DNS, TCP and TLS together.
     pub(crate) connect_timeout: Duration,
 }
 
-/// A client that follows no redirect, uses no proxy and waits for no connection longer than told.
+/// Builds a client without redirects and proxies and with a connect timeout.
 ///
-/// It has no timeout of its own for whole calls: each call brings its deadline.
+/// Whole calls have no timeout here: each call has its deadline.
 pub(crate) fn build(settings: ClientSettings<'_>) -> Result<Client, TlsError> {
     let tls = tls::client_config(settings.certificate, settings.extra_root_pem, settings.uses_tls)?;
     Client::builder()

@@ -12,30 +12,30 @@ use super::answered;
 use crate::deadline::Deadline;
 use crate::trace;
 
-/// Largest answer that is read, lists apart, in bytes. A charge has a few KiB, also with many payments.
+/// The largest accepted answer except lists, in bytes. A charge has a few KiB, also with many payments.
 pub(crate) const MAX_ANSWER_BYTES: usize = 256 * 1024;
 
 /// A whole answer.
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) status: StatusCode,
-    /// Whether the header says so, or says nothing.
+    /// True if the header declares JSON, or is missing.
     pub(crate) is_json: bool,
-    /// The clock of who answered, cut to the second (RFC 9110, 6.6.1).
+    /// The clock of the answering server, truncated to the second (RFC 9110, 6.6.1).
     pub(crate) date: Option<Timestamp>,
     pub(crate) body: Vec<u8>,
 }
 
-/// There is no whole answer. The texts name neither address nor content.
+/// The reason no whole answer arrived. The texts contain neither address nor content.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum TransportError {
     /// The request certainly did not arrive.
     NotSent(String),
-    /// It may have arrived.
+    /// The request may have arrived.
     Lost(String),
 }
 
-/// Sends `request` and reads the answer to its end, at most `max_bytes` of it, before the deadline.
+/// Sends `request` and reads the answer to its end, at most `max_bytes`, before the deadline.
 pub(crate) async fn send(
     client: &Client,
     mut request: Request,
@@ -44,7 +44,7 @@ pub(crate) async fn send(
 ) -> Result<Reply, TransportError> {
     let left = deadline.left();
     if left.is_zero() {
-        return Err(TransportError::NotSent("no time is left".to_owned()));
+        return Err(TransportError::NotSent("the deadline has passed".to_owned()));
     }
     *request.timeout_mut() = Some(left);
     if let Some(traceparent) = trace::current().and_then(|text| HeaderValue::from_str(&text).ok()) {
@@ -83,7 +83,8 @@ async fn read(mut response: Response, max_bytes: usize) -> Result<Reply, Transpo
     Ok(Reply { status, is_json, date, body })
 }
 
-/// `application/json`, `application/problem+json` and the like; an answer that says nothing is tried.
+/// Returns whether the answer may be JSON: `application/json`, `application/problem+json` and similar, or no content
+/// type.
 fn says_json(response: &Response) -> bool {
     let Some(value) = response.headers().get(CONTENT_TYPE) else {
         return true;
@@ -94,7 +95,7 @@ fn says_json(response: &Response) -> bool {
     subtype.eq_ignore_ascii_case("json") || subtype.to_ascii_lowercase().ends_with("+json")
 }
 
-/// Tells a connection that was never made from a request that was lost on its way.
+/// Distinguishes a connection that was never made from a lost request.
 fn judge(error: &reqwest::Error) -> TransportError {
     if error.is_connect() || error.is_builder() || refused_our_certificate(error) {
         return TransportError::NotSent(format!("no connection: {}", root_cause(error)));
@@ -110,7 +111,8 @@ fn lost(error: &reqwest::Error) -> TransportError {
     })
 }
 
-/// With TLS 1.3 a server judges our certificate only after we believe to be connected: its alert then comes instead of an answer.
+/// Returns whether the server refused our certificate. With TLS 1.3 it does so after our handshake, so the alert
+/// replaces the answer.
 fn refused_our_certificate(error: &reqwest::Error) -> bool {
     causes(error).any(|cause| {
         let alert = match cause.downcast_ref::<rustls::Error>() {
@@ -126,7 +128,7 @@ fn refused_our_certificate(error: &reqwest::Error) -> bool {
             AlertDescription::CertificateUnknown,
             AlertDescription::UnknownCA,
             AlertDescription::AccessDenied,
-            // A signature of the handshake does not hold (RFC 8446, 6.2); broken records have another alert.
+            // The handshake's signature is invalid (RFC 8446, 6.2). Broken records have another alert.
             AlertDescription::DecryptError,
             AlertDescription::HandshakeFailure,
         ]
@@ -134,7 +136,7 @@ fn refused_our_certificate(error: &reqwest::Error) -> bool {
     })
 }
 
-/// The errors below `error`, also those that an I/O error carries inside.
+/// Returns the errors below `error`, also those inside I/O errors.
 fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
     let mut next = error.source();
     std::iter::from_fn(move || {
@@ -147,7 +149,7 @@ fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)
     })
 }
 
-/// What went wrong at the bottom; it names no address.
+/// Returns the root cause. The text contains no address.
 fn root_cause(error: &reqwest::Error) -> String {
     causes(error).last().map_or_else(|| "no cause given".to_owned(), ToString::to_string)
 }

@@ -1,14 +1,14 @@
-//! The table of what a failure means: certainly not done, refused for good, or unknown.
+//! The classification of failures: certainly not done, refused for good, or unknown.
 
 use cais_ports::AcquirerError;
 
 use super::exchange::{Reply, TransportError};
 use super::problem::Problem;
 
-/// What an answer that is no success means for the request.
+/// Classifies an unsuccessful answer.
 ///
-/// 401, 403 and 429 are certain whoever answers them; another 4xx only when its body names the refusal, because a proxy on
-/// the way may answer anything. Everything else, every 5xx too, may hide a request that was carried out.
+/// 401, 403 and 429 are certain from any server. Another 4xx is certain only if its body names the refusal, because
+/// proxies may answer too. All other answers, including every 5xx, may hide a completed request.
 pub(crate) fn of_reply(reply: &Reply) -> AcquirerError {
     let status = reply.status.as_u16();
     let problem = Problem::read(reply);
@@ -18,24 +18,25 @@ pub(crate) fn of_reply(reply: &Reply) -> AcquirerError {
     };
     match status {
         401 | 403 | 429 => AcquirerError::Unavailable(reason),
-        // The server gave up waiting; whether it began is not said.
+        // The server stopped waiting. The request may have begun.
         408 => AcquirerError::OutcomeUnknown(reason),
         400..=499 if problem.is_some() => AcquirerError::Refused(reason),
         _ => AcquirerError::OutcomeUnknown(reason),
     }
 }
 
-/// The kind of a refusal that holds for a while only: too many keys were looked up in the directory.
+/// The kind of a temporary refusal: too many directory look-ups.
 const BUCKET_EMPTY: &str = "balde_fichas_vazio";
 
-/// The kind of a refusal that comes with 404 and names a business reason all the same: the recipient's key has no owner.
+/// The kind of a 404 with a business reason: the recipient's key has no owner.
 const KEY_UNKNOWN: &str = "chave_favorecido_nao_encontrada";
 
-/// Classifies an unsuccessful answer to an order that must be neither lost nor done twice.
+/// Classifies an unsuccessful answer to an order that must be neither lost nor repeated.
 ///
-/// A refusal is one of `refusals` with 400 or 422: the kinds that name a business reason. Every other answer leaves the
-/// outcome open, because the money would be given back while it leaves: 404, 405, 410 and 415 are also the answers of a server
-/// without the path, and a kind that calls the order a duplicate says that it is there. A refusal's words are for the merchant.
+/// A refusal is one of `refusals`, the kinds of business reasons, with 400 or 422. Any other answer leaves the outcome
+/// unknown, because money would be given back while the order is in flight. 404, 405, 410 and 415 also come from
+/// servers without the path. A "duplicate" kind means that the order exists. The text of a refusal is shown to the
+/// merchant.
 pub(crate) fn of_order(reply: &Reply, refusals: &[&str]) -> AcquirerError {
     let failure = of_reply(reply);
     let AcquirerError::Refused(reason) = failure else { return failure };
@@ -49,7 +50,7 @@ pub(crate) fn of_order(reply: &Reply, refusals: &[&str]) -> AcquirerError {
     }
 }
 
-/// What a missing answer means for the request.
+/// Classifies a missing answer.
 pub(crate) fn of_transport(error: TransportError) -> AcquirerError {
     match error {
         TransportError::NotSent(reason) => AcquirerError::Unavailable(reason),
@@ -82,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn only_named_refusals_and_the_doorkeepers_are_certain() {
+    fn only_named_refusals_and_401_403_429_are_certain() {
         let problem = r#"{"type":"https://pix.bcb.gov.br/api/v2/error/X","title":"t","status":1}"#;
         let html = "<html>";
         for (status, body, wanted) in [

@@ -1,4 +1,4 @@
-//! What every adapter over HTTP shares: a client with limits, bounded answers, and the table of what a failure means.
+//! Shared parts of adapters over HTTP: a client with limits, bounded answers, and the classification of failures.
 
 mod answered;
 mod certificate;

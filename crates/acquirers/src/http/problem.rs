@@ -1,4 +1,4 @@
-//! What a refusal says of itself: RFC 7807 as the API Pix uses it, or the `nome` and `mensagem` that some institutions answer.
+//! The content of a refusal: RFC 7807 as used by the API Pix, or `nome` and `mensagem` of some institutions.
 
 use std::fmt;
 
@@ -6,9 +6,9 @@ use serde::Deserialize;
 
 use super::exchange::Reply;
 
-/// Longest piece of an answer that is repeated in a reason, in characters.
+/// The longest part of an answer that is repeated in a reason, in characters.
 const MAX_PIECE_CHARS: usize = 120;
-/// Violations that are repeated.
+/// The largest number of repeated violations.
 const MAX_VIOLATIONS: usize = 3;
 /// The type of a problem without one (RFC 7807, 4.2).
 const BLANK_TYPE: &str = "about:blank";
@@ -24,25 +24,25 @@ struct Wire {
     violacoes: Option<Vec<Violation>>,
 }
 
-/// The offending value is left out: it may be a person's.
+/// A violation. Its value is omitted, because it may be personal data.
 #[derive(Deserialize)]
 struct Violation {
     razao: Option<String>,
     propriedade: Option<String>,
 }
 
-/// A refusal that names itself. `Display` is one bounded line.
+/// A named refusal. `Display` is one bounded line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Problem {
-    /// Last part of `type`, or `nome`; `None` when it has only a title, as web servers' own answers have.
+    /// The last part of `type`, or `nome`; `None` if only a title exists, as in answers of web servers.
     kind: Option<String>,
     text: String,
-    /// Its explanation: compared with words that are known, and never repeated, because it may name a person.
+    /// The explanation. The text is compared with known words and never repeated, because it may name a person.
     detail: String,
 }
 
 impl Problem {
-    /// Reads the problem of an answer; `None` when there is none that names what was refused.
+    /// Reads the problem of an answer; `None` without a named one.
     pub(crate) fn read(reply: &Reply) -> Option<Self> {
         if !reply.is_json {
             return None;
@@ -65,22 +65,22 @@ impl Problem {
         (kind.is_some() || !text.is_empty()).then_some(Self { kind, text, detail })
     }
 
-    /// Whether it says what it is, and not only that something is.
+    /// Returns whether the problem has a kind.
     pub(crate) fn is_typed(&self) -> bool {
         self.kind.is_some()
     }
 
-    /// Whether it says what it is, and that is this.
+    /// Returns whether the problem is of this kind.
     pub(crate) fn is(&self, kind: &str) -> bool {
         self.kind.as_deref() == Some(kind)
     }
 
-    /// Returns true when the problem's kind is exactly one of `kinds`.
+    /// Returns whether the problem's kind is exactly one of `kinds`.
     pub(crate) fn is_one_of(&self, kinds: &[&str]) -> bool {
         self.kind.as_deref().is_some_and(|kind| kinds.contains(&kind))
     }
 
-    /// Whether one of these words, in lower case, is in what it says in whatever case.
+    /// Returns whether the texts contain one of these lower-case words, in any case.
     pub(crate) fn mentions(&self, words: &[&str]) -> bool {
         [&self.text, &self.detail]
             .into_iter()
@@ -88,13 +88,13 @@ impl Problem {
             .any(|said| words.iter().any(|word| said.contains(word)))
     }
 
-    /// What a merchant may read: the words, or the kind when there are none.
+    /// Returns the text for merchants, or the kind if there is no text.
     pub(crate) fn message(&self) -> &str {
         if self.text.is_empty() { self.kind.as_deref().unwrap_or_default() } else { &self.text }
     }
 }
 
-/// A bounded, single-line copy.
+/// Returns a bounded, single-line copy.
 fn piece(text: &str) -> String {
     text.chars()
         .map(|character| if character.is_control() { ' ' } else { character })
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn only_an_answer_that_names_its_refusal_is_a_problem() {
+    fn answer_without_named_refusal_is_no_problem() {
         let full = r#"{"type":"https://pix.bcb.gov.br/api/v2/error/CobOperacaoInvalida","title":"Cobrança inválida.","status":400,
             "detail":"of 12345678909","violacoes":[{"razao":"too small","propriedade":"valor.original","valor":"0.00"}]}"#;
         for (is_json, body, wanted) in [
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_problem_is_repeated_only_so_far() {
+    fn problem_text_is_bounded() {
         let body = format!(r#"{{"nome":"{0}","mensagem":"{0}"}}"#, "x".repeat(10_000));
         assert!(shown(true, &body).is_some_and(|text| text.len() < 300));
     }

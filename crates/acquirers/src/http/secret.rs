@@ -1,19 +1,19 @@
-//! A text that neither a log nor a debugger's line may show.
+//! A text that is never shown in logs or debug output.
 
 use std::fmt;
 
-/// A password, a client secret or the like. Only [`Secret::expose`] shows it.
+/// A password, a client secret or similar. Only [`Secret::expose`] returns it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
 impl Secret {
-    /// Hides a text.
+    /// Wraps a text.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// The text, for the one place that needs it.
+    /// Returns the text, for its use.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0

@@ -1,4 +1,4 @@
-//! TLS of our own: ring, the system's roots and an institution's own, and our client certificate; nothing process-wide.
+//! Our TLS configuration: ring, the roots of system and institution, and our client certificate. No process-wide state.
 
 use std::sync::Arc;
 
@@ -7,24 +7,24 @@ use rustls::{ClientConfig, RootCertStore};
 
 use super::certificate::{Certificate, CertificateError, read_pem_certificates};
 
-/// Why TLS could not be set up.
+/// The reason TLS cannot be set up.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
-    /// The client certificate.
+    /// The client certificate is unusable.
     #[error("the client certificate {0}")]
     Certificate(CertificateError),
-    /// The extra root.
+    /// The extra root is unusable.
     #[error("the extra root certificate {0}")]
     ExtraRoot(CertificateError),
-    /// Neither the system has roots nor was one given: no server could be trusted.
-    #[error("there is no root certificate to trust: install the system's, or name an extra one")]
+    /// Neither the system nor the configuration has roots, so no server could be trusted.
+    #[error("no trusted root certificate found: install the system's, or configure an extra one")]
     NoRoots,
-    /// The TLS library refused what it was given, such as a key that is not of the certificate.
+    /// The TLS library refused the input, such as a key of another certificate.
     #[error("TLS cannot be set up")]
     Library(#[from] rustls::Error),
 }
 
-/// What is trusted and shown.
+/// Builds the configuration with trusted roots and our certificate.
 pub(super) fn client_config(
     identity: Option<&Certificate>,
     extra_root_pem: Option<&[u8]>,
@@ -41,7 +41,7 @@ pub(super) fn client_config(
         }
     }
     if needs_roots {
-        // Broken certificates of the system are left out, as every client does; none at all is seen just below.
+        // Broken certificates of the system are skipped, as in other clients. An empty set is detected below.
         roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
         if roots.is_empty() {
             return Err(TlsError::NoRoots);

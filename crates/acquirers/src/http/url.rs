@@ -1,22 +1,22 @@
-//! The addresses of upstream services: absolute, free of credentials, and in clear text only on this machine.
+//! The addresses of upstream services: absolute, without credentials, and in clear text only on this machine.
 
 use reqwest::Url;
 
-/// Why an address cannot be used.
+/// The reason an address cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UrlError {
-    /// Not an absolute `https` or `http` address.
+    /// The text is not an absolute `https` or `http` address.
     #[error("must be an absolute https address")]
     NotAnAddress,
-    /// Secrets would travel in clear text.
-    #[error("must be https: http is taken only for this machine's own addresses")]
+    /// Secrets would be sent in clear text.
+    #[error("must be https: http is accepted only for this machine's own addresses")]
     Insecure,
-    /// With a user, a query or a fragment.
+    /// The address has a user, a query or a fragment.
     #[error("must have neither a user, nor a query, nor a fragment")]
     Decorated,
 }
 
-/// Reads an address that paths are appended to; a slash at its end does not count.
+/// Parses an address that paths are appended to. A trailing slash is ignored.
 pub(crate) fn parse_base(text: &str) -> Result<Url, UrlError> {
     let trimmed = text.trim().trim_end_matches('/');
     let url = Url::parse(trimmed).map_err(|_| UrlError::NotAnAddress)?;
@@ -38,9 +38,9 @@ fn is_loopback(url: &Url) -> bool {
     })
 }
 
-/// Percent-encodes a text as one segment of a path: only unreserved characters stand for themselves (RFC 3986, 2.3).
+/// Percent-encodes a text as one path segment. Only unreserved characters stay (RFC 3986, 2.3).
 ///
-/// Stricter than need be, because some servers read `+` as a blank also in paths.
+/// The rule is stricter than required, because some servers read `+` as a blank in paths.
 pub(crate) fn encode_segment(text: &str) -> String {
     const HEX: [char; 16] = ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'A', 'B', 'C', 'D', 'E', 'F'];
     let digit = |nibble: u8| HEX.get(usize::from(nibble)).copied().unwrap_or('0');
@@ -60,7 +60,7 @@ mod tests {
     use super::{UrlError, encode_segment, parse_base};
 
     #[test]
-    fn addresses_are_https_or_of_this_machine() {
+    fn http_address_of_another_machine_is_refused() {
         for (text, wanted) in [
             ("https://pix.example", Ok("https://pix.example/")),
             ("https://pix.example/api/", Ok("https://pix.example/api")),
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_segment_keeps_its_meaning() {
+    fn path_segment_is_percent_encoded() {
         assert_eq!(encode_segment("+5511987654321"), "%2B5511987654321");
         assert_eq!(encode_segment("a.b-c_d~e@f/g"), "a.b-c_d~e%40f%2Fg");
     }

@@ -1,4 +1,4 @@
-//! The breaker counts whether the institution answers, not whether a record is believed.
+//! The breaker counts unanswered calls, not refused records.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ async fn after_ten(answer: Act) -> (bool, &'static str) {
 }
 
 #[tokio::test]
-async fn records_that_are_not_believed_leave_it_closed() {
+async fn refused_records_leave_breaker_closed() {
     for answer in [
         json_reply(200, &cob_with("/txid", Some(json!("99jd8x2m4pe9ktva0c6rzq5w3n")))),
         json_reply(200, &cob_with("/valor/original", Some(json!("x")))),
@@ -44,14 +44,14 @@ async fn records_that_are_not_believed_leave_it_closed() {
 }
 
 #[tokio::test]
-async fn an_institution_that_does_not_answer_opens_it() {
+async fn unanswered_calls_open_breaker() {
     for answer in [html(500), problem(503, "ServicoIndisponivel"), html(429), html(401), Act::Cut] {
         assert_eq!(after_ten(answer).await, (false, "unavailable"));
     }
 }
 
 #[tokio::test]
-async fn unbelievable_records_do_not_hurt_other_orders() {
+async fn refused_records_do_not_affect_other_orders() {
     let server = Server::start(|seen, _| match (seen.method.as_str(), seen.path.as_str()) {
         ("GET", _) => json_reply(200, &json!({"txid": "another", "idEnvio": "another", "id": "another"})),
         (_, path) if path.contains("/gn/") => json_reply(201, &sent()),

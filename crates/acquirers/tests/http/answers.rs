@@ -1,4 +1,4 @@
-//! What upstream may answer, and the adapter that is told it.
+//! Answers of institutions, and adapters configured for tests.
 
 use std::time::Duration;
 
@@ -19,17 +19,17 @@ use crate::server::Act;
 
 pub const TXID: &str = "01jd8x2m4pe9ktva0c6rzq5w3n";
 pub const KEY: &str = "7d9f0335-8dcc-4054-9bf9-0dbd61d36906";
-/// A dynamic code with a right checksum and without an amount.
+/// A dynamic code with a valid checksum and without an amount.
 pub const CODE: &str = "00020101021226760014br.gov.bcb.pix2554pix.example.com/qr/v2/9d36b84fc70b478fb95c12729b90ca255204000053039865802BR5913EMPRESA TESTE6009SAO PAULO62070503***63042BF6";
-/// A static one.
+/// A static code.
 pub const STATIC_CODE: &str = "00020126330014br.gov.bcb.pix011112345678909520400005303986540510.005802BR5913EMPRESA TESTE6009SAO PAULO62140510PEDIDO000163047056";
-/// The name of a payout, and of a refund.
+/// The identifier of a payout, and of a refund.
 pub const NAME: &str = "01jd8x2m4pe9ktva0c6rzq5w3p";
-/// The Pix that is sent, or returned.
+/// The Pix that is sent or returned.
 pub const PIX: &str = "E12345678202611201500aaaaaaaaaaa";
-/// Where a payout goes.
+/// The recipient's key of a payout.
 pub const RECIPIENT: &str = "ana@example.com";
-/// Long enough for every test that does not wait for its end.
+/// A budget longer than every test except those that wait for its end.
 pub const BUDGET: Duration = Duration::from_secs(9);
 
 pub fn txid() -> Txid {
@@ -91,12 +91,12 @@ pub fn refund_order() -> RefundOrder {
     }
 }
 
-/// The first page of a day.
+/// Requests the first page of a day.
 pub fn day(page: u32) -> ListRequest {
     ListRequest { from: "2026-11-20T00:00:00Z".parse().unwrap(), to: "2026-11-20T23:59:59.5Z".parse().unwrap(), page }
 }
 
-/// The payout of [`payout_order`], as a lookup tells it.
+/// Returns the payout of [`payout_order`], in the form of a look-up.
 pub fn sent() -> Value {
     json!({
         "endToEndId": PIX, "idEnvio": NAME, "valor": "12.34", "chave": KEY, "status": "EM_PROCESSAMENTO",
@@ -105,7 +105,7 @@ pub fn sent() -> Value {
     })
 }
 
-/// The refund of [`refund_order`], as the institution tells it.
+/// Returns the refund of [`refund_order`], in the institution's form.
 pub fn devolucao() -> Value {
     json!({
         "id": NAME, "rtrId": "D12345678202611201501bbbbbbbbbbb", "valor": "4.00", "natureza": "ORIGINAL",
@@ -113,7 +113,7 @@ pub fn devolucao() -> Value {
     })
 }
 
-/// `value` with the part at `pointer` replaced, or removed if `None`.
+/// Returns `value` with the part at `pointer` replaced, or removed if `None`.
 pub fn changed(mut value: Value, pointer: &str, part: Option<Value>) -> Value {
     let (parent, field) = pointer.rsplit_once('/').unwrap();
     let parent = value.pointer_mut(parent).unwrap().as_object_mut().unwrap();
@@ -124,12 +124,12 @@ pub fn changed(mut value: Value, pointer: &str, part: Option<Value>) -> Value {
     value
 }
 
-/// Efí's `nome` and `mensagem`.
+/// Answers with Efí's `nome` and `mensagem`.
 pub fn nome(status: u16, nome: &str) -> Act {
     json_reply(status, &json!({"nome": nome, "mensagem": "Em português."}))
 }
 
-/// The charge of [`order`], as the institution tells it.
+/// Returns the charge of [`order`], in the institution's form.
 pub fn cob() -> Value {
     json!({
         "calendario": {"criacao": "2026-11-20T12:00:00.123456789-03:00", "expiracao": 3600},
@@ -143,7 +143,7 @@ pub fn cob() -> Value {
     })
 }
 
-/// [`cob`] with the value at `pointer` replaced, or removed if `None`.
+/// Returns [`cob`] with the value at `pointer` replaced, or removed if `None`.
 pub fn cob_with(pointer: &str, value: Option<Value>) -> Value {
     changed(cob(), pointer, value)
 }
@@ -173,7 +173,7 @@ pub fn not_found() -> Act {
     problem(404, "CobNaoEncontrado")
 }
 
-/// `expires_in` is written as it is given.
+/// Answers with a token; `expires_in` is written literally.
 pub fn token(text: &str, expires_in: &str) -> Act {
     Act::Reply(token_bytes(text, expires_in))
 }
@@ -184,28 +184,28 @@ pub fn token_bytes(text: &str, expires_in: &str) -> Vec<u8> {
     http(200, "application/json", &body)
 }
 
-/// A return on one line: name, its id in the country, amount, how far it has come, whether the name may be a refund of ours, and
-/// whether an infraction took it.
-pub fn returned(told: &UpstreamReturn) -> String {
-    let id = told.return_id.as_ref().map_or("-", |id| id.as_str());
-    let ours = if told.refund().is_some() { " ours" } else { "" };
-    let nature = match told.nature {
+/// Formats a return: id, nationwide id, amount, progress, whether the id may be a refund of ours, and whether an
+/// infraction took it.
+pub fn returned(value: &UpstreamReturn) -> String {
+    let id = value.return_id.as_ref().map_or("-", |id| id.as_str());
+    let ours = if value.refund().is_some() { " ours" } else { "" };
+    let nature = match value.nature {
         ReturnNature::Ordinary => "",
         ReturnNature::Infraction => " med",
     };
-    format!("{} {id} {} {}{ours}{nature}", told.name, told.amount, progress(&told.progress))
+    format!("{} {id} {} {}{ours}{nature}", value.name, value.amount, progress(&value.progress))
 }
 
-/// `open`, `done` with the instant, or `failed` with the reason.
-pub fn progress(told: &UpstreamProgress) -> String {
-    match told {
+/// Formats progress: `open`, `done` with the instant, or `failed` with the reason.
+pub fn progress(value: &UpstreamProgress) -> String {
+    match value {
         UpstreamProgress::Processing => "open".to_owned(),
         UpstreamProgress::Done { at } => format!("done {}", at.map_or("-".to_owned(), |at| at.to_string())),
         UpstreamProgress::Failed { reason } => format!("failed {}", reason.as_deref().unwrap_or("-")),
     }
 }
 
-/// `ok`, `refused`, `unavailable` or `unknown`.
+/// Returns `ok`, `refused`, `unavailable` or `unknown`.
 pub fn kind<T>(result: &Result<T, AcquirerError>) -> &'static str {
     match result {
         Ok(_) => "ok",
@@ -215,7 +215,7 @@ pub fn kind<T>(result: &Result<T, AcquirerError>) -> &'static str {
     }
 }
 
-/// What the error says; empty for none.
+/// Returns the message of the error; empty for success.
 pub fn reason<T>(result: &Result<T, AcquirerError>) -> String {
     result.as_ref().err().map(ToString::to_string).unwrap_or_default()
 }

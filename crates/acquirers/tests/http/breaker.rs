@@ -1,11 +1,11 @@
-//! The breaker's states under a clock of the test's own.
+//! The breaker's states under a controlled clock.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use cais_acquirers::breaker::{Breaker, FAILURES_TO_OPEN, MonotonicClock, OPEN_FOR, Outcome};
 
-/// A clock that stands still until it is moved.
+/// A clock that moves only on request.
 #[derive(Clone)]
 pub struct FakeClock(Arc<Mutex<Instant>>);
 
@@ -42,7 +42,7 @@ fn opened() -> (Arc<Breaker>, FakeClock) {
 }
 
 #[test]
-fn only_failures_in_a_row_open_it() {
+fn only_consecutive_failures_open_breaker() {
     let (breaker, _) = breaker();
     for _ in 0..3 {
         for _ in 1..FAILURES_TO_OPEN {
@@ -60,7 +60,7 @@ fn only_failures_in_a_row_open_it() {
 }
 
 #[test]
-fn it_stays_open_for_its_time_then_one_call_tries() {
+fn open_breaker_allows_one_trial_after_its_time() {
     let (breaker, clock) = opened();
     clock.pass(Duration::from_millis(9_999));
     assert!(!breaker.is_available() && breaker.enter().is_none());
@@ -70,7 +70,7 @@ fn it_stays_open_for_its_time_then_one_call_tries() {
     assert!(!breaker.is_available() && breaker.enter().is_none());
     probe.report(Outcome::Answered);
     assert!(breaker.is_available());
-    // Closed again with a clean record.
+    // The breaker is closed with a count of zero.
     for _ in 1..FAILURES_TO_OPEN {
         call(&breaker, Outcome::Failed);
     }
@@ -78,7 +78,7 @@ fn it_stays_open_for_its_time_then_one_call_tries() {
 }
 
 #[test]
-fn a_trial_that_fails_opens_it_anew() {
+fn failed_trial_opens_breaker_again() {
     let (breaker, clock) = opened();
     clock.pass(OPEN_FOR);
     call(&breaker, Outcome::Failed);
@@ -91,7 +91,7 @@ fn a_trial_that_fails_opens_it_anew() {
 }
 
 #[test]
-fn a_trial_that_is_given_up_blocks_nobody() {
+fn cancelled_trial_allows_the_next_call() {
     let (breaker, clock) = opened();
     clock.pass(OPEN_FOR);
     drop(breaker.enter().unwrap());
@@ -101,7 +101,7 @@ fn a_trial_that_is_given_up_blocks_nobody() {
 }
 
 #[test]
-fn calls_of_an_earlier_state_are_not_heard() {
+fn reports_of_an_earlier_state_are_ignored() {
     let (breaker, clock) = breaker();
     let slow_success = breaker.enter().unwrap();
     let slow_failure = breaker.enter().unwrap();

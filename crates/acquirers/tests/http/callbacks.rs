@@ -1,4 +1,4 @@
-//! Registration of the callback address, and what callbacks name.
+//! Registration of the callback address, and the content of callbacks.
 
 use cais_acquirers::{BacenAcquirer, EfiAcquirer};
 use cais_domain::pix_key::PixKey;
@@ -10,7 +10,7 @@ use crate::answers::{
 use crate::server::{Act, Server};
 
 #[tokio::test]
-async fn an_address_is_registered_for_the_key() {
+async fn callback_address_is_registered_for_the_key() {
     for (answer, wanted) in [
         (Act::Reply(http(200, "application/json", "")), "ok"),
         (Act::Reply(http(201, "application/json", "{}")), "ok"),
@@ -34,7 +34,7 @@ async fn an_address_is_registered_for_the_key() {
 }
 
 #[tokio::test]
-async fn efi_is_told_that_we_ask_for_no_certificate() {
+async fn efi_registration_skips_mtls() {
     let server = Server::start(|_, _| Act::Reply(http(201, "application/json", "{}"))).await;
     let acquirer = EfiAcquirer::new(&config(&server.url())).unwrap();
     acquirer.register_callback("https://pay.example/c", BUDGET).await.unwrap();
@@ -44,7 +44,7 @@ async fn efi_is_told_that_we_ask_for_no_certificate() {
 }
 
 #[test]
-fn only_who_sends_is_told_of_what_was_sent() {
+fn only_efi_reads_callbacks_of_sent_pix() {
     let body = format!(
         r#"{{"pix":[{{"txid":"{TXID}","endToEndId":"{PIX}","horario":"2026-11-20T15:00:00.000Z"}},7,{{"endToEndId":"{PIX}","tipo":"SOLICITACAO","gnExtras":{{"idEnvio":"{NAME}"}}}}]}}"#
     );

@@ -1,4 +1,4 @@
-//! Withdrawals.
+//! Cancellation of charges.
 
 use cais_ports::Acquirer;
 use serde_json::json;
@@ -11,7 +11,7 @@ fn standing(status: &str) -> Act {
 }
 
 #[tokio::test]
-async fn a_charge_is_withdrawn_or_told_as_it_ended() {
+async fn cancelled_charge_is_removed_or_returned_as_it_ended() {
     const BY_US: &str = "REMOVIDA_PELO_USUARIO_RECEBEDOR";
     let invalid = || problem(400, "CobOperacaoInvalida");
     for (name, patch, get, wanted, methods) in [

@@ -1,11 +1,11 @@
-//! Configurations that cannot be used, and secrets that are not shown.
+//! Invalid configurations, and hidden secrets.
 
 use cais_acquirers::{BacenAcquirer, BacenConfig, BacenConfigError, Certificate, Secret};
 
 use crate::answers::config;
 
 #[test]
-fn what_cannot_be_used_is_named() {
+fn invalid_configuration_is_named() {
     type Change = fn(&mut BacenConfig);
     let cases: [(Change, &str); 9] = [
         (|config| config.base_url = "pix.example".to_owned(), "base_url must be"),
@@ -36,7 +36,7 @@ fn what_cannot_be_used_is_named() {
 }
 
 #[test]
-fn secrets_are_not_shown() {
+fn debug_output_hides_secrets() {
     let mut config = config("http://127.0.0.1:9");
     config.certificate = Some(Certificate::new(b"hush".to_vec(), Some(Secret::new("hush"))));
     let shown = format!("{config:?} {:?}", config.client_secret);

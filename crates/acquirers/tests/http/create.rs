@@ -1,4 +1,4 @@
-//! Creations: what is sent, what is believed, and what becomes of one whose answer is lost.
+//! Creation of charges: requests, checks of answers, and lost answers.
 
 use std::time::{Duration, Instant};
 
@@ -15,7 +15,7 @@ use crate::losses::losses;
 use crate::server::{Act, Server};
 
 #[tokio::test]
-async fn an_order_is_written_as_the_standard_wants_it() {
+async fn charge_order_is_written_in_standard_format() {
     let server = Server::start(|_, _| json_reply(201, &cob())).await;
     let mut order = order();
     let long = format!("line one\r\nline two {}", "é".repeat(200));
@@ -52,7 +52,7 @@ async fn an_order_is_written_as_the_standard_wants_it() {
 }
 
 #[tokio::test]
-async fn optional_parts_are_left_out() {
+async fn absent_optional_fields_are_omitted() {
     let server = Server::start(|_, _| json_reply(201, &cob())).await;
     let mut order = order();
     order.description = Some(" \n ".to_owned());
@@ -63,7 +63,7 @@ async fn optional_parts_are_left_out() {
 }
 
 #[tokio::test]
-async fn what_the_wire_cannot_say_is_never_sent() {
+async fn inexpressible_order_is_never_sent() {
     let server = Server::start(|_, _| json_reply(201, &cob())).await;
     let acquirer = acquirer(&server.url());
     for (centavos, seconds) in [(0, 60), (-1, 60), (1_000_000_000_000, 60), (100, 0), (100, u32::MAX)] {
@@ -97,7 +97,7 @@ async fn documented_quirks_are_tolerated() {
 }
 
 #[tokio::test]
-async fn a_charge_that_is_not_what_was_ordered_is_refused_by_name() {
+async fn charge_that_differs_from_order_is_refused() {
     let wrong_amount_code = STATIC_CODE;
     let broken = CODE.replace("2BF6", "2BF7");
     for (pointer, value, field) in [
@@ -135,7 +135,7 @@ async fn a_charge_that_is_not_what_was_ordered_is_refused_by_name() {
 }
 
 #[tokio::test]
-async fn a_code_that_shows_another_amount_is_refused() {
+async fn code_with_another_amount_is_refused() {
     let code = CODE.replace("53039865802", "5303986540510.515802");
     let code = code.strip_suffix("2BF6").unwrap();
     let crc = cais_domain::br_code::crc16(code.as_bytes());
@@ -145,9 +145,9 @@ async fn a_code_that_shows_another_amount_is_refused() {
     assert!(reason(&result).contains("shows another amount"), "{result:?}");
 }
 
-/// What a `PUT` of a name that is taken comes to, by what the `GET` then tells.
+/// A `PUT` with a taken txid, by the answer to the following `GET`.
 #[tokio::test]
-async fn a_name_that_is_taken_is_looked_up() {
+async fn taken_txid_is_looked_up() {
     let other = cob_with("/valor/original", Some(json!("99.00")));
     for (get, wanted) in [
         (json_reply(200, &cob()), "ok"),
@@ -174,7 +174,7 @@ async fn a_name_that_is_taken_is_looked_up() {
 }
 
 #[tokio::test]
-async fn a_lost_answer_is_found_by_its_txid() {
+async fn charge_with_lost_answer_is_found_by_txid() {
     for (name, loss, budget) in losses(&cob()) {
         let server = Server::start(move |seen, _| match seen.method.as_str() {
             "PUT" => loss.clone(),
@@ -188,7 +188,7 @@ async fn a_lost_answer_is_found_by_its_txid() {
 }
 
 #[tokio::test]
-async fn what_was_not_made_is_sent_once_more_by_the_same_name() {
+async fn absent_charge_is_resent_with_same_txid() {
     for (name, loss, budget) in losses(&cob()) {
         let server = Server::start(move |seen, nth| match (seen.method.as_str(), nth) {
             ("PUT", 0) => loss.clone(),
@@ -204,9 +204,9 @@ async fn what_was_not_made_is_sent_once_more_by_the_same_name() {
     }
 }
 
-/// After a loss nothing but a charge, or one that differs, is certain.
+/// After a lost answer only a charge, matching or different, is certain.
 #[tokio::test]
-async fn after_a_loss_a_refusal_proves_nothing() {
+async fn refusal_after_lost_answer_proves_nothing() {
     let other = cob_with("/valor/original", Some(json!("99.00")));
     for (name, get, second, wanted, methods) in [
         ("refused at last", not_found(), problem(400, "CobOperacaoInvalida"), "unknown", "PUT GET PUT"),
@@ -233,7 +233,7 @@ async fn after_a_loss_a_refusal_proves_nothing() {
 }
 
 #[tokio::test]
-async fn the_first_made_it_while_the_second_was_sent() {
+async fn late_first_creation_is_found_after_resend() {
     let server = Server::start(|seen, nth| match (seen.method.as_str(), nth) {
         ("PUT", 0) => Act::Cut,
         ("PUT", _) => problem(409, "txid_duplicado"),
@@ -247,7 +247,7 @@ async fn the_first_made_it_while_the_second_was_sent() {
 }
 
 #[tokio::test]
-async fn a_budget_is_kept() {
+async fn budget_is_respected() {
     let server = Server::start(|_, _| Act::Hang).await;
     let started = Instant::now();
     let result = acquirer(&server.url()).create_charge(&order(), Duration::from_millis(600)).await;

@@ -1,4 +1,4 @@
-//! Defences: what is sent, and what each answer means.
+//! Defenses: requests, and the classification of answers.
 
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ fn empty(status: u16) -> Act {
 }
 
 #[tokio::test]
-async fn a_defence_is_written_as_efi_wants_it() {
+async fn defense_is_written_in_efi_format() {
     let server = Server::start(|_, _| empty(201)).await;
     let efi = efi(&server.url());
     let with_evidence = DefenseOrder { evidence_url: Some("https://shop.example/proof".to_owned()), ..order() };
@@ -43,7 +43,7 @@ async fn a_defence_is_written_as_efi_wants_it() {
 }
 
 #[tokio::test]
-async fn each_answer_means_one_thing() {
+async fn each_answer_to_a_defense_is_classified() {
     let untyped = |status| json_reply(status, &json!({"type": "about:blank", "title": "Bad"}));
     let invalid = |more: &Value| {
         let mut body = json!({"type": "https://pix.bcb.gov.br/api/v2/error/InfracaoOperacaoInvalida", "status": 422});
@@ -63,7 +63,7 @@ async fn each_answer_means_one_thing() {
             invalid(&json!({"title": "x", "violacoes": [{"razao": "Infração expirada", "propriedade": "id"}]})),
             "TooLate",
         ),
-        // Whatever else is not possible has nothing to do with time.
+        // Other impossibilities do not concern the deadline.
         (problem(422, "InfracaoOperacaoInvalida"), "refused"),
         (invalid(&json!({"title": "Operação inválida.", "detail": "A justificativa é muito curta."})), "refused"),
         (invalid(&json!({"violacoes": [{"razao": "wrong owner", "propriedade": "body.infractionId"}]})), "refused"),
@@ -79,26 +79,26 @@ async fn each_answer_means_one_thing() {
         (problem(403, "AcessoNegado"), "unavailable"),
         (json_reply(403, &json!({"error": "insufficient_scope"})), "unavailable"),
         (html(429), "unavailable"),
-        // As Efí's homologation answers.
+        // The answer of Efí's homologation.
         (json_reply(500, &json!({"nome": "erro_aplicacao", "mensagem": "disabled"})), "unknown"),
         (problem(500, "InfracaoErroInterno"), "unknown"),
         (html(500), "unknown"),
     ] {
         let (result, methods) = send(answer).await;
-        let told = result.as_ref().map_or_else(|_| kind(&result).to_owned(), |receipt| format!("{receipt:?}"));
-        assert_eq!((told.as_str(), methods.as_str()), (wanted, "POST"), "{}", reason(&result));
+        let found = result.as_ref().map_or_else(|_| kind(&result).to_owned(), |receipt| format!("{receipt:?}"));
+        assert_eq!((found.as_str(), methods.as_str()), (wanted, "POST"), "{}", reason(&result));
     }
 }
 
 #[tokio::test]
-async fn a_refused_token_is_certain_and_renewed_once() {
+async fn refused_token_is_certain_and_renewed_once() {
     let (result, methods) = send(json_reply(401, &json!({"error": "invalid_token"}))).await;
     assert_eq!((kind(&result), methods.as_str()), ("unavailable", "POST POST"));
 }
 
 #[tokio::test]
-async fn a_lost_answer_leaves_the_outcome_open() {
-    // Whatever JSON is in it, a whole 201 says that it was taken.
+async fn lost_answer_leaves_outcome_unknown() {
+    // A whole 201 means acceptance, whatever JSON it contains.
     let whole = ["another JSON", "an empty 201"];
     for (name, loss, budget) in losses(&json!({"idInfracao": ID, "status": "EM_DEFESA", "padding": "xxxxxxxxxxxx"})) {
         let server = Server::start(move |_, _| loss.clone()).await;
@@ -112,7 +112,7 @@ async fn a_lost_answer_leaves_the_outcome_open() {
 }
 
 #[tokio::test]
-async fn what_certainly_was_not_sent_is_told() {
+async fn unsent_request_is_unavailable() {
     let tokens = Server::start(|_, _| Act::Cut).await;
     let mut config = crate::answers::config(&closed_port().await);
     config.token_url = Some(format!("{}/oauth/token", tokens.url()));
@@ -127,6 +127,6 @@ async fn what_certainly_was_not_sent_is_told() {
         assert_eq!(kind(&efi(&server.url()).send_defense(&order, BUDGET).await), "refused", "{name}");
     }
     assert_eq!(kind(&acquirer(&server.url()).send_defense(&order(), BUDGET).await), "refused");
-    // Another test may have asked for a port that was free just before.
+    // Another test may have taken the port that was free just before.
     assert!(server.seen().iter().all(|seen| !seen.path.contains("/defesa")));
 }

@@ -1,4 +1,4 @@
-//! Failures that are certain: nothing was done, and nothing is asked again.
+//! Certain failures: the request was not done and is not looked up.
 
 use cais_ports::Acquirer;
 
@@ -6,7 +6,7 @@ use crate::answers::{BUDGET, acquirer, config, html, http, kind, order, problem,
 use crate::server::{Act, Server, closed_port};
 
 #[tokio::test]
-async fn certain_refusals_are_not_asked_about() {
+async fn certain_refusal_causes_no_look_up() {
     let nome = http(400, "application/json", r#"{"nome":"valor_invalido","mensagem":"Valor inválido"}"#);
     for (answer, wanted, said) in [
         (problem(400, "CobOperacaoInvalida"), "refused", "400 CobOperacaoInvalida: Recusado."),
@@ -28,7 +28,7 @@ async fn certain_refusals_are_not_asked_about() {
 }
 
 #[tokio::test]
-async fn a_token_that_stays_refused_is_certain() {
+async fn token_refused_twice_is_certain() {
     let server = Server::start(|_, _| problem(401, "AcessoNegado")).await;
     let result = acquirer(&server.url()).create_charge(&order(), BUDGET).await;
     assert_eq!(kind(&result), "unavailable");
@@ -37,13 +37,13 @@ async fn a_token_that_stays_refused_is_certain() {
 }
 
 #[tokio::test]
-async fn without_a_connection_nothing_was_done() {
+async fn charge_without_connection_is_unavailable() {
     let tokens = Server::start(|_, _| Act::Cut).await;
     for base_url in [closed_port().await, "https://no-such-host.invalid".to_owned()] {
         let mut config = config(&base_url);
         let result = cais_acquirers::BacenAcquirer::new(&config).unwrap().create_charge(&order(), BUDGET).await;
         assert_eq!(kind(&result), "unavailable", "{base_url}: {}", reason(&result));
-        // With a token in hand, so that it is the charge's own request that does not arrive.
+        // With a cached token, so that the charge's own request fails.
         config.token_url = Some(format!("{}/oauth/token", tokens.url()));
         let result = cais_acquirers::BacenAcquirer::new(&config).unwrap().create_charge(&order(), BUDGET).await;
         assert_eq!(kind(&result), "unavailable", "{base_url}: {}", reason(&result));
@@ -53,7 +53,7 @@ async fn without_a_connection_nothing_was_done() {
 }
 
 #[tokio::test]
-async fn without_time_nothing_is_asked() {
+async fn passed_deadline_sends_no_request() {
     let server = Server::start(|_, _| Act::Cut).await;
     let result = acquirer(&server.url()).create_charge(&order(), std::time::Duration::ZERO).await;
     assert_eq!(kind(&result), "unavailable");

@@ -1,4 +1,4 @@
-//! Reads of a charge and of what was paid on it.
+//! Reads of a charge and its payments.
 
 use cais_ports::{Acquirer, AcquirerError, ReturnNature, UpstreamStatus};
 use serde_json::{Value, json};
@@ -28,7 +28,7 @@ async fn find(answer: Act) -> Result<Option<cais_ports::UpstreamCharge>, Acquire
 }
 
 #[tokio::test]
-async fn every_payment_is_told_oldest_first() {
+async fn payments_are_returned_oldest_first() {
     let pix = json!([
         pix("bbbbbbbbbbb", "10.50", "2026-11-20T15:00:02Z"),
         pix("aaaaaaaaaaa", "0.01", "2026-11-20T12:00:01.5-03:00"),
@@ -37,7 +37,7 @@ async fn every_payment_is_told_oldest_first() {
     ]);
     let charge = find(json_reply(200, &paid(&pix))).await.unwrap().unwrap();
     assert_eq!(charge.status, UpstreamStatus::Completed);
-    let told: Vec<_> = charge
+    let found: Vec<_> = charge
         .payments
         .iter()
         .map(|pix| (pix.end_to_end_id.to_string(), pix.amount.to_string(), pix.paid_at.to_string()))
@@ -48,11 +48,11 @@ async fn every_payment_is_told_oldest_first() {
         ("ccccccccccc", "9999999999.99", "2026-11-20T15:00:03Z"),
     ]
     .map(|(tail, amount, at)| (format!("E12345678202611201500{tail}"), amount.to_owned(), at.to_owned()));
-    assert_eq!(told, wanted);
+    assert_eq!(found, wanted);
 }
 
 #[tokio::test]
-async fn what_went_back_is_told_with_its_payment() {
+async fn returns_are_listed_with_their_payment() {
     const RTR: &str = "D12345678202611201501bbbbbbbbbbb";
     let back = |id: Value, valor: &str, status: &str| {
         json!({
@@ -86,7 +86,7 @@ async fn what_went_back_is_told_with_its_payment() {
             Some(vec![format!("{RTR} {RTR} 4.00 done 2026-11-20T15:01:02Z")]),
         ),
         (json!([back(json!("x"), "4", "DEVOLVIDO")]), None),
-        // Told twice it is one, wherever it stands; with other facts it is a contradiction.
+        // An identical duplicate counts once; different facts are a contradiction.
         (
             json!([
                 back(json!("x"), "5.00", "EM_PROCESSAMENTO"),
@@ -107,14 +107,14 @@ async fn what_went_back_is_told_with_its_payment() {
         let mut one = pix("aaaaaaaaaaa", "10.50", "2026-11-20T15:00:00Z");
         *one.get_mut("devolucoes").unwrap() = returns;
         let found = find(json_reply(200, &paid(&json!([one])))).await.ok().flatten();
-        let told =
+        let found =
             found.map(|charge| charge.payments.first().unwrap().returns.iter().map(returned).collect::<Vec<_>>());
-        assert_eq!(told, wanted);
+        assert_eq!(found, wanted);
     }
 }
 
 #[tokio::test]
-async fn why_it_went_back_is_told() {
+async fn nature_and_reason_of_return_are_read() {
     for (nature, wanted) in [
         (Some(json!("ORIGINAL")), ReturnNature::Ordinary),
         (Some(json!("RETIRADA")), ReturnNature::Ordinary),
@@ -134,7 +134,7 @@ async fn why_it_went_back_is_told() {
 }
 
 #[tokio::test]
-async fn a_payment_that_cannot_be_read_fails_the_read_by_name() {
+async fn unreadable_payment_fails_the_read_by_name() {
     let good = || pix("aaaaaaaaaaa", "10.50", "2026-11-20T15:00:00Z");
     let with = |field: &str, value: Value| {
         let mut pix = good();
@@ -181,7 +181,7 @@ async fn status_and_code_are_read() {
 }
 
 #[tokio::test]
-async fn only_the_institution_itself_says_that_there_is_none() {
+async fn only_a_named_absence_is_absence() {
     let about_blank = r#"{"type":"about:blank","title":"Not Found","status":404}"#;
     let gateway = r#"{"status":404,"error":"Not Found","path":"/v2/cob"}"#;
     for (answer, known_absent) in [
@@ -205,7 +205,7 @@ async fn only_the_institution_itself_says_that_there_is_none() {
 }
 
 #[tokio::test]
-async fn payment_is_read_whatever_the_code_and_the_key() {
+async fn payment_is_read_with_any_code_and_key() {
     let broken = CODE.replace("2BF6", "2BF7");
     let payment = json!([pix("bbbbbbbbbbb", "10.50", "2026-11-20T15:00:02Z")]);
     for (pointer, odd, code) in [
@@ -223,7 +223,7 @@ async fn payment_is_read_whatever_the_code_and_the_key() {
 }
 
 #[tokio::test]
-async fn what_contradicts_the_question_is_an_error() {
+async fn answer_that_contradicts_request_is_an_error() {
     for (answer, wanted) in [
         (json_reply(200, &cob_with("/txid", Some(json!("99jd8x2m4pe9ktva0c6rzq5w3n")))), "unknown"),
         (json_reply(200, &cob_with("/valor/original", Some(json!("x")))), "unknown"),
@@ -242,7 +242,7 @@ async fn what_contradicts_the_question_is_an_error() {
 }
 
 #[tokio::test]
-async fn one_connection_serves_many_reads() {
+async fn many_reads_share_one_connection() {
     let server = Server::start(|_, _| json_reply(200, &cob())).await;
     let acquirer = acquirer(&server.url());
     for _ in 0..20 {

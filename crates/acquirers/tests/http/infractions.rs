@@ -1,4 +1,4 @@
-//! Lists of infractions: both shapes that Efí shows, what is left out, and what fails the page.
+//! Lists of infractions: both of Efí's formats, skipped rows, and failing pages.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::server::{Act, Server};
 
 const ID: &str = "cd158e6b-9db3-4a6e-a0b4-c0b4c7d3f1a2";
 
-/// A row as Efí's documents show it: strings, and an amount without decimals.
+/// Returns a row as in Efí's documents: strings, and an amount without decimals.
 fn documented() -> Value {
     json!({
         "idInfracao": ID, "endToEndId": PIX, "protocolo": "10", "dataTransacao": "2026-11-19T15:00:00.000Z",
@@ -28,7 +28,7 @@ fn documented() -> Value {
     })
 }
 
-/// The same as the schemas of Efí's newest client have it.
+/// Returns the same row as in the schemas of Efí's newest client.
 fn of_the_client() -> Value {
     let row = changed(changed(documented(), "/protocolo", Some(json!(10))), "/valor", Some(json!(100)));
     changed(changed(row, "/origem/conta", Some(json!(1))), "/destino/conta", Some(json!(2)))
@@ -48,9 +48,9 @@ async fn rows(rows: Value) -> Vec<UpstreamInfraction> {
 }
 
 #[tokio::test]
-async fn both_shapes_say_the_same() {
+async fn both_formats_give_the_same_infraction() {
     for row in [documented(), of_the_client()] {
-        let told = rows(json!([row])).await.remove(0);
+        let found = rows(json!([row])).await.remove(0);
         let at = |text: &str| text.parse().unwrap();
         let wanted = UpstreamInfraction {
             id: ID.to_owned(),
@@ -65,7 +65,7 @@ async fn both_shapes_say_the_same() {
             defense: None,
             resolved_at: None,
         };
-        assert_eq!(told, wanted, "{row}");
+        assert_eq!(found, wanted, "{row}");
     }
     for (valor, centavos) in
         [(json!("100.00"), 10_000), (json!(0.01), 1), (json!(7.5), 750), (json!("9999999999.99"), 999_999_999_999)]
@@ -75,7 +75,7 @@ async fn both_shapes_say_the_same() {
 }
 
 #[tokio::test]
-async fn every_status_is_known_and_none_is_guessed() {
+async fn unknown_infraction_status_is_never_guessed() {
     for (word, wanted) in [
         ("ABERTA", Some(UpstreamInfractionStatus::Open)),
         ("EM_DEFESA", Some(UpstreamInfractionStatus::Defended)),
@@ -87,33 +87,33 @@ async fn every_status_is_known_and_none_is_guessed() {
         ("SOMETHING_NEW", None),
         ("", None),
     ] {
-        let told = rows(json!([with("/status", Some(json!(word))), documented()])).await;
-        let first = told.first().filter(|_| told.len() == 2).map(|row| row.status);
-        assert_eq!((first, told.len()), (wanted, 1 + usize::from(wanted.is_some())), "{word}");
+        let found = rows(json!([with("/status", Some(json!(word))), documented()])).await;
+        let first = found.first().filter(|_| found.len() == 2).map(|row| row.status);
+        assert_eq!((first, found.len()), (wanted, 1 + usize::from(wanted.is_some())), "{word}");
     }
 }
 
 #[tokio::test]
-async fn a_defence_is_told_as_far_as_it_is_shown() {
-    let told = async |changes: &[(&str, Value)]| {
+async fn defense_is_read_as_far_as_shown() {
+    let found = async |changes: &[(&str, Value)]| {
         let row = changes.iter().fold(documented(), |row, (pointer, value)| changed(row, pointer, Some(value.clone())));
         let defense = rows(json!([row])).await.remove(0).defense;
         defense.map(|defense| (defense.text, defense.received_at.map(|at| at.to_string())))
     };
     let text = "It was delivered.\nhttps://shop.example/proof";
     let at = json!("2026-11-21T12:00:00-03:00");
-    let (text_told, at_told) = (Some(text.to_owned()), Some("2026-11-21T15:00:00Z".to_owned()));
-    assert_eq!(told(&[]).await, None);
-    assert_eq!(told(&[("/defesa", json!(" "))]).await, None);
-    assert_eq!(told(&[("/defesa", json!(text))]).await, Some((text_told.clone(), None)));
-    assert_eq!(told(&[("/dadosAnalise/recebimentoDefesa", at.clone())]).await, Some((None, at_told.clone())));
-    assert_eq!(told(&[("/status", json!("EM_DEFESA"))]).await, Some((None, None)));
+    let (text_shown, at_shown) = (Some(text.to_owned()), Some("2026-11-21T15:00:00Z".to_owned()));
+    assert_eq!(found(&[]).await, None);
+    assert_eq!(found(&[("/defesa", json!(" "))]).await, None);
+    assert_eq!(found(&[("/defesa", json!(text))]).await, Some((text_shown.clone(), None)));
+    assert_eq!(found(&[("/dadosAnalise/recebimentoDefesa", at.clone())]).await, Some((None, at_shown.clone())));
+    assert_eq!(found(&[("/status", json!("EM_DEFESA"))]).await, Some((None, None)));
     let all = [("/status", json!("EM_DEFESA")), ("/defesa", json!(text)), ("/dadosAnalise/recebimentoDefesa", at)];
-    assert_eq!(told(&all).await, Some((text_told, at_told)));
+    assert_eq!(found(&all).await, Some((text_shown, at_shown)));
 }
 
 #[tokio::test]
-async fn what_may_be_missing_may_be_wrong_too() {
+async fn invalid_optional_fields_are_ignored() {
     for (row, wanted) in [
         (with("/comentario", None), "fraude Scam 2026-11-20T15:00:00Z 2026-11-27T15:00:00Z"),
         (with("/comentario", Some(json!([1]))), "fraude Scam 2026-11-20T15:00:00Z 2026-11-27T15:00:00Z"),
@@ -128,12 +128,12 @@ async fn what_may_be_missing_may_be_wrong_too() {
         (with("/dadosAnalise", Some(json!("?"))), "Loja falsa Scam 2026-11-20T15:00:01Z -"),
         (changed(with("/dadosAnalise", None), "/criadoEm", None), "Loja falsa Scam 2026-11-19T15:00:00Z -"),
     ] {
-        let told = rows(json!([row])).await.remove(0);
-        let deadline = told.deadline_at.map_or("-".to_owned(), |at| at.to_string());
-        let line = format!("{} {:?} {} {deadline}", told.reason.unwrap(), told.situation, told.opened_at);
+        let found = rows(json!([row])).await.remove(0);
+        let deadline = found.deadline_at.map_or("-".to_owned(), |at| at.to_string());
+        let line = format!("{} {:?} {} {deadline}", found.reason.unwrap(), found.situation, found.opened_at);
         assert_eq!(line, wanted, "{row}");
-        let is_told = row.pointer("/dadosAnalise/abertura").is_some();
-        assert_eq!(told.opened_at_is_told, is_told, "only its own word tells that it was opened again: {row}");
+        let is_reported = row.pointer("/dadosAnalise/abertura").is_some();
+        assert_eq!(found.opened_at_is_told, is_reported, "only its own beginning shows a reopening: {row}");
     }
     let bare = changed(with("/comentario", None), "/razao", None);
     assert_eq!(rows(json!([bare])).await.remove(0).reason, None);
@@ -144,7 +144,7 @@ async fn what_may_be_missing_may_be_wrong_too() {
 }
 
 #[tokio::test]
-async fn a_row_that_cannot_be_read_keeps_nobody_elses_from_being_read() {
+async fn unreadable_infraction_does_not_hide_other_rows() {
     let no_instant = changed(changed(with("/dadosAnalise", None), "/criadoEm", None), "/dataTransacao", Some(json!(1)));
     for broken in [
         with("/idInfracao", None),
@@ -165,13 +165,13 @@ async fn a_row_that_cannot_be_read_keeps_nobody_elses_from_being_read() {
         json!([]),
         Value::Null,
     ] {
-        let told = rows(json!([broken, documented(), broken])).await;
-        assert_eq!(told.iter().map(|row| row.id.as_str()).collect::<Vec<_>>(), [ID], "{broken}");
+        let found = rows(json!([broken, documented(), broken])).await;
+        assert_eq!(found.iter().map(|row| row.id.as_str()).collect::<Vec<_>>(), [ID], "{broken}");
     }
 }
 
 #[tokio::test]
-async fn pages_are_asked_for_and_bounded() {
+async fn infraction_pages_are_requested_and_bounded() {
     let server = Server::start(|seen, _| {
         let number = u32::from(!seen.path.contains("paginaAtual=0"));
         let paging = json!({"paginaAtual": number, "quantidadeDePaginas": 2});
@@ -184,7 +184,7 @@ async fn pages_are_asked_for_and_bounded() {
     let query = "inicio=2026-11-20T00%3A00%3A00Z&fim=2026-11-21T00%3A00%3A00Z&paginacao.paginaAtual=1&paginacao.itensPorPagina=40";
     assert_eq!(server.seen().last().unwrap().path, format!("/v2/gn/infracoes?{query}"));
 
-    // The longest texts that both sides may write, forty times, escaped.
+    // The longest texts of both sides, forty times, escaped.
     let long = |count: usize| Some(Value::from("\u{1}".repeat(count)));
     let longest = changed(changed(documented(), "/comentario", long(2_000)), "/defesa", long(2_501));
     let longest = changed(longest, "/justificativaAnalista", long(2_000));
@@ -195,7 +195,7 @@ async fn pages_are_asked_for_and_bounded() {
 }
 
 #[tokio::test]
-async fn what_is_no_list_is_never_taken_for_an_empty_one() {
+async fn answer_that_is_no_list_is_an_error() {
     for (answer, wanted) in [
         (json_reply(200, &json!({"infracoes": []})), "ok"),
         (json_reply(200, &json!({"parametros": {}})), "unknown"),
@@ -206,7 +206,7 @@ async fn what_is_no_list_is_never_taken_for_an_empty_one() {
         (html(200), "unknown"),
         (problem(400, "InfracoesConsultaInvalida"), "unknown"),
         (problem(404, "NaoEncontrado"), "unknown"),
-        // As Efí's homologation answers, and the sandbox when it is told to fail.
+        // The answer of Efí's homologation, and of the sandbox with that fault.
         (json_reply(500, &json!({"nome": "erro_aplicacao", "mensagem": "disabled"})), "unknown"),
         (problem(500, "InfracaoErroInterno"), "unknown"),
         (problem(403, "AcessoNegado"), "unavailable"),
@@ -225,7 +225,7 @@ async fn what_is_no_list_is_never_taken_for_an_empty_one() {
 }
 
 #[tokio::test]
-async fn an_institution_whose_infractions_are_switched_off_takes_charges() {
+async fn failing_infractions_do_not_open_breaker_for_charges() {
     let server = Server::start(|seen, _| {
         if seen.path.contains("infracoes") {
             return json_reply(500, &json!({"nome": "erro_aplicacao", "mensagem": "disabled"}));

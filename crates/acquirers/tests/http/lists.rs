@@ -1,4 +1,4 @@
-//! Lists of what was received.
+//! Lists of received Pix.
 
 use cais_ports::Acquirer;
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ fn pix(tail: &str, txid: Option<&str>) -> Value {
 }
 
 #[tokio::test]
-async fn what_was_received_is_listed_page_by_page() {
+async fn received_pix_are_listed_by_page() {
     let server = Server::start(|seen, _| {
         let number = u32::from(!seen.path.contains("paginaAtual=0"));
         let rows = match number {
@@ -32,25 +32,25 @@ async fn what_was_received_is_listed_page_by_page() {
     .await;
     let both: [Box<dyn Acquirer>; 2] = [Box::new(acquirer(&server.url())), Box::new(efi(&server.url()))];
     for acquirer in both {
-        let (mut told, mut next) = (Vec::new(), Some(0));
+        let (mut found, mut next) = (Vec::new(), Some(0));
         while let Some(page) = next {
             let page = acquirer.list_received(day(page), BUDGET).await.unwrap();
             next = page.next;
-            told.extend(page.rows.into_iter().map(|row| {
+            found.extend(page.rows.into_iter().map(|row| {
                 let txid = row.txid.map_or("-".to_owned(), |txid| txid.to_string());
                 let id = row.payment.end_to_end_id.as_str().split_at(21).1.to_owned();
                 (txid, id, row.payment.amount.to_string(), row.payment.returns.len())
             }));
         }
         let row = |txid: &str, id: &str| (txid.to_owned(), id.to_owned(), "10.50".to_owned(), 1);
-        assert_eq!(told, [row(TXID, "aaaaaaaaaaa"), row("-", "bbbbbbbbbbb"), row("-", "ccccccccccc")]);
+        assert_eq!(found, [row(TXID, "aaaaaaaaaaa"), row("-", "bbbbbbbbbbb"), row("-", "ccccccccccc")]);
     }
     let query = "inicio=2026-11-20T00%3A00%3A00Z&fim=2026-11-21T00%3A00%3A00Z&paginacao.paginaAtual=1&paginacao.itensPorPagina=1000";
     assert_eq!(server.seen().last().unwrap().path, format!("/v2/pix?{query}"));
 }
 
 #[tokio::test]
-async fn one_pix_is_read_by_its_id() {
+async fn received_pix_is_read_by_its_id() {
     let id = "E12345678202611201500aaaaaaaaaaa";
     let good = || pix("aaaaaaaaaaa", Some(TXID));
     for (answer, wanted) in [
@@ -73,7 +73,7 @@ async fn one_pix_is_read_by_its_id() {
         let both: [Box<dyn Acquirer>; 2] = [Box::new(acquirer(&server.url())), Box::new(efi(&server.url()))];
         for acquirer in both {
             let result = acquirer.find_received(&crate::answers::pix(), BUDGET).await;
-            let told = match &result {
+            let found = match &result {
                 Ok(Some(found)) => {
                     let txid = found.txid.as_ref().map_or("-", |txid| txid.as_str());
                     let payment = &found.payment;
@@ -82,14 +82,14 @@ async fn one_pix_is_read_by_its_id() {
                 Ok(None) => "none".to_owned(),
                 Err(_) => kind(&result).to_owned(),
             };
-            assert_eq!(told, wanted, "{}", reason(&result));
+            assert_eq!(found, wanted, "{}", reason(&result));
             assert_eq!(server.seen().last().unwrap().path, format!("/v2/pix/{id}"));
         }
     }
 }
 
 #[tokio::test]
-async fn a_page_of_a_hundred_is_read_whole() {
+async fn page_of_a_hundred_rows_is_read() {
     let rows = vec![changed(pix("aaaaaaaaaaa", Some(TXID)), "/infoPagador", Some(json!("x".repeat(6_000)))); 100];
     let server = Server::start(move |_, _| json_reply(200, &json!({"pix": rows}))).await;
     let page = acquirer(&server.url()).list_received(day(0), BUDGET).await.unwrap();
@@ -97,7 +97,7 @@ async fn a_page_of_a_hundred_is_read_whole() {
 }
 
 #[tokio::test]
-async fn a_row_that_may_be_ours_is_never_left_out() {
+async fn row_of_possible_charge_is_never_skipped() {
     let broken = |txid| changed(pix("aaaaaaaaaaa", txid), "/valor", Some(json!("?")));
     let list = json!({"pix": [broken(None), broken(Some("static1")), pix("bbbbbbbbbbb", None)]});
     let server = Server::start(move |_, _| json_reply(200, &list)).await;
@@ -122,7 +122,7 @@ async fn a_row_that_may_be_ours_is_never_left_out() {
 }
 
 #[tokio::test]
-async fn unreadable_row_is_named_beside_the_others() {
+async fn unreadable_row_is_reported_with_the_others() {
     let broken = |field: &str, value| changed(pix("aaaaaaaaaaa", Some(TXID)), field, value);
     let id = "E12345678202611201500aaaaaaaaaaa";
     for (row, name, reason) in [

@@ -1,4 +1,4 @@
-//! How the answer to a request that has an effect can be lost.
+//! The ways in which the answer to a request with an effect can be lost.
 
 use std::time::Duration;
 
@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use crate::answers::{BUDGET, html, http, json_reply, problem};
 use crate::server::Act;
 
-/// Every way in which the answer `told` can be lost, with the time that is given.
-pub fn losses(told: &Value) -> Vec<(&'static str, Act, Duration)> {
-    let text = told.to_string();
+/// Returns every way to lose `answer`, with the budget of the call.
+pub fn losses(answer: &Value) -> Vec<(&'static str, Act, Duration)> {
+    let text = answer.to_string();
     let whole = http(201, "application/json", &text);
     let cut_short = whole.get(..whole.len() - 40).unwrap().to_vec();
     let half_json = http(201, "application/json", text.get(..text.len() - 40).unwrap());

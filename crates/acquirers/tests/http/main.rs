@@ -1,4 +1,4 @@
-//! The adapters against servers that answer what a test tells them to, byte by byte, and against the sandbox.
+//! The adapters against a scripted server, byte by byte, and against the sandbox.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod answering;

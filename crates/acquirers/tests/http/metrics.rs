@@ -1,4 +1,4 @@
-//! What the calls leave in the metrics.
+//! Metrics of calls.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Payouts: what is sent, what each answer means, and what is believed of it.
+//! Payouts: requests, classification of answers, and checks.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::answers::{
 use crate::losses::losses;
 use crate::server::{Act, Server, closed_port};
 
-/// The answer to an accepted request.
+/// Returns the answer to an accepted request.
 fn accepted() -> Value {
     json!({
         "idEnvio": NAME, "e2eId": PIX, "valor": "12.34",
@@ -34,7 +34,7 @@ async fn send(put: Act, get: Act) -> (Result<UpstreamPayout, AcquirerError>, Str
 }
 
 #[tokio::test]
-async fn an_order_is_written_as_efi_wants_it() {
+async fn payout_order_is_written_in_efi_format() {
     let server = Server::start(|_, _| json_reply(201, &accepted())).await;
     let efi = efi(&server.url());
     let mut order = payout_order();
@@ -74,7 +74,7 @@ async fn an_order_is_written_as_efi_wants_it() {
 }
 
 #[tokio::test]
-async fn what_the_wire_cannot_say_is_never_sent() {
+async fn inexpressible_order_is_never_sent() {
     let server = Server::start(|_, _| json_reply(201, &accepted())).await;
     for centavos in [0, -1, 1_000_000_000_000] {
         let mut order = payout_order();
@@ -113,7 +113,7 @@ async fn every_form_of_the_answer_is_read() {
 }
 
 #[tokio::test]
-async fn refusals_are_told_in_words_for_the_merchant() {
+async fn refusal_carries_text_for_the_merchant() {
     let schema = json!({"nome": "json_invalido", "mensagem": "Valores inválidos.", "erros": [{"chave": "type"}]});
     for (answer, wanted, said) in [
         (nome(400, "documento_bloqueado"), "refused", "refused: Em português."),
@@ -149,13 +149,13 @@ async fn refusals_are_told_in_words_for_the_merchant() {
 }
 
 #[tokio::test]
-async fn a_token_that_stays_refused_is_certain() {
+async fn token_refused_twice_is_certain() {
     let (result, methods) = send(json_reply(401, &json!({"error": "invalid_token"})), Act::Cut).await;
     assert_eq!((kind(&result), methods.as_str()), ("unavailable", "PUT PUT"));
 }
 
 #[tokio::test]
-async fn a_lost_answer_leaves_the_outcome_open() {
+async fn lost_answer_leaves_outcome_unknown() {
     for (name, loss, budget) in losses(&accepted()) {
         let server = Server::start(move |_, _| loss.clone()).await;
         let result = efi(&server.url()).send_payout(&payout_order(), budget.min(Duration::from_secs(1))).await;
@@ -165,7 +165,7 @@ async fn a_lost_answer_leaves_the_outcome_open() {
 }
 
 #[tokio::test]
-async fn without_a_connection_nothing_was_sent() {
+async fn payout_without_connection_is_unavailable() {
     let tokens = Server::start(|_, _| Act::Cut).await;
     for base_url in [closed_port().await, "https://no-such-host.invalid".to_owned()] {
         let mut config = config(&base_url);
@@ -180,7 +180,7 @@ async fn without_a_connection_nothing_was_sent() {
     assert_eq!((kind(&result), server.methods().as_str()), ("unavailable", ""));
 }
 
-/// Lies of an answer.
+/// Returns answers that contradict the order.
 fn lies() -> Vec<(&'static str, Value)> {
     let lie = |pointer: &str, value: Option<Value>| changed(sent(), pointer, value);
     let account = json!({"contaBanco": {"nome": "Ana", "cpf": "***.456.789-**", "agencia": "1", "conta": "23"}});
@@ -208,7 +208,7 @@ fn lies() -> Vec<(&'static str, Value)> {
 }
 
 #[tokio::test]
-async fn a_contradiction_is_never_taken_for_an_answer() {
+async fn contradictory_answer_leaves_outcome_unknown() {
     for (said, lie) in lies() {
         let (result, methods) = send(json_reply(201, &lie), Act::Cut).await;
         assert_eq!(kind(&result), "unknown", "{lie}");
@@ -218,12 +218,12 @@ async fn a_contradiction_is_never_taken_for_an_answer() {
 }
 
 #[tokio::test]
-async fn an_institution_of_the_standard_alone_sends_nothing() {
+async fn standard_institution_refuses_payouts() {
     let server = Server::start(|_, _| json_reply(200, &sent())).await;
     let bacen = acquirer(&server.url());
     assert!(!bacen.sends_payouts() && efi(&server.url()).sends_payouts());
     assert_eq!(kind(&bacen.send_payout(&payout_order(), BUDGET).await), "refused");
-    // Never `None`, after which it would be sent anew.
+    // Never `None`, after which the payout would be sent again.
     assert_eq!(kind(&bacen.find_payout(&instruction_id(), BUDGET).await), "refused");
     let page = bacen.list_sent(crate::answers::day(0), BUDGET).await.unwrap();
     assert!(page.rows.is_empty() && page.next.is_none());
@@ -231,7 +231,7 @@ async fn an_institution_of_the_standard_alone_sends_nothing() {
 }
 
 #[tokio::test]
-async fn charges_are_made_as_the_standard_has_it() {
+async fn efi_creates_charges_in_standard_format() {
     let server =
         Server::start(|_, _| Act::Reply(http(200, "application/json", &crate::answers::cob().to_string()))).await;
     let efi = efi(&server.url());

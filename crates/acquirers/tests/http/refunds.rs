@@ -1,4 +1,4 @@
-//! Refunds: what is asked for, what each answer means, and what is believed of it.
+//! Refunds: requests, classification of answers, and checks.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ async fn send(put: Act, get: Act) -> (Result<UpstreamReturn, AcquirerError>, Str
 }
 
 #[tokio::test]
-async fn a_refund_is_asked_for_as_the_standard_wants_it() {
+async fn refund_order_is_written_in_standard_format() {
     let server = Server::start(|_, _| json_reply(201, &devolucao())).await;
     let mut order = refund_order();
     order.description = Some(format!("não\nserviu {}", "é".repeat(200)));
@@ -39,8 +39,8 @@ async fn a_refund_is_asked_for_as_the_standard_wants_it() {
     ];
     for (acquirer, grant) in both {
         let before = server.seen().len();
-        let told = acquirer.send_refund(&order, BUDGET).await.unwrap();
-        assert_eq!(returned(&told), format!("{NAME} {RTR} 4.00 open ours"));
+        let found = acquirer.send_refund(&order, BUDGET).await.unwrap();
+        assert_eq!(returned(&found), format!("{NAME} {RTR} 4.00 open ours"));
         let seen = server.seen().split_off(before);
         let [token, put] = seen.as_slice() else { unreachable!("{seen:?}") };
         assert_eq!(token.body, grant);
@@ -57,7 +57,7 @@ async fn a_refund_is_asked_for_as_the_standard_wants_it() {
 }
 
 #[tokio::test]
-async fn how_it_ended_is_read() {
+async fn progress_of_refund_is_read() {
     let ended = |status: &str| changed(devolucao(), "/status", Some(json!(status)));
     let settled = json!({"solicitacao": "2026-11-20T15:01:00Z", "liquidacao": "2026-11-20T12:01:02-03:00"});
     for (answer, wanted) in [
@@ -106,7 +106,7 @@ async fn refund_is_refused_only_by_a_listed_kind() {
 }
 
 #[tokio::test]
-async fn certain_and_uncertain_failures_are_told_apart() {
+async fn certain_and_unknown_failures_are_distinguished() {
     for (answer, wanted, methods) in [
         (problem(403, "AcessoNegado"), "unavailable", "PUT"),
         (problem(401, "AcessoNegado"), "unavailable", "PUT PUT"),
@@ -127,7 +127,7 @@ async fn certain_and_uncertain_failures_are_told_apart() {
 }
 
 #[tokio::test]
-async fn a_contradiction_is_never_taken_for_an_answer() {
+async fn contradictory_answer_leaves_outcome_unknown() {
     let lie = |pointer: &str, value: Option<Value>| changed(devolucao(), pointer, value);
     for (said, lie, is_seen_by_a_find) in [
         ("id is another", lie("/id", Some(json!("x"))), true),
@@ -144,15 +144,15 @@ async fn a_contradiction_is_never_taken_for_an_answer() {
         let (result, _) = send(json_reply(201, &lie), Act::Cut).await;
         assert_eq!(kind(&result), "unknown", "{lie}");
         assert!(reason(&result).contains(said), "{said}: {}", reason(&result));
-        let told = lie.clone();
-        let server = Server::start(move |_, _| json_reply(200, &told)).await;
+        let found = lie.clone();
+        let server = Server::start(move |_, _| json_reply(200, &found)).await;
         let found = acquirer(&server.url()).find_refund(&pix(), refund_order().id, BUDGET).await;
         assert_eq!(found.is_err(), is_seen_by_a_find, "{lie}");
     }
 }
 
 #[tokio::test]
-async fn only_the_institution_itself_says_that_it_knows_none() {
+async fn only_a_named_absence_proves_absence() {
     for (answer, wanted) in [
         (problem(404, "PixDevolucaoNaoEncontrada"), "none"),
         (problem(404, "PixNaoEncontrado"), "none"),
@@ -168,7 +168,7 @@ async fn only_the_institution_itself_says_that_it_knows_none() {
     ] {
         let server = Server::start(move |_, _| answer.clone()).await;
         let result = acquirer(&server.url()).find_refund(&pix(), refund_order().id, BUDGET).await;
-        let told = if matches!(result, Ok(None)) { "none" } else { kind(&result) };
-        assert_eq!(told, wanted, "{}", reason(&result));
+        let found = if matches!(result, Ok(None)) { "none" } else { kind(&result) };
+        assert_eq!(found, wanted, "{}", reason(&result));
     }
 }

@@ -1,4 +1,4 @@
-//! The order of acquirers, and who is asked after whom.
+//! The order of acquirers, and the failover between them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -42,7 +42,7 @@ fn says(word: &str) -> Result<UpstreamCharge, AcquirerError> {
     }
 }
 
-/// One that is asked exactly so often to make a charge, and says the same each time.
+/// Creates an acquirer that expects `times` creations and always gives the same answer.
 fn acquirer(called: &str, word: &'static str, times: usize) -> Arc<dyn Acquirer> {
     let mut mock = MockAcquirer::new();
     mock.expect_name().return_const(name(called));
@@ -51,31 +51,31 @@ fn acquirer(called: &str, word: &'static str, times: usize) -> Arc<dyn Acquirer>
 }
 
 #[tokio::test]
-async fn a_charge_goes_on_only_after_certain_failures() {
-    // What each says and how often it is asked.
+async fn charge_fails_over_only_after_certain_failure() {
+    // The answer of each acquirer, and its number of calls.
     type Words = [(&'static str, usize); 3];
     let cases: [(Words, &str, &str); 9] = [
-        ([("takes", 1), ("takes", 0), ("takes", 0)], "a", "a took it"),
-        ([("refuses", 1), ("takes", 1), ("takes", 0)], "a", "b took it"),
-        ([("is down", 1), ("refuses", 1), ("takes", 1)], "a", "c took it"),
+        ([("takes", 1), ("takes", 0), ("takes", 0)], "a", "a issued it"),
+        ([("refuses", 1), ("takes", 1), ("takes", 0)], "a", "b issued it"),
+        ([("is down", 1), ("refuses", 1), ("takes", 1)], "a", "c issued it"),
         ([("is down", 1), ("loses", 1), ("takes", 0)], "a", "unknown at b: lost"),
         ([("loses", 1), ("takes", 0), ("takes", 0)], "a", "unknown at a: lost"),
         ([("is down", 1), ("refuses", 1), ("is down", 1)], "a", "none: a down, b no, c down"),
-        ([("takes", 0), ("takes", 1), ("takes", 0)], "b", "b took it"),
-        ([("takes", 1), ("refuses", 1), ("takes", 0)], "b", "a took it"),
+        ([("takes", 0), ("takes", 1), ("takes", 0)], "b", "b issued it"),
+        ([("takes", 1), ("refuses", 1), ("takes", 0)], "b", "a issued it"),
         ([("refuses", 1), ("is down", 1), ("refuses", 1)], "c", "none: c no, a no, b down"),
     ];
     for (words, begin_with, wanted) in cases {
         let [a, b, c] = words;
         let router = Router::new(vec![acquirer("a", a.0, a.1), acquirer("b", b.0, b.1), acquirer("c", c.0, c.1)]);
         let issued = router.issue(&order(), &name(begin_with), BUDGET).await;
-        assert_eq!(told(issued), wanted, "{words:?} from {begin_with}");
+        assert_eq!(shown(issued), wanted, "{words:?} from {begin_with}");
     }
 }
 
-fn told(issued: Result<(AcquirerName, UpstreamCharge), IssueError>) -> String {
+fn shown(issued: Result<(AcquirerName, UpstreamCharge), IssueError>) -> String {
     match issued {
-        Ok((name, _)) => format!("{name} took it"),
+        Ok((name, _)) => format!("{name} issued it"),
         Err(IssueError::Unknown { acquirer, reason }) => format!("unknown at {acquirer}: {reason}"),
         Err(IssueError::NoneTook { reasons }) => {
             let said = |error: &AcquirerError| match error {
@@ -90,23 +90,23 @@ fn told(issued: Result<(AcquirerName, UpstreamCharge), IssueError>) -> String {
 }
 
 #[tokio::test]
-async fn the_unknown_and_the_timeless_are_not_asked() {
+async fn unknown_acquirer_or_passed_deadline_makes_no_call() {
     let router = Router::new(vec![acquirer("a", "takes", 0)]);
     let issued = router.issue(&order(), &name("gone"), BUDGET).await;
-    assert_eq!(told(issued), "none: gone it is not configured");
+    assert_eq!(shown(issued), "none: gone the acquirer is not configured");
     let issued = router.issue(&order(), &name("a"), Duration::ZERO).await;
-    assert_eq!(told(issued), "none: ");
+    assert_eq!(shown(issued), "none: ");
     assert!(router.named(&name("gone")).is_none());
     assert!(Router::new(Vec::new()).first().is_none());
 }
 
 #[tokio::test]
-async fn one_that_is_down_is_left_alone_and_then_tried_once() {
+async fn open_breaker_skips_acquirer_then_allows_one_trial() {
     let clock = FakeClock::new();
     let failures = usize::try_from(FAILURES_TO_OPEN).unwrap();
     let router = Router::with_clock(
         vec![
-            // Once more after its rest.
+            // One more call after the breaker's pause.
             acquirer("a", "is down", failures + 1),
             acquirer("b", "takes", failures + 3),
         ],
@@ -115,36 +115,36 @@ async fn one_that_is_down_is_left_alone_and_then_tried_once() {
     let (a, b) = (name("a"), name("b"));
     for _ in 0..failures {
         assert_eq!(router.first(), Some(a.clone()));
-        assert_eq!(told(router.issue(&order(), &a, BUDGET).await), "b took it");
+        assert_eq!(shown(router.issue(&order(), &a, BUDGET).await), "b issued it");
     }
     assert_eq!(router.first(), Some(b.clone()));
-    // Skipped without being asked, also by name.
-    assert_eq!(told(router.issue(&order(), &a, BUDGET).await), "b took it");
+    // Skipped without a call, also by name.
+    assert_eq!(shown(router.issue(&order(), &a, BUDGET).await), "b issued it");
     let result = router.named(&a).unwrap().create_charge(&order(), BUDGET).await;
     assert_eq!(kind(&result), "unavailable");
     clock.pass(OPEN_FOR);
     assert_eq!(router.first(), Some(a.clone()));
-    assert_eq!(told(router.issue(&order(), &a, BUDGET).await), "b took it");
+    assert_eq!(shown(router.issue(&order(), &a, BUDGET).await), "b issued it");
     assert_eq!(router.first(), Some(b));
-    assert_eq!(told(router.issue(&order(), &a, BUDGET).await), "b took it");
+    assert_eq!(shown(router.issue(&order(), &a, BUDGET).await), "b issued it");
 }
 
 #[tokio::test]
-async fn all_being_left_alone_is_said_without_reasons() {
+async fn all_breakers_open_gives_error_without_reasons() {
     let failures = usize::try_from(FAILURES_TO_OPEN).unwrap();
     let router = Router::new(vec![acquirer("a", "is down", failures)]);
     for _ in 0..failures {
-        assert_eq!(told(router.issue(&order(), &name("a"), BUDGET).await), "none: a down");
+        assert_eq!(shown(router.issue(&order(), &name("a"), BUDGET).await), "none: a down");
     }
     assert!(router.first().is_none());
-    assert_eq!(told(router.issue(&order(), &name("a"), BUDGET).await), "none: ");
+    assert_eq!(shown(router.issue(&order(), &name("a"), BUDGET).await), "none: ");
 }
 
 #[tokio::test]
-async fn refusals_of_the_business_never_open_a_breaker() {
+async fn business_refusals_never_open_a_breaker() {
     let router = Router::new(vec![acquirer("a", "refuses", 50)]);
     for _ in 0..50 {
-        assert_eq!(told(router.issue(&order(), &name("a"), BUDGET).await), "none: a no");
+        assert_eq!(shown(router.issue(&order(), &name("a"), BUDGET).await), "none: a no");
     }
     assert!(router.first().is_some());
 }
@@ -171,12 +171,12 @@ async fn reads_and_writes_share_one_breaker() {
         assert_eq!(kind(&guarded.cancel_charge(&txid(), BUDGET).await), "unavailable");
         assert_eq!(kind(&guarded.register_callback("https://x.example", BUDGET).await), "unavailable");
     }
-    // Reading a callback asks nobody.
+    // Reading a callback makes no call.
     assert_eq!(guarded.notices(b"{}").unwrap(), vec![sent()]);
 }
 
 #[tokio::test]
-async fn who_follows_is_left_time() {
+async fn slow_acquirer_leaves_time_for_the_next() {
     let mut first = MockAcquirer::new();
     first.expect_name().return_const(name("a"));
     first.expect_create_charge().times(1).returning(|_, budget| {
@@ -190,17 +190,17 @@ async fn who_follows_is_left_time() {
         says("takes")
     });
     let router = Router::new(vec![Arc::new(first), Arc::new(second)]);
-    assert_eq!(told(router.issue(&order(), &name("a"), BUDGET).await), "b took it");
+    assert_eq!(shown(router.issue(&order(), &name("a"), BUDGET).await), "b issued it");
 }
 
-/// One that is left alone after five calls of any kind, each of which it answers with `error`.
+/// Creates an acquirer for five calls, each answered with `error`. The breaker is open afterwards.
 fn broken(error: &AcquirerError) -> MockAcquirer {
     let mut mock = MockAcquirer::new();
     mock.expect_name().return_const(name("a"));
     mock.expect_sends_payouts().return_const(true);
-    let told = |error: &AcquirerError| error.clone();
+    let copy = |error: &AcquirerError| error.clone();
     let (one, two, three, four, five, six) =
-        (told(error), told(error), told(error), told(error), told(error), told(error));
+        (copy(error), copy(error), copy(error), copy(error), copy(error), copy(error));
     mock.expect_send_payout().returning(move |_, _| Err(one.clone()));
     mock.expect_find_payout().returning(move |_, _| Err(two.clone()));
     mock.expect_send_refund().returning(move |_, _| Err(three.clone()));
@@ -210,7 +210,7 @@ fn broken(error: &AcquirerError) -> MockAcquirer {
     mock
 }
 
-/// What each of the six calls that money out needs comes to.
+/// Returns the outcomes of the six outgoing calls.
 async fn money_out(guarded: &dyn Acquirer, budget: Duration) -> [&'static str; 6] {
     let refund = refund_order();
     [
@@ -224,7 +224,7 @@ async fn money_out(guarded: &dyn Acquirer, budget: Duration) -> [&'static str; 6
 }
 
 #[tokio::test]
-async fn money_out_goes_through_the_breaker() {
+async fn outgoing_calls_pass_the_breaker() {
     let router = Router::new(vec![Arc::new(broken(&AcquirerError::OutcomeUnknown("late".to_owned())))]);
     let guarded = router.named(&name("a")).unwrap();
     let after_five = ["unknown", "unknown", "unknown", "unknown", "unknown", "unavailable"];
@@ -242,7 +242,7 @@ async fn money_out_goes_through_the_breaker() {
 }
 
 #[tokio::test]
-async fn not_to_know_a_name_is_an_answer() {
+async fn absent_payout_counts_as_an_answer() {
     let mut mock = MockAcquirer::new();
     mock.expect_name().return_const(name("a"));
     mock.expect_find_payout().returning(|_, _| Ok(None));
@@ -259,7 +259,7 @@ async fn not_to_know_a_name_is_an_answer() {
 }
 
 #[tokio::test]
-async fn payouts_go_to_the_first_that_can_send_them() {
+async fn payout_goes_to_first_available_sender() {
     let called = |text: &str, sends: bool| {
         let mut mock = MockAcquirer::new();
         mock.expect_name().return_const(name(text));

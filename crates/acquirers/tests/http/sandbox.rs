@@ -1,4 +1,4 @@
-//! The adapters against the sandbox: another company's system, strict about what it takes.
+//! The adapters against the sandbox, which validates requests strictly.
 
 use std::time::Duration;
 
@@ -39,7 +39,7 @@ impl Bed {
         Self { efi: EfiAcquirer::new(&config).unwrap(), control: sandbox.control(), _sandbox: sandbox }
     }
 
-    /// A charge that was paid.
+    /// Returns a paid charge's Pix.
     async fn paid(&self) -> EndToEndId {
         self.efi.create_charge(&order(), BUDGET).await.unwrap();
         self.control.pay(&order().txid, None).unwrap().end_to_end_id
@@ -49,9 +49,9 @@ impl Bed {
         let (mut rows, mut next) = (Vec::new(), Some(0));
         while let Some(page) = next {
             let (from, to) = (Timestamp::UNIX_EPOCH, "2100-01-01T00:00:00Z".parse().unwrap());
-            let told = self.efi.list_infractions(ListRequest { from, to, page }, BUDGET).await.unwrap();
-            rows.extend(told.rows);
-            next = told.next;
+            let found = self.efi.list_infractions(ListRequest { from, to, page }, BUDGET).await.unwrap();
+            rows.extend(found.rows);
+            next = found.next;
         }
         rows
     }
@@ -62,7 +62,7 @@ impl Bed {
         rows.remove(0)
     }
 
-    /// How many defences were taken, of how many that were asked for.
+    /// Returns the numbers of accepted and requested defenses.
     fn defenses(&self) -> (u64, u64) {
         let item = self.control.ledger().unwrap().infractions.remove(0);
         (item.defenses, item.defense_requests)
@@ -75,7 +75,7 @@ fn defense(id: &str) -> DefenseOrder {
 }
 
 #[tokio::test]
-async fn an_infraction_is_followed_from_its_opening_to_its_return() {
+async fn infraction_is_read_from_opening_to_return() {
     let bed = Bed::start().await;
     let e2e = bed.paid().await;
     let claim = InfractionClaim {
@@ -84,23 +84,23 @@ async fn an_infraction_is_followed_from_its_opening_to_its_return() {
         ..InfractionClaim::default()
     };
     let opened = bed.control.open_infraction(&e2e, claim).unwrap();
-    let told = bed.only().await;
-    assert_eq!((&told.id, &told.end_to_end_id, told.amount), (&opened.id, &e2e, Money::from_centavos(750)));
-    assert_eq!((told.status, told.situation), (UpstreamInfractionStatus::Open, Situation::AccountTakeover));
-    assert_eq!((told.opened_at, told.deadline_at), (opened.opened_at, Some(opened.deadline_at)));
-    assert!(told.reason.is_some() && told.defense.is_none() && told.resolved_at.is_none());
+    let found = bed.only().await;
+    assert_eq!((&found.id, &found.end_to_end_id, found.amount), (&opened.id, &e2e, Money::from_centavos(750)));
+    assert_eq!((found.status, found.situation), (UpstreamInfractionStatus::Open, Situation::AccountTakeover));
+    assert_eq!((found.opened_at, found.deadline_at), (opened.opened_at, Some(opened.deadline_at)));
+    assert!(found.reason.is_some() && found.defense.is_none() && found.resolved_at.is_none());
 
     assert_eq!(bed.efi.send_defense(&defense(&opened.id), BUDGET).await, Ok(DefenseReceipt::Taken));
     assert_eq!(bed.efi.send_defense(&defense(&opened.id), BUDGET).await, Ok(DefenseReceipt::AlreadyThere));
-    let told = bed.only().await;
-    assert_eq!(told.status, UpstreamInfractionStatus::Defended);
-    let shown = told.defense.unwrap();
+    let found = bed.only().await;
+    assert_eq!(found.status, UpstreamInfractionStatus::Defended);
+    let shown = found.defense.unwrap();
     assert_eq!(shown.text, Some(defense(&opened.id).whole_text()));
     assert!(shown.received_at.is_some());
 
     bed.control.resolve_infraction(&opened.id, InfractionOutcome::Lost).unwrap();
-    let told = bed.only().await;
-    assert!(told.status == UpstreamInfractionStatus::Accepted && told.resolved_at.is_some());
+    let found = bed.only().await;
+    assert!(found.status == UpstreamInfractionStatus::Accepted && found.resolved_at.is_some());
     bed.control.set_clock_offset(2).unwrap();
     let received = bed.efi.find_received(&e2e, BUDGET).await.unwrap().unwrap();
     assert_eq!((received.txid, received.payment.amount), (Some(order().txid), order().amount));
@@ -114,7 +114,7 @@ async fn an_infraction_is_followed_from_its_opening_to_its_return() {
 }
 
 #[tokio::test]
-async fn every_end_is_told() {
+async fn every_resolution_is_read() {
     for (outcome, wanted) in [
         (InfractionOutcome::Won, UpstreamInfractionStatus::Rejected),
         (InfractionOutcome::Lost, UpstreamInfractionStatus::Accepted),
@@ -133,17 +133,17 @@ async fn every_end_is_told() {
 }
 
 #[tokio::test]
-async fn more_than_a_page_is_told_whole() {
+async fn list_of_many_pages_is_complete() {
     let bed = Bed::start().await;
     let e2e = bed.paid().await;
     let open = |_| bed.control.open_infraction(&e2e, InfractionClaim::default()).unwrap().id;
     let opened: Vec<_> = (0..95).map(open).collect();
-    let told: Vec<_> = bed.listed().await.into_iter().map(|row| row.id).collect();
-    assert_eq!(told, opened);
+    let found: Vec<_> = bed.listed().await.into_iter().map(|row| row.id).collect();
+    assert_eq!(found, opened);
 }
 
 #[tokio::test]
-async fn the_deadline_is_the_simulated_clocks() {
+async fn defense_deadline_follows_the_simulated_clock() {
     let bed = Bed::start().await;
     let e2e = bed.paid().await;
     let claim = InfractionClaim { deadline_s: Some(86_400), ..InfractionClaim::default() };
@@ -157,7 +157,7 @@ async fn the_deadline_is_the_simulated_clocks() {
 }
 
 #[tokio::test]
-async fn a_lost_reply_is_unknown_and_a_look_tells() {
+async fn defense_with_lost_reply_is_found_by_look_up() {
     for (fault, outcome, taken) in [
         (FaultMode::DropReply.into(), "unknown", 1),
         (Fault { mode: FaultMode::LateReply, latency: Duration::from_mins(1) }, "unknown", 1),
@@ -197,7 +197,7 @@ async fn answer_shows_the_clock_of_the_institution() {
     let bed = Bed::start().await;
     let made = bed.efi.create_charge(&order(), BUDGET).await.unwrap();
     assert!(!made.has_reached(made.expires_at), "{made:?}");
-    // Real time does not come as far while the test runs.
+    // Real time does not advance as much during the test.
     bed.control.set_clock_offset(i64::from(order().expires_in_s) + 1).unwrap();
     let found = bed.efi.find_charge(&order().txid, BUDGET).await.unwrap().unwrap();
     assert!(found.answered_at.is_some() && found.has_reached(made.expires_at), "{found:?}");

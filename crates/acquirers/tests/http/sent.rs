@@ -1,4 +1,4 @@
-//! Reads of Pix that were sent: how far they have come, who gets them, and what came back.
+//! Reads of sent Pix: progress, recipient and returns.
 
 use cais_ports::{Acquirer, AcquirerError, UpstreamPayout};
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ fn ended(status: &str) -> Value {
 }
 
 #[tokio::test]
-async fn how_it_ended_is_told_with_what_the_lookup_shows() {
+async fn sent_pix_is_read_with_its_progress() {
     let failed = |extras: Value| changed(ended("NAO_REALIZADO"), "/gnExtras", Some(extras));
     let long = "x".repeat(300);
     for (answer, wanted) in [
@@ -48,12 +48,12 @@ async fn how_it_ended_is_told_with_what_the_lookup_shows() {
     let by_number = changed(changed(sent(), "/valor", Some(json!(12.34))), "/endToEndId", None);
     let payout = found(&changed(by_number, "/e2eId", Some(json!(PIX)))).await;
     assert_eq!(payout.end_to_end_id.map(|id| id.to_string()).as_deref(), Some(PIX));
-    // The caller judges the amount of what it did not just order.
+    // The caller checks the amount of a payout that it did not just order.
     assert_eq!(found(&changed(sent(), "/valor", Some(json!("1")))).await.amount.to_string(), "1.00");
 }
 
 #[tokio::test]
-async fn the_recipient_is_told_as_far_as_the_answer_does() {
+async fn recipient_is_read_as_far_as_shown() {
     let person = |identity: Value| json!({"chave": "ana@example.com", "identificacao": identity});
     for (favoured, name, document) in [
         (person(json!({"nome": "Ana", "cpf": "***.456.789-**"})), Some("Ana"), Some("***.456.789-**")),
@@ -71,13 +71,13 @@ async fn the_recipient_is_told_as_far_as_the_answer_does() {
         (Value::Null, None, None),
     ] {
         let payout = found(&changed(sent(), "/favorecido", Some(favoured.clone()))).await;
-        let told = (payout.recipient.name.as_deref(), payout.recipient.document.as_deref());
-        assert_eq!(told, (name, document), "{favoured}");
+        let found = (payout.recipient.name.as_deref(), payout.recipient.document.as_deref());
+        assert_eq!(found, (name, document), "{favoured}");
     }
 }
 
 #[tokio::test]
-async fn what_came_back_is_told_oldest_first() {
+async fn returns_of_sent_pix_are_read_oldest_first() {
     let back = |tail: &str, valor: Value, horario: Value| json!({"rtrId": format!("D12345678202611201501{tail}"), "valor": valor, "horario": horario});
     let with_status = |status: &str| {
         changed(back("ddddddddddd", json!("1.00"), json!("2026-11-20T15:00:09Z")), "/status", Some(json!(status)))
@@ -92,13 +92,13 @@ async fn what_came_back_is_told_oldest_first() {
         with_status("EM_PROCESSAMENTO"),
     ]);
     let payout = found(&changed(ended("REALIZADO"), "/devolucoes", Some(returns))).await;
-    let told: Vec<_> = payout
+    let found: Vec<_> = payout
         .returned
         .iter()
         .map(|part| format!("{} {} {}", part.return_id.as_str().split_at(21).1, part.amount, part.at))
         .collect();
     assert_eq!(
-        told,
+        found,
         [
             "aaaaaaaaaaa 1.50 2026-11-20T15:00:03Z",
             "bbbbbbbbbbb 2.00 2026-11-20T15:00:05Z",
@@ -126,7 +126,7 @@ async fn what_came_back_is_told_oldest_first() {
 }
 
 #[tokio::test]
-async fn only_the_institution_itself_says_that_it_knows_none() {
+async fn only_a_named_absence_proves_absence() {
     for (answer, wanted) in [
         (problem(404, "PixEnviadoNaoEncontrado"), "none"),
         (nome(404, "pix_nao_encontrado"), "none"),
@@ -146,13 +146,13 @@ async fn only_the_institution_itself_says_that_it_knows_none() {
         (Act::Cut, "unknown"),
     ] {
         let result = find(answer).await;
-        let told = if matches!(result, Ok(None)) { "none" } else { kind(&result) };
-        assert_eq!(told, wanted, "{}", reason(&result));
+        let found = if matches!(result, Ok(None)) { "none" } else { kind(&result) };
+        assert_eq!(found, wanted, "{}", reason(&result));
     }
 }
 
 #[tokio::test]
-async fn what_was_sent_is_listed_with_what_others_sent() {
+async fn list_of_sent_pix_includes_other_clients() {
     let row = |id: Value, status: &str| changed(changed(sent(), "/idEnvio", Some(id)), "/status", Some(json!(status)));
     let rows = json!([
         row(json!(NAME), "REALIZADO"),
@@ -164,9 +164,9 @@ async fn what_was_sent_is_listed_with_what_others_sent() {
     let list = json!({"parametros": {"paginacao": {"paginaAtual": 3, "quantidadeDePaginas": 5}}, "pix": rows});
     let server = Server::start(move |_, _| json_reply(200, &list)).await;
     let page = efi(&server.url()).list_sent(day(3), BUDGET).await.unwrap();
-    let told: Vec<_> =
+    let found: Vec<_> =
         page.rows.iter().map(|payout| format!("{} {}", payout.instruction_id, progress(&payout.progress))).collect();
-    assert_eq!(told, [format!("{NAME} done -"), "42 failed -".to_owned()]);
+    assert_eq!(found, [format!("{NAME} done -"), "42 failed -".to_owned()]);
     assert_eq!(page.next, Some(4));
     let path = server.seen().last().unwrap().path.clone();
     let query = "inicio=2026-11-20T00%3A00%3A00Z&fim=2026-11-21T00%3A00%3A00Z&paginacao.paginaAtual=3&paginacao.itensPorPagina=1000";

@@ -1,4 +1,4 @@
-//! A scripted HTTP server on a port of the system's choice: it reads whole requests and answers raw bytes, or nothing.
+//! A scripted HTTP server on a free port. The server reads whole requests and answers raw bytes, or not at all.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -12,12 +12,12 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 use tokio_rustls::TlsAcceptor;
 
-/// A request as it arrived.
+/// A received request.
 #[derive(Debug, Clone)]
 pub struct Seen {
     pub method: String,
     pub path: String,
-    /// Names in lower case.
+    /// Header names in lower case.
     pub headers: BTreeMap<String, String>,
     pub body: String,
 }
@@ -28,26 +28,26 @@ impl Seen {
     }
 }
 
-/// What the server does with a request.
+/// The server's reaction to a request.
 #[derive(Clone)]
 pub enum Act {
     /// Answers and keeps the connection.
     Reply(Vec<u8>),
-    /// Answers, or half answers, and closes.
+    /// Answers in full or in part, and closes.
     ReplyThenClose(Vec<u8>),
-    /// Closes without a word.
+    /// Closes without an answer.
     Cut,
     /// Never answers.
     Hang,
-    /// One byte at a time, for ever.
+    /// Sends one byte at a time, forever.
     Drip(Vec<u8>),
-    /// Answers once the test gives a permit.
+    /// Answers once the test adds a permit.
     ReplyAfter(Arc<Semaphore>, Vec<u8>),
 }
 
 type Script = dyn Fn(&Seen, usize) -> Act + Send + Sync;
 
-/// The server; it ends with the value.
+/// The server, which ends when dropped.
 pub struct Server {
     address: SocketAddr,
     scheme: &'static str,
@@ -57,7 +57,8 @@ pub struct Server {
 }
 
 impl Server {
-    /// `script` gets the request and how many of its method and path came before it. Tokens are issued without asking it.
+    /// Starts a server. `script` gets the request and the number of earlier ones with its method and path. Tokens are
+    /// issued without the script.
     pub async fn start(script: impl Fn(&Seen, usize) -> Act + Send + Sync + 'static) -> Self {
         let script = move |seen: &Seen, nth: usize| {
             if seen.path == "/oauth/token" {
@@ -68,7 +69,7 @@ impl Server {
         Self::start_raw(None, script).await
     }
 
-    /// The same with the requests of tokens in the script, and over TLS if told.
+    /// Starts a server whose script also answers token requests, optionally over TLS.
     pub async fn start_raw(
         tls: Option<TlsAcceptor>,
         script: impl Fn(&Seen, usize) -> Act + Send + Sync + 'static,
@@ -79,15 +80,15 @@ impl Server {
         let seen = Arc::new(Mutex::new(Vec::new()));
         let script: Arc<Script> = Arc::new(script);
         let connections = Arc::new(AtomicUsize::new(0));
-        let (heard, accepted) = (Arc::clone(&seen), Arc::clone(&connections));
+        let (log, accepted) = (Arc::clone(&seen), Arc::clone(&connections));
         let task = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 accepted.fetch_add(1, Ordering::SeqCst);
-                let (script, heard, tls) = (Arc::clone(&script), Arc::clone(&heard), tls.clone());
+                let (script, log, tls) = (Arc::clone(&script), Arc::clone(&log), tls.clone());
                 tokio::spawn(async move {
                     match tls {
-                        None => serve(stream, &*script, &heard).await,
-                        Some(tls) => serve_tls(stream, &tls, &*script, &heard).await,
+                        None => serve(stream, &*script, &log).await,
+                        Some(tls) => serve_tls(stream, &tls, &*script, &log).await,
                     }
                 });
             }
@@ -100,24 +101,24 @@ impl Server {
         format!("{}://{host}:{}", self.scheme, self.address.port())
     }
 
-    /// Every request so far.
+    /// Returns all requests so far.
     pub fn seen(&self) -> Vec<Seen> {
         self.seen.lock().unwrap().clone()
     }
 
-    /// `PUT GET …` of what was asked, requests of tokens apart.
+    /// Returns the methods of all requests except token requests, as in `PUT GET`.
     pub fn methods(&self) -> String {
         let seen = self.seen();
         let asked = seen.iter().filter(|seen| seen.path != "/oauth/token");
         asked.map(|seen| seen.method.as_str()).collect::<Vec<_>>().join(" ")
     }
 
-    /// How many connections were made.
+    /// Returns the number of connections.
     pub fn connections(&self) -> usize {
         self.connections.load(Ordering::SeqCst)
     }
 
-    /// How many tokens were asked for.
+    /// Returns the number of token requests.
     pub fn tokens(&self) -> usize {
         let seen = self.seen();
         seen.iter().filter(|seen| seen.path == "/oauth/token").count()
@@ -130,16 +131,16 @@ impl Drop for Server {
     }
 }
 
-/// An address where nobody listens.
+/// Returns an address without a listener.
 pub async fn closed_port() -> String {
     let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
     format!("http://127.0.0.1:{}", listener.local_addr().unwrap().port())
 }
 
-async fn serve_tls(stream: TcpStream, tls: &TlsAcceptor, script: &Script, heard: &Mutex<Vec<Seen>>) {
+async fn serve_tls(stream: TcpStream, tls: &TlsAcceptor, script: &Script, log: &Mutex<Vec<Seen>>) {
     match tls.accept(stream).into_fallible().await {
-        Ok(stream) => serve(stream, script, heard).await,
-        // Reading to the end keeps the alert from being overtaken by a reset.
+        Ok(stream) => serve(stream, script, log).await,
+        // Reading to the end keeps a reset from overtaking the alert.
         Err((_, mut stream)) => {
             let mut rest = Vec::new();
             drop(stream.read_to_end(&mut rest).await);
@@ -147,14 +148,14 @@ async fn serve_tls(stream: TcpStream, tls: &TlsAcceptor, script: &Script, heard:
     }
 }
 
-async fn serve(mut stream: impl AsyncRead + AsyncWrite + Unpin, script: &Script, heard: &Mutex<Vec<Seen>>) {
+async fn serve(mut stream: impl AsyncRead + AsyncWrite + Unpin, script: &Script, log: &Mutex<Vec<Seen>>) {
     let mut buffer = Vec::new();
     while let Some(seen) = read_request(&mut stream, &mut buffer).await {
         let nth = {
-            let mut heard = heard.lock().unwrap();
+            let mut log = log.lock().unwrap();
             let same = |other: &&Seen| other.method == seen.method && other.path == seen.path;
-            let nth = heard.iter().filter(same).count();
-            heard.push(seen.clone());
+            let nth = log.iter().filter(same).count();
+            log.push(seen.clone());
             nth
         };
         if !act(&mut stream, script(&seen, nth)).await {
@@ -163,7 +164,7 @@ async fn serve(mut stream: impl AsyncRead + AsyncWrite + Unpin, script: &Script,
     }
 }
 
-/// Whether the connection goes on.
+/// Performs the reaction. Returns whether the connection stays open.
 async fn act(stream: &mut (impl AsyncWrite + Unpin), act: Act) -> bool {
     match act {
         Act::ReplyAfter(gate, bytes) => {

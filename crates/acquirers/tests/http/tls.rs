@@ -1,4 +1,4 @@
-//! Mutual TLS: whom we trust, and what we show.
+//! Mutual TLS: trusted servers, and our certificate.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use tokio_rustls::TlsAcceptor;
 use crate::answers::{BUDGET, cob, config, json_reply, kind, order, reason, token};
 use crate::server::{Act, Seen, Server};
 
-/// An authority and what it issues.
+/// An authority with its certificates.
 struct Authority(CertifiedIssuer<'static, KeyPair>);
 
 struct Issued {
@@ -40,7 +40,7 @@ impl Authority {
         self.0.pem().into_bytes()
     }
 
-    /// A server of this authority that lets in only its clients.
+    /// Returns an acceptor of this authority that accepts only its clients.
     fn acceptor(&self, versions: &[&'static SupportedProtocolVersion]) -> TlsAcceptor {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let mut roots = RootCertStore::empty();
@@ -91,7 +91,7 @@ async fn create(config: &BacenConfig) -> Result<cais_ports::UpstreamCharge, cais
 const BOTH: &[&SupportedProtocolVersion] = &[&rustls::version::TLS13, &rustls::version::TLS12];
 
 #[tokio::test]
-async fn a_certificate_opens_the_door_in_every_format() {
+async fn certificate_is_accepted_in_every_format() {
     let authority = Authority::new();
     let client = authority.issue("client");
     let modern = (EncryptionAlgorithm::PbeWithHmacSha256AndAes256, MacAlgorithm::HmacSha256);
@@ -115,7 +115,7 @@ async fn a_certificate_opens_the_door_in_every_format() {
 }
 
 #[tokio::test]
-async fn a_door_that_stays_shut_is_certain() {
+async fn refused_tls_handshake_is_certain() {
     let authority = Authority::new();
     let stranger = Authority::new();
     let own = authority.issue("client").pem();
@@ -133,7 +133,7 @@ async fn a_door_that_stays_shut_is_certain() {
             config.certificate = certificate.cloned();
             let result = create(&config).await;
             assert_eq!(kind(&result), "unavailable", "{name}: {}", reason(&result));
-            // The same with a token in hand: the charge's own request is the one that is shut out.
+            // With a cached token, so that the charge's own request is refused.
             config.token_url = Some(format!("{}/oauth/token", tokens.url()));
             let result = create(&config).await;
             assert_eq!(kind(&result), "unavailable", "{name}: {}", reason(&result));
@@ -158,7 +158,7 @@ fn certificate_in_every_format_shows_its_expiry_date() {
 }
 
 #[test]
-fn files_that_do_not_open_are_named() {
+fn unusable_certificate_file_is_named() {
     let authority = Authority::new();
     let client = authority.issue("client");
     let other = authority.issue("client");

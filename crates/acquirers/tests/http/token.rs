@@ -1,4 +1,4 @@
-//! The access token: one request for all, renewal, refusal, failure.
+//! The access token: one request for all callers, renewal, refusal, failure.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,7 +15,7 @@ use crate::server::{Act, Server};
 
 const CALLERS: usize = 64;
 
-/// How the callers fared, all at once.
+/// Returns the outcomes of concurrent callers.
 async fn storm(server: &Server) -> Vec<&'static str> {
     let acquirer = Arc::new(acquirer(&server.url()));
     let mut tasks = JoinSet::new();
@@ -27,14 +27,14 @@ async fn storm(server: &Server) -> Vec<&'static str> {
 }
 
 #[tokio::test]
-async fn many_callers_ask_for_one_token() {
+async fn concurrent_callers_share_one_token_request() {
     let server = Server::start(|_, _| json_reply(200, &cob())).await;
     assert_eq!(storm(&server).await, vec!["ok"; CALLERS]);
     assert_eq!(server.tokens(), 1);
 }
 
 #[tokio::test]
-async fn many_refused_callers_renew_it_once() {
+async fn concurrent_refused_callers_renew_token_once() {
     let issued = AtomicUsize::new(0);
     let server = Server::start_raw(None, move |seen, _| {
         if seen.path == "/oauth/token" {
@@ -51,9 +51,9 @@ async fn many_refused_callers_renew_it_once() {
     assert_eq!(server.tokens(), 2);
 }
 
-/// The first caller hears late that its token was refused; by then another caller has renewed it.
+/// The first caller learns of the refused token late, after another caller renewed it.
 #[tokio::test]
-async fn a_late_refusal_leaves_the_new_token_alone() {
+async fn late_refusal_keeps_the_new_token() {
     let gate = Arc::new(Semaphore::new(0));
     let closed = Arc::clone(&gate);
     let refusal = http(401, "application/problem+json", "{}");
@@ -82,7 +82,7 @@ async fn a_late_refusal_leaves_the_new_token_alone() {
 }
 
 #[tokio::test]
-async fn many_callers_share_one_failure() {
+async fn concurrent_callers_share_one_failure() {
     let gate = Arc::new(Semaphore::new(0));
     let closed = Arc::clone(&gate);
     let server =
@@ -100,7 +100,7 @@ async fn many_callers_share_one_failure() {
 }
 
 #[tokio::test]
-async fn a_caller_that_gives_up_does_not_take_the_token_with_it() {
+async fn cancelled_caller_does_not_cancel_the_token_request() {
     let gate = Arc::new(Semaphore::new(0));
     let closed = Arc::clone(&gate);
     let server = Server::start_raw(None, move |seen, _| {
@@ -120,7 +120,7 @@ async fn a_caller_that_gives_up_does_not_take_the_token_with_it() {
 }
 
 #[tokio::test]
-async fn a_token_is_used_for_its_life() {
+async fn token_is_used_until_its_renewal() {
     for (expires_in, wanted) in [("3600", 1), ("\"3600\"", 1), ("null", 1), ("0", 3)] {
         let server = Server::start_raw(None, move |seen, _| {
             if seen.path == "/oauth/token" {
@@ -138,9 +138,9 @@ async fn a_token_is_used_for_its_life() {
     }
 }
 
-/// The second answer hangs, so that only the old token can serve while it is being renewed.
+/// The second answer hangs, so only the old token can serve during the renewal.
 #[tokio::test]
-async fn nobody_waits_for_a_renewal() {
+async fn renewal_does_not_delay_callers() {
     let server = Server::start_raw(None, move |seen, nth| match (seen.path.as_str(), nth) {
         ("/oauth/token", 0) => token("t", "4"),
         ("/oauth/token", _) => Act::Hang,
@@ -157,7 +157,7 @@ async fn nobody_waits_for_a_renewal() {
 }
 
 #[tokio::test]
-async fn without_a_token_nothing_is_asked_of_the_api() {
+async fn failed_token_request_sends_no_api_request() {
     for (name, answer) in [
         ("401", problem(401, "AcessoNegado")),
         ("400", Act::Reply(http(400, "application/json", r#"{"error":"invalid_client"}"#))),
