@@ -1,22 +1,22 @@
-//! Every key of the configuration, once: what may be set, what it means, what it is when nobody sets it.
+//! The table of all configuration keys: values, defaults and meanings.
 
-/// The segment of a key that stands for a name the operator chooses.
+/// The segment of a key for a name that the operator chooses.
 pub const NAME: &str = "NAME";
-/// What a secret's key ends with when it names a file that holds the secret.
+/// The suffix of a key whose value is a file with the secret.
 pub const FILE_SUFFIX: &str = "_file";
 
-/// One key.
+/// A key.
 #[derive(Debug, Clone, Copy)]
 pub struct Key {
-    /// Its path in the file, `.` between levels; [`NAME`] stands for a name of the operator's.
+    /// The path in the file, `.` between levels; [`NAME`] stands for a name of the operator's.
     pub name: &'static str,
-    /// What values it takes, for people.
+    /// The possible values, for people.
     pub takes: &'static str,
-    /// What it is when nobody sets it, for people; empty when there is nothing.
+    /// The default value, for people; empty without a default.
     pub default: &'static str,
-    /// Whether it is masked wherever it is shown, and may be given as a file.
+    /// Secrets are masked wherever they are shown, and may be given as a file.
     pub secret: bool,
-    /// What it is for.
+    /// The meaning.
     pub what: &'static str,
 }
 
@@ -28,64 +28,59 @@ const fn secret(name: &'static str, takes: &'static str, default: &'static str, 
     Key { name, takes, default, secret: true, what }
 }
 
-/// All of them, in the order in which they are shown.
+/// All keys, in the order of the page.
 pub const KEYS: &[Key] = &[
     key(
         "listen",
         "address and port",
         "127.0.0.1:8080",
-        "Where the API is served. Port 0 takes a free one; the real one is in `addresses.json` in the data directory. With port 0 and no `public_url` the callback address that acquirers are given changes at each start: for production choose a port.",
+        "The address of the API. With port 0 the system assigns a free port, which is in `addresses.json` in the data directory. With port 0 and without `public_url`, the callback address at acquirers changes at each start: choose a port for production.",
     ),
     key(
         "admin_listen",
         "address and port",
         "127.0.0.1:9180",
-        "Where `/metrics` is served, apart from the API. Port 0 takes a free one. The default gives way to a free port when it is taken only with the sandbox, or with `listen` at port 0; `addresses.json` has the real one.",
+        "The address of `/metrics`, apart from the API. With port 0 the system assigns a free port. If the default port is in use, a free port replaces it, but only with the sandbox or with `listen` at port 0. `addresses.json` has the port.",
     ),
     key(
         "public_url",
         "http or https URL",
         "`http://` and the address of `listen`",
-        "How acquirers reach this service: the base of the callback addresses that they are given.",
+        "The base of the callback addresses that acquirers call.",
     ),
-    key(
-        "data_dir",
-        "directory",
-        "./data",
-        "Where the service keeps what it keeps in files. Made when it does not exist.",
-    ),
+    key("data_dir", "directory", "./data", "The directory of the service's files. Created if absent."),
     secret(
         "database_url",
         "`sqlite:PATH` or `postgres://…`",
         "`sqlite:` the file `cais.db` in `data_dir`",
-        "The database. Its scheme picks the engine.",
+        "The database. The scheme selects the engine.",
     ),
     key(
         "migrate_on_start",
         "true or false",
         "false",
-        "PostgreSQL: whether `cais serve` brings the schema up to date by itself. SQLite always does.",
+        "PostgreSQL: `true` lets `cais serve` apply migrations at its start. With SQLite migrations are always applied.",
     ),
     key(
         "commit_lanes",
         "1 to 16",
         "SQLite: 1, PostgreSQL: 2",
-        "PostgreSQL: groups of accounts whose changes are committed beside each other, one connection each. SQLite has one.",
+        "PostgreSQL: the number of commit lanes. Each lane commits the changes of its accounts over its own connection. SQLite has one lane.",
     ),
-    key("commit_batch", "1 to 256", "256", "How many changes are committed together at most."),
+    key("commit_batch", "1 to 256", "256", "The largest number of changes in one transaction."),
     key("read_connections", "1 to 64", "SQLite: 4, PostgreSQL: 8", "Database connections that read."),
     secret(
         "master_key",
         "32 bytes in hex or base64",
-        "SQLite: made at the first start and kept in `data_dir/master.key`",
-        "Codes the secrets of API keys and the callback addresses, and encrypts those that sign webhooks. The database keeps a check value of it, and a start with another key is refused. Without it no API key is valid and no webhook is sent. PostgreSQL demands it, because every node needs the same.",
+        "SQLite: generated at the first start, in `data_dir/master.key`",
+        "The key for hashes of API keys, for callback addresses, and for the encryption of webhook secrets. The database has a check value of the key, and a start with another key is refused. Without the key no API key is valid and no webhook is sent. Required with PostgreSQL, because every node needs the same key.",
     ),
     key("rate_limit_per_minute", "1 to 1000000", "600", "Requests per minute that one API key may make."),
     secret(
         "redis_url",
         "`redis://…`, or `rediss://…` for TLS",
         "",
-        "A Redis server in which all nodes count requests together. Without it, and while it cannot be reached, each node counts for itself.",
+        "A Redis server in which all nodes count requests together. Without Redis, and while Redis cannot be reached, each node counts for itself.",
     ),
     key(
         "max_connections_per_address",
@@ -106,43 +101,48 @@ pub const KEYS: &[Key] = &[
         "5 with PostgreSQL and an acquirer, else 0",
         "Seconds between `/readyz` turning 503 and the listener's end, so that a load balancer notices.",
     ),
-    key("log", "filter such as `info` or `warn,cais=debug`", "info", "What is logged, to standard error."),
+    key("log", "filter such as `info` or `warn,cais=debug`", "info", "The filter of the log on standard error."),
     key(
         "log_format",
         "auto, text or json",
         "auto",
-        "How it is logged. `auto` is text on a terminal and JSON elsewhere.",
+        "The format of the log. `auto` is text on a terminal and JSON elsewhere.",
     ),
     key(
         "webhooks.allow_insecure",
         "true or false",
         "false",
-        "For development: receivers of webhooks may be called over plain http. Judged when one is registered, and at every attempt.",
+        "For development: permits webhook receivers over plain http. Checked at registration and at every attempt.",
     ),
     key(
         "webhooks.allow_addresses",
         "CIDR blocks, separated by commas",
         "none",
-        "For development: addresses that receivers of webhooks may have although they are not public. Judged as above.",
+        "For development: permits webhook receivers at these addresses, although they are not public. Checked at registration and at every attempt.",
     ),
     key(
         "sandbox",
         "true or false",
         "false",
-        "`true` makes the built-in sandbox the upstream, for development, as `cais serve --sandbox` does. The money of the sandbox is play money: a database that began with it is refused with acquirers, and the other way round.",
+        "`true` uses the built-in sandbox instead of an acquirer, for development, as `cais serve --sandbox` does. Its money is play money: a start with acquirers on a database of the sandbox is refused, and the reverse too.",
     ),
     key(
         "acquirers.NAME.kind",
         "bacen or efi",
         "",
-        "Which interface the acquirer speaks: `bacen` is the Central Bank's API Pix, which receives and returns; `efi` is the same with Efí's cash-out, without which nothing can be paid out. NAME is 1 to 32 characters of a-z, 0-9 and -. Without any acquirer `cais serve` starts only with the built-in sandbox (`sandbox`).",
+        "The interface of the acquirer. `bacen` is the Central Bank's API Pix: charges and refunds. `efi` adds Efí's payouts and infractions. NAME is 1 to 32 characters of a-z, 0-9 and -. Without any acquirer `cais serve` starts only with the built-in sandbox (`sandbox`).",
     ),
-    key("acquirers.NAME.base_url", "https URL (http on loopback)", "", "The base of its API, without `/v2`."),
+    key(
+        "acquirers.NAME.base_url",
+        "https URL (http on loopback)",
+        "",
+        "The base address of the acquirer's API, without `/v2`.",
+    ),
     key(
         "acquirers.NAME.token_url",
         "https URL (http on loopback)",
         "`/oauth/token` under `base_url`",
-        "Where access tokens are issued.",
+        "The address that issues access tokens.",
     ),
     key("acquirers.NAME.client_id", "text", "", "The OAuth2 client."),
     secret("acquirers.NAME.client_secret", "text", "", "The OAuth2 client's secret."),
@@ -150,25 +150,25 @@ pub const KEYS: &[Key] = &[
         "acquirers.NAME.certificate_file",
         "file",
         "",
-        "PEM or PKCS#12 file with the client certificate and its private key, where the acquirer demands mutual TLS.",
+        "PEM or PKCS#12 file with the client certificate and its private key, if the acquirer requires mutual TLS.",
     ),
-    secret("acquirers.NAME.certificate_passphrase", "text", "", "Opens a PKCS#12 file."),
+    secret("acquirers.NAME.certificate_passphrase", "text", "", "The passphrase of the PKCS#12 file."),
     key(
         "acquirers.NAME.ca_file",
         "file",
         "",
-        "PEM file with certificates by which the acquirer is trusted besides the system's.",
+        "PEM file with root certificates for the acquirer, in addition to the system's.",
     ),
-    key("acquirers.NAME.pix_key", "text", "", "The Pix key that charges are paid to, and that payouts are sent from."),
+    key("acquirers.NAME.pix_key", "text", "", "The Pix key that receives charges and sends payouts."),
     key(
         "acquirers.NAME.callback_generation",
         "0 to 1000000",
         "0",
-        "Raise it by one to give the acquirer another secret callback address, for example because the old one leaked. The address before stays valid until it is raised again: raise it a second time once the acquirer has taken the new one.",
+        "Raise the number by one to register a new secret callback address, for example after a leak. The previous address stays valid until the next raise. Raise the number a second time after the acquirer has accepted the new address.",
     ),
 ];
 
-/// The key that `path` sets, and whether it does so by naming a file.
+/// Returns the key of `path`, and `true` if `path` names a file with its value.
 #[must_use]
 pub fn find(path: &str) -> Option<(&'static Key, bool)> {
     let exact = |wanted: &str| KEYS.iter().find(|key| matches(key.name, wanted));
@@ -189,7 +189,7 @@ fn matches(pattern: &str, path: &str) -> bool {
     }
 }
 
-/// The environment variable that sets a key.
+/// Returns the environment variable of a key.
 #[must_use]
 pub fn variable(path: &str) -> String {
     format!("{}{}", super::source::PREFIX, path.to_ascii_uppercase().replace('.', super::source::SEPARATOR))
