@@ -1,0 +1,101 @@
+//! What follows from an accepted change set, besides what the change set itself carries.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use cais_domain::block::Block;
+use cais_domain::ids::{AccountId, EntryId, InfractionId, TransferId};
+use cais_domain::ledger::{LedgerAccount, Transfer};
+use cais_domain::money::Money;
+use cais_ports::{Committed, NewDelivery, NewEvent};
+use jiff::Timestamp;
+
+use crate::snapshot::Balance;
+
+/// The derived effects of one accepted change set.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Effects<'a> {
+    /// Ledger entries in the order in which the money moves.
+    pub entries: Vec<Entry<'a>>,
+    /// Every balance that differs afterwards. One without an entry is a `pending` whose whole release was seized before.
+    pub balances: BTreeMap<LedgerAccount, Balance>,
+    /// Every block that differs afterwards.
+    pub blocks: BTreeMap<(AccountId, InfractionId), BlockWrite>,
+    /// The events in their order.
+    pub events: Vec<NumberedEvent<'a>>,
+    /// One delivery per event and subscribed endpoint.
+    pub deliveries: Vec<NewDelivery>,
+}
+
+impl Effects<'_> {
+    /// Returns the answer to the caller of the commit.
+    #[must_use]
+    pub fn committed(&self) -> Committed {
+        Committed { sequences: self.events.iter().map(|event| event.sequence).collect() }
+    }
+}
+
+/// The leg of a transfer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// The debit.
+    From,
+    /// The credit.
+    To,
+}
+
+impl Side {
+    /// Returns the ledger account of that leg.
+    #[must_use]
+    pub const fn of(self, transfer: &Transfer) -> &LedgerAccount {
+        match self {
+            Self::From => &transfer.from,
+            Self::To => &transfer.to,
+        }
+    }
+}
+
+/// One leg of a transfer, as the ledger keeps it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry<'a> {
+    /// Greater than the ids of all entries of the ledger account before it.
+    pub id: EntryId,
+    /// The same for both legs.
+    pub transfer_id: TransferId,
+    /// Debit or credit.
+    pub side: Side,
+    /// The amount; a debit is negative.
+    pub amount: Money,
+    /// The balance of the ledger account after the entry.
+    pub balance_after: Money,
+    /// The transfer: borrowed from the change set, or owned where a block moves money.
+    pub transfer: Cow<'a, Transfer>,
+    /// When the change set was decided.
+    pub at: Timestamp,
+}
+
+impl Entry<'_> {
+    /// Returns the ledger account that the entry belongs to.
+    #[must_use]
+    pub fn account(&self) -> &LedgerAccount {
+        self.side.of(&self.transfer)
+    }
+}
+
+/// A block after the change set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BlockWrite {
+    /// Whether the block existed before.
+    pub stored: bool,
+    /// The block; `None` if it ended.
+    pub now: Option<Block>,
+}
+
+/// An event with its sequence number.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NumberedEvent<'a> {
+    /// The event; owned where the id of a ledger entry was inserted into its data.
+    pub event: Cow<'a, NewEvent>,
+    /// The place among the account's events, from 1 without a gap.
+    pub sequence: i64,
+}

@@ -1,0 +1,126 @@
+//! Idempotency records, unique values and versions.
+
+use std::collections::{BTreeMap, HashMap};
+
+use cais_ports::{ChangeSet, Claim, ClaimChange, ClaimRef, CommitError, ReservationKey};
+use jiff::Timestamp;
+
+use crate::record::{RecordChange, RecordKey};
+
+/// What the store holds under the keys that change sets touch. A key that is missing here is free.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct KeySnapshot {
+    /// The idempotency records.
+    pub idempotency_records: BTreeMap<ClaimRef, Claim>,
+    /// The owner of each unique value.
+    pub owners: HashMap<ReservationKey, String>,
+    /// The version of each record.
+    pub versions: HashMap<RecordKey, i64>,
+}
+
+impl KeySnapshot {
+    /// Checks the idempotency record, then the reservations in order, then the versions in order.
+    pub(crate) fn check(&self, change: &ChangeSet) -> Result<(), CommitError> {
+        self.check_idempotency_record(change)?;
+        self.check_reservations(change)?;
+        self.check_versions(change)
+    }
+
+    fn check_idempotency_record(&self, change: &ChangeSet) -> Result<(), CommitError> {
+        let Some(wanted) = &change.claim else { return Ok(()) };
+        let found = self.idempotency_records.get(wanted.name());
+        let held = match wanted {
+            ClaimChange::Take(_) => None,
+            ClaimChange::Retake { fence, .. }
+            | ClaimChange::Answer { fence, .. }
+            | ClaimChange::Release { fence, .. } => Some(*fence),
+        };
+        match (found, held) {
+            (None, None) => Ok(()),
+            (Some(record), Some(fence)) if record.answer.is_none() && record.fence == fence => Ok(()),
+            (Some(record), _) => Err(CommitError::Claimed { claim: Box::new(record.clone()) }),
+            // Records are removed after a month, if they are answered or wait for their caller alone. Only a repeat that comes so late, and
+            // at that moment, misses what it has just read.
+            (None, Some(_)) => {
+                Err(CommitError::Corrupt(format!("the idempotency record of {} is gone", wanted.name().account)))
+            }
+        }
+    }
+
+    fn check_reservations(&self, change: &ChangeSet) -> Result<(), CommitError> {
+        let mut own: HashMap<&ReservationKey, &str> = HashMap::new();
+        for reservation in &change.reserve {
+            let key = &reservation.key;
+            let owner = self.owners.get(key).map(String::as_str).or_else(|| own.get(key).copied());
+            if let Some(owner) = owner {
+                return Err(CommitError::Taken { key: key.clone(), by: owner.to_owned() });
+            }
+            own.insert(key, &reservation.owner);
+        }
+        Ok(())
+    }
+
+    fn check_versions(&self, change: &ChangeSet) -> Result<(), CommitError> {
+        let mut own: HashMap<RecordKey, i64> = HashMap::new();
+        for write in change.writes.iter().filter_map(RecordChange::of) {
+            let (key, read) = match &write {
+                RecordChange::Insert(key) => (key, None),
+                RecordChange::Update(key, read) => (key, Some(*read)),
+            };
+            let found = own.get(key).or_else(|| self.versions.get(key)).copied();
+            match read {
+                None if found.is_some() => return Err(CommitError::Corrupt(format!("{key:?} exists"))),
+                Some(_) if found != read => return Err(CommitError::Stale),
+                None | Some(_) => own.extend([write.after()]),
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn apply(&mut self, change: &ChangeSet) {
+        if let Some(wanted) = &change.claim {
+            self.apply_idempotency_record(wanted, change.at);
+        }
+        for reservation in &change.reserve {
+            self.owners.insert(reservation.key.clone(), reservation.owner.clone());
+        }
+        for key in &change.unreserve {
+            self.owners.remove(key);
+        }
+        self.versions.extend(change.writes.iter().filter_map(RecordChange::of).map(RecordChange::after));
+    }
+
+    fn apply_idempotency_record(&mut self, wanted: &ClaimChange, at: Timestamp) {
+        if let ClaimChange::Take(new) = wanted {
+            let record = Claim {
+                name: new.name.clone(),
+                fingerprint: new.fingerprint,
+                resource: new.resource.clone(),
+                fence: 1,
+                lease_until: new.lease_until,
+                due_at: new.answer.is_none().then_some(new.lease_until),
+                answer: new.answer.clone(),
+                created_at: at,
+            };
+            self.idempotency_records.insert(new.name.clone(), record);
+            return;
+        }
+        let Some(record) = self.idempotency_records.get_mut(wanted.name()) else { return };
+        match wanted {
+            ClaimChange::Take(_) => {}
+            ClaimChange::Retake { fence, lease_until, .. } => {
+                record.fence = fence.saturating_add(1);
+                record.lease_until = *lease_until;
+                record.due_at = Some(*lease_until);
+            }
+            ClaimChange::Answer { answer, .. } => {
+                record.answer = Some(answer.clone());
+                record.due_at = None;
+            }
+            ClaimChange::Release { due_at, .. } => {
+                record.lease_until = at;
+                record.due_at = *due_at;
+            }
+        }
+    }
+}

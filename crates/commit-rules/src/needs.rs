@@ -1,0 +1,66 @@
+//! The ledger rows that change sets need.
+
+use std::collections::BTreeSet;
+
+use cais_domain::block::{BlockChange, BlockEnd};
+use cais_domain::ids::AccountId;
+use cais_domain::ledger::{Bucket, LedgerAccount};
+use cais_ports::ChangeSet;
+
+/// The ledger rows that a [`crate::Snapshot`] must hold for change sets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LedgerNeeds<'a> {
+    /// Ledger accounts between which change sets move money.
+    pub moving: BTreeSet<&'a LedgerAccount>,
+    /// Accounts with events: their counters and endpoints are needed.
+    pub counted: BTreeSet<AccountId>,
+    /// Accounts that are credited. One that lacks money for a block must be added to `blocking`.
+    pub credited: BTreeSet<AccountId>,
+    /// Accounts whose blocks change, or may change: [`LedgerNeeds::parts`] and all blocks of each are needed.
+    pub blocking: BTreeSet<AccountId>,
+}
+
+impl<'a> LedgerNeeds<'a> {
+    /// Collects the needs of change sets.
+    #[must_use]
+    pub fn of(changes: &[&'a ChangeSet]) -> Self {
+        let transfers = changes.iter().flat_map(|change| &change.transfers);
+        let blocks = changes.iter().flat_map(|change| &change.blocks);
+        let moving = transfers.flat_map(|transfer| [&transfer.from, &transfer.to]);
+        Self {
+            moving: moving.chain(blocks.clone().filter_map(returned_to)).collect(),
+            counted: changes.iter().flat_map(|change| &change.events).map(|event| event.account).collect(),
+            credited: changes.iter().flat_map(|change| credited_by(change)).collect(),
+            blocking: blocks.map(BlockChange::account).collect(),
+        }
+    }
+
+    /// Returns the ledger accounts between which a block moves money.
+    #[must_use]
+    pub fn parts(account: AccountId) -> [LedgerAccount; 3] {
+        [Bucket::Available, Bucket::Pending, Bucket::Blocked].map(|bucket| LedgerAccount::Merchant(account, bucket))
+    }
+
+    /// Returns every ledger account that may be needed, also if each credited account lacks money for a block.
+    #[must_use]
+    pub fn every_balance(&self) -> BTreeSet<LedgerAccount> {
+        let of_blocks = self.blocking.union(&self.credited).flat_map(|account| Self::parts(*account));
+        self.moving.iter().copied().cloned().chain(of_blocks).collect()
+    }
+}
+
+/// Returns the accounts whose `available` or `pending` a transfer credits; one may come more than once.
+pub(crate) fn credited_by(change: &ChangeSet) -> impl Iterator<Item = AccountId> {
+    change.transfers.iter().filter_map(|transfer| match transfer.to {
+        LedgerAccount::Merchant(account, Bucket::Available | Bucket::Pending) => Some(account),
+        LedgerAccount::Merchant(_, Bucket::Blocked | Bucket::InTransit) | LedgerAccount::System(..) => None,
+    })
+}
+
+/// Returns the settlement account that the money of an ending block goes back to.
+fn returned_to(change: &BlockChange) -> Option<&LedgerAccount> {
+    match change {
+        BlockChange::End { to: BlockEnd::Returned(settlement), .. } => Some(settlement),
+        BlockChange::End { to: BlockEnd::Released, .. } | BlockChange::Hold { .. } => None,
+    }
+}

@@ -1,0 +1,143 @@
+//! What the store holds of everything that a change set touches.
+
+use std::collections::BTreeMap;
+
+use cais_domain::block::Block;
+use cais_domain::ids::{AccountId, EndpointId, EntryId, InfractionId};
+use cais_domain::ledger::LedgerAccount;
+use cais_domain::money::Money;
+use cais_domain::webhook::Endpoint;
+use cais_ports::{ChangeSet, Write};
+
+use crate::effects::Effects;
+use crate::keys::KeySnapshot;
+use crate::needs::LedgerNeeds;
+
+/// The state that change sets are judged against, and that accepted ones update.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Snapshot {
+    /// How keys are judged.
+    pub mode: Mode,
+    /// Money, blocks, event counters and endpoints.
+    pub ledger: LedgerSnapshot,
+}
+
+/// How idempotency records, unique values and versions are judged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Mode {
+    /// Each key is taken to be as the change set expects it. Sound only if no key is touched twice, no change set is refused, and guards in
+    /// the statements that write check every key.
+    Optimistic,
+    /// The keys were read under locks.
+    Pessimistic(KeySnapshot),
+}
+
+impl Default for Mode {
+    fn default() -> Self {
+        Self::Pessimistic(KeySnapshot::default())
+    }
+}
+
+/// The balance of a ledger account.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Balance {
+    /// The sum of the entries.
+    pub amount: Money,
+    /// The number of entries.
+    pub entries: i64,
+    /// The last entry.
+    pub last: Option<EntryId>,
+    /// The amount that blocks seized from money whose release is still to come; zero for all but `pending`.
+    pub seized_from_pending: Money,
+}
+
+/// The blocks of one account, the oldest infraction first.
+pub type Blocks = BTreeMap<InfractionId, Block>;
+
+/// The endpoints of accounts.
+pub type Endpoints = BTreeMap<AccountId, BTreeMap<EndpointId, Endpoint>>;
+
+/// Ledger rows, and what their locks protect. [`LedgerNeeds`] names the rows that must be there.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LedgerSnapshot {
+    /// Balances of the ledger accounts.
+    pub balances: BTreeMap<LedgerAccount, Balance>,
+    /// The last sequence number of each account's events.
+    pub sequences: BTreeMap<AccountId, i64>,
+    /// All blocks of each account whose blocks may change. An account that is missing here lacks nothing.
+    pub blocks: BTreeMap<AccountId, Blocks>,
+    /// All endpoints, of each account with events, that may have deliveries.
+    pub endpoints: Endpoints,
+}
+
+impl Snapshot {
+    /// Adds, at zero, every balance and event counter that the change set needs and the snapshot lacks.
+    pub fn open(&mut self, change: &ChangeSet) {
+        let needs = LedgerNeeds::of(&[change]);
+        for account in needs.every_balance() {
+            self.ledger.balances.entry(account).or_default();
+        }
+        for account in needs.counted {
+            self.ledger.sequences.entry(account).or_default();
+        }
+    }
+
+    pub(crate) fn apply(&mut self, change: &ChangeSet, effects: &Effects<'_>) {
+        if let Mode::Pessimistic(keys) = &mut self.mode {
+            keys.apply(change);
+        }
+        self.ledger.apply(change, effects);
+    }
+}
+
+impl LedgerSnapshot {
+    fn apply(&mut self, change: &ChangeSet, effects: &Effects<'_>) {
+        for (account, after) in &effects.balances {
+            if let Some(balance) = self.balances.get_mut(account) {
+                *balance = *after;
+            }
+        }
+        for ((account, infraction), write) in &effects.blocks {
+            let blocks = self.blocks.entry(*account).or_default();
+            match &write.now {
+                Some(block) => blocks.insert(*infraction, block.clone()),
+                None => blocks.remove(infraction),
+            };
+        }
+        for endpoint in written_endpoints(change) {
+            let version = endpoint.version.saturating_add(1);
+            let endpoint = Endpoint { version, ..endpoint.clone() };
+            self.endpoints.entry(endpoint.account).or_default().insert(endpoint.id, endpoint);
+        }
+        for event in &effects.events {
+            self.sequences.insert(event.event.account, event.sequence);
+        }
+    }
+}
+
+/// Returns the endpoints that the change set writes, in their order.
+pub(crate) fn written_endpoints(change: &ChangeSet) -> impl Iterator<Item = &Endpoint> {
+    change.writes.iter().filter_map(|write| match write {
+        Write::InsertEndpoint(endpoint) | Write::UpdateEndpoint(endpoint) => Some(&**endpoint),
+        Write::InsertAccount(_)
+        | Write::UpdateAccount(_)
+        | Write::InsertKey(_)
+        | Write::UpdateKey(_)
+        | Write::InsertCharge(_)
+        | Write::UpdateCharge(_)
+        | Write::InsertPayment(_)
+        | Write::InsertRelease(_)
+        | Write::UpdateRelease(_)
+        | Write::InsertPayout(_)
+        | Write::UpdatePayout(_)
+        | Write::InsertRefund(_)
+        | Write::UpdateRefund(_)
+        | Write::InsertNotice(_)
+        | Write::UpdateNotice(_)
+        | Write::InsertInfraction(_)
+        | Write::UpdateInfraction(_)
+        | Write::InsertPosition(_)
+        | Write::UpdatePosition(_)
+        | Write::InsertAudit(_) => None,
+    })
+}
