@@ -1,5 +1,4 @@
-//! Tells webhooks what became of Pix that arrived or were sent, of their returns, and of infractions, again and again until
-//! a 2xx.
+//! Sends callbacks about received and sent Pix, returns and infractions, with retries until a 2xx.
 
 use std::{cmp::Reverse, collections::BinaryHeap, error::Error, sync::Arc, time::Duration};
 
@@ -21,16 +20,16 @@ use crate::{
     state::change::Change,
 };
 
-/// Callbacks under way at once: a receiver that needs 20 ms for each still receives 3,000 per second.
+/// The number of concurrent callbacks. With 20 ms per callback, a receiver still gets 3,000 per second.
 const MAX_IN_FLIGHT: usize = 64;
 
-/// Attempts before a callback is given up; with the default base the last is about eight minutes after the first.
+/// The attempts per callback. With the default base the last is about eight minutes after the first.
 const MAX_ATTEMPTS: u32 = 10;
 
-/// How long a receiver may take to answer.
+/// The time limit for a receiver's answer.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// One attempt that is due at an instant: number of the callback, and how many attempts it has had.
+/// An attempt due at an instant: number of the callback, and attempts so far.
 type Due = Reverse<(Instant, u64, u32)>;
 
 #[derive(Serialize)]
@@ -47,15 +46,15 @@ enum Told<'a> {
     Sent(SentNotice<'a>),
 }
 
-/// A client that follows no redirects, uses no proxy, and gives up after [`TIMEOUT`].
+/// Creates a client without redirects and proxies, and with [`TIMEOUT`].
 ///
 /// # Errors
-/// When the TLS library cannot be set up.
+/// If the TLS library cannot be set up.
 pub fn client() -> reqwest::Result<Client> {
     Client::builder().redirect(redirect::Policy::none()).no_proxy().timeout(TIMEOUT).build()
 }
 
-/// Sends what is owed until the server ends, beginning with what was owed when the process was killed. Never ends.
+/// Sends callbacks until the server ends, first those left by an earlier process. Never returns.
 pub async fn deliver(psp: Arc<Psp>, client: Client, retry_base: Duration) {
     let mut queue: BinaryHeap<Due> = BinaryHeap::new();
     let mut in_flight = JoinSet::new();
@@ -67,7 +66,7 @@ pub async fn deliver(psp: Arc<Psp>, client: Client, retry_base: Duration) {
         }
         let next = queue.peek().map(|Reverse((due, _, _))| *due).filter(|_| in_flight.len() < MAX_IN_FLIGHT);
         tokio::select! {
-            () = psp.callback_bell.notified() => {}
+            () = psp.callback_wakeup.notified() => {}
             () = sleep_until(next.unwrap_or_else(Instant::now)), if next.is_some() => {
                 if let Some(Reverse((_, number, attempts))) = queue.pop() {
                     let attempt = attempt(psp.clone(), client.clone(), number);
@@ -86,14 +85,14 @@ pub async fn deliver(psp: Arc<Psp>, client: Client, retry_base: Duration) {
     }
 }
 
-/// One attempt; `true` when the receiver answered 2xx.
+/// Makes one attempt; `true` for a 2xx.
 async fn attempt(psp: Arc<Psp>, client: Client, number: u64) -> bool {
     let Some((url, body)) = render(&psp, number) else {
         return false;
     };
     let is_taken = post(&client, &url, body.clone(), number).await;
     if is_taken && psp.faults.current().mode == FaultMode::DoubleCallback {
-        // What becomes of the second one is nobody's concern: the first was taken.
+        // The outcome of the second sending does not matter: the first was accepted.
         post(&client, &url, body, number).await;
     }
     is_taken
@@ -114,7 +113,7 @@ async fn post(client: &Client, url: &str, body: Vec<u8>, number: u64) -> bool {
     }
 }
 
-/// The URL and the body: the Pix or the infraction as it stands now, so that a late callback tells the latest.
+/// Returns the URL and the body. The body shows the present state of the Pix or the infraction.
 fn render(psp: &Psp, number: u64) -> Option<(String, Vec<u8>)> {
     let store = psp.read();
     let books = store.books();
@@ -135,6 +134,6 @@ fn render(psp: &Psp, number: u64) -> Option<(String, Vec<u8>)> {
 fn end(psp: &Psp, number: u64, delivered: bool) {
     if let Err(error) = psp.write().commit(Change::NotificationEnded { number, delivered }) {
         let error: &dyn Error = &error;
-        tracing::error!(number, error, "the end of a callback is not recorded");
+        tracing::error!(number, error, "the end of a callback could not be recorded; it is sent again after a restart");
     }
 }

@@ -1,21 +1,22 @@
-//! The simulator's own clock: the machine's time plus an offset that a tester moves.
+//! The simulator's clock: the machine's time plus an offset set by the tester.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use jiff::{SignedDuration, Timestamp};
 
-/// Largest offset either way, in seconds (about ten years): enough for every deadline, far from the ends of the calendar.
+/// The largest offset in either direction, in seconds (about ten years): enough for every deadline, far from the ends
+/// of the calendar.
 pub const MAX_OFFSET_S: i64 = 320_000_000;
 
-/// Where every instant that the simulator records comes from.
+/// The source of all instants that the simulator records.
 #[derive(Debug, Default)]
 pub struct Clock {
     offset_s: AtomicI64,
 }
 
 impl Clock {
-    /// The simulated instant, cut to milliseconds because that is what the wire shows:
-    /// an inclusive filter by a time that was read back must find the object again.
+    /// Returns the simulated instant, truncated to milliseconds like the wire format. So an inclusive filter by a
+    /// returned instant finds the object again.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         let shifted =
@@ -23,13 +24,13 @@ impl Clock {
         Timestamp::from_millisecond(shifted.as_millisecond()).unwrap_or(shifted)
     }
 
-    /// The offset in seconds that is in force.
+    /// Returns the present offset in seconds.
     #[must_use]
     pub fn offset_s(&self) -> i64 {
         self.offset_s.load(Ordering::SeqCst)
     }
 
-    /// Puts the clock `offset_s` seconds ahead of (or behind) the machine's; `false` when that is out of range.
+    /// Sets the clock `offset_s` seconds ahead of (or behind) the machine's; `false` if out of range.
     pub fn set_offset_s(&self, offset_s: i64) -> bool {
         let allowed = (-MAX_OFFSET_S..=MAX_OFFSET_S).contains(&offset_s);
         if allowed {

@@ -1,4 +1,4 @@
-//! What a simulator is started with, and the credentials it hands out.
+//! The configuration of a simulator, and its credentials.
 
 use std::{
     fmt,
@@ -9,29 +9,30 @@ use std::{
 
 use cais_domain::money::Money;
 
-/// How long a send stays `EM_PROCESSAMENTO` unless told otherwise: it is seen on its way, and nobody waits for it.
+/// The default time that a send stays `EM_PROCESSAMENTO`: long enough to be observed, short enough not to delay
+/// clients.
 const PAYOUT_SETTLES_AFTER: Duration = Duration::from_millis(200);
 
 /// R$ 1,000,000,000.00: more than any test or demonstration sends.
 const OPENING_BALANCE: Money = Money::from_centavos(100_000_000_000);
 
-/// How to start a [`Sandbox`](crate::Sandbox); the default is an ephemeral loopback port, memory only.
+/// The configuration of a [`Sandbox`](crate::Sandbox). The default is an ephemeral loopback port and no state file.
 #[derive(Clone, Debug)]
 pub struct SandboxConfig {
-    /// Address to listen on. Must be a loopback address; port 0 takes a free one.
+    /// The address to listen on. The address must be loopback; port 0 takes a free one.
     pub listen: SocketAddr,
-    /// Journal that keeps the state across restarts; `None` keeps it in memory only.
+    /// The journal that keeps the state across restarts; `None` keeps the state in memory.
     pub state_file: Option<PathBuf>,
     /// `true`: connections are refused while the fault `down` is in force. `/sandbox/` has the same port, so only
     /// [`Sandbox::control`](crate::Sandbox::control) can end the fault then.
     pub refuses_when_down: bool,
     /// HTTP worker threads, at least one.
     pub workers: usize,
-    /// Wait before the second attempt of a callback; it doubles with each further one.
+    /// The wait before the second attempt of a callback, which doubles with each further attempt.
     pub callback_retry_base: Duration,
-    /// How long a send stays `EM_PROCESSAMENTO`, by the simulator's clock; zero makes it final before anybody looks.
+    /// The time that a send stays `EM_PROCESSAMENTO`, by the simulator's clock; zero makes it final at once.
     pub payout_settles_after: Duration,
-    /// The account's balance when there is no state file yet, or one that is older than balances.
+    /// The account's balance for a new state file, or for one without a balance.
     pub opening_balance: Money,
     /// Merchant name in the BR Codes, at most 25 characters.
     pub merchant_name: String,
@@ -55,7 +56,7 @@ impl Default for SandboxConfig {
     }
 }
 
-/// What a client needs to talk to the simulator. Its `Debug` masks the secret.
+/// The credentials of a client. `Debug` masks the secret.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Credentials {
     /// `http://127.0.0.1:PORT`, without a slash at the end.
@@ -84,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn debug_never_shows_the_secret() {
+    fn debug_output_hides_the_secret() {
         let credentials = Credentials {
             base_url: "http://127.0.0.1:1".into(),
             client_id: "id".into(),

@@ -2,33 +2,33 @@
 
 use ring::rand::{SecureRandom, SystemRandom};
 
-/// ISPB of the simulated institution; no participant of Pix has it.
+/// The ISPB of the simulated institution. No participant of Pix has it.
 pub const ISPB: &str = "99999008";
 
-/// ISPB of the simulated institution of everybody else.
+/// The ISPB of all other simulated institutions.
 pub const OTHER_ISPB: &str = "99999009";
 
-/// Characters that an institution chooses at the end of an end-to-end id.
+/// The characters at the end of an end-to-end id that an institution chooses.
 const TAIL_LENGTH: usize = 11;
 
 const ALPHANUMERIC: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// The operating system refused to give random bytes.
+/// The operating system returned no random bytes.
 #[derive(Debug, thiserror::Error)]
 #[error("the operating system gave no random bytes")]
 pub struct NoEntropy;
 
-/// Sixteen random bytes.
+/// Returns sixteen random bytes.
 ///
 /// # Errors
-/// [`NoEntropy`] when the operating system has none to give.
+/// [`NoEntropy`] if the operating system returns none.
 pub fn bytes() -> Result<[u8; 16], NoEntropy> {
     let mut bytes = [0_u8; 16];
     SystemRandom::new().fill(&mut bytes).map_err(|_| NoEntropy)?;
     Ok(bytes)
 }
 
-/// 128 random bits as 32 hexadecimal characters.
+/// Returns 128 random bits as 32 hexadecimal characters.
 ///
 /// # Errors
 /// [`NoEntropy`].
@@ -36,7 +36,7 @@ pub fn hex() -> Result<String, NoEntropy> {
     Ok(format!("{:032x}", u128::from_be_bytes(bytes()?)))
 }
 
-/// An EVP (random Pix key), a version 4 UUID in lower case.
+/// Returns an EVP (random Pix key), a version 4 UUID in lower case.
 ///
 /// # Errors
 /// [`NoEntropy`].
@@ -44,12 +44,12 @@ pub fn evp() -> Result<String, NoEntropy> {
     Ok(uuid::Builder::from_random_bytes(bytes()?).into_uuid().to_string())
 }
 
-/// The eleven alphanumerics that an institution chooses in an end-to-end or return id.
+/// Returns the eleven alphanumerics that an institution chooses in an end-to-end or return id.
 ///
 /// # Errors
 /// [`NoEntropy`].
 pub fn tail() -> Result<String, NoEntropy> {
-    // 62^11 is below 2^66, so 128 random bits leave no bias worth speaking of.
+    // 62^11 is below 2^66, so the bias of 128 random bits is negligible.
     let mut rest = u128::from_be_bytes(bytes()?);
     let mut tail = String::with_capacity(TAIL_LENGTH);
     for _ in 0..TAIL_LENGTH {
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tails_are_eleven_alphanumerics_and_differ() {
+    fn tails_have_eleven_alphanumerics_and_differ() {
         let one = tail().unwrap();
         assert_eq!(one.len(), TAIL_LENGTH);
         assert!(one.chars().all(|c| c.is_ascii_alphanumeric()));
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn an_evp_is_a_lower_case_uuid() {
+    fn evp_is_a_lower_case_uuid() {
         let key = evp().unwrap();
         assert_eq!(key.len(), 36);
         assert_eq!(key, key.to_lowercase());

@@ -1,4 +1,4 @@
-//! What goes wrong on purpose: an institution that is down, slow, failing, or loses its answers.
+//! Deliberate faults: an institution that is down, slow, failing, or loses its answers.
 
 use std::{
     net::{Shutdown, TcpListener, TcpStream},
@@ -23,49 +23,49 @@ use crate::{
     psp::Psp,
 };
 
-/// How long `slow` and `late_reply` wait unless told otherwise.
+/// The default wait of `slow` and `late_reply`.
 pub const DEFAULT_LATENCY: Duration = Duration::from_secs(5);
 
-/// Longest wait that may be asked for: beyond a minute every client has long given up.
+/// The longest wait. Every client has timed out after a minute.
 pub const MAX_LATENCY: Duration = Duration::from_mins(1);
 
-/// The number of connections that may wait to be accepted, as for every other listener.
+/// The number of connections that may wait to be accepted, as for other listeners.
 const BACKLOG: i32 = 1024;
 
-/// Paths that a fault never touches: the tester must be able to end it.
+/// The paths without faults, so that the tester can end a fault.
 const CONTROL: &str = "/sandbox/";
 
-/// Where tokens are issued; losing those would hide everything else.
+/// The path of tokens. A lost token would hide other effects.
 const TOKEN: &str = "/oauth/token";
 
-/// What happens to requests outside the control interface.
+/// The fault of requests outside the control interface.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FaultMode {
-    /// Nothing bad.
+    /// No fault.
     #[default]
     Ok,
-    /// New connections are refused if [`crate::SandboxConfig::refuses_when_down`] is set. Every call over an existing connection is answered
-    /// 429 at once, and the connection is closed. No work is done.
+    /// New connections are refused if [`crate::SandboxConfig::refuses_when_down`] is set. Requests over existing
+    /// connections are answered 429 at once, and the connection is closed. No work is done.
     Down,
-    /// The answer waits; the work is done after the wait.
+    /// The work and the answer wait.
     Slow,
     /// The work is done, then the connection is closed without an answer.
     DropReply,
     /// 500, in the form of the API that was called; no work is done.
     Error,
-    /// The work is done at once and the answer waits, so that a callback may be there before it.
+    /// The work is done at once and the answer waits, so that a callback may precede it.
     LateReply,
-    /// Requests are served as usual, but every callback that was taken is sent once more.
+    /// Requests are served normally, but every accepted callback is sent again.
     DoubleCallback,
 }
 
-/// A mode with its parameter.
+/// A fault mode with its parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// What goes wrong.
+    /// The mode.
     pub mode: FaultMode,
-    /// How long `slow` and `late_reply` wait, at most [`MAX_LATENCY`]; the other modes ignore it.
+    /// The wait of `slow` and `late_reply`, at most [`MAX_LATENCY`]. Other modes ignore it.
     pub latency: Duration,
 }
 
@@ -81,7 +81,7 @@ impl From<FaultMode> for Fault {
     }
 }
 
-/// The fault in force. Not kept across a restart.
+/// The present fault, which does not survive a restart.
 #[derive(Debug, Default)]
 pub struct Faults {
     fault: RwLock<Fault>,
@@ -90,13 +90,13 @@ pub struct Faults {
 }
 
 impl Faults {
-    /// What is in force.
+    /// Returns the present fault.
     #[must_use]
     pub fn current(&self) -> Fault {
         *self.fault.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Puts another fault in force; requests that were already let in are not affected.
+    /// Sets another fault. Requests already admitted are not affected.
     pub fn set(&self, fault: Fault) {
         let mut current = self.fault.write().unwrap_or_else(PoisonError::into_inner);
         let was_open = current.mode != FaultMode::Down;
@@ -114,13 +114,13 @@ impl Faults {
         *self.door.lock().unwrap_or_else(PoisonError::into_inner) = Some(door);
     }
 
-    /// Closes the handle on the listener of a server that has ended. Otherwise the port would still accept connections.
+    /// Closes the handle on the listener of an ended server. Otherwise the port would still accept connections.
     pub fn forget_door(&self) {
         *self.door.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 
-/// The listener of the server. The listener refuses connections while it is closed, and keeps its port.
+/// The listener of the server. A closed listener refuses connections and keeps its port.
 #[derive(Debug)]
 pub struct Door {
     listener: TcpListener,
@@ -133,7 +133,7 @@ impl Door {
         Self { listener, server }
     }
 
-    /// Opens or closes the listener. After the return, the next connection is accepted or refused.
+    /// Opens or closes the listener. After the call, the next connection is accepted or refused.
     fn set(&self, is_open: bool) {
         let socket = SockRef::from(&self.listener);
         // The server pauses and resumes later; no result depends on the instant.
@@ -147,32 +147,32 @@ impl Door {
             drop(self.server.resume());
         }
         if let Err(error) = done {
-            // Linux supports this; on other systems calls are answered 429, which proves the same.
-            tracing::warn!(%error, is_open, "the sandbox's listener cannot be opened or closed");
+            // Linux supports this. On other systems requests are answered 429, which proves the same.
+            tracing::warn!(%error, is_open, "the sandbox's listener cannot be opened or closed; requests are answered 429 instead");
         }
     }
 }
 
-/// A second handle on a connection's socket, so that a fault can cut it under the HTTP server.
+/// A second handle on a connection's socket, for cutting it under the HTTP server.
 pub struct Connection(pub TcpStream);
 
-/// Middleware that applies the fault in force.
+/// Middleware that applies the present fault.
 ///
 /// # Errors
-/// Those of the service behind it.
+/// The errors of the service behind it.
 pub async fn inject(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<BoxBody>, actix_web::Error> {
     let fault = request.app_data::<web::Data<Arc<Psp>>>().map_or_else(Fault::default, |psp| psp.faults.current());
     let mode = if request.path().starts_with(CONTROL) { FaultMode::Ok } else { fault.mode };
-    // What was done is lost or late; what was only asked is answered, so that the asker can find out.
+    // Work is lost or late. Reads are answered, so that a client can find the outcome.
     let only_asks = request.method() == Method::GET || request.path() == TOKEN;
     match mode {
         FaultMode::Ok | FaultMode::DoubleCallback => {}
         FaultMode::Slow => tokio::time::sleep(fault.latency).await,
-        // The connection existed before the fault, or the control interface shares the port. Like a refused connection, 429 proves that no work
-        // was done.
+        // The connection is older than the fault, or the control interface shares the port. Like a refused connection,
+        // 429 proves that no work was done.
         FaultMode::Down => return Ok(request.into_response(HttpResponse::TooManyRequests().force_close().finish())),
         FaultMode::Error => {
             let response = error(request.path());
@@ -194,20 +194,20 @@ pub async fn inject(
 }
 
 fn error(path: &str) -> HttpResponse {
-    const TOLD: &str = "the sandbox was told to fail";
+    const DELIBERATE: &str = "the sandbox fails on request";
     if path.contains(gn::infractions::PATH_PART) {
-        return Problem::new(Kind::InfractionInternalError, TOLD).error_response();
+        return Problem::new(Kind::InfractionInternalError, DELIBERATE).error_response();
     }
     if path.contains(gn::PATH_PART) {
-        return Refusal::application_error(TOLD).error_response();
+        return Refusal::application_error(DELIBERATE).error_response();
     }
-    Problem::new(Kind::InternalError, TOLD).error_response()
+    Problem::new(Kind::InternalError, DELIBERATE).error_response()
 }
 
-/// Closes the connection of a request, so that its answer goes nowhere.
+/// Closes the connection of a request, so that its answer is lost.
 pub fn cut(request: &HttpRequest) {
     if let Some(Connection(socket)) = request.conn_data::<Connection>()
-        // It fails only when the client was faster in closing, which is as good.
+        // The call fails only if the client closed first, with the same effect.
         && let Err(error) = socket.shutdown(Shutdown::Both)
     {
         tracing::debug!(%error, "the connection was already closed");

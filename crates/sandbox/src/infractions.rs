@@ -1,4 +1,4 @@
-//! Infractions (MED): opened and decided by the tester, defended by the client, paid back when they are lost.
+//! Infractions (MED): opened and resolved by the tester, defended by the client, returned when lost.
 
 use std::sync::Arc;
 
@@ -20,43 +20,43 @@ use crate::{
     },
 };
 
-/// Seconds in which an infraction can be defended unless told otherwise: what an institution has for its analysis.
+/// The default time for a defense, in seconds: the time of an institution's analysis.
 const DEADLINE_S: u32 = 7 * 86_400;
 
-/// Longest time for a defence that may be asked for, in seconds: a year.
+/// The longest time for a defense, in seconds: a year.
 const MAX_DEADLINE_S: u32 = 365 * 86_400;
 
-/// What the ids of returns begin with that nobody asked for.
+/// The prefix of ids of returns made by the institution.
 const REFUND_PREFIX: &str = "med";
 
-/// What a payer claims; the default is a scam about all of the Pix.
+/// A payer's dispute. The default is a scam about the whole Pix.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct InfractionClaim {
-    /// What happened, [`Situation::Scam`] unless told.
+    /// The situation, [`Situation::Scam`] by default.
     pub situation: Option<Situation>,
-    /// How much is disputed, all of the Pix unless told.
+    /// The disputed amount, the whole Pix by default.
     pub amount: Option<Money>,
-    /// Seconds in which it can be defended, seven days unless told.
+    /// Seconds for a defense, seven days by default.
     pub deadline_s: Option<u32>,
-    /// Whether an operational flaw is claimed instead of a fraud: the return is then `MED_OPERACIONAL`, not `MED_FRAUDE`.
+    /// True for an operational flaw instead of a fraud: the return is then `MED_OPERACIONAL`, not `MED_FRAUDE`.
     pub is_operational: bool,
 }
 
-/// What a tester lets become of an infraction.
+/// The tester's outcome of an infraction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InfractionOutcome {
     /// `REJEITADA`: the receiver keeps the money.
     Won,
-    /// `ACEITA`: the money goes back.
+    /// `ACEITA`: the money is returned.
     Lost,
-    /// `CANCELADA_EFI`: the payer's side withdrew it.
+    /// `CANCELADA_EFI`: the payer's side withdrew the infraction.
     Cancelled,
-    /// `ABERTA` once more.
+    /// `ABERTA` again.
     Reopened,
 }
 
 impl InfractionOutcome {
-    /// Reads the word of the control interface.
+    /// Parses the name in the control interface.
     #[must_use]
     pub fn parse(word: &str) -> Option<Self> {
         match word {
@@ -69,7 +69,7 @@ impl InfractionOutcome {
     }
 }
 
-/// Why an infraction was not opened or settled.
+/// The reason an infraction was not opened or resolved.
 #[derive(Debug, thiserror::Error)]
 pub enum InfractionError {
     /// No Pix has this end-to-end id.
@@ -78,51 +78,51 @@ pub enum InfractionError {
     /// No infraction has this id.
     #[error("no infraction has this id")]
     NotFound,
-    /// Not positive, or more than the Pix.
+    /// The amount is not positive, or exceeds the Pix.
     #[error("the amount must be above 0.00 and at most that of the Pix")]
     InvalidAmount,
-    /// No second, or more than a year.
-    #[error("the time for a defence must be from a second to a year")]
+    /// The time is below a second, or above a year.
+    #[error("the time for a defense must be from a second to a year")]
     InvalidDeadline,
-    /// It was decided or withdrawn before.
-    #[error("the infraction is settled")]
-    Settled,
-    /// It was withdrawn before.
+    /// The infraction was resolved before.
+    #[error("the infraction is resolved")]
+    Resolved,
+    /// The infraction was withdrawn before.
     #[error("the infraction is cancelled")]
     Cancelled,
-    /// It cannot be opened again, because it is open.
+    /// The infraction is open and cannot be reopened.
     #[error("the infraction is open")]
     Open,
-    /// The system cannot serve.
+    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The id could not be composed; only a year beyond 9999 does that.
+    /// The id cannot be composed: the year is beyond 9999.
     #[error(transparent)]
     Id(#[from] EndToEndIdError),
 }
 
-/// Why a defence was not taken.
+/// The reason a defense was refused.
 #[derive(Debug, thiserror::Error)]
 pub enum DefenseError {
     /// No infraction has this id.
     #[error("no infraction has this id")]
     NotFound,
-    /// It has one.
-    #[error("the infraction has a defence")]
+    /// The infraction has a defense.
+    #[error("the infraction has a defense")]
     Defended,
-    /// It was decided or withdrawn.
-    #[error("the infraction can no longer be defended: it is settled")]
-    Settled,
-    /// Its deadline is over.
-    #[error("the deadline for a defence is over")]
+    /// The infraction was resolved or withdrawn.
+    #[error("the infraction can no longer be defended: it is resolved")]
+    Resolved,
+    /// The deadline has passed.
+    #[error("the deadline for a defense has passed")]
     TooLate,
-    /// The system cannot serve.
+    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
 impl Psp {
-    /// A payer disputes a Pix. Every call is another infraction.
+    /// Opens a dispute of a Pix. Every call opens another infraction.
     ///
     /// # Errors
     /// [`InfractionError`].
@@ -158,11 +158,11 @@ impl Psp {
         let notify = self.webhook_url(&store);
         store.commit(Change::InfractionOpened { infraction: infraction.clone(), notify })?;
         drop(store);
-        self.callback_bell.notify_one();
+        self.callback_wakeup.notify_one();
         Ok(infraction)
     }
 
-    /// Takes the one defence of an infraction. A request that is refused is counted all the same.
+    /// Accepts the only defense of an infraction. Refused requests are counted too.
     ///
     /// # Errors
     /// [`DefenseError`].
@@ -175,7 +175,7 @@ impl Psp {
             InfractionStatus::Open => None,
             InfractionStatus::Defended => Some(DefenseError::Defended),
             InfractionStatus::Accepted | InfractionStatus::Rejected | InfractionStatus::Cancelled => {
-                Some(DefenseError::Settled)
+                Some(DefenseError::Resolved)
             }
         };
         let id = infraction.id.clone();
@@ -188,7 +188,7 @@ impl Psp {
         Ok(self.change(&mut store, id, step, None)?)
     }
 
-    /// Settles an infraction, or opens a settled one again. A lost one's money goes back, in the same change.
+    /// Resolves an infraction, or reopens a resolved one. A lost one's money is returned in the same change.
     ///
     /// # Errors
     /// [`InfractionError`].
@@ -201,11 +201,11 @@ impl Psp {
         let step = match (outcome, infraction.status) {
             (InfractionOutcome::Reopened, status) if status.is_open() => return Err(InfractionError::Open),
             (InfractionOutcome::Reopened, _) => InfractionStep::Reopened { at: now },
-            // The payer's side may withdraw it at any time, also after its end (DICT API); no money moves by that.
+            // The payer's side may withdraw at any time, also after the end (DICT API). No money moves.
             (InfractionOutcome::Cancelled, InfractionStatus::Cancelled) => return Err(InfractionError::Cancelled),
             (InfractionOutcome::Cancelled, _) => ended(InfractionStatus::Cancelled),
             (InfractionOutcome::Won | InfractionOutcome::Lost, status) if !status.is_open() => {
-                return Err(InfractionError::Settled);
+                return Err(InfractionError::Resolved);
             }
             (InfractionOutcome::Won, _) => ended(InfractionStatus::Rejected),
             (InfractionOutcome::Lost, _) => ended(InfractionStatus::Accepted),
@@ -230,13 +230,13 @@ impl Psp {
     ) -> Result<(), StoreError> {
         let notify = self.webhook_url(store);
         store.commit(Change::InfractionChanged { id, step, refund, notify })?;
-        self.settlement_bell.notify_one();
-        self.callback_bell.notify_one();
+        self.settlement_wakeup.notify_one();
+        self.callback_wakeup.notify_one();
         Ok(())
     }
 }
 
-/// What goes back for a lost infraction: at most what is left of its Pix, and what the account has.
+/// Returns the amount to return for a lost infraction: at most the rest of its Pix and the account's balance.
 fn paid_back(
     store: &Store,
     infraction: &Infraction,

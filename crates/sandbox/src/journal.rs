@@ -1,4 +1,4 @@
-//! The file that keeps the simulator's state: an append-only list of changes, compacted whenever it is opened.
+//! The state file: an append-only list of changes, compacted at every opening.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -14,10 +14,10 @@ use crate::{
     state::{Books, Inconsistent, change::Change},
 };
 
-/// Version of the file's format; another one is refused rather than guessed at.
+/// The version of the file's format. Other versions are refused.
 const FORMAT: u32 = 1;
 
-/// Who the simulator is to its client: drawn once, first line of the file, so that credentials survive restarts.
+/// The simulator's identity: random, in the first line of the file, so that credentials survive restarts.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Identity {
     format: u32,
@@ -30,7 +30,7 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Draws a new one.
+    /// Creates a random identity.
     ///
     /// # Errors
     /// [`NoEntropy`].
@@ -44,40 +44,40 @@ impl Identity {
     }
 }
 
-/// Why a state file could not be opened.
+/// The reason a state file cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
-    /// The file system refused.
+    /// The file system returned an error.
     #[error("cannot use the state file {path}")]
     Io {
         /// The file.
         path: PathBuf,
-        /// What it said.
+        /// The error.
         #[source]
         source: io::Error,
     },
     /// Another process uses the file.
     #[error("the state file {0} is in use by another process")]
     InUse(PathBuf),
-    /// A complete line is not one of ours.
+    /// A complete line is not valid.
     #[error("line {line} of the state file {path} cannot be read")]
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// Counted from 1.
+        /// The line number, from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The error.
         #[source]
         source: serde_json::Error,
     },
-    /// A line contradicts the ones before it.
+    /// A line contradicts earlier lines.
     #[error("line {line} of the state file {path} contradicts the lines before it")]
     Contradiction {
         /// The file.
         path: PathBuf,
-        /// Counted from 1.
+        /// The line number, from 1.
         line: usize,
-        /// In which way.
+        /// The contradiction.
         #[source]
         source: Inconsistent,
     },
@@ -86,7 +86,7 @@ pub enum JournalError {
     Format {
         /// The file.
         path: PathBuf,
-        /// Its format.
+        /// The file's format.
         found: u32,
     },
     /// No random bytes for new credentials.
@@ -94,12 +94,12 @@ pub enum JournalError {
     NoEntropy(#[from] NoEntropy),
 }
 
-/// Where changes are written before they take effect.
+/// The destination of changes before they take effect.
 #[derive(Debug)]
 pub enum Journal {
-    /// Nowhere: the state ends with the process.
+    /// No destination: the state ends with the process.
     Memory,
-    /// To a file.
+    /// A file.
     File(JournalFile),
     /// The simulator was stopped; changes are refused.
     Closed,
@@ -111,15 +111,15 @@ pub struct JournalFile {
     file: File,
     length: u64,
     line: Vec<u8>,
-    /// Held so that no second process writes the same file; the system releases it even after a kill.
+    /// A lock that keeps other processes from the file. The system releases it even after a kill.
     _lock: File,
 }
 
 impl Journal {
-    /// Writes one change. It must be written before it takes effect.
+    /// Writes one change, before it takes effect.
     ///
     /// # Errors
-    /// The file system's; then the file is cut back to its last whole line.
+    /// The file system's error. The file is then truncated to its last whole line.
     pub fn append(&mut self, change: &Change) -> io::Result<()> {
         match self {
             Self::Memory => Ok(()),
@@ -143,7 +143,7 @@ impl JournalFile {
     }
 }
 
-/// Opens a state file, or makes one: replays it, drops a torn last line, and rewrites it as a snapshot.
+/// Opens or creates a state file: replays it, drops a torn last line, and rewrites it as a snapshot.
 ///
 /// # Errors
 /// [`JournalError`].
@@ -200,7 +200,7 @@ fn replay(path: &Path, content: &[u8]) -> Result<(Identity, Books), JournalError
     Ok((identity, books))
 }
 
-/// Writes the snapshot beside the file and puts it in its place, so that a kill leaves one of the two whole.
+/// Writes the snapshot beside the file and renames it, so that a kill leaves one of both whole.
 fn compact(path: &Path, identity: &Identity, books: &Books) -> io::Result<()> {
     let beside = sibling(path, ".new");
     let mut writer = BufWriter::new(private(OpenOptions::new().write(true).create(true).truncate(true)).open(&beside)?);
@@ -214,7 +214,7 @@ fn compact(path: &Path, identity: &Identity, books: &Books) -> io::Result<()> {
     fs::rename(&beside, path)
 }
 
-/// The file holds the client secret, so nobody else may read it.
+/// Restricts access to the owner, because the file holds the client secret.
 fn private(options: &mut OpenOptions) -> &mut OpenOptions {
     options.mode(0o600)
 }

@@ -1,16 +1,17 @@
-//! A simulated PSP that speaks the Central Bank's API Pix 2.9.0 and Efí's cash-out and infractions (MED) over HTTP, for
+//! A simulated PSP with the Central Bank's API Pix 2.9.0 and Efí's cash-out and infractions (MED) over HTTP, for
 //! development, tests and demonstrations.
 //!
-//! It stands for another company's system: it is strict about what it accepts, keeps its own file, survives the death of
-//! its client, and goes wrong when told to. Start it with [`Sandbox::start`]; a client uses [`Sandbox::credentials`] like
-//! those of any institution, and a tester uses [`Sandbox::control`] or the same operations under `/sandbox/` over HTTP.
+//! The simulator represents another company's system. It validates requests strictly, keeps its own file, survives
+//! restarts of its client, and fails on request. Start it with [`Sandbox::start`]. A client uses
+//! [`Sandbox::credentials`] as for any institution. A tester uses [`Sandbox::control`], or the same operations under
+//! `/sandbox/` over HTTP.
 //!
-//! Rooms: `pix` is the Central Bank's API as clients see it and `gn` what Efí adds to it, one file a resource; `state` is
-//! what is kept, and `journal` how; `payments`, `refunds`, `infractions`, `sends`, `recipients` and
-//! `settlement` are what payers, recipients and the settlement system do; `control` and `faults` are the tester's hand.
-//! Another API of the same institution is another folder beside `pix`, over the same `state`.
+//! Modules: `pix` is the Central Bank's API for clients and `gn` Efí's extensions, one file per resource. `state` is
+//! the stored state, and `journal` its file. `payments`, `refunds`, `infractions`, `sends`, `recipients` and
+//! `settlement` act for payers, recipients and the settlement system. `control` and `faults` serve the tester. Another
+//! API of the institution is another folder beside `pix`, over the same `state`.
 //!
-//! Whatever was received, sent or charged is kept for ever, in memory and in the file: it is not for months of load.
+//! Charges and Pix are kept forever, in memory and in the file. So the simulator is not suited for months of load.
 
 mod callbacks;
 mod clock;

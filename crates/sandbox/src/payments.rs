@@ -15,42 +15,42 @@ use crate::{
     state::{change::Change, cob::CobStatus, payment::Payment},
 };
 
-/// A Pix that was just received.
+/// A Pix just received.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PaidPix {
-    /// Its own end-to-end id.
+    /// The end-to-end id.
     pub end_to_end_id: EndToEndId,
-    /// The charge that it names.
+    /// The charge's txid.
     pub txid: Txid,
-    /// What arrived.
+    /// The received amount.
     pub amount: Money,
-    /// When, by the simulator's clock.
+    /// The instant, by the simulator's clock.
     pub paid_at: Timestamp,
 }
 
-/// Why a payment was not made.
+/// The reason a payment was not made.
 #[derive(Debug, thiserror::Error)]
 pub enum PayError {
     /// No charge has this txid.
     #[error("no charge has this txid")]
     CobNotFound,
-    /// Zero, negative, or beyond ten integer digits.
+    /// The amount is zero, negative, or beyond ten integer digits.
     #[error("the amount must be above 0.00 and below 10000000000.00")]
     InvalidAmount,
-    /// The system cannot serve.
+    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The id could not be composed; only a year beyond 9999 does that.
+    /// The id cannot be composed: the year is beyond 9999.
     #[error(transparent)]
     Id(#[from] EndToEndIdError),
 }
 
-/// First amount that the wire cannot show any more.
+/// The smallest amount that the wire format cannot express.
 pub const AMOUNT_LIMIT: Money = Money::from_centavos(1_000_000_000_000);
 
 impl Psp {
-    /// Pays a charge, in whatever state it is: a late, second or too small payment is recorded like any other.
-    /// Only a payment that reaches the amount concludes a charge, and only one that is `ATIVA`.
+    /// Pays a charge in any state: late, second and insufficient payments are recorded too. Only a sufficient payment
+    /// concludes a charge, and only an `ATIVA` one.
     ///
     /// # Errors
     /// [`PayError`].
@@ -82,7 +82,7 @@ impl Psp {
         let notify = self.webhook_url(&store);
         store.commit(Change::Paid { payment, status, notify })?;
         drop(store);
-        self.callback_bell.notify_one();
+        self.callback_wakeup.notify_one();
         Ok(PaidPix { end_to_end_id, txid: txid.clone(), amount, paid_at: now })
     }
 }

@@ -1,4 +1,4 @@
-//! The simulated institution: who it is, its books, and the one way to change them.
+//! The simulated institution: identity, books, and the only way to change them.
 
 use std::{
     io,
@@ -19,13 +19,13 @@ use crate::{
     state::{Books, Inconsistent, change::Change},
 };
 
-/// Why a change did not take effect.
+/// The reason a change did not take effect.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The journal could not be written, or the simulator was stopped.
+    /// The journal cannot be written, or the simulator was stopped.
     #[error("the journal could not be written")]
     Journal(#[from] io::Error),
-    /// The change did not fit; a defect of the simulator.
+    /// The change contradicts the state, a defect of the simulator.
     #[error(transparent)]
     Inconsistent(#[from] Inconsistent),
     /// No random bytes for a new id.
@@ -33,7 +33,7 @@ pub enum StoreError {
     NoEntropy(#[from] NoEntropy),
 }
 
-/// The books and the journal in front of them.
+/// The books with their journal.
 #[derive(Debug)]
 pub struct Store {
     books: Books,
@@ -41,23 +41,23 @@ pub struct Store {
 }
 
 impl Store {
-    /// The state.
+    /// Returns the state.
     #[must_use]
     pub fn books(&self) -> &Books {
         &self.books
     }
 
-    /// Writes a change and carries it out.
+    /// Writes a change to the journal and applies it.
     ///
     /// # Errors
-    /// [`StoreError`]; then nothing was changed.
+    /// [`StoreError`]; nothing was changed.
     pub fn commit(&mut self, change: Change) -> Result<(), StoreError> {
         self.journal.append(&change)?;
         Ok(self.books.apply(change)?)
     }
 }
 
-/// Everything that the server's threads share.
+/// The shared state of the server's threads.
 pub struct Psp {
     /// Credentials and Pix key.
     pub identity: Identity,
@@ -67,23 +67,23 @@ pub struct Psp {
     pub merchant: (String, String),
     /// The only source of instants.
     pub clock: Clock,
-    /// Access tokens that were handed out.
+    /// The issued access tokens.
     pub tokens: Tokens,
-    /// What goes wrong at the moment.
+    /// The present fault.
     pub faults: Faults,
-    /// What was asked for.
+    /// The counts of requests.
     pub requests: Requests,
-    /// How long a send stays `EM_PROCESSAMENTO` unless its key says otherwise.
+    /// The default time that a send stays `EM_PROCESSAMENTO`.
     pub payout_settles_after: SignedDuration,
-    /// Rung when a return or a send was asked for or the clock moved.
-    pub settlement_bell: Notify,
-    /// Rung when a callback fell due.
-    pub callback_bell: Notify,
+    /// Notified when a return or a send was requested, or the clock moved.
+    pub settlement_wakeup: Notify,
+    /// Notified when a callback is due.
+    pub callback_wakeup: Notify,
     store: RwLock<Store>,
 }
 
 impl Psp {
-    /// Puts the parts together.
+    /// Creates the institution.
     #[must_use]
     pub fn new(
         identity: Identity,
@@ -101,23 +101,23 @@ impl Psp {
             faults: Faults::default(),
             requests: Requests::default(),
             payout_settles_after,
-            settlement_bell: Notify::new(),
-            callback_bell: Notify::new(),
+            settlement_wakeup: Notify::new(),
+            callback_wakeup: Notify::new(),
             store: RwLock::new(Store { books, journal }),
         }
     }
 
-    /// The state, to read.
+    /// Locks the state for reading.
     pub fn read(&self) -> RwLockReadGuard<'_, Store> {
         self.store.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The state, to change. Hold it briefly: nothing else moves meanwhile.
+    /// Locks the state for changes. Hold the lock briefly, because it stops all other work.
     pub fn write(&self) -> RwLockWriteGuard<'_, Store> {
         self.store.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives the account its opening balance, unless it has had one. What moved before there was a balance counts too.
+    /// Sets the account's opening balance once. Movements from before the first balance are added.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -131,13 +131,13 @@ impl Psp {
         store.commit(Change::BalanceSet { balance })
     }
 
-    /// Who must be told of what happens to the account now, if anybody.
+    /// Returns the webhook URL for changes of the account, if any.
     #[must_use]
     pub fn webhook_url(&self, store: &Store) -> Option<Arc<str>> {
         store.books().find_webhook(&self.identity.pix_key).map(|webhook| webhook.url.clone())
     }
 
-    /// Refuses every further change and lets go of the state file.
+    /// Refuses all further changes and closes the state file.
     pub fn close(&self) {
         self.write().journal = Journal::Closed;
     }

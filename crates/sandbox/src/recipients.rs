@@ -1,4 +1,4 @@
-//! The simulated directory of Pix keys: every valid key belongs to somebody, and some go wrong on purpose.
+//! The simulated directory of Pix keys: every valid key has an owner, and some keys fail deliberately.
 
 use cais_domain::{
     document::{Cpf, Document},
@@ -15,13 +15,13 @@ const FAILING: &str = "fail@sandbox.cais";
 /// Stays `EM_PROCESSAMENTO` for [`SLOW_SETTLES_AFTER`].
 const SLOW: &str = "slow@sandbox.cais";
 
-/// Accepted and carried out, but the answer to the request never arrives.
+/// Accepted and completed, but the answer to the request is lost.
 const LOSING: &str = "lost@sandbox.cais";
 
-/// How long [`SLOW`] takes.
+/// The duration of a send to [`SLOW`].
 const SLOW_SETTLES_AFTER: SignedDuration = SignedDuration::from_secs(5);
 
-/// Numbers that the nine digits before a CPF's check digits can be.
+/// The number of values of the nine digits before a CPF's check digits.
 const CPF_BODIES: u64 = 1_000_000_000;
 
 const GIVEN_NAMES: [&str; 16] = [
@@ -34,18 +34,18 @@ const FAMILY_NAMES: [&str; 16] = [
     "Oliveira", "Pereira", "Ramos", "Santos", "Teixeira", "Vieira",
 ];
 
-/// How sends to a key turn out.
+/// The behaviour of sends to a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Manner {
-    /// The failure they end with, if any.
+    /// The failure, if any.
     pub failure: Option<SendFailure>,
-    /// How long they take, when it is not as usual.
+    /// The duration, if not the default.
     pub settles_after: Option<SignedDuration>,
-    /// Whether the answer to the request is lost.
+    /// True if the answer to the request is lost.
     pub loses_reply: bool,
 }
 
-/// How sends to this key turn out.
+/// Returns the behaviour of sends to this key.
 #[must_use]
 pub fn manner_of(key: &PixKey) -> Manner {
     let usual = Manner { failure: None, settles_after: None, loses_reply: false };
@@ -57,8 +57,8 @@ pub fn manner_of(key: &PixKey) -> Manner {
     }
 }
 
-/// The owner of a key: always the same invented person, or company when the key is a CNPJ. A CPF or CNPJ is its
-/// owner's own.
+/// Returns the owner of a key: always the same fictitious person, or company for a CNPJ. A CPF or CNPJ key is its
+/// owner's document.
 #[must_use]
 pub fn owner_of(key: &PixKey) -> Recipient {
     let hash = digest(&SHA256, key.as_str().as_bytes());
@@ -75,7 +75,7 @@ pub fn owner_of(key: &PixKey) -> Recipient {
     Recipient { key: key.as_str().into(), name: name.into(), document: document.into() }
 }
 
-/// Whether the owner's document is the one that the sender expects.
+/// Returns whether the owner's document is the sender's expected one.
 #[must_use]
 pub fn is_owned_by(owner: &Recipient, expected: &Document) -> bool {
     *owner.document == *expected.as_str()
@@ -86,10 +86,10 @@ fn pick(names: &[&'static str; 16], byte: Option<u8>) -> &'static str {
     names.get(position).copied().unwrap_or_default()
 }
 
-/// The CPF with these nine digits: of the hundred endings one has the right check digits.
+/// Returns the CPF with these nine digits. One of a hundred endings has the right check digits.
 fn cpf_from(number: u64) -> String {
     let body = number % CPF_BODIES;
-    // Nine equal digits lead to no issued CPF; the number beside them does.
+    // Nine equal digits give no issued CPF; the adjacent number does.
     let cpf = [body, body ^ 1]
         .into_iter()
         .find_map(|body| (0..100).find_map(|ending| Cpf::parse(&format!("{body:09}{ending:02}")).ok()));
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_key_has_the_same_owner_each_time_and_a_valid_document() {
+    fn key_always_has_the_same_owner_with_valid_document() {
         for text in
             ["a@example.com", "+5511987654321", "123e4567-e89b-12d3-a456-426655440000", FAILING, "b@example.com"]
         {
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tax_number_is_its_owners_own() {
+    fn tax_number_key_is_its_owners_document() {
         for text in ["52998224725", "12ABC34501DE35"] {
             let owner = owner_of(&PixKey::parse(text).unwrap());
             assert!(is_owned_by(&owner, &Document::parse(text).unwrap()));
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn every_nine_digits_lead_to_a_cpf() {
+    fn any_nine_digits_give_a_valid_cpf() {
         for number in [0, 1, 111_111_111, 222_222_222, 999_999_999, 123_456_789] {
             assert!(Cpf::parse(&cpf_from(number)).is_ok(), "{number}");
         }

@@ -1,4 +1,4 @@
-//! Returns of received Pix: asked for by the receiver, final after a second, or failed by the tester.
+//! Returns of received Pix: requested by the receiver, final after a second, or failed by the tester.
 
 use std::sync::Arc;
 
@@ -17,26 +17,26 @@ use crate::{
     },
 };
 
-/// What a return that the tester failed says about itself.
+/// The reason of a return that the tester failed.
 const FAILED_BY_TESTER: &str = "refused by the payer's institution";
 
-/// What one says that the account had no money for.
+/// The reason of a return beyond the account's balance.
 const NOT_COVERED: &str = "the account's balance does not cover the return";
 
-/// What a receiver asks for.
+/// A receiver's request for a return.
 #[derive(Clone, Debug)]
 pub struct RefundRequest {
-    /// Chosen by the receiver.
+    /// The receiver's identifier.
     pub id: Box<str>,
-    /// How much.
+    /// The amount.
     pub amount: Money,
-    /// Which part of the Pix.
+    /// The part of the Pix.
     pub nature: Nature,
     /// Text for the payer.
     pub description: Option<Box<str>>,
 }
 
-/// Why a return was refused.
+/// The reason a return was refused.
 #[derive(Debug, thiserror::Error)]
 pub enum RefundError {
     /// No Pix has this end-to-end id.
@@ -48,25 +48,25 @@ pub enum RefundError {
     /// The id was used for this Pix before.
     #[error("the id was already used for another return of this Pix")]
     IdTaken,
-    /// More than what is left of the Pix.
+    /// The amount exceeds the rest of the Pix.
     #[error("the returns together would exceed the amount of the Pix")]
     ExceedsPayment,
-    /// More than 90 days after settlement.
+    /// The settlement was more than 90 days ago.
     #[error("a Pix may be returned for 90 days after its settlement")]
     TooLate,
     /// The return is `DEVOLVIDO` or `NAO_REALIZADO`.
     #[error("the return is already final")]
     AlreadyFinal,
-    /// The system cannot serve.
+    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The id could not be composed; only a year beyond 9999 does that.
+    /// The id cannot be composed: the year is beyond 9999.
     #[error(transparent)]
     Id(#[from] EndToEndIdError),
 }
 
 impl Psp {
-    /// Takes in a return; it is `EM_PROCESSAMENTO` afterwards, also when the account has no money for it.
+    /// Accepts a return, which is then `EM_PROCESSAMENTO`, also with an insufficient balance.
     ///
     /// # Errors
     /// [`RefundError`].
@@ -97,14 +97,14 @@ impl Psp {
         let end_to_end_id = payment.end_to_end_id.clone();
         store.commit(Change::RefundRequested { end_to_end_id, refund: refund.clone() })?;
         drop(store);
-        self.settlement_bell.notify_one();
+        self.settlement_wakeup.notify_one();
         Ok(refund)
     }
 
-    /// Makes a return `NAO_REALIZADO` before it completes.
+    /// Makes a return `NAO_REALIZADO` before it becomes final.
     ///
     /// # Errors
-    /// [`RefundError::AlreadyFinal`] when it is too late for that, and the not-found ones.
+    /// [`RefundError::AlreadyFinal`] if final, and the not-found errors.
     pub fn fail_refund(&self, end_to_end_id: &str, id: &str) -> Result<(), RefundError> {
         self.settle_due()?;
         let mut store = self.write();
@@ -122,7 +122,7 @@ impl Psp {
         Ok(())
     }
 
-    /// Makes every return final that was due by `now`, with the time at which it was.
+    /// Makes all returns final that were due by `now`, with their due instants.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -149,7 +149,7 @@ impl Psp {
     ) -> Result<(), StoreError> {
         let notify = self.webhook_url(store);
         store.commit(Change::RefundEnded { end_to_end_id, id, outcome, notify })?;
-        self.callback_bell.notify_one();
+        self.callback_wakeup.notify_one();
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! Counts of the requests that reached each operation, so that a test can prove that nothing was asked twice.
+//! Counts of requests per operation, so that a test can prove that no request was repeated.
 
 use std::{
     collections::BTreeMap,
@@ -7,7 +7,7 @@ use std::{
 
 use serde::Serialize;
 
-/// An operation of the API, as the ledger names it.
+/// An operation of the API, as named in the ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Operation {
@@ -15,7 +15,7 @@ pub enum Operation {
     Token,
     /// `PUT /v2/cob/{txid}` and `POST /v2/cob`.
     CobCreate,
-    /// Those of them that were refused with `txid_duplicado`.
+    /// Creations that were refused with `txid_duplicado`.
     CobDuplicate,
     /// `PATCH /v2/cob/{txid}`.
     CobRevise,
@@ -33,7 +33,7 @@ pub enum Operation {
     RefundRead,
     /// `PUT /v3/gn/pix/{idEnvio}`.
     SendCreate,
-    /// Those of them that were refused with `id_envio_duplicado`.
+    /// Sends that were refused with `id_envio_duplicado`.
     SendDuplicate,
     /// `GET /v2/gn/pix/enviados/{e2eId}` and `GET /v2/gn/pix/enviados/id-envio/{idEnvio}`.
     SendRead,
@@ -68,7 +68,7 @@ impl Requests {
         *counts.entry(operation).or_default() += 1;
     }
 
-    /// The counts; an operation that was never asked for is absent.
+    /// Returns the counts. An operation without requests is absent.
     #[must_use]
     pub fn counts(&self) -> BTreeMap<Operation, u64> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()

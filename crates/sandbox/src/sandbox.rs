@@ -1,4 +1,4 @@
-//! Starting and stopping the simulator from another program.
+//! Starts and stops the simulator from another program.
 
 use std::{
     io,
@@ -20,18 +20,18 @@ use crate::{
     state::Books,
 };
 
-/// Why a simulator could not be started.
+/// The reason a simulator could not be started.
 #[derive(Debug, thiserror::Error)]
 pub enum SandboxError {
-    /// Its control interface has no authentication, so it only listens where nobody else can reach it.
+    /// The address is not loopback. The control interface has no authentication.
     #[error("the sandbox listens on loopback addresses only, not on {0}")]
     NotLoopback(SocketAddr),
-    /// The address cannot be listened on.
+    /// The address cannot be bound.
     #[error("cannot listen on {address}")]
     Listen {
         /// The address.
         address: SocketAddr,
-        /// Why not.
+        /// The error.
         #[source]
         source: io::Error,
     },
@@ -52,7 +52,7 @@ pub enum SandboxError {
     Server(#[source] io::Error),
 }
 
-/// A running simulator. Dropping it ends it without waiting; [`Sandbox::stop`] waits.
+/// A running simulator. Dropping ends it without waiting; [`Sandbox::stop`] waits.
 pub struct Sandbox {
     psp: Arc<Psp>,
     running: Option<Running>,
@@ -65,7 +65,7 @@ impl std::fmt::Debug for Sandbox {
 }
 
 impl Sandbox {
-    /// Loads the state and starts serving; when it returns, requests are answered. Runs in any async runtime.
+    /// Loads the state and starts the server. Requests are answered after the return. Works in any async runtime.
     ///
     /// # Errors
     /// [`SandboxError`].
@@ -73,7 +73,7 @@ impl Sandbox {
         if !config.listen.ip().is_loopback() {
             return Err(SandboxError::NotLoopback(config.listen));
         }
-        // An error means that the process has a TLS provider already, which serves as well.
+        // An error means that the process already has a TLS provider, which suffices.
         let _installed = rustls::crypto::ring::default_provider().install_default();
         let client = callbacks::client().map_err(SandboxError::Client)?;
         let (journal, identity, books) = match &config.state_file {
@@ -84,7 +84,7 @@ impl Sandbox {
         let listener = listen(config.listen).map_err(listen_error)?;
         let host = listener.local_addr().map_err(listen_error)?.to_string();
         let merchant = (config.merchant_name, config.merchant_city);
-        // No wait longer than the calendar can be told from one that never ends.
+        // The longest wait of the calendar is as good as an infinite one.
         let settles_after = SignedDuration::try_from(config.payout_settles_after).unwrap_or(SignedDuration::MAX);
         let psp = Arc::new(Psp::new(identity, host, merchant, settles_after, (journal, books)));
         psp.open_account(config.opening_balance)?;
@@ -99,13 +99,13 @@ impl Sandbox {
         Ok(Self { psp, running: Some(running) })
     }
 
-    /// `http://127.0.0.1:PORT`, without a slash at the end.
+    /// Returns `http://127.0.0.1:PORT`, without a trailing slash.
     #[must_use]
     pub fn base_url(&self) -> String {
         format!("http://{}", self.psp.host)
     }
 
-    /// What a client needs; the same after a restart with the same state file, but for the port.
+    /// Returns a client's credentials. After a restart with the same state file only the port differs.
     #[must_use]
     pub fn credentials(&self) -> Credentials {
         Credentials {
@@ -116,13 +116,13 @@ impl Sandbox {
         }
     }
 
-    /// A handle with which a tester pays charges and breaks things.
+    /// Returns a handle for the tester.
     #[must_use]
     pub fn control(&self) -> Control {
         Control::new(self.psp.clone())
     }
 
-    /// Ends the server, lets requests under way finish for a second, and lets go of the state file.
+    /// Stops the server, lets running requests finish for a second, and closes the state file.
     pub async fn stop(mut self) {
         if let Some(running) = self.running.take() {
             running.stop().await;
@@ -130,8 +130,8 @@ impl Sandbox {
     }
 }
 
-/// Listens on the address. A free port is chosen before the listener binds: a closed listener keeps its port only if it requested that
-/// port by number.
+/// Binds the address. A free port is chosen before the listener binds: a closed listener keeps its port only if it
+/// requested that port by number.
 fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     let chosen = Socket::new(Domain::for_address(address), Type::STREAM, None)?;
     chosen.set_reuse_address(true)?;

@@ -1,4 +1,4 @@
-//! Sends: Pix that the account makes, at most one for each `idEnvio`, paid for when they are accepted.
+//! Sends: outgoing Pix, at most one per `idEnvio`, debited when accepted.
 
 use std::sync::Arc;
 
@@ -20,39 +20,39 @@ use crate::{
     },
 };
 
-/// What a client asks for.
+/// A client's request for a send.
 #[derive(Clone, Debug)]
 pub struct SendRequest {
     /// `idEnvio`.
     pub id: Box<str>,
-    /// How much, above zero.
+    /// The amount, above zero.
     pub amount: Money,
-    /// To whom.
+    /// The recipient's key.
     pub key: PixKey,
-    /// Whose key that must be, when told.
+    /// The required owner of the key, if any.
     pub document: Option<Document>,
     /// Text for the recipient.
     pub payer_info: Option<Box<str>>,
 }
 
-/// Why a send was refused. Nothing was sent then.
+/// The reason a send was refused. Nothing was sent.
 #[derive(Debug, thiserror::Error)]
 pub enum SendError {
-    /// The `idEnvio` was used before, whatever became of that send.
+    /// The `idEnvio` was used before, whatever the outcome.
     #[error("the idEnvio was already used for another payment")]
     IdTaken,
-    /// The account has not that much.
+    /// The balance does not cover the amount.
     #[error("the balance of the account is not sufficient")]
     NotCovered,
-    /// The system cannot serve.
+    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The id could not be composed; only a year beyond 9999 does that.
+    /// The id cannot be composed: the year is beyond 9999.
     #[error(transparent)]
     Id(#[from] EndToEndIdError),
 }
 
-/// Why nothing came back.
+/// The reason no money was returned.
 #[derive(Debug, thiserror::Error)]
 pub enum GiveBackError {
     /// No send has this `idEnvio`.
@@ -61,27 +61,27 @@ pub enum GiveBackError {
     /// The recipient does not have the money.
     #[error("only a Pix that is REALIZADO can come back")]
     NotSettled,
-    /// All of it came back before.
+    /// The whole amount was returned before.
     #[error("all of the Pix has come back")]
     NothingLeft,
-    /// Not positive, or more than is left.
+    /// The amount is not positive, or exceeds the rest.
     #[error("the amount must be above 0.00 and at most what is left of the Pix")]
     InvalidAmount,
-    /// The system cannot serve.
+    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The id could not be composed; only a year beyond 9999 does that.
+    /// The id cannot be composed: the year is beyond 9999.
     #[error(transparent)]
     Id(#[from] EndToEndIdError),
 }
 
 impl Psp {
-    /// Accepts a send and takes its amount from the balance; it is `EM_PROCESSAMENTO` afterwards.
+    /// Accepts a send and debits the balance. The send is then `EM_PROCESSAMENTO`.
     ///
     /// # Errors
     /// [`SendError`].
     pub fn request_send(&self, request: SendRequest) -> Result<Sent, SendError> {
-        // What fell due gives its money back first.
+        // Due failures first return their money.
         self.settle_due()?;
         let now = self.clock.now();
         let end_to_end_id = EndToEndId::compose(dice::ISPB, now, &dice::tail().map_err(StoreError::from)?)?;
@@ -114,11 +114,11 @@ impl Psp {
         };
         store.commit(Change::SendAccepted(sent.clone()))?;
         drop(store);
-        self.settlement_bell.notify_one();
+        self.settlement_wakeup.notify_one();
         Ok(sent)
     }
 
-    /// Makes every send final that was due by `now`, with the time at which it was.
+    /// Makes all sends final that were due by `now`, with their due instants.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -127,12 +127,12 @@ impl Psp {
             let (send_id, outcome) = (sent.send_id.clone(), sent.destiny());
             let notify = self.webhook_url(store);
             store.commit(Change::SendEnded { send_id, outcome, notify })?;
-            self.callback_bell.notify_one();
+            self.callback_wakeup.notify_one();
         }
         Ok(())
     }
 
-    /// The recipient gives back `amount`, or all that is left.
+    /// Returns `amount` for the recipient, or the whole rest.
     ///
     /// # Errors
     /// [`GiveBackError`].
@@ -156,7 +156,7 @@ impl Psp {
         let (send_id, notify) = (sent.send_id.clone(), self.webhook_url(&store));
         store.commit(Change::SendReturned { send_id, back: back.clone(), notify })?;
         drop(store);
-        self.callback_bell.notify_one();
+        self.callback_wakeup.notify_one();
         Ok(back)
     }
 }

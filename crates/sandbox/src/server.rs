@@ -1,4 +1,4 @@
-//! The HTTP server: which handler serves which path, on a thread of its own.
+//! The HTTP server: routes, on a thread of its own.
 
 use std::{any::Any, io, net::TcpListener, os::fd::AsFd, sync::Arc, thread, time::Duration};
 
@@ -30,20 +30,20 @@ use crate::{
     settlement,
 };
 
-/// Seconds that connections get to end when the server stops.
+/// The seconds for open connections when the server stops.
 const SHUTDOWN_TIMEOUT_S: u64 = 1;
 
-/// What the server needs besides the institution.
+/// The server's parameters besides the institution.
 pub struct Setup {
-    /// Already bound.
+    /// The bound listener.
     pub listener: TcpListener,
     /// `true`: connections are refused while the fault `down` is in force.
     pub refuses_when_down: bool,
     /// HTTP worker threads.
     pub workers: usize,
-    /// For callbacks.
+    /// The client for callbacks.
     pub client: Client,
-    /// Wait before the second attempt of a callback.
+    /// The wait before the second attempt of a callback.
     pub retry_base: Duration,
 }
 
@@ -51,28 +51,28 @@ pub struct Setup {
 #[derive(Debug)]
 pub struct Running {
     handle: ServerHandle,
-    /// Resolves when the thread is done.
+    /// Resolves when the thread has ended.
     ended: oneshot::Receiver<()>,
 }
 
 impl Running {
-    /// Ends the server and waits until its thread is done.
+    /// Stops the server and waits for its thread.
     pub async fn stop(self) {
         self.handle.stop(true).await;
-        // An error means that the thread is gone without a word, which is what was asked for.
+        // An error means that the thread has ended, as requested.
         let _gone = self.ended.await;
     }
 
-    /// Asks the server to end, without waiting.
+    /// Stops the server without waiting.
     pub fn abandon(&self) {
         drop(self.handle.stop(false));
     }
 }
 
-/// Starts the server on a thread with an actix system of its own, so that the caller may live in any runtime.
+/// Starts the server on a thread with its own actix system, so that callers may use any runtime.
 ///
 /// # Errors
-/// When no thread or no server can be had.
+/// If no thread or no server can be created.
 pub async fn start(psp: Arc<Psp>, setup: Setup) -> io::Result<Running> {
     let (started, start) = oneshot::channel();
     let (end, ended) = oneshot::channel::<()>();
@@ -104,7 +104,7 @@ async fn run(psp: Arc<Psp>, setup: Setup, started: oneshot::Sender<io::Result<Se
     let server = match server {
         Ok(server) => server.run(),
         Err(error) => {
-            // The caller waits for this word; when it has gone away there is nobody to tell.
+            // The caller may be gone, then no receiver exists.
             let _gone = started.send(Err(error));
             return;
         }
@@ -128,7 +128,7 @@ async fn run(psp: Arc<Psp>, setup: Setup, started: oneshot::Sender<io::Result<Se
     psp.close();
 }
 
-/// Answers show the simulated instant: callers compare their clock with it.
+/// Adds the simulated instant to answers, for comparison with the caller's clock.
 async fn dated(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
@@ -142,7 +142,7 @@ async fn dated(
     Ok(response)
 }
 
-/// Keeps a second handle on the socket, with which a fault can cut the connection.
+/// Keeps a second handle on the socket, for faults that cut the connection.
 fn remember_socket(connection: &dyn Any, extensions: &mut Extensions) {
     let socket = connection.downcast_ref::<TcpStream>().and_then(|tcp| tcp.as_fd().try_clone_to_owned().ok());
     if let Some(socket) = socket {
@@ -150,7 +150,7 @@ fn remember_socket(connection: &dyn Any, extensions: &mut Extensions) {
     }
 }
 
-/// One resource with its methods, and 405 for every other, as a [`Problem`] unless another form is named first.
+/// Defines a resource with its methods, and 405 for others, as a [`Problem`] unless another form is named first.
 macro_rules! resource {
     ($refusal:ident; $path:expr, $allow:literal, $($method:ident => $handler:expr),+) => {
         web::resource($path)
@@ -186,7 +186,7 @@ fn routes(config: &mut ServiceConfig) {
         .default_service(web::to(|| async { Err::<&str, _>(Problem::new(Kind::NotFound, "there is no such path")) }));
 }
 
-/// What is this institution's own.
+/// Registers the routes specific to this institution.
 fn own_routes(config: &mut ServiceConfig) {
     config
         .service(resource!(Refusal; "/v3/gn/pix/{id}", "PUT", put => send::put))

@@ -1,4 +1,4 @@
-//! What becomes final with time: returns and sends, by the simulator's clock.
+//! Settlement by the simulator's clock: due returns and sends become final.
 
 use std::sync::Arc;
 
@@ -6,11 +6,11 @@ use jiff::SignedDuration;
 
 use crate::psp::{Psp, StoreError};
 
-/// Longest sleep of the settler: the machine's clock may be moved too.
+/// The longest sleep of the settler, because the machine's clock may change too.
 const LONGEST_SLEEP: SignedDuration = SignedDuration::from_secs(1);
 
 impl Psp {
-    /// Makes everything final that is due. Every reader calls it first, so that what is read depends on the clock alone.
+    /// Makes all due returns and sends final. Readers call this first, so that results depend on the clock alone.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -31,16 +31,16 @@ impl Psp {
     }
 }
 
-/// Makes things final on time even when nobody reads, so that their callbacks leave. Never ends.
+/// Settles on time even without readers, so that callbacks are sent. Never returns.
 pub async fn settle_on_time(psp: Arc<Psp>) {
     loop {
         let wait =
             psp.next_due().map(|due| psp.clock.now().duration_until(due).clamp(SignedDuration::ZERO, LONGEST_SLEEP));
         match wait {
-            None => psp.settlement_bell.notified().await,
+            None => psp.settlement_wakeup.notified().await,
             Some(wait) => {
                 tokio::select! {
-                    () = psp.settlement_bell.notified() => {}
+                    () = psp.settlement_wakeup.notified() => {}
                     () = tokio::time::sleep(wait.unsigned_abs()) => {}
                 }
             }
@@ -53,5 +53,5 @@ pub async fn settle_on_time(psp: Arc<Psp>) {
 }
 
 fn report(error: &(dyn std::error::Error + 'static)) {
-    tracing::error!(error, "what is due could not be settled");
+    tracing::error!(error, "due returns and sends could not be settled; the next run tries again");
 }

@@ -1,4 +1,4 @@
-//! How instants and amounts look on this wire: RFC 3339 with milliseconds, and `"123.45"`.
+//! The wire format of instants and amounts: RFC 3339 with milliseconds, and `"123.45"`.
 
 use cais_domain::money::Money;
 use jiff::Timestamp;
@@ -7,7 +7,7 @@ use serde::Serializer;
 /// Integer digits that the API Pix allows in an amount (pattern `\d{1,10}\.\d{2}`).
 const MAX_INTEGER_DIGITS: usize = 10;
 
-/// The instant as `2026-01-02T03:04:05.678Z`.
+/// Formats an instant as `2026-01-02T03:04:05.678Z`.
 #[must_use]
 pub fn instant(at: Timestamp) -> String {
     at.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
@@ -16,12 +16,12 @@ pub fn instant(at: Timestamp) -> String {
 /// Serializes an instant in the form of [`instant`].
 ///
 /// # Errors
-/// Only those of the serializer.
+/// Only errors of the serializer.
 pub fn serialize_instant<S: Serializer>(at: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&instant(*at))
 }
 
-/// The same for an instant that may be absent.
+/// Serializes an optional instant in the form of [`instant`].
 ///
 /// # Errors
 /// Only those of the serializer.
@@ -33,7 +33,7 @@ pub fn serialize_optional_instant<S: Serializer>(at: &Option<Timestamp>, seriali
     }
 }
 
-/// Reads an amount that matches `\d{1,10}\.\d{2}` exactly, as the API Pix writes it.
+/// Parses an amount that matches `\d{1,10}\.\d{2}` exactly, as written by the API Pix.
 #[must_use]
 pub fn parse_strict_amount(text: &str) -> Option<Money> {
     let (integer, cents) = text.split_once('.')?;
@@ -43,7 +43,7 @@ pub fn parse_strict_amount(text: &str) -> Option<Money> {
     centavos(integer, cents)
 }
 
-/// Reads an amount of a control request: up to two decimals, point or none.
+/// Parses an amount of a control request: up to two decimals, with or without a point.
 #[must_use]
 pub fn parse_lenient_amount(text: &str) -> Option<Money> {
     match text.split_once('.') {
@@ -81,14 +81,14 @@ pub mod amount {
     /// Reads `"123.45"`.
     ///
     /// # Errors
-    /// When the text is not such an amount.
+    /// If the text is not such an amount.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Money, D::Error> {
         let text = String::deserialize(deserializer)?;
         super::parse_strict_amount(&text).ok_or_else(|| D::Error::custom("not an amount"))
     }
 }
 
-/// Amounts of the journal that may leave the wire's ten digits, as centavos, for `#[serde(with = "wire::centavos")]`.
+/// Amounts of the journal in centavos, which may exceed the wire's ten digits, for `#[serde(with = "wire::centavos")]`.
 pub mod centavos {
     use cais_domain::money::Money;
     use serde::{Deserialize, Deserializer, Serializer};
@@ -105,7 +105,7 @@ pub mod centavos {
     /// Reads the integer.
     ///
     /// # Errors
-    /// When it is no integer.
+    /// If the value is not an integer.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Money, D::Error> {
         i64::deserialize(deserializer).map(Money::from_centavos)
     }
@@ -127,13 +127,13 @@ pub mod micros {
     /// Reads the integer.
     ///
     /// # Errors
-    /// When it is no integer or out of the calendar.
+    /// If the value is not an integer or outside the calendar.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Timestamp, D::Error> {
         Timestamp::from_microsecond(i64::deserialize(deserializer)?).map_err(D::Error::custom)
     }
 }
 
-/// The same for an instant that may be absent, for `#[serde(with = "wire::optional_micros")]`.
+/// Optional instants of the journal, for `#[serde(with = "wire::optional_micros")]`.
 pub mod optional_micros {
     use jiff::Timestamp;
     use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
@@ -150,7 +150,7 @@ pub mod optional_micros {
     /// Reads the integer, or null.
     ///
     /// # Errors
-    /// When it is no integer or out of the calendar.
+    /// If the value is not an integer or outside the calendar.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Timestamp>, D::Error> {
         let micros = Option::<i64>::deserialize(deserializer)?;
         micros.map(|micros| Timestamp::from_microsecond(micros).map_err(D::Error::custom)).transpose()
@@ -162,7 +162,7 @@ pub mod situation {
     use cais_domain::infraction::Situation;
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
-    /// Writes `SCAM` and the like.
+    /// Writes a name such as `SCAM`.
     ///
     /// # Errors
     /// Only those of the serializer.
@@ -171,10 +171,10 @@ pub mod situation {
         serializer.serialize_str(situation.as_str())
     }
 
-    /// Reads it.
+    /// Reads the name.
     ///
     /// # Errors
-    /// When it is not one.
+    /// If the name is unknown.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Situation, D::Error> {
         let word = String::deserialize(deserializer)?;
         Situation::parse(&word).ok_or_else(|| D::Error::custom("not a situation"))
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn amounts_of_the_control_interface_may_leave_decimals_out() {
+    fn amounts_in_control_requests_may_omit_decimals() {
         for (text, expected) in
             [("10", Some(1000)), ("10.5", Some(1050)), ("10.50", Some(1050)), ("10.505", None), ("1e2", None)]
         {
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn instants_and_amounts_are_written_as_the_wire_shows_them() {
+    fn instants_and_amounts_have_the_wire_format() {
         assert_eq!(Money::from_centavos(123_456).to_string(), "1234.56");
         assert_eq!(instant("2026-01-02T03:04:05.6Z".parse().unwrap()), "2026-01-02T03:04:05.600Z");
     }

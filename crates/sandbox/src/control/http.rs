@@ -1,4 +1,5 @@
-//! The control interface over HTTP, under `/sandbox/`, without authentication: the server listens on loopback only.
+//! The control interface over HTTP, under `/sandbox/`. It has no authentication, because the server listens on loopback
+//! only.
 
 use std::time::Duration;
 
@@ -20,7 +21,7 @@ use crate::{
     wire,
 };
 
-/// The name by which a fault addresses the crypto processor, which this simulator does not have.
+/// The target of faults for the crypto processor, which this simulator does not have.
 const CRYPTO: &str = "crypto";
 
 impl From<ControlError> for Problem {
@@ -39,7 +40,7 @@ pub(super) fn control(psp: &Shared) -> Control {
     Control::new(psp.get_ref().clone())
 }
 
-/// Reads a body strictly; an empty one is an empty object.
+/// Parses a body strictly; an empty one is an empty object.
 pub(super) async fn read<T: DeserializeOwned>(payload: web::Payload) -> Result<T, Problem> {
     let bytes = body::bytes(payload).await?;
     let bytes = if bytes.is_empty() { &b"{}"[..] } else { &bytes[..] };
@@ -80,7 +81,7 @@ pub async fn pay(path: web::Path<String>, payload: web::Payload, psp: Shared) ->
     answer(StatusCode::OK, &view)
 }
 
-/// An amount as a string or a number, with up to two decimals.
+/// Parses an amount from a string or a number, with up to two decimals.
 pub(super) fn amount(field: &str, value: &Value) -> Result<Money, Problem> {
     let text = match value {
         Value::String(text) => text.clone(),
@@ -121,10 +122,10 @@ struct GivenBackView<'a> {
     back: views::GivenBackView<'a>,
 }
 
-/// `POST /sandbox/sent/{idEnvio}/return` `{valor?}`: 200 with what came back.
+/// `POST /sandbox/sent/{idEnvio}/return` `{valor?}`: 200 with the return.
 ///
 /// # Errors
-/// 404 for an unknown `idEnvio`, 409 when the Pix is not `REALIZADO` or all of it has come back, 400 for a bad amount.
+/// 404 for an unknown `idEnvio`, 409 if the Pix is not `REALIZADO` or was returned in full, 400 for a bad amount.
 pub async fn return_sent(id: web::Path<String>, payload: web::Payload, psp: Shared) -> Result<HttpResponse, Problem> {
     let body: AmountBody = read(payload).await?;
     let amount = body.valor.as_ref().map(|value| amount("valor", value)).transpose()?;
@@ -138,7 +139,7 @@ struct BalanceBody {
     saldo: Value,
 }
 
-/// `PUT /sandbox/saldo` `{saldo}`: 200 with it.
+/// `PUT /sandbox/saldo` `{saldo}`: 200 with the balance.
 ///
 /// # Errors
 /// 400 for a bad amount.
@@ -157,15 +158,15 @@ struct FaultsBody {
     acquirer: Option<String>,
 }
 
-/// `PUT /sandbox/faults` `{mode, latency_ms?, acquirer?}`: 200 with what is in force.
-/// `acquirer` is a name of the client's own; every one but the crypto processor's is this institution.
+/// `PUT /sandbox/faults` `{mode, latency_ms?, acquirer?}`: 200 with the present fault. `acquirer` is a name chosen by
+/// the client. All names except the crypto processor's mean this institution.
 ///
 /// # Errors
 /// 400 for an unknown mode, a latency above a minute, and the crypto processor.
 pub async fn faults(payload: web::Payload, psp: Shared) -> Result<HttpResponse, Problem> {
     let body: FaultsBody = read(payload).await?;
     if body.acquirer.as_deref() == Some(CRYPTO) {
-        let reason = "there is no crypto processor here";
+        let reason = "this simulator has no crypto processor";
         return Err(Problem::violation(Kind::InvalidRequest, "acquirer", reason, CRYPTO));
     }
     let latency = body.latency_ms.map_or(DEFAULT_LATENCY, Duration::from_millis);
@@ -193,7 +194,7 @@ pub async fn clock(payload: web::Payload, psp: Shared) -> Result<HttpResponse, P
 /// `GET /sandbox/ledger`.
 ///
 /// # Errors
-/// 500 when what is due cannot be recorded.
+/// 500 if due changes cannot be recorded.
 pub async fn ledger(psp: Shared) -> Result<HttpResponse, Problem> {
     answer(StatusCode::OK, &control(&psp).ledger()?)
 }

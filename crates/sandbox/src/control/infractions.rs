@@ -1,4 +1,4 @@
-//! The tester's hand on infractions: opens them, lets them end, and counts what came of them.
+//! The tester's control of infractions: open, resolve, count.
 
 use actix_web::{HttpResponse, http::StatusCode, web};
 use cais_domain::{end_to_end_id::EndToEndId, infraction::Situation, money::Money};
@@ -25,7 +25,7 @@ use crate::{
     wire,
 };
 
-/// An infraction, with counts, so that a test can prove that nothing was taken twice.
+/// An infraction with counts, so that a test can prove that no step happened twice.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct InfractionItem {
     /// `idInfracao`.
@@ -34,41 +34,41 @@ pub struct InfractionItem {
     /// The disputed Pix.
     #[serde(rename = "endToEndId")]
     pub end_to_end_id: String,
-    /// `valor`: how much of it is disputed.
+    /// `valor`: the disputed amount.
     #[serde(rename = "valor", with = "wire::amount")]
     pub amount: Money,
-    /// Where it stands.
+    /// The status.
     pub status: InfractionStatus,
-    /// `abertura`, of its last opening.
+    /// `abertura`: the instant of the last opening.
     #[serde(rename = "abertura", serialize_with = "wire::serialize_instant")]
     pub opened_at: Timestamp,
-    /// `prazoFinalizacao`: the last instant at which it can be defended.
+    /// `prazoFinalizacao`: the last instant for a defense.
     #[serde(rename = "prazoFinalizacao", serialize_with = "wire::serialize_instant")]
     pub deadline_at: Timestamp,
-    /// `defesa`: what was said against it since it was opened last.
+    /// `defesa`: the defense since the last opening.
     #[serde(rename = "defesa")]
     pub defense: Option<String>,
-    /// `defesas`: how many defences were taken.
+    /// `defesas`: the number of accepted defenses.
     #[serde(rename = "defesas")]
     pub defenses: u64,
-    /// How many requests for a defence came, the refused ones among them, counted across restarts; those that a fault cut
-    /// off before are not.
+    /// The number of requests for a defense, refused ones included, across restarts. Requests cut off by a fault before
+    /// are not counted.
     #[serde(rename = "requests")]
     pub defense_requests: u64,
-    /// `devolucoes`: how many returns were made for it.
+    /// `devolucoes`: the number of returns made for the infraction.
     #[serde(rename = "devolucoes")]
     pub returns: usize,
-    /// `devolvido`: their sum, the failed ones left out.
+    /// `devolvido`: their sum, without failed ones.
     #[serde(rename = "devolvido", with = "wire::amount")]
     pub returned: Money,
 }
 
 impl Control {
-    /// A payer disputes a received Pix. Every call is another infraction, also of the same Pix.
+    /// Opens a dispute of a received Pix. Every call opens another infraction, also for the same Pix.
     ///
     /// # Errors
-    /// [`ControlError::NotFound`]; [`ControlError::OutOfRange`] for an amount that is not positive or above the Pix, and for a
-    /// time of no second or over a year; [`ControlError::Store`].
+    /// [`ControlError::NotFound`]; [`ControlError::OutOfRange`] for an amount that is not positive or above the Pix,
+    /// and for a time below a second or above a year; [`ControlError::Store`].
     pub fn open_infraction(
         &self,
         end_to_end_id: &EndToEndId,
@@ -78,12 +78,12 @@ impl Control {
         Ok(item(self.psp.read().books(), &infraction))
     }
 
-    /// Decides or withdraws an infraction, or opens it again. What is decided stays so until it is opened again; it may be
-    /// withdrawn whenever it is not. When it is lost, what is left of its Pix goes back, up to the disputed amount and what
-    /// the account has.
+    /// Resolves, withdraws or reopens an infraction. A resolved one changes only by reopening. An unresolved one can be
+    /// withdrawn at any time. For a lost one, the rest of its Pix is returned, up to the disputed amount and the
+    /// account's balance.
     ///
     /// # Errors
-    /// [`ControlError::NotFound`]; [`ControlError::InvalidState`] when it is settled, or open if it is to be opened again;
+    /// [`ControlError::NotFound`]; [`ControlError::InvalidState`] if resolved, or if open and to be reopened;
     /// [`ControlError::Store`].
     pub fn resolve_infraction(&self, id: &str, outcome: InfractionOutcome) -> Result<InfractionItem, ControlError> {
         let infraction = self.psp.resolve_infraction(id, outcome)?;
@@ -98,7 +98,7 @@ impl From<InfractionError> for ControlError {
             InfractionError::NotFound => Self::NotFound("the infraction"),
             InfractionError::InvalidAmount => Self::OutOfRange { field: "valor" },
             InfractionError::InvalidDeadline => Self::OutOfRange { field: "prazo_s" },
-            InfractionError::Settled => Self::InvalidState("the infraction is settled"),
+            InfractionError::Resolved => Self::InvalidState("the infraction is resolved"),
             InfractionError::Cancelled => Self::InvalidState("the infraction is cancelled"),
             InfractionError::Open => Self::InvalidState("the infraction is open"),
             InfractionError::Store(error) => error.into(),
@@ -107,7 +107,7 @@ impl From<InfractionError> for ControlError {
     }
 }
 
-/// Every infraction, in the order in which they came into being.
+/// Returns all infractions in the order of their creation.
 pub(super) fn items(books: &Books) -> Vec<InfractionItem> {
     books.infractions().all().iter().map(|infraction| item(books, infraction)).collect()
 }
@@ -127,7 +127,7 @@ fn item(books: &Books, infraction: &Infraction) -> InfractionItem {
         defenses: infraction.defenses,
         defense_requests: infraction.requests,
         returns: infraction.refunds.len(),
-        // Together they are at most their Pix.
+        // The sum is at most the Pix.
         returned: Money::sum(made.map(|refund| refund.amount)).unwrap_or(Money::ZERO),
     }
 }
@@ -145,11 +145,11 @@ struct ClaimBody {
 /// `POST /sandbox/pix/{e2eid}/infraction` `{tipoSituacao?, valor?, prazo_s?, natureza?}`: 200 with the infraction.
 ///
 /// # Errors
-/// 404 for an unknown Pix, 400 for a word, an amount or a time that cannot be.
+/// 404 for an unknown Pix, 400 for an invalid name, amount or time.
 pub async fn open(path: web::Path<String>, payload: web::Payload, psp: Shared) -> Result<HttpResponse, Problem> {
     let body: ClaimBody = read(payload).await?;
     let unknown =
-        |field, value: &str| Problem::violation(Kind::InvalidRequest, field, "is not one of its words", value);
+        |field, value: &str| Problem::violation(Kind::InvalidRequest, field, "is not an allowed value", value);
     let situation = body.situation.as_deref();
     let situation =
         situation.map(|word| situation_of(word).ok_or_else(|| unknown("tipoSituacao", word))).transpose()?;
@@ -164,7 +164,7 @@ pub async fn open(path: web::Path<String>, payload: web::Payload, psp: Shared) -
     answer(StatusCode::OK, &control(&psp).open_infraction(&e2eid, claim)?)
 }
 
-/// By Efí's word, or DICT's.
+/// Parses Efí's name, or DICT's.
 fn situation_of(word: &str) -> Option<Situation> {
     Situation::ALL
         .into_iter()
@@ -180,7 +180,7 @@ struct OutcomeBody {
 /// `POST /sandbox/infractions/{id}/resolve` `{outcome}`, `won`, `lost`, `cancelled` or `reopened`: 200 with the infraction.
 ///
 /// # Errors
-/// 404 for an unknown id, 409 when it is not in the state for it, 400 for another word.
+/// 404 for an unknown id, 409 in another state, 400 for another outcome.
 pub async fn resolve(id: web::Path<String>, payload: web::Payload, psp: Shared) -> Result<HttpResponse, Problem> {
     let body: OutcomeBody = read(payload).await?;
     let outcome = InfractionOutcome::parse(&body.outcome).ok_or_else(|| {

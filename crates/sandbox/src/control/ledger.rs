@@ -1,4 +1,5 @@
-//! What the institution has received, sent and returned, with counts, so that a test can prove that nothing went twice.
+//! The institution's received, sent and returned Pix, with counts, so that a test can prove that no movement happened
+//! twice.
 
 use std::collections::BTreeMap;
 
@@ -22,22 +23,22 @@ use crate::{
 /// Movements of one kind.
 #[derive(Clone, Debug, Serialize)]
 pub struct Movements<T> {
-    /// How many.
+    /// The number of movements.
     pub count: usize,
-    /// Their sum, `"123.45"` on the wire.
+    /// The sum, `"123.45"` on the wire.
     #[serde(with = "wire::amount")]
     pub total: Money,
-    /// Each of them, in order of arrival of the Pix.
+    /// The movements, in order of arrival of the Pix.
     pub items: Vec<T>,
 }
 
-/// A Pix that was received.
+/// A received Pix.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReceivedItem {
-    /// Its end-to-end id.
+    /// The end-to-end id.
     pub end_to_end_id: String,
-    /// The charge it named.
+    /// The charge's txid.
     pub txid: String,
     /// `valor`.
     #[serde(rename = "valor", with = "wire::amount")]
@@ -47,13 +48,13 @@ pub struct ReceivedItem {
     pub paid_at: Timestamp,
 }
 
-/// A Pix that was accepted to be sent.
+/// A Pix accepted for sending.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SentItem {
-    /// Chosen by the client.
+    /// The client's identifier.
     pub id_envio: String,
-    /// Its end-to-end id.
+    /// The end-to-end id.
     pub end_to_end_id: String,
     /// `valor`.
     #[serde(rename = "valor", with = "wire::amount")]
@@ -61,25 +62,25 @@ pub struct SentItem {
     /// The recipient's key.
     #[serde(rename = "favorecido")]
     pub recipient_key: String,
-    /// Where it stands.
+    /// The status.
     pub status: SendStatus,
-    /// `horario`, of its acceptance.
+    /// `horario` of the acceptance.
     #[serde(rename = "horario", serialize_with = "wire::serialize_instant")]
     pub requested_at: Timestamp,
-    /// How often a request with this `idEnvio` took effect.
+    /// The number of requests with this `idEnvio` that took effect.
     #[serde(rename = "count")]
     pub effects: usize,
-    /// How many requests came with this `idEnvio`, counted across restarts; those that a fault cut off before are not.
+    /// The number of requests with this `idEnvio`, across restarts. Requests cut off by a fault before are not counted.
     pub requests: u64,
 }
 
-/// A part of a sent Pix that came back.
+/// A returned part of a sent Pix.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct GivenBackItem {
-    /// Of which send.
+    /// The `idEnvio` of the send.
     pub id_envio: String,
-    /// The end-to-end id of that send.
+    /// The end-to-end id of the send.
     pub end_to_end_id: String,
     /// `rtrId`.
     pub rtr_id: String,
@@ -95,28 +96,28 @@ pub struct GivenBackItem {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReturnedItem {
-    /// Of which Pix.
+    /// The end-to-end id of the Pix.
     pub end_to_end_id: String,
-    /// Chosen by the client.
+    /// The client's identifier.
     pub id: String,
     /// `rtrId`.
     pub rtr_id: String,
     /// `valor`.
     #[serde(rename = "valor", with = "wire::amount")]
     pub amount: Money,
-    /// `horario`, of its settlement.
+    /// `horario` of the settlement.
     #[serde(rename = "horario", serialize_with = "wire::serialize_instant")]
     pub settled_at: Timestamp,
 }
 
-/// Callbacks by what became of them.
+/// Numbers of callbacks by outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct CallbackCounts {
-    /// Not answered 2xx yet.
+    /// Not yet answered 2xx.
     pub owed: usize,
     /// Answered 2xx.
     pub delivered: u64,
-    /// Given up.
+    /// Abandoned after the last attempt.
     pub abandoned: u64,
 }
 
@@ -126,30 +127,30 @@ pub struct Ledger {
     /// The simulated instant.
     #[serde(serialize_with = "wire::serialize_instant")]
     pub now: Timestamp,
-    /// What the account may spend.
+    /// The account's balance.
     #[serde(rename = "saldo", with = "wire::amount")]
     pub balance: Money,
-    /// Charges that exist.
+    /// The number of charges.
     pub cobs: usize,
-    /// What came in.
+    /// Received Pix.
     pub received: Movements<ReceivedItem>,
-    /// What went out: every send that is `EM_PROCESSAMENTO` or `REALIZADO`.
+    /// Sent Pix: every send that is `EM_PROCESSAMENTO` or `REALIZADO`.
     pub sent: Movements<SentItem>,
     /// Sends that were accepted and became `NAO_REALIZADO`.
     pub rejected: Movements<SentItem>,
-    /// What came back of what was sent.
+    /// Returned parts of sent Pix.
     pub sent_returned: Movements<GivenBackItem>,
-    /// What went back of what was received, and is settled.
+    /// Settled returns of received Pix.
     pub returned: Movements<ReturnedItem>,
-    /// What was disputed, in the order of its first opening.
+    /// Infractions in the order of their first opening.
     pub infractions: Vec<InfractionItem>,
     /// Callbacks.
     pub callbacks: CallbackCounts,
-    /// Requests that reached each operation since the process started; those that a fault cut off before are not counted.
+    /// Requests per operation since the start of the process. Requests cut off by a fault before are not counted.
     pub requests: BTreeMap<Operation, u64>,
 }
 
-/// Draws up the ledger.
+/// Builds the ledger.
 #[must_use]
 pub fn of(psp: &Psp) -> Ledger {
     let store = psp.read();
@@ -198,7 +199,7 @@ pub fn of(psp: &Psp) -> Ledger {
     }
 }
 
-/// Every send. Its effects are counted, not taken to be one: that is what a test wants to know.
+/// Returns all sends. Effects are counted, not assumed to be one, because tests check the count.
 fn sends(books: &Books) -> Vec<SentItem> {
     let all = books.sends().all();
     let mut effects: BTreeMap<&str, usize> = BTreeMap::new();
@@ -219,7 +220,7 @@ fn sends(books: &Books) -> Vec<SentItem> {
 }
 
 fn movements<T>(items: Vec<T>, amount: impl Fn(&T) -> Money) -> Movements<T> {
-    // Beyond 64 bits of centavos no total could be right; the largest amount at least looks wrong.
+    // Beyond 64 bits of centavos no total is correct. The largest amount is visibly wrong.
     let total = Money::sum(items.iter().map(amount)).unwrap_or(Money::from_centavos(i64::MAX));
     Movements { count: items.len(), total, items }
 }

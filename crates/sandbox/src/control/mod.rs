@@ -1,4 +1,4 @@
-//! The tester's hand: pays charges, moves time, breaks things, and reads what happened.
+//! The tester's controls: payments, clock, faults, and the ledger.
 
 pub mod http;
 pub mod infractions;
@@ -19,30 +19,30 @@ use crate::{
     state::{change::Change, sent::GivenBack},
 };
 
-/// Why a control operation was not carried out.
+/// The reason a control operation was not performed.
 #[derive(Debug, thiserror::Error)]
 pub enum ControlError {
     /// No charge, Pix, return, send or infraction has this id.
     #[error("{0} does not exist")]
     NotFound(&'static str),
-    /// The object is in no state for that.
+    /// The object is in another state.
     #[error("{0}")]
     InvalidState(&'static str),
     /// A value is out of its range.
     #[error("{field} is out of range")]
     OutOfRange {
-        /// Its name in the HTTP control interface.
+        /// The field's name in the HTTP control interface.
         field: &'static str,
     },
-    /// The change could not be recorded, or the simulator was stopped.
+    /// The change cannot be recorded, or the simulator was stopped.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The simulator's own fault.
+    /// A defect of the simulator.
     #[error("an end-to-end id could not be composed")]
     Id,
 }
 
-/// A handle on a running simulator, in the same process. Operations after its end fail with [`ControlError::Store`].
+/// A handle on a running simulator in the same process. Operations after its end fail with [`ControlError::Store`].
 #[derive(Clone)]
 pub struct Control {
     psp: Arc<Psp>,
@@ -59,7 +59,7 @@ impl Control {
         Self { psp }
     }
 
-    /// Pays a charge, in whatever state it is; `amount` defaults to the charge's. Every call is another Pix.
+    /// Pays a charge in any state; `amount` defaults to the charge's. Every call is another Pix.
     ///
     /// # Errors
     /// [`ControlError::NotFound`], [`ControlError::OutOfRange`] for an amount that is not positive, [`ControlError::Store`].
@@ -72,13 +72,13 @@ impl Control {
         })
     }
 
-    /// Moves a charge's expiry into the past; nothing happens to one that has expired already.
-    /// `expiracao` becomes one second, and `criacao` moves back too when the charge is younger than that.
+    /// Moves a charge's expiry into the past, unless expired already. `expiracao` becomes one second. `criacao` moves
+    /// back too for a younger charge.
     ///
     /// # Errors
     /// [`ControlError::NotFound`], [`ControlError::Store`].
     pub fn expire(&self, txid: &Txid) -> Result<(), ControlError> {
-        /// Room for the one second that is the shortest legal expiry, and for the clock to have passed it.
+        /// One second for the shortest legal expiry, and one for the clock to pass it.
         const AGE: SignedDuration = SignedDuration::from_secs(2);
         let now = self.psp.clock.now();
         let mut store = self.psp.write();
@@ -91,7 +91,7 @@ impl Control {
         Ok(store.commit(Change::CobExpired { txid, created_at, expires_in_s: 1 })?)
     }
 
-    /// Puts a fault in force until another one replaces it. It is not kept across a restart.
+    /// Sets the fault until the next call. Faults do not survive a restart.
     ///
     /// # Errors
     /// [`ControlError::OutOfRange`] for a latency above a minute.
@@ -103,7 +103,7 @@ impl Control {
         Ok(())
     }
 
-    /// Puts the simulator's clock `offset_s` seconds ahead of the machine's. It is not kept across a restart.
+    /// Sets the simulator's clock `offset_s` seconds ahead of the machine's. The offset does not survive a restart.
     ///
     /// # Errors
     /// [`ControlError::OutOfRange`] beyond about ten years either way.
@@ -111,14 +111,14 @@ impl Control {
         if !self.psp.clock.set_offset_s(offset_s) {
             return Err(ControlError::OutOfRange { field: "offset_s" });
         }
-        self.psp.settlement_bell.notify_one();
+        self.psp.settlement_wakeup.notify_one();
         Ok(())
     }
 
-    /// Makes a return `NAO_REALIZADO` before its second is over.
+    /// Makes a return `NAO_REALIZADO` before it becomes final.
     ///
     /// # Errors
-    /// [`ControlError::NotFound`], [`ControlError::InvalidState`] when it is final, [`ControlError::Store`].
+    /// [`ControlError::NotFound`], [`ControlError::InvalidState`] if final, [`ControlError::Store`].
     pub fn fail_refund(&self, end_to_end_id: &EndToEndId, id: &str) -> Result<(), ControlError> {
         self.psp.fail_refund(end_to_end_id.as_str(), id).map_err(|error| match error {
             RefundError::PaymentNotFound => ControlError::NotFound("the Pix"),
@@ -131,11 +131,11 @@ impl Control {
         })
     }
 
-    /// The recipient of a sent Pix gives back `amount`, or all that is left of it.
+    /// Returns `amount` of a sent Pix for its recipient, or the whole rest.
     ///
     /// # Errors
-    /// [`ControlError::NotFound`] when nothing was sent with this `idEnvio`; [`ControlError::InvalidState`] when the Pix is
-    /// not `REALIZADO` or has come back already; [`ControlError::OutOfRange`] for more than is left;
+    /// [`ControlError::NotFound`] for an unknown `idEnvio`; [`ControlError::InvalidState`] if the Pix is not
+    /// `REALIZADO` or was returned in full; [`ControlError::OutOfRange`] for more than the rest;
     /// [`ControlError::Store`].
     pub fn return_sent(&self, send_id: &str, amount: Option<Money>) -> Result<GivenBack, ControlError> {
         self.psp.give_back(send_id, amount).map_err(|error| match error {
@@ -148,7 +148,7 @@ impl Control {
         })
     }
 
-    /// Sets what the account may spend.
+    /// Sets the account's balance.
     ///
     /// # Errors
     /// [`ControlError::OutOfRange`] below zero or beyond ten integer digits, [`ControlError::Store`].
@@ -159,7 +159,7 @@ impl Control {
         Ok(self.psp.write().commit(Change::BalanceSet { balance })?)
     }
 
-    /// Everything that was received, sent, returned and disputed, and how often each operation was asked for.
+    /// Returns all received, sent, returned and disputed Pix, and the counts of requests per operation.
     ///
     /// # Errors
     /// [`ControlError::Store`].

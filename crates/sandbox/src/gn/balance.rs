@@ -1,4 +1,4 @@
-//! `GET /v2/gn/saldo`: what the account may spend.
+//! `GET /v2/gn/saldo`: the account's balance.
 
 use actix_web::{HttpRequest, HttpResponse, http::StatusCode};
 use cais_domain::money::Money;
@@ -19,7 +19,7 @@ struct View {
     bloqueios: Option<Blocks>,
 }
 
-/// What is held back; nothing is here: a lost infraction takes its money when it is decided.
+/// The blocked amounts, always zero: a lost infraction takes its money when it is decided.
 #[derive(Serialize)]
 struct Blocks {
     #[serde(with = "wire::amount")]
@@ -30,7 +30,7 @@ struct Blocks {
     total: Money,
 }
 
-/// With `bloqueios=true` it says too what is held back.
+/// Returns the balance, with `bloqueios=true` also the blocked amounts.
 ///
 /// # Errors
 /// 400 `json_invalido` for another query.

@@ -1,6 +1,6 @@
-//! Infractions as the list and the callbacks show them.
+//! Infractions in lists and callbacks.
 //!
-//! Protocol, amount and accounts are numbers, as the newest of Efí's clients wants them; its documents show strings.
+//! Protocol, amount and accounts are numbers, as in Efí's newest client. Efí's documents show strings.
 
 use cais_domain::{infraction::Situation, money::Money};
 use jiff::Timestamp;
@@ -16,15 +16,15 @@ use crate::{
     wire,
 };
 
-/// The institution of every payer.
+/// The institution of all payers.
 const PAYERS_INSTITUTION: &str = "PSP DO PAGADOR";
 /// This institution.
 const OWN_INSTITUTION: &str = "CAIS SANDBOX PSP";
-/// The payer's name and CPF where the charge tells none.
+/// The default name and CPF of a payer.
 const PAYER: (&str, &str) = ("PAGADOR DO SANDBOX", "52998224725");
 /// The CNPJ of the account's holder.
 const OWN_DOCUMENT: &str = "12345678000195";
-/// Both accounts, as good as any.
+/// Arbitrary numbers of both accounts.
 const ACCOUNTS: (u32, u32) = (1_234_567, 7_654_321);
 
 /// A row of the list.
@@ -77,7 +77,7 @@ struct Side<'a> {
     documento: &'a str,
 }
 
-/// An infraction as its callback tells it. No callback of Efí's for infractions is known: this one is the simulator's own.
+/// An infraction in a callback. Efí documents no callback for infractions; this format belongs to the simulator.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct InfractionNotice<'a> {
@@ -86,7 +86,7 @@ pub struct InfractionNotice<'a> {
     status: InfractionStatus,
 }
 
-/// An infraction at this position of the book, with its Pix and the charge that was paid.
+/// Returns the infraction at a position, with its Pix and its charge.
 #[must_use]
 pub fn infraction<'a>(
     psp: &'a Psp,
@@ -129,7 +129,7 @@ pub fn infraction<'a>(
     }
 }
 
-/// The same as its callback tells it.
+/// Returns the infraction in the form of a callback.
 #[must_use]
 pub fn notice(infraction: &Infraction) -> InfractionNotice<'_> {
     InfractionNotice {
@@ -146,7 +146,7 @@ const fn reason(nature: Nature) -> &'static str {
     }
 }
 
-/// Efí's word for it.
+/// Returns Efí's name of the situation.
 #[must_use]
 pub const fn situation(situation: Situation) -> &'static str {
     match situation {

@@ -1,4 +1,4 @@
-//! `/v2/gn/infracoes`: list what payers dispute, and defend it.
+//! `/v2/gn/infracoes`: lists and defends infractions.
 
 use actix_web::{HttpRequest, HttpResponse, http::StatusCode, web};
 use serde::Serialize;
@@ -22,14 +22,14 @@ use crate::{
     requests::Operation,
 };
 
-/// Part of every path of this resource and of no other.
+/// The part of the path that only this resource has.
 pub const PATH_PART: &str = "/gn/infracoes";
 
-/// Longest `justificativa`, in characters: no limit of Efí's is known, and DICT's analyses have 2,000. With the address that
-/// clients append to it there is room for both.
+/// The longest `justificativa`, in characters. Efí documents no limit; DICT's analyses have 2,000. Clients append an
+/// address, so both fit.
 const MAX_TEXT: usize = 4_000;
 
-/// The one `analise` that its newest clients may send; who agrees with the claim says nothing.
+/// The only `analise` that Efí's newest clients send.
 const DISAGREES: &str = "rejeitado";
 
 #[derive(Serialize)]
@@ -45,7 +45,7 @@ struct Parameters {
     paginacao: Paging,
 }
 
-/// `GET /v2/gn/infracoes`: by the time of their opening, oldest first.
+/// `GET /v2/gn/infracoes`: by instant of opening, oldest first.
 ///
 /// # Errors
 /// 400 `InfracoesConsultaInvalida` with violations.
@@ -73,8 +73,8 @@ pub async fn list(request: HttpRequest, psp: Shared) -> Result<HttpResponse, Ref
 /// `POST /v2/gn/infracoes/{id}/defesa`: 201 without a body.
 ///
 /// # Errors
-/// 404 `InfracaoNaoEncontrada`; `InfracaoOperacaoInvalida` with 400 for a bad body, 409 when there is a defence or the
-/// infraction is settled, 422 after the deadline.
+/// 404 `InfracaoNaoEncontrada`; `InfracaoOperacaoInvalida` with 400 for a bad body, 409 for a defended or resolved
+/// infraction, 422 after the deadline.
 pub async fn defend(
     request: HttpRequest,
     id: web::Path<String>,
@@ -89,12 +89,12 @@ pub async fn defend(
 }
 
 fn refusal(error: DefenseError, id: &str) -> Refusal {
-    /// What Efí calls the id in these refusals.
+    /// Efí's name of the id in these refusals.
     const PROPERTY: &str = "body.infractionId";
     let kind = match error {
         DefenseError::NotFound => return Problem::new(Kind::InfractionNotFound, error.to_string()).into(),
         DefenseError::Store(error) => return error.into(),
-        DefenseError::Defended | DefenseError::Settled => Kind::InfractionConflict,
+        DefenseError::Defended | DefenseError::Resolved => Kind::InfractionConflict,
         DefenseError::TooLate => Kind::InfractionTooLate,
     };
     Problem::violations(kind, vec![Violation::new(PROPERTY, error.to_string(), id)]).into()

@@ -1,5 +1,4 @@
-//! What this institution adds to the API Pix, in the form of Efí's API: sending Pix, reading what was sent, the
-//! balance, infractions.
+//! Extensions of the API Pix in the form of Efí's API: send Pix, read sent Pix, balance, infractions.
 
 pub mod balance;
 pub mod infraction_views;
@@ -21,10 +20,10 @@ use crate::{
     requests::Operation,
 };
 
-/// Part of every path of this API and of no other.
+/// The part of the path that only this API has.
 pub const PATH_PART: &str = "/gn/";
 
-/// Lets a request in when its bearer token carries `scope`, and counts it.
+/// Admits a request whose bearer token has `scope`, and counts the request.
 ///
 /// # Errors
 /// 401 `invalid_token`, 403 `insufficient_scope`.
@@ -34,7 +33,7 @@ fn admit(psp: &Psp, request: &HttpRequest, scope: Scope, operation: Operation) -
     Ok(())
 }
 
-/// An answer with a JSON body.
+/// Returns an answer with a JSON body.
 fn json(status: StatusCode, body: &impl Serialize) -> Result<HttpResponse, Refusal> {
     Ok(pix::json(status, body)?)
 }

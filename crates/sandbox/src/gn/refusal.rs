@@ -1,4 +1,4 @@
-//! Refusals in Efí's forms: `nome` with `mensagem`, broken schemas with `erros`, tokens as in RFC 6750.
+//! Refusals in Efí's forms: `nome` with `mensagem`, schema violations with `erros`, tokens as in RFC 6750.
 
 use std::fmt;
 
@@ -15,13 +15,13 @@ use crate::{
     psp::StoreError,
 };
 
-/// What Efí calls a body or query that its schema does not allow.
+/// Efí's name of a body or query that violates its schema.
 pub const INVALID_JSON: &str = "json_invalido";
 
 /// A refusal.
 #[derive(Debug)]
 pub enum Refusal {
-    /// Named by a code.
+    /// A refusal with a code.
     Named {
         /// The status.
         status: StatusCode,
@@ -29,14 +29,14 @@ pub enum Refusal {
         name: &'static str,
         /// `mensagem`, for people.
         message: String,
-        /// The methods that the path has, in a 405.
+        /// The allowed methods, in a 405.
         allow: Option<&'static str>,
     },
-    /// 400: the request does not fit the schema.
+    /// 400: the request violates the schema.
     Schema(Vec<SchemaError>),
-    /// 401 or 403: the token does not let it in.
+    /// 401 or 403: the token is not sufficient.
     Token(TokenError),
-    /// The lookups refuse in the form of the API Pix.
+    /// A refusal in the form of the API Pix, from the look-ups.
     Problem(Problem),
 }
 
@@ -49,19 +49,19 @@ struct Named<'a> {
 }
 
 impl Refusal {
-    /// A refusal with a code.
+    /// Creates a refusal with a code.
     #[must_use]
     pub fn named(status: StatusCode, name: &'static str, message: impl Into<String>) -> Self {
         Self::Named { status, name, message: message.into(), allow: None }
     }
 
-    /// 500 `erro_aplicacao`.
+    /// Creates a 500 `erro_aplicacao`.
     #[must_use]
     pub fn application_error(message: impl Into<String>) -> Self {
         Self::named(StatusCode::INTERNAL_SERVER_ERROR, "erro_aplicacao", message)
     }
 
-    /// 405 with the methods that the path has.
+    /// Creates a 405 with the allowed methods.
     #[must_use]
     pub fn method_not_allowed(allow: &'static str) -> Self {
         Self::Named {

@@ -1,4 +1,4 @@
-//! Takes a JSON object apart as Efí's schema validation does: each error has the schema's keyword and the path.
+//! Parses a JSON object like Efí's schema validation: each error has the schema's keyword and the path.
 
 use cais_domain::money::Money;
 use serde::Serialize;
@@ -7,45 +7,45 @@ use serde_json::{Map, Value};
 use super::refusal::Refusal;
 use crate::wire;
 
-/// Most errors in one answer; a body of 64 KiB could produce thousands.
+/// The largest number of errors of an answer. A body of 64 KiB could produce thousands.
 const MAX_ERRORS: usize = 50;
 
-/// Longest name of an unknown property that an error repeats, in characters.
+/// The longest name of an unknown property in an error, in characters.
 const MAX_ECHO: usize = 100;
 
-/// One rule of the schema that was broken.
+/// A violated rule of the schema.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SchemaError {
     /// The JSON Schema keyword, such as `required` or `pattern`.
     pub chave: &'static str,
-    /// Where, such as `.body.pagador`. A missing or unknown property is told at the object that should or should not have it.
+    /// The path, such as `.body.pagador`. A missing or unknown property is reported at its object.
     pub caminho: String,
-    /// What is wrong, for people.
+    /// The message for people.
     pub mensagem: String,
 }
 
 impl SchemaError {
-    /// The schema's `keyword` was broken at `path`.
+    /// Creates an error for the violated `keyword` at `path`.
     #[must_use]
     pub fn new(keyword: &'static str, path: impl Into<String>, message: impl Into<String>) -> Self {
         Self { chave: keyword, caminho: path.into(), mensagem: message.into() }
     }
 }
 
-/// The broken rules found so far.
+/// The violations found so far.
 #[derive(Debug, Default)]
 pub struct Findings(Vec<SchemaError>);
 
 impl Findings {
-    /// Adds one.
+    /// Adds a violation.
     pub fn add(&mut self, keyword: &'static str, path: impl Into<String>, message: impl Into<String>) {
         self.0.push(SchemaError::new(keyword, path, message));
     }
 
-    /// Passes `value` on when no rule was broken.
+    /// Returns `value` if no rule was violated.
     ///
     /// # Errors
-    /// 400 `json_invalido` with what was found, also when `value` is absent.
+    /// 400 `json_invalido` with all violations, also if `value` is absent.
     pub fn conclude<T>(mut self, value: Option<T>) -> Result<T, Refusal> {
         match value {
             Some(value) if self.0.is_empty() => Ok(value),
@@ -57,7 +57,7 @@ impl Findings {
     }
 }
 
-/// An object that is being taken apart; what is left of it at the end is unknown and refused.
+/// An object being parsed. Remaining fields at the end are unknown and refused.
 #[derive(Debug)]
 pub struct Object {
     path: &'static str,
@@ -65,7 +65,7 @@ pub struct Object {
 }
 
 impl Object {
-    /// Begins with the value at `path`, which must be an object.
+    /// Opens the value at `path`, which must be an object.
     pub fn open(path: &'static str, value: Value, findings: &mut Findings) -> Option<Self> {
         match value {
             Value::Object(fields) => Some(Self { path, fields }),
@@ -76,12 +76,12 @@ impl Object {
         }
     }
 
-    /// Takes a field out, if it is there.
+    /// Removes and returns a field, if present.
     pub fn take(&mut self, name: &str) -> Option<Value> {
         self.fields.remove(name)
     }
 
-    /// Takes out a field that must be there.
+    /// Removes and returns a required field.
     pub fn require(&mut self, name: &str, findings: &mut Findings) -> Option<Value> {
         let value = self.take(name);
         if value.is_none() {
@@ -90,7 +90,7 @@ impl Object {
         value
     }
 
-    /// Refuses whatever was not taken out.
+    /// Refuses all remaining fields.
     pub fn close(self, findings: &mut Findings) {
         for name in self.fields.keys() {
             let name: String = name.chars().take(MAX_ECHO).collect();
@@ -99,7 +99,7 @@ impl Object {
     }
 }
 
-/// A text of at most `max` characters without control characters.
+/// Parses a text of at most `max` characters without control characters.
 pub fn text(path: &'static str, value: Value, max: usize, findings: &mut Findings) -> Option<Box<str>> {
     let Value::String(text) = value else {
         findings.add("type", path, "must be a string");
@@ -116,7 +116,7 @@ pub fn text(path: &'static str, value: Value, max: usize, findings: &mut Finding
     Some(text.into())
 }
 
-/// A text that `valid` takes; `rule` is the schema's pattern.
+/// Parses a text that satisfies `valid`; `rule` is the schema's pattern.
 pub fn matching(
     path: &'static str,
     value: Value,
@@ -135,7 +135,7 @@ pub fn matching(
     Some(text.into())
 }
 
-/// An amount, `^[0-9]{1,10}\.[0-9]{2}$` as a string.
+/// Parses an amount, `^[0-9]{1,10}\.[0-9]{2}$` as a string.
 pub fn amount(path: &'static str, value: Value, findings: &mut Findings) -> Option<Money> {
     let valid = |text: &str| wire::parse_strict_amount(text).is_some();
     let text = matching(path, value, valid, r"^[0-9]{1,10}\.[0-9]{2}$", findings)?;

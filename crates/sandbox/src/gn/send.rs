@@ -16,11 +16,11 @@ use crate::{
     sends::SendError,
 };
 
-/// 201 `EM_PROCESSAMENTO`; how it ends is told by the callback and the lookups. The account's key may be without a
-/// webhook, which Efí itself does not allow: clients of this institution may live from the lookups alone.
+/// 201 `EM_PROCESSAMENTO`. Callback and look-ups show the outcome. The account's key may lack a webhook, unlike at Efí:
+/// clients may rely on look-ups alone.
 ///
 /// # Errors
-/// 400 and 404 of a body that makes no sense, 409 `id_envio_duplicado`, 422 `pagamento_negado` without the money for it.
+/// 400 and 404 for an invalid body, 409 `id_envio_duplicado`, 422 `pagamento_negado` for an insufficient balance.
 pub async fn put(
     request: HttpRequest,
     id: web::Path<String>,

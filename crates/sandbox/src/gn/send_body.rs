@@ -1,4 +1,4 @@
-//! The body that sends a Pix to a key, rule by rule: first the schema, then what the words mean.
+//! Parses the body of a send: first the schema, then the values.
 
 use actix_web::http::StatusCode;
 use cais_domain::{
@@ -18,7 +18,7 @@ const MAX_SEND_ID: usize = 35;
 const MAX_KEY: usize = 77;
 const MAX_PAYER_INFO: usize = 140;
 
-/// The body as the schema takes it; nothing of it is understood yet.
+/// The body after the schema, before the values are parsed.
 struct Shape {
     amount: Money,
     payer_key: Box<str>,
@@ -26,14 +26,14 @@ struct Shape {
     recipient: Recipient,
 }
 
-/// A key with the tax number that its owner must have, if any.
+/// A key with the required tax number of its owner, if any.
 struct Recipient {
     key: Box<str>,
     cpf: Option<Box<str>>,
     cnpj: Option<Box<str>>,
 }
 
-/// Reads `idEnvio` and the body of a send from the account with the key `own_key`.
+/// Parses `idEnvio` and the body of a send from the account with the key `own_key`.
 ///
 /// # Errors
 /// 400 `json_invalido`, `valor_invalido`, `chave_invalida`; 404 `chave_favorecido_nao_encontrada`.
@@ -66,7 +66,7 @@ fn payer(value: Value, findings: &mut Findings) -> Option<(Box<str>, Option<Box<
     Some((key?, info))
 }
 
-/// The account number (`contaBanco`) that Efí takes instead of a key is not served here.
+/// Parses the recipient. Efí's account numbers (`contaBanco`) are not supported.
 fn recipient(value: Value, findings: &mut Findings) -> Option<Recipient> {
     const CPF: &str = "^[0-9]{11}$";
     const CNPJ: &str = "^[0-9A-Z]{14}$";
@@ -100,7 +100,7 @@ fn understood(id: &str, shape: Shape, own_key: &str) -> Result<SendRequest, Refu
         let message = "the key in pagador.chave is not one of this account";
         return Err(Refusal::named(StatusCode::BAD_REQUEST, "chave_invalida", message));
     }
-    // The directory knows every key that could be one, in its normal form only, and nobody pays himself.
+    // The directory has every valid key in its normal form. An account cannot pay itself.
     let found = PixKey::parse(&key).ok().filter(|found| found.as_str() == &*key && found.as_str() != own_key);
     let key = found.ok_or_else(|| {
         let message = "the key in favorecido.chave was not found";

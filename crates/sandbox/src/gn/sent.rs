@@ -1,4 +1,4 @@
-//! `/v2/gn/pix/enviados`: read and list what was sent.
+//! `/v2/gn/pix/enviados`: reads and lists sent Pix.
 
 use actix_web::{HttpRequest, HttpResponse, http::StatusCode, web};
 use serde::Serialize;
@@ -69,8 +69,8 @@ struct Parameters {
     paginacao: Paging,
 }
 
-/// `GET /v2/gn/pix/enviados`: by time of acceptance, oldest first; `cpf` and `cnpj` are the recipient's.
-/// `exibirCodigoBanco` is taken and changes nothing, as nobody is paid by an account number.
+/// `GET /v2/gn/pix/enviados`: by instant of acceptance, oldest first; `cpf` and `cnpj` are the recipient's.
+/// `exibirCodigoBanco` is accepted without effect, because no recipient has an account number.
 ///
 /// # Errors
 /// 400 `PixEnviadoConsultaInvalida` with violations.

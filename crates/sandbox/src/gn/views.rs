@@ -1,4 +1,4 @@
-//! Sent Pix as the answers and the callbacks show them.
+//! Sent Pix in answers and callbacks.
 
 use cais_domain::{document::Document, money::Money};
 use jiff::Timestamp;
@@ -9,7 +9,7 @@ use crate::{
     wire,
 };
 
-/// Who refused, as Efí names the recipient's institution.
+/// The refusing institution, in Efí's words.
 const REFUSED_BY: &str = "PSP do usuário recebedor";
 
 /// The answer to an accepted send.
@@ -17,9 +17,9 @@ const REFUSED_BY: &str = "PSP do usuário recebedor";
 #[serde(rename_all = "camelCase")]
 pub struct AcceptedView<'a> {
     id_envio: &'a str,
-    /// The documents' name for it.
+    /// The field's name in Efí's documents.
     e2e_id: &'a str,
-    /// The newer clients' name for it.
+    /// The field's name in newer clients.
     end_to_end_id: &'a str,
     #[serde(with = "wire::amount")]
     valor: Money,
@@ -35,7 +35,7 @@ struct Times {
     liquidacao: Option<Timestamp>,
 }
 
-/// A sent Pix as the lookups show it.
+/// A sent Pix in look-ups.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SentView<'a> {
@@ -51,7 +51,7 @@ pub struct SentView<'a> {
     favorecido: RecipientView<'a>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     devolucoes: Vec<GivenBackView<'a>>,
-    /// Only of a failed one, to tell the reason: Efí itself tells it in the callback alone.
+    /// The reason, only for a failed Pix. Efí shows it only in the callback.
     #[serde(skip_serializing_if = "Option::is_none")]
     gn_extras: Option<Extras<'a>>,
 }
@@ -65,14 +65,14 @@ struct RecipientView<'a> {
 #[derive(Debug, Serialize)]
 struct Identification<'a> {
     nome: &'a str,
-    /// Masked: it identifies a person.
+    /// Masked, because the document identifies a person.
     #[serde(skip_serializing_if = "Option::is_none")]
     cpf: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cnpj: Option<&'a str>,
 }
 
-/// A part that came back.
+/// A returned part.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct GivenBackView<'a> {
@@ -83,7 +83,7 @@ pub struct GivenBackView<'a> {
     horario: Timestamp,
 }
 
-/// A sent Pix as the callback tells it.
+/// A sent Pix in a callback.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SentNotice<'a> {
@@ -93,7 +93,7 @@ pub struct SentNotice<'a> {
     status: SendStatus,
     #[serde(with = "wire::amount")]
     valor: Money,
-    /// Of the settlement; null when there was none.
+    /// The instant of settlement; null if there was none.
     #[serde(serialize_with = "wire::serialize_optional_instant")]
     horario: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -118,7 +118,7 @@ struct Failure {
     motivo: &'static str,
 }
 
-/// The answer to a send that was just accepted.
+/// Returns the answer to an accepted send.
 #[must_use]
 pub fn accepted(sent: &Sent) -> AcceptedView<'_> {
     AcceptedView {
@@ -131,7 +131,7 @@ pub fn accepted(sent: &Sent) -> AcceptedView<'_> {
     }
 }
 
-/// A sent Pix of the account with the key `own_key`.
+/// Returns a sent Pix of the account with the key `own_key`.
 #[must_use]
 pub fn sent<'a>(sent: &'a Sent, own_key: &'a str) -> SentView<'a> {
     let (settled_at, failure) = ending(sent);
@@ -149,7 +149,7 @@ pub fn sent<'a>(sent: &'a Sent, own_key: &'a str) -> SentView<'a> {
     }
 }
 
-/// The same as its callback tells it.
+/// Returns a sent Pix in the form of a callback.
 #[must_use]
 pub fn notice<'a>(sent: &'a Sent, own_key: &'a str) -> SentNotice<'a> {
     let (settled_at, failure) = ending(sent);
@@ -166,7 +166,7 @@ pub fn notice<'a>(sent: &'a Sent, own_key: &'a str) -> SentNotice<'a> {
     }
 }
 
-/// A part of a sent Pix that came back.
+/// Returns a returned part of a sent Pix.
 #[must_use]
 pub fn given_back(back: &GivenBack) -> GivenBackView<'_> {
     GivenBackView { rtr_id: &back.return_id, valor: back.amount, horario: back.at }
@@ -181,8 +181,8 @@ fn ending(sent: &Sent) -> (Option<Timestamp>, Option<SendFailure>) {
 }
 
 fn extras(sent: &Sent, failure: Option<SendFailure>) -> Extras<'_> {
-    let told = |failure: SendFailure| Failure { codigo: failure.code(), origem: REFUSED_BY, motivo: failure.reason() };
-    Extras { id_envio: &sent.send_id, erro: failure.map(told) }
+    let shown = |failure: SendFailure| Failure { codigo: failure.code(), origem: REFUSED_BY, motivo: failure.reason() };
+    Extras { id_envio: &sent.send_id, erro: failure.map(shown) }
 }
 
 fn identification(recipient: &Recipient) -> Identification<'_> {

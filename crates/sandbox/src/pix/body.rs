@@ -1,17 +1,17 @@
-//! Reads request bodies within bounds.
+//! Reads request bodies within limits.
 
 use actix_web::{HttpMessage, HttpRequest, web};
 use serde_json::Value;
 
 use super::problem::{Kind, Problem};
 
-/// Largest body in bytes. A charge with everything it may carry stays below 32 KiB.
+/// The largest body, in bytes. A full charge stays below 32 KiB.
 pub const MAX_BODY: usize = 64 * 1024;
 
-/// Why there is no body to look at.
+/// The reason a body cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum BodyError {
-    /// It has more than [`MAX_BODY`] bytes.
+    /// The body has more than [`MAX_BODY`] bytes.
     #[error("has more than 65536 bytes")]
     TooLarge,
     /// The client stopped sending.
@@ -28,7 +28,7 @@ impl From<BodyError> for Problem {
     }
 }
 
-/// The body's bytes.
+/// Returns the body's bytes.
 ///
 /// # Errors
 /// [`BodyError`].
@@ -40,16 +40,16 @@ pub async fn bytes(payload: web::Payload) -> Result<web::Bytes, BodyError> {
     }
 }
 
-/// Whether the body is announced as JSON.
+/// Returns whether the content type is JSON.
 #[must_use]
 pub fn is_json(request: &HttpRequest) -> bool {
     request.content_type().eq_ignore_ascii_case("application/json")
 }
 
-/// The body as JSON.
+/// Parses the body as JSON.
 ///
 /// # Errors
-/// Those of [`bytes`], 415 unless it is `application/json`, and a violation of type `kind` when it is not JSON.
+/// The errors of [`bytes`], 415 unless `application/json`, and a violation of type `kind` for invalid JSON.
 pub async fn json(request: &HttpRequest, payload: web::Payload, kind: Kind) -> Result<Value, Problem> {
     if !is_json(request) {
         let detail = "the body must be application/json";

@@ -45,7 +45,7 @@ pub async fn put(
     create(&psp, &txid, body)
 }
 
-/// `POST /v2/cob`: the institution picks the txid.
+/// `POST /v2/cob`: the institution chooses the txid.
 ///
 /// # Errors
 /// 400 with violations.
@@ -79,10 +79,10 @@ fn create(psp: &Psp, txid: &str, body: Value) -> Result<HttpResponse, Problem> {
     json(StatusCode::CREATED, &views::generated(psp, position, &cob))
 }
 
-/// `PATCH /v2/cob/{txid}`: a revision, or the removal.
+/// `PATCH /v2/cob/{txid}`: a revision or the removal.
 ///
 /// # Errors
-/// 404 for an unknown txid, 400 with violations, also when the charge is not `ATIVA`.
+/// 404 for an unknown txid, 400 with violations, also if the charge is not `ATIVA`.
 pub async fn patch(
     request: HttpRequest,
     txid: web::Path<String>,
@@ -145,7 +145,7 @@ impl Filter {
     }
 }
 
-/// Whether a debtor is the one asked for; anybody is when none was asked for.
+/// Returns whether a debtor matches the filter; without a filter any debtor matches.
 #[must_use]
 pub fn debtor_matches(debtor: Option<&Debtor>, cpf: Option<&str>, cnpj: Option<&str>) -> bool {
     let of = |field: fn(&Debtor) -> Option<&str>| debtor.and_then(field);

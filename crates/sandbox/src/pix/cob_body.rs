@@ -1,4 +1,4 @@
-//! The bodies that create or revise a charge (`CobSolicitada`, `CobRevisada`), rule by rule.
+//! Parses the bodies that create or revise a charge (`CobSolicitada`, `CobRevisada`).
 
 use cais_domain::document::{Cnpj, Cpf};
 use serde_json::Value;
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::state::cob::{AdditionalInfo, CobStatus, Debtor, Terms, Value as CobValue};
 
-/// `expiracao` when it is absent, in seconds.
+/// The default of `expiracao`, in seconds.
 const DEFAULT_EXPIRY_S: i32 = 86_400;
 const MAX_KEY: usize = 77;
 const MAX_NAME: usize = 200;
@@ -19,19 +19,19 @@ const MAX_INFO: usize = 50;
 const MAX_INFO_NAME: usize = 50;
 const MAX_INFO_VALUE: usize = 200;
 
-/// What `loc` may refer to: only the charge's own location, as this institution creates them with their charge.
+/// The locations that `loc` may refer to: only the charge's own, because locations are created with their charge.
 #[derive(Clone, Copy, Debug)]
 pub struct Locations {
-    /// The charge's own, when it exists already.
+    /// The charge's own location, if the charge exists.
     pub own: Option<usize>,
-    /// How many exist.
+    /// The number of locations.
     pub count: usize,
 }
 
-/// What a revision asks for.
+/// The content of a revision.
 #[derive(Debug, Default)]
 pub struct Revision {
-    /// `status` was given (its only legal value removes the charge).
+    /// True if `status` was given. The only legal value removes the charge.
     pub remove: bool,
     expires_in_s: Option<i32>,
     debtor: Option<Box<Debtor>>,
@@ -41,7 +41,7 @@ pub struct Revision {
 }
 
 impl Revision {
-    /// The terms that result, or `None` when nothing but `loc` was given, which is no revision.
+    /// Returns the resulting terms; `None` if only `loc` was given, which is no revision.
     #[must_use]
     pub fn applied_to(self, terms: &Terms) -> Option<Terms> {
         let changed = Terms {
@@ -56,10 +56,10 @@ impl Revision {
     }
 }
 
-/// Reads the body of a creation.
+/// Parses the body of a creation.
 ///
 /// # Errors
-/// `CobOperacaoInvalida` with every violation.
+/// `CobOperacaoInvalida` with all violations.
 pub fn solicited(body: Value, own_key: &str, locations: Locations) -> Result<Terms, Problem> {
     let mut findings = Findings::default();
     let terms = Object::open("cob", body, &mut findings).and_then(|mut cob| {
@@ -84,10 +84,10 @@ pub fn solicited(body: Value, own_key: &str, locations: Locations) -> Result<Ter
     findings.conclude(Kind::CobInvalidOperation, terms)
 }
 
-/// Reads the body of a revision.
+/// Parses the body of a revision.
 ///
 /// # Errors
-/// `CobOperacaoInvalida` with every violation; a removal together with other changes is one.
+/// `CobOperacaoInvalida` with all violations. A removal together with other changes is one.
 pub fn revised(body: Value, own_key: &str, locations: Locations) -> Result<Revision, Problem> {
     let mut findings = Findings::default();
     let revision = Object::open("cob", body, &mut findings).map(|mut cob| {
@@ -192,13 +192,13 @@ fn document(path: &str, value: Value, valid: fn(&str) -> bool, findings: &mut Fi
     Some(text)
 }
 
-/// Eleven digits whose check digits are right.
+/// Returns whether the text is eleven digits with valid check digits.
 #[must_use]
 pub fn is_cpf(text: &str) -> bool {
     Cpf::parse(text).is_ok_and(|cpf| cpf.as_str() == text)
 }
 
-/// Fourteen digits or capital letters whose check digits are right.
+/// Returns whether the text is fourteen digits or capital letters with valid check digits.
 #[must_use]
 pub fn is_cnpj(text: &str) -> bool {
     Cnpj::parse(text).is_ok_and(|cnpj| cnpj.as_str() == text)
@@ -214,7 +214,7 @@ fn info(value: Value, findings: &mut Findings) -> Option<Box<[AdditionalInfo]>> 
         findings.add(path, "must have at most 50 items", "");
         return None;
     }
-    // Every item is looked at before any of them can fail the whole, so that every violation is told.
+    // Every item is parsed before a failure is returned, so that all violations are reported.
     let items: Vec<_> = items
         .into_iter()
         .enumerate()

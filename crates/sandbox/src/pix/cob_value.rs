@@ -1,14 +1,14 @@
-//! `valor` of a charge: the amount, whether the payer may change it, and cash on top of it.
+//! `valor` of a charge: the amount, whether the payer may change it, and cash in addition.
 
 use serde_json::Value;
 
 use super::fields::{self, Findings, Object, shown};
 use crate::state::cob::{Value as CobValue, Withdrawal, WithdrawalTerms};
 
-/// Longest word of a withdrawal; each is checked more closely afterwards.
+/// The longest text of a withdrawal. Each is checked more closely afterwards.
 const MAX_WORD: usize = 77;
 
-/// Reads `valor`.
+/// Parses `valor`.
 pub fn read(value: Value, findings: &mut Findings) -> Option<CobValue> {
     let mut object = Object::open("cob.valor", value, findings)?;
     let original = object.require("original", findings);

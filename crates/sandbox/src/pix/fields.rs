@@ -1,4 +1,4 @@
-//! Takes a JSON object apart field by field and collects every broken rule, so that a client sees them all at once.
+//! Parses a JSON object field by field and collects all violations, so that a client receives them together.
 
 use cais_domain::money::Money;
 use serde_json::{Map, Value};
@@ -6,20 +6,20 @@ use serde_json::{Map, Value};
 use super::problem::{Kind, Problem, Violation};
 use crate::wire;
 
-/// The broken rules found so far.
+/// The violations found so far.
 #[derive(Debug, Default)]
 pub struct Findings(Vec<Violation>);
 
 impl Findings {
-    /// Adds one.
+    /// Adds a violation.
     pub fn add(&mut self, property: impl Into<String>, reason: impl Into<String>, value: &str) {
         self.0.push(Violation::new(property, reason, value));
     }
 
-    /// Passes `value` on when no rule was broken.
+    /// Returns `value` if no rule was violated.
     ///
     /// # Errors
-    /// A problem of type `kind` with everything that was found, also when `value` is absent.
+    /// A problem of type `kind` with all violations, also if `value` is absent.
     pub fn conclude<T>(self, kind: Kind, value: Option<T>) -> Result<T, Problem> {
         match value {
             Some(value) if self.0.is_empty() => Ok(value),
@@ -28,7 +28,7 @@ impl Findings {
     }
 }
 
-/// An object that is being taken apart; what is left of it at the end is unknown and refused.
+/// An object being parsed. Remaining fields at the end are unknown and refused.
 #[derive(Debug)]
 pub struct Object {
     path: String,
@@ -36,7 +36,7 @@ pub struct Object {
 }
 
 impl Object {
-    /// Begins with the value at `path`, which must be an object.
+    /// Opens the value at `path`, which must be an object.
     pub fn open(path: impl Into<String>, value: Value, findings: &mut Findings) -> Option<Self> {
         let path = path.into();
         match value {
@@ -48,24 +48,24 @@ impl Object {
         }
     }
 
-    /// The property path of a field.
+    /// Returns the property path of a field.
     #[must_use]
     pub fn path_of(&self, name: &str) -> String {
         format!("{}.{name}", self.path)
     }
 
-    /// Whether no field is left.
+    /// Returns whether no field remains.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.fields.is_empty()
     }
 
-    /// Takes a field out, if it is there.
+    /// Removes and returns a field, if present.
     pub fn take(&mut self, name: &str) -> Option<Value> {
         self.fields.remove(name)
     }
 
-    /// Takes out a field that must be there.
+    /// Removes and returns a required field.
     pub fn require(&mut self, name: &str, findings: &mut Findings) -> Option<Value> {
         let value = self.take(name);
         if value.is_none() {
@@ -74,7 +74,7 @@ impl Object {
         value
     }
 
-    /// Refuses whatever was not taken out.
+    /// Refuses all remaining fields.
     pub fn close(self, findings: &mut Findings) {
         for (name, value) in &self.fields {
             findings.add(format!("{}.{name}", self.path), "is not a known property", &shown(value));
@@ -82,7 +82,7 @@ impl Object {
     }
 }
 
-/// A text of at most `max` characters without control characters other than line breaks.
+/// Parses a text of at most `max` characters without control characters other than line breaks.
 pub fn text(path: &str, value: Value, max: usize, findings: &mut Findings) -> Option<Box<str>> {
     let Value::String(text) = value else {
         findings.add(path, "must be a string", &shown(&value));
@@ -99,7 +99,7 @@ pub fn text(path: &str, value: Value, max: usize, findings: &mut Findings) -> Op
     Some(text.into())
 }
 
-/// An amount, `\d{1,10}\.\d{2}` as a string.
+/// Parses an amount, `\d{1,10}\.\d{2}` as a string.
 pub fn amount(path: &str, value: &Value, findings: &mut Findings) -> Option<Money> {
     let amount = value.as_str().and_then(wire::parse_strict_amount);
     if amount.is_none() {
@@ -108,7 +108,7 @@ pub fn amount(path: &str, value: &Value, findings: &mut Findings) -> Option<Mone
     amount
 }
 
-/// An integer of 32 bits.
+/// Parses an integer of 32 bits.
 pub fn integer(path: &str, value: &Value, findings: &mut Findings) -> Option<i32> {
     let number = value.as_i64().and_then(|number| i32::try_from(number).ok());
     if number.is_none() {
@@ -117,7 +117,7 @@ pub fn integer(path: &str, value: &Value, findings: &mut Findings) -> Option<i32
     number
 }
 
-/// A JSON value as a violation repeats it: a string bare, anything else as JSON.
+/// Formats a JSON value for a violation: a string bare, other values as JSON.
 #[must_use]
 pub fn shown(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)

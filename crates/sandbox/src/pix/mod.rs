@@ -1,4 +1,4 @@
-//! The Central Bank's API Pix 2.9.0 as this institution serves it: charges, received Pix, returns, webhooks.
+//! The Central Bank's API Pix 2.9.0 of this institution: charges, received Pix, returns, webhooks.
 
 pub mod body;
 pub mod cob;
@@ -25,10 +25,10 @@ use self::{
 };
 use crate::{psp::Psp, requests::Operation};
 
-/// How handlers get at the institution.
+/// The institution, shared by handlers.
 pub type Shared = web::Data<Arc<Psp>>;
 
-/// Lets a request in when its bearer token carries `scope`, and counts it.
+/// Admits a request whose bearer token has `scope`, and counts the request.
 ///
 /// # Errors
 /// 401 for a missing, unknown or expired token; 403 for one without the scope.
@@ -38,10 +38,10 @@ pub fn admit(psp: &Psp, request: &HttpRequest, scope: Scope, operation: Operatio
     Ok(())
 }
 
-/// An answer with a JSON body.
+/// Returns an answer with a JSON body.
 ///
 /// # Errors
-/// 500 when the body cannot be serialized, a defect of the simulator.
+/// 500 if the body cannot be serialized, a defect of the simulator.
 pub fn json(status: StatusCode, body: &impl Serialize) -> Result<HttpResponse, Problem> {
     let bytes = serde_json::to_vec(body)
         .map_err(|error| Problem::new(Kind::InternalError, format!("the answer cannot be written: {error}")))?;

@@ -20,20 +20,20 @@ use super::{
 };
 use crate::{dice, journal::Identity, requests::Operation};
 
-/// How long a token lives, by the simulator's clock.
+/// The life of a token, by the simulator's clock.
 const LIFETIME: SignedDuration = SignedDuration::from_hours(1);
 
-/// Most tokens at once; beyond it the one that expires first is forgotten.
+/// The largest number of tokens. Beyond it the token that expires first is removed.
 const MAX_TOKENS: usize = 1000;
 
-/// A permission that a token carries.
+/// A permission of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Scope {
     /// Create and revise charges.
     CobWrite,
     /// Read charges.
     CobRead,
-    /// Ask for returns.
+    /// Request returns.
     PixWrite,
     /// Read Pix and returns.
     PixRead,
@@ -41,20 +41,20 @@ pub enum Scope {
     WebhookWrite,
     /// Read webhooks.
     WebhookRead,
-    /// Send Pix (of this institution's own).
+    /// Send Pix (specific to this institution).
     PixSend,
-    /// Read sent Pix (of this institution's own).
+    /// Read sent Pix (specific to this institution).
     SentRead,
-    /// Read the balance (of this institution's own).
+    /// Read the balance (specific to this institution).
     BalanceRead,
-    /// Read infractions (of this institution's own).
+    /// Read infractions (specific to this institution).
     InfractionsRead,
-    /// Defend infractions (of this institution's own).
+    /// Defend infractions (specific to this institution).
     InfractionsWrite,
 }
 
 impl Scope {
-    /// Every scope that this institution grants.
+    /// All scopes of this institution.
     const ALL: [Self; 11] = [
         Self::CobWrite,
         Self::CobRead,
@@ -69,7 +69,7 @@ impl Scope {
         Self::InfractionsWrite,
     ];
 
-    /// The name on the wire.
+    /// Returns the name on the wire.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -94,16 +94,16 @@ struct Grant {
     scopes: BTreeSet<Scope>,
 }
 
-/// Why a bearer token does not let a request in.
+/// The reason a bearer token is not sufficient.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TokenError {
-    /// There is none.
+    /// The token is missing.
     #[error("a bearer token is required")]
     Missing,
-    /// It was never handed out, or its hour is over.
+    /// The token was never issued, or has expired.
     #[error("the token is unknown or has expired")]
     Unknown,
-    /// It does not carry this scope.
+    /// The token lacks this scope.
     #[error("the token lacks the scope {0}")]
     LacksScope(&'static str),
 }
@@ -118,7 +118,7 @@ impl From<TokenError> for Problem {
     }
 }
 
-/// The tokens that were handed out. They end with the process; a client then authenticates again.
+/// The issued tokens. They end with the process; a client then authenticates again.
 #[derive(Debug, Default)]
 pub struct Tokens(RwLock<HashMap<String, Grant>>);
 
@@ -156,7 +156,7 @@ impl Tokens {
 /// `POST /oauth/token`.
 ///
 /// # Errors
-/// Only for bodies that cannot be read; refusals have `OAuth2`'s own form (RFC 6749, 5.2).
+/// Only for unreadable bodies. Refusals have `OAuth2`'s own form (RFC 6749, 5.2).
 pub async fn token(request: HttpRequest, payload: web::Payload, psp: Shared) -> Result<HttpResponse, Problem> {
     psp.requests.count(Operation::Token);
     let bytes = body::bytes(payload).await?;
@@ -211,7 +211,7 @@ fn authenticate(request: &HttpRequest, identity: &Identity) -> Result<(), Refusa
     if decoded.is_some_and(|decoded| decoded == expected.as_bytes()) { Ok(()) } else { Err(Refusal::InvalidClient) }
 }
 
-/// The scopes asked for in a form (RFC 6749) or in the JSON that some institutions take instead; without any, all.
+/// Returns the requested scopes from a form (RFC 6749) or from JSON, as some institutions accept; without any, all.
 fn requested(request: &HttpRequest, bytes: &[u8]) -> Result<BTreeSet<Scope>, Refusal> {
     let pairs = match request.content_type() {
         "application/x-www-form-urlencoded" => {

@@ -1,4 +1,4 @@
-//! The public payload behind a dynamic BR Code, which the payer's institution fetches. Unsigned: no JWS.
+//! The public payload of a dynamic BR Code, for the payer's institution. Unsigned: no JWS.
 
 use actix_web::{HttpResponse, http::StatusCode, web};
 use jiff::Timestamp;
@@ -43,7 +43,7 @@ struct Calendar {
 /// `GET` of a location.
 ///
 /// # Errors
-/// 404 for an unknown one, 410 when its charge is not `ATIVA` or has expired.
+/// 404 for an unknown location, 410 if its charge is not `ATIVA` or has expired.
 pub async fn get(token: web::Path<String>, psp: Shared) -> Result<HttpResponse, Problem> {
     psp.requests.count(Operation::Payload);
     let now = psp.clock.now();

@@ -10,25 +10,25 @@ use serde::Serialize;
 
 use crate::psp::StoreError;
 
-/// What every `type` begins with; an identifier, not a page.
+/// The prefix of every `type`: an identifier, not a page.
 const TYPE_PREFIX: &str = "https://pix.bcb.gov.br/api/v2/error/";
 
-/// Longest offending value that a violation repeats, in characters.
+/// The longest repeated value of a violation, in characters.
 const MAX_ECHO: usize = 200;
 
-/// Most violations in one answer; a body of 64 KiB could produce thousands.
+/// The largest number of violations of an answer. A body of 64 KiB could produce thousands.
 const MAX_VIOLATIONS: usize = 50;
 
 /// The error types of the API Pix that this institution uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// 400, no more specific type fits.
+    /// 400 without a more specific type.
     InvalidRequest,
-    /// 401: no valid token. The API declares no type for it, every institution answers it.
+    /// 401: no valid token. The API declares no type for it.
     Unauthorized,
     /// 403: the token lacks a scope.
     AccessDenied,
-    /// 404: no such path.
+    /// 404: unknown path.
     NotFound,
     /// 405.
     MethodNotAllowed,
@@ -58,21 +58,21 @@ pub enum Kind {
     RefundNotFound,
     /// 400.
     RefundInvalid,
-    /// 404, of this institution's own.
+    /// 404, specific to this institution.
     SentNotFound,
-    /// 400, of this institution's own.
+    /// 400, specific to this institution.
     SentInvalidQuery,
-    /// 400, of this institution's own.
+    /// 400, specific to this institution.
     InfractionsInvalidQuery,
-    /// 404, of this institution's own.
+    /// 404, specific to this institution.
     InfractionNotFound,
-    /// 400, of this institution's own: a defence that cannot be read.
+    /// 400, specific to this institution: an unreadable defense.
     InfractionInvalid,
-    /// 409, of this institution's own: it cannot be defended any more.
+    /// 409, specific to this institution: the infraction can no longer be defended.
     InfractionConflict,
-    /// 422, of this institution's own: its deadline is over.
+    /// 422, specific to this institution: the deadline has passed.
     InfractionTooLate,
-    /// 500, of this institution's own.
+    /// 500, specific to this institution.
     InfractionInternalError,
     /// 404.
     WebhookNotFound,
@@ -80,12 +80,12 @@ pub enum Kind {
     WebhookInvalidOperation,
     /// 400.
     WebhookInvalidQuery,
-    /// 409 of the control interface: not in this state.
+    /// 409 of the control interface: another state.
     Conflict,
 }
 
 impl Kind {
-    /// Last part of `type`, status and `title`.
+    /// Returns the last part of `type`, the status and the `title`.
     fn facts(self) -> (&'static str, StatusCode, &'static str) {
         use StatusCode as S;
         match self {
@@ -113,7 +113,7 @@ impl Kind {
                 ("InfracoesConsultaInvalida", S::BAD_REQUEST, "Invalid query of infractions")
             }
             Self::InfractionNotFound => ("InfracaoNaoEncontrada", S::NOT_FOUND, "Infraction not found"),
-            Self::InfractionInvalid => ("InfracaoOperacaoInvalida", S::BAD_REQUEST, "Invalid defence"),
+            Self::InfractionInvalid => ("InfracaoOperacaoInvalida", S::BAD_REQUEST, "Invalid defense"),
             Self::InfractionConflict => ("InfracaoOperacaoInvalida", S::CONFLICT, "The infraction cannot be defended"),
             Self::InfractionTooLate => ("InfracaoOperacaoInvalida", S::UNPROCESSABLE_ENTITY, "The deadline is over"),
             Self::InfractionInternalError => ("InfracaoErroInterno", S::INTERNAL_SERVER_ERROR, "Internal error"),
@@ -125,19 +125,19 @@ impl Kind {
     }
 }
 
-/// One broken rule.
+/// A violated rule.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Violation {
     /// The rule.
     pub razao: String,
     /// The property, such as `cob.valor.original`.
     pub propriedade: String,
-    /// What was there, shortened.
+    /// The value, shortened.
     pub valor: String,
 }
 
 impl Violation {
-    /// A violation of `property`, repeating at most 200 characters of `value`.
+    /// Creates a violation of `property` with at most 200 characters of `value`.
     #[must_use]
     pub fn new(property: impl Into<String>, reason: impl Into<String>, value: &str) -> Self {
         Self { razao: reason.into(), propriedade: property.into(), valor: value.chars().take(MAX_ECHO).collect() }
@@ -162,7 +162,7 @@ struct Body<'a> {
     title: &'static str,
     status: u16,
     detail: &'a str,
-    /// The code by which institutions such as Efí name the one refusal that clients tell apart by more than its status.
+    /// The code of institutions such as Efí for the only refusal that clients distinguish beyond its status.
     #[serde(skip_serializing_if = "Option::is_none")]
     nome: Option<&'static str>,
     #[serde(skip_serializing_if = "<[Violation]>::is_empty")]
@@ -170,13 +170,13 @@ struct Body<'a> {
 }
 
 impl Problem {
-    /// A refusal without violations.
+    /// Creates a refusal without violations.
     #[must_use]
     pub fn new(kind: Kind, detail: impl Into<String>) -> Self {
         Self(Box::new(Content { kind, detail: detail.into(), violations: Vec::new(), allow: None }))
     }
 
-    /// A refusal for the violations of a body or query.
+    /// Creates a refusal for the violations of a body or query.
     #[must_use]
     pub fn violations(kind: Kind, mut violations: Vec<Violation>) -> Self {
         violations.truncate(MAX_VIOLATIONS);
@@ -185,13 +185,13 @@ impl Problem {
         problem
     }
 
-    /// A refusal for one violation.
+    /// Creates a refusal for one violation.
     #[must_use]
     pub fn violation(kind: Kind, property: &str, reason: &str, value: &str) -> Self {
         Self::violations(kind, vec![Violation::new(property, reason, value)])
     }
 
-    /// 405 with the methods that the path has.
+    /// Creates a 405 with the allowed methods.
     #[must_use]
     pub fn method_not_allowed(allow: &'static str) -> Self {
         let mut problem = Self::new(Kind::MethodNotAllowed, format!("this path takes {allow}"));
@@ -229,7 +229,7 @@ impl ResponseError for Problem {
         if self.0.kind == Kind::Unauthorized {
             response.insert_header((header::WWW_AUTHENTICATE, "Bearer"));
         }
-        // A struct of strings always serializes; were it not so, an empty body would still carry the status.
+        // A struct of strings always serializes. An empty body would still have the status.
         response.body(serde_json::to_vec(&body).unwrap_or_default())
     }
 }

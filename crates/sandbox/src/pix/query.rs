@@ -11,20 +11,20 @@ use super::{
     problem::{Kind, Problem},
 };
 
-/// `paginacao.itensPorPagina` when it is absent.
+/// The default of `paginacao.itensPorPagina`.
 const DEFAULT_PAGE_SIZE: usize = 100;
 
-/// Its largest legal value.
+/// The largest legal value.
 const MAX_PAGE_SIZE: usize = 1000;
 
-/// A query that is being taken apart, with what was found wrong in it.
+/// A query being parsed, with its violations.
 #[derive(Debug)]
 pub struct Query {
     values: BTreeMap<String, String>,
     findings: Findings,
 }
 
-/// An instant with the text in which it was given.
+/// An instant with its text in the query.
 pub type Given = (Timestamp, String);
 
 /// A period, inclusive at both ends.
@@ -36,7 +36,7 @@ pub struct Period {
     pub to: Given,
 }
 
-/// Which page, zero-based, of how many items.
+/// A zero-based page and its size.
 #[derive(Clone, Copy, Debug)]
 pub struct Page {
     number: usize,
@@ -54,7 +54,7 @@ pub struct Paging {
 }
 
 impl Page {
-    /// Cuts the page out of everything that matches, and says where it lies.
+    /// Returns the page out of all matching items, and its position.
     pub fn cut<T>(self, all: impl Iterator<Item = T>) -> (Vec<T>, Paging) {
         let first = self.number.saturating_mul(self.size);
         let last = first.saturating_add(self.size);
@@ -69,7 +69,7 @@ impl Page {
         let paging = Paging {
             pagina_atual: self.number,
             itens_por_pagina: self.size,
-            // The schema's minimum is one page, also when it is empty.
+            // The schema's minimum is one page, even if empty.
             quantidade_de_paginas: total.div_ceil(self.size).max(1),
             quantidade_total_de_itens: total,
         };
@@ -78,7 +78,7 @@ impl Page {
 }
 
 impl Query {
-    /// Begins with the query of a request; a parameter given twice is a violation.
+    /// Opens the query of a request. A repeated parameter is a violation.
     #[must_use]
     pub fn of(request: &HttpRequest) -> Self {
         let mut findings = Findings::default();
@@ -96,7 +96,7 @@ impl Query {
         Self { values, findings }
     }
 
-    /// The pagination.
+    /// Returns the pagination.
     pub fn page(&mut self) -> Page {
         let number = self.parsed("paginacao.paginaAtual", "must be an integer, 0 or above", |text| {
             text.parse::<u32>().ok().and_then(|number| usize::try_from(number).ok())
@@ -107,7 +107,7 @@ impl Query {
         Page { number: number.unwrap_or(0), size: size.unwrap_or(DEFAULT_PAGE_SIZE) }
     }
 
-    /// `inicio` and `fim`, both required.
+    /// Returns `inicio` and `fim`, both required.
     pub fn period(&mut self) -> Option<Period> {
         for name in ["inicio", "fim"] {
             if !self.values.contains_key(name) {
@@ -118,7 +118,7 @@ impl Query {
         Some(Period { from: from?, to: to? })
     }
 
-    /// `inicio` and `fim`, each optional.
+    /// Returns `inicio` and `fim`, both optional.
     pub fn bounds(&mut self) -> (Option<Given>, Option<Given>) {
         let instant = |text: &str| rfc3339(text).map(|at| (at, text.to_owned()));
         let from = self.parsed("inicio", "must be an RFC 3339 date-time", instant);
@@ -131,12 +131,12 @@ impl Query {
         (from, to)
     }
 
-    /// An optional `true` or `false`.
+    /// Returns an optional `true` or `false`.
     pub fn boolean(&mut self, name: &str) -> Option<bool> {
         self.parsed(name, "must be true or false", |text| text.parse().ok())
     }
 
-    /// The optional `cpf` and `cnpj`, of which at most one may be given.
+    /// Returns the optional `cpf` and `cnpj`, at most one of them.
     pub fn documents(&mut self) -> (Option<String>, Option<String>) {
         let is = |length: usize, valid: fn(char) -> bool| {
             move |text: &str| (text.len() == length && text.chars().all(valid)).then(|| text.to_owned())
@@ -153,7 +153,7 @@ impl Query {
         (cpf, cnpj)
     }
 
-    /// An optional parameter read by `parse`; `reason` is told when it refuses.
+    /// Returns an optional parameter parsed by `parse`; `reason` is the violation.
     pub fn parsed<T>(&mut self, name: &str, reason: &str, parse: impl Fn(&str) -> Option<T>) -> Option<T> {
         let text = self.values.remove(name)?;
         let value = parse(&text);
@@ -163,10 +163,10 @@ impl Query {
         value
     }
 
-    /// Refuses unknown parameters and whatever else was found; `value` absent means that something was.
+    /// Refuses unknown parameters and other violations; an absent `value` means that a violation exists.
     ///
     /// # Errors
-    /// A problem of type `kind` with every violation.
+    /// A problem of type `kind` with all violations.
     pub fn conclude<T>(mut self, kind: Kind, value: Option<T>) -> Result<T, Problem> {
         for (name, value) in std::mem::take(&mut self.values) {
             self.findings.add(name, "is not a known parameter", &value);
@@ -175,7 +175,7 @@ impl Query {
     }
 }
 
-/// Reads RFC 3339; the time library alone would also take other ISO 8601 forms.
+/// Parses RFC 3339. The time library alone would also accept other ISO 8601 forms.
 fn rfc3339(text: &str) -> Option<Timestamp> {
     let bytes = text.as_bytes();
     let shaped = bytes.len() >= 20
@@ -191,7 +191,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_rfc_3339_is_an_instant() {
+    fn instant_of_other_format_is_refused() {
         let cases = [
             ("2026-01-02T03:04:05Z", true),
             ("2026-01-02T03:04:05.678Z", true),
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_count_from_zero_and_there_is_always_one() {
+    fn pages_count_from_zero_and_empty_list_has_one() {
         let cases = [(0, 2, 5, vec![0, 1], 3), (2, 2, 5, vec![4], 3), (3, 2, 5, vec![], 3), (0, 2, 0, vec![], 1)];
         for (number, size, total, expected, pages) in cases {
             let (items, paging) = Page { number, size }.cut(0..total);

@@ -1,4 +1,4 @@
-//! `/v2/pix`: read and list what was received.
+//! `/v2/pix`: reads and lists received Pix.
 
 use actix_web::{HttpRequest, HttpResponse, http::StatusCode, web};
 use serde::Serialize;
@@ -14,7 +14,7 @@ use super::{
 };
 use crate::requests::Operation;
 
-/// Longest txid that a Pix may carry, static codes included.
+/// The longest txid of a Pix, static codes included.
 const MAX_TXID: usize = 35;
 
 /// `GET /v2/pix/{e2eid}`.
@@ -31,7 +31,7 @@ pub async fn get(request: HttpRequest, e2eid: web::Path<String>, psp: Shared) ->
     json(StatusCode::OK, &views::received(&psp, payment, cob))
 }
 
-/// The 404 of an end-to-end id that nobody knows.
+/// Returns the 404 of an unknown end-to-end id.
 #[must_use]
 pub fn unknown() -> Problem {
     Problem::new(Kind::PixNotFound, "no Pix has this end-to-end id")
@@ -61,7 +61,7 @@ struct Parameters {
     paginacao: Paging,
 }
 
-/// `GET /v2/pix`: Pix by time of settlement, oldest first. The payer is taken to be the charge's debtor.
+/// `GET /v2/pix`: Pix by instant of settlement, oldest first. The payer is the charge's debtor.
 ///
 /// # Errors
 /// 400 `PixConsultaInvalida` with violations.

@@ -1,4 +1,4 @@
-//! `/v2/pix/{e2eid}/devolucao/{id}`: ask for a return, and read it.
+//! `/v2/pix/{e2eid}/devolucao/{id}`: requests and reads returns.
 
 use actix_web::{HttpRequest, HttpResponse, http::StatusCode, web};
 use serde_json::Value;
@@ -24,7 +24,7 @@ const MAX_DESCRIPTION: usize = 140;
 /// `PUT /v2/pix/{e2eid}/devolucao/{id}`.
 ///
 /// # Errors
-/// 404 for an unknown Pix; 400 `PixDevolucaoInvalida` for a bad body, an id used before, more than is left of the Pix,
+/// 404 for an unknown Pix; 400 `PixDevolucaoInvalida` for a bad body, a used id, an amount above the rest of the Pix,
 /// and a Pix older than 90 days.
 pub async fn put(
     request: HttpRequest,

@@ -1,4 +1,4 @@
-//! Charges, Pix and returns as the API's answers and callbacks show them.
+//! Charges, Pix and returns in answers and callbacks.
 
 use cais_domain::{br_code::DynamicCode, money::Money};
 use jiff::Timestamp;
@@ -14,10 +14,10 @@ use crate::{
     wire,
 };
 
-/// Path under which payloads are served, before the token.
+/// The path of payloads, before the token.
 pub const PAYLOAD_PATH: &str = "/qr/v2/";
 
-/// A charge: `CobGerada`, and `CobCompleta` when `pix` is there.
+/// A charge: `CobGerada`, or with `pix` a `CobCompleta`.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CobView<'a> {
@@ -96,7 +96,7 @@ struct CashComponent<'a> {
     #[serde(with = "wire::amount")]
     valor: Money,
     modalidade_agente: &'a str,
-    /// The API spells it differently here than in the charge.
+    /// The API's spelling here differs from the charge's.
     prestador_de_servico_de_saque: &'a str,
 }
 
@@ -125,13 +125,14 @@ struct RefundTimes {
     liquidacao: Option<Timestamp>,
 }
 
-/// A charge as its creation and revision answer it. `position` is where it lies in the books.
+/// Returns a charge in the form of creation and revision. `position` is its position in the books.
 #[must_use]
 pub fn generated<'a>(psp: &'a Psp, position: usize, cob: &'a Cob) -> CobView<'a> {
     view(psp, position, cob, &cob.terms, cob.past.len())
 }
 
-/// A charge with its payments, as reads answer it; `revision` asks for an older one. `None` when there is no such revision.
+/// Returns a charge with its payments in the form of reads; `revision` selects an older one. `None` for an unknown
+/// revision.
 #[must_use]
 pub fn complete<'a>(
     psp: &'a Psp,
@@ -169,7 +170,7 @@ fn view<'a>(psp: &'a Psp, position: usize, cob: &'a Cob, terms: &'a Terms, revis
     }
 }
 
-/// The `loc.id` of the charge at this position of the books.
+/// Returns the `loc.id` of the charge at this position.
 #[must_use]
 pub fn location_id(position: usize) -> usize {
     position + 1
@@ -192,7 +193,7 @@ fn copy_and_paste(psp: &Psp, location: &str) -> Option<String> {
     code.write().ok()
 }
 
-/// A received Pix with its returns. `cob` tells the kind of cash that was part of it.
+/// Returns a received Pix with its returns. `cob` determines the kind of its cash part.
 #[must_use]
 pub fn received<'a>(psp: &'a Psp, payment: &'a Payment, cob: Option<&'a Cob>) -> PixView<'a> {
     let cash = cob.and_then(|cob| cob.terms.value.withdrawal.as_deref());
@@ -216,7 +217,7 @@ pub fn received<'a>(psp: &'a Psp, payment: &'a Payment, cob: Option<&'a Cob>) ->
     }
 }
 
-/// A return.
+/// Returns a return's view.
 #[must_use]
 pub fn refund(refund: &Refund) -> RefundView<'_> {
     let (status, settled_at, reason) = match &refund.outcome {

@@ -1,4 +1,4 @@
-//! `/v2/webhook`: where callbacks for a Pix key go. Registration makes no call to the URL.
+//! `/v2/webhook`: the destinations of callbacks for a Pix key. Registration makes no request to the URL.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use crate::{
     wire,
 };
 
-/// Longest URL, in characters: what browsers and servers agree on.
+/// The longest URL, in characters, that browsers and servers commonly accept.
 const MAX_URL: usize = 2000;
 
 #[derive(Serialize)]
@@ -37,7 +37,7 @@ struct View<'a> {
 /// `PUT /v2/webhook/{chave}`: 200 without a body.
 ///
 /// # Errors
-/// 400 `WebhookOperacaoInvalida` for a key that is not the account's and for a bad body.
+/// 400 `WebhookOperacaoInvalida` for a foreign key and for a bad body.
 pub async fn put(
     request: HttpRequest,
     key: web::Path<String>,
@@ -76,7 +76,7 @@ fn read(body: Value) -> Result<Box<str>, Problem> {
 /// `GET /v2/webhook/{chave}`.
 ///
 /// # Errors
-/// 404 when the key has none.
+/// 404 if the key has no webhook.
 pub async fn get(request: HttpRequest, key: web::Path<String>, psp: Shared) -> Result<HttpResponse, Problem> {
     admit(&psp, &request, Scope::WebhookRead, Operation::WebhookRead)?;
     let store = psp.read();
@@ -87,7 +87,7 @@ pub async fn get(request: HttpRequest, key: web::Path<String>, psp: Shared) -> R
 /// `DELETE /v2/webhook/{chave}`: 204.
 ///
 /// # Errors
-/// 404 when the key has none.
+/// 404 if the key has no webhook.
 pub async fn delete(request: HttpRequest, key: web::Path<String>, psp: Shared) -> Result<HttpResponse, Problem> {
     admit(&psp, &request, Scope::WebhookWrite, Operation::WebhookRemove)?;
     let mut store = psp.write();
@@ -115,7 +115,7 @@ struct Parameters {
     paginacao: Paging,
 }
 
-/// `GET /v2/webhook`, optionally by time of registration.
+/// `GET /v2/webhook`, optionally by instant of registration.
 ///
 /// # Errors
 /// 400 `WebhookConsultaInvalida` with violations.

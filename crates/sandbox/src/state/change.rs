@@ -1,4 +1,4 @@
-//! Every change of the simulator's state, as one line of the journal each.
+//! The changes of the simulator's state, each a line of the journal.
 
 use std::sync::Arc;
 
@@ -15,40 +15,40 @@ use super::{
 };
 use crate::wire;
 
-/// Where callbacks for a Pix key go.
+/// The destination of callbacks for a Pix key.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Webhook {
     /// The registered URL; `/pix` is appended to it.
     pub url: Arc<str>,
-    /// When it was registered.
+    /// The instant of registration.
     #[serde(with = "wire::micros")]
     pub created_at: Timestamp,
 }
 
-/// A callback that is owed.
+/// A callback to send.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Notification {
-    /// The Pix it tells about.
+    /// The Pix of the callback.
     pub end_to_end_id: Arc<str>,
-    /// The infraction it tells about instead of its Pix.
+    /// The infraction of the callback, instead of its Pix.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub infraction: Option<Arc<str>>,
-    /// The webhook's URL when the callback fell due.
+    /// The webhook's URL when the callback became due.
     pub url: Arc<str>,
 }
 
-/// How many callbacks have ended, and how.
+/// The numbers of ended callbacks by outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NotificationTotals {
-    /// Callbacks that ever fell due; numbers the next one.
+    /// Callbacks that ever became due; the number of the next one.
     pub due: u64,
     /// Answered 2xx.
     pub delivered: u64,
-    /// Given up after the last attempt, or not queued because too many were waiting.
+    /// Abandoned after the last attempt, or dropped because too many were waiting.
     pub abandoned: u64,
 }
 
-/// One step of the state. What a snapshot needs is among them: it is the shortest journal that leads to the same state.
+/// A change of the state. Snapshots use changes too: the shortest journal with the same state.
 ///
 /// Externally tagged on purpose: other taggings pass numbers through a buffer that loses their exact text.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -56,97 +56,97 @@ pub struct NotificationTotals {
 pub enum Change {
     /// A charge was created.
     CobCreated(Cob),
-    /// A charge got new terms; the old ones become a past revision.
+    /// A charge got new terms. The old terms become a past revision.
     CobRevised {
-        /// Which charge.
+        /// The txid of the charge.
         txid: Arc<str>,
-        /// What holds from now on.
+        /// The new terms.
         terms: Terms,
     },
-    /// A charge's expiry was moved into the past. Creation moves along when the charge is younger than a second.
+    /// A charge's expiry was moved into the past, for a charge younger than a second its creation too.
     CobExpired {
-        /// Which charge.
+        /// The txid of the charge.
         txid: Arc<str>,
-        /// Creation from now on.
+        /// The new instant of creation.
         #[serde(with = "wire::micros")]
         created_at: Timestamp,
-        /// Seconds from it to the expiry.
+        /// The seconds from creation to expiry.
         expires_in_s: i32,
     },
     /// A Pix arrived.
     Paid {
         /// The Pix.
         payment: Payment,
-        /// What the charge became by it.
+        /// The charge's status after the payment.
         status: CobStatus,
-        /// URL that must be told, if any.
+        /// The webhook URL for the callback, if any.
         notify: Option<Arc<str>>,
     },
-    /// A return was asked for.
+    /// A return was requested.
     RefundRequested {
-        /// Of which Pix.
+        /// The end-to-end id of the Pix.
         end_to_end_id: Arc<str>,
         /// The return.
         refund: Refund,
     },
     /// A return became final.
     RefundEnded {
-        /// Of which Pix.
+        /// The end-to-end id of the Pix.
         end_to_end_id: Arc<str>,
-        /// Which return.
+        /// The id of the return.
         id: Box<str>,
-        /// How it ended.
+        /// The outcome.
         outcome: RefundOutcome,
-        /// URL that must be told, if any.
+        /// The webhook URL for the callback, if any.
         notify: Option<Arc<str>>,
     },
-    /// A Pix was accepted to be sent.
+    /// A Pix was accepted for sending.
     SendAccepted(Sent),
     /// A request repeated the `idEnvio` of a send and was refused.
     SendRepeated {
-        /// Its `idEnvio`.
+        /// The `idEnvio` of the send.
         send_id: Arc<str>,
     },
     /// A send became final.
     SendEnded {
-        /// Its `idEnvio`.
+        /// The `idEnvio` of the send.
         send_id: Arc<str>,
-        /// How it ended.
+        /// The outcome.
         outcome: SendOutcome,
-        /// URL that must be told, if any.
+        /// The webhook URL for the callback, if any.
         notify: Option<Arc<str>>,
     },
-    /// The recipient of a send gave some of it back.
+    /// The recipient of a send returned a part of it.
     SendReturned {
-        /// Its `idEnvio`.
+        /// The `idEnvio` of the send.
         send_id: Arc<str>,
-        /// What came back.
+        /// The returned part.
         back: GivenBack,
-        /// URL that must be told, if any.
+        /// The webhook URL for the callback, if any.
         notify: Option<Arc<str>>,
     },
     /// A received Pix was disputed.
     InfractionOpened {
         /// The infraction.
         infraction: Infraction,
-        /// URL that must be told, if any.
+        /// The webhook URL for the callback, if any.
         notify: Option<Arc<str>>,
     },
-    /// An infraction took a step, with the return that it led to.
+    /// A step of an infraction, with the resulting return.
     InfractionChanged {
-        /// Its `idInfracao`.
+        /// The `idInfracao`.
         id: Arc<str>,
         /// The step.
         step: InfractionStep,
-        /// What goes back of the Pix by it.
+        /// The return of the Pix, if any.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         refund: Option<Refund>,
-        /// URL that must be told, if any.
+        /// The webhook URL for the callback, if any.
         notify: Option<Arc<str>>,
     },
     /// The account's balance was set.
     BalanceSet {
-        /// What it is now.
+        /// The new balance.
         #[serde(with = "wire::centavos")]
         balance: Money,
     },
@@ -154,7 +154,7 @@ pub enum Change {
     WebhookSet {
         /// The Pix key.
         key: Box<str>,
-        /// Where callbacks go.
+        /// The webhook.
         webhook: Webhook,
     },
     /// A webhook was removed.
@@ -162,16 +162,16 @@ pub enum Change {
         /// The Pix key.
         key: Box<str>,
     },
-    /// A callback was answered 2xx, or given up.
+    /// A callback was answered 2xx or abandoned.
     NotificationEnded {
-        /// Its number.
+        /// The number of the callback.
         number: u64,
-        /// Whether it was answered 2xx.
+        /// True if answered 2xx.
         delivered: bool,
     },
-    /// Snapshots only: a callback that is still owed.
+    /// Snapshots only: a callback not yet sent.
     NotificationOwed {
-        /// Its number.
+        /// The number of the callback.
         number: u64,
         /// The callback.
         notification: Notification,

@@ -1,4 +1,4 @@
-//! An immediate charge (`cob`) as the simulated PSP keeps it, field names as on the wire.
+//! An immediate charge (`cob`) in the simulated PSP, with the field names of the wire.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::wire;
 
-/// `status` of a charge (API Pix 2.9.0, `CobrancaStatus`). There is no "expired": an expired charge stays `ATIVA`.
+/// The `status` of a charge (API Pix 2.9.0, `CobrancaStatus`). An expired charge stays `ATIVA`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CobStatus {
     /// Waits for its payment, or has expired.
@@ -20,13 +20,13 @@ pub enum CobStatus {
     /// Removed by the receiver.
     #[serde(rename = "REMOVIDA_PELO_USUARIO_RECEBEDOR")]
     RemovedByReceiver,
-    /// Removed by the PSP; the simulator never does, but it is a legal filter.
+    /// Removed by the PSP. The simulator never does so, but the status is a legal filter.
     #[serde(rename = "REMOVIDA_PELO_PSP")]
     RemovedByPsp,
 }
 
 impl CobStatus {
-    /// Reads the wire's word.
+    /// Parses the name on the wire.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         match text {
@@ -52,7 +52,7 @@ pub struct Debtor {
     pub nome: Box<str>,
 }
 
-/// One item of `infoAdicionais`.
+/// An item of `infoAdicionais`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AdditionalInfo {
     /// At most 50 characters.
@@ -64,7 +64,7 @@ pub struct AdditionalInfo {
 /// `valor` of a charge.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Value {
-    /// What is charged.
+    /// The amount.
     #[serde(with = "wire::amount")]
     pub original: Money,
     /// 1 when the payer may change the amount.
@@ -87,7 +87,7 @@ pub enum Withdrawal {
 }
 
 impl Withdrawal {
-    /// Its terms, whichever kind it is.
+    /// Returns the terms of either kind.
     #[must_use]
     pub fn terms(&self) -> &WithdrawalTerms {
         match self {
@@ -96,7 +96,7 @@ impl Withdrawal {
     }
 }
 
-/// The fields that both kinds of `retirada` share.
+/// The common fields of both kinds of `retirada`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WithdrawalTerms {
     /// The cash.
@@ -113,15 +113,15 @@ pub struct WithdrawalTerms {
     pub provider: Box<str>,
 }
 
-/// Everything of a charge that a revision may change.
+/// The part of a charge that a revision may change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Terms {
     /// Seconds from creation to expiry.
     pub expires_in_s: i32,
-    /// Who is charged, when told.
+    /// The debtor, if given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub debtor: Option<Box<Debtor>>,
-    /// How much.
+    /// The amounts.
     pub value: Value,
     /// `solicitacaoPagador`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -129,7 +129,7 @@ pub struct Terms {
     /// `infoAdicionais`.
     #[serde(default, skip_serializing_if = "<[AdditionalInfo]>::is_empty")]
     pub info: Box<[AdditionalInfo]>,
-    /// Where the charge stands.
+    /// The status.
     pub status: CobStatus,
 }
 
@@ -151,7 +151,7 @@ impl<'de> Deserialize<'de> for LocationToken {
 }
 
 impl LocationToken {
-    /// Reads the 32 hexadecimal characters.
+    /// Parses the 32 hexadecimal characters.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         if text.len() != 32 {
@@ -161,19 +161,19 @@ impl LocationToken {
     }
 }
 
-/// A charge: its present terms, the superseded ones, and the payments it drew.
+/// A charge with its present and past terms and its payments.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Cob {
     /// 26 to 35 alphanumerics, unique.
     pub txid: Arc<str>,
-    /// When it was created, by the simulator's clock.
+    /// The instant of creation, by the simulator's clock.
     #[serde(with = "wire::micros")]
     pub created_at: Timestamp,
-    /// Where its payload is served.
+    /// The location of the payload.
     pub location: LocationToken,
-    /// What holds now; its revision number is the count of past ones.
+    /// The present terms. The revision number is the number of past ones.
     pub terms: Terms,
-    /// What held before, oldest first.
+    /// The past terms, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub past: Vec<Terms>,
     /// Positions of its payments in the book of payments, rebuilt when the state is loaded.
@@ -182,7 +182,7 @@ pub struct Cob {
 }
 
 impl Cob {
-    /// When the charge expires (`criacao` + `expiracao`).
+    /// Returns the instant of expiry (`criacao` + `expiracao`).
     #[must_use]
     pub fn expires_at(&self) -> Timestamp {
         self.created_at
@@ -190,14 +190,14 @@ impl Cob {
             .unwrap_or(Timestamp::MAX)
     }
 
-    /// What a payer who follows the code pays: the amount and the cash on top of it.
+    /// Returns the amount that a payer pays: the charge and the cash in addition.
     #[must_use]
     pub fn amount_due(&self) -> Option<Money> {
         let cash = self.terms.value.withdrawal.as_ref().map_or(Money::ZERO, |w| w.terms().amount);
         self.terms.value.original.checked_add(cash).ok()
     }
 
-    /// Whether a payment of `amount` settles the charge.
+    /// Returns whether a payment of `amount` settles the charge.
     #[must_use]
     pub fn is_settled_by(&self, amount: Money) -> bool {
         self.terms.value.alterable == Some(1) || self.amount_due().is_some_and(|due| amount >= due)

@@ -7,8 +7,8 @@ use super::{
     sent::{SendOutcome, Sent},
 };
 
-/// The balance. It follows every movement also before it is set for the first time, so that the opening amount of a
-/// state that is older than balances is added to what had moved until then.
+/// The balance. Movements before the first setting count too. So the opening amount of an older state file is added to
+/// earlier movements.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Funds {
     balance: Money,
@@ -16,19 +16,19 @@ pub struct Funds {
 }
 
 impl Funds {
-    /// What may be spent.
+    /// Returns the balance.
     #[must_use]
     pub fn balance(self) -> Money {
         self.balance
     }
 
-    /// Whether the balance was ever set.
+    /// Returns whether the balance was ever set.
     #[must_use]
     pub fn is_open(self) -> bool {
         self.is_open
     }
 
-    /// Whether `amount` may be spent.
+    /// Returns whether the balance covers `amount`.
     #[must_use]
     pub fn covers(self, amount: Money) -> bool {
         self.balance >= amount
@@ -38,7 +38,7 @@ impl Funds {
         *self = Self { balance, is_open: true };
     }
 
-    /// A Pix with the returns that it has already.
+    /// Adds a Pix with its present returns.
     pub(super) fn receive(&mut self, payment: &Payment) {
         self.add(payment.amount);
         for refund in &payment.refunds {
@@ -46,14 +46,14 @@ impl Funds {
         }
     }
 
-    /// A return as it stands.
+    /// Applies a return in its present state.
     pub(super) fn refund(&mut self, refund: &Refund) {
         if refund.is_covered && !matches!(refund.outcome, RefundOutcome::Failed { .. }) {
             self.take(refund.amount);
         }
     }
 
-    /// A send as it stands.
+    /// Applies a send in its present state.
     pub(super) fn send(&mut self, sent: &Sent) {
         if !matches!(sent.outcome, SendOutcome::Failed(_)) {
             self.take(sent.amount);
@@ -64,7 +64,7 @@ impl Funds {
     }
 
     pub(super) fn add(&mut self, amount: Money) {
-        // Millions of the largest amounts on the wire are needed to get there.
+        // Only millions of the largest amounts on the wire could reach the limit.
         self.balance = self.balance.checked_add(amount).unwrap_or(Money::from_centavos(i64::MAX));
     }
 

@@ -1,4 +1,4 @@
-//! An infraction (MED) as the simulated PSP keeps it: a payer disputes a received Pix.
+//! An infraction (MED) in the simulated PSP: a payer disputes a received Pix.
 
 use std::sync::Arc;
 
@@ -9,28 +9,28 @@ use serde::{Deserialize, Serialize};
 use super::payment::Nature;
 use crate::wire;
 
-/// `status` of an infraction.
+/// The `status` of an infraction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum InfractionStatus {
-    /// It can be defended until its deadline.
+    /// The infraction can be defended until its deadline.
     #[serde(rename = "ABERTA")]
     Open,
-    /// It has a defence.
+    /// The infraction has a defense.
     #[serde(rename = "EM_DEFESA")]
     Defended,
-    /// The claim was accepted: the money goes back.
+    /// The dispute was accepted: the money is returned.
     #[serde(rename = "ACEITA")]
     Accepted,
-    /// The claim was rejected.
+    /// The dispute was rejected.
     #[serde(rename = "REJEITADA")]
     Rejected,
-    /// The claim was withdrawn.
+    /// The dispute was withdrawn.
     #[serde(rename = "CANCELADA_EFI")]
     Cancelled,
 }
 
 impl InfractionStatus {
-    /// Whether it is still to be decided.
+    /// Returns whether the infraction is unresolved.
     #[must_use]
     pub const fn is_open(self) -> bool {
         match self {
@@ -40,65 +40,65 @@ impl InfractionStatus {
     }
 }
 
-/// What the account's holder said against an infraction.
+/// The account holder's defense.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Defense {
-    /// `justificativa`, to the letter.
+    /// `justificativa`, unchanged.
     pub text: Box<str>,
-    /// When it was taken.
+    /// The instant of acceptance.
     #[serde(with = "wire::micros")]
     pub at: Timestamp,
 }
 
-/// One infraction.
+/// An infraction.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Infraction {
     /// `idInfracao`, a UUID.
     pub id: Arc<str>,
     /// The disputed Pix.
     pub end_to_end_id: Arc<str>,
-    /// How much of it is disputed.
+    /// The disputed amount.
     #[serde(with = "wire::amount")]
     pub amount: Money,
-    /// What the payer reports.
+    /// The situation reported by the payer.
     #[serde(with = "wire::situation")]
     pub situation: Situation,
-    /// Under which nature its money goes back.
+    /// The nature of the return.
     pub nature: Nature,
-    /// When it came into being.
+    /// The instant of creation.
     #[serde(with = "wire::micros")]
     pub created_at: Timestamp,
-    /// When its analysis began: at first when it came into being, then whenever it is opened again.
+    /// The beginning of the analysis: at creation, and at every reopening.
     #[serde(with = "wire::micros")]
     pub opened_at: Timestamp,
-    /// Seconds from then in which it can be defended.
+    /// The seconds for a defense, from `opened_at`.
     pub deadline_s: u32,
-    /// Where it stands.
+    /// The status.
     pub status: InfractionStatus,
-    /// What was said against it since it was opened last.
+    /// The defense since the last opening.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub defense: Option<Defense>,
-    /// When it was decided or withdrawn, unless it was opened again since.
+    /// The instant of resolution, unless reopened since.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "wire::optional_micros")]
     pub ended_at: Option<Timestamp>,
-    /// Returns of the Pix that were made for it, by their ids.
+    /// The ids of the returns made for the infraction.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refunds: Vec<Box<str>>,
-    /// Defences that were taken.
+    /// The number of accepted defenses.
     pub defenses: u64,
-    /// Requests for a defence, the refused ones among them.
+    /// The number of requests for a defense, refused ones included.
     pub requests: u64,
 }
 
 impl Infraction {
-    /// The last instant at which it can be defended.
+    /// Returns the last instant for a defense.
     #[must_use]
     pub fn deadline_at(&self) -> Timestamp {
         let length = SignedDuration::from_secs(i64::from(self.deadline_s));
         self.opened_at.saturating_add(length).unwrap_or(Timestamp::MAX)
     }
 
-    /// When something last happened to it.
+    /// Returns the instant of the last change.
     #[must_use]
     pub fn changed_at(&self) -> Timestamp {
         let defended_at = self.defense.as_ref().map(|defense| defense.at);

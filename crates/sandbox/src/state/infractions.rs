@@ -1,4 +1,4 @@
-//! The book of infractions: by id, by the time of their opening, and how each changes.
+//! The book of infractions: by id, by instant of opening, and their steps.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -14,31 +14,31 @@ use super::{
 };
 use crate::wire;
 
-/// One step of an infraction.
+/// A step of an infraction.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum InfractionStep {
-    /// It was defended.
+    /// The infraction was defended.
     Defended(Defense),
-    /// A request for a defence was refused.
+    /// A request for a defense was refused.
     DefenseRefused,
-    /// It was decided or withdrawn.
+    /// The infraction was resolved or withdrawn.
     Ended {
-        /// As what.
+        /// The new status.
         status: InfractionStatus,
-        /// When.
+        /// The instant.
         #[serde(with = "wire::micros")]
         at: Timestamp,
     },
-    /// It was opened again, and its analysis begins anew.
+    /// The infraction was reopened, and its analysis restarts.
     Reopened {
-        /// When.
+        /// The instant.
         #[serde(with = "wire::micros")]
         at: Timestamp,
     },
 }
 
-/// Every infraction.
+/// All infractions.
 #[derive(Debug, Default)]
 pub struct Infractions {
     all: Vec<Infraction>,
@@ -47,20 +47,20 @@ pub struct Infractions {
 }
 
 impl Infractions {
-    /// Every one, in the order in which they came into being.
+    /// Returns all infractions in the order of their creation.
     #[must_use]
     pub fn all(&self) -> &[Infraction] {
         &self.all
     }
 
-    /// The one with this id, and its position.
+    /// Returns the infraction with this id, and its position.
     #[must_use]
     pub fn find(&self, id: &str) -> Option<(usize, &Infraction)> {
         let position = *self.by_id.get(id)?;
         Some((position, self.all.get(position)?))
     }
 
-    /// Those opened between both instants, inclusive, oldest first, each with its position.
+    /// Returns the infractions opened in the inclusive period, oldest first, each with its position.
     pub fn between(&self, from: Timestamp, to: Timestamp) -> impl Iterator<Item = (usize, &Infraction)> {
         between(&self.by_opening, from, to)
             .filter_map(|position| self.all.get(position).map(|infraction| (position, infraction)))
@@ -77,7 +77,7 @@ impl Infractions {
         Ok(())
     }
 
-    /// Carries out a step; `refund` is the return that it made. The infraction after it.
+    /// Applies a step; `refund` is the resulting return. Returns the infraction after it.
     pub(super) fn step(
         &mut self,
         id: &str,

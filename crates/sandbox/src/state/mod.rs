@@ -1,5 +1,5 @@
-//! The simulated PSP's books: charges, received and sent Pix, returns, infractions, balance, webhooks and owed callbacks, in
-//! memory.
+//! The simulated PSP's books in memory: charges, received and sent Pix, returns, infractions, balance, webhooks and
+//! waiting callbacks.
 
 pub mod change;
 pub mod cob;
@@ -27,15 +27,15 @@ use self::{
     sent::SendOutcome,
 };
 
-/// Most callbacks that may wait at once; beyond it new ones are counted as abandoned, as a PSP under pressure would.
+/// The largest number of waiting callbacks. Beyond it new ones count as abandoned, as at a PSP under pressure.
 pub const MAX_OWED_NOTIFICATIONS: usize = 10_000;
 
-/// A change names an object that is not there, or one that is there already.
+/// A change refers to a missing object, or creates an existing one.
 #[derive(Debug, thiserror::Error)]
 #[error("a change does not fit the state: {0}")]
 pub struct Inconsistent(&'static str);
 
-/// The whole state. It changes only through [`Books::apply`], so that the journal tells everything.
+/// The whole state. It changes only through [`Books::apply`], so that the journal is complete.
 #[derive(Debug, Default)]
 pub struct Books {
     cobs: Vec<Cob>,
@@ -55,61 +55,61 @@ pub struct Books {
 }
 
 impl Books {
-    /// The charge with this txid, and the id of its location.
+    /// Returns the charge with this txid, and the id of its location.
     #[must_use]
     pub fn find_cob(&self, txid: &str) -> Option<(usize, &Cob)> {
         let position = *self.cob_by_txid.get(txid)?;
         Some((position, self.cobs.get(position)?))
     }
 
-    /// The charge whose payload is served under this token.
+    /// Returns the charge with this location token.
     #[must_use]
     pub fn find_cob_at(&self, location: LocationToken) -> Option<(usize, &Cob)> {
         let position = *self.cob_by_location.get(&location)?;
         Some((position, self.cobs.get(position)?))
     }
 
-    /// The charges created between both instants, inclusive, oldest first, each with its position.
+    /// Returns the charges created in the inclusive period, oldest first, each with its position.
     pub fn cobs_between(&self, from: Timestamp, to: Timestamp) -> impl Iterator<Item = (usize, &Cob)> {
         between(&self.cobs_by_creation, from, to)
             .filter_map(|position| self.cobs.get(position).map(|cob| (position, cob)))
     }
 
-    /// How many charges there are; also the position that the next one gets.
+    /// Returns the number of charges, which is also the next position.
     #[must_use]
     pub fn cob_count(&self) -> usize {
         self.cobs.len()
     }
 
-    /// The Pix with this end-to-end id.
+    /// Returns the Pix with this end-to-end id.
     #[must_use]
     pub fn find_payment(&self, end_to_end_id: &str) -> Option<&Payment> {
         self.payments.get(*self.payment_by_e2e.get(end_to_end_id)?)
     }
 
-    /// The Pix received between both instants, inclusive, oldest first.
+    /// Returns the Pix received in the inclusive period, oldest first.
     pub fn payments_between(&self, from: Timestamp, to: Timestamp) -> impl Iterator<Item = &Payment> {
         between(&self.payments_by_time, from, to).filter_map(|position| self.payments.get(position))
     }
 
-    /// The Pix that named this charge, in order of arrival.
+    /// Returns the Pix of this charge, in order of arrival.
     pub fn payments_of<'a>(&'a self, cob: &'a Cob) -> impl Iterator<Item = &'a Payment> {
         cob.payments.iter().filter_map(|position| self.payments.get(*position))
     }
 
-    /// Every Pix, in order of arrival.
+    /// Returns all Pix, in order of arrival.
     #[must_use]
     pub fn payments(&self) -> &[Payment] {
         &self.payments
     }
 
-    /// When the next return becomes final.
+    /// Returns the instant at which the next return becomes final.
     #[must_use]
     pub fn next_refund_due(&self) -> Option<Timestamp> {
         self.refunds_in_process.first().map(|(due, _, _)| *due)
     }
 
-    /// A return that was due by `now` and is not final yet: its Pix, its id and its due time.
+    /// Returns a return that was due by `now` and is not final: its Pix, its id and its due instant.
     #[must_use]
     pub fn find_due_refund(&self, now: Timestamp) -> Option<(&Payment, &str, Timestamp)> {
         let (due, position, id) = self.refunds_in_process.first()?;
@@ -117,59 +117,59 @@ impl Books {
         Some((self.payments.get(*position)?, id, *due))
     }
 
-    /// What was sent.
+    /// Returns the sends.
     #[must_use]
     pub fn sends(&self) -> &Sends {
         &self.sends
     }
 
-    /// What was disputed.
+    /// Returns the infractions.
     #[must_use]
     pub fn infractions(&self) -> &Infractions {
         &self.infractions
     }
 
-    /// The account's money.
+    /// Returns the account's money.
     #[must_use]
     pub fn funds(&self) -> Funds {
         self.funds
     }
 
-    /// The webhook of a Pix key.
+    /// Returns the webhook of a Pix key.
     #[must_use]
     pub fn find_webhook(&self, key: &str) -> Option<&Webhook> {
         self.webhooks.get(key)
     }
 
-    /// Every webhook, by key.
+    /// Returns all webhooks, by key.
     #[must_use]
     pub fn webhooks(&self) -> &BTreeMap<Box<str>, Webhook> {
         &self.webhooks
     }
 
-    /// Callbacks that are owed, by number.
+    /// Returns the waiting callbacks, by number.
     #[must_use]
     pub fn owed_notifications(&self) -> &BTreeMap<u64, Notification> {
         &self.owed
     }
 
-    /// The callbacks' totals.
+    /// Returns the callbacks' totals.
     #[must_use]
     pub fn notification_totals(&self) -> NotificationTotals {
         self.totals
     }
 
-    /// The shortest list of changes that leads to this state.
+    /// Returns the shortest list of changes with this state.
     #[must_use]
     pub fn snapshot(&self) -> Vec<Change> {
         let cobs = self.cobs.iter().cloned().map(Change::CobCreated);
-        // A snapshot's charge already has the status that its payments gave it.
+        // A charge of a snapshot already has the status after its payments.
         let payments = self.payments.iter().filter_map(|payment| {
             let (_, cob) = self.find_cob(&payment.txid)?;
             Some(Change::Paid { payment: payment.clone(), status: cob.terms.status, notify: None })
         });
         let sends = self.sends.all().iter().cloned().map(Change::SendAccepted);
-        // A snapshot's Pix have the returns that their infractions led to.
+        // Pix of a snapshot already have the returns of their infractions.
         let infractions = self.infractions.all().iter().cloned();
         let infractions = infractions.map(|infraction| Change::InfractionOpened { infraction, notify: None });
         let webhooks = self
@@ -181,16 +181,16 @@ impl Books {
             notification: notification.clone(),
         });
         let totals = std::iter::once(Change::NotificationTotals(self.totals));
-        // After all that moves it.
+        // After all changes that move the balance.
         let balance = self.funds.is_open().then(|| Change::BalanceSet { balance: self.funds.balance() });
         let movements = cobs.chain(payments).chain(sends).chain(infractions);
         movements.chain(webhooks).chain(owed).chain(totals).chain(balance).collect()
     }
 
-    /// Carries out one change.
+    /// Applies one change.
     ///
     /// # Errors
-    /// [`Inconsistent`] when it does not fit the state; then nothing was changed.
+    /// [`Inconsistent`] if the change contradicts the state; nothing was changed.
     pub fn apply(&mut self, change: Change) -> Result<(), Inconsistent> {
         match change {
             Change::CobCreated(cob) => self.add_cob(cob)?,
@@ -322,7 +322,7 @@ impl Books {
         let refund_id = refund.as_ref().map(|refund| refund.id.clone());
         let end_to_end_id = self.infractions.step(&id, step, refund_id)?.end_to_end_id.clone();
         if let Some(refund) = refund {
-            // Its Pix was there when it was opened, and no Pix ever goes.
+            // The Pix existed when the infraction was opened, and no Pix is ever removed.
             self.add_refund(&end_to_end_id, refund)?;
         }
         self.owe_about((end_to_end_id, Some(id)), notify);
@@ -333,7 +333,7 @@ impl Books {
         self.owe_about((end_to_end_id, None), url);
     }
 
-    /// A callback about a Pix, or about an infraction of it.
+    /// Queues a callback about a Pix, or about an infraction of it.
     fn owe_about(&mut self, (end_to_end_id, infraction): (Arc<str>, Option<Arc<str>>), url: Option<Arc<str>>) {
         let Some(url) = url else { return };
         if self.owed.len() < MAX_OWED_NOTIFICATIONS {
@@ -359,7 +359,7 @@ impl Books {
 }
 
 fn between(index: &BTreeSet<(Timestamp, usize)>, from: Timestamp, to: Timestamp) -> impl Iterator<Item = usize> {
-    // A range whose start is behind its end panics; an inverted question has no answer instead.
+    // A range with a start after its end panics, so an inverted period gives no rows.
     let range = (from <= to).then(|| index.range((from, 0)..=(to, usize::MAX)));
     range.into_iter().flatten().map(|(_, position)| *position)
 }

@@ -1,4 +1,4 @@
-//! A received Pix and its returns (`devoluções`) as the simulated PSP keeps them.
+//! A received Pix and its returns (`devoluções`) in the simulated PSP.
 
 use std::sync::Arc;
 
@@ -8,41 +8,42 @@ use serde::{Deserialize, Serialize};
 
 use crate::wire;
 
-/// How long a return stays `EM_PROCESSAMENTO`, by the simulator's clock.
+/// The time that a return stays `EM_PROCESSAMENTO`, by the simulator's clock.
 pub const REFUND_SETTLES_AFTER: SignedDuration = SignedDuration::from_secs(1);
 
-/// How long after settlement a Pix may be returned (API Pix 2.9.0, `PixDevolucaoInvalida`): 90 days.
+/// The time after settlement in which a Pix may be returned (API Pix 2.9.0, `PixDevolucaoInvalida`): 90 days.
 pub const REFUND_WINDOW: SignedDuration = SignedDuration::from_hours(90 * 24);
 
-/// One Pix that arrived for a charge.
+/// A Pix that arrived for a charge.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Payment {
     /// 32 alphanumerics, unique.
     pub end_to_end_id: Arc<str>,
-    /// The charge it names.
+    /// The charge's txid.
     pub txid: Arc<str>,
-    /// What arrived.
+    /// The received amount.
     #[serde(with = "wire::amount")]
     pub amount: Money,
-    /// The part of it that was handed out as cash.
+    /// The part handed out as cash.
     #[serde(with = "wire::amount")]
     pub withdrawn: Money,
-    /// When it was settled.
+    /// The instant of settlement.
     #[serde(with = "wire::micros")]
     pub paid_at: Timestamp,
-    /// Returns that were asked for, oldest first.
+    /// The requested returns, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refunds: Vec<Refund>,
 }
 
 impl Payment {
-    /// The return that the client named `id`.
+    /// Returns the return with the client's `id`.
     #[must_use]
     pub fn find_refund(&self, id: &str) -> Option<&Refund> {
         self.refunds.iter().find(|refund| &*refund.id == id)
     }
 
-    /// What may still be returned under `nature`: that part of the Pix less the returns of it that have not failed.
+    /// Returns the amount that can still be returned under `nature`: that part of the Pix less its returns that have
+    /// not failed.
     #[must_use]
     pub fn refundable(&self, nature: Nature) -> Option<Money> {
         let is_cash = nature.is_of_cash();
@@ -57,7 +58,7 @@ impl Payment {
     }
 }
 
-/// `natureza` of a return; a receiver may ask for the first two.
+/// The `natureza` of a return. A receiver may request the first two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Nature {
     /// Of the purchase (`MD06`).
@@ -66,16 +67,16 @@ pub enum Nature {
     /// Of the cash of a Pix Saque or Pix Troco (`SL02`).
     #[serde(rename = "RETIRADA")]
     Withdrawal,
-    /// Of a Pix that a payer disputed for a fraud (`FR01`), made by the institution itself.
+    /// Of a Pix disputed for fraud (`FR01`), made by the institution itself.
     #[serde(rename = "MED_FRAUDE")]
     MedFraud,
-    /// Of a Pix that was disputed for an operational flaw (`BE08`), made by the institution itself.
+    /// Of a Pix disputed for an operational flaw (`BE08`), made by the institution itself.
     #[serde(rename = "MED_OPERACIONAL")]
     MedOperational,
 }
 
 impl Nature {
-    /// Whether it is of the cash that was handed out, and not of the purchase.
+    /// Returns whether the return is of the cash, not of the purchase.
     #[must_use]
     pub const fn is_of_cash(self) -> bool {
         match self {
@@ -85,7 +86,7 @@ impl Nature {
     }
 }
 
-/// What became of a return.
+/// The outcome of a return.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RefundOutcome {
@@ -93,51 +94,51 @@ pub enum RefundOutcome {
     Processing,
     /// `DEVOLVIDO`.
     Returned {
-        /// When it was settled.
+        /// The instant of settlement.
         #[serde(with = "wire::micros")]
         at: Timestamp,
     },
     /// `NAO_REALIZADO`.
     Failed {
-        /// Why, for the client to read.
+        /// The reason, for the client.
         reason: Box<str>,
     },
 }
 
-/// One return.
+/// A return.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Refund {
-    /// Chosen by the client, unique within the Pix.
+    /// The client's identifier, unique within the Pix.
     pub id: Box<str>,
     /// `rtrId`, 32 alphanumerics.
     pub return_id: Box<str>,
-    /// How much goes back.
+    /// The returned amount.
     #[serde(with = "wire::amount")]
     pub amount: Money,
-    /// Which part of the Pix.
+    /// The part of the Pix.
     pub nature: Nature,
     /// `descricao`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<Box<str>>,
-    /// When it was asked for.
+    /// The instant of the request.
     #[serde(with = "wire::micros")]
     pub requested_at: Timestamp,
-    /// Whether the account had the money for it; without it the return fails when it would become final.
+    /// True if the balance covered the return. Otherwise it fails when due.
     #[serde(default = "covered")]
     pub is_covered: bool,
-    /// What became of it.
+    /// The outcome.
     pub outcome: RefundOutcome,
 }
 
 impl Refund {
-    /// When it becomes final unless it is told to fail before.
+    /// Returns the instant at which the return becomes final, unless the tester fails it before.
     #[must_use]
     pub fn settles_at(&self) -> Timestamp {
         self.requested_at.saturating_add(REFUND_SETTLES_AFTER).unwrap_or(Timestamp::MAX)
     }
 }
 
-/// Before there was a balance, every return was covered.
+/// Returns the default for old state files. Before balances existed, every return was covered.
 fn covered() -> bool {
     true
 }

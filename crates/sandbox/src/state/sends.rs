@@ -1,4 +1,4 @@
-//! The book of sent Pix: by both ids, by time, and which of them are not final.
+//! The book of sent Pix: by both ids, by instant, and the unsettled ones.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -12,7 +12,7 @@ use super::{
     sent::{GivenBack, SendOutcome, Sent},
 };
 
-/// Every sent Pix.
+/// All sent Pix.
 #[derive(Debug, Default)]
 pub struct Sends {
     all: Vec<Sent>,
@@ -23,36 +23,36 @@ pub struct Sends {
 }
 
 impl Sends {
-    /// Every one, in order of acceptance.
+    /// Returns all sends, in order of acceptance.
     #[must_use]
     pub fn all(&self) -> &[Sent] {
         &self.all
     }
 
-    /// The one that the client named so (`idEnvio`).
+    /// Returns the send with the client's `idEnvio`.
     #[must_use]
     pub fn find(&self, send_id: &str) -> Option<&Sent> {
         self.all.get(*self.by_id.get(send_id)?)
     }
 
-    /// The one with this end-to-end id.
+    /// Returns the send with this end-to-end id.
     #[must_use]
     pub fn find_by_end_to_end_id(&self, end_to_end_id: &str) -> Option<&Sent> {
         self.all.get(*self.by_e2e.get(end_to_end_id)?)
     }
 
-    /// Those accepted between both instants, inclusive, oldest first.
+    /// Returns the sends accepted in the inclusive period, oldest first.
     pub fn between(&self, from: Timestamp, to: Timestamp) -> impl Iterator<Item = &Sent> {
         between(&self.by_time, from, to).filter_map(|position| self.all.get(position))
     }
 
-    /// When the next one becomes final.
+    /// Returns the instant at which the next send becomes final.
     #[must_use]
     pub fn next_due(&self) -> Option<Timestamp> {
         self.in_process.first().map(|(due, _)| *due)
     }
 
-    /// One that was due by `now` and is not final yet.
+    /// Returns a send that was due by `now` and is not final.
     #[must_use]
     pub fn find_due(&self, now: Timestamp) -> Option<&Sent> {
         let (due, position) = self.in_process.first()?;

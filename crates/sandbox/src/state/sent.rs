@@ -1,4 +1,4 @@
-//! A Pix that the account sent, and what came back of it, as the simulated PSP keeps them.
+//! A sent Pix and its returns in the simulated PSP.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::wire;
 
-/// Who is behind the key that was paid.
+/// The owner of the paid key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recipient {
     /// The Pix key in its normal form.
@@ -19,18 +19,18 @@ pub struct Recipient {
     pub document: Box<str>,
 }
 
-/// Why a send ends `NAO_REALIZADO`.
+/// The reason a send ends as `NAO_REALIZADO`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SendFailure {
-    /// The key belongs to another CPF or CNPJ than the sender expected.
+    /// The key belongs to another CPF or CNPJ than expected by the sender.
     OtherOwner,
-    /// The recipient's institution does not know the account.
+    /// The account is unknown to the recipient's institution.
     NoSuchAccount,
 }
 
 impl SendFailure {
-    /// The code of the instant payment system (pacs.002, external status reason).
+    /// Returns the code of the instant payment system (pacs.002, external status reason).
     #[must_use]
     pub const fn code(self) -> &'static str {
         match self {
@@ -39,7 +39,7 @@ impl SendFailure {
         }
     }
 
-    /// The reason, for people.
+    /// Returns the reason, for people.
     #[must_use]
     pub const fn reason(self) -> &'static str {
         match self {
@@ -49,7 +49,7 @@ impl SendFailure {
     }
 }
 
-/// What became of a send.
+/// The outcome of a send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SendOutcome {
@@ -57,7 +57,7 @@ pub enum SendOutcome {
     Processing,
     /// `REALIZADO`.
     Settled {
-        /// When.
+        /// The instant.
         #[serde(with = "wire::micros")]
         at: Timestamp,
     },
@@ -66,7 +66,7 @@ pub enum SendOutcome {
 }
 
 impl SendOutcome {
-    /// The wire's word.
+    /// Returns the status on the wire.
     #[must_use]
     pub const fn status(self) -> SendStatus {
         match self {
@@ -77,13 +77,13 @@ impl SendOutcome {
     }
 }
 
-/// `status` of a sent Pix.
+/// The `status` of a sent Pix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum SendStatus {
-    /// Accepted, and not final.
+    /// Accepted, not final.
     #[serde(rename = "EM_PROCESSAMENTO")]
     Processing,
-    /// The recipient has it.
+    /// The recipient has the money.
     #[serde(rename = "REALIZADO")]
     Settled,
     /// The money is back with the sender.
@@ -92,7 +92,7 @@ pub enum SendStatus {
 }
 
 impl SendStatus {
-    /// Reads the wire's word.
+    /// Parses the name on the wire.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         match text {
@@ -104,60 +104,60 @@ impl SendStatus {
     }
 }
 
-/// A part of a sent Pix that its recipient gave back.
+/// A part of a sent Pix returned by its recipient.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GivenBack {
     /// `rtrId`, 32 alphanumerics.
     pub return_id: Arc<str>,
-    /// How much.
+    /// The amount.
     #[serde(with = "wire::amount")]
     pub amount: Money,
-    /// When it arrived.
+    /// The instant of arrival.
     #[serde(with = "wire::micros")]
     pub at: Timestamp,
 }
 
-/// One Pix that was sent.
+/// A sent Pix.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Sent {
-    /// `idEnvio`, 1 to 35 alphanumerics, unique: chosen by the client.
+    /// `idEnvio`, 1 to 35 alphanumerics, unique, chosen by the client.
     pub send_id: Arc<str>,
     /// 32 alphanumerics, unique.
     pub end_to_end_id: Arc<str>,
-    /// What was sent.
+    /// The amount.
     #[serde(with = "wire::amount")]
     pub amount: Money,
     /// `infoPagador`, text for the recipient.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub payer_info: Option<Box<str>>,
-    /// Who gets it.
+    /// The recipient.
     pub recipient: Recipient,
-    /// When it was accepted.
+    /// The instant of acceptance.
     #[serde(with = "wire::micros")]
     pub requested_at: Timestamp,
-    /// When it becomes final.
+    /// The instant at which the send becomes final.
     #[serde(with = "wire::micros")]
     pub settles_at: Timestamp,
-    /// How it will fail then; without one it succeeds. Decided at once, so that a restart changes nothing.
+    /// The failure at that instant, if any. Decided at acceptance, so that a restart does not change it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doom: Option<SendFailure>,
-    /// What became of it.
+    /// The outcome.
     pub outcome: SendOutcome,
-    /// What came back, oldest first.
+    /// The returned parts, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub returns: Vec<GivenBack>,
-    /// Requests that named its `idEnvio`, the refused repeats among them.
+    /// The number of requests with this `idEnvio`, refused repeats included.
     pub requests: u64,
 }
 
 impl Sent {
-    /// What it becomes when it becomes final.
+    /// Returns the final outcome.
     #[must_use]
     pub fn destiny(&self) -> SendOutcome {
         self.doom.map_or(SendOutcome::Settled { at: self.settles_at }, SendOutcome::Failed)
     }
 
-    /// What the recipient still has of it, once it is settled.
+    /// Returns the part that the recipient still has, once settled.
     #[must_use]
     pub fn returnable(&self) -> Option<Money> {
         let back = Money::sum(self.returns.iter().map(|back| back.amount)).ok()?;

@@ -1,4 +1,4 @@
-//! The account's money: what moves it, and that it never runs below zero.
+//! The account's balance: its movements, and that it never falls below zero.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::bed::{Bed, eventually, money, patient, prompt};
 
 const KEY: &str = "maria@example.com";
 
-/// What the account must have, from everything that is told to have moved.
+/// Returns the expected balance, from all movements in the ledger.
 fn expected(opening: Money, ledger: &Ledger) -> Money {
     let came = [opening, ledger.received.total, ledger.sent_returned.total];
     let left = Money::sum([ledger.sent.total, ledger.returned.total]).unwrap();
@@ -18,7 +18,7 @@ fn expected(opening: Money, ledger: &Ledger) -> Money {
 }
 
 #[tokio::test]
-async fn every_movement_shows_in_the_balance() {
+async fn every_movement_changes_the_balance() {
     let opening = money("100.00");
     let bed = Bed::with(SandboxConfig { opening_balance: opening, ..prompt() }).await;
     assert_eq!(bed.balance().await, "100.00");
@@ -40,13 +40,13 @@ async fn every_movement_shows_in_the_balance() {
 }
 
 #[tokio::test]
-async fn without_the_money_a_send_is_refused_and_its_id_stays_free() {
+async fn send_beyond_balance_is_refused_and_its_id_stays_free() {
     let bed = Bed::with(prompt()).await;
     let set = bed.put("/sandbox/saldo", &json!({ "saldo": "12.34" })).await;
     assert_eq!((set.status, set.body), (200, json!({ "saldo": "12.34" })));
     let refused = bed.send("a", "12.35", KEY).await;
-    let told = json!({ "nome": "pagamento_negado", "mensagem": "the balance of the account is not sufficient" });
-    assert_eq!((refused.status, refused.body), (422, told));
+    let found = json!({ "nome": "pagamento_negado", "mensagem": "the balance of the account is not sufficient" });
+    assert_eq!((refused.status, refused.body), (422, found));
     assert_eq!(bed.get("/v2/gn/pix/enviados/id-envio/a").await.status, 404);
     assert_eq!(bed.send("a", "12.34", KEY).await.status, 201);
     assert_eq!(bed.balance().await, "0.00");
@@ -56,7 +56,7 @@ async fn without_the_money_a_send_is_refused_and_its_id_stays_free() {
 }
 
 #[tokio::test]
-async fn a_failed_send_gives_its_money_back_when_it_fails() {
+async fn failed_send_returns_its_money() {
     let bed = Bed::with(patient()).await;
     bed.control.set_balance(money("1.00")).unwrap();
     assert_eq!(bed.send("a", "1.00", "fail@sandbox.cais").await.status, 201);
@@ -68,7 +68,7 @@ async fn a_failed_send_gives_its_money_back_when_it_fails() {
 }
 
 #[tokio::test]
-async fn a_return_without_the_money_for_it_fails_with_time() {
+async fn return_beyond_balance_fails_when_due() {
     let bed = Bed::with(prompt()).await;
     let (_, e2e) = bed.paid(1, "10.00").await;
     bed.control.set_balance(money("3.00")).unwrap();
@@ -83,7 +83,7 @@ async fn a_return_without_the_money_for_it_fails_with_time() {
     assert_eq!(bed.balance().await, "0.00", "it took nothing, so it gives nothing back");
 }
 
-/// How often each status was answered to sends that all begin at once.
+/// Counts the statuses of sends that begin at the same time.
 async fn storm(bed: &Bed, ids: impl Iterator<Item = String>) -> BTreeMap<u16, usize> {
     let mut requests = tokio::task::JoinSet::new();
     for id in ids {
@@ -99,7 +99,7 @@ async fn storm(bed: &Bed, ids: impl Iterator<Item = String>) -> BTreeMap<u16, us
 }
 
 #[tokio::test]
-async fn a_storm_of_sends_never_overdraws() {
+async fn concurrent_sends_never_overdraw() {
     let bed = Bed::with(SandboxConfig { workers: 4, ..SandboxConfig::default() }).await;
     bed.control.set_balance(money("5.99")).unwrap();
     let statuses = storm(&bed, (0..64).map(|number| format!("send{number}"))).await;
@@ -114,7 +114,7 @@ async fn a_storm_of_sends_never_overdraws() {
 }
 
 #[tokio::test]
-async fn a_storm_with_one_id_sends_once() {
+async fn concurrent_sends_with_one_id_send_once() {
     let bed = Bed::with(SandboxConfig { workers: 4, ..SandboxConfig::default() }).await;
     let statuses = storm(&bed, (0..64).map(|_| "same".to_owned())).await;
     assert_eq!(statuses, BTreeMap::from([(201, 1), (409, 63)]));
@@ -124,7 +124,7 @@ async fn a_storm_with_one_id_sends_once() {
 }
 
 #[tokio::test]
-async fn the_balance_is_shown_with_its_blocks_when_asked_for() {
+async fn balance_is_shown_with_blocks_on_request() {
     let bed = Bed::start().await;
     assert_eq!(bed.get("/v2/gn/saldo").await.body, json!({ "saldo": "1000000000.00" }));
     let blocks = json!({ "judicial": "0.00", "med": "0.00", "total": "0.00" });

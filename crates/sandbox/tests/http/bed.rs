@@ -7,7 +7,7 @@ use cais_sandbox::{Control, Credentials, Sandbox, SandboxConfig};
 use reqwest::{Client, Method, Response, header::CONTENT_TYPE};
 use serde_json::{Value, json};
 
-/// How long a test waits for something that happens in the background.
+/// The time limit for background effects.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 pub struct Bed {
@@ -27,7 +27,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// The last part of the problem's `type`.
+    /// Returns the last part of the problem's `type`.
     pub fn kind(&self) -> &str {
         assert_eq!(self.content_type, "application/problem+json", "{self:?}");
         assert_eq!(self.body["status"], self.status, "{self:?}");
@@ -106,7 +106,7 @@ impl Bed {
         read(self.try_send(Method::DELETE, path, None).await.unwrap()).await
     }
 
-    /// The least that a charge needs.
+    /// Returns the smallest valid charge.
     pub fn cob(&self, amount: &str) -> Value {
         json!({
             "calendario": { "expiracao": 3600 },
@@ -130,7 +130,7 @@ impl Bed {
         (txid, pix.end_to_end_id)
     }
 
-    /// What a send to `key` asks for.
+    /// Returns the body of a send to `key`.
     pub fn payout(&self, amount: &str, key: &str) -> Value {
         json!({
             "valor": amount,
@@ -139,12 +139,12 @@ impl Bed {
         })
     }
 
-    /// Asks for a send.
+    /// Requests a send.
     pub async fn send(&self, id: &str, amount: &str, key: &str) -> Answer {
         self.put(&format!("/v3/gn/pix/{id}"), &self.payout(amount, key)).await
     }
 
-    /// A sent Pix as the lookup shows it.
+    /// Returns a sent Pix from the look-up.
     pub async fn sent(&self, id: &str) -> Value {
         let answer = self.get(&format!("/v2/gn/pix/enviados/id-envio/{id}")).await;
         assert_eq!(answer.status, 200, "{answer:?}");
@@ -167,17 +167,17 @@ impl Bed {
     }
 }
 
-/// A simulator whose sends stay `EM_PROCESSAMENTO` until the tester moves the clock.
+/// Returns a configuration whose sends stay `EM_PROCESSAMENTO` until the clock moves.
 pub fn patient() -> SandboxConfig {
     SandboxConfig { payout_settles_after: Duration::from_hours(1), ..SandboxConfig::default() }
 }
 
-/// A simulator whose sends are final at once.
+/// Returns a configuration whose sends are final at once.
 pub fn prompt() -> SandboxConfig {
     SandboxConfig { payout_settles_after: Duration::ZERO, ..SandboxConfig::default() }
 }
 
-/// The same with a file.
+/// Returns the configuration with a state file.
 pub fn kept(path: &Path, config: SandboxConfig) -> SandboxConfig {
     SandboxConfig { state_file: Some(path.to_owned()), ..config }
 }

@@ -1,4 +1,4 @@
-//! Callbacks: what they say, and how they are tried again.
+//! Callbacks: content and retries.
 
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ async fn settled(bed: &Bed, delivered: u64, abandoned: u64) {
 }
 
 #[tokio::test]
-async fn a_payment_and_a_final_return_are_told() {
+async fn payment_and_final_return_cause_callbacks() {
     let (bed, receiver) = start(&[]).await;
     let (_, e2e) = bed.paid(1, "10.00").await;
     let received = receiver.wait_for(1).await;
@@ -50,7 +50,7 @@ async fn a_payment_and_a_final_return_are_told() {
 }
 
 #[tokio::test]
-async fn failures_and_redirects_are_tried_again_with_growing_waits() {
+async fn failed_callback_is_retried_with_growing_pauses() {
     let (bed, receiver) = start(&[500, 302, 404]).await;
     bed.paid(1, "10.00").await;
     let received = receiver.wait_for(4).await;
@@ -65,7 +65,7 @@ async fn failures_and_redirects_are_tried_again_with_growing_waits() {
 }
 
 #[tokio::test]
-async fn a_dead_receiver_is_given_up_and_delays_nobody() {
+async fn dead_receiver_is_abandoned_and_delays_no_other() {
     let bed =
         Bed::with(SandboxConfig { callback_retry_base: Duration::from_millis(1), ..SandboxConfig::default() }).await;
     let path = format!("/v2/webhook/{}", bed.credentials.pix_key);
@@ -80,7 +80,7 @@ async fn a_dead_receiver_is_given_up_and_delays_nobody() {
 }
 
 #[tokio::test]
-async fn without_a_webhook_nobody_is_told() {
+async fn account_without_webhook_has_no_callbacks() {
     let (bed, receiver) = start(&[]).await;
     bed.delete(&format!("/v2/webhook/{}", bed.credentials.pix_key)).await;
     bed.paid(1, "10.00").await;

@@ -11,7 +11,7 @@ fn txids(list: &Value) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn pages_cut_the_list_without_gap_or_overlap() {
+async fn pages_of_charges_have_no_gap_or_overlap() {
     let bed = Bed::start().await;
     for number in 0..5 {
         bed.create(number, "1.00").await;
@@ -42,7 +42,7 @@ async fn pages_cut_the_list_without_gap_or_overlap() {
 }
 
 #[tokio::test]
-async fn the_period_includes_both_its_ends() {
+async fn period_includes_both_ends() {
     let bed = Bed::start().await;
     let first = bed.create(1, "1.00").await;
     bed.control.set_clock_offset(60).unwrap();
@@ -54,7 +54,7 @@ async fn the_period_includes_both_its_ends() {
 }
 
 #[tokio::test]
-async fn filters_choose_by_debtor_status_and_location() {
+async fn charges_are_filtered_by_debtor_status_and_location() {
     let bed = Bed::start().await;
     let debtors = [
         json!({ "cpf": "12345678909", "nome": "a" }),
@@ -85,7 +85,7 @@ async fn filters_choose_by_debtor_status_and_location() {
 }
 
 #[tokio::test]
-async fn bad_queries_are_refused_with_the_parameter() {
+async fn bad_query_is_refused_with_its_parameter() {
     let bed = Bed::start().await;
     let cases = [
         ("fim=2026-01-01T00:00:00Z", vec!["inicio"]),

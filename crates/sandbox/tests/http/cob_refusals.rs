@@ -1,10 +1,10 @@
-//! Bodies of charges that must be refused, each with the property that is wrong.
+//! Invalid bodies of charges, each with the violated property.
 
 use serde_json::{Value, json};
 
 use crate::bed::{Bed, read, txid};
 
-/// The least legal body with one field replaced.
+/// Returns the smallest valid body with one field replaced.
 fn with(bed: &Bed, pointer: &str, value: Value) -> Value {
     let mut body = bed.cob("10.00");
     let (parent, field) = pointer.rsplit_once('/').unwrap();
@@ -13,7 +13,7 @@ fn with(bed: &Bed, pointer: &str, value: Value) -> Value {
 }
 
 #[tokio::test]
-async fn each_rule_of_the_body_is_enforced() {
+async fn each_rule_of_the_charge_body_is_enforced() {
     let bed = Bed::start().await;
     let text = |length| Value::String("x".repeat(length));
     let items = |count| Value::Array(vec![json!({ "nome": "n", "valor": "v" }); count]);
@@ -69,7 +69,7 @@ async fn each_rule_of_the_body_is_enforced() {
 }
 
 #[tokio::test]
-async fn cash_has_rules_of_its_own() {
+async fn rules_for_cash_are_enforced() {
     let bed = Bed::start().await;
     let terms =
         |amount: &str| json!({ "valor": amount, "modalidadeAgente": "AGTEC", "prestadorDoServicoDeSaque": "12345678" });
@@ -104,14 +104,14 @@ async fn cash_has_rules_of_its_own() {
 }
 
 #[tokio::test]
-async fn every_broken_rule_is_told_at_once() {
+async fn all_violations_are_reported_together() {
     let bed = Bed::start().await;
     let answer = bed.put(&format!("/v2/cob/{}", txid(1)), &json!({ "x": 1 })).await;
     assert_eq!(answer.violated(), ["cob.calendario", "cob.valor", "cob.chave", "cob.x"]);
 }
 
 #[tokio::test]
-async fn bodies_and_paths_that_cannot_be_read_are_refused() {
+async fn unreadable_body_or_path_is_refused() {
     let bed = Bed::start().await;
     let put = |txid: &str| bed.client.put(bed.url(&format!("/v2/cob/{txid}"))).bearer_auth(&bed.token);
     let good = txid(1);

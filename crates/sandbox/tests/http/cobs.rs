@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::bed::{Bed, read, txid};
 
 #[tokio::test]
-async fn a_created_charge_carries_what_a_client_needs() {
+async fn created_charge_has_all_fields() {
     let bed = Bed::start().await;
     let body = json!({
         "calendario": { "expiracao": 3600 },
@@ -40,7 +40,7 @@ async fn a_created_charge_carries_what_a_client_needs() {
 }
 
 #[tokio::test]
-async fn the_defaults_of_a_charge_are_those_of_the_api() {
+async fn charge_has_the_defaults_of_the_api() {
     let bed = Bed::start().await;
     let body = json!({ "calendario": {}, "valor": { "original": "0.01" }, "chave": bed.credentials.pix_key });
     let answer = bed.post("/v2/cob", &body).await;
@@ -55,7 +55,7 @@ async fn the_defaults_of_a_charge_are_those_of_the_api() {
 }
 
 #[tokio::test]
-async fn a_txid_is_created_once_however_many_ask() {
+async fn concurrent_creations_of_a_txid_create_one_charge() {
     let bed = Bed::start().await;
     let (path, body) = (format!("/v2/cob/{}", txid(1)), bed.cob("10.00"));
     let url = bed.url(&path);
@@ -85,7 +85,7 @@ async fn a_txid_is_created_once_however_many_ask() {
 }
 
 #[tokio::test]
-async fn a_revision_counts_up_and_the_past_stays_readable() {
+async fn revision_increments_and_past_ones_stay_readable() {
     let bed = Bed::start().await;
     let path = format!("/v2/cob/{}", bed.create(1, "10.00").await);
     let first = bed.get(&path).await.body;
@@ -93,7 +93,7 @@ async fn a_revision_counts_up_and_the_past_stays_readable() {
     assert_eq!((answer.status, &answer.body["revisao"]), (200, &json!(1)), "{answer:?}");
     assert_eq!(answer.body["valor"]["original"], "20.00");
     assert_eq!(answer.body["location"], first["location"]);
-    // Its own location and an unchanged value are no revision.
+    // Its own location and an unchanged amount are no revision.
     let unchanged = json!({ "loc": { "id": first["loc"]["id"] }, "valor": { "original": "20.00" } });
     assert_eq!(bed.patch(&path, &unchanged).await.body["revisao"], 1);
     let old = bed.get(&format!("{path}?revisao=0")).await.body;
@@ -103,7 +103,7 @@ async fn a_revision_counts_up_and_the_past_stays_readable() {
 }
 
 #[tokio::test]
-async fn a_removed_charge_takes_no_change() {
+async fn removed_charge_cannot_be_changed() {
     let bed = Bed::start().await;
     let path = format!("/v2/cob/{}", bed.create(1, "10.00").await);
     let removal = json!({ "status": "REMOVIDA_PELO_USUARIO_RECEBEDOR" });
@@ -122,7 +122,7 @@ async fn a_removed_charge_takes_no_change() {
 }
 
 #[tokio::test]
-async fn what_does_not_exist_is_told_in_the_form_of_the_api() {
+async fn missing_resource_is_refused_in_the_form_of_the_api() {
     let bed = Bed::start().await;
     let cob = format!("/v2/cob/{}", txid(9));
     let cases = [

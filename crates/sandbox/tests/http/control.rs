@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::bed::{Bed, txid};
 
 #[tokio::test]
-async fn charges_are_paid_with_any_amount() {
+async fn charge_is_paid_with_any_amount() {
     let bed = Bed::start().await;
     let pay = format!("/sandbox/cob/{}/pay", bed.create(1, "10.00").await);
     let cases = [
@@ -33,7 +33,7 @@ async fn charges_are_paid_with_any_amount() {
 }
 
 #[tokio::test]
-async fn an_expired_charge_stays_active_and_its_expiry_lies_in_the_past() {
+async fn expired_charge_stays_active_with_past_expiry() {
     let bed = Bed::start().await;
     let txid = bed.create(1, "10.00").await;
     assert_eq!(bed.post(&format!("/sandbox/cob/{txid}/expire"), &json!({})).await.status, 204);
@@ -49,7 +49,7 @@ async fn an_expired_charge_stays_active_and_its_expiry_lies_in_the_past() {
 }
 
 #[tokio::test]
-async fn the_clock_moves() {
+async fn clock_offset_changes_recorded_instants() {
     let bed = Bed::start().await;
     let set = bed.put("/sandbox/clock", &json!({ "offset_s": 86_400 })).await;
     assert_eq!((set.status, &set.body["offset_s"]), (200, &json!(86_400)));
@@ -62,13 +62,13 @@ async fn the_clock_moves() {
 }
 
 #[tokio::test]
-async fn it_listens_on_loopback_only() {
+async fn address_beyond_loopback_is_refused() {
     let config = SandboxConfig { listen: "0.0.0.0:0".parse().unwrap(), ..SandboxConfig::default() };
     assert!(matches!(Sandbox::start(config).await, Err(SandboxError::NotLoopback(_))));
 }
 
 #[actix_web::test]
-async fn it_runs_within_an_actix_system_and_after_its_end_answers_nobody() {
+async fn sandbox_runs_in_actix_and_refuses_after_its_end() {
     let bed = Bed::start().await;
     bed.create(1, "1.00").await;
     let (address, control) = (bed.credentials.base_url.replace("http://", ""), bed.control.clone());

@@ -1,4 +1,4 @@
-//! Each way in which the simulator goes wrong when told to.
+//! Every fault of the simulator.
 
 use std::io::ErrorKind;
 use std::net::TcpStream;
@@ -14,7 +14,7 @@ use crate::{
 };
 
 #[tokio::test]
-async fn down_turns_every_call_away_without_work() {
+async fn down_refuses_every_request_without_work() {
     let bed = Bed::start().await;
     bed.control.set_faults(FaultMode::Down.into()).unwrap();
     for path in [format!("/v2/cob/{}", txid(1)), "/oauth/token".to_owned(), "/nowhere".to_owned()] {
@@ -26,12 +26,12 @@ async fn down_turns_every_call_away_without_work() {
 }
 
 #[tokio::test]
-async fn down_refuses_connections_on_the_port_it_keeps() {
+async fn down_refuses_connections_and_keeps_the_port() {
     let bed = Bed::with(SandboxConfig { refuses_when_down: true, ..SandboxConfig::default() }).await;
     let address = bed.credentials.base_url.strip_prefix("http://").unwrap();
     for _ in 0..3 {
         bed.control.set_faults(FaultMode::Down.into()).unwrap();
-        // The client has an earlier connection, which is closed with the answer.
+        // The client has an older connection, which is closed with the answer.
         assert_eq!(bed.put(&format!("/v2/cob/{}", txid(1)), &bed.cob("1.00")).await.status, 429);
         let refused = TcpStream::connect(address).unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::ConnectionRefused);
@@ -42,13 +42,13 @@ async fn down_refuses_connections_on_the_port_it_keeps() {
     }
     bed.control.set_faults(FaultMode::Down.into()).unwrap();
     bed.sandbox.stop().await;
-    // The control outlives the server and does not keep the port.
+    // The control outlives the server and does not hold the port.
     bed.control.set_faults(FaultMode::Ok.into()).unwrap();
     assert_eq!(TcpStream::connect(address).unwrap_err().kind(), ErrorKind::ConnectionRefused);
 }
 
 #[tokio::test]
-async fn a_dropped_reply_leaves_the_work_done() {
+async fn dropped_reply_leaves_the_work_done() {
     let bed = Bed::start().await;
     bed.control.set_faults(FaultMode::DropReply.into()).unwrap();
     let path = format!("/v2/cob/{}", txid(1));
@@ -60,7 +60,7 @@ async fn a_dropped_reply_leaves_the_work_done() {
 }
 
 #[tokio::test]
-async fn an_error_does_no_work() {
+async fn error_fault_does_no_work() {
     let bed = Bed::start().await;
     bed.control.set_faults(FaultMode::Error.into()).unwrap();
     let path = format!("/v2/cob/{}", txid(1));
@@ -71,7 +71,7 @@ async fn an_error_does_no_work() {
 }
 
 #[tokio::test]
-async fn slow_waits_and_then_serves() {
+async fn slow_fault_serves_after_the_wait() {
     let bed = Bed::start().await;
     let latency = Duration::from_millis(150);
     bed.control.set_faults(Fault { mode: FaultMode::Slow, latency }).unwrap();
@@ -82,7 +82,7 @@ async fn slow_waits_and_then_serves() {
 }
 
 #[tokio::test]
-async fn faults_are_set_over_http_and_never_touch_the_control_interface() {
+async fn faults_never_affect_the_control_interface() {
     let bed = Bed::start().await;
     let cob = format!("/v2/cob/{}", bed.create(1, "1.00").await);
     for mode in ["down", "drop_reply", "error", "slow", "late_reply", "double_callback"] {
@@ -108,13 +108,13 @@ async fn faults_are_set_over_http_and_never_touch_the_control_interface() {
 }
 
 #[tokio::test]
-async fn faults_reach_the_institutions_own_paths_too() {
+async fn faults_affect_the_institutions_own_paths() {
     let bed = Bed::with(prompt()).await;
     let body = bed.payout("1.00", "a@example.com");
     bed.control.set_faults(FaultMode::Error.into()).unwrap();
     let answer = bed.put("/v3/gn/pix/a", &body).await;
-    let told = json!({ "nome": "erro_aplicacao", "mensagem": "the sandbox was told to fail" });
-    assert_eq!((answer.status, answer.body), (500, told));
+    let found = json!({ "nome": "erro_aplicacao", "mensagem": "the sandbox fails on request" });
+    assert_eq!((answer.status, answer.body), (500, found));
     bed.control.set_faults(FaultMode::Down.into()).unwrap();
     assert_eq!(bed.put("/v3/gn/pix/a", &body).await.status, 429);
     let idle = bed.control.ledger().unwrap();
@@ -129,7 +129,7 @@ async fn faults_reach_the_institutions_own_paths_too() {
 }
 
 #[tokio::test]
-async fn a_late_reply_comes_after_its_callback() {
+async fn late_reply_follows_its_callback() {
     let bed = Bed::with(prompt()).await;
     let receiver = Receiver::start(&[]).await;
     bed.register_webhook(&receiver.url).await;
@@ -138,12 +138,12 @@ async fn a_late_reply_comes_after_its_callback() {
     let request = bed.client.put(bed.url("/v3/gn/pix/a")).bearer_auth(&bed.token);
     let request = request.json(&bed.payout("1.00", "a@example.com")).timeout(latency);
     let reply = tokio::spawn(request.send());
-    let told = receiver.wait_for(1).await;
-    assert_eq!(told[0].body["pix"][0]["gnExtras"]["idEnvio"], "a");
+    let found = receiver.wait_for(1).await;
+    assert_eq!(found[0].body["pix"][0]["gnExtras"]["idEnvio"], "a");
     assert!(!reply.is_finished(), "the answer waits");
     assert_eq!(bed.sent("a").await["status"], "REALIZADO", "who only asks is answered");
     reply.abort();
-    // What is late comes in the end.
+    // Late answers arrive in the end.
     let latency = Duration::from_millis(100);
     bed.control.set_faults(Fault { mode: FaultMode::LateReply, latency }).unwrap();
     let before = Instant::now();
@@ -152,20 +152,20 @@ async fn a_late_reply_comes_after_its_callback() {
 }
 
 #[tokio::test]
-async fn callbacks_come_twice_when_told_so() {
+async fn double_callback_fault_repeats_callbacks() {
     let bed = Bed::with(prompt()).await;
     let receiver = Receiver::start(&[]).await;
     bed.register_webhook(&receiver.url).await;
     bed.control.set_faults(FaultMode::DoubleCallback.into()).unwrap();
     assert_eq!(bed.send("a", "1.00", "a@example.com").await.status, 201);
-    let told = receiver.wait_for(2).await;
-    assert_eq!(told[0].body, told[1].body);
+    let found = receiver.wait_for(2).await;
+    assert_eq!(found[0].body, found[1].body);
     eventually(async || (bed.control.ledger().unwrap().callbacks.delivered == 1).then_some(())).await;
     assert_eq!(receiver.received().len(), 2);
 }
 
 #[tokio::test]
-async fn unknown_methods_are_refused_in_the_form_of_each_api() {
+async fn unknown_method_is_refused_in_the_form_of_each_api() {
     let bed = Bed::start().await;
     let own = read(bed.try_send(Method::POST, "/v2/gn/saldo", None).await.unwrap()).await;
     assert_eq!((own.status, own.allow.as_str()), (405, "GET"));

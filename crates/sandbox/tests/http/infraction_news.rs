@@ -1,4 +1,4 @@
-//! What callbacks tell of infractions, what goes wrong on their paths, and who may ask.
+//! Callbacks, faults and scopes of infractions.
 
 use std::time::{Duration, Instant};
 
@@ -27,22 +27,22 @@ fn defenses(bed: &Bed) -> (u64, u64) {
     (item.defenses, item.defense_requests)
 }
 
-/// The status that each callback about an infraction tells, in order of arrival.
-fn told(receiver: &Receiver, id: &str) -> Vec<String> {
+/// Returns the status in each callback about an infraction, in order of arrival.
+fn statuses(receiver: &Receiver, id: &str) -> Vec<String> {
     let all = receiver.received();
-    let mine = all.iter().filter(|told| told.body["infracoes"][0]["idInfracao"] == id);
-    mine.map(|told| told.body["infracoes"][0]["status"].as_str().unwrap().to_owned()).collect()
+    let mine = all.iter().filter(|call| call.body["infracoes"][0]["idInfracao"] == id);
+    mine.map(|call| call.body["infracoes"][0]["status"].as_str().unwrap().to_owned()).collect()
 }
 
 #[tokio::test]
-async fn every_change_is_told() {
+async fn every_change_of_an_infraction_has_a_callback() {
     let bed = Bed::start().await;
     let receiver = Receiver::start(&[]).await;
     let (_, e2e) = bed.paid(1, "10.00").await;
     bed.register_webhook(&receiver.url).await;
     let id = open(&bed, &e2e);
-    // A callback tells what is there when it leaves, so each is waited for.
-    let until = async |count: usize| eventually(async || (told(&receiver, &id).len() == count).then_some(())).await;
+    // A callback shows the state when it is sent, so the test waits for each one.
+    let until = async |count: usize| eventually(async || (statuses(&receiver, &id).len() == count).then_some(())).await;
     until(1).await;
     let body = &receiver.received()[0].body;
     let whole = json!({ "infracoes": [{ "idInfracao": id, "endToEndId": e2e.as_str(), "status": "ABERTA" }] });
@@ -55,18 +55,18 @@ async fn every_change_is_told() {
         bed.control.resolve_infraction(&id, outcome).unwrap();
         until(count).await;
     }
-    assert_eq!(told(&receiver, &id), ["ABERTA", "EM_DEFESA", "REJEITADA", "ABERTA", "ACEITA"]);
-    // The return is told with its Pix, like any other, once it is final.
+    assert_eq!(statuses(&receiver, &id), ["ABERTA", "EM_DEFESA", "REJEITADA", "ABERTA", "ACEITA"]);
+    // The return is shown with its Pix once final.
     let returned = eventually(async || {
         let all = receiver.received();
-        all.into_iter().find_map(|told| told.body["pix"][0]["devolucoes"].as_array().cloned())
+        all.into_iter().find_map(|call| call.body["pix"][0]["devolucoes"].as_array().cloned())
     });
     let returned = returned.await;
     assert_eq!((&returned[0]["natureza"], &returned[0]["status"]), (&json!("MED_FRAUDE"), &json!("DEVOLVIDO")));
 }
 
 #[tokio::test]
-async fn callbacks_that_were_owed_are_sent_after_the_restart() {
+async fn waiting_callbacks_are_sent_after_a_restart() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("sandbox.jsonl");
     let patient = SandboxConfig { callback_retry_base: Duration::from_mins(1), ..prompt() };
@@ -79,12 +79,12 @@ async fn callbacks_that_were_owed_are_sent_after_the_restart() {
     bed.sandbox.stop().await;
     let bed = Bed::with(kept(&path, prompt())).await;
     receiver.wait_for(2).await;
-    assert_eq!(told(&receiver, &id), ["ABERTA", "ABERTA"]);
+    assert_eq!(statuses(&receiver, &id), ["ABERTA", "ABERTA"]);
     eventually(async || (bed.control.ledger().unwrap().callbacks.delivered == 1).then_some(())).await;
 }
 
 #[tokio::test]
-async fn faults_reach_these_paths_too() {
+async fn faults_affect_paths_of_infractions() {
     let bed = Bed::start().await;
     let (_, e2e) = bed.paid(1, "10.00").await;
     let path = format!("/v2/gn/infracoes/{}/defesa", open(&bed, &e2e));
@@ -107,7 +107,7 @@ async fn faults_reach_these_paths_too() {
 }
 
 #[tokio::test]
-async fn a_late_reply_to_a_defence_comes_after_its_callback() {
+async fn late_reply_to_defense_follows_its_callback() {
     let bed = Bed::start().await;
     let receiver = Receiver::start(&[]).await;
     let (_, e2e) = bed.paid(1, "10.00").await;
@@ -119,7 +119,7 @@ async fn a_late_reply_to_a_defence_comes_after_its_callback() {
     let request = bed.client.post(bed.url(&path)).bearer_auth(&bed.token).json(&defense()).timeout(latency);
     let reply = tokio::spawn(request.send());
     receiver.wait_for(1).await;
-    assert_eq!(told(&receiver, &id), ["EM_DEFESA"]);
+    assert_eq!(statuses(&receiver, &id), ["EM_DEFESA"]);
     assert!(!reply.is_finished(), "the answer waits");
     reply.abort();
     let latency = Duration::from_millis(100);
@@ -130,7 +130,7 @@ async fn a_late_reply_to_a_defence_comes_after_its_callback() {
 }
 
 #[tokio::test]
-async fn tokens_need_the_scope_and_what_is_asked_is_counted() {
+async fn infraction_requests_need_a_scope_and_are_counted() {
     let mut bed = Bed::start().await;
     let (_, e2e) = bed.paid(1, "10.00").await;
     let path = format!("/v2/gn/infracoes/{}/defesa", open(&bed, &e2e));

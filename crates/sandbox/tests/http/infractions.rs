@@ -1,4 +1,4 @@
-//! Infractions: opened by the tester, listed, defended once, decided, withdrawn, opened again.
+//! Infractions: opened by the tester, listed, defended once, resolved, withdrawn, reopened.
 
 use cais_domain::{end_to_end_id::EndToEndId, infraction::Situation};
 use cais_sandbox::{ControlError, InfractionClaim, InfractionItem, InfractionOutcome, InfractionStatus};
@@ -9,7 +9,7 @@ use crate::bed::{Answer, Bed, kept, money, prompt};
 const PERIOD: &str = "inicio=2020-01-01T00:00:00Z&fim=2100-01-01T00:00:00Z";
 const DAY_S: i64 = 86_400;
 
-/// A simulator with a Pix of that amount and an infraction about it.
+/// Starts a simulator with a Pix of that amount and an infraction on it.
 async fn disputed(amount: &str, claim: InfractionClaim) -> (Bed, EndToEndId, InfractionItem) {
     let bed = Bed::start().await;
     let (_, e2e) = bed.paid(1, amount).await;
@@ -32,7 +32,7 @@ fn only(bed: &Bed) -> InfractionItem {
     bed.control.ledger().unwrap().infractions.remove(0)
 }
 
-/// What goes back of the Pix, as `natureza valor status`.
+/// Returns the returns of the Pix, as `natureza valor status`.
 async fn returns(bed: &Bed, e2e: &EndToEndId) -> Vec<String> {
     let pix = bed.get(&format!("/v2/pix/{e2e}")).await.body;
     let returns = pix["devolucoes"].as_array().cloned().unwrap_or_default();
@@ -42,7 +42,7 @@ async fn returns(bed: &Bed, e2e: &EndToEndId) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn an_infraction_is_listed_as_efi_lists_it() {
+async fn infraction_is_listed_in_efi_format() {
     let bed = Bed::start().await;
     let (_, e2e) = bed.paid(1, "10.00").await;
     let asked = json!({ "tipoSituacao": "coerção", "valor": "7.50", "prazo_s": 3600 });
@@ -85,7 +85,7 @@ async fn an_infraction_is_listed_as_efi_lists_it() {
 }
 
 #[tokio::test]
-async fn pages_and_periods_cut_the_list() {
+async fn infractions_are_listed_by_page_and_period() {
     let bed = Bed::start().await;
     let (_, e2e) = bed.paid(1, "10.00").await;
     let mut ids = Vec::new();
@@ -113,13 +113,13 @@ async fn pages_and_periods_cut_the_list() {
         ("inicio=2026-01-02T00:00:00Z&fim=2026-01-03T00:00:00Z&status=ABERTA", vec!["status"]),
     ] {
         let answer = bed.get(&format!("/v2/gn/infracoes?{query}")).await;
-        let told = (answer.status, answer.kind(), answer.violated());
-        assert_eq!(told, (400, "InfracoesConsultaInvalida", violated), "{query}");
+        let found = (answer.status, answer.kind(), answer.violated());
+        assert_eq!(found, (400, "InfracoesConsultaInvalida", violated), "{query}");
     }
 }
 
 #[tokio::test]
-async fn one_defence_is_taken_until_the_deadline() {
+async fn single_defense_is_accepted_until_the_deadline() {
     let claim = InfractionClaim { deadline_s: Some(7 * 86_400), ..InfractionClaim::default() };
     let (mut bed, _, item) = disputed("10.00", claim).await;
     bed.control.set_clock_offset(7 * DAY_S - 60).unwrap();
@@ -153,7 +153,7 @@ async fn one_defence_is_taken_until_the_deadline() {
 }
 
 #[tokio::test]
-async fn bad_defences_are_refused_and_nothing_is_taken() {
+async fn bad_defense_is_refused_without_effect() {
     let (bed, _, item) = disputed("10.00", InfractionClaim::default()).await;
     let path = format!("/v2/gn/infracoes/{}/defesa", item.id);
     for (body, property) in [
@@ -166,8 +166,8 @@ async fn bad_defences_are_refused_and_nothing_is_taken() {
         (json!([]), "body"),
     ] {
         let answer = bed.post(&path, &body).await;
-        let told = (answer.status, answer.kind(), answer.violated());
-        assert_eq!(told, (400, "InfracaoOperacaoInvalida", vec![property]), "{body}");
+        let found = (answer.status, answer.kind(), answer.violated());
+        assert_eq!(found, (400, "InfracaoOperacaoInvalida", vec![property]), "{body}");
     }
     let unknown = defend(&bed, "1b2c", "x").await;
     assert_eq!((unknown.status, unknown.kind()), (404, "InfracaoNaoEncontrada"));
@@ -175,7 +175,7 @@ async fn bad_defences_are_refused_and_nothing_is_taken() {
 }
 
 #[tokio::test]
-async fn a_lost_one_sends_back_what_is_left_under_its_nature() {
+async fn lost_infraction_returns_the_rest_under_its_nature() {
     let claim = InfractionClaim { amount: Some(money("7.00")), ..InfractionClaim::default() };
     let (bed, e2e, item) = disputed("10.00", claim).await;
     assert_eq!(bed.ask_refund(&e2e, "r1", "6.00").await.status, 201);
@@ -191,7 +191,7 @@ async fn a_lost_one_sends_back_what_is_left_under_its_nature() {
     assert_eq!(bed.balance().await, "1000000000.00");
     assert_eq!(defend(&bed, &item.id, "x").await.status, 409);
 
-    // Nothing is left: it is lost all the same. And an operational flaw has a nature of its own.
+    // No rest remains; the infraction is lost all the same. An operational flaw has its own nature.
     let second = bed.control.open_infraction(&e2e, InfractionClaim::default()).unwrap();
     let lost = bed.control.resolve_infraction(&second.id, InfractionOutcome::Lost).unwrap();
     assert_eq!((lost.status, lost.returns, lost.returned), (InfractionStatus::Accepted, 0, money("0.00")));
@@ -203,7 +203,7 @@ async fn a_lost_one_sends_back_what_is_left_under_its_nature() {
 }
 
 #[tokio::test]
-async fn an_account_without_the_money_gives_back_what_it_has() {
+async fn lost_infraction_returns_at_most_the_balance() {
     let (bed, e2e, item) = disputed("10.00", InfractionClaim::default()).await;
     bed.control.set_balance(money("2.50")).unwrap();
     let lost = bed.control.resolve_infraction(&item.id, InfractionOutcome::Lost).unwrap();
@@ -213,14 +213,14 @@ async fn an_account_without_the_money_gives_back_what_it_has() {
 }
 
 #[tokio::test]
-async fn every_end_is_reached_from_where_it_may_be() {
+async fn each_outcome_is_allowed_only_from_valid_states() {
     use InfractionOutcome::{Cancelled, Lost, Reopened, Won};
     for (steps, wanted) in [
         (&[Won][..], Ok("REJEITADA")),
         (&[Cancelled], Ok("CANCELADA_EFI")),
-        (&[Won, Won], Err("the infraction is settled")),
-        (&[Won, Lost], Err("the infraction is settled")),
-        (&[Cancelled, Won], Err("the infraction is settled")),
+        (&[Won, Won], Err("the infraction is resolved")),
+        (&[Won, Lost], Err("the infraction is resolved")),
+        (&[Cancelled, Won], Err("the infraction is resolved")),
         (&[Lost, Cancelled], Ok("CANCELADA_EFI")),
         (&[Cancelled, Cancelled], Err("the infraction is cancelled")),
         (&[Reopened], Err("the infraction is open")),
@@ -230,17 +230,17 @@ async fn every_end_is_reached_from_where_it_may_be() {
     ] {
         let (bed, _, item) = disputed("10.00", InfractionClaim::default()).await;
         let results: Vec<_> = steps.iter().map(|step| bed.control.resolve_infraction(&item.id, *step)).collect();
-        let told = match results.last().unwrap() {
+        let found = match results.last().unwrap() {
             Ok(item) => Ok(serde_json::to_value(item.status).unwrap()),
             Err(ControlError::InvalidState(why)) => Err(*why),
             Err(other) => unreachable!("{other}"),
         };
-        assert_eq!(told, wanted.map(Value::from), "{steps:?}");
+        assert_eq!(found, wanted.map(Value::from), "{steps:?}");
     }
 }
 
 #[tokio::test]
-async fn one_that_is_opened_again_begins_anew() {
+async fn reopened_infraction_restarts_its_analysis() {
     let (mut bed, e2e, item) = disputed("10.00", InfractionClaim::default()).await;
     assert_eq!(defend(&bed, &item.id, "first").await.status, 201);
     bed.control.resolve_infraction(&item.id, InfractionOutcome::Lost).unwrap();
@@ -260,7 +260,7 @@ async fn one_that_is_opened_again_begins_anew() {
 }
 
 #[tokio::test]
-async fn bad_claims_are_refused() {
+async fn bad_dispute_is_refused() {
     let (bed, e2e, item) = disputed("10.00", InfractionClaim::default()).await;
     for body in [
         json!({ "valor": "0.00" }),
@@ -292,7 +292,7 @@ async fn bad_claims_are_refused() {
 }
 
 #[tokio::test]
-async fn everything_disputed_survives_a_kill_and_a_compaction() {
+async fn infractions_survive_kill_and_compaction() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("sandbox.jsonl");
     let bed = Bed::with(kept(&path, prompt())).await;
@@ -307,7 +307,7 @@ async fn everything_disputed_survives_a_kill_and_a_compaction() {
     bed.control.resolve_infraction(&lost, InfractionOutcome::Lost).unwrap();
     bed.control.resolve_infraction(&again, InfractionOutcome::Cancelled).unwrap();
     bed.control.resolve_infraction(&again, InfractionOutcome::Reopened).unwrap();
-    // The return settles a second later, before or after the kill alike.
+    // The return settles a second later, before or after the kill.
     bed.control.set_clock_offset(2).unwrap();
     let facts = async |bed: &Bed| {
         let rows = rows(bed).await;
@@ -315,10 +315,10 @@ async fn everything_disputed_survives_a_kill_and_a_compaction() {
     };
     let before = facts(&bed).await;
     assert_eq!(before.2, ["MED_FRAUDE 4.00 DEVOLVIDO"]);
-    // A kill leaves the file as it is at any moment, so a copy of it stands for one.
+    // A kill leaves the file unchanged, so a copy of the file simulates it.
     let copy = folder.path().join("copy.jsonl");
     std::fs::copy(&path, &copy).unwrap();
-    // The second start reads what the first one compacted.
+    // The second start reads the compacted file of the first.
     for _ in 0..2 {
         let killed = Bed::with(kept(&copy, prompt())).await;
         killed.control.set_clock_offset(2).unwrap();

@@ -1,11 +1,11 @@
-//! Tokens: how they are had, what they allow, when they end.
+//! Tokens: requests, scopes, expiry.
 
 use serde_json::json;
 
 use crate::bed::{Bed, read, txid};
 
 #[tokio::test]
-async fn a_token_is_had_with_a_form_or_with_json() {
+async fn token_is_issued_for_form_or_json() {
     let bed = Bed::start().await;
     let credentials = &bed.credentials;
     let post = || {
@@ -30,7 +30,7 @@ async fn a_token_is_had_with_a_form_or_with_json() {
 }
 
 #[tokio::test]
-async fn bad_token_requests_are_refused_in_the_form_of_the_rfc() {
+async fn bad_token_request_is_refused_in_rfc_form() {
     let bed = Bed::start().await;
     let (id, secret) = (bed.credentials.client_id.as_str(), bed.credentials.client_secret.as_str());
     let form = "application/x-www-form-urlencoded";
@@ -54,7 +54,7 @@ async fn bad_token_requests_are_refused_in_the_form_of_the_rfc() {
 }
 
 #[tokio::test]
-async fn without_a_good_token_nothing_is_served() {
+async fn request_without_valid_token_is_refused() {
     let mut bed = Bed::start().await;
     let path = format!("/v2/cob/{}", txid(1));
     let bare = read(bed.client.get(bed.url(&path)).send().await.unwrap()).await;
@@ -69,7 +69,7 @@ async fn without_a_good_token_nothing_is_served() {
 }
 
 #[tokio::test]
-async fn a_token_allows_only_its_scopes() {
+async fn token_allows_only_its_scopes() {
     let mut bed = Bed::start().await;
     bed.token = bed.token_for(Some("cob.read")).await;
     let path = format!("/v2/cob/{}", txid(1));
@@ -79,7 +79,7 @@ async fn a_token_allows_only_its_scopes() {
 }
 
 #[tokio::test]
-async fn the_institutions_own_paths_refuse_tokens_in_their_own_form() {
+async fn own_paths_refuse_tokens_in_efi_form() {
     let mut bed = Bed::start().await;
     let refused = "insufficient_scope";
     let cases = [

@@ -1,4 +1,4 @@
-//! Payments as the receiver sees them: in the charge, one by one, and listed.
+//! Received Pix: in the charge, alone, and in lists.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::bed::{Bed, money, txid};
 const PERIOD: &str = "inicio=2020-01-01T00:00:00Z&fim=2100-01-01T00:00:00Z";
 
 #[tokio::test]
-async fn a_payment_concludes_the_charge_and_can_be_read() {
+async fn payment_concludes_charge_and_is_readable() {
     let bed = Bed::start().await;
     let (txid, e2e) = bed.paid(1, "10.50").await;
     let cob = bed.get(&format!("/v2/cob/{txid}")).await.body;
@@ -26,7 +26,7 @@ async fn a_payment_concludes_the_charge_and_can_be_read() {
 }
 
 #[tokio::test]
-async fn second_late_short_and_removed_payments_are_all_recorded() {
+async fn second_late_short_and_removed_payments_are_recorded() {
     let bed = Bed::start().await;
     let short = bed.create(1, "10.00").await;
     bed.control.pay(&short, Some(money("9.99"))).unwrap();
@@ -53,7 +53,7 @@ async fn second_late_short_and_removed_payments_are_all_recorded() {
 }
 
 #[tokio::test]
-async fn cash_on_top_is_paid_and_shown() {
+async fn cash_in_addition_is_paid_and_shown() {
     let bed = Bed::start().await;
     let mut body = bed.cob("10.00");
     let terms = json!({ "valor": "5.00", "modalidadeAgente": "AGTEC", "prestadorDoServicoDeSaque": "12345678" });
@@ -67,7 +67,7 @@ async fn cash_on_top_is_paid_and_shown() {
 }
 
 #[tokio::test]
-async fn the_list_of_pix_has_filters_and_pages() {
+async fn received_pix_are_listed_by_filter_and_page() {
     let bed = Bed::start().await;
     let (first, first_e2e) = bed.paid(1, "1.00").await;
     let mut body = bed.cob("2.00");

@@ -1,4 +1,4 @@
-//! A tiny HTTP receiver for callbacks that answers the statuses it is told to, then 200.
+//! A small HTTP receiver for callbacks that answers given statuses, then 200.
 
 use std::{
     collections::VecDeque,

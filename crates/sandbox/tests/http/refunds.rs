@@ -1,11 +1,11 @@
-//! Returns: asked for, settled by the clock, failed by the tester, refused.
+//! Returns: requested, settled by the clock, failed by the tester, refused.
 
 use serde_json::{Value, json};
 
 use crate::bed::{Bed, eventually};
 
 #[tokio::test]
-async fn a_return_is_settled_a_second_later() {
+async fn return_is_settled_after_a_second() {
     let bed = Bed::start().await;
     let (txid, e2e) = bed.paid(1, "10.00").await;
     let path = format!("/v2/pix/{e2e}/devolucao/r1");
@@ -28,7 +28,7 @@ async fn a_return_is_settled_a_second_later() {
 }
 
 #[tokio::test]
-async fn time_settles_returns_that_nobody_reads() {
+async fn return_is_settled_without_readers() {
     let bed = Bed::start().await;
     let (_, e2e) = bed.paid(1, "10.00").await;
     assert_eq!(bed.ask_refund(&e2e, "r1", "1.00").await.status, 201);
@@ -36,7 +36,7 @@ async fn time_settles_returns_that_nobody_reads() {
 }
 
 #[tokio::test]
-async fn returns_together_never_exceed_the_pix() {
+async fn returns_never_exceed_the_pix() {
     let bed = Bed::start().await;
     let (_, e2e) = bed.paid(1, "10.00").await;
     assert_eq!(bed.ask_refund(&e2e, "r1", "6.00").await.status, 201);
@@ -47,13 +47,13 @@ async fn returns_together_never_exceed_the_pix() {
     );
     assert_eq!(bed.ask_refund(&e2e, "r2", "4.00").await.status, 201);
     assert_eq!(bed.ask_refund(&e2e, "r3", "0.01").await.status, 400);
-    // What failed is free again.
+    // A failed return frees its amount.
     bed.control.fail_refund(&e2e, "r1").unwrap();
     assert_eq!(bed.ask_refund(&e2e, "r3", "6.00").await.status, 201);
 }
 
 #[tokio::test]
-async fn a_return_id_is_used_once_per_pix() {
+async fn return_id_is_unique_per_pix() {
     let bed = Bed::start().await;
     let (_, first) = bed.paid(1, "10.00").await;
     let (_, second) = bed.paid(2, "10.00").await;
@@ -64,7 +64,7 @@ async fn a_return_id_is_used_once_per_pix() {
 }
 
 #[tokio::test]
-async fn a_pix_may_be_returned_for_ninety_days() {
+async fn pix_is_returnable_for_ninety_days() {
     let mut bed = Bed::start().await;
     let (_, e2e) = bed.paid(1, "10.00").await;
     let days_90 = 90 * 86_400;
@@ -77,7 +77,7 @@ async fn a_pix_may_be_returned_for_ninety_days() {
 }
 
 #[tokio::test]
-async fn a_tester_fails_a_return_until_it_is_final() {
+async fn return_can_be_failed_until_final() {
     let bed = Bed::start().await;
     let (_, e2e) = bed.paid(1, "10.00").await;
     assert_eq!(bed.ask_refund(&e2e, "r1", "1.00").await.status, 201);
@@ -94,7 +94,7 @@ async fn a_tester_fails_a_return_until_it_is_final() {
 }
 
 #[tokio::test]
-async fn bad_returns_are_refused() {
+async fn bad_return_is_refused() {
     let bed = Bed::start().await;
     let (_, e2e) = bed.paid(1, "10.00").await;
     let cases = [

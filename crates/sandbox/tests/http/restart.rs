@@ -1,4 +1,4 @@
-//! What survives the death of the process: everything in the file, but a torn last line.
+//! Survival of restarts: the whole file except a torn last line.
 
 use std::{fs, io::Write, os::unix::fs::PermissionsExt, path::Path};
 
@@ -14,7 +14,7 @@ fn config(path: &Path) -> SandboxConfig {
     SandboxConfig { state_file: Some(path.to_owned()), ..SandboxConfig::default() }
 }
 
-/// A charge without what depends on the port.
+/// Returns a charge without the parts that depend on the port.
 async fn cob(bed: &Bed, number: u32) -> Value {
     let mut cob = bed.get(&format!("/v2/cob/{}", txid(number))).await.body;
     let fields = cob.as_object_mut().unwrap();
@@ -24,7 +24,7 @@ async fn cob(bed: &Bed, number: u32) -> Value {
     cob
 }
 
-/// One of everything: revised, paid, partly returned, expired, with a webhook.
+/// Creates one of every object: revised, paid, partly returned, expired, with a webhook.
 async fn fill(bed: &Bed) {
     let mut body = bed.cob("10.00");
     body["devedor"] = json!({ "cpf": "12345678909", "nome": "Maria" });
@@ -44,21 +44,21 @@ async fn fill(bed: &Bed) {
 }
 
 #[tokio::test]
-async fn the_state_survives_a_kill_and_a_compaction() {
+async fn state_survives_kill_and_compaction() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("sandbox.jsonl");
     let bed = Bed::with(config(&path)).await;
     fill(&bed).await;
     let before = (cob(&bed, 1).await, cob(&bed, 2).await);
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
-    // A kill leaves the file as it is at any moment, so a copy of it stands for one.
+    // A kill leaves the file unchanged, so a copy of the file simulates it.
     let copy = folder.path().join("copy.jsonl");
     fs::copy(&path, &copy).unwrap();
     let killed = Bed::with(config(&copy)).await;
     assert_eq!((cob(&killed, 1).await, cob(&killed, 2).await), before);
     assert_eq!(killed.credentials.client_secret, bed.credentials.client_secret);
     assert_eq!(killed.credentials.pix_key, bed.credentials.pix_key);
-    // Starting compacted the copy; what is read from the snapshot is the same once more.
+    // The start compacted the copy. The snapshot gives the same state again.
     let ledger = serde_json::to_value(killed.control.ledger().unwrap().received).unwrap();
     killed.sandbox.stop().await;
     assert!(fs::metadata(&copy).unwrap().len() < fs::metadata(&path).unwrap().len());
@@ -70,7 +70,7 @@ async fn the_state_survives_a_kill_and_a_compaction() {
 }
 
 #[tokio::test]
-async fn a_torn_last_line_is_dropped_and_nothing_else() {
+async fn only_a_torn_last_line_is_dropped() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("sandbox.jsonl");
     let bed = Bed::with(config(&path)).await;
@@ -92,7 +92,7 @@ async fn a_torn_last_line_is_dropped_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn a_damaged_line_is_told_with_its_number() {
+async fn damaged_line_is_reported_with_its_number() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("sandbox.jsonl");
     Bed::with(config(&path)).await.sandbox.stop().await;
@@ -102,7 +102,7 @@ async fn a_damaged_line_is_told_with_its_number() {
 }
 
 #[tokio::test]
-async fn one_file_serves_one_sandbox_at_a_time() {
+async fn state_file_in_use_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("sandbox.jsonl");
     let bed = Bed::with(config(&path)).await;
@@ -116,11 +116,11 @@ async fn one_file_serves_one_sandbox_at_a_time() {
 }
 
 #[tokio::test]
-async fn callbacks_that_were_owed_are_sent_after_the_restart() {
+async fn waiting_callbacks_are_sent_after_a_restart() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("sandbox.jsonl");
     let bed = Bed::with(config(&path)).await;
-    // The first attempt fails; the second would come a second later, but the process is gone by then.
+    // The first attempt fails. The second is due a second later, after the end of the process.
     let receiver = Receiver::start(&[500]).await;
     let webhook = format!("/v2/webhook/{}", bed.credentials.pix_key);
     bed.put(&webhook, &json!({ "webhookUrl": receiver.url })).await;

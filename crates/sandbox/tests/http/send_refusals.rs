@@ -1,4 +1,4 @@
-//! Sends that must be refused, each with the very bytes that Efí's clients look at; nothing is sent.
+//! Invalid sends, each with the exact fields that Efí's clients read; nothing is sent.
 
 use cais_domain::money::Money;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use crate::bed::{Bed, prompt, read};
 
 const MARIA: &str = "maria@example.com";
 
-/// The least legal body with one field replaced, or removed when `value` is `None`.
+/// Returns the smallest valid body with one field replaced, or removed if `value` is `None`.
 fn with(bed: &Bed, pointer: &str, value: Option<Value>) -> Value {
     let mut body = bed.payout("1.00", MARIA);
     let (parent, field) = pointer.rsplit_once('/').unwrap();
@@ -20,7 +20,7 @@ fn with(bed: &Bed, pointer: &str, value: Option<Value>) -> Value {
 }
 
 #[tokio::test]
-async fn each_rule_of_the_schema_is_enforced() {
+async fn each_rule_of_the_send_schema_is_enforced() {
     let bed = Bed::with(prompt()).await;
     let cases = [
         ("/valor", None, "required", ".body"),
@@ -58,11 +58,11 @@ async fn each_rule_of_the_schema_is_enforced() {
 }
 
 #[tokio::test]
-async fn every_broken_rule_is_told_at_once() {
+async fn all_violations_are_reported_together() {
     let bed = Bed::with(prompt()).await;
     let body = json!({ "valor": "1", "favorecido": { "chave": MARIA, "cpf": "1", "cnpj": "2" }, "x": 1 });
     let answer = bed.put("/v3/gn/pix/not-an-id", &body).await;
-    let told: Vec<_> = answer.body["erros"].as_array().unwrap().iter().map(|error| &error["caminho"]).collect();
+    let found: Vec<_> = answer.body["erros"].as_array().unwrap().iter().map(|error| &error["caminho"]).collect();
     let expected = [
         ".params.idEnvio",
         ".body.valor",
@@ -72,7 +72,7 @@ async fn every_broken_rule_is_told_at_once() {
         ".body.favorecido.cnpj",
         ".body",
     ];
-    assert_eq!((answer.status, told), (400, expected.map(Value::from).iter().collect()));
+    assert_eq!((answer.status, found), (400, expected.map(Value::from).iter().collect()));
     for id in ["a".repeat(36), "a_b".to_owned(), "%C3%A9".to_owned()] {
         let answer = bed.send(&id, "1.00", MARIA).await;
         assert_eq!((answer.status, &answer.body["erros"][0]["caminho"]), (400, &json!(".params.idEnvio")), "{id}");
@@ -81,7 +81,7 @@ async fn every_broken_rule_is_told_at_once() {
 }
 
 #[tokio::test]
-async fn what_the_words_mean_is_checked_after_their_form() {
+async fn values_are_checked_after_the_schema() {
     let bed = Bed::with(prompt()).await;
     let own = bed.credentials.pix_key.clone();
     let not_found = (404, "chave_favorecido_nao_encontrada", "the key in favorecido.chave was not found");
@@ -112,7 +112,7 @@ async fn what_the_words_mean_is_checked_after_their_form() {
 }
 
 #[tokio::test]
-async fn what_is_no_json_is_refused() {
+async fn body_that_is_no_json_is_refused() {
     let bed = Bed::with(prompt()).await;
     let put = || bed.client.put(bed.url("/v3/gn/pix/a")).bearer_auth(&bed.token);
     let form = put().header("content-type", "application/x-www-form-urlencoded").body("valor=1.00");
@@ -130,7 +130,7 @@ async fn what_is_no_json_is_refused() {
 }
 
 #[tokio::test]
-async fn lookups_of_what_was_never_sent_find_nothing() {
+async fn look_up_of_unknown_send_finds_none() {
     let bed = Bed::with(prompt()).await;
     let unknown = "E".repeat(32);
     for path in ["id-envio/a", unknown.as_str(), "id-envio/%C3%A9"] {

@@ -1,4 +1,4 @@
-//! Sends across the death of the process: none is lost, none is made twice, and the balance is what it was.
+//! Sends across restarts: none is lost or repeated, and the balance is unchanged.
 
 use std::fs;
 
@@ -12,14 +12,14 @@ use crate::{
 
 const KEY: &str = "maria@example.com";
 
-/// What the ledger tells of sends and money.
+/// Returns the ledger's sends and balances.
 fn movements(bed: &Bed) -> [Value; 5] {
     let ledger = serde_json::to_value(bed.control.ledger().unwrap()).unwrap();
     ["sent", "rejected", "sent_returned", "returned", "saldo"].map(|name| ledger[name].clone())
 }
 
 #[tokio::test]
-async fn everything_sent_survives_a_kill_and_a_compaction() {
+async fn sends_survive_kill_and_compaction() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("sandbox.jsonl");
     let bed = Bed::with(kept(&path, prompt())).await;
@@ -34,10 +34,10 @@ async fn everything_sent_survives_a_kill_and_a_compaction() {
     bed.control.fail_refund(&e2e, "r1").unwrap();
     let before = (bed.sent("paid").await, bed.sent("failed").await, movements(&bed));
     assert_eq!(before.2[4], "1000000001.00");
-    // A kill leaves the file as it is at any moment, so a copy of it stands for one.
+    // A kill leaves the file unchanged, so a copy of the file simulates it.
     let copy = folder.path().join("copy.jsonl");
     fs::copy(&path, &copy).unwrap();
-    // The second start reads what the first one compacted.
+    // The second start reads the compacted file of the first.
     for _ in 0..2 {
         let killed = Bed::with(kept(&copy, prompt())).await;
         assert_eq!((killed.sent("paid").await, killed.sent("failed").await, movements(&killed)), before);
@@ -50,7 +50,7 @@ async fn everything_sent_survives_a_kill_and_a_compaction() {
 }
 
 #[tokio::test]
-async fn what_was_accepted_becomes_final_after_the_restart_as_it_would_have() {
+async fn accepted_send_becomes_final_after_restart() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("sandbox.jsonl");
     let bed = Bed::with(kept(&path, patient())).await;
@@ -59,22 +59,22 @@ async fn what_was_accepted_becomes_final_after_the_restart_as_it_would_have() {
     assert_eq!(bed.send("good", "1.00", KEY).await.status, 201);
     assert_eq!(bed.send("bad", "2.00", "fail@sandbox.cais").await.status, 201);
     bed.sandbox.stop().await;
-    // How long sends take is decided when they are accepted.
+    // The duration of a send is decided at its acceptance.
     let mut bed = Bed::with(kept(&path, prompt())).await;
     assert_eq!(bed.sent("good").await["status"], "EM_PROCESSAMENTO");
     assert_eq!(bed.balance().await, "999999997.00");
     bed.control.set_clock_offset(3_600).unwrap();
-    let told = receiver.wait_for(2).await;
-    let mut told: Vec<_> = told.iter().map(|told| told.body["pix"][0]["status"].as_str().unwrap()).collect();
-    told.sort_unstable();
-    assert_eq!(told, ["NAO_REALIZADO", "REALIZADO"]);
+    let calls = receiver.wait_for(2).await;
+    let mut statuses: Vec<_> = calls.iter().map(|call| call.body["pix"][0]["status"].as_str().unwrap()).collect();
+    statuses.sort_unstable();
+    assert_eq!(statuses, ["NAO_REALIZADO", "REALIZADO"]);
     bed.authenticate().await;
     assert_eq!(bed.sent("good").await["status"], "REALIZADO");
     assert_eq!(bed.balance().await, "999999999.00");
 }
 
 #[tokio::test]
-async fn a_balance_is_opened_once_and_beyond_ten_digits_it_is_kept() {
+async fn opening_balance_is_set_once_and_may_exceed_ten_digits() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("sandbox.jsonl");
     let opening = |text| SandboxConfig { opening_balance: money(text), ..prompt() };
@@ -89,7 +89,7 @@ async fn a_balance_is_opened_once_and_beyond_ten_digits_it_is_kept() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_older_than_balances_gets_one_with_what_moved() {
+async fn state_file_without_balance_gets_one_with_movements() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("sandbox.jsonl");
     let bed = Bed::with(kept(&path, prompt())).await;
@@ -99,7 +99,7 @@ async fn a_file_that_is_older_than_balances_gets_one_with_what_moved() {
     }
     bed.control.fail_refund(&e2e, "r2").unwrap();
     bed.sandbox.stop().await;
-    // Such a file has neither balances nor the word that returns are covered.
+    // Such a file has neither balances nor the flag that returns are covered.
     let lines = fs::read_to_string(&path).unwrap();
     let lines: Vec<_> = lines
         .lines()

@@ -1,4 +1,4 @@
-//! Sends: accepted, final a little later, told by a callback, carried out once.
+//! Sends: accepted, final later, reported by a callback, done once.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use crate::{
 const MARIA: &str = "maria@example.com";
 
 #[tokio::test]
-async fn a_send_is_accepted_and_becomes_final_with_time() {
+async fn send_is_accepted_and_becomes_final_later() {
     let bed = Bed::with(patient()).await;
     let mut body = bed.payout("12.34", MARIA);
     body["pagador"]["infoPagador"] = json!("order 7");
@@ -41,7 +41,7 @@ async fn a_send_is_accepted_and_becomes_final_with_time() {
     let cpf = person["cpf"].as_str().unwrap();
     assert!(cpf.len() == 14 && cpf.starts_with("***.") && cpf.ends_with("-**"), "{cpf}");
     bed.control.set_clock_offset(3_601).unwrap();
-    // An hour is also how long a token lives.
+    // A token also lives one hour.
     let mut bed = bed;
     bed.authenticate().await;
     let settled = bed.sent("payout1").await;
@@ -52,35 +52,35 @@ async fn a_send_is_accepted_and_becomes_final_with_time() {
 }
 
 #[tokio::test]
-async fn time_settles_sends_that_nobody_reads_and_the_callback_tells() {
+async fn send_is_settled_without_readers_and_has_callback() {
     let bed = Bed::start().await;
     let receiver = Receiver::start(&[500]).await;
     bed.register_webhook(&format!("{}/hook", receiver.url)).await;
     let e2e = bed.send("a", "1.00", MARIA).await.body["e2eId"].clone();
-    // The first attempt is refused, so that it comes again.
-    let told = receiver.wait_for(2).await;
-    assert_eq!(told[0].path, "/hook/pix");
+    // The first attempt is refused, so that the callback is repeated.
+    let calls = receiver.wait_for(2).await;
+    assert_eq!(calls[0].path, "/hook/pix");
     let settled_at = bed.sent("a").await["horario"]["liquidacao"].clone();
     let expected = json!({
         "endToEndId": e2e, "chave": bed.credentials.pix_key, "tipo": "SOLICITACAO", "status": "REALIZADO",
         "valor": "1.00", "horario": settled_at, "gnExtras": { "idEnvio": "a" },
     });
-    for told in told {
-        assert_eq!(told.body, json!({ "pix": [expected] }));
+    for call in calls {
+        assert_eq!(call.body, json!({ "pix": [expected] }));
     }
 }
 
 #[tokio::test]
-async fn a_repeated_id_is_refused_whatever_it_asks_for() {
+async fn repeated_send_id_is_refused() {
     let bed = Bed::with(prompt()).await;
     assert_eq!(bed.send("a", "1.00", MARIA).await.status, 201);
     let before = (bed.sent("a").await, bed.balance().await);
-    let told = json!({
+    let refused = json!({
         "nome": "id_envio_duplicado", "mensagem": "the idEnvio was already used for another payment",
     });
     for (amount, key) in [("1.00", MARIA), ("2.00", MARIA), ("9999999999.99", "other@example.com")] {
         let again = bed.send("a", amount, key).await;
-        assert_eq!((again.status, &again.body), (409, &told), "{amount} {key}");
+        assert_eq!((again.status, &again.body), (409, &refused), "{amount} {key}");
     }
     assert_eq!((bed.sent("a").await, bed.balance().await), before);
     let ledger = bed.get("/sandbox/ledger").await.body;
@@ -90,18 +90,18 @@ async fn a_repeated_id_is_refused_whatever_it_asks_for() {
     assert_eq!((&item["favorecido"], &item["status"]), (&json!(MARIA), &json!("REALIZADO")));
     let requests = &ledger["requests"];
     assert_eq!((&requests["send_create"], &requests["send_duplicate"]), (&json!(4), &json!(3)));
-    // A failed send has used up its id as well.
+    // A failed send has used its id too.
     assert_eq!(bed.send("b", "1.00", "fail@sandbox.cais").await.status, 201);
     assert_eq!(bed.send("b", "1.00", MARIA).await.status, 409);
 }
 
-/// The failure that lookup and callback tell alike.
+/// Returns the failure as shown in look-up and callback.
 fn failure(code: &str, reason: &str) -> Value {
     json!({ "codigo": code, "origem": "PSP do usuário recebedor", "motivo": reason })
 }
 
 #[tokio::test]
-async fn the_failing_key_is_accepted_and_gives_the_money_back() {
+async fn send_to_failing_key_is_accepted_and_returned() {
     let bed = Bed::with(prompt()).await;
     let receiver = Receiver::start(&[]).await;
     bed.register_webhook(&receiver.url).await;
@@ -113,8 +113,8 @@ async fn the_failing_key_is_accepted_and_gives_the_money_back() {
     assert_eq!(sent["status"], "NAO_REALIZADO");
     assert_eq!(sent["horario"]["liquidacao"], Value::Null);
     assert_eq!(sent["gnExtras"], json!({ "idEnvio": "a", "erro": erro }));
-    let told = receiver.wait_for(1).await;
-    let pix = &told[0].body["pix"][0];
+    let calls = receiver.wait_for(1).await;
+    let pix = &calls[0].body["pix"][0];
     assert_eq!((&pix["status"], &pix["tipo"]), (&json!("NAO_REALIZADO"), &json!("SOLICITACAO")));
     assert_eq!(pix.as_object().unwrap().get("horario"), Some(&Value::Null));
     assert_eq!(pix["gnExtras"], sent["gnExtras"]);
@@ -124,7 +124,7 @@ async fn the_failing_key_is_accepted_and_gives_the_money_back() {
 }
 
 #[tokio::test]
-async fn the_slow_key_takes_five_seconds() {
+async fn send_to_slow_key_takes_five_seconds() {
     let bed = Bed::with(prompt()).await;
     assert_eq!(bed.send("a", "5.00", "slow@sandbox.cais").await.status, 201);
     assert_eq!(bed.sent("a").await["status"], "EM_PROCESSAMENTO");
@@ -133,7 +133,7 @@ async fn the_slow_key_takes_five_seconds() {
 }
 
 #[tokio::test]
-async fn the_losing_key_is_paid_and_nobody_is_told() {
+async fn send_to_losing_key_is_done_without_answer() {
     let bed = Bed::with(prompt()).await;
     let body = bed.payout("5.00", "lost@sandbox.cais");
     let lost = bed.try_send(reqwest::Method::PUT, "/v3/gn/pix/a", Some(&body)).await;
@@ -145,7 +145,7 @@ async fn the_losing_key_is_paid_and_nobody_is_told() {
 }
 
 #[tokio::test]
-async fn a_key_belongs_to_one_owner_who_must_be_the_expected_one() {
+async fn send_to_another_owners_key_fails() {
     let bed = Bed::with(prompt()).await;
     let cases = [
         ("52998224725", "cpf", "52998224725", true),

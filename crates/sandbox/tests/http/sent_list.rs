@@ -1,4 +1,4 @@
-//! Listing what was sent: the period, the filters, and pages.
+//! Lists of sent Pix: period, filters, and pages.
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ fn ids(list: &Value) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn pages_cut_the_list_in_order_without_gap_or_overlap() {
+async fn pages_of_sends_have_no_gap_or_overlap() {
     let bed = Bed::with(prompt()).await;
     for id in ["e", "d", "c", "b", "a"] {
         assert_eq!(bed.send(id, "1.00", "a@example.com").await.status, 201);
@@ -39,7 +39,7 @@ async fn pages_cut_the_list_in_order_without_gap_or_overlap() {
 }
 
 #[tokio::test]
-async fn filters_choose_by_time_status_and_recipient() {
+async fn sends_are_filtered_by_time_status_and_recipient() {
     let bed = Bed::with(prompt()).await;
     for (id, key) in
         [("ok", "52998224725"), ("no", "fail@sandbox.cais"), ("late", "slow@sandbox.cais"), ("firm", "12ABC34501DE35")]
@@ -69,7 +69,7 @@ async fn filters_choose_by_time_status_and_recipient() {
 }
 
 #[tokio::test]
-async fn bad_queries_are_refused_with_the_parameter() {
+async fn bad_query_is_refused_with_its_parameter() {
     let bed = Bed::start().await;
     let cases = [
         ("", vec!["inicio", "fim"]),

@@ -1,4 +1,4 @@
-//! What comes back of a sent Pix: in parts, up to its amount, told by a callback.
+//! Returns of a sent Pix: in parts, up to its amount, reported by a callback.
 
 use cais_sandbox::ControlError;
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use crate::{
 const KEY: &str = "maria@example.com";
 
 #[tokio::test]
-async fn a_sent_pix_comes_back_in_parts_up_to_its_amount() {
+async fn sent_pix_is_returned_in_parts_up_to_its_amount() {
     let bed = Bed::with(prompt()).await;
     let receiver = Receiver::start(&[]).await;
     bed.register_webhook(&receiver.url).await;
@@ -35,8 +35,8 @@ async fn a_sent_pix_comes_back_in_parts_up_to_its_amount() {
     assert_eq!(parts, ["4.00", "6.00"]);
     assert_eq!(sent["devolucoes"][0]["rtrId"], return_id);
     assert!(sent["devolucoes"].as_array().unwrap().iter().all(|back| back["horario"].is_string()));
-    let told = receiver.wait_for(3).await;
-    let pix = &told[2].body["pix"][0];
+    let found = receiver.wait_for(3).await;
+    let pix = &found[2].body["pix"][0];
     assert_eq!((&pix["gnExtras"], &pix["status"]), (&json!({ "idEnvio": "a" }), &json!("REALIZADO")));
     assert_eq!(pix["devolucoes"], sent["devolucoes"]);
     assert_eq!(bed.post("/sandbox/sent/a/return", &json!({})).await.status, 409, "nothing is left");
@@ -48,7 +48,7 @@ async fn a_sent_pix_comes_back_in_parts_up_to_its_amount() {
 }
 
 #[tokio::test]
-async fn only_what_was_paid_comes_back() {
+async fn only_a_settled_send_is_returned() {
     let bed = Bed::with(prompt()).await;
     bed.send("failed", "1.00", "fail@sandbox.cais").await;
     bed.send("slow", "1.00", "slow@sandbox.cais").await;

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::bed::Bed;
 
 #[tokio::test]
-async fn a_webhook_is_registered_read_listed_replaced_and_removed() {
+async fn webhook_is_registered_listed_replaced_and_removed() {
     let bed = Bed::start().await;
     let path = format!("/v2/webhook/{}", bed.credentials.pix_key);
     assert_eq!(bed.get(&path).await.kind(), "WebhookNaoEncontrado");
@@ -27,7 +27,7 @@ async fn a_webhook_is_registered_read_listed_replaced_and_removed() {
 }
 
 #[tokio::test]
-async fn bad_webhooks_are_refused() {
+async fn bad_webhook_is_refused() {
     let bed = Bed::start().await;
     let own = format!("/v2/webhook/{}", bed.credentials.pix_key);
     let url = "webhook.webhookUrl";
