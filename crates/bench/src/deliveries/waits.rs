@@ -77,9 +77,9 @@ pub(super) async fn among_hanging(engine: Engine, server: Option<&Postgres>, sec
     let line = Line::new(LEVEL, engine.name(), &what, waits.p99_ms, " ms")
         .beside("none hangs", Rounds::of(&[calm.p99_ms]))
         .waited(waits)
-        .note(format!("{STEADY_PER_SECOND} payments per second, every one told to all endpoints of its account"))
+        .note(format!("{STEADY_PER_SECOND} payments per second, each event published to all endpoints of its account"))
         .note(format!("{} webhooks arrived of {} s, {} hung", dead.progress.distinct, seconds, dead.progress.hung))
-        .note(format!("without any that hang p50 {:.1} ms", calm.p50_ms));
+        .note(format!("with no hanging endpoint p50 {:.1} ms", calm.p50_ms));
     Ok(judged(line, engine, Target::AtMost(TIMES)))
 }
 

@@ -56,7 +56,7 @@ pub(super) async fn measure(engine: Engine, server: Option<&Postgres>, plan: Pla
         lines.push(
             line(&format!("lines of a statement of {rows} sent as CSV"), per_second(count(rows), file.elapsed), "/s")
                 .wanting(Target::AtLeast(WANTED))
-                .note(format!("all {rows} came, in {:.2} s, of tables never analyzed", file.elapsed.as_secs_f64())),
+                .note(format!("all {rows} arrived in {:.2} s, tables never analyzed", file.elapsed.as_secs_f64())),
         );
     }
     Ok(lines)
