@@ -89,19 +89,14 @@ static DOCUMENT: LazyLock<Result<Asset, String>> = LazyLock::new(|| {
     Asset::new(HeaderValue::from_static("application/json"), Bytes::from(text))
 });
 
-/// The files that were requested so far, at most a dozen. Compression of the largest file needs tens of milliseconds, once.
+/// The files that were requested so far. Compression of the largest file needs tens of milliseconds, once.
 static ASSETS: RwLock<BTreeMap<String, Asset>> = RwLock::new(BTreeMap::new());
 
-static PAGES: LazyLock<Arc<Config<'static>>> = LazyLock::new(|| {
-    // The validator's badge would be fetched from its authors' host.
-    Arc::new(
-        Config::from("/v1/openapi.json")
-            .validator_url("none")
-            .try_it_out_enabled(false)
-            .display_request_duration(true)
-            .doc_expansion("none"),
-    )
-});
+/// The page and its script: Swagger UI without its second bundle, the standalone one.
+const INDEX: &[u8] = include_bytes!("docs/index.html");
+const INITIALIZER: &[u8] = include_bytes!("docs/swagger-initializer.js");
+/// The files of Swagger UI that the page loads.
+const VENDORED: [&str; 3] = ["swagger-ui.css", "swagger-ui-bundle.js", "favicon-32x32.png"];
 
 /// The `OpenAPI` document.
 ///
@@ -148,17 +143,18 @@ pub fn page(file: &str, request: &HeaderMap) -> Result<Reply, ApiError> {
     Ok(asset.reply(request, Some((CONTENT_SECURITY_POLICY, POLICY))))
 }
 
-/// Reads a file of the documentation pages; `None` if no file has the name.
+/// Returns a file of the documentation pages; `None` if no file has the name.
 fn load(file: &str) -> Result<Option<Asset>, String> {
-    let Some(found) = serve(file, Arc::clone(&PAGES)).map_err(|error| error.to_string())? else { return Ok(None) };
-    let content_type = HeaderValue::try_from(found.content_type).map_err(|error| error.to_string())?;
-    let is_page = content_type.as_bytes().starts_with(b"text/html");
-    let bytes = found.bytes.into_owned();
-    let bytes = if is_page { titled(&bytes).into() } else { bytes };
+    let (content_type, bytes) = match file {
+        "" | "index.html" => (HeaderValue::from_static("text/html; charset=utf-8"), INDEX.into()),
+        "swagger-initializer.js" => (HeaderValue::from_static("text/javascript; charset=utf-8"), INITIALIZER.into()),
+        vendored if VENDORED.contains(&vendored) => {
+            let found = serve(vendored, Arc::new(Config::default())).map_err(|error| error.to_string())?;
+            let Some(found) = found else { return Ok(None) };
+            let content_type = HeaderValue::try_from(found.content_type).map_err(|error| error.to_string())?;
+            (content_type, found.bytes.into_owned())
+        }
+        _ => return Ok(None),
+    };
     Asset::new(content_type, bytes.into()).map(Some)
-}
-
-/// A page under our name instead of its authors'.
-fn titled(page: &[u8]) -> String {
-    String::from_utf8_lossy(page).replace("<title>Swagger UI</title>", "<title>Cais API</title>")
 }
