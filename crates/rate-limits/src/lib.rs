@@ -1,4 +1,4 @@
-//! The rate window of API keys, counted by each node for itself or in Redis for all nodes together.
+//! The rate window of API keys, counted per node or in Redis for all nodes.
 
 mod shared;
 mod window;

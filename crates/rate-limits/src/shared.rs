@@ -1,4 +1,4 @@
-//! A rate window of all nodes, counted in Redis.
+//! A rate window shared by all nodes, counted in Redis.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -14,23 +14,23 @@ use tokio::time::{sleep, timeout};
 
 use crate::MinuteWindows;
 
-/// The gauge of the link to Redis: 1 while this node counts together with the others, else 0.
+/// The gauge of the link to Redis: 1 while this node counts in Redis, otherwise 0.
 pub const SHARED: &str = "cais_rate_limits_shared";
-/// Longest wait of a request for Redis. After the first one that waits in vain, no request waits until Redis answers again.
+/// The longest wait of a request for Redis. After the first timeout no request waits until Redis answers again.
 pub const ANSWERS_WITHIN: Duration = Duration::from_millis(100);
-/// Longest wait for a new connection, on which no request waits.
+/// The longest wait for a new connection. No request waits for it.
 const CONNECTS_WITHIN: Duration = Duration::from_secs(1);
-/// Pause before Redis is tried again, so that at most one request in this time waits in vain.
+/// The pause before the next connection. So at most one request per pause waits in vain.
 const PAUSE: Duration = Duration::from_secs(1);
-/// Seconds after which Redis forgets a window: its minute, and as much for clocks that differ.
+/// The seconds after which Redis removes a window: its minute, and one more for clock differences.
 const KEPT_S: u64 = 120;
 
-/// The address of a Redis server, which may hold a password.
+/// The address of a Redis server, possibly with a password.
 #[derive(Clone)]
 pub struct RedisUrl(Client);
 
 impl RedisUrl {
-    /// Reads `redis://[[user]:password@]host[:port][/database]`, or `rediss://…` for TLS.
+    /// Parses `redis://[[user]:password@]host[:port][/database]`, or `rediss://…` for TLS.
     ///
     /// # Errors
     /// [`InvalidRedisUrl`], which does not repeat the text.
@@ -41,7 +41,7 @@ impl RedisUrl {
     /// Connects once and waits for an answer, at most for the time limit of a new connection.
     ///
     /// # Errors
-    /// Redis cannot be reached, with the reason.
+    /// The reason, if Redis cannot be reached.
     pub async fn check(&self) -> Result<(), String> {
         connect(self, CONNECTS_WITHIN).await.map(|_connection| ())
     }
@@ -53,15 +53,15 @@ impl fmt::Debug for RedisUrl {
     }
 }
 
-/// A text that is no address of a Redis server.
+/// The text is not the address of a Redis server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be a URL such as redis://127.0.0.1:6379 or rediss://:password@redis.example.com")]
 pub struct InvalidRedisUrl;
 
-/// Windows that all nodes with the same Redis share. While Redis cannot be reached this node counts for itself.
+/// Windows shared by all nodes with the same Redis. Without Redis each node counts its own calls.
 ///
-/// Each call is counted by this node too. A call that this node alone must refuse does not reach Redis, and a Redis that lost its memory
-/// allows no more than nodes that count for themselves.
+/// Each call is also counted by this node. A call that this node alone must refuse does not reach Redis. A Redis
+/// without its data allows no more than nodes that count alone.
 pub struct SharedWindows {
     local: MinuteWindows,
     link: Arc<Link>,
@@ -69,7 +69,8 @@ pub struct SharedWindows {
 }
 
 impl SharedWindows {
-    /// Windows of `limit` calls per key; a call waits for Redis no longer than `answers_within`. Returns without waiting for Redis; must be called within a tokio runtime.
+    /// Creates windows of `limit` calls per key. A call waits for Redis at most `answers_within`. Returns without
+    /// waiting for Redis; must be called within a tokio runtime.
     #[must_use]
     pub fn start(url: RedisUrl, limit: u32, answers_within: Duration) -> Self {
         metrics::gauge!(SHARED).set(0.0);
@@ -78,7 +79,7 @@ impl SharedWindows {
         Self { local: MinuteWindows::new(limit), link, answers_within }
     }
 
-    /// Returns `true` while Redis counts.
+    /// Returns whether Redis counts.
     #[must_use]
     pub fn is_shared(&self) -> bool {
         self.link.current().is_some()
@@ -112,14 +113,14 @@ impl RateLimits for SharedWindows {
 async fn increment(mut connection: MultiplexedConnection, key: &KeyPrefix, reset_s: i64) -> Result<u64, RedisError> {
     let window = format!("cais:rate:{}:{reset_s}", key.as_str());
     let mut commands = redis::pipe();
-    // First the end of its life: a count that outlives its connection must not stay for ever.
+    // The expiry is set first: a count without one would stay forever after a lost connection.
     commands.cmd("SET").arg(&window).arg(0).arg("EX").arg(KEPT_S).arg("NX").ignore();
     commands.cmd("INCR").arg(&window);
     let (counted,): (u64,) = commands.query_async(&mut connection).await?;
     Ok(counted)
 }
 
-/// The connection, while there is one.
+/// The connection, if any.
 struct Link {
     connection: Mutex<Option<MultiplexedConnection>>,
     lost: tokio::sync::Notify,
@@ -135,7 +136,7 @@ impl Link {
         metrics::gauge!(SHARED).set(1.0);
     }
 
-    /// Counts locally from now on. Calls that were under way lose the same connection; the first one reports it.
+    /// Switches to local counting. Concurrent calls lose the same connection; only the first one reports it.
     fn lose(&self, cause: &str) {
         if self.connection.lock().unwrap_or_else(PoisonError::into_inner).take().is_some() {
             metrics::gauge!(SHARED).set(0.0);
@@ -153,7 +154,7 @@ fn warn(cause: &str) {
     );
 }
 
-/// Connects, and connects again whenever the connection was lost, until the windows are dropped.
+/// Connects, and reconnects after each loss, until the windows are dropped.
 async fn keep_connected(url: RedisUrl, answers_within: Duration, link: Weak<Link>) {
     let mut was_reported = false;
     loop {
@@ -162,7 +163,7 @@ async fn keep_connected(url: RedisUrl, answers_within: Duration, link: Weak<Link
         match connected {
             Ok(connection) => {
                 link.set(connection);
-                tracing::info!("Redis is reached; all nodes share one rate window");
+                tracing::info!("Redis is connected; all nodes share one rate window");
                 was_reported = true;
                 link.lost.notified().await;
             }
@@ -177,7 +178,7 @@ async fn keep_connected(url: RedisUrl, answers_within: Duration, link: Weak<Link
     }
 }
 
-/// A connection on which Redis answers as quickly as requests need it.
+/// Returns a connection with the time limit of requests.
 async fn connect(url: &RedisUrl, answers_within: Duration) -> Result<MultiplexedConnection, String> {
     let config = AsyncConnectionConfig::new()
         .set_connection_timeout(Some(CONNECTS_WITHIN))
@@ -194,7 +195,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn redis_url_is_judged_and_not_shown() {
+    fn redis_url_is_validated_and_hidden() {
         for (text, expected) in [
             ("redis://127.0.0.1:6379", true),
             ("rediss://:secret@redis.example.com:6380/2", true),

@@ -1,4 +1,4 @@
-//! The counters of the current minute, spread over shards so that keys rarely wait for each other.
+//! The counters of the current minute, in shards so that keys rarely contend.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -9,26 +9,26 @@ use cais_domain::api_key::KeyPrefix;
 use cais_ports::{RateDecision, RateLimits};
 use jiff::Timestamp;
 
-/// Length of a window, in seconds.
+/// The length of a window, in seconds.
 const WINDOW_S: i64 = 60;
-/// Locks: enough that the threads of one machine seldom meet at one.
+/// The number of locks: enough that threads of one machine rarely contend.
 const SHARDS: usize = 64;
-/// Keys that one shard counts in one minute: a million in all, about 60 MiB. A key beyond that is refused.
+/// The largest number of keys per shard and minute: a million in all, about 60 MiB. Further keys are refused.
 const MAX_KEYS_PER_SHARD: usize = 16_384;
 
 /// The counters of some keys in one window.
 #[derive(Debug, Default)]
 struct Shard {
-    /// Which window, in windows since 1970.
+    /// The number of the window since 1970.
     window: i64,
     counts: HashMap<KeyPrefix, u32>,
 }
 
 impl Shard {
-    /// Makes `window` the shard's, and returns the one in which the call counts.
+    /// Enters `window`, and returns the window in which the call counts.
     ///
-    /// A call that read the clock just before the minute turned and came to the lock after it counts in the new minute:
-    /// going back would forget the calls counted there. A clock that was set back further than that starts afresh.
+    /// A call may read the clock just before a minute ends and lock after it. Such a call counts in the new minute,
+    /// because going back would discard the counts. A clock set back further starts a new window.
     fn enter(&mut self, window: i64) -> i64 {
         let late = self.window.checked_sub(1) == Some(window);
         if window != self.window && !late {
@@ -38,7 +38,7 @@ impl Shard {
         self.window
     }
 
-    /// Counts a call; the number of calls of that key before it, or `None` when it is not allowed.
+    /// Counts a call. Returns the number of earlier calls of the key; `None` if refused.
     fn count(&mut self, key: &KeyPrefix, limit: u32) -> Option<u32> {
         if let Some(count) = self.counts.get_mut(key) {
             if *count >= limit {
@@ -58,7 +58,8 @@ impl Shard {
 
 /// Counts the calls of each key in windows of 60 s aligned to the Unix epoch's minutes.
 ///
-/// Exact: of any number of simultaneous calls in one window, the limit's number is allowed. Its memory holds one minute's keys.
+/// The count is exact: of concurrent calls in one window, exactly the limit is allowed. Memory holds the keys of one
+/// minute.
 #[derive(Debug)]
 pub struct MinuteWindows {
     limit: u32,
@@ -67,7 +68,7 @@ pub struct MinuteWindows {
 }
 
 impl MinuteWindows {
-    /// Windows of `limit` calls per key.
+    /// Creates windows of `limit` calls per key.
     #[must_use]
     pub fn new(limit: u32) -> Self {
         Self {
@@ -77,7 +78,7 @@ impl MinuteWindows {
         }
     }
 
-    /// Counts one call of the key; what [`RateLimits::count`] says without waiting for anything.
+    /// Counts one call of the key without waiting; see [`RateLimits::count`].
     pub fn count_now(&self, key: &KeyPrefix, now: Timestamp) -> RateDecision {
         let asked = now.as_second().div_euclid(WINDOW_S);
         let hash = usize::try_from(self.hasher.hash_one(key) >> 32).unwrap_or(0);
@@ -126,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn sixty_four_threads_get_exactly_the_limit() {
+    fn concurrent_calls_get_exactly_the_limit() {
         let windows = MinuteWindows::new(600);
         let allowed = AtomicU32::new(0);
         let barrier = Barrier::new(64);
@@ -146,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn the_window_ends_with_the_minute() {
+    fn window_ends_with_the_minute() {
         let windows = MinuteWindows::new(1);
         let first = windows.count_now(&key('a'), at(60));
         assert_eq!((first.allowed, first.remaining, first.reset_s), (true, 0, 120));
@@ -157,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_that_comes_late_over_the_edge_does_not_reopen_the_window() {
+    fn late_call_counts_in_the_new_window() {
         let windows = MinuteWindows::new(2);
         assert!(windows.count_now(&key('a'), at(120)).allowed);
         let late = windows.count_now(&key('a'), at(119));
@@ -166,14 +167,14 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_is_set_back_starts_afresh() {
+    fn clock_set_back_starts_a_new_window() {
         let windows = MinuteWindows::new(1);
         assert!(windows.count_now(&key('a'), at(86_400)).allowed);
         assert_eq!(windows.count_now(&key('a'), at(60)).reset_s, 120);
     }
 
     #[tokio::test]
-    async fn keys_do_not_share() {
+    async fn keys_have_separate_windows() {
         let windows = MinuteWindows::new(1);
         assert!(windows.count(&key('a'), at(0)).await.allowed);
         assert!(windows.count(&key('b'), at(0)).await.allowed);
@@ -181,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_bounded_within_a_minute_and_freed_after_it() {
+    fn memory_is_bounded_per_minute() {
         let mut shard = Shard::default();
         for number in 0..MAX_KEYS_PER_SHARD {
             let prefix = KeyPrefix::parse(&format!("{number:012}")).unwrap();

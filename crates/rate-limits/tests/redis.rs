@@ -1,4 +1,4 @@
-//! Windows that nodes share, over a Redis server of the test's own that is also stopped, killed and started again.
+//! Windows shared by nodes, over a Redis server of the test, which is also stopped, killed and restarted.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::net::TcpListener;
@@ -11,9 +11,9 @@ use cais_rate_limits::{RedisUrl, SharedWindows};
 use jiff::Timestamp;
 use tempfile::TempDir;
 
-/// Longest wait for a condition: a server starts within a second on a machine with nothing else to do.
+/// The longest wait for a condition. A server starts within a second on an idle machine.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Pause between two looks.
+/// The pause between two checks.
 const LOOK: Duration = Duration::from_millis(20);
 /// Calls per window.
 const LIMIT: u32 = 100;
@@ -42,13 +42,13 @@ impl Server {
         self.process = spawn(&self.folder, self.port);
     }
 
-    /// Stops the process where it is, or lets it go on.
+    /// Sends a signal that stops or continues the process.
     fn signal(&self, name: &str) {
         let sent = Command::new("kill").arg(format!("-{name}")).arg(self.process.id().to_string()).status();
         assert!(sent.unwrap().success(), "{name}");
     }
 
-    /// A node that counts in this server, and waits for it as long as a busy machine needs.
+    /// Returns a node that counts in this server, with a wait suited to a busy machine.
     async fn node(&self) -> SharedWindows {
         self.node_that_waits(PATIENCE).await
     }
@@ -94,7 +94,7 @@ fn at(second: i64) -> Timestamp {
     Timestamp::from_second(second).unwrap()
 }
 
-/// Calls at both nodes at once, so many at each; how many were allowed.
+/// Calls both nodes concurrently. Returns the number of allowed calls.
 async fn allowed(nodes: [&SharedWindows; 2], key: &KeyPrefix, calls: u32, now: Timestamp) -> usize {
     let each = nodes.into_iter().flat_map(|node| (0..calls).map(move |_| node.count(key, now)));
     futures_util::future::join_all(each).await.iter().filter(|decision| decision.allowed).count()
@@ -108,13 +108,13 @@ async fn two_nodes_share_one_window_exactly() {
     assert_eq!((first.allowed, first.limit, first.remaining, first.reset_s), (true, LIMIT, LIMIT - 1, 120));
     let second = other.count(&key('a'), at(61)).await;
     assert_eq!((second.allowed, second.remaining, second.reset_s), (true, LIMIT - 2, 120));
-    // Few enough at each node that neither would refuse one by itself.
+    // Few enough calls per node that neither would refuse alone.
     assert_eq!(allowed([&one, &other], &key('a'), LIMIT - 10, at(70)).await, 98);
     let refused = other.count(&key('a'), at(119)).await;
     assert_eq!((refused.allowed, refused.remaining, refused.reset_s), (false, 0, 120));
     assert!(one.count(&key('b'), at(119)).await.allowed, "keys do not share");
     assert_eq!(one.count(&key('a'), at(120)).await.remaining, LIMIT - 1, "a new minute");
-    assert!(one.is_shared() && other.is_shared(), "nothing above was counted by one node alone");
+    assert!(one.is_shared() && other.is_shared(), "all calls above were counted in Redis");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -123,18 +123,18 @@ async fn killed_redis_leaves_each_node_its_own_window() {
     let (one, other) = (server.node().await, server.node().await);
     assert_eq!(allowed([&one, &other], &key('a'), 30, at(60)).await, 60);
     server.kill();
-    // 60 are counted together, 30 by each.
+    // 60 calls were counted together; each node counted 30.
     assert_eq!(allowed([&one, &other], &key('a'), LIMIT, at(61)).await, 140);
     assert!(!one.is_shared() && !other.is_shared());
 
     server.start_again();
     until(|| one.is_shared() && other.is_shared()).await;
-    assert!(!one.count(&key('a'), at(62)).await.allowed, "an empty Redis gives nothing back");
+    assert!(!one.count(&key('a'), at(62)).await.allowed, "an empty Redis allows no more");
     assert_eq!(allowed([&one, &other], &key('b'), LIMIT - 10, at(62)).await, 100);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn redis_that_does_not_answer_is_left_until_it_does() {
+async fn silent_redis_is_skipped_until_it_answers() {
     let server = Server::start();
     let node = server.node_that_waits(Duration::from_millis(500)).await;
     server.signal("STOP");

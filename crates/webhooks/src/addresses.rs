@@ -1,21 +1,21 @@
-//! Which IP addresses receivers may have: public ones, and those of blocks that the operator lets through.
+//! The IP addresses that receivers may have: public ones, and blocks that the operator allows.
 //!
-//! Sources: the IANA special-purpose registries of IPv4 and IPv6 (RFC 6890 and its updates), and the IPv6 address space, of which
-//! only `2000::/3` is given out as global unicast.
+//! Sources: the IANA special-purpose registries of IPv4 and IPv6 (RFC 6890 and its updates), and the IPv6 address
+//! space, where only `2000::/3` is assigned as global unicast.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 
-/// Blocks of IPv4 that no receiver is in.
+/// IPv4 blocks that are not public.
 const NOT_PUBLIC_V4: [Ipv4Net; 15] = [
-    // This host on this network, RFC 1122: `0.0.0.0` reaches one's own machine.
+    // This host on this network, RFC 1122: `0.0.0.0` reaches this machine.
     v4([0, 0, 0, 0], 8),
     // Private, RFC 1918.
     v4([10, 0, 0, 0], 8),
     // Shared by carriers, RFC 6598; clouds serve metadata from it.
     v4([100, 64, 0, 0], 10),
-    // One's own machine.
+    // Loopback.
     v4([127, 0, 0, 0], 8),
     // Link-local, RFC 3927; clouds serve metadata from it.
     v4([169, 254, 0, 0], 16),
@@ -41,25 +41,25 @@ const NOT_PUBLIC_V4: [Ipv4Net; 15] = [
     v4([240, 0, 0, 0], 4),
 ];
 
-/// All that IANA gives out as global unicast (RFC 4291 and its registry). Outside of it are, among others, the unspecified address
-/// and one's own machine (`::`, `::1`), IPv4-compatible addresses (`::/96`), local NAT64 (`64:ff9b:1::/48`), the discard and dummy
-/// prefixes (`100::/64`, `100:0:0:1::/64`), segment routing (`5f00::/16`), unique local (`fc00::/7`), link-local (`fe80::/10`), site-local
-/// (`fec0::/10`) and multicast (`ff00::/8`).
+/// The global unicast range of IANA (RFC 4291 and its registry). Other ranges are, among others, unspecified and
+/// loopback (`::`, `::1`), IPv4-compatible addresses (`::/96`), local NAT64 (`64:ff9b:1::/48`), the discard and dummy
+/// prefixes (`100::/64`, `100:0:0:1::/64`), segment routing (`5f00::/16`), unique local (`fc00::/7`), link-local
+/// (`fe80::/10`), site-local (`fec0::/10`) and multicast (`ff00::/8`).
 const GLOBAL_UNICAST_V6: Ipv6Net = v6([0x2000, 0], 3);
 
-/// Blocks of that which no receiver is in.
+/// Blocks of that range that are not public.
 const NOT_PUBLIC_V6: [Ipv6Net; 4] = [
     // Protocol assignments, RFC 2928: Teredo (`2001::/32`), benchmarks (`2001:2::/48`), ORCHID (`2001:10::/28`, `2001:20::/28`).
     v6([0x2001, 0], 23),
     // Documentation, RFC 3849.
     v6([0x2001, 0x0db8], 32),
-    // 6to4, RFC 3056: it leads to whatever IPv4 address is inside.
+    // 6to4, RFC 3056: routes to the IPv4 address inside.
     v6([0x2002, 0], 16),
     // Documentation, RFC 9637.
     v6([0x3fff, 0], 20),
 ];
 
-/// The well-known prefix of NAT64 (RFC 6052): it leads to the IPv4 address in its last 32 bits.
+/// The well-known prefix of NAT64 (RFC 6052): routes to the IPv4 address in the last 32 bits.
 const NAT64: Ipv6Net = v6([0x0064, 0xff9b], 96);
 
 const fn v4([a, b, c, d]: [u8; 4], bits: u8) -> Ipv4Net {
@@ -70,7 +70,7 @@ const fn v6([a, b]: [u16; 2], bits: u8) -> Ipv6Net {
     Ipv6Net::new_assert(Ipv6Addr::new(a, b, 0, 0, 0, 0, 0, 0), bits)
 }
 
-/// Judges addresses.
+/// The rules for addresses.
 #[derive(Debug, Clone)]
 pub(crate) struct AddressRules {
     /// Blocks that may be called although they are not public.
@@ -82,7 +82,8 @@ impl AddressRules {
         Self { allowed }
     }
 
-    /// Whether a receiver may have that address. A form that leads to an IPv4 address is judged as that one.
+    /// Returns whether a receiver may have the address. A form that routes to an IPv4 address follows the rules of that
+    /// address.
     pub(crate) fn permits(&self, address: IpAddr) -> bool {
         let target = leads_to(address);
         let let_through = |block: &IpNet| block.contains(&address) || block.contains(&target);
@@ -90,7 +91,7 @@ impl AddressRules {
     }
 }
 
-/// Where a packet to that address arrives: IPv4-mapped addresses and those of NAT64 lead to the IPv4 address inside.
+/// Returns the destination of packets to the address: the IPv4 address inside for IPv4-mapped addresses and NAT64.
 fn leads_to(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(nat64) if NAT64.contains(&nat64) => {
@@ -118,7 +119,7 @@ mod tests {
 
     use super::AddressRules;
 
-    /// First and last of each range that is refused, written apart from the tables above.
+    /// The first and last address of each refused range, written independently of the tables above.
     const REFUSED_V4: [(&str, &str); 15] = [
         ("0.0.0.0", "0.255.255.255"),
         ("10.0.0.0", "10.255.255.255"),
@@ -184,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn every_range_of_ipv4_ends_where_it_should() {
+    fn ipv4_ranges_are_refused_exactly_to_their_ends() {
         for (first, last) in REFUSED_V4 {
             let (first, last) = (bits_v4(first), bits_v4(last));
             let ends = [first.checked_sub(1), Some(first), Some(last), last.checked_add(1)];
@@ -197,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn every_range_of_ipv6_is_refused_at_its_ends() {
+    fn ipv6_ranges_are_refused_at_their_ends() {
         for (first, last) in REFUSED_V6 {
             for text in [first, last] {
                 assert!(!public_only().permits(text.parse().unwrap()), "{text}");
@@ -206,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn the_neighbours_of_refused_ranges_are_public() {
+    fn neighbours_of_refused_ranges_are_public() {
         for text in [
             "1.0.0.0",
             "8.8.8.8",
@@ -230,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_is_let_through_in_every_form_that_leads_to_it() {
+    fn allowed_block_is_permitted_in_every_form() {
         let rules = AddressRules::new(vec!["127.0.0.0/8".parse().unwrap(), "fd00::/8".parse().unwrap()]);
         for (text, wanted) in [
             ("127.0.0.1", true),
@@ -242,7 +243,7 @@ mod tests {
             ("126.255.255.255", true),
             ("10.0.0.1", false),
             ("::1", false),
-            // They are no way to that address, whatever they look like.
+            // These forms do not route to that address, despite their look.
             ("::127.0.0.1", false),
             ("2002:7f00:1::", false),
             ("fc00::1", false),
@@ -257,7 +258,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_ipv4_address_is_judged_by_the_ranges(bits in any::<u32>()) {
+        fn ipv4_address_is_permitted_outside_the_ranges(bits in any::<u32>()) {
             for address in forms(Ipv4Addr::from_bits(bits)) {
                 assert_eq!(public_only().permits(address), !is_refused_v4(bits), "{address}");
             }
@@ -267,7 +268,7 @@ mod tests {
         fn no_ipv6_address_outside_global_unicast_is_public(bits in any::<u128>()) {
             let address = Ipv6Addr::from_bits(bits);
             let [first, ..] = address.octets();
-            // No random address hits the two prefixes that lead to IPv4.
+            // No random address has one of the two prefixes that route to IPv4.
             if first >> 5 != 1 {
                 assert!(!public_only().permits(address.into()), "{}", address);
             }

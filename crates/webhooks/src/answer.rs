@@ -1,4 +1,4 @@
-//! Reading of an answer what is worth keeping, and no more than that of whatever comes.
+//! Reads the part of an answer that is stored, within limits.
 
 use std::time::Duration;
 
@@ -9,17 +9,17 @@ use jiff::{SignedDuration, Timestamp};
 use reqwest::Response;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 
-/// How much of an answer is read, in bytes: enough for the usual page of an error, after which the connection serves again.
+/// The bytes read of an answer: enough for a usual error page, after which the connection can be reused.
 const MAX_READ_BYTES: usize = 16 * 1024;
-/// How much of it is kept, in bytes.
+/// The bytes stored of an answer.
 const MAX_KEPT_BYTES: usize = 2 * 1024;
-/// The three ways to write a date (RFC 9110, 5.6.7).
+/// The three formats of a date (RFC 9110, 5.6.7).
 const HTTP_DATES: [&str; 3] = ["%a, %d %b %Y %H:%M:%S GMT", "%A, %d-%b-%y %H:%M:%S GMT", "%a %b %e %H:%M:%S %Y"];
 
-/// The beginning of the body as a text: what came within the budget and before anything broke. `None` when nothing did.
+/// Returns the beginning of the body as a text: the part read within the budget and before any error. `None` if empty.
 pub(crate) async fn beginning(mut response: Response, budget: Duration) -> Option<String> {
     let mut read = Vec::new();
-    // Whatever ends the reading, what was read until then is kept.
+    // Whatever ends the reading, the bytes read so far are kept.
     drop(tokio::time::timeout(budget, read_some(&mut response, &mut read)).await);
     let kept = kept(&read);
     (!kept.is_empty()).then_some(kept)
@@ -35,8 +35,8 @@ async fn read_some(response: &mut Response, read: &mut Vec<u8>) {
     }
 }
 
-/// At most [`MAX_KEPT_BYTES`] of a text, cut at a character. Line breaks and tabs become blanks; other control characters go,
-/// so that neither a store nor a terminal chokes on them.
+/// Returns at most [`MAX_KEPT_BYTES`] of a text, cut at a character. Line breaks and tabs become blanks. Other control
+/// characters are removed, because stores and terminals may reject them.
 fn kept(bytes: &[u8]) -> String {
     let mut kept = String::new();
     for character in String::from_utf8_lossy(bytes).chars() {
@@ -51,8 +51,8 @@ fn kept(bytes: &[u8]) -> String {
     kept
 }
 
-/// How long the receiver asks to be left alone, counted from `at` and at most [`MAX_RETRY_AFTER`]; `None` when it does not, or when
-/// what it asks makes no sense or is over.
+/// Returns the pause that the receiver requests, from `at` and at most [`MAX_RETRY_AFTER`]; `None` for a missing,
+/// invalid or past value.
 pub(crate) fn retry_after(headers: &HeaderMap, at: Timestamp) -> Option<SignedDuration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     let asked = match seconds(text) {
@@ -62,7 +62,7 @@ pub(crate) fn retry_after(headers: &HeaderMap, at: Timestamp) -> Option<SignedDu
     asked.is_positive().then_some(asked.min(MAX_RETRY_AFTER))
 }
 
-/// A number that is too large for us is still a number.
+/// Parses a number. A number beyond our range is still a number.
 fn seconds(text: &str) -> Option<SignedDuration> {
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     is_number.then(|| SignedDuration::from_secs(text.parse().unwrap_or(i64::MAX)))
@@ -70,7 +70,7 @@ fn seconds(text: &str) -> Option<SignedDuration> {
 
 fn date(text: &str) -> Option<Timestamp> {
     let civil = HTTP_DATES.into_iter().find_map(|format| DateTime::strptime(format, text).ok())?;
-    // The last day of the year 9999 is beyond what an instant can be.
+    // The last day of the year 9999 exceeds the range of an instant.
     Some(TimeZone::UTC.to_timestamp(civil).unwrap_or(Timestamp::MAX))
 }
 
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_is_read_in_seconds_or_as_a_date() {
+    fn retry_after_is_parsed_as_seconds_or_date() {
         for (value, wanted_s) in [
             ("120", 120),
             (" 7 ", 7),
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_that_makes_no_sense_is_none() {
+    fn invalid_retry_after_is_ignored() {
         for value in [
             "",
             "0",
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_has_no_control_characters() {
+    fn kept_text_has_no_control_characters() {
         assert_eq!(kept(b""), "");
         assert_eq!(kept(b"a\0b\x1b[31mc\x7f\xc2\x85d"), "ab[31mcd");
         assert_eq!(kept("não\r\né\tassim ✓".as_bytes()), "não  é assim ✓");
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_is_cut_at_a_character() {
+    fn kept_text_is_cut_at_a_character() {
         assert_eq!(kept(&[b'a'; MAX_KEPT_BYTES + 1]).len(), MAX_KEPT_BYTES);
         let odd = format!("a{}", "ç".repeat(MAX_KEPT_BYTES));
         assert_eq!(kept(odd.as_bytes()).len(), MAX_KEPT_BYTES - 1);
@@ -149,7 +149,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_comes_is_kept_within_its_limits(bytes in any::<Vec<u8>>(), times in 1_usize..100) {
+        fn kept_text_of_any_bytes_is_bounded(bytes in any::<Vec<u8>>(), times in 1_usize..100) {
             let kept = kept(&bytes.repeat(times));
             assert!(kept.len() <= MAX_KEPT_BYTES && !kept.chars().any(char::is_control));
         }

@@ -1,4 +1,4 @@
-//! The one HTTP client of a sender: it goes where it is told, straight, and remembers nothing but open connections.
+//! The HTTP client of a sender: direct connections, without state other than open connections.
 
 use cais_ports::alerts;
 use std::sync::Arc;
@@ -11,45 +11,46 @@ use rustls::{ClientConfig, RootCertStore};
 
 use crate::resolver::Resolver;
 
-/// What senders of webhooks call themselves.
+/// The `User-Agent` of webhooks.
 const USER_AGENT: &str = concat!("Cais/", env!("CARGO_PKG_VERSION"));
-/// Idle connections are closed before the usual servers, 5 s for several, do it under our hands.
+/// The time before idle connections close, shorter than the 5 s of common servers.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(4);
-/// Idle connections kept per host: twice what is in flight for one endpoint, because endpoints may share a host.
+/// Idle connections per host: twice the deliveries in flight for one endpoint, because endpoints may share a host.
 const MAX_IDLE: usize = 16;
-/// The most headers of an answer that are read; none of ours matters, but some servers have over the usual 100.
+/// The largest number of headers of an answer. No header matters here, but some servers exceed the usual 100.
 const MAX_HEADERS: usize = 256;
 
-/// Why a sender cannot be made.
+/// The reason a sender cannot be created.
 #[derive(Debug, thiserror::Error)]
 pub enum SenderError {
-    /// The TLS library.
+    /// The TLS library returned an error.
     #[error("TLS cannot be set up")]
     Tls(#[from] rustls::Error),
-    /// The HTTP library.
+    /// The HTTP library returned an error.
     #[error("the HTTP client cannot be set up")]
     Client(#[from] reqwest::Error),
 }
 
-/// The certificates that the system trusts. Without any, every receiver with TLS fails, and the log says why.
+/// Returns the system's root certificates. Without any, every call over TLS fails, and an alert is logged.
 pub(crate) fn system_roots() -> RootCertStore {
     let mut roots = RootCertStore::empty();
-    // Broken certificates of the system are left out, as every client does.
+    // Broken certificates of the system are skipped, as in other clients.
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     if roots.is_empty() {
         tracing::warn!(
             alert = alerts::ROOT_CERTIFICATES_MISSING,
-            "the system has no root certificates; no https address can be called"
+            "the system has no root certificates; webhooks to https addresses fail"
         );
     }
     roots
 }
 
-/// A client for receivers. It follows no redirect, uses no proxy (which would resolve names itself), keeps no cookie, unpacks
-/// nothing, and sends once.
+/// Builds a client for receivers without redirects, proxies (which would resolve names), cookies, decompression and
+/// retries.
 ///
-/// Informational (1xx) answers have no limit but the 15 s of an attempt. The HTTP library counts neither them nor the bytes before the final
-/// head. The library's connector layers see no bytes. The library also drops the request extension that would carry a callback for such answers.
+/// Informational (1xx) answers are limited only by the 15 s of an attempt. The HTTP library counts neither them nor the
+/// bytes before the final head. Its connector layers see no bytes. The library also drops the request extension that
+/// would carry a callback for such answers.
 pub(crate) fn for_receivers(
     roots: RootCertStore,
     resolver: Resolver,
@@ -65,7 +66,7 @@ pub(crate) fn for_receivers(
     Ok(builder.build()?)
 }
 
-/// What all clients here have in common.
+/// Returns the common settings of all clients.
 pub(crate) fn plain(roots: RootCertStore) -> Result<ClientBuilder, SenderError> {
     let mut tls = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()?

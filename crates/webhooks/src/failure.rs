@@ -1,4 +1,4 @@
-//! What it means when there is no answer.
+//! The classification of attempts without success.
 
 use std::error::Error;
 use std::io;
@@ -8,16 +8,16 @@ use reqwest::StatusCode;
 
 use crate::resolver::Unresolved;
 
-/// Why there is no answer.
+/// Returns the reason for a missing answer.
 pub(crate) fn of_error(error: &reqwest::Error) -> AttemptError {
-    // The innermost cause says most: what is below the connector was wrapped on its way up.
+    // The innermost cause is the most specific: errors below the connector are wrapped on their way up.
     if let Some(found) = causes(error).find_map(known) {
         return found;
     }
     if error.is_timeout() {
         AttemptError::TimedOut
     } else if error.is_connect() && causes(error).any(is_end) {
-        // There was a connection, and it ended while TLS was agreed upon.
+        // A connection existed and ended during the TLS handshake.
         AttemptError::TlsFailed
     } else if error.is_connect() {
         AttemptError::ConnectionFailed
@@ -26,7 +26,7 @@ pub(crate) fn of_error(error: &reqwest::Error) -> AttemptError {
     }
 }
 
-/// Why an answer of that status is no success; `None` when it is one.
+/// Returns the reason why a status is a failure; `None` for success.
 pub(crate) fn of_status(status: StatusCode) -> Option<AttemptError> {
     if status.is_success() {
         None
@@ -51,7 +51,7 @@ fn is_end(cause: &(dyn Error + 'static)) -> bool {
     cause.downcast_ref::<io::Error>().is_some_and(|io| io.kind() == io::ErrorKind::UnexpectedEof)
 }
 
-/// The errors below `error`, also those that an I/O error carries inside.
+/// Returns the errors below `error`, also those inside I/O errors.
 fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
     let mut next = error.source();
     std::iter::from_fn(move || {

@@ -1,16 +1,16 @@
-//! Webhooks as Cais sends them: signed as Standard Webhooks say, to receivers that may be called, and no others.
+//! Sends webhooks signed by the Standard Webhooks specification, only to permitted addresses.
 //!
-//! [`HttpSender`] is the sender. What it sends is signed by [`signing`] and checked by [`mod@verify`]; whom it may call is judged in
-//! three places, so that nothing lies between the judgement and the connection: `vetting` reads the URL, `addresses` has the table
-//! of what is public, and `resolver` stands between the client's connections and the names that they are made to. [`relay`]
-//! forwards the events of an account to a developer's machine.
+//! [`HttpSender`] is the sender. [`signing`] signs and [`mod@verify`] verifies. Three places check the destination, so
+//! that no gap exists between check and connection: `vetting` checks the URL, `addresses` has the table of public
+//! ranges, and `resolver` checks each address when the client connects. [`relay`] forwards an account's events to a
+//! developer's machine.
 //!
-//! To add one more way to sign (such as `v1a`, Ed25519):
-//! 1. make its key a kind of secret in [`cais_ports::secret_cipher`], with its own prefix in [`signing`];
-//! 2. add its entries to those of [`signing::signatures`]: receivers skip versions that they do not know;
-//! 3. teach [`mod@verify`] to judge them.
+//! To add a signature version (such as `v1a`, Ed25519):
+//! 1. Add its key as a kind of secret in [`cais_ports::secret_cipher`], with its own prefix in [`signing`].
+//! 2. Add its entries to [`signing::signatures`]. Receivers skip unknown versions.
+//! 3. Extend [`mod@verify`].
 //!
-//! To refuse one more range of addresses, add a line to the tables of `addresses`, and its ends to their test.
+//! To refuse another range of addresses, add a line to the tables of `addresses`, and its ends to their test.
 
 mod addresses;
 mod answer;

@@ -1,4 +1,4 @@
-//! Brings the events of an account to a developer's machine: reads them from a Cais over its API, and sends them on, signed.
+//! Relays an account's events to a developer's machine: reads them over the API of a service, and forwards them signed.
 
 use std::time::Duration;
 
@@ -15,57 +15,57 @@ use serde_json::value::RawValue;
 use crate::client::{plain, system_roots};
 use crate::sender::{HttpSender, SenderError};
 
-/// How many events are asked for at once.
+/// The number of events per request.
 const PAGE: u32 = 100;
-/// How long a page may take, with connection and body: longer than the service ever does.
+/// The time limit of a page, with connection and body: longer than the service needs.
 const PAGE_TIMEOUT: Duration = Duration::from_secs(20);
-/// The largest page that is read, in bytes; a real one has some hundred KiB.
+/// The largest accepted page, in bytes. A real one has some hundred KiB.
 const MAX_PAGE_BYTES: usize = 16 * 1024 * 1024;
-/// How much of a text that is no error of a Cais is shown, in characters.
+/// The longest part of a foreign error text that is shown, in characters.
 const MAX_SHOWN: usize = 200;
 
-/// An event as `GET /events` gives it.
+/// An event from `GET /events`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RelayedEvent {
-    /// Its place among the account's events.
+    /// The sequence number in the account.
     pub sequence: i64,
-    /// Its identifier.
+    /// The identifier.
     pub id: EventId,
-    /// The name of its type, also of one that this version does not know.
+    /// The name of the type, which this version may not know.
     pub kind: String,
-    /// The event, byte for byte as `GET /events/{id}` has it.
+    /// The event, byte for byte as in `GET /events/{id}`.
     pub body: Vec<u8>,
 }
 
-/// Why events cannot be relayed. The texts may be shown to the user of the command line.
+/// The reason events cannot be relayed. Messages are safe to show on the command line.
 #[derive(Debug, thiserror::Error)]
 pub enum RelayError {
-    /// The address of the service.
+    /// The address of the service is invalid.
     #[error("the address of the service must be an absolute http or https URL")]
     BaseUrl,
-    /// The key.
+    /// The key is invalid.
     #[error("the API key has characters that no key has")]
     Key,
-    /// The HTTP client.
+    /// The HTTP client cannot be set up.
     #[error(transparent)]
     Setup(#[from] SenderError),
-    /// No whole answer came.
+    /// No whole answer arrived.
     #[error("the service does not answer")]
     Unreachable(#[source] reqwest::Error),
-    /// It answered with another status than 200.
+    /// The status of the answer is not 200.
     #[error("the service answered {status}: {message}")]
     Refused {
         /// The status.
         status: u16,
-        /// The message of its error, or the beginning of what it said instead.
+        /// The message of the error, or the beginning of another body.
         message: String,
     },
-    /// It answered with something that is no page of events.
+    /// The answer is not a page of events.
     #[error("the service answered with something that is no list of events: {0}")]
     Unreadable(String),
 }
 
-/// A client of one account's events, and a sender of them.
+/// A client for one account's events that forwards them.
 pub struct Relay {
     client: Client,
     events: Url,
@@ -98,7 +98,8 @@ struct RefusalError {
 }
 
 impl Relay {
-    /// Reads from the service at `base_url`, with or without the `/v1` at its end, with an API key that has `events:read`.
+    /// Creates a client for the service at `base_url`, with or without `/v1` at its end. The API key needs
+    /// `events:read`.
     ///
     /// # Errors
     /// [`RelayError::BaseUrl`], [`RelayError::Key`], [`RelayError::Setup`].
@@ -112,7 +113,7 @@ impl Relay {
         Ok(Self { client, events, authorization, sender })
     }
 
-    /// The sequence number of the account's newest event; 0 when there is none.
+    /// Returns the sequence number of the account's newest event; 0 without events.
     ///
     /// # Errors
     /// [`RelayError`].
@@ -121,7 +122,7 @@ impl Relay {
         Ok(newest.first().map_or(0, |event| event.sequence))
     }
 
-    /// The events that follow that sequence number, the oldest first: at most a page of them, none when there are no more.
+    /// Returns the events after a sequence number, oldest first: at most one page, empty at the end.
     ///
     /// # Errors
     /// [`RelayError`].
@@ -130,7 +131,7 @@ impl Relay {
         let events = self.page(&query).await?;
         let mut last = after_sequence;
         for event in &events {
-            // Whoever goes on from the last one would go in circles.
+            // A lower sequence number would make the reader loop.
             if event.sequence <= last {
                 return Err(RelayError::Unreadable(format!("event {} comes after {last}", event.sequence)));
             }
@@ -139,7 +140,7 @@ impl Relay {
         Ok(events)
     }
 
-    /// Sends an event on, signed, to whatever address: it is the developer's own.
+    /// Forwards an event, signed, to any address: the developer's own.
     pub async fn forward(
         &self,
         url: &WebhookUrl,

@@ -1,4 +1,4 @@
-//! Between the client's connections and the names that they are made to: an address is judged when it is about to be called.
+//! Checks each address of a name when the client connects.
 
 use std::collections::HashMap;
 use std::io;
@@ -12,25 +12,25 @@ use tokio::sync::{Semaphore, watch};
 use crate::addresses::AddressRules;
 use crate::vetting::{LOOPBACK, is_own_name};
 
-/// How many names are asked for at once for deliveries. The system's resolver takes a thread of the runtime for each, which it has 512
-/// of, and name servers may keep it for half a minute, whether or not anybody still waits.
+/// The concurrent look-ups for deliveries. The system's resolver occupies one of the runtime's 512 threads for each.
+/// Name servers may keep a thread for half a minute, even without a waiting caller.
 pub(crate) const MAX_LOOKUPS: usize = 128;
-/// How many more names may wait for that; one beyond them does not resolve.
+/// The number of names that may wait for a look-up. Names beyond do not resolve.
 pub(crate) const MAX_WAITING: usize = 512;
-/// How many names are asked for at once for merchants who register them: apart from those of deliveries, because anybody with a key may
-/// name as many as they like.
+/// The concurrent look-ups for registrations. They are limited apart from deliveries, because clients may register any
+/// number of names.
 const MAX_VETTED: usize = 16;
-/// How many addresses of a name are tried; all of them are judged.
+/// The number of addresses tried per name. All addresses are checked.
 const MAX_ADDRESSES: usize = 8;
 
-/// Asks for the addresses of a name.
+/// Looks up the addresses of a name.
 #[async_trait]
 pub(crate) trait Lookup: Send + Sync + 'static {
-    /// Every address of the name.
+    /// Returns all addresses of the name.
     async fn lookup(&self, name: &str) -> io::Result<Vec<IpAddr>>;
 }
 
-/// The system's own resolver, with its hosts file.
+/// The system's resolver, with its hosts file.
 pub(crate) struct SystemLookup;
 
 #[async_trait]
@@ -40,24 +40,24 @@ impl Lookup for SystemLookup {
     }
 }
 
-/// Why a name leads nowhere that may be called.
+/// The reason a name cannot be called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Unresolved {
-    /// One of its addresses may not be called. The others are not tried: a mixed answer is an attempt to get in.
+    /// An address of the name is not permitted. The others are not tried: a mixed answer indicates an attack.
     #[error("the name has an address that may not be called")]
     NotAllowed,
-    /// It has no address, or too many others are asked for.
+    /// The name has no address, or too many look-ups are waiting.
     #[error("the name does not resolve")]
     NotFound,
 }
 
-/// What became of asking for a name; `None` while it is asked.
+/// The result of a look-up; `None` while it runs.
 type Answer = watch::Receiver<Option<Arc<[IpAddr]>>>;
 
-/// Resolves names, and refuses those that lead where nobody may be called.
+/// Resolves names, and refuses those with addresses that are not permitted.
 ///
-/// Whoever asks for a name that is being asked for already waits for the same answer, so a name whose servers hang holds one thread,
-/// however many deliveries want it. Nothing is remembered: connections are kept instead.
+/// Concurrent look-ups of a name share one result. So a name with hanging servers occupies one thread, whatever the
+/// number of its deliveries. Results are not cached; connections are kept instead.
 #[derive(Clone)]
 pub(crate) struct Resolver(Arc<Shared>);
 
@@ -69,7 +69,7 @@ struct Shared {
     for_vetting: Places,
 }
 
-/// How many names may be asked for at once, and how many may wait for that.
+/// The limits of concurrent and of waiting look-ups.
 struct Places {
     asking: Semaphore,
     asking_or_waiting: Arc<Semaphore>,
@@ -82,7 +82,7 @@ impl Places {
     }
 }
 
-/// What a name is asked for.
+/// The purpose of a look-up.
 #[derive(Debug, Clone, Copy)]
 enum Purpose {
     Delivery,
@@ -106,8 +106,8 @@ impl Resolver {
         Self(Arc::new(Shared { lookup, rules, under_way, for_deliveries, for_vetting }))
     }
 
-    /// The addresses of a name, all of which may be called. It takes as long as it takes: the caller has the deadline. Where too many
-    /// names wait already, it is not asked for, and does not resolve.
+    /// Returns the addresses of a name, all permitted. The caller limits the time. If too many names are waiting, the
+    /// name does not resolve.
     ///
     /// # Errors
     /// [`Unresolved`].
@@ -115,7 +115,8 @@ impl Resolver {
         self.find(name, Purpose::Delivery).await
     }
 
-    /// The same for a name that a merchant registers. It never takes a place of a delivery's, and never waits for one of its own.
+    /// Checks a name that a merchant registers. The look-up never uses a slot of deliveries, and never waits for a
+    /// slot.
     ///
     /// # Errors
     /// [`Unresolved`].
@@ -140,14 +141,15 @@ impl Resolver {
         }
     }
 
-    /// The answer to come; `None` where nobody may ask for one more name.
+    /// Starts or joins a look-up; `None` if too many are waiting.
     fn ask(&self, name: &str, purpose: Purpose) -> Option<Answer> {
         let mut under_way = self.0.under_way.lock().unwrap_or_else(PoisonError::into_inner);
-        // An answer whose sender is gone without a word, because its runtime ended, will never come.
+        // A result whose sender ended with its runtime never arrives.
         if let Some(answer) = under_way.get(name).filter(|answer| answer.has_changed().is_ok()) {
             return Some(answer.clone());
         }
-        // It is given back when the name server is done, not when the caller gives up: a thread is taken until then.
+        // The permit is released when the name server answers, not when the caller stops waiting: the thread is
+        // occupied until then.
         let admitted = Arc::clone(&self.0.places(purpose).asking_or_waiting).try_acquire_owned().ok()?;
         let (teller, answer) = watch::channel(None);
         under_way.insert(name.to_owned(), answer.clone());

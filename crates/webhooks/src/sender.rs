@@ -21,17 +21,17 @@ use crate::signing::{ID_HEADER, SIGNATURE_HEADER, TIMESTAMP_HEADER, signatures};
 use crate::vetting::{Target, judge};
 use crate::{answer, failure};
 
-/// Whom a sender calls.
+/// The permitted destinations of a sender.
 #[derive(Debug, Clone, Default)]
 pub struct WebhookPolicy {
-    /// Whether plain `http` will do: for development.
+    /// True if plain `http` is permitted, for development.
     pub allow_insecure: bool,
-    /// Blocks of addresses that are called although they are not public: for development.
+    /// Blocks that may be called although they are not public, for development.
     pub allow_addresses: Vec<IpNet>,
 }
 
 impl WebhookPolicy {
-    /// Calls whatever its user names: for a developer's own machine.
+    /// Permits all destinations, for a developer's own machine.
     pub(crate) fn anywhere() -> Self {
         let everything = [IpAddr::from([0_u8; 4]), IpAddr::from([0_u8; 16])];
         let allow_addresses = everything.into_iter().filter_map(|zero| IpNet::new(zero, 0).ok()).collect();
@@ -39,20 +39,22 @@ impl WebhookPolicy {
     }
 }
 
-/// How long a sender waits.
+/// The time limits of a sender.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Budgets {
-    /// For name, connection and TLS together: three times a lost first packet, and a name server that is asked twice.
+    /// The limit for name, connection and TLS together: three lost first packets, and a repeated question to a name
+    /// server.
     pub(crate) connect: Duration,
-    /// Until the headers of the answer, connection and all.
+    /// The limit until the headers of the answer, connection included.
     pub(crate) attempt: Duration,
-    /// For the body, after the headers: they decided, so this is for the reader of the log only.
+    /// The limit for the body, after the headers. The headers decide the outcome, so the body only serves the delivery
+    /// log.
     pub(crate) body: Duration,
-    /// For resolving a name when its address is registered, while the merchant waits.
+    /// The limit for resolving a name at registration, while the merchant waits.
     pub(crate) vetting: Duration,
 }
 
-/// What the product promises: 15 s for an attempt.
+/// The documented limit is 15 s for an attempt.
 const BUDGETS: Budgets = Budgets {
     connect: Duration::from_secs(10),
     attempt: Duration::from_secs(15),
@@ -60,7 +62,7 @@ const BUDGETS: Budgets = Budgets {
     vetting: Duration::from_secs(2),
 };
 
-/// Sends webhooks with one client, whose connections it keeps; cheap to share, dear to make.
+/// Sends webhooks with one client and its pool of connections. Share the sender, because creation is expensive.
 pub struct HttpSender {
     client: Client,
     resolver: Resolver,
@@ -70,7 +72,7 @@ pub struct HttpSender {
 }
 
 impl HttpSender {
-    /// A sender of that policy, with the system's resolver and root certificates.
+    /// Creates a sender with the system's resolver and root certificates.
     ///
     /// # Errors
     /// [`SenderError`].
@@ -78,12 +80,12 @@ impl HttpSender {
         Self::with(policy, BUDGETS, Arc::new(SystemLookup), system_roots())
     }
 
-    /// A sender that goes wherever it is told to.
+    /// Creates a sender without restrictions on destinations.
     pub(crate) fn anywhere(roots: RootCertStore) -> Result<Self, SenderError> {
         Self::with(WebhookPolicy::anywhere(), BUDGETS, Arc::new(SystemLookup), roots)
     }
 
-    /// The same with parts that tests bring.
+    /// Creates a sender with parts from tests.
     pub(crate) fn with(
         policy: WebhookPolicy,
         budgets: Budgets,
@@ -100,7 +102,8 @@ impl HttpSender {
         judge(url.as_str(), self.allow_insecure, &self.rules)
     }
 
-    /// The request, signed. A literal address is judged here, because the client asks nobody about it; a name when it is resolved.
+    /// Returns the signed request. A literal address is checked here, because the client does not resolve it. A name is
+    /// checked when resolved.
     fn request(&self, outgoing: &Outgoing<'_>) -> Result<Request, AttemptError> {
         let target = self.judge(outgoing.url).map_err(|_| AttemptError::AddressNotAllowed)?;
         if outgoing.secrets.is_empty() {
@@ -136,8 +139,8 @@ impl WebhookSender for HttpSender {
         let Some(name) = self.judge(url)?.name else { return Ok(()) };
         match timeout(self.budgets.vetting, self.resolver.vet(&name)).await {
             Ok(Err(Unresolved::NotAllowed)) => Err(UrlRefusal::NotPublic),
-            // One that does not resolve, or not in time, or that nobody asks for because too many others are being registered: it is
-            // judged again at every attempt.
+            // A name may be unresolvable, slow, or skipped because too many registrations are waiting. Every attempt
+            // checks it again.
             Ok(Ok(()) | Err(Unresolved::NotFound)) | Err(_) => Ok(()),
         }
     }

@@ -1,36 +1,37 @@
-//! Signatures of Standard Webhooks, version `v1`, and their secrets as texts.
+//! Signatures of Standard Webhooks, version `v1`, and the text form of their secrets.
 //!
-//! Signed is `{webhook-id}.{webhook-timestamp}.{body}` with HMAC-SHA256, so a signature belongs to one attempt: its time is in it.
+//! The signed content is `{webhook-id}.{webhook-timestamp}.{body}`, with HMAC-SHA256. So a signature belongs to one
+//! attempt, because it contains the time.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use cais_ports::secret_cipher::{SECRET_PREFIX, SigningSecret};
 use ring::hmac;
 
-/// The header of the event's identifier, the same at every attempt.
+/// The header of the event's identifier, equal for all attempts.
 pub const ID_HEADER: &str = "webhook-id";
-/// The header of the attempt's time, in whole seconds since 1970.
+/// The header of the attempt's instant, in whole seconds since 1970.
 pub const TIMESTAMP_HEADER: &str = "webhook-timestamp";
 /// The header of the signatures, separated by blanks.
 pub const SIGNATURE_HEADER: &str = "webhook-signature";
-/// The name of this way to sign; a comma stands between it and the signature.
+/// The name of the signature version, before a comma and the signature.
 pub(crate) const VERSION: &str = "v1";
 
-/// Why a text is no secret of ours. The texts may be shown to whoever typed it; they do not repeat it.
+/// The reason a text is not a signing secret. Messages are safe to show and do not repeat the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SecretError {
-    /// Without the prefix.
+    /// The prefix is missing.
     #[error("a signing secret begins with `{SECRET_PREFIX}`")]
     Prefix,
-    /// What follows is no base64.
+    /// The text after the prefix is not base64.
     #[error("a signing secret is standard base64 after its prefix")]
     Encoding,
-    /// Not 32 bytes.
+    /// The secret does not have 32 bytes.
     #[error("a signing secret has 32 bytes")]
     Length,
 }
 
-/// Reads the text of a secret.
+/// Parses the text of a secret.
 ///
 /// # Errors
 /// [`SecretError`].
@@ -40,9 +41,9 @@ pub fn parse_secret(text: &str) -> Result<SigningSecret, SecretError> {
     bytes.try_into().map(SigningSecret).map_err(|_| SecretError::Length)
 }
 
-/// The value of [`SIGNATURE_HEADER`]: one `v1,…` for each secret, in their order.
+/// Returns the value of [`SIGNATURE_HEADER`]: one `v1,…` per secret, in order.
 ///
-/// `id` and `at_s`, in whole seconds since 1970, are those of the other two headers.
+/// `id` and `at_s`, in whole seconds since 1970, are the values of the other two headers.
 #[must_use]
 pub fn signatures(secrets: &[SigningSecret], id: &str, at_s: i64, body: &[u8]) -> String {
     let content = signed_content(id, &at_s.to_string(), body);
@@ -55,7 +56,7 @@ fn entry(key: &[u8], content: &[u8]) -> String {
     format!("{VERSION},{}", STANDARD.encode(tag))
 }
 
-/// What is signed; `timestamp` is the header's text as it stands.
+/// Returns the signed content; `timestamp` is the header's exact text.
 pub(crate) fn signed_content(id: &str, timestamp: &str, body: &[u8]) -> Vec<u8> {
     [id.as_bytes(), timestamp.as_bytes(), body].join(&b'.')
 }
@@ -81,7 +82,7 @@ mod tests {
     const SIGNED_BY_OLD: &str = "v1,8fHgbi1sJkuit807/MvGaqFQH+CkUEM2+3I5mDZLEOw=";
 
     #[test]
-    fn a_signature_is_what_another_implementation_computed() {
+    fn signature_matches_another_implementation() {
         assert_eq!(BODY.len(), 180);
         let (key, old) = (parse_secret(KEY).unwrap(), parse_secret(OLD_KEY).unwrap());
         assert_eq!(signatures(std::slice::from_ref(&key), ID, AT_S, BODY.as_bytes()), SIGNED);
@@ -89,9 +90,9 @@ mod tests {
         assert_eq!(signatures(&[], ID, AT_S, BODY.as_bytes()), "");
     }
 
-    /// The vector that the libraries of Standard Webhooks test themselves with; its key is shorter than ours.
+    /// The test vector of the Standard Webhooks libraries. Its key is shorter than ours.
     #[test]
-    fn a_signature_is_that_of_the_published_vector() {
+    fn signature_matches_the_published_vector() {
         let key = STANDARD.decode("C2FVsBQIhrscChlQIMV+b5sSYspob7oD").unwrap();
         let body = br#"{"email":"test@example.com","username":"test_user"}"#;
         let signed = entry(&key, &signed_content("msg_27UH4WbU6Z5A5EzD8u03UvzRbpk", "1649367553", body));
@@ -99,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_is_read_strictly() {
+    fn secret_of_other_format_is_refused() {
         assert_eq!(parse_secret(KEY).unwrap().reveal(), KEY);
         for (text, wanted) in [
             ("", SecretError::Prefix),
@@ -116,13 +117,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_secret_survives_its_text(bytes in any::<[u8; 32]>()) {
+        fn secret_parses_back_from_its_text(bytes in any::<[u8; 32]>()) {
             let secret = SigningSecret(bytes);
             assert!(parse_secret(&secret.reveal()) == Ok(secret));
         }
 
         #[test]
-        fn a_signature_is_the_published_library_s(bytes in any::<[u8; 32]>(), id in "[a-z]{3}_[0-9a-z]{26}", at_s in 0..i64::from(u32::MAX), body in any::<String>()) {
+        fn signature_matches_the_published_library(bytes in any::<[u8; 32]>(), id in "[a-z]{3}_[0-9a-z]{26}", at_s in 0..i64::from(u32::MAX), body in any::<String>()) {
             let secret = SigningSecret(bytes);
             let theirs = Webhook::new(&secret.reveal()).unwrap().sign(&id, at_s, body.as_bytes()).unwrap();
             assert_eq!(signatures(&[secret], &id, at_s, body.as_bytes()), theirs);

@@ -1,4 +1,4 @@
-//! Checking a webhook as its receiver should: the signature over the raw body, in constant time, and the age of the attempt.
+//! Verifies a webhook as its receiver: the signature over the raw body, in constant time, and the age of the attempt.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -8,12 +8,12 @@ use ring::hmac;
 
 use crate::signing::{VERSION, signed_content};
 
-/// How far the sender's clock and the receiver's may differ, either way, as the libraries of Standard Webhooks have it.
+/// The tolerated difference of clocks in both directions, as in the libraries of Standard Webhooks.
 pub const TOLERANCE: SignedDuration = SignedDuration::from_mins(5);
-/// How many signatures are looked at: senders make one for each secret that is valid, and each costs a pass over the body.
+/// The number of signatures that are checked. Senders add one per valid secret, and each costs a pass over the body.
 const MAX_ENTRIES: usize = 16;
 
-/// A webhook as it arrived.
+/// A received webhook.
 #[derive(Debug, Clone, Copy)]
 pub struct Received<'a> {
     /// The header `webhook-id`.
@@ -22,31 +22,32 @@ pub struct Received<'a> {
     pub timestamp: &'a str,
     /// The header `webhook-signature`.
     pub signature: &'a str,
-    /// The body's bytes, as they came.
+    /// The raw bytes of the body.
     pub body: &'a [u8],
 }
 
-/// Why a webhook is not to be believed. The texts may be shown to whoever checks it.
+/// The reason a webhook is not authentic. Messages are safe to show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum VerifyError {
-    /// Its time is not a whole number of seconds.
+    /// The timestamp is not a whole number of seconds.
     #[error("the timestamp is not a whole number of seconds since 1970")]
     Timestamp,
-    /// It may be a replay.
+    /// The webhook may be a replay.
     #[error("the timestamp is too old")]
     TooOld,
-    /// The clocks differ too much.
+    /// The clocks differ by more than the tolerance.
     #[error("the timestamp lies in the future")]
     TooNew,
-    /// There is no entry of a version that is known here.
+    /// No entry has a known version.
     #[error("there is no `v1` signature")]
     Missing,
-    /// No entry is of one of the secrets: another secret, or another body, identifier or time was signed.
+    /// No entry matches a secret: another secret, body, identifier or instant was signed.
     #[error("no signature matches")]
     Mismatch,
 }
 
-/// Whether one of the secrets signed it, at most `tolerance` (usually [`TOLERANCE`]) before or after `now`.
+/// Verifies that one of the secrets signed the webhook, at most `tolerance` (usually [`TOLERANCE`]) before or after
+/// `now`.
 ///
 /// # Errors
 /// [`VerifyError`].
@@ -56,7 +57,7 @@ pub fn verify(
     now: Timestamp,
     tolerance: SignedDuration,
 ) -> Result<(), VerifyError> {
-    // The time is judged by what was signed, so only digits will do: others may read `+5` or ` 5` differently.
+    // The signed text decides, so only digits are accepted: others may parse `+5` or ` 5` differently.
     if !received.timestamp.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(VerifyError::Timestamp);
     }
@@ -113,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_signed_is_believed_by_each_of_its_secrets() {
+    fn webhook_is_verified_by_each_of_its_secrets() {
         let signature = signatures(&[secret(1), secret(2)], ID, AT_S, BODY);
         let timestamp = AT_S.to_string();
         for secrets in [&[secret(1)][..], &[secret(2)], &[secret(3), secret(2)]] {
@@ -124,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn the_time_has_a_tolerance_both_ways() {
+    fn timestamp_has_a_tolerance_in_both_directions() {
         let signature = signatures(&[secret(1)], ID, AT_S, BODY);
         for (now_s, wanted) in [
             (AT_S - 301, Err(VerifyError::TooNew)),
@@ -137,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_header_is_named() {
+    fn broken_header_is_named() {
         let signature = signatures(&[secret(1)], ID, AT_S, BODY);
         for timestamp in ["", "soon", "1760000000.5", "+1760000000", " 1760000000", "99999999999999999999"] {
             let found = judge(&[secret(1)], timestamp, &signature, AT_S);
@@ -159,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn only_so_many_signatures_are_looked_at() {
+    fn checked_signatures_are_limited() {
         let signature = signatures(&[secret(1)], ID, AT_S, BODY);
         let flood = |entries: usize| format!("{}{signature}", "v1,AAAA ".repeat(entries));
         assert_eq!(judge(&[secret(1)], &AT_S.to_string(), &flood(15), AT_S), Ok(()));
@@ -168,7 +169,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_other_byte_is_noticed(key in any::<[u8; 32]>(), body in proptest::collection::vec(any::<u8>(), 1..200), place in any::<proptest::sample::Index>(), flip in 1_u8..) {
+        fn changed_byte_is_detected(key in any::<[u8; 32]>(), body in proptest::collection::vec(any::<u8>(), 1..200), place in any::<proptest::sample::Index>(), flip in 1_u8..) {
             let secrets = [SigningSecret(key)];
             let now = Timestamp::from_second(AT_S).unwrap();
             let timestamp = AT_S.to_string();

@@ -1,4 +1,4 @@
-//! Reading the URL of a receiver, and judging what can be judged without asking for its name.
+//! Checks the URL of a receiver, except for the addresses of its name.
 
 use std::cell::Cell;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -12,21 +12,21 @@ use crate::addresses::AddressRules;
 const MAX_NAME: usize = 253;
 /// The longest part of a name (RFC 1035, 2.3.4), in characters.
 const MAX_LABEL: usize = 63;
-/// Where names of one's own machine lead (RFC 6761, 6.3), whatever a name server says.
+/// The addresses of loopback names (RFC 6761, 6.3), whatever a name server answers.
 pub(crate) const LOOPBACK: [IpAddr; 2] = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
-/// Names of one's own machine that usual hosts files have; those that end in the first are such names too.
+/// Loopback names of common hosts files. Names under the first are loopback names too.
 const OWN_NAMES: [&str; 4] = ["localhost", "localhost.localdomain", "ip6-localhost", "ip6-loopback"];
 
-/// The URL of a receiver that may be called, unless its name leads where it may not.
+/// The checked URL of a receiver. The addresses of its name are checked later.
 #[derive(Debug)]
 pub(crate) struct Target {
-    /// The URL, exactly as it is called.
+    /// The URL, exactly as called.
     pub(crate) url: Url,
-    /// The name to ask for; `None` when the URL has an address, which was judged.
+    /// The name to resolve; `None` for a literal address, which was checked.
     pub(crate) name: Option<String>,
 }
 
-/// Judges the URL: its form, its scheme, and its host when that is an address or a name of one's own machine.
+/// Checks the URL: format, scheme, and host if it is an address or a loopback name.
 ///
 /// # Errors
 /// [`UrlRefusal`].
@@ -50,7 +50,8 @@ pub(crate) fn judge(text: &str, allow_insecure: bool, rules: &AddressRules) -> R
     if !url.port_or_known_default().is_some_and(|port| is_allowed(port, allow_insecure)) {
         return Err(UrlRefusal::Port);
     }
-    // Browsers forgive `https:example.com`, `https:///example.com` and `https:\\example.com`; others read them differently.
+    // Browsers accept `https:example.com`, `https:///example.com` and `https:\\example.com`; others parse them
+    // differently.
     let rest = text.get(url.scheme().len()..).and_then(|rest| rest.strip_prefix("://"));
     if rest.is_none_or(|rest| rest.starts_with(['/', '\\'])) {
         return Err(UrlRefusal::Malformed);
@@ -58,7 +59,7 @@ pub(crate) fn judge(text: &str, allow_insecure: bool, rules: &AddressRules) -> R
     let name = match url.host().ok_or(UrlRefusal::Malformed)? {
         Host::Ipv4(address) => return literal(url, address.into(), rules),
         Host::Ipv6(address) => return literal(url, address.into(), rules),
-        // A dot at the end only says that the name is whole.
+        // A dot at the end means that the name is absolute.
         Host::Domain(name) => name.strip_suffix('.').unwrap_or(name).to_owned(),
     };
     if !is_name(&name) {
@@ -71,8 +72,8 @@ pub(crate) fn judge(text: &str, allow_insecure: bool, rules: &AddressRules) -> R
     Ok(Target { url, name: Some(name) })
 }
 
-/// Whether receivers may be called at this port: none that well-known services other than HTTPS use, so that nobody makes this service
-/// knock there. Plain HTTP, where a developer allows it, has its own port as well.
+/// Returns whether receivers may use the port: none of well-known services other than HTTPS, so that this service
+/// cannot be made to call them. Where plain HTTP is permitted, its port is too.
 const fn is_allowed(port: u16, allow_insecure: bool) -> bool {
     matches!(port, 443 | 8443 | 1024..) || (allow_insecure && port == 80)
 }
@@ -81,7 +82,7 @@ fn literal(url: Url, address: IpAddr, rules: &AddressRules) -> Result<Target, Ur
     if rules.permits(address) { Ok(Target { url, name: None }) } else { Err(UrlRefusal::NotPublic) }
 }
 
-/// Whether a host is a name that servers have: letters, digits, dashes and, because some have them, underscores.
+/// Returns whether a host is a server name: letters, digits, dashes and, because some have them, underscores.
 fn is_name(host: &str) -> bool {
     let is_label = |label: &str| {
         (1..=MAX_LABEL).contains(&label.len())
@@ -90,7 +91,7 @@ fn is_name(host: &str) -> bool {
     host.len() <= MAX_NAME && host.split('.').all(is_label)
 }
 
-/// Whether a name, in lower case and without a dot at its end, is one of one's own machine.
+/// Returns whether a name, in lower case and without a dot at its end, is a loopback name.
 pub(crate) fn is_own_name(name: &str) -> bool {
     OWN_NAMES.contains(&name) || name.ends_with(".localhost")
 }
@@ -115,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn port_is_of_https_or_not_reserved() {
+    fn port_must_be_https_or_not_reserved() {
         use cais_ports::webhooks::UrlRefusal::Port;
         for (port, wanted) in [
             (0, Err(Port)),
@@ -136,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_url_is_absolute_and_https() {
+    fn url_must_be_absolute_and_https() {
         for (text, wanted) in [
             ("https://example.com", Ok("https://example.com/")),
             ("HTTPS://Example.COM:8443/a?b=c#d", Ok("https://example.com:8443/a?b=c#d")),
@@ -184,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_url_carries_no_credentials() {
+    fn url_with_credentials_is_refused() {
         for text in [
             "https://user@example.com/",
             "https://user:pass@example.com/",
@@ -198,7 +199,7 @@ mod tests {
         check("https://example.com/@user?to=a@b", Ok("https://example.com/@user?to=a@b"));
     }
 
-    /// Spellings of one's own machine, of the cloud's metadata, and of private networks.
+    /// Spellings of loopback, cloud metadata and private networks.
     const NOT_PUBLIC: [&str; 40] = [
         "127.0.0.1",
         "127.0.0.1.",
@@ -243,7 +244,7 @@ mod tests {
     ];
 
     #[test]
-    fn no_spelling_hides_an_address_that_is_not_public() {
+    fn spelling_does_not_hide_a_private_address() {
         for host in NOT_PUBLIC {
             for port in ["", ":8443"] {
                 check(&format!("https://{host}{port}/hook"), Err(NotPublic));
@@ -274,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn development_lets_through_what_it_is_told_to() {
+    fn development_policy_permits_configured_blocks() {
         let loopback = &["127.0.0.0/8"][..];
         for (text, insecure, blocks, wanted) in [
             ("http://example.com/", true, &[][..], Ok("http://example.com/")),

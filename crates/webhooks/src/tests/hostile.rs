@@ -1,21 +1,22 @@
-//! Receivers that hang, drip, flood, redirect, vanish or talk nonsense: none holds the sender, and none spoils a success.
+//! Receivers that hang, drip, flood, redirect, disconnect or answer garbage. None blocks the sender, and none changes a
+//! success.
 
 use super::server::{Act, Server, answer, closed_port};
 use super::{PATIENT, SHORT, outcome, send, sender};
 use crate::sender::{Budgets, HttpSender};
 
-/// Does not wait long for headers.
+/// Returns a sender with a short limit for headers.
 fn hurried() -> HttpSender {
     sender(Budgets { attempt: SHORT, ..PATIENT })
 }
 
-/// Does not wait long for the body.
+/// Returns a sender with a short limit for the body.
 fn curt() -> HttpSender {
     sender(Budgets { body: SHORT, ..PATIENT })
 }
 
 #[tokio::test]
-async fn one_that_never_finishes_its_headers_is_given_up() {
+async fn receiver_with_endless_headers_times_out() {
     let head = b"HTTP/1.1 200 OK\r\n".to_vec();
     for act in [
         Act::ReplyThenHang(b"H".to_vec()),
@@ -32,13 +33,13 @@ async fn one_that_never_finishes_its_headers_is_given_up() {
 }
 
 #[tokio::test]
-async fn one_that_hangs_times_out() {
+async fn hanging_receiver_times_out() {
     let server = Server::always(Act::ReplyThenHang(Vec::new())).await;
     assert_eq!(outcome(&send(&hurried(), &server.url()).await), "- timed_out");
 }
 
 #[tokio::test]
-async fn one_without_an_end_of_headers_is_lost() {
+async fn receiver_with_oversized_headers_is_lost() {
     for more in ["x-a: b\r\n", "x"] {
         let server = Server::always(Act::Flood(b"HTTP/1.1 200 OK\r\n".to_vec(), more.repeat(1_000).into_bytes())).await;
         assert_eq!(outcome(&send(&sender(PATIENT), &server.url()).await), "- connection_lost", "{more}");
@@ -46,7 +47,7 @@ async fn one_without_an_end_of_headers_is_lost() {
 }
 
 #[tokio::test]
-async fn a_body_that_never_ends_spoils_nothing() {
+async fn endless_body_does_not_change_a_success() {
     let gigabyte = b"HTTP/1.1 200 OK\r\ncontent-length: 1073741824\r\n\r\n".to_vec();
     let endless = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n".to_vec();
     let until_closed = b"HTTP/1.1 200 OK\r\n\r\n".to_vec();
@@ -57,7 +58,7 @@ async fn a_body_that_never_ends_spoils_nothing() {
         Act::Flood(until_closed, vec![b'a'; 65_536]),
     ] {
         let server = Server::always(act).await;
-        // Nothing but the limit of what is read can end this: the budgets are long.
+        // Only the read limit can end this, because the budgets are long.
         let sent = send(&sender(PATIENT), &server.url()).await;
         assert_eq!((outcome(&sent), sent.response_body), ("200 ok".to_owned(), Some("a".repeat(2_048))));
     }
@@ -70,7 +71,7 @@ async fn a_body_that_never_ends_spoils_nothing() {
 }
 
 #[tokio::test]
-async fn a_body_that_breaks_spoils_nothing() {
+async fn broken_body_does_not_change_a_success() {
     let cut = b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf".to_vec();
     let chunks = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\nhalf\r\nZZZZ\r\n".to_vec();
     let packed = answer("200 OK", "content-encoding: gzip\r\n", "half");
@@ -84,7 +85,7 @@ async fn a_body_that_breaks_spoils_nothing() {
 }
 
 #[tokio::test]
-async fn what_is_kept_of_an_answer_is_a_clean_text() {
+async fn kept_answer_is_a_clean_text() {
     let mut bytes = b"HTTP/1.1 500 X\r\ncontent-type: text/html; charset=utf-16\r\n\r\n".to_vec();
     bytes.extend_from_slice(b"<h1>\0Oops\x1b[2J</h1>\r\n\xff\xc3\xa7");
     let server = Server::always(Act::ReplyThenClose(bytes)).await;
@@ -93,7 +94,7 @@ async fn what_is_kept_of_an_answer_is_a_clean_text() {
 }
 
 #[tokio::test]
-async fn garbage_among_the_headers_spoils_nothing() {
+async fn garbage_headers_do_not_change_a_success() {
     let many = "x-many: y\r\n".repeat(200);
     for garbage in [
         &b"x-binary: \xff\xfe\x80\r\n"[..],
@@ -122,7 +123,7 @@ async fn garbage_among_the_headers_spoils_nothing() {
 }
 
 #[tokio::test]
-async fn what_is_no_http_is_a_lost_connection() {
+async fn answer_that_is_no_http_is_a_lost_connection() {
     for bytes in [
         &b"SSH-2.0-OpenSSH_9.2\r\n"[..],
         b"220 mail.example ESMTP\r\n",
@@ -140,17 +141,17 @@ async fn what_is_no_http_is_a_lost_connection() {
 }
 
 #[tokio::test]
-async fn one_that_vanishes_is_told_from_one_that_is_not_there() {
+async fn lost_connection_differs_from_failed_connection() {
     let server = Server::always(Act::Cut).await;
     assert_eq!(outcome(&send(&sender(PATIENT), &server.url()).await), "- connection_lost");
-    assert_eq!(server.seen().len(), 1, "a webhook is sent once, whatever becomes of it");
+    assert_eq!(server.seen().len(), 1, "a webhook is sent once");
     let (_closed, port) = closed_port();
-    let nobody = format!("http://127.0.0.1:{port}/");
-    assert_eq!(outcome(&send(&sender(PATIENT), &nobody).await), "- connection_failed");
+    let closed = format!("http://127.0.0.1:{port}/");
+    assert_eq!(outcome(&send(&sender(PATIENT), &closed).await), "- connection_failed");
 }
 
 #[tokio::test]
-async fn one_that_vanishes_between_two_webhooks_is_called_anew() {
+async fn receiver_that_disconnected_is_called_again() {
     let server = Server::start(None, |_, nth| match nth {
         1 => Act::Cut,
         _ => Act::Reply(answer("200 OK", "", "")),
@@ -166,7 +167,7 @@ async fn one_that_vanishes_between_two_webhooks_is_called_anew() {
 }
 
 #[tokio::test]
-async fn redirects_lead_nowhere() {
+async fn redirect_is_not_followed() {
     let inside = Server::always(Act::Reply(answer("200 OK", "", "secret"))).await;
     for status in [301, 302, 303, 307, 308] {
         let headers = format!("location: {}\r\n", inside.url());

@@ -1,4 +1,4 @@
-//! The sender and the relay against receivers that do whatever receivers do, byte by byte.
+//! The sender and the relay against scripted receivers, byte by byte.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod hostile;
@@ -24,15 +24,15 @@ use rustls::RootCertStore;
 use crate::resolver::Lookup;
 use crate::sender::{Budgets, HttpSender, WebhookPolicy};
 
-/// So long that no test reaches it.
+/// A limit that no test reaches.
 const LONG: Duration = Duration::from_mins(5);
-/// So short that a test may wait for its end.
+/// A limit short enough to wait for.
 const SHORT: Duration = Duration::from_millis(300);
 
 const PATIENT: Budgets = Budgets { connect: LONG, attempt: LONG, body: LONG, vetting: LONG };
 const BODY: &[u8] = br#"{"id":"evt_01jvx5p2d2f0x9vj5z8m3k6h7q","type":"charge.paid","note":"n\u00e3o"}"#;
 
-/// Knows no name.
+/// A resolver without names.
 struct NoNames;
 
 #[async_trait]
@@ -72,7 +72,7 @@ async fn send_at(sender: &HttpSender, url: &str, at: Timestamp, body: &[u8]) -> 
     sender.send(Outgoing { url: &url, id: event_id(), at, secrets: &secrets, body }).await
 }
 
-/// What came of an attempt in a few words: `200 ok`, `503 status_not_2xx`, `- timed_out`.
+/// Formats the outcome of an attempt: `200 ok`, `503 status_not_2xx`, `- timed_out`.
 fn outcome(sent: &Sent) -> String {
     let status = sent.status_code.map_or_else(|| "-".to_owned(), |status| status.to_string());
     format!("{status} {}", sent.error.map_or("ok", cais_ports::webhooks::AttemptError::as_str))

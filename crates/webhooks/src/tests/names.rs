@@ -1,4 +1,4 @@
-//! Names that lead elsewhere than they seem: the address is judged when it is about to be called.
+//! Names whose addresses change or are mixed: each address is checked when connecting.
 
 use std::collections::VecDeque;
 use std::io;
@@ -18,17 +18,17 @@ use crate::addresses::AddressRules;
 use crate::resolver::{Lookup, MAX_LOOKUPS, MAX_WAITING, Resolver, SystemLookup, Unresolved};
 use crate::sender::{Budgets, HttpSender, WebhookPolicy};
 
-/// Answers what it is told to, one answer after the other; the last one for ever.
+/// A resolver with scripted answers, one after the other. The last answer repeats.
 #[derive(Default)]
-struct Told {
+struct ScriptedLookup {
     answers: Mutex<VecDeque<Vec<IpAddr>>>,
     asked: AtomicUsize,
-    /// When there, each answer waits for a permit.
+    /// If set, each answer waits for a permit.
     gate: Option<Arc<Semaphore>>,
 }
 
 #[async_trait]
-impl Lookup for Told {
+impl Lookup for ScriptedLookup {
     async fn lookup(&self, name: &str) -> io::Result<Vec<IpAddr>> {
         self.asked.fetch_add(1, Ordering::SeqCst);
         assert_ne!(name, "panics.example");
@@ -41,14 +41,14 @@ impl Lookup for Told {
     }
 }
 
-fn told(answers: &[&[&str]]) -> Arc<Told> {
+fn scripted(answers: &[&[&str]]) -> Arc<ScriptedLookup> {
     let address = |text: &&str| text.parse().unwrap();
     let answers = answers.iter().map(|answer| answer.iter().map(address).collect()).collect();
-    Arc::new(Told { answers: Mutex::new(answers), ..Told::default() })
+    Arc::new(ScriptedLookup { answers: Mutex::new(answers), ..ScriptedLookup::default() })
 }
 
-fn sender_with(lookup: &Arc<Told>, policy: WebhookPolicy, budgets: Budgets) -> HttpSender {
-    let lookup: Arc<Told> = Arc::clone(lookup);
+fn sender_with(lookup: &Arc<ScriptedLookup>, policy: WebhookPolicy, budgets: Budgets) -> HttpSender {
+    let lookup: Arc<ScriptedLookup> = Arc::clone(lookup);
     HttpSender::with(policy, budgets, lookup, RootCertStore::empty()).unwrap()
 }
 
@@ -61,16 +61,16 @@ fn named(server: &Server, name: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_name_is_called_where_it_leads() {
+async fn name_is_called_at_its_address() {
     let server = closing_server().await;
-    let sender = sender_with(&told(&[&["127.0.0.1"]]), development(), PATIENT);
+    let sender = sender_with(&scripted(&[&["127.0.0.1"]]), development(), PATIENT);
     assert_eq!(outcome(&send(&sender, &named(&server, "Hook.Example.")).await), "200 ok");
     let host = format!("hook.example:{}", server.port());
     assert_eq!(server.seen().first().map(|seen| seen.header("host").to_owned()), Some(host));
 }
 
 #[tokio::test]
-async fn one_bad_address_among_good_ones_is_enough_to_refuse() {
+async fn name_with_one_refused_address_is_refused() {
     let server = closing_server().await;
     let url = named(&server, "mixed.example");
     for answer in [
@@ -79,7 +79,7 @@ async fn one_bad_address_among_good_ones_is_enough_to_refuse() {
         &["8.8.8.8", "127.0.0.1", "::1"],
         &["127.0.0.1", "::ffff:169.254.169.254"],
         &["127.0.0.1", "64:ff9b::a00:1"],
-        // Also beyond those that would be tried.
+        // Also beyond the addresses that are tried.
         &[
             "127.0.0.1",
             "127.0.0.2",
@@ -92,19 +92,19 @@ async fn one_bad_address_among_good_ones_is_enough_to_refuse() {
             "10.0.0.1",
         ],
     ] {
-        let sender = sender_with(&told(&[answer]), development(), PATIENT);
+        let sender = sender_with(&scripted(&[answer]), development(), PATIENT);
         assert_eq!(outcome(&send(&sender, &url).await), "- address_not_allowed", "{answer:?}");
         assert_eq!(sender.vet(&webhook_url(&url)).await, Err(UrlRefusal::NotPublic), "{answer:?}");
-        assert_eq!(sender.permits(&webhook_url(&url)), Ok(()), "nobody was asked");
+        assert_eq!(sender.permits(&webhook_url(&url)), Ok(()), "no look-up is made");
     }
     assert_eq!(server.connections(), 0);
 }
 
 #[tokio::test]
-async fn a_name_that_moves_between_the_check_and_the_call_is_caught() {
+async fn name_that_changes_after_the_check_is_refused() {
     let server = closing_server().await;
     let url = named(&server, "rebinding.example");
-    let lookup = told(&[&["127.0.0.1"], &["127.0.0.1"], &["10.0.0.1"], &["127.0.0.1"], &["127.0.0.1", "::1"]]);
+    let lookup = scripted(&[&["127.0.0.1"], &["127.0.0.1"], &["10.0.0.1"], &["127.0.0.1"], &["127.0.0.1", "::1"]]);
     let sender = sender_with(&lookup, development(), PATIENT);
     assert_eq!(sender.vet(&webhook_url(&url)).await, Ok(()));
     let mut outcomes = Vec::new();
@@ -112,13 +112,13 @@ async fn a_name_that_moves_between_the_check_and_the_call_is_caught() {
         outcomes.push(outcome(&send(&sender, &url).await));
     }
     assert_eq!(outcomes, ["200 ok", "- address_not_allowed", "200 ok", "- address_not_allowed"]);
-    // One answer for each connection: what was judged is what was called.
+    // Each connection has its own answer: the checked address is the called one.
     assert_eq!((lookup.asked.load(Ordering::SeqCst), server.connections()), (5, 2));
 }
 
 #[tokio::test]
-async fn a_name_that_is_not_there_may_be_registered_and_is_told() {
-    for lookup in [told(&[]), told(&[&[]])] {
+async fn unresolvable_name_is_registered_and_attempts_fail() {
+    for lookup in [scripted(&[]), scripted(&[&[]])] {
         let sender = sender_with(&lookup, development(), PATIENT);
         assert_eq!(sender.vet(&webhook_url("https://later.example/")).await, Ok(()));
         assert_eq!(outcome(&send(&sender, "https://later.example/").await), "- name_not_resolved");
@@ -126,9 +126,9 @@ async fn a_name_that_is_not_there_may_be_registered_and_is_told() {
 }
 
 #[tokio::test]
-async fn a_name_server_that_hangs_holds_nobody_up() {
+async fn hanging_name_server_delays_only_its_names() {
     let gate = Arc::new(Semaphore::new(0));
-    let lookup = Arc::new(Told { gate: Some(Arc::clone(&gate)), ..Told::default() });
+    let lookup = Arc::new(ScriptedLookup { gate: Some(Arc::clone(&gate)), ..ScriptedLookup::default() });
     lookup.answers.lock().unwrap().push_back(vec!["127.0.0.1".parse().unwrap()]);
     let hurried = Budgets { connect: SHORT, vetting: SHORT, ..PATIENT };
     let sender = sender_with(&lookup, development(), hurried);
@@ -137,16 +137,16 @@ async fn a_name_server_that_hangs_holds_nobody_up() {
     assert_eq!(sender.vet(&webhook_url(&url)).await, Ok(()));
     assert_eq!(outcome(&send(&sender, &url).await), "- timed_out");
     assert_eq!(outcome(&send(&sender, &url).await), "- timed_out");
-    assert_eq!(lookup.asked.load(Ordering::SeqCst), 1, "whoever asks meanwhile waits for the same answer");
+    assert_eq!(lookup.asked.load(Ordering::SeqCst), 1, "concurrent look-ups share one answer");
     gate.add_permits(100);
     let patient = sender_with(&lookup, development(), PATIENT);
     assert_eq!(outcome(&send(&patient, &url).await), "200 ok");
 }
 
 #[tokio::test]
-async fn many_deliveries_ask_for_a_name_once() {
+async fn concurrent_deliveries_share_one_look_up() {
     let gate = Arc::new(Semaphore::new(0));
-    let lookup = Arc::new(Told { gate: Some(Arc::clone(&gate)), ..Told::default() });
+    let lookup = Arc::new(ScriptedLookup { gate: Some(Arc::clone(&gate)), ..ScriptedLookup::default() });
     lookup.answers.lock().unwrap().push_back(vec!["127.0.0.1".parse().unwrap()]);
     let sender = Arc::new(sender_with(&lookup, development(), PATIENT));
     let server = closing_server().await;
@@ -157,7 +157,7 @@ async fn many_deliveries_ask_for_a_name_once() {
             tokio::spawn(async move { outcome(&send(&sender, &url).await) })
         })
         .collect();
-    // The runtime has one thread: each of the eight waits for the answer before this goes on.
+    // The runtime has one thread: each of the eight waits for the answer before this continues.
     while lookup.asked.load(Ordering::SeqCst) == 0 {
         tokio::task::yield_now().await;
     }
@@ -171,8 +171,8 @@ async fn many_deliveries_ask_for_a_name_once() {
     assert_eq!((lookup.asked.load(Ordering::SeqCst), server.seen().len()), (1, 8));
 }
 
-/// Waits until so many names are being asked for, and sees that there are no more.
-async fn until_asked(lookup: &Told, names: usize) {
+/// Waits until this number of names is being looked up, and checks that no more are.
+async fn until_asked(lookup: &ScriptedLookup, names: usize) {
     for _ in 0..10_000 {
         if lookup.asked.load(Ordering::SeqCst) >= names {
             break;
@@ -185,15 +185,15 @@ async fn until_asked(lookup: &Told, names: usize) {
     assert_eq!(lookup.asked.load(Ordering::SeqCst), names);
 }
 
-fn hanging() -> (Arc<Semaphore>, Arc<Told>) {
+fn hanging() -> (Arc<Semaphore>, Arc<ScriptedLookup>) {
     let gate = Arc::new(Semaphore::new(0));
-    let lookup = Arc::new(Told { gate: Some(Arc::clone(&gate)), ..Told::default() });
+    let lookup = Arc::new(ScriptedLookup { gate: Some(Arc::clone(&gate)), ..ScriptedLookup::default() });
     lookup.answers.lock().unwrap().push_back(vec!["127.0.0.1".parse().unwrap()]);
     (gate, lookup)
 }
 
 #[tokio::test]
-async fn names_that_hang_when_they_are_registered_hold_no_delivery_up() {
+async fn hanging_registrations_do_not_delay_deliveries() {
     let (gate, lookup) = hanging();
     let sender = Arc::new(sender_with(&lookup, development(), PATIENT));
     let vet = |name: usize| {
@@ -202,7 +202,7 @@ async fn names_that_hang_when_they_are_registered_hold_no_delivery_up() {
     };
     let mut under_way: Vec<_> = (0..16).map(&vet).collect();
     until_asked(&lookup, 16).await;
-    // The callers give up, the name server does not notice.
+    // The callers stop waiting; the name server does not notice.
     for vetting in under_way.drain(..15) {
         vetting.abort();
         assert!(vetting.await.unwrap_err().is_cancelled());
@@ -230,7 +230,7 @@ async fn names_that_hang_when_they_are_registered_hold_no_delivery_up() {
 }
 
 #[tokio::test]
-async fn only_so_many_names_wait_to_be_asked_for() {
+async fn waiting_look_ups_are_limited() {
     let (gate, lookup) = hanging();
     let resolver = Resolver::new(lookup.clone(), AddressRules::new(development().allow_addresses));
     let ask = async |name: usize| {
@@ -243,7 +243,7 @@ async fn only_so_many_names_wait_to_be_asked_for() {
     }
     until_asked(&lookup, MAX_LOOKUPS).await;
     assert_eq!(ask(most).await, Ok(Err(Unresolved::NotFound)));
-    assert!(ask(0).await.is_err(), "what is asked for already is waited for");
+    assert!(ask(0).await.is_err(), "a running look-up is joined");
     gate.add_permits(most);
     until_asked(&lookup, most).await;
     gate.add_permits(1);
@@ -251,8 +251,8 @@ async fn only_so_many_names_wait_to_be_asked_for() {
 }
 
 #[tokio::test]
-async fn a_lookup_that_dies_is_forgotten() {
-    let lookup = told(&[&["127.0.0.1"]]);
+async fn panicked_look_up_is_retried() {
+    let lookup = scripted(&[&["127.0.0.1"]]);
     let sender = sender_with(&lookup, development(), PATIENT);
     for asked in 1..=2 {
         assert_eq!(outcome(&send(&sender, "http://panics.example/").await), "- name_not_resolved");
@@ -261,16 +261,16 @@ async fn a_lookup_that_dies_is_forgotten() {
 }
 
 #[tokio::test]
-async fn the_system_is_asked_for_names() {
+async fn names_are_resolved_by_the_system() {
     let found = SystemLookup.lookup("localhost").await.unwrap();
     assert!(!found.is_empty() && found.iter().all(IpAddr::is_loopback), "{found:?}");
 }
 
 #[tokio::test]
-async fn names_of_one_s_own_machine_are_not_asked_for() {
+async fn loopback_names_are_not_looked_up() {
     let server = closing_server().await;
-    // A name server that says otherwise is not heard.
-    let lookup = told(&[&["8.8.8.8"]]);
+    // The answer of another name server is ignored.
+    let lookup = scripted(&[&["8.8.8.8"]]);
     let sender = sender_with(&lookup, development(), PATIENT);
     for name in ["localhost", "LOCALHOST.", "app.localhost"] {
         let url = named(&server, name);
@@ -285,9 +285,9 @@ async fn names_of_one_s_own_machine_are_not_asked_for() {
 }
 
 #[tokio::test]
-async fn addresses_are_judged_although_nobody_resolves_them() {
+async fn literal_addresses_are_checked() {
     let server = closing_server().await;
-    let lookup = told(&[&["8.8.8.8"]]);
+    let lookup = scripted(&[&["8.8.8.8"]]);
     let strict = sender_with(&lookup, WebhookPolicy { allow_insecure: true, ..WebhookPolicy::default() }, PATIENT);
     for host in ["127.0.0.1", "2130706433", "0x7f.1", "0177.0.0.1", "127.1", "[::ffff:127.0.0.1]", "[::1]", "0.0.0.0"] {
         let url = named(&server, host);
@@ -298,11 +298,7 @@ async fn addresses_are_judged_although_nobody_resolves_them() {
     let secure = WebhookPolicy { allow_insecure: false, ..development() };
     let url = named(&server, "127.0.0.1");
     let secure = sender_with(&lookup, secure, PATIENT);
-    assert_eq!(
-        outcome(&send(&secure, &url).await),
-        "- address_not_allowed",
-        "what was registered before is judged anew"
-    );
+    assert_eq!(outcome(&send(&secure, &url).await), "- address_not_allowed", "registered addresses are checked again");
     assert_eq!(secure.permits(&webhook_url(&url)), Err(UrlRefusal::Scheme));
     assert_eq!((lookup.asked.load(Ordering::SeqCst), server.connections()), (0, 0));
 }

@@ -1,4 +1,4 @@
-//! Reading an account's events from a service, and sending them on.
+//! Reads an account's events from a service, and forwards them.
 
 use cais_ports::secret_cipher::SigningSecret;
 use jiff::Timestamp;
@@ -9,7 +9,7 @@ use super::{at, event_id, outcome, webhook_url};
 use crate::relay::{Relay, RelayError, RelayedEvent};
 use crate::verify::{Received, TOLERANCE, verify};
 
-/// With spaces, an odd order, and numbers that a parser might write differently.
+/// A body with spaces, an unusual order, and numbers that a parser might write differently.
 const FIRST: &str = r#"{ "sequence":7,"id":"evt_01jvx5p2d2f0x9vj5z8m3k6h7q","type":"charge.paid",  "data":{"amount":10.50,"big":1e2,"note":"\u00e3 ã"}}"#;
 const SECOND: &str = r#"{"id":"evt_01jvx5p2d2f0x9vj5z8m3k6h7r","type":"from.the.future","sequence":9,"data":null}"#;
 
@@ -25,7 +25,7 @@ async fn serving(script: impl Fn(&Seen) -> Act + Send + Sync + 'static) -> (Serv
 }
 
 #[tokio::test]
-async fn events_are_read_byte_for_byte() {
+async fn relayed_events_are_read_byte_for_byte() {
     let (server, relay) = serving(|seen| match seen.target.as_str() {
         "/v1/events?after_sequence=6&limit=100" => page(&[FIRST, SECOND]),
         "/v1/events?after_sequence=9&limit=100" => page(&[]),
@@ -47,18 +47,18 @@ async fn events_are_read_byte_for_byte() {
 }
 
 #[tokio::test]
-async fn an_account_without_events_has_none() {
+async fn account_without_events_has_sequence_zero() {
     let (_server, relay) = serving(|_| page(&[])).await;
     assert_eq!(relay.last_sequence().await.unwrap(), 0);
 }
 
 #[tokio::test]
-async fn an_event_is_sent_on_signed() {
+async fn relayed_event_is_forwarded_signed() {
     let (_server, relay) = serving(|_| page(&[FIRST])).await;
     let own = Server::always(Act::Reply(answer("202 Accepted", "", "mine"))).await;
     let secret = SigningSecret([9; 32]);
     let event = relay.next_events(0).await.unwrap().pop().unwrap();
-    // The developer's own machine, by name: what a sender of webhooks would refuse.
+    // The developer's own machine, by name, which a sender of webhooks refuses.
     let url = webhook_url(&format!("http://localhost:{}/hook", own.port()));
     let sent = relay.forward(&url, &secret, &event, at()).await;
     assert_eq!((outcome(&sent), sent.response_body.as_deref()), ("202 ok".to_owned(), Some("mine")));
@@ -76,7 +76,7 @@ async fn an_event_is_sent_on_signed() {
 }
 
 #[tokio::test]
-async fn what_goes_wrong_is_told() {
+async fn relay_failure_is_described() {
     let envelope = json!({"success": false, "request_id": "req_1", "error": {"code": "insufficient_scope",
         "message": "needs events:read", "retryable": false}});
     let backwards = page(&[SECOND, FIRST]);
@@ -99,11 +99,11 @@ async fn what_goes_wrong_is_told() {
         assert!(error.contains(wanted), "{error}");
     }
     let (_server, relay) = serving(|_| page(&[FIRST])).await;
-    assert!(matches!(relay.next_events(7).await, Err(RelayError::Unreadable(_))), "it does not go in circles");
+    assert!(matches!(relay.next_events(7).await, Err(RelayError::Unreadable(_))), "the reader does not loop");
 }
 
 #[test]
-fn an_address_is_a_base() {
+fn relay_base_url_is_validated() {
     for (base, wanted) in [
         ("https://pay.example", true),
         ("https://pay.example/v1", true),

@@ -1,4 +1,4 @@
-//! A scripted receiver on a port of the system's choice: it reads whole requests and answers raw bytes, or does its worst.
+//! A scripted receiver on a free port. The receiver reads whole requests and answers raw bytes, or misbehaves.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -11,12 +11,12 @@ use tokio::net::{TcpListener, TcpSocket};
 use tokio::task::JoinHandle;
 use tokio_rustls::TlsAcceptor;
 
-/// A request as it arrived.
+/// A received request.
 #[derive(Debug, Clone)]
 pub struct Seen {
     pub method: String,
     pub target: String,
-    /// Names in lower case.
+    /// Header names in lower case.
     pub headers: BTreeMap<String, String>,
     pub body: Vec<u8>,
 }
@@ -27,26 +27,26 @@ impl Seen {
     }
 }
 
-/// What the receiver does with a request.
+/// The receiver's reaction to a request.
 #[derive(Clone)]
 pub enum Act {
     /// Answers and keeps the connection.
     Reply(Vec<u8>),
-    /// Answers, or half answers, and closes.
+    /// Answers in full or in part, and closes.
     ReplyThenClose(Vec<u8>),
-    /// Answers, or half answers, and says no more.
+    /// Answers in full or in part, and stays silent.
     ReplyThenHang(Vec<u8>),
-    /// Answers, and goes on with the second text as fast as it can.
+    /// Answers, and repeats the second text as fast as possible.
     Flood(Vec<u8>, Vec<u8>),
-    /// Answers, and goes on with the second text, a byte at a time.
+    /// Answers, and repeats the second text, one byte at a time.
     Drip(Vec<u8>, Vec<u8>),
-    /// Closes without a word.
+    /// Closes without an answer.
     Cut,
 }
 
 type Script = dyn Fn(&Seen, usize) -> Act + Send + Sync;
 
-/// The receiver; it ends with the value.
+/// The receiver, which ends when dropped.
 pub struct Server {
     address: SocketAddr,
     seen: Arc<Mutex<Vec<Seen>>>,
@@ -55,29 +55,29 @@ pub struct Server {
 }
 
 impl Server {
-    /// Does the same with every request.
+    /// Starts a receiver with the same reaction to every request.
     pub async fn always(act: Act) -> Self {
         Self::start(None, move |_, _| act.clone()).await
     }
 
-    /// `script` gets each request and how many came before it.
+    /// Starts a receiver; `script` gets each request and the number of earlier ones.
     pub async fn start(tls: Option<TlsAcceptor>, script: impl Fn(&Seen, usize) -> Act + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let address = listener.local_addr().unwrap();
         let seen = Arc::new(Mutex::new(Vec::new()));
         let connections = Arc::new(AtomicUsize::new(0));
         let script: Arc<Script> = Arc::new(script);
-        let (heard, accepted) = (Arc::clone(&seen), Arc::clone(&connections));
+        let (log, accepted) = (Arc::clone(&seen), Arc::clone(&connections));
         let task = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 accepted.fetch_add(1, Ordering::SeqCst);
-                let (script, heard, tls) = (Arc::clone(&script), Arc::clone(&heard), tls.clone());
+                let (script, log, tls) = (Arc::clone(&script), Arc::clone(&log), tls.clone());
                 tokio::spawn(async move {
                     match tls {
-                        None => serve(stream, &*script, &heard).await,
+                        None => serve(stream, &*script, &log).await,
                         Some(tls) => {
                             if let Ok(stream) = tls.accept(stream).await {
-                                serve(stream, &*script, &heard).await;
+                                serve(stream, &*script, &log).await;
                             }
                         }
                     }
@@ -95,12 +95,12 @@ impl Server {
         format!("http://127.0.0.1:{}/hook", self.port())
     }
 
-    /// Every request so far.
+    /// Returns all requests so far.
     pub fn seen(&self) -> Vec<Seen> {
         self.seen.lock().unwrap().clone()
     }
 
-    /// How many connections were made.
+    /// Returns the number of connections.
     pub fn connections(&self) -> usize {
         self.connections.load(Ordering::SeqCst)
     }
@@ -112,7 +112,7 @@ impl Drop for Server {
     }
 }
 
-/// A port where nobody listens, nor anybody else can, for as long as the value lives.
+/// Returns a port without a listener, reserved while the socket lives.
 pub fn closed_port() -> (TcpSocket, u16) {
     let socket = TcpSocket::new_v4().unwrap();
     socket.bind(SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
@@ -120,18 +120,18 @@ pub fn closed_port() -> (TcpSocket, u16) {
     (socket, port)
 }
 
-/// A whole answer.
+/// Returns a whole answer.
 pub fn answer(status: &str, headers: &str, body: &str) -> Vec<u8> {
     format!("HTTP/1.1 {status}\r\n{headers}content-length: {}\r\n\r\n{body}", body.len()).into_bytes()
 }
 
-async fn serve(mut stream: impl AsyncRead + AsyncWrite + Unpin, script: &Script, heard: &Mutex<Vec<Seen>>) {
+async fn serve(mut stream: impl AsyncRead + AsyncWrite + Unpin, script: &Script, log: &Mutex<Vec<Seen>>) {
     let mut buffer = Vec::new();
     while let Some(seen) = read_request(&mut stream, &mut buffer).await {
         let nth = {
-            let mut heard = heard.lock().unwrap();
-            heard.push(seen.clone());
-            heard.len() - 1
+            let mut log = log.lock().unwrap();
+            log.push(seen.clone());
+            log.len() - 1
         };
         if act(&mut stream, script(&seen, nth)).await.is_none() {
             return;
@@ -139,7 +139,7 @@ async fn serve(mut stream: impl AsyncRead + AsyncWrite + Unpin, script: &Script,
     }
 }
 
-/// `None` when the connection is over.
+/// Performs the reaction; `None` if the connection is closed.
 async fn act(stream: &mut (impl AsyncWrite + Unpin), act: Act) -> Option<()> {
     match act {
         Act::Reply(bytes) => write(stream, &bytes).await,

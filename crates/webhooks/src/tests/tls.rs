@@ -1,4 +1,4 @@
-//! Receivers with TLS: those with a certificate that the system trusts, and all others.
+//! Receivers with TLS: with a trusted certificate, and all others.
 
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ impl Authority {
         TlsAcceptor::from(Arc::new(config))
     }
 
-    /// A sender that trusts this authority alone.
+    /// Returns a sender that trusts only this authority.
     fn sender(&self) -> HttpSender {
         let mut roots = RootCertStore::empty();
         roots.add(self.0.der().clone()).unwrap();
@@ -48,7 +48,7 @@ fn ok(_: &super::server::Seen, _: usize) -> Act {
 }
 
 #[tokio::test]
-async fn a_trusted_receiver_is_called_over_http_1() {
+async fn trusted_receiver_is_called_over_http_1() {
     let authority = Authority::new();
     for (host, certified) in [("localhost", "localhost"), ("127.0.0.1", "127.0.0.1"), ("localhost.", "localhost")] {
         let server = Server::start(Some(authority.acceptor(certified, &["h2", "http/1.1"])), ok).await;
@@ -62,7 +62,7 @@ async fn a_trusted_receiver_is_called_over_http_1() {
 }
 
 #[tokio::test]
-async fn any_other_receiver_gets_nothing() {
+async fn untrusted_receiver_receives_no_request() {
     let (authority, stranger) = (Authority::new(), Authority::new());
     let certified = Server::start(Some(authority.acceptor("localhost", &[])), ok).await;
     let other_name = Server::start(Some(authority.acceptor("other.example", &[])), ok).await;
@@ -80,7 +80,7 @@ async fn any_other_receiver_gets_nothing() {
 }
 
 #[tokio::test]
-async fn a_receiver_without_tls_is_told() {
+async fn receiver_without_tls_fails_the_handshake() {
     use tokio::io::AsyncWriteExt as _;
     for said in [&b"HTTP/1.1 400 Bad Request\r\n\r\n"[..], b"\x15\x03\x03\x00\x02\x02\x28", b""] {
         let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
@@ -88,7 +88,7 @@ async fn a_receiver_without_tls_is_told() {
         let server = tokio::spawn(async move {
             let (mut stream, _) = listener.accept().await.unwrap();
             stream.readable().await.unwrap();
-            // Read what came, so that closing is no reset.
+            // The request is read, so that closing causes no reset.
             drop(stream.try_read(&mut [0; 16_000]));
             stream.write_all(said).await.unwrap();
             stream.shutdown().await.unwrap();

@@ -1,4 +1,4 @@
-//! What leaves, and how an ordinary answer is read.
+//! The format of requests, and ordinary answers.
 
 use std::collections::{HashMap, HashSet};
 use std::process::Command;
@@ -18,7 +18,7 @@ fn ok() -> Act {
 }
 
 #[tokio::test]
-async fn a_webhook_is_one_signed_post() {
+async fn webhook_is_one_signed_post() {
     let server = Server::always(ok()).await;
     let sent = send(&sender(PATIENT), &format!("{}?tenant=a%20b#not-sent", server.url())).await;
     assert_eq!(outcome(&sent), "200 ok");
@@ -44,7 +44,7 @@ async fn a_webhook_is_one_signed_post() {
 }
 
 #[tokio::test]
-async fn the_published_library_believes_what_arrives() {
+async fn published_library_verifies_the_webhook() {
     let server = Server::always(ok()).await;
     #[expect(clippy::disallowed_methods, reason = "the library compares with the wall clock and takes no other")]
     let now = Timestamp::now();
@@ -59,7 +59,7 @@ async fn the_published_library_believes_what_arrives() {
 }
 
 #[tokio::test]
-async fn every_status_is_sorted() {
+async fn every_status_is_classified() {
     for (status, wanted) in [
         (200, "200 ok"),
         (201, "201 ok"),
@@ -82,12 +82,12 @@ async fn every_status_is_sorted() {
 }
 
 #[tokio::test]
-async fn a_pause_is_told_with_a_failure_only() {
+async fn retry_after_is_read_only_from_failures() {
     let date = (at() + jiff::SignedDuration::from_secs(90)).strftime("%a, %d %b %Y %H:%M:%S GMT").to_string();
     for (status, value, wanted_ms) in [
         ("503 X", "120", Some(120_000)),
         ("429 X", "7", Some(7_000)),
-        // A date has whole seconds, the attempt's time has not.
+        // A date has whole seconds; the attempt's instant does not.
         ("503 X", date.as_str(), Some(89_001)),
         ("429 X", date.as_str(), Some(89_001)),
         ("500 X", "5", Some(5_000)),
@@ -102,7 +102,7 @@ async fn a_pause_is_told_with_a_failure_only() {
 }
 
 #[tokio::test]
-async fn connections_are_used_again_also_after_failures() {
+async fn connections_are_reused_also_after_failures() {
     let server = Server::start(None, |_, nth| {
         Act::Reply(answer(if nth % 2 == 0 { "200 OK" } else { "500 X" }, "", &"x".repeat(10_000)))
     })
@@ -116,7 +116,7 @@ async fn connections_are_used_again_also_after_failures() {
 }
 
 #[tokio::test]
-async fn a_connection_that_the_receiver_closed_is_not_missed() {
+async fn closed_connection_is_replaced() {
     let server = Server::always(Act::ReplyThenClose(answer("200 OK", "connection: close\r\n", ""))).await;
     let sender = sender(PATIENT);
     for _ in 0..5 {
@@ -126,7 +126,7 @@ async fn a_connection_that_the_receiver_closed_is_not_missed() {
 }
 
 #[tokio::test]
-async fn nothing_leaves_unsigned() {
+async fn webhook_without_secret_is_not_sent() {
     let server = Server::always(ok()).await;
     let url = webhook_url(&server.url());
     let sent = sender(PATIENT).send(Outgoing { url: &url, id: event_id(), at: at(), secrets: &[], body: BODY }).await;
@@ -134,14 +134,14 @@ async fn nothing_leaves_unsigned() {
     assert_eq!(server.connections(), 0);
 }
 
-/// The environment's proxy would resolve names by itself. It is the process's own, so a process of its own runs the test above.
+/// The environment's proxy would resolve names. It is process-wide, so another process runs the test above.
 #[tokio::test]
-async fn the_environment_s_proxy_is_not_used() {
+async fn proxy_of_the_environment_is_not_used() {
     let proxy = Server::always(Act::Reply(answer("502 The proxy", "", ""))).await;
     let address = format!("http://127.0.0.1:{}", proxy.port());
     let run = move || {
         let mut again = Command::new(std::env::current_exe().unwrap());
-        again.args(["--exact", "tests::wire::a_webhook_is_one_signed_post"]).env_remove("NO_PROXY");
+        again.args(["--exact", "tests::wire::webhook_is_one_signed_post"]).env_remove("NO_PROXY");
         for name in ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"] {
             again.env(name, &address);
         }
