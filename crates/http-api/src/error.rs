@@ -10,6 +10,7 @@ use cais_domain::ids::RequestId;
 use cais_ports::QueryError;
 use cais_use_cases::external_id_conflict::ExternalIdConflict;
 use cais_use_cases::trouble::Trouble;
+use cais_use_cases::upstream_order::CreateError;
 
 use crate::representation::write_text;
 use cais_strict_json::Issue;
@@ -268,6 +269,29 @@ impl From<ExternalIdConflict> for ApiError {
         let fields = fields.join(" and another ");
         Self::new(ErrorCode::ExternalIdConflict)
             .saying(format!("The external_id belongs to {owner}, which has another {fields}."))
+    }
+}
+
+/// The errors that every creation under an idempotency key shares. The refusals of one operation are mapped beside its handler.
+impl<R: Into<Self>> From<CreateError<R>> for ApiError {
+    fn from(error: CreateError<R>) -> Self {
+        match error {
+            CreateError::NotPermitted(reason) => reason.into(),
+            CreateError::KeyConflict => Self::new(ErrorCode::IdempotencyConflict),
+            CreateError::KeyInProgress { retry_after_s } => {
+                Self::new(ErrorCode::IdempotencyKeyInProgress).retry_after(retry_after_s)
+            }
+            CreateError::Refused(refusal) => refusal.into(),
+            CreateError::ExternalIdConflict(conflict) => conflict.into(),
+            CreateError::ExternalIdInProgress { retry_after_s } => {
+                Self::new(ErrorCode::ExternalIdInProgress).retry_after(retry_after_s)
+            }
+            CreateError::AcquirerUnavailable => Self::new(ErrorCode::AcquirerUnavailable),
+            CreateError::Unavailable { retry_after_s } => {
+                Self::new(ErrorCode::ServiceUnavailable).retry_after(retry_after_s)
+            }
+            CreateError::Internal(cause) => Self::internal(cause),
+        }
     }
 }
 

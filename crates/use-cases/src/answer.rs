@@ -3,6 +3,13 @@
 use cais_domain::ids::RequestId;
 use cais_ports::StoredAnswer;
 
+/// The status of a response that shows what was created.
+pub(crate) const CREATED: u16 = 201;
+/// The status of a response that shows what existed before.
+pub(crate) const SHOWN: u16 = 200;
+/// The status of a response to a call that the balance does not cover.
+pub(crate) const NOT_COVERED: u16 = 422;
+
 /// What a caller gets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {

@@ -15,7 +15,7 @@ impl ExternalIdConflict {
     ///
     /// # Errors
     /// A field differs.
-    pub(crate) fn unless_same<const N: usize>(owner: &str, fields: [(&'static str, bool); N]) -> Result<(), Self> {
+    pub(crate) fn unless_same(owner: &str, fields: impl IntoIterator<Item = (&'static str, bool)>) -> Result<(), Self> {
         let fields: Vec<_> = fields.into_iter().filter(|(_, is_same)| !is_same).map(|(name, _)| name).collect();
         if fields.is_empty() { Ok(()) } else { Err(Self { owner: owner.to_owned(), fields }) }
     }

@@ -17,7 +17,7 @@ const POST_WITHIN: SignedDuration = SignedDuration::from_secs(10);
 
 /// A call under a key.
 #[derive(Debug, Clone)]
-pub(crate) struct Call {
+pub(crate) struct IdempotentRequest {
     /// Whose key, and which.
     pub name: ClaimRef,
     /// Method, path and body of the call.
@@ -66,7 +66,7 @@ impl From<Trouble> for KeepError {
 
 /// What a call under a known key leads to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Repeat {
+pub(crate) enum ReplayDecision {
     /// It was answered; this is the answer.
     Answered(Answer),
     /// Nobody is at work on it: what was begun is resumed.
@@ -100,7 +100,7 @@ impl From<CommitError> for TakeOverError {
 
 /// What became of taking a key for an answer alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Kept {
+pub(crate) enum Stored {
     /// It is the answer of the key from now on.
     Answered(Answer),
     /// Somebody has the key already; this is the claim as it stands.
@@ -109,7 +109,7 @@ pub(crate) enum Kept {
 
 /// The right to finish what was begun under a key.
 #[derive(Debug, Clone)]
-pub(crate) struct Holding {
+pub(crate) struct RequestLease {
     /// Which claim.
     pub name: ClaimRef,
     /// The fence with which it is held.
@@ -120,7 +120,7 @@ pub(crate) struct Holding {
     pub until: Timestamp,
 }
 
-impl Call {
+impl IdempotentRequest {
     /// The first use of the key, for `resource`, unanswered.
     pub(crate) fn takes(&self, resource: String, now: Timestamp) -> ClaimChange {
         self.claim(resource, lease_from(now), None)
@@ -137,26 +137,26 @@ impl Call {
     }
 
     /// What the call holds once its first commit, made at `now`, became true.
-    pub(crate) fn holding(&self, now: Timestamp) -> Holding {
-        Holding { name: self.name.clone(), fence: 1, request: self.request, until: lease_from(now) }
+    pub(crate) fn holding(&self, now: Timestamp) -> RequestLease {
+        RequestLease { name: self.name.clone(), fence: 1, request: self.request, until: lease_from(now) }
     }
 
     /// What the call leads to when its key is known.
-    pub(crate) fn repeats(&self, claim: Claim, now: Timestamp) -> Result<Repeat, KeyInUse> {
+    pub(crate) fn repeats(&self, claim: Claim, now: Timestamp) -> Result<ReplayDecision, KeyInUse> {
         if claim.fingerprint != self.fingerprint {
             return Err(KeyInUse::Conflict);
         }
         if let Some(stored) = claim.answer {
-            return Ok(Repeat::Answered(Answer::replayed(stored)));
+            return Ok(ReplayDecision::Answered(Answer::replayed(stored)));
         }
         if !Due::new(now, CLAIM_LEASE).is(claim.lease_until) {
-            return Err(KeyInUse::InProgress { retry_after_s: patience(&claim, now) });
+            return Err(KeyInUse::InProgress { retry_after_s: retry_after_s(&claim, now) });
         }
-        Ok(Repeat::Orphaned(claim))
+        Ok(ReplayDecision::Orphaned(claim))
     }
 }
 
-impl Holding {
+impl RequestLease {
     /// The claim after its next holder took it over at `now`, and what that one holds.
     pub(crate) fn taken_over(claim: &Claim, request: RequestId, now: Timestamp) -> (ClaimChange, Self) {
         let (name, until) = (claim.name.clone(), lease_from(now));
@@ -193,39 +193,39 @@ pub(crate) fn of_the_other(claim: Claim) -> Result<Answer, KeyInUse> {
 /// A creation of this key that was given up before is answered by it, too.
 pub(crate) async fn remember(
     ports: &Ports,
-    call: &Call,
+    call: &IdempotentRequest,
     resource: &str,
     status: u16,
     body: Vec<u8>,
 ) -> Result<Answer, KeepError> {
     let claim = match keep_answer(ports, call, resource, status, body.clone()).await? {
-        Kept::Answered(answer) => return Ok(answer),
-        Kept::Known(claim) => claim,
+        Stored::Answered(answer) => return Ok(answer),
+        Stored::Known(claim) => claim,
     };
     match call.repeats(claim, ports.clock.now())? {
-        Repeat::Answered(answer) => Ok(answer),
-        Repeat::Orphaned(claim) => answer_orphaned(ports, call, &claim, status, body).await,
+        ReplayDecision::Answered(answer) => Ok(answer),
+        ReplayDecision::Orphaned(claim) => answer_orphaned(ports, call, &claim, status, body).await,
     }
 }
 
 /// Takes the key for `status` and `body` alone; the claim as it stands when somebody else has taken it.
 pub(crate) async fn keep_answer(
     ports: &Ports,
-    call: &Call,
+    call: &IdempotentRequest,
     resource: &str,
     status: u16,
     body: Vec<u8>,
-) -> Result<Kept, Trouble> {
+) -> Result<Stored, Trouble> {
     let now = ports.clock.now();
     let take = call.takes_answered(resource.to_owned(), status, body.clone(), now);
     let other = keep(ports, take, now).await?;
-    Ok(other.map_or_else(|| Kept::Answered(Answer::fresh(status, body)), Kept::Known))
+    Ok(other.map_or_else(|| Stored::Answered(Answer::fresh(status, body)), Stored::Known))
 }
 
 /// Answers a call whose creation was given up before, without resuming it.
 pub(crate) async fn answer_orphaned(
     ports: &Ports,
-    call: &Call,
+    call: &IdempotentRequest,
     claim: &Claim,
     status: u16,
     body: Vec<u8>,
@@ -249,7 +249,7 @@ async fn keep(ports: &Ports, claim: ClaimChange, now: Timestamp) -> Result<Optio
 }
 
 /// When a repeat may find more: soon while the first request can still be at work, else when its lease is over.
-fn patience(claim: &Claim, now: Timestamp) -> u32 {
+fn retry_after_s(claim: &Claim, now: Timestamp) -> u32 {
     let left = claim.lease_until.duration_since(now);
     if CLAIM_LEASE.saturating_sub(left) < POST_WITHIN {
         return RETRY_AFTER_S;

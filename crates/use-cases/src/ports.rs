@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use cais_domain::acquirer_name::AcquirerName;
 use cais_ports::{
-    Acquirers, Clock, DeliveryQueue, Ids, KeyedHash, Maintenance, Queries, Representation, SecretCipher, Store,
-    WebhookSender,
+    Acquirer, AcquirerError, Acquirers, Clock, DeliveryQueue, Ids, KeyedHash, Maintenance, Queries, Representation,
+    SecretCipher, Store, WebhookSender,
 };
 
 use crate::notices::OpenCallbacks;
@@ -39,4 +40,12 @@ pub struct Ports {
     pub limits: UpstreamLimits,
     /// The number of open callbacks of each acquirer.
     pub open_callbacks: OpenCallbacks,
+}
+
+impl Ports {
+    /// Returns the configured acquirer of that name.
+    pub(crate) fn acquirer(&self, name: &AcquirerName) -> Result<Arc<dyn Acquirer>, AcquirerError> {
+        let named = self.acquirers.named(name);
+        named.ok_or_else(|| AcquirerError::Unavailable(format!("{name} is not configured")))
+    }
 }

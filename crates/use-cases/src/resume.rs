@@ -1,13 +1,14 @@
 //! Finishing what calls left half done because their process died or the outcome was unknown: charges, payouts and refunds alike.
 
 use cais_domain::ids::{ChargeId, PayoutId, RefundId};
+use cais_domain::payout::Payout;
 use cais_ports::Claim;
 use futures_util::{StreamExt as _, stream};
 
 use crate::ports::Ports;
 use crate::trouble::Trouble;
 use crate::work::{AT_ONCE, PASS_LIMIT, Pass, WorkError};
-use crate::{charges, payouts, refunds};
+use crate::{charges, refunds, upstream_order};
 
 /// Finishes what is overdue, a bounded number of claims.
 ///
@@ -37,7 +38,7 @@ pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
 async fn resume(ports: &Ports, claim: Claim) -> Result<bool, Trouble> {
     match claim.resource.split_once('_').map(|(prefix, _)| prefix) {
         Some(ChargeId::PREFIX) => charges::resume::resume(ports, claim).await,
-        Some(PayoutId::PREFIX) => payouts::resume::resume(ports, claim).await,
+        Some(PayoutId::PREFIX) => upstream_order::resume::<Payout>(ports, claim).await,
         Some(RefundId::PREFIX) => refunds::resume::resume(ports, claim).await,
         Some(_) | None => {
             Err(Trouble::Internal(format!("a claim is held for {}, which nobody can make", claim.resource)))

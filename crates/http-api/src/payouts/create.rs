@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cais_use_cases::keys::authenticate::Caller;
-use cais_use_cases::payouts::create::{self, CreatePayout, CreatePayoutError};
+use cais_use_cases::payouts::create::{self, CreatePayout, PayoutRefusal};
 
 use super::terms;
 use crate::call::{Call, to_the_end};
@@ -36,25 +36,11 @@ pub async fn answer(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError>
     Reply::answer(answer)
 }
 
-impl From<CreatePayoutError> for ApiError {
-    fn from(error: CreatePayoutError) -> Self {
-        match error {
-            CreatePayoutError::NotPermitted(reason) => reason.into(),
-            CreatePayoutError::KeyConflict => Self::new(ErrorCode::IdempotencyConflict),
-            CreatePayoutError::KeyInProgress { retry_after_s } => {
-                Self::new(ErrorCode::IdempotencyKeyInProgress).retry_after(retry_after_s)
-            }
-            CreatePayoutError::TransactionLimit { limit } => Self::new(ErrorCode::TransactionLimitExceeded)
+impl From<PayoutRefusal> for ApiError {
+    fn from(refusal: PayoutRefusal) -> Self {
+        match refusal {
+            PayoutRefusal::TransactionLimit { limit } => Self::new(ErrorCode::TransactionLimitExceeded)
                 .saying(format!("The amount exceeds the account's limit of {limit} per payout.")),
-            CreatePayoutError::ExternalIdConflict(conflict) => conflict.into(),
-            CreatePayoutError::ExternalIdInProgress { retry_after_s } => {
-                Self::new(ErrorCode::ExternalIdInProgress).retry_after(retry_after_s)
-            }
-            CreatePayoutError::AcquirerUnavailable => Self::new(ErrorCode::AcquirerUnavailable),
-            CreatePayoutError::Unavailable { retry_after_s } => {
-                Self::new(ErrorCode::ServiceUnavailable).retry_after(retry_after_s)
-            }
-            CreatePayoutError::Internal(cause) => Self::internal(cause),
         }
     }
 }

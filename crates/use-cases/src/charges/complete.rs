@@ -11,7 +11,7 @@ use cais_ports::{
 
 use super::sync::{apply, reread};
 use crate::answer::Answer;
-use crate::idempotency::{Holding, of_the_other};
+use crate::idempotency::{RequestLease, of_the_other};
 use crate::ports::Ports;
 use crate::trouble::{DECISIONS, Trouble};
 
@@ -26,7 +26,7 @@ pub(super) struct Creation {
     /// The charge, in state `Creating`, or later when somebody else finished it.
     pub charge: Charge,
     /// The claim it is made under.
-    pub holding: Holding,
+    pub holding: RequestLease,
     /// Whether its acquirer may have it already: then nobody else is asked.
     pub asked_before: bool,
 }

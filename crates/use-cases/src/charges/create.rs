@@ -20,7 +20,9 @@ pub use super::split::AskedShare;
 use super::split::resolve;
 use crate::answer::Answer;
 use crate::external_id_conflict::ExternalIdConflict;
-use crate::idempotency::{Call, KeepError, KeyInUse, Reopening, Repeat, TakeOverError, of_the_other};
+use crate::idempotency::{
+    IdempotentRequest, KeepError, KeyInUse, Reopening, ReplayDecision, TakeOverError, of_the_other,
+};
 use crate::ports::Ports;
 use crate::trouble::{DECISIONS, RETRY_AFTER_S, Trouble};
 use crate::webhooks::postback;
@@ -254,8 +256,8 @@ async fn repeat(
     refused: Option<CreateChargeError>,
 ) -> Result<Answer, CreateChargeError> {
     let claim = match command.call().repeats(claim, ports.clock.now())? {
-        Repeat::Answered(answer) => return Ok(answer),
-        Repeat::Orphaned(claim) => claim,
+        ReplayDecision::Answered(answer) => return Ok(answer),
+        ReplayDecision::Orphaned(claim) => claim,
     };
     let by_the_rules = refused.as_ref().is_none_or(|reason| *reason == CreateChargeError::AcquirerUnavailable);
     if by_the_rules && ports.acquirers.first().is_none() {
@@ -322,9 +324,9 @@ fn first_commit(command: &CreateCharge, charge: &Charge) -> ChangeSet {
 }
 
 impl CreateCharge {
-    pub(super) fn call(&self) -> Call {
+    pub(super) fn call(&self) -> IdempotentRequest {
         let name = ClaimRef { account: self.account.id, key: self.key.clone() };
-        Call { name, fingerprint: self.fingerprint, request: self.request }
+        IdempotentRequest { name, fingerprint: self.fingerprint, request: self.request }
     }
 
     fn external_id_key(&self) -> Option<ReservationKey> {

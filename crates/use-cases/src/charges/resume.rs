@@ -5,7 +5,7 @@ use cais_domain::ids::{ChargeId, RequestId};
 use cais_ports::{ChangeSet, Claim, CommitError, Reservation, ReservationKey, Write};
 
 use super::complete::{Creation, Outcome, complete};
-use crate::idempotency::{Holding, Reopening, TakeOverError};
+use crate::idempotency::{Reopening, RequestLease, TakeOverError};
 use crate::ports::Ports;
 use crate::trouble::Trouble;
 
@@ -25,7 +25,7 @@ pub(super) async fn take_over(
     let mut charge = found.ok_or_else(|| unreadable("there is no such charge".to_owned()))?;
     let now = ports.clock.now();
     let mut change = ChangeSet::new(now);
-    let (retake, holding) = Holding::taken_over(claim, request, now);
+    let (retake, holding) = RequestLease::taken_over(claim, request, now);
     change.claim = Some(retake);
     // Nobody has what was given up, so everybody may be asked.
     let asked_before = !matches!(charge.state, ChargeState::Abandoned { .. });

@@ -13,7 +13,7 @@ use super::sync::adapter;
 use super::verdict::{awaits_receipt, shows_a_defense};
 use crate::ports::Ports;
 use crate::trouble::{DECISIONS, Trouble};
-use crate::upstream_order::UpstreamOrder;
+use crate::upstream_evidence::UpstreamOrder;
 use crate::upstream_result::Evidence;
 
 /// What sending may take of the 10 s within which a POST answers.

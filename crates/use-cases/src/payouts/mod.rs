@@ -1,14 +1,12 @@
 //! What can be done with payouts.
 
-mod answer_again;
-mod complete;
 pub mod create;
 pub mod fetch;
 pub mod list;
+mod order;
 pub mod poll;
-pub(crate) mod resume;
+mod resource;
 mod steps;
 pub(crate) mod sync;
-mod upstream;
 
 pub use fetch::PayoutName;

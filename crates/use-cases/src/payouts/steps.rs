@@ -4,12 +4,12 @@ use cais_domain::end_to_end_id::ReturnId;
 use cais_domain::event::EventType;
 use cais_domain::ids::EventId;
 use cais_domain::payout::{Payout, PayoutState, PayoutStep};
-use cais_ports::{ChangeSet, NewEvent, Reservation, ReservationKey, ReturnedPart, Write, alerts};
+use cais_ports::{ChangeSet, NewEvent, Reservation, ReservationKey, ReturnedPart, alerts};
 use jiff::Timestamp;
 
-use super::sync::stored;
 use crate::ports::Ports;
 use crate::trouble::Trouble;
+use crate::upstream_order::StoredRecord as _;
 
 /// Steps that were decided on and are not true yet.
 #[derive(Debug)]
@@ -88,8 +88,8 @@ impl Steps {
         if !moved {
             return (change, payout);
         }
-        change.writes.push(Write::UpdatePayout(Box::new(payout.clone())));
-        (change, stored(payout))
+        change.writes.push(payout.update());
+        (change, payout.stored())
     }
 }
 

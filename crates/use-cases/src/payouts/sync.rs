@@ -4,31 +4,18 @@ use std::time::Duration;
 
 use cais_domain::end_to_end_id::ReturnId;
 use cais_domain::payout::{Payout, PayoutError, PayoutState, PayoutStep, Recipient};
-use cais_ports::{AcquirerError, CommitError, UpstreamPayout, UpstreamProgress, alerts};
+use cais_ports::{CommitError, UpstreamPayout, UpstreamProgress, alerts};
 use jiff::Timestamp;
 
 use super::steps::Steps;
-use super::upstream::adapter;
 use crate::ports::Ports;
 use crate::trouble::{DECISIONS, Trouble};
+pub(crate) use crate::upstream_order::SyncError;
+use crate::upstream_order::{StoredRecord as _, UpstreamOrder as _};
 use crate::upstream_text::plain;
 
 /// The reason of a failure whose acquirer gives none.
 const NO_REASON: &str = "the institution of the recipient did not take it";
-
-/// Why a payout could not be made to agree with upstream.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum SyncError {
-    /// Upstream has no answer.
-    #[error(transparent)]
-    Upstream(#[from] AcquirerError),
-    /// The acquirer does not know the payout, or not yet.
-    #[error("the acquirer does not know the payout")]
-    Unknown,
-    /// The store has no answer.
-    #[error(transparent)]
-    Store(#[from] Trouble),
-}
 
 /// Reads the truth at the payout's acquirer and applies it.
 pub(crate) async fn refresh(ports: &Ports, payout: Payout, budget: Duration) -> Result<Payout, SyncError> {
@@ -37,8 +24,11 @@ pub(crate) async fn refresh(ports: &Ports, payout: Payout, budget: Duration) -> 
 
 /// The same, for who has to know what was not credited.
 pub(crate) async fn look(ports: &Ports, payout: Payout, budget: Duration) -> Result<Seen, SyncError> {
-    let upstream =
-        adapter(ports, &payout)?.find_payout(&payout.instruction_id(), budget).await?.ok_or(SyncError::Unknown)?;
+    let upstream = ports
+        .acquirer(payout.state.acquirer())?
+        .find_payout(&payout.instruction_id(), budget)
+        .await?
+        .ok_or(SyncError::Unknown)?;
     Ok(apply_seen(ports, payout, &upstream).await?)
 }
 
@@ -59,7 +49,7 @@ pub(crate) async fn apply(ports: &Ports, payout: Payout, upstream: &UpstreamPayo
 }
 
 async fn apply_seen(ports: &Ports, mut payout: Payout, upstream: &UpstreamPayout) -> Result<Seen, Trouble> {
-    if !agrees(&payout, upstream) {
+    if !payout.agrees(upstream) {
         let refused = upstream.returned.iter().map(|part| part.return_id.clone()).collect();
         return Ok(Seen { payout, refused });
     }
@@ -72,23 +62,11 @@ async fn apply_seen(ports: &Ports, mut payout: Payout, upstream: &UpstreamPayout
         match commit(ports, steps).await {
             Ok(payout) => return Ok(Seen { payout, refused }),
             // Somebody else has credited a part, or moved the payout otherwise.
-            Err(CommitError::Taken { .. } | CommitError::Stale) => payout = reread(ports, &payout).await?,
+            Err(CommitError::Taken { .. } | CommitError::Stale) => payout = payout.reread(ports).await?,
             Err(error) => return Err(error.into()),
         }
     }
     Err(Trouble::contended())
-}
-
-/// Whether upstream speaks of the payout as it was ordered; if not, nothing of it is believed and an operator is told.
-pub(super) fn agrees(payout: &Payout, upstream: &UpstreamPayout) -> bool {
-    let agrees = upstream.amount == payout.terms.amount && upstream.instruction_id == payout.instruction_id();
-    if !agrees {
-        tracing::error!(
-            alert = alerts::PAYOUT_CONTRADICTED, payout = %payout.id, acquirer = %payout.state.acquirer(), ours = %payout.terms.amount, theirs = %upstream.amount,
-            instruction_id = %upstream.instruction_id, "the acquirer shows a payout with another amount or name; the record is not applied"
-        );
-    }
-    agrees
 }
 
 /// What follows from upstream's word on the payout as it stands. One that was being sent never stays so.
@@ -145,16 +123,6 @@ async fn commit(ports: &Ports, steps: Steps) -> Result<Payout, CommitError> {
         ports.store.commit(change).await?;
     }
     Ok(payout)
-}
-
-/// The payout as the store has it after a change of it became true.
-pub(super) fn stored(payout: Payout) -> Payout {
-    Payout { version: payout.version.saturating_add(1), ..payout }
-}
-
-pub(super) async fn reread(ports: &Ports, payout: &Payout) -> Result<Payout, Trouble> {
-    let found = ports.queries.find_payout(payout.account, payout.id).await?;
-    found.ok_or_else(|| Trouble::Internal(format!("{} vanished", payout.id)))
 }
 
 /// Why a payout failed, as a merchant may read it.

@@ -12,15 +12,15 @@ use super::decide::{charge_of, reread};
 use super::resume::{of_claim, take_over};
 use crate::answer::Answer;
 use crate::external_id_conflict::ExternalIdConflict;
-use crate::idempotency::{Holding, Repeat, answer_orphaned, of_the_other, remember};
+use crate::idempotency::{ReplayDecision, RequestLease, answer_orphaned, of_the_other, remember};
 use crate::ports::Ports;
 use crate::trouble::{RETRY_AFTER_S, Trouble};
 
 /// A call whose key is known.
 pub(super) async fn repeat(ports: &Ports, command: &CreateRefund, claim: Claim) -> Result<Answer, CreateRefundError> {
     let claim = match command.call().repeats(claim, ports.clock.now())? {
-        Repeat::Answered(answer) => return Ok(answer),
-        Repeat::Orphaned(claim) => claim,
+        ReplayDecision::Answered(answer) => return Ok(answer),
+        ReplayDecision::Orphaned(claim) => claim,
     };
     for _ in 0..ROUNDS {
         let refund = of_claim(ports, &claim).await?;
@@ -77,7 +77,7 @@ async fn reopen(
             return named(ports, command, &charge).await?.map_or_else(|| Err(error.into()), |it| Ok(Some(it)));
         }
     };
-    let (retake, holding) = Holding::taken_over(claim, command.request, now);
+    let (retake, holding) = RequestLease::taken_over(claim, command.request, now);
     let change = holds(&opened, Write::UpdateRefund(Box::new(opened.refund.clone())), retake, now);
     match ports.store.commit(change).await {
         // Nobody has what was given up, so whoever is asked is asked for the first time.

@@ -7,7 +7,7 @@ use super::ROUNDS;
 use super::decide::{change_set, charge_of, complain, decide, reread, stored, unless_outdated};
 use super::upstream::{send_first, send_resumed};
 use crate::answer::Answer;
-use crate::idempotency::{Holding, KeyInUse, of_the_other};
+use crate::idempotency::{KeyInUse, RequestLease, of_the_other};
 use crate::ports::Ports;
 use crate::trouble::Trouble;
 use crate::upstream_result::UpstreamResult;
@@ -18,7 +18,7 @@ pub(super) struct Creation {
     /// The refund, in state `Pending`, or later when somebody else learned its outcome.
     pub refund: Refund,
     /// The claim it is made under.
-    pub holding: Holding,
+    pub holding: RequestLease,
     /// Whether its acquirer may have been asked already: then nothing proves any more that it has not got it.
     pub asked_before: bool,
 }
@@ -113,6 +113,6 @@ pub(super) fn external_id_key(refund: &Refund) -> Option<ReservationKey> {
 }
 
 /// The creation that follows a first commit: the refund was written once more.
-pub(super) fn under_way(refund: Refund, holding: Holding, asked_before: bool) -> Creation {
+pub(super) fn under_way(refund: Refund, holding: RequestLease, asked_before: bool) -> Creation {
     Creation { refund: stored(refund), holding, asked_before }
 }

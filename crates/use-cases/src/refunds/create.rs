@@ -19,7 +19,7 @@ use super::complete::{Outcome, complete, external_id_key, under_way};
 use crate::answer::Answer;
 use crate::charges::fetch::{ChargeName, FetchChargeError, find};
 use crate::external_id_conflict::ExternalIdConflict;
-use crate::idempotency::{Call, KeepError, Kept, KeyInUse, keep_answer};
+use crate::idempotency::{IdempotentRequest, KeepError, KeyInUse, Stored, keep_answer};
 use crate::ports::Ports;
 use crate::trouble::{RETRY_AFTER_S, Trouble};
 
@@ -173,8 +173,8 @@ pub async fn create(ports: &Ports, command: CreateRefund) -> Result<Answer, Crea
                 let needed = opened.refund.amount;
                 let body = ports.representation.insufficient_balance(command.request, needed, available);
                 return match keep_answer(ports, &command.call(), &id.to_string(), NOT_COVERED, body).await? {
-                    Kept::Answered(answer) => Ok(answer),
-                    Kept::Known(claim) => repeat(ports, &command, claim).await,
+                    Stored::Answered(answer) => Ok(answer),
+                    Stored::Known(claim) => repeat(ports, &command, claim).await,
                 };
             }
             Err(error) => return Err(Trouble::from(error).into()),
@@ -247,9 +247,9 @@ pub(super) fn finish(outcome: Outcome) -> Result<Answer, CreateRefundError> {
 }
 
 impl CreateRefund {
-    pub(super) fn call(&self) -> Call {
+    pub(super) fn call(&self) -> IdempotentRequest {
         let name = ClaimRef { account: self.account.id, key: self.key.clone() };
-        Call { name, fingerprint: self.fingerprint, request: self.request }
+        IdempotentRequest { name, fingerprint: self.fingerprint, request: self.request }
     }
 
     fn asks(&self, id: RefundId) -> NewRefund {

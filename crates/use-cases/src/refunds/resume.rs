@@ -5,7 +5,7 @@ use cais_domain::refund::{Refund, RefundState};
 use cais_ports::{ChangeSet, Claim, CommitError, Write};
 
 use super::complete::{Creation, Outcome, complete, under_way};
-use crate::idempotency::Holding;
+use crate::idempotency::RequestLease;
 use crate::ports::Ports;
 use crate::trouble::Trouble;
 
@@ -49,7 +49,7 @@ pub(super) async fn take_over(
     request: RequestId,
 ) -> Result<Creation, CommitError> {
     let now = ports.clock.now();
-    let (retake, holding) = Holding::taken_over(claim, request, now);
+    let (retake, holding) = RequestLease::taken_over(claim, request, now);
     let mut change = ChangeSet::new(now);
     change.claim = Some(retake);
     change.writes.push(Write::UpdateRefund(Box::new(refund.clone())));

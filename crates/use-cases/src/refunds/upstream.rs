@@ -9,7 +9,7 @@ use jiff::Timestamp;
 
 use super::sync::acquirer;
 use crate::ports::Ports;
-use crate::upstream_order::{UpstreamOrder, resolve};
+use crate::upstream_evidence::{UpstreamOrder, resolve};
 use crate::upstream_result::{Earlier, Evidence, UpstreamResult};
 
 /// What the acquirer may take to take the order, of the 10 s within which a POST answers.

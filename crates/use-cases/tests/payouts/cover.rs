@@ -2,7 +2,7 @@
 
 use cais_domain::money::Money;
 use cais_testkit::Crash;
-use cais_use_cases::payouts::create::CreatePayoutError;
+use cais_use_cases::payouts::create::{CreatePayoutError, PayoutRefusal};
 use cais_use_cases::payouts::fetch::FetchPayoutError;
 
 use crate::bank::Sending;
@@ -100,7 +100,7 @@ async fn what_was_given_up_is_judged_by_the_limit_of_today() {
     let old = world.account.clone();
     let limit = Money::from_centavos(999);
     world.account.limits.payout = limit;
-    let over = Err(CreatePayoutError::TransactionLimit { limit });
+    let over = Err(CreatePayoutError::Refused(PayoutRefusal::TransactionLimit { limit }));
     assert_eq!(world.create("a", named("order-1", ten_reais())).await, over);
     assert_eq!((world.only_payout(), world.bank.sent()), (given_up, 0), "nothing of it was made");
     world.untouched().await;

@@ -4,7 +4,7 @@ use cais_domain::account::{Account, AccountStatus, Feature, Features, NotPermitt
 use cais_domain::money::Money;
 use cais_domain::payout::PayoutStatus;
 use cais_testkit::Crash;
-use cais_use_cases::payouts::create::{CreatePayoutError, create};
+use cais_use_cases::payouts::create::{CreatePayoutError, PayoutRefusal, create};
 
 use crate::bank::Sending;
 use crate::world::{FEE, FUNDS, LONG, PAST_LEASE, World, id_of, named, reais, status_of, ten_reais};
@@ -141,7 +141,7 @@ async fn the_limit_stands_before_what_is_new_and_after_what_was_answered() {
     let answer = world.create("a", named("order-1", ten_reais())).await.unwrap();
     world.account.limits.payout = Money::from_centavos(999);
     let limit = world.account.limits.payout;
-    let above = Err(CreatePayoutError::TransactionLimit { limit });
+    let above = Err(CreatePayoutError::Refused(PayoutRefusal::TransactionLimit { limit }));
     assert_eq!(world.create("b", ten_reais()).await, above);
     assert_eq!(world.create("c", named("order-1", reais(11))).await, above, "before the conflict of names");
     assert_eq!(world.create("a", named("order-1", ten_reais())).await.unwrap().body, answer.body);

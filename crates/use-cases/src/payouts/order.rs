@@ -1,0 +1,179 @@
+//! Requests of a payout to its acquirer, and the reads that look for it there.
+
+use std::time::Duration;
+
+use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::payout::{Payout, PayoutState, PayoutStep};
+use cais_ports::{
+    Acquirer, CommitError, ListRequest, PayoutOrder, QueryError, UpstreamPayout, UpstreamProgress, alerts,
+};
+use jiff::{SignedDuration, Timestamp};
+
+use super::poll;
+use super::sync::{self, commit_step, why};
+use crate::ports::Ports;
+use crate::trouble::Trouble;
+use crate::upstream_order::{Refreshed, Sent, StoredRecord as _, SyncError, UpstreamOrder, accepted, believed};
+use crate::upstream_result::{Earlier, Evidence, SendReply};
+use crate::work::{RESEND_AFTER, UNPROVEN_AFTER};
+
+/// Time for sending, of the 10 s within which a POST answers.
+const SEND_BUDGET: Duration = Duration::from_secs(5);
+/// Time for a look-up, of the same 10 s; the rest is for two commits.
+const LOOK_BUDGET: Duration = Duration::from_secs(2);
+/// Time for one page of the list. Only the worker reads it.
+const LIST_BUDGET: Duration = Duration::from_secs(5);
+/// How far the clock of an acquirer may differ from ours before its list misses a payout.
+const CLOCK_DIFFERENCE: SignedDuration = SignedDuration::from_mins(10);
+/// Pages of the list that are read: with a hundred rows each, 10,000 payouts. A longer list proves nothing.
+const MAX_LIST_PAGES: u32 = 100;
+
+impl UpstreamOrder for Payout {
+    type Record = UpstreamPayout;
+
+    fn name(&self) -> String {
+        self.id.to_string()
+    }
+
+    fn acquirer(&self) -> &AcquirerName {
+        self.state.acquirer()
+    }
+
+    async fn request(&self, ports: &Ports, acquirer: &dyn Acquirer, _: Earlier) -> SendReply<UpstreamPayout> {
+        let taken = match accepted(self, acquirer.send_payout(&order(self), SEND_BUDGET).await) {
+            SendReply::Accepted(taken) if taken.progress == UpstreamProgress::Processing => taken,
+            reply => return reply,
+        };
+        // The first look shows the recipient, and perhaps how it ended. Without it, nothing is lost.
+        match self.look_up(ports, acquirer).await {
+            Evidence::Found(seen) => {
+                let end_to_end_id = seen.end_to_end_id.clone().or(taken.end_to_end_id);
+                let recipient = taken.recipient.or(seen.recipient.clone());
+                SendReply::Accepted(UpstreamPayout { end_to_end_id, recipient, ..seen })
+            }
+            Evidence::Absent | Evidence::Unreadable(_) | Evidence::NotRead => SendReply::Accepted(taken),
+        }
+    }
+
+    async fn look_up(&self, _: &Ports, acquirer: &dyn Acquirer) -> Evidence<UpstreamPayout> {
+        match acquirer.find_payout(&self.instruction_id(), LOOK_BUDGET).await {
+            Ok(found) => believed(self, found),
+            Err(error) => Evidence::Unreadable(error.to_string()),
+        }
+    }
+
+    /// Every request of the payout lies between its creation and now.
+    async fn list(&self, ports: &Ports, acquirer: &dyn Acquirer) -> Evidence<UpstreamPayout> {
+        let from = self.created_at.saturating_sub(CLOCK_DIFFERENCE).unwrap_or(Timestamp::MIN);
+        let (to, name) = (ports.clock.now(), self.instruction_id());
+        let (mut page, mut unreadable) = (0, None);
+        for _ in 0..MAX_LIST_PAGES {
+            let listed = match acquirer.list_sent(ListRequest { from, to, page }, LIST_BUDGET).await {
+                Ok(listed) => listed,
+                Err(error) => return Evidence::Unreadable(error.to_string()),
+            };
+            if let Some(row) = listed.rows.into_iter().find(|row| row.instruction_id == name) {
+                return believed(self, Some(row));
+            }
+            // A row that cannot be read may be the payout's.
+            unreadable = unreadable.or(listed.unreadable.into_iter().next());
+            match listed.next {
+                None => {
+                    return match unreadable {
+                        None => Evidence::Absent,
+                        Some(row) => Evidence::Unreadable(format!("row {} of the list: {}", row.name, row.reason)),
+                    };
+                }
+                Some(next) if next > page => page = next,
+                Some(next) => return Evidence::Unreadable(format!("after page {page} the list names page {next}")),
+            }
+        }
+        Evidence::Unreadable(format!("the list has more than {MAX_LIST_PAGES} pages"))
+    }
+
+    /// Compares the amount and the name.
+    fn agrees(&self, record: &UpstreamPayout) -> bool {
+        let agrees = record.amount == self.terms.amount && record.instruction_id == self.instruction_id();
+        if !agrees {
+            tracing::error!(
+                alert = alerts::PAYOUT_CONTRADICTED, payout = %self.id, acquirer = %self.acquirer(), ours = %self.terms.amount, theirs = %record.amount,
+                instruction_id = %record.instruction_id, "the acquirer shows a payout with another amount or name; the record is not applied"
+            );
+        }
+        agrees
+    }
+
+    async fn list_due(ports: &Ports, now: Timestamp, limit: u32) -> Result<Vec<Self>, QueryError> {
+        ports.queries.list_due_payouts(now, limit).await
+    }
+
+    async fn read_lists(
+        ports: &Ports,
+        acquirer: &AcquirerName,
+        payouts: Vec<Self>,
+    ) -> Vec<(Self, Option<UpstreamPayout>)> {
+        poll::read_lists(ports, acquirer, payouts).await
+    }
+
+    async fn refresh(self, ports: &Ports, budget: Duration) -> Result<Refreshed<Self>, SyncError> {
+        match ports.acquirer(self.acquirer())?.find_payout(&self.instruction_id(), budget).await? {
+            Some(upstream) => Ok(Refreshed::Shown(sync::apply(ports, self, &upstream).await?)),
+            None => Ok(Refreshed::Absent(self)),
+        }
+    }
+
+    async fn apply(self, ports: &Ports, record: UpstreamPayout) -> Result<Self, Trouble> {
+        sync::apply(ports, self, &record).await
+    }
+
+    async fn end_refused(self, ports: &Ports, reason: &str) -> Result<Self, Trouble> {
+        let step = self.clone().fail(why(Some(reason)), ports.clock.now())?;
+        match commit_step(ports, step).await {
+            Ok(failed) => Ok(failed),
+            // Another process has read more of it at this moment.
+            Err(CommitError::Stale) => self.reread(ports).await,
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn sent(&self) -> Option<Sent> {
+        let PayoutState::Processing(sent) = &self.state else { return None };
+        // An end-to-end id comes from the acquirer alone.
+        Some(Sent { at: sent.at, arrives_within: RESEND_AFTER, is_shown: sent.end_to_end_id.is_some() })
+    }
+
+    fn due_at(&self) -> Option<Timestamp> {
+        self.due_at
+    }
+
+    fn postponed(self, now: Timestamp) -> Self {
+        self.asked(now)
+    }
+
+    fn resent(self, now: Timestamp) -> Result<Self, Trouble> {
+        match self.send_again(now)? {
+            PayoutStep::Taken { payout, .. } | PayoutStep::AlreadyTaken(payout) => Ok(payout),
+        }
+    }
+
+    fn is_overdue(&self, now: Timestamp) -> bool {
+        now.duration_since(self.created_at) >= UNPROVEN_AFTER
+    }
+
+    fn alert_unproven(&self, reason: &str) {
+        tracing::error!(
+            alert = alerts::PAYOUT_OUTCOME_UNPROVEN, payout = %self.id, acquirer = %self.acquirer(), reason,
+            "payout outcome cannot be proven; it stays processing and its money stays held"
+        );
+    }
+}
+
+fn order(payout: &Payout) -> PayoutOrder {
+    PayoutOrder {
+        instruction_id: payout.instruction_id(),
+        amount: payout.terms.amount,
+        pix_key: payout.terms.pix_key.clone(),
+        recipient_document: payout.terms.recipient_document.clone(),
+        description: payout.terms.description.as_ref().map(|text| text.as_str().to_owned()),
+    }
+}

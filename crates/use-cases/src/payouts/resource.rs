@@ -1,0 +1,116 @@
+//! A payout as a resource that is created under an idempotency key.
+
+use cais_domain::external_id::ExternalId;
+use cais_domain::ids::{AccountId, PayoutId, kind};
+use cais_domain::money::Money;
+use cais_domain::payout::{Payout, PayoutError, PayoutState, PayoutStatus, PayoutStep, Recipient};
+use cais_ports::{ChangeSet, QueryError, ReservationKey, UpstreamPayout, Write};
+use jiff::Timestamp;
+
+use super::steps::Steps;
+use super::sync::{judge, why};
+use crate::ports::Ports;
+use crate::trouble::Trouble;
+use crate::upstream_order::{KeyedResource, Standing, StoredRecord, send_begun};
+use crate::upstream_result::{Earlier, UpstreamResult};
+
+impl StoredRecord for Payout {
+    fn update(&self) -> Write {
+        Write::UpdatePayout(Box::new(self.clone()))
+    }
+
+    fn stored(self) -> Self {
+        Self { version: self.version.saturating_add(1), ..self }
+    }
+
+    async fn reread(&self, ports: &Ports) -> Result<Self, Trouble> {
+        let found = ports.queries.find_payout(self.account, self.id).await?;
+        found.ok_or_else(|| Trouble::Internal(format!("{} vanished", self.id)))
+    }
+}
+
+impl KeyedResource for Payout {
+    type Kind = kind::Payout;
+    type Reply = UpstreamResult<UpstreamPayout>;
+
+    fn id(&self) -> PayoutId {
+        self.id
+    }
+
+    fn account(&self) -> AccountId {
+        self.account
+    }
+
+    fn standing(&self) -> Standing {
+        match self.state.status() {
+            PayoutStatus::Pending => Standing::Begun,
+            PayoutStatus::Abandoned => Standing::Abandoned,
+            PayoutStatus::Processing | PayoutStatus::Completed | PayoutStatus::Failed | PayoutStatus::Reversed => {
+                Standing::Visible
+            }
+        }
+    }
+
+    fn external_id(&self) -> Option<&ExternalId> {
+        self.terms.external_id.as_ref()
+    }
+
+    fn external_id_key(account: AccountId, external_id: ExternalId) -> ReservationKey {
+        ReservationKey::PayoutExternalId(account, external_id)
+    }
+
+    async fn find(ports: &Ports, account: AccountId, id: PayoutId) -> Result<Option<Self>, QueryError> {
+        ports.queries.find_payout(account, id).await
+    }
+
+    fn held(&self) -> Result<Money, Trouble> {
+        self.terms.gross().map_err(|error| Trouble::Internal(error.to_string()))
+    }
+
+    fn render(&self, ports: &Ports) -> Vec<u8> {
+        ports.representation.payout(self)
+    }
+
+    async fn send_upstream(&self, ports: &Ports, earlier: Earlier, until: Timestamp) -> Self::Reply {
+        send_begun(ports, self, earlier, until).await
+    }
+
+    async fn settle(
+        self,
+        ports: &Ports,
+        reply: &Self::Reply,
+        now: Timestamp,
+    ) -> Result<Option<(Self, ChangeSet)>, Trouble> {
+        let mut steps = Steps::begin(ports, decide(self, reply, now)?, now);
+        if let UpstreamResult::Known(upstream) = reply {
+            // Parts that came back before the reply showed that the payout was sent at all.
+            steps.take_back(ports, &upstream.returned).await?;
+        }
+        let (change, after) = steps.done();
+        Ok(Some((after, change)))
+    }
+}
+
+/// Returns the step that follows from the reply. A callback may have moved the payout since the request.
+fn decide(payout: Payout, reply: &UpstreamResult<UpstreamPayout>, now: Timestamp) -> Result<PayoutStep, PayoutError> {
+    match (reply, &payout.state) {
+        (UpstreamResult::Known(upstream), _) => judge(payout, upstream, now),
+        (UpstreamResult::Refused(reason), PayoutState::Pending { .. }) => payout.fail(why(Some(reason)), now),
+        (UpstreamResult::NotTaken(_), PayoutState::Pending { .. }) => payout.abandon(now),
+        (UpstreamResult::Unknown(_) | UpstreamResult::Unproven(_), PayoutState::Pending { .. }) => {
+            payout.send(None, Recipient::default(), now)
+        }
+        // The acquirer has shown the payout meanwhile, which outweighs a refusal.
+        (
+            UpstreamResult::Refused(_)
+            | UpstreamResult::NotTaken(_)
+            | UpstreamResult::Unknown(_)
+            | UpstreamResult::Unproven(_),
+            PayoutState::Abandoned { .. }
+            | PayoutState::Processing(_)
+            | PayoutState::Completed { .. }
+            | PayoutState::Failed { .. }
+            | PayoutState::Reversed { .. },
+        ) => Ok(PayoutStep::AlreadyTaken(payout)),
+    }
+}

@@ -1,0 +1,159 @@
+//! The second half of a creation: send, then commit the outcome and its response together; and how a creation whose process
+//! died is taken over.
+
+use cais_domain::ids::{Id, RequestId};
+use cais_ports::{ChangeSet, Claim, CommitError, Reservation, ReservationKey};
+
+use super::keyed::{KeyedResource, Opened, Standing};
+use crate::answer::{Answer, CREATED};
+use crate::idempotency::{RequestLease, of_the_other};
+use crate::ports::Ports;
+use crate::trouble::Trouble;
+use crate::upstream_result::Earlier;
+
+/// A creation after commit 1, and the right to finish it.
+#[derive(Debug, Clone)]
+pub(super) struct Creation<T> {
+    /// The resource: begun, or visible when a callback came before the reply.
+    pub resource: T,
+    /// The lease of the key.
+    pub lease: RequestLease,
+    /// The requests that an earlier process may have sent.
+    pub earlier: Earlier,
+}
+
+/// The end of a creation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// The resource is visible, and this is the response from now on.
+    Answered(Answer),
+    /// No acquirer took the order: everything is given back, nothing is visible, and the external id is free again.
+    Abandoned,
+    /// An acquirer may have the order. A worker or a repeat resumes the creation.
+    Unknown,
+    /// Another process finishes it.
+    TakenOver,
+}
+
+/// Sends a begun resource and commits the outcome.
+pub(super) async fn complete<T: KeyedResource>(ports: &Ports, creation: Creation<T>) -> Result<Outcome, Trouble> {
+    let Creation { mut resource, lease, earlier } = creation;
+    let reply = match resource.standing() {
+        Standing::Begun => Some(resource.send_upstream(ports, earlier, lease.until).await),
+        // A callback has moved it: only the response is missing.
+        Standing::Visible | Standing::Abandoned => None,
+    };
+    for _ in 0..T::MAX_PASSES {
+        let now = ports.clock.now();
+        let settled = match (&reply, resource.standing()) {
+            // Another process abandoned it, so its external id may have a new owner.
+            (_, Standing::Abandoned) => return Ok(Outcome::TakenOver),
+            (Some(reply), _) => resource.clone().settle(ports, reply, now).await?,
+            (None, _) => Some((resource.clone(), ChangeSet::new(now))),
+        };
+        let Some((after, mut change)) = settled else {
+            resource = resource.reread(ports).await?;
+            continue;
+        };
+        let is_step = !change.writes.is_empty();
+        let (outcome, claim) = match after.standing() {
+            Standing::Visible => {
+                let body = after.render(ports);
+                (Outcome::Answered(Answer::fresh(CREATED, body.clone())), lease.answers(CREATED, body))
+            }
+            Standing::Abandoned => {
+                change.unreserve.extend(external_id_key(&after));
+                (Outcome::Abandoned, lease.releases())
+            }
+            Standing::Begun => (Outcome::Unknown, lease.postpones(now)),
+        };
+        change.claim = Some(claim);
+        // Commit 2.
+        match ports.store.commit(change).await {
+            Ok(_) => {
+                if let (true, Some(reply)) = (is_step, &reply) {
+                    after.follow_up(ports, reply).await?;
+                }
+                return Ok(outcome);
+            }
+            // A callback has moved it.
+            Err(CommitError::Taken { .. } | CommitError::Stale) => resource = resource.reread(ports).await?,
+            Err(CommitError::Claimed { claim }) => {
+                return Ok(of_the_other(*claim).map_or(Outcome::TakenOver, Outcome::Answered));
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Err(Trouble::contended())
+}
+
+/// Reads the resource that is created under a key.
+pub(super) async fn load<T: KeyedResource>(ports: &Ports, claim: &Claim) -> Result<T, Trouble> {
+    let unreadable = |error: String| Trouble::Internal(format!("claim of {}: {error}", claim.resource));
+    let id = Id::<T::Kind>::parse(&claim.resource).map_err(|error| unreadable(error.to_string()))?;
+    let found = T::find(ports, claim.name.account, id).await?;
+    found.ok_or_else(|| unreadable("its resource does not exist".to_owned()))
+}
+
+/// Takes over a key that no process holds, with the resource as it was read, or as it was opened again.
+///
+/// The resource is written even if no field changes: its version increases, so that a late commit of its first process fails
+/// with `Stale`.
+pub(super) async fn take_over<T: KeyedResource>(
+    ports: &Ports,
+    claim: &Claim,
+    request: RequestId,
+    (resource, opened): (T, Option<Opened<T>>),
+) -> Result<Creation<T>, CommitError> {
+    let (resource, mut change, earlier) = match opened {
+        Some(Opened { resource, mut change }) => {
+            change.reserve.extend(reservation(&resource));
+            // No acquirer has what was abandoned: sending it is a first time again.
+            (resource, change, Earlier::None)
+        }
+        None => {
+            let mut change = ChangeSet::new(ports.clock.now());
+            change.writes.push(resource.update());
+            (resource, change, Earlier::InFlight)
+        }
+    };
+    let (retake, lease) = RequestLease::taken_over(claim, request, change.at);
+    change.claim = Some(retake);
+    ports.store.commit(change).await?;
+    Ok(Creation { resource: resource.stored(), lease, earlier })
+}
+
+/// Finishes a creation that no process is at work on. Returns whether it is finished now.
+///
+/// An abandoned resource stays abandoned: only its caller can ask for it again.
+pub(crate) async fn resume<T: KeyedResource>(ports: &Ports, claim: Claim) -> Result<bool, Trouble> {
+    if !T::has_acquirer(ports) {
+        return Ok(false);
+    }
+    let resource: T = load(ports, &claim).await?;
+    if resource.standing() == Standing::Abandoned {
+        return Ok(false);
+    }
+    let request = RequestId::new(ports.ids.next_uuid());
+    let creation = match take_over(ports, &claim, request, (resource, None)).await {
+        Ok(creation) => creation,
+        // The caller repeats at this moment, or the first process woke up.
+        Err(CommitError::Claimed { .. } | CommitError::Stale) => return Ok(false),
+        Err(error) => return Err(error.into()),
+    };
+    match complete(ports, creation).await? {
+        Outcome::Answered(_) | Outcome::Abandoned => Ok(true),
+        Outcome::Unknown | Outcome::TakenOver => Ok(false),
+    }
+}
+
+/// Returns the reserved form of the merchant's own name.
+pub(super) fn external_id_key<T: KeyedResource>(resource: &T) -> Option<ReservationKey> {
+    resource.external_id().cloned().map(|name| T::external_id_key(resource.account(), name))
+}
+
+/// Returns the reservation of the merchant's own name.
+pub(super) fn reservation<T: KeyedResource>(resource: &T) -> Option<Reservation> {
+    let (account, owner) = (resource.account(), resource.id().to_string());
+    external_id_key(resource).map(|key| Reservation { key, account, owner })
+}

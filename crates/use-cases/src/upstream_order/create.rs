@@ -1,0 +1,173 @@
+//! Creates a resource under an idempotency key: commit 1, the request, commit 2; and answers each repeat.
+
+use cais_domain::ids::Id;
+use cais_ports::{Claim, CommitError};
+
+use super::complete::{Creation, Outcome, complete, external_id_key, load, reservation, take_over};
+use super::error::{CreateError, Precedence, precedence};
+use super::keyed::{CreateCommand, KeyedResource, Opened, Standing, StoredRecord as _};
+use crate::answer::{Answer, NOT_COVERED, SHOWN};
+use crate::external_id_conflict::ExternalIdConflict;
+use crate::idempotency::{KeyInUse, ReplayDecision, Stored, answer_orphaned, keep_answer, of_the_other, remember};
+use crate::ports::Ports;
+use crate::trouble::{RETRY_AFTER_S, Trouble};
+use crate::upstream_result::Earlier;
+
+type Created<C> = Result<Answer, CreateError<<C as CreateCommand>::Refusal>>;
+
+/// Creates a resource, replays the response of the request that did, or resumes what a request left half done.
+///
+/// # Errors
+/// [`CreateError`]. A known key comes first, then the refusals in their order, the external id, the balance and upstream.
+pub(crate) async fn create<C: CreateCommand>(ports: &Ports, command: &C) -> Created<C> {
+    let request = command.request();
+    for _ in 0..C::Resource::MAX_PASSES {
+        let Opened { resource, mut change } = match command.open(ports).await {
+            Ok(opened) => opened,
+            Err(reason) => return refuse(ports, command, reason).await,
+        };
+        let (id, now) = (resource.id().to_string(), change.at);
+        let name = external_id_key(&resource);
+        change.reserve.extend(reservation(&resource));
+        change.claim = Some(request.takes(id.clone(), now));
+        // Commit 1. Conflicts are rare, so nothing is read first: the error carries the owner of what is taken.
+        match ports.store.commit(change).await {
+            Ok(_) => {
+                let lease = request.holding(now);
+                let creation = Creation { resource: resource.stored(), lease, earlier: Earlier::None };
+                return finish::<C>(ports, creation).await;
+            }
+            Err(CommitError::Claimed { claim }) => return repeat(ports, command, *claim, None).await,
+            Err(CommitError::Taken { key, by }) if name.as_ref() == Some(&key) => {
+                if let Some(answer) = existing(ports, command, &by).await? {
+                    return Ok(answer);
+                }
+            }
+            Err(CommitError::NotCovered { available, .. }) => {
+                let body = ports.representation.insufficient_balance(request.request, resource.held()?, available);
+                return match keep_answer(ports, &request, &id, NOT_COVERED, body).await? {
+                    Stored::Answered(answer) => Ok(answer),
+                    // Another request with this key was committed in between.
+                    Stored::Known(claim) => repeat(ports, command, claim, None).await,
+                };
+            }
+            // A record that `open` read has changed since.
+            Err(CommitError::Stale) => {}
+            Err(error) => return Err(Trouble::from(error).into()),
+        }
+    }
+    Err(Trouble::contended().into())
+}
+
+/// Answers a call that is refused now: what was answered before still is, then the reasons in their order.
+async fn refuse<C: CreateCommand>(ports: &Ports, command: &C, reason: CreateError<C::Refusal>) -> Created<C> {
+    let known = ports.queries.find_claim(&command.request().name).await.map_err(Trouble::from)?;
+    match known {
+        Some(claim) => repeat(ports, command, claim, Some(reason)).await,
+        None => named_or(ports, command, reason).await,
+    }
+}
+
+/// Answers with the resource that has the external id, or with the reason why none is created.
+async fn named_or<C: CreateCommand>(ports: &Ports, command: &C, reason: CreateError<C::Refusal>) -> Created<C> {
+    let precedence = precedence(&reason);
+    let name = command.external_id().filter(|_| precedence != Precedence::Account);
+    let owner = match name.cloned() {
+        Some(name) => {
+            let key = C::Resource::external_id_key(command.request().name.account, name);
+            ports.queries.find_owner(&key).await.map_err(Trouble::from)?
+        }
+        None => None,
+    };
+    let Some(owner) = owner else { return Err(reason) };
+    match existing(ports, command, &owner).await {
+        // It was within the rules of its day, and nothing new is created.
+        Ok(Some(answer)) => Ok(answer),
+        Err(error) if precedence == Precedence::AfterConflict => Err(error),
+        Ok(None) | Err(_) => Err(reason),
+    }
+}
+
+/// Answers a call whose external id has an owner: the owner is the response, also of repeats under the new key. `None` when
+/// the owner has just been abandoned.
+async fn existing<C: CreateCommand>(
+    ports: &Ports,
+    command: &C,
+    owner: &str,
+) -> Result<Option<Answer>, CreateError<C::Refusal>> {
+    let request = command.request();
+    let id = Id::parse(owner).map_err(|error| Trouble::Internal(format!("{owner}: {error}")))?;
+    let found = C::Resource::find(ports, request.name.account, id).await.map_err(Trouble::from)?;
+    let resource = found.ok_or_else(|| Trouble::Internal(format!("{owner} owns an external id but does not exist")))?;
+    match resource.standing() {
+        Standing::Begun => Err(CreateError::ExternalIdInProgress { retry_after_s: RETRY_AFTER_S }),
+        Standing::Abandoned => Ok(None),
+        Standing::Visible => {
+            ExternalIdConflict::unless_same(owner, command.compare(ports, &resource).await?)?;
+            Ok(Some(remember(ports, &request, owner, SHOWN, resource.render(ports)).await?))
+        }
+    }
+}
+
+/// Answers a call whose key is known. `refused` is the reason for which it would create nothing today. An order that may have
+/// left is finished all the same.
+async fn repeat<C: CreateCommand>(
+    ports: &Ports,
+    command: &C,
+    claim: Claim,
+    refused: Option<CreateError<C::Refusal>>,
+) -> Created<C> {
+    let request = command.request();
+    let claim = match request.repeats(claim, ports.clock.now())? {
+        ReplayDecision::Answered(answer) => return Ok(answer),
+        ReplayDecision::Orphaned(claim) => claim,
+    };
+    let may_reopen = refused.as_ref().is_none_or(C::may_reopen);
+    if may_reopen && !C::Resource::has_acquirer(ports) {
+        return Err(CreateError::AcquirerUnavailable);
+    }
+    for _ in 0..C::Resource::MAX_PASSES {
+        let resource: C::Resource = load(ports, &claim).await?;
+        let needed = resource.held()?;
+        let opened = match resource.standing() {
+            Standing::Begun | Standing::Visible => None,
+            Standing::Abandoned if !may_reopen => {
+                return named_or(ports, command, refused.unwrap_or(CreateError::AcquirerUnavailable)).await;
+            }
+            Standing::Abandoned => match command.reopen(ports, resource.clone()).await {
+                Ok(Some(opened)) => Some(opened),
+                Ok(None) => continue,
+                Err(reason) => return named_or(ports, command, reason).await,
+            },
+        };
+        let name = external_id_key(&resource);
+        match take_over(ports, &claim, request.request, (resource, opened)).await {
+            Ok(creation) => return finish::<C>(ports, creation).await,
+            Err(CommitError::Claimed { claim }) => return Ok(of_the_other(*claim)?),
+            // It was abandoned, and its external id has a new owner since.
+            Err(CommitError::Taken { key, by }) if name.as_ref() == Some(&key) => {
+                if let Some(answer) = existing(ports, command, &by).await? {
+                    return Ok(answer);
+                }
+            }
+            // It was abandoned, and its money was spent since.
+            Err(CommitError::NotCovered { available, .. }) => {
+                let body = ports.representation.insufficient_balance(request.request, needed, available);
+                return Ok(answer_orphaned(ports, &request, &claim, NOT_COVERED, body).await?);
+            }
+            // Another process moved it at this moment.
+            Err(CommitError::Stale) => {}
+            Err(error) => return Err(Trouble::from(error).into()),
+        }
+    }
+    Err(Trouble::contended().into())
+}
+
+async fn finish<C: CreateCommand>(ports: &Ports, creation: Creation<C::Resource>) -> Created<C> {
+    match complete(ports, creation).await? {
+        Outcome::Answered(answer) => Ok(answer),
+        Outcome::Abandoned => Err(CreateError::AcquirerUnavailable),
+        Outcome::Unknown => Err(CreateError::Unavailable { retry_after_s: RETRY_AFTER_S }),
+        Outcome::TakenOver => Err(KeyInUse::SOON.into()),
+    }
+}

@@ -1,0 +1,112 @@
+//! The reasons for which nothing is created, the same for everything that is created under an idempotency key.
+
+use cais_domain::account::NotPermitted;
+
+use crate::external_id_conflict::ExternalIdConflict;
+use crate::idempotency::{KeepError, KeyInUse};
+use crate::trouble::{RETRY_AFTER_S, Trouble};
+
+/// The reason for which nothing was created. `R` are the refusals of the operation itself.
+///
+/// A balance below the needed amount is no error but a response of status 422, stored for repeats.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CreateError<R> {
+    /// The account is not permitted to create it.
+    #[error(transparent)]
+    NotPermitted(#[from] NotPermitted),
+    /// The key belongs to another request.
+    #[error("the idempotency key was used for another request")]
+    KeyConflict,
+    /// The first request with the key is still being executed.
+    #[error("the first request with this key is still being processed")]
+    KeyInProgress {
+        /// Seconds until a repeat is useful.
+        retry_after_s: u32,
+    },
+    /// The operation's own rules refuse the request.
+    #[error(transparent)]
+    Refused(R),
+    /// The external id belongs to a resource with other data.
+    #[error(transparent)]
+    ExternalIdConflict(#[from] ExternalIdConflict),
+    /// A resource with the external id is being created.
+    #[error("the creation with this external id is still in progress")]
+    ExternalIdInProgress {
+        /// Seconds until a look-up is useful.
+        retry_after_s: u32,
+    },
+    /// No acquirer took the order. Everything was given back, and nothing is visible.
+    #[error("no acquirer took the order")]
+    AcquirerUnavailable,
+    /// The outcome is unknown; a repeat with the same key resumes the creation.
+    #[error("the service is temporarily unavailable")]
+    Unavailable {
+        /// Seconds until a repeat is useful.
+        retry_after_s: u32,
+    },
+    /// A bug or a damaged store.
+    #[error("internal error: {0}")]
+    Internal(String),
+}
+
+/// The place of an error in the order of checks, relative to the external id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Precedence {
+    /// The account is not permitted at all; the owner of the external id is not looked up.
+    Account,
+    /// An owner with the same data is the response; a conflict of external ids comes after this error.
+    BeforeConflict,
+    /// An owner with the same data is the response; a conflict of external ids comes before this error.
+    AfterConflict,
+}
+
+/// A refusal of one operation.
+pub(crate) trait Refusal: std::error::Error + Send {
+    /// Returns the place in the order of checks.
+    fn precedence(&self) -> Precedence;
+}
+
+/// Returns the place of an error in the order of checks.
+pub(super) fn precedence<R: Refusal>(error: &CreateError<R>) -> Precedence {
+    match error {
+        CreateError::NotPermitted(_) => Precedence::Account,
+        CreateError::Refused(refusal) => refusal.precedence(),
+        CreateError::AcquirerUnavailable => Precedence::AfterConflict,
+        CreateError::KeyConflict
+        | CreateError::KeyInProgress { .. }
+        | CreateError::ExternalIdConflict(_)
+        | CreateError::ExternalIdInProgress { .. }
+        | CreateError::Unavailable { .. }
+        | CreateError::Internal(_) => Precedence::BeforeConflict,
+    }
+}
+
+impl<R> From<Trouble> for CreateError<R> {
+    fn from(error: Trouble) -> Self {
+        match error {
+            Trouble::Unavailable(reason) => {
+                tracing::warn!(reason, "the store is unavailable; nothing is created, or a repeat resumes it");
+                Self::Unavailable { retry_after_s: RETRY_AFTER_S }
+            }
+            Trouble::Internal(cause) => Self::Internal(cause),
+        }
+    }
+}
+
+impl<R> From<KeyInUse> for CreateError<R> {
+    fn from(error: KeyInUse) -> Self {
+        match error {
+            KeyInUse::Conflict => Self::KeyConflict,
+            KeyInUse::InProgress { retry_after_s } => Self::KeyInProgress { retry_after_s },
+        }
+    }
+}
+
+impl<R> From<KeepError> for CreateError<R> {
+    fn from(error: KeepError) -> Self {
+        match error {
+            KeepError::Key(error) => error.into(),
+            KeepError::Store(error) => error.into(),
+        }
+    }
+}

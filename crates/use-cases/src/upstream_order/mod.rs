@@ -1,0 +1,50 @@
+//! The driver of everything that is ordered from an acquirer: charges, payouts, refunds, defenses.
+//!
+//! Each order passes through the same steps. A crash between two of them is resumed by the caller's repeat or by a worker:
+//!
+//! 1. *Commit 1, the intent* ([`create`]): the idempotency record, the reserved names, the resource and its hold.
+//! 2. *Send* ([`send`]): one request under a name that is derived from the resource's id. Nobody holds a lock meanwhile.
+//! 3. *Read the evidence* ([`resolve`]): the look-up and the list that the reply leaves necessary. [`crate::upstream_result`] decides.
+//! 4. *Commit 2, the outcome* ([`complete`]): the next state, its transfers and events, and the response that repeats get.
+//! 5. *Poll* ([`poll`]): while the outcome is open, ask by name, and send once more under the same name.
+//!
+//! | crash | state that is found | resumed by |
+//! |---|---|---|
+//! | before commit 1 | nothing | the caller's repeat, as a first request |
+//! | after commit 1, or after the request left, or after the reply came | begun, with the lease of a process that died | [`create`] and [`resume`]: look up first, then send under the same name |
+//! | after commit 2 | visible, with its response | a replay of the response; [`poll`] while the outcome is open |
+//!
+//! | result of sending | begun resource | open order, in [`poll`] |
+//! |---|---|---|
+//! | known | as the acquirer shows it | as the acquirer shows it |
+//! | refused | fails, its hold is given back | fails, its hold is given back |
+//! | not taken | abandoned, its hold is given back, nothing visible | stays open |
+//! | unknown | visible and open | stays open, sent once more later |
+//! | unproven | visible and open | stays open, an operator is alerted |
+//!
+//! # To add an operation
+//!
+//! 1. Implement [`StoredRecord`] for the record: how it is written and read again.
+//! 2. Implement [`UpstreamOrder`]: the request, the look-up by name, the list that shows an absence, and how a record of the
+//!    acquirer is applied. The worker is then `poll::run_once::<T>`.
+//! 3. Implement [`KeyedResource`]: its names, its body, and the step that follows from a result of sending.
+//! 4. Implement [`CreateCommand`] for the call: the checks, the first commit, and the fields that an external id compares. The
+//!    use case is then `create(ports, &command)`.
+//! 5. Add the prefix of the id to [`crate::resume`], so that a worker finishes what a process that died has begun.
+//!
+//! A crypto withdrawal needs these five and nothing else: its record of the processor is the `Record` of step 2, and its quote
+//! is checked in `open` of step 4.
+
+mod complete;
+mod create;
+mod error;
+mod keyed;
+mod order;
+pub(crate) mod poll;
+
+pub(crate) use complete::resume;
+pub(crate) use create::create;
+pub use error::CreateError;
+pub(crate) use error::{Precedence, Refusal};
+pub(crate) use keyed::{CreateCommand, KeyedResource, Opened, Standing, StoredRecord};
+pub(crate) use order::{Refreshed, Sent, SyncError, UpstreamOrder, accepted, believed, send_begun};

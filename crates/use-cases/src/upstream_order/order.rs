@@ -1,0 +1,225 @@
+//! An order at its acquirer: one request, and the reads that look for it there.
+
+use std::time::Duration;
+
+use cais_domain::acquirer_name::AcquirerName;
+use cais_ports::{Acquirer, AcquirerError, QueryError};
+use jiff::{SignedDuration, Timestamp};
+
+use super::keyed::StoredRecord;
+use crate::ports::Ports;
+use crate::trouble::Trouble;
+use crate::upstream_result::{Earlier, Evidence, SendReply, UpstreamResult, decide};
+
+/// The reason why a record that differs from the order is no evidence of it.
+const ANOTHER: &str = "the acquirer has another order by that name";
+
+/// The reason why a record could not be made to agree with its acquirer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum SyncError {
+    /// The acquirer has no answer.
+    #[error(transparent)]
+    Upstream(#[from] AcquirerError),
+    /// The acquirer does not have the order, or not yet.
+    #[error("the acquirer does not show the order")]
+    Unknown,
+    /// The store has no answer.
+    #[error(transparent)]
+    Store(#[from] Trouble),
+}
+
+/// The last request of an order whose outcome is open.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sent {
+    /// The time of the request.
+    pub at: Timestamp,
+    /// The time after which the request has arrived or never will.
+    pub arrives_within: SignedDuration,
+    /// The acquirer has shown the order before.
+    pub is_shown: bool,
+}
+
+/// An order after a read of its acquirer.
+#[derive(Debug, Clone)]
+pub(crate) enum Refreshed<T> {
+    /// The acquirer shows the order, and its record was applied.
+    Shown(T),
+    /// The acquirer answers that it has no such order.
+    Absent(T),
+}
+
+/// An order at one acquirer, known there by a name that is derived from its id: it is executed once, however often it is sent.
+pub(crate) trait UpstreamOrder: StoredRecord {
+    /// The acquirer's record of the order.
+    type Record: Send + Sync;
+
+    /// Returns the id for log lines.
+    fn name(&self) -> String;
+
+    /// Returns the acquirer that has the order, or may have it.
+    fn acquirer(&self) -> &AcquirerName;
+
+    /// Makes one request.
+    fn request(
+        &self,
+        ports: &Ports,
+        acquirer: &dyn Acquirer,
+        earlier: Earlier,
+    ) -> impl Future<Output = SendReply<Self::Record>> + Send;
+
+    /// Looks the order up by its name.
+    fn look_up(&self, ports: &Ports, acquirer: &dyn Acquirer) -> impl Future<Output = Evidence<Self::Record>> + Send;
+
+    /// Looks for the order in the list of what was ordered around that time.
+    fn list(&self, ports: &Ports, acquirer: &dyn Acquirer) -> impl Future<Output = Evidence<Self::Record>> + Send;
+
+    /// Compares a record of the acquirer with the order. Nothing of a record that differs is believed.
+    fn agrees(&self, record: &Self::Record) -> bool;
+
+    /// Reads the orders that a worker has to ask about.
+    fn list_due(
+        ports: &Ports,
+        now: Timestamp,
+        limit: u32,
+    ) -> impl Future<Output = Result<Vec<Self>, QueryError>> + Send;
+
+    /// Pairs the orders of one acquirer with the records that its lists show. Without lists, each order is read by itself.
+    fn read_lists(
+        _ports: &Ports,
+        _acquirer: &AcquirerName,
+        orders: Vec<Self>,
+    ) -> impl Future<Output = Vec<(Self, Option<Self::Record>)>> + Send {
+        std::future::ready(orders.into_iter().map(|order| (order, None)).collect())
+    }
+
+    /// Reads the order at its acquirer and applies its record.
+    fn refresh(
+        self,
+        ports: &Ports,
+        budget: Duration,
+    ) -> impl Future<Output = Result<Refreshed<Self>, SyncError>> + Send;
+
+    /// Applies a record of the acquirer, and returns the order as it is stored then.
+    fn apply(self, ports: &Ports, record: Self::Record) -> impl Future<Output = Result<Self, Trouble>> + Send;
+
+    /// Ends an order that its acquirer refuses and does not have.
+    fn end_refused(self, ports: &Ports, reason: &str) -> impl Future<Output = Result<Self, Trouble>> + Send;
+
+    /// Returns the last request; `None` once the outcome is known.
+    fn sent(&self) -> Option<Sent>;
+
+    /// Returns the time of the next poll.
+    fn due_at(&self) -> Option<Timestamp>;
+
+    /// Returns the order as one that was asked about at `now`: the next poll follows after a longer pause.
+    fn postponed(self, now: Timestamp) -> Self;
+
+    /// Returns the order as one that is about to be sent once more.
+    fn resent(self, now: Timestamp) -> Result<Self, Trouble>;
+
+    /// Returns whether the outcome has been open for so long that an operator is alerted.
+    fn is_overdue(&self, now: Timestamp) -> bool;
+
+    /// Logs that the outcome cannot be proven, with the alert of the operation. The pauses between polls bound how often.
+    fn alert_unproven(&self, reason: &str);
+}
+
+/// Turns a read into evidence: a record that differs from the order is none.
+pub(crate) fn believed<O: UpstreamOrder>(order: &O, found: Option<O::Record>) -> Evidence<O::Record> {
+    match found {
+        Some(record) if order.agrees(&record) => Evidence::Found(record),
+        Some(_) => Evidence::Unreadable(ANOTHER.to_owned()),
+        None => Evidence::Absent,
+    }
+}
+
+/// Turns the reply to a request into a result: a record that differs from the order may be of an earlier request.
+pub(crate) fn accepted<O: UpstreamOrder>(order: &O, reply: Result<O::Record, AcquirerError>) -> SendReply<O::Record> {
+    match reply {
+        Ok(record) if !order.agrees(&record) => SendReply::Unknown(ANOTHER.to_owned()),
+        reply => reply.into(),
+    }
+}
+
+/// Sends a begun order, before `until`. After an earlier process that may have sent it, it is sent only if a look-up does not
+/// find it.
+pub(crate) async fn send_begun<O: UpstreamOrder>(
+    ports: &Ports,
+    order: &O,
+    earlier: Earlier,
+    until: Timestamp,
+) -> UpstreamResult<O::Record> {
+    let result = match ports.acquirer(order.acquirer()) {
+        Ok(acquirer) => send_unless_found(ports, &*acquirer, order, earlier, until).await,
+        Err(error) if earlier == Earlier::None => UpstreamResult::NotTaken(error.to_string()),
+        Err(error) => UpstreamResult::Unknown(error.to_string()),
+    };
+    let (order, acquirer) = (order.name(), order.acquirer());
+    match &result {
+        UpstreamResult::Known(_) => {}
+        UpstreamResult::Refused(reason) => {
+            tracing::info!(order, %acquirer, reason, "order refused by its acquirer; it fails");
+        }
+        UpstreamResult::NotTaken(reason) => {
+            tracing::warn!(order, %acquirer, reason, "order not taken by its acquirer; it is abandoned");
+        }
+        UpstreamResult::Unknown(reason) | UpstreamResult::Unproven(reason) => {
+            tracing::warn!(order, %acquirer, reason, "order outcome unknown after sending; it stays processing");
+        }
+    }
+    result
+}
+
+async fn send_unless_found<O: UpstreamOrder>(
+    ports: &Ports,
+    acquirer: &dyn Acquirer,
+    order: &O,
+    earlier: Earlier,
+    until: Timestamp,
+) -> UpstreamResult<O::Record> {
+    if earlier != Earlier::None {
+        match order.look_up(ports, acquirer).await {
+            Evidence::Found(record) => return UpstreamResult::Known(record),
+            Evidence::Unreadable(reason) => return UpstreamResult::Unknown(reason),
+            Evidence::Absent | Evidence::NotRead => {}
+        }
+    }
+    send(ports, acquirer, order, earlier, until).await
+}
+
+/// Sends an order, unless `until` is over: then other nodes rely on no further request of this one.
+pub(crate) async fn send<O: UpstreamOrder>(
+    ports: &Ports,
+    acquirer: &dyn Acquirer,
+    order: &O,
+    earlier: Earlier,
+    until: Timestamp,
+) -> UpstreamResult<O::Record> {
+    let reply = if ports.clock.now() >= until {
+        SendReply::Unknown("the process slept until it was too late to send".to_owned())
+    } else {
+        order.request(ports, acquirer, earlier).await
+    };
+    resolve(ports, acquirer, order, earlier, reply).await
+}
+
+/// Returns the state of `order` after `reply`. A read that cannot change the result is not made.
+async fn resolve<O: UpstreamOrder>(
+    ports: &Ports,
+    acquirer: &dyn Acquirer,
+    order: &O,
+    earlier: Earlier,
+    reply: SendReply<O::Record>,
+) -> UpstreamResult<O::Record> {
+    let look_up = match reply {
+        SendReply::Refused(_) | SendReply::Unknown(_) => order.look_up(ports, acquirer).await,
+        SendReply::Accepted(_) | SendReply::NotTaken(_) => Evidence::NotRead,
+    };
+    let list = match (&reply, earlier, &look_up) {
+        (SendReply::Refused(_), Earlier::Unknown | Earlier::Shown, Evidence::Absent) => {
+            order.list(ports, acquirer).await
+        }
+        _ => Evidence::NotRead,
+    };
+    decide(earlier, reply, look_up, list)
+}

@@ -1,0 +1,149 @@
+//! Asks acquirers about the orders whose outcome is open, and sends what they do not have once more under the same name.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use cais_domain::acquirer_name::AcquirerName;
+use cais_ports::{AcquirerError, CommitError};
+use futures_util::future::join_all;
+use jiff::Timestamp;
+
+use super::keyed::commit_update;
+use super::order::{Refreshed, SyncError, UpstreamOrder, send};
+use crate::ports::Ports;
+use crate::trouble::Trouble;
+use crate::upstream::is_overload;
+use crate::upstream_result::{Earlier, UpstreamResult};
+use crate::work::{PASS_LIMIT, Pass, SEND_WITHIN, WorkError};
+
+/// Time for one read of an acquirer by a worker.
+pub(crate) const READ_BUDGET: Duration = Duration::from_secs(5);
+
+/// Asks about a bounded number of the orders whose outcome is open.
+///
+/// # Errors
+/// [`WorkError`] when they cannot be listed. An error of one of them is logged and does not stop the others.
+pub(crate) async fn run_once<O: UpstreamOrder>(ports: &Ports) -> Result<Pass, WorkError> {
+    let orders = O::list_due(ports, ports.clock.now(), PASS_LIMIT).await?;
+    let listed = orders.len();
+    let mut by_acquirer: BTreeMap<AcquirerName, Vec<O>> = BTreeMap::new();
+    for order in orders {
+        by_acquirer.entry(order.acquirer().clone()).or_default().push(order);
+    }
+    let followed = by_acquirer.into_iter().map(|(acquirer, orders)| async move {
+        let orders = O::read_lists(ports, &acquirer, orders).await;
+        let follow = |(order, record)| follow_or_postpone(ports, order, record);
+        ports.limits.run(&acquirer, orders, follow, |followed| followed.is_overload).await
+    });
+    let followed = join_all(followed).await.into_iter().flatten();
+    Ok(Pass::of(listed, followed.filter(|followed| followed.is_ended).count()))
+}
+
+/// The result of following an order.
+#[derive(Debug, Clone, Copy, Default)]
+struct Followed {
+    /// The outcome is known now.
+    is_ended: bool,
+    /// The acquirer could not answer.
+    is_overload: bool,
+}
+
+async fn follow_or_postpone<O: UpstreamOrder>(ports: &Ports, order: O, record: Option<O::Record>) -> Followed {
+    match follow(ports, order.clone(), record).await {
+        Ok(followed) => followed,
+        Err(error) => {
+            let name = order.name();
+            tracing::warn!(order = name, %error, "open order could not be followed; it is asked about again");
+            // An order that cannot be followed must not stay before the others for ever.
+            if let Err(error) = postpone(ports, order).await {
+                tracing::warn!(order = name, %error, "open order could not be postponed; it stays due");
+            }
+            Followed::default()
+        }
+    }
+}
+
+/// Follows one order. `record` is the acquirer's, if its lists showed one.
+async fn follow<O: UpstreamOrder>(ports: &Ports, order: O, record: Option<O::Record>) -> Result<Followed, Trouble> {
+    let due_at = order.due_at();
+    let mut followed = Followed::default();
+    let after = match refresh(ports, order.clone(), record).await {
+        Ok(after) => after,
+        Err(SyncError::Store(error)) => return Err(error),
+        Err(error) => {
+            let is_reachable = !matches!(error, SyncError::Upstream(AcquirerError::Unavailable(_)));
+            followed.is_overload = matches!(&error, SyncError::Upstream(error) if is_overload(error));
+            still_open(ports, &order, is_reachable, &error.to_string());
+            order
+        }
+    };
+    if after.sent().is_none() {
+        return Ok(Followed { is_ended: true, ..followed });
+    }
+    // An order that was sent once more, or asked about by another process, has its next poll already.
+    if after.due_at() == due_at {
+        postpone(ports, after).await?;
+    }
+    Ok(followed)
+}
+
+async fn refresh<O: UpstreamOrder>(ports: &Ports, order: O, record: Option<O::Record>) -> Result<O, SyncError> {
+    if let Some(record) = record {
+        return Ok(order.apply(ports, record).await?);
+    }
+    match order.refresh(ports, READ_BUDGET).await? {
+        Refreshed::Shown(after) => Ok(after),
+        Refreshed::Absent(order) => send_again(ports, order).await,
+    }
+}
+
+/// Commits the next poll of an order, after a pause that grows.
+async fn postpone<O: UpstreamOrder>(ports: &Ports, order: O) -> Result<(), Trouble> {
+    let now = ports.clock.now();
+    match commit_update(ports, order.postponed(now)).await {
+        // Stale: another process moved it. If it is still open, the next pass asks again.
+        Ok(_) | Err(CommitError::Stale) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Sends an order that its acquirer does not show, once its last request cannot be on its way any more: by one node alone.
+async fn send_again<O: UpstreamOrder>(ports: &Ports, order: O) -> Result<O, SyncError> {
+    let now = ports.clock.now();
+    let Some(last) = order.sent() else { return Ok(order) };
+    if now.duration_since(last.at) < last.arrives_within {
+        return Err(SyncError::Unknown);
+    }
+    let acquirer = ports.acquirer(order.acquirer())?;
+    // The commit before the request: the version that was read lets one node send.
+    let order = match commit_update(ports, order.clone().resent(now)?).await {
+        Ok(order) => order,
+        // Another node sends it, or its outcome is known.
+        Err(CommitError::Stale) => return Ok(order.reread(ports).await?),
+        Err(error) => return Err(Trouble::from(error).into()),
+    };
+    tracing::warn!(order = order.name(), acquirer = %order.acquirer(), "order not found at its acquirer; it is sent once more");
+    let earlier = if last.is_shown { Earlier::Shown } else { Earlier::Unknown };
+    let until = now.saturating_add(SEND_WITHIN).unwrap_or(Timestamp::MAX);
+    match send(ports, &*acquirer, &order, earlier, until).await {
+        UpstreamResult::Known(record) => Ok(order.apply(ports, record).await?),
+        UpstreamResult::Refused(reason) => Ok(order.end_refused(ports, &reason).await?),
+        UpstreamResult::NotTaken(reason) | UpstreamResult::Unknown(reason) => {
+            still_open(ports, &order, true, &reason);
+            Ok(order)
+        }
+        UpstreamResult::Unproven(reason) => {
+            order.alert_unproven(&reason);
+            Ok(order)
+        }
+    }
+}
+
+/// Logs that the outcome is still open. An acquirer that cannot be reached is no matter of the order.
+fn still_open<O: UpstreamOrder>(ports: &Ports, order: &O, is_reachable: bool, reason: &str) {
+    if is_reachable && order.is_overdue(ports.clock.now()) {
+        order.alert_unproven(reason);
+    } else {
+        tracing::warn!(order = order.name(), acquirer = %order.acquirer(), reason, "order outcome still unknown; it stays open");
+    }
+}
