@@ -2,13 +2,14 @@
 
 use cais_domain::ids::{ChargeId, PayoutId, RefundId};
 use cais_domain::payout::Payout;
+use cais_domain::refund::Refund;
 use cais_ports::Claim;
 use futures_util::{StreamExt as _, stream};
 
 use crate::ports::Ports;
 use crate::trouble::Trouble;
 use crate::work::{AT_ONCE, PASS_LIMIT, Pass, WorkError};
-use crate::{charges, refunds, upstream_order};
+use crate::{charges, upstream_order};
 
 /// Finishes what is overdue, a bounded number of claims.
 ///
@@ -39,7 +40,7 @@ async fn resume(ports: &Ports, claim: Claim) -> Result<bool, Trouble> {
     match claim.resource.split_once('_').map(|(prefix, _)| prefix) {
         Some(ChargeId::PREFIX) => charges::resume::resume(ports, claim).await,
         Some(PayoutId::PREFIX) => upstream_order::resume::<Payout>(ports, claim).await,
-        Some(RefundId::PREFIX) => refunds::resume::resume(ports, claim).await,
+        Some(RefundId::PREFIX) => upstream_order::resume::<Refund>(ports, claim).await,
         Some(_) | None => {
             Err(Trouble::Internal(format!("a claim is held for {}, which nobody can make", claim.resource)))
         }

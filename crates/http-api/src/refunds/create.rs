@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cais_use_cases::keys::authenticate::Caller;
-use cais_use_cases::refunds::create::{self, CreateRefund, CreateRefundError};
+use cais_use_cases::refunds::create::{self, CreateRefund, RefundRefusal};
 
 use super::terms;
 use crate::call::{Call, to_the_end};
@@ -42,36 +42,24 @@ pub async fn answer(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError>
     Reply::answer(answer)
 }
 
-impl From<CreateRefundError> for ApiError {
-    fn from(error: CreateRefundError) -> Self {
-        match error {
-            CreateRefundError::NotPermitted(reason) => reason.into(),
-            CreateRefundError::NotFound => Self::new(ErrorCode::NotFound).saying("There is no such charge."),
-            CreateRefundError::NoSuchPayment => {
+impl From<RefundRefusal> for ApiError {
+    fn from(refusal: RefundRefusal) -> Self {
+        match refusal {
+            RefundRefusal::NotFound => Self::new(ErrorCode::NotFound).saying("There is no such charge."),
+            RefundRefusal::NoSuchPayment => {
                 Self::new(ErrorCode::NotFound).saying("The charge has no payment with this end_to_end_id.")
             }
-            CreateRefundError::ChargeInProgress { retry_after_s }
-            | CreateRefundError::ExternalIdInProgress { retry_after_s } => {
+            RefundRefusal::ChargeInProgress { retry_after_s } => {
                 Self::new(ErrorCode::ExternalIdInProgress).retry_after(retry_after_s)
             }
-            CreateRefundError::KeyConflict => Self::new(ErrorCode::IdempotencyConflict),
-            CreateRefundError::KeyInProgress { retry_after_s } => {
-                Self::new(ErrorCode::IdempotencyKeyInProgress).retry_after(retry_after_s)
-            }
-            CreateRefundError::ExternalIdConflict(conflict) => conflict.into(),
-            CreateRefundError::InvalidState(status) => Self::new(ErrorCode::InvalidState)
+            RefundRefusal::InvalidState(status) => Self::new(ErrorCode::InvalidState)
                 .saying(format!("The charge is {} and cannot be refunded.", status.as_str())),
-            CreateRefundError::InfractionOpen => Self::new(ErrorCode::InfractionOpen),
-            CreateRefundError::DeadlinePassed => {
+            RefundRefusal::InfractionOpen => Self::new(ErrorCode::InfractionOpen),
+            RefundRefusal::DeadlinePassed => {
                 Self::new(ErrorCode::DeadlinePassed).saying("A payment can be refunded within 90 days.")
             }
-            CreateRefundError::ExceedsAmount { rest } => Self::new(ErrorCode::RefundExceedsAmount)
+            RefundRefusal::ExceedsAmount { rest } => Self::new(ErrorCode::RefundExceedsAmount)
                 .saying(format!("The refund exceeds the amount that can still be refunded: {rest}.")),
-            CreateRefundError::AcquirerUnavailable => Self::new(ErrorCode::AcquirerUnavailable),
-            CreateRefundError::Unavailable { retry_after_s } => {
-                Self::new(ErrorCode::ServiceUnavailable).retry_after(retry_after_s)
-            }
-            CreateRefundError::Internal(cause) => Self::internal(cause),
         }
     }
 }

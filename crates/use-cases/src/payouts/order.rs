@@ -42,7 +42,10 @@ impl UpstreamOrder for Payout {
     async fn request(&self, ports: &Ports, acquirer: &dyn Acquirer, _: Earlier) -> SendReply<UpstreamPayout> {
         let taken = match accepted(self, acquirer.send_payout(&order(self), SEND_BUDGET).await) {
             SendReply::Accepted(taken) if taken.progress == UpstreamProgress::Processing => taken,
-            reply => return reply,
+            reply @ (SendReply::Accepted(_)
+            | SendReply::Refused(_)
+            | SendReply::NotTaken(_)
+            | SendReply::Unknown(_)) => return reply,
         };
         // The first look shows the recipient, and perhaps how it ended. Without it, nothing is lost.
         match self.look_up(ports, acquirer).await {

@@ -11,6 +11,7 @@ use jiff::Timestamp;
 use crate::infractions::freed;
 use crate::ports::Ports;
 use crate::trouble::Trouble;
+use crate::upstream_order::StoredRecord as _;
 use crate::upstream_result::UpstreamResult;
 use crate::upstream_text::plain;
 
@@ -78,7 +79,7 @@ pub(super) fn complain(refund: &Refund, result: &UpstreamResult<UpstreamReturn>)
 /// Everything that becomes true with the step. What it frees of a disputed Pix is blocked with it.
 pub(super) async fn change_set(ports: &Ports, step: &RefundChange, now: Timestamp) -> Result<ChangeSet, Trouble> {
     let mut change = ChangeSet::new(now);
-    change.writes.push(Write::UpdateRefund(Box::new(step.refund.clone())));
+    change.writes.push(step.refund.update());
     change.transfers.clone_from(&step.transfers);
     let event = |kind: EventType, resource: String, data: Vec<u8>| NewEvent {
         id: EventId::new(ports.ids.next_uuid()),
@@ -108,21 +109,11 @@ pub(super) async fn change_set(ports: &Ports, step: &RefundChange, now: Timestam
     Ok(change)
 }
 
-/// The refund as it is once a change of it became true.
-pub(super) fn stored(refund: Refund) -> Refund {
-    Refund { version: refund.version.saturating_add(1), ..refund }
-}
-
 /// What the rules refuse: because the refund was changed after it was read and before its charge was, or because something is
 /// as it never should be. Only the second is an error.
 pub(super) async fn unless_outdated(ports: &Ports, refund: &Refund, error: RefundError) -> Result<(), Trouble> {
-    let fresh = reread(ports, refund).await?;
+    let fresh = refund.reread(ports).await?;
     if fresh.version == refund.version { Err(Trouble::Internal(format!("{}: {error}", refund.id))) } else { Ok(()) }
-}
-
-pub(super) async fn reread(ports: &Ports, refund: &Refund) -> Result<Refund, Trouble> {
-    let found = ports.queries.find_refund(refund.account, refund.id).await?;
-    found.ok_or_else(|| Trouble::Internal(format!("{} vanished", refund.id)))
 }
 
 /// The charge that it gives back.

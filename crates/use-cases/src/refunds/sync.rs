@@ -1,34 +1,20 @@
 //! Making a refund agree with what its acquirer says of it.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::charge::Charge;
 use cais_domain::end_to_end_id::EndToEndId;
-use cais_domain::refund::{Refund, RefundError, RefundStep};
-use cais_ports::{Acquirer, AcquirerError, CommitError, UpstreamReturn};
+use cais_domain::refund::{Refund, RefundStep};
+use cais_ports::{AcquirerError, CommitError, UpstreamReturn};
 
-use super::ROUNDS;
-use super::decide::{change_set, charge_of, complain, decide, reread, stored, unless_outdated};
-use super::upstream::agrees;
+use super::decide::{change_set, charge_of, unless_outdated};
 use crate::ports::Ports;
 use crate::trouble::Trouble;
+pub(crate) use crate::upstream_order::SyncError;
+use crate::upstream_order::{KeyedResource as _, StoredRecord as _, UpstreamOrder as _};
 use crate::upstream_result::UpstreamResult;
-
-/// Why a refund could not be made to agree with upstream.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum SyncError {
-    /// Upstream has no answer.
-    #[error(transparent)]
-    Upstream(#[from] AcquirerError),
-    /// The acquirer does not know the refund, or not yet.
-    #[error("the acquirer does not know the refund")]
-    Unknown,
-    /// The store has no answer.
-    #[error(transparent)]
-    Store(#[from] Trouble),
-}
+use crate::upstream_text::plain;
 
 /// Reads the truth at the acquirer that received the Pix, and applies it.
 pub(crate) async fn refresh(ports: &Ports, refund: Refund, budget: Duration) -> Result<Refund, SyncError> {
@@ -42,41 +28,54 @@ pub(crate) async fn look(
     refund: &Refund,
     budget: Duration,
 ) -> Result<Option<UpstreamReturn>, AcquirerError> {
-    acquirer(ports, refund)?.find_refund(&refund.end_to_end_id, refund.id, budget).await
-}
-
-/// Who received the Pix, and returns it.
-pub(super) fn acquirer(ports: &Ports, refund: &Refund) -> Result<Arc<dyn Acquirer>, AcquirerError> {
-    let named = ports.acquirers.named(&refund.acquirer);
-    named.ok_or_else(|| AcquirerError::Unavailable(format!("{} is not configured", refund.acquirer)))
+    ports.acquirer(&refund.acquirer)?.find_refund(&refund.end_to_end_id, refund.id, budget).await
 }
 
 /// Applies what the acquirer says of the refund; its charge follows in the same commit. What contradicts a known outcome
 /// changes nothing.
 pub(crate) async fn apply(ports: &Ports, mut refund: Refund, upstream: UpstreamReturn) -> Result<Refund, Trouble> {
-    if !agrees(&refund, &upstream) {
+    if !refund.agrees(&upstream) {
         return Ok(refund);
     }
     let result = UpstreamResult::Known(upstream);
-    for _ in 0..ROUNDS {
+    for _ in 0..Refund::MAX_PASSES {
+        if let Some((after, change)) = refund.clone().settle(ports, &result, ports.clock.now()).await? {
+            if change.writes.is_empty() {
+                return Ok(after);
+            }
+            match ports.store.commit(change).await {
+                Ok(_) => return Ok(after),
+                Err(CommitError::Stale) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        refund = refund.reread(ports).await?;
+    }
+    Err(Trouble::contended())
+}
+
+/// Ends a refund that its acquirer refuses and does not have: all is given back. `refund` must still be as it was sent.
+pub(super) async fn end(ports: &Ports, refund: Refund, reason: &str) -> Result<Refund, Trouble> {
+    for _ in 0..Refund::MAX_PASSES {
         let charge = charge_of(ports, &refund).await?;
         let now = ports.clock.now();
-        let step = match decide(refund.clone(), charge, &result, now) {
+        let step = match refund.clone().fail(charge, plain(reason), now) {
             Ok(RefundStep::Taken(step)) => step,
             Ok(RefundStep::AlreadyTaken(refund)) => return Ok(*refund),
-            Err(RefundError::InvalidState(_)) => {
-                complain(&refund, &result);
-                return Ok(refund);
-            }
             Err(error) => {
                 unless_outdated(ports, &refund, error).await?;
-                refund = reread(ports, &refund).await?;
-                continue;
+                return refund.reread(ports).await;
             }
         };
         match ports.store.commit(change_set(ports, &step, now).await?).await {
-            Ok(_) => return Ok(stored(step.refund)),
-            Err(CommitError::Stale) => refund = reread(ports, &refund).await?,
+            Ok(_) => return Ok(step.refund.stored()),
+            // Another process has read more of the refund, or its charge has changed.
+            Err(CommitError::Stale) => {
+                let fresh = refund.reread(ports).await?;
+                if fresh.version != refund.version {
+                    return Ok(fresh);
+                }
+            }
             Err(error) => return Err(error.into()),
         }
     }

@@ -105,18 +105,16 @@ pub(super) async fn take_over<T: KeyedResource>(
     request: RequestId,
     (resource, opened): (T, Option<Opened<T>>),
 ) -> Result<Creation<T>, CommitError> {
-    let (resource, mut change, earlier) = match opened {
-        Some(Opened { resource, mut change }) => {
-            change.reserve.extend(reservation(&resource));
-            // No acquirer has what was abandoned: sending it is a first time again.
-            (resource, change, Earlier::None)
-        }
-        None => {
-            let mut change = ChangeSet::new(ports.clock.now());
-            change.writes.push(resource.update());
-            (resource, change, Earlier::InFlight)
-        }
-    };
+    // No acquirer has what was abandoned: sending it is a first time again.
+    let earlier = if opened.is_some() { Earlier::None } else { Earlier::InFlight };
+    let Opened { resource, mut change } = opened.unwrap_or_else(|| {
+        let mut change = ChangeSet::new(ports.clock.now());
+        change.writes.push(resource.update());
+        Opened { resource, change }
+    });
+    if earlier == Earlier::None {
+        change.reserve.extend(reservation(&resource));
+    }
     let (retake, lease) = RequestLease::taken_over(claim, request, change.at);
     change.claim = Some(retake);
     ports.store.commit(change).await?;

@@ -9,7 +9,7 @@ use cais_domain::infraction::InfractionStatus;
 use cais_domain::money::Money;
 use cais_ports::{UpstreamInfractionStatus, UpstreamProgress};
 use cais_testkit::builders::an_account;
-use cais_use_cases::refunds::create::CreateRefundError;
+use cais_use_cases::refunds::create::{CreateRefundError, RefundRefusal};
 use cais_use_cases::{refunds, releases};
 
 use crate::world::World;
@@ -124,7 +124,10 @@ async fn while_it_is_open_nothing_is_refunded_and_a_refund_that_fails_is_blocked
     world.psp.dispute(&pix, 1_000);
     world.poll().await;
     assert_eq!(world.money(), [0, 0, 600]);
-    assert_eq!(world.refund("during", charge.id, 100).await, Err(CreateRefundError::InfractionOpen));
+    assert_eq!(
+        world.refund("during", charge.id, 100).await,
+        Err(CreateRefundError::Refused(RefundRefusal::InfractionOpen))
+    );
     world.psp.end_all(&UpstreamProgress::Failed { reason: None });
     world.clock.advance(Duration::from_secs(2));
     refunds::poll::run_once(&world.ports).await.unwrap();
@@ -208,7 +211,10 @@ async fn refund_of_extra_payment_in_flight_limits_its_dispute() {
     world.psp.dispute(&extra, 250);
     world.poll().await;
     assert_eq!(world.money(), [1_000, 0, 150], "what goes back cannot be blocked");
-    assert_eq!(world.refund_payment("during", of.clone(), 50).await, Err(CreateRefundError::InfractionOpen));
+    assert_eq!(
+        world.refund_payment("during", of.clone(), 50).await,
+        Err(CreateRefundError::Refused(RefundRefusal::InfractionOpen))
+    );
     world.psp.end_all(&UpstreamProgress::Failed { reason: None });
     world.clock.advance(Duration::from_secs(2));
     refunds::poll::run_once(&world.ports).await.unwrap();
@@ -217,7 +223,10 @@ async fn refund_of_extra_payment_in_flight_limits_its_dispute() {
     world.psp.settle(&id, UpstreamInfractionStatus::Accepted);
     world.poll().await;
     let none = Money::ZERO;
-    assert_eq!(world.refund_payment("after", of, 1).await, Err(CreateRefundError::ExceedsAmount { rest: none }));
+    assert_eq!(
+        world.refund_payment("after", of, 1).await,
+        Err(CreateRefundError::Refused(RefundRefusal::ExceedsAmount { rest: none }))
+    );
     world.check().await;
 }
 

@@ -3,7 +3,7 @@
 use cais_ports::StoredAnswer;
 use cais_testkit::builders::fresh;
 use cais_use_cases::external_id_conflict::ExternalIdConflict;
-use cais_use_cases::refunds::create::CreateRefundError;
+use cais_use_cases::refunds::create::{CreateRefundError, RefundRefusal};
 
 use crate::psp::{Looking, Returning};
 use crate::world::{World, all, id_of, named, part};
@@ -114,5 +114,5 @@ async fn another_accounts_key_is_another_key() {
     let command =
         cais_use_cases::refunds::create::CreateRefund { account: stranger, ..world.command("a", &charge, part(100)) };
     let refused = cais_use_cases::refunds::create::create(&world.ports, command).await;
-    assert_eq!(refused, Err(CreateRefundError::NotFound));
+    assert_eq!(refused, Err(CreateRefundError::Refused(RefundRefusal::NotFound)));
 }

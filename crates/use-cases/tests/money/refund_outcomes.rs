@@ -5,7 +5,7 @@ use cais_domain::event::EventType;
 use cais_domain::money::Money;
 use cais_domain::refund::{RefundState, RefundStatus};
 use cais_testkit::builders::{a_postback, an_endpoint, terms};
-use cais_use_cases::refunds::create::CreateRefundError;
+use cais_use_cases::refunds::create::{CreateRefundError, RefundRefusal};
 
 use crate::psp::{Looking, Returning};
 use crate::world::{World, all, id_of, named, part, status_of};
@@ -105,7 +105,11 @@ async fn what_was_given_up_leaves_its_name_and_its_part_to_others() {
 
     let late = world.refund("a", &charge, named("back-1", part(600))).await;
     let rest = cais_domain::money::Money::from_centavos(400);
-    assert_eq!(late, Err(CreateRefundError::ExceedsAmount { rest }), "the charge has only so much left");
+    assert_eq!(
+        late,
+        Err(CreateRefundError::Refused(RefundRefusal::ExceedsAmount { rest })),
+        "the charge has only so much left"
+    );
     assert_eq!((world.available(), world.psp.returned()), (400, 600));
     world.check().await;
 }

@@ -10,7 +10,7 @@ use cais_testkit::Crash;
 use cais_testkit::builders::{in_status, pending_charge, steps};
 use cais_use_cases::external_id_conflict::ExternalIdConflict;
 use cais_use_cases::reconcile::DifferenceKind;
-use cais_use_cases::refunds::create::CreateRefundError;
+use cais_use_cases::refunds::create::{CreateRefundError, RefundRefusal};
 
 use crate::psp::Returning;
 use crate::reconcile_received::{compare, kinds};
@@ -34,7 +34,7 @@ async fn extra(world: &World, charge: &Charge, centavos: i64) -> EndToEndId {
 }
 
 fn exceeds(rest: i64) -> CreateRefundError {
-    CreateRefundError::ExceedsAmount { rest: Money::from_centavos(rest) }
+    CreateRefundError::Refused(RefundRefusal::ExceedsAmount { rest: Money::from_centavos(rest) })
 }
 
 #[tokio::test]
@@ -94,7 +94,10 @@ async fn payment_below_amount_is_refunded_whatever_the_status() {
         let charge = world.read(&charge).await;
         let moved = in_status(charge.clone(), status);
         world.store.commit(steps::update_charge(&moved, charge.created_at)).await.unwrap();
-        assert_eq!(world.refund("a", &charge, all()).await, Err(CreateRefundError::InvalidState(status)));
+        assert_eq!(
+            world.refund("a", &charge, all()).await,
+            Err(CreateRefundError::Refused(RefundRefusal::InvalidState(status)))
+        );
         world.psp.set(Returning::Takes);
         let made = world.refund_payment("b", (&charge, &pix), all()).await.unwrap();
         assert_eq!((made.status, world.available(), world.in_transit()), (201, 0, 400));
@@ -112,7 +115,7 @@ async fn payment_of_charge_given_up_is_refunded() {
     world.store.commit(steps::open_charge(&charge)).await.unwrap();
     world.psp.hold(&charge);
     let pix = extra(&world, &charge, 1_000).await;
-    assert_eq!(world.refund("a", &charge, all()).await, Err(CreateRefundError::NotFound));
+    assert_eq!(world.refund("a", &charge, all()).await, Err(CreateRefundError::Refused(RefundRefusal::NotFound)));
     world.psp.set(Returning::Completes);
     assert_eq!(world.refund_payment("b", (&charge, &pix), all()).await.unwrap().status, 201);
     assert_eq!((world.available(), world.psp.returned()), (0, 1_000));
@@ -127,7 +130,7 @@ async fn payment_of_another_charge_is_not_found() {
     let unknown = EndToEndId::parse("E1234567820260102030400000000099").unwrap();
     for (charge, pix) in [(&other, &pix), (&charge, &unknown)] {
         let refused = world.refund_payment("a", (charge, pix), all()).await;
-        assert_eq!(refused, Err(CreateRefundError::NoSuchPayment));
+        assert_eq!(refused, Err(CreateRefundError::Refused(RefundRefusal::NoSuchPayment)));
     }
     assert_eq!((world.store.refunds(), world.psp.orders()), (vec![], vec![]));
 }

@@ -6,7 +6,7 @@ use cais_domain::money::Money;
 use cais_domain::refund::RefundStatus;
 use cais_ports::{Store as _, UpstreamProgress};
 use cais_testkit::builders::steps;
-use cais_use_cases::refunds::create::CreateRefundError;
+use cais_use_cases::refunds::create::{CreateRefundError, RefundRefusal};
 use futures_util::future::FutureExt as _;
 use proptest::prelude::*;
 
@@ -32,7 +32,10 @@ async fn of_a_storm_on_one_charge_as_many_fit_as_fit() {
                     assert_eq!((answer.status, status_of(&answer).as_str()), (201, "completed"));
                     made += 1;
                 }
-                Err(CreateRefundError::ExceedsAmount { .. } | CreateRefundError::InvalidState(_)) => {}
+                Err(
+                    CreateRefundError::Refused(RefundRefusal::ExceedsAmount { .. })
+                    | CreateRefundError::Refused(RefundRefusal::InvalidState(_)),
+                ) => {}
                 Err(error) => unreachable!("{error:?}"),
             }
         }
@@ -89,7 +92,10 @@ async fn an_infraction_that_is_opened_meanwhile_stops_the_next_refund_and_not_th
     });
     assert_eq!(status_of(&world.refund("a", &charge, part(300)).await.unwrap()), "completed");
     assert_eq!(world.charge(charge.id).open_infractions, 1, "nobody's change is lost");
-    assert_eq!(world.refund("b", &charge, part(300)).await, Err(CreateRefundError::InfractionOpen));
+    assert_eq!(
+        world.refund("b", &charge, part(300)).await,
+        Err(CreateRefundError::Refused(RefundRefusal::InfractionOpen))
+    );
     world.check().await;
 }
 

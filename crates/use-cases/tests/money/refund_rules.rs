@@ -9,7 +9,7 @@ use cais_domain::refund::WITHIN;
 use cais_ports::Store as _;
 use cais_testkit::builders::{in_status, pending_charge, steps};
 use cais_use_cases::charges::ChargeName;
-use cais_use_cases::refunds::create::{CreateRefund, CreateRefundError, create};
+use cais_use_cases::refunds::create::{CreateRefund, CreateRefundError, RefundRefusal, create};
 
 use crate::psp::Returning;
 use crate::world::{World, all, named, part};
@@ -21,19 +21,19 @@ async fn only_a_paid_charge_is_refunded() {
         let charge = in_status(pending_charge(world.account.id), status);
         world.store.commit(steps::open_charge(&charge)).await.unwrap();
         let refused = world.refund("a", &charge, all()).await;
-        assert_eq!(refused, Err(CreateRefundError::InvalidState(status)));
+        assert_eq!(refused, Err(CreateRefundError::Refused(RefundRefusal::InvalidState(status))));
     }
     for status in [ChargeStatus::Creating, ChargeStatus::Abandoned] {
         let charge = in_status(pending_charge(world.account.id), status);
         world.store.commit(steps::open_charge(&charge)).await.unwrap();
-        assert_eq!(world.refund("a", &charge, all()).await, Err(CreateRefundError::NotFound));
+        assert_eq!(world.refund("a", &charge, all()).await, Err(CreateRefundError::Refused(RefundRefusal::NotFound)));
     }
     assert_eq!(world.psp.orders(), []);
     let charge = world.paid().await;
     world.psp.set(Returning::Completes);
     world.refund("b", &charge, all()).await.unwrap();
     let again = world.refund("c", &charge, all()).await;
-    assert_eq!(again, Err(CreateRefundError::InvalidState(ChargeStatus::Refunded)));
+    assert_eq!(again, Err(CreateRefundError::Refused(RefundRefusal::InvalidState(ChargeStatus::Refunded))));
 }
 
 #[tokio::test]
@@ -41,7 +41,7 @@ async fn another_accounts_charge_does_not_exist() {
     let world = World::new().await;
     let foreign = in_status(pending_charge(cais_testkit::builders::fresh()), ChargeStatus::Paid);
     world.store.commit(steps::open_charge(&foreign)).await.unwrap();
-    assert_eq!(world.refund("a", &foreign, all()).await, Err(CreateRefundError::NotFound));
+    assert_eq!(world.refund("a", &foreign, all()).await, Err(CreateRefundError::Refused(RefundRefusal::NotFound)));
 }
 
 #[tokio::test]
@@ -53,7 +53,7 @@ async fn a_charge_is_named_by_its_external_id_as_well() {
     world.store.commit(steps::open_charge(&charge)).await.unwrap();
     let command = CreateRefund { charge: ChargeName::External(name), ..world.command("a", &charge, all()) };
     let refused = create(&world.ports, command.clone()).await;
-    assert!(matches!(refused, Err(CreateRefundError::ChargeInProgress { .. })), "{refused:?}");
+    assert!(matches!(refused, Err(CreateRefundError::Refused(RefundRefusal::ChargeInProgress { .. }))), "{refused:?}");
     charge.version = 1;
     let pending = in_status(charge, ChargeStatus::Pending);
     world.store.commit(steps::update_charge(&pending, pending.created_at)).await.unwrap();
@@ -71,7 +71,8 @@ async fn parts_up_to_the_amount_and_not_a_centavo_more() {
     let charge = world.paid().await;
     world.fund(5_000).await;
     world.psp.set(Returning::Completes);
-    let exceeds = |rest| Err(CreateRefundError::ExceedsAmount { rest: Money::from_centavos(rest) });
+    let exceeds =
+        |rest| Err(CreateRefundError::Refused(RefundRefusal::ExceedsAmount { rest: Money::from_centavos(rest) }));
     assert_eq!(world.refund("a", &charge, part(1_001)).await, exceeds(1_000));
     assert_eq!(world.refund("b", &charge, part(1)).await.unwrap().status, 201);
     assert_eq!(world.refund("c", &charge, part(1_000)).await, exceeds(999));
@@ -103,7 +104,10 @@ async fn ninety_days_after_the_payment_it_is_too_late() {
     world.clock.advance(within);
     assert_eq!(world.refund("a", &charge, part(100)).await.unwrap().status, 201, "the last instant");
     world.clock.advance(Duration::from_micros(1));
-    assert_eq!(world.refund("b", &charge, part(100)).await, Err(CreateRefundError::DeadlinePassed));
+    assert_eq!(
+        world.refund("b", &charge, part(100)).await,
+        Err(CreateRefundError::Refused(RefundRefusal::DeadlinePassed))
+    );
 }
 
 #[tokio::test]
@@ -112,7 +116,7 @@ async fn while_an_infraction_is_open_nothing_is_refunded() {
     let charge = world.paid().await;
     let disputed = Charge { open_infractions: 1, ..world.charge(charge.id) };
     world.store.commit(steps::update_charge(&disputed, charge.created_at)).await.unwrap();
-    assert_eq!(world.refund("a", &charge, all()).await, Err(CreateRefundError::InfractionOpen));
+    assert_eq!(world.refund("a", &charge, all()).await, Err(CreateRefundError::Refused(RefundRefusal::InfractionOpen)));
     let settled = Charge { open_infractions: 0, ..world.charge(charge.id) };
     world.store.commit(steps::update_charge(&settled, charge.created_at)).await.unwrap();
     assert_eq!(world.refund("a", &charge, all()).await.unwrap().status, 201, "the key is free as before");

@@ -1,0 +1,134 @@
+//! Requests of a refund to the acquirer of its Pix, and the reads that look for it there.
+
+use std::time::Duration;
+
+use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::end_to_end_id::ReturnId;
+use cais_domain::refund::{Refund, RefundState, RefundStep};
+use cais_ports::{Acquirer, QueryError, RefundOrder, ReturnNature, UpstreamReturn, alerts};
+use jiff::Timestamp;
+
+use super::sync;
+use crate::ports::Ports;
+use crate::trouble::Trouble;
+use crate::upstream_order::{Refreshed, Sent, SyncError, UpstreamOrder, accepted, believed};
+use crate::upstream_result::{Earlier, Evidence, SendReply};
+use crate::work::{RESEND_AFTER, UNPROVEN_AFTER};
+
+/// Time for sending, of the 10 s within which a POST answers.
+const SEND_BUDGET: Duration = Duration::from_secs(5);
+/// Time for a look-up, of the same 10 s, when the reply was lost or is a refusal.
+const LOOK_BUDGET: Duration = Duration::from_secs(2);
+
+impl UpstreamOrder for Refund {
+    type Record = UpstreamReturn;
+
+    fn name(&self) -> String {
+        self.id.to_string()
+    }
+
+    fn acquirer(&self) -> &AcquirerName {
+        &self.acquirer
+    }
+
+    async fn request(&self, _: &Ports, acquirer: &dyn Acquirer, _: Earlier) -> SendReply<UpstreamReturn> {
+        accepted(self, acquirer.send_refund(&order(self), SEND_BUDGET).await)
+    }
+
+    async fn look_up(&self, _: &Ports, acquirer: &dyn Acquirer) -> Evidence<UpstreamReturn> {
+        match acquirer.find_refund(&self.end_to_end_id, self.id, LOOK_BUDGET).await {
+            Ok(found) => believed(self, found),
+            Err(error) => Evidence::Unreadable(error.to_string()),
+        }
+    }
+
+    /// The API Pix has no list of returns. The record of a received Pix lists every return of it.
+    async fn list(&self, _: &Ports, acquirer: &dyn Acquirer) -> Evidence<UpstreamReturn> {
+        let returns = match acquirer.find_received(&self.end_to_end_id, LOOK_BUDGET).await {
+            Ok(Some(received)) => received.payment.returns,
+            Ok(None) => return Evidence::Unreadable("the acquirer does not show the Pix itself".to_owned()),
+            Err(error) => return Evidence::Unreadable(error.to_string()),
+        };
+        // Without the name under which it was ordered, a return may be this one.
+        let is_nameless = |back: &UpstreamReturn| {
+            back.nature == ReturnNature::Ordinary && back.return_id.as_ref().map_or("", ReturnId::as_str) == back.name
+        };
+        let nameless = returns.iter().any(is_nameless);
+        match returns.into_iter().find(|back| back.refund() == Some(self.id)) {
+            None if nameless => Evidence::Unreadable("the acquirer shows a return without its name".to_owned()),
+            found => believed(self, found),
+        }
+    }
+
+    /// Compares the amount.
+    fn agrees(&self, record: &UpstreamReturn) -> bool {
+        let agrees = record.amount == self.amount;
+        if !agrees {
+            tracing::error!(
+                alert = alerts::REFUND_CONTRADICTED, refund = %self.id, acquirer = %self.acquirer, ours = %self.amount, theirs = %record.amount,
+                "the acquirer shows a refund with another amount; manual review needed"
+            );
+        }
+        agrees
+    }
+
+    async fn list_due(ports: &Ports, now: Timestamp, limit: u32) -> Result<Vec<Self>, QueryError> {
+        ports.queries.list_due_refunds(now, limit).await
+    }
+
+    async fn refresh(self, ports: &Ports, budget: Duration) -> Result<Refreshed<Self>, SyncError> {
+        match sync::look(ports, &self, budget).await? {
+            Some(upstream) => Ok(Refreshed::Shown(sync::apply(ports, self, upstream).await?)),
+            None => Ok(Refreshed::Absent(self)),
+        }
+    }
+
+    async fn apply(self, ports: &Ports, record: UpstreamReturn) -> Result<Self, Trouble> {
+        sync::apply(ports, self, record).await
+    }
+
+    async fn end_refused(self, ports: &Ports, reason: &str) -> Result<Self, Trouble> {
+        sync::end(ports, self, reason).await
+    }
+
+    fn sent(&self) -> Option<Sent> {
+        let RefundState::Processing { sent_at, return_id } = &self.state else { return None };
+        // A return id comes from the acquirer alone.
+        Some(Sent { at: *sent_at, arrives_within: RESEND_AFTER, is_shown: return_id.is_some() })
+    }
+
+    fn due_at(&self) -> Option<Timestamp> {
+        self.due_at
+    }
+
+    fn postponed(self, now: Timestamp) -> Self {
+        self.asked(now)
+    }
+
+    fn resent(self, now: Timestamp) -> Result<Self, Trouble> {
+        match self.send_again(now).map_err(|error| Trouble::Internal(error.to_string()))? {
+            RefundStep::Taken(step) => Ok(step.refund),
+            RefundStep::AlreadyTaken(refund) => Ok(*refund),
+        }
+    }
+
+    fn is_overdue(&self, now: Timestamp) -> bool {
+        now.duration_since(self.created_at) >= UNPROVEN_AFTER
+    }
+
+    fn alert_unproven(&self, reason: &str) {
+        tracing::error!(
+            alert = alerts::REFUND_OUTCOME_UNPROVEN, refund = %self.id, acquirer = %self.acquirer, reason,
+            "refund outcome cannot be proven; it stays processing and its money stays held"
+        );
+    }
+}
+
+fn order(refund: &Refund) -> RefundOrder {
+    RefundOrder {
+        id: refund.id,
+        end_to_end_id: refund.end_to_end_id.clone(),
+        amount: refund.amount,
+        description: refund.reason.as_ref().map(|text| text.as_str().to_owned()),
+    }
+}

@@ -1,0 +1,100 @@
+//! A refund as a resource that is created under an idempotency key, together with its charge.
+
+use cais_domain::external_id::ExternalId;
+use cais_domain::ids::{AccountId, RefundId, kind};
+use cais_domain::money::Money;
+use cais_domain::refund::{Refund, RefundError, RefundStatus, RefundStep};
+use cais_ports::{ChangeSet, QueryError, ReservationKey, UpstreamReturn, Write};
+use jiff::Timestamp;
+
+use super::decide::{change_set, charge_of, complain, decide, unless_outdated};
+use crate::ports::Ports;
+use crate::trouble::Trouble;
+use crate::upstream_order::{KeyedResource, Standing, StoredRecord, send_begun};
+use crate::upstream_result::{Earlier, UpstreamResult};
+
+impl StoredRecord for Refund {
+    fn update(&self) -> Write {
+        Write::UpdateRefund(Box::new(self.clone()))
+    }
+
+    fn stored(self) -> Self {
+        Self { version: self.version.saturating_add(1), ..self }
+    }
+
+    async fn reread(&self, ports: &Ports) -> Result<Self, Trouble> {
+        let found = ports.queries.find_refund(self.account, self.id).await?;
+        found.ok_or_else(|| Trouble::Internal(format!("{} vanished", self.id)))
+    }
+}
+
+impl KeyedResource for Refund {
+    type Kind = kind::Refund;
+    type Reply = UpstreamResult<UpstreamReturn>;
+
+    /// Every refund of a charge changes the charge when it begins and when it ends. So many passes let a hundred refunds of one
+    /// charge at once all succeed.
+    const MAX_PASSES: usize = 256;
+
+    fn id(&self) -> RefundId {
+        self.id
+    }
+
+    fn account(&self) -> AccountId {
+        self.account
+    }
+
+    fn standing(&self) -> Standing {
+        match self.state.status() {
+            RefundStatus::Pending => Standing::Begun,
+            RefundStatus::Abandoned => Standing::Abandoned,
+            RefundStatus::Processing | RefundStatus::Completed | RefundStatus::Failed => Standing::Visible,
+        }
+    }
+
+    fn external_id(&self) -> Option<&ExternalId> {
+        self.external_id.as_ref()
+    }
+
+    fn external_id_key(account: AccountId, external_id: ExternalId) -> ReservationKey {
+        ReservationKey::RefundExternalId(account, external_id)
+    }
+
+    async fn find(ports: &Ports, account: AccountId, id: RefundId) -> Result<Option<Self>, QueryError> {
+        ports.queries.find_refund(account, id).await
+    }
+
+    fn held(&self) -> Result<Money, Trouble> {
+        Ok(self.amount)
+    }
+
+    fn render(&self, ports: &Ports) -> Vec<u8> {
+        ports.representation.refund(self)
+    }
+
+    async fn send_upstream(&self, ports: &Ports, earlier: Earlier, until: Timestamp) -> Self::Reply {
+        send_begun(ports, self, earlier, until).await
+    }
+
+    async fn settle(
+        self,
+        ports: &Ports,
+        reply: &Self::Reply,
+        now: Timestamp,
+    ) -> Result<Option<(Self, ChangeSet)>, Trouble> {
+        let charge = charge_of(ports, &self).await?;
+        match decide(self.clone(), charge, reply, now) {
+            Ok(RefundStep::Taken(step)) => {
+                let change = change_set(ports, &step, now).await?;
+                Ok(Some((step.refund.stored(), change)))
+            }
+            Ok(RefundStep::AlreadyTaken(refund)) => Ok(Some((*refund, ChangeSet::new(now)))),
+            // The outcome was known before the reply came.
+            Err(RefundError::InvalidState(_)) => {
+                complain(&self, reply);
+                Ok(Some((self, ChangeSet::new(now))))
+            }
+            Err(error) => unless_outdated(ports, &self, error).await.map(|()| None),
+        }
+    }
+}
