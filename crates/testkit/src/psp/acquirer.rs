@@ -1,0 +1,351 @@
+//! The simulated acquirer behind the ports.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::end_to_end_id::{EndToEndId, ReturnId};
+use cais_domain::id_envio::IdEnvio;
+use cais_domain::ids::RefundId;
+use cais_domain::txid::Txid;
+use cais_ports::{
+    Acquirer, AcquirerError, Acquirers, ChargeOrder, Clock as _, DefenseOrder, DefenseReceipt, IssueError, ListRequest,
+    Noticed, NoticedInfraction, NoticedPayout, NoticedPix, PayoutOrder, ReceivedPix, RefundOrder, UnreadableRow,
+    UpstreamCharge, UpstreamInfraction, UpstreamInfractionStatus, UpstreamPage, UpstreamPayout, UpstreamReturn,
+};
+use jiff::SignedDuration;
+
+use super::orders::Record;
+use super::{FakePsp, List, Listing, Looking, Moment, Order, OrderKind, State};
+
+/// How far back the list of [`Listing::Lately`] goes.
+const MONTH: SignedDuration = SignedDuration::from_hours(31 * 24);
+
+fn no_answer<T>() -> Result<T, AcquirerError> {
+    Err(AcquirerError::OutcomeUnknown("no answer".to_owned()))
+}
+
+fn no_connection<T>() -> Result<T, AcquirerError> {
+    Err(AcquirerError::Unavailable("no connection".to_owned()))
+}
+
+impl FakePsp {
+    /// Answers a look-up by name.
+    fn find<T>(
+        &self,
+        kind: OrderKind,
+        name: &str,
+        read: impl FnOnce(&mut State) -> Option<T>,
+    ) -> Result<Option<T>, AcquirerError> {
+        let mut state = self.state();
+        let finds = state.finds.entry(kind).or_default();
+        *finds = finds.saturating_add(1);
+        state.unread.remove(name);
+        let found = match state.looking {
+            Looking::Tells => Ok(read(&mut state)),
+            Looking::Forgets => Ok(None),
+            Looking::Silent => no_answer(),
+            Looking::Down => no_connection(),
+        };
+        drop(state);
+        self.happens(Moment::Read);
+        found
+    }
+
+    /// Answers a request of a list; both ends belong to the span, as at real acquirers.
+    fn list<T>(
+        &self,
+        list: List,
+        request: ListRequest,
+        read: impl FnOnce(&mut State) -> Vec<T>,
+    ) -> Result<UpstreamPage<T>, AcquirerError> {
+        let now = self.clock.now();
+        let mut state = self.state();
+        state.lists.push((list, request));
+        let rows = read(&mut state);
+        if state.dark.is_some_and(|(from, until)| request.from < until && from < request.to) {
+            return no_answer();
+        }
+        match state.listing.get(&list).copied().unwrap_or(Listing::Pages(100)) {
+            Listing::Silent => no_answer(),
+            Listing::Down => no_connection(),
+            Listing::Empty => Ok(UpstreamPage::new(Vec::new(), None)),
+            Listing::Garbles => {
+                let row = UnreadableRow { name: "pix[0]".to_owned(), reason: "cannot be read".to_owned() };
+                Ok(UpstreamPage { unreadable: vec![row], ..UpstreamPage::new(Vec::new(), None) })
+            }
+            Listing::Circles => Ok(UpstreamPage::new(rows, Some(0))),
+            Listing::Endless => Ok(UpstreamPage::new(Vec::new(), Some(request.page.saturating_add(1)))),
+            Listing::Lately if now.duration_since(request.from) > MONTH => no_answer(),
+            Listing::Lately | Listing::AsItWas => Ok(UpstreamPage::new(rows, None)),
+            Listing::Pages(size) => {
+                let first = usize::try_from(request.page).unwrap_or(usize::MAX).saturating_mul(size);
+                let more = rows.len() > first.saturating_add(size);
+                let rows = rows.into_iter().skip(first).take(size).collect();
+                Ok(UpstreamPage::new(rows, more.then(|| request.page.saturating_add(1))))
+            }
+        }
+    }
+}
+
+impl State {
+    fn received(&self) -> Vec<ReceivedPix> {
+        let of_charge = |charge: &UpstreamCharge| {
+            let txid = charge.txid.clone();
+            let row = move |payment| ReceivedPix { txid: Some(txid.clone()), payment };
+            charge.payments.clone().into_iter().map(row).collect::<Vec<_>>()
+        };
+        self.charges.values().flat_map(of_charge).chain(self.others.clone()).collect()
+    }
+
+    fn shown_infraction(&self, row: &UpstreamInfraction) -> UpstreamInfraction {
+        let mut shown = row.clone();
+        if !self.shows_words
+            && let Some(defense) = shown.defense.as_mut()
+        {
+            defense.text = None;
+        }
+        if !self.shows_defenses {
+            shown.defense = None;
+            if shown.status == UpstreamInfractionStatus::Defended {
+                shown.status = UpstreamInfractionStatus::Open;
+            }
+        }
+        shown
+    }
+}
+
+#[async_trait]
+impl Acquirer for FakePsp {
+    fn name(&self) -> &AcquirerName {
+        &self.name
+    }
+
+    async fn create_charge(&self, order: &ChargeOrder, _: Duration) -> Result<UpstreamCharge, AcquirerError> {
+        charge(self.answer(&Order::Charge(order.clone()))?)
+    }
+
+    async fn find_charge(&self, txid: &Txid, _: Duration) -> Result<Option<UpstreamCharge>, AcquirerError> {
+        self.find(OrderKind::Charge, txid.as_str(), |state| {
+            let charge = state.charges.get(txid)?.clone();
+            Some(UpstreamCharge { answered_at: state.own_clock, ..charge })
+        })
+    }
+
+    async fn cancel_charge(&self, txid: &Txid, _: Duration) -> Result<UpstreamCharge, AcquirerError> {
+        charge(self.answer(&Order::Cancellation(txid.clone()))?)
+    }
+
+    fn sends_payouts(&self) -> bool {
+        true
+    }
+
+    async fn send_payout(&self, order: &PayoutOrder, _: Duration) -> Result<UpstreamPayout, AcquirerError> {
+        match self.answer(&Order::Payout(order.clone()))? {
+            Record::Payout(payout) => Ok(payout),
+            Record::Charge(_) | Record::Refund(_) | Record::Defense(_) => no_answer(),
+        }
+    }
+
+    async fn find_payout(&self, id_envio: &IdEnvio, _: Duration) -> Result<Option<UpstreamPayout>, AcquirerError> {
+        let read = |state: &mut State| state.sent.get(id_envio).map(|(_, payout)| payout.clone());
+        self.find(OrderKind::Payout, id_envio.as_str(), read)
+    }
+
+    async fn send_refund(&self, order: &RefundOrder, _: Duration) -> Result<UpstreamReturn, AcquirerError> {
+        match self.answer(&Order::Refund(order.clone()))? {
+            Record::Refund(refund) => Ok(refund),
+            Record::Charge(_) | Record::Payout(_) | Record::Defense(_) => no_answer(),
+        }
+    }
+
+    async fn find_refund(
+        &self,
+        end_to_end_id: &EndToEndId,
+        id: RefundId,
+        _: Duration,
+    ) -> Result<Option<UpstreamReturn>, AcquirerError> {
+        self.find(OrderKind::Refund, &id.suffix(), |state| {
+            let payment = state.payments().find(|payment| payment.end_to_end_id == *end_to_end_id)?;
+            payment.returns.iter().find(|back| back.name == id.suffix()).cloned()
+        })
+    }
+
+    async fn list_received(
+        &self,
+        request: ListRequest,
+        _: Duration,
+    ) -> Result<UpstreamPage<ReceivedPix>, AcquirerError> {
+        let span = request.from..=request.to;
+        let page = self.list(List::Received, request, |state| {
+            let mut rows = state.received();
+            rows.retain(|row| span.contains(&row.payment.paid_at));
+            rows.retain(|row| !state.unlisted.contains(&row.payment.end_to_end_id));
+            rows
+        })?;
+        let state = self.state();
+        let named = state.unreadable.iter().filter(|(at, _)| span.contains(at)).map(|(_, row)| row.clone());
+        let unreadable = page.unreadable.iter().cloned().chain(named).collect();
+        Ok(UpstreamPage { unreadable, ..page })
+    }
+
+    async fn list_sent(
+        &self,
+        request: ListRequest,
+        _: Duration,
+    ) -> Result<UpstreamPage<UpstreamPayout>, AcquirerError> {
+        let span = request.from..=request.to;
+        self.list(List::Sent, request, |state| {
+            let asked = state.sent.values().filter(|(at, _)| span.contains(at));
+            asked.map(|(_, payout)| payout.clone()).collect()
+        })
+    }
+
+    async fn find_received(
+        &self,
+        end_to_end_id: &EndToEndId,
+        _: Duration,
+    ) -> Result<Option<ReceivedPix>, AcquirerError> {
+        let state = self.state();
+        match state.listing.get(&List::Received) {
+            Some(Listing::Silent) => no_answer(),
+            Some(Listing::Down) => no_connection(),
+            Some(Listing::Empty) => Ok(None),
+            _ if !state.shows_received => Ok(None),
+            _ => Ok(state.received().into_iter().find(|row| row.payment.end_to_end_id == *end_to_end_id)),
+        }
+    }
+
+    fn tells_infractions(&self) -> bool {
+        self.state().tells_infractions
+    }
+
+    async fn list_infractions(
+        &self,
+        request: ListRequest,
+        _: Duration,
+    ) -> Result<UpstreamPage<UpstreamInfraction>, AcquirerError> {
+        let span = request.from..=request.to;
+        let page = self.list(List::Infractions, request, |state| {
+            let as_it_was = state.listing.get(&List::Infractions) == Some(&Listing::AsItWas);
+            let all = if as_it_was { &state.as_it_was } else { &state.infractions };
+            let rows: Vec<_> = all.iter().filter(|row| span.contains(&row.opened_at)).collect();
+            let shown = rows.iter().map(|row| state.shown_infraction(row)).collect();
+            for row in Vec::from_iter(rows.into_iter().map(|row| row.id.clone())) {
+                state.unread.remove(&row);
+            }
+            shown
+        });
+        self.happens(Moment::Listed);
+        page
+    }
+
+    async fn send_defense(&self, order: &DefenseOrder, _: Duration) -> Result<DefenseReceipt, AcquirerError> {
+        match self.answer(&Order::Defense(order.clone()))? {
+            Record::Defense(receipt) => Ok(receipt),
+            Record::Charge(_) | Record::Payout(_) | Record::Refund(_) => no_answer(),
+        }
+    }
+
+    /// A body is items with commas between. An item is `inf-…`, the id of an infraction; `sent:` and the name of a payout, with
+    /// the ids of returns after slashes; or a txid, with an end-to-end id and then an instant after slashes.
+    fn notices(&self, body: &[u8]) -> Result<Vec<Noticed>, AcquirerError> {
+        let text = str::from_utf8(body).map_err(|error| unreadable(&error))?;
+        text.split(',').map(noticed).collect()
+    }
+
+    async fn register_callback(&self, _: &str, _: Duration) -> Result<(), AcquirerError> {
+        Ok(())
+    }
+}
+
+fn charge(record: Record) -> Result<UpstreamCharge, AcquirerError> {
+    match record {
+        Record::Charge(charge) => Ok(charge),
+        Record::Payout(_) | Record::Refund(_) | Record::Defense(_) => no_answer(),
+    }
+}
+
+fn unreadable(error: &impl ToString) -> AcquirerError {
+    AcquirerError::Refused(error.to_string())
+}
+
+fn noticed(item: &str) -> Result<Noticed, AcquirerError> {
+    if item.starts_with("inf-") {
+        return Ok(Noticed::Infraction(NoticedInfraction { id: item.to_owned() }));
+    }
+    let (sent, names) = item.strip_prefix("sent:").map_or((false, item), |names| (true, names));
+    let mut names = names.split('/');
+    let first = names.next().unwrap_or_default();
+    if sent {
+        let id_envio = IdEnvio::parse(first).map_err(|error| unreadable(&error))?;
+        let returns = names.map(|id| ReturnId::parse(id).map_err(|error| unreadable(&error)));
+        return Ok(Noticed::Sent(NoticedPayout { id_envio, returns: returns.collect::<Result<_, _>>()? }));
+    }
+    let txid = Txid::parse(first).map_err(|error| unreadable(&error))?;
+    let end_to_end_id = names.next().map(EndToEndId::parse).transpose().map_err(|error| unreadable(&error))?;
+    let paid_at = names.next().map(str::parse).transpose().map_err(|error: jiff::Error| unreadable(&error))?;
+    Ok(Noticed::Received(NoticedPix { txid, end_to_end_id, paid_at }))
+}
+
+type Wrap = dyn Fn(&FakePsp) -> Arc<dyn Acquirer> + Send + Sync;
+
+/// Simulated acquirers in the order in which they are asked, as the router offers them.
+pub struct FakeAcquirers {
+    psps: Vec<FakePsp>,
+    wrap: Box<Wrap>,
+}
+
+impl FakeAcquirers {
+    /// These, in that order.
+    #[must_use]
+    pub fn new(psps: &[FakePsp]) -> Self {
+        Self::wrapped(psps, |psp| Arc::new(psp.clone()))
+    }
+
+    /// These, each behind what `wrap` makes of it.
+    #[must_use]
+    pub fn wrapped(psps: &[FakePsp], wrap: impl Fn(&FakePsp) -> Arc<dyn Acquirer> + Send + Sync + 'static) -> Self {
+        Self { psps: psps.to_vec(), wrap: Box::new(wrap) }
+    }
+}
+
+#[async_trait]
+impl Acquirers for FakeAcquirers {
+    fn first(&self) -> Option<AcquirerName> {
+        self.psps.iter().find(|psp| !psp.state().resting).map(|psp| psp.name.clone())
+    }
+
+    fn first_sender(&self) -> Option<AcquirerName> {
+        self.first()
+    }
+
+    fn names(&self) -> Vec<AcquirerName> {
+        self.psps.iter().map(|psp| psp.name.clone()).collect()
+    }
+
+    async fn issue(
+        &self,
+        order: &ChargeOrder,
+        begin_with: &AcquirerName,
+        budget: Duration,
+    ) -> Result<(AcquirerName, UpstreamCharge), IssueError> {
+        let mut reasons = Vec::new();
+        for psp in self.psps.iter().skip_while(|psp| psp.name != *begin_with) {
+            let acquirer = psp.name.clone();
+            match (self.wrap)(psp).create_charge(order, budget).await {
+                Ok(charge) => return Ok((acquirer, charge)),
+                Err(AcquirerError::OutcomeUnknown(reason)) => return Err(IssueError::Unknown { acquirer, reason }),
+                Err(error) => reasons.push((acquirer, error)),
+            }
+        }
+        Err(IssueError::NoneTook { reasons })
+    }
+
+    fn named(&self, name: &AcquirerName) -> Option<Arc<dyn Acquirer>> {
+        let psp = self.psps.iter().find(|psp| psp.name == *name)?;
+        psp.happens(Moment::Named);
+        Some((self.wrap)(psp))
+    }
+}

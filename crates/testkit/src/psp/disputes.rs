@@ -1,0 +1,143 @@
+//! Infractions at the simulated acquirer.
+
+use cais_domain::end_to_end_id::EndToEndId;
+use cais_domain::infraction::Situation;
+use cais_domain::money::Money;
+use cais_ports::{
+    Clock as _, DefenseOrder, ReturnNature, UpstreamDefense, UpstreamInfraction, UpstreamInfractionStatus,
+    UpstreamProgress, UpstreamReturn,
+};
+use jiff::ToSpan as _;
+
+use super::money::left;
+use super::{FakePsp, Order};
+use crate::builders::a_return_id;
+
+#[expect(clippy::missing_panics_doc, clippy::unwrap_used, reason = "a test names what is there, or fails here")]
+impl FakePsp {
+    /// A payer disputes so many centavos of a Pix; a week is left for a defense.
+    pub fn dispute(&self, end_to_end_id: &EndToEndId, centavos: i64) -> String {
+        let now = self.clock.now();
+        let mut state = self.state();
+        let id = format!("inf-{}-{}", self.name, state.infractions.len());
+        state.infractions.push(UpstreamInfraction {
+            id: id.clone(),
+            end_to_end_id: end_to_end_id.clone(),
+            amount: Money::from_centavos(centavos),
+            status: UpstreamInfractionStatus::Open,
+            reason: Some("Não reconheço".to_owned()),
+            situation: Situation::Scam,
+            opened_at: now,
+            opened_at_is_told: true,
+            deadline_at: Some(now + 168.hours()),
+            defense: None,
+            resolved_at: None,
+        });
+        id
+    }
+
+    /// Returns every infraction as it really is.
+    #[must_use]
+    pub fn infractions(&self) -> Vec<UpstreamInfraction> {
+        self.state().infractions.clone()
+    }
+
+    /// Changes an infraction.
+    pub fn change(&self, id: &str, change: impl FnOnce(&mut UpstreamInfraction)) {
+        change(self.state().infractions.iter_mut().find(|row| row.id == id).unwrap());
+    }
+
+    /// Resolves an infraction; no money moves.
+    pub fn settle(&self, id: &str, status: UpstreamInfractionStatus) {
+        let now = self.clock.now();
+        self.change(id, |row| {
+            row.status = status;
+            row.resolved_at = Some(now);
+        });
+    }
+
+    /// Opens an infraction again.
+    pub fn reopen(&self, id: &str) {
+        self.change(id, |row| {
+            row.status = UpstreamInfractionStatus::Open;
+            row.resolved_at = None;
+            row.defense = None;
+        });
+    }
+
+    /// Opens an infraction again, which begins now; a week is left for a defense.
+    pub fn reopen_now(&self, id: &str) {
+        let now = self.clock.now();
+        self.reopen(id);
+        self.change(id, |row| {
+            row.opened_at = now;
+            row.deadline_at = Some(now + 168.hours());
+        });
+    }
+
+    /// Another party hands over a defense.
+    pub fn receive_defense(&self, id: &str, text: &str) {
+        let now = self.clock.now();
+        self.change(id, |row| {
+            row.status = UpstreamInfractionStatus::Defended;
+            row.defense = Some(UpstreamDefense { text: Some(text.to_owned()), received_at: Some(now) });
+        });
+    }
+
+    /// Accepts a claim, and returns the rest of its Pix, at most the disputed amount.
+    pub fn accept(&self, id: &str) {
+        self.settle(id, UpstreamInfractionStatus::Accepted);
+        let mut state = self.state();
+        let row = state.infractions.iter().find(|row| row.id == id).unwrap().clone();
+        let payment = state.payments().find(|payment| payment.end_to_end_id == row.end_to_end_id).unwrap();
+        let amount = row.amount.centavos().min(left(payment));
+        drop(state);
+        if amount > 0 {
+            self.take_back(&row.end_to_end_id, amount);
+        }
+    }
+
+    /// Returns so many centavos of a Pix because of an infraction.
+    pub fn take_back(&self, end_to_end_id: &EndToEndId, centavos: i64) {
+        self.begin_to_take(end_to_end_id, centavos, UpstreamProgress::Done { at: Some(self.clock.now()) });
+    }
+
+    /// Returns so many centavos of a Pix because of an infraction, as far as `progress`.
+    pub fn begin_to_take(&self, end_to_end_id: &EndToEndId, centavos: i64, progress: UpstreamProgress) {
+        let (name, return_id) = ("med".to_owned(), Some(a_return_id()));
+        let (nature, amount) = (ReturnNature::Infraction, Money::from_centavos(centavos));
+        let back = UpstreamReturn { name, return_id, nature, amount, progress };
+        self.change_payment(end_to_end_id, |payment| payment.returns.push(back));
+    }
+
+    /// Sums the returns of a Pix because of infractions, in centavos.
+    #[must_use]
+    pub fn lost(&self, end_to_end_id: &EndToEndId) -> i64 {
+        let mut state = self.state();
+        let payments = state.payments().filter(|payment| payment.end_to_end_id == *end_to_end_id);
+        let returns = payments.flat_map(|payment| payment.returns.iter());
+        returns.filter(|back| back.nature == ReturnNature::Infraction).map(|back| back.amount.centavos()).sum()
+    }
+
+    /// Returns every defense that arrived, taken or not.
+    #[must_use]
+    pub fn defenses(&self) -> Vec<DefenseOrder> {
+        let orders = self.orders().into_iter();
+        orders.filter_map(|order| if let Order::Defense(order) = order { Some(order) } else { None }).collect()
+    }
+
+    /// Provides no list of infractions.
+    pub fn tell_no_infractions(&self) {
+        self.state().tells_infractions = false;
+    }
+
+    /// Shows the presence of defenses without their text.
+    pub fn hide_words(&self) {
+        self.state().shows_words = false;
+    }
+
+    /// Lists infractions as if they had no defense, or as they are.
+    pub fn hide_defenses(&self, hides: bool) {
+        self.state().shows_defenses = !hides;
+    }
+}

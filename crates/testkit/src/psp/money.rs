@@ -1,0 +1,218 @@
+//! Money at the simulated acquirer: payers pay, payouts and refunds end, and parts come back.
+
+use cais_domain::charge::Charge;
+use cais_domain::end_to_end_id::{EndToEndId, ReturnId};
+use cais_domain::id_envio::IdEnvio;
+use cais_domain::money::Money;
+use cais_domain::txid::Txid;
+use cais_ports::{
+    ChargeOrder, Clock as _, ReceivedPix, ReturnNature, ReturnedPart, UnreadableRow, UpstreamCharge, UpstreamPayment,
+    UpstreamPayout, UpstreamProgress, UpstreamReturn, UpstreamStatus,
+};
+
+use super::{FakePsp, Order, State};
+use crate::builders::{a_return_id, an_end_to_end_id, issued};
+
+/// Returns the centavos of a payment that neither went back nor are about to.
+pub(super) fn left(payment: &UpstreamPayment) -> i64 {
+    let moves = |back: &&UpstreamReturn| !matches!(back.progress, UpstreamProgress::Failed { .. });
+    let gone: i64 = payment.returns.iter().filter(moves).map(|back| back.amount.centavos()).sum();
+    payment.amount.centavos() - gone
+}
+
+impl State {
+    pub(super) fn payments(&mut self) -> impl Iterator<Item = &mut UpstreamPayment> {
+        self.charges.values_mut().flat_map(|charge| charge.payments.iter_mut())
+    }
+}
+
+#[expect(clippy::missing_panics_doc, clippy::unwrap_used, reason = "a test names what is there, or fails here")]
+impl FakePsp {
+    /// Holds the charge as it was issued.
+    pub fn hold(&self, charge: &Charge) {
+        let upstream = UpstreamCharge {
+            txid: charge.txid.clone(),
+            amount: charge.terms.amount,
+            status: UpstreamStatus::Active,
+            copy_paste: Some(issued(charge).copy_paste),
+            expires_at: issued(charge).expires_at,
+            payments: Vec::new(),
+            answered_at: None,
+        };
+        self.state().charges.insert(charge.txid.clone(), upstream);
+    }
+
+    /// Holds a charge that was ordered before the test began.
+    pub fn hold_order(&self, order: &ChargeOrder) {
+        let now = self.clock.now();
+        let _ = self.state().execute(&Order::Charge(order.clone()), now, UpstreamProgress::Processing);
+    }
+
+    /// Returns every charge.
+    #[must_use]
+    pub fn charges(&self) -> Vec<UpstreamCharge> {
+        self.state().charges.values().cloned().collect()
+    }
+
+    /// Sets the status of a charge.
+    pub fn set_status(&self, txid: &Txid, status: UpstreamStatus) {
+        self.state().charges.get_mut(txid).unwrap().status = status;
+    }
+
+    /// A payer pays the charge so many centavos.
+    pub fn pay(&self, txid: &Txid, centavos: i64) -> EndToEndId {
+        let end_to_end_id = an_end_to_end_id();
+        self.pay_as(txid, centavos, end_to_end_id.clone());
+        end_to_end_id
+    }
+
+    /// A payer pays the charge with a Pix of that id.
+    pub fn pay_as(&self, txid: &Txid, centavos: i64, end_to_end_id: EndToEndId) {
+        let payment = self.payment(end_to_end_id, centavos);
+        let mut state = self.state();
+        let charge = state.charges.get_mut(txid).unwrap();
+        if payment.amount >= charge.amount {
+            charge.status = UpstreamStatus::Completed;
+        }
+        charge.payments.push(payment);
+    }
+
+    /// A payer pays into the account without a charge of this acquirer.
+    pub fn receive(&self, txid: Option<Txid>, centavos: i64) -> EndToEndId {
+        let end_to_end_id = an_end_to_end_id();
+        let payment = self.payment(end_to_end_id.clone(), centavos);
+        self.state().others.push(ReceivedPix { txid, payment });
+        end_to_end_id
+    }
+
+    fn payment(&self, end_to_end_id: EndToEndId, centavos: i64) -> UpstreamPayment {
+        let amount = Money::from_centavos(centavos);
+        UpstreamPayment { end_to_end_id, amount, paid_at: self.clock.now(), returns: Vec::new() }
+    }
+
+    /// Changes a payment of a charge.
+    pub fn change_payment(&self, end_to_end_id: &EndToEndId, change: impl FnOnce(&mut UpstreamPayment)) {
+        change(self.state().payments().find(|payment| payment.end_to_end_id == *end_to_end_id).unwrap());
+    }
+
+    /// The acquirer returns so many centavos of a Pix without an order.
+    pub fn return_unasked(&self, end_to_end_id: &EndToEndId, centavos: i64, progress: UpstreamProgress) {
+        let (name, return_id) = ("theirs".to_owned(), Some(a_return_id()));
+        let (nature, amount) = (ReturnNature::Ordinary, Money::from_centavos(centavos));
+        let back = UpstreamReturn { name, return_id, nature, amount, progress };
+        self.change_payment(end_to_end_id, |payment| payment.returns.push(back));
+    }
+
+    /// Every refund moves on.
+    pub fn settle_refunds(&self, progress: &UpstreamProgress) {
+        for back in self.state().payments().flat_map(|payment| payment.returns.iter_mut()) {
+            back.progress = progress.clone();
+        }
+    }
+
+    /// Every refund and payout whose outcome is open ends so.
+    pub fn settle_open(&self, progress: &UpstreamProgress) {
+        let mut state = self.state();
+        for back in state.payments().flat_map(|payment| payment.returns.iter_mut()) {
+            if back.progress == UpstreamProgress::Processing {
+                back.progress = progress.clone();
+            }
+        }
+        for (_, payout) in state.sent.values_mut() {
+            if payout.progress == UpstreamProgress::Processing {
+                payout.progress = progress.clone();
+            }
+        }
+    }
+
+    /// Removes the record of every refund.
+    pub fn forget_returns(&self) {
+        for payment in self.state().payments() {
+            payment.returns.clear();
+        }
+    }
+
+    /// Sums the refunds that arrived or may arrive, in centavos.
+    #[must_use]
+    pub fn returned(&self) -> i64 {
+        self.state().payments().map(|payment| payment.amount.centavos() - left(payment)).sum()
+    }
+
+    /// Returns every payout, failed ones too.
+    #[must_use]
+    pub fn payouts(&self) -> Vec<UpstreamPayout> {
+        self.state().sent.values().map(|(_, payout)| payout.clone()).collect()
+    }
+
+    /// Counts the payouts that arrived or may arrive.
+    #[must_use]
+    pub fn sent(&self) -> usize {
+        let failed = |payout: &UpstreamPayout| matches!(payout.progress, UpstreamProgress::Failed { .. });
+        self.payouts().iter().filter(|payout| !failed(payout)).count()
+    }
+
+    /// Holds a payout; the instant of its sending is the first at which it is held.
+    pub fn hold_payout(&self, payout: UpstreamPayout) {
+        let now = self.clock.now();
+        let mut state = self.state();
+        let sent_at = state.sent.get(&payout.id_envio).map_or(now, |(sent_at, _)| *sent_at);
+        state.sent.insert(payout.id_envio.clone(), (sent_at, payout));
+    }
+
+    /// Changes the record of that payout.
+    pub fn change_payout(&self, id_envio: &IdEnvio, change: impl FnOnce(&mut UpstreamPayout)) {
+        change(&mut self.state().sent.get_mut(id_envio).unwrap().1);
+    }
+
+    /// Changes the record of the only payout.
+    pub fn change_only_payout(&self, change: impl FnOnce(&mut UpstreamPayout)) {
+        let mut state = self.state();
+        assert_eq!(state.sent.len(), 1);
+        change(&mut state.sent.values_mut().next().unwrap().1);
+    }
+
+    /// The only payout arrives.
+    pub fn complete(&self) {
+        let at = Some(self.clock.now());
+        self.change_only_payout(|payout| payout.progress = UpstreamProgress::Done { at });
+    }
+
+    /// The only payout fails.
+    pub fn fail(&self) {
+        let reason = Some("closed\u{0} account".to_owned());
+        self.change_only_payout(|payout| payout.progress = UpstreamProgress::Failed { reason });
+    }
+
+    /// So many centavos of the only payout come back.
+    pub fn return_payout(&self, centavos: i64) -> ReturnId {
+        let return_id = a_return_id();
+        let part =
+            ReturnedPart { return_id: return_id.clone(), amount: Money::from_centavos(centavos), at: self.clock.now() };
+        self.change_only_payout(|payout| payout.returned.push(part));
+        return_id
+    }
+
+    /// Removes and returns the parts of the only payout that came back.
+    pub fn withhold_returns(&self) -> Vec<ReturnedPart> {
+        let mut parts = Vec::new();
+        self.change_only_payout(|payout| parts = std::mem::take(&mut payout.returned));
+        parts
+    }
+
+    /// Lists a received Pix whose row cannot be read.
+    pub fn list_unreadable(&self, name: &str) {
+        let row = UnreadableRow { name: name.to_owned(), reason: "valor is not an amount".to_owned() };
+        let now = self.clock.now();
+        self.state().unreadable.push((now, row));
+    }
+
+    /// Hides a received Pix from the list, although its charge shows it.
+    pub fn hide_from_list(&self, end_to_end_id: EndToEndId) {
+        self.state().unlisted.push(end_to_end_id);
+    }
+
+    /// Hides each Pix from single reads, or shows each.
+    pub fn hide_received(&self, hides: bool) {
+        self.state().shows_received = !hides;
+    }
+}

@@ -1,0 +1,238 @@
+//! Orders: each is carried out once by its name.
+
+use cais_domain::money::Money;
+use cais_domain::payout::Recipient;
+use cais_domain::txid::Txid;
+use cais_ports::{
+    AcquirerError, ChargeOrder, Clock as _, DefenseOrder, DefenseReceipt, PayoutOrder, RefundOrder, ReturnNature,
+    UpstreamCharge, UpstreamDefense, UpstreamInfractionStatus, UpstreamPayout, UpstreamProgress, UpstreamReturn,
+    UpstreamStatus,
+};
+use jiff::{Timestamp, ToSpan as _};
+
+use super::{FakePsp, LATE, Moment, Sending, State};
+use crate::builders::{a_recipient, a_return_id, an_end_to_end_id};
+
+/// The kinds of orders.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum OrderKind {
+    /// A charge, or its cancellation.
+    Charge,
+    /// A payout.
+    Payout,
+    /// A refund.
+    Refund,
+    /// A defense against an infraction.
+    Defense,
+}
+
+impl OrderKind {
+    /// Every kind.
+    pub const ALL: [Self; 4] = [Self::Charge, Self::Payout, Self::Refund, Self::Defense];
+}
+
+/// A request that makes the acquirer do something.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Order {
+    /// Issue a charge.
+    Charge(ChargeOrder),
+    /// Withdraw a charge.
+    Cancellation(Txid),
+    /// Send a Pix.
+    Payout(PayoutOrder),
+    /// Return a Pix.
+    Refund(RefundOrder),
+    /// Take a defense.
+    Defense(DefenseOrder),
+}
+
+/// What an order made.
+#[derive(Debug, Clone)]
+pub(super) enum Record {
+    Charge(UpstreamCharge),
+    Payout(UpstreamPayout),
+    Refund(UpstreamReturn),
+    Defense(DefenseReceipt),
+}
+
+impl Order {
+    /// Its kind.
+    #[must_use]
+    pub const fn kind(&self) -> OrderKind {
+        match self {
+            Self::Charge(_) | Self::Cancellation(_) => OrderKind::Charge,
+            Self::Payout(_) => OrderKind::Payout,
+            Self::Refund(_) => OrderKind::Refund,
+            Self::Defense(_) => OrderKind::Defense,
+        }
+    }
+
+    /// The name by which the acquirer carries it out once.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match self {
+            Self::Charge(order) => order.txid.to_string(),
+            Self::Cancellation(txid) => txid.to_string(),
+            Self::Payout(order) => order.id_envio.to_string(),
+            Self::Refund(order) => order.id.suffix(),
+            Self::Defense(order) => order.infraction.clone(),
+        }
+    }
+
+    /// The same with another amount.
+    fn garbled(&self) -> Self {
+        let amount = Money::from_centavos(1);
+        match self.clone() {
+            Self::Charge(order) => Self::Charge(ChargeOrder { amount, ..order }),
+            Self::Payout(order) => Self::Payout(PayoutOrder { amount, ..order }),
+            Self::Refund(order) => Self::Refund(RefundOrder { amount, ..order }),
+            same @ (Self::Cancellation(_) | Self::Defense(_)) => same,
+        }
+    }
+
+    const fn refusal(&self) -> &'static str {
+        match self {
+            Self::Charge(_) | Self::Cancellation(_) => "no",
+            Self::Payout(_) => "the key has no owner",
+            Self::Refund(_) => "90 days are over",
+            Self::Defense(_) => "not like this",
+        }
+    }
+}
+
+impl FakePsp {
+    pub(super) fn answer(&self, order: &Order) -> Result<Record, AcquirerError> {
+        let reply = self.state().answer(order, self.clock.now());
+        self.happens(Moment::Ordered);
+        reply
+    }
+}
+
+impl State {
+    fn answer(&mut self, order: &Order, now: Timestamp) -> Result<Record, AcquirerError> {
+        if order.kind() != OrderKind::Charge && !self.unread.insert(order.name()) {
+            self.blind_repeats.push(order.name());
+        }
+        self.orders.push(order.clone());
+        let lost = |reason: &str| Err(AcquirerError::OutcomeUnknown(reason.to_owned()));
+        let refused = || Err(AcquirerError::Refused(order.refusal().to_owned()));
+        let sending = self.sending.get(&order.kind()).copied().unwrap_or(Sending::Takes);
+        match (sending, order) {
+            (Sending::Takes, _) => self.execute(order, now, UpstreamProgress::Processing).map(first_reply),
+            (Sending::Completes, _) => self.execute(order, now, UpstreamProgress::Done { at: Some(now) }),
+            (Sending::Fails, _) => {
+                self.execute(order, now, UpstreamProgress::Failed { reason: Some("closed\0".to_owned()) })
+            }
+            (Sending::Down, _) => Err(AcquirerError::Unavailable("no connection".to_owned())),
+            (Sending::Silent, _) => lost("no answer"),
+            (Sending::LosesReplies, _) => {
+                self.execute(order, now, UpstreamProgress::Processing)?;
+                lost("the reply was lost")
+            }
+            (Sending::ArrivesLate, _) => {
+                self.late.push((now + LATE, order.clone()));
+                lost("no answer")
+            }
+            (Sending::Garbles, _) => self.execute(&order.garbled(), now, UpstreamProgress::Done { at: None }),
+            (Sending::TakesAndRefuses, _) => {
+                self.execute(order, now, UpstreamProgress::Processing)?;
+                refused()
+            }
+            (Sending::TooLate, Order::Defense(_)) => Ok(Record::Defense(DefenseReceipt::TooLate)),
+            (Sending::Refuses | Sending::TooLate, _) => refused(),
+        }
+    }
+
+    /// Carries an order out, or finds the record of an earlier request by its name.
+    pub(super) fn execute(
+        &mut self,
+        order: &Order,
+        now: Timestamp,
+        progress: UpstreamProgress,
+    ) -> Result<Record, AcquirerError> {
+        let unknown = |reason: &str| AcquirerError::Refused(reason.to_owned());
+        match order {
+            Order::Charge(order) => {
+                Ok(Record::Charge(self.charges.entry(order.txid.clone()).or_insert_with(|| charge(order, now)).clone()))
+            }
+            Order::Cancellation(txid) => {
+                let charge = self.charges.get_mut(txid).ok_or_else(|| unknown("no such charge"))?;
+                if charge.status == UpstreamStatus::Active {
+                    charge.status = UpstreamStatus::Removed;
+                }
+                Ok(Record::Charge(charge.clone()))
+            }
+            Order::Payout(order) => {
+                let made = || (now, payout(order, progress));
+                Ok(Record::Payout(self.sent.entry(order.id_envio.clone()).or_insert_with(made).1.clone()))
+            }
+            Order::Refund(order) => {
+                let mut payments = self.charges.values_mut().flat_map(|charge| charge.payments.iter_mut());
+                let payment = payments.find(|payment| payment.end_to_end_id == order.end_to_end_id);
+                let payment = payment.ok_or_else(|| unknown("no such Pix"))?;
+                let name = order.id.suffix();
+                if let Some(known) = payment.returns.iter().find(|back| back.name == name) {
+                    return Ok(Record::Refund(known.clone()));
+                }
+                if order.amount.centavos() > super::money::left(payment) {
+                    return Err(unknown("no more is left of the Pix"));
+                }
+                let (return_id, nature) = (Some(a_return_id()), ReturnNature::Ordinary);
+                let made = UpstreamReturn { name, return_id, nature, amount: order.amount, progress };
+                payment.returns.push(made.clone());
+                Ok(Record::Refund(made))
+            }
+            Order::Defense(order) => self.take_defense(order, now),
+        }
+    }
+
+    fn take_defense(&mut self, order: &DefenseOrder, now: Timestamp) -> Result<Record, AcquirerError> {
+        let row = self.infractions.iter_mut().find(|row| row.id == order.infraction);
+        let row = row.ok_or_else(|| AcquirerError::Refused("no such infraction".to_owned()))?;
+        if row.defense.is_some() {
+            return Ok(Record::Defense(DefenseReceipt::AlreadyThere));
+        }
+        if row.resolved_at.is_some() {
+            return Err(AcquirerError::Refused("it has ended".to_owned()));
+        }
+        if row.deadline_at.is_some_and(|deadline| now > deadline) {
+            return Ok(Record::Defense(DefenseReceipt::TooLate));
+        }
+        row.status = UpstreamInfractionStatus::Defended;
+        row.defense = Some(UpstreamDefense { text: Some(order.whole_text()), received_at: Some(now) });
+        Ok(Record::Defense(DefenseReceipt::Taken))
+    }
+}
+
+/// The reply to a payout whose outcome is open names no recipient: look-ups do.
+fn first_reply(record: Record) -> Record {
+    match record {
+        Record::Payout(payout) if payout.progress == UpstreamProgress::Processing => {
+            Record::Payout(UpstreamPayout { recipient: Recipient::default(), ..payout })
+        }
+        record => record,
+    }
+}
+
+fn charge(order: &ChargeOrder, now: Timestamp) -> UpstreamCharge {
+    UpstreamCharge {
+        txid: order.txid.clone(),
+        amount: order.amount,
+        status: UpstreamStatus::Active,
+        copy_paste: Some(format!("00020126{}6304ABCD", order.txid)),
+        expires_at: now + i64::from(order.expires_in_s).seconds(),
+        payments: Vec::new(),
+        answered_at: None,
+    }
+}
+
+fn payout(order: &PayoutOrder, progress: UpstreamProgress) -> UpstreamPayout {
+    UpstreamPayout {
+        id_envio: order.id_envio.clone(),
+        end_to_end_id: Some(an_end_to_end_id()),
+        amount: order.amount,
+        recipient: a_recipient(),
+        progress,
+        returned: Vec::new(),
+    }
+}
