@@ -12,6 +12,7 @@ pub mod memory;
 pub mod postgres;
 mod process;
 pub mod psp;
+pub mod random;
 pub mod representation;
 pub mod secret_cipher;
 pub mod server;

@@ -7,8 +7,8 @@ use cais_ports::{ChangeSet, CommitError};
 use super::Harness;
 use super::dispute::Dispute;
 use super::harness::{after_s, all_at_once, hold, income, merchant, movement, winners};
-use super::random::Random;
 use crate::builders::{a_payment, steps};
+use crate::random::Random;
 
 /// How many callers commit at once.
 const CALLERS: usize = 64;

@@ -26,7 +26,6 @@ mod probe;
 pub mod queue;
 pub mod queue_races;
 pub mod races;
-mod random;
 pub mod reconciliation;
 pub mod records;
 pub mod refund_money;

@@ -6,8 +6,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::end_to_end_id::{EndToEndId, ReturnId};
-use cais_domain::id_envio::IdEnvio;
 use cais_domain::ids::RefundId;
+use cais_domain::instruction_id::InstructionId;
 use cais_domain::txid::Txid;
 use cais_ports::{
     Acquirer, AcquirerError, Acquirers, ChargeOrder, Clock as _, DefenseOrder, DefenseReceipt, IssueError, ListRequest,
@@ -31,13 +31,20 @@ fn no_connection<T>() -> Result<T, AcquirerError> {
 }
 
 impl FakePsp {
+    async fn before_read(&self) {
+        if let Some(connection) = &self.connection {
+            connection.before_read().await;
+        }
+    }
+
     /// Answers a look-up by name.
-    fn find<T>(
+    async fn find<T>(
         &self,
         kind: OrderKind,
         name: &str,
-        read: impl FnOnce(&mut State) -> Option<T>,
+        read: impl FnOnce(&mut State) -> Option<T> + Send,
     ) -> Result<Option<T>, AcquirerError> {
+        self.before_read().await;
         let mut state = self.state();
         let finds = state.finds.entry(kind).or_default();
         *finds = finds.saturating_add(1);
@@ -54,12 +61,13 @@ impl FakePsp {
     }
 
     /// Answers a request of a list; both ends belong to the span, as at real acquirers.
-    fn list<T>(
+    async fn list<T>(
         &self,
         list: List,
         request: ListRequest,
-        read: impl FnOnce(&mut State) -> Vec<T>,
+        read: impl FnOnce(&mut State) -> Vec<T> + Send,
     ) -> Result<UpstreamPage<T>, AcquirerError> {
+        self.before_read().await;
         let now = self.clock.now();
         let mut state = self.state();
         state.lists.push((list, request));
@@ -123,7 +131,7 @@ impl Acquirer for FakePsp {
     }
 
     async fn create_charge(&self, order: &ChargeOrder, _: Duration) -> Result<UpstreamCharge, AcquirerError> {
-        charge(self.answer(&Order::Charge(order.clone()))?)
+        charge(self.answer(Order::Charge(order.clone())).await?)
     }
 
     async fn find_charge(&self, txid: &Txid, _: Duration) -> Result<Option<UpstreamCharge>, AcquirerError> {
@@ -131,10 +139,11 @@ impl Acquirer for FakePsp {
             let charge = state.charges.get(txid)?.clone();
             Some(UpstreamCharge { answered_at: state.own_clock, ..charge })
         })
+        .await
     }
 
     async fn cancel_charge(&self, txid: &Txid, _: Duration) -> Result<UpstreamCharge, AcquirerError> {
-        charge(self.answer(&Order::Cancellation(txid.clone()))?)
+        charge(self.answer(Order::Cancellation(txid.clone())).await?)
     }
 
     fn sends_payouts(&self) -> bool {
@@ -142,19 +151,23 @@ impl Acquirer for FakePsp {
     }
 
     async fn send_payout(&self, order: &PayoutOrder, _: Duration) -> Result<UpstreamPayout, AcquirerError> {
-        match self.answer(&Order::Payout(order.clone()))? {
+        match self.answer(Order::Payout(order.clone())).await? {
             Record::Payout(payout) => Ok(payout),
             Record::Charge(_) | Record::Refund(_) | Record::Defense(_) => no_answer(),
         }
     }
 
-    async fn find_payout(&self, id_envio: &IdEnvio, _: Duration) -> Result<Option<UpstreamPayout>, AcquirerError> {
-        let read = |state: &mut State| state.sent.get(id_envio).map(|(_, payout)| payout.clone());
-        self.find(OrderKind::Payout, id_envio.as_str(), read)
+    async fn find_payout(
+        &self,
+        instruction_id: &InstructionId,
+        _: Duration,
+    ) -> Result<Option<UpstreamPayout>, AcquirerError> {
+        let read = |state: &mut State| state.sent.get(instruction_id).map(|(_, payout)| payout.clone());
+        self.find(OrderKind::Payout, instruction_id.as_str(), read).await
     }
 
     async fn send_refund(&self, order: &RefundOrder, _: Duration) -> Result<UpstreamReturn, AcquirerError> {
-        match self.answer(&Order::Refund(order.clone()))? {
+        match self.answer(Order::Refund(order.clone())).await? {
             Record::Refund(refund) => Ok(refund),
             Record::Charge(_) | Record::Payout(_) | Record::Defense(_) => no_answer(),
         }
@@ -170,6 +183,7 @@ impl Acquirer for FakePsp {
             let payment = state.payments().find(|payment| payment.end_to_end_id == *end_to_end_id)?;
             payment.returns.iter().find(|back| back.name == id.suffix()).cloned()
         })
+        .await
     }
 
     async fn list_received(
@@ -183,7 +197,8 @@ impl Acquirer for FakePsp {
             rows.retain(|row| span.contains(&row.payment.paid_at));
             rows.retain(|row| !state.unlisted.contains(&row.payment.end_to_end_id));
             rows
-        })?;
+        });
+        let page = page.await?;
         let state = self.state();
         let named = state.unreadable.iter().filter(|(at, _)| span.contains(at)).map(|(_, row)| row.clone());
         let unreadable = page.unreadable.iter().cloned().chain(named).collect();
@@ -200,6 +215,7 @@ impl Acquirer for FakePsp {
             let asked = state.sent.values().filter(|(at, _)| span.contains(at));
             asked.map(|(_, payout)| payout.clone()).collect()
         })
+        .await
     }
 
     async fn find_received(
@@ -207,6 +223,7 @@ impl Acquirer for FakePsp {
         end_to_end_id: &EndToEndId,
         _: Duration,
     ) -> Result<Option<ReceivedPix>, AcquirerError> {
+        self.before_read().await;
         let state = self.state();
         match state.listing.get(&List::Received) {
             Some(Listing::Silent) => no_answer(),
@@ -230,19 +247,20 @@ impl Acquirer for FakePsp {
         let page = self.list(List::Infractions, request, |state| {
             let as_it_was = state.listing.get(&List::Infractions) == Some(&Listing::AsItWas);
             let all = if as_it_was { &state.as_it_was } else { &state.infractions };
-            let rows: Vec<_> = all.iter().filter(|row| span.contains(&row.opened_at)).collect();
-            let shown = rows.iter().map(|row| state.shown_infraction(row)).collect();
-            for row in Vec::from_iter(rows.into_iter().map(|row| row.id.clone())) {
-                state.unread.remove(&row);
+            let rows = all.iter().filter(|row| span.contains(&row.opened_at));
+            let shown: Vec<_> = rows.map(|row| state.shown_infraction(row)).collect();
+            for row in &shown {
+                state.unread.remove(&row.id);
             }
             shown
         });
+        let page = page.await;
         self.happens(Moment::Listed);
         page
     }
 
     async fn send_defense(&self, order: &DefenseOrder, _: Duration) -> Result<DefenseReceipt, AcquirerError> {
-        match self.answer(&Order::Defense(order.clone()))? {
+        match self.answer(Order::Defense(order.clone())).await? {
             Record::Defense(receipt) => Ok(receipt),
             Record::Charge(_) | Record::Payout(_) | Record::Refund(_) => no_answer(),
         }
@@ -279,9 +297,9 @@ fn noticed(item: &str) -> Result<Noticed, AcquirerError> {
     let mut names = names.split('/');
     let first = names.next().unwrap_or_default();
     if sent {
-        let id_envio = IdEnvio::parse(first).map_err(|error| unreadable(&error))?;
+        let instruction_id = InstructionId::parse(first).map_err(|error| unreadable(&error))?;
         let returns = names.map(|id| ReturnId::parse(id).map_err(|error| unreadable(&error)));
-        return Ok(Noticed::Sent(NoticedPayout { id_envio, returns: returns.collect::<Result<_, _>>()? }));
+        return Ok(Noticed::Sent(NoticedPayout { instruction_id, returns: returns.collect::<Result<_, _>>()? }));
     }
     let txid = Txid::parse(first).map_err(|error| unreadable(&error))?;
     let end_to_end_id = names.next().map(EndToEndId::parse).transpose().map_err(|error| unreadable(&error))?;
@@ -289,32 +307,21 @@ fn noticed(item: &str) -> Result<Noticed, AcquirerError> {
     Ok(Noticed::Received(NoticedPix { txid, end_to_end_id, paid_at }))
 }
 
-type Wrap = dyn Fn(&FakePsp) -> Arc<dyn Acquirer> + Send + Sync;
-
 /// Simulated acquirers in the order in which they are asked, as the router offers them.
-pub struct FakeAcquirers {
-    psps: Vec<FakePsp>,
-    wrap: Box<Wrap>,
-}
+pub struct FakeAcquirers(Vec<FakePsp>);
 
 impl FakeAcquirers {
     /// These, in that order.
     #[must_use]
     pub fn new(psps: &[FakePsp]) -> Self {
-        Self::wrapped(psps, |psp| Arc::new(psp.clone()))
-    }
-
-    /// These, each behind what `wrap` makes of it.
-    #[must_use]
-    pub fn wrapped(psps: &[FakePsp], wrap: impl Fn(&FakePsp) -> Arc<dyn Acquirer> + Send + Sync + 'static) -> Self {
-        Self { psps: psps.to_vec(), wrap: Box::new(wrap) }
+        Self(psps.to_vec())
     }
 }
 
 #[async_trait]
 impl Acquirers for FakeAcquirers {
     fn first(&self) -> Option<AcquirerName> {
-        self.psps.iter().find(|psp| !psp.state().resting).map(|psp| psp.name.clone())
+        self.0.iter().find(|psp| !psp.state().resting).map(|psp| psp.name.clone())
     }
 
     fn first_sender(&self) -> Option<AcquirerName> {
@@ -322,7 +329,7 @@ impl Acquirers for FakeAcquirers {
     }
 
     fn names(&self) -> Vec<AcquirerName> {
-        self.psps.iter().map(|psp| psp.name.clone()).collect()
+        self.0.iter().map(|psp| psp.name.clone()).collect()
     }
 
     async fn issue(
@@ -332,9 +339,9 @@ impl Acquirers for FakeAcquirers {
         budget: Duration,
     ) -> Result<(AcquirerName, UpstreamCharge), IssueError> {
         let mut reasons = Vec::new();
-        for psp in self.psps.iter().skip_while(|psp| psp.name != *begin_with) {
+        for psp in self.0.iter().skip_while(|psp| psp.name != *begin_with) {
             let acquirer = psp.name.clone();
-            match (self.wrap)(psp).create_charge(order, budget).await {
+            match psp.create_charge(order, budget).await {
                 Ok(charge) => return Ok((acquirer, charge)),
                 Err(AcquirerError::OutcomeUnknown(reason)) => return Err(IssueError::Unknown { acquirer, reason }),
                 Err(error) => reasons.push((acquirer, error)),
@@ -344,8 +351,8 @@ impl Acquirers for FakeAcquirers {
     }
 
     fn named(&self, name: &AcquirerName) -> Option<Arc<dyn Acquirer>> {
-        let psp = self.psps.iter().find(|psp| psp.name == *name)?;
+        let psp = self.0.iter().find(|psp| psp.name == *name)?;
         psp.happens(Moment::Named);
-        Some((self.wrap)(psp))
+        Some(Arc::new(psp.clone()))
     }
 }

@@ -14,6 +14,7 @@ use super::{FakePsp, Order};
 use crate::builders::a_return_id;
 
 #[expect(clippy::missing_panics_doc, clippy::unwrap_used, reason = "a test names what is there, or fails here")]
+#[expect(clippy::must_use_candidate, reason = "a test may ignore the name of what it adds")]
 impl FakePsp {
     /// A payer disputes so many centavos of a Pix; a week is left for a defense.
     pub fn dispute(&self, end_to_end_id: &EndToEndId, centavos: i64) -> String {
@@ -37,7 +38,6 @@ impl FakePsp {
     }
 
     /// Returns every infraction as it really is.
-    #[must_use]
     pub fn infractions(&self) -> Vec<UpstreamInfraction> {
         self.state().infractions.clone()
     }
@@ -111,7 +111,6 @@ impl FakePsp {
     }
 
     /// Sums the returns of a Pix because of infractions, in centavos.
-    #[must_use]
     pub fn lost(&self, end_to_end_id: &EndToEndId) -> i64 {
         let mut state = self.state();
         let payments = state.payments().filter(|payment| payment.end_to_end_id == *end_to_end_id);
@@ -120,7 +119,6 @@ impl FakePsp {
     }
 
     /// Returns every defense that arrived, taken or not.
-    #[must_use]
     pub fn defenses(&self) -> Vec<DefenseOrder> {
         let orders = self.orders().into_iter();
         orders.filter_map(|order| if let Order::Defense(order) = order { Some(order) } else { None }).collect()

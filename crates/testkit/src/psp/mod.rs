@@ -9,9 +9,10 @@ mod orders;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use async_trait::async_trait;
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::end_to_end_id::EndToEndId;
-use cais_domain::id_envio::IdEnvio;
+use cais_domain::instruction_id::InstructionId;
 use cais_domain::txid::Txid;
 use cais_ports::{
     Clock as _, ListRequest, ReceivedPix, UnreadableRow, UpstreamCharge, UpstreamInfraction, UpstreamPayout,
@@ -114,6 +115,17 @@ pub enum Moment {
 
 type Hook = Box<dyn FnOnce() + Send>;
 
+/// The connection of one node to acquirers: a test delays or stops the node in it.
+#[async_trait]
+pub trait Connection: Send + Sync {
+    /// Runs before a look-up or a list.
+    async fn before_read(&self);
+    /// Runs before an order leaves.
+    async fn before_order(&self);
+    /// Runs after the acquirer processed an order, before its reply arrives.
+    async fn after_order(&self);
+}
+
 #[expect(clippy::struct_excessive_bools, reason = "each is one habit of the simulated acquirer")]
 struct State {
     sending: BTreeMap<OrderKind, Sending>,
@@ -128,7 +140,7 @@ struct State {
     /// Pix without a charge here.
     others: Vec<ReceivedPix>,
     /// With the instants of sending.
-    sent: BTreeMap<IdEnvio, (Timestamp, UpstreamPayout)>,
+    sent: BTreeMap<InstructionId, (Timestamp, UpstreamPayout)>,
     infractions: Vec<UpstreamInfraction>,
     /// The rows of [`Listing::AsItWas`].
     as_it_was: Vec<UpstreamInfraction>,
@@ -161,6 +173,7 @@ pub struct FakePsp {
     pub name: AcquirerName,
     clock: Arc<ManualClock>,
     state: Arc<Mutex<State>>,
+    connection: Option<Arc<dyn Connection>>,
 }
 
 impl FakePsp {
@@ -193,7 +206,13 @@ impl FakePsp {
             lists: Vec::new(),
             hooks: Vec::new(),
         };
-        Self { name: name.clone(), clock, state: Arc::new(Mutex::new(state)) }
+        Self { name: name.clone(), clock, state: Arc::new(Mutex::new(state)), connection: None }
+    }
+
+    /// Returns the same acquirer behind that connection.
+    #[must_use]
+    pub fn behind(&self, connection: Arc<dyn Connection>) -> Self {
+        Self { connection: Some(connection), ..self.clone() }
     }
 
     /// Sets the answer to orders of every kind.
@@ -224,7 +243,8 @@ impl FakePsp {
         let mut state = self.state();
         state.listing.insert(list, listing);
         if list == List::Infractions {
-            state.as_it_was = state.infractions.clone();
+            let now = state.infractions.clone();
+            state.as_it_was = now;
         }
     }
 
@@ -290,9 +310,9 @@ impl FakePsp {
     fn state(&self) -> MutexGuard<'_, State> {
         let now = self.clock.now();
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let (arrived, late) = std::mem::take(&mut state.late).into_iter().partition(|(at, _)| *at <= now);
+        let (arrived, late): (Vec<_>, _) = std::mem::take(&mut state.late).into_iter().partition(|(at, _)| *at <= now);
         state.late = late;
-        for (at, order) in Vec::from_iter::<Vec<_>>(arrived) {
+        for (at, order) in arrived {
             // A request that is refused on arrival changes nothing.
             let _ = state.execute(&order, at, cais_ports::UpstreamProgress::Processing);
         }

@@ -2,7 +2,7 @@
 
 use cais_domain::charge::Charge;
 use cais_domain::end_to_end_id::{EndToEndId, ReturnId};
-use cais_domain::id_envio::IdEnvio;
+use cais_domain::instruction_id::InstructionId;
 use cais_domain::money::Money;
 use cais_domain::txid::Txid;
 use cais_ports::{
@@ -27,6 +27,7 @@ impl State {
 }
 
 #[expect(clippy::missing_panics_doc, clippy::unwrap_used, reason = "a test names what is there, or fails here")]
+#[expect(clippy::must_use_candidate, reason = "a test may ignore the name of what it adds")]
 impl FakePsp {
     /// Holds the charge as it was issued.
     pub fn hold(&self, charge: &Charge) {
@@ -49,7 +50,6 @@ impl FakePsp {
     }
 
     /// Returns every charge.
-    #[must_use]
     pub fn charges(&self) -> Vec<UpstreamCharge> {
         self.state().charges.values().cloned().collect()
     }
@@ -133,19 +133,16 @@ impl FakePsp {
     }
 
     /// Sums the refunds that arrived or may arrive, in centavos.
-    #[must_use]
     pub fn returned(&self) -> i64 {
         self.state().payments().map(|payment| payment.amount.centavos() - left(payment)).sum()
     }
 
     /// Returns every payout, failed ones too.
-    #[must_use]
     pub fn payouts(&self) -> Vec<UpstreamPayout> {
         self.state().sent.values().map(|(_, payout)| payout.clone()).collect()
     }
 
     /// Counts the payouts that arrived or may arrive.
-    #[must_use]
     pub fn sent(&self) -> usize {
         let failed = |payout: &UpstreamPayout| matches!(payout.progress, UpstreamProgress::Failed { .. });
         self.payouts().iter().filter(|payout| !failed(payout)).count()
@@ -155,13 +152,13 @@ impl FakePsp {
     pub fn hold_payout(&self, payout: UpstreamPayout) {
         let now = self.clock.now();
         let mut state = self.state();
-        let sent_at = state.sent.get(&payout.id_envio).map_or(now, |(sent_at, _)| *sent_at);
-        state.sent.insert(payout.id_envio.clone(), (sent_at, payout));
+        let sent_at = state.sent.get(&payout.instruction_id).map_or(now, |(sent_at, _)| *sent_at);
+        state.sent.insert(payout.instruction_id.clone(), (sent_at, payout));
     }
 
     /// Changes the record of that payout.
-    pub fn change_payout(&self, id_envio: &IdEnvio, change: impl FnOnce(&mut UpstreamPayout)) {
-        change(&mut self.state().sent.get_mut(id_envio).unwrap().1);
+    pub fn change_payout(&self, instruction_id: &InstructionId, change: impl FnOnce(&mut UpstreamPayout)) {
+        change(&mut self.state().sent.get_mut(instruction_id).unwrap().1);
     }
 
     /// Changes the record of the only payout.

@@ -73,7 +73,7 @@ impl Order {
         match self {
             Self::Charge(order) => order.txid.to_string(),
             Self::Cancellation(txid) => txid.to_string(),
-            Self::Payout(order) => order.id_envio.to_string(),
+            Self::Payout(order) => order.instruction_id.to_string(),
             Self::Refund(order) => order.id.suffix(),
             Self::Defense(order) => order.infraction.clone(),
         }
@@ -101,22 +101,34 @@ impl Order {
 }
 
 impl FakePsp {
-    pub(super) fn answer(&self, order: &Order) -> Result<Record, AcquirerError> {
-        let reply = self.state().answer(order, self.clock.now());
+    pub(super) async fn answer(&self, order: Order) -> Result<Record, AcquirerError> {
+        if let Some(connection) = &self.connection {
+            connection.before_order().await;
+        }
+        let reply = self.state().answer(&order, self.clock.now());
         self.happens(Moment::Ordered);
+        if let Some(connection) = &self.connection {
+            connection.after_order().await;
+        }
         reply
     }
 }
 
 impl State {
     fn answer(&mut self, order: &Order, now: Timestamp) -> Result<Record, AcquirerError> {
-        if order.kind() != OrderKind::Charge && !self.unread.insert(order.name()) {
-            self.blind_repeats.push(order.name());
-        }
         self.orders.push(order.clone());
         let lost = |reason: &str| Err(AcquirerError::OutcomeUnknown(reason.to_owned()));
         let refused = || Err(AcquirerError::Refused(order.refusal().to_owned()));
         let sending = self.sending.get(&order.kind()).copied().unwrap_or(Sending::Takes);
+        if order.kind() != OrderKind::Charge {
+            if self.unread.contains(&order.name()) {
+                self.blind_repeats.push(order.name());
+            }
+            // An order that certainly was not taken needs no look-up.
+            if sending != Sending::Down {
+                self.unread.insert(order.name());
+            }
+        }
         match (sending, order) {
             (Sending::Takes, _) => self.execute(order, now, UpstreamProgress::Processing).map(first_reply),
             (Sending::Completes, _) => self.execute(order, now, UpstreamProgress::Done { at: Some(now) }),
@@ -164,7 +176,7 @@ impl State {
             }
             Order::Payout(order) => {
                 let made = || (now, payout(order, progress));
-                Ok(Record::Payout(self.sent.entry(order.id_envio.clone()).or_insert_with(made).1.clone()))
+                Ok(Record::Payout(self.sent.entry(order.instruction_id.clone()).or_insert_with(made).1.clone()))
             }
             Order::Refund(order) => {
                 let mut payments = self.charges.values_mut().flat_map(|charge| charge.payments.iter_mut());
@@ -206,12 +218,10 @@ impl State {
 
 /// The reply to a payout whose outcome is open names no recipient: look-ups do.
 fn first_reply(record: Record) -> Record {
-    match record {
-        Record::Payout(payout) if payout.progress == UpstreamProgress::Processing => {
-            Record::Payout(UpstreamPayout { recipient: Recipient::default(), ..payout })
-        }
-        record => record,
+    if let Record::Payout(payout) = record {
+        return Record::Payout(UpstreamPayout { recipient: Recipient::default(), ..payout });
     }
+    record
 }
 
 fn charge(order: &ChargeOrder, now: Timestamp) -> UpstreamCharge {
@@ -228,7 +238,7 @@ fn charge(order: &ChargeOrder, now: Timestamp) -> UpstreamCharge {
 
 fn payout(order: &PayoutOrder, progress: UpstreamProgress) -> UpstreamPayout {
     UpstreamPayout {
-        id_envio: order.id_envio.clone(),
+        instruction_id: order.instruction_id.clone(),
         end_to_end_id: Some(an_end_to_end_id()),
         amount: order.amount,
         recipient: a_recipient(),

@@ -21,11 +21,11 @@ use cais_ports::{
 
 use super::Harness;
 use super::harness::{after_s, hold, income, merchant, movement};
-use super::random::Random;
 use crate::builders::{
     a_payment, a_postback, a_return_id, a_split, an_account, an_endpoint, in_status, pending_charge, steps, subscribed,
 };
 use crate::memory::MemoryStore;
+use crate::random::Random;
 
 /// Seeds of the workloads; one that ever failed is added.
 const SEEDS: [u64; 3] = [1, 42, 20_260_102];

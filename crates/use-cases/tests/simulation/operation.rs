@@ -1,0 +1,96 @@
+//! The operations that send an order to an acquirer, as a merchant calls them.
+
+use cais_domain::account::Account;
+use cais_domain::idempotency_key::IdempotencyKey;
+use cais_domain::ids::{ChargeId, InfractionId, RequestId};
+use cais_domain::money::Money;
+use cais_domain::pix_key::PixKey;
+use cais_domain::text::{LineBreaks, Text};
+use cais_ports::Fingerprint;
+use cais_testkit::psp::OrderKind;
+use cais_use_cases::charges::ChargeName;
+use cais_use_cases::charges::create::{self as charges, CreateCharge, NewCharge};
+use cais_use_cases::infractions::defend::defend;
+use cais_use_cases::payouts::create::{self as payouts, CreatePayout, NewPayout};
+use cais_use_cases::refunds::create::{self as refunds, CreateRefund};
+use cais_use_cases::{Answer, Ports};
+
+/// One operation with its terms: a repeat is the same value.
+#[derive(Debug, Clone, Copy)]
+pub enum Operation {
+    Charge { centavos: i64 },
+    Payout { centavos: i64 },
+    Refund { charge: ChargeId, centavos: i64 },
+    Defense { infraction: InfractionId },
+}
+
+impl Operation {
+    pub const fn kind(self) -> OrderKind {
+        match self {
+            Self::Charge { .. } => OrderKind::Charge,
+            Self::Payout { .. } => OrderKind::Payout,
+            Self::Refund { .. } => OrderKind::Refund,
+            Self::Defense { .. } => OrderKind::Defense,
+        }
+    }
+
+    /// Calls it with the key of that number. Returns the status and the body of the answer, or the name of the error.
+    pub async fn call(self, ports: Ports, account: Account, number: usize) -> Result<(u16, Vec<u8>), String> {
+        let request = RequestId::new(ports.ids.next_uuid());
+        let fingerprint = Fingerprint([u8::try_from(number).unwrap(); 32]);
+        let key = IdempotencyKey::parse(&format!("simulated-{number}")).unwrap();
+        match self {
+            Self::Charge { centavos } => {
+                let terms = new_charge(centavos);
+                answer(charges::create(&ports, CreateCharge { account, request, key, fingerprint, terms }).await)
+            }
+            Self::Payout { centavos } => {
+                let terms = NewPayout {
+                    amount: Money::from_centavos(centavos),
+                    pix_key: PixKey::parse("ana@bank.example").unwrap(),
+                    recipient_document: None,
+                    description: None,
+                    external_id: None,
+                };
+                answer(payouts::create(&ports, CreatePayout { account, request, key, fingerprint, terms }).await)
+            }
+            Self::Refund { charge, centavos } => {
+                let command = CreateRefund {
+                    account,
+                    request,
+                    key,
+                    fingerprint,
+                    charge: ChargeName::Id(charge),
+                    end_to_end_id: None,
+                    amount: Some(Money::from_centavos(centavos)),
+                    reason: None,
+                    external_id: None,
+                };
+                answer(refunds::create(&ports, command).await)
+            }
+            // A defense has no key: its answer is the infraction as it stands.
+            Self::Defense { infraction } => {
+                let text = Text::parse("Entregue em 2 de janeiro.", 100, LineBreaks::Refused).unwrap();
+                let defended = defend(&ports, &account, infraction, text, None).await;
+                defended.map(|_| (200, Vec::new())).map_err(|error| format!("{error:?}"))
+            }
+        }
+    }
+}
+
+pub fn new_charge(centavos: i64) -> NewCharge {
+    NewCharge {
+        amount: Money::from_centavos(centavos),
+        description: None,
+        payer_name: None,
+        payer_document: None,
+        expires_in_s: 3_600,
+        external_id: None,
+        postback_url: None,
+        split: Vec::new(),
+    }
+}
+
+fn answer(answered: Result<Answer, impl std::fmt::Debug>) -> Result<(u16, Vec<u8>), String> {
+    answered.map(|answer| (answer.status, answer.body)).map_err(|error| format!("{error:?}"))
+}

@@ -1,0 +1,231 @@
+//! Random runs: calls, repeats, workers, crashes and faults interleave until the faults stop and the work is done.
+
+use std::time::Duration;
+
+use cais_domain::charge::ChargeStatus;
+use cais_ports::UpstreamProgress;
+use cais_testkit::Crash;
+use cais_testkit::psp::{Listing, Looking, OrderKind, Sending};
+use cais_testkit::random::Random;
+
+use crate::node::CrashPoint;
+use crate::operation::Operation;
+use crate::world::{Worker, World};
+
+/// Seeds of a run of the suite.
+const SEEDS: u64 = 10_000;
+/// Steps with faults.
+const STEPS: u64 = 90;
+/// Calls of the merchant, repeats not counted.
+const MAX_CALLS: usize = 4;
+
+/// The replies that an acquirer may give to any order without breaking its promises.
+const REPLIES: [Sending; 8] = [
+    Sending::Takes,
+    Sending::Takes,
+    Sending::LosesReplies,
+    Sending::LosesReplies,
+    Sending::ArrivesLate,
+    Sending::Silent,
+    Sending::Refuses,
+    Sending::Down,
+];
+/// The others that it may give to an order which has an outcome of its own.
+const MORE_REPLIES: [Sending; 3] = [Sending::Completes, Sending::Fails, Sending::TakesAndRefuses];
+/// How far the clock jumps: within a pause of a worker, over it, over a lease, over the age at which an order is sent once more.
+const JUMPS_MS: [u64; 7] = [1, 500, 2_000, 10_000, 31_000, 61_000, 360_000];
+
+/// What an acquirer hides in one run. Look-up and list never hide the same order: both together prove its absence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Hides {
+    Nothing,
+    LookUps,
+    Lists,
+}
+
+struct Run {
+    world: World,
+    random: Random,
+    hides: [Hides; 2],
+}
+
+impl Run {
+    fn new(seed: u64) -> Self {
+        // Neighbouring seeds must not give the same run one step later.
+        let mut random = Random(seed.wrapping_mul(0xd134_2543_de82_ef95));
+        let hides = [(); 2].map(|()| random.one_of(&[Hides::Nothing, Hides::LookUps, Hides::Lists]));
+        let world = World::new(format!("seed {seed}, {hides:?}; repeat it with: scripts/simulate --seed {seed}"));
+        Self { world, random, hides }
+    }
+
+    /// Returns the trace.
+    fn run(mut self) -> String {
+        for _ in 0..STEPS {
+            self.step();
+            self.world.check_always();
+        }
+        let failed = UpstreamProgress::Failed { reason: None };
+        let outcome = self.random.one_of(&[UpstreamProgress::Done { at: None }, failed]);
+        self.world.settle(&outcome);
+        self.world.check_end();
+        self.world.trace().to_owned()
+    }
+
+    fn index(&mut self, limit: usize) -> usize {
+        usize::try_from(self.random.below(u64::try_from(limit).unwrap())).unwrap()
+    }
+
+    fn step(&mut self) {
+        let node = self.index(2);
+        match self.random.below(100) {
+            0..50 if self.world.tasks() > 0 => {
+                let task = self.index(self.world.tasks());
+                self.world.poll(task);
+            }
+            0..60 => self.call(node),
+            60..75 => {
+                let worker = self.random.one_of(&Worker::ALL);
+                self.world.work(worker, node);
+            }
+            75..80 => {
+                let point = self.random.one_of(&CrashPoint::ALL);
+                self.world.note(&format!("node {node}: crashes {point:?}"));
+                self.world.nodes[node].crash_at(point);
+            }
+            80..83 => {
+                let crash = self.random.one_of(&[Crash::Before, Crash::After]);
+                self.world.note(&format!("the store fails {crash:?} the next commit"));
+                self.world.store.crash_at(1, crash);
+            }
+            83..90 => self.fault(),
+            90..95 => {
+                let jump = self.random.one_of(&JUMPS_MS);
+                self.world.clock.advance(Duration::from_millis(jump));
+                self.world.note("now");
+            }
+            _ => self.money_moves(node),
+        }
+    }
+
+    /// A first call, or a repeat.
+    fn call(&mut self, node: usize) {
+        let begun = self.world.calls.len();
+        let number = if begun < MAX_CALLS && self.random.below(2) == 0 {
+            let operation = self.operation();
+            self.world.begin(operation)
+        } else if begun > 0 {
+            self.index(begun)
+        } else {
+            return;
+        };
+        self.world.call(number, node);
+    }
+
+    fn operation(&mut self) -> Operation {
+        // The greatest payout is more than the balance; two of the greatest refunds are more than the charge.
+        let centavos = self.random.one_of(&[300, 1_200, 5_000]);
+        match self.random.below(7) {
+            0 | 1 => Operation::Charge { centavos },
+            2 | 3 => Operation::Payout { centavos },
+            4 | 5 => Operation::Refund { charge: self.world.refundable, centavos: centavos.min(1_200) },
+            _ => Operation::Defense { infraction: self.world.store.infractions()[0].id },
+        }
+    }
+
+    /// An acquirer answers otherwise from now on.
+    fn fault(&mut self) {
+        let number = self.index(2);
+        let (hides, psp) = (self.hides[number], self.world.psps[number].clone());
+        let kind = self.random.one_of(&OrderKind::ALL);
+        let mut replies = REPLIES.to_vec();
+        if matches!(kind, OrderKind::Payout | OrderKind::Refund) {
+            replies.extend(MORE_REPLIES);
+        }
+        // A refusal is proof if the look-up shows nothing; of a defense, the list is its look-up.
+        let unproven = |sending: &Sending| match kind {
+            OrderKind::Defense => hides == Hides::Lists && *sending == Sending::Refuses,
+            OrderKind::Charge | OrderKind::Payout | OrderKind::Refund => {
+                hides == Hides::LookUps && *sending == Sending::TakesAndRefuses
+            }
+        };
+        replies.retain(|sending| !unproven(sending));
+        let sending = self.random.one_of(&replies);
+        let looking = match hides {
+            Hides::LookUps => self.random.one_of(&[Looking::Tells, Looking::Silent, Looking::Down, Looking::Forgets]),
+            Hides::Nothing | Hides::Lists => self.random.one_of(&[Looking::Tells, Looking::Silent, Looking::Down]),
+        };
+        let shown = [Listing::Pages(1), Listing::Pages(100), Listing::Silent, Listing::Garbles];
+        let listing = match hides {
+            Hides::Lists => self.random.one_of(&[Listing::Pages(100), Listing::Silent, Listing::Empty]),
+            Hides::Nothing | Hides::LookUps => self.random.one_of(&shown),
+        };
+        let (hides_defenses, rests) = (hides == Hides::Lists && self.random.below(2) == 0, self.random.below(4) == 0);
+        self.world.note(&format!(
+            "{}: {kind:?} {sending:?}, look-ups {looking:?}, lists {listing:?}, defenses hidden {hides_defenses}, rests {rests}",
+            psp.name
+        ));
+        psp.set_for(kind, sending);
+        psp.set_looking(looking);
+        psp.set_listing(listing);
+        psp.hide_defenses(hides_defenses);
+        psp.set_resting(rests);
+    }
+
+    /// A payer pays, or an open order has its outcome; the acquirer may call back.
+    fn money_moves(&mut self, node: usize) {
+        let number = self.index(2);
+        let psp = self.world.psps[number].clone();
+        if self.random.below(2) == 0 {
+            let outcome = self.random.one_of(&[
+                UpstreamProgress::Done { at: None },
+                UpstreamProgress::Failed { reason: Some("closed".to_owned()) },
+            ]);
+            self.world.note(&format!("{}: open orders are {outcome:?}", psp.name));
+            psp.settle_open(&outcome);
+            return;
+        }
+        let charges = self.world.store.charges();
+        let charge = charges[self.index(charges.len())].clone();
+        let is_payable = matches!(charge.state.status(), ChargeStatus::Pending | ChargeStatus::Paid);
+        let Some(issued) = charge.state.issued().filter(|issued| is_payable && issued.acquirer == psp.name) else {
+            return;
+        };
+        let centavos = self.random.one_of(&[charge.terms.amount.centavos(), 100]);
+        let pix = psp.pay(&charge.txid, centavos);
+        self.world.note(&format!("{}: charge {} is paid {centavos}", issued.acquirer, charge.id));
+        if self.random.below(2) == 0 {
+            let body = format!("{}/{pix}", charge.txid).into_bytes();
+            self.world.call_back(node, psp.name.clone(), body);
+        }
+    }
+}
+
+/// A variable of the environment that is a number.
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok().map(|text| text.parse().unwrap())
+}
+
+/// `CAIS_SIMULATION_SEED` repeats one seed and prints its trace; `CAIS_SIMULATION_SEEDS` is how many seeds run.
+#[test]
+fn money_is_never_lost_or_sent_twice_in_random_runs() {
+    if let Some(seed) = number("CAIS_SIMULATION_SEED") {
+        println!("{}", Run::new(seed).run());
+        return;
+    }
+    let seeds = number("CAIS_SIMULATION_SEEDS").unwrap_or(SEEDS);
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for first in 0..threads {
+            let mine = (0..seeds).skip(first).step_by(threads);
+            scope.spawn(move || mine.for_each(|seed| drop(Run::new(seed).run())));
+        }
+    });
+    println!("{seeds} seeds");
+}
+
+#[test]
+fn same_seed_has_same_trace() {
+    for seed in 0..50 {
+        assert!(Run::new(seed).run() == Run::new(seed).run(), "seed {seed}");
+    }
+}

@@ -1,0 +1,104 @@
+//! Every operation × every crash point × every reply × with and without work of the second node.
+
+use std::time::Duration;
+
+use cais_ports::UpstreamProgress;
+use cais_testkit::psp::{OrderKind, Sending};
+
+use crate::node::CrashPoint;
+use crate::operation::Operation;
+use crate::world::{Worker, World};
+
+/// Longer than the lease of a call, shorter than the pause before an order is sent once more.
+const PAST_LEASE: Duration = Duration::from_secs(31);
+
+/// The replies that every kind of order can get.
+const REPLIES: [Sending; 6] =
+    [Sending::Takes, Sending::LosesReplies, Sending::ArrivesLate, Sending::Silent, Sending::Refuses, Sending::Down];
+
+#[derive(Debug, Clone, Copy)]
+struct Case {
+    kind: OrderKind,
+    point: CrashPoint,
+    reply: Sending,
+    second_works: bool,
+}
+
+impl Case {
+    /// The only proof of a failure is a refusal of the first request that was stored before the crash; a repeat of a defense
+    /// is a new order.
+    fn fails(self) -> bool {
+        let is_stored = self.point == CrashPoint::AfterOutcome && self.reply == Sending::Refuses;
+        is_stored && matches!(self.kind, OrderKind::Payout | OrderKind::Refund)
+    }
+
+    /// An unknown outcome of a defense needs no second commit: the first one has left it to a worker.
+    fn is_reached(self) -> bool {
+        let is_unknown = matches!(self.reply, Sending::ArrivesLate | Sending::Silent);
+        !(is_unknown && self.kind == OrderKind::Defense && self.point == CrashPoint::AfterOutcome)
+    }
+
+    fn run(self) {
+        let mut world = World::new(format!("{self:?}"));
+        let number = world.begin(match self.kind {
+            OrderKind::Charge => Operation::Charge { centavos: 300 },
+            OrderKind::Payout => Operation::Payout { centavos: 300 },
+            OrderKind::Refund => Operation::Refund { charge: world.refundable, centavos: 300 },
+            OrderKind::Defense => Operation::Defense { infraction: world.store.infractions()[0].id },
+        });
+        world.psps[0].set_for(self.kind, self.reply);
+        world.nodes[0].crash_at(self.point);
+        world.call(number, 0);
+        world.drain();
+        assert_eq!(world.trace().contains("node 0: dead"), self.is_reached(), "the crash point");
+        world.check_always();
+        world.clock.advance(PAST_LEASE);
+        if self.second_works {
+            for worker in Worker::ALL {
+                world.work(worker, 1);
+            }
+            world.drain();
+            world.check_always();
+        }
+        world.settle(&UpstreamProgress::Done { at: None });
+        world.check_end();
+        let done = match self.kind {
+            // The acquirer that refused, or was down, has none.
+            OrderKind::Charge => world.psps.iter().map(|psp| psp.charges().len()).sum::<usize>() - 2,
+            OrderKind::Payout => world.psps.iter().map(cais_testkit::FakePsp::sent).sum(),
+            OrderKind::Refund => usize::from(world.psps[0].returned() == 300),
+            OrderKind::Defense => world.psps[0].infractions().iter().filter(|one| one.defense.is_some()).count(),
+        };
+        assert_eq!(done, usize::from(!self.fails()), "orders carried out");
+    }
+}
+
+fn crash_everywhere(kind: OrderKind) {
+    for point in CrashPoint::ALL {
+        for reply in REPLIES {
+            for second_works in [false, true] {
+                Case { kind, point, reply, second_works }.run();
+            }
+        }
+    }
+}
+
+#[test]
+fn charge_is_issued_once_wherever_a_node_crashes() {
+    crash_everywhere(OrderKind::Charge);
+}
+
+#[test]
+fn payout_leaves_once_wherever_a_node_crashes() {
+    crash_everywhere(OrderKind::Payout);
+}
+
+#[test]
+fn refund_leaves_once_wherever_a_node_crashes() {
+    crash_everywhere(OrderKind::Refund);
+}
+
+#[test]
+fn defense_arrives_once_wherever_a_node_crashes() {
+    crash_everywhere(OrderKind::Defense);
+}

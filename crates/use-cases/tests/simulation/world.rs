@@ -1,0 +1,327 @@
+//! Two nodes on one store, with a scheduler that polls their tasks one at a time.
+
+use std::cell::RefCell;
+use std::fmt::Write as _;
+use std::pin::{Pin, pin};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use cais_domain::account::Account;
+use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::charge::Charge;
+use cais_domain::fee::{FeeRule, Operation as Priced};
+use cais_domain::ids::{AccountId, ChargeId};
+use cais_domain::money::Money;
+use cais_domain::rate::Percentage;
+use cais_ports::webhooks::MockWebhookSender;
+use cais_ports::{Clock as _, Ids as _, Store as _, UpstreamProgress};
+use cais_testkit::builders::{an_account, main_acquirer, start, steps};
+use cais_testkit::psp::{Listing, Looking, Sending};
+use cais_testkit::{
+    FakeAcquirers, FakePsp, ManualClock, MemoryStore, PlainKeyedHash, PlainSecretCipher, SequentialIds,
+    TextRepresentation,
+};
+use cais_use_cases::charges::ChargeName;
+use cais_use_cases::charges::{expire, fetch};
+use cais_use_cases::notices::OpenCallbacks;
+use cais_use_cases::upstream::UpstreamLimits;
+use cais_use_cases::{Ports, SyncGate, WorkError, infractions, notices, payouts, reconcile, refunds, resume};
+
+use crate::node::{Node, NodeStore};
+use crate::operation::Operation;
+
+/// What the merchant has before the first call, in two charges.
+const PAID: i64 = 2_000;
+/// Polls after which the tasks of the nodes must have ended.
+const MAX_POLLS: usize = 100_000;
+/// Passes of all workers after which nothing may be open.
+const MAX_PASSES: usize = 12;
+/// Longer than every pause of a worker.
+const LONG: Duration = Duration::from_mins(6);
+
+/// The workers that follow orders.
+#[derive(Debug, Clone, Copy)]
+pub enum Worker {
+    Resume,
+    Payouts,
+    Refunds,
+    Infractions,
+    Defenses,
+    Expiry,
+    Callbacks,
+}
+
+impl Worker {
+    pub const ALL: [Self; 7] =
+        [Self::Resume, Self::Payouts, Self::Refunds, Self::Infractions, Self::Defenses, Self::Expiry, Self::Callbacks];
+
+    async fn run(self, ports: &Ports) -> Result<(), WorkError> {
+        match self {
+            Self::Resume => resume::run_once(ports).await,
+            Self::Payouts => payouts::poll::run_once(ports).await,
+            Self::Refunds => refunds::poll::run_once(ports).await,
+            Self::Infractions => infractions::poll::run_once(ports).await,
+            Self::Defenses => infractions::resume::run_once(ports).await,
+            Self::Expiry => expire::run_once(ports).await,
+            Self::Callbacks => notices::process::run_once(ports).await,
+        }
+        .map(drop)
+    }
+}
+
+/// An operation of the merchant.
+pub struct Called {
+    pub operation: Operation,
+    pub replies: Rc<RefCell<Replies>>,
+}
+
+#[derive(Debug, Default)]
+pub struct Replies {
+    /// The status and body of the first answer.
+    pub answer: Option<(u16, Vec<u8>)>,
+    last_error: Option<String>,
+}
+
+impl Replies {
+    /// A refund beyond the charge is refused, and judged again at each repeat. Every other call is answered in the end.
+    pub fn are_final(&self) -> bool {
+        self.answer.is_some() || self.last_error.as_deref().is_some_and(|error| error.starts_with("ExceedsAmount"))
+    }
+}
+
+struct Task {
+    node: usize,
+    future: Pin<Box<dyn Future<Output = String>>>,
+}
+
+/// What happened. A failing run prints it.
+struct Trace(String);
+
+impl Drop for Trace {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("{}", self.0);
+        }
+    }
+}
+
+pub struct World {
+    pub store: Arc<MemoryStore>,
+    pub clock: Arc<ManualClock>,
+    ids: Arc<SequentialIds>,
+    pub account: Account,
+    pub psps: [FakePsp; 2],
+    pub nodes: [Arc<Node>; 2],
+    ports: [Ports; 2],
+    tasks: Vec<Task>,
+    pub calls: Vec<Called>,
+    /// A paid charge, to be refunded.
+    pub refundable: ChargeId,
+    /// A paid charge with an open infraction.
+    pub disputed: ChargeId,
+    trace: Trace,
+}
+
+impl World {
+    /// A merchant with two paid charges of R$ 20.00, of which one is disputed.
+    pub fn new(title: String) -> Self {
+        let (store, clock) = (Arc::new(MemoryStore::default()), Arc::new(ManualClock::default()));
+        let ids = Arc::new(SequentialIds::default());
+        let second = AcquirerName::parse("second").unwrap();
+        let psps = [FakePsp::new(&main_acquirer(), clock.clone()), FakePsp::new(&second, clock.clone())];
+        let nodes = [Arc::new(Node::default()), Arc::new(Node::default())];
+        let fee = FeeRule::try_new(Money::from_centavos(50), Percentage::zero(), None, None).unwrap();
+        let account = Account { id: AccountId::new(ids.next_uuid()), ..an_account() };
+        let account = Account { fees: account.fees.clone().with(Priced::PixOut, fee), ..account };
+        let ports = [0, 1].map(|node| ports(&store, &clock, &ids, &psps, &nodes[node]));
+        let missing = ChargeId::new(ids.next_uuid());
+        let (tasks, calls, trace) = (Vec::new(), Vec::new(), Trace(title));
+        let (refundable, disputed) = (missing, missing);
+        let mut world =
+            Self { store, clock, ids, account, psps, nodes, ports, tasks, calls, refundable, disputed, trace };
+        run(world.store.clone().commit(steps::open_account(&world.account))).unwrap();
+        world.refundable = world.paid(200).id;
+        let disputed = world.paid(201);
+        world.disputed = disputed.id;
+        let pix = disputed.state.settlement().unwrap().end_to_end_id.clone();
+        world.psps[0].dispute(&pix, 500);
+        run(infractions::poll::run_once(&world.ports[0])).unwrap();
+        world
+    }
+
+    /// Opens a charge and has it paid, without faults.
+    fn paid(&self, number: usize) -> Charge {
+        let charge = Operation::Charge { centavos: PAID };
+        run(charge.call(self.ports[0].clone(), self.account.clone(), number)).unwrap();
+        let charge = self.store.charges().pop().unwrap();
+        self.psps[0].pay(&charge.txid, PAID);
+        let name = ChargeName::Id(charge.id);
+        let gate = SyncGate::new();
+        run(fetch::fetch(&self.ports[0], &gate, self.account.id, &name)).unwrap()
+    }
+
+    pub fn note(&mut self, line: &str) {
+        let time = self.clock.now().duration_since(start()).as_millis();
+        write!(self.trace.0, "\n{time:>9} ms  {line}").unwrap();
+    }
+
+    pub fn trace(&self) -> &str {
+        &self.trace.0
+    }
+
+    /// The merchant's first call of an operation. Returns its number.
+    pub fn begin(&mut self, operation: Operation) -> usize {
+        self.calls.push(Called { operation, replies: Rc::default() });
+        self.calls.len() - 1
+    }
+
+    /// The merchant calls the operation of that number at a node. Every answer must have the same bytes.
+    pub fn call(&mut self, number: usize, node: usize) {
+        let Called { operation, replies } = &self.calls[number];
+        let (operation, replies) = (*operation, replies.clone());
+        let call = operation.call(self.ports[node].clone(), self.account.clone(), number);
+        let name = format!("{:?} {number}", operation.kind());
+        self.spawn(node, name.clone(), async move {
+            match call.await {
+                Ok(answer) => {
+                    let shown = String::from_utf8_lossy(&answer.1).into_owned();
+                    let first = replies.borrow_mut().answer.get_or_insert_with(|| answer.clone()).clone();
+                    assert_eq!(first, answer, "{name} has two answers");
+                    format!("{} {shown}", answer.0)
+                }
+                Err(error) => {
+                    replies.borrow_mut().last_error = Some(error.clone());
+                    error
+                }
+            }
+        });
+    }
+
+    pub fn work(&mut self, worker: Worker, node: usize) {
+        let ports = self.ports[node].clone();
+        self.spawn(node, format!("{worker:?}"), async move { format!("{:?}", worker.run(&ports).await) });
+    }
+
+    /// A callback of that acquirer arrives at a node.
+    pub fn call_back(&mut self, node: usize, acquirer: AcquirerName, body: Vec<u8>) {
+        let ports = self.ports[node].clone();
+        let received = async move { format!("{:?}", notices::receive(&ports, &acquirer, body).await) };
+        self.spawn(node, "callback".to_owned(), received);
+    }
+
+    fn spawn(&mut self, node: usize, name: String, task: impl Future<Output = String> + 'static) {
+        self.note(&format!("node {node}: {name} begins"));
+        let future = Box::pin(async move { format!("node {node}: {name} ends: {}", task.await) });
+        self.tasks.push(Task { node, future });
+    }
+
+    pub fn tasks(&self) -> usize {
+        self.tasks.len()
+    }
+
+    /// Polls one task. A node that crashed loses all its tasks and starts again.
+    pub fn poll(&mut self, task: usize) {
+        let polled = self.tasks[task].future.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        if let Poll::Ready(end) = polled {
+            drop(self.tasks.swap_remove(task));
+            self.note(&end);
+        }
+        for node in 0..self.nodes.len() {
+            if self.nodes[node].is_dead() {
+                self.note(&format!("node {node}: dead"));
+                self.tasks.retain(|task| task.node != node);
+                self.nodes[node].restart();
+                self.ports[node] = ports(&self.store, &self.clock, &self.ids, &self.psps, &self.nodes[node]);
+            }
+        }
+    }
+
+    /// Runs every task to its end.
+    pub fn drain(&mut self) {
+        for turn in 0..MAX_POLLS {
+            let Some(task) = turn.checked_rem(self.tasks.len()) else { return };
+            self.poll(task);
+        }
+        panic!("the tasks do not end");
+    }
+
+    /// Acquirers do as they are asked and show all they have; the store answers.
+    pub fn stop_faults(&mut self) {
+        self.note("faults stop");
+        for psp in &self.psps {
+            psp.set(Sending::Takes);
+            psp.set_looking(Looking::Tells);
+            psp.set_listing(Listing::Pages(100));
+            psp.hide_defenses(false);
+            psp.set_resting(false);
+        }
+        for node in &self.nodes {
+            node.restart();
+        }
+    }
+
+    /// Without faults: workers run and the merchant repeats, until every order has its outcome.
+    pub fn settle(&mut self, outcome: &UpstreamProgress) {
+        self.stop_faults();
+        for pass in 0..MAX_PASSES {
+            self.drain();
+            self.clock.advance(LONG);
+            for psp in &self.psps {
+                psp.settle_open(outcome);
+            }
+            for worker in Worker::ALL {
+                self.work(worker, pass % 2);
+            }
+            self.drain();
+            for number in 0..self.calls.len() {
+                self.call(number, number % 2);
+            }
+            self.drain();
+            if self.open().is_empty() && self.calls.iter().all(|call| call.replies.borrow().are_final()) {
+                break;
+            }
+        }
+        // Pix of which nothing else told are found when their charge expires, or in the acquirer's lists.
+        self.clock.advance(Duration::from_hours(2));
+        self.work(Worker::Expiry, 0);
+        self.drain();
+        run(reconcile::run_once(&self.ports[1])).unwrap();
+    }
+}
+
+/// Runs a future alone to its end.
+pub fn run<T>(future: impl Future<Output = T>) -> T {
+    let mut future = pin!(future);
+    for _ in 0..MAX_POLLS {
+        if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            return output;
+        }
+    }
+    panic!("the future does not end");
+}
+
+fn ports(
+    store: &Arc<MemoryStore>,
+    clock: &Arc<ManualClock>,
+    ids: &Arc<SequentialIds>,
+    psps: &[FakePsp; 2],
+    node: &Arc<Node>,
+) -> Ports {
+    Ports {
+        store: Arc::new(NodeStore { store: store.clone(), node: node.clone() }),
+        queries: store.clone(),
+        maintenance: store.clone(),
+        acquirers: Arc::new(FakeAcquirers::new(&psps.each_ref().map(|psp| psp.behind(node.clone())))),
+        clock: clock.clone(),
+        ids: ids.clone(),
+        keyed_hash: Arc::new(PlainKeyedHash::default()),
+        representation: Arc::new(TextRepresentation),
+        deliveries: store.clone(),
+        webhooks: Arc::new(MockWebhookSender::new()),
+        secret_cipher: Arc::new(PlainSecretCipher::default()),
+        limits: UpstreamLimits::default(),
+        open_callbacks: OpenCallbacks::default(),
+    }
+}
