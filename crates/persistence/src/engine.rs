@@ -105,7 +105,7 @@ pub(crate) trait Engine: Send + Sync {
 #[derive(Debug)]
 pub(crate) struct Lookup {
     /// What is selected; the table is called by its `alias`.
-    select: &'static str,
+    select: Selected,
     /// The table, and what it is joined with.
     from: &'static str,
     /// The name of the table in `select` and `from`.
@@ -116,10 +116,47 @@ pub(crate) struct Lookup {
     single: OnceLock<String>,
 }
 
+/// What a lookup selects.
+#[derive(Debug)]
+enum Selected {
+    /// As SQL.
+    Text(&'static str),
+    /// The columns of a row.
+    Columns(fn() -> String),
+}
+
+impl Selected {
+    fn text(&self) -> String {
+        match self {
+            Self::Text(text) => (*text).to_owned(),
+            Self::Columns(columns) => columns(),
+        }
+    }
+}
+
 impl Lookup {
     /// A way to find rows.
     pub(crate) const fn new(
         select: &'static str,
+        from: &'static str,
+        alias: &'static str,
+        keys: &'static [&'static str],
+    ) -> Self {
+        Self::selecting(Selected::Text(select), from, alias, keys)
+    }
+
+    /// A way to find rows, by their columns.
+    pub(crate) const fn of(
+        columns: fn() -> String,
+        from: &'static str,
+        alias: &'static str,
+        keys: &'static [&'static str],
+    ) -> Self {
+        Self::selecting(Selected::Columns(columns), from, alias, keys)
+    }
+
+    const fn selecting(
+        select: Selected,
         from: &'static str,
         alias: &'static str,
         keys: &'static [&'static str],
@@ -135,7 +172,8 @@ impl Lookup {
     /// The statement for many keys, one array per column (PostgreSQL); rows are locked in key order.
     pub(crate) fn set_based(&self, lock: bool) -> &str {
         let [plain, locking] = self.set_based.get_or_init(|| {
-            let Self { select, from, alias, keys, .. } = self;
+            let Self { from, alias, keys, .. } = self;
+            let select = self.select.text();
             let arrays = keys.iter().map(|key| format!("unnest(?::text[]) AS k_{key}")).collect::<Vec<_>>().join(", ");
             let same = |(place, key)| same_as(&format!("{alias}.{key}"), &format!("u.k_{key}"), place == 0);
             let matched = keys.iter().enumerate().map(same).collect::<Vec<_>>().join(" AND ");
@@ -169,7 +207,8 @@ impl Lookup {
     /// The statement for one key (SQLite, where the whole database is locked anyway).
     pub(crate) fn single(&self) -> &str {
         self.single.get_or_init(|| {
-            let Self { select, from, alias, keys, .. } = self;
+            let Self { from, alias, keys, .. } = self;
+            let select = self.select.text();
             let matched = keys.iter().map(|key| format!("{alias}.{key} = ?")).collect::<Vec<_>>().join(" AND ");
             format!("SELECT {select} FROM {from} WHERE {matched}")
         })

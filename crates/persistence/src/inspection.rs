@@ -38,7 +38,7 @@ pub fn inspect(url: &DatabaseUrl) -> Result<Option<Inspection>, OpenError> {
     let mut fact = |fact| if schema.pending.is_empty() { recorded(&mut *session, fact) } else { Ok(None) };
     let (world, master_key_check) = (fact(Fact::World)?, fact(Fact::MasterKeyCheck)?);
     let clock = if is_sqlite { NOW_SQLITE } else { NOW_POSTGRES };
-    let rows = session.pairs(&Query::new(format!("SELECT {clock}, CAST(0 AS BIGINT)"))).map_err(Fault::from)?;
+    let rows = session.load(&Query::new(format!("SELECT {clock}, CAST(0 AS BIGINT)"))).map_err(Fault::from)?;
     let now = rows.first().and_then(|(now, _)| Timestamp::from_microsecond(*now).ok());
     let now = now.ok_or_else(|| Fault::Corrupt("the database returned no time".to_owned()))?;
     Ok(Some(Inspection { schema, world, master_key_check, now }))

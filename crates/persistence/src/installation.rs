@@ -56,5 +56,5 @@ impl Persistence {
 
 pub(crate) fn recorded(session: &mut dyn Session, fact: Fact) -> Result<Option<String>, Fault> {
     let query = Query::new("SELECT value FROM installation_facts WHERE name = ?").bind(fact.name());
-    Ok(session.texts(&query)?.pop())
+    Ok(session.load(&query)?.pop())
 }

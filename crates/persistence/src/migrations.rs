@@ -131,7 +131,7 @@ pub(crate) fn schema(session: &mut dyn Session, is_sqlite: bool) -> Result<Schem
     let query = Query::new(
         "SELECT CAST(version AS TEXT), CAST(version AS TEXT), CAST(0 AS BIGINT) FROM __diesel_schema_migrations",
     );
-    let applied = match session.marks(&query) {
+    let applied = match session.load::<(String, String, i64)>(&query) {
         Ok(rows) => rows.into_iter().map(|(version, ..)| version).collect(),
         Err(error) => {
             let fault = Fault::from(error);

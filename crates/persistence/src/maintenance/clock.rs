@@ -14,7 +14,7 @@ const MAX_DIFFERENCE: SignedDuration = SignedDuration::from_secs(5);
 /// Raises an alert if the server's clock differs from the node's by too much. The query `text` reads the server's clock in microseconds.
 pub(super) fn check(session: &mut dyn Session, text: String) -> Result<(), Fault> {
     let before = node_clock();
-    let Some((server, _)) = session.pairs(&Query::new(text))?.pop() else { return Ok(()) };
+    let Some((server, _)) = session.load(&Query::new(text))?.pop() else { return Ok(()) };
     let after = node_clock();
     let server = crate::rows::instant("the server's clock", server)?;
     // The server read its clock between the two readings of the node's clock.

@@ -45,7 +45,7 @@ impl Maintenance for Persistence {
                 let query =
                     Query::new("SELECT account_id, account_id, last_sequence FROM event_counters WHERE account_id = ?")
                         .bind(account);
-                Ok(session.marks(&query)?.pop().map_or(0, |(.., last)| last))
+                Ok(session.load::<(String, String, i64)>(&query)?.pop().map_or(0, |(.., last)| last))
             })
             .await
     }

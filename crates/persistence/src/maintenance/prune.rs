@@ -198,7 +198,7 @@ mod tests {
             if text.contains("id < ?") {
                 query = query.bind(first_id_at(Timestamp::UNIX_EPOCH).to_string());
             }
-            let plan = session.texts(&query.bind(Timestamp::UNIX_EPOCH).bind(AT_A_TIME)).unwrap();
+            let plan: Vec<String> = session.load(&query.bind(Timestamp::UNIX_EPOCH).bind(AT_A_TIME)).unwrap();
             assert!(plan.iter().any(|line| line.contains(index)), "{plan:#?}");
             assert!(!plan.iter().any(|line| line.contains("Seq Scan") || line.contains("Rows Removed")), "{plan:#?}");
         }

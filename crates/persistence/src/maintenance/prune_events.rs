@@ -55,12 +55,12 @@ pub(super) fn prune(
     let mut left = AT_A_TIME;
     for _ in 0..LOOKS {
         let reach = Query::new(REACH).bind(looked_at.as_str()).bind(ACCOUNTS);
-        let Some(reach) = session.texts(&reach)?.pop() else {
+        let Some(reach) = session.load::<String>(&reach)?.pop() else {
             looked_at.clear();
             break;
         };
         let old = Query::new(ACCOUNTS_WITH_OLD).bind(looked_at.as_str()).bind(reach.as_str()).bind(before);
-        for (account, ..) in session.marks(&old)? {
+        for (account, ..) in session.load::<(String, String, i64)>(&old)? {
             let mut removed = EVENTS_AT_ONCE;
             while removed == EVENTS_AT_ONCE {
                 if left == 0 {
@@ -88,15 +88,15 @@ fn prune_account(
 ) -> Result<u32, Fault> {
     // Locked, so that none of them is sent once more meanwhile.
     let oldest = format!("{OLDEST}{}", engine.row_lock());
-    let oldest = session.marks(&Query::new(oldest).bind(before).bind(account).bind(most))?;
+    let oldest = session.load::<(String, String, i64)>(&Query::new(oldest).bind(before).bind(account).bind(most))?;
     let old: Vec<i64> =
         oldest.into_iter().take_while(|(_, age, _)| age == "old").map(|(.., sequence)| sequence).collect();
     let Some(last) = old.last() else { return Ok(0) };
-    let waited_for = session.pairs(&Query::new(WAITED_FOR).bind(account).bind(*last))?.pop();
+    let waited_for = session.load::<(i64, i64)>(&Query::new(WAITED_FOR).bind(account).bind(*last))?.pop();
     let old: Vec<i64> =
         old.into_iter().take_while(|sequence| waited_for.is_none_or(|(first, _)| *sequence < first)).collect();
     let Some(last) = old.last() else { return Ok(0) };
-    let delivered = session.marks(&Query::new(DELIVERED).bind(account).bind(*last))?;
+    let delivered = session.load::<(String, String, i64)>(&Query::new(DELIVERED).bind(account).bind(*last))?;
     let names: Vec<_> = delivered.into_iter().map(|(endpoint, id, _)| [account.to_owned(), endpoint, id]).collect();
     remove_deliveries(engine, session, &names)?;
     session.execute(&Query::new(EVENTS).bind(account).bind(*last))?;
@@ -106,7 +106,7 @@ fn prune_account(
 fn prune_tests(engine: &dyn QueueEngine, session: &mut dyn Session, before: Timestamp) -> Result<(), Fault> {
     // Locked, so that none of them is sent once more meanwhile.
     let tests = format!("{TESTS}{}", engine.row_lock());
-    let tests = session.quads(&Query::new(tests).bind(before).bind(AT_A_TIME))?;
+    let tests = session.load::<(String, String, String, String)>(&Query::new(tests).bind(before).bind(AT_A_TIME))?;
     let names: Vec<_> = tests.into_iter().map(|(account, endpoint, id, _)| [account, endpoint, id]).collect();
     remove_deliveries(engine, session, &names)
 }

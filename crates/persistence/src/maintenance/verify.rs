@@ -75,12 +75,12 @@ fn rules() -> impl Iterator<Item = &'static str> {
 }
 
 fn check(session: &mut dyn Session) -> Result<LedgerReport, Fault> {
-    let (accounts, entries) = session.pairs(&Query::new(COUNTS))?.pop().unwrap_or_default();
+    let (accounts, entries) = session.load(&Query::new(COUNTS))?.pop().unwrap_or_default();
     let mut differences = Vec::new();
     for rule in rules() {
         let room = MAX_DIFFERENCES.saturating_sub(differences.len());
         let Ok(limit) = i64::try_from(room) else { break };
-        let found = session.differences(&Query::new(rule).bind(limit))?;
+        let found = session.load(&Query::new(rule).bind(limit))?;
         differences.extend(found.into_iter().map(|(what, expected, stored)| LedgerDifference {
             what,
             expected,
@@ -110,7 +110,7 @@ mod tests {
         migrations::migrate(&url, "test").unwrap();
         let mut session = Postgres::new(&url, Duration::from_mins(1)).connect_auditor().unwrap();
         for rule in rules() {
-            let plan = session.texts(&Query::once(&*format!("EXPLAIN {rule}")).bind(1_i64)).unwrap();
+            let plan: Vec<String> = session.load(&Query::once(&*format!("EXPLAIN {rule}")).bind(1_i64)).unwrap();
             assert!(!plan.iter().any(|line| line.contains("Nested Loop")), "{plan:#?}");
         }
     }

@@ -13,7 +13,7 @@ use diesel::r2d2::{ConnectionManager, ManageConnection};
 use super::heads::Heads;
 use crate::engine::LockWait;
 use crate::error::Fault;
-use crate::sql::{Connected, Query, Session};
+use crate::sql::{Connection, Query, Session};
 use crate::url::DatabaseUrl;
 
 /// What libpq is told unless the URL says otherwise: seconds, milliseconds and counts of its manual, section 34.1.2.
@@ -157,10 +157,8 @@ pub(crate) struct Planned {
     planned_at: Instant,
 }
 
-impl Connected for Planned {
-    type Connection = PgConnection;
-
-    fn connection(&mut self) -> &mut PgConnection {
+impl Session for Planned {
+    fn connection(&mut self) -> Connection<'_> {
         if self.planned_at.elapsed() >= PLANNED_EVERY {
             self.planned_at = Instant::now();
             if let Err(error) = self.connection.run("DISCARD PLANS") {
@@ -169,14 +167,14 @@ impl Connected for Planned {
                 tracing::debug!(%error, "the plans of a connection stay as they are");
             }
         }
-        &mut self.connection
+        Connection::Postgres(&mut self.connection)
     }
 }
 
 /// A conflict that is not recognised is taken for a refusal, and its caller gets an error instead of a second attempt.
 fn warn_unless_english(session: &mut dyn Session) {
     let query = Query::new("SELECT current_setting('lc_messages'), CAST('' AS TEXT), CAST(0 AS BIGINT)");
-    match session.marks(&query).map(|mut rows| rows.pop()) {
+    match session.load::<(String, String, i64)>(&query).map(|mut rows| rows.pop()) {
         Ok(Some((language, ..))) if is_english(&language) => {}
         Ok(Some((language, ..))) => tracing::warn!(
             alert = alerts::DATABASE_LANGUAGE,
@@ -221,7 +219,7 @@ mod tests {
 
     use super::{MAX_SHAPES, PLANNED_EVERY, PLANS_BY_KEY, Postgres, is_english, with_parameter};
     use crate::DatabaseUrl;
-    use crate::sql::{Query, Session as _};
+    use crate::sql::{Query, Session};
 
     fn server() -> Postgres {
         Postgres::new(&DatabaseUrl::parse("postgres://h/d").unwrap(), Duration::from_secs(3))
@@ -287,7 +285,7 @@ mod tests {
         let mut plan = |settings: &str, age: Duration| {
             session.run(settings).unwrap();
             session.planned_at = Instant::now().checked_sub(age).unwrap();
-            session.texts(&Query::once("EXPLAIN EXECUTE p")).unwrap().remove(0)
+            <dyn Session>::load::<String>(&mut session, &Query::once("EXPLAIN EXECUTE p")).unwrap().remove(0)
         };
         let kept = plan("SET enable_seqscan = off", Duration::ZERO);
         assert!(kept.contains("Index"), "{kept}");

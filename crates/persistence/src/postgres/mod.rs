@@ -17,7 +17,7 @@ use crate::migrations::NOW_POSTGRES;
 use crate::sql::spec::Kind;
 use crate::sql::{Bind, Query, Session, Value};
 
-pub(crate) use connect::{Planned, Postgres};
+pub(crate) use connect::Postgres;
 
 impl Engine for Postgres {
     fn connect_writer(&self) -> Result<Box<dyn Session>, Fault> {
@@ -45,7 +45,7 @@ impl Engine for Postgres {
         keys: &[Vec<String>],
     ) -> Result<Vec<usize>, Fault> {
         let query = by_columns(Query::once(lookup.locked_by_others()), lookup, keys);
-        let places = session.pairs(&query)?;
+        let places = session.load::<(i64, i64)>(&query)?;
         Ok(places.into_iter().filter_map(|(place, _)| usize::try_from(place).ok()?.checked_sub(1)).collect())
     }
 
@@ -95,7 +95,7 @@ impl Engine for Postgres {
         if others.is_empty() {
             return Ok(true);
         }
-        let hits = session.pairs(&self.together(&others, false)?)?;
+        let hits = session.load::<(i64, i64)>(&self.together(&others, false)?)?;
         Ok(others.iter().zip(0_i64..).all(|(op, index)| {
             let hit = hits.iter().find(|(of, _)| *of == index).map(|(_, hit)| *hit);
             !op.guarded || hit == i64::try_from(op.rows.len()).ok()
@@ -109,7 +109,7 @@ impl Engine for Postgres {
     /// One statement and one trip, without BEGIN and COMMIT. A guard that misses ends it with an error, so nothing of it stays.
     /// The server lets no timeout run while it commits a statement of its own either.
     fn apply_alone(&self, session: &mut dyn Session, ops: &[Op<'_>]) -> Result<bool, Fault> {
-        match session.pairs(&self.together(&ops.iter().collect::<Vec<_>>(), true)?) {
+        match session.load::<(i64, i64)>(&self.together(&ops.iter().collect::<Vec<_>>(), true)?) {
             Ok(_) => Ok(true),
             Err(Error::DatabaseError(DatabaseErrorKind::UniqueViolation, _)) => Ok(false),
             Err(Error::DatabaseError(_, information)) if information.message() == MISSED => Ok(false),
@@ -184,7 +184,7 @@ fn column<'q>(kind: Kind, values: impl Iterator<Item = Option<&'q Value<'q>>>) -
             (Kind::Text, Value::Null) => texts.push(None),
             (Kind::Int, Value::Int(number)) => ints.push(Some(*number)),
             (Kind::Int, Value::Null) => ints.push(None),
-            (Kind::Bytes, Value::Bytes(bytes)) => blobs.push(Some(*bytes)),
+            (Kind::Bytes, Value::Bytes(bytes)) => blobs.push(Some(bytes.as_ref())),
             (Kind::Bytes, Value::Null) => blobs.push(None),
             (Kind::Text | Kind::Int | Kind::Bytes, Value::Text(_) | Value::Int(_) | Value::Bytes(_)) => return None,
         }

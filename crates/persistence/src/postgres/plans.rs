@@ -44,7 +44,7 @@ static SPECS: [&Spec; 20] = [
 
 /// Every index is asked for a key.
 fn assert_by_key(session: &mut dyn Session, statement: &str, query: &Query<'_>) {
-    let plan = session.texts(query).unwrap();
+    let plan: Vec<String> = session.load(query).unwrap();
     let mut asked = 0;
     for (line, next) in plan.iter().zip(plan.iter().skip(1).map(String::as_str).chain([""])) {
         assert!(!line.contains("Seq Scan") && !line.contains("Join Filter"), "{statement}: {plan:#?}");

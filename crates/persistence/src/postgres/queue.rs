@@ -107,7 +107,7 @@ impl QueueEngine for Postgres {
     fn claim(&self, session: &mut dyn Session, claim: &DeliveryClaim) -> Result<Vec<ClaimedDelivery>, Fault> {
         let (accounts, ids, epochs) = columns(lanes_of(claim));
         let lock = Query::new(LOCK).texts(texts(&accounts)).texts(texts(&ids)).column(epochs);
-        let endpoints = endpoints(session.endpoints(&lock)?);
+        let endpoints = endpoints(session.load(&lock)?);
         if endpoints.is_empty() {
             return Ok(Vec::new());
         }
@@ -147,7 +147,7 @@ impl QueueEngine for Postgres {
     fn cancel(&self, session: &mut dyn Session, stale: &[Lane], limit: u32) -> Result<u64, Fault> {
         let (accounts, endpoints, epochs) = columns(stale.iter().copied());
         let query = Query::new(CANCEL).texts(texts(&accounts)).texts(texts(&endpoints)).column(epochs).bind(limit);
-        let (count, _) = session.pairs(&query)?.pop().unwrap_or_default();
+        let (count, _) = session.load::<(i64, i64)>(&query)?.pop().unwrap_or_default();
         u64::try_from(count).map_err(|error| Fault::Corrupt(error.to_string()))
     }
 }
@@ -173,7 +173,7 @@ fn finish(session: &mut dyn Session, outcomes: &[(usize, &Outcome<'_>)]) -> Resu
         .column(ints(|one| Some(i64::from(one.finished.attempt.duration_ms))))
         .column(Bind::Texts(outcomes.iter().map(|(_, one)| one.finished.attempt.error.as_deref()).collect()))
         .column(Bind::Texts(outcomes.iter().map(|(_, one)| one.finished.attempt.response_body.as_deref()).collect()));
-    let standing = session.pairs(&query)?;
+    let standing = session.load::<(i64, i64)>(&query)?;
     Ok(standing.into_iter().filter_map(|(place, _)| usize::try_from(place).ok()).collect())
 }
 
@@ -205,7 +205,7 @@ fn take(session: &mut dyn Session, claim: &DeliveryClaim, lanes: &Lanes, limit: 
         .bind(claim.lease_until)
         .bind(claim.lease_until)
         .bind(claim.now);
-    Ok(session.claimed(&take)?)
+    Ok(session.load(&take)?)
 }
 
 fn texts(column: &[String]) -> impl Iterator<Item = &str> {

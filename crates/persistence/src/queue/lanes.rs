@@ -152,7 +152,7 @@ fn behind(
 }
 
 fn read(session: &mut dyn Session, query: &Query<'_>) -> Result<Vec<LaneHead>, Fault> {
-    session.lanes(query)?.iter().map(delivery::read_lane).collect()
+    session.load(query)?.iter().map(delivery::read_lane).collect()
 }
 
 /// How far lanes were looked through for deliveries that are to be cancelled: a step at a time, from the first lane on and then again.

@@ -46,7 +46,9 @@ pub(super) fn put(
     lock_events(engine, session, wanted.values().copied())?;
     let told: BTreeSet<Key> = deliveries.iter().map(|new| vec![new.event.to_string()]).collect();
     let told: Vec<Key> = told.into_iter().collect();
-    let there = find(engine, session, &THERE, &told, false, |session, query| session.quads(query))?;
+    let there = find(engine, session, &THERE, &told, false, |session, query| {
+        session.load::<(String, String, String, String)>(query)
+    })?;
     let mut ids = BTreeMap::new();
     for (account, event, endpoint, id) in there {
         let id: DeliveryId = DeliveryId::parse(&id).map_err(|error| Fault::Corrupt(error.to_string()))?;
@@ -85,7 +87,7 @@ fn exceeds(
     for (lane, mut ids) in by_lane {
         // Deliveries in `wanted` may wait already, and count once.
         let limit = i64::try_from(most.saturating_add(1)).unwrap_or(i64::MAX);
-        ids.extend(session.texts(&Query::new(REQUESTED).bind(lane.endpoint).bind(lane.epoch).bind(limit))?);
+        ids.extend(session.load(&Query::new(REQUESTED).bind(lane.endpoint).bind(lane.epoch).bind(limit))?);
         if ids.len() > most {
             return Ok(true);
         }
@@ -106,7 +108,9 @@ fn lock_events<'d>(
     let kept = deliveries.filter(|new| new.sequence.is_some());
     let keys: BTreeSet<Key> = kept.map(|new| vec![new.lane.account.to_string(), new.event.to_string()]).collect();
     let keys: Vec<Key> = keys.into_iter().collect();
-    let found = find(engine, session, &EVENTS, &keys, true, |session, query| session.quads(query))?;
+    let found = find(engine, session, &EVENTS, &keys, true, |session, query| {
+        session.load::<(String, String, String, String)>(query)
+    })?;
     if found.len() == keys.len() { Ok(()) } else { Err(Fault::Again("an event was removed just now".into())) }
 }
 
@@ -146,7 +150,9 @@ fn start_again(
         return Ok(());
     }
     // It is over, and goes on counting its claims. Whoever put it into the queue before it was locked here did so a moment ago.
-    let Some((.., fence)) = session.marks(&named(Query::new(format!("{FENCE}{}", engine.row_lock()))))?.pop() else {
+    let Some((.., fence)) =
+        session.load::<(String, String, i64)>(&named(Query::new(format!("{FENCE}{}", engine.row_lock()))))?.pop()
+    else {
         return Err(Fault::Again("a delivery was removed just now".into()));
     };
     session.execute(&named(Query::new(ENQUEUE)).bind(lane.epoch).bind(fence).bind(new.at).bind(new.at))?;
@@ -176,7 +182,7 @@ mod tests {
         let mut session = engine.connect_writer().unwrap();
         let test = a_test_delivery(&an_endpoint(an_account().id, 0));
         let waiting = |session: &mut dyn Session| {
-            session.pairs(&Query::new("SELECT count(*), 0 FROM pending_deliveries")).unwrap().pop()
+            session.load(&Query::new("SELECT count(*), 0 FROM pending_deliveries")).unwrap().pop()
         };
         let again = start_again(&engine, &mut *session, &test, fresh());
         assert!(matches!(again, Err(Fault::Again(_))), "{again:?}");

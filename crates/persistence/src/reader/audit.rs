@@ -6,8 +6,9 @@ use cais_ports::{AuditFilter, AuditQueries, AuditRow, Page, PageRequest, QueryEr
 
 use super::page::{after, cut, one_more};
 use crate::Persistence;
-use crate::rows::audit;
+use crate::rows::audit::{self, StoredAudit};
 use crate::sql::Query;
+use crate::sql::table::names;
 
 #[async_trait]
 impl AuditQueries for Persistence {
@@ -16,7 +17,7 @@ impl AuditQueries for Persistence {
             let query = filter.account.into_iter().fold(Query::new(page_text(&filter)), Query::bind);
             let texts = [filter.operator.as_deref(), filter.action.as_deref()];
             let query = texts.into_iter().flatten().fold(query, Query::bind);
-            session.audits(&query.bind(after(page)).bind(one_more(page)))?.into_iter().map(audit::read).collect()
+            session.load(&query.bind(after(page)).bind(one_more(page)))?.into_iter().map(audit::read).collect()
         });
         Ok(cut(rows.await?, page))
     }
@@ -30,7 +31,8 @@ fn page_text(filter: &AuditFilter) -> String {
         (filter.action.is_some(), "action = ? AND "),
     ];
     let wanted: String = conditions.iter().filter(|(set, _)| *set).map(|(_, condition)| *condition).collect();
-    format!("SELECT {} FROM audit_log WHERE {wanted}id < ? ORDER BY id DESC LIMIT ?", audit::COLUMNS)
+    let columns = names::<StoredAudit<'_>>("audit_log");
+    format!("SELECT {columns} FROM audit_log WHERE {wanted}id < ? ORDER BY id DESC LIMIT ?")
 }
 
 /// Returns every page of the audit log, for the test of its plans. An operator or an action alone has no index: people read such a page

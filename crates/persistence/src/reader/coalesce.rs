@@ -15,35 +15,35 @@ use cais_domain::ids::{AccountId, ChargeId, PayoutId};
 use cais_domain::payout::Payout;
 use cais_domain::txid::Txid;
 use cais_ports::{ApiKeyRecord, Claim, ClaimRef, QueryError, alerts};
-use diesel::QueryResult;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::config::StoreConfig;
 use crate::engine::{Engine, Keys, Lookup, find};
 use crate::error::Fault;
-use crate::rows::account::account_columns;
-use crate::rows::charge::charge_columns;
+use crate::rows::account::AccountRow;
+use crate::rows::charge::ChargeRow;
 use crate::rows::claim::claim_columns;
-use crate::rows::key::key_columns;
-use crate::rows::payout::payout_columns;
-use crate::rows::{account, charge, claim, key, payout};
-use crate::sql::{Query, Session};
+use crate::rows::key::KeyRow;
+use crate::rows::payout::PayoutRow;
+use crate::rows::{Record as _, claim};
+use crate::sql::table::names;
+use crate::sql::{Loaded, Session};
 
-static CHARGES: Lookup = Lookup::new(charge_columns!(), "charges AS c", "c", &["account_id", "id"]);
+static CHARGES: Lookup = Lookup::of(|| names::<ChargeRow<'_>>("c"), "charges AS c", "c", &["account_id", "id"]);
 /// Charges by their names upstream.
-static TXIDS: Lookup = Lookup::new(
-    charge_columns!(),
+static TXIDS: Lookup = Lookup::of(
+    || names::<ChargeRow<'_>>("c"),
     // Both halves of the key, and each as a range: see the keys below.
     "global_reservations AS r JOIN charges AS c ON c.account_id BETWEEN r.account_id AND r.account_id \
      AND c.id BETWEEN r.owner AND r.owner",
     "r",
     &["space", "value"],
 );
-static ACCOUNTS: Lookup = Lookup::new(account_columns!(), "accounts AS a", "a", &["id"]);
-static PAYOUTS: Lookup = Lookup::new(payout_columns!(), "payouts AS p", "p", &["account_id", "id"]);
+static ACCOUNTS: Lookup = Lookup::of(|| names::<AccountRow<'_>>("a"), "accounts AS a", "a", &["id"]);
+static PAYOUTS: Lookup = Lookup::of(|| names::<PayoutRow<'_>>("p"), "payouts AS p", "p", &["account_id", "id"]);
 static CLAIMS: Lookup = Lookup::new(claim_columns!(), "idempotency_claims AS c", "c", &["account_id", "key"]);
-static KEYS: Lookup = Lookup::new(
-    concat!(key_columns!(), ", ", account_columns!()),
+static KEYS: Lookup = Lookup::of(
+    || names::<KeyRow<'_>>("k") + ", " + &names::<AccountRow<'_>>("a"),
     // An equality may be answered by a walk along all accounts, when they were few as the statement was planned.
     "api_keys AS k JOIN accounts AS a ON a.id BETWEEN k.account_id AND k.account_id",
     "k",
@@ -208,39 +208,39 @@ impl Worker {
 
     fn charges(&mut self, waiting: Waiting<(AccountId, ChargeId), Charge>) {
         let key = |(account, id): &(AccountId, ChargeId)| vec![account.to_string(), id.to_string()];
-        self.answer(&CHARGES, waiting, &key, &|session, query| session.charges(query), &|row| {
-            let charge = charge::read(row)?;
+        self.answer(&CHARGES, waiting, &key, &|row| {
+            let charge = Charge::read(row)?;
             Ok(((charge.account, charge.id), charge))
         });
     }
 
     fn txids(&mut self, waiting: Waiting<Txid, Charge>) {
         let key = |txid: &Txid| vec!["txid".to_owned(), txid.to_string()];
-        self.answer(&TXIDS, waiting, &key, &|session, query| session.charges(query), &|row| {
-            let charge = charge::read(row)?;
+        self.answer(&TXIDS, waiting, &key, &|row| {
+            let charge = Charge::read(row)?;
             Ok((charge.txid.clone(), charge))
         });
     }
 
     fn accounts(&mut self, waiting: Waiting<AccountId, Account>) {
         let key = |id: &AccountId| vec![id.to_string()];
-        self.answer(&ACCOUNTS, waiting, &key, &|session, query| session.accounts(query), &|row| {
-            let account = account::read(row)?;
+        self.answer(&ACCOUNTS, waiting, &key, &|row| {
+            let account = Account::read(row)?;
             Ok((account.id, account))
         });
     }
 
     fn payouts(&mut self, waiting: Waiting<(AccountId, PayoutId), Payout>) {
         let key = |(account, id): &(AccountId, PayoutId)| vec![account.to_string(), id.to_string()];
-        self.answer(&PAYOUTS, waiting, &key, &|session, query| session.payouts(query), &|row| {
-            let payout = payout::read(row)?;
+        self.answer(&PAYOUTS, waiting, &key, &|row| {
+            let payout = Payout::read(row)?;
             Ok(((payout.account, payout.id), payout))
         });
     }
 
     fn claims(&mut self, waiting: Waiting<ClaimRef, Claim>) {
         let key = |name: &ClaimRef| vec![name.account.to_string(), name.key.as_str().to_owned()];
-        self.answer(&CLAIMS, waiting, &key, &|session, query| session.claims(query), &|row| {
+        self.answer(&CLAIMS, waiting, &key, &|row| {
             let claim = claim::read(row)?;
             Ok((claim.name.clone(), claim))
         });
@@ -248,20 +248,19 @@ impl Worker {
 
     fn keys(&mut self, waiting: Waiting<KeyPrefix, KeyWithAccount>) {
         let key = |prefix: &KeyPrefix| vec![prefix.as_str().to_owned()];
-        self.answer(&KEYS, waiting, &key, &|session, query| session.keys_with_accounts(query), &|(key, account)| {
-            let key = key::read(key)?;
-            Ok((key.prefix.clone(), (key, account::read(account)?)))
+        self.answer(&KEYS, waiting, &key, &|(key, account)| {
+            let key = ApiKeyRecord::read(key)?;
+            Ok((key.prefix.clone(), (key, Account::read(account)?)))
         });
     }
 
     /// Reads everything that waits at once. Where a row is impossible, each half is read without the other, down to single reads, so
     /// that only its own readers suffer. A database that is gone is gone for all of them.
-    fn answer<K: Hash + Eq, R, T: Clone>(
+    fn answer<K: Hash + Eq, R: Loaded, T: Clone>(
         &mut self,
         lookup: &Lookup,
         mut waiting: Waiting<K, T>,
         key: &impl Fn(&K) -> Vec<String>,
-        load: &impl Fn(&mut dyn Session, &Query<'_>) -> QueryResult<Vec<R>>,
         parse: &impl Fn(R) -> Result<(K, T), Fault>,
     ) {
         waiting.retain(Asked::is_alive);
@@ -271,7 +270,7 @@ impl Worker {
         let mut keys: Keys = waiting.iter().map(|asked| key(&asked.key)).collect();
         keys.sort_unstable();
         keys.dedup();
-        match self.read_all(lookup, &keys, load, parse) {
+        match self.read_all(lookup, &keys, parse) {
             Ok(found) => {
                 for asked in waiting {
                     let record = found.get(&asked.key).cloned();
@@ -280,8 +279,8 @@ impl Worker {
             }
             Err(Fault::Corrupt(_) | Fault::Refused(_)) if waiting.len() > 1 => {
                 let others = waiting.split_off(waiting.len() / 2);
-                self.answer(lookup, waiting, key, load, parse);
-                self.answer(lookup, others, key, load, parse);
+                self.answer(lookup, waiting, key, parse);
+                self.answer(lookup, others, key, parse);
             }
             Err(fault) => {
                 for asked in waiting {
@@ -292,19 +291,18 @@ impl Worker {
     }
 
     /// Reads once more on a new connection when the old one is gone: a read can be repeated.
-    fn read_all<K: Hash + Eq, R, T>(
+    fn read_all<K: Hash + Eq, R: Loaded, T>(
         &mut self,
         lookup: &Lookup,
         keys: &[Vec<String>],
-        load: &impl Fn(&mut dyn Session, &Query<'_>) -> QueryResult<Vec<R>>,
         parse: &impl Fn(R) -> Result<(K, T), Fault>,
     ) -> Result<HashMap<K, T>, Fault> {
         let was_connected = self.session.is_some();
-        let rows = match self.rows(lookup, keys, load) {
+        let rows = match self.rows(lookup, keys) {
             Err(Fault::Lost(text)) if was_connected => {
                 tracing::warn!(text, "the reader connects again");
                 self.session = None;
-                self.rows(lookup, keys, load)
+                self.rows(lookup, keys)
             }
             rows => rows,
         };
@@ -314,17 +312,12 @@ impl Worker {
         rows?.into_iter().map(parse).collect()
     }
 
-    fn rows<R>(
-        &mut self,
-        lookup: &Lookup,
-        keys: &[Vec<String>],
-        load: &impl Fn(&mut dyn Session, &Query<'_>) -> QueryResult<Vec<R>>,
-    ) -> Result<Vec<R>, Fault> {
+    fn rows<R: Loaded>(&mut self, lookup: &Lookup, keys: &[Vec<String>]) -> Result<Vec<R>, Fault> {
         let session = match &mut self.session {
             Some(session) => session,
             empty @ None => empty.insert(self.engine.connect_by_id()?),
         };
-        find(&*self.engine, &mut **session, lookup, keys, false, load)
+        find(&*self.engine, &mut **session, lookup, keys, false, |session, query| session.load(query))
     }
 }
 

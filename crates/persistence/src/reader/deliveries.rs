@@ -47,7 +47,7 @@ impl DeliveryQueries for Persistence {
     ) -> Result<Option<Delivery>, QueryError> {
         let found = self.pool().read(move |session| {
             let query = Query::new(FIND).bind(account).bind(endpoint).bind(id);
-            delivery::read_all(session.deliveries(&query)?)
+            delivery::read_all(session.load(&query)?)
         });
         Ok(found.await?.pop())
     }
@@ -60,7 +60,7 @@ impl DeliveryQueries for Persistence {
     ) -> Result<Page<Delivery>, QueryError> {
         let rows = self.pool().read(move |session| {
             let query = Query::new(LIST).bind(account).bind(endpoint).bind(after(page)).bind(one_more(page));
-            delivery::read_all(session.deliveries(&query)?)
+            delivery::read_all(session.load(&query)?)
         });
         Ok(cut(rows.await?, page))
     }
@@ -69,7 +69,7 @@ impl DeliveryQueries for Persistence {
         self.pool()
             .read(move |session| {
                 let query = Query::new(OF_EVENT).bind(account).bind(event).bind(MAX_OF_EVENT);
-                delivery::read_all(session.deliveries(&query)?)
+                delivery::read_all(session.load(&query)?)
             })
             .await
     }

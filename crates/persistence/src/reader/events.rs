@@ -9,11 +9,15 @@ use cais_ports::{
 };
 use jiff::Timestamp;
 
+use diesel::prelude::*;
+
 use super::page::{after, cut, one_more};
 use crate::Persistence;
 use crate::error::Fault;
 use crate::rows::endpoint::{self, endpoint_columns};
-use crate::rows::{event, instant};
+use crate::rows::event::{self, EventRow, endpoint_failures, events};
+use crate::rows::instant;
+use crate::sql::table::names;
 use crate::sql::{Query, Session};
 
 /// The endpoints of an account that were not deleted, as their index names them.
@@ -31,7 +35,7 @@ impl EndpointQueries for Persistence {
             concat!("SELECT ", endpoint_columns!(), " FROM webhook_endpoints AS w WHERE w.account_id = ? AND w.id = ?");
         self.pool()
             .read(move |session| {
-                session.endpoints(&Query::new(TEXT).bind(account).bind(id))?.pop().map(endpoint::read).transpose()
+                session.load(&Query::new(TEXT).bind(account).bind(id))?.pop().map(endpoint::read).transpose()
             })
             .await
     }
@@ -41,7 +45,7 @@ impl EndpointQueries for Persistence {
         self.pool()
             .read(move |session| {
                 let query = Query::new(format!("{VISIBLE} AND w.url = ?")).bind(account).bind(url.as_str());
-                session.endpoints(&query)?.pop().map(endpoint::read).transpose()
+                session.load(&query)?.pop().map(endpoint::read).transpose()
             })
             .await
     }
@@ -53,20 +57,17 @@ impl EndpointQueries for Persistence {
     ) -> Result<Page<Endpoint>, QueryError> {
         let rows = self.pool().read(move |session| {
             let query = Query::new(format!("{VISIBLE}{NEWEST}")).bind(account).bind(after(page)).bind(one_more(page));
-            session.endpoints(&query)?.into_iter().map(endpoint::read).collect()
+            session.load(&query)?.into_iter().map(endpoint::read).collect()
         });
         Ok(cut(rows.await?, page))
     }
 
     async fn failing_since(&self, lane: Lane) -> Result<Option<Timestamp>, QueryError> {
-        const TEXT: &str = "SELECT account_id, endpoint_id, failing_since FROM endpoint_failures \
-                            WHERE account_id = ? AND endpoint_id = ? AND epoch = ?";
-        let Lane { account, endpoint, epoch } = lane;
+        let row = (lane.account.to_string(), lane.endpoint.to_string(), lane.epoch);
+        let query = endpoint_failures::table.find(row).select(endpoint_failures::failing_since);
         self.pool()
             .read(move |session| {
-                let query = Query::new(TEXT).bind(account).bind(endpoint).bind(epoch);
-                let since = session.marks(&query)?.pop().map(|(.., since)| since);
-                since.map(|since| instant("endpoint_failures", since)).transpose()
+                session.rows(query)?.pop().map(|since| instant("endpoint_failures", since)).transpose()
             })
             .await
     }
@@ -75,12 +76,8 @@ impl EndpointQueries for Persistence {
 #[async_trait]
 impl EventQueries for Persistence {
     async fn find_event(&self, account: AccountId, id: EventId) -> Result<Option<StoredEvent>, QueryError> {
-        self.pool()
-            .read(move |session| {
-                let text = format!("SELECT {} FROM events WHERE account_id = ? AND id = ?", event::COLUMNS);
-                session.events(&Query::new(text).bind(account).bind(id))?.pop().map(event::read).transpose()
-            })
-            .await
+        let query = of_id(account, id);
+        self.find(query, event::read).await
     }
 
     async fn list_events(
@@ -94,10 +91,16 @@ impl EventQueries for Persistence {
             let Some(bound) = bound(session, account, filter, page.starting_after)? else { return Ok(Vec::new()) };
             let query = Query::new(page_text(filter)).bind(account).bind(bound);
             let query = filter.kind.map(EventType::as_str).into_iter().fold(query, Query::bind);
-            session.events(&query.bind(one_more(size)))?.into_iter().map(event::read).collect()
+            session.load(&query.bind(one_more(size)))?.into_iter().map(event::read).collect()
         });
         Ok(cut(rows.await?, size))
     }
+}
+
+#[diesel::dsl::auto_type]
+fn of_id(account: AccountId, id: EventId) -> _ {
+    let (account, id): (String, String) = (account.to_string(), id.to_string());
+    events::table.filter(events::account_id.eq(account)).filter(events::id.eq(id))
 }
 
 /// The sequence number beyond which the page begins, in the order of the filter; `None` when it continues after what is not there.
@@ -107,9 +110,8 @@ fn bound(
     filter: EventFilter,
     starting_after: Option<EventId>,
 ) -> Result<Option<i64>, Fault> {
-    const PLACE: &str = "SELECT id, id, sequence FROM events WHERE account_id = ? AND id = ?";
     let Some(id) = starting_after else { return Ok(Some(filter.after_sequence.unwrap_or(i64::MAX))) };
-    let place = session.marks(&Query::new(PLACE).bind(account).bind(id))?.pop().map(|(.., place)| place);
+    let place = session.rows::<i64>(of_id(account, id).select(events::sequence))?.pop();
     Ok(place.map(|place| place.max(filter.after_sequence.unwrap_or(place))))
 }
 
@@ -117,9 +119,9 @@ fn bound(
 fn page_text(filter: EventFilter) -> String {
     let (beyond, order) = if filter.after_sequence.is_some() { (">", "") } else { ("<", " DESC") };
     let kind = if filter.kind.is_some() { " AND type = ?" } else { "" };
-    let columns = event::COLUMNS;
+    let columns = names::<EventRow<'_>>("e");
     format!(
-        "SELECT {columns} FROM events WHERE account_id = ? AND sequence {beyond} ?{kind} ORDER BY sequence{order} LIMIT ?"
+        "SELECT {columns} FROM events AS e WHERE account_id = ? AND sequence {beyond} ?{kind} ORDER BY sequence{order} LIMIT ?"
     )
 }
 

@@ -6,40 +6,70 @@ use cais_domain::block::Block;
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::ids::{AccountId, InfractionId};
 use cais_domain::infraction::{Infraction, InfractionStatus};
-use cais_domain::pause::MAX_PAUSE;
 use cais_ports::{
-    Due, InfractionFilter, InfractionQueries, Page, PageRequest, PollPosition, PositionQueries, QueryError,
-    UpstreamList,
+    InfractionFilter, InfractionQueries, Page, PageRequest, PollPosition, PositionQueries, QueryError, UpstreamList,
 };
 use jiff::Timestamp;
 
-use super::page::{after, cut, due, one_more, with_spare, work};
-use crate::Persistence;
-use crate::error::Fault;
-use crate::rows::infraction::{self, InfractionRow, infraction_columns};
-use crate::rows::{block, position};
-use crate::sql::{Query, Session};
+use diesel::prelude::*;
 
-const HEAD: &str = concat!("SELECT ", infraction_columns!(), " FROM infractions AS i WHERE ");
+use super::page::{after, cut, one_more, with_spare, work};
+use crate::Persistence;
+use crate::rows::infraction::{InfractionRow, infractions};
+use crate::rows::position::list_positions;
+use crate::rows::{Record as _, block};
+use crate::sql::Query;
+use crate::sql::select::{OwnIndex, Select, is_one_of};
+use crate::sql::table::{Row as _, names};
+
 /// As the index of what is not settled names it.
 const UNSETTLED: &str = "i.acquirer = ? AND i.status IN ('open', 'under_review')";
-/// The condition of the index of marked infractions.
-const FOR_REVIEW: &str =
-    "i.review_reason IS NOT NULL AND i.status IN ('open', 'under_review') AND i.id < ? ORDER BY i.id DESC LIMIT ?";
-const OF_PIX: &str = "i.account_id = ? AND i.end_to_end_id = ? ORDER BY i.id";
-const UNDEFENDED: &str = "i.status = 'open' AND i.defense_sent_at IS NULL AND i.deadline_at > ? AND i.deadline_at < ? \
-     ORDER BY i.deadline_at, i.id LIMIT ?";
+
+/// The first two conditions are those of the index of marked infractions.
+fn infractions_for_review(page: PageRequest<InfractionId>) -> impl Select<InfractionRow<'static>> {
+    infractions::table
+        .filter(infractions::review_reason.is_not_null())
+        .filter(is_one_of(infractions::status, ["open", "under_review"]))
+        .filter(infractions::id.lt(after(page)))
+        .order(infractions::id.desc())
+        .limit(one_more(page))
+}
+
+fn infractions_of_pix(account: AccountId, end_to_end_id: String) -> impl Select<InfractionRow<'static>> {
+    infractions::table
+        .filter(infractions::account_id.eq(account.to_string()))
+        .filter(infractions::end_to_end_id.eq(end_to_end_id))
+        .order(infractions::id)
+}
+
+fn due_infractions(from: i64, until: i64, most: i64) -> impl Select<InfractionRow<'static>> {
+    infractions::table
+        .filter(infractions::due_at.is_not_null())
+        .filter(infractions::due_at.between(from, until))
+        .order((infractions::due_at, infractions::id))
+        .limit(most)
+}
+
+fn undefended(from: Timestamp, until: Timestamp, limit: u32) -> impl Select<InfractionRow<'static>> {
+    infractions::table
+        .filter(is_one_of(infractions::status, ["open"]))
+        .filter(infractions::defense_sent_at.is_null())
+        .filter(infractions::deadline_at.gt(from.as_microsecond()))
+        .filter(infractions::deadline_at.lt(until.as_microsecond()))
+        .order((infractions::deadline_at, infractions::id))
+        .limit(with_spare(limit))
+}
 
 #[async_trait]
 impl InfractionQueries for Persistence {
     async fn find_infraction(&self, account: AccountId, id: InfractionId) -> Result<Option<Infraction>, QueryError> {
-        let text = format!("{HEAD}i.account_id = ? AND i.id = ?");
-        self.pool().read(move |session| one(session, &Query::new(text).bind(account).bind(id))).await
+        let query = infractions::table.find((account.to_string(), id.to_string()));
+        self.find(query, Infraction::read).await
     }
 
     async fn find_infraction_of_any(&self, id: InfractionId) -> Result<Option<Infraction>, QueryError> {
-        let text = format!("{HEAD}i.id || '' = ?");
-        self.pool().read(move |session| one(session, &Query::new(text).bind(id))).await
+        let query = infractions::table.filter(OwnIndex::new(infractions::id).eq(id.to_string()));
+        self.find(query, Infraction::read).await
     }
 
     async fn list_infractions(
@@ -50,7 +80,8 @@ impl InfractionQueries for Persistence {
         let rows = self.pool().read(move |session| {
             let query = filter.account.into_iter().fold(Query::new(page_text(filter)), Query::bind);
             let query = filter.status.map(InfractionStatus::as_str).into_iter().fold(query, Query::bind);
-            all(session, &query.bind(after(page)).bind(one_more(page)))
+            let rows: Vec<InfractionRow<'_>> = session.load(&query.bind(after(page)).bind(one_more(page)))?;
+            rows.into_iter().map(Infraction::read).collect()
         });
         Ok(cut(rows.await?, page))
     }
@@ -59,10 +90,7 @@ impl InfractionQueries for Persistence {
         &self,
         page: PageRequest<InfractionId>,
     ) -> Result<Page<Infraction>, QueryError> {
-        let rows = self.pool().read(move |session| {
-            all(session, &Query::new(format!("{HEAD}{FOR_REVIEW}")).bind(after(page)).bind(one_more(page)))
-        });
-        Ok(cut(rows.await?, page))
+        self.page(infractions_for_review(page), Infraction::read, page).await
     }
 
     async fn list_infractions_of_pix(
@@ -70,8 +98,7 @@ impl InfractionQueries for Persistence {
         account: AccountId,
         end_to_end_id: &EndToEndId,
     ) -> Result<Vec<Infraction>, QueryError> {
-        let (text, pix) = (format!("{HEAD}{OF_PIX}"), end_to_end_id.clone());
-        self.pool().read(move |session| all(session, &Query::new(text).bind(account).bind(pix.as_str()))).await
+        self.list(infractions_of_pix(account, end_to_end_id.to_string()), Infraction::read).await
     }
 
     async fn list_open_infractions(
@@ -85,20 +112,14 @@ impl InfractionQueries for Persistence {
             .read(move |session| {
                 let query = Query::new(unsettled_text(after.is_some())).bind(acquirer.as_str());
                 let query = after.into_iter().fold(query, |query, (opened_at, id)| query.bind(opened_at).bind(id));
-                Ok(legible(session.infractions(&query.bind(with_spare(limit)))?, limit))
+                let rows = session.load(&query.bind(with_spare(limit)))?;
+                Ok(work(rows, limit, InfractionRow::name, Infraction::read))
             })
             .await
     }
 
     async fn list_due_infractions(&self, now: Timestamp, limit: u32) -> Result<Vec<Infraction>, QueryError> {
-        self.pool()
-            .read(move |session| {
-                let rows = due(Due::new(now, MAX_PAUSE), limit, |compared, bound, most| {
-                    Ok(session.infractions(&Query::new(due_text(compared)).bind(bound).bind(most))?)
-                })?;
-                Ok(legible(rows, limit))
-            })
-            .await
+        self.due(due_infractions, Infraction::read, now, limit).await
     }
 
     async fn list_undefended(
@@ -107,19 +128,14 @@ impl InfractionQueries for Persistence {
         until: Timestamp,
         limit: u32,
     ) -> Result<Vec<Infraction>, QueryError> {
-        self.pool()
-            .read(move |session| {
-                let query = Query::new(format!("{HEAD}{UNDEFENDED}")).bind(from).bind(until).bind(with_spare(limit));
-                Ok(legible(session.infractions(&query)?, limit))
-            })
-            .await
+        self.work(undefended(from, until, limit), Infraction::read, limit).await
     }
 
     async fn find_block(&self, account: AccountId, infraction: InfractionId) -> Result<Option<Block>, QueryError> {
         let text = format!("SELECT {} FROM blocks AS b WHERE b.account_id = ? AND b.infraction_id = ?", block::COLUMNS);
         self.pool()
             .read(move |session| {
-                session.blocks(&Query::new(text).bind(account).bind(infraction))?.pop().map(block::read).transpose()
+                session.load(&Query::new(text).bind(account).bind(infraction))?.pop().map(block::read).transpose()
             })
             .await
     }
@@ -132,27 +148,13 @@ impl PositionQueries for Persistence {
         acquirer: &AcquirerName,
         list: UpstreamList,
     ) -> Result<Option<PollPosition>, QueryError> {
-        let text = format!("SELECT {} FROM list_positions WHERE acquirer = ? AND list = ?", position::COLUMNS);
-        let acquirer = acquirer.clone();
-        self.pool()
-            .read(move |session| {
-                let query = Query::new(text).bind(acquirer.as_str()).bind(list.as_str());
-                session.differences(&query)?.pop().map(|row| position::read(list, row)).transpose()
-            })
-            .await
+        let query = list_positions::table.find((acquirer.to_string(), list.as_str()));
+        self.find(query, PollPosition::read).await
     }
 }
 
-fn one(session: &mut dyn Session, query: &Query<'_>) -> Result<Option<Infraction>, Fault> {
-    session.infractions(query)?.pop().map(infraction::read).transpose()
-}
-
-fn all(session: &mut dyn Session, query: &Query<'_>) -> Result<Vec<Infraction>, Fault> {
-    session.infractions(query)?.into_iter().map(infraction::read).collect()
-}
-
-fn legible(rows: Vec<InfractionRow>, limit: u32) -> Vec<Infraction> {
-    work(rows, limit, |((account, id, ..), ..)| format!("{account}/{id}"), infraction::read)
+fn head() -> String {
+    format!("SELECT {} FROM infractions AS i WHERE ", names::<InfractionRow<'_>>("i"))
 }
 
 /// The statement of a page, one of four. It names the expressions of the indexes that are there for it alone.
@@ -163,24 +165,24 @@ fn page_text(filter: InfractionFilter) -> String {
         (false, false) => ("", "i.id || ''"),
         (false, true) => ("i.status || '' = ? AND ", "i.id"),
     };
-    format!("{HEAD}{wanted}{id} < ? ORDER BY {id} DESC LIMIT ?")
-}
-
-/// Those whose instant compares so.
-fn due_text(compared: &str) -> String {
-    format!("{HEAD}i.due_at IS NOT NULL AND i.due_at {compared} ? ORDER BY i.due_at, i.id LIMIT ?")
+    format!("{}{wanted}{id} < ? ORDER BY {id} DESC LIMIT ?", head())
 }
 
 fn unsettled_text(continued: bool) -> String {
     let beyond = if continued { " AND (i.opened_at, i.id) > (?, ?)" } else { "" };
-    format!("{HEAD}{UNSETTLED}{beyond} ORDER BY i.opened_at, i.id LIMIT ?")
+    format!("{}{UNSETTLED}{beyond} ORDER BY i.opened_at, i.id LIMIT ?", head())
 }
 
 #[cfg(test)]
 pub(super) fn lists() -> Vec<super::walks::List> {
+    use cais_testkit::builders::{fresh, start};
+
+    use super::page::first;
+    use super::walks::list;
+
     let page = |of_account: bool, in_status: bool| {
         page_text(InfractionFilter {
-            account: of_account.then(cais_testkit::builders::fresh),
+            account: of_account.then(fresh),
             status: in_status.then_some(InfractionStatus::Open),
         })
     };
@@ -189,22 +191,23 @@ pub(super) fn lists() -> Vec<super::walks::List> {
         (page(true, true), "'acc_a', 'open', '~', 51"),
         (page(false, false), "'~', 51"),
         (page(false, true), "'open', '~', 51"),
-        (format!("{HEAD}{FOR_REVIEW}"), "'~', 51"),
-        (format!("{HEAD}{OF_PIX}"), "'acc_a', 'E00007'"),
+        list(&infractions_for_review(first()), "'~', 51"),
+        list(&infractions_of_pix(fresh(), String::new()), "'acc_a', 'E00007'"),
         (unsettled_text(false), "'main', 51"),
         (unsettled_text(true), "'main', 5, 'inf_00005', 51"),
-        (due_text("<="), "9000, 51"),
-        (due_text(">"), "9000, 51"),
-        (format!("{HEAD}{UNDEFENDED}"), "0, 9000, 51"),
+        list(&due_infractions(0, 0, 0), "0, 9000, 51"),
+        list(&undefended(start(), start(), 1), "0, 9000, 51"),
     ]
 }
 
 #[cfg(test)]
 mod tests {
-    use cais_testkit::builders::fresh;
+    use cais_testkit::builders::{fresh, start};
 
+    use super::super::page::first;
     use super::super::plans::Planner;
     use super::*;
+    use crate::sql::select::texts;
 
     #[test]
     fn every_list_is_read_along_an_index_of_its_own() {
@@ -220,12 +223,11 @@ mod tests {
             (page(true, true), "infractions_in_status (<expr>=? AND status=? AND id<?)"),
             (page(false, false), "infractions_by_id"),
             (page(false, true), "infractions_by_status"),
-            (format!("{HEAD}{FOR_REVIEW}"), "infractions_for_review (id<?)"),
+            (texts(&infractions_for_review(first())).1, "infractions_for_review (id<?)"),
             (unsettled_text(false), "infractions_unsettled (acquirer=?)"),
             (unsettled_text(true), "infractions_unsettled (acquirer=? AND (opened_at,id)>(?,?))"),
-            (due_text("<="), "infractions_due"),
-            (due_text(">"), "infractions_due"),
-            (format!("{HEAD}{UNDEFENDED}"), "infractions_undefended"),
+            (texts(&due_infractions(0, 0, 0)).1, "infractions_due"),
+            (texts(&undefended(start(), start(), 1)).1, "infractions_undefended"),
         ] {
             let steps = planner.plan(&text);
             assert!(matches!(steps.as_slice(), [step] if step.contains(index)), "{text}: {steps:?}");

@@ -12,6 +12,7 @@ pub(crate) mod plans;
 mod pool;
 mod queries;
 mod reconciliation;
+mod records;
 mod statement;
 mod timeline;
 #[cfg(test)]

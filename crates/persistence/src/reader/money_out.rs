@@ -3,58 +3,80 @@
 use async_trait::async_trait;
 use cais_domain::ids::{AccountId, ChargeId, PayoutId, RefundId};
 use cais_domain::instruction_id::InstructionId;
-use cais_domain::pause::MAX_PAUSE;
 use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
 use cais_domain::release::Release;
-use cais_ports::{Due, OpenMoney, Page, PageRequest, PayoutQueries, QueryError, RefundQueries, ReleaseQueries};
+use cais_ports::{OpenMoney, Page, PageRequest, PayoutQueries, QueryError, RefundQueries, ReleaseQueries};
 use jiff::Timestamp;
 
-use super::page::{after, cut, due, one_more, with_spare, work};
+use diesel::prelude::*;
+
+use super::page::{after, one_more, with_spare};
 use crate::Persistence;
 use crate::error::Fault;
-use crate::rows::instant;
-use crate::rows::payout::{self, payout_columns};
-use crate::rows::refund::{self, refund_columns};
-use crate::rows::release;
+use crate::rows::payout::{PayoutRow, payouts};
+use crate::rows::refund::{RefundRow, refunds};
+use crate::rows::release::{ReleaseRow, releases};
+use crate::rows::reservation::global_reservations;
+use crate::rows::{Record as _, instant};
+use crate::sql::select::{OwnIndex, Select, is_none_of, is_one_of};
 use crate::sql::{Query, Session};
 
-const PAYOUTS: &str = concat!(
-    "SELECT ",
-    payout_columns!(),
-    " FROM payouts AS p WHERE p.account_id = ? AND p.id < ? AND p.status NOT IN ('pending', 'abandoned') ORDER BY p.id DESC LIMIT ?"
-);
-/// The expression is that of the index of a charge's refunds.
-const REFUNDS: &str = concat!(
-    "SELECT ",
-    refund_columns!(),
-    " FROM refunds AS r WHERE r.account_id || '' = ? AND r.charge_id = ? AND r.id < ? AND r.status NOT IN ('pending', 'abandoned') \
-     ORDER BY r.id DESC LIMIT ?"
-);
-const DUE_RELEASES: &str =
-    " FROM releases WHERE released_at IS NULL AND due_at <= ? ORDER BY due_at, account_id, end_to_end_id LIMIT ?";
+diesel::allow_tables_to_appear_in_same_query!(global_reservations, payouts);
+
+fn payouts_of(account: AccountId, page: PageRequest<PayoutId>) -> impl Select<PayoutRow<'static>> {
+    payouts::table
+        .filter(payouts::account_id.eq(account.to_string()))
+        .filter(payouts::id.lt(after(page)))
+        .filter(is_none_of(payouts::status, ["pending", "abandoned"]))
+        .order(payouts::id.desc())
+        .limit(one_more(page))
+}
+
+fn due_payouts(from: i64, until: i64, most: i64) -> impl Select<PayoutRow<'static>> {
+    payouts::table
+        .filter(payouts::due_at.is_not_null())
+        .filter(payouts::due_at.between(from, until))
+        .order((payouts::due_at, payouts::id))
+        .limit(most)
+}
+
+fn refunds_of(account: AccountId, charge: ChargeId, page: PageRequest<RefundId>) -> impl Select<RefundRow<'static>> {
+    refunds::table
+        .filter(OwnIndex::new(refunds::account_id).eq(account.to_string()))
+        .filter(refunds::charge_id.eq(charge.to_string()))
+        .filter(refunds::id.lt(after(page)))
+        .filter(is_none_of(refunds::status, ["pending", "abandoned"]))
+        .order(refunds::id.desc())
+        .limit(one_more(page))
+}
+
+fn due_refunds(from: i64, until: i64, most: i64) -> impl Select<RefundRow<'static>> {
+    refunds::table
+        .filter(refunds::due_at.is_not_null())
+        .filter(refunds::due_at.between(from, until))
+        .order((refunds::due_at, refunds::id))
+        .limit(most)
+}
+
+fn due_releases(now: Timestamp, limit: u32) -> impl Select<ReleaseRow<'static>> {
+    releases::table
+        .filter(releases::released_at.is_null())
+        .filter(releases::due_at.le(now.as_microsecond()))
+        .order((releases::due_at, releases::account_id, releases::end_to_end_id))
+        .limit(with_spare(limit))
+}
 
 /// Counts the rows with an open outcome. Only such rows have a due time, and only they are in the index of due rows.
 fn open_money(session: &mut dyn Session, table: &str) -> Result<OpenMoney, Fault> {
     let text = format!(
         "SELECT count(*), coalesce(min(created_at), 0) FROM (SELECT created_at FROM {table} WHERE due_at IS NOT NULL LIMIT ?) AS o"
     );
-    let (count, oldest) = session.pairs(&Query::new(text).bind(OpenMoney::MOST))?.pop().unwrap_or_default();
+    let (count, oldest) =
+        session.load::<(i64, i64)>(&Query::new(text).bind(OpenMoney::MOST))?.pop().unwrap_or_default();
     let count = u64::try_from(count).unwrap_or_default();
     let oldest = if count == 0 { None } else { Some(instant(table, oldest)?) };
     Ok(OpenMoney { count, oldest })
-}
-
-fn due_payouts_text(compared: &str) -> String {
-    const HEAD: &str =
-        concat!("SELECT ", payout_columns!(), " FROM payouts AS p WHERE p.due_at IS NOT NULL AND p.due_at ");
-    format!("{HEAD}{compared} ? ORDER BY p.due_at, p.id LIMIT ?")
-}
-
-fn due_refunds_text(compared: &str) -> String {
-    const HEAD: &str =
-        concat!("SELECT ", refund_columns!(), " FROM refunds AS r WHERE r.due_at IS NOT NULL AND r.due_at ");
-    format!("{HEAD}{compared} ? ORDER BY r.due_at, r.id LIMIT ?")
 }
 
 #[async_trait]
@@ -67,37 +89,22 @@ impl PayoutQueries for Persistence {
         &self,
         instruction_id: &InstructionId,
     ) -> Result<Option<Payout>, QueryError> {
-        const TEXT: &str = concat!(
-            "SELECT ",
-            payout_columns!(),
-            " FROM global_reservations AS r JOIN payouts AS p ON p.account_id = r.account_id AND p.id = r.owner \
-             WHERE r.space = 'instruction_id' AND r.value = ?"
-        );
-        let instruction_id = instruction_id.clone();
-        self.pool()
-            .read(move |session| {
-                session.payouts(&Query::new(TEXT).bind(instruction_id.as_str()))?.pop().map(payout::read).transpose()
-            })
-            .await
+        let owner =
+            payouts::account_id.eq(global_reservations::account_id).and(payouts::id.eq(global_reservations::owner));
+        let query = global_reservations::table
+            .inner_join(payouts::table.on(owner))
+            .filter(is_one_of(global_reservations::space, ["instruction_id"]))
+            .filter(global_reservations::value.eq(instruction_id.to_string()))
+            .select(payouts::all_columns);
+        self.find(query, Payout::read).await
     }
 
     async fn list_payouts(&self, account: AccountId, page: PageRequest<PayoutId>) -> Result<Page<Payout>, QueryError> {
-        let rows = self.pool().read(move |session| {
-            let query = Query::new(PAYOUTS).bind(account).bind(after(page)).bind(one_more(page));
-            session.payouts(&query)?.into_iter().map(payout::read).collect()
-        });
-        Ok(cut(rows.await?, page))
+        self.page(payouts_of(account, page), Payout::read, page).await
     }
 
     async fn list_due_payouts(&self, now: Timestamp, limit: u32) -> Result<Vec<Payout>, QueryError> {
-        self.pool()
-            .read(move |session| {
-                let rows = due(Due::new(now, MAX_PAUSE), limit, |compared, bound, most| {
-                    Ok(session.payouts(&Query::new(due_payouts_text(compared)).bind(bound).bind(most))?)
-                })?;
-                Ok(work(rows, limit, |((account, id, ..), ..)| format!("{account}/{id}"), payout::read))
-            })
-            .await
+        self.due(due_payouts, Payout::read, now, limit).await
     }
 
     async fn count_open_payouts(&self) -> Result<OpenMoney, QueryError> {
@@ -108,13 +115,8 @@ impl PayoutQueries for Persistence {
 #[async_trait]
 impl RefundQueries for Persistence {
     async fn find_refund(&self, account: AccountId, id: RefundId) -> Result<Option<Refund>, QueryError> {
-        const TEXT: &str =
-            concat!("SELECT ", refund_columns!(), " FROM refunds AS r WHERE r.account_id = ? AND r.id = ?");
-        self.pool()
-            .read(move |session| {
-                session.refunds(&Query::new(TEXT).bind(account).bind(id))?.pop().map(refund::read).transpose()
-            })
-            .await
+        let query = refunds::table.find((account.to_string(), id.to_string()));
+        self.find(query, Refund::read).await
     }
 
     async fn list_refunds(
@@ -123,22 +125,11 @@ impl RefundQueries for Persistence {
         charge: ChargeId,
         page: PageRequest<RefundId>,
     ) -> Result<Page<Refund>, QueryError> {
-        let rows = self.pool().read(move |session| {
-            let query = Query::new(REFUNDS).bind(account).bind(charge).bind(after(page)).bind(one_more(page));
-            session.refunds(&query)?.into_iter().map(refund::read).collect()
-        });
-        Ok(cut(rows.await?, page))
+        self.page(refunds_of(account, charge, page), Refund::read, page).await
     }
 
     async fn list_due_refunds(&self, now: Timestamp, limit: u32) -> Result<Vec<Refund>, QueryError> {
-        self.pool()
-            .read(move |session| {
-                let rows = due(Due::new(now, MAX_PAUSE), limit, |compared, bound, most| {
-                    Ok(session.refunds(&Query::new(due_refunds_text(compared)).bind(bound).bind(most))?)
-                })?;
-                Ok(work(rows, limit, |((account, id, ..), ..)| format!("{account}/{id}"), refund::read))
-            })
-            .await
+        self.due(due_refunds, Refund::read, now, limit).await
     }
 
     async fn count_open_refunds(&self) -> Result<OpenMoney, QueryError> {
@@ -149,25 +140,22 @@ impl RefundQueries for Persistence {
 #[async_trait]
 impl ReleaseQueries for Persistence {
     async fn list_due_releases(&self, now: Timestamp, limit: u32) -> Result<Vec<Release>, QueryError> {
-        self.pool()
-            .read(move |session| {
-                let text = format!("SELECT {}{DUE_RELEASES}", release::COLUMNS);
-                let rows = session.releases(&Query::new(text).bind(now).bind(with_spare(limit)))?;
-                Ok(work(rows, limit, |(account, pix, ..)| format!("{account}/{pix}"), release::read))
-            })
-            .await
+        self.work(due_releases(now, limit), Release::read, limit).await
     }
 }
 
 #[cfg(test)]
 pub(super) fn lists() -> Vec<super::walks::List> {
+    use cais_testkit::builders::{fresh, start};
+
+    use super::page::first;
+    use super::walks::list;
+
     vec![
-        (PAYOUTS.to_owned(), "'acc_a', '~', 51"),
-        (due_payouts_text("<="), "9000, 51"),
-        (due_payouts_text(">"), "9000, 51"),
-        (REFUNDS.to_owned(), "'acc_a', 'chg_00007', '~', 51"),
-        (due_refunds_text("<="), "9000, 51"),
-        (due_refunds_text(">"), "9000, 51"),
-        (format!("SELECT {}{DUE_RELEASES}", release::COLUMNS), "9000, 51"),
+        list(&payouts_of(fresh(), first()), "'acc_a', '~', 51"),
+        list(&due_payouts(0, 0, 0), "0, 9000, 51"),
+        list(&refunds_of(fresh(), fresh(), first()), "'acc_a', 'chg_00007', '~', 51"),
+        list(&due_refunds(0, 0, 0), "0, 9000, 51"),
+        list(&due_releases(start(), 1), "9000, 51"),
     ]
 }

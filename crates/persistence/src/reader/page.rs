@@ -18,8 +18,8 @@ pub(super) const RARE_HOLDER: &str = "holder || ''";
 /// How far the instant in an id may be from the one in its row: ids are made a moment earlier or later, and by another node's clock.
 const SLACK: SignedDuration = SignedDuration::from_mins(1);
 
-pub(super) fn with_spare(limit: u32) -> u32 {
-    limit.saturating_add(SPARE)
+pub(super) fn with_spare(limit: u32) -> i64 {
+    i64::from(limit.saturating_add(SPARE))
 }
 
 /// The records of a work list, at most `limit`. A row that is impossible is told and passed over, so that the work behind it is done.
@@ -42,19 +42,25 @@ pub(super) fn work<R, T>(
 }
 
 /// The rows of a work list: those that are over, and behind them those further ahead than they can be. Each half is read along the
-/// index of `due_at`. `load` reads one half: it takes a comparison, the instant to compare with, and how many rows at most.
+/// index of `due_at`. `load` reads one half: it takes the first and the last instant in microseconds, and how many rows at most.
 pub(super) fn due<R>(
     due: Due,
     limit: u32,
-    mut load: impl FnMut(&str, Timestamp, u32) -> Result<Vec<R>, Fault>,
+    mut load: impl FnMut(i64, i64, i64) -> Result<Vec<R>, Fault>,
 ) -> Result<Vec<R>, Fault> {
     let most = with_spare(limit);
-    let mut rows = load("<=", due.now(), most)?;
-    let left = most.saturating_sub(u32::try_from(rows.len()).unwrap_or(u32::MAX));
+    let mut rows = load(i64::MIN, due.now().as_microsecond(), most)?;
+    let left = most.saturating_sub(i64::try_from(rows.len()).unwrap_or(i64::MAX));
     if left > 0 {
-        rows.extend(load(">", due.beyond(), left)?);
+        rows.extend(load(due.beyond().as_microsecond().saturating_add(1), i64::MAX, left)?);
     }
     Ok(rows)
+}
+
+/// The first page of any list.
+#[cfg(test)]
+pub(super) const fn first<I>() -> PageRequest<I> {
+    PageRequest { limit: 50, starting_after: None }
 }
 
 pub(super) fn after<K: IdKind>(page: PageRequest<Id<K>>) -> String {
@@ -62,8 +68,8 @@ pub(super) fn after<K: IdKind>(page: PageRequest<Id<K>>) -> String {
 }
 
 /// One row more than wanted tells whether there are more.
-pub(super) fn one_more<I: Copy>(page: PageRequest<I>) -> u32 {
-    page.limit.clamp(1, MAX_PAGE).saturating_add(1)
+pub(super) fn one_more<I: Copy>(page: PageRequest<I>) -> i64 {
+    i64::from(page.limit.clamp(1, MAX_PAGE)).saturating_add(1)
 }
 
 pub(super) fn cut<T, I: Copy>(mut rows: Vec<T>, page: PageRequest<I>) -> Page<T> {

@@ -28,6 +28,11 @@ impl Planner {
     /// The steps of the statement.
     pub(crate) fn plan(&mut self, text: &str) -> Vec<String> {
         let query = Query::once(format!("EXPLAIN QUERY PLAN {}", text.replace('?', "1")));
-        self.session.quads(&query).unwrap().into_iter().map(|(.., step)| step).collect()
+        self.session
+            .load::<(String, String, String, String)>(&query)
+            .unwrap()
+            .into_iter()
+            .map(|(.., step)| step)
+            .collect()
     }
 }

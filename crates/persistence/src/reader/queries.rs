@@ -21,53 +21,81 @@ use cais_ports::{
 };
 use jiff::Timestamp;
 
-use super::page::{after, cut, due, one_more, with_spare, work};
+use diesel::prelude::*;
+
+use super::page::{after, due, one_more, with_spare, work};
 use crate::Persistence;
 use crate::error::Fault;
-use crate::rows::account::{self, account_columns};
-use crate::rows::charge::{self, charge_columns};
+use crate::rows::account::{AccountRow, accounts};
+use crate::rows::charge::{ChargeRow, charges};
 use crate::rows::claim::{self, claim_columns};
-use crate::rows::key::{self, key_columns};
-use crate::rows::{acquirer, notice, payment};
+use crate::rows::key::{KeyRow, api_keys};
+use crate::rows::ledger::balances;
+use crate::rows::notice::{NoticeRow, notices};
+use crate::rows::reservation::{account_reservations, global_reservations};
+use crate::rows::{Record as _, acquirer, payment};
 use crate::sql::Query;
+use crate::sql::select::{Select, is_none_of, is_one_of};
 
 /// A list of keys has at most so many.
-const MAX_KEYS: u32 = 200;
+const MAX_KEYS: i64 = 200;
 
-const CHARGES: &str = concat!(
-    "SELECT ",
-    charge_columns!(),
-    " FROM charges AS c WHERE c.account_id = ? AND c.id < ? AND c.status NOT IN ('creating', 'abandoned') ORDER BY c.id DESC LIMIT ?"
-);
-const OVERDUE_CHARGES: &str = concat!(
-    "SELECT ",
-    charge_columns!(),
-    " FROM charges AS c WHERE c.status = 'pending' AND c.expires_at < ? ORDER BY c.expires_at, c.id LIMIT ?"
-);
-const ACCOUNTS: &str =
-    concat!("SELECT ", account_columns!(), " FROM accounts AS a WHERE a.id < ? ORDER BY a.id DESC LIMIT ?");
-const KEYS: &str =
-    concat!("SELECT ", key_columns!(), " FROM api_keys AS k WHERE k.account_id = ? ORDER BY k.id DESC LIMIT ?");
+fn charges_of(account: AccountId, page: PageRequest<ChargeId>) -> impl Select<ChargeRow<'static>> {
+    charges::table
+        .filter(charges::account_id.eq(account.to_string()))
+        .filter(charges::id.lt(after(page)))
+        .filter(is_none_of(charges::status, ["creating", "abandoned"]))
+        .order(charges::id.desc())
+        .limit(one_more(page))
+}
+
+fn overdue_charges(before: Timestamp, limit: u32) -> impl Select<ChargeRow<'static>> {
+    charges::table
+        .filter(is_one_of(charges::status, ["pending"]))
+        .filter(charges::expires_at.lt(before.as_microsecond()))
+        .order((charges::expires_at, charges::id))
+        .limit(with_spare(limit))
+}
+
+fn accounts_page(page: PageRequest<AccountId>) -> impl Select<AccountRow<'static>> {
+    accounts::table.filter(accounts::id.lt(after(page))).order(accounts::id.desc()).limit(one_more(page))
+}
+
+fn keys_of(account: AccountId) -> impl Select<KeyRow<'static>> {
+    api_keys::table.filter(api_keys::account_id.eq(account.to_string())).order(api_keys::id.desc()).limit(MAX_KEYS)
+}
+
+fn due_notices(from: i64, until: i64, most: i64) -> impl Select<NoticeRow<'static>> {
+    notices::table
+        .filter(notices::due_at.is_not_null())
+        .filter(notices::due_at.between(from, until))
+        .order((notices::due_at, notices::id))
+        .limit(most)
+}
+
 /// Finds an open or unmatched notice by its names. The first condition is the condition of the index.
-const NAMED_NOTICES: &str = " FROM notices WHERE state <> 'done' AND body = ? AND acquirer = ? LIMIT 1";
-const UNMATCHED_NOTICES: &str = " FROM notices WHERE state = 'unmatched' AND id < ? ORDER BY id DESC LIMIT ?";
-
-fn due_claims_text(compared: &str) -> String {
-    const HEAD: &str = concat!(
-        "SELECT ",
-        claim_columns!(),
-        " FROM idempotency_claims AS c WHERE c.due_at IS NOT NULL AND (c.lease_until <= ? OR c.lease_until > ?) \
-         AND c.answer_status IS NULL AND c.due_at "
-    );
-    format!("{HEAD}{compared} ? ORDER BY c.due_at, c.account_id, c.key LIMIT ?")
+fn named_notice(acquirer: String, names: Vec<u8>) -> impl Select<NoticeRow<'static>> {
+    notices::table
+        .filter(is_none_of(notices::state, ["done"]))
+        .filter(notices::body.eq(names))
+        .filter(notices::acquirer.eq(acquirer))
+        .limit(1)
 }
 
-fn due_notices_text(compared: &str) -> String {
-    let columns = notice::COLUMNS;
-    format!(
-        "SELECT {columns} FROM notices WHERE due_at IS NOT NULL AND due_at {compared} ? ORDER BY due_at, id LIMIT ?"
-    )
+fn unmatched_notices(page: PageRequest<NoticeId>) -> impl Select<NoticeRow<'static>> {
+    notices::table
+        .filter(is_one_of(notices::state, ["unmatched"]))
+        .filter(notices::id.lt(after(page)))
+        .order(notices::id.desc())
+        .limit(one_more(page))
 }
+
+const DUE_CLAIMS: &str = concat!(
+    "SELECT ",
+    claim_columns!(),
+    " FROM idempotency_claims AS c WHERE c.due_at IS NOT NULL AND (c.lease_until <= ? OR c.lease_until > ?) \
+     AND c.answer_status IS NULL AND c.due_at BETWEEN ? AND ? ORDER BY c.due_at, c.account_id, c.key LIMIT ?"
+);
 
 #[async_trait]
 impl ChargeQueries for Persistence {
@@ -87,30 +115,21 @@ impl ChargeQueries for Persistence {
         let end_to_end_id = end_to_end_id.clone();
         self.pool()
             .read(move |session| {
-                let columns = payment::COLUMNS;
+                let columns = payment::columns();
                 let text =
                     format!("SELECT {columns} FROM payments AS p WHERE p.account_id = ? AND p.end_to_end_id = ?");
                 let query = Query::new(text).bind(account).bind(end_to_end_id.as_str());
-                session.payments(&query)?.pop().map(payment::read).transpose()
+                session.load(&query)?.pop().map(payment::read).transpose()
             })
             .await
     }
 
     async fn list_charges(&self, account: AccountId, page: PageRequest<ChargeId>) -> Result<Page<Charge>, QueryError> {
-        let rows = self.pool().read(move |session| {
-            let query = Query::new(CHARGES).bind(account).bind(after(page)).bind(one_more(page));
-            session.charges(&query)?.into_iter().map(charge::read).collect()
-        });
-        Ok(cut(rows.await?, page))
+        self.page(charges_of(account, page), Charge::read, page).await
     }
 
     async fn list_overdue_charges(&self, before: Timestamp, limit: u32) -> Result<Vec<Charge>, QueryError> {
-        self.pool()
-            .read(move |session| {
-                let rows = session.charges(&Query::new(OVERDUE_CHARGES).bind(before).bind(with_spare(limit)))?;
-                Ok(work(rows, limit, |((account, id, ..), ..)| format!("{account}/{id}"), charge::read))
-            })
-            .await
+        self.work(overdue_charges(before, limit), Charge::read, limit).await
     }
 }
 
@@ -120,15 +139,16 @@ impl ReservationQueries for Persistence {
         let key = key.clone();
         self.pool()
             .read(move |session| {
-                let query = match key.within() {
-                    Some(account) => Query::new(
-                        "SELECT account_id, space, value, owner FROM account_reservations WHERE account_id = ? AND space = ? AND value = ?",
-                    )
-                    .bind(account),
-                    None => Query::new("SELECT account_id, space, value, owner FROM global_reservations WHERE space = ? AND value = ?"),
+                let (space, value) = (key.space().to_owned(), key.value().to_owned());
+                let mut owners: Vec<String> = match key.within() {
+                    Some(account) => {
+                        let row = account_reservations::table.find((account.to_string(), space, value));
+                        session.rows(row.select(account_reservations::owner))?
+                    }
+                    None => session
+                        .rows(global_reservations::table.find((space, value)).select(global_reservations::owner))?,
                 };
-                let rows = session.quads(&query.bind(key.space()).bind(key.value()))?;
-                Ok(rows.into_iter().next().map(|(.., owner)| owner))
+                Ok(owners.pop())
             })
             .await
     }
@@ -144,9 +164,9 @@ impl ClaimQueries for Persistence {
         self.pool()
             .read(move |session| {
                 let lease = Due::new(now, CLAIM_LEASE);
-                let rows = due(Due::new(now, MAX_PAUSE), limit, |compared, bound, most| {
-                    let query = Query::new(due_claims_text(compared)).bind(lease.now()).bind(lease.beyond());
-                    Ok(session.claims(&query.bind(bound).bind(most))?)
+                let rows = due(Due::new(now, MAX_PAUSE), limit, |from, until, most| {
+                    let query = Query::new(DUE_CLAIMS).bind(lease.now()).bind(lease.beyond());
+                    Ok(session.load(&query.bind(from).bind(until).bind(most))?)
                 })?;
                 Ok(work(rows, limit, |(account, _, _, resource, ..)| format!("{account}/{resource}"), claim::read))
             })
@@ -161,21 +181,12 @@ impl AccountQueries for Persistence {
     }
 
     async fn find_account_by_email(&self, email: &str) -> Result<Option<Account>, QueryError> {
-        const TEXT: &str = concat!("SELECT ", account_columns!(), " FROM accounts AS a WHERE a.email = ?");
-        let email = email.to_owned();
-        self.pool()
-            .read(move |session| {
-                session.accounts(&Query::new(TEXT).bind(email.as_str()))?.pop().map(account::read).transpose()
-            })
-            .await
+        let query = accounts::table.filter(accounts::email.eq(email.to_owned()));
+        self.find(query, Account::read).await
     }
 
     async fn list_accounts(&self, page: PageRequest<AccountId>) -> Result<Page<Account>, QueryError> {
-        let rows = self.pool().read(move |session| {
-            let query = Query::new(ACCOUNTS).bind(after(page)).bind(one_more(page));
-            session.accounts(&query)?.into_iter().map(account::read).collect()
-        });
-        Ok(cut(rows.await?, page))
+        self.page(accounts_page(page), Account::read, page).await
     }
 }
 
@@ -186,12 +197,7 @@ impl KeyQueries for Persistence {
     }
 
     async fn list_keys(&self, account: AccountId) -> Result<Vec<ApiKeyRecord>, QueryError> {
-        self.pool()
-            .read(move |session| {
-                let query = Query::new(KEYS).bind(account).bind(MAX_KEYS);
-                session.keys(&query)?.into_iter().map(key::read).collect()
-            })
-            .await
+        self.list(keys_of(account), ApiKeyRecord::read).await
     }
 }
 
@@ -200,12 +206,11 @@ impl BalanceQueries for Persistence {
     async fn balances(&self, account: AccountId) -> Result<Balances, QueryError> {
         self.pool()
             .read(move |session| {
-                let query = Query::new(
-                    "SELECT holder, bucket, amount, entries, last_entry_id, taken FROM balances WHERE holder = ?",
-                )
-                .bind(account);
+                let query = balances::table.filter(balances::holder.eq(account.to_string()));
                 let mut balances = Balances::default();
-                for (_, bucket, amount, ..) in session.balances(&query)? {
+                for (bucket, amount) in
+                    session.rows::<(String, i64)>(query.select((balances::bucket, balances::amount)))?
+                {
                     let bucket = Bucket::parse(&bucket)
                         .ok_or_else(|| Fault::Corrupt(format!("balances: unknown bucket `{bucket}`")))?;
                     let part = match bucket {
@@ -225,43 +230,20 @@ impl BalanceQueries for Persistence {
 #[async_trait]
 impl NoticeQueries for Persistence {
     async fn list_due_notices(&self, now: Timestamp, limit: u32) -> Result<Vec<Notice>, QueryError> {
-        self.pool()
-            .read(move |session| {
-                let rows = due(Due::new(now, MAX_PAUSE), limit, |compared, bound, most| {
-                    Ok(session.notices(&Query::new(due_notices_text(compared)).bind(bound).bind(most))?)
-                })?;
-                Ok(work(rows, limit, |(id, ..)| id.clone(), notice::read))
-            })
-            .await
+        self.due(due_notices, Notice::read, now, limit).await
     }
 
     async fn find_notice(&self, id: NoticeId) -> Result<Option<Notice>, QueryError> {
-        self.pool()
-            .read(move |session| {
-                let text = format!("SELECT {} FROM notices WHERE id = ?", notice::COLUMNS);
-                session.notices(&Query::new(text).bind(id))?.pop().map(notice::read).transpose()
-            })
-            .await
+        let query = notices::table.find(id.to_string());
+        self.find(query, Notice::read).await
     }
 
     async fn find_named_notice(&self, acquirer: &AcquirerName, names: &[u8]) -> Result<Option<Notice>, QueryError> {
-        let (acquirer, names) = (acquirer.clone(), names.to_vec());
-        self.pool()
-            .read(move |session| {
-                let text = format!("SELECT {}{NAMED_NOTICES}", notice::COLUMNS);
-                let query = Query::new(text).bind(names.as_slice()).bind(acquirer.as_str());
-                session.notices(&query)?.pop().map(notice::read).transpose()
-            })
-            .await
+        self.find(named_notice(acquirer.to_string(), names.to_vec()), Notice::read).await
     }
 
     async fn list_unmatched_notices(&self, page: PageRequest<NoticeId>) -> Result<Page<Notice>, QueryError> {
-        let rows = self.pool().read(move |session| {
-            let text = format!("SELECT {}{UNMATCHED_NOTICES}", notice::COLUMNS);
-            let query = Query::new(text).bind(after(page)).bind(one_more(page));
-            session.notices(&query)?.into_iter().map(notice::read).collect()
-        });
-        Ok(cut(rows.await?, page))
+        self.page(unmatched_notices(page), Notice::read, page).await
     }
 
     async fn count_notices(&self) -> Result<NoticeCounts, QueryError> {
@@ -272,11 +254,12 @@ impl NoticeQueries for Persistence {
         self.pool()
             .read(move |session| {
                 let mut count = |query: &Query<'_>| -> Result<BTreeMap<AcquirerName, u64>, Fault> {
-                    let rows = session.differences(query)?.into_iter();
-                    rows.map(|(name, count, _)| {
-                        Ok((acquirer("notices", &name)?, u64::try_from(count).unwrap_or_default()))
-                    })
-                    .collect()
+                    let rows: Vec<(String, i64, i64)> = session.load(query)?;
+                    rows.into_iter()
+                        .map(|(name, count, _)| {
+                            Ok((acquirer("notices", &name)?, u64::try_from(count).unwrap_or_default()))
+                        })
+                        .collect()
                 };
                 let open = count(&Query::new(OPEN).bind(NoticeCounts::MOST_OPEN))?;
                 Ok(NoticeCounts { open, unmatched: count(&Query::new(UNMATCHED))? })
@@ -287,16 +270,19 @@ impl NoticeQueries for Persistence {
 
 #[cfg(test)]
 pub(super) fn lists() -> Vec<super::walks::List> {
+    use cais_testkit::builders::{fresh, start};
+
+    use super::page::first;
+    use super::walks::list;
+
     vec![
-        (CHARGES.to_owned(), "'acc_a', '~', 51"),
-        (OVERDUE_CHARGES.to_owned(), "9000, 51"),
-        (due_claims_text("<="), "9000, 9000, 9000, 51"),
-        (due_claims_text(">"), "9000, 9000, 9000, 51"),
-        (ACCOUNTS.to_owned(), "'~', 51"),
-        (KEYS.to_owned(), "'acc_a', 51"),
-        (due_notices_text("<="), "9000, 51"),
-        (due_notices_text(">"), "9000, 51"),
-        (format!("SELECT {}{NAMED_NOTICES}", notice::COLUMNS), "'received 7', 'main'"),
-        (format!("SELECT {}{UNMATCHED_NOTICES}", notice::COLUMNS), "'~', 51"),
+        list(&charges_of(fresh(), first()), "'acc_a', '~', 51"),
+        list(&overdue_charges(start(), 1), "9000, 51"),
+        (DUE_CLAIMS.to_owned(), "9000, 9000, 0, 9000, 51"),
+        list(&accounts_page(first()), "'~', 51"),
+        list(&keys_of(fresh()), "'acc_a', 51"),
+        list(&due_notices(0, 0, 0), "0, 9000, 51"),
+        list(&named_notice(String::new(), Vec::new()), "'received 7', 'main', 1"),
+        list(&unmatched_notices(first()), "'~', 51"),
     ]
 }

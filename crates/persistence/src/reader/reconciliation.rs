@@ -12,20 +12,17 @@ use jiff::Timestamp;
 
 use super::page::Reach;
 use crate::Persistence;
-use crate::rows::payout::{self, payout_columns};
-use crate::rows::{acquirer, payment};
+use crate::rows::payout::PayoutRow;
+use crate::rows::{Record as _, acquirer, payment};
 use crate::sql::Query;
+use crate::sql::table::names;
 
 /// The rest of a span at one acquirer: behind an instant, and at this instant behind an end-to-end id.
 const PAYMENTS: &str = " FROM payments AS p WHERE p.acquirer = ? AND (p.paid_at, p.end_to_end_id) > (?, ?) AND p.paid_at < ? \
      ORDER BY p.paid_at, p.end_to_end_id LIMIT ?";
 /// The expression is that of an index which is there for reconciliation alone.
-const PAYOUTS: &str = concat!(
-    "SELECT ",
-    payout_columns!(),
-    " FROM payouts AS p WHERE p.id || '' > ? AND p.id || '' < ? AND p.created_at >= ? AND p.created_at < ? AND p.acquirer = ? \
-     ORDER BY p.id || '' LIMIT ?"
-);
+const PAYOUTS: &str = " FROM payouts AS p WHERE p.id || '' > ? AND p.id || '' < ? AND p.created_at >= ? AND p.created_at < ? AND p.acquirer = ? \
+     ORDER BY p.id || '' LIMIT ?";
 /// Goes from one acquirer to the next along the index of payments, and asks whether each has one in the span.
 const ACQUIRERS: &str = "WITH RECURSIVE names (name) AS (SELECT min(acquirer) FROM payments UNION ALL \
      SELECT (SELECT min(m.acquirer) FROM payments AS m WHERE m.acquirer > n.name) FROM names AS n WHERE n.name IS NOT NULL) \
@@ -48,9 +45,9 @@ impl ReconciliationQueries for Persistence {
             .read(move |session| {
                 let after = after.filter(|(at, _)| *at >= from);
                 let (from, behind) = after.as_ref().map_or((from, ""), |(at, pix)| (*at, pix.as_str()));
-                let query = Query::new(format!("SELECT {}{PAYMENTS}", payment::COLUMNS)).bind(acquirer.as_str());
+                let query = Query::new(format!("SELECT {}{PAYMENTS}", payment::columns())).bind(acquirer.as_str());
                 let query = query.bind(from).bind(behind).bind(until).bind(limit);
-                session.payments(&query)?.into_iter().map(payment::read).collect()
+                session.load(&query)?.into_iter().map(payment::read).collect()
             })
             .await
     }
@@ -68,9 +65,9 @@ impl ReconciliationQueries for Persistence {
             .read(move |session| {
                 let reach = reach(from, until);
                 let least = after.map_or(reach.least.clone(), |after| after.to_string().max(reach.least.clone()));
-                let query = Query::new(PAYOUTS).bind(least).bind(reach.below).bind(from).bind(until);
+                let query = Query::new(payouts_text()).bind(least).bind(reach.below).bind(from).bind(until);
                 let query = query.bind(acquirer.as_str()).bind(limit);
-                session.payouts(&query)?.into_iter().map(payout::read).collect()
+                session.load(&query)?.into_iter().map(Payout::read).collect()
             })
             .await
     }
@@ -80,14 +77,18 @@ impl ReconciliationQueries for Persistence {
             .read(move |session| {
                 let reach = reach(from, until);
                 let query = Query::new(ACQUIRERS).bind(from).bind(until).bind(reach.least).bind(reach.below);
-                let names = session.texts(&query.bind(from).bind(until))?;
-                let names = names.iter().map(|name| acquirer("payments or payouts", name));
+                let found: Vec<String> = session.load(&query.bind(from).bind(until))?;
+                let names = found.iter().map(|name| acquirer("payments or payouts", name));
                 let mut names = names.collect::<Result<Vec<AcquirerName>, _>>()?;
                 names.sort_unstable();
                 Ok(names)
             })
             .await
     }
+}
+
+fn payouts_text() -> String {
+    format!("SELECT {}{PAYOUTS}", names::<PayoutRow<'_>>("p"))
 }
 
 /// The ids of the payouts of a span.
@@ -98,8 +99,8 @@ fn reach(from: Timestamp, until: Timestamp) -> Reach {
 #[cfg(test)]
 pub(super) fn lists() -> Vec<super::walks::List> {
     vec![
-        (format!("SELECT {}{PAYMENTS}", payment::COLUMNS), "'main', 5000, 'E05000', 20000, 51"),
-        (PAYOUTS.to_owned(), "'pay_05000', '~', 0, 100000, 'main', 51"),
+        (format!("SELECT {}{PAYMENTS}", payment::columns()), "'main', 5000, 'E05000', 20000, 51"),
+        (payouts_text(), "'pay_05000', '~', 0, 100000, 'main', 51"),
         (ACQUIRERS.to_owned(), "5000, 20000, 'pay_09900', '~', 0, 100000"),
     ]
 }
@@ -112,11 +113,11 @@ mod tests {
     #[test]
     fn a_page_is_read_along_an_index_and_no_further_than_it_must() {
         let mut planner = Planner::new();
-        let payments = planner.plan(&format!("SELECT {}{PAYMENTS}", payment::COLUMNS));
+        let payments = planner.plan(&format!("SELECT {}{PAYMENTS}", payment::columns()));
         let along = "payments_by_time (acquirer=? AND (paid_at,end_to_end_id)>(?,?)";
         assert!(payments.iter().any(|step| step.contains(along)), "{payments:?}");
         assert!(payments.iter().all(|step| !step.contains("TEMP B-TREE FOR ORDER BY")), "{payments:?}");
-        let payouts = planner.plan(PAYOUTS);
+        let payouts = planner.plan(&payouts_text());
         assert!(payouts.len() == 1 && payouts.iter().all(|step| step.contains("payouts_by_id")), "{payouts:?}");
         let acquirers = planner.plan(ACQUIRERS);
         for index in ["payments_by_time", "payouts_by_id"] {

@@ -8,7 +8,7 @@ use cais_ports::{EntryFilter, Page, PageRequest, QueryError, StatementEntry, Sta
 use super::page::{RARE_HOLDER, Reach, cut, one_more};
 use crate::Persistence;
 use crate::rows::statement;
-use crate::sql::Query;
+use crate::sql::{Query, Session};
 
 /// The columns of a line, from the entries of the page and what they are about.
 const HEAD: &str = "SELECT e.id, e.kind, e.bucket, e.amount, e.balance_after, e.resource_id, e.end_to_end_id, \
@@ -40,15 +40,15 @@ impl StatementQueries for Persistence {
             let reach = Reach::new(filter.created, page.starting_after);
             let query = Query::new(text).bind(account).bind(reach.least).bind(reach.below);
             let query = query.bind(reach.from).bind(reach.until).bind(one_more(page));
-            session.lines(&query)?.into_iter().map(statement::read).collect()
+            session.load(&query)?.into_iter().map(statement::read).collect()
         });
         Ok(cut(rows.await?, page))
     }
 
     async fn has_entry(&self, account: AccountId, id: EntryId) -> Result<bool, QueryError> {
-        const TEXT: &str =
-            "SELECT id, bucket, amount FROM entries WHERE holder = ? AND id = ? AND bucket <> 'in_transit'";
-        self.pool().read(move |session| Ok(!session.marks(&Query::new(TEXT).bind(account).bind(id))?.is_empty())).await
+        const TEXT: &str = "SELECT id FROM entries WHERE holder = ? AND id = ? AND bucket <> 'in_transit'";
+        let found = move |session: &mut dyn Session| session.load::<String>(&Query::new(TEXT).bind(account).bind(id));
+        self.pool().read(move |session| Ok(!found(session)?.is_empty())).await
     }
 }
 

@@ -13,14 +13,16 @@ use cais_ports::{
     ChargeQueries as _, Page, PageRequest, PayoutQueries as _, QueryError, TimelineQueries, Transaction,
     TransactionFilter,
 };
+use diesel::prelude::*;
 use uuid::Uuid;
 
 use super::page::{RARE_HOLDER, Reach, cut, one_more};
 use crate::Persistence;
 use crate::error::Fault;
-use crate::rows::charge::{self, charge_columns};
-use crate::rows::payout::{self, payout_columns};
-use crate::rows::statement;
+use crate::rows::charge::{ChargeRow, charges};
+use crate::rows::payout::{PayoutRow, payouts};
+use crate::rows::{Record as _, statement};
+use crate::sql::select::{Select, is_one_of};
 use crate::sql::{Query, Session};
 
 const RANGE: &str = " = ? AND id >= ? AND id < ? AND created_at >= ? AND created_at < ?";
@@ -72,7 +74,7 @@ impl Persistence {
         const TEXT: &str = "SELECT id, amount, created_at FROM entries WHERE holder = ? AND id = ? AND kind = 'split'";
         self.pool()
             .read(move |session| {
-                let found = session.differences(&Query::new(TEXT).bind(account).bind(id))?.pop();
+                let found = session.load(&Query::new(TEXT).bind(account).bind(id))?.pop();
                 Ok(found.map(statement::read_credit).transpose()?.map(Transaction::SplitCredit))
             })
             .await
@@ -88,76 +90,96 @@ struct Asked {
 
 impl Asked {
     fn charges(&self, session: &mut dyn Session) -> Result<Vec<Transaction>, Fault> {
-        let Some(text) = charges_text(self.filter) else { return Ok(Vec::new()) };
-        let rows = session.charges(&self.bind::<kind::Charge>(text))?.into_iter();
-        rows.map(|row| Ok(Transaction::Charge(Box::new(charge::read(row)?)))).collect()
+        let Some(query) = self.charges_query() else { return Ok(Vec::new()) };
+        let rows = session.rows(query)?.into_iter();
+        rows.map(|row| Ok(Transaction::Charge(Box::new(Charge::read(row)?)))).collect()
     }
 
     fn payouts(&self, session: &mut dyn Session) -> Result<Vec<Transaction>, Fault> {
-        let Some(text) = payouts_text(self.filter) else { return Ok(Vec::new()) };
-        let rows = session.payouts(&self.bind::<kind::Payout>(text))?.into_iter();
-        rows.map(|row| Ok(Transaction::Payout(Box::new(payout::read(row)?)))).collect()
+        let Some(query) = self.payouts_query() else { return Ok(Vec::new()) };
+        let rows = session.rows(query)?.into_iter();
+        rows.map(|row| Ok(Transaction::Payout(Box::new(Payout::read(row)?)))).collect()
     }
 
     fn credits(&self, session: &mut dyn Session) -> Result<Vec<Transaction>, Fault> {
         let Some(text) = credits_text(self.filter) else { return Ok(Vec::new()) };
-        let rows = session.differences(&self.bind::<kind::Entry>(text))?.into_iter();
+        let reach = self.reach::<kind::Entry>();
+        let query = Query::new(text).bind(self.account).bind(reach.least).bind(reach.below);
+        let rows = session.load(&query.bind(reach.from).bind(reach.until).bind(one_more(self.page)))?.into_iter();
         rows.map(|row| Ok(Transaction::SplitCredit(statement::read_credit(row)?))).collect()
     }
 
-    fn bind<K: IdKind>(&self, text: String) -> Query<'static> {
-        let reach = Reach::new(self.filter.created, self.page.starting_after.map(Id::<K>::new));
-        let query = Query::new(text).bind(self.account).bind(reach.least).bind(reach.below);
-        query.bind(reach.from).bind(reach.until).bind(one_more(self.page))
+    fn reach<K: IdKind>(&self) -> Reach {
+        Reach::new(self.filter.created, self.page.starting_after.map(Id::<K>::new))
+    }
+
+    fn charges_query(&self) -> Option<impl Select<ChargeRow<'static>>> {
+        let statuses = ChargeStatus::ALL.map(|status| (status.as_str(), TransactionStatus::of_charge(status)));
+        let wanted = wanted(self.filter, Direction::CashIn, &statuses)?;
+        let reach = self.reach::<kind::Charge>();
+        let query = charges::table
+            .filter(charges::account_id.eq(self.account.to_string()))
+            .filter(charges::id.ge(reach.least))
+            .filter(charges::id.lt(reach.below))
+            .filter(charges::created_at.ge(reach.from))
+            .filter(charges::created_at.lt(reach.until))
+            .filter(is_one_of(charges::status, wanted));
+        Some(query.order(charges::id.desc()).limit(one_more(self.page)))
+    }
+
+    fn payouts_query(&self) -> Option<impl Select<PayoutRow<'static>>> {
+        let statuses = PayoutStatus::ALL.map(|status| (status.as_str(), TransactionStatus::of_payout(status)));
+        let wanted = wanted(self.filter, Direction::CashOut, &statuses)?;
+        let reach = self.reach::<kind::Payout>();
+        let query = payouts::table
+            .filter(payouts::account_id.eq(self.account.to_string()))
+            .filter(payouts::id.ge(reach.least))
+            .filter(payouts::id.lt(reach.below))
+            .filter(payouts::created_at.ge(reach.from))
+            .filter(payouts::created_at.lt(reach.until))
+            .filter(is_one_of(payouts::status, wanted));
+        Some(query.order(payouts::id.desc()).limit(one_more(self.page)))
     }
 }
 
-fn charges_text(filter: TransactionFilter) -> Option<String> {
-    let statuses = ChargeStatus::ALL.map(|status| (status.as_str(), TransactionStatus::of_charge(status)));
-    let wanted = wanted(filter, Direction::CashIn, &statuses)?;
-    let columns = charge_columns!();
-    Some(format!("SELECT {columns} FROM charges AS c WHERE c.account_id{RANGE} AND c.status {wanted}{NEWEST}"))
-}
-
-fn payouts_text(filter: TransactionFilter) -> Option<String> {
-    let statuses = PayoutStatus::ALL.map(|status| (status.as_str(), TransactionStatus::of_payout(status)));
-    let wanted = wanted(filter, Direction::CashOut, &statuses)?;
-    let columns = payout_columns!();
-    Some(format!("SELECT {columns} FROM payouts AS p WHERE p.account_id{RANGE} AND p.status {wanted}{NEWEST}"))
-}
-
 fn credits_text(filter: TransactionFilter) -> Option<String> {
-    let wanted = wanted(filter, Direction::CashIn, &[("split", Some(TransactionStatus::Completed))])?;
-    Some(format!("SELECT id, amount, created_at FROM entries WHERE {RARE_HOLDER}{RANGE} AND kind {wanted}{NEWEST}"))
+    wanted(filter, Direction::CashIn, &[("split", Some(TransactionStatus::Completed))])?;
+    Some(format!("SELECT id, amount, created_at FROM entries WHERE {RARE_HOLDER}{RANGE} AND kind = 'split'{NEWEST}"))
 }
 
-/// The condition on a source that its rows have the wanted status; `None` when none of them has. The words are part of the text, which
-/// is one of a small set, so that the index of a rare one is found.
+/// Returns the words of a source that its wanted rows have; `None` when no row has one of them. The words are part of the text, which is
+/// one of a small set, so that the index of a rare one is found.
 fn wanted(
     filter: TransactionFilter,
     direction: Direction,
-    words: &[(&str, Option<TransactionStatus>)],
-) -> Option<String> {
+    words: &[(&'static str, Option<TransactionStatus>)],
+) -> Option<Vec<&'static str>> {
     if filter.direction.is_some_and(|wanted| wanted != direction) {
         return None;
     }
     let has = |shown: Option<TransactionStatus>| {
         shown.is_some_and(|shown| filter.status.is_none_or(|wanted| wanted == shown))
     };
-    let words: Vec<String> =
-        words.iter().filter(|(_, shown)| has(*shown)).map(|(word, _)| format!("'{word}'")).collect();
-    match words.as_slice() {
-        [] => None,
-        [word] => Some(format!("= {word}")),
-        [_, ..] => Some(format!("IN ({})", words.join(", "))),
-    }
+    let words: Vec<_> = words.iter().filter(|(_, shown)| has(*shown)).map(|(word, _)| *word).collect();
+    (!words.is_empty()).then_some(words)
+}
+
+#[cfg(test)]
+fn all(filter: TransactionFilter) -> Asked {
+    Asked { account: cais_testkit::builders::fresh(), filter, page: super::page::first() }
 }
 
 #[cfg(test)]
 pub(super) fn lists() -> Vec<super::walks::List> {
+    use crate::sql::select::texts;
+
     let filters = TransactionStatus::ALL.map(Some).into_iter().chain([None]);
     let filters = filters.map(|status| TransactionFilter { status, ..TransactionFilter::default() });
-    let sources = filters.flat_map(|filter| [charges_text(filter), payouts_text(filter), credits_text(filter)]);
+    let sources = filters.flat_map(|filter| {
+        let charges = all(filter).charges_query().map(|query| texts(&query).0);
+        let payouts = all(filter).payouts_query().map(|query| texts(&query).0);
+        [charges, payouts, credits_text(filter)]
+    });
     sources.flatten().map(|text| (text, "'acc_a', '', '~', 0, 100000, 51")).collect()
 }
 
@@ -165,6 +187,7 @@ pub(super) fn lists() -> Vec<super::walks::List> {
 mod tests {
     use super::super::plans::Planner;
     use super::*;
+    use crate::sql::select::texts;
 
     fn assert_reads(planner: &mut Planner, text: Option<&str>, expected: Option<&str>) {
         let steps = text.map(|text| planner.plan(text)).unwrap_or_default();
@@ -176,8 +199,7 @@ mod tests {
     #[test]
     fn every_source_is_read_along_an_index_that_ends_with_the_page() {
         let mut planner = Planner::new();
-        let all = TransactionStatus::ALL.map(Some).into_iter().chain([None]);
-        for status in all {
+        for status in TransactionStatus::ALL.map(Some).into_iter().chain([None]) {
             let filter = TransactionFilter { status, ..TransactionFilter::default() };
             let along = "(account_id=? AND id>? AND id<?)";
             let (charges, payouts, credits) = match status {
@@ -187,8 +209,10 @@ mod tests {
                 None | Some(TransactionStatus::Completed) => (Some(along), Some(along), Some("entries_rare")),
                 Some(TransactionStatus::Refunded) => (Some("charges_refunded"), Some("payouts_rare"), None),
             };
-            assert_reads(&mut planner, charges_text(filter).as_deref(), charges);
-            assert_reads(&mut planner, payouts_text(filter).as_deref(), payouts);
+            let charges_text = all(filter).charges_query().map(|query| texts(&query).1);
+            let payouts_text = all(filter).payouts_query().map(|query| texts(&query).1);
+            assert_reads(&mut planner, charges_text.as_deref(), charges);
+            assert_reads(&mut planner, payouts_text.as_deref(), payouts);
             assert_reads(&mut planner, credits_text(filter).as_deref(), credits);
         }
     }
@@ -196,8 +220,8 @@ mod tests {
     #[test]
     fn a_direction_has_its_own_sources() {
         let only = |direction| TransactionFilter { direction: Some(direction), ..TransactionFilter::default() };
-        assert_eq!(payouts_text(only(Direction::CashIn)), None);
-        assert_eq!(charges_text(only(Direction::CashOut)), None);
+        assert!(all(only(Direction::CashIn)).payouts_query().is_none());
+        assert!(all(only(Direction::CashOut)).charges_query().is_none());
         assert_eq!(credits_text(only(Direction::CashOut)), None);
     }
 }

@@ -8,11 +8,17 @@ use cais_testkit::postgres::Cluster;
 use super::{audit, deliveries, events, infractions, money_out, queries, reconciliation, statement, timeline};
 use crate::engine::Engine as _;
 use crate::postgres::Postgres;
+use crate::sql::select::{Select, texts};
 use crate::sql::{Query, Session};
 use crate::{DatabaseUrl, migrations};
 
 /// The statement of a list, and values for it: a page of an account with 10,000 rows.
 pub(super) type List = (String, &'static str);
+
+/// Returns the list of a query, with values for its conditions and its limit.
+pub(super) fn list<R>(query: &impl Select<R>, values: &'static str) -> List {
+    (texts(query).0, values)
+}
 
 /// No step of a plan may come by more rows. A page has 50, and a few rows belong to each.
 const MOST_ROWS: u64 = 500;
@@ -50,7 +56,7 @@ fn assert_walks(session: &mut dyn Session, tables: &str) {
         let name = format!("{}_{number}", tables.replace(' ', "_"));
         session.run(&format!("PREPARE {name} AS {}", numbered(&text))).unwrap();
         let explain = format!("EXPLAIN (ANALYZE, TIMING OFF) EXECUTE {name}({values})");
-        let plan = session.texts(&Query::once(explain)).unwrap();
+        let plan: Vec<String> = session.load(&Query::once(explain)).unwrap();
         let of_event = text.contains("d.event_id = ?");
         for line in &plan {
             assert!(!line.contains("Seq Scan") && !line.contains("Bitmap"), "{tables}, {text}: {plan:#?}");

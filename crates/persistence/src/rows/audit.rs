@@ -1,71 +1,55 @@
 //! Rows of the audit log.
 
 use cais_ports::{AuditRow, Operator};
-use diesel::sql_types::{BigInt, Nullable, Text};
 
 use super::{id, instant};
 use crate::error::Fault;
 use crate::sql::Value;
-use crate::sql::spec::{Kind, Spec};
+use crate::sql::spec::Spec;
+use crate::sql::table::{Row as _, table};
 
 const TABLE: &str = "audit_log";
 
-/// The columns, in the order of a row.
-pub(crate) const COLUMNS: &str =
-    "id, changed_at, operator, source, host, action, subject, account_id, state_before, state_after";
-
-/// Their types.
-pub(crate) type AuditColumns =
-    (Text, BigInt, Text, Text, Text, Text, Text, Nullable<Text>, Nullable<Text>, Nullable<Text>);
-
-/// A row as it is read.
-pub(crate) type StoredAudit =
-    (String, i64, String, String, String, String, String, Option<String>, Option<String>, Option<String>);
-
-/// New rows; there are no others.
-pub(crate) static INSERT: Spec = Spec::insert(
-    TABLE,
-    &[
-        ("id", Kind::Text),
-        ("changed_at", Kind::Int),
-        ("operator", Kind::Text),
-        ("source", Kind::Text),
-        ("host", Kind::Text),
-        ("action", Kind::Text),
-        ("subject", Kind::Text),
-        ("account_id", Kind::Text),
-        ("state_before", Kind::Text),
-        ("state_after", Kind::Text),
-    ],
-);
-
-/// The values of a new row.
-pub(crate) fn inserted(row: &AuditRow) -> Vec<Value<'_>> {
-    vec![
-        row.id.into(),
-        row.at.into(),
-        row.operator.name.as_str().into(),
-        row.operator.source.as_str().into(),
-        row.operator.host.as_str().into(),
-        row.action.as_str().into(),
-        row.subject.as_str().into(),
-        row.account.into(),
-        row.before.as_deref().into(),
-        row.after.as_deref().into(),
-    ]
+table! {
+    /// A stored row of the audit log.
+    StoredAudit of audit_log
+    key { id: Text }
+    fixed {
+        changed_at: BigInt, operator: Text, source: Text, host: Text, action: Text, subject: Text,
+        account_id: Nullable<Text>, state_before: Nullable<Text>, state_after: Nullable<Text>,
+    }
 }
 
-/// The change of a row.
-pub(crate) fn read(row: StoredAudit) -> Result<AuditRow, Fault> {
-    let (audit, changed_at, name, source, host, action, subject, account, before, after) = row;
+/// New rows; there are no others.
+pub(crate) static INSERT: Spec = Spec::insert_rows::<StoredAudit<'_>>();
+
+/// Returns the values of a new row.
+pub(crate) fn inserted(row: &AuditRow) -> Vec<Value<'_>> {
+    let stored = StoredAudit {
+        id: row.id.to_string().into(),
+        changed_at: row.at.as_microsecond(),
+        operator: row.operator.name.as_str().into(),
+        source: row.operator.source.as_str().into(),
+        host: row.operator.host.as_str().into(),
+        action: row.action.as_str().into(),
+        subject: row.subject.as_str().into(),
+        account_id: row.account.map(|account| account.to_string().into()),
+        state_before: row.before.as_deref().map(Into::into),
+        state_after: row.after.as_deref().map(Into::into),
+    };
+    stored.values()
+}
+
+/// Returns the change of a row.
+pub(crate) fn read(row: StoredAudit<'_>) -> Result<AuditRow, Fault> {
     Ok(AuditRow {
-        id: id(TABLE, &audit)?,
-        at: instant(TABLE, changed_at)?,
-        operator: Operator { name, source, host },
-        action,
-        subject,
-        account: account.map(|account| id(TABLE, &account)).transpose()?,
-        before,
-        after,
+        id: id(TABLE, &row.id)?,
+        at: instant(TABLE, row.changed_at)?,
+        operator: Operator { name: row.operator.into(), source: row.source.into(), host: row.host.into() },
+        action: row.action.into(),
+        subject: row.subject.into(),
+        account: row.account_id.map(|account| id(TABLE, &account)).transpose()?,
+        before: row.state_before.map(Into::into),
+        after: row.state_after.map(Into::into),
     })
 }

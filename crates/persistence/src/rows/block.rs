@@ -8,8 +8,8 @@ use diesel::sql_types::{BigInt, Text};
 
 use super::{corrupt, id};
 use crate::error::Fault;
-use crate::sql::Value;
 use crate::sql::spec::{Column, Kind, Spec};
+use crate::sql::{Value, loaded};
 
 const TABLE: &str = "blocks";
 
@@ -21,6 +21,8 @@ pub(crate) type BlockColumns = (Text, Text, Text, BigInt, BigInt);
 
 /// A block as it is read.
 pub(crate) type BlockRow = (String, String, String, i64, i64);
+
+loaded! { BlockColumns => BlockRow }
 
 const KEY: &[Column] = &[("account_id", Kind::Text), ("infraction_id", Kind::Text)];
 

@@ -7,8 +7,8 @@ use jiff::Timestamp;
 
 use super::{bytes32, corrupt, id, instant, optional_instant};
 use crate::error::Fault;
-use crate::sql::Value;
 use crate::sql::spec::{Kind, Spec};
+use crate::sql::{Value, loaded};
 
 const TABLE: &str = "idempotency_claims";
 
@@ -39,6 +39,8 @@ pub(crate) type ClaimColumns = (
 /// A claim as it is read.
 pub(crate) type ClaimRow =
     (String, String, Vec<u8>, String, i64, i64, Option<i64>, Option<i64>, Option<String>, Option<Vec<u8>>, i64);
+
+loaded! { ClaimColumns => ClaimRow }
 
 /// What of a claim changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

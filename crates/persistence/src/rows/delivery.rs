@@ -7,11 +7,11 @@ use cais_ports::{Delivery, DeliveryAttempt, DeliveryKey, Lane, NewDelivery};
 use diesel::sql_types::{BigInt, Binary, Nullable, Text};
 use jiff::Timestamp;
 
-use super::{corrupt, id, instant, optional_instant, small, word};
+use super::{corrupt, id, instant, optional_instant, parse_enum, to_u32};
 use crate::error::Fault;
 use crate::queue::SET_ASIDE_US;
-use crate::sql::Value;
 use crate::sql::spec::{Column, Kind, Spec};
+use crate::sql::{Value, loaded};
 
 const TABLE: &str = "deliveries";
 const ATTEMPTS: &str = "delivery_attempts";
@@ -96,6 +96,8 @@ type Tried = (Option<i64>, Option<i64>, Option<i64>, Option<i64>, Option<String>
 /// A delivery and one of its attempts as they are read.
 pub(crate) type DeliveryRow = (Facts, Waiting, Tried);
 
+loaded! { DeliveryColumns => DeliveryRow }
+
 /// The deliveries of rows that come delivery by delivery, each with its attempts in order.
 pub(crate) fn read_all(rows: Vec<DeliveryRow>) -> Result<Vec<Delivery>, Fault> {
     let mut deliveries: Vec<Delivery> = Vec::new();
@@ -112,7 +114,7 @@ pub(crate) fn read_all(rows: Vec<DeliveryRow>) -> Result<Vec<Delivery>, Fault> {
 
 fn delivery(facts: &Facts, (due_at, lane): Waiting) -> Result<Delivery, Fault> {
     let (delivery, endpoint, event, kind, status, created_at) = facts;
-    let stored = word(TABLE, status, DeliveryStatus::parse)?;
+    let stored = parse_enum(TABLE, status, DeliveryStatus::parse)?;
     let (status, next_attempt_at) = match (stored, due_at.map(since).transpose()?) {
         (DeliveryStatus::Pending, Some((due_at, _))) => match LaneState::read(lane)? {
             LaneState::Ended => (DeliveryStatus::Cancelled, None),
@@ -129,7 +131,7 @@ fn delivery(facts: &Facts, (due_at, lane): Waiting) -> Result<Delivery, Fault> {
         id: id(TABLE, delivery)?,
         endpoint: id(TABLE, endpoint)?,
         event: id(TABLE, event)?,
-        kind: word(TABLE, kind, EventType::parse)?,
+        kind: parse_enum(TABLE, kind, EventType::parse)?,
         status,
         attempts: Vec::new(),
         next_attempt_at,
@@ -146,7 +148,7 @@ fn attempt(tried: Tried) -> Result<Option<DeliveryAttempt>, Fault> {
         status_code: status_code
             .map(|code| u16::try_from(code).map_err(|error| corrupt(ATTEMPTS, error)))
             .transpose()?,
-        duration_ms: small(ATTEMPTS, duration_ms)?,
+        duration_ms: to_u32(ATTEMPTS, duration_ms)?,
         error,
         response_body,
     }))
@@ -157,6 +159,8 @@ pub(crate) type LaneColumns = (Text, Text, BigInt, BigInt, BigInt, BigInt);
 
 /// A lane as it is read.
 pub(crate) type LaneRow = (String, String, i64, i64, i64, i64);
+
+loaded! { LaneColumns => LaneRow }
 
 /// The state of a lane, which decides over its deliveries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -221,6 +225,8 @@ pub(crate) type ClaimedColumns =
 pub(crate) type ClaimedRow =
     ((String, String, String), (i64, i64), (String, String, Option<Vec<u8>>), (Option<i64>, i64, i64));
 
+loaded! { ClaimedColumns => ClaimedRow }
+
 /// What is read of a delivery that was claimed: all but its endpoint.
 #[derive(Debug)]
 pub(crate) struct Claimed {
@@ -243,9 +249,9 @@ pub(crate) fn read_claimed(row: ClaimedRow) -> Result<Claimed, Fault> {
     Ok(Claimed {
         key: key(&account, &endpoint, &delivery)?,
         fence,
-        tries: small(TABLE, tries)?,
+        tries: to_u32(TABLE, tries)?,
         event: id(TABLE, &event)?,
-        kind: word(TABLE, &kind, EventType::parse)?,
+        kind: parse_enum(TABLE, &kind, EventType::parse)?,
         body: body.ok_or_else(|| corrupt(TABLE, "there is no body"))?,
         failing_since: optional_instant(TABLE, failing_since)?,
     })

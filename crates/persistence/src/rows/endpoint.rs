@@ -6,10 +6,10 @@ use cais_domain::webhook::{
 };
 use diesel::sql_types::{BigInt, Binary, Nullable, Text as SqlText};
 
-use super::{corrupt, id, instant, optional_instant, text, word};
+use super::{corrupt, id, instant, optional_instant, parse_enum, parse_text};
 use crate::error::Fault;
-use crate::sql::Value;
 use crate::sql::spec::{Kind, Spec};
+use crate::sql::{Value, loaded};
 
 const TABLE: &str = "webhook_endpoints";
 
@@ -38,6 +38,8 @@ type Secrets = (Vec<u8>, Option<Vec<u8>>, Option<i64>, i64, i64);
 
 /// An endpoint as it is read.
 pub(crate) type EndpointRow = (Terms, State, Secrets);
+
+loaded! { EndpointColumns => EndpointRow }
 
 macro_rules! columns {
     ($($first:expr),*) => {
@@ -122,7 +124,7 @@ pub(crate) fn read(row: EndpointRow) -> Result<Endpoint, Fault> {
         slot: u8::try_from(slot).map_err(|error| corrupt(TABLE, error))?,
         url: WebhookUrl::parse(&url).map_err(|error| corrupt(TABLE, error))?,
         subscription: Subscription::parse(events.split(',')).map_err(|error| corrupt(TABLE, error))?,
-        description: text(TABLE, description)?,
+        description: parse_text(TABLE, description.as_deref())?,
         state: read_state(&state, reason, at)?,
         epoch,
         secret: SealedSecret(secret),
@@ -133,7 +135,7 @@ pub(crate) fn read(row: EndpointRow) -> Result<Endpoint, Fault> {
 }
 
 fn read_state(state: &str, reason: Option<String>, at: Option<i64>) -> Result<EndpointState, Fault> {
-    let reason = reason.map(|reason| word(TABLE, &reason, DisabledReason::parse)).transpose()?;
+    let reason = reason.map(|reason| parse_enum(TABLE, &reason, DisabledReason::parse)).transpose()?;
     let possible = match (reason, optional_instant(TABLE, at)?) {
         (None, None) => vec![EndpointState::Active, EndpointState::Inactive],
         (Some(reason), Some(at)) => vec![EndpointState::Disabled { reason, at }],

@@ -3,23 +3,30 @@
 use cais_domain::event::EventType;
 use cais_domain::ids::AccountId;
 use cais_ports::{NewEvent, StoredEvent};
-use diesel::sql_types::{BigInt, Binary, Text};
 
-use super::{corrupt, id, instant, word};
+use super::{corrupt, id, instant, parse_enum};
 use crate::error::Fault;
 use crate::sql::Value;
 use crate::sql::spec::{Kind, Spec};
+use crate::sql::table::{Row as _, table};
 
 const TABLE: &str = "events";
 
-/// The columns, in the order of a row.
-pub(crate) const COLUMNS: &str = "id, sequence, type, body, created_at";
+table! {
+    /// The row of an event.
+    EventRow of events
+    key { account_id: Text, sequence: BigInt }
+    fixed { id: Text, r#type: Text, resource_id: Text, body: Binary, created_at: BigInt }
+}
 
-/// Their types.
-pub(crate) type EventColumns = (Text, BigInt, Text, Binary, BigInt);
-
-/// An event as it is read.
-pub(crate) type EventRow = (String, i64, String, Vec<u8>, i64);
+diesel::table! {
+    endpoint_failures (account_id, endpoint_id, epoch) {
+        account_id -> Text,
+        endpoint_id -> Text,
+        epoch -> BigInt,
+        failing_since -> BigInt,
+    }
+}
 
 /// An event that got its number, with the body that is sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,18 +37,7 @@ pub(crate) struct Numbered<'a> {
 }
 
 /// New events.
-pub(crate) static INSERT: Spec = Spec::insert(
-    TABLE,
-    &[
-        ("account_id", Kind::Text),
-        ("sequence", Kind::Int),
-        ("id", Kind::Text),
-        ("type", Kind::Text),
-        ("resource_id", Kind::Text),
-        ("body", Kind::Bytes),
-        ("created_at", Kind::Int),
-    ],
-);
+pub(crate) static INSERT: Spec = Spec::insert_rows::<EventRow<'_>>();
 
 /// Counters of accounts that had no event yet.
 pub(crate) static OPEN_COUNTER: Spec =
@@ -54,15 +50,16 @@ pub(crate) static UPDATE_COUNTER: Spec =
 /// The row of an event.
 pub(crate) fn inserted<'a>(numbered: &'a Numbered<'_>) -> Vec<Value<'a>> {
     let event = numbered.event;
-    vec![
-        event.account.into(),
-        numbered.sequence.into(),
-        event.id.into(),
-        event.kind.as_str().into(),
-        event.resource.as_str().into(),
-        numbered.body.as_slice().into(),
-        event.at.into(),
-    ]
+    let row = EventRow {
+        account_id: event.account.to_string().into(),
+        sequence: numbered.sequence,
+        id: event.id.to_string().into(),
+        r#type: event.kind.as_str().into(),
+        resource_id: event.resource.as_str().into(),
+        body: numbered.body.as_slice().into(),
+        created_at: event.at.as_microsecond(),
+    };
+    row.values()
 }
 
 /// The row of a counter that is opened.
@@ -75,16 +72,16 @@ pub(crate) fn counted(account: AccountId, last_sequence: i64) -> Vec<Value<'stat
     vec![last_sequence.into(), account.into()]
 }
 
-/// The event of a row.
-pub(crate) fn read((event, sequence, kind, body, created_at): EventRow) -> Result<StoredEvent, Fault> {
-    if sequence < 1 {
+/// Returns the event of a row.
+pub(crate) fn read(row: EventRow<'_>) -> Result<StoredEvent, Fault> {
+    if row.sequence < 1 {
         return Err(corrupt(TABLE, "an event without a place"));
     }
     Ok(StoredEvent {
-        id: id(TABLE, &event)?,
-        sequence,
-        kind: word(TABLE, &kind, EventType::parse)?,
-        body,
-        created_at: instant(TABLE, created_at)?,
+        id: id(TABLE, &row.id)?,
+        sequence: row.sequence,
+        kind: parse_enum(TABLE, &row.r#type, EventType::parse)?,
+        body: row.body.into_owned(),
+        created_at: instant(TABLE, row.created_at)?,
     })
 }

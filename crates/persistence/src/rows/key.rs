@@ -2,95 +2,74 @@
 
 use cais_domain::api_key::{KeyPrefix, Scopes};
 use cais_ports::{ApiKeyRecord, SecretMac};
-use diesel::sql_types::{BigInt, Binary, Nullable, Text};
 
-use super::{bytes32, corrupt, id, instant, optional_instant};
+use super::{Record, bytes32, id, instant, optional_instant, parsed, us};
+pub(crate) use super::{inserted, updated};
 use crate::error::Fault;
-use crate::sql::Value;
-use crate::sql::spec::{Kind, Spec};
+use crate::rows::account::AccountRow;
+use crate::sql::loaded;
+use crate::sql::spec::Spec;
+use crate::sql::table::{Row, table};
 
 const TABLE: &str = "api_keys";
 
-/// The columns, in the order of a row, of a table that is called `k`.
-macro_rules! key_columns {
-    () => {
-        "k.prefix, k.id, k.account_id, k.name, k.mac, k.scopes, k.allowed_addresses, k.created_at, k.expires_at, k.revoked_at, k.version"
-    };
+table! {
+    /// The row of an API key.
+    KeyRow of api_keys
+    key { prefix: Text }
+    fixed {
+        id: Text, account_id: Text, name: Text, mac: Binary, scopes: Text, allowed_addresses: Text,
+        created_at: BigInt,
+    }
+    changing { version: BigInt, expires_at: Nullable<BigInt>, revoked_at: Nullable<BigInt> }
 }
-pub(crate) use key_columns;
 
-/// Their types.
-pub(crate) type KeyColumns =
-    (Text, Text, Text, Text, Binary, Text, Text, BigInt, Nullable<BigInt>, Nullable<BigInt>, BigInt);
-
-/// A key as it is read.
-pub(crate) type KeyRow = (String, String, String, String, Vec<u8>, String, String, i64, Option<i64>, Option<i64>, i64);
+loaded! {
+    (<KeyRow<'static> as Row<'static>>::Sql, <AccountRow<'static> as Row<'static>>::Sql) => (KeyRow<'static>, AccountRow<'static>)
+}
 
 /// New keys.
-pub(crate) static INSERT: Spec = Spec::insert(
-    TABLE,
-    &[
-        ("prefix", Kind::Text),
-        ("id", Kind::Text),
-        ("account_id", Kind::Text),
-        ("name", Kind::Text),
-        ("mac", Kind::Bytes),
-        ("scopes", Kind::Text),
-        ("allowed_addresses", Kind::Text),
-        ("created_at", Kind::Int),
-        ("expires_at", Kind::Int),
-        ("revoked_at", Kind::Int),
-        ("version", Kind::Int),
-    ],
-);
+pub(crate) static INSERT: Spec = Spec::insert_rows::<KeyRow<'_>>();
 
 /// Changed keys.
-pub(crate) static UPDATE: Spec = Spec::update(
-    TABLE,
-    &[("expires_at", Kind::Int), ("revoked_at", Kind::Int), ("version", Kind::Int)],
-    &[("prefix", Kind::Text), ("version", Kind::Int)],
-);
+pub(crate) static UPDATE: Spec = Spec::update_rows::<KeyRow<'_>>();
 
-/// The row of a new key.
-pub(crate) fn inserted(key: &ApiKeyRecord, version: i64) -> Vec<Value<'_>> {
-    vec![
-        key.prefix.as_str().into(),
-        key.id.into(),
-        key.account.into(),
-        key.name.as_str().into(),
-        key.mac.0.as_slice().into(),
-        key.scopes.to_string().into(),
-        key.allowed_addresses.join("\n").into(),
-        key.created_at.into(),
-        key.expires_at.into(),
-        key.revoked_at.into(),
-        version.into(),
-    ]
-}
+impl Record for ApiKeyRecord {
+    type Row<'a> = KeyRow<'a>;
 
-/// The row of a changed key, where `read` is the version that was read.
-pub(crate) fn updated(key: &ApiKeyRecord, version: i64, read: i64) -> Vec<Value<'_>> {
-    vec![key.expires_at.into(), key.revoked_at.into(), version.into(), key.prefix.as_str().into(), read.into()]
-}
+    fn row(&self, version: i64) -> KeyRow<'_> {
+        KeyRow {
+            prefix: self.prefix.as_str().into(),
+            id: self.id.to_string().into(),
+            account_id: self.account.to_string().into(),
+            name: self.name.as_str().into(),
+            mac: self.mac.0.as_slice().into(),
+            scopes: self.scopes.to_string().into(),
+            allowed_addresses: self.allowed_addresses.join("\n").into(),
+            created_at: self.created_at.as_microsecond(),
+            version,
+            expires_at: us(self.expires_at),
+            revoked_at: us(self.revoked_at),
+        }
+    }
 
-/// The key of a row.
-pub(crate) fn read(row: KeyRow) -> Result<ApiKeyRecord, Fault> {
-    let (prefix, key, account, name, mac, scopes, allowed_addresses, created_at, expires_at, revoked_at, version) = row;
-    let scopes = match scopes.as_str() {
-        "" => Scopes::default(),
-        list => Scopes::parse(list).map_err(|error| corrupt(TABLE, error))?,
-    };
-    Ok(ApiKeyRecord {
-        id: id(TABLE, &key)?,
-        prefix: KeyPrefix::parse(&prefix).map_err(|error| corrupt(TABLE, error))?,
-        account: id(TABLE, &account)?,
-        name,
-        mac: SecretMac(bytes32(TABLE, &mac)?),
-        scopes,
-        expires_at: optional_instant(TABLE, expires_at)?,
-        allowed_addresses: allowed_addresses.lines().map(str::to_owned).collect(),
-        revoked_at: optional_instant(TABLE, revoked_at)?,
-        created_at: instant(TABLE, created_at)?,
-        version,
-    })
+    fn read(row: KeyRow<'_>) -> Result<Self, Fault> {
+        let scopes = match row.scopes.as_ref() {
+            "" => Scopes::default(),
+            list => parsed(TABLE, Scopes::parse(list))?,
+        };
+        Ok(Self {
+            id: id(TABLE, &row.id)?,
+            prefix: parsed(TABLE, KeyPrefix::parse(&row.prefix))?,
+            account: id(TABLE, &row.account_id)?,
+            name: row.name.into_owned(),
+            mac: SecretMac(bytes32(TABLE, &row.mac)?),
+            scopes,
+            expires_at: optional_instant(TABLE, row.expires_at)?,
+            allowed_addresses: row.allowed_addresses.lines().map(str::to_owned).collect(),
+            revoked_at: optional_instant(TABLE, row.revoked_at)?,
+            created_at: instant(TABLE, row.created_at)?,
+            version: row.version,
+        })
+    }
 }

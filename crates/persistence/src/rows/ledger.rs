@@ -11,6 +11,14 @@ use jiff::Timestamp;
 use crate::sql::Value;
 use crate::sql::spec::{Kind, Spec};
 
+diesel::table! {
+    balances (holder, bucket) {
+        holder -> Text,
+        bucket -> Text,
+        amount -> BigInt,
+    }
+}
+
 /// A ledger account as it stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Balance {

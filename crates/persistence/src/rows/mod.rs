@@ -33,6 +33,43 @@ use cais_domain::text::{LineBreaks, Text};
 use jiff::Timestamp;
 
 use crate::error::Fault;
+use crate::sql::Value;
+use crate::sql::table::Row;
+
+/// A record with a version: how it becomes a row of its table, and the strict way back.
+pub(crate) trait Record: Sized {
+    /// The row.
+    type Row<'a>: Row<'a>;
+
+    /// Returns the row of the record with that version.
+    fn row(&self, version: i64) -> Self::Row<'_>;
+
+    /// Returns the record of a row.
+    ///
+    /// # Errors
+    /// [`Fault::Corrupt`] for a row that no record could have become.
+    fn read(row: Self::Row<'_>) -> Result<Self, Fault>;
+}
+
+/// Returns the values of a new record, in the order of [`Row::COLUMNS`].
+pub(crate) fn inserted<R: Record>(record: &R, version: i64) -> Vec<Value<'_>> {
+    record.row(version).values()
+}
+
+/// Returns the values of a changed record: what changes, the key, and the version that was read.
+pub(crate) fn updated<'a, R: Record>(record: &'a R, version: i64, read: i64) -> Vec<Value<'a>> {
+    let mut key = inserted(record, version);
+    let mut row = key.split_off(<R::Row<'a>>::FIXED);
+    key.truncate(<R::Row<'a>>::KEY);
+    row.append(&mut key);
+    row.push(read.into());
+    row
+}
+
+/// Returns an instant as a row holds it.
+fn us(at: Option<Timestamp>) -> Option<i64> {
+    at.map(Timestamp::as_microsecond)
+}
 
 /// Says which table holds the impossible row, and why it is impossible.
 fn corrupt(table: &str, why: impl Display) -> Fault {
@@ -40,7 +77,7 @@ fn corrupt(table: &str, why: impl Display) -> Fault {
 }
 
 pub(crate) fn instant(table: &str, microseconds: i64) -> Result<Timestamp, Fault> {
-    Timestamp::from_microsecond(microseconds).map_err(|error| corrupt(table, error))
+    parsed(table, Timestamp::from_microsecond(microseconds))
 }
 
 fn optional_instant(table: &str, microseconds: Option<i64>) -> Result<Option<Timestamp>, Fault> {
@@ -48,33 +85,37 @@ fn optional_instant(table: &str, microseconds: Option<i64>) -> Result<Option<Tim
 }
 
 fn id<K: IdKind>(table: &str, text: &str) -> Result<Id<K>, Fault> {
-    Id::parse(text).map_err(|error| corrupt(table, error))
+    parsed(table, Id::parse(text))
 }
 
 pub(crate) fn acquirer(table: &str, text: &str) -> Result<AcquirerName, Fault> {
-    AcquirerName::parse(text).map_err(|error| corrupt(table, error))
+    parsed(table, AcquirerName::parse(text))
 }
 
-/// The limits were judged when it was written; what is checked again is that no control character slipped in.
-fn text(table: &str, text: Option<String>) -> Result<Option<Text>, Fault> {
-    text.map(|text| Text::parse(&text, usize::MAX, LineBreaks::Allowed).map_err(|error| corrupt(table, error)))
-        .transpose()
+/// Returns a text. Its limits were checked when it was written; a control character is still an error.
+fn parse_text(table: &str, text: Option<&str>) -> Result<Option<Text>, Fault> {
+    text.map(|text| parsed(table, Text::parse(text, usize::MAX, LineBreaks::Allowed))).transpose()
 }
 
-fn external(table: &str, text: Option<String>) -> Result<Option<ExternalId>, Fault> {
-    text.map(|text| ExternalId::parse(&text).map_err(|error| corrupt(table, error))).transpose()
+fn parse_external_id(table: &str, text: Option<&str>) -> Result<Option<ExternalId>, Fault> {
+    text.map(|text| parsed(table, ExternalId::parse(text))).transpose()
 }
 
-fn pix(table: &str, text: Option<String>) -> Result<Option<EndToEndId>, Fault> {
-    text.map(|text| EndToEndId::parse(&text).map_err(|error| corrupt(table, error))).transpose()
+fn parse_end_to_end_id(table: &str, text: Option<&str>) -> Result<Option<EndToEndId>, Fault> {
+    text.map(|text| parsed(table, EndToEndId::parse(text))).transpose()
 }
 
-fn word<T>(table: &str, text: &str, parse: impl Fn(&str) -> Option<T>) -> Result<T, Fault> {
+fn parse_enum<T>(table: &str, text: &str, parse: impl Fn(&str) -> Option<T>) -> Result<T, Fault> {
     parse(text).ok_or_else(|| corrupt(table, format_args!("unknown word `{text}`")))
 }
 
-fn small(table: &str, number: i64) -> Result<u32, Fault> {
-    u32::try_from(number).map_err(|error| corrupt(table, error))
+/// Returns what was parsed, or the fault of a row of that table.
+fn parsed<T, E: Display>(table: &str, result: Result<T, E>) -> Result<T, Fault> {
+    result.map_err(|error| corrupt(table, error))
+}
+
+fn to_u32(table: &str, number: i64) -> Result<u32, Fault> {
+    parsed(table, u32::try_from(number))
 }
 
 fn bytes32(table: &str, bytes: &[u8]) -> Result<[u8; 32], Fault> {

@@ -1,80 +1,55 @@
 //! Rows of callbacks from upstream.
 
 use cais_ports::{Notice, NoticeState};
-use diesel::sql_types::{BigInt, Binary, Nullable, Text};
 
-use super::{acquirer, id, instant, optional_instant, small, word};
+use super::{Record, acquirer, id, instant, optional_instant, parse_enum, to_u32, us};
+pub(crate) use super::{inserted, updated};
 use crate::error::Fault;
-use crate::sql::Value;
-use crate::sql::spec::{Kind, Spec};
+use crate::sql::spec::Spec;
+use crate::sql::table::table;
 
 const TABLE: &str = "notices";
 
-/// The columns, in the order of a row.
-pub(crate) const COLUMNS: &str = "id, acquirer, body, received_at, state, attempts, due_at, version";
-
-/// Their types.
-pub(crate) type NoticeColumns = (Text, Text, Binary, BigInt, Text, BigInt, Nullable<BigInt>, BigInt);
-
-/// A notice as it is read.
-pub(crate) type NoticeRow = (String, String, Vec<u8>, i64, String, i64, Option<i64>, i64);
-
-/// New notices.
-pub(crate) static INSERT: Spec = Spec::insert(
-    TABLE,
-    &[
-        ("id", Kind::Text),
-        ("acquirer", Kind::Text),
-        ("body", Kind::Bytes),
-        ("received_at", Kind::Int),
-        ("state", Kind::Text),
-        ("attempts", Kind::Int),
-        ("due_at", Kind::Int),
-        ("version", Kind::Int),
-    ],
-);
-
-/// Notices that were looked into.
-pub(crate) static UPDATE: Spec = Spec::update(
-    TABLE,
-    &[("state", Kind::Text), ("attempts", Kind::Int), ("due_at", Kind::Int), ("version", Kind::Int)],
-    &[("id", Kind::Text), ("version", Kind::Int)],
-);
-
-/// The row of a new notice.
-pub(crate) fn inserted(notice: &Notice, version: i64) -> Vec<Value<'_>> {
-    let mut row = vec![
-        notice.id.into(),
-        notice.acquirer.as_str().into(),
-        notice.body.as_slice().into(),
-        notice.received_at.into(),
-    ];
-    row.extend(changing(notice, version));
-    row
+table! {
+    /// The row of a callback.
+    NoticeRow of notices
+    key { id: Text }
+    fixed { acquirer: Text, body: Binary, received_at: BigInt }
+    changing { version: BigInt, state: Text, attempts: BigInt, due_at: Nullable<BigInt> }
 }
 
-/// The row of a changed notice, where `read` is the version that was read.
-pub(crate) fn updated(notice: &Notice, version: i64, read: i64) -> Vec<Value<'_>> {
-    let mut row = changing(notice, version);
-    row.extend([notice.id.into(), read.into()]);
-    row
-}
+/// New callbacks.
+pub(crate) static INSERT: Spec = Spec::insert_rows::<NoticeRow<'_>>();
 
-fn changing(notice: &Notice, version: i64) -> Vec<Value<'_>> {
-    vec![notice.state.as_str().into(), notice.attempts.into(), notice.due_at.into(), version.into()]
-}
+/// Callbacks that were looked into.
+pub(crate) static UPDATE: Spec = Spec::update_rows::<NoticeRow<'_>>();
 
-/// The notice of a row.
-pub(crate) fn read(row: NoticeRow) -> Result<Notice, Fault> {
-    let (notice, from, body, received_at, state, attempts, due_at, version) = row;
-    Ok(Notice {
-        id: id(TABLE, &notice)?,
-        acquirer: acquirer(TABLE, &from)?,
-        body,
-        received_at: instant(TABLE, received_at)?,
-        state: word(TABLE, &state, NoticeState::parse)?,
-        attempts: small(TABLE, attempts)?,
-        due_at: optional_instant(TABLE, due_at)?,
-        version,
-    })
+impl Record for Notice {
+    type Row<'a> = NoticeRow<'a>;
+
+    fn row(&self, version: i64) -> NoticeRow<'_> {
+        NoticeRow {
+            id: self.id.to_string().into(),
+            acquirer: self.acquirer.as_str().into(),
+            body: self.body.as_slice().into(),
+            received_at: self.received_at.as_microsecond(),
+            version,
+            state: self.state.as_str().into(),
+            attempts: self.attempts.into(),
+            due_at: us(self.due_at),
+        }
+    }
+
+    fn read(row: NoticeRow<'_>) -> Result<Self, Fault> {
+        Ok(Self {
+            id: id(TABLE, &row.id)?,
+            acquirer: acquirer(TABLE, &row.acquirer)?,
+            body: row.body.into_owned(),
+            received_at: instant(TABLE, row.received_at)?,
+            state: parse_enum(TABLE, &row.state, NoticeState::parse)?,
+            attempts: to_u32(TABLE, row.attempts)?,
+            due_at: optional_instant(TABLE, row.due_at)?,
+            version: row.version,
+        })
+    }
 }

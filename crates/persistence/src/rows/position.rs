@@ -2,42 +2,48 @@
 
 use cais_ports::{PollPosition, UpstreamList};
 
-use super::{acquirer, instant};
+use super::{Record, acquirer, instant, parse_enum};
+pub(crate) use super::{inserted, updated};
 use crate::error::Fault;
-use crate::sql::Value;
-use crate::sql::spec::{Kind, Spec};
+use crate::sql::spec::Spec;
+use crate::sql::table::table;
 
 const TABLE: &str = "list_positions";
 
-/// The columns that are read, in the order of a row: the list is known to who reads.
-pub(crate) const COLUMNS: &str = "acquirer, seen_until, version";
+table! {
+    /// The row of a position.
+    PositionRow of list_positions
+    key { acquirer: Text, list: Text }
+    fixed {}
+    changing { version: BigInt, seen_until: BigInt }
+}
 
 /// First positions.
-pub(crate) static INSERT: Spec = Spec::insert(
-    TABLE,
-    &[("acquirer", Kind::Text), ("list", Kind::Text), ("seen_until", Kind::Int), ("version", Kind::Int)],
-);
+pub(crate) static INSERT: Spec = Spec::insert_rows::<PositionRow<'_>>();
 
 /// Positions that moved.
-pub(crate) static UPDATE: Spec = Spec::update(
-    TABLE,
-    &[("seen_until", Kind::Int), ("version", Kind::Int)],
-    &[("acquirer", Kind::Text), ("list", Kind::Text), ("version", Kind::Int)],
-);
+pub(crate) static UPDATE: Spec = Spec::update_rows::<PositionRow<'_>>();
 
-/// The row of a first position.
-pub(crate) fn inserted(position: &PollPosition, version: i64) -> Vec<Value<'_>> {
-    let list = position.list.as_str().into();
-    vec![position.acquirer.as_str().into(), list, position.seen_until.into(), version.into()]
-}
+impl Record for PollPosition {
+    type Row<'a> = PositionRow<'a>;
 
-/// The row of a position that moved, where `read` is the version that was read.
-pub(crate) fn updated(position: &PollPosition, version: i64, read: i64) -> Vec<Value<'_>> {
-    let (name, list) = (position.acquirer.as_str().into(), position.list.as_str().into());
-    vec![position.seen_until.into(), version.into(), name, list, read.into()]
-}
+    fn row(&self, version: i64) -> PositionRow<'_> {
+        PositionRow {
+            acquirer: self.acquirer.as_str().into(),
+            list: self.list.as_str().into(),
+            version,
+            seen_until: self.seen_until.as_microsecond(),
+        }
+    }
 
-/// The position of a row of that list.
-pub(crate) fn read(list: UpstreamList, (name, seen_until, version): (String, i64, i64)) -> Result<PollPosition, Fault> {
-    Ok(PollPosition { acquirer: acquirer(TABLE, &name)?, list, seen_until: instant(TABLE, seen_until)?, version })
+    fn read(row: PositionRow<'_>) -> Result<Self, Fault> {
+        Ok(Self {
+            acquirer: acquirer(TABLE, &row.acquirer)?,
+            list: parse_enum(TABLE, &row.list, |word| {
+                UpstreamList::ALL.into_iter().find(|list| list.as_str() == word)
+            })?,
+            seen_until: instant(TABLE, row.seen_until)?,
+            version: row.version,
+        })
+    }
 }

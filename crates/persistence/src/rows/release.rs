@@ -3,83 +3,57 @@
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::money::Money;
 use cais_domain::release::Release;
-use diesel::sql_types::{BigInt, Nullable, Text};
 
-use super::{corrupt, id, instant, optional_instant};
+use super::{Record, corrupt, id, instant, optional_instant, parsed, us};
+pub(crate) use super::{inserted, updated};
 use crate::error::Fault;
-use crate::sql::Value;
-use crate::sql::spec::{Kind, Spec};
+use crate::sql::spec::Spec;
+use crate::sql::table::table;
 
 const TABLE: &str = "releases";
 
-/// The columns, in the order of a row.
-pub(crate) const COLUMNS: &str = "account_id, end_to_end_id, charge_id, amount, due_at, released_at, version";
-
-/// Their types.
-pub(crate) type ReleaseColumns = (Text, Text, Text, BigInt, BigInt, Nullable<BigInt>, BigInt);
-
-/// A release as it is read.
-pub(crate) type ReleaseRow = (String, String, String, i64, i64, Option<i64>, i64);
+table! {
+    /// The row of a release.
+    ReleaseRow of releases
+    key { account_id: Text, end_to_end_id: Text }
+    fixed { charge_id: Text, amount: BigInt, due_at: BigInt }
+    changing { version: BigInt, released_at: Nullable<BigInt> }
+}
 
 /// New releases.
-pub(crate) static INSERT: Spec = Spec::insert(
-    TABLE,
-    &[
-        ("account_id", Kind::Text),
-        ("end_to_end_id", Kind::Text),
-        ("charge_id", Kind::Text),
-        ("amount", Kind::Int),
-        ("due_at", Kind::Int),
-        ("released_at", Kind::Int),
-        ("version", Kind::Int),
-    ],
-);
+pub(crate) static INSERT: Spec = Spec::insert_rows::<ReleaseRow<'_>>();
 
 /// Releases that are made.
-pub(crate) static UPDATE: Spec = Spec::update(
-    TABLE,
-    &[("released_at", Kind::Int), ("version", Kind::Int)],
-    &[("account_id", Kind::Text), ("end_to_end_id", Kind::Text), ("version", Kind::Int)],
-);
+pub(crate) static UPDATE: Spec = Spec::update_rows::<ReleaseRow<'_>>();
 
-/// The row of a new release.
-pub(crate) fn inserted(release: &Release, version: i64) -> Vec<Value<'_>> {
-    vec![
-        release.account.into(),
-        release.end_to_end_id.as_str().into(),
-        release.charge.into(),
-        release.amount.into(),
-        release.due_at.into(),
-        release.released_at.into(),
-        version.into(),
-    ]
-}
+impl Record for Release {
+    type Row<'a> = ReleaseRow<'a>;
 
-/// The row of a release that is made, where `read` is the version that was read.
-pub(crate) fn updated(release: &Release, version: i64, read: i64) -> Vec<Value<'_>> {
-    vec![
-        release.released_at.into(),
-        version.into(),
-        release.account.into(),
-        release.end_to_end_id.as_str().into(),
-        read.into(),
-    ]
-}
-
-/// The release of a row.
-pub(crate) fn read(row: ReleaseRow) -> Result<Release, Fault> {
-    let (account, end_to_end_id, charge, amount, due_at, released_at, version) = row;
-    let (due_at, released_at) = (instant(TABLE, due_at)?, optional_instant(TABLE, released_at)?);
-    if released_at.is_some_and(|released_at| released_at < due_at) {
-        return Err(corrupt(TABLE, "released before its time"));
+    fn row(&self, version: i64) -> ReleaseRow<'_> {
+        ReleaseRow {
+            account_id: self.account.to_string().into(),
+            end_to_end_id: self.end_to_end_id.as_str().into(),
+            charge_id: self.charge.to_string().into(),
+            amount: self.amount.centavos(),
+            due_at: self.due_at.as_microsecond(),
+            version,
+            released_at: us(self.released_at),
+        }
     }
-    Ok(Release {
-        account: id(TABLE, &account)?,
-        end_to_end_id: EndToEndId::parse(&end_to_end_id).map_err(|error| corrupt(TABLE, error))?,
-        charge: id(TABLE, &charge)?,
-        amount: Money::from_centavos(amount),
-        due_at,
-        released_at,
-        version,
-    })
+
+    fn read(row: ReleaseRow<'_>) -> Result<Self, Fault> {
+        let (due_at, released_at) = (instant(TABLE, row.due_at)?, optional_instant(TABLE, row.released_at)?);
+        if released_at.is_some_and(|released_at| released_at < due_at) {
+            return Err(corrupt(TABLE, "released before its time"));
+        }
+        Ok(Self {
+            account: id(TABLE, &row.account_id)?,
+            end_to_end_id: parsed(TABLE, EndToEndId::parse(&row.end_to_end_id))?,
+            charge: id(TABLE, &row.charge_id)?,
+            amount: Money::from_centavos(row.amount),
+            due_at,
+            released_at,
+            version: row.version,
+        })
+    }
 }

@@ -5,6 +5,24 @@ use cais_ports::{Reservation, ReservationKey};
 use crate::sql::Value;
 use crate::sql::spec::{Column, Kind, Spec};
 
+diesel::table! {
+    account_reservations (account_id, space, value) {
+        account_id -> Text,
+        space -> Text,
+        value -> Text,
+        owner -> Text,
+    }
+}
+
+diesel::table! {
+    global_reservations (space, value) {
+        space -> Text,
+        value -> Text,
+        account_id -> Text,
+        owner -> Text,
+    }
+}
+
 const WITHIN_ACCOUNT: &[Column] = &[("account_id", Kind::Text), ("space", Kind::Text), ("value", Kind::Text)];
 const EVERYWHERE: &[Column] = &[("space", Kind::Text), ("value", Kind::Text)];
 

@@ -5,23 +5,24 @@ use cais_domain::money::Money;
 use cais_ports::{SplitCredit, StatementEntry};
 use diesel::sql_types::{BigInt, Nullable, Text};
 
-use super::{corrupt, id, instant, pix, word};
+use super::{corrupt, id, instant, parse_end_to_end_id, parse_enum};
 use crate::error::Fault;
+use crate::sql::loaded;
 
 const TABLE: &str = "entries";
 
-/// The types of a line: id, kind, bucket, amount, balance after it; resource, Pix, description, instant.
-pub(crate) type LineColumns =
-    ((Text, Text, Text, BigInt, BigInt), (Nullable<Text>, Nullable<Text>, Nullable<Text>, BigInt));
+type LineColumns = ((Text, Text, Text, BigInt, BigInt), (Nullable<Text>, Nullable<Text>, Nullable<Text>, BigInt));
 
-/// A line as it is read.
+/// A line as it is read: id, kind, bucket, amount, balance after it; resource, Pix, description, instant.
 pub(crate) type LineRow = ((String, String, String, i64, i64), (Option<String>, Option<String>, Option<String>, i64));
+
+loaded! { LineColumns => LineRow }
 
 /// The line of a row.
 pub(crate) fn read(row: LineRow) -> Result<StatementEntry, Fault> {
     let ((entry, kind, bucket, amount, balance_after), (resource, end_to_end_id, description, created_at)) = row;
-    let kind = word(TABLE, &kind, EntryKind::parse)?;
-    let bucket = match word(TABLE, &bucket, Bucket::parse)? {
+    let kind = parse_enum(TABLE, &kind, EntryKind::parse)?;
+    let bucket = match parse_enum(TABLE, &bucket, Bucket::parse)? {
         bucket @ (Bucket::Available | Bucket::Pending | Bucket::Blocked) => bucket,
         Bucket::InTransit => return Err(corrupt(TABLE, "what is in transit is in no statement")),
     };
@@ -32,7 +33,7 @@ pub(crate) fn read(row: LineRow) -> Result<StatementEntry, Fault> {
         amount: Money::from_centavos(amount),
         balance_after: Money::from_centavos(balance_after),
         resource,
-        end_to_end_id: pix(TABLE, end_to_end_id)?,
+        end_to_end_id: parse_end_to_end_id(TABLE, end_to_end_id.as_deref())?,
         description,
         created_at: instant(TABLE, created_at)?,
     })

@@ -1,18 +1,23 @@
 //! Rows that nobody could have written are errors, never records.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use cais_domain::charge::ChargeStatus;
-use cais_domain::infraction::InfractionStatus;
-use cais_domain::payout::PayoutStatus;
-use cais_domain::refund::RefundStatus;
+use cais_domain::charge::{Charge, ChargeStatus};
+use cais_domain::infraction::{Infraction, InfractionStatus};
+use cais_domain::payout::{Payout, PayoutStatus};
+use cais_domain::refund::{Refund, RefundStatus};
+use cais_domain::release::Release;
+use cais_domain::txid::Txid;
 use cais_testkit::builders::{fresh, start};
 
 use super::charge::ChargeRow;
 use super::endpoint::EndpointRow;
+use super::event::EventRow;
 use super::infraction::InfractionRow;
+use super::payment::PaymentRow;
 use super::payout::PayoutRow;
 use super::refund::RefundRow;
-use super::{block, charge, endpoint, event, infraction, payment, payout, refund, release, statement};
+use super::release::ReleaseRow;
+use super::{Record as _, block, endpoint, event, payment, statement};
 use crate::error::Fault;
 
 const PIX: &str = "E1234567820260102030400000000001";
@@ -31,166 +36,229 @@ fn is_corrupt<T>(read: &Result<T, Fault>) -> bool {
 }
 
 /// A paid charge of R$ 10.00 in which two others share.
-fn a_charge() -> ChargeRow {
+fn a_charge() -> ChargeRow<'static> {
     let split = format!("{}:10,{}:0.5", account(), account());
     let id = fresh::<cais_domain::ids::kind::Charge>();
-    let txid = cais_domain::txid::Txid::of_charge(id).to_string();
-    (
-        (account(), id.to_string(), txid, 1_000, 50),
-        (None, None, None, 3_600),
-        (None, None, None, "api".to_owned()),
-        ("paid".to_owned(), "main".to_owned(), Some("000201".into()), Some(now()), Some(now()), Some(PIX.into()), None),
-        (Some(split), Some("95,4".into()), 300, 700, 0),
-        (now(), 2),
-    )
+    ChargeRow {
+        account_id: account().into(),
+        id: id.to_string().into(),
+        txid: Txid::of_charge(id).to_string().into(),
+        amount: 1_000,
+        fee: 50,
+        description: None,
+        payer_name: None,
+        payer_document: None,
+        expires_in_s: 3_600,
+        external_id: None,
+        postback_endpoint: None,
+        postback_url: None,
+        origin: "api".into(),
+        split: Some(split.into()),
+        created_at: now(),
+        version: 2,
+        status: "paid".into(),
+        acquirer: "main".into(),
+        copy_paste: Some("000201".into()),
+        expires_at: Some(now()),
+        paid_at: Some(now()),
+        end_to_end_id: Some(PIX.into()),
+        ended_at: None,
+        split_parts: Some("95,4".into()),
+        refunding: 300,
+        refunded: 700,
+        open_infractions: 0,
+    }
 }
 
 #[test]
 fn a_charge_has_the_parts_of_its_split_and_goes_back_at_most_whole() {
-    let read = charge::read(a_charge()).unwrap();
+    let read = Charge::read(a_charge()).unwrap();
     assert_eq!(read.state.status(), ChargeStatus::Paid);
     assert_eq!(read.terms.split.shares().len(), 2);
-    let spoil: [fn(&mut ChargeRow); 16] = [
-        |row| row.4.0 = None,
-        |row| row.4.0 = Some(String::new()),
-        |row| row.4.0 = Some("acc_1:10".into()),
-        |row| row.4.0 = row.4.0.take().map(|split| split.replace(":10", ":100")),
-        |row| row.4.1 = None,
-        |row| row.4.1 = Some("95".into()),
-        |row| row.4.1 = Some("95,4,1".into()),
-        |row| row.4.1 = Some("95,-4".into()),
-        |row| row.4.1 = Some("95,".into()),
-        |row| row.4.2 = -1,
-        |row| row.4.3 = -1,
-        |row| row.4.3 = 701,
-        |row| row.4.4 = -1,
-        |row| row.3 = ("pending".to_owned(), "main".to_owned(), Some("000201".into()), Some(now()), None, None, None),
-        |row| row.2.1 = Some(fresh::<cais_domain::ids::kind::Endpoint>().to_string()),
-        |row| row.2.2 = Some("https://shop.example/hook".into()),
+    let spoil: [fn(&mut ChargeRow<'_>); 16] = [
+        |row| row.split = None,
+        |row| row.split = Some("".into()),
+        |row| row.split = Some("acc_1:10".into()),
+        |row| row.split = row.split.take().map(|split| split.replace(":10", ":100").into()),
+        |row| row.split_parts = None,
+        |row| row.split_parts = Some("95".into()),
+        |row| row.split_parts = Some("95,4,1".into()),
+        |row| row.split_parts = Some("95,-4".into()),
+        |row| row.split_parts = Some("95,".into()),
+        |row| row.refunding = -1,
+        |row| row.refunded = -1,
+        |row| row.refunded = 701,
+        |row| row.open_infractions = -1,
+        |row| (row.status, row.paid_at, row.end_to_end_id) = ("pending".into(), None, None),
+        |row| row.postback_endpoint = Some(fresh::<cais_domain::ids::kind::Endpoint>().to_string().into()),
+        |row| row.postback_url = Some("https://shop.example/hook".into()),
     ];
     for (number, spoil) in spoil.into_iter().enumerate() {
         let mut row = a_charge();
         spoil(&mut row);
-        assert!(is_corrupt(&charge::read(row)), "{number}");
+        assert!(is_corrupt(&Charge::read(row)), "{number}");
     }
 }
 
-fn a_payout(status: PayoutStatus) -> PayoutRow {
+fn a_payout(status: PayoutStatus) -> PayoutRow<'static> {
     let sent = (status != PayoutStatus::Pending && status != PayoutStatus::Abandoned).then(now);
     let completed = matches!(status, PayoutStatus::Completed | PayoutStatus::Reversed).then(now);
-    let failure = (status == PayoutStatus::Failed).then(|| "the key has no owner".to_owned());
+    let failure = (status == PayoutStatus::Failed).then(|| "the key has no owner".into());
     let ended = matches!(status, PayoutStatus::Abandoned | PayoutStatus::Failed | PayoutStatus::Reversed).then(now);
-    let pix = completed.map(|_| PIX.to_owned());
     let returned = if status == PayoutStatus::Reversed { 1_000 } else { 0 };
-    let id = fresh::<cais_domain::ids::kind::Payout>().to_string();
-    (
-        (account(), id, 1_000, 50, now(), 1),
-        (
-            "+5511987654321".to_owned(),
-            "phone".to_owned(),
-            Some("12345678909".into()),
-            Some("rent".into()),
-            Some("a-1".into()),
-            "api".into(),
-        ),
-        (Some("Ana".into()), Some("***.456.789-**".into()), returned, None, 0),
-        (status.as_str().to_owned(), "main".to_owned(), sent, pix, completed, failure, ended),
-    )
+    PayoutRow {
+        account_id: account().into(),
+        id: fresh::<cais_domain::ids::kind::Payout>().to_string().into(),
+        amount: 1_000,
+        fee: 50,
+        created_at: now(),
+        pix_key: "+5511987654321".into(),
+        pix_key_type: "phone".into(),
+        owner_document: Some("12345678909".into()),
+        description: Some("rent".into()),
+        external_id: Some("a-1".into()),
+        origin: "api".into(),
+        version: 1,
+        recipient_name: Some("Ana".into()),
+        recipient_document: Some("***.456.789-**".into()),
+        returned,
+        due_at: None,
+        attempts: 0,
+        status: status.as_str().into(),
+        acquirer: "main".into(),
+        sent_at: sent,
+        end_to_end_id: completed.map(|_| PIX.into()),
+        completed_at: completed,
+        failure,
+        ended_at: ended,
+    }
 }
 
 #[test]
 fn a_payout_in_each_state_has_exactly_its_facts() {
-    let spoil: [fn(&mut PayoutRow); 6] = [
-        |row| row.2.2 = if row.2.2 == 0 { 1_001 } else { 999 },
-        |row| row.3.2 = if row.3.2.is_some() { None } else { Some(now()) },
-        |row| row.3.4 = if row.3.4.is_some() { None } else { Some(now()) },
-        |row| row.3.5 = if row.3.5.is_some() { None } else { Some("no".into()) },
-        |row| row.3.6 = if row.3.6.is_some() { None } else { Some(now()) },
+    let spoil: [fn(&mut PayoutRow<'_>); 6] = [
+        |row| row.returned = if row.returned == 0 { 1_001 } else { 999 },
+        |row| row.sent_at = if row.sent_at.is_some() { None } else { Some(now()) },
+        |row| row.completed_at = if row.completed_at.is_some() { None } else { Some(now()) },
+        |row| row.failure = if row.failure.is_some() { None } else { Some("no".into()) },
+        |row| row.ended_at = if row.ended_at.is_some() { None } else { Some(now()) },
         |row| {
             // Who completed it named the Pix, and who was not asked did not.
-            let named = row.3.3.take().is_some();
-            row.3.3 = (!named).then(|| PIX.to_owned());
+            let named = row.end_to_end_id.take().is_some();
+            row.end_to_end_id = (!named).then(|| PIX.into());
         },
     ];
     for status in PayoutStatus::ALL {
-        assert_eq!(payout::read(a_payout(status)).unwrap().state.status(), status);
+        assert_eq!(Payout::read(a_payout(status)).unwrap().state.status(), status);
         for (number, spoil) in spoil.into_iter().enumerate() {
             let mut row = a_payout(status);
             spoil(&mut row);
             let may_be_named = matches!(status, PayoutStatus::Processing | PayoutStatus::Failed);
-            assert_eq!(is_corrupt(&payout::read(row)), number != 5 || !may_be_named, "{status:?} {number}");
+            assert_eq!(is_corrupt(&Payout::read(row)), number != 5 || !may_be_named, "{status:?} {number}");
         }
     }
 }
 
 #[test]
 fn a_payout_holds_what_was_parsed_before() {
-    let spoil: [fn(&mut PayoutRow); 9] = [
-        |row| row.0.1 = "chg_1".to_owned(),
-        |row| row.0.4 = i64::MAX,
-        |row| row.1.0 = "11987654321".to_owned(),
-        |row| row.1.1 = "telephone".to_owned(),
-        |row| row.1.2 = Some("12345678900".into()),
-        |row| row.1.5 = "else".to_owned(),
-        |row| row.2.4 = -1,
-        |row| row.3.0 = "sent".to_owned(),
-        |row| row.3.1 = "NOT A NAME".to_owned(),
+    let spoil: [fn(&mut PayoutRow<'_>); 9] = [
+        |row| row.id = "chg_1".into(),
+        |row| row.created_at = i64::MAX,
+        |row| row.pix_key = "11987654321".into(),
+        |row| row.pix_key_type = "telephone".into(),
+        |row| row.owner_document = Some("12345678900".into()),
+        |row| row.origin = "else".into(),
+        |row| row.attempts = -1,
+        |row| row.status = "sent".into(),
+        |row| row.acquirer = "NOT A NAME".into(),
     ];
     for (number, spoil) in spoil.into_iter().enumerate() {
         let mut row = a_payout(PayoutStatus::Processing);
         spoil(&mut row);
-        assert!(is_corrupt(&payout::read(row)), "{number}");
+        assert!(is_corrupt(&Payout::read(row)), "{number}");
     }
 }
 
-fn a_refund(status: RefundStatus) -> RefundRow {
+fn a_refund(status: RefundStatus) -> RefundRow<'static> {
     let sent = (status == RefundStatus::Processing).then(now);
-    let failure = (status == RefundStatus::Failed).then(|| "the account is closed".to_owned());
+    let failure = (status == RefundStatus::Failed).then(|| "the account is closed".into());
     let ended = matches!(status, RefundStatus::Abandoned | RefundStatus::Completed | RefundStatus::Failed).then(now);
-    let (id, charge) = (fresh::<cais_domain::ids::kind::Refund>(), fresh::<cais_domain::ids::kind::Charge>());
-    (
-        (account(), id.to_string(), charge.to_string(), PIX.to_owned(), "main".to_owned(), 100, 100),
-        (Some("broken".into()), Some("a-1".into()), None, 0, now(), 1),
-        (status.as_str().to_owned(), sent, None, failure, ended),
-    )
+    RefundRow {
+        account_id: account().into(),
+        id: fresh::<cais_domain::ids::kind::Refund>().to_string().into(),
+        charge_id: fresh::<cais_domain::ids::kind::Charge>().to_string().into(),
+        end_to_end_id: PIX.into(),
+        acquirer: "main".into(),
+        amount: 100,
+        of_charge: 100,
+        reason: Some("broken".into()),
+        external_id: Some("a-1".into()),
+        created_at: now(),
+        version: 1,
+        due_at: None,
+        attempts: 0,
+        status: status.as_str().into(),
+        sent_at: sent,
+        return_id: None,
+        failure,
+        ended_at: ended,
+    }
 }
 
 #[test]
 fn a_refund_in_each_state_has_exactly_its_facts() {
-    let spoil: [fn(&mut RefundRow); 4] = [
-        |row| row.2.1 = if row.2.1.is_some() { None } else { Some(now()) },
-        |row| row.2.3 = if row.2.3.is_some() { None } else { Some("no".into()) },
-        |row| row.2.4 = if row.2.4.is_some() { None } else { Some(now()) },
-        |row| row.2.2 = Some("not a return".into()),
+    let spoil: [fn(&mut RefundRow<'_>); 4] = [
+        |row| row.sent_at = if row.sent_at.is_some() { None } else { Some(now()) },
+        |row| row.failure = if row.failure.is_some() { None } else { Some("no".into()) },
+        |row| row.ended_at = if row.ended_at.is_some() { None } else { Some(now()) },
+        |row| row.return_id = Some("not a return".into()),
     ];
     for status in RefundStatus::ALL {
-        assert_eq!(refund::read(a_refund(status)).unwrap().state.status(), status);
+        assert_eq!(Refund::read(a_refund(status)).unwrap().state.status(), status);
         for (number, spoil) in spoil.into_iter().enumerate() {
             let mut row = a_refund(status);
             spoil(&mut row);
-            assert!(is_corrupt(&refund::read(row)), "{status:?} {number}");
+            assert!(is_corrupt(&Refund::read(row)), "{status:?} {number}");
         }
         let mut row = a_refund(status);
-        row.2.2 = Some(RETURN.into());
+        row.return_id = Some(RETURN.into());
         let may_be_named = status.is_visible();
-        assert_eq!(is_corrupt(&refund::read(row)), !may_be_named, "{status:?}");
+        assert_eq!(is_corrupt(&Refund::read(row)), !may_be_named, "{status:?}");
     }
 }
 
 #[test]
 fn nothing_is_released_before_its_time() {
     let charge = fresh::<cais_domain::ids::kind::Charge>().to_string();
-    let row = |released_at| (account(), PIX.to_owned(), charge.clone(), 100, now(), released_at, 1);
-    assert!(release::read(row(None)).is_ok());
-    assert!(release::read(row(Some(now()))).is_ok());
-    assert!(is_corrupt(&release::read(row(Some(now() - 1)))));
+    let row = |released_at| ReleaseRow {
+        account_id: account().into(),
+        end_to_end_id: PIX.into(),
+        charge_id: charge.as_str().into(),
+        amount: 100,
+        due_at: now(),
+        version: 1,
+        released_at,
+    };
+    assert!(Release::read(row(None)).is_ok());
+    assert!(Release::read(row(Some(now()))).is_ok());
+    assert!(is_corrupt(&Release::read(row(Some(now() - 1)))));
 }
 
 #[test]
 fn a_payment_has_a_role() {
     let charge = fresh::<cais_domain::ids::kind::Charge>().to_string();
-    let row = |role: &str| {
-        (account(), PIX.to_owned(), charge.clone(), 100, now(), "main".to_owned(), role.to_owned(), now(), 0)
+    let row = |role: &'static str| {
+        let row = PaymentRow {
+            account_id: account().into(),
+            end_to_end_id: PIX.into(),
+            charge_id: charge.clone().into(),
+            amount: 100,
+            paid_at: now(),
+            acquirer: "main".into(),
+            role: role.into(),
+            credited_at: now(),
+        };
+        (row, 0)
     };
     assert!(payment::read(row("extra")).is_ok());
     assert!(is_corrupt(&payment::read(row("else"))));
@@ -243,41 +311,65 @@ fn an_endpoint_in_each_state_has_exactly_its_facts() {
     }
 }
 
-fn an_infraction(status: InfractionStatus) -> InfractionRow {
-    let (id, charge) = (fresh::<cais_domain::ids::kind::Infraction>(), fresh::<cais_domain::ids::kind::Charge>());
+fn an_infraction(status: InfractionStatus) -> InfractionRow<'static> {
     let lost = (status == InfractionStatus::Lost).then_some(90);
-    let at = (status != InfractionStatus::Open).then(now);
-    (
-        (account(), id.to_string(), charge.to_string(), None, "main".to_owned(), "9".to_owned(), PIX.to_owned()),
-        (Some("golpe".into()), "SCAM".to_owned(), 100, 90, Some(now()), Some(48)),
-        (status.as_str().to_owned(), at, lost, lost, None, None),
-        (Some("no".into()), Some("https://shop.example".into()), Some(now()), None),
-        (None, 0, now(), now(), 1),
-    )
+    InfractionRow {
+        account_id: account().into(),
+        id: fresh::<cais_domain::ids::kind::Infraction>().to_string().into(),
+        charge_id: fresh::<cais_domain::ids::kind::Charge>().to_string().into(),
+        external_id: None,
+        acquirer: "main".into(),
+        upstream_id: "9".into(),
+        end_to_end_id: PIX.into(),
+        opened_at: now(),
+        created_at: now(),
+        version: 1,
+        reason: Some("golpe".into()),
+        situation: "SCAM".into(),
+        amount: 100,
+        max_amount: 90,
+        deadline_at: Some(now()),
+        alerted_h: Some(48),
+        status: status.as_str().into(),
+        state_at: (status != InfractionStatus::Open).then(now),
+        returned: lost,
+        refunded: lost,
+        review_reason: None,
+        review_since: None,
+        defense_text: Some("no".into()),
+        defense_evidence_url: Some("https://shop.example".into()),
+        defense_sent_at: Some(now()),
+        defense_submitted_at: None,
+        due_at: None,
+        attempts: 0,
+    }
 }
 
 #[test]
 fn an_infraction_in_each_state_has_exactly_its_facts() {
-    let spoil: [fn(&mut InfractionRow); 12] = [
-        |row| row.0.6 = "not a Pix".to_owned(),
-        |row| row.1.1 = "scam".to_owned(),
-        |row| row.1.2 = -1,
-        |row| row.1.3 = -1,
-        |row| row.1.5 = Some(256),
-        |row| row.2.0 = "closed".to_owned(),
-        |row| row.2.1 = if row.2.1.is_some() { None } else { Some(now()) },
-        |row| row.2.2 = if row.2.2.is_some() { None } else { Some(90) },
-        |row| row.2.3 = if row.2.3.is_some() { Some(91) } else { Some(0) },
-        |row| row.3.2 = None,
-        |row| row.3 = (None, None, None, Some(now())),
-        |row| row.4.1 = -1,
+    let spoil: [fn(&mut InfractionRow<'_>); 12] = [
+        |row| row.end_to_end_id = "not a Pix".into(),
+        |row| row.situation = "scam".into(),
+        |row| row.amount = -1,
+        |row| row.max_amount = -1,
+        |row| row.alerted_h = Some(256),
+        |row| row.status = "closed".into(),
+        |row| row.state_at = if row.state_at.is_some() { None } else { Some(now()) },
+        |row| row.returned = if row.returned.is_some() { None } else { Some(90) },
+        |row| row.refunded = if row.refunded.is_some() { Some(91) } else { Some(0) },
+        |row| row.defense_sent_at = None,
+        |row| {
+            (row.defense_text, row.defense_evidence_url, row.defense_sent_at) = (None, None, None);
+            row.defense_submitted_at = Some(now());
+        },
+        |row| row.attempts = -1,
     ];
     for status in InfractionStatus::ALL {
-        assert_eq!(infraction::read(an_infraction(status)).unwrap().state.status(), status);
+        assert_eq!(Infraction::read(an_infraction(status)).unwrap().state.status(), status);
         for (number, spoil) in spoil.into_iter().enumerate() {
             let mut row = an_infraction(status);
             spoil(&mut row);
-            assert!(is_corrupt(&infraction::read(row)), "{status:?} {number}");
+            assert!(is_corrupt(&Infraction::read(row)), "{status:?} {number}");
         }
     }
 }
@@ -289,7 +381,15 @@ fn a_block_holds_no_more_than_its_limit_and_an_event_has_a_place() {
     assert!(block::read(row(5, 5)).is_ok() && block::read(row(0, 0)).is_ok());
     assert!(is_corrupt(&block::read(row(5, 6))) && is_corrupt(&block::read(row(5, -1))));
     let id = fresh::<cais_domain::ids::kind::Event>().to_string();
-    let row = |sequence, kind: &str| (id.clone(), sequence, kind.to_owned(), b"{}".to_vec(), now());
+    let row = |sequence, kind: &'static str| EventRow {
+        account_id: account().into(),
+        sequence,
+        id: id.as_str().into(),
+        r#type: kind.into(),
+        resource_id: "chg_1".into(),
+        body: b"{}".as_slice().into(),
+        created_at: now(),
+    };
     assert!(event::read(row(1, "charge.paid")).is_ok());
     assert!(is_corrupt(&event::read(row(0, "charge.paid"))) && is_corrupt(&event::read(row(1, "charge.lent"))));
 }

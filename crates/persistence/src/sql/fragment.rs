@@ -15,13 +15,13 @@ use diesel::sqlite::Sqlite;
 use super::{Bind, Query, Value};
 
 /// A query whose rows have the columns `S`.
-pub(super) struct Statement<'q, S> {
+pub(crate) struct Statement<'q, S> {
     query: &'q Query<'q>,
     columns: PhantomData<S>,
 }
 
 impl<'q, S> Statement<'q, S> {
-    pub(super) const fn new(query: &'q Query<'q>) -> Self {
+    pub(crate) const fn new(query: &'q Query<'q>) -> Self {
         Self { query, columns: PhantomData }
     }
 }

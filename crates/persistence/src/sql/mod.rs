@@ -4,10 +4,13 @@
 //! one of a small fixed set, or marked as not to be kept; values only ever travel as bound parameters.
 
 mod fragment;
+pub(crate) mod select;
 mod session;
 pub(crate) mod spec;
+pub(crate) mod table;
 
-pub(crate) use session::{Connected, Session};
+pub(crate) use fragment::Statement;
+pub(crate) use session::{Connection, Loaded, Session, loaded};
 
 use std::borrow::Cow;
 
@@ -19,7 +22,7 @@ pub(crate) enum Value<'a> {
     /// A whole number: money in centavos, an instant in microseconds, a count.
     Int(i64),
     /// Bytes.
-    Bytes(&'a [u8]),
+    Bytes(Cow<'a, [u8]>),
     /// Nothing.
     Null,
 }
@@ -101,6 +104,18 @@ impl From<u32> for Value<'_> {
 
 impl<'a> From<&'a [u8]> for Value<'a> {
     fn from(bytes: &'a [u8]) -> Self {
+        Self::Bytes(Cow::Borrowed(bytes))
+    }
+}
+
+impl<'a> From<Cow<'a, str>> for Value<'a> {
+    fn from(text: Cow<'a, str>) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl<'a> From<Cow<'a, [u8]>> for Value<'a> {
+    fn from(bytes: Cow<'a, [u8]>) -> Self {
         Self::Bytes(bytes)
     }
 }

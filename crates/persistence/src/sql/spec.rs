@@ -6,6 +6,8 @@
 use std::fmt::Write as _;
 use std::sync::OnceLock;
 
+use super::table::Row;
+
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -79,6 +81,16 @@ impl Spec {
     /// New rows of a table.
     pub(crate) const fn insert(table: &'static str, columns: &'static [Column]) -> Self {
         Self::new(Action::Insert, table, columns, &[])
+    }
+
+    /// New rows of a table, with all columns.
+    pub(crate) const fn insert_rows<R: Row<'static>>() -> Self {
+        Self::insert(R::TABLE, R::COLUMNS)
+    }
+
+    /// Changed rows of a table, with all columns that change, found by key and by the version that was read.
+    pub(crate) const fn update_rows<R: Row<'static>>() -> Self {
+        Self::update(R::TABLE, R::COLUMNS.split_at(R::FIXED).1, R::READ)
     }
 
     /// New rows, unless they are there.

@@ -10,7 +10,6 @@ use crate::error::Fault;
 use crate::sql::{Query, Session};
 
 pub(crate) use connect::Sqlite;
-pub(crate) use turns::Writer;
 
 impl Engine for Sqlite {
     fn connect_writer(&self) -> Result<Box<dyn Session>, Fault> {

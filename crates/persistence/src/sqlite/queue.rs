@@ -89,7 +89,7 @@ impl QueueEngine for Sqlite {
         for (_, _, name) in &candidates {
             let take = Query::new(TAKE).bind(claim.lease_until).bind(claim.lease_until);
             session.execute(&named(take, name))?;
-            rows.extend(session.claimed(&named(Query::new(TAKEN), name))?);
+            rows.extend(session.load(&named(Query::new(TAKEN), name))?);
         }
         Ok(assemble(rows, &endpoints))
     }
@@ -112,7 +112,7 @@ impl QueueEngine for Sqlite {
         let mut left = limit;
         for lane in stale {
             let query = Query::new(STALE).bind(lane.endpoint).bind(lane.epoch).bind(left);
-            for (account, endpoint, id, _) in session.quads(&query)? {
+            for (account, endpoint, id, _) in session.load::<(String, String, String, String)>(&query)? {
                 close(session, &[account, endpoint, id], DeliveryStatus::Cancelled)?;
                 left = left.saturating_sub(1);
             }
@@ -127,16 +127,16 @@ impl QueueEngine for Sqlite {
 /// The endpoint of the lane, if it is served.
 fn served(session: &mut dyn Session, lane: Lane) -> Result<Endpoints, Fault> {
     let query = Query::new(ENDPOINT).bind(lane.account).bind(lane.endpoint).bind(lane.epoch);
-    Ok(endpoints(session.endpoints(&query)?))
+    Ok(endpoints(session.load(&query)?))
 }
 
 /// What may be claimed of a lane.
 fn due(session: &mut dyn Session, claim: &DeliveryClaim, lane: Lane) -> Result<Vec<Candidate>, Fault> {
-    let counted = session.pairs(&Query::new(IN_FLIGHT).bind(lane.endpoint).bind(claim.now))?;
+    let counted = session.load(&Query::new(IN_FLIGHT).bind(lane.endpoint).bind(claim.now))?;
     let in_flight = counted.first().map_or(0, |(count, _)| *count);
     let places = i64::from(claim.per_endpoint).saturating_sub(in_flight).min(claim.at_once.into()).max(0);
     let query = Query::new(DUE).bind(lane.endpoint).bind(lane.epoch).bind(claim.now).bind(places);
-    let rows = session.marks(&query)?.into_iter().zip(in_flight..);
+    let rows = session.load(&query)?.into_iter().zip(in_flight..);
     Ok(rows.map(|((account, id, due_at), before)| (before, due_at, [account, lane.endpoint.to_string(), id])).collect())
 }
 
@@ -153,7 +153,7 @@ fn finish_one(session: &mut dyn Session, outcome: &Outcome<'_>) -> Result<bool, 
         .bind(attempt.response_body.as_deref());
     session.execute(&named(log, &name))?;
     let standing = named(Query::new(STANDING), &name).bind(finished.fence);
-    let Some((again, served)) = session.pairs(&standing)?.pop() else { return Ok(false) };
+    let Some((again, served)) = session.load(&standing)?.pop() else { return Ok(false) };
     match (outcome.due_at, served, again) {
         // So it was read since its lane ended.
         (_, 0, _) => close(session, &name, DeliveryStatus::Cancelled)?,
@@ -170,7 +170,7 @@ fn finish_one(session: &mut dyn Session, outcome: &Outcome<'_>) -> Result<bool, 
 
 /// It is over, and leaves the queue.
 fn close(session: &mut dyn Session, name: &[String; 3], status: DeliveryStatus) -> Result<(), Fault> {
-    for (_, _, fence) in session.marks(&named(Query::new(OVER), name))? {
+    for (_, _, fence) in session.load::<(String, String, i64)>(&named(Query::new(OVER), name))? {
         session.execute(&named(Query::new(CLOSE).bind(status.as_str()).bind(fence), name))?;
     }
     Ok(())

@@ -10,7 +10,7 @@ use std::time::Duration;
 use diesel::result::{DatabaseErrorKind, Error};
 use diesel::{QueryResult, SqliteConnection};
 
-use crate::sql::Connected;
+use crate::sql::{Connection, Query, Session};
 
 /// Those who write to one file, the first of them at work.
 #[derive(Debug, Default)]
@@ -80,20 +80,13 @@ impl Writer {
     pub(super) const fn new(connection: SqliteConnection, turns: Arc<Turns>, patience: Duration) -> Self {
         Self { connection, turns, patience, in_transaction: false, turn: None }
     }
-}
 
-impl Connected for Writer {
-    type Connection = SqliteConnection;
-
-    fn connection(&mut self) -> &mut SqliteConnection {
-        &mut self.connection
-    }
-
-    fn around<T>(&mut self, text: &str, write: impl FnOnce(&mut SqliteConnection) -> QueryResult<T>) -> QueryResult<T> {
+    /// Does `write` when it is the connection's turn. `text` is the statement where it may begin or end a transaction.
+    fn in_turn<T>(&mut self, text: &str, write: impl FnOnce(Connection<'_>) -> QueryResult<T>) -> QueryResult<T> {
         if self.turn.is_none() {
             self.turn = Some(self.turns.take(self.patience)?);
         }
-        let done = write(&mut self.connection);
+        let done = write(Connection::Sqlite(&mut self.connection));
         match text {
             begin if begin.starts_with("BEGIN") => self.in_transaction = done.is_ok(),
             // One that could not be committed is still there.
@@ -105,6 +98,20 @@ impl Connected for Writer {
             self.turn = None;
         }
         done
+    }
+}
+
+impl Session for Writer {
+    fn connection(&mut self) -> Connection<'_> {
+        Connection::Sqlite(&mut self.connection)
+    }
+
+    fn run(&mut self, sql: &str) -> QueryResult<()> {
+        self.in_turn(sql, |connection| connection.run(sql))
+    }
+
+    fn execute(&mut self, query: &Query<'_>) -> QueryResult<usize> {
+        self.in_turn("", |connection| connection.execute(query))
     }
 }
 

@@ -16,6 +16,7 @@ use super::*;
 use crate::DatabaseUrl;
 use crate::engine::Engine as _;
 use crate::queue::{LEASES, MOST_COUNTED, OVERDUE, REQUESTED, RETRIES, SET_ASIDE, SET_ASIDE_US};
+use crate::rows::delivery::LaneRow;
 
 /// So many lanes beside the long one.
 const OTHERS: i64 = 50;
@@ -100,7 +101,7 @@ fn setting_aside(text: String, endpoint: &str) -> Query<'_> {
 
 /// The plan, and how many pages the server looked at.
 fn explain(session: &mut dyn Session, query: &Query<'_>) -> (Vec<String>, u64) {
-    let plan = session.texts(query).unwrap();
+    let plan: Vec<String> = session.load(query).unwrap();
     assert!(!plan.iter().any(|line| line.contains("Seq Scan")), "{plan:#?}");
     // The first such line is that of the whole.
     let buffers = plan.iter().find(|line| line.contains("Buffers: shared")).cloned().unwrap_or_default();
@@ -216,12 +217,12 @@ fn deliveries_to_inactive_endpoint_are_set_aside() {
     sql("UPDATE webhook_endpoints SET state = 'active'");
     let mut session = server.connect_writer().unwrap();
     let overdue = Query::new(OVERDUE).bind(WAITING).bind(200_u32);
-    let counted: i64 = session.lanes(&overdue).unwrap().iter().map(|lane| lane.4).sum();
+    let counted: i64 = session.load::<LaneRow>(&overdue).unwrap().iter().map(|lane| lane.4).sum();
     assert_eq!(counted, 200, "other deliveries are counted instead");
     assert_eq!(sql("SELECT min(due_at) FROM pending_deliveries WHERE due_at > 0"), "1");
     // A claim begins with the deliveries that were set aside.
     let mut session = server.connect_queue().unwrap();
-    let claimed = session.claimed(&claiming(CLAIM.to_owned(), &long, i64::MIN)).unwrap();
+    let claimed = session.load::<ClaimedRow>(&claiming(CLAIM.to_owned(), &long, i64::MIN)).unwrap();
     assert_eq!(claimed.len(), 8);
     assert!(claimed.iter().all(|(.., (_, due_at, _))| *due_at < 0), "{claimed:?}");
 }

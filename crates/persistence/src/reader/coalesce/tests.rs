@@ -8,6 +8,7 @@ use cais_testkit::builders::{an_account, fresh};
 
 use super::*;
 use crate::committer::Op;
+use crate::sql::Query;
 
 /// A database that cannot be reached, and counts who tries.
 #[derive(Default)]

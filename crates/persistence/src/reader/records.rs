@@ -1,0 +1,67 @@
+//! Reads of records by queries in diesel's DSL: each as one statement on a connection of the pool.
+
+use cais_domain::pause::MAX_PAUSE;
+use cais_ports::{Due, Page, PageRequest, QueryError};
+use jiff::Timestamp;
+
+use super::page::{cut, due, work};
+use crate::Persistence;
+use crate::error::Fault;
+use crate::sql::select::Select;
+use crate::sql::table::Row;
+
+impl Persistence {
+    /// Returns the record that a query finds.
+    pub(super) async fn find<R: Send + 'static, T: Send + 'static>(
+        &self,
+        query: impl Select<R> + Send + 'static,
+        read: fn(R) -> Result<T, Fault>,
+    ) -> Result<Option<T>, QueryError> {
+        Ok(self.list(query, read).await?.pop())
+    }
+
+    /// Returns the records of a query. A row that cannot be read fails the query.
+    pub(super) async fn list<R: Send + 'static, T: Send + 'static>(
+        &self,
+        query: impl Select<R> + Send + 'static,
+        read: fn(R) -> Result<T, Fault>,
+    ) -> Result<Vec<T>, QueryError> {
+        self.pool().read(move |session| session.rows(query)?.into_iter().map(read).collect()).await
+    }
+
+    /// Returns a page of records; the query asks for one record more than the page has.
+    pub(super) async fn page<R: Send + 'static, T: Send + 'static, I: Copy>(
+        &self,
+        query: impl Select<R> + Send + 'static,
+        read: fn(R) -> Result<T, Fault>,
+        page: PageRequest<I>,
+    ) -> Result<Page<T>, QueryError> {
+        Ok(cut(self.list(query, read).await?, page))
+    }
+
+    /// Returns the records of a work list; see [`work`].
+    pub(super) async fn work<R: Row<'static> + Send + 'static, T: Send + 'static>(
+        &self,
+        query: impl Select<R> + Send + 'static,
+        read: fn(R) -> Result<T, Fault>,
+        limit: u32,
+    ) -> Result<Vec<T>, QueryError> {
+        self.pool().read(move |session| Ok(work(session.rows(query)?, limit, R::name, read))).await
+    }
+
+    /// Returns the records that are due at `now`. The query takes the first and the last due time in microseconds, and a limit.
+    pub(super) async fn due<R: Row<'static> + Send + 'static, T: Send + 'static, Q: Select<R>>(
+        &self,
+        query: impl Fn(i64, i64, i64) -> Q + Send + 'static,
+        read: fn(R) -> Result<T, Fault>,
+        now: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<T>, QueryError> {
+        self.pool()
+            .read(move |session| {
+                let half = |from, until, most| Ok(session.rows(query(from, until, most))?);
+                Ok(work(due(Due::new(now, MAX_PAUSE), limit, half)?, limit, R::name, read))
+            })
+            .await
+    }
+}

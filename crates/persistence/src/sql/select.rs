@@ -1,0 +1,113 @@
+//! Queries in diesel's own language, which serve both engines.
+
+use diesel::backend::Backend;
+use diesel::expression::{AppearsOnTable, Expression, SelectableExpression, ValidGrouping, is_aggregate};
+use diesel::pg::Pg;
+use diesel::query_builder::{AstPass, QueryFragment, QueryId};
+use diesel::query_dsl::methods::LoadQuery;
+use diesel::sql_types::Text;
+use diesel::sqlite::Sqlite;
+use diesel::{PgConnection, QueryResult, RunQueryDsl, SqliteConnection};
+
+use super::{Connection, Session};
+
+/// A query whose rows are `R` on either engine.
+pub(crate) trait Select<R>:
+    QueryFragment<Pg>
+    + QueryFragment<Sqlite>
+    + RunQueryDsl<PgConnection>
+    + RunQueryDsl<SqliteConnection>
+    + LoadQuery<'static, PgConnection, R>
+    + LoadQuery<'static, SqliteConnection, R>
+{
+}
+
+impl<R, Q> Select<R> for Q where
+    Q: QueryFragment<Pg>
+        + QueryFragment<Sqlite>
+        + RunQueryDsl<PgConnection>
+        + RunQueryDsl<SqliteConnection>
+        + LoadQuery<'static, PgConnection, R>
+        + LoadQuery<'static, SqliteConnection, R>
+{
+}
+
+impl dyn Session + '_ {
+    /// Returns the rows of a query.
+    pub(crate) fn rows<R>(&mut self, query: impl Select<R>) -> QueryResult<Vec<R>> {
+        match self.connection() {
+            Connection::Postgres(connection) => RunQueryDsl::<PgConnection>::load(query, connection),
+            Connection::Sqlite(connection) => RunQueryDsl::<SqliteConnection>::load(query, connection),
+        }
+    }
+}
+
+diesel::infix_operator!(Is, " ");
+
+// The expression of an index that serves one list alone: no other statement walks along the index by mistake.
+diesel::postfix_operator!(OwnIndex, " || ''", Text);
+
+/// A comparison with words. They stand in the text of the statement, because an index of rare rows is only found there.
+#[derive(Debug, Clone)]
+pub(crate) struct Words {
+    one: &'static str,
+    many: &'static str,
+    list: Vec<&'static str>,
+}
+
+/// Returns the condition that the column has one of these words.
+pub(crate) fn is_one_of<C: Expression<SqlType = Text>>(
+    column: C,
+    words: impl IntoIterator<Item = &'static str>,
+) -> Is<C, Words> {
+    Is::new(column, Words { one: "= ", many: "IN (", list: words.into_iter().collect() })
+}
+
+/// Returns the condition that the column has none of these words.
+pub(crate) fn is_none_of<C: Expression<SqlType = Text>>(
+    column: C,
+    words: impl IntoIterator<Item = &'static str>,
+) -> Is<C, Words> {
+    Is::new(column, Words { one: "<> ", many: "NOT IN (", list: words.into_iter().collect() })
+}
+
+impl Expression for Words {
+    type SqlType = Text;
+}
+
+impl<T> AppearsOnTable<T> for Words {}
+
+impl<T> SelectableExpression<T> for Words {}
+
+impl<G> ValidGrouping<G> for Words {
+    type IsAggregate = is_aggregate::Never;
+}
+
+/// No static id: the cache of prepared statements goes by the text.
+impl QueryId for Words {
+    type QueryId = ();
+    const HAS_STATIC_QUERY_ID: bool = false;
+}
+
+impl<DB: Backend> QueryFragment<DB> for Words {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, DB>) -> QueryResult<()> {
+        let many = self.list.len() > 1;
+        out.push_sql(if many { self.many } else { self.one });
+        for (place, word) in self.list.iter().enumerate() {
+            out.push_sql(if place == 0 { "'" } else { ", '" });
+            out.push_sql(word);
+            out.push_sql("'");
+        }
+        if many {
+            out.push_sql(")");
+        }
+        Ok(())
+    }
+}
+
+/// Returns the texts of a query for PostgreSQL and for SQLite.
+#[cfg(test)]
+pub(crate) fn texts<R>(query: &impl Select<R>) -> (String, String) {
+    let text = |shown: String| shown.split(" -- binds").next().unwrap_or_default().to_owned();
+    (text(diesel::debug_query::<Pg, _>(query).to_string()), text(diesel::debug_query::<Sqlite, _>(query).to_string()))
+}

@@ -1,0 +1,140 @@
+//! Tables whose columns are listed once: diesel's `table!`, the row, and the columns of its statements follow from one list.
+
+use std::borrow::Cow;
+
+use diesel::sql_types::is_nullable::NotNull;
+use diesel::sql_types::{BigInt, Binary, Nullable, SqlType, Text};
+
+use super::Value;
+use super::spec::{Column, Kind};
+
+/// An SQL type of a column, and the Rust type that holds a value of it.
+pub(crate) trait Stored {
+    /// Borrows what is written, and owns what was read.
+    type Value<'a>;
+    /// What the column holds.
+    const KIND: Kind;
+}
+
+impl Stored for Text {
+    type Value<'a> = Cow<'a, str>;
+    const KIND: Kind = Kind::Text;
+}
+
+impl Stored for BigInt {
+    type Value<'a> = i64;
+    const KIND: Kind = Kind::Int;
+}
+
+impl Stored for Binary {
+    type Value<'a> = Cow<'a, [u8]>;
+    const KIND: Kind = Kind::Bytes;
+}
+
+impl<T: Stored + SqlType<IsNull = NotNull>> Stored for Nullable<T> {
+    type Value<'a> = Option<T::Value<'a>>;
+    const KIND: Kind = T::KIND;
+}
+
+/// A row of a table, as it is written and as it is read.
+pub(crate) trait Row<'a>: Sized {
+    /// The SQL types of the columns.
+    type Sql;
+    /// The table.
+    const TABLE: &'static str;
+    /// All columns in the order of the values: the key, those that never change, those that do.
+    const COLUMNS: &'static [Column];
+    /// How many columns the key has.
+    const KEY: usize;
+    /// How many columns never change; the key is among them.
+    const FIXED: usize;
+    /// The columns that find a row at the version that was read.
+    const READ: &'static [Column];
+
+    /// Returns the key, to name the row in a log.
+    fn name(&self) -> String;
+
+    /// Returns the value of each column.
+    fn values(self) -> Vec<Value<'a>>;
+}
+
+/// Returns the columns of a table that goes by the name `alias`, for the list of a `SELECT`.
+pub(crate) fn names<R: Row<'static>>(alias: &str) -> String {
+    R::COLUMNS.iter().map(|(name, _)| format!("{alias}.{name}")).collect::<Vec<_>>().join(", ")
+}
+
+/// Returns a column's name without the prefix that a keyword needs as an identifier.
+pub(crate) const fn bare(name: &'static str) -> &'static str {
+    match name.as_bytes() {
+        [b'r', b'#', ..] => name.split_at(2).1,
+        _ => name,
+    }
+}
+
+/// Declares a table and its row. The groups keep this order: key, `fixed` columns, `changing` columns.
+macro_rules! table {
+    (
+        $(#[$meta:meta])*
+        $row:ident of $table:ident
+        key { $($key:ident: $key_type:ident $(<$key_inner:ident>)?),+ $(,)? }
+        fixed { $($fixed:ident: $fixed_type:ident $(<$fixed_inner:ident>)?),* $(,)? }
+        $(changing { $($changing:ident: $changing_type:ident $(<$changing_inner:ident>)?),* $(,)? })?
+    ) => {
+        diesel::table! {
+            $table ($($key),+) {
+                $($key -> $key_type $(<$key_inner>)?,)+
+                $($fixed -> $fixed_type $(<$fixed_inner>)?,)*
+                $($($changing -> $changing_type $(<$changing_inner>)?,)*)?
+            }
+        }
+        $crate::sql::table::table! { @row
+            $(#[$meta])* $row of $table
+            [$(($key, diesel::sql_types::$key_type $(<diesel::sql_types::$key_inner>)?))+]
+            [$(($fixed, diesel::sql_types::$fixed_type $(<diesel::sql_types::$fixed_inner>)?))*]
+            [$($(($changing, diesel::sql_types::$changing_type $(<diesel::sql_types::$changing_inner>)?))*)?]
+        }
+    };
+    (@row
+        $(#[$meta:meta])* $row:ident of $table:ident
+        [$(($key:ident, $key_type:ty))+] [$(($fixed:ident, $fixed_type:ty))*] [$(($changing:ident, $changing_type:ty))*]
+    ) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, PartialEq, Eq, diesel::Queryable)]
+        pub(crate) struct $row<'a> {
+            $(pub(crate) $key: $crate::sql::table::table!(@value 'a $key_type),)+
+            $(pub(crate) $fixed: $crate::sql::table::table!(@value 'a $fixed_type),)*
+            $(pub(crate) $changing: $crate::sql::table::table!(@value 'a $changing_type),)*
+        }
+
+        impl<'a> $crate::sql::table::Row<'a> for $row<'a> {
+            type Sql = ($($key_type,)+ $($fixed_type,)* $($changing_type,)*);
+            const TABLE: &'static str = stringify!($table);
+            const COLUMNS: &'static [$crate::sql::spec::Column] = &[
+                $($crate::sql::table::table!(@column $key $key_type),)+
+                $($crate::sql::table::table!(@column $fixed $fixed_type),)*
+                $($crate::sql::table::table!(@column $changing $changing_type),)*
+            ];
+            const KEY: usize = [$(stringify!($key)),+].len();
+            const FIXED: usize = Self::KEY + <[&str]>::len(&[$(stringify!($fixed)),*]);
+            const READ: &'static [$crate::sql::spec::Column] = &[
+                $($crate::sql::table::table!(@column $key $key_type),)+
+                ("version", $crate::sql::spec::Kind::Int),
+            ];
+
+            fn name(&self) -> String {
+                [$(self.$key.to_string()),+].join("/")
+            }
+
+            fn values(self) -> Vec<$crate::sql::Value<'a>> {
+                vec![$(self.$key.into(),)+ $(self.$fixed.into(),)* $(self.$changing.into(),)*]
+            }
+        }
+
+        $crate::sql::loaded! { <$row<'static> as $crate::sql::table::Row<'static>>::Sql => $row<'static> }
+    };
+    (@value $life:lifetime $type:ty) => { <$type as $crate::sql::table::Stored>::Value<$life> };
+    (@column $name:ident $type:ty) => {
+        ($crate::sql::table::bare(stringify!($name)), <$type as $crate::sql::table::Stored>::KIND)
+    };
+}
+pub(crate) use table;
