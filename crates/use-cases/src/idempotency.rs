@@ -73,31 +73,6 @@ pub(crate) enum ReplayDecision {
     Orphaned(Claim),
 }
 
-/// Whether what was given up may be tried anew by whoever takes it over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reopening {
-    /// Its caller wants it made, and it is within today's rules.
-    Allowed,
-    /// A worker only finishes what its caller was never told the end of; and a caller who may not have it made today cannot have
-    /// it made by an old key either.
-    Denied,
-}
-
-/// Why a creation was not taken over.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum TakeOverError {
-    /// It was given up, and is not tried anew: that was denied, or nobody is there who could be asked.
-    GivenUp,
-    /// The store refused it, or has no answer.
-    Commit(CommitError),
-}
-
-impl From<CommitError> for TakeOverError {
-    fn from(error: CommitError) -> Self {
-        Self::Commit(error)
-    }
-}
-
 /// What became of taking a key for an answer alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Stored {

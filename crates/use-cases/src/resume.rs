@@ -1,5 +1,6 @@
 //! Finishing what calls left half done because their process died or the outcome was unknown: charges, payouts and refunds alike.
 
+use cais_domain::charge::Charge;
 use cais_domain::ids::{ChargeId, PayoutId, RefundId};
 use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
@@ -8,8 +9,8 @@ use futures_util::{StreamExt as _, stream};
 
 use crate::ports::Ports;
 use crate::trouble::Trouble;
+use crate::upstream_order;
 use crate::work::{AT_ONCE, PASS_LIMIT, Pass, WorkError};
-use crate::{charges, upstream_order};
 
 /// Finishes what is overdue, a bounded number of claims.
 ///
@@ -38,7 +39,7 @@ pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
 /// What is made under the claim knows how it is finished.
 async fn resume(ports: &Ports, claim: Claim) -> Result<bool, Trouble> {
     match claim.resource.split_once('_').map(|(prefix, _)| prefix) {
-        Some(ChargeId::PREFIX) => charges::resume::resume(ports, claim).await,
+        Some(ChargeId::PREFIX) => upstream_order::resume::<Charge>(ports, claim).await,
         Some(PayoutId::PREFIX) => upstream_order::resume::<Payout>(ports, claim).await,
         Some(RefundId::PREFIX) => upstream_order::resume::<Refund>(ports, claim).await,
         Some(_) | None => {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cais_use_cases::charges::create::{self, CreateCharge, CreateChargeError};
+use cais_use_cases::charges::create::{self, ChargeRefusal, CreateCharge};
 use cais_use_cases::keys::authenticate::Caller;
 
 use super::terms;
@@ -49,28 +49,14 @@ fn not_eligible(index: usize) -> ApiError {
         .saying(message)
 }
 
-impl From<CreateChargeError> for ApiError {
-    fn from(error: CreateChargeError) -> Self {
-        match error {
-            CreateChargeError::NotPermitted(reason) => reason.into(),
-            CreateChargeError::PostbackUrlNotRegistered => Self::new(ErrorCode::PostbackUrlNotRegistered),
-            CreateChargeError::SplitDisabled => Self::new(ErrorCode::SplitDisabled),
-            CreateChargeError::SplitRecipientNotEligible { index } => not_eligible(index),
-            CreateChargeError::KeyConflict => Self::new(ErrorCode::IdempotencyConflict),
-            CreateChargeError::KeyInProgress { retry_after_s } => {
-                Self::new(ErrorCode::IdempotencyKeyInProgress).retry_after(retry_after_s)
-            }
-            CreateChargeError::TransactionLimit { limit } => Self::new(ErrorCode::TransactionLimitExceeded)
+impl From<ChargeRefusal> for ApiError {
+    fn from(refusal: ChargeRefusal) -> Self {
+        match refusal {
+            ChargeRefusal::PostbackUrlNotRegistered => Self::new(ErrorCode::PostbackUrlNotRegistered),
+            ChargeRefusal::SplitDisabled => Self::new(ErrorCode::SplitDisabled),
+            ChargeRefusal::SplitRecipientNotEligible { index } => not_eligible(index),
+            ChargeRefusal::TransactionLimit { limit } => Self::new(ErrorCode::TransactionLimitExceeded)
                 .saying(format!("The amount exceeds the account's limit of {limit} per charge.")),
-            CreateChargeError::ExternalIdConflict(conflict) => conflict.into(),
-            CreateChargeError::ExternalIdInProgress { retry_after_s } => {
-                Self::new(ErrorCode::ExternalIdInProgress).retry_after(retry_after_s)
-            }
-            CreateChargeError::AcquirerUnavailable => Self::new(ErrorCode::AcquirerUnavailable),
-            CreateChargeError::Unavailable { retry_after_s } => {
-                Self::new(ErrorCode::ServiceUnavailable).retry_after(retry_after_s)
-            }
-            CreateChargeError::Internal(cause) => Self::internal(cause),
         }
     }
 }

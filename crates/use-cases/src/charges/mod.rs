@@ -1,13 +1,12 @@
 //! What can be done with charges.
 
-mod answer_again;
 pub mod cancel;
-mod complete;
 pub mod create;
 pub mod expire;
 pub mod fetch;
 pub mod list;
-pub(crate) mod resume;
+mod order;
+mod resource;
 mod split;
 pub mod sync;
 

@@ -21,6 +21,7 @@ use crate::infractions::returns::explains;
 use crate::ports::Ports;
 use crate::refunds;
 use crate::trouble::{DECISIONS, Trouble};
+use crate::upstream_order::StoredRecord as _;
 
 /// How long a reader waits for upstream before it gets the stored state.
 pub(super) const READ_BUDGET: Duration = Duration::from_secs(3);
@@ -70,9 +71,7 @@ pub(crate) async fn look(
     acquirer: &AcquirerName,
     budget: Duration,
 ) -> Result<Seen, SyncError> {
-    let adapter = ports.acquirers.named(acquirer);
-    let adapter = adapter.ok_or_else(|| AcquirerError::Unavailable(format!("{acquirer} is not configured")))?;
-    let upstream = adapter.find_charge(&charge.txid, budget).await?.ok_or(SyncError::Unknown)?;
+    let upstream = ports.acquirer(acquirer)?.find_charge(&charge.txid, budget).await?.ok_or(SyncError::Unknown)?;
     Ok(apply_seen(ports, charge, acquirer, &upstream).await?)
 }
 
@@ -129,7 +128,7 @@ pub(crate) async fn credit_payments(
         for (refund, upstream) in refunds {
             refunds::sync::apply(ports, refund, upstream).await?;
         }
-        charge = reread(ports, &charge).await?;
+        charge = charge.reread(ports).await?;
     }
     Ok(Seen { charge, went_back, is_payable: false })
 }
@@ -216,7 +215,7 @@ async fn adopt(
         let step = charge.clone().issue(issued)?;
         match commit_step(ports, step).await {
             Ok(moved) => return Ok(moved),
-            Err(CommitError::Stale) => charge = reread(ports, &charge).await?,
+            Err(CommitError::Stale) => charge = charge.reread(ports).await?,
             Err(error) => return Err(error.into()),
         }
     }
@@ -283,12 +282,12 @@ async fn credit(
         let shares = splits_received(ports, &change.transfers, &charge, now);
         change.events.extend(shares);
         match ports.store.commit(change).await {
-            Ok(_) => return Ok(stored(after)),
+            Ok(_) => return Ok(after.stored()),
             Err(CommitError::Taken { by, .. }) => {
                 complain_of_another(&charge, &by, &payment.end_to_end_id, acquirer);
-                return reread(ports, &charge).await;
+                return charge.reread(ports).await;
             }
-            Err(CommitError::Stale) => charge = reread(ports, &charge).await?,
+            Err(CommitError::Stale) => charge = charge.reread(ports).await?,
             Err(error) => return Err(error.into()),
         }
     }
@@ -331,7 +330,7 @@ async fn follow(ports: &Ports, mut charge: Charge, upstream: &UpstreamCharge) ->
         };
         match commit_step(ports, step).await {
             Ok(moved) => return Ok(moved),
-            Err(CommitError::Stale) => charge = reread(ports, &charge).await?,
+            Err(CommitError::Stale) => charge = charge.reread(ports).await?,
             Err(error) => return Err(error.into()),
         }
     }
@@ -346,10 +345,10 @@ pub(super) async fn commit_step(ports: &Ports, step: Step) -> Result<Charge, Com
     };
     let now = ports.clock.now();
     let mut change = ChangeSet::new(now);
-    change.writes.push(Write::UpdateCharge(Box::new(charge.clone())));
+    change.writes.push(charge.update());
     change.events.extend(kind.map(|kind| event(ports, &charge, kind, now)));
     ports.store.commit(change).await?;
-    Ok(stored(charge))
+    Ok(charge.stored())
 }
 
 fn event(ports: &Ports, charge: &Charge, kind: EventType, at: Timestamp) -> NewEvent {
@@ -366,13 +365,4 @@ fn event_with(ports: &Ports, charge: &Charge, (kind, data): (EventType, Vec<u8>)
         data,
         postback: charge.terms.postback.clone(),
     }
-}
-
-fn stored(charge: Charge) -> Charge {
-    Charge { version: charge.version.saturating_add(1), ..charge }
-}
-
-pub(super) async fn reread(ports: &Ports, charge: &Charge) -> Result<Charge, Trouble> {
-    let found = ports.queries.find_charge(charge.account, charge.id).await?;
-    found.ok_or_else(|| Trouble::Internal(format!("{} vanished", charge.id)))
 }

@@ -6,7 +6,7 @@ use cais_domain::charge::ChargeStatus;
 use cais_domain::money::Money;
 use cais_ports::{PageRequest, ReservationQueries as _};
 use cais_testkit::builders::an_account;
-use cais_use_cases::charges::create::CreateChargeError;
+use cais_use_cases::charges::create::{ChargeRefusal, CreateChargeError};
 use cais_use_cases::charges::fetch::FetchChargeError;
 use cais_use_cases::charges::list;
 use cais_use_cases::resume;
@@ -95,7 +95,7 @@ async fn what_was_given_up_is_judged_by_the_limit_of_today() {
     let old = world.account.clone();
     let limit = Money::from_centavos(999);
     world.account.limits.charge = limit;
-    let over = Err(CreateChargeError::TransactionLimit { limit });
+    let over = Err(CreateChargeError::Refused(ChargeRefusal::TransactionLimit { limit }));
     assert_eq!(world.create("a", named("order-1", ten_reais())).await, over);
     assert_eq!((world.only_charge(), world.psp.held()), (abandoned, 0), "nothing of it was made");
 

@@ -4,7 +4,7 @@ use cais_domain::account::{Account, AccountStatus, Feature, Limits, NotPermitted
 use cais_domain::money::Money;
 use cais_domain::rate::Percentage;
 use cais_testkit::builders::an_account;
-use cais_use_cases::charges::create::{AskedShare, CreateCharge, CreateChargeError, NewCharge, create};
+use cais_use_cases::charges::create::{AskedShare, ChargeRefusal, CreateCharge, CreateChargeError, NewCharge, create};
 
 use crate::psp::Mood;
 use crate::world::{World, named, reais, ten_reais};
@@ -74,7 +74,7 @@ async fn a_split_needs_its_feature() {
     let share =
         AskedShare { recipient_email: "rui@shop.example".to_owned(), percentage: Percentage::parse("10").unwrap() };
     let split = NewCharge { split: vec![share], ..ten_reais() };
-    assert_eq!(world.create("a", split).await, Err(CreateChargeError::SplitDisabled));
+    assert_eq!(world.create("a", split).await, Err(CreateChargeError::Refused(ChargeRefusal::SplitDisabled)));
 }
 
 #[tokio::test]
@@ -85,7 +85,10 @@ async fn an_amount_up_to_the_limit_is_taken() {
     assert_eq!(world.create("a", reais(20)).await.unwrap().status, 201);
     let mut above = reais(20);
     above.amount = Money::from_centavos(2_001);
-    assert_eq!(world.create("b", above).await, Err(CreateChargeError::TransactionLimit { limit }));
+    assert_eq!(
+        world.create("b", above).await,
+        Err(CreateChargeError::Refused(ChargeRefusal::TransactionLimit { limit }))
+    );
     assert_eq!(world.create("b", reais(3)).await.unwrap().status, 201, "a refusal leaves the key free");
 }
 
@@ -105,6 +108,9 @@ async fn what_was_made_speaks_before_the_limit_and_the_limit_before_a_conflict()
     assert_eq!((original.status, original.body), (200, first.body), "it was within the limit of its day");
     for terms in [named("order-1", reais(11)), named("order-2", ten_reais())] {
         let refused = CreateCharge { account: poor.clone(), ..world.command("c", terms) };
-        assert_eq!(create(&world.ports, refused).await, Err(CreateChargeError::TransactionLimit { limit }));
+        assert_eq!(
+            create(&world.ports, refused).await,
+            Err(CreateChargeError::Refused(ChargeRefusal::TransactionLimit { limit }))
+        );
     }
 }

@@ -7,7 +7,7 @@ use cais_domain::money::Money;
 use cais_domain::webhook::{DisabledReason, Endpoint, EndpointChange, Postback, Subscription};
 use cais_ports::{DeliveryQueries as _, Store as _};
 use cais_testkit::builders::{a_webhook_url, an_account, an_endpoint, steps, subscribed};
-use cais_use_cases::charges::create::{CreateChargeError, NewCharge, create};
+use cais_use_cases::charges::create::{ChargeRefusal, CreateChargeError, NewCharge, create};
 use cais_use_cases::webhooks::change::change;
 use cais_use_cases::webhooks::delete::delete;
 
@@ -82,14 +82,18 @@ async fn an_address_of_no_active_endpoint_is_refused_before_anything_is_written(
     let urls = [stopped.url.as_str(), gone.url.as_str(), inside, foreign.url.as_str(), "", "no url at all", "http://"];
     for url in urls {
         let terms = NewCharge { postback_url: Some(url.to_owned()), ..ten_reais() };
-        assert_eq!(world.create("a", terms).await, Err(CreateChargeError::PostbackUrlNotRegistered), "{url}");
+        assert_eq!(
+            world.create("a", terms).await,
+            Err(CreateChargeError::Refused(ChargeRefusal::PostbackUrlNotRegistered)),
+            "{url}"
+        );
     }
     assert_eq!((world.store.commits(), world.psp.creates()), (commits, 0));
     // What was asked for is judged before the rules of business.
     let mut command = world.command("a", NewCharge { postback_url: Some(gone.url.to_string()), ..reais(10) });
     command.account.limits = Limits { charge: Money::from_centavos(1), ..command.account.limits };
     let refused = create(&world.ports, command).await;
-    assert_eq!(refused, Err(CreateChargeError::PostbackUrlNotRegistered));
+    assert_eq!(refused, Err(CreateChargeError::Refused(ChargeRefusal::PostbackUrlNotRegistered)));
 }
 
 #[tokio::test]
@@ -103,7 +107,7 @@ async fn what_was_answered_before_still_is_when_the_endpoint_is_gone() {
     let by_name = world.create("b", named("order-1", to(&endpoint))).await.unwrap();
     assert_eq!((by_name.status, id_of(&by_name)), (200, world.only_charge().id), "and by its own name");
     let new = world.create("c", to(&endpoint)).await;
-    assert_eq!(new, Err(CreateChargeError::PostbackUrlNotRegistered));
+    assert_eq!(new, Err(CreateChargeError::Refused(ChargeRefusal::PostbackUrlNotRegistered)));
 }
 
 /// What happens to the endpoint between the charge's creation and its payment, and who hears of the payment then.

@@ -32,10 +32,9 @@ async fn of_a_storm_on_one_charge_as_many_fit_as_fit() {
                     assert_eq!((answer.status, status_of(&answer).as_str()), (201, "completed"));
                     made += 1;
                 }
-                Err(
-                    CreateRefundError::Refused(RefundRefusal::ExceedsAmount { .. })
-                    | CreateRefundError::Refused(RefundRefusal::InvalidState(_)),
-                ) => {}
+                Err(CreateRefundError::Refused(
+                    RefundRefusal::ExceedsAmount { .. } | RefundRefusal::InvalidState(_),
+                )) => {}
                 Err(error) => unreachable!("{error:?}"),
             }
         }

@@ -11,7 +11,7 @@ use cais_domain::rate::Percentage;
 use cais_ports::acquirer::MockAcquirers;
 use cais_ports::{Acquirers as _, Fingerprint, IssueError, Store as _, UpstreamCharge, UpstreamStatus, Write};
 use cais_testkit::builders::{a_split, an_account, fresh, main_acquirer, steps, terms};
-use cais_use_cases::charges::create::{AskedShare, CreateCharge, CreateChargeError, NewCharge, create};
+use cais_use_cases::charges::create::{AskedShare, ChargeRefusal, CreateCharge, CreateChargeError, NewCharge, create};
 use cais_use_cases::{Answer, Ports};
 use jiff::ToSpan as _;
 use proptest::prelude::*;
@@ -105,7 +105,7 @@ async fn recipients_are_others_active_and_known() {
     let nobody = an_account();
     for bad in [&suspended, &pending, &rejected, &nobody, &world.account] {
         let refused = post(&world, "a", asking(vec![share(&good, "10"), share(bad, "10")])).await;
-        assert_eq!(refused, Err(CreateChargeError::SplitRecipientNotEligible { index: 1 }));
+        assert_eq!(refused, Err(CreateChargeError::Refused(ChargeRefusal::SplitRecipientNotEligible { index: 1 })));
     }
     assert_eq!(world.store.charges(), []);
     let shouted = AskedShare { recipient_email: format!(" {} ", good.email.to_uppercase()), ..share(&good, "10") };
@@ -119,7 +119,10 @@ async fn a_recipient_needs_no_feature_and_the_creator_does() {
     let world = World::new().await;
     let good = Account { features: Features::default(), ..an_account() };
     world.open(&good).await;
-    assert_eq!(post(&world, "a", asking(vec![share(&good, "10")])).await, Err(CreateChargeError::SplitDisabled));
+    assert_eq!(
+        post(&world, "a", asking(vec![share(&good, "10")])).await,
+        Err(CreateChargeError::Refused(ChargeRefusal::SplitDisabled))
+    );
     assert_eq!(post(&world, "a", asking(Vec::new())).await.unwrap().status, 201, "an empty split is none");
     let world = World::with(sharing()).await;
     world.open(&good).await;
@@ -141,7 +144,11 @@ async fn what_was_made_is_answered_although_a_recipient_was_suspended_since() {
     assert_eq!((named.status, named.body), (200, first.body));
     let dearer = NewCharge { amount: Money::from_centavos(2_000), ..asked() };
     let refused = post(&world, "c", dearer).await;
-    assert_eq!(refused, Err(CreateChargeError::SplitRecipientNotEligible { index: 0 }), "before the conflict of names");
+    assert_eq!(
+        refused,
+        Err(CreateChargeError::Refused(ChargeRefusal::SplitRecipientNotEligible { index: 0 })),
+        "before the conflict of names"
+    );
 }
 
 #[tokio::test]
@@ -153,7 +160,7 @@ async fn what_was_given_up_is_not_made_once_a_recipient_is_suspended() {
     assert_eq!(post_in_vain(&world, "a", asked()).await, Err(CreateChargeError::AcquirerUnavailable));
     suspend(&world, &good).await;
     let refused = post(&world, "a", asked()).await;
-    assert_eq!(refused, Err(CreateChargeError::SplitRecipientNotEligible { index: 0 }));
+    assert_eq!(refused, Err(CreateChargeError::Refused(ChargeRefusal::SplitRecipientNotEligible { index: 0 })));
     let charges = world.store.charges();
     assert_eq!(charges.iter().map(|charge| charge.state.status()).collect::<Vec<_>>(), [ChargeStatus::Abandoned]);
 }

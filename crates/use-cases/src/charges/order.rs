@@ -1,0 +1,79 @@
+//! Requests of a charge: to the acquirers in their order, or once more to the acquirer that may have it.
+
+use std::time::Duration;
+
+use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::charge::Charge;
+use cais_ports::{Acquirer, AcquirerError, ChargeOrder, IssueError, UpstreamCharge};
+
+use crate::ports::Ports;
+use crate::upstream_result::Earlier;
+
+/// Time for upstream, of the 10 s within which a POST answers; the rest is for two commits.
+const UPSTREAM_BUDGET: Duration = Duration::from_secs(7);
+/// The part of it that is kept for a look-up, when a creation that is requested again is refused.
+const LOOK_BUDGET: Duration = Duration::from_secs(2);
+
+/// The charge as an acquirer issued it, or the reason why none did.
+pub(super) type Issuing = Result<(AcquirerName, UpstreamCharge), IssueError>;
+
+/// Requests the charge. A first request may go from acquirer to acquirer; after an earlier one, only that acquirer may have the
+/// charge, so only that one is asked.
+pub(super) async fn request(ports: &Ports, charge: &Charge, earlier: Earlier) -> Issuing {
+    let (order, acquirer) = (order(charge), charge.state.acquirer());
+    let issuing = match earlier {
+        Earlier::None => ports.acquirers.issue(&order, acquirer, UPSTREAM_BUDGET).await,
+        Earlier::InFlight | Earlier::Unknown | Earlier::Shown => request_again(ports, &order, acquirer.clone()).await,
+    };
+    match &issuing {
+        Ok(_) => {}
+        Err(IssueError::NoneTook { reasons }) => {
+            tracing::warn!(charge = %charge.id, ?reasons, "charge not taken by any acquirer; it is abandoned");
+        }
+        Err(IssueError::Unknown { acquirer, reason }) => {
+            tracing::warn!(charge = %charge.id, %acquirer, reason, "charge outcome unknown after its request; it is resumed later");
+        }
+    }
+    issuing
+}
+
+async fn request_again(ports: &Ports, order: &ChargeOrder, asked: AcquirerName) -> Issuing {
+    let Some(acquirer) = ports.acquirers.named(&asked) else {
+        return Err(IssueError::Unknown { acquirer: asked, reason: "it is not configured any more".to_owned() });
+    };
+    match acquirer.create_charge(order, UPSTREAM_BUDGET.saturating_sub(LOOK_BUDGET)).await {
+        Ok(upstream) => Ok((asked, upstream)),
+        Err(error @ AcquirerError::Refused(_)) => refused_again(&*acquirer, order, asked, error).await,
+        Err(AcquirerError::Unavailable(reason) | AcquirerError::OutcomeUnknown(reason)) => {
+            Err(IssueError::Unknown { acquirer: asked, reason })
+        }
+    }
+}
+
+/// Looks a refused charge up. A refusal proves nothing about the request before it, which may have made the charge: some
+/// acquirers refuse a txid that they have.
+async fn refused_again(
+    acquirer: &dyn Acquirer,
+    order: &ChargeOrder,
+    asked: AcquirerName,
+    refusal: AcquirerError,
+) -> Issuing {
+    match acquirer.find_charge(&order.txid, LOOK_BUDGET).await {
+        Ok(Some(upstream)) if upstream.amount == order.amount && upstream.copy_paste.is_some() => Ok((asked, upstream)),
+        // A charge that differs from the order has a code that no payer has seen.
+        Ok(Some(_) | None) => Err(IssueError::NoneTook { reasons: vec![(asked, refusal)] }),
+        Err(error) => {
+            Err(IssueError::Unknown { acquirer: asked, reason: format!("{refusal}; looking for it: {error}") })
+        }
+    }
+}
+
+fn order(charge: &Charge) -> ChargeOrder {
+    ChargeOrder {
+        txid: charge.txid.clone(),
+        amount: charge.terms.amount,
+        expires_in_s: charge.terms.expires_in_s,
+        payer: charge.terms.payer().map(|(document, name)| (document, name.to_owned())),
+        description: charge.terms.description.as_ref().map(|text| text.as_str().to_owned()),
+    }
+}

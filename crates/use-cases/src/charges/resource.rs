@@ -1,0 +1,127 @@
+//! A charge as a resource that is created under an idempotency key. No money is held for it.
+
+use cais_domain::charge::{Charge, ChargeStatus, Issued, Step};
+use cais_domain::external_id::ExternalId;
+use cais_domain::ids::{AccountId, ChargeId, kind};
+use cais_domain::money::Money;
+use cais_ports::{ChangeSet, IssueError, QueryError, ReservationKey, UpstreamStatus, Write};
+use jiff::Timestamp;
+
+use super::order::{Issuing, request};
+use super::sync::apply;
+use crate::ports::Ports;
+use crate::trouble::Trouble;
+use crate::upstream_order::{KeyedResource, Standing, StoredRecord};
+use crate::upstream_result::Earlier;
+
+impl StoredRecord for Charge {
+    fn update(&self) -> Write {
+        Write::UpdateCharge(Box::new(self.clone()))
+    }
+
+    fn stored(self) -> Self {
+        Self { version: self.version.saturating_add(1), ..self }
+    }
+
+    async fn reread(&self, ports: &Ports) -> Result<Self, Trouble> {
+        let found = ports.queries.find_charge(self.account, self.id).await?;
+        found.ok_or_else(|| Trouble::Internal(format!("{} vanished", self.id)))
+    }
+}
+
+impl KeyedResource for Charge {
+    type Kind = kind::Charge;
+    type Reply = Issuing;
+
+    fn id(&self) -> ChargeId {
+        self.id
+    }
+
+    fn account(&self) -> AccountId {
+        self.account
+    }
+
+    fn standing(&self) -> Standing {
+        match self.state.status() {
+            ChargeStatus::Creating => Standing::Begun,
+            ChargeStatus::Abandoned => Standing::Abandoned,
+            ChargeStatus::Pending
+            | ChargeStatus::Paid
+            | ChargeStatus::Expired
+            | ChargeStatus::Cancelled
+            | ChargeStatus::Refunded => Standing::Visible,
+        }
+    }
+
+    fn external_id(&self) -> Option<&ExternalId> {
+        self.terms.external_id.as_ref()
+    }
+
+    fn external_id_key(account: AccountId, external_id: ExternalId) -> ReservationKey {
+        ReservationKey::ChargeExternalId(account, external_id)
+    }
+
+    async fn find(ports: &Ports, account: AccountId, id: ChargeId) -> Result<Option<Self>, QueryError> {
+        ports.queries.find_charge(account, id).await
+    }
+
+    fn held(&self) -> Result<Money, Trouble> {
+        Ok(Money::ZERO)
+    }
+
+    fn render(&self, ports: &Ports) -> Vec<u8> {
+        ports.representation.charge(self)
+    }
+
+    fn has_acquirer(ports: &Ports) -> bool {
+        ports.acquirers.first().is_some()
+    }
+
+    /// Requests the charge whatever the time is: a late duplicate at the same acquirer has the same txid.
+    async fn send_upstream(&self, ports: &Ports, earlier: Earlier, _: Timestamp) -> Self::Reply {
+        request(ports, self, earlier).await
+    }
+
+    async fn settle(
+        self,
+        _: &Ports,
+        reply: &Self::Reply,
+        now: Timestamp,
+    ) -> Result<Option<(Self, ChangeSet)>, Trouble> {
+        let mut change = ChangeSet::new(now);
+        // A callback came before the reply, and its truth was read and applied.
+        if self.state.issued().is_some() {
+            return Ok(Some((self, change)));
+        }
+        let step = match reply {
+            Ok((acquirer, upstream)) => match upstream.copy_paste.clone() {
+                Some(copy_paste) => {
+                    let (acquirer, expires_at) = (acquirer.clone(), upstream.expires_at);
+                    self.issue(Issued { acquirer, copy_paste, expires_at })?
+                }
+                None => self.ask(acquirer.clone())?,
+            },
+            Err(IssueError::NoneTook { .. }) => self.abandon(now)?,
+            // The charge stays begun: a worker or a repeat asks the acquirer that may have it.
+            Err(IssueError::Unknown { acquirer, .. }) => self.ask(acquirer.clone())?,
+        };
+        Ok(Some(match step {
+            Step::Taken { charge, .. } => {
+                change.writes.push(charge.update());
+                (charge.stored(), change)
+            }
+            Step::AlreadyTaken(charge) => (charge, change),
+        }))
+    }
+
+    /// Applies what became of the charge before its reply came. The response stays what it was at its creation.
+    async fn follow_up(self, ports: &Ports, reply: &Self::Reply) -> Result<(), Trouble> {
+        if let Ok((acquirer, upstream)) = reply
+            && self.state.issued().is_some()
+            && (!upstream.payments.is_empty() || upstream.status != UpstreamStatus::Active)
+        {
+            apply(ports, self, acquirer, upstream).await?;
+        }
+        Ok(())
+    }
+}
