@@ -1,4 +1,4 @@
-//! What an account has done after a long time: paid charges, payouts and shares in another account's charges, mixed, many at once.
+//! The activity of an account after a long time: paid charges, payouts and split shares, mixed, many per commit.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,19 +20,19 @@ use uuid::{Builder, Uuid};
 
 use crate::numbers::count;
 
-/// Rows of one change set.
+/// Rows per change set.
 const AT_ONCE: usize = 500;
-/// How many ids the store gives to a transfer: its own, and one to each side. With another number the rows would be mixed less well,
-/// which whoever reads a timeline notices.
+/// The ids that the store uses per transfer: its own, and one for each side. Another number would mix the rows less
+/// well, which readers of a timeline notice.
 const IDS_OF_TRANSFER: u64 = 3;
-/// 2026-01-01T00:00:00Z, the instant in the first identifier.
+/// 2026-01-01T00:00:00Z, the instant of the first identifier.
 const FIRST_MS: u64 = 1_767_225_600_000;
 const DESCRIPTION: &str = "two coffees and a cake";
-/// What the account gets of another one's charge.
+/// The account's share in another account's charge.
 const SHARE: &str = "10";
 
-/// The ids of a store that is filled, one millisecond after the other, and which of them come next: so the charge of a row gets an id
-/// beside those of its entries, and a timeline is as mixed as one that grew.
+/// The ids of a store being filled, in ascending milliseconds. A charge gets an id close to its entries, so the
+/// timeline is mixed as in real use.
 #[derive(Debug, Default)]
 pub struct Calendar {
     next: AtomicU64,
@@ -50,7 +50,7 @@ impl Ids for Calendar {
     }
 }
 
-/// The id of that millisecond; ids of one are told apart by `number`.
+/// Returns the id of a millisecond; `number` distinguishes ids of the same one.
 fn uuid(at_ms: u64, number: u64) -> Uuid {
     let mut rest = [0; 10];
     for (slot, byte) in rest.iter_mut().skip(2).zip(number.to_be_bytes()) {
@@ -59,13 +59,13 @@ fn uuid(at_ms: u64, number: u64) -> Uuid {
     Builder::from_unix_timestamp_millis(FIRST_MS.saturating_add(at_ms), &rest).into_uuid()
 }
 
-/// Gives the account so many rows: each is one line of its statement and one transaction of its timeline. The store must take its
-/// ids from `calendar`, and do nothing else meanwhile.
+/// Adds rows to the account. Each is one line of its statement and one transaction of its timeline. The store must take
+/// its ids from `calendar`, and must be idle otherwise.
 ///
-/// Returns a key in the middle, after which half of the rows follow.
+/// Returns a key in the middle, with half of the rows after it.
 ///
 /// # Errors
-/// When a commit is refused.
+/// If a commit is refused.
 pub async fn fill(store: &Persistence, calendar: &Calendar, account: AccountId, rows: usize) -> Result<Uuid> {
     let partner = fresh();
     let mut middle = None;
@@ -80,7 +80,7 @@ pub async fn fill(store: &Persistence, calendar: &Calendar, account: AccountId, 
     middle.context("too few rows")
 }
 
-/// Rows that are written together.
+/// Rows written in one commit.
 struct Rows {
     account: AccountId,
     partner: AccountId,
@@ -90,7 +90,7 @@ struct Rows {
 }
 
 impl Rows {
-    /// Of ten rows six are charges, three are payouts and one is a share. None has a fee, which would be a line of its own.
+    /// Adds rows: of ten, six are charges, three payouts and one is a share. None has a fee, which would add a line.
     fn add(&mut self, numbers: Range<usize>) -> Result<()> {
         for number in numbers {
             match number % 10 {
@@ -109,7 +109,7 @@ impl Rows {
         let Credit { charge, payment, transfers, .. } =
             in_status(charge, ChargeStatus::Pending).credit(payment, 0, start())?;
         self.writes.extend([
-            Write::InsertCharge(Box::new(charge.context("it was not paid")?)),
+            Write::InsertCharge(Box::new(charge.context("the charge was not paid")?)),
             Write::InsertPayment(Box::new(payment)),
         ]);
         self.transfers.extend(transfers);
@@ -121,18 +121,18 @@ impl Rows {
         let payout = Payout::open(self.id(number), self.account, terms, main_acquirer(), start());
         let held = payout.hold();
         let step = payout.complete(an_end_to_end_id(), a_recipient(), start())?;
-        let PayoutStep::Taken { payout, transfers, .. } = step else { bail!("it was completed before") };
+        let PayoutStep::Taken { payout, transfers, .. } = step else { bail!("the payout was completed before") };
         self.writes.push(Write::InsertPayout(Box::new(payout)));
         self.transfers.extend(held.into_iter().chain(transfers));
         Ok(())
     }
 
-    /// The id of the next row, beside those of its entries.
+    /// Returns the id of the next row, close to those of its entries.
     fn id<K: IdKind>(&self, number: usize) -> Id<K> {
         Id::new(uuid(self.now(), count(number).saturating_add(1)))
     }
 
-    /// Which id the store gives next, after the transfers so far.
+    /// Returns the next id of the store, after the transfers so far.
     fn now(&self) -> u64 {
         self.now.saturating_add(count(self.transfers.len()).saturating_mul(IDS_OF_TRANSFER))
     }

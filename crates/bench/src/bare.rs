@@ -1,4 +1,4 @@
-//! The known thing beside a GET of the service: an HTTP handler that reads an id, and answers as many bytes from memory.
+//! The baseline of a GET: an HTTP handler that reads an id and answers the same number of bytes from memory.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -10,13 +10,13 @@ use cais_domain::ids::ChargeId;
 
 use crate::process::Running;
 
-/// The subcommand by which the bench runs the handler in a process of its own, as the service is.
+/// The subcommand that runs the handler in its own process, as the service is.
 pub const SUBCOMMAND: &str = "bare";
 
-/// Starts the handler in a process of its own.
+/// Starts the handler in its own process.
 ///
 /// # Errors
-/// When it does not start.
+/// If it does not start.
 pub fn start(workers: usize, bytes: usize) -> Result<(Running, std::net::SocketAddr)> {
     let mut command = Command::new(std::env::current_exe()?);
     command.arg(SUBCOMMAND).args(["--workers", &workers.to_string(), "--bytes", &bytes.to_string()]);
@@ -25,10 +25,10 @@ pub fn start(workers: usize, bytes: usize) -> Result<(Running, std::net::SocketA
     Ok((running, address.parse().with_context(|| format!("`{address}` is not an address"))?))
 }
 
-/// Serves until it is killed; first prints where.
+/// Serves until killed. Prints the address first.
 ///
 /// # Errors
-/// When it cannot listen.
+/// If it cannot listen.
 pub fn serve(workers: usize, bytes: usize) -> Result<()> {
     rt::System::new().block_on(async move {
         let rest = "x".repeat(bytes.saturating_sub(r#"{"id":"chg_00000000000000000000000000","rest":""}"#.len()));

@@ -1,4 +1,4 @@
-//! The command line: which part is measured, how long, and where the figures go.
+//! The command line: the measured part, the duration, and the destination of figures.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use crate::machine::Machine;
 use crate::report::{self, Line, Report};
 use crate::{bare, deliveries, memory, pages, receiver, requests, store, upstream};
 
-/// Measures Cais and says whether its targets are met.
+/// Measures Cais and reports whether its targets are met.
 #[derive(Debug, Parser)]
 #[command(name = "cais-bench", version, args_conflicts_with_subcommands = true)]
 struct Cli {
@@ -24,7 +24,7 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Internal {
-    /// The handler that a GET is compared with
+    /// The baseline of a GET
     #[command(name = bare::SUBCOMMAND, hide = true)]
     Bare {
         #[arg(long)]
@@ -40,25 +40,25 @@ enum Internal {
     },
 }
 
-/// What to measure.
+/// The measurement.
 #[derive(Debug, Args)]
 struct Run {
-    /// Which part
+    /// The part to measure
     #[arg(value_enum, default_value_t = Part::All)]
     part: Part,
-    /// On which database
+    /// The database to measure
     #[arg(long, value_enum, default_value_t = Engines::Both)]
     engine: Engines,
-    /// How long each round counts; 5, or 1 with --quick
+    /// The counted seconds of each round; 5, or 1 with --quick
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=60))]
     seconds: Option<u64>,
-    /// The short run, a few minutes: its figures are rough
+    /// Run the short version, a few minutes with rough figures
     #[arg(long)]
     quick: bool,
-    /// Print JSON for programs instead of a table for people
+    /// Print JSON instead of a table
     #[arg(long)]
     json: bool,
-    /// Also put the table between the marks of a Markdown page
+    /// Also write the table between the marks of a Markdown page
     #[arg(long, value_name = "PAGE", num_args = 0..=1, default_missing_value = "docs/BENCHMARKS.md")]
     write: Option<PathBuf>,
 }
@@ -81,21 +81,21 @@ enum Engines {
     Both,
 }
 
-/// How long and how much.
+/// The duration and size of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Plan {
-    /// Seconds that a round counts.
+    /// The counted seconds of a round.
     pub seconds: u64,
-    /// Rounds of each measurement; what is compared takes turns.
+    /// The rounds of each measurement. Compared measurements alternate.
     pub rounds: usize,
-    /// Whether it is the short run.
+    /// True for the short run.
     pub quick: bool,
 }
 
-/// Carries out what was typed.
+/// Runs the command line.
 ///
 /// # Errors
-/// When something cannot be measured, or what was written does not add up. A missed target is no error.
+/// If a measurement fails, or the written data is inconsistent. A missed target is no error.
 pub fn main() -> Result<()> {
     let cli = Cli::parse();
     match cli.internal {
@@ -111,7 +111,7 @@ impl Run {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
         let server = self.engines().contains(&Engine::Postgres).then(Postgres::start).transpose()?;
         let machine = Machine::look(server.as_ref());
-        tell(&format!("On: {}", machine.line()));
+        print_progress(&format!("On: {}", machine.line()));
         let lines = runtime.block_on(self.measure(server.as_ref()))?;
         let report = Report { machine, quick: self.quick, took_s: began.elapsed().as_secs(), lines };
         let text = if self.json { serde_json::to_string_pretty(&report)? } else { people(&report) };
@@ -129,7 +129,7 @@ impl Run {
                 continue;
             }
             for engine in self.engines() {
-                tell(&format!("{part:?}, {}", engine.name()));
+                print_progress(&format!("{part:?}, {}", engine.name()));
                 let lines = match part {
                     Part::All | Part::Store => store::measure(engine, server, plan).await?,
                     Part::Http => requests::measure(engine, server, plan).await?,
@@ -139,7 +139,7 @@ impl Run {
                     Part::Upstream => upstream::measure(engine, server, plan).await?,
                 };
                 for line in &lines {
-                    tell(&report::one(line));
+                    print_progress(&report::one(line));
                 }
                 all.extend(lines);
             }
@@ -156,9 +156,9 @@ impl Run {
     }
 }
 
-/// How the run goes on, beside what it prints in the end.
-fn tell(text: &str) {
-    // Nobody may be reading.
+/// Prints progress.
+fn print_progress(text: &str) {
+    // The reader may be gone.
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
@@ -175,12 +175,12 @@ mod tests {
     use super::Cli;
 
     #[test]
-    fn the_command_line_is_consistent() {
+    fn command_line_is_consistent() {
         Cli::command().debug_assert();
     }
 
     #[test]
-    fn what_may_be_typed() {
+    fn arguments_are_parsed() {
         for (line, good) in [
             ("cais-bench", true),
             ("cais-bench all --quick --json", true),

@@ -1,15 +1,15 @@
-//! The time of day, as the service under test has it from the same machine.
+//! The time of day, from the same machine as the service's.
 
 use jiff::Timestamp;
 
-/// The instant now.
+/// Returns the present instant.
 #[expect(clippy::disallowed_methods, reason = "the bench stands outside of the service, whose clock is not its own")]
 #[must_use]
 pub fn now() -> Timestamp {
     Timestamp::now()
 }
 
-/// The instant now, in microseconds since 1970.
+/// Returns the present instant, in microseconds since 1970.
 #[must_use]
 pub fn now_us() -> i64 {
     now().as_microsecond()

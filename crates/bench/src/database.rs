@@ -1,4 +1,4 @@
-//! The databases that are measured: a server of our own with fsync, or a file; never one that exists already.
+//! The measured databases: a PostgreSQL server started here with fsync, or a file; never an existing one.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,20 +11,20 @@ use cais_testkit::postgres::{Cluster, Options};
 use clap::ValueEnum;
 use tempfile::TempDir;
 
-/// Who migrates, as the lease names it.
+/// The owner of the migration lease.
 const OWNER: &str = "bench";
 
-/// Which database.
+/// The database engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Engine {
-    /// A PostgreSQL server of our own, with fsync.
+    /// A PostgreSQL server started here, with fsync.
     Postgres,
     /// A file, with `synchronous=FULL`.
     Sqlite,
 }
 
 impl Engine {
-    /// Its name in a report.
+    /// Returns the name in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -34,7 +34,7 @@ impl Engine {
     }
 }
 
-/// A PostgreSQL server that ends with the value.
+/// A PostgreSQL server that stops when dropped.
 pub struct Postgres {
     cluster: Cluster,
     programs: PathBuf,
@@ -42,10 +42,10 @@ pub struct Postgres {
 }
 
 impl Postgres {
-    /// Starts it as it is installed, with fsync.
+    /// Starts the installed server, with fsync.
     ///
     /// # Errors
-    /// When PostgreSQL is not installed or does not start.
+    /// If PostgreSQL is not installed or does not start.
     pub fn start() -> Result<Self> {
         let cluster = Cluster::start(Options { fsync: true, tls: false })?;
         let programs = cluster.sql("postgres", "SELECT setting FROM pg_config WHERE name = 'BINDIR'")?.into();
@@ -53,38 +53,38 @@ impl Postgres {
         Ok(Self { cluster, programs, process: process.trim().parse().context("postmaster.pid")? })
     }
 
-    /// The process from which all of its processes descend.
+    /// Returns the root of the server's processes.
     #[must_use]
     pub const fn process_id(&self) -> u32 {
         self.process
     }
 
-    /// The path of one of its programs.
+    /// Returns the path of one of the server's programs.
     #[must_use]
     pub fn program(&self, name: &str) -> PathBuf {
         self.programs.join(name)
     }
 
-    /// The URL of a new, empty database.
+    /// Returns the URL of a new, empty database.
     ///
     /// # Errors
-    /// When the server does not answer.
+    /// If the server does not answer.
     pub fn fresh_database(&self) -> Result<String> {
         self.cluster.fresh_database()
     }
 
-    /// Runs SQL in the database of that URL.
+    /// Runs SQL in the database at a URL.
     ///
     /// # Errors
-    /// When a statement fails.
+    /// If a statement fails.
     pub fn run(&self, url: &str, sql: &str) -> Result<()> {
         self.cluster.sql(url, sql).map(drop)
     }
 
-    /// The one whole number that a query gives.
+    /// Returns the single whole number of a query.
     ///
     /// # Errors
-    /// When it fails or gives something else.
+    /// If the query fails or returns anything else.
     pub fn number(&self, url: &str, sql: &str) -> Result<u64> {
         let text = self.cluster.sql(url, sql)?;
         text.trim().parse().with_context(|| format!("`{text}` where a number was expected"))
@@ -99,10 +99,10 @@ pub struct Place<'a> {
 }
 
 impl<'a> Place<'a> {
-    /// A new one.
+    /// Creates an empty database.
     ///
     /// # Errors
-    /// When the server does not answer or no folder can be made.
+    /// If the server does not answer or no folder can be made.
     pub fn fresh(engine: Engine, server: Option<&'a Postgres>) -> Result<Self> {
         match engine {
             Engine::Postgres => {
@@ -117,60 +117,60 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// Its URL.
+    /// Returns the database's URL.
     #[must_use]
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// Brings its schema up to date.
+    /// Migrates the schema.
     ///
     /// # Errors
-    /// When a migration fails.
+    /// If a migration fails.
     pub async fn migrate(&self) -> Result<()> {
         let url = DatabaseUrl::parse(&self.url)?;
         tokio::task::spawn_blocking(move || migrations::migrate(&url, OWNER).map(drop)).await?.context("the schema")
     }
 
-    /// Migrates and opens it.
+    /// Migrates and opens the database.
     ///
     /// # Errors
-    /// When it cannot be opened.
+    /// If the database cannot be opened.
     pub async fn open(&self) -> Result<Persistence> {
         self.migrate().await?;
         open(&self.url).await
     }
 
-    /// Migrates and opens it, with ids of the caller's.
+    /// Migrates and opens the database with the caller's ids.
     ///
     /// # Errors
-    /// When it cannot be opened.
+    /// If the database cannot be opened.
     pub async fn open_with(&self, ids: Arc<dyn Ids>) -> Result<Persistence> {
         self.migrate().await?;
         open_with(&self.url, ids).await
     }
 
-    /// Runs SQL where there is a server.
+    /// Runs SQL on PostgreSQL.
     ///
     /// # Errors
-    /// When a statement fails.
+    /// If a statement fails.
     pub fn run(&self, sql: &str) -> Result<()> {
         self.server.map_or(Ok(()), |server| server.run(&self.url, sql))
     }
 
-    /// Writes out what earlier work left in memory, so that each round begins alike.
+    /// Flushes earlier work, so that all rounds begin alike.
     ///
     /// # Errors
-    /// When the server does not answer.
+    /// If the server does not answer.
     pub fn settle(&self) -> Result<()> {
         self.run("CHECKPOINT")
     }
 }
 
-/// Writes out what filled a database, and gives it the statistics and the tidiness of one that grew.
+/// Flushes a filled database, and gathers statistics as a used one has.
 ///
 /// # Errors
-/// When the server does not answer.
+/// If the server does not answer.
 pub fn settle(engine: Engine, server: Option<&Postgres>, url: &str) -> Result<()> {
     match (engine, server) {
         (Engine::Postgres, Some(server)) => {
@@ -181,10 +181,10 @@ pub fn settle(engine: Engine, server: Option<&Postgres>, url: &str) -> Result<()
     }
 }
 
-/// Keeps a server from counting rows, so that every statement is planned as on tables that were filled a moment ago.
+/// Keeps a server from gathering statistics, so that statements are planned as on freshly filled tables.
 ///
 /// # Errors
-/// When the server does not answer.
+/// If the server does not answer.
 pub fn leave_uncounted(server: Option<&Postgres>, url: &str) -> Result<()> {
     const UNCOUNTED: &str = "DO $$ DECLARE name TEXT; BEGIN \
          FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' LOOP \
@@ -192,19 +192,19 @@ pub fn leave_uncounted(server: Option<&Postgres>, url: &str) -> Result<()> {
     server.map_or(Ok(()), |server| server.run(url, UNCOUNTED))
 }
 
-/// Opens a database whose schema is there.
+/// Opens a migrated database.
 ///
 /// # Errors
-/// When it cannot be opened.
+/// If the database cannot be opened.
 pub async fn open(url: &str) -> Result<Persistence> {
-    // Ids of the store's own must not meet those of the builders, which count from 0.
+    // The store's ids must differ from those of the builders, which count from 0.
     open_with(url, Arc::new(SequentialIds::starting_at(1 << 40))).await
 }
 
-/// The same, with ids of the caller's.
+/// Opens a migrated database with the caller's ids.
 ///
 /// # Errors
-/// When it cannot be opened.
+/// If the database cannot be opened.
 pub async fn open_with(url: &str, ids: Arc<dyn Ids>) -> Result<Persistence> {
     let config = StoreConfig::new(DatabaseUrl::parse(url)?);
     tokio::task::spawn_blocking(move || Persistence::open(&config, &ids)).await?.context("the store cannot be opened")

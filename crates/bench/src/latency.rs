@@ -1,4 +1,4 @@
-//! How long callers waited: every wait is kept, so percentiles are exact.
+//! The waits of callers. All waits are kept, so percentiles are exact.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ pub struct Latencies {
     waits_us: Vec<u32>,
 }
 
-/// What half of the callers, and all but one in a hundred, waited at most.
+/// The waits that half, and 99 of 100, of the callers do not exceed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Percentiles {
     /// The median, in milliseconds.
@@ -32,7 +32,7 @@ impl Latencies {
         self.waits_us.extend(other.waits_us);
     }
 
-    /// The percentiles; zero of nothing.
+    /// Returns the percentiles; zero without waits.
     #[must_use]
     pub fn percentiles(mut self) -> Percentiles {
         self.waits_us.sort_unstable();

@@ -1,4 +1,4 @@
-//! What the figures were taken on.
+//! The machine of a run.
 
 use std::fs;
 
@@ -7,16 +7,16 @@ use serde::Serialize;
 use crate::database::Postgres;
 use crate::process::output;
 
-/// The machine and the versions of what ran on it.
+/// The machine and the versions of its software.
 #[derive(Debug, Clone, Serialize)]
 pub struct Machine {
-    /// Processors that may be used.
+    /// The usable processors.
     pub cores: usize,
-    /// What the processor calls itself.
+    /// The processor's model.
     pub processor: String,
     /// Memory, in MiB.
     pub memory_mib: u64,
-    /// The kernel.
+    /// The kernel's version.
     pub kernel: String,
     /// The database server's version.
     pub postgres: String,
@@ -27,7 +27,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Looks around; what cannot be found out is `unknown`.
+    /// Detects the machine. Unknown values are `unknown`.
     #[must_use]
     pub fn look(server: Option<&Postgres>) -> Self {
         let program = server.map(|server| server.program("postgres").display().to_string());
@@ -44,7 +44,7 @@ impl Machine {
         }
     }
 
-    /// One line for people.
+    /// Returns one line for people.
     #[must_use]
     pub fn line(&self) -> String {
         format!(

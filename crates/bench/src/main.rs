@@ -1,7 +1,7 @@
-//! Measures Cais beside something known on the same machine in the same run, and says whether its targets are met.
+//! Measures Cais beside a baseline on the same machine in the same run, and reports whether its targets are met.
 //!
-//! Nothing is compared across machines or days: what counts are ratios of one run. Everything runs on loopback, on ports
-//! that the system gives, with databases that are made for the run and removed after it.
+//! Figures are not compared across machines or days: only ratios within one run count. Everything runs on loopback, on
+//! free ports, with databases that are created for the run and removed after it.
 #![expect(clippy::float_arithmetic, reason = "rates and ratios are no money")]
 
 mod activity;
@@ -25,9 +25,9 @@ mod store;
 mod upstream;
 mod window;
 
-/// Callers of every load, and connections of every load over HTTP.
+/// The callers of every load, and the connections of every load over HTTP.
 const CALLERS: usize = 64;
-/// Threads of pgbench.
+/// The threads of pgbench.
 const GENERATOR_THREADS: usize = 2;
 
 fn main() -> anyhow::Result<()> {

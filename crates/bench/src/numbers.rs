@@ -1,8 +1,8 @@
-//! Rates, ratios and spreads: the few things that a report computes.
+//! Rates, ratios and spreads of reports.
 
 use std::time::Duration;
 
-/// A count as a real number, exact up to 2^53.
+/// Converts a count to a real number, exact up to 2^53.
 #[must_use]
 pub fn real(count: u64) -> f64 {
     let high = u32::try_from(count >> 32).unwrap_or(u32::MAX);
@@ -10,30 +10,30 @@ pub fn real(count: u64) -> f64 {
     f64::from(high).mul_add(4_294_967_296.0, f64::from(low))
 }
 
-/// A length as a count.
+/// Converts a length to a count.
 #[must_use]
 pub fn count(length: usize) -> u64 {
     u64::try_from(length).unwrap_or(u64::MAX)
 }
 
-/// How often per second; 0 when no time passed.
+/// Returns events per second; 0 without elapsed time.
 #[must_use]
 pub fn per_second(events: u64, elapsed: Duration) -> f64 {
     ratio(real(events), elapsed.as_secs_f64())
 }
 
-/// One number in units of another; 0 when there is nothing to divide by.
+/// Returns a ratio; 0 for a unit of zero.
 #[must_use]
 pub fn ratio(value: f64, unit: f64) -> f64 {
     if unit > 0.0 { value / unit } else { 0.0 }
 }
 
-/// What several rounds of one measurement gave.
+/// The results of several rounds of a measurement.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rounds {
-    /// How many there were.
+    /// The number of rounds.
     pub number: usize,
-    /// Their arithmetic mean.
+    /// The arithmetic mean.
     pub mean: f64,
     /// The lowest.
     pub low: f64,
@@ -42,7 +42,7 @@ pub struct Rounds {
 }
 
 impl Rounds {
-    /// Sums up rounds; all zero when there was none.
+    /// Summarises rounds; all zero without any.
     #[must_use]
     pub fn of(values: &[f64]) -> Self {
         let sum: f64 = values.iter().sum();
@@ -55,7 +55,7 @@ impl Rounds {
     }
 }
 
-/// The middle value; 0 of none.
+/// Returns the median; 0 without values.
 #[must_use]
 pub fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_become_real_numbers_exactly() {
+    fn counts_convert_exactly() {
         for (whole, expected) in
             [(0, 0.0), (7, 7.0), (4_294_967_296, 4_294_967_296.0), (5_000_000_001, 5_000_000_001.0)]
         {
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_divided_by_zero() {
+    fn division_by_zero_gives_zero() {
         assert_eq!(per_second(5, Duration::ZERO).to_bits(), 0.0_f64.to_bits());
         assert_eq!(median(Vec::new()).to_bits(), 0.0_f64.to_bits());
         assert_eq!(median(vec![3.0, 1.0, 2.0]).to_bits(), 2.0_f64.to_bits());

@@ -1,4 +1,4 @@
-//! The real service with its built-in sandbox, on a database of its own, and keys to call it with.
+//! The real service with its built-in sandbox, on its own database, with API keys.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -9,47 +9,47 @@ use serde_json::Value;
 
 use crate::database::{Engine, Postgres};
 
-/// Accounts that call, each with a key of its own.
+/// The calling accounts, each with its own key.
 const ACCOUNTS: usize = 16;
-/// More than any load here reaches, so that the window counts but never refuses.
+/// Above any load here, so that the rate window counts but never refuses.
 const RATE_LIMIT: &str = "1000000";
-/// More connections than any load here opens.
+/// Above the connections of any load here.
 const MAX_CONNECTIONS: &str = "1024";
-/// A key that codes nothing worth hiding.
+/// A key that protects no real data.
 const MASTER_KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
 
-/// A service that runs for a measurement.
+/// A running service.
 pub struct Service {
     cais: Cais,
-    /// One key for each account.
+    /// The keys, one per account.
     pub keys: Vec<String>,
-    /// Where its data is.
+    /// The database's URL.
     pub database: String,
 }
 
 impl Service {
-    /// Makes a database, brings it up to date, opens the accounts, and starts.
+    /// Creates and migrates a database, opens the accounts, and starts the service.
     ///
     /// # Errors
-    /// When one of these fails.
+    /// If a step fails.
     pub async fn start(engine: Engine, server: Option<&Postgres>) -> Result<Self> {
         Self::start_with(engine, server, &[]).await
     }
 
-    /// The same with more settings.
+    /// Starts a service with more settings.
     ///
     /// # Errors
-    /// When one of these fails.
+    /// If a step fails.
     pub async fn start_with(engine: Engine, server: Option<&Postgres>, more: &[(String, String)]) -> Result<Self> {
         let mut service = Self::prepare_with(engine, server, more)?;
         service.launch().await?;
         Ok(service)
     }
 
-    /// The same without the start.
+    /// Prepares a service without starting it.
     ///
     /// # Errors
-    /// When one of these fails.
+    /// If a step fails.
     pub fn prepare(engine: Engine, server: Option<&Postgres>) -> Result<Self> {
         Self::prepare_with(engine, server, &[])
     }
@@ -73,7 +73,7 @@ impl Service {
         if !url.is_empty() {
             settings.push(("CAIS_DATABASE_URL", &url));
         }
-        // The kit's own server for tests has no fsync, so its database is never asked for.
+        // The testkit's own server has no fsync, so its database is never used.
         let cais = Cais::prepare(server::Engine::Sqlite, &settings)?;
         cais.cli(&["migrate"])?;
         let keys = (0..ACCOUNTS).map(|number| key(&cais, number)).collect::<Result<Vec<_>>>()?;
@@ -84,34 +84,34 @@ impl Service {
         Ok(Self { cais, keys, database })
     }
 
-    /// Starts it.
+    /// Starts the service.
     ///
     /// # Errors
-    /// When it does not become ready.
+    /// If the service does not become ready.
     pub async fn launch(&mut self) -> Result<()> {
         self.cais.launch().await
     }
 
-    /// Where it listens.
+    /// Returns the address.
     ///
     /// # Errors
-    /// Never while it runs.
+    /// None while the service runs.
     pub fn address(&self) -> Result<SocketAddr> {
         self.cais.base_url().trim_start_matches("http://").parse().context("the address of the service")
     }
 
-    /// Its process.
+    /// Returns the process id.
     ///
     /// # Errors
-    /// When it does not run.
+    /// If the service does not run.
     pub fn process_id(&self) -> Result<u32> {
         self.cais.process_id().context("the service does not run")
     }
 
-    /// Ends it in order and starts it again; how long it took from the start of the process until it was ready.
+    /// Restarts the service in order. Returns the time from the start of the process until ready.
     ///
     /// # Errors
-    /// When it does not end or does not become ready.
+    /// If the service does not end or does not become ready.
     pub async fn restart(&mut self) -> Result<Duration> {
         self.cais.terminate()?;
         let began = Instant::now();
@@ -119,34 +119,34 @@ impl Service {
         Ok(began.elapsed())
     }
 
-    /// Ends it in order, which lets what is in flight end too.
+    /// Stops the service in order, which completes work in flight.
     ///
     /// # Errors
-    /// When it does not end.
+    /// If the service does not end.
     pub fn stop(&mut self) -> Result<()> {
         self.cais.terminate().map(drop)
     }
 
-    /// Kills it, which lets nothing end, and lets its command line rebuild the ledger.
+    /// Kills the service and rebuilds the ledger with its command line.
     ///
     /// # Errors
-    /// When the ledger does not add up.
+    /// If the ledger is inconsistent.
     pub fn kill_and_verify(&mut self) -> Result<()> {
         self.cais.kill9()?;
         self.cais.cli(&["ledger", "verify"]).map(drop)
     }
 
-    /// Ends it in order and lets its command line rebuild the ledger.
+    /// Stops the service in order and rebuilds the ledger with its command line.
     ///
     /// # Errors
-    /// When it does not end, or the ledger does not add up.
+    /// If the service does not end, or the ledger is inconsistent.
     pub fn stop_and_verify(&mut self) -> Result<()> {
         self.cais.terminate()?;
         self.cais.cli(&["ledger", "verify"]).map(drop)
     }
 }
 
-/// The e-mail of an account, by the position of its key.
+/// Returns the e-mail of an account, by the position of its key.
 #[must_use]
 pub fn email(number: usize) -> String {
     format!("shop{number}@bench.example")

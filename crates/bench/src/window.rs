@@ -1,31 +1,31 @@
-//! When a load begins to count and when it ends, for all of its callers.
+//! The counted period of a load, for all of its callers.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// When a load ends.
+/// The end of a load.
 #[derive(Debug, Clone, Copy)]
 pub enum Until {
-    /// After a time that counts, behind one that does not.
+    /// After a counted time, preceded by an uncounted one.
     Time {
-        /// Warms up.
+        /// The uncounted time.
         warm_up: Duration,
-        /// Counts.
+        /// The counted time.
         measured: Duration,
     },
-    /// After so many calls, all of which count.
+    /// After a number of calls, all counted.
     Calls(u64),
 }
 
 impl Until {
-    /// So many seconds, behind half of one that does not count.
+    /// Returns a counted time in seconds, preceded by half a second.
     #[must_use]
     pub const fn seconds(seconds: u64) -> Self {
         Self::Time { warm_up: Duration::from_millis(500), measured: Duration::from_secs(seconds) }
     }
 }
 
-/// A load that has begun.
+/// A running load.
 #[derive(Debug)]
 pub struct Window {
     began: Instant,
@@ -36,7 +36,7 @@ pub struct Window {
 }
 
 impl Window {
-    /// Begins now.
+    /// Starts the load.
     #[must_use]
     pub fn open(until: Until) -> Self {
         let began = Instant::now();
@@ -50,7 +50,7 @@ impl Window {
         Self { began, counts_from, ends_at, calls, taken: AtomicU64::new(0) }
     }
 
-    /// The number of the next call, from 0; `None` when the load is over.
+    /// Returns the number of the next call, from 0; `None` at the end of the load.
     #[must_use]
     pub fn next(&self, now: Instant) -> Option<u64> {
         if self.ends_at.is_some_and(|end| now >= end) {
@@ -60,13 +60,13 @@ impl Window {
         (number < self.calls).then_some(number)
     }
 
-    /// Whether a call that ended at that instant counts.
+    /// Returns whether a call that ended at an instant counts.
     #[must_use]
     pub fn counts(&self, ended_at: Instant) -> bool {
         ended_at >= self.counts_from && self.ends_at.is_none_or(|end| ended_at <= end)
     }
 
-    /// How long it counted, once all callers are done.
+    /// Returns the counted time, after the end of all callers.
     #[must_use]
     pub fn elapsed(&self) -> Duration {
         match self.ends_at {
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_load_of_calls_ends_with_them() {
+    fn load_of_calls_ends_with_them() {
         let window = Window::open(Until::Calls(2));
         let now = Instant::now();
         assert_eq!([window.next(now), window.next(now), window.next(now)], [Some(0), Some(1), None]);
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_load_of_time_does_not_count_its_warm_up() {
+    fn load_of_time_does_not_count_its_warm_up() {
         let window = Window::open(Until::seconds(3));
         assert!(!window.counts(window.began));
         assert!(window.counts(window.began + Duration::from_secs(3)));

@@ -1,4 +1,4 @@
-//! What a long queue for receivers that hang does to those who write over the API.
+//! The effect of a long queue for hanging receivers on API clients.
 
 use std::time::Duration;
 
@@ -21,16 +21,16 @@ use crate::requests::{busy_text, creators, stored};
 use crate::service::Service;
 use crate::window::Until;
 
-/// How many times fewer charges may be created than without a backlog.
+/// The required ratio to the rate without a backlog.
 const WANTED: f64 = 0.8;
-/// How many times more rounds than elsewhere: the server's own housekeeping falls into some of them.
+/// The factor of additional rounds, because the server's own housekeeping affects some of them.
 const MORE: usize = 2;
-/// How long the service works on it before it counts: longer than an attempt takes that is never answered.
+/// The time before counting begins: longer than an attempt without an answer.
 const SETTLED: Duration = Duration::from_secs(17);
-/// How long it is watched alone.
+/// The time of measuring without clients.
 const ALONE: Duration = Duration::from_secs(2);
 
-/// Charges created with so many deliveries due, beside the same service without any.
+/// Measures the creation of charges with deliveries due, beside the same service without any.
 pub(super) async fn measure(engine: Engine, server: Option<&Postgres>, plan: Plan, deliveries: usize) -> Result<Line> {
     let mut receiver = Receiver::start(MANY)?;
     receiver.hang(MANY)?;
@@ -48,7 +48,7 @@ pub(super) async fn measure(engine: Engine, server: Option<&Postgres>, plan: Pla
     let (mut with, mut without) = (Series::default(), Series::default());
     for round in 0..plan.rounds.saturating_mul(MORE) {
         let mut turns = [(&calm, &mut without), (&loaded, &mut with)];
-        // Neither always profits from what the other left behind.
+        // The order alternates, so that neither always profits from the other's leftovers.
         if round % 2 == 1 {
             turns.reverse();
         }
@@ -112,11 +112,11 @@ impl Series {
     }
 }
 
-/// Events of all accounts, of which every endpoint hears.
+/// Adds events of all accounts, each delivered to every endpoint.
 async fn fill(service: &Service, deliveries: usize) -> Result<()> {
     let store = database::open(&service.database).await?;
     let accounts = preload::accounts(&store, service.keys.len()).await?;
-    // With as many events for each account, every endpoint has as many deliveries.
+    // With the same number of events per account, every endpoint has the same number of deliveries.
     let each = deliveries.div_ceil(MANY);
     let of: Vec<_> = accounts.iter().map(|account| (*account, EventType::ChargePaid)).collect();
     preload::events(&store, &of, each.saturating_mul(accounts.len())).await?;
@@ -124,14 +124,14 @@ async fn fill(service: &Service, deliveries: usize) -> Result<()> {
     Ok(())
 }
 
-/// Who is busy while nobody calls the service.
+/// Returns the processor use without clients.
 async fn hum(service: &Service, engine: Engine, server: Option<&Postgres>) -> Result<Vec<Cores>> {
     let meter = Meter::start(&parties([("service", service.process_id()?)], engine, server))?;
     tokio::time::sleep(ALONE).await;
     meter.stop()
 }
 
-/// Whether all but what was tried is still due.
+/// Checks that all deliveries without attempts are still due.
 async fn still_due(service: &Service, deliveries: usize) -> Result<()> {
     let store = database::open(&service.database).await?;
     let found = store.due_lanes(clock::now(), None, 1_024).await?;

@@ -1,4 +1,4 @@
-//! Endpoints of the service's accounts, registered over its API, and the receivers behind them.
+//! Endpoints of the service's accounts, registered over the API, and their receivers.
 
 use anyhow::{Context as _, Result, ensure};
 use cais_domain::event::EventType;
@@ -8,11 +8,11 @@ use crate::http::{Connection, post};
 use crate::receiver::Receiver;
 use crate::service::Service;
 
-/// Registers every endpoint of the receivers, and tells them what the service signs with. The accounts take turns: endpoint `n` is of
-/// account `n % accounts`. It hears of the types that `wants` names.
+/// Registers every endpoint of the receivers, and sends them the signing secrets. Endpoint `n` belongs to account `n %
+/// accounts`, and subscribes to the types from `wants`.
 ///
 /// # Errors
-/// When the service refuses one.
+/// If the service refuses one.
 pub async fn register<'a>(service: &Service, receiver: &mut Receiver, wants: impl Fn(usize) -> &'a str) -> Result<()> {
     let mut connection = Connection::open(service.address()?).await?;
     let mut secrets = Vec::new();
@@ -27,11 +27,11 @@ pub async fn register<'a>(service: &Service, receiver: &mut Receiver, wants: imp
     receiver.trust(secrets)
 }
 
-/// The account and the one type of event of each endpoint, such that no two of an account want the same: so each event of these has one
-/// delivery.
+/// Returns the account and the event type of each endpoint. No two endpoints of an account share a type, so each event
+/// has one delivery.
 ///
 /// # Errors
-/// When there are more endpoints than such pairs.
+/// If there are more endpoints than such pairs.
 pub fn apart(endpoints: usize, accounts: usize) -> Result<Vec<(usize, EventType)>> {
     let place = |number: usize| {
         let kind = number.checked_div(accounts).and_then(|turn| EventType::ALL.get(turn)).copied();
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_two_endpoints_of_an_account_want_the_same() {
+    fn endpoints_of_an_account_have_different_types() {
         for endpoints in [1, 10, 100] {
             let found: HashSet<_> = apart(endpoints, 16).into_iter().flatten().collect();
             assert_eq!(found.len(), endpoints);

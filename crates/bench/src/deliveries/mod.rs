@@ -1,4 +1,4 @@
-//! Webhooks: how many are delivered, how many the queue hands out, what a backlog does to the API, and how soon one arrives.
+//! Webhooks: deliveries per second, claims per second, the effect of a backlog on the API, and latency.
 
 mod backlog;
 mod endpoints;
@@ -17,19 +17,19 @@ use crate::report::{Line, Target};
 
 const LEVEL: &str = "deliveries";
 const RATE: &str = "/s";
-/// Endpoints of what is measured with many.
+/// The endpoints of measurements with many.
 const MANY: usize = 100;
 
-/// How much of each is done.
+/// The sizes of the measurements.
 #[derive(Debug, Clone, Copy)]
 struct Amounts {
-    /// Events that wait when the service starts.
+    /// Events waiting at the start of the service.
     events: usize,
-    /// Deliveries that each round claims.
+    /// Deliveries claimed per round.
     claims: usize,
-    /// Deliveries that are due while the API is called.
+    /// Deliveries due during API requests.
     backlog: usize,
-    /// Payments, one by one.
+    /// Payments, one after another.
     payments: usize,
     /// Seconds of payments at a steady rate.
     steady_s: u64,
@@ -38,10 +38,10 @@ struct Amounts {
 const FULL: Amounts = Amounts { events: 50_000, claims: 50_000, backlog: 1_000_000, payments: 300, steady_s: 30 };
 const QUICK: Amounts = Amounts { events: 10_000, claims: 20_000, backlog: 100_000, payments: 100, steady_s: 10 };
 
-/// All of it.
+/// Runs all measurements.
 ///
 /// # Errors
-/// When the service, the store or a receiver fails, or what was delivered does not add up.
+/// If the service, the store or a receiver fails, or the delivered data is inconsistent.
 pub async fn measure(engine: Engine, server: Option<&Postgres>, plan: Plan) -> Result<Vec<Line>> {
     let amounts = if plan.quick { QUICK } else { FULL };
     let mut lines = Vec::new();
@@ -55,7 +55,7 @@ pub async fn measure(engine: Engine, server: Option<&Postgres>, plan: Plan) -> R
     Ok(lines)
 }
 
-/// With what was wanted, where it is judged: on PostgreSQL.
+/// Adds the target, which applies to PostgreSQL.
 fn judged(line: Line, engine: Engine, target: Target) -> Line {
     match engine {
         Engine::Postgres => line.wanting(target),
@@ -63,7 +63,7 @@ fn judged(line: Line, engine: Engine, target: Target) -> Line {
     }
 }
 
-/// The processes whose work is told of: one of ours, by its name, and the server where there is one.
+/// Returns the measured processes: one of the bench, by name, and the server, if any.
 fn parties<'a>(
     ours: impl IntoIterator<Item = (&'a str, u32)>,
     engine: Engine,
@@ -73,7 +73,7 @@ fn parties<'a>(
     ours.into_iter().chain(server.map(|server| ("postgres", server.process_id()))).collect()
 }
 
-/// The percentiles of waits in microseconds.
+/// Returns the percentiles of waits in microseconds.
 fn percentiles(waits_us: impl IntoIterator<Item = u32>) -> Percentiles {
     let mut waits = Latencies::default();
     waits_us.into_iter().for_each(|wait| waits.record(std::time::Duration::from_micros(u64::from(wait))));

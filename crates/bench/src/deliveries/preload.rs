@@ -1,4 +1,4 @@
-//! Events in large numbers, through the store, which makes their deliveries as it does in the service.
+//! Adds many events through the store, which creates their deliveries as in the service.
 
 use std::time::Duration;
 
@@ -15,16 +15,16 @@ use crate::clock;
 use crate::service::email;
 use crate::store::changes::event_data;
 
-/// Events of one change set, and how many of those wait at a time.
+/// Events per change set, and the number of such change sets in flight.
 const AT_ONCE: usize = 200;
 const CHANGES_AT_ONCE: usize = 8;
-/// How long ago they happened: they are due, and far from the age at which they go.
+/// The age of the events: due, and far from their removal.
 const AGO: Duration = Duration::from_mins(10);
 
-/// So many events, of these accounts and types in turn.
+/// Adds events, by accounts and types in turn.
 ///
 /// # Errors
-/// When a commit is refused.
+/// If a commit is refused.
 pub async fn events(store: &Persistence, of: &[(AccountId, EventType)], number: usize) -> Result<()> {
     let at = happened_at()?;
     let mut made = 0_usize;
@@ -36,15 +36,15 @@ pub async fn events(store: &Persistence, of: &[(AccountId, EventType)], number: 
         let changes = events.chunks(AT_ONCE).map(|events| ChangeSet { events: events.to_vec(), ..ChangeSet::new(at) });
         try_join_all(changes.map(|change| store.commit(change))).await?;
         made = made.saturating_add(events.len());
-        (!events.is_empty()).then_some(()).context("nobody to tell")?;
+        (!events.is_empty()).then_some(()).context("no events")?;
     }
     Ok(())
 }
 
-/// The ids of the service's accounts, in the order of their keys.
+/// Returns the ids of the service's accounts, in the order of their keys.
 ///
 /// # Errors
-/// When one is missing.
+/// If one is missing.
 pub async fn accounts(store: &Persistence, number: usize) -> Result<Vec<AccountId>> {
     let find = |number| async move {
         let account = store.find_account_by_email(&email(number)).await?;
@@ -53,16 +53,16 @@ pub async fn accounts(store: &Persistence, number: usize) -> Result<Vec<AccountI
     try_join_all((0..number).map(find)).await
 }
 
-/// When the events happened.
+/// Returns the instant of the events.
 ///
 /// # Errors
-/// Never, with a clock that is set.
+/// None with a valid clock.
 pub fn happened_at() -> Result<Timestamp> {
     let at = clock::now().checked_sub(SignedDuration::try_from(AGO)?)?;
     Ok(at.round(Unit::Microsecond)?)
 }
 
-/// An event as long as that of a paid charge.
+/// Returns an event with the size of a paid charge's event.
 fn event(account: AccountId, kind: EventType, at: Timestamp) -> NewEvent {
     let charge: ChargeId = fresh();
     let resource = charge.to_string();
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_event_is_json_of_the_right_length() {
+    fn event_is_json_of_the_right_length() {
         let event = event(fresh(), EventType::ChargePaid, Timestamp::UNIX_EPOCH);
         assert_eq!(event.data.len(), event_data().len());
         assert!(serde_json::from_slice::<Value>(&event.data).is_ok());

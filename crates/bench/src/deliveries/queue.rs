@@ -1,4 +1,4 @@
-//! The queue by itself: how many deliveries it hands out per second, without sending any.
+//! The queue alone: claims per second, without sending.
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -25,27 +25,27 @@ use crate::numbers::{Rounds, count, per_second};
 use crate::process::{Cores, Meter, mean};
 use crate::report::{Line, Target};
 
-/// What others call fast.
+/// A rate that is commonly called fast.
 const WANTED: f64 = 10_000.0;
 /// Endpoints of an account.
 const PER_ACCOUNT: u8 = 20;
-/// How many deliveries one claim asks for, and how many of one endpoint may be in flight: as the service asks.
+/// The deliveries per claim, and the deliveries in flight per endpoint, as in the service.
 const LIMIT: u32 = 256;
 const PER_ENDPOINT: u32 = 8;
 const LEASE: SignedDuration = SignedDuration::from_secs(30);
-/// How many lanes one search finds at most.
+/// The largest number of queues found by one search.
 const LANES: u32 = 1_024;
-/// How often it is looked for lanes.
+/// The number of searches.
 const LOOKS: usize = 100;
-/// Queues with one delivery each, and how many of them are due.
+/// Queues with one delivery each, and the number of due ones.
 const QUEUES: usize = 200_000;
 const DUE_QUEUES: usize = 100;
-/// Endpoints that are opened, and deliveries that are put, together.
+/// Endpoints opened, and deliveries added, per commit.
 const TOGETHER: usize = 1_000;
-/// How long the other deliveries wait.
+/// The delay of the other deliveries.
 const LATER: SignedDuration = SignedDuration::from_hours(1);
 
-/// Claims, claims with outcomes, and the search for lanes.
+/// Measures claims, claims with outcomes, and the search for due queues.
 pub(super) async fn measure(engine: Engine, server: Option<&Postgres>, plan: Plan, claims: usize) -> Result<Vec<Line>> {
     let place = Place::fresh(engine, server)?;
     let mut queue = Queue::fill(place.open().await?, claims.saturating_mul(plan.rounds).saturating_mul(2)).await?;
@@ -78,7 +78,7 @@ pub(super) async fn measure(engine: Engine, server: Option<&Postgres>, plan: Pla
     ])
 }
 
-/// The search among many queues of which few have something due.
+/// Measures the search among many queues with few due ones.
 async fn many_queues(engine: Engine, server: Option<&Postgres>) -> Result<Line> {
     let place = Place::fresh(engine, server)?;
     let store = place.open().await?;
@@ -114,7 +114,7 @@ async fn many_queues(engine: Engine, server: Option<&Postgres>) -> Result<Line> 
     Ok(Line::new(LEVEL, engine.name(), &what, looks.p50_ms, " ms").waited(looks).note(note))
 }
 
-/// One kind of work, over all rounds.
+/// The results of a kind of work, over all rounds.
 #[derive(Debug, Default)]
 struct Series {
     rates: Vec<f64>,
@@ -145,18 +145,18 @@ impl Series {
     }
 }
 
-/// A queue in which everything is due.
+/// A queue with all deliveries due.
 struct Queue {
     store: Persistence,
     accounts: Vec<AccountId>,
     lanes: Vec<Lane>,
-    /// The time of the next claim. It runs faster than the clock: a lease ends before the next claim.
+    /// The instant of the next claim, ahead of the clock: a lease ends before the next claim.
     now: Timestamp,
     due: usize,
 }
 
 impl Queue {
-    /// So many deliveries for 100 endpoints.
+    /// Creates deliveries for 100 endpoints.
     async fn fill(store: Persistence, number: usize) -> Result<Self> {
         let (mut accounts, mut lanes) = (Vec::new(), Vec::new());
         while lanes.len() < MANY {
@@ -173,7 +173,7 @@ impl Queue {
         Ok(Self { store, accounts, lanes, now: clock::now(), due: number })
     }
 
-    /// How long it takes to find the lanes with something due.
+    /// Measures the search for due queues.
     async fn look(&self) -> Result<Percentiles> {
         let mut waits = Latencies::default();
         for _ in 0..LOOKS {
@@ -185,7 +185,7 @@ impl Queue {
         Ok(waits.percentiles())
     }
 
-    /// Claims so many, the next when the lease of those before is over.
+    /// Claims deliveries, each claim after the end of the previous lease.
     async fn claim_all(&mut self, number: usize) -> Result<(usize, Latencies)> {
         let mut ids: HashSet<DeliveryId> = HashSet::new();
         let (mut claimed, mut waits) = (0_usize, Latencies::default());
@@ -199,7 +199,7 @@ impl Queue {
         Ok((claimed, waits))
     }
 
-    /// Claims so many and writes down that they arrived; the next claim is under way meanwhile.
+    /// Claims deliveries and records their success, concurrently with the next claim.
     async fn deliver_all(&mut self, number: usize) -> Result<(usize, Latencies)> {
         let (mut claimed, mut waits) = (0_usize, Latencies::default());
         let mut arrived = Vec::new();
@@ -230,12 +230,12 @@ impl Queue {
         let began = Instant::now();
         let got = self.store.claim(claim).await?;
         waits.record(began.elapsed());
-        ensure!(!got.is_empty(), "nothing was claimed, though everything is due");
+        ensure!(!got.is_empty(), "a claim returned no delivery although all are due");
         Ok(got)
     }
 }
 
-/// The receiver took it at once.
+/// Returns the outcome of an immediate success.
 fn taken(claimed: &ClaimedDelivery, at: Timestamp) -> FinishedAttempt {
     let response_body = Some("ok".to_owned());
     FinishedAttempt {

@@ -1,4 +1,4 @@
-//! How many webhooks the whole service delivers per second, from a queue that was full when it started.
+//! The deliveries per second of the whole service, from a queue that was full at the start.
 
 use std::time::Duration;
 
@@ -16,10 +16,10 @@ use crate::receiver::Receiver;
 use crate::report::{Line, Target};
 use crate::service::Service;
 
-/// More than the best published figure that was found: 1,812 per second on four processors.
+/// Above the best published figure found: 1,812 per second on four processors.
 const WANTED: f64 = 2_000.0;
 
-/// So many events, each with one delivery, to so many endpoints.
+/// Measures the delivery of events, each to one endpoint.
 pub(super) async fn measure(
     engine: Engine,
     server: Option<&Postgres>,
@@ -60,7 +60,7 @@ pub(super) async fn measure(
     Ok(judged(line, engine, Target::AtLeast(WANTED)))
 }
 
-/// The events, each of which one endpoint wants.
+/// Adds the events, each for one endpoint.
 async fn fill(url: &str, accounts: usize, places: &[(usize, EventType)], events: usize) -> Result<()> {
     let store = database::open(url).await?;
     let accounts = preload::accounts(&store, accounts).await?;

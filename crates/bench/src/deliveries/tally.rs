@@ -1,4 +1,4 @@
-//! What a database says of the deliveries in it, read as the API reads it.
+//! The deliveries in a database, read as by the API.
 
 use anyhow::Result;
 use cais_domain::ids::{AccountId, DeliveryId, EndpointId};
@@ -10,25 +10,25 @@ use super::preload::accounts;
 use crate::database;
 use crate::numbers::count;
 
-/// The longest page.
+/// The largest page.
 const PAGE: u32 = 200;
 
-/// How deliveries ended, and how often they were tried.
+/// Deliveries by outcome, and their attempts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Those that a receiver took.
+    /// Successful deliveries.
     pub succeeded: u64,
-    /// All others.
+    /// Other deliveries.
     pub others: u64,
-    /// Attempts at all of them.
+    /// Attempts of all deliveries.
     pub attempts: u64,
 }
 
 impl Tally {
-    /// Of all endpoints of the first accounts of a service's database.
+    /// Counts all deliveries of the first accounts in a service's database.
     ///
     /// # Errors
-    /// When the store does not answer.
+    /// If the store does not answer.
     pub async fn of_database(url: &str, number: usize) -> Result<Self> {
         let store = database::open(url).await?;
         let accounts = accounts(&store, number).await?;
@@ -37,10 +37,10 @@ impl Tally {
         Ok(tally)
     }
 
-    /// Of all endpoints of these accounts.
+    /// Counts all deliveries of the accounts.
     ///
     /// # Errors
-    /// When the store does not answer.
+    /// If the store does not answer.
     pub async fn of(store: &Persistence, accounts: &[AccountId]) -> Result<Self> {
         let mut tally = Self::default();
         for account in accounts {

@@ -1,4 +1,4 @@
-//! How soon a webhook arrives when there is nothing else to do, and when some receivers hang.
+//! The latency of webhooks, idle and with hanging receivers.
 
 use std::time::{Duration, Instant};
 
@@ -18,21 +18,21 @@ use crate::requests::{Created, creators, pay};
 use crate::service::Service;
 use crate::window::Until;
 
-/// What the first attempt must keep, in milliseconds.
+/// The limit of a first attempt, in milliseconds.
 const AT_ONCE_MS: f64 = 100.0;
-/// How many times later the others may hear of an event because some hang.
+/// The largest factor of the latency with hanging receivers.
 const TIMES: f64 = 2.0;
-/// The pause behind each payment, so that nothing is under way when the next is made.
+/// The pause after each payment, so that payments do not overlap.
 const PAUSE: Duration = Duration::from_millis(20);
-/// How many of the endpoints hang.
+/// The number of hanging endpoints.
 const HANGING: usize = 10;
-/// Payments per second while others hang, and how many connections share them.
+/// Payments per second with hanging receivers, and the connections that share them.
 const STEADY_PER_SECOND: u64 = 40;
 const PAYERS: usize = 8;
-/// Seconds of payments that do not count, in which the service learns that its receivers answer.
+/// Seconds of uncounted payments, in which the service classifies its receivers.
 const WARM_UP_S: u64 = 3;
 
-/// Payments one by one, with one endpoint.
+/// Measures payments one after another, with one endpoint.
 pub(super) async fn idle(engine: Engine, server: Option<&Postgres>, payments: usize) -> Result<Line> {
     let mut receiver = Receiver::start(1)?;
     let mut service = Service::start(engine, server).await?;
@@ -55,7 +55,7 @@ pub(super) async fn idle(engine: Engine, server: Option<&Postgres>, payments: us
     Ok(judged(line, engine, Target::AtMost(AT_ONCE_MS)))
 }
 
-/// Payments at a steady rate, with 100 endpoints: all of them answer, then some hang.
+/// Measures payments at a steady rate with 100 endpoints: first all answer, then some hang.
 pub(super) async fn among_hanging(engine: Engine, server: Option<&Postgres>, seconds: u64) -> Result<Line> {
     let mut receiver = Receiver::start(MANY)?;
     let mut service = Service::start(engine, server).await?;
@@ -83,12 +83,12 @@ pub(super) async fn among_hanging(engine: Engine, server: Option<&Postgres>, sec
     Ok(judged(line, engine, Target::AtMost(TIMES)))
 }
 
-/// So many charges of the first accounts, which wait for their payers.
+/// Creates pending charges of the first accounts.
 async fn charges(service: &Service, accounts: usize, number: usize) -> Result<Vec<Created>> {
     let keys = service.keys.get(..accounts).context("too few accounts")?;
     let load = Load { address: service.address()?, scripts: creators(keys, 0), until: Until::Calls(count(number)) };
     let outcome = load.run().await?.clean()?;
-    // The callers have different accounts: so the accounts take turns.
+    // The callers have different accounts, so accounts alternate.
     let mut created: Vec<_> = outcome.scripts.into_iter().map(|script| script.created.into_iter()).collect();
     let mut mixed = Vec::new();
     while mixed.len() < number {
@@ -99,7 +99,7 @@ async fn charges(service: &Service, accounts: usize, number: usize) -> Result<Ve
     Ok(mixed)
 }
 
-/// Pays the charges at a steady rate and waits until everybody who answers has heard of each; what arrived.
+/// Pays the charges at a steady rate and waits for all webhooks of answering endpoints. Returns the arrivals.
 async fn steady(service: &Service, receiver: &mut Receiver, charges: &[Created], hanging: usize) -> Result<Taken> {
     let address = service.address()?;
     let every = Duration::from_secs(1).saturating_mul(u32::try_from(PAYERS)?) / u32::try_from(STEADY_PER_SECOND)?;
@@ -116,13 +116,13 @@ async fn steady(service: &Service, receiver: &mut Receiver, charges: &[Created],
         Ok::<_, anyhow::Error>(())
     });
     try_join_all(payers).await?;
-    let heard = charges.iter().map(|charge| hears(service, charge, hanging)).sum();
-    receiver.wait_for(heard).await?;
+    let expected = charges.iter().map(|charge| answering_endpoints(service, charge, hanging)).sum();
+    receiver.wait_for(expected).await?;
     receiver.take()
 }
 
-/// How many endpoints that answer hear of a charge: those of its account, behind the first that hang.
-fn hears(service: &Service, charge: &Created, hanging: usize) -> u64 {
+/// Returns the number of answering endpoints of a charge's account.
+fn answering_endpoints(service: &Service, charge: &Created, hanging: usize) -> u64 {
     let accounts = service.keys.iter().cycle();
     count((0..MANY).zip(accounts).skip(hanging).filter(|(_, key)| key.as_str() == &*charge.key).count())
 }

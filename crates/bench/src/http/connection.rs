@@ -1,4 +1,4 @@
-//! One connection that is kept alive, and just enough of HTTP/1.1 (RFC 9112) to know where an answer ends.
+//! A persistent connection, with the part of HTTP/1.1 (RFC 9112) that finds the end of an answer.
 
 use std::net::SocketAddr;
 use std::ops::Range;
@@ -9,22 +9,22 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-/// No answer takes longer.
+/// The time limit of an answer.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// No answer is larger, in bytes.
+/// The largest answer, in bytes.
 const MAX_ANSWER: usize = 4 * 1024 * 1024;
 const LENGTH_HEADER: &[u8] = b"content-length:";
-/// What ends the head of a request or an answer.
+/// The end of the head of a request or an answer.
 pub const END_OF_HEAD: &[u8] = b"\r\n\r\n";
 
-/// A connection to the service under test.
+/// A connection to the measured service.
 #[derive(Debug)]
 pub struct Connection {
     stream: TcpStream,
     buffer: Vec<u8>,
 }
 
-/// An answer; the body is borrowed from the connection.
+/// An answer. The body is borrowed from the connection.
 #[derive(Debug, Clone, Copy)]
 pub struct Answer<'a> {
     /// The status code.
@@ -42,21 +42,21 @@ impl Connection {
     /// Connects.
     ///
     /// # Errors
-    /// When nobody listens.
+    /// If no listener exists.
     pub async fn open(address: SocketAddr) -> Result<Self> {
         let stream = timeout(PATIENCE, TcpStream::connect(address)).await.context("connect: too late")??;
         stream.set_nodelay(true)?;
         Ok(Self { stream, buffer: Vec::with_capacity(16 * 1024) })
     }
 
-    /// Sends a whole request and waits for its whole answer.
+    /// Sends a whole request and returns its whole answer.
     ///
     /// # Errors
-    /// When the connection breaks, the answer is late, too large, or has no `content-length`.
+    /// If the connection breaks, or the answer is late, too large, or without `content-length`.
     pub async fn ask(&mut self, request: &[u8]) -> Result<Answer<'_>> {
         self.buffer.clear();
         let head = timeout(PATIENCE, self.exchange(request)).await.context("no answer in time")??;
-        let body = self.buffer.get(head.body).context("the answer is shorter than it said")?;
+        let body = self.buffer.get(head.body).context("the answer is shorter than its content-length")?;
         Ok(Answer { status: head.status, body })
     }
 
@@ -76,7 +76,7 @@ impl Connection {
     }
 }
 
-/// The head of an answer, once all of it is there.
+/// Parses the head of an answer, once complete.
 fn parse(bytes: &[u8]) -> Result<Option<Head>> {
     let Some(end) = bytes.windows(END_OF_HEAD.len()).position(|window| window == END_OF_HEAD) else { return Ok(None) };
     let head = bytes.get(..end).unwrap_or_default();
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_head_is_understood_once_it_is_whole() {
+    fn head_is_parsed_once_complete() {
         let answer = b"HTTP/1.1 201 Created\r\nx: y\r\nContent-Length: 2\r\n\r\n{}";
         let found = |bytes: &[u8]| parse(bytes).ok().flatten().map(|head| (head.status, head.body));
         assert_eq!(found(answer), Some((201, 49..51)));

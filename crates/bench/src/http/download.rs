@@ -1,4 +1,4 @@
-//! A body that comes in chunks (RFC 9112, section 7.1), read to its end and dropped; only its lines are counted.
+//! Reads a chunked body (RFC 9112, section 7.1) to its end. Only its lines are counted.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -10,27 +10,27 @@ use tokio::time::{sleep, timeout};
 
 use super::connection::END_OF_HEAD;
 
-/// Nothing is waited for longer than this.
+/// The time limit of every wait.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// Bytes that are taken at a time.
+/// Bytes per read.
 const PIECE: usize = 64 * 1024;
 const CHUNKED: &str = "transfer-encoding: chunked";
 
-/// What came.
+/// The counts of a download.
 #[derive(Debug, Clone, Copy)]
 pub struct Downloaded {
     /// Lines of the body.
     pub lines: u64,
-    /// Its bytes.
+    /// Bytes of the body.
     pub bytes: u64,
-    /// How long it took, without the pause.
+    /// The duration without the pause.
     pub elapsed: Duration,
 }
 
-/// Sends a request and reads its answer to the end. Nothing is read for the length of `pause` after the head.
+/// Sends a request and reads the answer to its end. After the head, reading stops for `pause`.
 ///
 /// # Errors
-/// When the answer is not 200, does not come in chunks, is late, or ends before its last chunk.
+/// If the answer is not 200, is not chunked, is late, or ends before its last chunk.
 pub async fn download(address: SocketAddr, request: &[u8], pause: Duration) -> Result<Downloaded> {
     let began = Instant::now();
     let mut stream = timeout(PATIENCE, TcpStream::connect(address)).await.context("connect: too late")??;
@@ -59,7 +59,7 @@ async fn receive(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// Where the body begins, once the head is there.
+/// Returns the beginning of the body, once the head is complete.
 fn begin(bytes: &[u8]) -> Result<Option<usize>> {
     let Some(end) = bytes.windows(END_OF_HEAD.len()).position(|window| window == END_OF_HEAD) else { return Ok(None) };
     let head = String::from_utf8_lossy(bytes.get(..end).unwrap_or_default()).to_ascii_lowercase();
@@ -68,7 +68,7 @@ fn begin(bytes: &[u8]) -> Result<Option<usize>> {
     Ok(Some(end.saturating_add(END_OF_HEAD.len())))
 }
 
-/// How far a body in chunks was read.
+/// The position within a chunked body.
 #[derive(Debug, Default)]
 struct Chunks {
     at: At,
@@ -78,11 +78,11 @@ struct Chunks {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum At {
-    /// In the size of a chunk, or in the line break before it, where there is no digit yet.
+    /// In the size of a chunk, or in the line break before it without a digit yet.
     Size(Option<usize>),
-    /// So many bytes before the end of a chunk.
+    /// This number of bytes before the end of a chunk.
     Data(usize),
-    /// Behind the last chunk.
+    /// After the last chunk.
     End,
 }
 
@@ -120,7 +120,7 @@ impl Chunks {
     }
 }
 
-/// What follows a byte of the size.
+/// Returns the position after a byte of the size.
 fn after(size: Option<usize>, byte: u8) -> Result<At> {
     match (size, byte) {
         (size, b'\r') => Ok(At::Size(size)),
@@ -140,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_counted_wherever_the_pieces_are_cut() {
+    fn lines_are_counted_across_any_pieces() {
         let body = b"5\r\na\r\nb\r\r\n1\r\n\n\r\n1A\r\nxxxxxxxxxxxx\nxxxxxxxxxxxxx\r\n0\r\n\r\n";
         for cut in 1..body.len() {
             let mut chunks = Chunks::default();
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_without_its_last_chunk_has_not_ended() {
+    fn body_without_last_chunk_has_not_ended() {
         let mut chunks = Chunks::default();
         assert!(chunks.take(b"2\r\na\n\r\n").is_ok() && !chunks.ended());
         assert!(Chunks::default().take(b"xyz").is_err());

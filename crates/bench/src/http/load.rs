@@ -1,4 +1,4 @@
-//! A closed loop over many connections: each asks again as soon as it is answered.
+//! A closed loop over many connections: each sends the next request after its answer.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -12,62 +12,62 @@ use crate::latency::Latencies;
 use crate::numbers::per_second;
 use crate::window::{Until, Window};
 
-/// What one connection asks, and what it expects.
+/// The requests and expected answers of one connection.
 pub trait Script: Send + 'static {
-    /// The next request, whole.
+    /// Returns the next whole request.
     ///
     /// # Errors
-    /// When there is none: the load fails.
+    /// If none exists: the load fails.
     fn request(&mut self) -> Result<&[u8]>;
 
-    /// Judges an answer.
+    /// Checks an answer.
     ///
     /// # Errors
-    /// Why it is not what was expected; it counts as an error of the load.
+    /// The reason of an unexpected answer, which counts as an error of the load.
     fn answer(&mut self, answer: Answer<'_>) -> Result<()>;
 }
 
 /// A load: one connection for each script.
 #[derive(Debug)]
 pub struct Load<S> {
-    /// Where the service listens.
+    /// The address of the service.
     pub address: SocketAddr,
-    /// What each connection does.
+    /// The script of each connection.
     pub scripts: Vec<S>,
-    /// When it ends.
+    /// The end of the load.
     pub until: Until,
 }
 
-/// What a load found.
+/// The result of a load.
 #[derive(Debug)]
 pub struct Outcome<S> {
-    /// Requests that were answered as expected, in all.
+    /// All requests with expected answers.
     pub answered: u64,
-    /// Requests that were answered otherwise, in all.
+    /// All requests with unexpected answers.
     pub errors: u64,
-    /// The first of those.
+    /// The first unexpected answer.
     pub first_error: Option<String>,
-    /// Requests that were answered as expected while it counted.
+    /// Counted requests with expected answers.
     pub measured: u64,
-    /// How long it counted.
+    /// The counted time.
     pub elapsed: Duration,
-    /// What callers waited while it counted.
+    /// The waits of callers in the counted time.
     pub latencies: Latencies,
-    /// The scripts, with what they noted.
+    /// The scripts with their records.
     pub scripts: Vec<S>,
 }
 
 impl<S> Outcome<S> {
-    /// Requests that were answered as expected, per second.
+    /// Returns expected answers per second.
     #[must_use]
     pub fn rate(&self) -> f64 {
         per_second(self.measured, self.elapsed)
     }
 
-    /// Fails unless every answer was as expected.
+    /// Fails unless all answers were expected.
     ///
     /// # Errors
-    /// The first that was not.
+    /// The first unexpected answer.
     pub fn clean(self) -> Result<Self> {
         match self.first_error {
             None => Ok(self),
@@ -86,10 +86,10 @@ struct Ran<S> {
 }
 
 impl<S: Script> Load<S> {
-    /// Runs it on one thread of its own.
+    /// Runs the load on its own thread.
     ///
     /// # Errors
-    /// When a connection breaks or a script has no request.
+    /// If a connection breaks or a script has no request.
     pub async fn run(self) -> Result<Outcome<S>> {
         tokio::task::spawn_blocking(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

@@ -1,4 +1,4 @@
-//! A load generator that costs little: requests are rendered before they are needed, and answers are hardly parsed.
+//! A cheap load generator: requests are rendered in advance, and answers are hardly parsed.
 
 mod connection;
 mod download;

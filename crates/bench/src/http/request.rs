@@ -1,11 +1,11 @@
-//! Whole requests as bytes, with places where a number changes from one to the next.
+//! Whole requests as bytes, with placeholders for a changing number.
 
 use anyhow::{Context as _, Result};
 
-/// Stands for the number; as many digits as it has characters.
+/// The placeholder of a number, with the same number of digits.
 const PLACE: &[u8] = b"############";
 
-/// A request in which every place takes the same number.
+/// A request in which all placeholders get the same number.
 #[derive(Debug, Clone)]
 pub struct Template {
     bytes: Vec<u8>,
@@ -13,7 +13,7 @@ pub struct Template {
 }
 
 impl Template {
-    /// Finds the places, each written `############`, in a request.
+    /// Finds the placeholders `############` in a request.
     #[must_use]
     pub fn new(bytes: Vec<u8>) -> Self {
         let windows = bytes.windows(PLACE.len()).enumerate();
@@ -21,10 +21,10 @@ impl Template {
         Self { bytes, places }
     }
 
-    /// The request with that number.
+    /// Returns the request with a number.
     ///
     /// # Errors
-    /// Never, unless a place lies outside the request.
+    /// None, unless a placeholder lies outside the request.
     pub fn with(&mut self, number: u64) -> Result<&[u8]> {
         for place in &self.places {
             let digits = self.bytes.get_mut(*place..place.saturating_add(PLACE.len())).context("place")?;
@@ -38,20 +38,20 @@ impl Template {
     }
 }
 
-/// A GET of `path`.
+/// Returns a GET of `path`.
 #[must_use]
 pub fn get(path: &str, key: &str) -> Vec<u8> {
     format!("GET {path} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer {key}\r\n\r\n").into_bytes()
 }
 
-/// A GET of `path` as CSV.
+/// Returns a GET of `path` as CSV.
 #[must_use]
 pub fn get_csv(path: &str, key: &str) -> Vec<u8> {
     format!("GET {path} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer {key}\r\naccept: text/csv\r\n\r\n")
         .into_bytes()
 }
 
-/// A POST of a JSON body to `path`, with an idempotency key unless it is empty.
+/// Returns a POST of a JSON body to `path`, with an idempotency key unless empty.
 #[must_use]
 pub fn post(path: &str, key: &str, idempotency_key: &str, body: &str) -> Vec<u8> {
     let idempotency_key = match idempotency_key {
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_place_takes_the_number() {
+    fn every_placeholder_gets_the_number() {
         let mut template = Template::new(b"a############b############c".to_vec());
         assert_eq!(template.with(42).ok(), Some(&b"a000000000042b000000000042c"[..]));
         assert_eq!(template.with(1_234_567_890_123).ok(), Some(&b"a234567890123b234567890123c"[..]));

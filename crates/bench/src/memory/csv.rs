@@ -1,4 +1,4 @@
-//! A long statement as CSV: what the service needs while it sends it, and how fast it does.
+//! A long statement as CSV: memory and speed of the service.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -17,18 +17,18 @@ use crate::process::resident_mib;
 use crate::report::{Line, Target};
 use crate::service::{Service, email};
 
-/// Lines of the statements, the longest last: its memory is watched.
+/// The lines of the statements, ascending. Memory is measured for the longest.
 const ROWS: [usize; 3] = [10_000, 100_000, 1_000_000];
-/// How many of them the short run sends.
+/// The number of statements in the short run.
 const SENT_IF_QUICK: usize = 2;
-/// Lines that are to come each second, however long the statement is and however lately it was written.
+/// The required lines per second, for any length and age of the statement.
 const WANTED: f64 = 50_000.0;
-/// How often the memory is looked at.
+/// The interval of memory samples.
 const LOOK: Duration = Duration::from_millis(20);
-/// How long the reader takes nothing after the first bytes: what it does not take must not pile up.
+/// The pause of the reader after the first bytes. Unread data must not accumulate.
 const PAUSE: Duration = Duration::from_secs(2);
 
-/// The files, each read once, right after their rows were written and before the server counts them.
+/// Reads each file once, directly after its rows were written and before the server gathers statistics.
 pub(super) async fn measure(engine: Engine, server: Option<&Postgres>, plan: Plan) -> Result<Vec<Line>> {
     let sent = if plan.quick { SENT_IF_QUICK } else { ROWS.len() };
     let lengths: Vec<usize> = ROWS.into_iter().take(sent).collect();
@@ -62,7 +62,7 @@ pub(super) async fn measure(engine: Engine, server: Option<&Postgres>, plan: Pla
     Ok(lines)
 }
 
-/// A file that came, and what the service needed meanwhile.
+/// A received file, and the memory of the service meanwhile.
 struct Watched {
     bytes: u64,
     elapsed: Duration,
@@ -70,7 +70,7 @@ struct Watched {
     peak: f64,
 }
 
-/// Reads the statement of the account with that number.
+/// Reads the statement of an account.
 async fn read(service: &Service, number: usize, rows: usize, pause: Duration) -> Result<Watched> {
     let process = service.process_id()?;
     let idle = resident_mib(process)?;
@@ -90,7 +90,7 @@ async fn read(service: &Service, number: usize, rows: usize, pause: Duration) ->
     Ok(Watched { bytes: file.bytes, elapsed: file.elapsed, idle, peak })
 }
 
-/// Gives the first accounts a long statement each.
+/// Gives each of the first accounts a long statement.
 async fn seed(url: &str, lengths: &[usize]) -> Result<()> {
     let calendar = Arc::new(Calendar::default());
     let ids: Arc<dyn Ids> = Arc::<Calendar>::clone(&calendar);

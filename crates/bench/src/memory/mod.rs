@@ -1,4 +1,4 @@
-//! What the service needs of the machine: memory when idle, after work and while it sends a long file, and the time of its start.
+//! Memory and start time of the service: idle, after work, and with a long file.
 
 mod csv;
 
@@ -17,17 +17,17 @@ use crate::service::Service;
 use crate::window::Until;
 
 const LEVEL: &str = "memory";
-/// How many charges are created between the two looks at the memory.
+/// The charges created between two memory samples.
 const CHARGES: u64 = 20_000;
-/// How often the start is tried.
+/// The number of starts.
 const STARTS: usize = 7;
-/// Idle is what a service is some time after its start.
+/// The time after a start until the service counts as idle.
 const IDLE: Duration = Duration::from_secs(2);
 
-/// Starts, memory, starts again with what was created, and a long file.
+/// Measures starts, memory, starts with data, and a long file.
 ///
 /// # Errors
-/// When the service fails or answers something else than 201.
+/// If the service fails or answers anything but 201.
 pub async fn measure(engine: Engine, server: Option<&Postgres>, plan: Plan) -> Result<Vec<Line>> {
     let mut service = Service::start(engine, server).await?;
     let starts = if plan.quick { 3 } else { STARTS };
@@ -55,7 +55,7 @@ pub async fn measure(engine: Engine, server: Option<&Postgres>, plan: Plan) -> R
     Ok(lines)
 }
 
-/// How long each start took, in milliseconds.
+/// Returns the duration of each start, in milliseconds.
 async fn restarts(service: &mut Service, times: usize) -> Result<Vec<f64>> {
     let mut took = Vec::new();
     for _ in 0..times {

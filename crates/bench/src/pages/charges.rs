@@ -12,15 +12,15 @@ use crate::database::{Engine, Place, Postgres};
 use crate::report::Line;
 use crate::store::{changes, seed};
 
-/// Charges in memory while a list is made.
+/// Charges in memory while a list is created.
 const AT_ONCE: usize = 20_000;
 
-/// Two accounts of one database, one with a short list and one with a long one.
+/// Measures two accounts of one database, with a short and a long list.
 pub(super) async fn measure(engine: Engine, server: Option<&Postgres>, long: usize) -> Result<Vec<Line>> {
     let place = Place::fresh(engine, server)?;
     let persistence = place.open().await?;
     let lists = [fill(&persistence, SHORT).await?, fill(&persistence, long).await?];
-    // A new table has no statistics yet; one that is in use has.
+    // A new table has no statistics, unlike one in use.
     place.run("VACUUM ANALYZE charges")?;
     let mut lines = Vec::new();
     for (what, from_middle) in [("first page of 50 charges", false), ("middle page of 50 charges", true)] {
@@ -34,7 +34,7 @@ pub(super) async fn measure(engine: Engine, server: Option<&Postgres>, long: usi
     Ok(lines)
 }
 
-/// A new account with so many charges, and the one in their middle.
+/// Creates an account with charges. Returns the middle one.
 async fn fill(persistence: &Persistence, rows: usize) -> Result<(AccountId, ChargeId)> {
     let (account, mut middle) = (fresh(), None);
     for first in (0..rows).step_by(AT_ONCE) {

@@ -1,4 +1,4 @@
-//! A page of a list costs the same however long the list is: asked of the store, first page and middle page.
+//! The cost of a page is independent of the list's length: first and middle pages, read from the store.
 
 mod charges;
 mod money;
@@ -14,20 +14,20 @@ use crate::numbers::Rounds;
 use crate::report::{Line, Target};
 
 const LEVEL: &str = "pages";
-/// The short list and the long one.
+/// The short list and the long list.
 const SHORT: usize = 1_000;
 const LONG: usize = 1_000_000;
-/// The long one of the short run.
+/// The long list of the short run.
 const LONG_IF_QUICK: usize = 50_000;
 /// Rows of a page.
 const ROWS: u32 = 50;
-/// How often each page is read.
+/// The reads of each page.
 const READS: usize = 400;
 
-/// Charges, the statement and the timeline.
+/// Measures charges, statement and timeline.
 ///
 /// # Errors
-/// When the store fails or a page is not what it should be.
+/// If the store fails or a page is wrong.
 pub async fn measure(engine: Engine, server: Option<&Postgres>, plan: Plan) -> Result<Vec<Line>> {
     let long = if plan.quick { LONG_IF_QUICK } else { LONG };
     let mut lines = charges::measure(engine, server, long).await?;
@@ -35,7 +35,7 @@ pub async fn measure(engine: Engine, server: Option<&Postgres>, plan: Plan) -> R
     Ok(lines)
 }
 
-/// Reads a page of the short list and one of the long list, in turn.
+/// Reads pages of the short and the long list in turn.
 async fn compare<L>(what: &str, engine: Engine, lists: &[L; 2], read: impl AsyncFn(&L) -> Result<()>) -> Result<Line> {
     let mut waits = [Latencies::default(), Latencies::default()];
     for _ in 0..READS {

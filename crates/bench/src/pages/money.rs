@@ -1,4 +1,4 @@
-//! Pages of the statement and of the timeline of accounts in which charges, payouts and split credits are mixed.
+//! Pages of statement and timeline of accounts with mixed charges, payouts and split credits.
 
 use std::sync::Arc;
 
@@ -17,10 +17,10 @@ use crate::activity::{Calendar, fill};
 use crate::database::{self, Engine, Place, Postgres};
 use crate::report::Line;
 
-/// An account, and a key in the middle of what it did.
+/// An account, and a key in the middle of its activity.
 type List = (AccountId, Uuid);
 
-/// Two accounts of one database, one that did little and one that did much.
+/// Measures two accounts of one database, with little and with much activity.
 pub(super) async fn measure(engine: Engine, server: Option<&Postgres>, long: usize) -> Result<Vec<Line>> {
     let place = Place::fresh(engine, server)?;
     let calendar = Arc::new(Calendar::default());
@@ -34,14 +34,14 @@ pub(super) async fn measure(engine: Engine, server: Option<&Postgres>, long: usi
     if engine == Engine::Postgres {
         lines.extend(pages(&persistence, engine, &lists, long, ", never analyzed").await?);
     }
-    // New tables have no statistics yet; those that are in use have.
+    // New tables have no statistics, unlike tables in use.
     place.run("VACUUM ANALYZE entries, charges, payouts, refunds")?;
     lines.extend(pages(&persistence, engine, &lists, long, "").await?);
     persistence.close().await;
     Ok(lines)
 }
 
-/// First and middle pages of both lists, of tables in that state.
+/// Measures first and middle pages of both lists, for tables in the given state.
 async fn pages(
     persistence: &Persistence,
     engine: Engine,
@@ -70,7 +70,7 @@ async fn filled(persistence: &Persistence, calendar: &Calendar, rows: usize) -> 
     let account = fresh();
     let middle = fill(persistence, calendar, account, rows).await?;
     if rows == SHORT {
-        // What is right of a thousand rows is right of a million that were made alike.
+        // A check of a thousand rows suffices, because all rows are created alike.
         let report = persistence.verify_ledger().await?;
         ensure!(report.differences.is_empty(), "the ledger does not add up: {:?}", report.differences.first());
     }

@@ -1,4 +1,4 @@
-//! What processes cost: processor time and memory, as Linux tells them.
+//! The processor time and memory of processes, from Linux.
 
 mod usage;
 
@@ -9,30 +9,30 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use anyhow::{Context as _, Result, ensure};
 
-/// A process that never outlives the value.
+/// A process that ends when dropped.
 #[derive(Debug)]
 pub struct Running(Child);
 
 impl Running {
-    /// Starts it.
+    /// Starts the process.
     ///
     /// # Errors
-    /// When it cannot be started.
+    /// If the process cannot be started.
     pub fn start(command: &mut Command) -> Result<Self> {
         let started = command.spawn();
         started.map(Self).with_context(|| format!("{} could not be started", command.get_program().display()))
     }
 
-    /// Its process id.
+    /// Returns the process id.
     #[must_use]
     pub fn id(&self) -> u32 {
         self.0.id()
     }
 
-    /// The first line that it prints, when its output was piped.
+    /// Returns the first line of the piped output.
     ///
     /// # Errors
-    /// When it ends without one.
+    /// If the process ends without one.
     pub fn first_line(&mut self) -> Result<String> {
         let output = self.0.stdout.take().context("its output is not piped")?;
         let mut line = String::new();
@@ -41,10 +41,10 @@ impl Running {
         Ok(line.trim().to_owned())
     }
 
-    /// What it reads and what it prints, when both were piped.
+    /// Returns the piped input and output.
     ///
     /// # Errors
-    /// When they were not, or were taken before.
+    /// If they were not piped, or were taken before.
     pub fn pipes(&mut self) -> Result<(ChildStdin, BufReader<ChildStdout>)> {
         let input = self.0.stdin.take().context("its input is not piped")?;
         let output = self.0.stdout.take().context("its output is not piped")?;
@@ -54,24 +54,24 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // It may have ended: there is nobody to tell.
+        // The process may have ended.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// Runs a program to its end and gives what it printed.
+/// Runs a program to its end and returns its output.
 ///
 /// # Errors
-/// When it cannot be started or fails; its error output is in the text.
+/// If the program cannot be started or fails; the text has its error output.
 pub fn output(program: &str, arguments: &[&str]) -> Result<String> {
     output_of(Command::new(program).args(arguments))
 }
 
-/// Runs a command to its end and gives what it printed.
+/// Runs a command to its end and returns its output.
 ///
 /// # Errors
-/// When it cannot be started or fails; its error output is in the text.
+/// If the command cannot be started or fails; the text has its error output.
 pub fn output_of(command: &mut Command) -> Result<String> {
     let name = command.get_program().display().to_string();
     let ended = command.stdin(Stdio::null()).output().with_context(|| format!("{name} could not be started"))?;

@@ -10,16 +10,16 @@ use serde::Serialize;
 use super::output;
 use crate::numbers::{count, ratio, real};
 
-/// How many processors something kept busy on average.
+/// The average number of busy processors.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Cores {
-    /// Who.
+    /// The party.
     pub who: &'static str,
-    /// How many; 1 is one processor, all the time.
+    /// The number; 1 means one processor all the time.
     pub cores: f64,
 }
 
-/// The mean of several rounds, in which the same parties were measured in the same order.
+/// Returns the mean of rounds with the same parties in the same order.
 #[must_use]
 pub fn mean(rounds: &[Vec<Cores>]) -> Vec<Cores> {
     let of = |index: usize| rounds.iter().filter_map(move |round| round.get(index)).map(|busy| busy.cores);
@@ -29,7 +29,7 @@ pub fn mean(rounds: &[Vec<Cores>]) -> Vec<Cores> {
         .collect()
 }
 
-/// Measures what named processes, each with all its descendants, use between two instants.
+/// Measures the use of named processes with their descendants between two instants.
 #[derive(Debug)]
 pub struct Meter {
     parties: Vec<(&'static str, u32)>,
@@ -46,10 +46,10 @@ struct Process {
 }
 
 impl Meter {
-    /// Begins to measure. A party below another one counts for itself only.
+    /// Starts measuring. A party below another one counts only for itself.
     ///
     /// # Errors
-    /// When `/proc` cannot be read.
+    /// If `/proc` cannot be read.
     pub fn start(parties: &[(&'static str, u32)]) -> Result<Self> {
         let ticks = output("getconf", &["CLK_TCK"])?;
         Ok(Self {
@@ -60,10 +60,10 @@ impl Meter {
         })
     }
 
-    /// What each used since.
+    /// Returns each party's use since the start.
     ///
     /// # Errors
-    /// When `/proc` cannot be read.
+    /// If `/proc` cannot be read.
     pub fn stop(&self) -> Result<Vec<Cores>> {
         let elapsed = self.started.elapsed();
         let after = processes()?;
@@ -78,7 +78,7 @@ impl Meter {
         ratio(ratio(real(ticks), self.ticks_per_second), elapsed.as_secs_f64())
     }
 
-    /// The ticks of a process and its descendants, but for those that are another party's.
+    /// Returns the ticks of a process and its descendants, except those of other parties.
     fn ticks(&self, processes: &HashMap<u32, Process>, root: u32) -> u64 {
         let belongs = |id: u32| {
             let mut at = id;
@@ -95,7 +95,7 @@ impl Meter {
         };
         let live = processes.iter().filter(|(id, _)| belongs(**id)).map(|(_, process)| process.own_ticks);
         let ended = processes.get(&root).map_or(0, |process| process.ended_children_ticks);
-        // What ended below the bench was mostly another party, and is not its own work.
+        // Ended processes below the bench were mostly other parties, not its own work.
         let ended = if root == std::process::id() { 0 } else { ended };
         live.sum::<u64>().saturating_add(ended)
     }
@@ -105,10 +105,10 @@ impl Meter {
     }
 }
 
-/// The memory that a process holds, in MiB.
+/// Returns the memory of a process, in MiB.
 ///
 /// # Errors
-/// When the process is gone.
+/// If the process has ended.
 pub fn resident_mib(id: u32) -> Result<f64> {
     let status = fs::read_to_string(format!("/proc/{id}/status"))?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
@@ -122,7 +122,8 @@ fn processes() -> Result<HashMap<u32, Process>> {
     Ok(ids.filter_map(|id: u32| Some((id, parse(&fs::read_to_string(format!("/proc/{id}/stat")).ok()?)?))).collect())
 }
 
-/// One line of `/proc/PID/stat` (`man 5 proc`): the name in brackets may hold blanks, so fields are counted behind it.
+/// Parses a line of `/proc/PID/stat` (`man 5 proc`). The name in brackets may contain blanks, so fields are counted
+/// after it.
 fn parse(stat: &str) -> Option<Process> {
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
     let number = |index: usize| fields.get(index)?.parse::<u64>().ok();
@@ -138,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_with_blanks_and_brackets_does_not_shift_the_fields() {
+    fn process_name_with_blanks_does_not_shift_fields() {
         let stat = "12 (a) b (c) S 7 1 1 0 -1 4194560 1 2 3 4 50 6 70 8 20 0 1 0 99";
         let process = parse(stat).map(|found| (found.parent, found.own_ticks, found.ended_children_ticks));
         assert_eq!(process, Some((7, 56, 78)));

@@ -1,4 +1,4 @@
-//! What arrived at the receivers: who verified it, how often, and how long after its event.
+//! Received webhooks: verified, counted, and timed from their event.
 
 use std::collections::HashSet;
 
@@ -10,34 +10,34 @@ use standardwebhooks::{HEADER_WEBHOOK_ID, HEADER_WEBHOOK_SIGNATURE, HEADER_WEBHO
 
 use super::wire::Hook;
 
-/// Where the instant of an event begins in its body.
+/// The beginning of an event's instant in its body.
 const INSTANT: &[u8] = br#""timestamp":""#;
 
-/// How much has arrived.
+/// The counts of received webhooks.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Progress {
-    /// Webhooks that were verified, each once for each endpoint.
+    /// Verified webhooks, counted once per endpoint.
     pub distinct: u64,
-    /// Webhooks that were verified, each as often as it came.
+    /// Verified webhooks, counted at each arrival.
     pub arrived: u64,
-    /// Webhooks that were left without an answer.
+    /// Webhooks without an answer.
     pub hung: u64,
-    /// Requests that are no webhooks of ours.
+    /// Requests that are not valid webhooks.
     pub wrong: u64,
-    /// What the first of those was.
+    /// The first of those.
     pub first_wrong: Option<String>,
-    /// When the first webhook was verified, in microseconds since 1970.
+    /// The instant of the first verified webhook, in microseconds since 1970.
     pub first_at_us: i64,
-    /// When the last one was.
+    /// The instant of the last one.
     pub last_at_us: i64,
 }
 
-/// Everything about what arrived.
+/// All received webhooks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Taken {
-    /// How much.
+    /// The counts.
     pub progress: Progress,
-    /// For each endpoint: how long after the instant in its event each webhook came for the first time, in microseconds.
+    /// For each endpoint: the times from the event's instant to the first arrival, in microseconds.
     pub waits_us: Vec<Vec<u32>>,
 }
 
@@ -56,7 +56,7 @@ struct Endpoint {
 }
 
 impl Log {
-    /// Endpoints without secrets: they believe nothing yet.
+    /// Creates endpoints without secrets, which verify no webhook yet.
     #[must_use]
     pub fn new(endpoints: usize) -> Self {
         Self {
@@ -66,10 +66,10 @@ impl Log {
         }
     }
 
-    /// From now on they believe what is signed with these, in their order.
+    /// Sets the endpoints' secrets, in order.
     ///
     /// # Errors
-    /// When one is no secret.
+    /// If one is not a secret.
     pub fn trust(&mut self, secrets: &[String]) -> Result<()> {
         for (endpoint, secret) in self.endpoints.iter_mut().zip(secrets) {
             endpoint.webhook = Some(Webhook::new(secret)?);
@@ -77,18 +77,18 @@ impl Log {
         Ok(())
     }
 
-    /// From now on the first so many do not answer any more.
+    /// Makes the first endpoints hang.
     pub const fn hang(&mut self, endpoints: usize) {
         self.hanging = endpoints;
     }
 
-    /// How much has arrived.
+    /// Returns the counts.
     #[must_use]
     pub fn progress(&self) -> Progress {
         self.progress.clone()
     }
 
-    /// What arrived since this was asked last; what is known of it is forgotten.
+    /// Returns and removes all received webhooks.
     pub fn take(&mut self) -> Taken {
         let waits_us = self.endpoints.iter_mut().map(|endpoint| {
             endpoint.seen.clear();
@@ -97,7 +97,7 @@ impl Log {
         Taken { waits_us: waits_us.collect(), progress: std::mem::take(&mut self.progress) }
     }
 
-    /// Whether the endpoint does not answer; then that is noted.
+    /// Returns whether the endpoint hangs, and counts it.
     pub const fn leaves_waiting(&mut self, place: usize) -> bool {
         if place < self.hanging {
             self.progress.hung = self.progress.hung.saturating_add(1);
@@ -105,13 +105,13 @@ impl Log {
         place < self.hanging
     }
 
-    /// Verifies what came, as its merchant would, and notes it.
+    /// Verifies and records a webhook.
     ///
     /// # Errors
-    /// When it is not to be believed.
+    /// If the webhook is not authentic.
     pub fn receive(&mut self, place: usize, hook: &Hook<'_>, at_us: i64) -> Result<()> {
         let endpoint = self.endpoints.get_mut(place).context("no such endpoint")?;
-        let webhook = endpoint.webhook.as_ref().context("it came before its secret")?;
+        let webhook = endpoint.webhook.as_ref().context("the webhook arrived before its secret")?;
         webhook.verify(hook.body, &headers(hook)?)?;
         let progress = &mut self.progress;
         if progress.arrived == 0 {
@@ -127,7 +127,7 @@ impl Log {
         Ok(())
     }
 
-    /// Notes something that is no webhook of ours.
+    /// Records an invalid request.
     pub fn refuse(&mut self, why: &anyhow::Error) {
         self.progress.wrong = self.progress.wrong.saturating_add(1);
         self.progress.first_wrong.get_or_insert_with(|| format!("{why:#}"));
@@ -142,7 +142,7 @@ fn headers(hook: &Hook<'_>) -> Result<HeaderMap> {
     Ok(headers)
 }
 
-/// The instant in the body, which is cut to milliseconds: so a wait is never too short.
+/// Returns the instant in the body, truncated to milliseconds, so that a wait is never too short.
 fn happened_at_us(body: &[u8]) -> Result<i64> {
     let at = body.windows(INSTANT.len()).position(|window| window == INSTANT).context("a body without an instant")?;
     let rest = body.get(at.saturating_add(INSTANT.len())..).unwrap_or_default();
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_signed_counts_once_however_often_it_comes() {
+    fn repeated_webhook_counts_once() {
         let mut log = Log::new(1);
         let good = signed(SECRET, clock::now().as_second());
         assert!(!receive(&mut log, &good), "without a secret nothing is believed");
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn what_another_signed_or_long_ago_is_not_believed() {
+    fn foreign_or_old_signature_is_refused() {
         let mut log = Log::new(1);
         assert!(log.trust(&[SECRET.to_owned()]).is_ok());
         let now_s = clock::now().as_second();
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_endpoints_hang() {
+    fn first_endpoints_hang() {
         let mut log = Log::new(2);
         log.hang(1);
         assert_eq!([log.leaves_waiting(0), log.leaves_waiting(1)], [true, false]);

@@ -1,4 +1,4 @@
-//! Receivers of webhooks, all in one process of their own: they verify what comes with the published library, or hang.
+//! Receivers of webhooks in their own process. They verify webhooks with the published library, or hang.
 
 mod log;
 mod serve;
@@ -17,27 +17,27 @@ use serde::{Deserialize, Serialize};
 
 use crate::process::Running;
 
-/// The subcommand by which the bench runs them in a process of their own.
+/// The subcommand that runs them in their own process.
 pub const SUBCOMMAND: &str = "receiver";
-/// How often it is asked how much has arrived.
+/// The interval of checks.
 const LOOK: Duration = Duration::from_millis(10);
-/// How long nothing new may arrive: longer than the lease of a delivery whose outcome was lost.
+/// The longest time without an arrival: longer than the lease of a delivery with a lost outcome.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// What the process is told, one line of JSON each; it answers each with one.
+/// An order to the process, one line of JSON. Each gets one line in return.
 #[derive(Debug, Serialize, Deserialize)]
 enum Order {
-    /// The secrets of the endpoints, in their order.
+    /// Sets the secrets of the endpoints, in order.
     Trust(Vec<String>),
-    /// The first so many do not answer from now on.
+    /// Makes the first endpoints hang.
     Hang(usize),
-    /// How much has arrived.
+    /// Returns the counts.
     Progress,
-    /// Everything that arrived; it is forgotten then.
+    /// Returns and removes all received webhooks.
     Take,
 }
 
-/// The process. It ends with the value.
+/// The process, which ends when dropped.
 pub struct Receiver {
     process: Running,
     orders: ChildStdin,
@@ -46,10 +46,10 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// Starts so many endpoints.
+    /// Starts endpoints.
     ///
     /// # Errors
-    /// When they do not start.
+    /// If they do not start.
     pub fn start(endpoints: usize) -> Result<Self> {
         let mut command = Command::new(std::env::current_exe()?);
         command.arg(SUBCOMMAND).args(["--endpoints", &endpoints.to_string()]);
@@ -61,43 +61,43 @@ impl Receiver {
         Ok(receiver)
     }
 
-    /// Their process.
+    /// Returns the process id.
     #[must_use]
     pub fn process_id(&self) -> u32 {
         self.process.id()
     }
 
-    /// Where they are, in their order.
+    /// Returns their URLs, in order.
     #[must_use]
     pub fn urls(&self) -> Vec<String> {
         self.ports.iter().map(|port| format!("http://127.0.0.1:{port}/hooks")).collect()
     }
 
-    /// Tells them what to believe, in their order.
+    /// Sets their secrets, in order.
     ///
     /// # Errors
-    /// When the process has ended, or one is no secret.
+    /// If the process has ended, or one is not a secret.
     pub fn trust(&mut self, secrets: Vec<String>) -> Result<()> {
         self.ask(&Order::Trust(secrets))
     }
 
-    /// The first so many do not answer from now on.
+    /// Makes the first endpoints hang.
     ///
     /// # Errors
-    /// When the process has ended.
+    /// If the process has ended.
     pub fn hang(&mut self, endpoints: usize) -> Result<()> {
         self.ask(&Order::Hang(endpoints))
     }
 
-    /// How much has arrived.
+    /// Returns the counts.
     ///
     /// # Errors
-    /// When the process has ended, or something came that is no webhook of ours.
+    /// If the process has ended, or an invalid request arrived.
     pub fn progress(&mut self) -> Result<Progress> {
         judged(self.ask(&Order::Progress)?)
     }
 
-    /// Everything that arrived since this was asked last.
+    /// Returns all webhooks received since the last call.
     ///
     /// # Errors
     /// As [`Receiver::progress`].
@@ -107,10 +107,10 @@ impl Receiver {
         Ok(taken)
     }
 
-    /// Waits until the first webhook was verified.
+    /// Waits until the first webhook is verified.
     ///
     /// # Errors
-    /// When none comes for a minute; otherwise as [`Receiver::progress`].
+    /// If none arrives for a minute; otherwise as [`Receiver::progress`].
     pub async fn wait_for_first(&mut self) -> Result<()> {
         let since = Instant::now();
         while self.progress()?.distinct == 0 {
@@ -120,10 +120,10 @@ impl Receiver {
         Ok(())
     }
 
-    /// Waits until so many webhooks were verified, each counted once for each endpoint.
+    /// Waits until this number of webhooks is verified, each counted once per endpoint.
     ///
     /// # Errors
-    /// When more come, or nothing new does for a minute; otherwise as [`Receiver::progress`].
+    /// If more arrive, or no new one for a minute; otherwise as [`Receiver::progress`].
     pub async fn wait_for(&mut self, distinct: u64) -> Result<Progress> {
         let (mut best, mut since) = (0, Instant::now());
         loop {

@@ -1,4 +1,4 @@
-//! The process of the receivers: each endpoint listens on a port of its own, as if it were on a host of its own.
+//! The process of the receivers: each endpoint listens on its own port, like its own host.
 
 use std::io::{BufRead as _, Write as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,10 +17,10 @@ const REFUSED: &[u8] = b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnec
 
 type Shared = Arc<Mutex<Log>>;
 
-/// Serves until nobody gives orders any more; first prints its ports.
+/// Serves until the orders end. Prints the ports first.
 ///
 /// # Errors
-/// When it cannot listen.
+/// If it cannot listen.
 pub fn serve(endpoints: usize) -> Result<()> {
     let log = Arc::new(Mutex::new(Log::new(endpoints)));
     let (end, ended) = oneshot::channel();
@@ -34,7 +34,7 @@ pub fn serve(endpoints: usize) -> Result<()> {
         }
         say(&serde_json::to_string(&ports)?)?;
         std::thread::spawn(move || {
-            // Whatever ends it, there is nobody left to serve for.
+            // The process has no purpose after the end of orders, whatever the cause.
             let _ = obey(&log);
             let _ = end.send(());
         });
@@ -42,7 +42,7 @@ pub fn serve(endpoints: usize) -> Result<()> {
     })
 }
 
-/// Answers orders until there are none any more.
+/// Answers orders until they end.
 fn obey(log: &Shared) -> Result<()> {
     for line in std::io::stdin().lock().lines() {
         let answer = match serde_json::from_str(&line?)? {
@@ -75,7 +75,7 @@ async fn listen(listener: TcpListener, place: usize, log: Shared) {
     while let Ok((stream, _)) = listener.accept().await {
         let log = Arc::clone(&log);
         tokio::spawn(async move {
-            // A connection that breaks is the other side's business; what was wrong on it was noted.
+            // A broken connection is ignored; an invalid request was recorded.
             let _ = answer(stream, place, &log).await;
         });
     }
@@ -105,7 +105,7 @@ async fn answer(mut stream: TcpStream, place: usize, log: &Shared) -> Result<()>
     Ok(())
 }
 
-/// Says nothing until the other side gives up.
+/// Stays silent until the client closes the connection.
 async fn wait_for_end(mut stream: TcpStream) -> Result<()> {
     let mut rest = [0; 1024];
     while stream.read(&mut rest).await? > 0 {}

@@ -1,13 +1,13 @@
-//! Just enough of HTTP/1.1 (RFC 9112) to read a webhook: three headers, and a body of known length.
+//! The part of HTTP/1.1 (RFC 9112) that reads a webhook: three headers, and a body of known length.
 
 use anyhow::{Context as _, Result, ensure};
 
 use crate::http::END_OF_HEAD;
 
-/// No webhook is larger, in bytes.
+/// The largest webhook, in bytes.
 const MAX_BYTES: usize = 1024 * 1024;
 
-/// A webhook as it arrived.
+/// A received webhook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hook<'a> {
     /// The header `webhook-id`.
@@ -18,14 +18,14 @@ pub struct Hook<'a> {
     pub signature: &'a [u8],
     /// The body.
     pub body: &'a [u8],
-    /// How many bytes all of it is.
+    /// The length of the whole request, in bytes.
     pub length: usize,
 }
 
-/// The webhook at the beginning of the bytes, once all of it is there.
+/// Parses the webhook at the beginning of the bytes, once complete.
 ///
 /// # Errors
-/// When it is none.
+/// If the request is not a webhook.
 pub fn read(bytes: &[u8]) -> Result<Option<Hook<'_>>> {
     ensure!(bytes.len() <= MAX_BYTES, "the request is too large");
     let Some(end) = bytes.windows(END_OF_HEAD.len()).position(|window| window == END_OF_HEAD) else { return Ok(None) };
@@ -67,7 +67,7 @@ mod tests {
         content-length: 2\r\n\r\n{}";
 
     #[test]
-    fn a_webhook_is_read_once_it_is_whole() {
+    fn webhook_is_parsed_once_complete() {
         for cut in 0..REQUEST.len() {
             assert_eq!(read(REQUEST.get(..cut).unwrap_or_default()).ok(), Some(None), "cut at {cut}");
         }
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_webhook_is_refused() {
+    fn request_that_is_no_webhook_is_refused() {
         assert!(read(b"GET / HTTP/1.1\r\n\r\n").is_err());
         assert!(read(b"POST / HTTP/1.1\r\ncontent-length: 0\r\n\r\n").is_err());
         assert!(read(b"POST / HTTP/1.1\r\nwebhook-id: a\r\n\r\n").is_err());

@@ -1,4 +1,4 @@
-//! Puts the table of a run between the two marks of a Markdown page.
+//! Writes the table of a run between two marks of a Markdown page.
 
 use std::fs;
 use std::path::Path;
@@ -10,10 +10,10 @@ use super::{Report, table};
 const BEGIN: &str = "<!-- figures begin -->";
 const END: &str = "<!-- figures end -->";
 
-/// Replaces what is between the marks.
+/// Replaces the text between the marks.
 ///
 /// # Errors
-/// When the page cannot be read or written, or has no marks.
+/// If the page cannot be read or written, or has no marks.
 pub fn write_into(page: &Path, report: &Report) -> Result<()> {
     let text = fs::read_to_string(page).with_context(|| page.display().to_string())?;
     let replaced = replace(&text, &figures(report)).with_context(|| format!("{} has no marks", page.display()))?;
@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_between_the_marks_is_replaced() {
+    fn only_text_between_the_marks_is_replaced() {
         let page = format!("# A\n{BEGIN}\nold\n{END}\nB\n");
         assert_eq!(replace(&page, "new\n"), Some(format!("# A\n{BEGIN}\n\nnew\n\n{END}\nB\n")));
         assert_eq!(replace("# A\n", "new"), None);

@@ -1,4 +1,4 @@
-//! The lines of a report: what was measured, beside what, and whether that is what was wanted.
+//! The lines of a report: figures, baselines and targets.
 
 mod document;
 mod table;
@@ -13,77 +13,77 @@ use crate::machine::Machine;
 use crate::numbers::{Rounds, ratio};
 use crate::process::Cores;
 
-/// Everything that one run found.
+/// The results of a run.
 #[derive(Debug, Clone, Serialize)]
 pub struct Report {
-    /// What it ran on.
+    /// The machine.
     pub machine: Machine,
-    /// Whether it was the short run, whose figures are rougher.
+    /// True for the short run with rougher figures.
     pub quick: bool,
-    /// How long it took, in seconds.
+    /// The duration, in seconds.
     pub took_s: u64,
     /// The figures.
     pub lines: Vec<Line>,
 }
 
 impl Report {
-    /// Whether every target of the lines is met.
+    /// Returns whether all targets are met.
     #[must_use]
     pub fn all_met(&self) -> bool {
         self.lines.iter().all(|line| line.verdict() != Some(false))
     }
 }
 
-/// One figure.
+/// A figure.
 #[derive(Debug, Clone, Serialize)]
 pub struct Line {
-    /// Which level of the system: `store`, `http`, `memory`, `pages`, `deliveries`, `upstream`.
+    /// The level of the system: `store`, `http`, `memory`, `pages`, `deliveries`, `upstream`.
     pub level: &'static str,
-    /// Which database.
+    /// The database.
     pub engine: &'static str,
-    /// What was measured.
+    /// The measurement.
     pub what: String,
     /// Its unit.
     pub unit: &'static str,
     /// The mean.
     pub value: f64,
-    /// Lowest and highest round, when there were several.
+    /// The lowest and highest round of several.
     pub spread: Option<(f64, f64)>,
-    /// What callers waited.
+    /// The waits of callers.
     pub latency: Option<Percentiles>,
-    /// What it is compared with.
+    /// The baseline.
     pub beside: Option<Beside>,
-    /// What was wanted.
+    /// The target.
     pub target: Option<Target>,
-    /// Who kept how many processors busy.
+    /// The processor use by party.
     pub busy: Vec<Cores>,
-    /// What else is to be known.
+    /// Remarks.
     pub notes: Vec<String>,
 }
 
-/// The known thing that a figure is compared with.
+/// The baseline of a figure.
 #[derive(Debug, Clone, Serialize)]
 pub struct Beside {
-    /// What it is.
+    /// The name.
     pub what: &'static str,
-    /// Its mean, in the unit of the line.
+    /// The mean, in the unit of the line.
     pub value: f64,
-    /// Its lowest and highest round.
+    /// The lowest and highest round.
     pub spread: Option<(f64, f64)>,
 }
 
-/// What a figure should be: the ratio when there is something beside it, else the figure itself.
+/// The target of a figure: of the ratio with a baseline, otherwise of the figure itself.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Target {
-    /// This or more.
+    /// This value or more.
     AtLeast(f64),
-    /// This or less.
+    /// This value or less.
     AtMost(f64),
 }
 
 impl Line {
-    /// A figure with nothing beside it.
+    /// Creates a figure without a baseline.
     #[must_use]
     pub fn new(level: &'static str, engine: &'static str, what: &str, value: f64, unit: &'static str) -> Self {
         Self {
@@ -101,7 +101,7 @@ impl Line {
         }
     }
 
-    /// A figure of several rounds.
+    /// Creates a figure of several rounds.
     #[must_use]
     pub fn of_rounds(
         level: &'static str,
@@ -113,45 +113,45 @@ impl Line {
         Self { spread: Some((rounds.low, rounds.high)), ..Self::new(level, engine, what, rounds.mean, unit) }
     }
 
-    /// With what it is compared.
+    /// Adds the baseline.
     #[must_use]
     pub fn beside(self, what: &'static str, rounds: Rounds) -> Self {
         let beside = Beside { what, value: rounds.mean, spread: Some((rounds.low, rounds.high)) };
         Self { beside: Some(beside), ..self }
     }
 
-    /// With what was wanted.
+    /// Adds the target.
     #[must_use]
     pub fn wanting(self, target: Target) -> Self {
         Self { target: Some(target), ..self }
     }
 
-    /// With what callers waited.
+    /// Adds the waits of callers.
     #[must_use]
     pub fn waited(self, latency: Percentiles) -> Self {
         Self { latency: Some(latency), ..self }
     }
 
-    /// With who was busy.
+    /// Adds the processor use.
     #[must_use]
     pub fn busy(self, busy: Vec<Cores>) -> Self {
         Self { busy, ..self }
     }
 
-    /// With a remark.
+    /// Adds a remark.
     #[must_use]
     pub fn note(mut self, note: impl Into<String>) -> Self {
         self.notes.push(note.into());
         self
     }
 
-    /// How often the thing beside it goes into the figure.
+    /// Returns the ratio of the figure to its baseline.
     #[must_use]
     pub fn ratio(&self) -> Option<f64> {
         self.beside.as_ref().map(|beside| ratio(self.value, beside.value))
     }
 
-    /// Whether the target is met; `None` without one.
+    /// Returns whether the target is met; `None` without one.
     #[must_use]
     pub fn verdict(&self) -> Option<bool> {
         let judged = self.ratio().unwrap_or(self.value);
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ratio_is_judged_when_there_is_one_else_the_figure() {
+    fn target_applies_to_ratio_if_any_else_to_figure() {
         let beside = |value| line(value).beside("pgbench", Rounds::of(&[100.0]));
         for (line, expected) in [
             (line(5.0), None),

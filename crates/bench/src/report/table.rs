@@ -1,11 +1,11 @@
-//! A report as a Markdown table, which reads as well in a terminal.
+//! A report as a Markdown table, readable in a terminal.
 
 use super::{Line, Target};
 use crate::numbers::ratio;
 
 const HEAD: [&str; 8] = ["level", "database", "what", "measured", "beside it", "ratio", "target", ""];
 
-/// The figures as a table, and below it what else is to be known of each.
+/// Returns the figures as a table, with their remarks below.
 #[must_use]
 pub fn table(lines: &[Line]) -> String {
     let rows: Vec<[String; 8]> = std::iter::once(HEAD.map(str::to_owned)).chain(lines.iter().map(row)).collect();
@@ -28,7 +28,7 @@ pub fn table(lines: &[Line]) -> String {
     text.join("\n")
 }
 
-/// One figure, as it is told while the run goes on.
+/// Returns one figure, for progress output.
 #[must_use]
 pub fn one(line: &Line) -> String {
     let cells: Vec<String> = row(line).into_iter().filter(|cell| !cell.is_empty()).collect();
@@ -74,7 +74,7 @@ fn figure(value: f64, spread: Option<(f64, f64)>, unit: &str) -> String {
     format!("{}{unit}{spread}", number(value))
 }
 
-/// Three digits that mean something: more would only look exact.
+/// Formats three significant digits. More would only look exact.
 fn number(value: f64) -> String {
     if value >= 100.0 || value.fract() == 0.0 {
         thousands(&format!("{value:.0}"))
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_says_what_was_missed_and_what_was_waited() {
+    fn table_shows_missed_targets_and_waits() {
         let line = Line::of_rounds("store", "postgres", "creations", Rounds::of(&[800.0, 1_000.0]), "/s")
             .beside("pgbench", Rounds::of(&[100.0]))
             .wanting(Target::AtLeast(10.0))

@@ -1,4 +1,4 @@
-//! Callers that create charges, each with idempotency keys and external ids of its own.
+//! Callers that create charges, each with own idempotency keys and external ids.
 
 use std::sync::Arc;
 
@@ -8,31 +8,31 @@ use crate::CALLERS;
 use crate::http::{Answer, Script, Template, post};
 use crate::numbers::count;
 
-/// How a charge begins on the wire.
+/// The beginning of a charge in a body.
 const START: &[u8] = br#"{"id":""#;
-/// Callers of one round at most, so that rounds use different names.
+/// The largest number of callers of a round, so that rounds use different names.
 const MOST_CALLERS: usize = 512;
-/// How many requests one caller makes at most in one load.
+/// The largest number of requests of a caller in one load.
 const ROOM: u64 = 100_000_000;
 const BODY: &str = r#"{"amount":10.50,"description":"two coffees and a cake","payer_name":"Ana Souza","payer_document":"12345678909","expires_in":3600,"external_id":"order-############"}"#;
 
-/// A charge that was created, and the key that may read it.
+/// A created charge, with the key of its account.
 #[derive(Debug, Clone)]
 pub struct Created {
-    /// Its identifier, as it stands in a body.
+    /// The identifier as in a body.
     pub id: [u8; 30],
     /// The key of its account.
     pub key: Arc<str>,
 }
 
 impl Created {
-    /// Where it is read.
+    /// Returns the charge's path.
     #[must_use]
     pub fn path(&self) -> String {
         format!("/v1/charges/{}", String::from_utf8_lossy(&self.id))
     }
 
-    /// Whether a body is of this charge.
+    /// Returns whether a body is this charge.
     #[must_use]
     pub fn is_in(&self, body: &[u8]) -> bool {
         body.strip_prefix(START).is_some_and(|rest| rest.starts_with(&self.id))
@@ -45,17 +45,17 @@ pub struct Create {
     template: Template,
     key: Arc<str>,
     next: u64,
-    /// What it created.
+    /// The created charges.
     pub created: Vec<Created>,
 }
 
-/// All callers of a load, with the keys in turn; loads of different rounds never use the same names.
+/// Returns the callers of a load, with the keys in turn. Loads of different rounds never use the same names.
 #[must_use]
 pub fn creators(keys: &[String], round: u64) -> Vec<Create> {
     creators_of(keys, round, CALLERS)
 }
 
-/// The same for another number of callers, at most 512.
+/// Returns another number of callers, at most 512.
 #[must_use]
 pub fn creators_of(keys: &[String], round: u64, callers: usize) -> Vec<Create> {
     let keys: Vec<Arc<str>> = keys.iter().map(|key| Arc::from(key.as_str())).collect();
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_created_is_found_in_its_body() {
+    fn created_charge_is_recognised_in_its_body() {
         let body = br#"{"id":"chg_01kb0000000000000000000000","txid":null}"#;
         let mut callers = creators(&["key_a_b".to_owned()], 0);
         let caller = callers.first_mut().map(|caller| {
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn no_two_callers_use_the_same_names() {
+    fn callers_use_different_names() {
         let mut requests: Vec<Vec<u8>> = [0, 1]
             .into_iter()
             .flat_map(|round| creators(&["key_a_b".to_owned()], round))

@@ -1,4 +1,4 @@
-//! The whole service over HTTP: creating charges, and reading paid ones beside a handler that does next to nothing.
+//! The whole service over HTTP: creations, and reads beside a minimal handler.
 
 mod create;
 pub mod pay;
@@ -26,19 +26,19 @@ use crate::window::Until;
 
 const LEVEL: &str = "http";
 const RATE: &str = "/s";
-/// The mean of Pix on its record day (2025-12-05: 313.3 million).
+/// The average of Pix on its record day (2025-12-05: 313.3 million).
 const ALL_OF_PIX: f64 = 3_626.0;
-/// How many paid charges are read in turn, so that none of them is hot.
+/// The number of paid charges read in turn, so that none is hot.
 const PAID: usize = 10_000;
-/// The same in the short run.
+/// The number in the short run.
 const PAID_IF_QUICK: usize = 3_000;
-/// Threads that serve, as many as the service has by default.
+/// The serving threads, as by default in the service.
 const WORKERS: usize = 2;
 
-/// Creations, then reads.
+/// Measures creations, then reads.
 ///
 /// # Errors
-/// When an answer is wrong, or what was answered is not what is stored.
+/// If an answer is wrong, or differs from the stored data.
 pub async fn measure(engine: Engine, server: Option<&Postgres>, plan: Plan) -> Result<Vec<Line>> {
     let mut service = Service::start(engine, server).await?;
     let address = service.address()?;
@@ -98,7 +98,7 @@ pub async fn measure(engine: Engine, server: Option<&Postgres>, plan: Plan) -> R
     ])
 }
 
-/// One kind of request, over all rounds.
+/// The results of a kind of request, over all rounds.
 #[derive(Debug, Default)]
 struct Series {
     rates: Vec<f64>,
@@ -129,7 +129,7 @@ fn paying_line<S>(engine: Engine, paying: Outcome<S>, busy: Vec<Cores>) -> Line 
     Line::new(LEVEL, engine.name(), what, rate, RATE).waited(paying.latencies.percentiles()).busy(busy)
 }
 
-/// Who was busy, in words.
+/// Returns the processor use in words.
 pub fn busy_text(busy: &[Cores]) -> String {
     busy.iter().map(|busy| format!("{} {:.2}", busy.who, busy.cores)).collect::<Vec<_>>().join(", ")
 }
@@ -140,7 +140,7 @@ async fn metered<S: Script>(parties: &[(&'static str, u32)], load: Load<S>) -> R
     Ok((outcome, meter.stop()?))
 }
 
-/// How long the answer to a read is.
+/// Returns the size of the answer to a read.
 async fn body_bytes(service: &Service, paid: &[Created]) -> Result<usize> {
     let first = paid.first().context("nothing was created")?;
     let mut connection = Connection::open(service.address()?).await?;
@@ -149,10 +149,10 @@ async fn body_bytes(service: &Service, paid: &[Created]) -> Result<usize> {
     Ok(answer.body.len())
 }
 
-/// How many visible charges all accounts of a database have.
+/// Returns the number of visible charges of all accounts of a database.
 ///
 /// # Errors
-/// When the store does not answer.
+/// If the store does not answer.
 pub async fn stored(url: &str) -> Result<u64> {
     let persistence = database::open(url).await?;
     let accounts = persistence.list_accounts(PageRequest { limit: 200, starting_after: None }).await?;

@@ -1,4 +1,4 @@
-//! Callers that pay charges in the sandbox: each answer comes when the payment is credited.
+//! Callers that pay charges in the sandbox. The answer follows the credit.
 
 use std::sync::Arc;
 
@@ -8,20 +8,20 @@ use super::Created;
 use crate::CALLERS;
 use crate::http::{Answer, Script, post};
 
-/// How the status of a paid charge stands in a body.
+/// The status of a paid charge in a body.
 const PAID: &[u8] = br#""status":"paid""#;
 
-/// A request to pay a charge.
+/// Returns a request to pay a charge.
 #[must_use]
 pub fn request(charge: &Created) -> Vec<u8> {
     let path = format!("/v1/sandbox/charges/{}/pay", String::from_utf8_lossy(&charge.id));
     post(&path, &charge.key, "", "{}")
 }
 
-/// Whether the answer says that the charge is paid.
+/// Checks that the answer shows a paid charge.
 ///
 /// # Errors
-/// What it says instead.
+/// The text of another answer.
 pub fn judge(answer: Answer<'_>) -> Result<()> {
     ensure!(answer.status == 200, "{}: {}", answer.status, String::from_utf8_lossy(answer.body));
     let paid = answer.body.windows(PAID.len()).any(|window| window == PAID);
@@ -37,7 +37,7 @@ pub struct Pay {
     request: Vec<u8>,
 }
 
-/// All callers of a load.
+/// Returns the callers of a load.
 #[must_use]
 pub fn payers(charges: &Arc<Vec<Created>>) -> Vec<Pay> {
     (0..CALLERS).map(|next| Pay { charges: Arc::clone(charges), next, request: Vec::new() }).collect()

@@ -1,4 +1,4 @@
-//! Callers that read charges in turn, with requests that were rendered before.
+//! Callers that read charges in turn, with pre-rendered requests.
 
 use std::sync::Arc;
 
@@ -8,14 +8,14 @@ use super::Created;
 use crate::CALLERS;
 use crate::http::{Answer, Script, get};
 
-/// A caller that begins somewhere among the charges and goes round.
+/// A caller that begins at its own place among the charges and cycles.
 #[derive(Debug, Clone)]
 pub struct Read {
     requests: Arc<Vec<(Vec<u8>, Created)>>,
     at: usize,
 }
 
-/// All callers of a load, each at another place.
+/// Returns the callers of a load, each at another place.
 #[must_use]
 pub fn readers(charges: &[Created]) -> Vec<Read> {
     let requests = charges.iter().map(|charge| (get(&charge.path(), &charge.key), charge.clone()));

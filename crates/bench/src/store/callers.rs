@@ -1,4 +1,4 @@
-//! Callers of the store: each hands over its next change as soon as the last one is durable.
+//! Callers of the store: each commits its next change after the last one is durable.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -12,31 +12,31 @@ use crate::latency::Latencies;
 use crate::numbers::per_second;
 use crate::window::{Until, Window};
 
-/// What the callers found.
+/// The result of the callers.
 #[derive(Debug)]
 pub struct Called<T> {
-    /// What each call gave, also those that did not count.
+    /// The result of each call, uncounted ones included.
     pub gave: Vec<T>,
-    /// Calls that counted.
+    /// Counted calls.
     pub measured: u64,
-    /// How long it counted.
+    /// The counted time.
     pub elapsed: Duration,
-    /// What callers waited while it counted.
+    /// The waits of callers in the counted time.
     pub latencies: Latencies,
 }
 
 impl<T> Called<T> {
-    /// Calls per second.
+    /// Returns calls per second.
     #[must_use]
     pub fn rate(&self) -> f64 {
         per_second(self.measured, self.elapsed)
     }
 }
 
-/// Runs `step`, which gets the number of the call, with all callers at once.
+/// Runs `step`, which gets the number of the call, with all callers concurrently.
 ///
 /// # Errors
-/// The first that a step gave.
+/// The first error of a step.
 pub async fn call<T, F>(until: Until, step: impl Fn(u64) -> F + Send + Sync + 'static) -> Result<Called<T>>
 where
     T: Send + 'static,

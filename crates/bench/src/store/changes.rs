@@ -1,4 +1,4 @@
-//! The change sets of the hot paths as the service builds them, with bodies as long as the service's.
+//! The change sets of the hot paths as in the service, with bodies of the service's sizes.
 
 use std::sync::OnceLock;
 
@@ -7,28 +7,28 @@ use cais_domain::ids::AccountId;
 use cais_ports::{ChangeSet, ClaimChange, Write};
 use cais_testkit::builders::{a_charge, a_payment, an_external_id, in_status, start, steps};
 
-/// Bytes of the answer to a creation: a charge with its code and the image of it, as the service sends them.
+/// The bytes of the answer to a creation: a charge with its code and image.
 const ANSWER_BYTES: usize = 1_250;
-/// Bytes of the charge in an event: paid, so without an image.
+/// The bytes of the charge in an event: paid, so without an image.
 const EVENT_BYTES: usize = 600;
-/// What the charges cost, in centavos.
+/// The amount of a charge, in centavos.
 pub const AMOUNT: i64 = 1_000;
-/// What the service keeps of that, in centavos.
+/// The service's fee, in centavos.
 pub const FEE: i64 = 60;
 
-/// An answer to a creation.
+/// Returns an answer to a creation.
 pub fn answer_body() -> &'static str {
     static BODY: OnceLock<String> = OnceLock::new();
     BODY.get_or_init(|| letters(ANSWER_BYTES))
 }
 
-/// A charge in an event.
+/// Returns a charge in an event.
 pub fn event_data() -> &'static str {
     static DATA: OnceLock<String> = OnceLock::new();
     DATA.get_or_init(|| letters(EVENT_BYTES))
 }
 
-/// Letters without order: a database that compresses gains as little from them as from an image.
+/// Returns random letters, which compress as badly as an image.
 fn letters(length: usize) -> String {
     let mut state: u32 = 2_463_534_242;
     let letter = |_| {
@@ -41,7 +41,7 @@ fn letters(length: usize) -> String {
     (0..length).map(letter).collect()
 }
 
-/// A charge that nobody knows yet, with an external id.
+/// Creates a charge with an external id.
 #[must_use]
 pub fn new_charge(account: AccountId) -> Charge {
     let mut charge = a_charge(account);
@@ -49,13 +49,13 @@ pub fn new_charge(account: AccountId) -> Charge {
     charge
 }
 
-/// Commit 1 of a creation: claim, unique values, intent.
+/// Returns commit 1 of a creation: idempotency record, unique values, intent.
 #[must_use]
 pub fn open(charge: &Charge) -> ChangeSet {
     steps::create_charge(charge, steps::claim_name(charge.account, &charge.id.to_string()))
 }
 
-/// Commit 2 of a creation: the charge as it was issued, and the answer. `charge` is as commit 1 left it.
+/// Returns commit 2 of a creation: the issued charge and the answer. `charge` is the one of commit 1.
 #[must_use]
 pub fn issue(charge: &Charge) -> ChangeSet {
     let issued = in_status(Charge { version: 1, ..charge.clone() }, ChargeStatus::Pending);
@@ -67,7 +67,7 @@ pub fn issue(charge: &Charge) -> ChangeSet {
     change
 }
 
-/// Many charges that wait for their payers, in one change.
+/// Returns one change with many pending charges.
 #[must_use]
 pub fn seed(charges: &[Charge]) -> ChangeSet {
     ChangeSet {
@@ -76,7 +76,7 @@ pub fn seed(charges: &[Charge]) -> ChangeSet {
     }
 }
 
-/// A payment that pays the charge, which was seeded: version 1.
+/// Returns a payment of a seeded charge: version 1.
 #[must_use]
 pub fn confirm(charge: &Charge) -> ChangeSet {
     let charge = Charge { version: 1, ..charge.clone() };

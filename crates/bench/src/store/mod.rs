@@ -1,4 +1,4 @@
-//! The store by itself: 64 callers that hand over changes, beside pgbench that writes the same rows one by one.
+//! The store alone: 64 callers that commit changes, beside pgbench with the same rows.
 
 mod callers;
 pub mod changes;
@@ -26,12 +26,12 @@ use pgbench::Pgbench;
 
 const LEVEL: &str = "store";
 const RATE: &str = "/s";
-/// How many payments a round has for each second that others take.
+/// The payments of a round per second of other rounds.
 const PAYMENTS_PER_SECOND: u64 = 12_000;
-/// The same in the short run.
+/// The payments in the short run.
 const PAYMENTS_IF_QUICK: u64 = 5_000;
 
-/// One kind of work, over all rounds.
+/// The results of a kind of work, over all rounds.
 #[derive(Debug, Default)]
 struct Series {
     ours: Vec<f64>,
@@ -70,10 +70,10 @@ impl Series {
     }
 }
 
-/// Creations and payments of charges, then payouts.
+/// Measures creations and payments of charges, then payouts.
 ///
 /// # Errors
-/// When the store or pgbench fails, or what was written does not add up.
+/// If the store or pgbench fails, or the written data is inconsistent.
 pub async fn measure(engine: Engine, server: Option<&Postgres>, plan: Plan) -> Result<Vec<Line>> {
     let mut lines = charges(engine, server, plan).await?;
     lines.push(payouts::measure(engine, server, plan).await?);
@@ -124,14 +124,14 @@ async fn charges(engine: Engine, server: Option<&Postgres>, plan: Plan) -> Resul
     ])
 }
 
-/// Who works: the callers with our store, and the server where there is one.
+/// Returns the measured processes: the callers with our store, and the server, if any.
 fn parties(server: Option<&Postgres>) -> Vec<(&'static str, u32)> {
     let mut parties = vec![("callers with the store", std::process::id())];
     parties.extend(server.map(|server| ("postgres", server.process_id())));
     parties
 }
 
-/// What a load found, and who was busy meanwhile.
+/// Returns the result of a load, with the processor use.
 async fn metered<T>(
     parties: &[(&'static str, u32)],
     load: impl Future<Output = Result<Called<T>>>,

@@ -1,4 +1,4 @@
-//! The store of Cais under 64 callers: creations and payments, each as the service commits them.
+//! The store of Cais under 64 callers: creations and payments, with the service's commits.
 
 use std::sync::Arc;
 
@@ -15,15 +15,15 @@ use super::changes;
 use crate::numbers::count;
 use crate::window::Until;
 
-/// Over how many accounts creations are spread.
+/// The accounts that creations are spread over.
 const ACCOUNTS: usize = 16;
-/// How many charges one seeding change carries, and how many such changes wait at a time.
+/// The charges per seeding change, and the number of such changes in flight.
 const SEED_ROWS: usize = 200;
 const SEEDS_AT_ONCE: usize = 16;
-/// The longest page.
+/// The largest page.
 pub(super) const PAGE: u32 = 200;
 
-/// The store under test, and what was done to it.
+/// The measured store, and its counts.
 #[derive(Debug)]
 pub struct Ours {
     store: Persistence,
@@ -34,17 +34,17 @@ pub struct Ours {
 }
 
 impl Ours {
-    /// An empty store.
+    /// Wraps an empty store.
     #[must_use]
     pub fn new(store: Persistence) -> Self {
         let accounts = (0..ACCOUNTS).map(|_| fresh()).collect();
         Self { store, accounts: Arc::new(accounts), hot: fresh(), created: 0, confirmed: 0 }
     }
 
-    /// Creations: both commits, one behind the other.
+    /// Runs creations: both commits, one after the other.
     ///
     /// # Errors
-    /// When a commit is refused.
+    /// If a commit is refused.
     pub async fn create(&mut self, until: Until) -> Result<Called<()>> {
         let (store, accounts) = (self.store.clone(), Arc::clone(&self.accounts));
         let called = call(until, move |number| {
@@ -60,10 +60,10 @@ impl Ours {
         Ok(called)
     }
 
-    /// Only commit 1 of creations.
+    /// Runs only commit 1 of creations.
     ///
     /// # Errors
-    /// When a commit is refused.
+    /// If a commit is refused.
     pub async fn open(&self, until: Until) -> Result<Called<Charge>> {
         let (store, accounts) = (self.store.clone(), Arc::clone(&self.accounts));
         call(until, move |number| {
@@ -77,20 +77,20 @@ impl Ours {
         .await
     }
 
-    /// Only commit 2 of the creations that were opened.
+    /// Runs only commit 2 of opened creations.
     ///
     /// # Errors
-    /// When a commit is refused.
+    /// If a commit is refused.
     pub async fn issue(&mut self, opened: Vec<Charge>) -> Result<Called<()>> {
         let called = each(&self.store, opened, changes::issue).await?;
         self.created = self.created.saturating_add(count(called.gave.len()));
         Ok(called)
     }
 
-    /// So many charges of the hot account that wait for their payers.
+    /// Creates pending charges of the hot account.
     ///
     /// # Errors
-    /// When a commit is refused.
+    /// If a commit is refused.
     pub async fn waiting(&self, payments: usize) -> Result<Vec<Charge>> {
         let waiting = |_| in_status(changes::new_charge(self.hot), ChargeStatus::Pending);
         let charges: Vec<Charge> = (0..payments).map(waiting).collect();
@@ -98,24 +98,24 @@ impl Ours {
         Ok(charges)
     }
 
-    /// Payments of charges of the hot account.
+    /// Runs payments of charges of the hot account.
     ///
     /// # Errors
-    /// When a commit is refused.
+    /// If a commit is refused.
     pub async fn confirm(&mut self, waiting: Vec<Charge>) -> Result<Called<()>> {
         let called = each(&self.store, waiting, changes::confirm).await?;
         self.confirmed = self.confirmed.saturating_add(count(called.gave.len()));
         Ok(called)
     }
 
-    /// Rebuilds the ledger and counts what is there; says what was found right.
+    /// Rebuilds the ledger and counts the rows. Returns the confirmed facts.
     ///
     /// # Errors
-    /// What is not right.
+    /// The inconsistency.
     pub async fn verify(&self) -> Result<String> {
         let report = self.store.verify_ledger().await?;
         ensure!(report.differences.is_empty(), "the ledger does not add up: {:?}", report.differences.first());
-        // Two movements, each with two sides: the net amount and the fee.
+        // Two transfers, each with two sides: the net amount and the fee.
         ensure!(report.entries == self.confirmed.saturating_mul(4), "{} entries", report.entries);
         let events = self.store.last_sequence(self.hot).await?;
         ensure!(u64::try_from(events).ok() == Some(self.confirmed), "{events} events of {} payments", self.confirmed);
@@ -149,10 +149,10 @@ async fn each(
     .await
 }
 
-/// Stores charges as they are, many at a time.
+/// Stores charges unchanged, many per commit.
 ///
 /// # Errors
-/// When a commit is refused.
+/// If a commit is refused.
 pub async fn seed(store: &Persistence, charges: &[Charge]) -> Result<()> {
     for batch in charges.chunks(SEED_ROWS.saturating_mul(SEEDS_AT_ONCE)) {
         try_join_all(batch.chunks(SEED_ROWS).map(|rows| commit(store, changes::seed(rows)))).await?;
@@ -170,10 +170,10 @@ fn account(accounts: &[AccountId], number: u64) -> Result<AccountId> {
     turn.and_then(|index| accounts.get(index)).copied().context("no accounts")
 }
 
-/// How many visible charges an account has, by paging through all of them.
+/// Returns the number of visible charges of an account, by paging through all.
 ///
 /// # Errors
-/// When the store does not answer.
+/// If the store does not answer.
 pub async fn count_charges(queries: &Persistence, account: AccountId) -> Result<u64> {
     let (mut found, mut starting_after): (u64, Option<ChargeId>) = (0, None);
     loop {

@@ -1,4 +1,4 @@
-//! The change sets of a payout as the service builds them, with bodies as long as the service's.
+//! The change sets of a payout as in the service, with bodies of the service's sizes.
 
 use cais_domain::ids::AccountId;
 use cais_domain::ledger::{Bucket, EntryKind, LedgerAccount, Overdraft, SystemAccount, Transfer};
@@ -9,22 +9,22 @@ use cais_testkit::builders::{a_payout, an_end_to_end_id, an_external_id, main_ac
 
 use super::changes::event_data;
 
-/// Bytes of a completed payout, in the answer and in its event.
+/// The bytes of a completed payout, in the answer and in its event.
 const BODY_BYTES: usize = 460;
-/// What the recipients get, in centavos.
+/// The amount of a payout, in centavos.
 pub const AMOUNT: i64 = 1_000;
-/// What the service takes for each, in centavos.
+/// The service's fee, in centavos.
 pub const FEE: i64 = 50;
-/// What the account has before the first of them, in centavos: enough for a billion.
+/// The opening balance of the account, in centavos: enough for a billion payouts.
 pub const FUNDS: i64 = 1_050_000_000_000;
 
-/// A payout on the wire.
+/// Returns a payout in the wire format.
 pub fn body() -> &'static str {
     let text = event_data();
     text.get(..BODY_BYTES).unwrap_or(text)
 }
 
-/// Money for payouts.
+/// Returns the change that funds payouts.
 #[must_use]
 pub fn fund(account: AccountId) -> ChangeSet {
     steps::transfer(Transfer {
@@ -38,7 +38,7 @@ pub fn fund(account: AccountId) -> ChangeSet {
     })
 }
 
-/// A payout that nobody knows yet, with an external id.
+/// Creates a payout with an external id.
 #[must_use]
 pub fn new_payout(account: AccountId) -> Payout {
     let mut payout = a_payout(account);
@@ -48,13 +48,13 @@ pub fn new_payout(account: AccountId) -> Payout {
     payout
 }
 
-/// Commit 1: claim, unique values, intent, and the hold of amount and fee, which must be covered.
+/// Returns commit 1: idempotency record, unique values, intent, and the covered hold of amount and fee.
 #[must_use]
 pub fn hold(payout: &Payout) -> ChangeSet {
     steps::create_payout(payout, steps::claim_name(payout.account, &payout.id.to_string()))
 }
 
-/// Commit 2: it was sent and completed at once, and that is the answer. `payout` is as commit 1 left it.
+/// Returns commit 2: the payout was sent and completed at once, with the answer. `payout` is the one of commit 1.
 #[must_use]
 pub fn complete(payout: &Payout) -> ChangeSet {
     let held = Payout { version: 1, ..payout.clone() };

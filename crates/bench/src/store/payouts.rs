@@ -1,4 +1,4 @@
-//! Payouts of one account under 64 callers, and what they must leave behind.
+//! Payouts of one account under 64 callers, and the check of their data.
 
 use anyhow::{Result, ensure};
 use cais_domain::ids::{AccountId, PayoutId};
@@ -19,13 +19,13 @@ use crate::numbers::count;
 use crate::report::{Line, Target};
 use crate::window::Until;
 
-/// Entries of a payout: amount and fee, held and sent, each with two sides.
+/// The entries of a payout: amount and fee, held and sent, each with two sides.
 const ENTRIES: u64 = 8;
 
-/// Payouts of one account, on databases of their own.
+/// Measures payouts of one account, on separate databases.
 ///
 /// # Errors
-/// When the store or pgbench fails, or what was written does not add up.
+/// If the store or pgbench fails, or the written data is inconsistent.
 pub async fn measure(engine: Engine, server: Option<&Postgres>, plan: Plan) -> Result<Line> {
     let (place, beside) = (Place::fresh(engine, server)?, Place::fresh(engine, server)?);
     let persistence = place.open().await?;
@@ -50,7 +50,7 @@ pub async fn measure(engine: Engine, server: Option<&Postgres>, plan: Plan) -> R
     Ok(series.line(engine, "payouts of one account, both commits", Some(Target::AtLeast(5.0))).note(verified))
 }
 
-/// The store under test, the account that pays, and how often it did.
+/// The measured store, the paying account, and its count.
 struct Payouts {
     store: Persistence,
     hot: AccountId,
@@ -58,14 +58,14 @@ struct Payouts {
 }
 
 impl Payouts {
-    /// An empty store, in which one account gets money.
+    /// Prepares an empty store with one funded account.
     async fn open(store: Persistence) -> Result<Self> {
         let hot = fresh();
         commit(&store, fund(hot)).await?;
         Ok(Self { store, hot, sent: 0 })
     }
 
-    /// Payouts: both commits, one behind the other.
+    /// Runs payouts: both commits, one after the other.
     async fn pay_out(&mut self, until: Until) -> Result<Called<()>> {
         let (store, hot) = (self.store.clone(), self.hot);
         let called = call(until, move |_| {
@@ -81,12 +81,12 @@ impl Payouts {
         Ok(called)
     }
 
-    /// Rebuilds the ledger and counts what is there; says what was found right.
+    /// Rebuilds the ledger and counts the rows. Returns the confirmed facts.
     async fn verify(&self) -> Result<String> {
         let sent = self.sent;
         let report = self.store.verify_ledger().await?;
         ensure!(report.differences.is_empty(), "the ledger does not add up: {:?}", report.differences.first());
-        // One transfer brought the money.
+        // A transfer funded the account.
         let expected = sent.saturating_mul(ENTRIES).saturating_add(2);
         ensure!(report.entries == expected, "{} entries of {sent} payouts", report.entries);
         let events = self.store.last_sequence(self.hot).await?;
@@ -100,7 +100,7 @@ impl Payouts {
         Ok(format!("afterwards {sent} completed payouts counted, ledger rebuilt without a difference"))
     }
 
-    /// How many completed payouts the account has, by paging through all of its payouts.
+    /// Returns the number of completed payouts, by paging through all.
     async fn completed(&self) -> Result<u64> {
         let (mut found, mut starting_after): (u64, Option<PayoutId>) = (0, None);
         loop {

@@ -1,4 +1,4 @@
-//! `cais sandbox` in a process of its own: an institution whose work is not counted as the service's.
+//! `cais sandbox` in its own process: an institution whose work does not count as the service's.
 
 use std::net::SocketAddr;
 use std::process::{Command, Stdio};
@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use crate::http::Connection;
 use crate::process::Running;
 
-/// The name under which the service has it.
+/// The acquirer's name in the service.
 pub const NAME: &str = "main";
 
 /// A running institution.
@@ -22,10 +22,10 @@ pub struct Institution {
 }
 
 impl Institution {
-    /// Starts it, without any latency yet.
+    /// Starts the institution, without latency.
     ///
     /// # Errors
-    /// When it does not start.
+    /// If the institution does not start.
     pub fn start() -> Result<Self> {
         let folder = tempfile::tempdir()?;
         let mut command = Command::new(cais_binary()?);
@@ -39,24 +39,24 @@ impl Institution {
         Ok(Self { process, credentials, _folder: folder })
     }
 
-    /// Its process.
+    /// Returns the process id.
     pub fn process_id(&self) -> u32 {
         self.process.id()
     }
 
-    /// Where it listens.
+    /// Returns the address.
     ///
     /// # Errors
-    /// When it printed no address.
+    /// If no address was printed.
     pub fn address(&self) -> Result<SocketAddr> {
         let base = self.credential("base_url")?;
         base.trim_start_matches("http://").trim_end_matches('/').parse().context("the address of the institution")
     }
 
-    /// The settings that make it the service's acquirer.
+    /// Returns the settings that make it the service's acquirer.
     ///
     /// # Errors
-    /// When it printed no credentials.
+    /// If no credentials were printed.
     pub fn settings(&self) -> Result<Vec<(String, String)>> {
         let key = |word: &str| format!("CAIS_ACQUIRERS__{}__{}", NAME.to_uppercase(), word.to_uppercase());
         let mut settings = vec![(key("kind"), "efi".to_owned())];
@@ -66,10 +66,10 @@ impl Institution {
         Ok(settings)
     }
 
-    /// Every answer but those of its control waits that long from now on.
+    /// Delays every answer except those of the control interface.
     ///
     /// # Errors
-    /// When it does not take the fault.
+    /// If the fault is refused.
     pub async fn slow_down(&self, latency_ms: u64) -> Result<()> {
         let body = format!(r#"{{"mode":"slow","latency_ms":{latency_ms}}}"#);
         let length = body.len();

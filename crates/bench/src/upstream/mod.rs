@@ -1,4 +1,4 @@
-//! The service with an institution that answers slowly, in a process of its own: charges, credits and payouts.
+//! The service with a slow institution in its own process: charges, credits and payouts.
 
 mod institution;
 mod scripts;
@@ -28,28 +28,28 @@ use institution::{Institution, NAME};
 use scripts::{merchants, pay_at, payers};
 
 const LEVEL: &str = "upstream";
-/// How long the institution takes for every answer.
+/// The institution's latency of every answer.
 const LATENCY_MS: u64 = 200;
-/// Callers: each waits for the institution, so that many more are under way than on a fast one.
+/// The callers. Each waits for the institution, so more are in flight than with a fast one.
 const CALLERS: usize = 512;
-/// Payers at the institution's control, which answers at once.
+/// The payers at the institution's control interface, which answers at once.
 const PAYERS: usize = 32;
-/// Charges that are paid as fast as the institution takes it.
+/// The charges paid at full speed.
 const PAID: usize = 10_000;
-/// The same in the short run.
+/// The number in the short run.
 const PAID_IF_QUICK: usize = 3_000;
-/// Payments per second while charges go on being created, for so many seconds.
+/// The payments per second during creations, and the seconds.
 const STEADY_RATE: u32 = 300;
 const STEADY_S: u64 = 5;
 /// The amount of a charge, in centavos.
 const AMOUNT: u64 = 1_050;
-/// How long all credits may take.
+/// The time limit of all credits.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// Creations, credits at full speed, credits beside creations, payouts.
+/// Measures creations, credits at full speed, credits during creations, and payouts.
 ///
 /// # Errors
-/// When an answer is wrong, or not everything that was paid is credited.
+/// If an answer is wrong, or a payment is not credited.
 pub async fn measure(engine: Engine, server: Option<&Postgres>, plan: Plan) -> Result<Vec<Line>> {
     let institution = Institution::start()?;
     let mut service = Service::start_with(engine, server, &institution.settings()?).await?;
@@ -131,7 +131,7 @@ pub async fn measure(engine: Engine, server: Option<&Postgres>, plan: Plan) -> R
     Ok(lines)
 }
 
-/// Waits until so many charges are credited to all accounts together.
+/// Waits until this number of charges is credited to all accounts together.
 async fn credited(service: &Service, charges: u64) -> Result<()> {
     let mut connection = Connection::open(service.address()?).await?;
     let deadline = Instant::now();
@@ -154,7 +154,7 @@ async fn credited(service: &Service, charges: u64) -> Result<()> {
     }
 }
 
-/// The credits of the Pix of that time.
+/// Returns the credits of Pix in the period.
 async fn credits(url: &str, from: Timestamp, until: Timestamp) -> Result<Vec<CreditedPayment>> {
     let persistence = database::open(url).await?;
     let acquirer = AcquirerName::parse(NAME)?;

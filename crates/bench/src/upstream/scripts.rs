@@ -1,4 +1,4 @@
-//! Callers: payers at the institution, and merchants who pay out.
+//! Callers: payers at the institution, and merchants with payouts.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,16 +13,16 @@ use crate::http::{Answer, Connection, Script, Template, post};
 use crate::numbers::count;
 use crate::requests::Created;
 
-/// A request to the institution's control that pays a charge.
+/// Returns a request to the institution's control interface that pays a charge.
 ///
 /// # Errors
-/// When the charge's id is none.
+/// If the charge's id is invalid.
 fn payment(charge: &Created) -> Result<Vec<u8>> {
     let id = ChargeId::parse(&String::from_utf8_lossy(&charge.id))?;
     Ok(post(&format!("/sandbox/cob/{}/pay", Txid::of_charge(id)), "", "", "{}"))
 }
 
-/// A payer of the next charge that no other payer has begun to pay.
+/// A payer of the next charge without a payer.
 #[derive(Debug)]
 pub struct Payer {
     charges: Arc<Vec<Created>>,
@@ -30,7 +30,7 @@ pub struct Payer {
     request: Vec<u8>,
 }
 
-/// So many payers, who pay each charge once.
+/// Returns payers that pay each charge once.
 #[must_use]
 pub fn payers(charges: &Arc<Vec<Created>>, payers: usize) -> Vec<Payer> {
     let next = Arc::new(AtomicUsize::new(0));
@@ -51,10 +51,10 @@ impl Script for Payer {
     }
 }
 
-/// Pays the charges one after another, so many per second.
+/// Pays the charges one after another at the given rate.
 ///
 /// # Errors
-/// When the institution does not take a payment.
+/// If the institution refuses a payment.
 pub async fn pay_at(address: std::net::SocketAddr, charges: &[Created], per_second: u32) -> Result<()> {
     let mut connection = Connection::open(address).await?;
     let began = Instant::now();
@@ -67,14 +67,14 @@ pub async fn pay_at(address: std::net::SocketAddr, charges: &[Created], per_seco
     Ok(())
 }
 
-/// A merchant who pays out.
+/// A merchant with payouts.
 #[derive(Debug)]
 pub struct PayOut {
     template: Template,
     next: u64,
 }
 
-/// So many merchants, with the keys in turn.
+/// Returns merchants, with the keys in turn.
 #[must_use]
 pub fn merchants(keys: &[String], merchants: usize) -> Vec<PayOut> {
     const BODY: &str = r#"{"amount":1.00,"pix_key":"ana@example.com","external_id":"out-############"}"#;

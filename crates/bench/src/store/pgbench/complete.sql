@@ -1,4 +1,4 @@
--- Commit 2 of a payout; again in one statement, and last, what everybody wants.
+-- Commit 2 of a payout. The contended rows come last, in one statement.
 BEGIN;
 UPDATE payouts SET status = 'completed', sent_at = 1767323046678901, completed_at = 1767323046678901,
  end_to_end_id = 'E12345678202601020304' || lpad(:id::text, 11, '0'), recipient_name = 'Ana Lima', recipient_document = '***.456.789-**',
@@ -31,7 +31,7 @@ WITH transit AS (
  (4, 2, 'acc_payer', 'in_transit', -{sent}, f.transit + {payout_fee}, 'payout'), (5, 2, 'settlement-main', '00', {sent}, f.settlement, 'payout'),
  (6, 3, 'acc_payer', 'in_transit', -{payout_fee}, f.transit, 'fee'), (7, 3, 'fees', '00', {payout_fee}, f.fees, 'fee')
  ) AS e (number, transfer, holder, bucket, amount, after, kind)
-), told AS (
+), published AS (
  INSERT INTO events (account_id, sequence, id, type, resource_id, body, created_at)
  SELECT 'acc_payer', sequence, 'evt_' || lpad(:id::text, 26, '0'), 'payout.completed', 'pyt_' || lpad(:id::text, 26, '0'),
  convert_to(rpad('', 150, 'x') || '{payout}', 'UTF8'), 1767323046678901 FROM counted

@@ -1,4 +1,4 @@
--- A payment; the rows that everybody wants come last, so that they are locked as briefly as one transaction can.
+-- A payment. The contended rows come last, so that they are locked as briefly as one transaction allows.
 BEGIN;
 INSERT INTO global_reservations (space, value, account_id, owner)
  VALUES ('end_to_end_id', 'E12345678202601020304' || lpad(:id::text, 11, '0'), 'acc_hot', 'chg_' || lpad(:id::text, 26, '0'))

@@ -1,5 +1,5 @@
--- Commit 1 of a payout. The rows that everybody wants come last and in one statement, which changes nothing and gives no row when the
--- balance does not cover it: they are locked for one trip and the commit, as briefly as one transaction can.
+-- Commit 1 of a payout. The contended rows come last, in one statement. Without cover the statement changes no row. So the rows
+-- are locked for one round trip and the commit.
 BEGIN;
 INSERT INTO idempotency_claims (account_id, key, fingerprint, resource_id, fence, lease_until, due_at, created_at)
  VALUES ('acc_payer', 'pyt_' || lpad(:id::text, 26, '0'), decode(repeat('01', 32), 'hex'), 'pyt_' || lpad(:id::text, 26, '0'), 1,

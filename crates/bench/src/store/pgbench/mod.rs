@@ -1,4 +1,4 @@
-//! The known thing beside our store: pgbench writing the same rows, one transaction each, as a plain service would.
+//! The baseline of our store: pgbench with the same rows, one transaction each, like a plain service.
 
 use std::fs;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use crate::database::Postgres;
 use crate::process::output;
 use crate::{CALLERS, GENERATOR_THREADS};
 
-/// The scripts, and the rows that they find.
+/// The scripts, and their prepared rows.
 const NAMES: &str = include_str!("names.sql");
 const OPEN: &str = include_str!("open.sql");
 const ISSUE: &str = include_str!("issue.sql");
@@ -23,16 +23,16 @@ const SEED_OPENED: &str = include_str!("seed_opened.sql");
 const SEED_WAITING: &str = include_str!("seed_waiting.sql");
 const SEED_PAYER: &str = include_str!("seed_payer.sql");
 
-/// How far the numbers of one round are from those of the next.
+/// The distance between the numbers of two rounds.
 const ROUND: u64 = 10_000_000;
-/// Opened charges that a second of commits 2 finds at least; the same for payments. pgbench was never near them.
+/// The prepared opened charges per second for commit 2, and pending ones for payments: far above pgbench's rate.
 const OPENED_PER_SECOND: u64 = 20_000;
 const WAITING_PER_SECOND: u64 = 8_000;
 
-/// pgbench with its scripts, on a database of its own.
+/// pgbench with its scripts, on its own database.
 pub struct Pgbench<'a> {
     server: &'a Postgres,
-    /// Its URL.
+    /// The database's URL.
     database: String,
     scripts: TempDir,
     seconds: u64,
@@ -43,10 +43,10 @@ pub struct Pgbench<'a> {
 }
 
 impl<'a> Pgbench<'a> {
-    /// Prepares scripts for a database with the schema and no rows.
+    /// Prepares scripts for a migrated, empty database.
     ///
     /// # Errors
-    /// When the scripts cannot be written.
+    /// If the scripts cannot be written.
     pub fn new(server: &'a Postgres, database: String, seconds: u64) -> Result<Self> {
         let scripts = tempfile::tempdir()?;
         for (name, body) in [
@@ -61,10 +61,10 @@ impl<'a> Pgbench<'a> {
         Ok(Self { server, database, scripts, seconds, rounds: 0, answered: 0, paid: 0, sent: 0 })
     }
 
-    /// Whole creations per second.
+    /// Returns whole creations per second.
     ///
     /// # Errors
-    /// When pgbench fails.
+    /// If pgbench fails.
     pub fn create(&mut self) -> Result<f64> {
         let round = self.next_round();
         let done = self.run("create", round)?;
@@ -72,19 +72,19 @@ impl<'a> Pgbench<'a> {
         Ok(done.rate)
     }
 
-    /// Commits 1 per second.
+    /// Returns commits 1 per second.
     ///
     /// # Errors
-    /// When pgbench fails.
+    /// If pgbench fails.
     pub fn open(&mut self) -> Result<f64> {
         let round = self.next_round();
         Ok(self.run("open", round)?.rate)
     }
 
-    /// Commits 2 per second.
+    /// Returns commits 2 per second.
     ///
     /// # Errors
-    /// When pgbench fails.
+    /// If pgbench fails.
     pub fn issue(&mut self) -> Result<f64> {
         let round = self.next_round();
         self.seed(SEED_OPENED, round, OPENED_PER_SECOND)?;
@@ -93,10 +93,10 @@ impl<'a> Pgbench<'a> {
         Ok(done.rate)
     }
 
-    /// Payments per second.
+    /// Returns payments per second.
     ///
     /// # Errors
-    /// When pgbench fails.
+    /// If pgbench fails.
     pub fn confirm(&mut self) -> Result<f64> {
         let round = self.next_round();
         self.seed(SEED_WAITING, round, WAITING_PER_SECOND)?;
@@ -105,18 +105,18 @@ impl<'a> Pgbench<'a> {
         Ok(done.rate)
     }
 
-    /// Gives one account the money for payouts.
+    /// Funds one account for payouts.
     ///
     /// # Errors
-    /// When a statement fails.
+    /// If a statement fails.
     pub fn fund(&self) -> Result<()> {
         self.server.run(&self.database, &filled(SEED_PAYER))
     }
 
-    /// Whole payouts per second, of an account that was given money before.
+    /// Returns whole payouts per second, of a funded account.
     ///
     /// # Errors
-    /// When pgbench fails, as it does when a payout is not covered.
+    /// If pgbench fails, also for a payout beyond the balance.
     pub fn pay_out(&mut self) -> Result<f64> {
         let round = self.next_round();
         let done = self.run("pay_out", round)?;
@@ -124,10 +124,10 @@ impl<'a> Pgbench<'a> {
         Ok(done.rate)
     }
 
-    /// Counts what pgbench wrote: a transaction that found no row to change would have been too cheap.
+    /// Counts pgbench's rows: a transaction without rows to change would be too cheap.
     ///
     /// # Errors
-    /// What does not add up.
+    /// The inconsistency.
     pub fn verify(&self) -> Result<()> {
         let answers = self.answered.saturating_add(self.sent);
         let events = self.paid.saturating_add(self.sent);
@@ -154,7 +154,7 @@ impl<'a> Pgbench<'a> {
         Ok(())
     }
 
-    /// The value of `n` before the first transaction of a new round.
+    /// Returns the value of `n` before the first transaction of a new round.
     fn next_round(&mut self) -> u64 {
         self.rounds = self.rounds.saturating_add(1);
         self.rounds.saturating_mul(ROUND)
@@ -195,7 +195,7 @@ impl<'a> Pgbench<'a> {
     }
 }
 
-/// What pgbench says of a run.
+/// The output of a pgbench run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Done {
     rate: f64,
@@ -231,7 +231,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rate_is_read_and_failures_are_not_hidden() {
+    fn rate_is_parsed_and_failures_are_errors() {
         let said = "number of transactions actually processed: 10\nnumber of failed transactions: 0 (0.000%)\n\
                     latency average = 20.1 ms\ntps = 3183.250000 (without initial connection time)\n";
         assert_eq!(Done::parse(said).ok(), Some(Done { rate: 3_183.25, transactions: 10 }));
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn no_place_is_left_in_a_script() {
+    fn scripts_have_no_placeholder_left() {
         for script in [NAMES, OPEN, ISSUE, CONFIRM, HOLD, COMPLETE, SEED_PAYER] {
             assert!(!filled(script).contains('{'), "{script}");
         }

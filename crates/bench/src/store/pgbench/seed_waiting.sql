@@ -1,4 +1,4 @@
--- What payments find: charges that wait for their payers, and the rows that all of them want.
+-- The rows that payments find: pending charges, and the contended rows.
 INSERT INTO balances VALUES ('acc_hot', 'available', 0, 0, NULL), ('settlement-main', '00', 0, 0, NULL), ('fees', '00', 0, 0, NULL)
  ON CONFLICT DO NOTHING;
 INSERT INTO event_counters VALUES ('acc_hot', 0) ON CONFLICT DO NOTHING;
