@@ -87,7 +87,7 @@ pub struct Replies {
 impl Replies {
     /// A refund beyond the charge is refused, and judged again at each repeat. Every other call is answered in the end.
     pub fn are_final(&self) -> bool {
-        self.answer.is_some() || self.last_error.as_deref().is_some_and(|error| error.starts_with("ExceedsAmount"))
+        self.answer.is_some() || self.last_error.as_deref().is_some_and(|error| error.contains("ExceedsAmount"))
     }
 }
 
