@@ -1,14 +1,56 @@
 //! `GET /v1/balance`.
 
+use cais_domain::money::{Money, MoneyError};
+use cais_ports::Balances;
 use cais_use_cases::balance;
 use cais_use_cases::keys::authenticate::Caller;
+
+use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::call::Call;
 use super::error::ApiError;
 use super::query;
 use super::reply::Reply;
-use crate::representation;
+use crate::representation::values::{Amount, to_json};
 use cais_strict_json::Issues;
+
+/// The parts of an account's money, in BRL.
+#[derive(Serialize, ToSchema)]
+#[expect(clippy::struct_field_names, reason = "the contract names the fields")]
+pub struct Balance {
+    /// Available for withdrawal now.
+    #[schema(value_type = f64, example = 10.50)]
+    pub available_balance: Amount,
+    /// Received, awaiting release.
+    #[schema(value_type = f64, example = 10.50)]
+    pub pending_balance: Amount,
+    /// Held because of a Pix infraction (MED) or review.
+    #[schema(value_type = f64, example = 10.50)]
+    pub blocked_balance: Amount,
+    /// Available, pending and blocked together.
+    #[schema(value_type = f64, example = 10.50)]
+    pub total_balance: Amount,
+    /// Always `BRL`.
+    pub currency: &'static str,
+}
+
+impl Balance {
+    /// Returns the body of a balance; money in transit is in no part of it.
+    ///
+    /// # Errors
+    /// [`MoneyError::OutOfRange`] when the total does not fit, which no real balance reaches.
+    pub fn of(balances: &Balances) -> Result<Self, MoneyError> {
+        let total = Money::sum([balances.available, balances.pending, balances.blocked])?;
+        Ok(Self {
+            available_balance: Amount(balances.available),
+            pending_balance: Amount(balances.pending),
+            blocked_balance: Amount(balances.blocked),
+            total_balance: Amount(total),
+            currency: "BRL",
+        })
+    }
+}
 
 /// The account's balance.
 ///
@@ -19,5 +61,6 @@ pub async fn answer(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError>
     query::none(call.query(), &issues);
     issues.unless_any(Some(()))?;
     let balances = balance::read(&call.state.ports, caller.account.id).await?;
-    representation::balance(&balances).map(Reply::json).map_err(|error| ApiError::internal(error.to_string()))
+    let balance = Balance::of(&balances).map_err(|error| ApiError::internal(error.to_string()))?;
+    Ok(Reply::json(to_json(&balance)))
 }

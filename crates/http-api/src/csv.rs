@@ -19,8 +19,7 @@ use super::filters;
 use super::paging::{LIMIT, STARTING_AFTER};
 use super::query::Query;
 use super::reply::Reply;
-use crate::representation::csv::{Dialect, header};
-use crate::representation::row::Row;
+use crate::representation::csv::{Dialect, Row, header, write_row};
 use cais_strict_json::Issues;
 
 /// Rows that are read at a time, the most that the readers give: a page is about 40 KiB.
@@ -169,7 +168,7 @@ where
 fn write<R: Row>(out: &mut Vec<u8>, rows: &[R], dialect: Dialect) {
     out.reserve(rows.len().saturating_mul(LINE_BYTES));
     for row in rows {
-        row.write_csv(out, dialect);
+        write_row(out, row, dialect);
     }
 }
 

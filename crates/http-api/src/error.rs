@@ -11,8 +11,11 @@ use cais_ports::QueryError;
 use cais_use_cases::external_id_conflict::ExternalIdConflict;
 use cais_use_cases::trouble::Trouble;
 use cais_use_cases::upstream_order::CreateError;
+use serde::Serialize;
+use utoipa::ToSchema;
 
-use crate::representation::write_text;
+use crate::openapi::failures::Code;
+use crate::representation::values::to_json;
 use cais_strict_json::Issue;
 
 /// Seconds after which a caller may try an acquirer again: for so long a circuit breaker leaves it alone.
@@ -215,36 +218,64 @@ impl ApiError {
         Self { cause: Some(cause.into()), ..self }
     }
 
-    /// The envelope of the contract.
+    /// Returns the envelope of the contract.
     #[must_use]
     pub fn body(&self, request: RequestId) -> Vec<u8> {
-        let mut out = Vec::with_capacity(256);
-        out.extend_from_slice(b"{\"success\":false,\"request_id\":\"");
-        out.extend_from_slice(request.to_string().as_bytes());
-        out.extend_from_slice(b"\",\"error\":{\"code\":\"");
-        out.extend_from_slice(self.code.name().as_bytes());
-        out.extend_from_slice(b"\",\"message\":");
-        write_text(&mut out, &self.message);
-        out.extend_from_slice(b",\"retryable\":");
-        out.extend_from_slice(if self.code.is_retryable() { b"true" } else { b"false" });
-        if !self.issues.is_empty() {
-            out.extend_from_slice(b",\"issues\":[");
-            for (index, issue) in self.issues.iter().enumerate() {
-                out.extend_from_slice(if index == 0 { b"{\"path\":" } else { b",{\"path\":" });
-                write_text(&mut out, &issue.path);
-                out.extend_from_slice(b",\"message\":");
-                write_text(&mut out, &issue.message);
-                out.push(b'}');
-            }
-            out.push(b']');
-        }
-        if let Some(seconds) = self.retry_after_s {
-            out.extend_from_slice(b",\"retry_after\":");
-            out.extend_from_slice(seconds.to_string().as_bytes());
-        }
-        out.extend_from_slice(b"}}");
-        out
+        let issues = self.issues.iter().map(|issue| IssueBody { path: &issue.path, message: &issue.message });
+        to_json(&ErrorBody {
+            success: false,
+            request_id: request.to_string(),
+            error: ErrorDetail {
+                code: self.code.name(),
+                message: &self.message,
+                retryable: self.code.is_retryable(),
+                issues: (!self.issues.is_empty()).then(|| issues.collect()),
+                retry_after: self.retry_after_s,
+            },
+        })
     }
+}
+
+/// Every failure.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Error)]
+pub struct ErrorBody<'a> {
+    /// Always `false`.
+    pub success: bool,
+    /// Also the header `x-request-id`.
+    pub request_id: String,
+    /// What went wrong.
+    pub error: ErrorDetail<'a>,
+}
+
+/// What went wrong.
+#[derive(Serialize, ToSchema)]
+pub struct ErrorDetail<'a> {
+    /// The cause, for programs.
+    #[schema(value_type = Code)]
+    pub code: &'static str,
+    /// For people.
+    pub message: &'a str,
+    /// Whether the same request may succeed later.
+    pub retryable: bool,
+    /// Each thing that is wrong with the request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub issues: Option<Vec<IssueBody<'a>>>,
+    /// Seconds after which a repeat makes sense; the header `Retry-After` says the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub retry_after: Option<u32>,
+}
+
+/// One thing that is wrong with a request.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Issue)]
+pub struct IssueBody<'a> {
+    /// Where: a field, a parameter, a header, or empty for the body as a whole.
+    pub path: &'a str,
+    /// What.
+    pub message: &'a str,
 }
 
 impl From<Vec<Issue>> for ApiError {

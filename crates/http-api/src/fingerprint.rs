@@ -3,7 +3,6 @@
 use cais_ports::Fingerprint;
 use ring::digest::{Context, SHA256};
 
-use crate::representation::write_text;
 use cais_strict_json::Node;
 use cais_strict_json::Number;
 
@@ -51,6 +50,12 @@ fn write_canonical(out: &mut Vec<u8>, node: &Node<'_>) {
             out.push(b'}');
         }
     }
+}
+
+/// Writes a JSON string.
+fn write_text(out: &mut Vec<u8>, text: &str) {
+    // Writing a string to memory cannot fail.
+    serde_json::to_writer(out, text).unwrap_or_default();
 }
 
 fn separate(out: &mut Vec<u8>, index: usize) {

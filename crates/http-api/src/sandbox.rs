@@ -19,12 +19,17 @@ use cais_use_cases::keys::authenticate::Caller;
 use cais_use_cases::sync_gate::SyncGate;
 
 pub use self::infractions::{AskedInfraction, Resolution};
+use serde::Serialize;
+use utoipa::ToSchema;
+
 use super::call::{Call, to_the_end};
 use super::charges;
 use super::error::{ApiError, ErrorCode};
 use super::query;
 use super::reply::Reply;
 use super::rules;
+use crate::openapi::requests;
+use crate::representation::values::to_json;
 use cais_strict_json::Node;
 use cais_strict_json::read;
 use cais_strict_json::{Complaint, Fields};
@@ -71,6 +76,27 @@ impl FaultMode {
             Self::Error => "error",
         }
     }
+}
+
+/// What goes wrong at the sandbox.
+#[derive(Serialize, ToSchema)]
+pub struct Faults<'a> {
+    /// The sandbox's acquirer.
+    #[schema(value_type = String)]
+    acquirer: &'a str,
+    /// What goes wrong.
+    #[schema(value_type = requests::FaultMode)]
+    mode: &'static str,
+    /// How long `slow` waits.
+    #[schema(value_type = u32)]
+    latency_ms: i64,
+}
+
+/// How far the clocks of service and sandbox are ahead of the machine's.
+#[derive(Serialize, ToSchema)]
+pub struct Clock {
+    /// Seconds; negative is behind.
+    offset_s: i64,
 }
 
 /// Why the simulated institution did not do what a tester wants.
@@ -225,8 +251,8 @@ pub async fn faults(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError>
     let institution = Arc::clone(&controls.institution);
     let latency = Duration::from_millis(latency_ms.unsigned_abs());
     blocking(move || institution.set_faults(mode, latency)).await?;
-    let (acquirer, mode) = (&controls.acquirer, mode.as_str());
-    Ok(Reply::json(format!(r#"{{"acquirer":"{acquirer}","mode":"{mode}","latency_ms":{latency_ms}}}"#)))
+    let (acquirer, mode) = (controls.acquirer.as_str(), mode.as_str());
+    Ok(Reply::json(to_json(&Faults { acquirer, mode, latency_ms })))
 }
 
 /// Moves the clocks of service and sandbox together.
@@ -249,7 +275,7 @@ pub async fn clock(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> 
     })
     .await?;
     call.state.wake.deadlines.ring();
-    Ok(Reply::json(format!(r#"{{"offset_s":{offset_s}}}"#)))
+    Ok(Reply::json(to_json(&Clock { offset_s })))
 }
 
 fn controls<'c>(call: &'c Call<'_>) -> Result<&'c SandboxControls, ApiError> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cais_domain::ids::{AccountId, EntryId};
 use cais_domain::ledger::{Bucket, EntryKind};
-use cais_ports::{EntryFilter, PageRequest, StatementEntry};
+use cais_ports::{EntryFilter, PageRequest};
 use cais_use_cases::keys::authenticate::Caller;
 use cais_use_cases::statement::{self, ListError};
 
@@ -16,8 +16,8 @@ use super::paging::{self, LIMIT, STARTING_AFTER};
 use super::query::Query;
 use super::reply::Reply;
 use super::state::AppState;
-use crate::representation;
-use crate::representation::row::Row as _;
+use crate::representation::statement::Entry;
+use crate::representation::values::{Page, to_json};
 use cais_strict_json::{Issue, Issues};
 
 /// The parts of the money that a statement shows: what is in transit is in none.
@@ -36,45 +36,36 @@ pub async fn answer(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError>
         kind: filters::word(&query, "kind", &EntryKind::ALL, EntryKind::as_str, &issues),
         created: filters::created(&query, &issues),
     };
+    let account = caller.account.id;
     match csv::wanted(&query, call.request.headers(), &issues) {
         None => {
             let page = paging::page(&query, &issues);
             let page = issues.unless_any(page)?;
-            json(call, caller.account.id, filter, page).await
+            let Rows { rows, next } = read(call.state, account, filter, page).await?;
+            Ok(Reply::json(to_json(&Page::new(rows, next))))
         }
         Some(dialect) => {
             csv::refuse_pages(&query, &issues);
             issues.unless_any(Some(()))?;
-            let (state, account) = (Arc::clone(call.state), caller.account.id);
+            let state = Arc::clone(call.state);
+            let all = async move |starting_after| {
+                read(&state, account, filter, PageRequest { limit: csv::ROWS, starting_after }).await
+            };
             let disposition = "attachment; filename=\"statement.csv\"";
-            let file = File { account, dialect, disposition };
-            csv::answer(call, file, async move |after| rows(&state, account, filter, after).await).await
+            csv::answer(call, File { account, dialect, disposition }, all).await
         }
     }
 }
 
-async fn json(
-    call: &Call<'_>,
-    account: AccountId,
-    filter: EntryFilter,
-    page: PageRequest<EntryId>,
-) -> Result<Reply, ApiError> {
-    let page = statement::list(&call.state.ports, account, filter, page).await.map_err(error)?;
-    let rows: Vec<Vec<u8>> = page.rows.iter().map(StatementEntry::to_json).collect();
-    let last = page.rows.last().filter(|_| page.has_more).map(|entry| &entry.id);
-    Ok(Reply::json(representation::page(&rows, last)))
-}
-
-async fn rows(
+async fn read(
     state: &AppState,
     account: AccountId,
     filter: EntryFilter,
-    starting_after: Option<EntryId>,
-) -> Result<Rows<StatementEntry, EntryId>, ApiError> {
-    let request = PageRequest { limit: csv::ROWS, starting_after };
-    let page = statement::list(&state.ports, account, filter, request).await.map_err(error)?;
+    page: PageRequest<EntryId>,
+) -> Result<Rows<Entry, EntryId>, ApiError> {
+    let page = statement::list(&state.ports, account, filter, page).await.map_err(error)?;
     let next = page.rows.last().filter(|_| page.has_more).map(|entry| entry.id);
-    Ok(Rows { rows: page.rows, next })
+    Ok(Rows { rows: page.rows.into_iter().map(Entry::from).collect(), next })
 }
 
 fn error(error: ListError) -> ApiError {

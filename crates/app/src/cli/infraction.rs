@@ -16,7 +16,7 @@ use clap::{Subcommand, ValueEnum};
 use serde_json::Value;
 
 use super::output::{Output, amount, fields, instant, table, tell};
-use cais_http_api::representation::infraction::detail;
+use cais_http_api::representation::infraction::InfractionDetail;
 
 /// How many infractions are read at a time.
 const PAGE: u32 = 200;
@@ -219,7 +219,7 @@ async fn email_of(
 
 /// What the API shows, and what only operators see.
 fn as_json(infraction: &Infraction, email: &str) -> anyhow::Result<Value> {
-    let mut value: Value = serde_json::from_slice(&detail(infraction))?;
+    let mut value: Value = serde_json::to_value(InfractionDetail::from(infraction))?;
     if let Value::Object(object) = &mut value {
         let more = [
             ("account", Value::from(email)),

@@ -7,7 +7,7 @@ use crate::call::Call;
 use crate::error::{ApiError, ErrorCode};
 use crate::paging;
 use crate::reply::Reply;
-use crate::representation;
+use crate::representation::values::page_of_json;
 use cais_strict_json::{Issue, Issues};
 
 /// Rows that are rendered before others get their turn: an image that is not remembered takes a tenth of a millisecond.
@@ -28,7 +28,7 @@ pub async fn answer(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError>
         tokio::task::yield_now().await;
     }
     let last = page.rows.last().filter(|_| page.has_more).map(|charge| &charge.id);
-    Ok(Reply::json(representation::page(&rows, last)))
+    Ok(Reply::json(page_of_json(&rows, last)))
 }
 
 impl From<ListChargesError> for ApiError {

@@ -12,7 +12,7 @@ use crate::filters;
 use crate::paging::{self, LIMIT, STARTING_AFTER};
 use crate::query::Query;
 use crate::reply::Reply;
-use crate::representation;
+use crate::representation::values::page_of_json;
 use crate::statement::list_error;
 use cais_strict_json::Issues;
 
@@ -36,7 +36,7 @@ pub async fn answer(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError>
     let page = page.map_err(|error| list_error(error, "names no event of this account"))?;
     let last = page.rows.last().filter(|_| page.has_more).map(|event| event.id);
     let rows: Vec<Vec<u8>> = page.rows.into_iter().map(|event| event.body).collect();
-    Ok(Reply::json(representation::page(&rows, last.as_ref())))
+    Ok(Reply::json(page_of_json(&rows, last)))
 }
 
 /// Digits only, as in a `limit`; 0 is before the first.

@@ -10,7 +10,8 @@ use crate::call::{Call, to_the_end};
 use crate::charges::cancel::no_fields;
 use crate::error::ApiError;
 use crate::reply::Reply;
-use crate::representation::{self, webhook};
+use crate::representation::values::to_json;
+use crate::representation::webhook::{Delivery, DeliveryList};
 use cais_strict_json::Issues;
 
 /// Delivers an event again to every endpoint that had it, or wants its type now.
@@ -24,6 +25,6 @@ pub async fn answer(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiE
     let id = issues.unless_any(id)?;
     let (state, caller) = (Arc::clone(call.state), Arc::clone(caller));
     let sent = to_the_end(async move { webhooks::resend_event(&state.ports, &caller.account, id).await }).await??;
-    let rows: Vec<Vec<u8>> = sent.iter().map(webhook::delivery).collect();
-    Ok(Reply { status: StatusCode::ACCEPTED, ..Reply::json(representation::all(&rows)) })
+    let list = DeliveryList { data: sent.iter().map(Delivery::from).collect() };
+    Ok(Reply { status: StatusCode::ACCEPTED, ..Reply::json(to_json(&list)) })
 }

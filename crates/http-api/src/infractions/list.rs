@@ -10,7 +10,8 @@ use crate::filters;
 use crate::paging::{self, LIMIT, STARTING_AFTER};
 use crate::query::Query;
 use crate::reply::Reply;
-use crate::representation::{self, infraction};
+use crate::representation::infraction::Infraction;
+use crate::representation::values::{Page, to_json};
 use crate::statement::list_error;
 use cais_strict_json::Issues;
 
@@ -26,7 +27,7 @@ pub async fn answer(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError>
     let request = issues.unless_any(request)?;
     let page = list::list(&call.state.ports, caller.account.id, status, request).await;
     let page = page.map_err(|error| list_error(error, "names no infraction of this account"))?;
-    let rows: Vec<Vec<u8>> = page.rows.iter().map(infraction::row).collect();
+    let rows = page.rows.iter().map(Infraction::from).collect();
     let last = page.rows.last().filter(|_| page.has_more).map(|infraction| &infraction.id);
-    Ok(Reply::json(representation::page(&rows, last)))
+    Ok(Reply::json(to_json(&Page::new(rows, last))))
 }

@@ -5,7 +5,12 @@ use utoipa::openapi::schema::{AdditionalProperties, Components, ComponentsBuilde
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme};
 
 use super::events::{Event, EventType};
-use super::{events, failures, schemas};
+use super::{events, failures, requests};
+use crate::balance::Balance;
+use crate::error::{ErrorBody, ErrorDetail, IssueBody};
+use crate::representation::values::Page;
+use crate::representation::{charge, infraction, payment, payout, refund, statement, transaction, webhook};
+use crate::sandbox::{Clock, Faults};
 
 /// Names of the two ways to send a key.
 pub const BEARER: &str = "bearer";
@@ -31,70 +36,70 @@ const STRICT: [&str; 13] = [
 /// All of them.
 pub fn all() -> Components {
     let mut components = ComponentsBuilder::new()
-        .schema_from::<schemas::Charge>()
-        .schema_from::<schemas::ChargePage>()
-        .schema_from::<schemas::NewCharge>()
-        .schema_from::<schemas::Balance>()
-        .schema_from::<schemas::Payout>()
-        .schema_from::<schemas::PayoutPage>()
-        .schema_from::<schemas::NewPayout>()
-        .schema_from::<schemas::PayoutStatus>()
-        .schema_from::<schemas::PayoutPix>()
-        .schema_from::<schemas::PixKeyType>()
-        .schema_from::<schemas::Refund>()
-        .schema_from::<schemas::RefundPage>()
-        .schema_from::<schemas::NewRefund>()
-        .schema_from::<schemas::RefundStatus>()
-        .schema_from::<schemas::Entry>()
-        .schema_from::<schemas::EntryPage>()
-        .schema_from::<schemas::EntryKind>()
-        .schema_from::<schemas::Bucket>()
-        .schema_from::<schemas::Transaction>()
-        .schema_from::<schemas::TransactionPage>()
-        .schema_from::<schemas::TransactionType>()
-        .schema_from::<schemas::TransactionStatus>()
-        .schema_from::<schemas::Method>()
-        .schema_from::<schemas::Origin>()
-        .schema_from::<schemas::Infraction>()
-        .schema_from::<schemas::InfractionDetail>()
-        .schema_from::<schemas::InfractionPage>()
-        .schema_from::<schemas::InfractionStatus>()
-        .schema_from::<schemas::ReasonCode>()
-        .schema_from::<schemas::NewDefense>()
-        .schema_from::<schemas::WebhookEndpoint>()
-        .schema_from::<schemas::WebhookEndpointWithSecret>()
-        .schema_from::<schemas::WebhookEndpointPage>()
-        .schema_from::<schemas::NewWebhookEndpoint>()
-        .schema_from::<schemas::WebhookEndpointChange>()
-        .schema_from::<schemas::SecretRotation>()
-        .schema_from::<schemas::DisabledReason>()
-        .schema_from::<schemas::Delivery>()
-        .schema_from::<schemas::DeliveryPage>()
-        .schema_from::<schemas::DeliveryList>()
-        .schema_from::<schemas::DeliveryAttempt>()
-        .schema_from::<schemas::DeliveryStatus>()
+        .schema_from::<charge::Charge>()
+        .schema_from::<Page<charge::Charge>>()
+        .schema_from::<charge::ChargeStatus>()
+        .schema_from::<charge::ChargePix>()
+        .schema_from::<Balance>()
+        .schema_from::<payout::Payout>()
+        .schema_from::<Page<payout::Payout>>()
+        .schema_from::<payout::PayoutStatus>()
+        .schema_from::<payout::PayoutPix>()
+        .schema_from::<refund::Refund>()
+        .schema_from::<Page<refund::Refund>>()
+        .schema_from::<refund::RefundStatus>()
+        .schema_from::<statement::Entry>()
+        .schema_from::<Page<statement::Entry>>()
+        .schema_from::<statement::EntryKind>()
+        .schema_from::<statement::Bucket>()
+        .schema_from::<transaction::TransactionRow>()
+        .schema_from::<Page<transaction::TransactionRow>>()
+        .schema_from::<transaction::TransactionType>()
+        .schema_from::<transaction::TransactionStatus>()
+        .schema_from::<transaction::Method>()
+        .schema_from::<transaction::Origin>()
+        .schema_from::<infraction::Infraction>()
+        .schema_from::<infraction::InfractionDetail>()
+        .schema_from::<Page<infraction::Infraction>>()
+        .schema_from::<infraction::InfractionStatus>()
+        .schema_from::<infraction::ReasonCode>()
+        .schema_from::<webhook::WebhookEndpoint>()
+        .schema_from::<webhook::WebhookEndpointWithSecret>()
+        .schema_from::<Page<webhook::WebhookEndpoint>>()
+        .schema_from::<webhook::DisabledReason>()
+        .schema_from::<webhook::Delivery>()
+        .schema_from::<Page<webhook::Delivery>>()
+        .schema_from::<webhook::DeliveryList>()
+        .schema_from::<webhook::DeliveryAttempt>()
+        .schema_from::<webhook::DeliveryStatus>()
         .schema_from::<Event>()
-        .schema_from::<schemas::UnexpectedPayment>()
-        .schema_from::<schemas::UnexpectedReason>()
-        .schema_from::<schemas::WebhookTestData>()
-        .schema_from::<schemas::EventPage>()
+        .schema_from::<Page<Event>>()
         .schema_from::<EventType>()
-        .schemas_from_iter(events::schemas())
+        .schema_from::<payment::UnexpectedPayment>()
+        .schema_from::<payment::UnexpectedReason>()
+        .schema_from::<requests::WebhookTestData>()
+        .schema_from::<requests::NewCharge>()
+        .schema_from::<requests::SplitItem>()
+        .schema_from::<requests::NewPayout>()
+        .schema_from::<requests::PixKeyType>()
+        .schema_from::<requests::NewRefund>()
+        .schema_from::<requests::NewDefense>()
+        .schema_from::<requests::NewWebhookEndpoint>()
+        .schema_from::<requests::WebhookEndpointChange>()
+        .schema_from::<requests::SecretRotation>()
+        .schema_from::<requests::SandboxPayment>()
+        .schema_from::<requests::SandboxDispute>()
+        .schema_from::<requests::SandboxResolution>()
+        .schema_from::<requests::Resolution>()
+        .schema_from::<requests::NewFaults>()
+        .schema_from::<requests::FaultMode>()
+        .schema_from::<Faults>()
+        .schema_from::<Clock>()
         .schema_from::<failures::Code>()
-        .schema_from::<schemas::Error>()
-        .schema_from::<schemas::ChargeStatus>()
-        .schema_from::<schemas::ChargePix>()
-        .schema_from::<schemas::SplitItem>()
-        .schema_from::<schemas::Issue>()
-        .schema_from::<schemas::ErrorDetail>()
-        .schema_from::<schemas::FaultMode>()
-        .schema_from::<schemas::SandboxPayment>()
-        .schema_from::<schemas::SandboxDispute>()
-        .schema_from::<schemas::SandboxResolution>()
-        .schema_from::<schemas::Resolution>()
-        .schema_from::<schemas::NewFaults>()
-        .schema_from::<schemas::Faults>()
-        .schema_from::<schemas::Clock>()
+        .schema_from::<ErrorBody>()
+        .schema_from::<ErrorDetail>()
+        .schema_from::<IssueBody>()
+        .schemas_from_iter(events::schemas())
         .security_scheme(
             BEARER,
             SecurityScheme::Http(
@@ -111,8 +116,29 @@ pub fn all() -> Components {
             object.additional_properties = Some(Box::new(AdditionalProperties::FreeForm(false)));
         }
     }
-    components.schemas.values_mut().for_each(without_binary_formats);
+    for schema in components.schemas.values_mut() {
+        merge(schema);
+        without_binary_formats(schema);
+    }
     components
+}
+
+/// Makes one object of a body that contains the fields of another: generators handle it better than `allOf`.
+fn merge(schema: &mut RefOr<Schema>) {
+    let RefOr::T(Schema::AllOf(all)) = schema else { return };
+    let parts = std::mem::take(&mut all.items).into_iter().filter_map(|part| match part {
+        RefOr::T(Schema::Object(object)) => Some(object),
+        RefOr::T(_) | RefOr::Ref(_) => None,
+    });
+    let merged = parts.reduce(|mut whole, part| {
+        whole.properties.extend(part.properties);
+        whole.required.extend(part.required);
+        whole
+    });
+    if let Some(mut object) = merged {
+        object.description = all.description.take();
+        *schema = RefOr::T(Schema::Object(object));
+    }
 }
 
 /// Amounts are decimal numbers: `double` would tell generated clients to round them in binary.

@@ -15,10 +15,13 @@ use cais_domain::text::{LineBreaks, Text};
 use cais_domain::txid::Txid;
 use cais_ports::{Balances, Representation as _};
 use jiff::Timestamp;
+use serde::Serialize;
 use serde_json::Value;
 
+use crate::balance::Balance;
 use crate::error::{ApiError, ErrorCode};
-use crate::representation::{JsonRepresentation, balance, page};
+use crate::representation::JsonRepresentation;
+use crate::representation::values::{page_of_json, to_json};
 use cais_strict_json::Issue;
 
 pub use infractions::{defended_infraction, infractions, open_infraction, won_infraction};
@@ -57,7 +60,7 @@ pub fn unpaid(mut charge: Value, status: &str) -> Option<Value> {
 pub fn charges() -> Option<Value> {
     let charge = charge(true)?;
     let row = JsonRepresentation::new().charge(&charge);
-    serde_json::from_slice(&page(&[row], Some(&charge.id))).ok()
+    serde_json::from_slice(&page_of_json(&[row], Some(charge.id))).ok()
 }
 
 /// A balance.
@@ -68,7 +71,7 @@ pub fn balances() -> Option<Value> {
         blocked: Money::ZERO,
         in_transit: Money::ZERO,
     };
-    serde_json::from_slice(&balance(&balances).ok()?).ok()
+    value(&Balance::of(&balances).ok()?)
 }
 
 /// The body of a failure.
@@ -85,6 +88,11 @@ pub fn failure(code: ErrorCode) -> Option<Value> {
 /// A body that is written down here.
 pub fn literal(text: &str) -> Option<Value> {
     serde_json::from_str(text).ok()
+}
+
+/// Returns the JSON of a body.
+pub(super) fn value(body: &impl Serialize) -> Option<Value> {
+    serde_json::from_slice(&to_json(body)).ok()
 }
 
 fn rendered(charge: &Charge) -> Option<Value> {

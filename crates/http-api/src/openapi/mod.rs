@@ -3,9 +3,9 @@
 mod components;
 pub mod events;
 mod examples;
-mod failures;
+pub(crate) mod failures;
 mod operations;
-pub mod schemas;
+pub mod requests;
 
 use std::collections::BTreeMap;
 

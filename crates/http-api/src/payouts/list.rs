@@ -7,7 +7,8 @@ use crate::call::Call;
 use crate::error::{ApiError, ErrorCode};
 use crate::paging::{self, STARTING_AFTER};
 use crate::reply::Reply;
-use crate::representation;
+use crate::representation::payout::Payout;
+use crate::representation::values::{Page, to_json};
 use cais_strict_json::{Issue, Issues};
 
 /// A page of payouts, newest first.
@@ -19,9 +20,9 @@ pub async fn answer(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError>
     let request = paging::only_page(call.query(), &issues);
     let request = issues.unless_any(request)?;
     let page = list::list(&call.state.ports, caller.account.id, request).await?;
-    let rows: Vec<Vec<u8>> = page.rows.iter().map(|payout| call.state.ports.representation.payout(payout)).collect();
+    let rows = page.rows.iter().map(Payout::from).collect();
     let last = page.rows.last().filter(|_| page.has_more).map(|payout| &payout.id);
-    Ok(Reply::json(representation::page(&rows, last)))
+    Ok(Reply::json(to_json(&Page::new(rows, last))))
 }
 
 impl From<ListPayoutsError> for ApiError {

@@ -8,7 +8,8 @@ use crate::charges;
 use crate::error::{ApiError, ErrorCode};
 use crate::paging::{self, STARTING_AFTER};
 use crate::reply::Reply;
-use crate::representation;
+use crate::representation::refund::Refund;
+use crate::representation::values::{Page, to_json};
 use cais_strict_json::{Issue, Issues};
 
 /// A page of a charge's refunds, newest first.
@@ -21,9 +22,9 @@ pub async fn answer(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError>
     let request = paging::only_page(call.query(), &issues);
     let (charge, request) = issues.unless_any(charge.zip(request))?;
     let page = list::list(&call.state.ports, &call.state.syncs, caller.account.id, &charge, request).await?;
-    let rows: Vec<Vec<u8>> = page.rows.iter().map(|refund| call.state.ports.representation.refund(refund)).collect();
+    let rows = page.rows.iter().map(Refund::from).collect();
     let last = page.rows.last().filter(|_| page.has_more).map(|refund| &refund.id);
-    Ok(Reply::json(representation::page(&rows, last)))
+    Ok(Reply::json(to_json(&Page::new(rows, last))))
 }
 
 impl From<ListRefundsError> for ApiError {

@@ -1,39 +1,83 @@
-//! A charge on the wire.
+//! The body of a charge.
 
-use cais_domain::charge::{Charge, ChargeStatus};
+use cais_domain::charge::ChargeStatus as Status;
 use cais_domain::external_id::ExternalId;
 use cais_domain::text::Text;
-use cais_qr_code::QrImages;
+use serde::Serialize;
+use utoipa::ToSchema;
 
-use super::object::Object;
+use super::values::{Amount, Instant, closed_list};
 
-/// Room for a charge without its image: one allocation is enough for nearly all.
-const CHARGE_BYTES: usize = 768;
+closed_list! {
+    /// Where a charge stands.
+    ChargeStatus Status::ALL.into_iter().filter(|status| status.is_visible()).map(Status::as_str)
+}
 
-/// A charge as a JSON object.
-pub(super) fn render(images: &QrImages, charge: &Charge) -> Vec<u8> {
-    let status = charge.state.status();
-    let issued = charge.state.issued();
-    let settlement = charge.state.settlement();
-    // A code that can no longer be paid is history: nobody should scan it.
-    let image =
-        issued.filter(|_| status == ChargeStatus::Pending).and_then(|issued| images.data_url(&issued.copy_paste));
-    let room = CHARGE_BYTES.saturating_add(image.as_ref().map_or(0, |image| image.len()));
+/// How a charge is paid.
+#[derive(Serialize, ToSchema)]
+pub struct ChargePix<'a> {
+    /// Pix copy-and-paste code (EMV).
+    #[schema(required)]
+    pub copy_paste: Option<&'a str>,
+    /// QR code of the same, a PNG as data URL, while the charge can be paid.
+    #[schema(required)]
+    pub qr_code_image: Option<&'a str>,
+}
 
-    let mut object = Object::with_capacity(room);
-    object.plain_text("id", &charge.id);
-    object.plain_text("txid", &charge.txid);
-    object.optional_text("external_id", charge.terms.external_id.as_ref().map(ExternalId::as_str));
-    object.money("amount", charge.terms.amount);
-    object.plain_text("status", &status.as_str());
-    object.optional_text("description", charge.terms.description.as_ref().map(Text::as_str));
-    object.open("pix");
-    object.optional_text("copy_paste", issued.map(|issued| issued.copy_paste.as_str()));
-    object.optional_plain("qr_code_image", image.as_deref());
-    object.close();
-    object.optional_plain("end_to_end_id", settlement.map(|settlement| settlement.end_to_end_id.as_str()));
-    object.optional_instant("paid_at", settlement.map(|settlement| settlement.paid_at));
-    object.optional_instant("expires_at", issued.map(|issued| issued.expires_at));
-    object.optional_instant("created_at", Some(charge.created_at));
-    object.finish()
+/// A Pix charge.
+#[derive(Serialize, ToSchema)]
+pub struct Charge<'a> {
+    /// Public id, prefix `chg_`.
+    #[schema(required)]
+    pub id: Option<String>,
+    /// Acquirer identifier.
+    #[schema(required)]
+    pub txid: Option<String>,
+    /// The caller's own order identifier.
+    #[schema(required)]
+    pub external_id: Option<&'a str>,
+    /// BRL, two decimals.
+    #[schema(value_type = f64, example = 10.50)]
+    pub amount: Amount,
+    /// Where it stands.
+    #[schema(value_type = ChargeStatus)]
+    pub status: &'static str,
+    /// Shown to the payer.
+    #[schema(required)]
+    pub description: Option<&'a str>,
+    /// How it is paid.
+    pub pix: ChargePix<'a>,
+    /// The Pix that paid it.
+    #[schema(required)]
+    pub end_to_end_id: Option<&'a str>,
+    /// When it was paid.
+    #[schema(value_type = Option<String>, required, format = DateTime)]
+    pub paid_at: Option<Instant>,
+    /// When it can no longer be paid.
+    #[schema(value_type = Option<String>, required, format = DateTime)]
+    pub expires_at: Option<Instant>,
+    /// When it was asked for.
+    #[schema(value_type = String, format = DateTime)]
+    pub created_at: Instant,
+}
+
+impl<'a> Charge<'a> {
+    /// Returns the body of `charge` with the image of its code.
+    pub fn of(charge: &'a cais_domain::charge::Charge, image: Option<&'a str>) -> Self {
+        let issued = charge.state.issued();
+        let settlement = charge.state.settlement();
+        Self {
+            id: Some(charge.id.to_string()),
+            txid: Some(charge.txid.to_string()),
+            external_id: charge.terms.external_id.as_ref().map(ExternalId::as_str),
+            amount: Amount(charge.terms.amount),
+            status: charge.state.status().as_str(),
+            description: charge.terms.description.as_ref().map(Text::as_str),
+            pix: ChargePix { copy_paste: issued.map(|issued| issued.copy_paste.as_str()), qr_code_image: image },
+            end_to_end_id: settlement.map(|settlement| settlement.end_to_end_id.as_str()),
+            paid_at: settlement.map(|settlement| Instant(settlement.paid_at)),
+            expires_at: issued.map(|issued| Instant(issued.expires_at)),
+            created_at: Instant(charge.created_at),
+        }
+    }
 }

@@ -2,13 +2,28 @@
 //! gets an apostrophe before it. A second dialect is what Excel reads where it is set to Brazilian Portuguese.
 
 use std::fmt::Display;
+use std::io::Write as _;
 
-use cais_domain::money::Money;
-use jiff::Timestamp;
+use serde::Serialize;
 
-use super::object::{push, write_instant};
-use super::row::Sink;
+use super::values::{Amount, Instant};
 use crate::days::sao_paulo;
+
+/// A body that is a row of a list, and a line of a file.
+pub trait Row: Serialize {
+    /// The names of the fields in their order: the first line of a file.
+    const NAMES: &'static [&'static str];
+
+    /// Appends every field to `line`, in the order of [`Row::NAMES`].
+    fn write(&self, line: &mut Line<'_>);
+}
+
+/// Appends `row` as a line.
+pub fn write_row(out: &mut Vec<u8>, row: &impl Row, dialect: Dialect) {
+    let mut line = Line { out, dialect, begun: false };
+    row.write(&mut line);
+    line.end();
+}
 
 /// How a file is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,21 +68,52 @@ pub fn header(names: &[&str], dialect: Dialect) -> Vec<u8> {
     out
 }
 
-/// A line that is being written.
-pub(super) struct Line<'o> {
+/// A line of a file, field by field.
+pub struct Line<'o> {
     out: &'o mut Vec<u8>,
     dialect: Dialect,
     begun: bool,
 }
 
-impl<'o> Line<'o> {
-    /// A line without fields, after what is there.
-    pub(super) fn new(out: &'o mut Vec<u8>, dialect: Dialect) -> Self {
-        Self { out, dialect, begun: false }
+impl Line<'_> {
+    /// Appends a value that needs no quotes, or an empty field.
+    pub fn plain(&mut self, value: Option<&str>) {
+        self.separate();
+        self.out.extend_from_slice(value.unwrap_or_default().as_bytes());
     }
 
-    /// Ends it.
-    pub(super) fn end(self) {
+    /// Appends a text of the caller's, or an empty field.
+    pub fn text(&mut self, value: Option<&str>) {
+        self.separate();
+        if let Some(text) = value {
+            self.quoted_if_needed(text);
+        }
+    }
+
+    /// Appends an amount.
+    pub fn amount(&mut self, Amount(value): Amount) {
+        self.separate();
+        match self.dialect {
+            Dialect::Standard => self.push(&value),
+            Dialect::ExcelBr => self.push(&value.to_string().replace('.', ",")),
+        }
+    }
+
+    /// Appends an instant.
+    pub fn instant(&mut self, value: Instant) {
+        self.separate();
+        match self.dialect {
+            Dialect::Standard => self.push(&value),
+            Dialect::ExcelBr => self.push(&value.0.to_zoned(sao_paulo()).strftime("%d/%m/%Y %H:%M:%S")),
+        }
+    }
+
+    fn push(&mut self, value: &dyn Display) {
+        // Writing to memory cannot fail.
+        write!(self.out, "{value}").unwrap_or_default();
+    }
+
+    fn end(self) {
         self.out.extend_from_slice(CRLF);
     }
 
@@ -100,40 +146,11 @@ impl<'o> Line<'o> {
     }
 }
 
-impl Sink for Line<'_> {
-    fn plain(&mut self, _: &'static str, value: Option<&dyn Display>) {
-        self.separate();
-        if let Some(value) = value {
-            push(self.out, value);
-        }
-    }
-
-    fn text(&mut self, _: &'static str, value: Option<&str>) {
-        self.separate();
-        if let Some(text) = value {
-            self.quoted_if_needed(text);
-        }
-    }
-
-    fn money(&mut self, _: &'static str, value: Money) {
-        self.separate();
-        match self.dialect {
-            Dialect::Standard => push(self.out, &value),
-            Dialect::ExcelBr => push(self.out, &value.to_string().replace('.', ",")),
-        }
-    }
-
-    fn instant(&mut self, _: &'static str, value: Timestamp) {
-        self.separate();
-        match self.dialect {
-            Dialect::Standard => write_instant(self.out, value),
-            Dialect::ExcelBr => push(self.out, &value.to_zoned(sao_paulo()).strftime("%d/%m/%Y %H:%M:%S")),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use cais_domain::money::Money;
+    use jiff::Timestamp;
+
     use super::*;
 
     #[test]
@@ -155,10 +172,10 @@ mod tests {
             (Some("é;'"), "é;'"),
         ] {
             let mut out = Vec::new();
-            let mut line = Line::new(&mut out, Dialect::Standard);
-            line.text("a", text);
-            line.plain("b", None);
-            line.money("c", Money::from_centavos(-5));
+            let mut line = Line { out: &mut out, dialect: Dialect::Standard, begun: false };
+            line.text(text);
+            line.plain(None);
+            line.amount(Amount(Money::from_centavos(-5)));
             line.end();
             assert_eq!(String::from_utf8(out), Ok(format!("{expected},,-0.05\r\n")), "{text:?}");
         }
@@ -168,13 +185,13 @@ mod tests {
     #[test]
     fn excel_dialect_has_mark_semicolons_commas_and_local_time() {
         let mut out = header(&["a", "b"], Dialect::ExcelBr);
-        let mut line = Line::new(&mut out, Dialect::ExcelBr);
-        line.text("a", Some("x,y"));
-        line.text("b", Some("x;=y"));
-        line.text("c", Some("=1"));
-        line.plain("d", None);
-        line.money("e", Money::from_centavos(-123_405));
-        line.instant("f", "2026-01-02T02:03:04.567Z".parse::<Timestamp>().unwrap_or(Timestamp::MIN));
+        let mut line = Line { out: &mut out, dialect: Dialect::ExcelBr, begun: false };
+        line.text(Some("x,y"));
+        line.text(Some("x;=y"));
+        line.text(Some("=1"));
+        line.plain(None);
+        line.amount(Amount(Money::from_centavos(-123_405)));
+        line.instant(Instant("2026-01-02T02:03:04.567Z".parse().unwrap_or(Timestamp::MIN)));
         line.end();
         let expected = "\u{feff}a;b\r\nx,y;\"x;=y\";'=1;;-1234,05;01/01/2026 23:03:04\r\n";
         assert_eq!(String::from_utf8(out), Ok(expected.to_owned()));

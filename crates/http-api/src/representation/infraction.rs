@@ -1,47 +1,100 @@
-//! An infraction on the wire: in lists without its defence, else with it.
+//! The bodies of an infraction: without its defense in lists, else with it.
 
 use cais_domain::external_id::ExternalId;
-use cais_domain::infraction::Infraction;
+use cais_domain::infraction::{InfractionStatus as Status, Situation};
 use cais_domain::text::Text;
+use serde::Serialize;
+use utoipa::ToSchema;
 
-use super::object::Object;
+use super::values::{Amount, Instant, closed_list};
 
-/// Room for an infraction without its defence: one allocation is enough for nearly all.
-const INFRACTION_BYTES: usize = 512;
-
-/// An infraction as a list shows it.
-#[must_use]
-pub fn row(infraction: &Infraction) -> Vec<u8> {
-    common(infraction, INFRACTION_BYTES).finish()
+closed_list! {
+    /// Where an infraction stands.
+    InfractionStatus Status::ALL.map(Status::as_str)
 }
 
-/// An infraction with its defence, as it is read by its id.
-#[must_use]
-pub fn detail(infraction: &Infraction) -> Vec<u8> {
-    let defense = infraction.defense.as_ref();
-    let text = defense.and_then(|defense| defense.text.as_ref()).map(Text::as_str);
-    let evidence_url = defense.and_then(|defense| defense.evidence_url.as_ref()).map(Text::as_str);
-    let room =
-        INFRACTION_BYTES.saturating_add(text.map_or(0, str::len)).saturating_add(evidence_url.map_or(0, str::len));
-    let mut object = common(infraction, room);
-    object.optional_text("defense_text", text);
-    object.optional_text("defense_evidence_url", evidence_url);
-    object.finish()
+closed_list! {
+    /// The kind of situation that a payer reports, as DICT names it.
+    ReasonCode Situation::ALL.map(Situation::as_str)
 }
 
-fn common(infraction: &Infraction, room: usize) -> Object {
-    let mut object = Object::with_capacity(room);
-    object.plain_text("id", &infraction.id);
-    object.optional_text("external_id", infraction.external_id.as_ref().map(ExternalId::as_str));
-    object.plain_text("end_to_end_id", &infraction.end_to_end_id);
-    object.optional_text("reason", infraction.reason.as_deref());
-    object.plain_text("reason_code", &infraction.situation.as_str());
-    object.money("amount", infraction.amount);
-    object.plain_text("status", &infraction.state.status().as_str());
-    object.optional_instant("opened_at", Some(infraction.opened_at));
-    object.optional_instant("deadline_at", infraction.deadline_at);
-    object.optional_instant("resolved_at", infraction.state.resolved_at());
-    let submitted_at = infraction.defense.as_ref().and_then(|defense| defense.submitted_at);
-    object.optional_instant("defense_submitted_at", submitted_at);
-    object
+/// A disputed Pix (MED).
+#[derive(Serialize, ToSchema)]
+pub struct Infraction<'a> {
+    /// Public id, prefix `inf_`.
+    pub id: String,
+    /// The caller's own identifier of the disputed charge.
+    #[schema(required)]
+    pub external_id: Option<&'a str>,
+    /// The disputed Pix.
+    #[schema(required)]
+    pub end_to_end_id: Option<&'a str>,
+    /// The reason that the payer's side gives.
+    #[schema(required)]
+    pub reason: Option<&'a str>,
+    /// The kind of situation.
+    #[schema(value_type = Option<ReasonCode>, required)]
+    pub reason_code: &'static str,
+    /// How much is disputed, in BRL.
+    #[schema(value_type = Option<f64>, required)]
+    pub amount: Amount,
+    /// Where it stands.
+    #[schema(value_type = InfractionStatus)]
+    pub status: &'static str,
+    /// When the dispute began.
+    #[schema(value_type = Option<String>, required, format = DateTime)]
+    pub opened_at: Instant,
+    /// Until when it can be defended.
+    #[schema(value_type = Option<String>, required, format = DateTime)]
+    pub deadline_at: Option<Instant>,
+    /// When it was resolved.
+    #[schema(value_type = Option<String>, required, format = DateTime)]
+    pub resolved_at: Option<Instant>,
+    /// When the acquirer had the defense.
+    #[schema(value_type = Option<String>, required, format = DateTime)]
+    pub defense_submitted_at: Option<Instant>,
+}
+
+/// A disputed Pix (MED) with its defense.
+#[derive(Serialize, ToSchema)]
+pub struct InfractionDetail<'a> {
+    #[serde(flatten)]
+    #[schema(inline)]
+    infraction: Infraction<'a>,
+    /// The merchant's words.
+    #[schema(required)]
+    pub defense_text: Option<&'a str>,
+    /// Where more can be seen.
+    #[schema(required)]
+    pub defense_evidence_url: Option<&'a str>,
+}
+
+impl<'a> From<&'a cais_domain::infraction::Infraction> for Infraction<'a> {
+    fn from(infraction: &'a cais_domain::infraction::Infraction) -> Self {
+        let submitted_at = infraction.defense.as_ref().and_then(|defense| defense.submitted_at);
+        Self {
+            id: infraction.id.to_string(),
+            external_id: infraction.external_id.as_ref().map(ExternalId::as_str),
+            end_to_end_id: Some(infraction.end_to_end_id.as_str()),
+            reason: infraction.reason.as_deref(),
+            reason_code: infraction.situation.as_str(),
+            amount: Amount(infraction.amount),
+            status: infraction.state.status().as_str(),
+            opened_at: Instant(infraction.opened_at),
+            deadline_at: infraction.deadline_at.map(Instant),
+            resolved_at: infraction.state.resolved_at().map(Instant),
+            defense_submitted_at: submitted_at.map(Instant),
+        }
+    }
+}
+
+impl<'a> From<&'a cais_domain::infraction::Infraction> for InfractionDetail<'a> {
+    fn from(infraction: &'a cais_domain::infraction::Infraction) -> Self {
+        let defense = infraction.defense.as_ref();
+        Self {
+            infraction: infraction.into(),
+            defense_text: defense.and_then(|defense| defense.text.as_ref()).map(Text::as_str),
+            defense_evidence_url: defense.and_then(|defense| defense.evidence_url.as_ref()).map(Text::as_str),
+        }
+    }
 }

@@ -1,19 +1,43 @@
-//! A payment that no charge asked for on the wire.
+//! The body of a payment that no charge asked for.
 
-use cais_domain::payment::UnexpectedPayment;
+use cais_domain::payment::UnexpectedReason as Reason;
+use serde::Serialize;
+use utoipa::ToSchema;
 
-use super::object::Object;
+use super::values::{Amount, Instant, closed_list};
 
-/// Room for such a payment: one allocation is enough.
-const PAYMENT_BYTES: usize = 256;
+closed_list! {
+    /// Why a payment was not, or not only, what its charge asked for.
+    UnexpectedReason [Reason::Overpaid, Reason::Duplicate, Reason::Underpaid, Reason::Late].map(Reason::as_str)
+}
 
-/// An unexpected payment as a JSON object.
-pub(super) fn unexpected(payment: &UnexpectedPayment) -> Vec<u8> {
-    let mut object = Object::with_capacity(PAYMENT_BYTES);
-    object.plain_text("end_to_end_id", &payment.end_to_end_id);
-    object.money("amount", payment.amount);
-    object.plain_text("reason", &payment.reason.as_str());
-    object.plain_text("charge_id", &payment.charge);
-    object.optional_instant("received_at", Some(payment.received_at));
-    object.finish()
+/// The data of `payment.unexpected`: money that was credited beyond what a charge asked for. `POST /v1/charges/{charge_id}/refunds`
+/// with this `end_to_end_id` and `amount` gives back exactly that.
+#[derive(Serialize, ToSchema)]
+pub struct UnexpectedPayment {
+    /// The Pix.
+    pub end_to_end_id: String,
+    /// The part that the charge did not ask for: of an overpayment the excess, of any other payment all of it.
+    #[schema(value_type = f64, example = 10.50)]
+    pub amount: Amount,
+    /// Why the charge did not ask for it.
+    #[schema(value_type = UnexpectedReason)]
+    pub reason: &'static str,
+    /// The charge that the Pix was for.
+    pub charge_id: String,
+    /// When the acquirer received the Pix.
+    #[schema(value_type = String, format = DateTime)]
+    pub received_at: Instant,
+}
+
+impl From<&cais_domain::payment::UnexpectedPayment> for UnexpectedPayment {
+    fn from(payment: &cais_domain::payment::UnexpectedPayment) -> Self {
+        Self {
+            end_to_end_id: payment.end_to_end_id.to_string(),
+            amount: Amount(payment.amount),
+            reason: payment.reason.as_str(),
+            charge_id: payment.charge.to_string(),
+            received_at: Instant(payment.received_at),
+        }
+    }
 }

@@ -1,36 +1,97 @@
-//! A payout on the wire.
+//! The body of a payout.
 
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::external_id::ExternalId;
-use cais_domain::payout::Payout;
+use cais_domain::payout::PayoutStatus as Status;
 use cais_domain::text::Text;
+use serde::Serialize;
+use utoipa::ToSchema;
 
-use super::object::Object;
+use super::values::{Amount, Instant, closed_list};
 
-/// Room for a payout: one allocation is enough for nearly all.
-const PAYOUT_BYTES: usize = 640;
+closed_list! {
+    /// Where a payout stands.
+    // The contract lists `pending`, although no visible payout is in that state.
+    PayoutStatus ["pending"].into_iter().chain(Status::ALL.into_iter().filter(|status| status.is_visible()).map(Status::as_str))
+}
 
-/// A payout as a JSON object.
-pub(super) fn render(payout: &Payout) -> Vec<u8> {
-    let terms = &payout.terms;
-    let mut object = Object::with_capacity(PAYOUT_BYTES);
-    object.plain_text("id", &payout.id);
-    object.optional_text("external_id", terms.external_id.as_ref().map(ExternalId::as_str));
-    object.money("amount", terms.amount);
-    object.money("fee", terms.fee);
-    object.money("net_amount", terms.amount);
-    // Both were held together when it was made, so their sum is an amount.
-    object.optional_money("gross_amount", terms.gross().ok());
-    object.plain_text("status", &payout.state.status().as_str());
-    object.open("pix");
-    object.optional_text("key", Some(terms.pix_key.as_str()));
-    object.optional_text("recipient_name", payout.recipient.name.as_deref());
-    object.optional_text("recipient_document", payout.recipient.document.as_deref());
-    object.close();
-    object.optional_text("description", terms.description.as_ref().map(Text::as_str));
-    object.optional_plain("end_to_end_id", payout.state.end_to_end_id().map(EndToEndId::as_str));
-    object.optional_text("error_message", payout.state.failure());
-    object.optional_instant("created_at", Some(payout.created_at));
-    object.optional_instant("completed_at", payout.state.completed_at());
-    object.finish()
+/// Where a payout goes.
+#[derive(Serialize, ToSchema)]
+pub struct PayoutPix<'a> {
+    /// The Pix key in its normal form.
+    pub key: &'a str,
+    /// Its owner's name, once the acquirer reported it.
+    #[schema(required)]
+    pub recipient_name: Option<&'a str>,
+    /// Its owner's document as the acquirer shows it; that of a person is masked.
+    #[schema(required)]
+    pub recipient_document: Option<&'a str>,
+}
+
+/// A Pix payout.
+#[derive(Serialize, ToSchema)]
+pub struct Payout<'a> {
+    /// Public id, prefix `pyt_`.
+    pub id: String,
+    /// The caller's own identifier.
+    #[schema(required)]
+    pub external_id: Option<&'a str>,
+    /// What the recipient gets, in BRL.
+    #[schema(value_type = f64, example = 10.50)]
+    pub amount: Amount,
+    /// Debited in addition.
+    #[schema(value_type = Option<f64>, required)]
+    pub fee: Amount,
+    /// Equals `amount`.
+    #[schema(value_type = Option<f64>, required)]
+    pub net_amount: Amount,
+    /// Amount and fee: all that is debited.
+    #[schema(value_type = Option<f64>, required)]
+    pub gross_amount: Option<Amount>,
+    /// Where it stands.
+    #[schema(value_type = PayoutStatus)]
+    pub status: &'static str,
+    /// Where it goes.
+    pub pix: PayoutPix<'a>,
+    /// Shown to the recipient.
+    #[schema(required)]
+    pub description: Option<&'a str>,
+    /// The Pix, once the acquirer named it.
+    #[schema(required)]
+    pub end_to_end_id: Option<&'a str>,
+    /// Why it failed.
+    #[schema(required)]
+    pub error_message: Option<&'a str>,
+    /// When it was asked for.
+    #[schema(value_type = String, format = DateTime)]
+    pub created_at: Instant,
+    /// When the recipient got the money.
+    #[schema(value_type = Option<String>, required, format = DateTime)]
+    pub completed_at: Option<Instant>,
+}
+
+impl<'a> From<&'a cais_domain::payout::Payout> for Payout<'a> {
+    fn from(payout: &'a cais_domain::payout::Payout) -> Self {
+        let terms = &payout.terms;
+        Self {
+            id: payout.id.to_string(),
+            external_id: terms.external_id.as_ref().map(ExternalId::as_str),
+            amount: Amount(terms.amount),
+            fee: Amount(terms.fee),
+            net_amount: Amount(terms.amount),
+            // Both were held together when the payout was created, so their sum is an amount.
+            gross_amount: terms.gross().ok().map(Amount),
+            status: payout.state.status().as_str(),
+            pix: PayoutPix {
+                key: terms.pix_key.as_str(),
+                recipient_name: payout.recipient.name.as_deref(),
+                recipient_document: payout.recipient.document.as_deref(),
+            },
+            description: terms.description.as_ref().map(Text::as_str),
+            end_to_end_id: payout.state.end_to_end_id().map(EndToEndId::as_str),
+            error_message: payout.state.failure(),
+            created_at: Instant(payout.created_at),
+            completed_at: payout.state.completed_at().map(Instant),
+        }
+    }
 }

@@ -1,26 +1,61 @@
-//! A refund on the wire.
+//! The body of a refund.
 
 use cais_domain::end_to_end_id::ReturnId;
 use cais_domain::external_id::ExternalId;
-use cais_domain::refund::Refund;
+use cais_domain::refund::RefundStatus as Status;
 use cais_domain::text::Text;
+use serde::Serialize;
+use utoipa::ToSchema;
 
-use super::object::Object;
+use super::values::{Amount, Instant, closed_list};
 
-/// Room for a refund: one allocation is enough for nearly all.
-const REFUND_BYTES: usize = 384;
+closed_list! {
+    /// Where a refund stands.
+    RefundStatus Status::ALL.into_iter().filter(|status| status.is_visible()).map(Status::as_str)
+}
 
-/// A refund as a JSON object.
-pub(super) fn render(refund: &Refund) -> Vec<u8> {
-    let mut object = Object::with_capacity(REFUND_BYTES);
-    object.plain_text("id", &refund.id);
-    object.plain_text("charge_id", &refund.charge);
-    object.optional_text("external_id", refund.external_id.as_ref().map(ExternalId::as_str));
-    object.money("amount", refund.amount);
-    object.plain_text("status", &refund.state.status().as_str());
-    object.optional_text("reason", refund.reason.as_ref().map(Text::as_str));
-    object.optional_plain("return_id", refund.state.return_id().map(ReturnId::as_str));
-    object.optional_instant("created_at", Some(refund.created_at));
-    object.optional_instant("completed_at", refund.state.completed_at());
-    object.finish()
+/// A refund of a charge, in full or in part.
+#[derive(Serialize, ToSchema)]
+pub struct Refund<'a> {
+    /// Public id, prefix `rfd_`.
+    pub id: String,
+    /// The charge.
+    pub charge_id: String,
+    /// The caller's own identifier.
+    #[schema(required)]
+    pub external_id: Option<&'a str>,
+    /// How much goes back, in BRL.
+    #[schema(value_type = f64, example = 10.50)]
+    pub amount: Amount,
+    /// Where it stands.
+    #[schema(value_type = RefundStatus)]
+    pub status: &'static str,
+    /// Shown to the payer.
+    #[schema(required)]
+    pub reason: Option<&'a str>,
+    /// The return, once the acquirer named it.
+    #[schema(required)]
+    pub return_id: Option<&'a str>,
+    /// When it was asked for.
+    #[schema(value_type = String, format = DateTime)]
+    pub created_at: Instant,
+    /// When the payer got it.
+    #[schema(value_type = Option<String>, required, format = DateTime)]
+    pub completed_at: Option<Instant>,
+}
+
+impl<'a> From<&'a cais_domain::refund::Refund> for Refund<'a> {
+    fn from(refund: &'a cais_domain::refund::Refund) -> Self {
+        Self {
+            id: refund.id.to_string(),
+            charge_id: refund.charge.to_string(),
+            external_id: refund.external_id.as_ref().map(ExternalId::as_str),
+            amount: Amount(refund.amount),
+            status: refund.state.status().as_str(),
+            reason: refund.reason.as_ref().map(Text::as_str),
+            return_id: refund.state.return_id().map(ReturnId::as_str),
+            created_at: Instant(refund.created_at),
+            completed_at: refund.state.completed_at().map(Instant),
+        }
+    }
 }

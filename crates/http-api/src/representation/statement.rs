@@ -1,13 +1,71 @@
-//! A line of the statement on the wire.
+//! The body of an entry of the statement.
 
-use std::fmt::Display;
-
-use cais_domain::end_to_end_id::EndToEndId;
+use cais_domain::ledger::{Bucket as Part, EntryKind as Kind};
 use cais_ports::StatementEntry;
+use serde::Serialize;
+use utoipa::ToSchema;
 
-use super::row::{Row, Sink};
+use super::csv::{Line, Row};
+use super::values::{Amount, Instant, closed_list};
 
-impl Row for StatementEntry {
+closed_list! {
+    /// A part of the money.
+    Bucket [Part::Available, Part::Pending, Part::Blocked].map(Part::as_str)
+}
+
+closed_list! {
+    /// Why money moved.
+    EntryKind Kind::ALL.map(Kind::as_str)
+}
+
+/// One movement of the account's money.
+#[derive(Serialize, ToSchema)]
+pub struct Entry {
+    /// Public id, prefix `ent_`.
+    pub id: String,
+    /// Why.
+    #[schema(value_type = EntryKind)]
+    pub kind: &'static str,
+    /// On which part of the money.
+    #[schema(value_type = Bucket)]
+    pub bucket: &'static str,
+    /// BRL; negative when it went.
+    #[schema(value_type = f64, example = 10.50)]
+    pub amount: Amount,
+    /// What was in the bucket then.
+    #[schema(value_type = f64, example = 10.50)]
+    pub balance_after: Amount,
+    /// The charge, payout, refund or infraction; null for a share in another account's charge.
+    #[schema(required)]
+    pub resource_id: Option<String>,
+    /// The Pix.
+    #[schema(required)]
+    pub end_to_end_id: Option<String>,
+    /// The description of the charge or payout, or the reason of the refund.
+    #[schema(required)]
+    pub description: Option<String>,
+    /// When.
+    #[schema(value_type = String, format = DateTime)]
+    pub created_at: Instant,
+}
+
+impl From<StatementEntry> for Entry {
+    fn from(entry: StatementEntry) -> Self {
+        Self {
+            id: entry.id.to_string(),
+            kind: entry.kind.as_str(),
+            bucket: entry.bucket.as_str(),
+            amount: Amount(entry.amount),
+            balance_after: Amount(entry.balance_after),
+            resource_id: entry.resource,
+            end_to_end_id: entry.end_to_end_id.map(|id| id.to_string()),
+            description: entry.description,
+            created_at: Instant(entry.created_at),
+        }
+    }
+}
+
+impl Row for Entry {
     const NAMES: &'static [&'static str] = &[
         "id",
         "kind",
@@ -20,16 +78,17 @@ impl Row for StatementEntry {
         "created_at",
     ];
 
-    fn write(&self, sink: &mut dyn Sink) {
-        sink.plain("id", Some(&self.id));
-        sink.plain("kind", Some(&self.kind.as_str()));
-        sink.plain("bucket", Some(&self.bucket.as_str()));
-        sink.money("amount", self.amount);
-        sink.money("balance_after", self.balance_after);
-        sink.plain("resource_id", self.resource.as_ref().map(|id| -> &dyn Display { id }));
-        let end_to_end_id = self.end_to_end_id.as_ref().map(EndToEndId::as_str);
-        sink.plain("end_to_end_id", end_to_end_id.as_ref().map(|id| -> &dyn Display { id }));
-        sink.text("description", self.description.as_deref());
-        sink.instant("created_at", self.created_at);
+    fn write(&self, line: &mut Line<'_>) {
+        let Self { id, kind, bucket, amount, balance_after, resource_id, end_to_end_id, description, created_at } =
+            self;
+        for plain in [Some(id.as_str()), Some(kind), Some(bucket)] {
+            line.plain(plain);
+        }
+        line.amount(*amount);
+        line.amount(*balance_after);
+        line.plain(resource_id.as_deref());
+        line.plain(end_to_end_id.as_deref());
+        line.text(description.as_deref());
+        line.instant(*created_at);
     }
 }

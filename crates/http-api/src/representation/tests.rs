@@ -14,9 +14,12 @@ use cais_domain::ids::{AccountId, ChargeId};
 use cais_domain::split::Split;
 use cais_domain::text::{LineBreaks, Text};
 use cais_domain::txid::Txid;
+use cais_ports::Balances;
 use jiff::Timestamp;
 
+use super::values::{Page, page_of_json};
 use super::*;
+use crate::balance::Balance;
 
 fn instant(text: &str) -> Timestamp {
     text.parse().unwrap()
@@ -116,13 +119,15 @@ fn a_balance_adds_up_without_what_is_in_transit() {
         in_transit: Money::from_centavos(999),
     };
     let expected = r#"{"available_balance":-0.05,"pending_balance":10.50,"blocked_balance":1.00,"total_balance":11.45,"currency":"BRL"}"#;
-    assert_eq!(String::from_utf8(balance(&balances).unwrap()).unwrap(), expected);
+    assert_eq!(String::from_utf8(to_json(&Balance::of(&balances).unwrap())).unwrap(), expected);
 }
 
 #[test]
 fn a_page_says_where_the_next_one_begins() {
     let rows = [b"{}".to_vec(), b"{\"a\":1}".to_vec()];
-    let text = |rows: &[Vec<u8>], next: Option<&str>| String::from_utf8(page(rows, next.as_ref())).unwrap();
+    let text = |rows: &[Vec<u8>], next: Option<&str>| String::from_utf8(page_of_json(rows, next)).unwrap();
     assert_eq!(text(&rows, Some("chg_1")), r#"{"data":[{},{"a":1}],"has_more":true,"next_starting_after":"chg_1"}"#);
     assert_eq!(text(&[], None), r#"{"data":[],"has_more":false,"next_starting_after":null}"#);
+    let typed = Page::new(vec![1, 2], Some("chg_1"));
+    assert_eq!(to_json(&typed), br#"{"data":[1,2],"has_more":true,"next_starting_after":"chg_1"}"#);
 }

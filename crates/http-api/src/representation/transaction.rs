@@ -1,19 +1,20 @@
-//! An entry of the timeline on the wire: what charges, payouts and split credits have in common.
-
-use std::fmt::Display;
+//! The body of an entry of the timeline: what charges, payouts and split credits have in common.
 
 use cais_domain::allocate::{AllocationError, allocate};
-use cais_domain::charge::{Charge, Origin};
+use cais_domain::charge::{Charge, Origin as By};
 use cais_domain::ids::{CashInId, CashOutId};
 use cais_domain::money::{Money, MoneyError};
 use cais_domain::payout::Payout;
 use cais_domain::rate::Percentage;
-use cais_domain::timeline::{Direction, TransactionStatus};
+use cais_domain::timeline::{Direction, TransactionStatus as Status};
 use cais_ports::{SplitCredit, Transaction};
 use jiff::Timestamp;
+use serde::Serialize;
+use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::row::{Row, Sink};
+use super::csv::{Line, Row};
+use super::values::{Amount, Instant, closed_list};
 
 /// How money moves; crypto is in the statement only.
 const METHOD: &str = "pix";
@@ -32,26 +33,73 @@ pub enum Unshowable {
     Split(#[from] AllocationError),
 }
 
-/// An entry of the timeline with everything that is shown of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TransactionRow {
-    /// Which way the money goes.
-    pub direction: Direction,
-    /// What the timeline is ordered by; with the direction it makes the id.
-    pub key: Uuid,
-    resource: Option<String>,
-    amount: Money,
-    fee: Money,
-    net: Money,
-    gross: Money,
-    status: TransactionStatus,
-    origin: Origin,
-    created_at: Timestamp,
+closed_list! {
+    /// Which way money goes.
+    TransactionType Direction::ALL.map(Direction::as_str)
 }
 
-/// The public id of the entry of that key.
+closed_list! {
+    /// Where an entry of the timeline stands.
+    TransactionStatus Status::ALL.map(Status::as_str)
+}
+
+closed_list! {
+    /// How money moves.
+    Method [METHOD]
+}
+
+closed_list! {
+    /// How it came to be.
+    Origin [By::Api, By::Manual].map(By::as_str)
+}
+
+/// The direction of an entry, and the key that the timeline is ordered by; together they make the id.
+pub type Cursor = (Direction, Uuid);
+
+/// An entry of the timeline.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(as = Transaction)]
+pub struct TransactionRow {
+    /// The place of the entry in the list.
+    #[serde(skip)]
+    pub cursor: Cursor,
+    /// Public id, `txn_in_…` or `txn_out_…`.
+    pub id: String,
+    /// Which way the money goes.
+    #[schema(value_type = TransactionType)]
+    pub r#type: &'static str,
+    /// The charge or payout; null for a share in another account's charge.
+    #[schema(required)]
+    pub resource_id: Option<String>,
+    /// BRL, two decimals.
+    #[schema(value_type = f64, example = 10.50)]
+    pub amount: Amount,
+    /// The service's fee.
+    #[schema(value_type = f64, example = 10.50)]
+    pub fee: Amount,
+    /// Credited after fee and split parts (`cash_in`), or sent (`cash_out`).
+    #[schema(value_type = f64, example = 10.50)]
+    pub net_amount: Amount,
+    /// Paid (`cash_in`), or debited with the fee (`cash_out`).
+    #[schema(value_type = f64, example = 10.50)]
+    pub gross_amount: Amount,
+    /// Where it stands.
+    #[schema(value_type = TransactionStatus)]
+    pub status: &'static str,
+    /// How the money moves.
+    #[schema(value_type = Method)]
+    pub method: &'static str,
+    /// How it came to be.
+    #[schema(value_type = Origin)]
+    pub origin: &'static str,
+    /// When.
+    #[schema(value_type = String, format = DateTime)]
+    pub created_at: Instant,
+}
+
+/// Returns the public id of the entry of that key.
 #[must_use]
-pub fn public_id(direction: Direction, key: Uuid) -> String {
+pub fn public_id((direction, key): Cursor) -> String {
     match direction {
         Direction::CashIn => CashInId::new(key).to_string(),
         Direction::CashOut => CashOutId::new(key).to_string(),
@@ -72,54 +120,55 @@ impl TransactionRow {
     }
 
     fn of_charge(charge: &Charge) -> Result<Self, Unshowable> {
-        let status = TransactionStatus::of_charge(charge.state.status());
         let terms = &charge.terms;
+        let status = Status::of_charge(charge.state.status());
+        let row = Self::new((Direction::CashIn, charge.id.uuid()), terms.amount, charge.created_at);
         Ok(Self {
-            direction: Direction::CashIn,
-            key: charge.id.uuid(),
-            resource: Some(charge.id.to_string()),
-            amount: terms.amount,
-            fee: terms.fee,
-            net: credited(charge)?,
-            gross: terms.amount,
-            status: status.ok_or_else(|| Unshowable::Hidden(charge.id.to_string()))?,
-            origin: terms.origin,
-            created_at: charge.created_at,
+            resource_id: Some(charge.id.to_string()),
+            fee: Amount(terms.fee),
+            net_amount: Amount(credited(charge)?),
+            status: status.ok_or_else(|| Unshowable::Hidden(charge.id.to_string()))?.as_str(),
+            origin: terms.origin.as_str(),
+            ..row
         })
     }
 
     fn of_payout(payout: &Payout) -> Result<Self, Unshowable> {
-        let status = TransactionStatus::of_payout(payout.state.status());
         let terms = &payout.terms;
+        let status = Status::of_payout(payout.state.status());
+        let row = Self::new((Direction::CashOut, payout.id.uuid()), terms.amount, payout.created_at);
         Ok(Self {
-            direction: Direction::CashOut,
-            key: payout.id.uuid(),
-            resource: Some(payout.id.to_string()),
-            amount: terms.amount,
-            fee: terms.fee,
-            net: terms.amount,
-            gross: terms.gross()?,
-            status: status.ok_or_else(|| Unshowable::Hidden(payout.id.to_string()))?,
-            origin: terms.origin,
-            created_at: payout.created_at,
+            resource_id: Some(payout.id.to_string()),
+            fee: Amount(terms.fee),
+            gross_amount: Amount(terms.gross()?),
+            status: status.ok_or_else(|| Unshowable::Hidden(payout.id.to_string()))?.as_str(),
+            origin: terms.origin.as_str(),
+            ..row
         })
     }
 
-    /// Returns the row of a credit from a split.
+    /// Returns the row of a credit from a split. The charge is another account's, so the row does not name it.
     #[must_use]
     pub fn of_split_credit(credit: &SplitCredit) -> Self {
+        Self::new((Direction::CashIn, credit.id.uuid()), credit.amount, credit.created_at)
+    }
+
+    /// Returns a completed row of one amount, without a fee and a resource.
+    fn new(cursor: Cursor, amount: Money, created_at: Timestamp) -> Self {
+        let amount = Amount(amount);
         Self {
-            direction: Direction::CashIn,
-            key: credit.id.uuid(),
-            // The charge is another account's.
-            resource: None,
-            amount: credit.amount,
-            fee: Money::ZERO,
-            net: credit.amount,
-            gross: credit.amount,
-            status: TransactionStatus::Completed,
-            origin: Origin::Api,
-            created_at: credit.created_at,
+            cursor,
+            id: public_id(cursor),
+            r#type: cursor.0.as_str(),
+            resource_id: None,
+            amount,
+            fee: Amount(Money::ZERO),
+            net_amount: amount,
+            gross_amount: amount,
+            status: Status::Completed.as_str(),
+            method: METHOD,
+            origin: By::Api.as_str(),
+            created_at: Instant(created_at),
         }
     }
 }
@@ -150,17 +199,18 @@ impl Row for TransactionRow {
         "created_at",
     ];
 
-    fn write(&self, sink: &mut dyn Sink) {
-        sink.plain("id", Some(&public_id(self.direction, self.key)));
-        sink.plain("type", Some(&self.direction.as_str()));
-        sink.plain("resource_id", self.resource.as_ref().map(|id| -> &dyn Display { id }));
-        sink.money("amount", self.amount);
-        sink.money("fee", self.fee);
-        sink.money("net_amount", self.net);
-        sink.money("gross_amount", self.gross);
-        sink.plain("status", Some(&self.status.as_str()));
-        sink.plain("method", Some(&METHOD));
-        sink.plain("origin", Some(&self.origin.as_str()));
-        sink.instant("created_at", self.created_at);
+    fn write(&self, line: &mut Line<'_>) {
+        let Self { cursor: _, id, r#type, resource_id, amount, fee, net_amount, gross_amount, .. } = self;
+        let Self { status, method, origin, created_at, .. } = self;
+        for plain in [Some(id.as_str()), Some(r#type), resource_id.as_deref()] {
+            line.plain(plain);
+        }
+        for amount in [amount, fee, net_amount, gross_amount] {
+            line.amount(*amount);
+        }
+        for plain in [status, method, origin] {
+            line.plain(Some(plain));
+        }
+        line.instant(*created_at);
     }
 }

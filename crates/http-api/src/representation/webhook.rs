@@ -1,84 +1,153 @@
-//! Webhook endpoints and deliveries on the wire.
-
-use std::fmt::Display;
+//! The bodies of webhook endpoints and deliveries.
 
 use cais_domain::text::Text;
-use cais_domain::webhook::{Endpoint, EndpointState};
-use cais_ports::{Delivery, DeliveryAttempt};
+use cais_domain::webhook::{DeliveryStatus as Status, DisabledReason as Reason, Endpoint, EndpointState};
+use serde::Serialize;
+use utoipa::ToSchema;
 
-use super::object::{Object, write_quoted};
+use super::values::{Instant, closed_list};
+use crate::openapi::events::EventType;
 
-/// Room for an endpoint: one allocation is enough for nearly all.
-const ENDPOINT_BYTES: usize = 512;
-/// Room for a delivery without its attempts.
-const DELIVERY_BYTES: usize = 320;
-/// Room for an attempt without what was answered.
-const ATTEMPT_BYTES: usize = 160;
-
-/// An endpoint; its secret is nowhere in it.
-#[must_use]
-pub fn endpoint(endpoint: &Endpoint) -> Vec<u8> {
-    common(endpoint).finish()
+closed_list! {
+    /// Why an endpoint is not called any more.
+    DisabledReason [Reason::Gone, Reason::Failing].map(Reason::as_str)
 }
 
-/// An endpoint with its secret, as it is shown once.
-#[must_use]
-pub fn endpoint_with_secret(endpoint: &Endpoint, secret: &str) -> Vec<u8> {
-    let mut object = common(endpoint);
-    object.plain_text("secret", &secret);
-    object.finish()
+closed_list! {
+    /// Where a delivery stands.
+    DeliveryStatus Status::ALL.map(Status::as_str)
 }
 
-fn common(endpoint: &Endpoint) -> Object {
-    let disabled_reason = match endpoint.state {
-        EndpointState::Disabled { reason, .. } => Some(reason.as_str()),
-        EndpointState::Active | EndpointState::Inactive | EndpointState::Deleted { .. } => None,
-    };
-    let events: Vec<Vec<u8>> = endpoint
-        .subscription
-        .names()
-        .iter()
-        .map(|name| {
-            let mut quoted = Vec::with_capacity(name.len().saturating_add(2));
-            write_quoted(&mut quoted, name);
-            quoted
-        })
-        .collect();
-    let mut object = Object::with_capacity(ENDPOINT_BYTES);
-    object.plain_text("id", &endpoint.id);
-    object.optional_text("url", Some(endpoint.url.as_str()));
-    object.list("events", &events);
-    object.optional_text("description", endpoint.description.as_ref().map(Text::as_str));
-    object.literal("active", &endpoint.is_active());
-    object.optional_plain("disabled_reason", disabled_reason);
-    object.optional_instant("created_at", Some(endpoint.created_at));
-    object
+/// An address that receives events.
+#[derive(Serialize, ToSchema)]
+pub struct WebhookEndpoint<'a> {
+    /// Public id, prefix `whe_`.
+    pub id: String,
+    /// Where it is.
+    pub url: &'a str,
+    /// Types of events, or `*` for all of them, also such that come with later versions.
+    #[schema(value_type = Vec<String>)]
+    pub events: Vec<&'static str>,
+    /// What people call it.
+    #[schema(required)]
+    pub description: Option<&'a str>,
+    /// Whether it is called.
+    pub active: bool,
+    /// Why the service disabled it.
+    #[schema(value_type = Option<DisabledReason>, required)]
+    pub disabled_reason: Option<&'static str>,
+    /// When it was registered.
+    #[schema(value_type = String, format = DateTime)]
+    pub created_at: Instant,
 }
 
-/// A delivery with everything that was tried.
-#[must_use]
-pub fn delivery(delivery: &Delivery) -> Vec<u8> {
-    let attempts: Vec<Vec<u8>> = delivery.attempts.iter().map(attempt).collect();
-    let room = attempts.iter().map(Vec::len).sum::<usize>().saturating_add(DELIVERY_BYTES);
-    let mut object = Object::with_capacity(room);
-    object.plain_text("id", &delivery.id);
-    object.plain_text("event_id", &delivery.event);
-    object.plain_text("event_type", &delivery.kind.as_str());
-    object.plain_text("status", &delivery.status.as_str());
-    object.list("attempts", &attempts);
-    object.optional_instant("next_attempt_at", delivery.next_attempt_at);
-    object.optional_instant("created_at", Some(delivery.created_at));
-    object.finish()
+/// An endpoint with its secret, which is shown this once.
+#[derive(Serialize, ToSchema)]
+pub struct WebhookEndpointWithSecret<'a> {
+    #[serde(flatten)]
+    #[schema(inline)]
+    endpoint: WebhookEndpoint<'a>,
+    /// What signs: `whsec_` and the base64 of 32 bytes (Standard Webhooks, `v1`).
+    pub secret: String,
 }
 
-fn attempt(attempt: &DeliveryAttempt) -> Vec<u8> {
-    let answered = attempt.response_body.as_ref().map_or(0, String::len);
-    let status_code = attempt.status_code;
-    let mut object = Object::with_capacity(ATTEMPT_BYTES.saturating_add(answered));
-    object.optional_instant("at", Some(attempt.at));
-    object.optional_literal("status_code", status_code.as_ref().map(|code| -> &dyn Display { code }));
-    object.literal("duration_ms", &attempt.duration_ms);
-    object.optional_text("error", attempt.error.as_deref());
-    object.optional_text("response_body", attempt.response_body.as_deref());
-    object.finish()
+impl<'a> From<&'a Endpoint> for WebhookEndpoint<'a> {
+    fn from(endpoint: &'a Endpoint) -> Self {
+        let disabled_reason = match endpoint.state {
+            EndpointState::Disabled { reason, .. } => Some(reason.as_str()),
+            EndpointState::Active | EndpointState::Inactive | EndpointState::Deleted { .. } => None,
+        };
+        Self {
+            id: endpoint.id.to_string(),
+            url: endpoint.url.as_str(),
+            events: endpoint.subscription.names(),
+            description: endpoint.description.as_ref().map(Text::as_str),
+            active: endpoint.is_active(),
+            disabled_reason,
+            created_at: Instant(endpoint.created_at),
+        }
+    }
+}
+
+impl<'a> WebhookEndpointWithSecret<'a> {
+    /// Returns the body of `endpoint` with the text of its secret.
+    #[must_use]
+    pub fn new(endpoint: &'a Endpoint, secret: String) -> Self {
+        Self { endpoint: endpoint.into(), secret }
+    }
+}
+
+/// One attempt at a delivery.
+#[derive(Serialize, ToSchema)]
+pub struct DeliveryAttempt<'a> {
+    /// When it began.
+    #[schema(value_type = String, format = DateTime)]
+    pub at: Instant,
+    /// The status that the receiver answered with.
+    #[schema(required)]
+    pub status_code: Option<u16>,
+    /// How long it took.
+    pub duration_ms: u32,
+    /// Why it failed: one of a fixed list of words; null for a success.
+    #[schema(required)]
+    pub error: Option<&'a str>,
+    /// The beginning of what the receiver answered, at most 2 KiB.
+    #[schema(required)]
+    pub response_body: Option<&'a str>,
+}
+
+/// A delivery of an event to an endpoint.
+#[derive(Serialize, ToSchema)]
+pub struct Delivery<'a> {
+    /// Public id, prefix `dlv_`.
+    pub id: String,
+    /// The event.
+    pub event_id: String,
+    /// Its type.
+    #[schema(value_type = EventType)]
+    pub event_type: &'static str,
+    /// Where it stands.
+    #[schema(value_type = DeliveryStatus)]
+    pub status: &'static str,
+    /// What was tried, the oldest first; at most the last 50.
+    pub attempts: Vec<DeliveryAttempt<'a>>,
+    /// Time of the next attempt; null while the endpoint is inactive.
+    #[schema(value_type = Option<String>, required, format = DateTime)]
+    pub next_attempt_at: Option<Instant>,
+    /// When it was made.
+    #[schema(value_type = String, format = DateTime)]
+    pub created_at: Instant,
+}
+
+impl<'a> From<&'a cais_ports::Delivery> for Delivery<'a> {
+    fn from(delivery: &'a cais_ports::Delivery) -> Self {
+        Self {
+            id: delivery.id.to_string(),
+            event_id: delivery.event.to_string(),
+            event_type: delivery.kind.as_str(),
+            status: delivery.status.as_str(),
+            attempts: delivery.attempts.iter().map(DeliveryAttempt::from).collect(),
+            next_attempt_at: delivery.next_attempt_at.map(Instant),
+            created_at: Instant(delivery.created_at),
+        }
+    }
+}
+
+impl<'a> From<&'a cais_ports::DeliveryAttempt> for DeliveryAttempt<'a> {
+    fn from(attempt: &'a cais_ports::DeliveryAttempt) -> Self {
+        Self {
+            at: Instant(attempt.at),
+            status_code: attempt.status_code,
+            duration_ms: attempt.duration_ms,
+            error: attempt.error.as_deref(),
+            response_body: attempt.response_body.as_deref(),
+        }
+    }
+}
+
+/// The deliveries that an event is given again.
+#[derive(Serialize, ToSchema)]
+pub struct DeliveryList<'a> {
+    /// One for each endpoint.
+    pub data: Vec<Delivery<'a>>,
 }

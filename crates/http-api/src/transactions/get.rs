@@ -7,7 +7,7 @@ use super::{read_id, shown};
 use crate::call::Call;
 use crate::error::{ApiError, ErrorCode};
 use crate::reply::Reply;
-use crate::representation::row::Row as _;
+use crate::representation::values::to_json;
 use crate::{percent, query};
 use cais_strict_json::Issues;
 
@@ -24,5 +24,5 @@ pub async fn answer(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError>
     let (direction, key) = issues.unless_any(id)?;
     let found = timeline::find(&call.state.ports, caller.account.id, direction, key).await?;
     let found = found.ok_or(ApiError::new(ErrorCode::NotFound).saying("There is no such transaction."))?;
-    Ok(Reply::json(shown(&found)?.to_json()))
+    Ok(Reply::json(to_json(&shown(&found)?)))
 }

@@ -7,7 +7,6 @@ use cais_domain::timeline::{Direction, TransactionStatus};
 use cais_ports::{PageRequest, TransactionFilter};
 use cais_use_cases::keys::authenticate::Caller;
 use cais_use_cases::timeline;
-use uuid::Uuid;
 
 use super::{read_id, shown};
 use crate::call::Call;
@@ -17,15 +16,11 @@ use crate::filters::{self, CREATED_FROM, CREATED_TO};
 use crate::paging::{self, LIMIT, STARTING_AFTER};
 use crate::query::Query;
 use crate::reply::Reply;
-use crate::representation;
-use crate::representation::row::Row as _;
-use crate::representation::transaction::{TransactionRow, public_id};
+use crate::representation::transaction::{Cursor, TransactionRow, public_id};
+use crate::representation::values::{Page, to_json};
 use crate::state::AppState;
 use crate::statement::list_error;
 use cais_strict_json::Issues;
-
-/// An entry as a cursor names it.
-type Cursor = (Direction, Uuid);
 
 /// A page of the timeline, newest first, or all of it as CSV.
 ///
@@ -46,9 +41,7 @@ pub async fn answer(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError>
             let page = paging::page_after(&query, &issues, read_id);
             let page = issues.unless_any(page)?;
             let Rows { rows, next } = read(call.state, account, filter, page).await?;
-            let rows: Vec<Vec<u8>> = rows.iter().map(TransactionRow::to_json).collect();
-            let next = next.map(|(direction, key)| public_id(direction, key));
-            Ok(Reply::json(representation::page(&rows, next.as_ref())))
+            Ok(Reply::json(to_json(&Page::new(rows, next.map(public_id)))))
         }
         Some(dialect) => {
             csv::refuse_pages(&query, &issues);
@@ -72,6 +65,6 @@ async fn read(
     let found = timeline::list(&state.ports, account, filter, page.limit, page.starting_after).await;
     let found = found.map_err(|error| list_error(error, "names no transaction of this account"))?;
     let rows = found.rows.iter().map(shown).collect::<Result<Vec<_>, _>>()?;
-    let next = rows.last().filter(|_| found.has_more).map(|row| (row.direction, row.key));
+    let next = rows.last().filter(|_| found.has_more).map(|row| row.cursor);
     Ok(Rows { rows, next })
 }

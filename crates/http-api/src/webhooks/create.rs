@@ -11,7 +11,8 @@ use crate::call::{Call, to_the_end};
 use crate::error::ApiError;
 use crate::query;
 use crate::reply::Reply;
-use crate::representation::webhook;
+use crate::representation::values::to_json;
+use crate::representation::webhook::WebhookEndpointWithSecret;
 use cais_strict_json::Issues;
 use cais_strict_json::read;
 
@@ -27,6 +28,6 @@ pub async fn answer(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiE
     let (state, caller) = (Arc::clone(call.state), Arc::clone(caller));
     let made = to_the_end(async move { create::create(&state.ports, &caller.account, asked).await }).await?;
     let (endpoint, secret) = made?;
-    let body = webhook::endpoint_with_secret(&endpoint, &secret.reveal());
+    let body = to_json(&WebhookEndpointWithSecret::new(&endpoint, secret.reveal()));
     Ok(Reply { status: StatusCode::CREATED, ..Reply::json(body) })
 }

@@ -7,7 +7,8 @@ use crate::call::Call;
 use crate::error::ApiError;
 use crate::paging;
 use crate::reply::Reply;
-use crate::representation::{self, webhook};
+use crate::representation::values::{Page, to_json};
+use crate::representation::webhook::Delivery;
 use cais_strict_json::Issues;
 
 /// A page of what was delivered to an endpoint, or is to be, newest first.
@@ -20,7 +21,7 @@ pub async fn answer(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError>
     let request = paging::only_page(call.query(), &issues);
     let (endpoint, request) = issues.unless_any(endpoint.zip(request))?;
     let page = deliveries::list(&call.state.ports, caller.account.id, endpoint, request).await?;
-    let rows: Vec<Vec<u8>> = page.rows.iter().map(webhook::delivery).collect();
+    let rows = page.rows.iter().map(Delivery::from).collect();
     let last = page.rows.last().filter(|_| page.has_more).map(|delivery| &delivery.id);
-    Ok(Reply::json(representation::page(&rows, last)))
+    Ok(Reply::json(to_json(&Page::new(rows, last))))
 }

@@ -7,7 +7,8 @@ use crate::call::Call;
 use crate::error::ApiError;
 use crate::paging;
 use crate::reply::Reply;
-use crate::representation;
+use crate::representation::values::{Page, to_json};
+use crate::representation::webhook::WebhookEndpoint;
 use crate::statement::list_error;
 use cais_strict_json::Issues;
 
@@ -21,8 +22,7 @@ pub async fn answer(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError>
     let request = issues.unless_any(request)?;
     let page = list::list(&call.state.ports, caller.account.id, request).await;
     let page = page.map_err(|error| list_error(error, "names no webhook endpoint of this account"))?;
-    let rows: Vec<Vec<u8>> =
-        page.rows.iter().map(|endpoint| call.state.ports.representation.endpoint(endpoint)).collect();
+    let rows = page.rows.iter().map(WebhookEndpoint::from).collect();
     let last = page.rows.last().filter(|_| page.has_more).map(|endpoint| &endpoint.id);
-    Ok(Reply::json(representation::page(&rows, last)))
+    Ok(Reply::json(to_json(&Page::new(rows, last))))
 }

@@ -12,7 +12,8 @@ use crate::charges::cancel::no_fields;
 use crate::error::ApiError;
 use crate::named;
 use crate::reply::Reply;
-use crate::representation::webhook;
+use crate::representation::values::to_json;
+use crate::representation::webhook::Delivery;
 use cais_strict_json::Issues;
 
 /// Delivers again, at once and with the whole schedule before it.
@@ -28,5 +29,5 @@ pub async fn answer(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiE
     let (state, caller) = (Arc::clone(call.state), Arc::clone(caller));
     let work = async move { deliveries::resend(&state.ports, &caller.account, endpoint, id).await };
     let delivery = to_the_end(work).await??;
-    Ok(Reply { status: StatusCode::ACCEPTED, ..Reply::json(webhook::delivery(&delivery)) })
+    Ok(Reply { status: StatusCode::ACCEPTED, ..Reply::json(to_json(&Delivery::from(&delivery))) })
 }

@@ -9,7 +9,8 @@ use super::terms;
 use crate::call::{Call, to_the_end};
 use crate::error::ApiError;
 use crate::reply::Reply;
-use crate::representation::webhook;
+use crate::representation::values::to_json;
+use crate::representation::webhook::WebhookEndpointWithSecret;
 use cais_strict_json::Issues;
 
 /// Gives an endpoint another secret, which is shown this once; the one before signs as well for a while.
@@ -24,5 +25,5 @@ pub async fn answer(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiE
     let (state, caller) = (Arc::clone(call.state), Arc::clone(caller));
     let rotated = to_the_end(async move { rotate::rotate(&state.ports, &caller.account, id, grace_s).await }).await?;
     let (endpoint, secret) = rotated?;
-    Ok(Reply::json(webhook::endpoint_with_secret(&endpoint, &secret.reveal())))
+    Ok(Reply::json(to_json(&WebhookEndpointWithSecret::new(&endpoint, secret.reveal()))))
 }

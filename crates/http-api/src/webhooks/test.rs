@@ -10,7 +10,8 @@ use crate::call::{Call, to_the_end};
 use crate::charges::cancel::no_fields;
 use crate::error::ApiError;
 use crate::reply::Reply;
-use crate::representation::webhook;
+use crate::representation::values::to_json;
+use crate::representation::webhook::Delivery;
 use cais_strict_json::Issues;
 
 /// Sends an endpoint an event that means nothing.
@@ -24,5 +25,5 @@ pub async fn answer(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiE
     let id = issues.unless_any(id)?;
     let (state, caller) = (Arc::clone(call.state), Arc::clone(caller));
     let delivery = to_the_end(async move { test::test(&state.ports, &caller.account, id).await }).await??;
-    Ok(Reply { status: StatusCode::ACCEPTED, ..Reply::json(webhook::delivery(&delivery)) })
+    Ok(Reply { status: StatusCode::ACCEPTED, ..Reply::json(to_json(&Delivery::from(&delivery))) })
 }

@@ -10,29 +10,30 @@ use cais_domain::text::{LineBreaks, Text};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::representation::infraction::{detail, row};
-use crate::representation::page;
+use super::value;
+use crate::representation::infraction::{Infraction as Row, InfractionDetail};
+use crate::representation::values::Page;
 
 /// An infraction that waits for a defence.
 pub fn open_infraction() -> Option<Value> {
-    value(&detail(&infraction(InfractionState::Open, None)?))
+    value(&InfractionDetail::from(&infraction(InfractionState::Open, None)?))
 }
 
 /// One that was defended.
 pub fn defended_infraction() -> Option<Value> {
     let at = instant("2026-01-04T09:30:00Z")?;
-    value(&detail(&infraction(InfractionState::UnderReview { at }, Some(defense(at)?))?))
+    value(&InfractionDetail::from(&infraction(InfractionState::UnderReview { at }, Some(defense(at)?))?))
 }
 
 /// One that was won.
 pub fn won_infraction() -> Option<Value> {
-    value(&detail(&won()?))
+    value(&InfractionDetail::from(&won()?))
 }
 
 /// A page with one infraction.
 pub fn infractions() -> Option<Value> {
     let infraction = won()?;
-    value(&page(&[row(&infraction)], Some(&infraction.id)))
+    value(&Page::new(vec![Row::from(&infraction)], Some(infraction.id)))
 }
 
 fn won() -> Option<Infraction> {
@@ -78,8 +79,4 @@ fn defense(at: Timestamp) -> Option<Defense> {
 
 fn instant(text: &str) -> Option<Timestamp> {
     text.parse().ok()
-}
-
-fn value(json: &[u8]) -> Option<Value> {
-    serde_json::from_slice(json).ok()
 }

@@ -1,7 +1,5 @@
 //! Examples of payouts, refunds, the statement and the timeline.
 
-use std::fmt::Display;
-
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::charge::Origin;
 use cais_domain::end_to_end_id::{EndToEndId, ReturnId};
@@ -13,15 +11,17 @@ use cais_domain::payout::{Payout, PayoutState, PayoutTerms, Recipient, Sent};
 use cais_domain::pix_key::PixKey;
 use cais_domain::refund::{Refund, RefundState};
 use cais_domain::text::{LineBreaks, Text};
-use cais_ports::{Representation as _, StatementEntry, Transaction};
+use cais_ports::{StatementEntry, Transaction};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::charge;
-use crate::representation::csv::{Dialect, header};
-use crate::representation::row::Row;
+use super::{charge, value};
+use crate::representation::csv::{Dialect, Row, header, write_row};
+use crate::representation::payout::Payout as PayoutBody;
+use crate::representation::refund::Refund as RefundBody;
+use crate::representation::statement::Entry;
 use crate::representation::transaction::TransactionRow;
-use crate::representation::{JsonRepresentation, page};
+use crate::representation::values::Page;
 
 const ACCOUNT: &str = "acc_01h455vb4pex5vsknk084sn02q";
 const CHARGE: &str = "chg_01h455vb4pex5vsknk084sn02q";
@@ -52,33 +52,33 @@ pub fn reversed() -> Option<Value> {
 /// A page with one payout.
 pub fn payouts() -> Option<Value> {
     let payout = arrived()?;
-    listed(&[JsonRepresentation::new().payout(&payout)], &payout.id)
+    value(&Page::new(vec![PayoutBody::from(&payout)], Some(payout.id)))
 }
 
 /// A refund on its way.
 pub fn refund() -> Option<Value> {
     let state = RefundState::Processing { sent_at: instant("2026-01-02T15:00:00Z")?, return_id: returned() };
-    value(&JsonRepresentation::new().refund(&refund_in(state)?))
+    value(&RefundBody::from(&refund_in(state)?))
 }
 
 /// A refund that failed.
 pub fn failed_refund() -> Option<Value> {
     let (at, reason) = (instant("2026-01-02T15:00:01Z")?, "refused".to_owned());
-    value(&JsonRepresentation::new().refund(&refund_in(RefundState::Failed { return_id: returned(), reason, at })?))
+    value(&RefundBody::from(&refund_in(RefundState::Failed { return_id: returned(), reason, at })?))
 }
 
 /// A page with one refund.
 pub fn refunds() -> Option<Value> {
     let at = instant("2026-01-02T15:00:01Z")?;
     let refund = refund_in(RefundState::Completed { return_id: returned(), at })?;
-    listed(&[JsonRepresentation::new().refund(&refund)], &refund.id)
+    value(&Page::new(vec![RefundBody::from(&refund)], Some(refund.id)))
 }
 
 /// A page of a statement: a payout and its fee.
 pub fn entries() -> Option<Value> {
     let entries = statement()?;
-    let rows: Vec<Vec<u8>> = entries.iter().map(Row::to_json).collect();
-    listed(&rows, &entries.last()?.id)
+    let last = entries.last()?.id.clone();
+    value(&Page::new(entries.into(), Some(last)))
 }
 
 /// The same as a file.
@@ -88,13 +88,12 @@ pub fn entries_csv() -> Option<Value> {
 
 /// An entry of the timeline.
 pub fn transaction() -> Option<Value> {
-    value(&timeline()?.first()?.to_json())
+    value(timeline()?.first()?)
 }
 
 /// A page of a timeline: a payout and a charge.
 pub fn transactions() -> Option<Value> {
-    let rows: Vec<Vec<u8>> = timeline()?.iter().map(Row::to_json).collect();
-    listed(&rows, &"txn_in_01h455vb4pex5vsknk084sn02q")
+    value(&Page::new(timeline()?.into(), Some("txn_in_01h455vb4pex5vsknk084sn02q")))
 }
 
 /// The same as a file.
@@ -106,22 +105,14 @@ fn instant(text: &str) -> Option<Timestamp> {
     text.parse().ok()
 }
 
-fn value(json: &[u8]) -> Option<Value> {
-    serde_json::from_slice(json).ok()
-}
-
 fn rendered(payout: &Payout) -> Option<Value> {
-    value(&JsonRepresentation::new().payout(payout))
-}
-
-fn listed(rows: &[Vec<u8>], last: &impl Display) -> Option<Value> {
-    value(&page(rows, Some(last)))
+    value(&PayoutBody::from(payout))
 }
 
 fn file<R: Row>(rows: &[R]) -> Option<Value> {
     let mut text = header(R::NAMES, Dialect::Standard);
     for row in rows {
-        row.write_csv(&mut text, Dialect::Standard);
+        write_row(&mut text, row, Dialect::Standard);
     }
     String::from_utf8(text).ok().map(Value::String)
 }
@@ -178,7 +169,7 @@ fn refund_in(state: RefundState) -> Option<Refund> {
     })
 }
 
-fn statement() -> Option<[StatementEntry; 2]> {
+fn statement() -> Option<[Entry; 2]> {
     let fee = StatementEntry {
         id: EntryId::parse("ent_01h455vb4pex5vsknk084sn02v").ok()?,
         kind: EntryKind::Fee,
@@ -197,7 +188,7 @@ fn statement() -> Option<[StatementEntry; 2]> {
         balance_after: Money::from_centavos(125_100),
         ..fee.clone()
     };
-    Some([fee, payout])
+    Some([fee, payout].map(Entry::from))
 }
 
 fn timeline() -> Option<[TransactionRow; 2]> {

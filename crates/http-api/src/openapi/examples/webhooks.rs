@@ -8,8 +8,10 @@ use cais_ports::{Delivery, DeliveryAttempt, NewEvent, Representation as _};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::charge;
-use crate::representation::{JsonRepresentation, all, page, webhook};
+use super::{charge, value};
+use crate::representation::JsonRepresentation;
+use crate::representation::values::{Page, page_of_json};
+use crate::representation::webhook::{Delivery as Row, DeliveryList, WebhookEndpoint, WebhookEndpointWithSecret};
 
 const ACCOUNT: &str = "acc_01h455vb4pex5vsknk084sn02q";
 const EVENT: &str = "evt_01h455vb4pex5vsknk084sn02x";
@@ -18,23 +20,23 @@ const SECRET: &str = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 
 /// An endpoint.
 pub fn endpoint() -> Option<Value> {
-    value(&webhook::endpoint(&registered()?))
+    value(&WebhookEndpoint::from(&registered()?))
 }
 
 /// An endpoint as it is shown once.
 pub fn endpoint_with_secret() -> Option<Value> {
-    value(&webhook::endpoint_with_secret(&registered()?, SECRET))
+    value(&WebhookEndpointWithSecret::new(&registered()?, SECRET.to_owned()))
 }
 
 /// A page with one endpoint.
 pub fn endpoints() -> Option<Value> {
     let endpoint = registered()?;
-    value(&page(&[webhook::endpoint(&endpoint)], Some(&endpoint.id)))
+    value(&Page::new(vec![WebhookEndpoint::from(&endpoint)], Some(endpoint.id)))
 }
 
 /// A delivery that is about to be tried.
 pub fn pending_delivery() -> Option<Value> {
-    value(&webhook::delivery(&waiting()?))
+    value(&Row::from(&waiting()?))
 }
 
 /// A page with one delivery, which arrived at the second attempt.
@@ -59,23 +61,23 @@ pub fn deliveries() -> Option<Value> {
         next_attempt_at: None,
         ..waiting()?
     };
-    value(&page(&[webhook::delivery(&delivery)], Some(&delivery.id)))
+    value(&Page::new(vec![Row::from(&delivery)], Some(delivery.id)))
 }
 
 /// What an event that is sent again answers.
 pub fn resent() -> Option<Value> {
-    value(&all(&[webhook::delivery(&waiting()?)]))
+    value(&DeliveryList { data: vec![Row::from(&waiting()?)] })
 }
 
 /// An event.
 pub fn event() -> Option<Value> {
-    value(&told()?.body(Some(7)))
+    serde_json::from_slice(&told()?.body(Some(7))).ok()
 }
 
 /// A page with one event.
 pub fn events() -> Option<Value> {
     let event = told()?;
-    value(&page(&[event.body(Some(7))], Some(&event.id)))
+    serde_json::from_slice(&page_of_json(&[event.body(Some(7))], Some(event.id))).ok()
 }
 
 fn registered() -> Option<Endpoint> {
@@ -118,8 +120,4 @@ fn told() -> Option<NewEvent> {
 
 fn instant(text: &str) -> Option<Timestamp> {
     text.parse().ok()
-}
-
-fn value(json: &[u8]) -> Option<Value> {
-    serde_json::from_slice(json).ok()
 }

@@ -63,7 +63,7 @@ const RESOURCES: &[(&str, &[&str], &[&str])] = &[
         &["id", "charge_id", "external_id", "amount", "status", "reason", "return_id", "created_at", "completed_at"],
         &[],
     ),
-    ("Entry", StatementEntry::NAMES, &[]),
+    ("Entry", Entry::NAMES, &[]),
     ("Transaction", TransactionRow::NAMES, &[]),
     ("Balance", &["available_balance", "pending_balance", "blocked_balance", "total_balance", "currency"], &[]),
     ("Infraction", INFRACTION, &[]),

@@ -3,7 +3,7 @@
 use cais_domain::ids::InfractionId;
 use cais_domain::infraction::{Defense, Infraction, InfractionState, Situation};
 
-use super::infraction::{detail, row};
+use super::infraction::{Infraction as Row, InfractionDetail};
 use super::*;
 
 fn infraction(state: InfractionState, defense: Option<Defense>) -> Infraction {
@@ -42,9 +42,9 @@ fn check(infraction: &Infraction, [status, resolved, submitted]: [&str; 3], [tex
         ),
         status, resolved, submitted
     );
-    assert_eq!(String::from_utf8(row(infraction)).unwrap(), format!("{common}}}"));
+    assert_eq!(String::from_utf8(to_json(&Row::from(infraction))).unwrap(), format!("{common}}}"));
     let whole = format!("{common},\"defense_text\":{text},\"defense_evidence_url\":{url}}}");
-    assert_eq!(String::from_utf8(detail(infraction)).unwrap(), whole);
+    assert_eq!(String::from_utf8(to_json(&InfractionDetail::from(infraction))).unwrap(), whole);
     assert_eq!(String::from_utf8(JsonRepresentation::new().infraction(infraction)).unwrap(), whole);
 }
 
