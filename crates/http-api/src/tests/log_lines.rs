@@ -71,6 +71,6 @@ async fn line_of_an_answer_names_client_reason_and_cause() {
     world.store.set_unreachable(true);
     check(&world, &lines, get("/readyz"), Level::ERROR, &["status=503", "cause="]).await;
     let charge = posting(&world, "/v1/charges", "long-enough", r#"{"amount":5}"#);
-    let cause = ["status=503", "cause=\"a charge could not be created reason="];
+    let cause = ["status=503", "cause=\"the store is unavailable; nothing is created, or a repeat resumes it reason="];
     check(&world, &lines, charge, Level::ERROR, &cause).await;
 }
