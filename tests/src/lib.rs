@@ -1,1 +1,1 @@
-//! Nothing but a place for the tests of the whole: see `tests/main.rs`.
+//! Empty: the black-box tests of the service are in `tests/main.rs`.

@@ -1,4 +1,4 @@
-//! The command line: every command that this version has, beside a server that runs.
+//! The command line: every command, beside a running server.
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::support::{Engine, names, on_both, own, shared, unique, unstarted};
 
 on_both! {
-    accounts keys audit_rows_of_operators ledger_verification the_description_is_the_served_one the_demo_walks
+    accounts keys audit_rows_of_operators ledger_verification printed_description_equals_the_served_one demo_shows_a_payment
 }
 
 const ACCOUNT: [&str; 11] =
@@ -151,14 +151,14 @@ async fn ledger_verification(engine: Engine) {
     assert!(report["accounts"].as_u64() >= Some(2) && report["entries"].as_u64() >= Some(2), "{report}");
 }
 
-async fn the_description_is_the_served_one(engine: Engine) {
+async fn printed_description_equals_the_served_one(engine: Engine) {
     let node = shared(engine).await;
     let served = node.cais.http().get("/v1/openapi.json").await.unwrap();
     let printed = node.cli(&["openapi"]);
     assert_eq!(serde_json::from_slice::<Value>(&served.body).unwrap(), printed);
 }
 
-async fn the_demo_walks(engine: Engine) {
+async fn demo_shows_a_payment(engine: Engine) {
     let place = unstarted(engine, &[]);
     if engine == Engine::Postgres {
         place.cli(&["migrate"]).unwrap();
@@ -168,17 +168,17 @@ async fn the_demo_walks(engine: Engine) {
     for seen in ["POST /v1/charges", "idempotent-replayed", "000201", "25.00", "GET /v1/balance", "paid"] {
         assert!(printed.contains(seen), "{seen} is missing:\n{printed}");
     }
-    // On data that it made before.
+    // On the data of the first run.
     let (exit, printed) = place.cli_raw(&["demo", "--once"]).unwrap();
     assert_eq!(exit, Some(0), "{printed}");
-    // Its books are those of a sandbox service on SQLite in the same data directory.
+    // The database is that of a sandbox service on SQLite in the same data directory.
     let books = format!("sqlite:{}", place.data_dir().join("cais.db").display());
     let report = unstarted(Engine::Sqlite, &[("CAIS_DATABASE_URL", &books)]).cli(&["ledger", "verify"]).unwrap();
     assert!(report["ok"] == true && report["entries"].as_u64() >= Some(2), "{report}");
 }
 
 #[tokio::test]
-async fn every_mistake_of_the_configuration_is_named_at_once() {
+async fn configuration_errors_are_reported_together() {
     let wrong = [
         ("CAIS_WORKERS", "many"),
         ("CAIS_COLOUR", "blue"),
@@ -254,7 +254,7 @@ async fn probable_slips_are_warnings_in_check_and_log() {
 }
 
 #[tokio::test]
-async fn sqlite_makes_its_own_master_key_and_postgres_demands_one() {
+async fn sqlite_creates_a_master_key_and_postgres_requires_one() {
     let place = Cais::prepare(Engine::Sqlite, &[]).unwrap();
     for command in [&["account", "list"][..], &["key", "revoke", "000000000000"], &["ledger", "verify"]] {
         let (exit, printed) = place.cli_raw(command).unwrap();
@@ -267,7 +267,7 @@ async fn sqlite_makes_its_own_master_key_and_postgres_demands_one() {
     assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
     let before = std::fs::read(&file).unwrap();
     place.cli(&["account", "list"]).unwrap();
-    assert_eq!(std::fs::read(&file).unwrap(), before, "it stays");
+    assert_eq!(std::fs::read(&file).unwrap(), before, "the file is unchanged");
 
     let url = Cluster::shared().unwrap().fresh_database().unwrap();
     let without = Cais::prepare(Engine::Sqlite, &[("CAIS_DATABASE_URL", &url)]).unwrap();
@@ -279,7 +279,7 @@ async fn sqlite_makes_its_own_master_key_and_postgres_demands_one() {
 }
 
 #[tokio::test]
-async fn migrations_are_told_and_a_server_refuses_an_old_schema() {
+async fn server_refuses_an_old_schema() {
     let place = unstarted(Engine::Postgres, &[]);
     let (exit, printed) = place.cli_raw(&["serve"]).unwrap();
     assert_eq!(exit, Some(1), "{printed}");
@@ -297,7 +297,7 @@ async fn postgres_is_reached_over_tls() {
     let url = cluster.fresh_database().unwrap();
     let required = format!("{url}?sslmode=require");
     let migrating = [("CAIS_DATABASE_URL", required.as_str()), ("CAIS_MIGRATE_ON_START", "true")];
-    // The engine of its own place is not used: the URL is.
+    // The URL is used instead of the node's own engine.
     let node = own(Engine::Sqlite, &migrating).await;
     let shop = node.shop();
     let charge = shop.charge_id("10").await;

@@ -1,4 +1,4 @@
-//! The texts of the command line: failures for programs, hints for people, completions and manual pages.
+//! Texts of the command line: errors for programs, hints for people, completions and manual pages.
 
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 

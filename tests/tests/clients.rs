@@ -1,4 +1,4 @@
-//! Clients that published generators make of the `OpenAPI` document, with the generators' default settings.
+//! Clients generated from the `OpenAPI` document by published generators, with their default settings.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -7,7 +7,7 @@ use std::process::Command;
 
 use cais_testkit::server::cais_binary;
 
-/// A program against the generated types: the README's smallest charge, an event's typed data, and an error code.
+/// A program that uses the generated types: the README's smallest charge, an event's typed data, and an error code.
 const TYPESCRIPT: &str = r#"
 import type { components, paths } from "./schema";
 
@@ -27,7 +27,7 @@ export function amountOf(event: components["schemas"]["Event"]): number | null {
 }
 "#;
 
-/// Imports every generated module, writes the README's smallest charge, and reads an event.
+/// Imports all generated modules, writes the README's smallest charge, and reads an event.
 const PYTHON: &str = r#"
 import importlib, pkgutil
 import client, client.models as models
@@ -42,14 +42,14 @@ event = models.TestEvent.from_dict({
 assert event.data.endpoint_id == "whe_1"
 "#;
 
-/// The folder in which `scripts/setup` installs a generator.
+/// Returns the folder of a generator installed by `scripts/setup`.
 fn generator(name: &str) -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let verifiers = std::env::var_os("CAIS_VERIFIERS").map_or_else(|| root.join("target/verifiers"), PathBuf::from);
     verifiers.join(name)
 }
 
-/// Runs a command in `folder` and fails with its output unless it succeeds.
+/// Runs a command in `folder`. Fails with its output unless it succeeds.
 #[track_caller]
 fn run(folder: &Path, command: &mut Command) {
     let output = command.current_dir(folder).output().unwrap();
@@ -57,7 +57,7 @@ fn run(folder: &Path, command: &mut Command) {
     assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&text));
 }
 
-/// Returns a folder that holds the document as `openapi.json`.
+/// Returns a folder with the document as `openapi.json`.
 fn document() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let output = Command::new(cais_binary().unwrap()).arg("openapi").output().unwrap();
@@ -80,7 +80,7 @@ fn typescript_client_compiles_under_strict() {
 fn python_client_generates_and_imports() {
     let folder = document();
     let generator = generator("python-client");
-    // The generator formats its output with a program that is installed beside it.
+    // The generator formats its output with a program installed beside it.
     let path = std::env::join_paths(
         [generator.join("bin")].into_iter().chain(std::env::split_paths(&std::env::var_os("PATH").unwrap())),
     );

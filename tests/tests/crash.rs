@@ -1,4 +1,4 @@
-//! A service that is killed in the middle of a storm, again and again: nothing is lost, done twice or credited wrongly.
+//! A service that is killed repeatedly under load: nothing is lost, done twice or credited wrongly.
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
@@ -11,27 +11,27 @@ use serde_json::Value;
 
 use crate::support::{Engine, Institution, Node, Reply, Shop, borrowed, eventually, id, on_both, own, unique};
 
-on_both! { killed_in_a_storm a_signal_drains_what_is_in_flight the_built_in_sandbox_survives_its_service }
+on_both! { killed_service_keeps_every_promise signal_completes_requests_in_flight built_in_sandbox_keeps_its_state }
 
-/// How often it is killed.
+/// The number of kills.
 const ROUNDS: u32 = 4;
-/// Callers at once.
+/// Concurrent callers.
 const CALLERS: u32 = 8;
-/// Answers of a round before the service is killed.
+/// The answers per round before the kill.
 const ANSWERS: u32 = 40;
-/// Of each charge, with a fee of 0.10.
+/// The body of each charge, with a fee of 0.10.
 const BODY: &str = r#"{"amount":2}"#;
 
-/// What the callers know when the storm is over.
+/// The callers' records after all rounds.
 #[derive(Default)]
 struct Known {
-    /// Every key that was sent, and its answer if there was one.
+    /// All sent keys, each with its answer, if any.
     keys: BTreeMap<String, Option<Vec<u8>>>,
-    /// Payments whose end-to-end id the acquirer told.
+    /// Payments with an end-to-end id from the acquirer.
     paid: BTreeSet<String>,
 }
 
-/// One caller: creates, and pays every second charge, until the service is gone.
+/// A caller: creates charges and pays every second one until the service is gone.
 async fn call_until_it_dies(shop: Shop, psp: Arc<Institution>, answered: Arc<AtomicU32>) -> Known {
     let mut known = Known::default();
     loop {
@@ -39,7 +39,7 @@ async fn call_until_it_dies(shop: Shop, psp: Arc<Institution>, answered: Arc<Ato
         known.keys.insert(key.clone(), None);
         let Ok(reply) = Reply::try_of(shop.creation(&key, BODY)).await else { return known };
         if reply.status != 201 {
-            // It may be refused while it dies, which is no promise.
+            // A dying service may refuse; this is no promise.
             assert!(reply.status >= 500, "{}", reply.text());
             continue;
         }
@@ -53,15 +53,15 @@ async fn call_until_it_dies(shop: Shop, psp: Arc<Institution>, answered: Arc<Ato
     }
 }
 
-async fn killed_in_a_storm(engine: Engine) {
+async fn killed_service_keeps_every_promise(engine: Engine) {
     let psp = Arc::new(Institution::start());
     let environment = psp.environment("main");
-    // The acquirer calls back where it was told to when the payment came, so the address must stay.
+    // The acquirer uses the callback address from the payment's time, so the address must stay.
     let listen = stable_address();
     let mut environment = borrowed(&environment);
     environment.push(("CAIS_LISTEN", &listen));
     let mut node = own(engine, &environment).await;
-    eventually("the acquirer knows where to call", || psp.callback_url()).await;
+    eventually("the callback address is registered", || psp.callback_url()).await;
     let shop = node.shop();
     node.cli(&["account", "fees", "--account", &shop.email, "--operation", "pix_in", "--fixed", "0.10"]);
 
@@ -72,7 +72,8 @@ async fn killed_in_a_storm(engine: Engine) {
         let callers: Vec<_> = (0..CALLERS)
             .map(|_| tokio::spawn(call_until_it_dies(shop.clone(), Arc::clone(&psp), Arc::clone(&answered))))
             .collect();
-        eventually("the storm rages", || async { (answered.load(Ordering::SeqCst) >= ANSWERS).then_some(()) }).await;
+        eventually("requests are answered", || async { (answered.load(Ordering::SeqCst) >= ANSWERS).then_some(()) })
+            .await;
         node.cais.kill9().unwrap();
         for caller in callers {
             let known = caller.await.unwrap();
@@ -84,9 +85,10 @@ async fn killed_in_a_storm(engine: Engine) {
     after_the_storm(&node, &node.again(&shop), &psp, &all).await;
 }
 
-/// A free port below those that the system hands out, so that nobody gets it while the service is down.
+/// Returns a free port below the system's range for outgoing connections, so that no other process takes it while the
+/// service is down.
 fn stable_address() -> String {
-    // Two of them in one process must differ, though neither listens yet.
+    // Two of them in one process must differ, although neither listens yet.
     static TRIED: AtomicU16 = AtomicU16::new(0);
     let first = 20_000 + u16::try_from(std::process::id() % 10_000).unwrap();
     let candidates = std::iter::repeat_with(|| first + TRIED.fetch_add(1, Ordering::SeqCst) % 2_000);
@@ -97,7 +99,7 @@ fn stable_address() -> String {
 async fn after_the_storm(node: &Node, shop: &Shop, psp: &Institution, all: &Known) {
     let mut charges = BTreeSet::new();
     for (key, answer) in &all.keys {
-        // What died in the middle is taken over once its lease of 30 s is over.
+        // An interrupted request is taken over after its lease of 30 s.
         let reply = eventually("the key is answered", || async {
             let reply = shop.create_with(key, BODY).await;
             (reply.status == 201).then_some(reply)
@@ -113,7 +115,7 @@ async fn after_the_storm(node: &Node, shop: &Shop, psp: &Institution, all: &Know
     assert_eq!(listed, charges, "no charge but those of the keys");
     assert_eq!(psp.charges().await, u64::try_from(charges.len()).unwrap(), "and upstream neither");
 
-    // What was paid is credited, by callback or worker; what nobody called back for, by the next reader.
+    // Payments are credited by callback or worker, the rest by the next reader.
     let ledger = psp.ledger().await;
     let received: BTreeSet<String> = ledger["received"]["items"]
         .as_array()
@@ -128,13 +130,13 @@ async fn after_the_storm(node: &Node, shop: &Shop, psp: &Institution, all: &Know
     let settled: BTreeSet<String> =
         paid.iter().map(|charge| charge["end_to_end_id"].as_str().unwrap().to_owned()).collect();
     assert_eq!((settled, paid.len()), (received.clone(), received.len()), "each payment paid one charge");
-    eventually("every callback is taken", || async { (psp.ledger().await["callbacks"]["owed"] == 0).then_some(()) })
+    eventually("every callback is answered", || async { (psp.ledger().await["callbacks"]["owed"] == 0).then_some(()) })
         .await;
     assert_eq!(shop.available().await, expected);
     node.verify();
 }
 
-async fn a_signal_drains_what_is_in_flight(engine: Engine) {
+async fn signal_completes_requests_in_flight(engine: Engine) {
     let psp = Institution::start();
     let environment = psp.environment("main");
     let mut node = own(engine, &borrowed(&environment)).await;
@@ -168,7 +170,7 @@ async fn a_signal_drains_what_is_in_flight(engine: Engine) {
     node.verify();
 }
 
-async fn the_built_in_sandbox_survives_its_service(engine: Engine) {
+async fn built_in_sandbox_keeps_its_state(engine: Engine) {
     let mut node = own(engine, &[]).await;
     let shop = node.shop();
     let (one, two) = (shop.charge("10").await, shop.charge("20").await);

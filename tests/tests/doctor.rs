@@ -1,4 +1,4 @@
-//! `cais doctor`: sound installations pass, each defect is named, and nothing is changed.
+//! `cais doctor`: sound installations pass, each defect is reported, and nothing changes.
 
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
@@ -101,7 +101,7 @@ async fn doctor_names_every_defect_at_once() {
 }
 
 #[tokio::test]
-async fn doctor_without_a_present_schema_makes_nothing() {
+async fn doctor_without_schema_changes_nothing() {
     let place = Cais::prepare(Engine::Sqlite, &[]).unwrap();
     let (exit, checks, printed) = examine(&place, &[]);
     assert_eq!((exit, status(&checks, "database"), status(&checks, "master key")), (0, "warning", "ok"), "{printed}");

@@ -1,4 +1,4 @@
-//! Nodes while Redis, another node or the database fails.
+//! Nodes during failures of Redis, of another node or of the database.
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
@@ -54,7 +54,7 @@ impl Drop for Redis {
     }
 }
 
-/// Waits until calls at both nodes count in the same window.
+/// Waits until calls to both nodes count in the same window.
 async fn until_one_window(here: &Shop, there: &Shop) {
     let number = |reply: &Reply, name: &str| reply.header(name).unwrap().parse::<i64>().unwrap();
     eventually("both nodes count in one window", || async {
@@ -89,7 +89,7 @@ async fn two_nodes_with_redis_share_a_window() {
     until_one_window(&here, &there).await;
 }
 
-/// Creates payouts of one account on a node until `stop` is set. Replies that a frozen node delays are no failure.
+/// Creates payouts of one account on a node until `stop` is set. Delayed replies of a frozen node are not failures.
 async fn load(shop: Shop, stop: Arc<AtomicBool>) -> usize {
     let mut made = 0;
     while !stop.load(Ordering::Relaxed) {
@@ -101,7 +101,7 @@ async fn load(shop: Shop, stop: Arc<AtomicBool>) -> usize {
 }
 
 #[tokio::test]
-async fn frozen_node_holds_up_no_other_account() {
+async fn frozen_node_delays_only_its_requests() {
     let (psp, one, two) = pair().await;
     let mut others = Vec::new();
     for _ in 0..4 {

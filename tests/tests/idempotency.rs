@@ -1,4 +1,4 @@
-//! Storms of repeated calls: one effect, one answer.
+//! Concurrent repeated requests: one effect, one answer.
 
 #![expect(clippy::indexing_slicing, reason = "a test fails by panicking")]
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::support::{Engine, Reply, Shop, eventually, on_both, shared, unique};
 
-on_both! { one_key_many_times one_external_id_many_keys another_body_in_the_storm keys_belong_to_accounts many_different_charges }
+on_both! { concurrent_repeats_of_a_key_make_one_charge concurrent_keys_with_one_external_id_make_one_charge key_with_another_body_is_refused keys_belong_to_accounts many_different_charges }
 
 const STORM: usize = 64;
 
@@ -20,7 +20,7 @@ async fn storm(shop: &Shop, call: impl Fn(usize) -> (String, String)) -> Vec<Rep
     .await
 }
 
-async fn one_key_many_times(engine: Engine) {
+async fn concurrent_repeats_of_a_key_make_one_charge(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     let (key, body) = (unique("key"), r#"{"amount":10,"external_id":"order-1"}"#);
@@ -47,7 +47,7 @@ async fn one_key_many_times(engine: Engine) {
     node.verify();
 }
 
-async fn one_external_id_many_keys(engine: Engine) {
+async fn concurrent_keys_with_one_external_id_make_one_charge(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     let body = r#"{"amount":10,"external_id":"order-1"}"#;
@@ -67,13 +67,13 @@ async fn one_external_id_many_keys(engine: Engine) {
         let after = shop.create_with(key, body).await;
         assert_eq!(after.json(), original);
         let expected = if before.status == 201 { 201 } else { 200 };
-        assert_eq!(after.status, expected, "what a key was answered stays");
+        assert_eq!(after.status, expected, "a stored answer stays");
     }
     shop.create(r#"{"amount":11,"external_id":"order-1"}"#).await.refused(409, "EXTERNAL_ID_CONFLICT");
     assert_eq!(shop.all_charges().await.len(), 1);
 }
 
-async fn another_body_in_the_storm(engine: Engine) {
+async fn key_with_another_body_is_refused(engine: Engine) {
     let shop = shared(engine).await.shop();
     let key = unique("key");
     let bodies = [r#"{"amount":10}"#, r#"{"amount":11}"#];
@@ -89,7 +89,7 @@ async fn another_body_in_the_storm(engine: Engine) {
         }
     }
     assert_eq!(shop.all_charges().await.len(), 1);
-    // Order of members, blanks and the spelling of numbers are not the body; another query or path would be.
+    // Member order, blanks and number spelling do not change the body. Another query or path does.
     let spelled = format!(" {{ \"amount\" : {}0e-1 }} ", 10 + winner);
     let again = shop.create_with(&key, spelled).await;
     assert_eq!((again.status, again.header("idempotent-replayed")), (201, Some("true")), "{}", again.text());
@@ -102,7 +102,7 @@ async fn keys_belong_to_accounts(engine: Engine) {
     let one = shop.create_with(&key, r#"{"amount":10}"#).await.expect(201);
     let two = other.create_with(&key, r#"{"amount":11}"#).await.expect(201);
     assert_ne!(one["id"], two["id"]);
-    // But to all keys of one account.
+    // The key is shared by all API keys of an account.
     let colleague = shop.with_key(&node.key(&shop.email, "charges:write"));
     let again = colleague.create_with(&key, r#"{"amount":10}"#).await;
     assert_eq!((again.expect(201), again.header("idempotent-replayed")), (one, Some("true")));
@@ -122,6 +122,6 @@ async fn many_different_charges(engine: Engine) {
     for paid in join_all(payments).await {
         paid.expect(200);
     }
-    eventually("all of it is there", || async { (shop.available().await == "640.00").then_some(()) }).await;
+    eventually("the whole amount is available", || async { (shop.available().await == "640.00").then_some(()) }).await;
     node.verify();
 }

@@ -1,4 +1,5 @@
-//! The checks of a start: the upstream is chosen, play money and real money never meet, and the master key is the database's own.
+//! Checks at the start: the upstream is chosen, sandbox and real money are never mixed, and the master key is the
+//! database's.
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
@@ -10,7 +11,7 @@ on_both! {
     sandbox_database_with_an_acquirer_is_refused live_database_with_the_sandbox_is_refused start_with_another_master_key_is_refused
 }
 
-/// The end of a start that is refused, with the words that it prints.
+/// Checks that a start fails with these words.
 fn refused(cais: &Cais, command: &[&str], words: &[&str]) {
     let (exit, printed) = cais.cli_raw(command).unwrap();
     assert_eq!(exit, Some(1), "{command:?}: {printed}");
@@ -26,7 +27,7 @@ async fn serve_without_an_upstream_names_both_choices() {
     refused(&place, &["serve"], &both);
     refused(&place, &["config", "check"], &both);
     assert!(!place.data_dir().join("cais.db").exists(), "the refusal comes before anything is made");
-    // Commands that reach no acquirer need no choice.
+    // Commands without an acquirer need no choice.
     assert_eq!(place.cli(&["migrate"]).unwrap()["applied"].as_array().map(Vec::is_empty), Some(false));
 }
 

@@ -1,4 +1,4 @@
-//! What must be true of Cais as a whole, one module for each concern.
+//! The black-box tests of Cais, one module per concern.
 
 mod architecture;
 mod cli;

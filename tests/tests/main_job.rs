@@ -1,4 +1,4 @@
-//! What the service is for: a charge is made, paid and credited; others are cancelled, expire, and are paid too late.
+//! The main task: a charge is created, paid and credited. Others are cancelled, expire, or are paid late.
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use crate::support::{Engine, eventually, id, on_both, own, shared};
 
-on_both! { a_charge_is_made_paid_and_credited fees_are_kept cancelled_charges expired_charges more_and_less_than_was_asked }
+on_both! { charge_is_created_paid_and_credited fees_are_kept cancelled_charges expired_charges over_and_underpayments_are_credited }
 
-async fn a_charge_is_made_paid_and_credited(engine: Engine) {
+async fn charge_is_created_paid_and_credited(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     let made = shop.create(r#"{"amount":25,"description":"Two coffees","external_id":"order-1"}"#).await.expect(201);
@@ -34,7 +34,7 @@ async fn fees_are_kept(engine: Engine) {
     let shop = node.shop();
     let fees =
         ["account", "fees", "--account", &shop.email, "--operation", "pix_in", "--fixed", "0.50", "--percent", "0.99"];
-    // The server has not met the account yet, so it knows nothing older.
+    // The server has not loaded the account yet, so it has no older state.
     node.cli(&fees);
     let small = shop.charge_id("10").await;
     shop.pay(&small, None).await.expect(200);
@@ -64,7 +64,7 @@ async fn cancelled_charges(engine: Engine) {
     refused.refused(409, "invalid_state");
     assert!(refused.json()["error"]["message"].as_str().unwrap().contains("paid"), "{}", refused.text());
 
-    // Somebody pays what was cancelled all the same: that payment raced.
+    // A payment of a cancelled charge raced the cancellation.
     shop.pay(&charge, None).await.expect(200);
     shop.until(&charge, "paid").await;
     shop.until_available("20.00").await;
@@ -72,7 +72,7 @@ async fn cancelled_charges(engine: Engine) {
 }
 
 async fn expired_charges(engine: Engine) {
-    // It moves the clock of the whole service.
+    // The test moves the clock of the whole service.
     let node = own(engine, &[]).await;
     let shop = node.shop();
     let [early, late, on_time] = [shop.charge_id("10").await, shop.charge_id("20").await, shop.charge_id("30").await];
@@ -82,7 +82,7 @@ async fn expired_charges(engine: Engine) {
     shop.pay(&on_time, None).await.expect(200);
     let clock = |offset_s: i64| json!({ "offset_s": offset_s });
     shop.send(Method::PUT, "/sandbox/clock", &clock(3_700)).await.expect(200);
-    // Nobody reads them: the worker finds what is over.
+    // The worker finds overdue charges without readers.
     let expired = eventually("both are expired", || async {
         let all = shop.all_charges().await;
         let expired: Vec<Value> = all.into_iter().filter(|charge| charge["status"] == "expired").collect();
@@ -101,7 +101,7 @@ async fn expired_charges(engine: Engine) {
     node.verify();
 }
 
-async fn more_and_less_than_was_asked(engine: Engine) {
+async fn over_and_underpayments_are_credited(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     node.cli(&["account", "fees", "--account", &shop.email, "--operation", "pix_in", "--fixed", "1"]);
@@ -111,9 +111,9 @@ async fn more_and_less_than_was_asked(engine: Engine) {
     assert_eq!(shop.fetch(&charge).await["status"], "pending");
     shop.pay(&charge, Some("12.01")).await.expect(200);
     shop.until(&charge, "paid").await;
-    // 10.00 less the fee, and what was above it without one.
+    // 10.00 less the fee, plus the surplus without a fee.
     shop.until_available("16.00").await;
-    // The charge is settled, so only the callback tells of this one.
+    // The charge is settled, so only the callback reports this payment.
     shop.pay(&charge, None).await.expect(200);
     shop.until_available("26.00").await;
     node.verify();

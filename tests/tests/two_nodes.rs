@@ -1,4 +1,4 @@
-//! Two services on one PostgreSQL: they share everything that must be shared.
+//! Two nodes on one PostgreSQL.
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
@@ -8,7 +8,7 @@ use futures_util::future::join_all;
 
 use crate::support::{Engine, Institution, Node, Reply, borrowed, eventually, id, own, unique};
 
-/// Two nodes on one database, with one acquirer outside of both.
+/// Starts two nodes on one database, with one external acquirer.
 pub async fn pair() -> (Institution, Node, Node) {
     pair_with(&[]).await
 }
@@ -22,7 +22,7 @@ pub async fn pair_with(more: &[(&str, &str)]) -> (Institution, Node, Node) {
     let one = own(Engine::Postgres, &environment).await;
     let url = one.cais.database_url().unwrap().to_owned();
     environment.push(("CAIS_DATABASE_URL", &url));
-    // The engine of its own place is not used: the URL is.
+    // The URL is used instead of the node's own engine.
     let two = own(Engine::Sqlite, &environment).await;
     (psp, one, two)
 }
@@ -62,14 +62,14 @@ async fn one_key_on_both_nodes_makes_one_charge() {
 }
 
 #[tokio::test]
-async fn a_payment_that_both_nodes_see_is_credited_once() {
+async fn payment_seen_by_both_nodes_is_credited_once() {
     let (psp, one, two) = pair().await;
     let here = one.shop();
     let there = here.at(&two.base());
     for _ in 0..5 {
         let charge = here.charge("10").await;
         psp.pay(charge["txid"].as_str().unwrap()).await;
-        // Readers on both, beside the callback and the workers of both.
+        // Readers on both nodes, beside the callback and the workers of both.
         let charge = id(&charge);
         let readers = (0..16).map(|reader| {
             let shop = if reader % 2 == 0 { here.clone() } else { there.clone() };
@@ -79,14 +79,14 @@ async fn a_payment_that_both_nodes_see_is_credited_once() {
         join_all(readers).await;
         assert_eq!(there.until(&charge, "paid").await, here.until(&charge, "paid").await);
     }
-    eventually("every callback is taken", || async { (psp.ledger().await["callbacks"]["owed"] == 0).then_some(()) })
+    eventually("every callback is answered", || async { (psp.ledger().await["callbacks"]["owed"] == 0).then_some(()) })
         .await;
     assert_eq!((here.available().await.as_str(), there.available().await.as_str()), ("50.00", "50.00"));
     one.verify();
 }
 
 #[tokio::test]
-async fn a_key_that_is_revoked_is_refused_by_the_other_node_within_five_seconds() {
+async fn revoked_key_is_refused_by_the_other_node() {
     let (_psp, one, two) = pair().await;
     let here = one.shop();
     let there = here.at(&two.base());
@@ -98,7 +98,7 @@ async fn a_key_that_is_revoked_is_refused_by_the_other_node_within_five_seconds(
 }
 
 #[tokio::test]
-async fn what_one_node_left_half_done_another_finishes() {
+async fn interrupted_request_is_finished_by_the_other_node() {
     let (psp, one, mut two) = pair().await;
     let here = one.shop();
     let there = here.at(&two.base());
@@ -113,9 +113,9 @@ async fn what_one_node_left_half_done_another_finishes() {
     })
     .await;
     two.cais.kill9().unwrap();
-    assert!(lost.await.unwrap().is_err(), "its caller is told nothing");
+    assert!(lost.await.unwrap().is_err(), "the client receives no answer");
     psp.faults("ok").await;
-    let made = eventually("the other node finishes it", || async {
+    let made = eventually("the other node finishes the request", || async {
         let reply = here.create_with(&key, body).await;
         (reply.status == 201).then(|| reply.json())
     })

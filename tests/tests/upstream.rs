@@ -1,4 +1,4 @@
-//! An acquirer that is down, slow, failing or losing its replies; two of them; and callbacks that lie.
+//! Acquirers that are down, slow, failing or losing replies; two acquirers; and forged callbacks.
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
@@ -9,13 +9,13 @@ use serde_json::json;
 use crate::support::{Engine, Institution, Node, Reply, borrowed, eventually, id, on_both, own, unique};
 
 on_both! {
-    faults_have_their_statuses lost_replies_make_no_second_charge the_next_acquirer_takes_over readers_get_the_stored_state
+    faults_have_their_statuses lost_replies_make_no_second_charge next_acquirer_takes_over readers_get_the_stored_state
     callbacks_are_hints
 }
 
-/// Every POST answers within it.
+/// The time limit of every POST.
 const POST_DEADLINE: Duration = Duration::from_secs(10);
-/// For the machine that runs the tests.
+/// The tolerance for a busy machine.
 const MERCY: Duration = Duration::from_millis(500);
 
 async fn with(engine: Engine, institutions: &[(&str, &Institution)]) -> Node {
@@ -23,7 +23,7 @@ async fn with(engine: Engine, institutions: &[(&str, &Institution)]) -> Node {
     own(engine, &borrowed(&environment)).await
 }
 
-/// Repeats a creation until it is made; how it was answered.
+/// Repeats a creation until it succeeds. Returns the reply.
 async fn until_made(shop: &crate::support::Shop, key: &str, body: &str) -> Reply {
     eventually("the charge is made", || async {
         let reply = shop.create_with(key, body).await;
@@ -64,7 +64,7 @@ async fn faults_have_their_statuses(engine: Engine) {
         }
         psp.faults("ok").await;
         let made = until_made(&shop, &key, body).await;
-        assert_eq!(psp.charges().await, before + 1, "{mode}: one charge, whatever it took");
+        assert_eq!(psp.charges().await, before + 1, "{mode}: exactly one charge");
         shop.fetch(&id(&made.json())).await;
     }
     assert_eq!(shop.all_charges().await.len(), 5);
@@ -84,11 +84,11 @@ async fn lost_replies_make_no_second_charge(engine: Engine) {
         let hidden = shop.get("/charges/ext:order-1").await;
         hidden.refused(409, "external_id_in_progress");
         assert!(hidden.header("retry-after").is_some());
-        assert_eq!(shop.all_charges().await.len(), 0, "what is not finished is in no list");
+        assert_eq!(shop.all_charges().await.len(), 0, "unfinished charges are in no list");
     }
     psp.faults("ok").await;
-    // Nobody repeats it: a worker finishes it, and then the answer is there for whoever asks.
-    let found = eventually("the worker finishes it", || async {
+    // A worker completes the request without a repeat. The answer is then stored for repeats.
+    let found = eventually("the worker finishes the request", || async {
         let reply = shop.get("/charges/ext:order-1").await;
         (reply.status == 200).then(|| reply.json())
     })
@@ -102,14 +102,14 @@ async fn lost_replies_make_no_second_charge(engine: Engine) {
     node.verify();
 }
 
-async fn the_next_acquirer_takes_over(engine: Engine) {
+async fn next_acquirer_takes_over(engine: Engine) {
     let (one, two) = (Institution::start(), Institution::start());
     let node = with(engine, &[("a-first", &one), ("b-second", &two)]).await;
     let shop = node.shop();
     shop.create(r#"{"amount":10}"#).await.expect(201);
     assert_eq!((one.charges().await, two.charges().await), (1, 0), "in the order of their names");
 
-    // Nobody listens there any more: a refused connection is certain.
+    // The address has no listener. A refused connection is certain.
     drop(one);
     for _ in 0..12 {
         let begun = Instant::now();
@@ -137,7 +137,7 @@ async fn readers_get_the_stored_state(engine: Engine) {
     assert!(begun.elapsed() < Duration::from_secs(4), "3 s for upstream: {:?}", begun.elapsed());
     let begun = Instant::now();
     shop.all_charges().await;
-    assert!(begun.elapsed() < Duration::from_secs(1), "lists ask nobody: {:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_secs(1), "lists make no upstream request: {:?}", begun.elapsed());
 
     psp.faults("ok").await;
     let before = psp.requests("cob_read").await;
@@ -155,7 +155,7 @@ async fn callbacks_are_hints(engine: Engine) {
     let environment = borrowed(&environment);
     let node = own(engine, &environment).await;
     let shop = node.shop();
-    let url = eventually("the acquirer knows where to call", || psp.callback_url()).await;
+    let url = eventually("the callback address is registered", || psp.callback_url()).await;
     let path = url.split_once("//").unwrap().1.split_once('/').unwrap().1.to_owned();
     let call = async |path: &str, body: Vec<u8>| {
         Reply::of(shop.client.post(format!("{}/{path}", node.base())).body(body)).await.status
@@ -187,14 +187,14 @@ async fn callbacks_are_hints(engine: Engine) {
     assert_eq!(shop.fetch(&id(&made)).await["status"], "pending", "a forged callback pays nothing");
     assert_eq!(shop.available().await, "0.00");
 
-    // The real one: nobody reads the charge, so only the callback can tell.
+    // The real callback. The charge has no readers, so only the callback can report the payment.
     psp.pay(txid).await;
     shop.until_available("10.00").await;
     assert_eq!(shop.all_charges().await[0]["status"], "paid");
     for _ in 0..3 {
         call(&path, forged.to_string().into_bytes()).await;
     }
-    eventually("its callbacks are taken", || async { (psp.ledger().await["callbacks"]["owed"] == 0).then_some(()) })
+    eventually("every callback is answered", || async { (psp.ledger().await["callbacks"]["owed"] == 0).then_some(()) })
         .await;
     assert_eq!(shop.available().await, "10.00");
     node.verify();

@@ -1,4 +1,4 @@
-//! Alerts in log lines are constants of one table, and each constant is in a log line.
+//! Alerts in log lines are constants of one table, and each constant is used in a log line.
 
 use std::fs;
 
@@ -7,9 +7,9 @@ use anyhow::{Context as _, Result};
 use super::sources::rust_files;
 use super::{no_complaints, root};
 
-/// The file with the table.
+/// The file of the table.
 const TABLE: &str = "crates/ports/src/alerts.rs";
-/// The field of a log line.
+/// The field in log lines.
 const FIELD: &str = "alert =";
 
 #[test]

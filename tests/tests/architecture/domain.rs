@@ -1,4 +1,4 @@
-//! The domain crate builds alone: copied out of the workspace, without any other crate of ours, its examples run.
+//! The domain crate builds alone: copied out of the workspace, its examples run.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result, ensure};
 
 use super::{entries, root};
 
-/// The dependencies of the crate's own tests, which its examples do not need. Without them the build takes half the time.
+/// The dependencies of the crate's own tests, not needed by the examples. Without them the build takes half the time.
 const DEV_DEPENDENCIES: &str = "\n[dev-dependencies]\n";
 
 #[test]
@@ -22,7 +22,7 @@ fn domain_copied_out_of_the_workspace_runs_its_examples() -> Result<()> {
     let (manifest, _) = manifest.split_once(DEV_DEPENDENCIES).context("dev-dependencies are the last section")?;
     fs::write(target.join("Cargo.toml"), manifest)?;
     fs::write(alone.path().join("Cargo.toml"), workspace(&fs::read_to_string(root.join("Cargo.toml"))?)?)?;
-    // The versions of the workspace, which are on this machine already.
+    // The workspace's versions, which are downloaded already.
     fs::copy(root.join("Cargo.lock"), alone.path().join("Cargo.lock"))?;
 
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));

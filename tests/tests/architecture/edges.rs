@@ -1,4 +1,4 @@
-//! Who may import whom: every direct dependency of every crate, against the table in `docs/ARCHITECTURE.md`.
+//! Permitted dependencies: every direct dependency of every crate, against the table in `docs/ARCHITECTURE.md`.
 
 use std::process::Command;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{no_complaints, root};
 
-/// What any crate around the core may use: no technology of its own, only the ways to write Rust services.
+/// Dependencies permitted to all crates around the core: general Rust libraries without a technology of their own.
 const COMMON: [&str; 11] = [
     "async-trait",
     "base64",
@@ -22,7 +22,7 @@ const COMMON: [&str; 11] = [
     "uuid",
 ];
 
-/// What a crate may use.
+/// The permitted dependencies of a crate.
 struct Rule {
     name: &'static str,
     ours: &'static [&'static str],
@@ -30,7 +30,7 @@ struct Rule {
     others: &'static [&'static str],
 }
 
-/// Crates that serve tests and measurements may use anything.
+/// Crates for tests and measurements, which may use anything.
 const FREE: [&str; 3] = ["cais-testkit", "cais-bench", "cais-tests"];
 
 const RULES: [Rule; 14] = [
@@ -41,7 +41,7 @@ const RULES: [Rule; 14] = [
         common: false,
         others: &["async-trait", "base64", "jiff", "mockall", "thiserror", "uuid"],
     },
-    // Pure: a store calls it, and it calls nothing.
+    // Pure: stores call this crate, and it calls no other.
     Rule { name: "cais-commit-rules", ours: &["cais-domain", "cais-ports"], common: false, others: &["jiff", "uuid"] },
     Rule {
         name: "cais-use-cases",
@@ -91,7 +91,7 @@ const RULES: [Rule; 14] = [
             "utoipa-swagger-ui",
         ],
     },
-    // It stands for somebody else's system, so it knows none of ours but the words of the trade.
+    // The sandbox represents another company's system, so it uses only value types.
     Rule {
         name: "cais-sandbox",
         ours: &["cais-domain"],
@@ -168,7 +168,7 @@ fn crates_use_only_what_the_table_allows() -> Result<()> {
 }
 
 #[test]
-fn the_table_refuses_what_would_break_it() {
+fn table_refuses_forbidden_dependencies() {
     for (name, dependency) in [
         ("cais-domain", "serde"),
         ("cais-ports", "diesel"),
@@ -192,7 +192,7 @@ fn the_table_refuses_what_would_break_it() {
     }
 }
 
-/// The crates of the workspace, each with what it uses outside its tests.
+/// Returns the crates of the workspace, each with its dependencies outside of tests.
 fn crates() -> Result<Vec<(String, Vec<String>)>> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut metadata = Command::new(cargo);

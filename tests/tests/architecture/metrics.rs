@@ -8,7 +8,7 @@ use anyhow::Result;
 use super::root;
 use super::sources::rust_files;
 
-/// The file with the table.
+/// The file of the table.
 const TABLE: &str = "crates/app/src/metric_table.rs";
 
 #[test]

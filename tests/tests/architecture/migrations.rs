@@ -1,4 +1,4 @@
-//! What migrations may say: the same steps for both engines, keys that shard by account, and only SQL that does.
+//! Rules for migrations: the same steps for both engines, keys that shard by account, and portable SQL.
 
 use std::fs;
 
@@ -6,9 +6,9 @@ use anyhow::{Context as _, Result};
 
 use super::{entries, no_complaints, root};
 
-/// Each engine has a folder of this name.
+/// The folders of the engines.
 const ENGINES: [&str; 2] = ["postgres", "sqlite"];
-/// What ties a schema to one machine, or hides what happens.
+/// SQL that ties a schema to one machine, or hides effects.
 const FORBIDDEN: [&str; 10] = [
     "SERIAL",
     "NEXTVAL",
@@ -21,9 +21,9 @@ const FORBIDDEN: [&str; 10] = [
     "LOCK TABLE",
     "ON CONSTRAINT",
 ];
-/// The first column of a primary key, so that a row is found on its account's shard.
+/// The first column of a primary key, so that a row is on its account's shard.
 const SHARD_KEYS: [&str; 2] = ["account_id", "holder"];
-/// Tables with another key, each with its reason.
+/// Tables with another key, with reasons.
 const OTHER_KEYS: [(&str, &str); 9] = [
     ("accounts", "its id is the account"),
     ("api_keys", "a key is found by its prefix, before its account is known"),
@@ -36,14 +36,14 @@ const OTHER_KEYS: [(&str, &str); 9] = [
     ("commit_batches", "a batch has change sets of many accounts"),
 ];
 
-/// A file of SQL, without comments and in upper case.
+/// An SQL file without comments, in upper case.
 struct Script {
     path: String,
     sql: String,
 }
 
 #[test]
-fn both_engines_take_the_same_steps() -> Result<()> {
+fn engines_have_the_same_migrations() -> Result<()> {
     let [postgres, sqlite] = ENGINES.map(names);
     let (postgres, sqlite) = (postgres?, sqlite?);
     assert!(!postgres.is_empty());
@@ -52,7 +52,7 @@ fn both_engines_take_the_same_steps() -> Result<()> {
 }
 
 #[test]
-fn every_step_goes_both_ways() -> Result<()> {
+fn every_migration_can_be_reverted() -> Result<()> {
     let mut complaints = Vec::new();
     for engine in ENGINES {
         for name in names(engine)? {
@@ -69,7 +69,7 @@ fn every_step_goes_both_ways() -> Result<()> {
 }
 
 #[test]
-fn nothing_ties_the_schema_to_one_machine() -> Result<()> {
+fn schema_has_no_machine_bound_sql() -> Result<()> {
     let mut complaints = Vec::new();
     for script in scripts("up.sql")?.iter().chain(&scripts("down.sql")?) {
         let said = FORBIDDEN.iter().filter(|forbidden| says(&script.sql, forbidden));
@@ -119,7 +119,7 @@ fn keys_are_read_from_tables() {
     assert_eq!((added_key(later, "c"), added_key(later, "d")), (Some("holder".to_owned()), None));
 }
 
-/// Whether the words are there, alone or at the end of a longer word: `BIGSERIAL`, not `SERIALIZABLE`.
+/// Returns whether the words occur, alone or at the end of a longer word: `BIGSERIAL`, not `SERIALIZABLE`.
 fn says(sql: &str, words: &str) -> bool {
     let mut continuations = sql.split(words).skip(1).map(|rest| rest.chars().next());
     continuations.any(|next| next.is_none_or(|next| !next.is_alphanumeric()))
@@ -146,7 +146,7 @@ fn scripts(file: &str) -> Result<Vec<Script>> {
     Ok(scripts)
 }
 
-/// The tables that the SQL creates, each with its name in lower case and what follows it.
+/// Returns the tables created by the SQL, each with its name in lower case and the following text.
 fn created_tables(sql: &str) -> impl Iterator<Item = (String, &str)> {
     sql.split("CREATE TABLE ").skip(1).filter_map(|rest| {
         let rest = rest.strip_prefix("IF NOT EXISTS ").unwrap_or(rest);
@@ -156,13 +156,13 @@ fn created_tables(sql: &str) -> impl Iterator<Item = (String, &str)> {
     })
 }
 
-/// The first column of a primary key that was added to the table of that name later.
+/// Returns the first column of a primary key that was added to the table later.
 fn added_key(sql: &str, table: &str) -> Option<String> {
     let (_, added) = sql.split_once(&format!("ALTER TABLE {} ADD ", table.to_uppercase()))?;
     first_key_column(added.split(';').next()?)
 }
 
-/// The first column of the primary key, in lower case.
+/// Returns the first column of the primary key, in lower case.
 fn first_key_column(body: &str) -> Option<String> {
     let (before, after) = body.split_once("PRIMARY KEY")?;
     let column = match after.trim_start().strip_prefix('(') {

@@ -1,4 +1,4 @@
-//! The shape of the sources: dependencies, alerts, metrics, beginnings and lengths of files, rules for migrations.
+//! Rules for the sources: dependencies, alerts, metrics, first lines and lengths of files, migrations.
 
 mod alerts;
 mod domain;
@@ -11,13 +11,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 
-/// The root of the repository.
+/// Returns the root of the repository.
 fn root() -> Result<&'static Path> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
     root.context("the tests are in a folder of the repository")
 }
 
-/// The folder's entries, sorted by name.
+/// Returns the folder's entries, sorted by name.
 fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
     let read = std::fs::read_dir(folder).with_context(|| folder.display().to_string())?;
     let mut paths = read.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
@@ -25,7 +25,7 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// Fails with every complaint, if there is one.
+/// Fails if a complaint exists, and shows all.
 fn no_complaints(complaints: &[String]) {
     assert!(complaints.is_empty(), "\n{}", complaints.join("\n"));
 }

@@ -1,4 +1,4 @@
-//! How source files begin, how long they are, and what they may not contain.
+//! Rules for source files: first line, length and forbidden content.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,13 +7,13 @@ use anyhow::Result;
 
 use super::{entries, no_complaints, root};
 
-/// Where our Rust is.
+/// The folders with Rust sources.
 const FOLDERS: [&str; 2] = ["crates", "tests"];
-/// The longest file, in lines: beyond it there is a seam.
+/// The longest file, in lines. A longer file must be divided.
 const MAX_LINES: usize = 400;
-/// Files that may be longer, each with its reason.
+/// Longer files, with reasons.
 const LONGER: [(&str, &str); 0] = [];
-/// What is unfinished or hidden. In two parts each, so that this file does not contain them.
+/// Marks of unfinished or hidden code, in two parts each, so that this file does not contain them.
 const FORBIDDEN: [&str; 5] = [
     concat!("#[", "ignore"),
     concat!("todo", "!("),
@@ -23,7 +23,7 @@ const FORBIDDEN: [&str; 5] = [
 ];
 
 #[test]
-fn every_file_opens_with_a_sentence_about_itself() -> Result<()> {
+fn every_file_begins_with_its_description() -> Result<()> {
     check(|text| {
         let first = text.lines().next().and_then(|line| line.strip_prefix("//! "));
         let good = first.is_some_and(|sentence| !sentence.trim().is_empty());
@@ -32,7 +32,7 @@ fn every_file_opens_with_a_sentence_about_itself() -> Result<()> {
 }
 
 #[test]
-fn no_file_is_too_long() -> Result<()> {
+fn files_are_short() -> Result<()> {
     check_but(&LONGER.map(|(path, _reason)| path), |text| {
         let lines = text.lines().count();
         (lines > MAX_LINES).then(|| format!("has {lines} lines"))
@@ -40,7 +40,7 @@ fn no_file_is_too_long() -> Result<()> {
 }
 
 #[test]
-fn nothing_is_unfinished_or_hidden() -> Result<()> {
+fn sources_have_no_unfinished_or_hidden_code() -> Result<()> {
     check(|text| {
         let found = FORBIDDEN.iter().find(|forbidden| text.contains(**forbidden));
         found.map(|found| format!("contains {found}"))

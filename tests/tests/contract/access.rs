@@ -1,11 +1,11 @@
-//! Who may do what: keys, scopes, accounts.
+//! Access: keys, scopes and accounts.
 
 use reqwest::Method;
 use serde_json::json;
 
 use crate::support::{Engine, Reply, on_both, own, shared};
 
-on_both! { keys_are_sent_in_either_header scopes foreign_charges revoked_keys expired_keys accounts_that_may_not }
+on_both! { keys_are_sent_in_either_header scopes foreign_charges revoked_keys expired_keys accounts_without_permission_are_refused }
 
 async fn keys_are_sent_in_either_header(engine: Engine) {
     let node = shared(engine).await;
@@ -83,7 +83,7 @@ async fn foreign_charges(engine: Engine) {
     }
     other.pay(id, None).await.refused(404, "not_found");
     assert_eq!(other.all_charges().await, Vec::<serde_json::Value>::new());
-    // Its own name may be the same.
+    // Another account may use the same name.
     other.create(r#"{"amount":11,"external_id":"order-1"}"#).await.expect(201);
     assert_eq!(shop.fetch(id).await["status"], "pending");
 }
@@ -106,7 +106,7 @@ async fn revoked_keys(engine: Engine) {
 }
 
 async fn expired_keys(engine: Engine) {
-    // It moves the clock of the whole service.
+    // The test moves the clock of the whole service.
     let node = own(engine, &[]).await;
     let shop = node.shop();
     let made = node.cli(&[
@@ -133,7 +133,7 @@ async fn expired_keys(engine: Engine) {
     shop.get("/charges").await.expect(200);
 }
 
-async fn accounts_that_may_not(engine: Engine) {
+async fn accounts_without_permission_are_refused(engine: Engine) {
     let node = shared(engine).await;
     let body = r#"{"amount":10}"#;
 

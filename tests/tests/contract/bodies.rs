@@ -5,9 +5,9 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use crate::support::{Engine, Reply, Shop, on_both, shared};
 
-on_both! { amounts texts expiries external_ids splits postbacks objects sizes content_types several_at_once }
+on_both! { amounts texts expiries external_ids splits postbacks objects sizes content_types issues_are_reported_together }
 
-/// One body, what becomes of it, and which field is blamed.
+/// Sends one body and checks its result and the blamed field.
 async fn check(shop: &Shop, body: &str, status: u16, code: &str, path: &str) -> Value {
     let reply = shop.create(body).await;
     let shown: String = body.chars().take(200).collect();
@@ -75,7 +75,7 @@ async fn amounts(engine: Engine) {
     for written in ["50000.01", "999999999999.99"] {
         check(&shop, &format!(r#"{{"amount":{written}}}"#), 422, "transaction_limit_exceeded", "").await;
     }
-    // No JSON numbers at all.
+    // Not JSON numbers at all.
     for written in ["02", "2.", ".5", "+2", "NaN", "Infinity", "0x10", "2,5"] {
         bad(&shop, &format!(r#"{{"amount":{written}}}"#), "").await;
     }
@@ -119,12 +119,12 @@ async fn expiries(engine: Engine) {
     }
 }
 
-/// Whole seconds between creation and expiry; what upstream took to answer is rounded away.
+/// Returns the seconds from creation to expiry, rounded to ignore the latency of the upstream.
 fn life_s(charge: &Value) -> i64 {
     let instant = |name: &str| charge[name].as_str().unwrap().parse::<jiff::Timestamp>().unwrap().as_millisecond();
     let life_ms = instant("expires_at") - instant("created_at");
     let seconds = life_ms / 1_000;
-    // Upstream counts from its own instant of creation, which is a moment later.
+    // Upstream counts from its own instant of creation, slightly later.
     [60, 3_600, 86_400].into_iter().find(|whole| (*whole - 1..*whole + 10).contains(&seconds)).unwrap_or(seconds)
 }
 
@@ -149,7 +149,7 @@ async fn splits(engine: Engine) {
 
     good(&shop, r#"{"amount":10,"split":[]}"#).await;
     good(&shop, r#"{"amount":10,"split":null}"#).await;
-    // 64 for the name, and labels of at most 63: 200 characters in all.
+    // 64 characters for the name, and labels of at most 63: 200 in all.
     let longest = format!("{}@{}.{}.{}.x.com", "l".repeat(64), "d".repeat(63), "e".repeat(33), "f".repeat(31));
     assert_eq!(longest.chars().count(), 200);
     for items in [
@@ -178,7 +178,7 @@ async fn splits(engine: Engine) {
         bad(&shop, &body(&items), path).await;
     }
     bad(&shop, r#"{"amount":10,"split":"x"}"#, "split").await;
-    // Who is named is not the issue of one field alone: which path is blamed is left open within `split`.
+    // The blamed path within `split` is not specified.
     for items in
         [vec![item("a@x.com", "60"), item("b@x.com", "40.0001")], vec![item("a@x.com", "1"), item("a@x.com", "1")]]
     {
@@ -254,7 +254,7 @@ async fn sizes(engine: Engine) {
     }
 }
 
-/// `POST /charges` with `Transfer-Encoding: chunked`; the status.
+/// Sends `POST /charges` with `Transfer-Encoding: chunked`. Returns the status.
 async fn in_chunks(shop: &Shop, body: &str) -> u16 {
     let address = shop.base.trim_start_matches("http://");
     let mut connection = tokio::net::TcpStream::connect(address).await.unwrap();
@@ -266,7 +266,7 @@ async fn in_chunks(shop: &Shop, body: &str) -> u16 {
     let chunks = body.as_bytes().chunks(4_096);
     let chunks = chunks.map(|chunk| format!("{:x}\r\n{}\r\n", chunk.len(), str::from_utf8(chunk).unwrap()));
     let request = head + &chunks.collect::<String>() + "0\r\n\r\n";
-    // A server that refuses may close before it has read everything.
+    // A refusing server may close before it has read the whole request.
     drop(connection.write_all(request.as_bytes()).await);
     let mut answer = [0; 12];
     connection.read_exact(&mut answer).await.unwrap();
@@ -292,7 +292,7 @@ async fn content_types(engine: Engine) {
     Reply::of(zipped).await.refused(415, "unsupported_media_type");
 }
 
-async fn several_at_once(engine: Engine) {
+async fn issues_are_reported_together(engine: Engine) {
     let shop = shared(engine).await.shop();
     let body = json!({
         "amount": 1, "description": "x".repeat(141), "expires_in": 1, "external_id": "", "colour": "blue",

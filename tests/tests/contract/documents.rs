@@ -1,10 +1,10 @@
-//! What needs no key: health, the interface description, its page; and metrics, which are elsewhere.
+//! Endpoints without a key: health, interface description and its page. Metrics are elsewhere.
 
 use reqwest::Method;
 
 use crate::support::{Engine, Node, Reply, on_both, shared};
 
-on_both! { health the_description_is_true the_page_loads_nothing_from_elsewhere metrics_are_on_the_admin_address }
+on_both! { health description_matches_the_answers page_loads_no_foreign_resources metrics_are_on_the_admin_address }
 
 async fn get(node: &Node, path: &str) -> Reply {
     Reply::of(crate::support::client().get(format!("{}{path}", node.base()))).await
@@ -17,7 +17,7 @@ async fn health(engine: Engine) {
     }
 }
 
-async fn the_description_is_true(engine: Engine) {
+async fn description_matches_the_answers(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     let document = get(&node, "/v1/openapi.json").await.expect(200);
@@ -45,7 +45,7 @@ async fn the_description_is_true(engine: Engine) {
     assert_eq!(fields, crate::support::names(&real), "the described charge is the real one");
 }
 
-async fn the_page_loads_nothing_from_elsewhere(engine: Engine) {
+async fn page_loads_no_foreign_resources(engine: Engine) {
     let node = shared(engine).await;
     let first = get(&node, "/docs").await;
     let page = match first.header("location") {

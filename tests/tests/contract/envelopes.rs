@@ -1,4 +1,4 @@
-//! Which codes may be tried again.
+//! Error codes that may be retried.
 
 use crate::support::{Engine, on_both, shared, unique};
 

@@ -1,4 +1,4 @@
-//! Headers on every kind of answer.
+//! Headers of every kind of answer.
 
 use reqwest::Method;
 use serde_json::json;
@@ -6,9 +6,9 @@ use serde_json::json;
 use super::resources::is_id;
 use crate::support::{Engine, Reply, on_both, shared, unique};
 
-on_both! { a_request_id_is_on_every_answer rate_headers_are_on_every_authenticated_answer replays_are_marked waits_are_told }
+on_both! { request_id_is_on_every_answer rate_headers_are_on_every_authenticated_answer replays_are_marked retry_after_is_on_temporary_errors }
 
-/// One answer of every kind that the service gives.
+/// Returns one answer of every kind.
 async fn every_kind(shop: &crate::support::Shop) -> Vec<(u16, Reply)> {
     let root = |path: &str| shop.client.get(format!("{}{path}", shop.base));
     let huge = "x".repeat(70_000);
@@ -39,7 +39,7 @@ async fn every_kind(shop: &crate::support::Shop) -> Vec<(u16, Reply)> {
     replies
 }
 
-async fn a_request_id_is_on_every_answer(engine: Engine) {
+async fn request_id_is_on_every_answer(engine: Engine) {
     let shop = shared(engine).await.shop();
     let mut seen = std::collections::BTreeSet::new();
     for (status, reply) in every_kind(&shop).await {
@@ -50,7 +50,7 @@ async fn a_request_id_is_on_every_answer(engine: Engine) {
             reply.check_envelope();
         }
     }
-    // A caller's own id is not taken over: it could be anything.
+    // A client's own id is not adopted, because it can be any text.
     let own = shop.request(Method::GET, "/charges").header("x-request-id", "mine");
     assert_ne!(Reply::of(own).await.header("x-request-id"), Some("mine"));
 }
@@ -97,8 +97,8 @@ async fn replays_are_marked(engine: Engine) {
     assert!(again.header("x-ratelimit-limit").is_some());
 }
 
-async fn waits_are_told(engine: Engine) {
-    // An outage of its own would disturb others.
+async fn retry_after_is_on_temporary_errors(engine: Engine) {
+    // An outage would disturb other tests on a shared service.
     let node = crate::support::own(engine, &[]).await;
     let shop = node.shop();
     shop.faults("down").await;

@@ -1,15 +1,15 @@
-//! The form of an `Idempotency-Key`.
+//! The format of an `Idempotency-Key`.
 
 use crate::support::{Engine, Reply, on_both, shared, unique};
 
-on_both! { forms key_before_body nothing_is_kept_of_a_refusal }
+on_both! { forms key_before_body refusal_is_not_stored }
 
 const BODY: &str = r#"{"amount":10}"#;
 
 async fn forms(engine: Engine) {
     let shop = shared(engine).await.shop();
     let edge = |length: usize| format!("{:x<length$}", unique(""));
-    // Shorter than a unique word, so from letters of its own: the account is new.
+    // Shorter than a unique word, but the account is new.
     for key in ["8letters".to_owned(), edge(255), "!#$%&'()*+,-./:;<=>?@[]^_`{|}~".to_owned()] {
         shop.create_with(&key, BODY).await.expect(201);
     }
@@ -38,7 +38,7 @@ async fn key_before_body(engine: Engine) {
     shop.create_with("long-enough", "{").await.refused(400, "VALIDATION_ERROR");
 }
 
-async fn nothing_is_kept_of_a_refusal(engine: Engine) {
+async fn refusal_is_not_stored(engine: Engine) {
     let shop = shared(engine).await.shop();
     let key = unique("key");
     for (body, status) in [("{", 400), (r#"{"amount":1}"#, 400), (r#"{"amount":50000.01}"#, 422)] {

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::support::{Engine, Shop, on_both, shared};
 
-on_both! { an_empty_list limits unknown_parameters cursors pages_follow_each_other }
+on_both! { empty_list_has_no_rows limits unknown_parameters cursors pages_follow_each_other }
 
 async fn bad(shop: &Shop, query: &str, path: &str) {
     let reply = shop.get(&format!("/charges?{query}")).await;
@@ -12,7 +12,7 @@ async fn bad(shop: &Shop, query: &str, path: &str) {
     assert_eq!(reply.issues(), [path], "{query}: {}", reply.text());
 }
 
-async fn an_empty_list(engine: Engine) {
+async fn empty_list_has_no_rows(engine: Engine) {
     let shop = shared(engine).await.shop();
     let reply = shop.get("/charges").await;
     assert_eq!(reply.text(), r#"{"data":[],"has_more":false,"next_starting_after":null}"#);
@@ -77,7 +77,7 @@ async fn pages_follow_each_other(engine: Engine) {
         assert_eq!(page["has_more"].as_bool().unwrap(), seen.len() < made.len());
         let Some(next) = page["next_starting_after"].as_str() else { break };
         assert_eq!(Some(next), seen.last().map(String::as_str));
-        // What comes meanwhile is newer, so it is on no later page.
+        // Later charges are newer, so they are on no later page.
         shop.charge_id("11").await;
         query = format!("?limit=3&starting_after={next}");
     }

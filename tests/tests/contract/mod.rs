@@ -1,4 +1,4 @@
-//! The contract's tables and rules, at each limit and one past it.
+//! The tables and rules of the contract, at each limit and one past it.
 
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 

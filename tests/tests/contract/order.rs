@@ -1,18 +1,18 @@
-//! The order of checks: what is wrong first is told first.
+//! The order of checks: the first failed check is reported.
 
 use reqwest::Method;
 
 use crate::support::{Engine, Reply, on_both, shared, unique};
 
-on_both! { one_after_the_other stored_answers_before_limits }
+on_both! { checks_run_in_order stored_answers_before_limits }
 
-async fn one_after_the_other(engine: Engine) {
+async fn checks_run_in_order(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     let reader = shop.with_key(&node.key(&shop.email, "charges:read"));
     let huge = "x".repeat(70_000);
 
-    // Everything is wrong with each of them, but for what was put right before.
+    // All checks fail, except those that were satisfied before.
     Reply::of(shop.anonymous(Method::PATCH, "/nothing").body(huge.clone())).await.refused(401, "missing_api_key");
     Reply::of(reader.request(Method::PATCH, "/nothing").body(huge.clone())).await.refused(404, "not_found");
     Reply::of(reader.request(Method::PATCH, "/charges").body(huge.clone())).await.refused(405, "method_not_allowed");

@@ -1,4 +1,4 @@
-//! Paths, methods, names in paths, and what is reserved.
+//! Paths, methods, identifiers in paths, and reserved paths.
 
 use reqwest::Method;
 use serde_json::json;

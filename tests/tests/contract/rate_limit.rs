@@ -4,18 +4,18 @@ use reqwest::Method;
 
 use crate::support::{Engine, Reply, on_both, own};
 
-on_both! { a_window_per_key }
+on_both! { each_key_has_a_window }
 
 const LIMIT: i64 = 20;
 
-async fn a_window_per_key(engine: Engine) {
+async fn each_key_has_a_window(engine: Engine) {
     let node = own(engine, &[("CAIS_RATE_LIMIT_PER_MINUTE", "20")]).await;
     let (shop, other) = (node.shop(), node.shop());
     let number = |reply: &Reply, name: &str| reply.header(name).unwrap().parse::<i64>().unwrap();
 
     let mut before: Option<(i64, i64)> = None;
     let mut refused = None;
-    // Two full windows cannot be begun without the first one ending in a refusal or at its reset.
+    // Two full windows cannot begin without a refusal or a reset of the first.
     for _ in 0..=2 * LIMIT {
         let reply = shop.get("/charges").await;
         assert_eq!(number(&reply, "x-ratelimit-limit"), LIMIT);
@@ -41,7 +41,7 @@ async fn a_window_per_key(engine: Engine) {
     assert!((1..=60).contains(&json["error"]["retry_after"].as_i64().unwrap()), "{json}");
 
     other.get("/charges").await.expect(200);
-    // Before path, method and body are looked at; after the key.
+    // The limit applies after the key, before path, method and body.
     let window = number(&reply, "x-ratelimit-reset");
     for request in [
         shop.request(Method::GET, "/nothing"),

@@ -1,12 +1,12 @@
-//! The exact fields and formats of what is answered.
+//! The exact fields and formats of answers.
 
 use serde_json::{Value, json};
 
 use crate::support::{Engine, on_both, shared};
 
-on_both! { a_new_charge a_paid_charge a_balance a_list_row_is_the_charge }
+on_both! { new_charge_has_the_contract_fields paid_charge_has_the_contract_fields balance_has_the_contract_fields list_row_equals_the_charge }
 
-/// The contract's order of fields is kept, so that answers read like its tables.
+/// The fields in the order of the contract's table.
 const CHARGE: [&str; 11] = [
     "amount",
     "created_at",
@@ -27,7 +27,7 @@ fn is_instant(value: &Value) -> bool {
     shape == "0000-00-00T00:00:00.000Z" && text.parse::<jiff::Timestamp>().is_ok()
 }
 
-/// A `TypeID`: prefix, `_`, 26 characters of lower-case Crockford base32 of 128 bits.
+/// Returns whether the value is a `TypeID`: prefix, `_`, 26 characters of lower-case Crockford base32 of 128 bits.
 pub fn is_id(value: &Value, prefix: &str) -> bool {
     let suffix = value.as_str().and_then(|text| text.strip_prefix(prefix)).and_then(|text| text.strip_prefix('_'));
     suffix.is_some_and(|suffix| {
@@ -37,7 +37,7 @@ pub fn is_id(value: &Value, prefix: &str) -> bool {
     })
 }
 
-async fn a_new_charge(engine: Engine) {
+async fn new_charge_has_the_contract_fields(engine: Engine) {
     let shop = shared(engine).await.shop();
     let body = json!({
         "amount": 10.5, "description": "Pedido 1", "payer_name": "Ana", "payer_document": "123.456.789-09",
@@ -68,7 +68,7 @@ async fn a_new_charge(engine: Engine) {
     assert_eq!(shop.fetch(charge["id"].as_str().unwrap()).await, charge, "what was answered is what is read");
 }
 
-async fn a_paid_charge(engine: Engine) {
+async fn paid_charge_has_the_contract_fields(engine: Engine) {
     let shop = shared(engine).await.shop();
     let id = shop.charge_id("10").await;
     let paid = shop.pay(&id, None).await.expect(200);
@@ -79,7 +79,7 @@ async fn a_paid_charge(engine: Engine) {
     assert_eq!(shop.fetch(&id).await, paid);
 }
 
-async fn a_balance(engine: Engine) {
+async fn balance_has_the_contract_fields(engine: Engine) {
     let shop = shared(engine).await.shop();
     let empty = shop.get("/balance").await;
     assert_eq!(
@@ -95,7 +95,7 @@ async fn a_balance(engine: Engine) {
     }
 }
 
-async fn a_list_row_is_the_charge(engine: Engine) {
+async fn list_row_equals_the_charge(engine: Engine) {
     let shop = shared(engine).await.shop();
     let made = shop.charge("10").await;
     let list = shop.get("/charges").await;

@@ -1,4 +1,4 @@
-//! A service that is killed at any moment of an infraction's life: it is opened once, defended once, settled once.
+//! A service that is killed at every step of an infraction: opened once, defended once, resolved once.
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 use super::{balances, defend, fetch, until};
 use crate::support::{Engine, Institution, borrowed, eventually, id, on_both, own};
 
-on_both! { killed_at_every_step }
+on_both! { killed_service_handles_each_step_once }
 
-async fn killed_at_every_step(engine: Engine) {
+async fn killed_service_handles_each_step_once(engine: Engine) {
     let psp = Institution::start();
     let environment = psp.environment("main");
     let mut node = own(engine, &borrowed(&environment)).await;
@@ -17,19 +17,19 @@ async fn killed_at_every_step(engine: Engine) {
     let pix = join_all(charges.iter().map(|charge| psp.pay(charge["txid"].as_str().unwrap()))).await;
     join_all(charges.iter().map(|charge| async { shop.until(&id(charge), "paid").await })).await;
 
-    // Disputed while it dies.
+    // Disputed while the service dies.
     let usual = json!({});
     let upstream = join_all(pix.iter().map(|pix| psp.dispute(pix, &usual))).await;
     node.cais.crash_and_restart().await.unwrap();
     shop = node.again(&shop);
-    let opened = eventually("all are known", || async {
+    let opened = eventually("all infractions are known", || async {
         let all = shop.all("/infractions?limit=200").await;
         (all.len() == 6).then_some(all)
     })
     .await;
     assert_eq!(balances(&shop).await, [0, 0, 6_000]);
 
-    // Defended while it dies: the reply is lost, and so is whoever waited for it.
+    // Defended while the service dies: the reply and its receiver are lost.
     psp.slow(300).await;
     let body = json!({ "defense_text": "Delivered." });
     let defenses = join_all(opened.iter().map(|infraction| {
@@ -37,8 +37,10 @@ async fn killed_at_every_step(engine: Engine) {
         crate::support::Reply::try_of(shop.json(reqwest::Method::POST, &path, body.to_string()))
     }));
     let dies = async {
-        eventually("one reached the acquirer", || async { (psp.requests("defense_create").await > 0).then_some(()) })
-            .await;
+        eventually("a defense reached the acquirer", || async {
+            (psp.requests("defense_create").await > 0).then_some(())
+        })
+        .await;
         node.cais.kill9().unwrap();
     };
     tokio::join!(defenses, dies);
@@ -46,15 +48,17 @@ async fn killed_at_every_step(engine: Engine) {
     node.cais.launch().await.unwrap();
     shop = node.again(&shop);
     for infraction in &opened {
-        eventually("it is defended", || async { (defend(&shop, infraction, &body).await.status == 200).then_some(()) })
-            .await;
+        eventually("the infraction is defended", || async {
+            (defend(&shop, infraction, &body).await.status == 200).then_some(())
+        })
+        .await;
         until(&shop, infraction, "under_review").await;
     }
     for name in &upstream {
         assert_eq!(psp.infraction(name).await["defesas"], 1);
     }
 
-    // Settled while it dies.
+    // Resolved while the service dies.
     for (number, name) in upstream.iter().enumerate() {
         psp.resolve(name, ["won", "lost", "cancelled"][number % 3]).await;
     }
@@ -63,7 +67,7 @@ async fn killed_at_every_step(engine: Engine) {
     let mut ends: Vec<Value> = Vec::new();
     for infraction in &opened {
         ends.push(
-            eventually("it is settled", || async {
+            eventually("the infraction is resolved", || async {
                 let now = fetch(&shop, infraction).await;
                 now["resolved_at"].is_string().then(|| now["status"].clone())
             })

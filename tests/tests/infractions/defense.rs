@@ -1,4 +1,4 @@
-//! A defence: sent once, never lost, refused after the deadline.
+//! A defense: sent once, never lost, refused after the deadline.
 
 use futures_util::future::join_all;
 use reqwest::Method;
@@ -8,11 +8,11 @@ use super::{defend, dispute_with, fetch, until};
 use crate::support::{Engine, Institution, Node, Shop, borrowed, eventually, id, on_both, own, shared};
 
 on_both! {
-    the_deadline_is_the_last_moment many_at_once_are_one a_lost_reply_is_found_out one_whose_arrival_is_not_known_is_kept
-    one_that_was_given_elsewhere
+    defense_after_deadline_is_refused concurrent_defenses_are_sent_once defense_with_lost_reply_is_found unconfirmed_defense_is_kept_and_retried
+    defense_submitted_at_the_acquirer_is_shown
 }
 
-async fn the_deadline_is_the_last_moment(engine: Engine) {
+async fn defense_after_deadline_is_refused(engine: Engine) {
     let node = own(engine, &[]).await;
     let shop = node.shop();
     let charge = shop.earn("20").await;
@@ -26,7 +26,7 @@ async fn the_deadline_is_the_last_moment(engine: Engine) {
     assert_eq!(fetch(&shop, &opened).await["status"], "under_review");
 }
 
-async fn many_at_once_are_one(engine: Engine) {
+async fn concurrent_defenses_are_sent_once(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     let charge = shop.earn("20").await;
@@ -50,29 +50,30 @@ async fn many_at_once_are_one(engine: Engine) {
     assert_eq!(events["data"].as_array().unwrap().len(), 1);
 }
 
-/// A service with an acquirer outside of it, a merchant and an infraction that both know: its name there, and ours.
+/// Starts a service with an external acquirer, a merchant and a known infraction. Returns its id there and here.
 async fn disputed(engine: Engine) -> (Institution, Node, Shop, String, Value) {
     let psp = Institution::start();
     let environment = psp.environment("main");
     let node = own(engine, &borrowed(&environment)).await;
     let shop = node.shop();
-    eventually("the acquirer knows where to call", || psp.callback_url()).await;
+    eventually("the callback address is registered", || psp.callback_url()).await;
     let charge = shop.charge("20").await;
     let pix = psp.pay(charge["txid"].as_str().unwrap()).await;
     shop.until_available("20.00").await;
     let upstream = psp.dispute(&pix, &json!({})).await;
-    let opened = eventually("it is known", || async { shop.all("/infractions?limit=200").await.pop() }).await;
+    let opened =
+        eventually("the infraction is known", || async { shop.all("/infractions?limit=200").await.pop() }).await;
     (psp, node, shop, upstream, opened)
 }
 
-async fn a_lost_reply_is_found_out(engine: Engine) {
+async fn defense_with_lost_reply_is_found(engine: Engine) {
     let (psp, node, shop, upstream, opened) = disputed(engine).await;
     psp.faults("drop_reply").await;
     let body = json!({ "defense_text": "Delivered.", "defense_evidence_url": "https://shop.example/proof" });
     let reply = defend(&shop, &opened, &body).await;
     if reply.status != 200 {
         reply.refused(503, "service_unavailable");
-        // Another one cannot be given meanwhile.
+        // Meanwhile another defense is refused.
         defend(&shop, &opened, &json!({ "defense_text": "Another." })).await.refused(409, "invalid_state");
     }
     psp.faults("ok").await;
@@ -85,12 +86,12 @@ async fn a_lost_reply_is_found_out(engine: Engine) {
     node.verify();
 }
 
-async fn one_whose_arrival_is_not_known_is_kept(engine: Engine) {
+async fn unconfirmed_defense_is_kept_and_retried(engine: Engine) {
     let (psp, node, shop, upstream, opened) = disputed(engine).await;
     let body = json!({ "defense_text": "Delivered." });
     psp.faults("error").await;
     defend(&shop, &opened, &body).await.refused(503, "service_unavailable");
-    // It is tried again a minute later, and until then neither forgotten nor given twice.
+    // The defense is retried a minute later. Until then it is neither forgotten nor repeated.
     psp.faults("ok").await;
     let kept = fetch(&shop, &opened).await;
     assert_eq!((&kept["status"], &kept["defense_text"]), (&json!("open"), &body["defense_text"]));
@@ -101,7 +102,7 @@ async fn one_whose_arrival_is_not_known_is_kept(engine: Engine) {
     node.verify();
 }
 
-async fn one_that_was_given_elsewhere(engine: Engine) {
+async fn defense_submitted_at_the_acquirer_is_shown(engine: Engine) {
     let (psp, _node, shop, upstream, opened) = disputed(engine).await;
     psp.defend(&upstream, "Given at the acquirer's own desk.").await;
     let reply = defend(&shop, &opened, &json!({ "defense_text": "Given here." })).await;

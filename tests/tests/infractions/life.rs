@@ -1,4 +1,4 @@
-//! One infraction from its opening to its end.
+//! An infraction from its opening to its end.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -7,8 +7,8 @@ use super::{balances, defend, dispute, dispute_with, fetch, held, kinds, resolve
 use crate::support::{Engine, Reply, centavos, id, names, on_both, shared};
 
 on_both! {
-    money_is_blocked_and_explained_at_once won_frees_it lost_returns_it cancelled_frees_it what_is_asked_for_is_checked
-    refunds_wait_for_the_end lists_and_scopes
+    opened_infraction_blocks_money won_infraction_frees_its_money lost_infraction_returns_its_money cancelled_infraction_frees_its_money defense_fields_are_validated
+    open_infraction_forbids_refunds lists_and_scopes
 }
 
 const FIELDS: [&str; 11] = [
@@ -25,7 +25,7 @@ const FIELDS: [&str; 11] = [
     "status",
 ];
 
-async fn money_is_blocked_and_explained_at_once(engine: Engine) {
+async fn opened_infraction_blocks_money(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     shop.earn("30").await;
@@ -58,7 +58,7 @@ async fn money_is_blocked_and_explained_at_once(engine: Engine) {
     node.verify();
 }
 
-async fn won_frees_it(engine: Engine) {
+async fn won_infraction_frees_its_money(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     let charge = shop.earn("25").await;
@@ -84,7 +84,7 @@ async fn won_frees_it(engine: Engine) {
     node.verify();
 }
 
-async fn lost_returns_it(engine: Engine) {
+async fn lost_infraction_returns_its_money(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     let charge = shop.earn("25").await;
@@ -94,7 +94,7 @@ async fn lost_returns_it(engine: Engine) {
     assert_eq!(lost["status"], "lost");
     assert_eq!(balances(&shop).await, [3_000, 0, 0]);
     assert_eq!(shop.fetch(&charge).await["status"], "paid", "a part went back");
-    // What went back counts as refunded: the rest is less by so much.
+    // Lost money counts as refunded, so the rest is lower.
     let refund = shop.order(&format!("/charges/{charge}/refunds"), r#"{"amount":20.01}"#).await;
     refund.refused(422, "refund_exceeds_amount");
     let rest = dispute(&shop, &charge).await;
@@ -102,8 +102,8 @@ async fn lost_returns_it(engine: Engine) {
     resolve(&shop, &rest, "lost").await;
     assert_eq!(balances(&shop).await, [1_000, 0, 0]);
     assert_eq!(shop.until(&charge, "refunded").await["status"], "refunded");
-    let told = kinds(&shop).await;
-    let about: Vec<&str> = told.iter().map(String::as_str).filter(|kind| *kind != "charge.paid").collect();
+    let types = kinds(&shop).await;
+    let about: Vec<&str> = types.iter().map(String::as_str).filter(|kind| *kind != "charge.paid").collect();
     let mut expected =
         ["infraction.opened", "infraction.lost", "infraction.opened", "infraction.lost", "charge.refunded"];
     let mut about = about;
@@ -114,7 +114,7 @@ async fn lost_returns_it(engine: Engine) {
     node.verify();
 }
 
-async fn cancelled_frees_it(engine: Engine) {
+async fn cancelled_infraction_frees_its_money(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     let charge = shop.earn("25").await;
@@ -129,7 +129,7 @@ async fn cancelled_frees_it(engine: Engine) {
     node.verify();
 }
 
-async fn what_is_asked_for_is_checked(engine: Engine) {
+async fn defense_fields_are_validated(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     let charge = shop.earn("25").await;
@@ -169,7 +169,7 @@ async fn what_is_asked_for_is_checked(engine: Engine) {
     dispute_with(&shop, &unpaid, &json!({})).await.refused(409, "invalid_state");
 }
 
-async fn refunds_wait_for_the_end(engine: Engine) {
+async fn open_infraction_forbids_refunds(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     let charge = shop.earn("25").await;

@@ -1,4 +1,4 @@
-//! Infractions, as a merchant lives with them: blocked, explained, defended, settled once.
+//! Infractions from a merchant's view: blocked, explained, defended, resolved once.
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
@@ -8,8 +8,8 @@ mod life;
 mod operators;
 mod review;
 mod several;
+mod shortfalls;
 mod storms;
-mod sweep;
 mod upstream;
 
 use reqwest::Method;
@@ -17,17 +17,17 @@ use serde_json::{Value, json};
 
 use crate::support::{Reply, Shop, centavos, eventually, id};
 
-/// A payer of the charge disputes it, in the built-in sandbox.
+/// Disputes the charge in the built-in sandbox.
 async fn dispute_with(shop: &Shop, charge: &str, body: &Value) -> Reply {
     shop.send(Method::POST, &format!("/sandbox/charges/{charge}/infraction"), body).await
 }
 
-/// The same with everything as usual; the infraction.
+/// Disputes the charge with defaults. Returns the infraction.
 async fn dispute(shop: &Shop, charge: &str) -> Value {
     dispute_with(shop, charge, &json!({})).await.expect(201)
 }
 
-/// Its acquirer settles it, in the built-in sandbox.
+/// Resolves the infraction in the built-in sandbox.
 async fn resolve(shop: &Shop, infraction: &Value, outcome: &str) -> Value {
     let path = format!("/sandbox/infractions/{}/resolve", id(infraction));
     shop.send(Method::POST, &path, &json!({ "outcome": outcome })).await.expect(200)
@@ -49,7 +49,7 @@ async fn defend(shop: &Shop, infraction: &Value, body: &Value) -> Reply {
     shop.send(Method::POST, &format!("/infractions/{}/defense", id(infraction)), body).await
 }
 
-/// Available, pending and blocked, in centavos.
+/// Returns available, pending and blocked money, in centavos.
 async fn balances(shop: &Shop) -> [i64; 3] {
     let balance = shop.get("/balance").await.expect(200);
     let three = ["available_balance", "pending_balance", "blocked_balance"].map(|part| centavos(&balance[part]));
@@ -57,7 +57,7 @@ async fn balances(shop: &Shop) -> [i64; 3] {
     three
 }
 
-/// What the statement says is held for it: the sum of its entries on `blocked`.
+/// Returns the held amount by the statement: the sum of the infraction's entries on `blocked`.
 async fn held(shop: &Shop, infraction: &Value) -> i64 {
     let entries = shop.all("/balance/entries?bucket=blocked&limit=200").await;
     entries
@@ -67,7 +67,7 @@ async fn held(shop: &Shop, infraction: &Value) -> i64 {
         .sum()
 }
 
-/// The types of all events, the oldest first.
+/// Returns the types of all events, oldest first.
 async fn kinds(shop: &Shop) -> Vec<String> {
     let events = shop.all("/events?limit=200").await;
     events.iter().rev().map(|event| event["type"].as_str().unwrap().to_owned()).collect()

@@ -1,4 +1,4 @@
-//! What operators see: lists over all accounts, one with everything, and how little time is left.
+//! The operators' view: lists over all accounts, details, and the remaining time.
 
 use reqwest::Method;
 use serde_json::json;
@@ -37,10 +37,10 @@ async fn alerts_before_the_deadline(engine: Engine) {
         shop.send(Method::PUT, "/sandbox/clock", &json!({ "offset_s": offset_s })).await.expect(200);
         eventually(&format!("the alert at {hours} hours"), || async {
             let log = node.cais.log();
-            let told = |line: &&str| {
+            let alert = |line: &&str| {
                 line.contains(&id(&opened)) && line.contains("deadline") && line.contains(&format!("{hours}"))
             };
-            log.lines().find(told).map(|_| ())
+            log.lines().find(alert).map(|_| ())
         })
         .await;
     }

@@ -1,4 +1,4 @@
-//! More than one infraction on a Pix, and infractions on a Pix that already went back, or was paid on top.
+//! Several infractions on a Pix, and infractions on refunded Pix and on extra payments.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -7,8 +7,8 @@ use super::{balances, defend, dispute, dispute_with, held, resolve, until};
 use crate::support::{Engine, Institution, Reply, Shop, borrowed, eventually, id, on_both, own, shared};
 
 on_both! {
-    blocks_on_one_pix_never_exceed_it the_one_that_is_lost_takes_what_another_held an_infraction_on_what_was_refunded_holds_the_rest
-    one_that_is_opened_again_is_another_one an_extra_payment_is_disputed
+    blocks_on_one_pix_never_exceed_it lost_infraction_takes_money_of_its_sibling infraction_on_refunded_charge_holds_the_rest
+    reopened_infraction_is_a_new_one disputed_extra_payment_leaves_the_charge
 }
 
 async fn blocks_on_one_pix_never_exceed_it(engine: Engine) {
@@ -20,7 +20,7 @@ async fn blocks_on_one_pix_never_exceed_it(engine: Engine) {
     let second = dispute(&shop, &charge).await;
     let third = dispute_with(&shop, &charge, &json!({ "amount": 7 })).await.expect(201);
     assert_eq!([held(&shop, &first).await, held(&shop, &second).await, held(&shop, &third).await], [1_500, 500, 0]);
-    // The first is won: what it held is what the second lacks, and then the third.
+    // The first is won: its money fills the blocks of the second, then of the third.
     resolve(&shop, &first, "won").await;
     assert_eq!([held(&shop, &second).await, held(&shop, &third).await], [2_000, 0]);
     resolve(&shop, &second, "cancelled").await;
@@ -36,7 +36,7 @@ async fn blocks_on_one_pix_never_exceed_it(engine: Engine) {
     node.verify();
 }
 
-async fn the_one_that_is_lost_takes_what_another_held(engine: Engine) {
+async fn lost_infraction_takes_money_of_its_sibling(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     for (disputed, left) in [(100, 0), (60, 40)] {
@@ -57,7 +57,7 @@ async fn the_one_that_is_lost_takes_what_another_held(engine: Engine) {
     node.verify();
 }
 
-async fn an_infraction_on_what_was_refunded_holds_the_rest(engine: Engine) {
+async fn infraction_on_refunded_charge_holds_the_rest(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     let charge = shop.earn("20").await;
@@ -71,7 +71,7 @@ async fn an_infraction_on_what_was_refunded_holds_the_rest(engine: Engine) {
     assert_eq!(balances(&shop).await, [0, 0, 800]);
     resolve(&shop, &opened, "lost").await;
     shop.until(&charge, "refunded").await;
-    // Nothing is left: it is recorded, holds nothing and ends like any other.
+    // Without a rest the infraction is recorded, holds nothing and ends normally.
     let empty = dispute(&shop, &charge).await;
     assert_eq!((balances(&shop).await, held(&shop, &empty).await), ([0, 0, 0], 0));
     defend(&shop, &empty, &json!({ "defense_text": "It was refunded." })).await.expect(200);
@@ -79,17 +79,17 @@ async fn an_infraction_on_what_was_refunded_holds_the_rest(engine: Engine) {
     node.verify();
 }
 
-/// A service with an acquirer outside of it, and a merchant.
+/// Starts a service with an external acquirer, and a merchant.
 async fn outside(engine: Engine) -> (Institution, crate::support::Node, Shop) {
     let psp = Institution::start();
     let environment = psp.environment("main");
     let node = own(engine, &borrowed(&environment)).await;
     let shop = node.shop();
-    eventually("the acquirer knows where to call", || psp.callback_url()).await;
+    eventually("the callback address is registered", || psp.callback_url()).await;
     (psp, node, shop)
 }
 
-/// Waits until the account has so many infractions; all of them, newest first.
+/// Waits for this number of infractions. Returns them, newest first.
 async fn until_known(shop: &Shop, count: usize) -> Vec<Value> {
     eventually(&format!("{count} infractions are known"), || async {
         let all = shop.all("/infractions?limit=200").await;
@@ -98,7 +98,7 @@ async fn until_known(shop: &Shop, count: usize) -> Vec<Value> {
     .await
 }
 
-/// The built-in sandbox's own interface, as it listens beside the service.
+/// Sends a request to the control interface of the built-in sandbox beside the service.
 async fn by_hand(node: &crate::support::Node, method: Method, path: &str, body: &Value) -> Value {
     let file = std::fs::read(node.cais.data_dir().join("sandbox.json")).unwrap();
     let base = serde_json::from_slice::<Value>(&file).unwrap()["base_url"].as_str().unwrap().to_owned();
@@ -106,14 +106,14 @@ async fn by_hand(node: &crate::support::Node, method: Method, path: &str, body: 
     Reply::of(request.header("content-type", "application/json").body(body.to_string())).await.expect(200)
 }
 
-async fn one_that_is_opened_again_is_another_one(engine: Engine) {
+async fn reopened_infraction_is_a_new_one(engine: Engine) {
     let node = own(engine, &[]).await;
     let shop = node.shop();
     let charge = shop.earn("20").await;
     let first = dispute(&shop, &charge).await;
     resolve(&shop, &first, "won").await;
     assert_eq!(balances(&shop).await, [2_000, 0, 0]);
-    // For a minute an acquirer's list may still show how it was before: nothing is opened again by that.
+    // For a minute an acquirer's list may show the old state, which reopens nothing.
     let later = |offset_s: u32| json!({ "offset_s": offset_s });
     shop.send(Method::PUT, "/sandbox/clock", &later(120)).await.expect(200);
     let ledger = by_hand(&node, Method::GET, "/sandbox/ledger", &json!({})).await;
@@ -132,7 +132,7 @@ async fn one_that_is_opened_again_is_another_one(engine: Engine) {
     node.verify();
 }
 
-async fn an_extra_payment_is_disputed(engine: Engine) {
+async fn disputed_extra_payment_leaves_the_charge(engine: Engine) {
     let (psp, node, shop) = outside(engine).await;
     let charge = shop.charge("20").await;
     let txid = charge["txid"].as_str().unwrap();
@@ -147,7 +147,7 @@ async fn an_extra_payment_is_disputed(engine: Engine) {
     psp.resolve(&upstream, "lost").await;
     until(&shop, &opened, "lost").await;
     assert_eq!(balances(&shop).await, [2_500, 0, 0]);
-    // It was no part of the charge: all of that can still be refunded.
+    // The extra payment was not part of the charge, so the whole charge can still be refunded.
     shop.order(&format!("/charges/{}/refunds", id(&charge)), r#"{"amount":20}"#).await.expect(201);
     shop.until(&id(&charge), "refunded").await;
     node.verify();

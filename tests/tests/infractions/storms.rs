@@ -1,4 +1,4 @@
-//! Infractions while the account's money moves: nothing is blocked twice, lent or lost.
+//! Infractions during concurrent movements of money: nothing is blocked twice, lent or lost.
 
 use futures_util::future::join_all;
 use serde_json::json;
@@ -6,9 +6,9 @@ use serde_json::json;
 use super::{balances, dispute, held, resolve};
 use crate::support::{Engine, eventually, id, on_both, shared};
 
-on_both! { payouts_against_an_opening_block openings_payments_and_ends_in_any_order }
+on_both! { concurrent_payouts_and_block_never_overdraw concurrent_infractions_and_payments_add_up }
 
-async fn payouts_against_an_opening_block(engine: Engine) {
+async fn concurrent_payouts_and_block_never_overdraw(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     let charge = shop.earn("100").await;
@@ -25,12 +25,12 @@ async fn payouts_against_an_opening_block(engine: Engine) {
         shop.until_payout(payout, "completed").await;
     }
     let spent = 200 * i64::try_from(made.len()).unwrap();
-    assert_eq!(balances(&shop).await, [0, 0, 10_000 - spent], "what was not spent is held, all of it");
+    assert_eq!(balances(&shop).await, [0, 0, 10_000 - spent], "the whole rest is held");
     assert_eq!(held(&shop, &opened).await, 10_000 - spent);
-    // The rest is taken as it comes in.
+    // The rest is blocked from the next credits.
     if spent > 0 {
         shop.pay(&shop.charge_id("200").await, None).await.expect(200);
-        eventually("the shortfall is taken", || async {
+        eventually("the shortfall is blocked", || async {
             (balances(&shop).await == [20_000 - spent, 0, 10_000]).then_some(())
         })
         .await;
@@ -39,11 +39,11 @@ async fn payouts_against_an_opening_block(engine: Engine) {
     node.verify();
 }
 
-async fn openings_payments_and_ends_in_any_order(engine: Engine) {
+async fn concurrent_infractions_and_payments_add_up(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     let charges: Vec<String> = join_all((0..6).map(|_| shop.earn("10"))).await;
-    // Each charge is disputed twice and ends, while money comes in and goes out.
+    // Each charge is disputed twice and resolved, while money comes in and goes out.
     let disputes = charges.iter().enumerate().map(|(number, charge)| {
         let shop = shop.clone();
         async move {
@@ -59,8 +59,8 @@ async fn openings_payments_and_ends_in_any_order(engine: Engine) {
         async move { shop.pay_out("3", "fail@sandbox.cais").await.status }
     }));
     let (all, _, _) = tokio::join!(join_all(disputes), payments, payouts);
-    eventually("everything has settled", || async {
-        // Two were lost, 10 each unless a sibling held a part of it at that moment; every payout failed.
+    eventually("all balances are final", || async {
+        // Two infractions were lost, 10 each unless a sibling held a part. All payouts failed.
         let [available, pending, blocked] = balances(&shop).await;
         ((9_000..=11_000).contains(&available) && pending == 0 && blocked == 0).then_some(())
     })

@@ -1,62 +1,64 @@
-//! What an acquirer tells of infractions, whenever and however it does: each has a defined end.
+//! Reports of infractions from an acquirer, at any time and in any order: each has a defined result.
 
 use serde_json::json;
 
 use super::{balances, held, until};
 use crate::support::{Engine, Institution, Node, Shop, borrowed, eventually, id, on_both, own};
 
-on_both! { one_that_is_told_before_its_payment_was_seen one_for_a_pix_of_somebody_else told_twice_and_too_late an_acquirer_that_was_down }
+on_both! { infraction_of_unseen_payment_credits_it_first infraction_of_foreign_pix_alerts_an_operator repeated_or_late_report_changes_nothing infraction_is_found_after_an_outage }
 
 async fn outside(engine: Engine) -> (Institution, Node, Shop) {
     let psp = Institution::start();
     let environment = psp.environment("main");
     let node = own(engine, &borrowed(&environment)).await;
     let shop = node.shop();
-    eventually("the acquirer knows where to call", || psp.callback_url()).await;
+    eventually("the callback address is registered", || psp.callback_url()).await;
     (psp, node, shop)
 }
 
-async fn one_that_is_told_before_its_payment_was_seen(engine: Engine) {
+async fn infraction_of_unseen_payment_credits_it_first(engine: Engine) {
     let (psp, mut node, shop) = outside(engine).await;
     let charge = shop.charge("20").await;
-    // Nobody hears of the payment, and it is disputed at once.
+    // The payment's callback is lost, and the payment is disputed at once.
     node.cais.kill9().unwrap();
     let pix = psp.pay(charge["txid"].as_str().unwrap()).await;
     psp.dispute(&pix, &json!({})).await;
     node.cais.launch().await.unwrap();
     let shop = node.again(&shop);
-    let opened = eventually("it is known", || async { shop.all("/infractions?limit=200").await.pop() }).await;
+    let opened =
+        eventually("the infraction is known", || async { shop.all("/infractions?limit=200").await.pop() }).await;
     assert_eq!((balances(&shop).await, held(&shop, &opened).await), ([0, 0, 2_000], 2_000));
     assert_eq!(shop.fetch(&id(&charge)).await["status"], "paid");
     node.verify();
 }
 
-async fn one_for_a_pix_of_somebody_else(engine: Engine) {
+async fn infraction_of_foreign_pix_alerts_an_operator(engine: Engine) {
     let (psp, node, shop) = outside(engine).await;
     let foreign = psp.foreign_pix("30.00").await;
     psp.dispute(&foreign, &json!({})).await;
-    // Another one after it is heard of all the same.
+    // A later infraction is found all the same.
     let charge = shop.charge("20").await;
     let pix = psp.pay(charge["txid"].as_str().unwrap()).await;
     shop.until_available("20.00").await;
     psp.dispute(&pix, &json!({})).await;
-    eventually("it is known", || async { shop.all("/infractions?limit=200").await.pop() }).await;
+    eventually("the infraction is known", || async { shop.all("/infractions?limit=200").await.pop() }).await;
     assert_eq!(balances(&shop).await, [0, 0, 2_000]);
-    eventually("an operator is told", || async {
+    eventually("an alert is logged", || async {
         node.cais.log().lines().any(|line| line.contains(&foreign) && line.contains("ERROR")).then_some(())
     })
     .await;
     node.verify();
 }
 
-async fn told_twice_and_too_late(engine: Engine) {
+async fn repeated_or_late_report_changes_nothing(engine: Engine) {
     let (psp, node, shop) = outside(engine).await;
     psp.faults("double_callback").await;
     let charge = shop.charge("20").await;
     let pix = psp.pay(charge["txid"].as_str().unwrap()).await;
     shop.until_available("20.00").await;
     let upstream = psp.dispute(&pix, &json!({})).await;
-    let opened = eventually("it is known", || async { shop.all("/infractions?limit=200").await.pop() }).await;
+    let opened =
+        eventually("the infraction is known", || async { shop.all("/infractions?limit=200").await.pop() }).await;
     psp.resolve(&upstream, "lost").await;
     until(&shop, &opened, "lost").await;
     // A withdrawal after the end changes nothing here.
@@ -72,17 +74,17 @@ async fn told_twice_and_too_late(engine: Engine) {
     node.verify();
 }
 
-async fn an_acquirer_that_was_down(engine: Engine) {
+async fn infraction_is_found_after_an_outage(engine: Engine) {
     let (psp, node, shop) = outside(engine).await;
     let charge = shop.charge("20").await;
     let pix = psp.pay(charge["txid"].as_str().unwrap()).await;
     shop.until_available("20.00").await;
     psp.faults("down").await;
     psp.dispute(&pix, &json!({})).await;
-    // Nothing is known, and nothing is broken.
+    // The infraction is unknown, and the service keeps working.
     assert_eq!(balances(&shop).await, [2_000, 0, 0]);
     psp.faults("ok").await;
-    eventually("it is known", || async { shop.all("/infractions?limit=200").await.pop() }).await;
+    eventually("the infraction is known", || async { shop.all("/infractions?limit=200").await.pop() }).await;
     assert_eq!(balances(&shop).await, [0, 0, 2_000]);
     node.verify();
 }

@@ -92,7 +92,7 @@ async fn refunds(engine: Engine) {
     shop.order(&path, "").await.refused(400, "VALIDATION_ERROR");
     assert_eq!(shop.refunds(&charge).await.len(), 0);
     for body in ["{}", r#"{"amount":null}"#] {
-        // The whole rest, twice: the second finds nothing left.
+        // The whole rest, twice: the second has no rest.
         let reply = shop.order(&path, body).await;
         assert!(matches!(reply.status, 201 | 409 | 422), "{}", reply.text());
     }

@@ -1,4 +1,4 @@
-//! A service that is killed in a storm of payouts and refunds: nothing is sent twice, no centavo is lost.
+//! A service that is killed under a load of payouts and refunds: nothing is sent twice, no centavo is lost.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Engine, Institution, Reply, Shop, borrowed, centavos, eventually, id, on_both, own, unique};
 
-on_both! { killed_in_a_storm_of_payouts }
+on_both! { killed_service_sends_each_payout_once }
 
 const ROUNDS: u32 = 3;
 const CALLERS: u32 = 6;
@@ -17,7 +17,7 @@ const PAYOUT: &str = r#"{"amount":1,"pix_key":"ana@example.com"}"#;
 const FAILING: &str = r#"{"amount":1,"pix_key":"fail@sandbox.cais"}"#;
 const REFUND: &str = r#"{"amount":0.01}"#;
 
-/// Path, body and, if there was one, the answer of every key.
+/// Path, body and answer, if any, of every key.
 type Known = BTreeMap<String, (String, &'static str, Option<Vec<u8>>)>;
 
 async fn call_until_it_dies(shop: Shop, charge: String, answered: Arc<AtomicU32>) -> Known {
@@ -43,7 +43,7 @@ async fn call_until_it_dies(shop: Shop, charge: String, answered: Arc<AtomicU32>
     }
 }
 
-async fn killed_in_a_storm_of_payouts(engine: Engine) {
+async fn killed_service_sends_each_payout_once(engine: Engine) {
     let psp = Institution::start();
     let environment = psp.environment("main");
     let mut node = own(engine, &borrowed(&environment)).await;
@@ -60,7 +60,8 @@ async fn killed_in_a_storm_of_payouts(engine: Engine) {
         let callers: Vec<_> = (0..CALLERS)
             .map(|_| tokio::spawn(call_until_it_dies(shop.clone(), id(&charge), Arc::clone(&answered))))
             .collect();
-        eventually("the storm rages", || async { (answered.load(Ordering::SeqCst) >= ANSWERS).then_some(()) }).await;
+        eventually("requests are answered", || async { (answered.load(Ordering::SeqCst) >= ANSWERS).then_some(()) })
+            .await;
         node.cais.kill9().unwrap();
         for caller in callers {
             all.extend(caller.await.unwrap());

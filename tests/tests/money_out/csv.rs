@@ -1,11 +1,11 @@
-//! Statement and timeline as CSV: RFC 4180, all rows of the filter.
+//! Statement and timeline as CSV (RFC 4180), with all rows of the filter.
 
 use reqwest::Method;
 use serde_json::Value;
 
 use crate::support::{Engine, Reply, Shop, id, on_both, shared};
 
-on_both! { excel_br_file_is_for_people the_same_rows_as_json quoting what_is_refused }
+on_both! { excel_br_file_is_for_people csv_has_the_rows_of_json quoting invalid_csv_requests_are_refused }
 
 async fn csv(shop: &Shop, path: &str) -> (Reply, Vec<Vec<String>>) {
     let reply = Reply::of(shop.request(Method::GET, path).header("accept", "text/csv")).await;
@@ -16,7 +16,7 @@ async fn csv(shop: &Shop, path: &str) -> (Reply, Vec<Vec<String>>) {
     (reply, rows)
 }
 
-/// The records of RFC 4180, read strictly: CRLF after each, quotes doubled.
+/// Parses RFC 4180 strictly: CRLF after each record, quotes doubled.
 fn records(text: &str) -> Vec<Vec<String>> {
     let (mut all, mut record, mut field, mut quoted) = (Vec::new(), Vec::new(), String::new(), false);
     let mut characters = text.chars().peekable();
@@ -33,16 +33,16 @@ fn records(text: &str) -> Vec<Vec<String>> {
             (character, _) => field.push(character),
         }
     }
-    assert!(!quoted && field.is_empty() && record.is_empty(), "it ends with a record's end");
+    assert!(!quoted && field.is_empty() && record.is_empty(), "the text ends with a record");
     all
 }
 
-/// A JSON value as a cell.
+/// Formats a JSON value as a cell.
 fn cell(value: &Value) -> String {
     value.as_str().map_or_else(|| if value.is_null() { String::new() } else { value.to_string() }, str::to_owned)
 }
 
-async fn the_same_rows_as_json(engine: Engine) {
+async fn csv_has_the_rows_of_json(engine: Engine) {
     let shop = shared(engine).await.shop();
     for _ in 0..3 {
         shop.earn("10").await;
@@ -56,7 +56,7 @@ async fn the_same_rows_as_json(engine: Engine) {
     ] {
         let query = if filter.starts_with("limit") { String::new() } else { format!("?{filter}") };
         let (_, rows) = csv(&shop, &format!("{list}{query}")).await;
-        // Statuses may move between the two reads; names, amounts and order do not.
+        // Statuses may change between both reads; names, amounts and order do not.
         let json =
             shop.all(&format!("{list}?limit=200&{}", filter.replace("limit=200", "created_from=2001-01-01"))).await;
         assert_eq!(rows.len(), json.len() + 1, "{list}?{filter}");
@@ -115,7 +115,7 @@ async fn excel_br_file_is_for_people(engine: Engine) {
     assert!(standard.header("content-disposition").is_none() && standard.text().contains(",'=1+1; dois,"));
 }
 
-async fn what_is_refused(engine: Engine) {
+async fn invalid_csv_requests_are_refused(engine: Engine) {
     let shop = shared(engine).await.shop();
     let ask =
         async |path: &str, accept: &str| Reply::of(shop.request(Method::GET, path).header("accept", accept)).await;
@@ -124,6 +124,6 @@ async fn what_is_refused(engine: Engine) {
     for accept in ["*/*", "application/json", "application/json, text/csv;q=0.5", "text/csv;q=0, application/json"] {
         assert_eq!(ask("/transactions", accept).await.expect(200)["has_more"], false, "{accept}");
     }
-    // A list that has no CSV answers JSON.
+    // A list without CSV answers JSON.
     assert_eq!(ask("/payouts", "text/csv").await.expect(200)["has_more"], false);
 }

@@ -1,4 +1,4 @@
-//! What an account can do with its money: payouts, refunds, splits, releases, and the lists that explain every centavo.
+//! Money of an account: payouts, refunds, splits, releases, and the lists that explain every centavo.
 
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! Payouts whole: held, sent, completed, failed, reversed; named by id and by the merchant's own id.
+//! Payouts: held, sent, completed, failed, reversed; found by id and by external id.
 
 use reqwest::Method;
 use serde_json::json;
@@ -7,8 +7,8 @@ use crate::support::{Engine, Reply, eventually, id, names, on_both, shared, uniq
 
 on_both! {
     replay_survives_disabled_feature_and_suspension
-    completed_and_shown_everywhere failed_gives_all_back slow_is_processing_first a_lost_reply_is_processing
-    reversed_gives_back_the_amount insufficient_balance_is_an_answer external_ids permissions
+    completed_payout_is_in_every_list failed_payout_returns_amount_and_fee slow_payout_is_processing_first payout_with_lost_reply_is_processing
+    reversed_payout_returns_the_amount insufficient_balance_is_a_stored_answer external_ids permissions
 }
 
 const FIELDS: [&str; 13] = [
@@ -27,7 +27,7 @@ const FIELDS: [&str; 13] = [
     "status",
 ];
 
-async fn completed_and_shown_everywhere(engine: Engine) {
+async fn completed_payout_is_in_every_list(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     node.cli(&[
@@ -71,7 +71,7 @@ async fn completed_and_shown_everywhere(engine: Engine) {
     node.verify();
 }
 
-async fn failed_gives_all_back(engine: Engine) {
+async fn failed_payout_returns_amount_and_fee(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     node.cli(&["account", "fees", "--account", &shop.email, "--operation", "pix_out", "--fixed", "0.50"]);
@@ -84,7 +84,7 @@ async fn failed_gives_all_back(engine: Engine) {
     node.verify();
 }
 
-async fn slow_is_processing_first(engine: Engine) {
+async fn slow_payout_is_processing_first(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     shop.earn("100").await;
@@ -96,7 +96,7 @@ async fn slow_is_processing_first(engine: Engine) {
     node.verify();
 }
 
-async fn a_lost_reply_is_processing(engine: Engine) {
+async fn payout_with_lost_reply_is_processing(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     shop.earn("100").await;
@@ -113,7 +113,7 @@ async fn a_lost_reply_is_processing(engine: Engine) {
     node.verify();
 }
 
-async fn reversed_gives_back_the_amount(engine: Engine) {
+async fn reversed_payout_returns_the_amount(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     node.cli(&["account", "fees", "--account", &shop.email, "--operation", "pix_out", "--fixed", "0.50"]);
@@ -132,7 +132,7 @@ async fn reversed_gives_back_the_amount(engine: Engine) {
     node.verify();
 }
 
-async fn insufficient_balance_is_an_answer(engine: Engine) {
+async fn insufficient_balance_is_a_stored_answer(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     let key = unique("key");
@@ -156,7 +156,7 @@ async fn external_ids(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     shop.earn("100").await;
-    // A charge may have the same one.
+    // A charge may have the same external id.
     shop.create(r#"{"amount":2,"external_id":"um"}"#).await.expect(201);
     let body = |amount: &str, key: &str| format!(r#"{{"amount":{amount},"pix_key":"{key}","external_id":"um"}}"#);
     let made = shop.order("/payouts", body("20", "+55 (11) 98765-4321")).await.expect(201);
@@ -168,7 +168,7 @@ async fn external_ids(engine: Engine) {
     let late = shop.order("/payouts", body("20", "+5511987654321")).await.expect(200);
     assert_eq!(late["status"], "completed", "as it stands");
     assert_eq!(shop.available().await, "80.00");
-    // Another account's own.
+    // The external id of another account.
     node.shop().get("/payouts/ext:um").await.refused(404, "not_found");
     node.shop().get(&format!("/payouts/{}", id(&made))).await.refused(404, "not_found");
 }
@@ -188,7 +188,7 @@ async fn permissions(engine: Engine) {
     Reply::of(shop.json(Method::POST, "/payouts", body)).await.refused(400, "idempotency_key_required");
     node.unapproved_shop().order("/payouts", body).await.refused(403, "kyc_not_approved");
     node.cli(&["account", "features", "--account", &shop.email, "--disable", "pix_out"]);
-    // Keys are remembered for a few seconds on a node.
+    // A node caches keys for a few seconds.
     eventually("the feature is off", || async {
         let reply = shop.order("/payouts", body).await;
         (reply.status == 403).then(|| reply.refused(403, "feature_disabled"))
@@ -215,7 +215,7 @@ async fn replay_survives_disabled_feature_and_suspension(engine: Engine) {
         let (command, rest) = change.split_first().unwrap();
         let arguments = [&["account", command, "--account", &shop.email], rest].concat();
         node.cli(&arguments);
-        // Another key knows the account as it is now; one in use remembers it for a few seconds.
+        // A new key sees the present account; a used one is cached for a few seconds.
         let shop = shop.with_key(&node.key(&shop.email, "all"));
         let again = shop.order_with("/payouts", &key, body).await;
         assert_eq!((again.status, &again.body), (201, &first.body));

@@ -1,4 +1,4 @@
-//! An acquirer that carries out what it is asked for and answers otherwise: only proof moves money.
+//! An acquirer that executes requests and answers something else: only proof moves money.
 
 use serde_json::{Value, json};
 
@@ -7,11 +7,11 @@ use crate::support::{Engine, Institution, LyingUpstream, Node, Shop, borrowed, e
 on_both! {
     payout_answered_by_a_missing_path_is_not_failed payout_answered_as_a_duplicate_is_not_failed
     refund_answered_by_a_missing_path_is_not_failed payment_is_credited_after_a_key_rotation
-    payment_is_credited_despite_an_unusable_code unbelievable_records_leave_other_orders_alone
+    payment_is_credited_despite_an_unusable_code refused_records_do_not_affect_other_orders
     unmatched_callback_is_credited_after_a_retry
 }
 
-/// A merchant with R$ 100.00 at an institution whose answers can be changed; and the charge that brought the money.
+/// Starts a merchant with R$ 100.00 at an institution with changeable answers. Returns the charge of the money too.
 async fn with_money(engine: Engine, psp: &Institution, upstream: &LyingUpstream) -> (Node, Shop, String) {
     let environment = upstream.environment(psp, "main");
     let node = own(engine, &borrowed(&environment)).await;
@@ -22,13 +22,13 @@ async fn with_money(engine: Engine, psp: &Institution, upstream: &LyingUpstream)
     (node, shop, id(&charge))
 }
 
-/// What a gateway without the path answers in the API's own form.
+/// The answer of a gateway without the path, in the API's own form.
 fn gone(status: &mut u16, body: &mut Value) {
     *status = 404;
     *body = json!({"nome": "rota_nao_disponivel", "mensagem": "Rota nao disponivel."});
 }
 
-/// The payout keeps its money while the acquirer lies, and completes once, after it does not.
+/// Checks that the payout keeps its money while the acquirer lies, and completes once afterwards.
 async fn completes_once(psp: &Institution, upstream: &LyingUpstream, (node, shop): (&Node, &Shop)) {
     let made = shop.pay_out("10", "ana@example.com").await.expect(201);
     assert_eq!((&made["status"], shop.available().await.as_str()), (&json!("processing"), "90.00"), "{made}");
@@ -63,7 +63,7 @@ async fn payout_answered_as_a_duplicate_is_not_failed(engine: Engine) {
     let psp = Institution::start();
     let upstream = LyingUpstream::before(&psp).await;
     let (node, shop, _) = with_money(engine, &psp, &upstream).await;
-    // A server on the way repeats the request, and passes on the answer to the repeat. Nothing shows the payout yet.
+    // A proxy repeats the request, and passes on the answer to the repeat. No look-up shows the payout yet.
     upstream.changes_answers(|method, path, status, body| match method {
         "PUT" if path.contains("/gn/pix") => {
             *status = 400;
@@ -98,7 +98,7 @@ async fn refund_answered_by_a_missing_path_is_not_failed(engine: Engine) {
     node.verify();
 }
 
-/// A charge is credited although each record of it has another value in that field.
+/// Checks that a charge is credited although all its records have another value in a field.
 async fn credited_despite(engine: Engine, field: &'static str, odd: &'static str) {
     let psp = Institution::start();
     let upstream = LyingUpstream::before(&psp).await;
@@ -124,7 +124,7 @@ async fn payment_is_credited_despite_an_unusable_code(engine: Engine) {
     credited_despite(engine, "pixCopiaECola", "").await;
 }
 
-async fn unbelievable_records_leave_other_orders_alone(engine: Engine) {
+async fn refused_records_do_not_affect_other_orders(engine: Engine) {
     let psp = Institution::start();
     let upstream = LyingUpstream::before(&psp).await;
     let (node, shop, _) = with_money(engine, &psp, &upstream).await;

@@ -1,18 +1,18 @@
-//! `cais reconcile`: what the acquirer's lists know and we do not, told and repaired where that is safe.
+//! `cais reconcile`: movements in the acquirer's lists that are missing here, reported, and repaired where safe.
 
 use serde_json::{Value, json};
 
 use crate::support::{Engine, Institution, LyingUpstream, Node, borrowed, eventually, id, on_both, own};
 
 on_both! {
-    a_payment_that_nobody_told_us_of late_return_is_found_under_its_own_day unreadable_row_exits_1_and_the_others_are_credited
+    payment_without_callback_is_found late_return_is_found_under_its_own_day unreadable_row_exits_1_and_the_others_are_credited
 }
 
-async fn a_payment_that_nobody_told_us_of(engine: Engine) {
+async fn payment_without_callback_is_found(engine: Engine) {
     let psp = Institution::start();
     let environment = psp.environment("main");
     let mut node = own(engine, &borrowed(&environment)).await;
-    eventually("the acquirer knows where to call", || psp.callback_url()).await;
+    eventually("the callback address is registered", || psp.callback_url()).await;
     let shop = node.shop();
     let charge = shop.charge("100").await;
     let txid = charge["txid"].as_str().unwrap();
@@ -22,7 +22,7 @@ async fn a_payment_that_nobody_told_us_of(engine: Engine) {
     let payout = shop.pay_out("10", "ana@example.com").await.expect(201);
     shop.until_payout(&id(&payout), "completed").await;
 
-    // The next one calls an address where nobody listens any more.
+    // The next payment's callback goes to an address without a listener.
     node.cais.kill9().unwrap();
     let missed = psp.pay(txid).await;
     let dry: Value = {
@@ -46,7 +46,7 @@ async fn a_payment_that_nobody_told_us_of(engine: Engine) {
     shop.check_statement().await;
     node.verify();
 
-    // An acquirer that cannot be read is told, not taken for empty.
+    // An unreadable acquirer is reported, not treated as empty.
     psp.faults("error").await;
     let (code, printed) = node.cais.cli_raw(&[&["reconcile", "--json"], &span[..]].concat()).unwrap();
     assert_eq!(code, Some(2), "{printed}");
@@ -71,7 +71,7 @@ async fn unreadable_row_exits_1_and_the_others_are_credited(engine: Engine) {
     let shop = node.shop();
     let (one, other) = (shop.charge("100").await, shop.charge("50").await);
     let txid = |charge: &Value| charge["txid"].as_str().unwrap().to_owned();
-    // No callback names the payments; only the list has them.
+    // No callback reports the payments, only the list.
     node.cais.kill9().unwrap();
     let (broken, _) = (psp.pay(&txid(&one)).await, psp.pay(&txid(&other)).await);
     let name = broken.clone();
@@ -104,7 +104,7 @@ async fn late_return_is_found_under_its_own_day(engine: Engine) {
     let psp = Institution::start();
     let environment = psp.environment("main");
     let mut node = own(engine, &borrowed(&environment)).await;
-    eventually("the acquirer knows where to call", || psp.callback_url()).await;
+    eventually("the callback address is registered", || psp.callback_url()).await;
     let shop = node.shop();
     let charge = shop.charge("100").await;
     psp.pay(charge["txid"].as_str().unwrap()).await;
@@ -113,7 +113,7 @@ async fn late_return_is_found_under_its_own_day(engine: Engine) {
     let completed = shop.until_payout(&payout, "completed").await["completed_at"].as_str().unwrap().to_owned();
     let completed: jiff::Timestamp = completed.parse().unwrap();
 
-    // The callback about the return calls an address where nobody listens any more.
+    // The callback of the return goes to an address without a listener.
     node.cais.kill9().unwrap();
     psp.clock(26 * HOUR_S).await;
     let name = payout.strip_prefix("pyt_").unwrap();

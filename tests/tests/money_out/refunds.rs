@@ -1,12 +1,12 @@
-//! Refunds whole: partial, repeated, failing, and refused with the reason.
+//! Refunds: partial, repeated, failing, and refused with a reason.
 
 use serde_json::json;
 
 use crate::support::{Engine, centavos, eventually, id, names, on_both, shared, unique};
 
-on_both! { extra_payments_go_back partial_and_repeated what_fails_is_given_back what_is_refused external_ids more_than_the_balance the_fee_stays }
+on_both! { extra_payments_are_refunded partial_refunds_add_up failed_refund_returns_its_money invalid_refunds_are_refused external_ids refund_beyond_balance_is_refused refund_keeps_the_fee }
 
-async fn partial_and_repeated(engine: Engine) {
+async fn partial_refunds_add_up(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     shop.create(r#"{"amount":100,"external_id":"pedido 1"}"#).await.expect(201);
@@ -56,7 +56,7 @@ async fn partial_and_repeated(engine: Engine) {
     node.verify();
 }
 
-async fn extra_payments_go_back(engine: Engine) {
+async fn extra_payments_are_refunded(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     let charge = shop.charge_id("10").await;
@@ -97,7 +97,7 @@ async fn extra_payments_go_back(engine: Engine) {
     node.verify();
 }
 
-async fn what_fails_is_given_back(engine: Engine) {
+async fn failed_refund_returns_its_money(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     let charge = shop.earn("100").await;
@@ -108,14 +108,14 @@ async fn what_fails_is_given_back(engine: Engine) {
         .await;
     assert_eq!(shop.available().await, "100.00");
     shop.post(&format!("/sandbox/refunds/{}/fail", id(&made))).await.refused(409, "invalid_state");
-    // All of it can be asked for again.
+    // The whole amount can be refunded again.
     shop.order(&format!("/charges/{charge}/refunds"), "{}").await.expect(201);
     shop.until(&charge, "refunded").await;
     shop.check_statement().await;
     node.verify();
 }
 
-async fn what_is_refused(engine: Engine) {
+async fn invalid_refunds_are_refused(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     let charge = shop.earn("100").await;
@@ -149,7 +149,7 @@ async fn external_ids(engine: Engine) {
     assert_eq!(shop.refunds(&one).await.len(), 1);
 }
 
-async fn more_than_the_balance(engine: Engine) {
+async fn refund_beyond_balance_is_refused(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     let charge = shop.earn("100").await;
@@ -170,7 +170,7 @@ async fn more_than_the_balance(engine: Engine) {
     node.verify();
 }
 
-async fn the_fee_stays(engine: Engine) {
+async fn refund_keeps_the_fee(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     node.cli(&["account", "fees", "--account", &shop.email, "--operation", "pix_in", "--fixed", "1"]);

@@ -1,13 +1,13 @@
-//! Money that waits: in `pending` until the account's delay is over, then available, once.
+//! Waiting money: in `pending` until the account's delay is over, then available, once.
 
 use reqwest::Method;
 use serde_json::json;
 
 use crate::support::{Engine, centavos, eventually, on_both, own};
 
-on_both! { waits_and_is_released_once }
+on_both! { pending_money_is_released_once }
 
-async fn waits_and_is_released_once(engine: Engine) {
+async fn pending_money_is_released_once(engine: Engine) {
     let mut node = own(engine, &[]).await;
     let shop = node.shop();
     node.cli(&["account", "release-delay", "--account", &shop.email, "--seconds", "3600"]);
@@ -30,7 +30,7 @@ async fn waits_and_is_released_once(engine: Engine) {
     shop.until_available("100.00").await;
     let entries = shop.get("/balance/entries?kind=release").await.expect(200);
     assert_eq!(entries["data"].as_array().unwrap().len(), 2, "out of pending and into available: {entries}");
-    eventually("nothing waits any more", || async {
+    eventually("no money is pending", || async {
         (centavos(&shop.get("/balance").await.expect(200)["pending_balance"]) == 0).then_some(())
     })
     .await;

@@ -1,12 +1,12 @@
-//! A charge divided among accounts: parts floored, fixed and credited with the payment, and never taken back.
+//! Splits: parts floored, fixed and credited with the payment, and never taken back.
 
 use serde_json::json;
 
 use crate::support::{Engine, centavos, id, on_both, shared};
 
-on_both! { divided_when_paid beneficiaries_keep_theirs }
+on_both! { paid_split_is_divided refund_leaves_beneficiaries_their_parts }
 
-async fn divided_when_paid(engine: Engine) {
+async fn paid_split_is_divided(engine: Engine) {
     let node = shared(engine).await;
     let (shop, one, two) = (node.shop(), node.shop(), node.shop());
     node.cli(&["account", "features", "--account", &shop.email, "--enable", "split"]);
@@ -20,7 +20,7 @@ async fn divided_when_paid(engine: Engine) {
     assert_eq!(one.available().await, "0.00", "nothing before it is paid");
     shop.pay(&charge, None).await.expect(200);
     shop.until(&charge, "paid").await;
-    // Of 9.40: 3.1333… and 0.94, floored; the rest is the creator's.
+    // Of 9.40: 3.1333… and 0.94, floored; the creator gets the rest.
     assert_eq!((one.available().await.as_str(), two.available().await.as_str()), ("3.13", "0.94"));
     assert_eq!(shop.available().await, "5.33");
 
@@ -56,7 +56,7 @@ async fn divided_when_paid(engine: Engine) {
     node.verify();
 }
 
-async fn beneficiaries_keep_theirs(engine: Engine) {
+async fn refund_leaves_beneficiaries_their_parts(engine: Engine) {
     let node = shared(engine).await;
     let (shop, other) = (node.shop(), node.shop());
     node.cli(&["account", "features", "--account", &shop.email, "--enable", "split"]);

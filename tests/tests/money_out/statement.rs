@@ -1,12 +1,12 @@
-//! The statement: every centavo, in order, in pages that stay, with filters.
+//! The statement: every centavo, in order, with stable pages and filters.
 
 use serde_json::{Value, json};
 
 use crate::support::{Engine, centavos, id, names, on_both, shared};
 
-on_both! { every_centavo pages_and_filters }
+on_both! { statement_explains_every_centavo pages_and_filters }
 
-async fn every_centavo(engine: Engine) {
+async fn statement_explains_every_centavo(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     node.cli(&["account", "fees", "--account", &shop.email, "--operation", "pix_out", "--fixed", "0.50"]);
@@ -49,7 +49,7 @@ async fn every_centavo(engine: Engine) {
     );
     assert!(entries.iter().all(|entry| entry["id"].as_str().unwrap().starts_with("ent_")));
     shop.check_statement().await;
-    assert_eq!(node.shop().statement().await, Vec::<Value>::new(), "nobody else's");
+    assert_eq!(node.shop().statement().await, Vec::<Value>::new(), "no rows of others");
 }
 
 async fn pages_and_filters(engine: Engine) {

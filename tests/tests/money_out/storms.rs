@@ -1,4 +1,4 @@
-//! Many callers at once, and never more money than there is.
+//! Concurrent callers never move more money than exists.
 
 use std::collections::BTreeSet;
 
@@ -7,11 +7,11 @@ use serde_json::json;
 
 use crate::support::{Engine, Institution, Reply, borrowed, id, on_both, own, shared, unique};
 
-on_both! { a_balance_that_covers_one one_key_many_times one_external_id_many_keys refunds_of_one_charge opposite_splits }
+on_both! { concurrent_payouts_spend_a_balance_once concurrent_repeats_of_a_key_make_one_payout concurrent_keys_with_one_external_id_make_one_payout concurrent_refunds_never_exceed_the_charge mutual_splits_do_not_deadlock }
 
 const STORM: usize = 64;
 
-async fn a_balance_that_covers_one(engine: Engine) {
+async fn concurrent_payouts_spend_a_balance_once(engine: Engine) {
     let psp = Institution::start();
     let environment = psp.environment("main");
     let node = own(engine, &borrowed(&environment)).await;
@@ -37,7 +37,7 @@ async fn a_balance_that_covers_one(engine: Engine) {
     node.verify();
 }
 
-async fn one_key_many_times(engine: Engine) {
+async fn concurrent_repeats_of_a_key_make_one_payout(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     shop.earn("100").await;
@@ -59,7 +59,7 @@ async fn one_key_many_times(engine: Engine) {
     elsewhere.refused(409, "IDEMPOTENCY_CONFLICT");
 }
 
-async fn one_external_id_many_keys(engine: Engine) {
+async fn concurrent_keys_with_one_external_id_make_one_payout(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     shop.earn("100").await;
@@ -78,7 +78,7 @@ async fn one_external_id_many_keys(engine: Engine) {
     node.verify();
 }
 
-async fn refunds_of_one_charge(engine: Engine) {
+async fn concurrent_refunds_never_exceed_the_charge(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     let charge = shop.earn("100").await;
@@ -99,8 +99,8 @@ async fn refunds_of_one_charge(engine: Engine) {
     node.verify();
 }
 
-/// Two accounts that share in each other's charges, paid all at once: the same balances in both orders.
-async fn opposite_splits(engine: Engine) {
+/// Checks two accounts with shares in each other's charges, all paid concurrently: the same balances in both orders.
+async fn mutual_splits_do_not_deadlock(engine: Engine) {
     let node = shared(engine).await;
     let (one, two) = (node.shop(), node.shop());
     for shop in [&one, &two] {

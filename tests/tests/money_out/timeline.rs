@@ -1,12 +1,12 @@
-//! The timeline: charges and payouts in one list, by their ids' suffix, with filters.
+//! The timeline: charges and payouts in one list, by the suffix of their ids, with filters.
 
 use serde_json::{Value, json};
 
 use crate::support::{Engine, id, names, on_both, shared};
 
-on_both! { merged_in_order filters statuses }
+on_both! { timeline_merges_charges_and_payouts_in_order filters statuses }
 
-async fn merged_in_order(engine: Engine) {
+async fn timeline_merges_charges_and_payouts_in_order(engine: Engine) {
     let shop = shared(engine).await.shop();
     shop.earn("100").await;
     let mut made = Vec::new();
@@ -22,7 +22,7 @@ async fn merged_in_order(engine: Engine) {
     loop {
         let page = shop.get(&path).await.expect(200);
         all.extend(page["data"].as_array().unwrap().clone());
-        // What comes meanwhile is newer than every page that follows.
+        // Later entries are newer than all following pages.
         shop.charge_id("5").await;
         let Some(next) = page["next_starting_after"].as_str() else { break };
         path = format!("/transactions?limit=2&starting_after={next}");

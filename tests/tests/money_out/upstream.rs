@@ -1,4 +1,4 @@
-//! Payouts and refunds at an acquirer that is down, slow, poor, losing replies, early or lying.
+//! Payouts and refunds with an acquirer that is down, slow, out of money, early, or loses replies.
 
 use std::time::{Duration, Instant};
 
@@ -8,8 +8,8 @@ use serde_json::json;
 use crate::support::{Engine, Institution, Node, Reply, Shop, borrowed, eventually, id, on_both, own, unique};
 
 on_both! {
-    nobody_listens a_reply_that_is_lost a_reply_that_is_late callbacks_twice_and_forged an_acquirer_without_money returned_in_parts
-    refunds_whose_reply_is_lost what_never_arrived_is_sent_later
+    payout_without_connection_is_given_back payout_with_lost_reply_is_sent_once payout_with_late_reply_is_completed repeated_or_forged_callbacks_change_nothing payout_beyond_the_acquirers_balance_fails payout_is_returned_in_parts
+    refund_with_lost_reply_is_sent_once payout_that_never_arrived_is_resent
 }
 
 const POST_DEADLINE: Duration = Duration::from_secs(10);
@@ -25,7 +25,7 @@ async fn with_money(engine: Engine, psp: &Institution, amount: &str) -> (Node, S
     (node, shop, id(&charge))
 }
 
-async fn nobody_listens(engine: Engine) {
+async fn payout_without_connection_is_given_back(engine: Engine) {
     let psp = Institution::start();
     let (node, shop, charge) = with_money(engine, &psp, "100").await;
     drop(psp);
@@ -43,7 +43,7 @@ async fn nobody_listens(engine: Engine) {
     node.verify();
 }
 
-async fn a_reply_that_is_lost(engine: Engine) {
+async fn payout_with_lost_reply_is_sent_once(engine: Engine) {
     let psp = Institution::start();
     let (node, shop, _) = with_money(engine, &psp, "100").await;
     psp.faults("drop_reply").await;
@@ -59,7 +59,7 @@ async fn a_reply_that_is_lost(engine: Engine) {
     node.verify();
 }
 
-async fn a_reply_that_is_late(engine: Engine) {
+async fn payout_with_late_reply_is_completed(engine: Engine) {
     let psp = Institution::start();
     let (node, shop, _) = with_money(engine, &psp, "100").await;
     psp.slow(30_000).await;
@@ -78,11 +78,11 @@ async fn a_reply_that_is_late(engine: Engine) {
     node.verify();
 }
 
-async fn callbacks_twice_and_forged(engine: Engine) {
+async fn repeated_or_forged_callbacks_change_nothing(engine: Engine) {
     let psp = Institution::start();
     let (node, shop, _) = with_money(engine, &psp, "100").await;
     psp.faults("double_callback").await;
-    let url = eventually("the acquirer knows where to call", || psp.callback_url()).await;
+    let url = eventually("the callback address is registered", || psp.callback_url()).await;
     let made = shop.pay_out("10", "slow@sandbox.cais").await.expect(201);
     let name = id(&made).trim_start_matches("pyt_").to_owned();
     let forged = json!({"pix": [{"endToEndId": "E1234567820260102030400000000001", "chave": "x", "tipo": "SOLICITACAO",
@@ -93,14 +93,14 @@ async fn callbacks_twice_and_forged(engine: Engine) {
         assert_eq!(reply.status, status, "{body}");
     }
     shop.until_payout(&id(&made), "completed").await;
-    eventually("every callback is taken", || async { (psp.ledger().await["callbacks"]["owed"] == 0).then_some(()) })
+    eventually("every callback is answered", || async { (psp.ledger().await["callbacks"]["owed"] == 0).then_some(()) })
         .await;
     assert_eq!(shop.available().await, "90.00");
     shop.check_statement().await;
     node.verify();
 }
 
-async fn an_acquirer_without_money(engine: Engine) {
+async fn payout_beyond_the_acquirers_balance_fails(engine: Engine) {
     let psp = Institution::start();
     let (node, shop, _) = with_money(engine, &psp, "100").await;
     psp.saldo("9.99").await;
@@ -111,7 +111,7 @@ async fn an_acquirer_without_money(engine: Engine) {
     node.verify();
 }
 
-async fn returned_in_parts(engine: Engine) {
+async fn payout_is_returned_in_parts(engine: Engine) {
     let psp = Institution::start();
     let (node, shop, _) = with_money(engine, &psp, "100").await;
     let made = id(&shop.pay_out("10", "ana@example.com").await.expect(201));
@@ -127,7 +127,7 @@ async fn returned_in_parts(engine: Engine) {
     node.verify();
 }
 
-async fn refunds_whose_reply_is_lost(engine: Engine) {
+async fn refund_with_lost_reply_is_sent_once(engine: Engine) {
     let psp = Institution::start();
     let (node, shop, charge) = with_money(engine, &psp, "100").await;
     psp.faults("drop_reply").await;
@@ -143,8 +143,8 @@ async fn refunds_whose_reply_is_lost(engine: Engine) {
     node.verify();
 }
 
-/// The request that was cut off never arrived: it is sent under the same name when that is sure.
-async fn what_never_arrived_is_sent_later(engine: Engine) {
+/// Checks that a request that certainly never arrived is sent again under the same identifier.
+async fn payout_that_never_arrived_is_resent(engine: Engine) {
     let node = own(engine, &[]).await;
     let shop = node.shop();
     shop.earn("100").await;
@@ -152,9 +152,9 @@ async fn what_never_arrived_is_sent_later(engine: Engine) {
     let made = shop.pay_out("10", "ana@example.com").await.expect(201);
     assert_eq!((&made["status"], shop.available().await.as_str()), (&json!("processing"), "90.00"));
     shop.faults("ok").await;
-    // A minute later by the clock, upstream still does not know it.
+    // A minute later by the clock, upstream still does not show the payout.
     shop.send(Method::PUT, "/sandbox/clock", &json!({"offset_s": 90})).await.expect(200);
-    eventually("it is sent", || async {
+    eventually("the payout is sent", || async {
         let payout = shop.get(&format!("/payouts/{}", id(&made))).await.expect(200);
         (payout["status"] == "completed").then_some(())
     })

@@ -1,4 +1,4 @@
-//! A client without conveniences, and answers with everything that a test may ask of them.
+//! A plain client, and answers with all details that tests need.
 
 use std::time::Duration;
 
@@ -6,12 +6,12 @@ use reqwest::header::HeaderMap;
 use reqwest::{Client, RequestBuilder, Response};
 use serde_json::Value;
 
-/// Longer than anything that is measured, so that a hang fails with its own message.
+/// Longer than all measured times, so that a hang fails with its own message.
 const TIMEOUT: Duration = Duration::from_secs(90);
 
-/// A client that follows nothing and hides nothing. Each test has its own, because connections belong to its runtime.
+/// Returns a client without redirects and decoding. Each test has its own, because connections belong to its runtime.
 pub fn client() -> Client {
-    // An error means that the process has a TLS provider already, which serves as well.
+    // An error means that the process already has a TLS provider, which suffices.
     let _installed = rustls::crypto::ring::default_provider().install_default();
     Client::builder().redirect(reqwest::redirect::Policy::none()).no_proxy().timeout(TIMEOUT).build().unwrap()
 }
@@ -29,7 +29,7 @@ impl Reply {
         Self::try_of(request).await.unwrap()
     }
 
-    /// `Err` when the connection ended before the answer did.
+    /// Returns an error if the connection ended before the answer.
     pub async fn try_of(request: RequestBuilder) -> Result<Self, reqwest::Error> {
         let response: Response = request.send().await?;
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
@@ -49,7 +49,7 @@ impl Reply {
         self.headers.get(name).map(|value| value.to_str().unwrap())
     }
 
-    /// `error.code`; empty for what is no error.
+    /// Returns `error.code`; empty for other answers.
     pub fn code(&self) -> String {
         let code = self.json().pointer("/error/code").and_then(Value::as_str).unwrap_or_default().to_owned();
         if !code.is_empty() {
@@ -58,27 +58,27 @@ impl Reply {
         code
     }
 
-    /// The paths of `error.issues`, in their order.
+    /// Returns the paths of `error.issues`, in order.
     pub fn issues(&self) -> Vec<String> {
         let json = self.json();
         let issues = json.pointer("/error/issues").and_then(Value::as_array).cloned().unwrap_or_default();
         issues.iter().map(|issue| issue["path"].as_str().unwrap().to_owned()).collect()
     }
 
-    /// The status, and the body as an object, or a failure that shows both.
+    /// Checks the status. Returns the body as an object.
     #[track_caller]
     pub fn expect(&self, status: u16) -> Value {
         assert_eq!(self.status, status, "{}", self.text());
         self.json()
     }
 
-    /// A failure with that status and code.
+    /// Checks for an error with a status and code.
     #[track_caller]
     pub fn refused(&self, status: u16, code: &str) {
         assert_eq!((self.status, self.code().as_str()), (status, code), "{}", self.text());
     }
 
-    /// Exactly the contract's envelope, and what belongs to it in the headers.
+    /// Checks the contract's envelope and its headers.
     pub fn check_envelope(&self) {
         let json = self.json();
         assert_eq!(names(&json), ["error", "request_id", "success"], "{json}");
@@ -110,7 +110,7 @@ impl Reply {
     }
 }
 
-/// The names of an object's members, sorted.
+/// Returns the names of an object's members, sorted.
 pub fn names(value: &Value) -> Vec<&str> {
     let mut names: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
     names.sort_unstable();

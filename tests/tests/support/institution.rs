@@ -1,4 +1,4 @@
-//! `cais sandbox` in a process of its own: an acquirer that lives and dies by itself.
+//! `cais sandbox` in its own process: an independent acquirer.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use super::http::{Reply, client};
 
-/// A running simulated acquirer. It ends when this is dropped, and never outlives the test process.
+/// A running simulated acquirer, which ends when dropped or when the test process ends.
 pub struct Institution {
     client: Client,
     credentials: Value,
@@ -19,7 +19,7 @@ pub struct Institution {
     _folder: TempDir,
 }
 
-/// A shell that ends the program when its own input does, as it does when the test process is gone.
+/// A shell that ends the program when its own input closes, as at the end of the test process.
 const GUARD: &str = r#""$@" </dev/null & program=$!; exec >&-; read -r _; kill -9 $program; wait $program 2>/dev/null"#;
 
 impl Institution {
@@ -28,7 +28,7 @@ impl Institution {
         let mut shell = Command::new("sh");
         shell.args(["-c", GUARD, "sh"]).arg(cais_binary().unwrap());
         shell.args(["sandbox", "--listen", "127.0.0.1:0", "--json", "--state-file"]).arg(folder.path().join("journal"));
-        // Nothing that is set for the tests or on this machine is meant for it.
+        // The tests' and the machine's settings do not apply to it.
         for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CAIS_")) {
             shell.env_remove(name);
         }
@@ -41,12 +41,12 @@ impl Institution {
         Self { client: client(), credentials, guard, input, _folder: folder }
     }
 
-    /// A word of its credentials: `base_url`, `client_id`, `client_secret`, `pix_key`.
+    /// Returns a credential: `base_url`, `client_id`, `client_secret`, `pix_key`.
     pub fn credential(&self, name: &str) -> String {
         self.credentials[name].as_str().unwrap().to_owned()
     }
 
-    /// The environment that makes it the acquirer `name`.
+    /// Returns the environment that makes it the acquirer `name`.
     pub fn environment(&self, name: &str) -> Vec<(String, String)> {
         let key = |word: &str| format!("CAIS_ACQUIRERS__{}__{}", name.to_uppercase(), word.to_uppercase());
         let words = ["base_url", "client_id", "client_secret", "pix_key"];
@@ -59,40 +59,40 @@ impl Institution {
         Reply::of(self.client.request(method, url).json(body)).await
     }
 
-    /// A payer pays a charge; the end-to-end id.
+    /// Pays a charge. Returns the end-to-end id.
     pub async fn pay(&self, txid: &str) -> String {
         let paid = self.ask(Method::POST, &format!("/sandbox/cob/{txid}/pay"), &json!({})).await.expect(200);
         paid["endToEndId"].as_str().unwrap().to_owned()
     }
 
-    /// What was sent under each name: how often it took effect.
+    /// Returns all sends, with the number of their effects.
     pub async fn sends(&self) -> Vec<Value> {
         let ledger = self.ledger().await;
         let items = |list: &str| ledger[list]["items"].as_array().unwrap().clone();
         [items("sent"), items("rejected")].concat()
     }
 
-    /// What it may still send, in reais.
+    /// Sets the account's balance, in reais.
     pub async fn saldo(&self, saldo: &str) {
         self.ask(Method::PUT, "/sandbox/saldo", &json!({ "saldo": saldo })).await;
     }
 
-    /// The recipient's institution returns a Pix that was sent.
+    /// Returns a sent Pix for its recipient.
     pub async fn give_back(&self, id_envio: &str, body: &Value) -> Reply {
         self.ask(Method::POST, &format!("/sandbox/sent/{id_envio}/return"), body).await
     }
 
-    /// Puts its clock so many seconds ahead of the machine's.
+    /// Sets the clock ahead of the machine's, in seconds.
     pub async fn clock(&self, offset_s: i64) {
         self.ask(Method::PUT, "/sandbox/clock", &json!({ "offset_s": offset_s })).await.expect(200);
     }
 
-    /// What goes wrong from now on.
+    /// Sets the fault.
     pub async fn faults(&self, mode: &str) {
         self.ask(Method::PUT, "/sandbox/faults", &json!({ "mode": mode })).await.expect(200);
     }
 
-    /// The same with a latency.
+    /// Sets the latency.
     pub async fn slow(&self, latency_ms: u64) {
         let body = json!({ "mode": "slow", "latency_ms": latency_ms });
         self.ask(Method::PUT, "/sandbox/faults", &body).await.expect(200);
@@ -102,24 +102,24 @@ impl Institution {
         self.ask(Method::GET, "/sandbox/ledger", &json!({})).await.expect(200)
     }
 
-    /// How many charges it holds.
+    /// Returns the number of charges.
     pub async fn charges(&self) -> u64 {
         self.ledger().await["cobs"].as_u64().unwrap()
     }
 
-    /// How often an operation reached it.
+    /// Returns the number of requests of an operation.
     pub async fn requests(&self, operation: &str) -> u64 {
         self.ledger().await["requests"].get(operation).and_then(Value::as_u64).unwrap_or(0)
     }
 
-    /// Where it was told to call back.
+    /// Returns the registered callback URL.
     pub async fn callback_url(&self) -> Option<String> {
         let path = format!("/v2/webhook/{}", self.credential("pix_key"));
         let hook = self.as_client(Method::GET, &path, None).await;
         (hook.status == 200).then(|| hook.json()["webhookUrl"].as_str().unwrap().to_owned())
     }
 
-    /// A call to its public interface, with the credentials that the service has.
+    /// Sends a request to the public interface with the service's credentials.
     async fn as_client(&self, method: Method, path: &str, body: Option<&Value>) -> Reply {
         let base = self.credential("base_url");
         let token = self.client.post(format!("{base}/oauth/token"));
@@ -136,33 +136,33 @@ impl Institution {
         .await
     }
 
-    /// A payer disputes a Pix; the infraction's name here.
+    /// Disputes a Pix. Returns the infraction's id here.
     pub async fn dispute(&self, end_to_end_id: &str, body: &Value) -> String {
         let made = self.ask(Method::POST, &format!("/sandbox/pix/{end_to_end_id}/infraction"), body).await.expect(200);
         made["idInfracao"].as_str().unwrap().to_owned()
     }
 
-    /// It settles an infraction, or opens it again.
+    /// Resolves or reopens an infraction.
     pub async fn resolve(&self, infraction: &str, outcome: &str) {
         let path = format!("/sandbox/infractions/{infraction}/resolve");
         self.ask(Method::POST, &path, &json!({ "outcome": outcome })).await.expect(200);
     }
 
-    /// An infraction, with how often what was done to it.
+    /// Returns an infraction with its counts.
     pub async fn infraction(&self, name: &str) -> Value {
         let ledger = self.ledger().await;
         let all = ledger["infractions"].as_array().unwrap();
         all.iter().find(|item| item["idInfracao"] == name).unwrap().clone()
     }
 
-    /// Somebody defends an infraction without the service.
+    /// Defends an infraction outside of the service.
     pub async fn defend(&self, name: &str, text: &str) {
         let body = json!({ "analise": "rejeitado", "justificativa": text });
         let reply = self.as_client(Method::POST, &format!("/v2/gn/infracoes/{name}/defesa"), Some(&body)).await;
         assert_eq!(reply.status, 201, "{}", reply.text());
     }
 
-    /// A Pix of a charge that another system made here; its end-to-end id.
+    /// Creates and pays a charge of another system. Returns the end-to-end id.
     pub async fn foreign_pix(&self, valor: &str) -> String {
         let txid = format!("foreign{}", "0".repeat(25));
         let body = json!({
@@ -177,13 +177,13 @@ impl Institution {
 
 impl Drop for Institution {
     fn drop(&mut self) {
-        // The end of its input is what the guard waits for.
+        // The guard waits for the end of its input.
         drop(self.input.take());
         drop(self.guard.wait());
     }
 }
 
-/// Borrowed, as a service takes it; and a rate limit that does not disturb a test that looks often.
+/// Borrows an environment, with a rate limit that allows frequent polling.
 pub fn borrowed(environment: &[(String, String)]) -> Vec<(&str, &str)> {
     let often = ("CAIS_RATE_LIMIT_PER_MINUTE", "1000000");
     environment.iter().map(|(name, value)| (name.as_str(), value.as_str())).chain([often]).collect()

@@ -1,4 +1,4 @@
-//! A server between a service and its acquirer that carries every request out and may answer otherwise.
+//! A server between a service and its acquirer that forwards every request and may change answers.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -14,7 +14,7 @@ use super::{Institution, client};
 /// Changes the status and the body of an answer, by method and path of its request.
 type Lie = dyn Fn(&str, &str, &mut u16, &mut Value) + Send + Sync;
 
-/// A running server; it ends when this is dropped.
+/// A running server, which ends when dropped.
 pub struct LyingUpstream {
     address: SocketAddr,
     lie: Arc<Mutex<Arc<Lie>>>,
@@ -29,7 +29,7 @@ impl Drop for LyingUpstream {
 }
 
 impl LyingUpstream {
-    /// A server that passes on everything as it is.
+    /// Starts a server that forwards all answers unchanged.
     pub async fn before(psp: &Institution) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -39,7 +39,7 @@ impl LyingUpstream {
         let (of_task, seen) = (Arc::clone(&lie), Arc::clone(&traceparents));
         let (base_url, client) = (psp.credential("base_url"), client());
         let task = tokio::spawn(async move {
-            // Its connections end with it.
+            // The connections end with the server.
             let mut connections = tokio::task::JoinSet::new();
             while let Ok((stream, _)) = listener.accept().await {
                 let (lie, seen) = (Arc::clone(&of_task), Arc::clone(&seen));
@@ -50,7 +50,7 @@ impl LyingUpstream {
         Self { address, lie, traceparents, task }
     }
 
-    /// The environment that makes the institution behind it the acquirer `name`.
+    /// Returns the environment that makes the institution behind it the acquirer `name`.
     pub fn environment(&self, psp: &Institution, name: &str) -> Vec<(String, String)> {
         let real = psp.credential("base_url");
         let own = |value: String| if value == real { format!("http://{}", self.address) } else { value };
@@ -62,12 +62,12 @@ impl LyingUpstream {
         self.traceparents.lock().unwrap().clone()
     }
 
-    /// Answers are changed so from now on.
+    /// Sets the change of answers.
     pub fn changes_answers(&self, lie: impl Fn(&str, &str, &mut u16, &mut Value) + Send + Sync + 'static) {
         *self.lie.lock().unwrap() = Arc::new(lie);
     }
 
-    /// Answers are passed on as they are from now on.
+    /// Forwards answers unchanged again.
     pub fn passes_on(&self) {
         self.changes_answers(|_, _, _, _| {});
     }

@@ -1,4 +1,4 @@
-//! What every black-box test stands on: a server on each database, a merchant with a key, and answers taken apart.
+//! Shared parts of black-box tests: a server on each database, a merchant with a key, and parsed answers.
 
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
@@ -19,14 +19,15 @@ pub use shop::{Shop, centavos, id};
 use std::future::Future;
 use std::time::{Duration, Instant};
 
-/// How long a condition may take to come true, also on a machine that is busy with other tests.
+/// The time limit of a condition, also on a busy machine.
 pub const DEADLINE: Duration = Duration::from_mins(1);
-/// The pause before a condition is checked a second time. Each further pause is longer.
+/// The pause before the second check of a condition. Each further pause is longer.
 const FIRST_PAUSE: Duration = Duration::from_millis(20);
-/// The longest pause. A wait makes at most some 250 requests in `DEADLINE`: well below the 600 that one key may make per minute.
+/// The longest pause. A wait makes at most some 250 requests in `DEADLINE`: well below the limit of 600 per key and
+/// minute.
 const LONGEST_PAUSE: Duration = Duration::from_millis(250);
 
-/// Two tests of each function, one on each database.
+/// Defines two tests of each function, one on each database.
 macro_rules! on_both {
     ($($name:ident)*) => { $(
         mod $name {
@@ -44,7 +45,7 @@ macro_rules! on_both {
 }
 pub(crate) use on_both;
 
-/// Looks until `look` finds something; a test that waits for ever fails instead.
+/// Polls `look` until it returns a value. Fails after [`DEADLINE`].
 pub async fn eventually<T, F: Future<Output = Option<T>>>(what: &str, mut look: impl FnMut() -> F) -> T {
     let begun = Instant::now();
     let mut pause = FIRST_PAUSE;
@@ -58,7 +59,7 @@ pub async fn eventually<T, F: Future<Output = Option<T>>>(what: &str, mut look: 
     }
 }
 
-/// Something that nothing else in this test run is called.
+/// Returns a name that is unique in this test run.
 pub fn unique(word: &str) -> String {
     use std::sync::atomic::{AtomicU32, Ordering};
     static NUMBERS: AtomicU32 = AtomicU32::new(1);

@@ -1,4 +1,4 @@
-//! A running service on one of the databases, alone or shared by tests that do not disturb each other.
+//! A running service on one of the databases, alone or shared by independent tests.
 
 use std::ops::Deref;
 use std::sync::{Arc, Weak};
@@ -10,10 +10,10 @@ use tokio::sync::Mutex;
 
 use super::{Shop, unique};
 
-/// The same for all nodes: two of them on one database must agree, and PostgreSQL demands one.
+/// The key of all nodes: two nodes on one database must agree, and PostgreSQL requires a key.
 const MASTER_KEY: &str = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
 
-/// Receivers of webhooks may be on this machine, as those of tests are.
+/// Permits receivers on this machine, as in tests.
 pub const OPEN: [(&str, &str); 2] =
     [("CAIS_WEBHOOKS__ALLOW_INSECURE", "true"), ("CAIS_WEBHOOKS__ALLOW_ADDRESSES", "127.0.0.0/8")];
 
@@ -22,18 +22,18 @@ pub struct Node {
     pub cais: Cais,
 }
 
-/// A service of the test's own, with more environment variables.
+/// Starts a service for one test, with more environment variables.
 pub async fn own(engine: Engine, environment: &[(&str, &str)]) -> Node {
     let cais = Cais::start_with(engine, &with_master_key(environment)).await;
     Node { cais: cais.unwrap_or_else(|error| panic!("{error:#}")) }
 }
 
-/// A place for a service that is not started.
+/// Prepares a service without starting it.
 pub fn unstarted(engine: Engine, environment: &[(&str, &str)]) -> Cais {
     Cais::prepare(engine, &with_master_key(environment)).unwrap()
 }
 
-/// A service that other tests use at the same time; it ends with the last of them and their merchants.
+/// A service shared by tests. It ends with the last of them and their merchants.
 pub struct Shared(Arc<Node>);
 
 impl Deref for Shared {
@@ -45,13 +45,13 @@ impl Deref for Shared {
 }
 
 impl Shared {
-    /// An approved merchant with a key for everything, who keeps the service running.
+    /// Returns an approved merchant with a key for everything, which keeps the service running.
     pub fn shop(&self) -> Shop {
         self.0.shop().keeping(Arc::clone(&self.0))
     }
 }
 
-/// The service that tests share.
+/// Returns the shared service.
 pub async fn shared(engine: Engine) -> Shared {
     static SQLITE: Mutex<Weak<Node>> = Mutex::const_new(Weak::new());
     static POSTGRES: Mutex<Weak<Node>> = Mutex::const_new(Weak::new());
@@ -75,12 +75,12 @@ fn with_master_key<'e>(environment: &[(&'e str, &'e str)]) -> Vec<(&'e str, &'e 
 }
 
 impl Node {
-    /// An approved merchant with a key for everything.
+    /// Returns an approved merchant with a key for everything.
     pub fn shop(&self) -> Shop {
         self.merchant(true)
     }
 
-    /// A merchant whose KYC nobody has approved.
+    /// Returns a merchant without approved KYC.
     pub fn unapproved_shop(&self) -> Shop {
         self.merchant(false)
     }
@@ -95,24 +95,24 @@ impl Node {
         Shop::new(self.base(), email, key)
     }
 
-    /// Another key of the account.
+    /// Returns another key of the account.
     pub fn key(&self, email: &str, scopes: &str) -> String {
         let made = self.cli(&["key", "create", "--account", email, "--name", "test", "--scopes", scopes]);
         made["key"].as_str().unwrap().to_owned()
     }
 
-    /// What a command prints, which has to succeed.
+    /// Returns the output of a successful command.
     #[track_caller]
     pub fn cli(&self, arguments: &[&str]) -> Value {
         self.cais.cli(arguments).unwrap_or_else(|error| panic!("{error:#}"))
     }
 
-    /// `http://127.0.0.1:PORT`; another one after each launch.
+    /// Returns `http://127.0.0.1:PORT`, which changes with each launch.
     pub fn base(&self) -> String {
         self.cais.base_url()
     }
 
-    /// The books add up.
+    /// Checks the ledger.
     #[track_caller]
     pub fn verify(&self) {
         let report = self.cli(&["ledger", "verify"]);
@@ -120,7 +120,7 @@ impl Node {
         assert_eq!(report["differences"], serde_json::json!([]), "{report}");
     }
 
-    /// The same merchant after a restart, which takes another port.
+    /// Returns the merchant after a restart, which takes another port.
     pub fn again(&self, shop: &Shop) -> Shop {
         shop.at(&self.base())
     }

@@ -1,4 +1,4 @@
-//! A receiver of webhooks: it notes every request as it came, and answers as the test says.
+//! A receiver of webhooks that records every request, and answers as configured.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -11,34 +11,34 @@ use tokio::task::JoinHandle;
 
 use super::eventually;
 
-/// How a receiver answers.
+/// The behaviour of a receiver.
 #[derive(Debug, Clone)]
 pub enum Manner {
-    /// With that status, these header lines and that body.
+    /// Answers a status, header lines and a body.
     Answers(u16, Vec<String>, Vec<u8>),
-    /// It reads the request and never answers.
+    /// Reads the request and never answers.
     Hangs,
-    /// 200, and then a byte of the body now and then, for ever.
+    /// Answers 200, then one byte of the body at intervals, forever.
     Drips,
-    /// 200, and a body without an end, as fast as it is read.
+    /// Answers 200 with an endless body, as fast as possible.
     Floods,
-    /// It reads the request and closes the connection.
+    /// Reads the request and closes the connection.
     Vanishes,
-    /// Bytes that are no HTTP.
+    /// Answers bytes that are not HTTP.
     Babbles,
 }
 
 impl Manner {
-    /// That status and nothing else.
+    /// Returns an answer with only a status.
     pub fn status(status: u16) -> Self {
         Self::Answers(status, Vec::new(), Vec::new())
     }
 }
 
-/// A request as it came.
+/// A received request.
 #[derive(Debug, Clone)]
 pub struct Received {
-    /// Names in lower case.
+    /// Header names in lower case.
     pub headers: BTreeMap<String, String>,
     pub body: Vec<u8>,
 }
@@ -66,7 +66,7 @@ struct Shared {
     most_under_way: usize,
 }
 
-/// A running receiver. It ends when this is dropped.
+/// A running receiver, which ends when dropped.
 pub struct Receiver {
     address: SocketAddr,
     shared: Arc<Mutex<Shared>>,
@@ -80,7 +80,7 @@ impl Drop for Receiver {
 }
 
 impl Receiver {
-    /// One that answers 200.
+    /// Starts a receiver that answers 200.
     pub async fn start() -> Self {
         Self::that(Manner::status(200)).await
     }
@@ -91,7 +91,7 @@ impl Receiver {
         let shared = Arc::new(Mutex::new(Shared { manner: Some(manner), ..Shared::default() }));
         let of_task = Arc::clone(&shared);
         let task = tokio::spawn(async move {
-            // Its connections end with it.
+            // The connections end with the receiver.
             let mut connections = tokio::task::JoinSet::new();
             while let Ok((stream, _)) = listener.accept().await {
                 of_task.lock().unwrap().connections += 1;
@@ -106,12 +106,12 @@ impl Receiver {
         format!("http://{}{path}", self.address)
     }
 
-    /// From now on it answers so.
+    /// Changes the behaviour.
     pub fn becomes(&self, manner: Manner) {
         self.shared.lock().unwrap().manner = Some(manner);
     }
 
-    /// Everything so far, in the order in which it came.
+    /// Returns all requests so far, in order of arrival.
     pub fn received(&self) -> Vec<Received> {
         self.shared.lock().unwrap().received.clone()
     }
@@ -120,12 +120,12 @@ impl Receiver {
         self.shared.lock().unwrap().connections
     }
 
-    /// How many requests waited for their answers at once, at most.
+    /// Returns the largest number of concurrent requests.
     pub fn most_under_way(&self) -> usize {
         self.shared.lock().unwrap().most_under_way
     }
 
-    /// Waits until so many came.
+    /// Waits for this number of requests.
     pub async fn until(&self, count: usize) -> Vec<Received> {
         eventually(&format!("{count} webhooks arrive at {}", self.address), || async {
             let received = self.received();
@@ -134,7 +134,7 @@ impl Receiver {
         .await
     }
 
-    /// Waits until one of that type came; the first.
+    /// Waits for a request of an event type. Returns the first.
     pub async fn until_kind(&self, kind: &str) -> Received {
         eventually(&format!("{kind} arrives at {}", self.address), || async {
             self.received().into_iter().find(|received| received.kind() == kind)
@@ -164,7 +164,7 @@ async fn serve(stream: TcpStream, shared: &Mutex<Shared>) -> std::io::Result<()>
     Ok(())
 }
 
-/// A request whose answer is not there yet.
+/// A request without an answer yet.
 struct UnderWay<'s>(&'s Mutex<Shared>);
 
 impl Drop for UnderWay<'_> {
@@ -207,7 +207,7 @@ async fn answer(stream: &mut TcpStream, manner: Manner) -> std::io::Result<bool>
     }
 }
 
-/// The next request; `None` when the other side closed.
+/// Reads the next request; `None` after the client closed.
 async fn read(stream: &mut BufReader<TcpStream>) -> std::io::Result<Option<Received>> {
     let (mut line, mut headers) = (String::new(), BTreeMap::new());
     if stream.read_line(&mut line).await? == 0 {

@@ -1,4 +1,4 @@
-//! A merchant with an API key, calling the service as any program would.
+//! A merchant with an API key that calls the service like any client.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::http::{Reply, client};
 use super::node::Node;
 use super::{eventually, unique};
 
-/// An account's key and where to use it.
+/// An account's key and the address of the service.
 #[derive(Clone)]
 pub struct Shop {
     pub client: Client,
@@ -25,27 +25,27 @@ impl Shop {
         Self { client: client(), base, email, key, _node: None }
     }
 
-    /// The same merchant, who keeps the service running.
+    /// Returns the merchant, who keeps the service running.
     pub fn keeping(self, node: Arc<Node>) -> Self {
         Self { _node: Some(node), ..self }
     }
 
-    /// The same merchant, calling another server.
+    /// Returns the merchant at another server.
     pub fn at(&self, base: &str) -> Self {
         Self { base: base.to_owned(), ..self.clone() }
     }
 
-    /// The same merchant with another key.
+    /// Returns the merchant with another key.
     pub fn with_key(&self, key: &str) -> Self {
         Self { key: key.to_owned(), ..self.clone() }
     }
 
-    /// A request to a path below `/v1`, without a key.
+    /// Builds a request to a path below `/v1` without a key.
     pub fn anonymous(&self, method: Method, path: &str) -> RequestBuilder {
         self.client.request(method, format!("{}/v1{path}", self.base))
     }
 
-    /// A request to a path below `/v1`.
+    /// Builds a request to a path below `/v1`.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
         self.anonymous(method, path).bearer_auth(&self.key)
     }
@@ -54,12 +54,12 @@ impl Shop {
         Reply::of(self.request(Method::GET, path)).await
     }
 
-    /// A POST without an Idempotency-Key and without a body.
+    /// Sends a POST without an Idempotency-Key and without a body.
     pub async fn post(&self, path: &str) -> Reply {
         Reply::of(self.request(Method::POST, path)).await
     }
 
-    /// A JSON body without an Idempotency-Key.
+    /// Sends a JSON body without an Idempotency-Key.
     pub async fn send(&self, method: Method, path: &str, body: &Value) -> Reply {
         Reply::of(self.json(method, path, body.to_string())).await
     }
@@ -68,12 +68,12 @@ impl Shop {
         self.request(method, path).header("content-type", "application/json").body(body.into())
     }
 
-    /// `POST /charges` with that key and body, not sent yet.
+    /// Builds `POST /charges` with the key and body.
     pub fn creation(&self, key: &str, body: impl Into<String>) -> RequestBuilder {
         self.json(Method::POST, "/charges", body).header("idempotency-key", key)
     }
 
-    /// `POST /charges` with a key of its own.
+    /// Sends `POST /charges` with a new key.
     pub async fn create(&self, body: impl Into<String>) -> Reply {
         self.create_with(&unique("key"), body).await
     }
@@ -82,17 +82,17 @@ impl Shop {
         Reply::of(self.creation(key, body)).await
     }
 
-    /// A new charge of that amount.
+    /// Creates a charge of an amount.
     pub async fn charge(&self, amount: &str) -> Value {
         self.create(format!(r#"{{"amount":{amount}}}"#)).await.expect(201)
     }
 
-    /// Its id.
+    /// Creates a charge. Returns its id.
     pub async fn charge_id(&self, amount: &str) -> String {
         id(&self.charge(amount).await)
     }
 
-    /// A payer pays, in the built-in sandbox: the charge's amount, or another one.
+    /// Pays a charge in the built-in sandbox: its amount, or another one.
     pub async fn pay(&self, id: &str, amount: Option<&str>) -> Reply {
         let body = amount.map_or_else(|| "{}".to_owned(), |amount| format!(r#"{{"amount":{amount}}}"#));
         Reply::of(self.json(Method::POST, &format!("/sandbox/charges/{id}/pay"), body)).await
@@ -102,7 +102,7 @@ impl Shop {
         self.get(&format!("/charges/{id}")).await.expect(200)
     }
 
-    /// Reads the charge until it has that status.
+    /// Reads the charge until it has a status.
     pub async fn until(&self, id: &str, status: &str) -> Value {
         eventually(&format!("{id} {status}"), || async {
             let charge = self.fetch(id).await;
@@ -111,23 +111,23 @@ impl Shop {
         .await
     }
 
-    /// `available_balance`, as written.
+    /// Returns `available_balance`, as written.
     pub async fn available(&self) -> String {
         self.get("/balance").await.expect(200)["available_balance"].to_string()
     }
 
-    /// Waits until so much is available.
+    /// Waits until an amount is available.
     pub async fn until_available(&self, amount: &str) {
         eventually(&format!("{amount} is available"), || async { (self.available().await == amount).then_some(()) })
             .await;
     }
 
-    /// Every charge, page by page.
+    /// Returns all charges, page by page.
     pub async fn all_charges(&self) -> Vec<Value> {
         self.all("/charges?limit=200").await
     }
 
-    /// Every row of a list, page by page; its path has a query already.
+    /// Returns all rows of a list, page by page. The path must have a query.
     pub async fn all(&self, list: &str) -> Vec<Value> {
         let (mut all, mut path) = (Vec::new(), list.to_owned());
         loop {
@@ -138,7 +138,7 @@ impl Shop {
         }
     }
 
-    /// Has so much, from a charge that was paid in the built-in sandbox.
+    /// Earns an amount, by a charge that is paid in the built-in sandbox.
     pub async fn earn(&self, amount: &str) -> String {
         let charge = self.charge_id(amount).await;
         self.pay(&charge, None).await.expect(200);
@@ -146,22 +146,22 @@ impl Shop {
         charge
     }
 
-    /// `POST` of something that moves money, with that key.
+    /// Sends a `POST` that moves money, with the key.
     pub async fn order_with(&self, path: &str, key: &str, body: impl Into<String>) -> Reply {
         Reply::of(self.json(Method::POST, path, body).header("idempotency-key", key)).await
     }
 
-    /// The same with a key of its own.
+    /// Sends a `POST` that moves money, with a new key.
     pub async fn order(&self, path: &str, body: impl Into<String>) -> Reply {
         self.order_with(path, &unique("key"), body).await
     }
 
-    /// `POST /payouts` with a key of its own.
+    /// Sends `POST /payouts` with a new key.
     pub async fn pay_out(&self, amount: &str, pix_key: &str) -> Reply {
         self.order("/payouts", format!(r#"{{"amount":{amount},"pix_key":"{pix_key}"}}"#)).await
     }
 
-    /// Reads the payout until it has that status.
+    /// Reads the payout until it has a status.
     pub async fn until_payout(&self, id: &str, status: &str) -> Value {
         eventually(&format!("{id} {status}"), || async {
             let payout = self.get(&format!("/payouts/{id}")).await.expect(200);
@@ -170,19 +170,20 @@ impl Shop {
         .await
     }
 
-    /// Every refund of a charge, newest first.
+    /// Returns all refunds of a charge, newest first.
     pub async fn refunds(&self, charge: &str) -> Vec<Value> {
         self.all(&format!("/charges/{charge}/refunds?limit=200")).await
     }
 
-    /// The whole statement, oldest first.
+    /// Returns the whole statement, oldest first.
     pub async fn statement(&self) -> Vec<Value> {
         let mut entries = self.all("/balance/entries?limit=200").await;
         entries.reverse();
         entries
     }
 
-    /// Replays the statement from zero: each line's balance follows from the one before, and the last ones are the balance.
+    /// Replays the statement from zero. Each balance must follow from the previous line, and the last ones must equal
+    /// the balance.
     pub async fn check_statement(&self) {
         let mut buckets = std::collections::BTreeMap::from([("available", 0), ("pending", 0), ("blocked", 0)]);
         let entries = self.statement().await;
@@ -197,13 +198,13 @@ impl Shop {
         }
     }
 
-    /// What goes wrong in the built-in sandbox from now on.
+    /// Sets the fault of the built-in sandbox.
     pub async fn faults(&self, mode: &str) {
         self.send(Method::PUT, "/sandbox/faults", &json!({ "mode": mode })).await.expect(200);
     }
 }
 
-/// An amount of an answer, exactly.
+/// Returns an amount in centavos, exactly.
 pub fn centavos(amount: &Value) -> i64 {
     let text = amount.to_string();
     let (reais, cents) = text.split_once('.').unwrap();

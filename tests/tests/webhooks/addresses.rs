@@ -1,4 +1,4 @@
-//! Where receivers may be: only where the whole world is, unless whoever runs the service says otherwise.
+//! Addresses of receivers: only public ones, unless the operator permits others.
 
 use reqwest::Method;
 use serde_json::json;
@@ -6,7 +6,7 @@ use serde_json::json;
 use super::{newest, paid, register};
 use crate::support::{Engine, Receiver, id, on_both, own};
 
-on_both! { private_addresses_are_refused_in_every_spelling what_became_private_is_not_called }
+on_both! { private_addresses_are_refused_in_every_spelling address_that_became_private_is_not_called }
 
 const REFUSED: [&str; 26] = [
     "https://127.0.0.1/x",
@@ -46,7 +46,7 @@ async fn private_addresses_are_refused_in_every_spelling(engine: Engine) {
         let reply = shop.send(Method::POST, "/webhook-endpoints", &json!({ "url": url, "events": ["*"] })).await;
         assert_eq!((reply.status, reply.issues()), (400, vec!["url".to_owned()]), "{url}: {}", reply.text());
     }
-    // A name that leads nowhere is accepted, and is no postback's excuse.
+    // An unresolvable name is accepted, but a postback must be registered.
     let endpoint = register(&shop, "https://receiver.invalid/x", &["*"]).await;
     let moved = json!({ "url": "https://[::1]/x" });
     let moved = shop.send(Method::PATCH, &format!("/webhook-endpoints/{}", id(&endpoint)), &moved).await;
@@ -56,8 +56,8 @@ async fn private_addresses_are_refused_in_every_spelling(engine: Engine) {
     assert_eq!(delivery["attempts"][0]["error"], "name_not_resolved", "{delivery}");
 }
 
-/// Registered while it was allowed; the service was started anew with other settings.
-async fn what_became_private_is_not_called(engine: Engine) {
+/// The address was registered while permitted; then the service was restarted with other settings.
+async fn address_that_became_private_is_not_called(engine: Engine) {
     let mut node = own(engine, &crate::support::OPEN).await;
     let shop = node.shop();
     let receiver = Receiver::start().await;

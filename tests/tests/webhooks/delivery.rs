@@ -1,4 +1,4 @@
-//! An event on its way: signed, at once, to everybody who wants it; tried again as the schedule says; sent again by hand.
+//! Deliveries: signed, immediate, to every subscribed endpoint, retried by the schedule, and resent by hand.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -7,11 +7,11 @@ use super::{accepted, clock, deliveries, newest, paid, receiving, register, secr
 use crate::support::{Engine, Manner, OPEN, Receiver, eventually, id, names, on_both, own, shared};
 
 on_both! {
-    an_event_arrives_signed_and_is_the_one_that_is_listed everybody_who_wants_it_hears_of_it_once the_schedule
-    a_receiver_that_asks_for_time_gets_it a_rotated_secret_signs_beside_the_one_before a_test_and_a_resend
+    event_arrives_signed_and_equals_the_listed_one subscribed_endpoints_get_each_event_once failed_delivery_follows_the_schedule
+    retry_after_delays_the_next_attempt rotated_secret_signs_beside_the_previous_one tests_and_resends_are_delivered
 }
 
-async fn an_event_arrives_signed_and_is_the_one_that_is_listed(engine: Engine) {
+async fn event_arrives_signed_and_equals_the_listed_one(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     let (receiver, endpoint) = receiving(&shop, &["charge.paid"]).await;
@@ -45,7 +45,7 @@ async fn an_event_arrives_signed_and_is_the_one_that_is_listed(engine: Engine) {
     assert_eq!((&attempt["status_code"], &attempt["error"]), (&json!(200), &Value::Null));
 }
 
-async fn everybody_who_wants_it_hears_of_it_once(engine: Engine) {
+async fn subscribed_endpoints_get_each_event_once(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     let (all, _) = receiving(&shop, &["*"]).await;
@@ -67,17 +67,17 @@ async fn everybody_who_wants_it_hears_of_it_once(engine: Engine) {
     assert_eq!(kinds(&all), ["charge.cancelled", "charge.paid", "payout.completed"]);
     eventually("both arrive", || async { (some.received().len() == 2).then_some(()) }).await;
     assert_eq!(kinds(&some), ["charge.cancelled", "charge.paid"]);
-    // What is there when everything else has arrived is all there will be.
+    // Everything else has arrived, so no further delivery follows.
     assert!(none.received().is_empty() && foreign.received().is_empty());
     let mut sequences: Vec<i64> = all.received().iter().map(|one| one.json()["sequence"].as_i64().unwrap()).collect();
     sequences.sort_unstable();
     assert_eq!(sequences, [1, 2, 3]);
 }
 
-/// Seconds after which each attempt follows the one before.
+/// The seconds between attempts.
 const SCHEDULE: [u32; 9] = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400];
 
-async fn the_schedule(engine: Engine) {
+async fn failed_delivery_follows_the_schedule(engine: Engine) {
     let node = own(engine, &OPEN).await;
     let shop = node.shop();
     let receiver = Receiver::that(Manner::Answers(500, Vec::new(), b"no \x00 thanks".to_vec())).await;
@@ -91,7 +91,7 @@ async fn the_schedule(engine: Engine) {
         let at: jiff::Timestamp = attempt["at"].as_str().unwrap().parse().unwrap();
         let next: jiff::Timestamp = delivery["next_attempt_at"].as_str().unwrap().parse().unwrap();
         let waits_ms = next.duration_since(at).as_millis();
-        // A tenth more or less, and the attempt itself.
+        // Ten percent more or less, plus the attempt itself.
         let (least, most) = (i128::from(pause) * 900, i128::from(pause) * 1_100 + 20_000);
         assert!((least..most).contains(&waits_ms), "{made}: {waits_ms} ms instead of {pause} s");
         offset += pause + pause / 10 + 1;
@@ -108,7 +108,7 @@ async fn the_schedule(engine: Engine) {
     assert!(stamps.windows(2).all(|pair| pair[0] < pair[1]), "signed afresh: {stamps:?}");
 }
 
-async fn a_receiver_that_asks_for_time_gets_it(engine: Engine) {
+async fn retry_after_delays_the_next_attempt(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     let receiver = Receiver::that(Manner::Answers(429, vec!["retry-after: 3600".into()], Vec::new())).await;
@@ -121,7 +121,7 @@ async fn a_receiver_that_asks_for_time_gets_it(engine: Engine) {
         next.duration_since(at).as_secs()
     };
     assert!((3_600..3_700).contains(&waits(&delivery)), "{delivery}");
-    // Less than the schedule counts for nothing, more than a day is a day, and nonsense is nothing.
+    // A value below the schedule, a value above a day, and an invalid value.
     for (said, least, most) in [("0", 4, 60), ("999999999", 86_400, 86_500), ("soon\x01", 4, 60)] {
         let receiver = Receiver::that(Manner::Answers(503, vec![format!("retry-after: {said}")], Vec::new())).await;
         let endpoint = register(&shop, &receiver.url("/hooks"), &["*"]).await;
@@ -131,7 +131,7 @@ async fn a_receiver_that_asks_for_time_gets_it(engine: Engine) {
     }
 }
 
-async fn a_rotated_secret_signs_beside_the_one_before(engine: Engine) {
+async fn rotated_secret_signs_beside_the_previous_one(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     let (receiver, endpoint) = receiving(&shop, &["*"]).await;
@@ -154,7 +154,7 @@ async fn a_rotated_secret_signs_beside_the_one_before(engine: Engine) {
     }
 }
 
-async fn a_test_and_a_resend(engine: Engine) {
+async fn tests_and_resends_are_delivered(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     let (receiver, endpoint) = receiving(&shop, &["charge.paid"]).await;
@@ -176,7 +176,7 @@ async fn a_test_and_a_resend(engine: Engine) {
     assert_eq!((&resent.body, resent.header("webhook-id")), (&original.body, original.header("webhook-id")));
     newest(&shop, &endpoint, "succeeded", 2).await;
 
-    // An endpoint that was not there when it happened gets it when the event is sent again.
+    // An endpoint that was registered after the event receives a resent event.
     let (late, late_endpoint) = receiving(&shop, &["*"]).await;
     let sent = shop.post(&format!("/events/{}/resend", original.header("webhook-id"))).await.expect(202);
     assert_eq!(sent["data"].as_array().unwrap().len(), 2);

@@ -1,4 +1,4 @@
-//! Endpoints that stop being called: because they say so, because they fail for days, or because their merchant wants it.
+//! Endpoints without deliveries: gone, failing for days, or deactivated by the merchant.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -7,8 +7,8 @@ use super::{clock, deliveries, newest, paid, receiving, register};
 use crate::support::{Engine, Manner, OPEN, Receiver, Shop, centavos, eventually, id, on_both, own, shared};
 
 on_both! {
-    a_receiver_that_is_gone
-    five_days_of_failures
+    gone_receiver_is_disabled
+    five_days_of_failures_disable_an_endpoint
     deliveries_wait_while_endpoint_is_inactive
     cancelled_delivery_of_disabled_endpoint_stays_so
 }
@@ -21,30 +21,30 @@ async fn until_disabled(shop: &Shop, endpoint: &Value, reason: &str) {
     .await;
 }
 
-async fn a_receiver_that_is_gone(engine: Engine) {
+async fn gone_receiver_is_disabled(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     let (watcher, _) = receiving(&shop, &["webhook_endpoint.disabled"]).await;
     let gone = Receiver::that(Manner::status(410)).await;
     let endpoint = register(&shop, &gone.url("/hooks"), &["*"]).await;
-    // Several at once: it is disabled, and told, once.
+    // Several deliveries at once disable the endpoint once, with one event.
     for _ in 0..4 {
         shop.post(&format!("/webhook-endpoints/{}/test", id(&endpoint))).await;
     }
     until_disabled(&shop, &endpoint, "gone").await;
-    let told = watcher.until(1).await.remove(0);
-    assert_eq!((told.kind().as_str(), &told.json()["data"]["id"]), ("webhook_endpoint.disabled", &endpoint["id"]));
-    assert_eq!(told.json()["data"]["disabled_reason"], "gone");
-    assert_eq!(told.json()["data"].get("secret"), None);
+    let event = watcher.until(1).await.remove(0);
+    assert_eq!((event.kind().as_str(), &event.json()["data"]["id"]), ("webhook_endpoint.disabled", &endpoint["id"]));
+    assert_eq!(event.json()["data"]["disabled_reason"], "gone");
+    assert_eq!(event.json()["data"].get("secret"), None);
     let events = shop.get("/events?type=webhook_endpoint.disabled").await.expect(200);
     assert_eq!(events["data"].as_array().unwrap().len(), 1);
     for delivery in deliveries(&shop, &endpoint).await {
-        // A test is tried once: it has failed, or was cancelled before its attempt.
+        // A test has one attempt. It failed, or was cancelled before its attempt.
         let tried = delivery["attempts"].as_array().unwrap().len();
         assert_eq!(delivery["status"], if tried == 1 { "failed" } else { "cancelled" }, "{delivery}");
     }
     shop.post(&format!("/webhook-endpoints/{}/test", id(&endpoint))).await.refused(409, "invalid_state");
-    // It is called again once its merchant wants it.
+    // The merchant activates the endpoint again.
     gone.becomes(Manner::status(200));
     let path = format!("/webhook-endpoints/{}", id(&endpoint));
     let active = shop.send(Method::PATCH, &path, &json!({ "active": true })).await.expect(200);
@@ -54,7 +54,7 @@ async fn a_receiver_that_is_gone(engine: Engine) {
     newest(&shop, &endpoint, "succeeded", 1).await;
 }
 
-async fn five_days_of_failures(engine: Engine) {
+async fn five_days_of_failures_disable_an_endpoint(engine: Engine) {
     let node = own(engine, &OPEN).await;
     let shop = node.shop();
     let failing = Receiver::that(Manner::status(500)).await;
@@ -66,7 +66,7 @@ async fn five_days_of_failures(engine: Engine) {
     newest(&shop, &spared, "pending", 1).await;
     clock(&shop, 4 * 86_400).await;
     newest(&shop, &endpoint, "pending", 2).await;
-    // One success in between, and the days are counted anew.
+    // A success restarts the count of days.
     sometimes.becomes(Manner::status(200));
     newest(&shop, &spared, "pending", 2).await;
     clock(&shop, 4 * 86_400 + 400).await;
@@ -130,7 +130,7 @@ async fn cancelled_delivery_of_disabled_endpoint_stays_so(engine: Engine) {
     assert_eq!(arrived["event_type"], "charge.paid");
     let statuses: Vec<Value> =
         deliveries(&shop, &endpoint).await.iter().map(|delivery| delivery["status"].clone()).collect();
-    // The second test failed, or was cancelled before its outcome was written.
+    // The second test failed, or was cancelled before its outcome was stored.
     assert_eq!(statuses.len(), 3, "no delivery of the event in between: {statuses:?}");
     assert_eq!((&statuses[0], &statuses[2]), (&json!("succeeded"), &json!("cancelled")));
     shop.post(&format!("{path}/deliveries/{}/resend", id(&waiting))).await.refused(409, "invalid_state");

@@ -1,4 +1,4 @@
-//! Registering receivers: fields, limits, secrets that are shown once, and who may do what.
+//! Registration of receivers: fields, limits, secrets that are shown once, and permissions.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ use super::{receiving, register, secret};
 use crate::support::{Engine, Shop, id, names, on_both, own, shared};
 
 on_both! {
-    an_endpoint_lives_and_is_deleted what_cannot_be_registered_is_named at_most_twenty secrets_are_shown_once_and_kept_sealed
+    endpoint_is_registered_changed_and_deleted invalid_endpoint_is_refused_with_its_field account_has_at_most_twenty_endpoints secrets_are_shown_once_and_kept_sealed
     keys_need_the_scope_and_accounts_are_apart
 }
 
@@ -20,7 +20,7 @@ fn path(endpoint: &Value) -> String {
     format!("/webhook-endpoints/{}", id(endpoint))
 }
 
-async fn an_endpoint_lives_and_is_deleted(engine: Engine) {
+async fn endpoint_is_registered_changed_and_deleted(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     let body =
@@ -45,7 +45,7 @@ async fn an_endpoint_lives_and_is_deleted(engine: Engine) {
     assert_eq!((&changed["description"], &changed["url"]), (&Value::Null, &made["url"]));
     let moved = shop.send(Method::PATCH, &path(&made), &json!({ "url": "http://127.0.0.1:8443/b" })).await.expect(200);
     assert_eq!(moved["url"], "http://127.0.0.1:8443/b");
-    // The address that it left is free, the one that it has is not.
+    // The former address is free, the present one is not.
     let other = register(&shop, "http://127.0.0.1:8443/a", &["*"]).await;
     let taken = shop.send(Method::PATCH, &path(&other), &json!({ "url": "http://127.0.0.1:8443/b" })).await;
     taken.refused(400, "VALIDATION_ERROR");
@@ -61,7 +61,7 @@ async fn an_endpoint_lives_and_is_deleted(engine: Engine) {
     register(&shop, "http://127.0.0.1:8443/b", &["*"]).await;
 }
 
-async fn what_cannot_be_registered_is_named(engine: Engine) {
+async fn invalid_endpoint_is_refused_with_its_field(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     let refused = |body: Value| {
@@ -90,7 +90,7 @@ async fn what_cannot_be_registered_is_named(engine: Engine) {
     shop.get("/webhook-endpoints/chg_01arz3ndektsv4rrffq69g5fav").await.refused(400, "VALIDATION_ERROR");
 }
 
-async fn at_most_twenty(engine: Engine) {
+async fn account_has_at_most_twenty_endpoints(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     let all = join_all((0..30).map(|number| {
@@ -127,7 +127,7 @@ async fn secrets_are_shown_once_and_kept_sealed(engine: Engine) {
     shop.post(&format!("{}/test", path(&endpoint))).await.expect(202);
     receiver.until(1).await;
     node.cais.terminate().unwrap();
-    // Neither the log nor the database has them, in any form that could be read.
+    // Neither the log nor the database contains them in readable form.
     let needles: Vec<Vec<u8>> = [&first, &second]
         .iter()
         .flat_map(|secret| {

@@ -1,4 +1,4 @@
-//! Events as a list: numbered without a gap, so that a consumer can prove that it missed nothing.
+//! Events as a list: numbered without a gap, so that a consumer can prove completeness.
 
 use futures_util::future::join_all;
 use reqwest::Method;
@@ -77,7 +77,7 @@ async fn events_are_numbered_and_found(engine: Engine) {
     assert_eq!(sequences(&ascending), [1, 2, 3, 4]);
     assert_eq!(sequences(&after(&shop, 2, 50).await), [3, 4]);
     assert_eq!(after(&shop, 4, 50).await, Vec::<Value>::new());
-    // The cursor goes on in the order of the list.
+    // The cursor continues in the order of the list.
     let page = shop.get("/events?after_sequence=0&limit=2").await.expect(200);
     let next = page["next_starting_after"].as_str().unwrap();
     let rest = shop.get(&format!("/events?after_sequence=0&limit=2&starting_after={next}")).await.expect(200);
@@ -113,7 +113,8 @@ async fn sequences_have_no_gap_under_load_and_crash(engine: Engine) {
     let mut shop = node.shop();
     for round in 0..2 {
         let charges = join_all((0..24).map(|_| shop.charge("2"))).await;
-        // All are paid at once; readers, callbacks and workers find out in whatever order, and the service dies in between.
+        // All charges are paid at once. Readers, callbacks and workers find the payments in any order, and the service
+        // dies in between.
         let paying = charges.iter().map(|charge| psp.pay(charge["txid"].as_str().unwrap()));
         join_all(paying).await;
         let ids: Vec<String> = charges.iter().map(id).collect();

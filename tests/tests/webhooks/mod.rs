@@ -1,13 +1,13 @@
-//! Webhooks and events, as a merchant and its receivers live with them.
+//! Webhooks and events from a merchant's view.
 
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 mod addresses;
-mod bad_luck;
 mod delivery;
 mod disabling;
 mod endpoints;
 mod events;
+mod failing_nodes;
 mod postback;
 mod receivers;
 mod verify;
@@ -18,19 +18,19 @@ use serde_json::{Value, json};
 
 use crate::support::{Received, Receiver, Shop, eventually, id};
 
-/// Registers an address for those events; the endpoint with its secret.
+/// Registers an address for events. Returns the endpoint with its secret.
 async fn register(shop: &Shop, url: &str, events: &[&str]) -> Value {
     shop.send(Method::POST, "/webhook-endpoints", &json!({ "url": url, "events": events })).await.expect(201)
 }
 
-/// The same at a receiver that answers 200.
+/// Registers a receiver that answers 200.
 async fn receiving(shop: &Shop, events: &[&str]) -> (Receiver, Value) {
     let receiver = Receiver::start().await;
     let endpoint = register(shop, &receiver.url("/hooks"), events).await;
     (receiver, endpoint)
 }
 
-/// A charge that is paid; its id.
+/// Creates and pays a charge. Returns its id.
 async fn paid(shop: &Shop, amount: &str) -> String {
     let charge = shop.charge_id(amount).await;
     shop.pay(&charge, None).await.expect(200);
@@ -38,7 +38,7 @@ async fn paid(shop: &Shop, amount: &str) -> String {
     charge
 }
 
-/// Fails unless the published verifier accepts it with that secret.
+/// Checks the signature with the published verifier.
 #[track_caller]
 fn verify(received: &Received, secret: &str) {
     accepted(received, secret).unwrap_or_else(|error| panic!("{error}: {received:?}"));
@@ -57,12 +57,12 @@ fn secret(endpoint: &Value) -> String {
     endpoint["secret"].as_str().unwrap().to_owned()
 }
 
-/// Every delivery to the endpoint, newest first.
+/// Returns all deliveries to the endpoint, newest first.
 async fn deliveries(shop: &Shop, endpoint: &Value) -> Vec<Value> {
     shop.all(&format!("/webhook-endpoints/{}/deliveries?limit=200", id(endpoint))).await
 }
 
-/// Waits until the newest delivery to the endpoint has that status, and so many attempts.
+/// Waits until the newest delivery to the endpoint has a status and a number of attempts.
 async fn newest(shop: &Shop, endpoint: &Value, status: &str, attempts: usize) -> Value {
     eventually(&format!("the newest delivery is {status} after {attempts}"), || async {
         let newest = deliveries(shop, endpoint).await.into_iter().next()?;
@@ -71,7 +71,7 @@ async fn newest(shop: &Shop, endpoint: &Value, status: &str, attempts: usize) ->
     .await
 }
 
-/// Moves the clock of service and sandbox so far ahead.
+/// Sets the clock of service and sandbox ahead.
 async fn clock(shop: &Shop, offset_s: u32) {
     shop.send(Method::PUT, "/sandbox/clock", &json!({ "offset_s": offset_s })).await.expect(200);
 }

@@ -1,4 +1,4 @@
-//! A charge that names where its events go: that endpoint and the subscribed ones, one delivery each.
+//! Postbacks of a charge: the named endpoint and the subscribed ones, one delivery each.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -7,8 +7,8 @@ use super::{deliveries, paid, receiving, register};
 use crate::support::{Engine, Receiver, Shop, id, on_both, shared};
 
 on_both! {
-    a_postback_and_a_subscription_are_one_delivery what_is_not_registered_and_active_is_refused
-    a_postback_follows_its_endpoint inactive_and_deleted_endpoints_receive_nothing
+    postback_and_subscription_are_one_delivery postback_without_active_endpoint_is_refused
+    postback_follows_its_endpoint inactive_and_deleted_endpoints_receive_nothing
 }
 
 async fn charge_to(shop: &Shop, url: &str) -> String {
@@ -20,14 +20,14 @@ async fn pay(shop: &Shop, charge: &str) {
     shop.until(charge, "paid").await;
 }
 
-async fn a_postback_and_a_subscription_are_one_delivery(engine: Engine) {
+async fn postback_and_subscription_are_one_delivery(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     let (named, named_endpoint) = receiving(&shop, &["payout.failed"]).await;
     let (subscribed, subscribed_endpoint) = receiving(&shop, &["charge.paid"]).await;
     let first = charge_to(&shop, &named.url("/hooks")).await;
     let second = charge_to(&shop, &subscribed.url("/hooks")).await;
-    // Subscribed only after the charge was made: still one.
+    // Subscribed only after the charge was created: still one delivery.
     let third = charge_to(&shop, &named.url("/hooks")).await;
     pay(&shop, &first).await;
     pay(&shop, &second).await;
@@ -38,13 +38,13 @@ async fn a_postback_and_a_subscription_are_one_delivery(engine: Engine) {
     subscribed.until(3).await;
     assert_eq!(deliveries(&shop, &named_endpoint).await.len(), 2);
     assert_eq!(deliveries(&shop, &subscribed_endpoint).await.len(), 3);
-    // Other events of the charge go there as well, those of other things do not.
+    // Other events of the charge are delivered there too, those of other resources are not.
     let fourth = charge_to(&shop, &subscribed.url("/hooks")).await;
     shop.post(&format!("/charges/{fourth}/cancel")).await.expect(200);
     subscribed.until_kind("charge.cancelled").await;
 }
 
-async fn what_is_not_registered_and_active_is_refused(engine: Engine) {
+async fn postback_without_active_endpoint_is_refused(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     let (receiver, endpoint) = receiving(&shop, &["*"]).await;
@@ -68,7 +68,7 @@ async fn what_is_not_registered_and_active_is_refused(engine: Engine) {
     assert_eq!(shop.all_charges().await, Vec::<Value>::new());
 }
 
-async fn a_postback_follows_its_endpoint(engine: Engine) {
+async fn postback_follows_its_endpoint(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     let (old, endpoint) = receiving(&shop, &["payout.failed"]).await;

@@ -1,4 +1,4 @@
-//! Receivers that behave badly: each is told apart in the log of its attempts, and none keeps the others waiting.
+//! Misbehaving receivers: each is distinguished in the log of attempts, and none delays the others.
 
 use serde_json::{Value, json};
 
@@ -6,14 +6,14 @@ use super::{newest, paid, receiving, register};
 use crate::support::{Engine, Manner, Receiver, Shop, eventually, id, on_both, shared};
 
 on_both! {
-    each_failure_has_its_word
-    answers_that_do_not_end_are_successes
-    one_that_hangs_delays_nobody
+    each_failure_has_its_error
+    endless_answer_is_a_success
+    hanging_receiver_delays_no_other
     redirects_are_not_followed
     twenty_tests_of_an_endpoint_wait
 }
 
-async fn each_failure_has_its_word(engine: Engine) {
+async fn each_failure_has_its_error(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     let closed = Receiver::start().await.url("/closed");
@@ -38,7 +38,7 @@ async fn each_failure_has_its_word(engine: Engine) {
     }
 }
 
-async fn answers_that_do_not_end_are_successes(engine: Engine) {
+async fn endless_answer_is_a_success(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     let said = format!("thank\u{7}you {}", "x".repeat(10_000));
@@ -58,7 +58,7 @@ async fn answers_that_do_not_end_are_successes(engine: Engine) {
     }
 }
 
-async fn one_that_hangs_delays_nobody(engine: Engine) {
+async fn hanging_receiver_delays_no_other(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     let (fine, _) = receiving(&shop, &["charge.paid"]).await;
@@ -72,7 +72,7 @@ async fn one_that_hangs_delays_nobody(engine: Engine) {
         paid(&shop, "2").await;
     }
     fine.until(3).await;
-    // A delivery that waited for the hanging attempts would arrive only after one of them had timed out.
+    // A delivery behind the hanging attempts would arrive only after a timeout.
     assert_eq!(first_attempt(&shop, &endpoint).await, None, "a hanging attempt ended before the others were delivered");
     assert!(hanging.most_under_way() <= 8, "no more at once for one endpoint");
     let timed_out = eventually("a hanging attempt times out", || first_attempt(&shop, &endpoint)).await;
@@ -108,7 +108,7 @@ async fn twenty_tests_of_an_endpoint_wait(engine: Engine) {
     let endpoint = register(&shop, &receiver.url("/hooks"), &["*"]).await;
     let path = format!("/webhook-endpoints/{}/test", id(&endpoint));
     let mut accepted = 0;
-    // Attempts that time out meanwhile free their places.
+    // Attempts that time out meanwhile free their slots.
     let refused = loop {
         let reply = shop.post(&path).await;
         if reply.status != 202 {

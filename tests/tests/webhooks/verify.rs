@@ -1,4 +1,4 @@
-//! The examples of the README, run as they stand there against real deliveries; and the program's own tools for receivers.
+//! The README's examples, run against real deliveries, and the program's own tools for receivers.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -9,13 +9,13 @@ use serde_json::{Value, json};
 use super::{paid, receiving, secret};
 use crate::support::{Engine, Received, Receiver, centavos, eventually, id, on_both, shared};
 
-on_both! { the_examples_accept_what_is_sent_and_nothing_else signatures_are_checked_by_hand events_are_forwarded_as_they_happen }
+on_both! { examples_accept_only_authentic_webhooks signatures_are_checked_by_hand events_are_forwarded_as_they_happen }
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
 }
 
-/// The example in that language, as the README has it.
+/// Returns the README's example in a language.
 fn example(language: &str) -> String {
     let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
     let begin = format!("```{language}\n");
@@ -25,19 +25,19 @@ fn example(language: &str) -> String {
     example
 }
 
-/// Where `scripts/setup` puts the published verifiers.
+/// Returns the folder of the published verifiers installed by `scripts/setup`.
 fn verifiers() -> PathBuf {
     std::env::var_os("CAIS_VERIFIERS").map_or_else(|| root().join("target/verifiers"), PathBuf::from)
 }
 
-/// Runs a program with something on its standard input.
+/// Runs a program with a standard input.
 fn fed(command: &mut Command, input: &[u8]) -> Output {
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(input).unwrap();
     child.wait_with_output().unwrap()
 }
 
-/// Whether the example accepts it. `driver` reads the case and calls what the example defines.
+/// Returns whether the example accepts the case. `driver` reads the case and calls the example.
 fn accepts(program: &str, file: &str, code: &str, driver: &str, case: &Value) -> bool {
     let folder = tempfile::tempdir().unwrap();
     let script = folder.path().join(file);
@@ -46,7 +46,7 @@ fn accepts(program: &str, file: &str, code: &str, driver: &str, case: &Value) ->
     command.arg(&script);
     command.env("PYTHONPATH", verifiers().join("python"));
     if program == "node" {
-        // Modules are looked for beside the script.
+        // Modules are resolved beside the script.
         std::os::unix::fs::symlink(verifiers().join("node/node_modules"), folder.path().join("node_modules")).unwrap();
     }
     let output = fed(&mut command, case.to_string().as_bytes());
@@ -115,7 +115,7 @@ fn rust_accepts(case: &Value) -> bool {
 }
 
 #[test]
-fn the_example_in_rust_is_the_one_that_is_run() {
+fn rust_example_of_the_readme_is_tested() {
     let source = include_str!("verify.rs");
     let (_, rest) = source.split_once("// README: begin of the example in Rust\n").unwrap();
     let (code, _) = rest.split_once("// README: end of the example in Rust").unwrap();
@@ -123,7 +123,7 @@ fn the_example_in_rust_is_the_one_that_is_run() {
     assert_eq!(in_readme.trim(), code.trim());
 }
 
-async fn the_examples_accept_what_is_sent_and_nothing_else(engine: Engine) {
+async fn examples_accept_only_authentic_webhooks(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     let (receiver, endpoint) = receiving(&shop, &["charge.paid"]).await;
@@ -159,7 +159,7 @@ async fn signatures_are_checked_by_hand(engine: Engine) {
     let received = receiver.until(1).await.remove(0);
     let folder = tempfile::tempdir().unwrap();
     let (body, kept) = (folder.path().join("body.json"), folder.path().join("secrets"));
-    // As after a rotation: both secrets, one a line.
+    // Both secrets, one per line, as after a rotation.
     std::fs::write(&kept, format!("whsec_{}=\n{}\n", "A".repeat(43), secret(&endpoint))).unwrap();
     let verify = |body_bytes: &[u8]| {
         std::fs::write(&body, body_bytes).unwrap();
@@ -200,25 +200,25 @@ async fn events_are_forwarded_as_they_happen(engine: Engine) {
         "--base-url",
         &format!("{}/v1", node.base()),
     ]);
-    // Nothing that is set for the tests or on this machine is meant for it.
+    // The tests' and the machine's settings do not apply to it.
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CAIS_")) {
         listen.env_remove(name);
     }
     listen.env("CAIS_API_KEY", &shop.key).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut listening = Listening(listen.spawn().unwrap());
     let mut lines = std::io::BufRead::lines(std::io::BufReader::new(listening.0.stdout.take().unwrap()));
-    // Its first line tells the secret that it signs with.
+    // The first line shows the signing secret.
     let first: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
     let secret = first["secret"].as_str().unwrap().to_owned();
     paid(&shop, "10").await;
     let received = receiver.until(1).await.remove(0);
     super::verify(&received, &secret);
-    assert_eq!(centavos(&received.json()["data"]["amount"]), 1_000, "what happened before is not told");
+    assert_eq!(centavos(&received.json()["data"]["amount"]), 1_000, "earlier events are not shown");
     assert_eq!(shop.get(&format!("/events/{}", received.header("webhook-id"))).await.body, received.body);
-    let told: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
-    assert_eq!((&told["type"], &told["status_code"]), (&json!("charge.paid"), &json!(200)));
+    let shown: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
+    assert_eq!((&shown["type"], &shown["status_code"]), (&json!("charge.paid"), &json!(200)));
     eventually("only that", || async { (receiver.received().len() == 1).then_some(()) }).await;
-    // Nobody reads what it tells any more: it ends by itself, as others before a closed pipe do.
+    // After the end of its reader, the program ends by itself.
     drop(lines);
     paid(&shop, "11").await;
     let ended = tokio::task::spawn_blocking(move || listening.0.wait().unwrap());

@@ -1,4 +1,4 @@
-//! Nodes that die in full delivery, two nodes that share the work, and dead receivers among living ones: every event arrives.
+//! Deliveries with killed nodes, with two nodes, and with dead receivers: every event arrives.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,14 +8,14 @@ use serde_json::Value;
 use super::{deliveries, paid, register, secret, verify};
 use crate::support::{Engine, Manner, OPEN, Receiver, Shop, eventually, on_both, own};
 
-on_both! { killed_in_full_delivery dead_receivers_among_living_ones }
+on_both! { killed_service_delivers_every_event dead_receivers_do_not_delay_others }
 
-/// Receivers may be on this machine, and whoever looks often is not refused.
+/// Permits receivers on this machine, and frequent polling.
 const OFTEN: [(&str, &str); 3] = [OPEN[0], OPEN[1], ("CAIS_RATE_LIMIT_PER_MINUTE", "1000000")];
-/// Events that each receiver must get at least once.
+/// The events that each receiver must get at least once.
 const EVENTS: usize = 60;
 
-/// No id is ever used for two bodies; how often each came.
+/// Counts the arrivals per id. An id never has two bodies.
 fn counted(receiver: &Receiver) -> BTreeMap<String, usize> {
     let mut bodies: BTreeMap<String, Vec<u8>> = BTreeMap::new();
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
@@ -38,14 +38,14 @@ async fn until_all_arrived(shop: &Shop, receiver: &Receiver, count: usize) {
     .await;
 }
 
-async fn killed_in_full_delivery(engine: Engine) {
+async fn killed_service_delivers_every_event(engine: Engine) {
     let mut node = own(engine, &OFTEN).await;
     let shop = node.shop();
     let receiver = Receiver::start().await;
     let endpoint = register(&shop, &receiver.url("/hooks"), &["charge.paid"]).await;
     paid(&shop, "2").await;
     receiver.until(1).await;
-    // Some are under way when the service dies: it answers only once it is told to.
+    // Some deliveries are in flight when the service dies.
     receiver.becomes(Manner::Hangs);
     join_all((1..EVENTS).map(|_| paid(&shop, "2"))).await;
     receiver.until(3).await;
@@ -53,7 +53,7 @@ async fn killed_in_full_delivery(engine: Engine) {
     receiver.becomes(Manner::status(200));
     node.cais.launch().await.unwrap();
     let shop = node.again(&shop);
-    // What was under way comes again when its lease is over.
+    // Deliveries in flight are repeated after their lease.
     until_all_arrived(&shop, &receiver, EVENTS).await;
     eventually("all are marked", || async {
         deliveries(&shop, &endpoint).await.iter().all(|one| one["status"] == "succeeded").then_some(())
@@ -62,13 +62,13 @@ async fn killed_in_full_delivery(engine: Engine) {
     for received in receiver.received() {
         verify(&received, &secret(&endpoint));
     }
-    // In order, once everything is done: nothing is tried again.
+    // Finished deliveries are not repeated.
     let settled = counted(&receiver);
     assert!(settled.values().filter(|count| **count > 1).count() <= 8 + 8, "{settled:?}");
     node.cais.terminate().unwrap();
 }
 
-async fn dead_receivers_among_living_ones(engine: Engine) {
+async fn dead_receivers_do_not_delay_others(engine: Engine) {
     let node = own(engine, &OFTEN).await;
     let shop = node.shop();
     let mut living = Vec::new();
@@ -105,7 +105,7 @@ async fn two_nodes_share_the_work() {
     paid(&here, "2").await;
     receiver.until(1).await;
     receiver.becomes(Manner::Hangs);
-    // Each charge and its payment at one node, because each has a sandbox of its own.
+    // Each charge and its payment at one node, because each node has its own sandbox.
     join_all((1..20).map(|_| paid(&here, "2"))).await;
     receiver.until(3).await;
     assert!(receiver.most_under_way() <= 8, "both together keep to the limit: {}", receiver.most_under_way());
@@ -113,7 +113,7 @@ async fn two_nodes_share_the_work() {
     until_all_arrived(&here, &receiver, 20).await;
     let there = here.at(&two.base());
     let attempts = |all: Vec<Value>| -> usize { all.iter().map(|one| one["attempts"].as_array().unwrap().len()).sum() };
-    eventually("nothing waits any more", || async {
+    eventually("no delivery is pending", || async {
         deliveries(&there, &endpoint).await.iter().all(|one| one["status"] == "succeeded").then_some(())
     })
     .await;

@@ -1,4 +1,5 @@
-//! A shortfall: what an account lacks is taken from its next credits, the oldest infraction first, and from nobody else.
+//! Shortfalls: missing money is blocked from the account's next credits, the oldest infraction first, and never from
+//! other accounts.
 
 use serde_json::json;
 
@@ -6,8 +7,8 @@ use super::{balances, dispute, dispute_with, held, resolve};
 use crate::support::{Engine, Shop, eventually, id, on_both, shared};
 
 on_both! {
-    the_next_credits_are_taken_oldest_first every_kind_of_credit_is_taken money_that_waits_is_taken_too
-    beneficiaries_of_a_split_are_untouched a_shortfall_ends_with_its_infraction
+    shortfall_is_filled_oldest_first shortfall_is_filled_from_every_kind_of_credit shortfall_is_filled_from_pending_credits
+    beneficiaries_of_a_split_are_untouched shortfall_ends_with_its_infraction
 }
 
 async fn until_balances(shop: &Shop, expected: [i64; 3]) {
@@ -15,13 +16,13 @@ async fn until_balances(shop: &Shop, expected: [i64; 3]) {
         .await;
 }
 
-/// Spends everything.
+/// Spends the whole balance.
 async fn spend(shop: &Shop, amount: &str) {
     let payout = shop.pay_out(amount, "ana@example.com").await.expect(201);
     shop.until_payout(&id(&payout), "completed").await;
 }
 
-async fn the_next_credits_are_taken_oldest_first(engine: Engine) {
+async fn shortfall_is_filled_oldest_first(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     let (first, second) = (shop.earn("20").await, shop.earn("30").await);
@@ -36,7 +37,7 @@ async fn the_next_credits_are_taken_oldest_first(engine: Engine) {
     shop.pay(&shop.charge_id("10").await, None).await.expect(200);
     until_balances(&shop, [0, 0, 2_500]).await;
     assert_eq!((held(&shop, &older).await, held(&shop, &newer).await), (2_000, 500));
-    // Its money goes to the one that still lacks it.
+    // The freed money fills the other block.
     resolve(&shop, &older, "won").await;
     assert_eq!(balances(&shop).await, [0, 0, 2_500]);
     assert_eq!(held(&shop, &newer).await, 2_500);
@@ -46,12 +47,12 @@ async fn the_next_credits_are_taken_oldest_first(engine: Engine) {
     node.verify();
 }
 
-async fn every_kind_of_credit_is_taken(engine: Engine) {
+async fn shortfall_is_filled_from_every_kind_of_credit(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     let charge = shop.earn("50").await;
     let other = shop.earn("10").await;
-    // A payout that fails later, and a refund that fails, give back to an account that lacks money.
+    // Failed payouts and refunds return money to an account with a shortfall.
     spend(&shop, "35").await;
     let slow = shop.pay_out("15", "slow@sandbox.cais").await.expect(201);
     let refund = shop.order(&format!("/charges/{other}/refunds"), r#"{"amount":8}"#).await.expect(201);
@@ -73,7 +74,7 @@ async fn every_kind_of_credit_is_taken(engine: Engine) {
     node.verify();
 }
 
-async fn money_that_waits_is_taken_too(engine: Engine) {
+async fn shortfall_is_filled_from_pending_credits(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     let charge = shop.earn("20").await;
@@ -91,11 +92,11 @@ async fn money_that_waits_is_taken_too(engine: Engine) {
     let taken = (available + pending).min(2_000);
     assert_eq!(balances(&shop).await, [0, available + pending - taken, taken]);
     assert_eq!(held(&shop, &opened).await, taken);
-    // A credit that would wait is taken at once as well.
+    // A credit to `pending` is blocked at once too.
     shop.pay(&shop.charge_id("30").await, None).await.expect(200);
     until_balances(&shop, [0, available + pending + 3_000 - 2_000, 2_000]).await;
     resolve(&shop, &opened, "won").await;
-    assert_eq!(balances(&shop).await, [available, pending + 3_000, 0], "what was to wait waits again");
+    assert_eq!(balances(&shop).await, [available, pending + 3_000, 0], "waiting money returns to pending");
     assert!(!waits.is_empty());
     shop.check_statement().await;
     node.verify();
@@ -121,7 +122,7 @@ async fn beneficiaries_of_a_split_are_untouched(engine: Engine) {
     node.verify();
 }
 
-async fn a_shortfall_ends_with_its_infraction(engine: Engine) {
+async fn shortfall_ends_with_its_infraction(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     for outcome in ["lost", "won", "cancelled"] {
