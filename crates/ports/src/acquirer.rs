@@ -1,4 +1,4 @@
-//! Acquirers: the institutions that take Pix charges for us, hold what was paid, and send it on.
+//! Acquirers: the institutions that issue Pix charges, hold our balance, and send Pix.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,179 +18,182 @@ use jiff::{SignedDuration, Timestamp};
 use crate::noticed::Noticed;
 use crate::upstream_infraction::{DefenseOrder, DefenseReceipt, UpstreamInfraction};
 
-/// Why an acquirer did not do what it was asked.
+/// The reason an acquirer did not fulfil a request.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AcquirerError {
-    /// It refused, for good: asking again changes nothing.
+    /// The acquirer refused for good. A retry has the same result.
     #[error("refused: {0}")]
     Refused(String),
-    /// It certainly did not do it, and may later: no connection, overload, a refusal of ours or its credentials.
+    /// The acquirer certainly did not fulfil the request and may later: no connection, overload, or rejected
+    /// credentials.
     #[error("unavailable: {0}")]
     Unavailable(String),
-    /// It may have done it: the reply was lost, late or unreadable. Never asked elsewhere, never called a failure.
+    /// The acquirer may have fulfilled the request: the reply was lost, late or unreadable. The request never goes to
+    /// another acquirer and never counts as failed.
     #[error("outcome unknown: {0}")]
     OutcomeUnknown(String),
 }
 
-/// A charge as an acquirer is asked for it.
+/// The order of a charge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChargeOrder {
-    /// Its name upstream; a repeat with the same name never makes a second one.
+    /// The identifier at the acquirer. A repeat with the same txid never creates a second charge.
     pub txid: Txid,
-    /// What the payer is to pay.
+    /// The amount for the payer.
     pub amount: Money,
-    /// Seconds from its creation until it can no longer be paid.
+    /// Seconds from creation to expiry.
     pub expires_in_s: u32,
-    /// Who is to pay, when both halves are known.
+    /// The payer, if document and name are known.
     pub payer: Option<(Document, String)>,
-    /// Shown to the payer; at most 140 characters.
+    /// Free text for the payer, at most 140 characters.
     pub description: Option<String>,
 }
 
-/// Where a charge stands upstream.
+/// The status of a charge upstream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UpstreamStatus {
-    /// It can be paid, unless its time is over.
+    /// The charge can be paid, unless expired.
     Active,
-    /// It was paid.
+    /// The charge was paid.
     Completed,
-    /// It was withdrawn, by us or by the acquirer.
+    /// The charge was cancelled, by us or by the acquirer.
     Removed,
 }
 
-/// A Pix that the acquirer received.
+/// A received Pix.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UpstreamPayment {
-    /// Names the Pix.
+    /// The end-to-end id of the Pix.
     pub end_to_end_id: EndToEndId,
-    /// What the payer sent.
+    /// The amount sent by the payer.
     pub amount: Money,
-    /// When it was received.
+    /// The instant of receipt.
     pub paid_at: Timestamp,
-    /// What goes back to the payer or went back, whoever asked for it.
+    /// The returns of the Pix, in flight or done, whoever requested them.
     pub returns: Vec<UpstreamReturn>,
 }
 
-/// How far something that goes out has come upstream.
+/// The progress of an outgoing movement upstream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UpstreamProgress {
-    /// Its outcome is open.
+    /// The outcome is unknown.
     Processing,
-    /// It arrived.
+    /// The money arrived.
     Done {
-        /// When, if the acquirer says.
+        /// The instant, if reported.
         at: Option<Timestamp>,
     },
-    /// It will never arrive.
+    /// The money will never arrive.
     Failed {
-        /// Why, in the acquirer's words.
+        /// The acquirer's reason.
         reason: Option<String>,
     },
 }
 
-/// Why a received Pix goes back.
+/// The nature of a return.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReturnNature {
-    /// Its receiver asked for it.
+    /// The receiver requested the return.
     Ordinary,
-    /// An infraction was lost (`MED_FRAUDE`, `MED_OPERACIONAL` and the like): the acquirer took it by itself.
+    /// A lost infraction (`MED_FRAUDE`, `MED_OPERACIONAL` and similar): the acquirer took the money itself.
     Infraction,
 }
 
-/// The return of a received Pix (devolução), as the acquirer knows it.
+/// The return of a received Pix (devolução) in the acquirer's records.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UpstreamReturn {
-    /// The name under which it was asked for; a refund of ours when it is one's id without its prefix.
+    /// The identifier of the request. For a refund of ours: its id without its prefix.
     pub name: String,
-    /// Names the return in the whole country, once there is one.
+    /// The nationwide identifier of the return, once known.
     pub return_id: Option<ReturnId>,
-    /// Why.
+    /// The nature of the return.
     pub nature: ReturnNature,
-    /// How much goes back.
+    /// The returned amount.
     pub amount: Money,
-    /// How far it has come.
+    /// The progress.
     pub progress: UpstreamProgress,
 }
 
 impl UpstreamReturn {
-    /// The refund of ours that may have been asked for under this name.
+    /// Returns our refund that may have this identifier.
     #[must_use]
     pub fn refund(&self) -> Option<RefundId> {
         RefundId::from_suffix(&self.name).ok()
     }
 }
 
-/// A refund as an acquirer is asked for it.
+/// The order of a refund.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RefundOrder {
-    /// Without its prefix, its name upstream; a repeat with the same name never makes a second one.
+    /// The refund's id. Without its prefix, also the identifier at the acquirer. A repeat never creates a second
+    /// return.
     pub id: RefundId,
-    /// The Pix that goes back.
+    /// The refunded Pix.
     pub end_to_end_id: EndToEndId,
-    /// How much of it.
+    /// The refunded amount.
     pub amount: Money,
-    /// Shown to the payer; at most 140 characters.
+    /// Free text for the payer, at most 140 characters.
     pub description: Option<String>,
 }
 
-/// A payout as an acquirer is asked for it.
+/// The order of a payout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PayoutOrder {
-    /// Its name upstream; a repeat with the same name never makes a second one.
+    /// The identifier at the acquirer. A repeat never sends a second Pix.
     pub instruction_id: InstructionId,
-    /// What the recipient is to get.
+    /// The amount for the recipient.
     pub amount: Money,
-    /// Where it goes.
+    /// The recipient's key.
     pub pix_key: PixKey,
-    /// Who must own the key, if that is to be checked.
+    /// The required owner of the key, if to be checked.
     pub recipient_document: Option<Document>,
-    /// Shown to the recipient; at most 140 characters.
+    /// Free text for the recipient, at most 140 characters.
     pub description: Option<String>,
 }
 
-/// What came back of a Pix that was sent.
+/// A returned part of a sent Pix.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReturnedPart {
-    /// Names the return; each is credited once.
+    /// The identifier of the return. Each is credited once.
     pub return_id: ReturnId,
-    /// How much came back.
+    /// The returned amount.
     pub amount: Money,
-    /// When.
+    /// The instant of the return.
     pub at: Timestamp,
 }
 
-/// A Pix that was sent, as the acquirer knows it.
+/// A sent Pix in the acquirer's records.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UpstreamPayout {
-    /// Its name.
+    /// The identifier at the acquirer.
     pub instruction_id: InstructionId,
-    /// The Pix, once it is named.
+    /// The end-to-end id, once known.
     pub end_to_end_id: Option<EndToEndId>,
-    /// What the recipient gets.
+    /// The amount for the recipient.
     pub amount: Money,
-    /// Who gets it, as far as the acquirer tells.
+    /// The recipient, as far as reported.
     pub recipient: Recipient,
-    /// How far it has come.
+    /// The progress.
     pub progress: UpstreamProgress,
-    /// What came back, oldest first.
+    /// The returns, oldest first.
     pub returned: Vec<ReturnedPart>,
 }
 
-/// A Pix that was received, as the acquirer lists it.
+/// A received Pix in the acquirer's list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReceivedPix {
-    /// The charge that it was for; `None` for a Pix without one, or whose txid cannot be one of ours.
+    /// The txid of the charge; `None` for a Pix without one, or with one that cannot be ours.
     pub txid: Option<Txid>,
     /// The Pix.
     pub payment: UpstreamPayment,
 }
 
-/// One page of an acquirer's list.
+/// A page of an acquirer's list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UpstreamPage<T> {
     /// The rows, in the acquirer's order.
     pub rows: Vec<T>,
-    /// Rows that cannot be read. Absence from `rows` proves nothing while there is one.
+    /// Unreadable rows. While one exists, a row missing from `rows` proves nothing.
     pub unreadable: Vec<UnreadableRow>,
     /// The number of the page after this one; `None` after the last.
     pub next: Option<u32>,
@@ -199,55 +202,55 @@ pub struct UpstreamPage<T> {
 }
 
 impl<T> UpstreamPage<T> {
-    /// A page of which each row could be read.
+    /// Creates a page without unreadable rows.
     #[must_use]
     pub const fn new(rows: Vec<T>, next: Option<u32>) -> Self {
         Self { rows, unreadable: Vec::new(), next, pages: None }
     }
 }
 
-/// A row of an acquirer's list that cannot be read.
+/// An unreadable row of an acquirer's list.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct UnreadableRow {
-    /// Its name at the acquirer where the row shows one: an id of an infraction, an instruction id, an end-to-end id or a txid. Otherwise its
-    /// place in the answer.
+    /// The identifier at the acquirer, if readable: an id of an infraction, an instruction id, an end-to-end id or a
+    /// txid. Otherwise the row's position in the answer.
     pub name: String,
-    /// The field that cannot be read, and why.
+    /// The unreadable field and the reason.
     pub reason: String,
 }
 
-/// Which page of an acquirer's list is wanted.
+/// The request for a page of an acquirer's list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ListRequest {
-    /// From when on.
+    /// The beginning of the period.
     pub from: Timestamp,
-    /// Until when.
+    /// The end of the period.
     pub to: Timestamp,
-    /// Which page; the first is 0.
+    /// The page, from 0.
     pub page: u32,
 }
 
-/// A charge as the acquirer knows it. Adapters check txid, key and code before they return one.
+/// A charge in the acquirer's records. Adapters check txid, key and code before returning one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UpstreamCharge {
-    /// Its name.
+    /// The identifier at the acquirer.
     pub txid: Txid,
-    /// What the payer is to pay.
+    /// The amount for the payer.
     pub amount: Money,
-    /// Where it stands.
+    /// The status.
     pub status: UpstreamStatus,
-    /// The Pix copy-and-paste code; an acquirer may leave it out of later reads.
+    /// The Pix copy-and-paste code. Later reads may omit it.
     pub copy_paste: Option<String>,
-    /// When it can no longer be paid.
+    /// The end of the payment period.
     pub expires_at: Timestamp,
-    /// Every Pix that it received, oldest first.
+    /// The received Pix, oldest first.
     pub payments: Vec<UpstreamPayment>,
-    /// The acquirer's own clock when it answered, cut to the second; `None` where the answer shows none.
+    /// The acquirer's clock at the answer, truncated to the second; `None` if not shown.
     pub answered_at: Option<Timestamp>,
 }
 
 impl UpstreamCharge {
-    /// Whether the acquirer's own clock has reached that instant, as far as the answer shows its clock.
+    /// Returns whether the acquirer's clock has reached an instant, as far as the answer shows the clock.
     #[must_use]
     pub fn has_reached(&self, at: Timestamp) -> bool {
         const CUT: SignedDuration = SignedDuration::from_secs(1);
@@ -255,40 +258,40 @@ impl UpstreamCharge {
     }
 }
 
-/// One acquirer.
+/// An acquirer.
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait Acquirer: Send + Sync {
-    /// Its configured name.
+    /// Returns the configured name.
     fn name(&self) -> &AcquirerName;
 
-    /// Makes the charge, or finds it when it was made before by the same txid. The code is always there.
+    /// Creates the charge, or finds one created before with the same txid. The result always has a code.
     async fn create_charge(&self, order: &ChargeOrder, budget: Duration) -> Result<UpstreamCharge, AcquirerError>;
 
-    /// Reads a charge with its payments; `None` when the acquirer certainly does not know it.
+    /// Reads a charge with its payments; `None` if the acquirer certainly does not have it.
     async fn find_charge(&self, txid: &Txid, budget: Duration) -> Result<Option<UpstreamCharge>, AcquirerError>;
 
-    /// Withdraws a charge. One that was paid or withdrawn before is returned as it stands.
+    /// Cancels a charge. A paid or cancelled charge is returned as it is.
     async fn cancel_charge(&self, txid: &Txid, budget: Duration) -> Result<UpstreamCharge, AcquirerError>;
 
-    /// Whether it can send Pix at all; one that cannot refuses every payout.
+    /// Returns whether the acquirer can send Pix. Otherwise it refuses every payout.
     fn sends_payouts(&self) -> bool;
 
-    /// Sends the Pix, or finds it when it was sent before under the same name.
+    /// Sends the Pix, or finds one sent before with the same identifier.
     async fn send_payout(&self, order: &PayoutOrder, budget: Duration) -> Result<UpstreamPayout, AcquirerError>;
 
-    /// Reads a Pix that was sent; `None` when the acquirer does not know the name. It may learn of it later: the request
-    /// may still be on its way.
+    /// Reads a sent Pix; `None` if the acquirer does not have it. The request may still be in flight, so the Pix may
+    /// appear later.
     async fn find_payout(
         &self,
         instruction_id: &InstructionId,
         budget: Duration,
     ) -> Result<Option<UpstreamPayout>, AcquirerError>;
 
-    /// Returns a received Pix, or finds the return when it was asked for before under the same name.
+    /// Returns a received Pix, or finds a return requested before with the same identifier.
     async fn send_refund(&self, order: &RefundOrder, budget: Duration) -> Result<UpstreamReturn, AcquirerError>;
 
-    /// Reads a return; `None` when the acquirer does not know the name, as for payouts.
+    /// Reads a return; `None` if the acquirer does not have it, as for payouts.
     async fn find_refund(
         &self,
         end_to_end_id: &EndToEndId,
@@ -296,83 +299,84 @@ pub trait Acquirer: Send + Sync {
         budget: Duration,
     ) -> Result<Option<UpstreamReturn>, AcquirerError>;
 
-    /// What was received in a span of time.
+    /// Lists Pix received in a period.
     async fn list_received(
         &self,
         request: ListRequest,
         budget: Duration,
     ) -> Result<UpstreamPage<ReceivedPix>, AcquirerError>;
 
-    /// What was sent in a span of time; empty for one that cannot send.
+    /// Lists Pix sent in a period; empty for an acquirer that cannot send.
     async fn list_sent(
         &self,
         request: ListRequest,
         budget: Duration,
     ) -> Result<UpstreamPage<UpstreamPayout>, AcquirerError>;
 
-    /// The Pix of that end-to-end id as it was received; `None` when the acquirer certainly does not know it.
+    /// Reads the received Pix with this end-to-end id; `None` if the acquirer certainly does not have it.
     async fn find_received(
         &self,
         end_to_end_id: &EndToEndId,
         budget: Duration,
     ) -> Result<Option<ReceivedPix>, AcquirerError>;
 
-    /// Whether it tells of infractions at all; one that does not has an empty list and refuses every defence.
+    /// Returns whether the acquirer reports infractions. Otherwise its list is empty and it refuses every defense.
     fn tells_infractions(&self) -> bool;
 
-    /// Infractions that were opened in a span of time.
+    /// Lists infractions opened in a period.
     async fn list_infractions(
         &self,
         request: ListRequest,
         budget: Duration,
     ) -> Result<UpstreamPage<UpstreamInfraction>, AcquirerError>;
 
-    /// Hands over a defence. The acquirer takes one for each infraction, so a repeat has no second effect.
+    /// Sends a defense. The acquirer accepts one per infraction, so a repeat has no second effect.
     async fn send_defense(&self, order: &DefenseOrder, budget: Duration) -> Result<DefenseReceipt, AcquirerError>;
 
-    /// What a callback's body names, as far as it may be ours; empty when it names nothing.
+    /// Returns the resources in a callback's body that may be ours; empty if none.
     ///
     /// # Errors
-    /// [`AcquirerError::Refused`] when the body cannot be read.
+    /// [`AcquirerError::Refused`] for an unreadable body.
     fn notices(&self, body: &[u8]) -> Result<Vec<Noticed>, AcquirerError>;
 
-    /// Asks the acquirer to call `url` back; repeatable.
+    /// Registers `url` for callbacks; repeatable.
     async fn register_callback(&self, url: &str, budget: Duration) -> Result<(), AcquirerError>;
 }
 
-/// Why no acquirer issued a charge.
+/// The reason no acquirer issued a charge.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum IssueError {
-    /// Every one certainly did not: each refused, was down, or is not being asked just now.
-    #[error("no acquirer took the charge")]
+    /// All acquirers certainly did not: each refused, was down, or has an open breaker.
+    #[error("no acquirer accepted the charge")]
     NoneTook {
-        /// Who was asked last, and why not; empty when all are being left alone.
+        /// The asked acquirers with their errors, the last one at the end; empty if all breakers are open.
         reasons: Vec<(AcquirerName, AcquirerError)>,
     },
-    /// One may have: only that one may be asked again.
+    /// An acquirer may have issued the charge. Only that one may be asked again.
     #[error("the outcome at {acquirer} is unknown: {reason}")]
     Unknown {
-        /// Which.
+        /// The acquirer.
         acquirer: AcquirerName,
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
 
-/// All configured acquirers, with the knowledge of who answers just now.
+/// All configured acquirers, with their availability.
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait Acquirers: Send + Sync {
-    /// The acquirer that a new charge would be sent to first; `None` when all are being left alone.
+    /// Returns the first acquirer for a new charge; `None` if all breakers are open.
     fn first(&self) -> Option<AcquirerName>;
 
-    /// The acquirer that a new payout would be sent through; `None` when all that can send are being left alone.
+    /// Returns the first acquirer for a new payout; `None` if the breakers of all senders are open.
     fn first_sender(&self) -> Option<AcquirerName>;
 
-    /// Every configured acquirer, in their order.
+    /// Returns all configured acquirers, in order.
     fn names(&self) -> Vec<AcquirerName>;
 
-    /// Makes the charge at the first that takes it, beginning with `begin_with`; goes on to the next only after certain failures.
+    /// Creates the charge at the first accepting acquirer, beginning with `begin_with`. The next one follows only after
+    /// a certain failure.
     async fn issue(
         &self,
         order: &ChargeOrder,
@@ -380,6 +384,6 @@ pub trait Acquirers: Send + Sync {
         budget: Duration,
     ) -> Result<(AcquirerName, UpstreamCharge), IssueError>;
 
-    /// The acquirer of that name, guarded by its breaker.
+    /// Returns the acquirer with this name, guarded by its breaker.
     fn named(&self, name: &AcquirerName) -> Option<Arc<dyn Acquirer>>;
 }

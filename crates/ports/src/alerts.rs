@@ -1,6 +1,7 @@
 //! Every alert of the service: the stable values of the field `alert` in log lines on which a person must act.
 //!
-//! A new alert is one more row here and in docs/OPERATIONS.md; a test compares both tables. A log line names the constant, as in
+//! To add an alert, add a row here and in docs/OPERATIONS.md; a test compares both tables. A log line names the
+//! constant, as in
 //! `alert = alerts::CLOCK_SKEW`.
 
 /// A row of the table.

@@ -1,4 +1,4 @@
-//! Time and identity, so that nothing below the use cases reads the clock or rolls the dice.
+//! Time and identifiers. Code below the use cases reads neither the clock nor random numbers.
 
 use jiff::Timestamp;
 use uuid::Uuid;
@@ -6,13 +6,13 @@ use uuid::Uuid;
 /// The clock.
 #[cfg_attr(feature = "mock", mockall::automock)]
 pub trait Clock: Send + Sync {
-    /// The instant now, in whole microseconds (what the stores keep).
+    /// Returns the present instant, in whole microseconds like the stores.
     fn now(&self) -> Timestamp;
 }
 
-/// New identifiers.
+/// The source of new identifiers.
 #[cfg_attr(feature = "mock", mockall::automock)]
 pub trait Ids: Send + Sync {
-    /// A new UUID of version 7, greater than every one that this source gave before.
+    /// Returns a new UUID of version 7, greater than all earlier ones of this source.
     fn next_uuid(&self) -> Uuid;
 }

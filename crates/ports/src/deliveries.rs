@@ -1,4 +1,5 @@
-//! The queue of deliveries: what is due is claimed under a lease, tried outside of any transaction, and finished under its fence.
+//! The queue of deliveries: due ones are claimed under a lease, attempted outside of transactions, and finished under
+//! their fence.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,20 +15,20 @@ use crate::queries::QueryError;
 /// The deliveries to one endpoint within one epoch. Deliveries wait for each other only within a lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Lane {
-    /// Whose it is.
+    /// The owning account.
     pub account: AccountId,
-    /// Where it leads.
+    /// The endpoint.
     pub endpoint: EndpointId,
     /// The endpoint's epoch.
     pub epoch: i64,
 }
 
-/// Names a delivery.
+/// The key of a delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct DeliveryKey {
-    /// Whose it is.
+    /// The owning account.
     pub account: AccountId,
-    /// Where it goes.
+    /// The endpoint.
     pub endpoint: EndpointId,
     /// Its identifier.
     pub id: DeliveryId,
@@ -36,179 +37,181 @@ pub struct DeliveryKey {
 /// A delivery that is due at once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewDelivery {
-    /// The identifier that it gets, if it is new.
+    /// The identifier, if the delivery is new.
     pub id: DeliveryId,
-    /// Where it goes.
+    /// The lane.
     pub lane: Lane,
     /// The event.
     pub event: EventId,
-    /// Its type.
+    /// The event's type.
     pub kind: EventType,
-    /// The event's place among the account's events; `None` for a test, which is in no list.
+    /// The event's sequence number in the account; `None` for a test, which is in no list.
     pub sequence: Option<i64>,
-    /// The body of a test; that of an event is kept once, with the event.
+    /// The body of a test. The body of an event is stored once, with the event.
     pub body: Option<Vec<u8>>,
-    /// When it is made.
+    /// The instant of creation.
     pub at: Timestamp,
 }
 
-/// Which lanes have something to do.
+/// The lanes with due deliveries.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct DueLanes {
-    /// Those with a delivery that is due, in the order of their endpoints and epochs, from the lane on that was asked for.
+    /// Lanes with a due delivery, in the order of endpoint and epoch, from the requested lane on.
     pub due: Vec<Lane>,
-    /// Behind which lane the next look goes on, where this one did not come by all of them.
+    /// The lane after which the next search continues, if this one did not cover all lanes.
     pub next: Option<Lane>,
-    /// How many deliveries are due, at most 10,000 are counted; what is in flight is not.
+    /// The number of due deliveries, at most 10,000. Deliveries in flight are not counted.
     pub backlog: u64,
-    /// When the oldest of all was due, in whichever lane.
+    /// The earliest due instant of all lanes.
     pub oldest_due_at: Option<Timestamp>,
 }
 
-/// What a node wants to deliver now.
+/// A node's request for deliveries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeliveryClaim {
-    /// From these lanes.
+    /// The lanes.
     pub lanes: Vec<Lane>,
-    /// The instant now.
+    /// The present instant.
     pub now: Timestamp,
-    /// Until when nobody else claims the same; then they are due again by themselves.
+    /// The end of the lease. Until then no other node claims the deliveries; afterwards they are due again.
     pub lease_until: Timestamp,
-    /// How many may be in flight for one endpoint, over all nodes.
+    /// The largest number in flight per endpoint, over all nodes.
     pub per_endpoint: u32,
-    /// How many of one endpoint this claim takes at most.
+    /// The largest number per endpoint in this claim.
     pub at_once: u32,
-    /// How many at most.
+    /// The largest number in this claim.
     pub limit: u32,
 }
 
-/// A delivery that is this node's until its lease is over.
+/// A delivery that belongs to this node until its lease ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClaimedDelivery {
-    /// Its name.
+    /// The key.
     pub key: DeliveryKey,
-    /// Which of its claims this is, from 1; also the number of the attempt that follows.
+    /// The number of the claim, from 1; also the number of the following attempt.
     pub fence: i64,
-    /// Which attempt of the schedule this is, from 1; a claim whose outcome nobody tells uses up none.
+    /// The number of the attempt in the schedule, from 1. A claim without an outcome does not count.
     pub tries: u32,
     /// The event.
     pub event: EventId,
-    /// Its type.
+    /// The event's type.
     pub kind: EventType,
-    /// What is sent.
+    /// The body to send.
     pub body: Vec<u8>,
-    /// Where it goes; deliveries of one claim share it.
+    /// The endpoint, shared by deliveries of one claim.
     pub endpoint: Arc<Endpoint>,
-    /// Since when every attempt at the endpoint failed; `None` when the last did not.
+    /// The instant since which every attempt at the endpoint failed; `None` if the last one succeeded.
     pub failing_since: Option<Timestamp>,
 }
 
-/// One attempt at a delivery.
+/// An attempt at a delivery.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeliveryAttempt {
-    /// When it began.
+    /// The beginning.
     pub at: Timestamp,
-    /// The status that the receiver answered with.
+    /// The status of the answer.
     pub status_code: Option<u16>,
-    /// How long it took, in milliseconds.
+    /// The duration, in milliseconds.
     pub duration_ms: u32,
-    /// Why it failed: one of a fixed list of words; `None` for a success.
+    /// The reason of the failure, from a fixed list; `None` for a success.
     pub error: Option<String>,
     /// The beginning of the answer's body, at most 2 KiB, without control characters.
     pub response_body: Option<String>,
 }
 
 impl DeliveryAttempt {
-    /// When it was over.
+    /// Returns the end.
     #[must_use]
     pub fn ended_at(&self) -> Timestamp {
         self.at.saturating_add(Duration::from_millis(self.duration_ms.into())).unwrap_or(Timestamp::MAX)
     }
 }
 
-/// What follows from an attempt.
+/// The consequence of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AttemptOutcome {
-    /// The receiver took it.
+    /// The receiver accepted the delivery.
     Succeeded,
-    /// It is tried again.
+    /// The delivery is retried.
     Retry {
-        /// When.
+        /// The instant of the retry.
         due_at: Timestamp,
     },
-    /// It is not tried again.
+    /// The delivery is not retried.
     Failed,
 }
 
-/// What an attempt says of its endpoint.
+/// The effect of an attempt on its endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Health {
-    /// Nothing new.
+    /// No change.
     Unchanged,
-    /// From now on it fails.
+    /// The endpoint fails from now on.
     Failing,
-    /// It does not fail any more.
+    /// The endpoint no longer fails.
     Healthy,
 }
 
-/// An attempt that is over.
+/// A finished attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FinishedAttempt {
     /// The delivery.
     pub key: DeliveryKey,
-    /// The claim under which it was made. An attempt of an older claim is logged and changes nothing else.
+    /// The claim of the attempt. An attempt of an older claim is logged and has no other effect.
     pub fence: i64,
-    /// The endpoint's epoch when it was claimed.
+    /// The endpoint's epoch at the claim.
     pub epoch: i64,
-    /// Which attempt of the schedule it was.
+    /// The number of the attempt in the schedule.
     pub tries: u32,
-    /// What happened.
+    /// The attempt.
     pub attempt: DeliveryAttempt,
-    /// What follows.
+    /// The consequence.
     pub outcome: AttemptOutcome,
-    /// What it says of the endpoint.
+    /// The effect on the endpoint.
     pub health: Health,
 }
 
-/// The write side of deliveries, away from the committer: nothing here moves money, and losing a claim or an outcome only
-/// means to deliver again. New deliveries of events come into being with their events, in [`crate::Store::commit`].
+/// The write side of deliveries, outside of the committer. No method moves money. A lost claim or outcome only causes
+/// another delivery. Deliveries of new events are created with their events, in [`crate::Store::commit`].
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait DeliveryQueue: Send + Sync {
-    /// Adds deliveries that are due at once. One that exists for the same event and endpoint is due at once again instead, with the
-    /// whole schedule before it. One that is in flight is due when that is over, whatever comes of it: so there always is an attempt that
-    /// begins later than this, and never two at a time.
+    /// Adds deliveries that are due at once. An existing delivery of the same event and endpoint becomes due again
+    /// instead, with a new schedule. A delivery in flight becomes due after its attempt, whatever the outcome. So an
+    /// attempt always begins after this call, and never two at a time.
     ///
     /// Returns the identifiers, in order. If more than `most` tests and resends would wait for one endpoint, returns `None` and adds no
     /// delivery. Nodes that call `put` at the same instant may exceed the limit by one delivery each.
     async fn put(&self, deliveries: Vec<NewDelivery>, most: Option<u32>)
     -> Result<Option<Vec<DeliveryId>>, QueryError>;
 
-    /// Lanes of active endpoints with something due at `now`, at most `limit`: those behind `after` by their endpoint and epoch, and
-    /// then those from the first on. Whoever goes on behind [`DueLanes::next`] comes by all of them, whatever becomes of each. The cost
-    /// is bounded: where more is due than is counted, one call reads at most 10,000 lanes. For deliveries that waited for an inactive
-    /// endpoint, [`DeliveryQueue::cancel_stale`] hints the lane.
+    /// Returns lanes of active endpoints with deliveries due at `now`, at most `limit`: first those after `after` by
+    /// endpoint and epoch, then those from the beginning. A caller that continues after [`DueLanes::next`] covers all
+    /// lanes. The cost is bounded: above the counted backlog, one call reads at most 10,000 lanes. For deliveries that
+    /// waited for an inactive endpoint, [`DeliveryQueue::cancel_stale`] hints the lane.
     ///
     /// A due time further ahead than [`cais_domain::webhook::MAX_RETRY_PAUSE`], or a lease further ahead than [`crate::DELIVERY_LEASE`],
     /// comes from a wrong clock ([`crate::Due`]). A call makes such deliveries due, within a minute.
     async fn due_lanes(&self, now: Timestamp, after: Option<Lane>, limit: u32) -> Result<DueLanes, QueryError>;
 
-    /// Claims what is due in these lanes, the longest overdue of each first, and never more than `per_endpoint` in flight for one:
-    /// two nodes that claim at once share an endpoint's places. Lanes of endpoints that are not active, or of an earlier epoch, have
-    /// nothing. Deliveries that waited for an inactive endpoint come first.
+    /// Claims due deliveries of the lanes, the longest overdue of each first, never more than `per_endpoint` in flight
+    /// per endpoint: concurrent claims share the slots of an endpoint. Lanes of inactive endpoints or earlier epochs
+    /// have none. Deliveries that waited for an inactive endpoint come first.
     async fn claim(&self, claim: DeliveryClaim) -> Result<Vec<ClaimedDelivery>, QueryError>;
 
-    /// Logs the attempts, and applies the outcomes of those with a valid claim, in order. A delivery to an endpoint that was disabled or
-    /// deleted is cancelled and stays cancelled, whatever the outcome.
+    /// Logs the attempts, and applies the outcomes of those with a valid claim, in order. A delivery to a disabled or
+    /// deleted endpoint is cancelled and stays cancelled, whatever the outcome.
     async fn finish(&self, finished: Vec<FinishedAttempt>) -> Result<(), QueryError>;
 
-    /// Marks at most `limit` pending deliveries of earlier epochs as cancelled, and returns their number. Each call reads a bounded number of
-    /// lanes; the next call continues behind them. Lanes whose endpoint is active again are hinted.
+    /// Marks at most `limit` pending deliveries of earlier epochs as cancelled, and returns their number. Each call
+    /// reads a bounded number of lanes; the next call continues after them. Lanes whose endpoint is active again are
+    /// hinted.
     async fn cancel_stale(&self, limit: u32) -> Result<u64, QueryError>;
 
-    /// Deletes the instant since which the endpoint fails: the time while it was inactive does not count.
+    /// Clears the failing period of the endpoint, because the time while it was inactive does not count.
     async fn forget_failures(&self, lane: Lane) -> Result<(), QueryError>;
 
-    /// Waits until deliveries came into being on this node; their lanes, each once. A hint: what it misses, `due_lanes` finds.
+    /// Waits for new deliveries on this node. Returns their lanes, each once. The result is a hint: `due_lanes` finds
+    /// missed ones.
     async fn hinted(&self) -> Vec<Lane>;
 }

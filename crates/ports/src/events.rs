@@ -1,4 +1,4 @@
-//! Reading what consumers were told: events, endpoints, and how deliveries went.
+//! Queries of events, endpoints and deliveries.
 
 use async_trait::async_trait;
 use cais_domain::event::EventType;
@@ -10,57 +10,57 @@ use crate::deliveries::{DeliveryAttempt, Lane};
 use crate::page::{Page, PageRequest};
 use crate::queries::QueryError;
 
-/// An event as it is kept.
+/// A stored event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredEvent {
-    /// Its identifier.
+    /// The public identifier.
     pub id: EventId,
-    /// Its place among the account's events, from 1 without a gap.
+    /// The sequence number in the account, from 1 without a gap.
     pub sequence: i64,
-    /// What happened.
+    /// The type.
     pub kind: EventType,
-    /// The body that is sent: a JSON object.
+    /// The body of deliveries: a JSON object.
     pub body: Vec<u8>,
-    /// When.
+    /// The instant of the event.
     pub created_at: Timestamp,
 }
 
-/// Which events are wanted.
+/// The filter of events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct EventFilter {
-    /// Of one type.
+    /// The type.
     pub kind: Option<EventType>,
-    /// Those that follow a sequence number, oldest first; without one the newest are first.
+    /// Events after a sequence number, oldest first; `None` lists the newest first.
     pub after_sequence: Option<i64>,
 }
 
-/// Which page of events is wanted.
+/// The requested page of events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EventPage {
-    /// How many rows at most.
+    /// The largest number of rows.
     pub limit: u32,
-    /// The last row of the page before, in the order of the filter.
+    /// The last row of the previous page, in the order of the filter.
     pub starting_after: Option<EventId>,
 }
 
-/// A delivery of an event to an endpoint, with everything that was tried.
+/// A delivery of an event to an endpoint, with its attempts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Delivery {
-    /// Its identifier.
+    /// The public identifier.
     pub id: DeliveryId,
-    /// Where it goes.
+    /// The endpoint.
     pub endpoint: EndpointId,
     /// The event.
     pub event: EventId,
-    /// Its type.
+    /// The event's type.
     pub kind: EventType,
-    /// Where it stands; a pending one of an earlier epoch of its endpoint is cancelled.
+    /// The status. A pending delivery of an earlier epoch of its endpoint is cancelled.
     pub status: DeliveryStatus,
-    /// What was tried, the oldest first; at most the last 50.
+    /// The attempts, oldest first; at most the last 50.
     pub attempts: Vec<DeliveryAttempt>,
-    /// When it is tried next; `None` unless it is pending.
+    /// The instant of the next attempt; `None` unless pending.
     pub next_attempt_at: Option<Timestamp>,
-    /// When it was made.
+    /// The instant of creation.
     pub created_at: Timestamp,
 }
 
@@ -68,17 +68,17 @@ pub struct Delivery {
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait EndpointQueries: Send + Sync {
-    /// An endpoint of the account, in whatever state.
+    /// Returns an endpoint of the account, in any state.
     async fn find_endpoint(&self, account: AccountId, id: EndpointId) -> Result<Option<Endpoint>, QueryError>;
-    /// The endpoint of the account with that address that was not deleted.
+    /// Returns the account's endpoint with this address that is not deleted.
     async fn find_endpoint_by_url(&self, account: AccountId, url: &WebhookUrl) -> Result<Option<Endpoint>, QueryError>;
-    /// The visible endpoints of the account, newest first.
+    /// Lists the visible endpoints of the account, newest first.
     async fn list_endpoints(
         &self,
         account: AccountId,
         page: PageRequest<EndpointId>,
     ) -> Result<Page<Endpoint>, QueryError>;
-    /// Since when every attempt in the lane failed; `None` when the last did not.
+    /// Returns the instant since which every attempt in the lane failed; `None` if the last one succeeded.
     async fn failing_since(&self, lane: Lane) -> Result<Option<Timestamp>, QueryError>;
 }
 
@@ -86,9 +86,9 @@ pub trait EndpointQueries: Send + Sync {
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait EventQueries: Send + Sync {
-    /// An event of the account.
+    /// Returns an event of the account.
     async fn find_event(&self, account: AccountId, id: EventId) -> Result<Option<StoredEvent>, QueryError>;
-    /// The account's events in the order of the filter: by sequence number.
+    /// Lists the account's events in the order of the filter, by sequence number.
     async fn list_events(
         &self,
         account: AccountId,
@@ -101,20 +101,20 @@ pub trait EventQueries: Send + Sync {
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait DeliveryQueries: Send + Sync {
-    /// A delivery to an endpoint of the account.
+    /// Returns a delivery to an endpoint of the account.
     async fn find_delivery(
         &self,
         account: AccountId,
         endpoint: EndpointId,
         id: DeliveryId,
     ) -> Result<Option<Delivery>, QueryError>;
-    /// The deliveries to an endpoint of the account, newest first.
+    /// Lists the deliveries to an endpoint of the account, newest first.
     async fn list_deliveries(
         &self,
         account: AccountId,
         endpoint: EndpointId,
         page: PageRequest<DeliveryId>,
     ) -> Result<Page<Delivery>, QueryError>;
-    /// Every delivery of an event of the account, the oldest first: at most one for each endpoint that it ever had.
+    /// Lists the deliveries of an event, oldest first: at most one per endpoint that the account ever had.
     async fn list_deliveries_of_event(&self, account: AccountId, event: EventId) -> Result<Vec<Delivery>, QueryError>;
 }

@@ -1,4 +1,4 @@
-//! Infractions, and what they hold.
+//! Queries of infractions and their blocks.
 
 use async_trait::async_trait;
 use cais_domain::acquirer_name::AcquirerName;
@@ -11,12 +11,12 @@ use jiff::Timestamp;
 use crate::page::{Page, PageRequest};
 use crate::queries::QueryError;
 
-/// Which infractions are wanted.
+/// The filter of infractions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct InfractionFilter {
-    /// Of one account; all where there is none.
+    /// The account; `None` means all.
     pub account: Option<AccountId>,
-    /// In one status.
+    /// The status.
     pub status: Option<InfractionStatus>,
 }
 
@@ -24,43 +24,45 @@ pub struct InfractionFilter {
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait InfractionQueries: Send + Sync {
-    /// An infraction of the account.
+    /// Returns an infraction of the account.
     async fn find_infraction(&self, account: AccountId, id: InfractionId) -> Result<Option<Infraction>, QueryError>;
-    /// An infraction of whatever account, for operators.
+    /// Returns an infraction of any account, for operators.
     async fn find_infraction_of_any(&self, id: InfractionId) -> Result<Option<Infraction>, QueryError>;
-    /// Infractions, newest first.
+    /// Lists infractions, newest first.
     async fn list_infractions(
         &self,
         filter: InfractionFilter,
         page: PageRequest<InfractionId>,
     ) -> Result<Page<Infraction>, QueryError>;
-    /// Returns the infractions of all accounts that an operator has to decide, newest first.
+    /// Lists the infractions of all accounts that an operator has to decide, newest first.
     async fn list_infractions_for_review(
         &self,
         page: PageRequest<InfractionId>,
     ) -> Result<Page<Infraction>, QueryError>;
-    /// Every infraction on that Pix of the account, in whatever state, the oldest first.
+    /// Lists all infractions on a Pix of the account, in any state, oldest first.
     async fn list_infractions_of_pix(
         &self,
         account: AccountId,
         end_to_end_id: &EndToEndId,
     ) -> Result<Vec<Infraction>, QueryError>;
-    /// Infractions of the acquirer, of all accounts, that are not settled, in the order of `opened_at` and id, after the given place.
+    /// Lists unresolved infractions of the acquirer, of all accounts, by `opened_at` and id, after a position.
     async fn list_open_infractions(
         &self,
         acquirer: &AcquirerName,
         after: Option<(Timestamp, InfractionId)>,
         limit: u32,
     ) -> Result<Vec<Infraction>, QueryError>;
-    /// Infractions of all accounts that are due at `now` ([`crate::Due`] with [`cais_domain::pause::MAX_PAUSE`]), the longest overdue first.
+    /// Lists infractions of all accounts that are due at `now` ([`crate::Due`] with [`cais_domain::pause::MAX_PAUSE`]),
+    /// the longest overdue first.
     async fn list_due_infractions(&self, now: Timestamp, limit: u32) -> Result<Vec<Infraction>, QueryError>;
-    /// Open infractions of all accounts without a defence, with a deadline after `from` and before `until`, the nearest first.
+    /// Lists open infractions of all accounts without a defense, with a deadline after `from` and before `until`, the
+    /// nearest first.
     async fn list_undefended(
         &self,
         from: Timestamp,
         until: Timestamp,
         limit: u32,
     ) -> Result<Vec<Infraction>, QueryError>;
-    /// What an infraction holds; `None` once it ended.
+    /// Returns the block of an infraction; `None` after its end.
     async fn find_block(&self, account: AccountId, infraction: InfractionId) -> Result<Option<Block>, QueryError>;
 }

@@ -1,4 +1,4 @@
-//! API keys as they are kept: never the secret, only its code under the master key.
+//! API keys as stored: without the secret, only its hash under the master key.
 
 use std::fmt;
 
@@ -32,26 +32,26 @@ pub trait KeyedHash: Send + Sync {
 /// A key of an account.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApiKeyRecord {
-    /// Its identifier.
+    /// The public identifier.
     pub id: KeyId,
-    /// Its public part, unique.
+    /// The public part, unique.
     pub prefix: KeyPrefix,
-    /// Whose it is.
+    /// The owning account.
     pub account: AccountId,
-    /// What people call it.
+    /// The display name.
     pub name: String,
-    /// The code of its secret.
+    /// The hash of the secret.
     pub mac: SecretMac,
-    /// What it may do.
+    /// The permissions.
     pub scopes: Scopes,
-    /// From when on it is refused.
+    /// The instant of expiry.
     pub expires_at: Option<Timestamp>,
-    /// CIDR blocks that it may be used from; empty is everywhere.
+    /// CIDR blocks that may use the key; empty permits all addresses.
     pub allowed_addresses: Vec<String>,
-    /// When it was revoked.
+    /// The instant of revocation.
     pub revoked_at: Option<Timestamp>,
-    /// When it was made.
+    /// The instant of creation.
     pub created_at: Timestamp,
-    /// How often it was changed; the store checks it.
+    /// The number of changes. An update requires the version that was read.
     pub version: i64,
 }

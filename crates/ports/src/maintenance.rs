@@ -1,4 +1,4 @@
-//! What operators and housekeeping ask of a store, away from the path of payments.
+//! Queries and tasks for operators and housekeeping, outside of the payment path.
 
 use async_trait::async_trait;
 use cais_domain::ids::AccountId;
@@ -6,49 +6,50 @@ use jiff::Timestamp;
 
 use crate::queries::QueryError;
 
-/// How many rows housekeeping removed.
+/// The numbers of removed rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Pruned {
-    /// Idempotency claims that are answered, or that waited for their caller alone.
+    /// Idempotency records that are answered, or that waited only for their caller.
     pub claims: u64,
-    /// Marks of batches.
+    /// Commit marks of batches.
     pub batches: u64,
-    /// Notices that are done, or were unmatched for long.
+    /// Callbacks that are done, or were unmatched for long.
     pub notices: u64,
     /// Events, with their deliveries and attempts.
     pub events: u64,
 }
 
-/// What housekeeping may remove: everything older than its instant.
+/// The limits of removal: rows older than these instants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PruneBefore {
-    /// Idempotency claims without a due time.
+    /// Idempotency records without a due time.
     pub claims: Timestamp,
-    /// Done notices and batch marks.
+    /// Done callbacks and commit marks of batches.
     pub marks: Timestamp,
-    /// Unmatched notices; events that nobody waits for any more, their deliveries and attempts; and what is left of deleted endpoints.
+    /// Unmatched callbacks; events without pending deliveries, with their deliveries and attempts; and remains of
+    /// deleted endpoints.
     pub events: Timestamp,
 }
 
-/// One thing that does not add up.
+/// A difference in the ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LedgerDifference {
-    /// The ledger account, or the rule that is broken.
+    /// The ledger account, or the violated rule.
     pub what: String,
-    /// What the entries, or the rule, say.
+    /// The value by the entries or the rule.
     pub expected: i64,
-    /// What is stored.
+    /// The stored value.
     pub stored: i64,
 }
 
-/// What a rebuild of all balances from their entries found.
+/// The result of rebuilding all balances from their entries.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LedgerReport {
-    /// How many ledger accounts were rebuilt.
+    /// The number of rebuilt ledger accounts.
     pub accounts: u64,
-    /// From how many entries.
+    /// The number of entries.
     pub entries: u64,
-    /// What does not add up; at most the first 1,000.
+    /// The differences, at most the first 1,000.
     pub differences: Vec<LedgerDifference>,
 }
 
@@ -56,18 +57,19 @@ pub struct LedgerReport {
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait Maintenance: Send + Sync {
-    /// Rebuilds every balance from its entries at one instant and compares: sums, running balances, counts,
-    /// no negative balance of a merchant, gap-free event sequences, every payment credited in full once, blocked balances that are the sum
-    /// of their blocks, pending ones that are what waits for its release less what was taken of it, and the sum of all balances, which is zero.
+    /// Rebuilds all balances from their entries at one instant. Checks sums, running balances and counts, no negative
+    /// balance of a merchant, event sequences without gaps, and every payment credited in full once. Blocked balances
+    /// must be the sum of their blocks. Pending balances must be the waiting money less the seized part. The sum of all
+    /// balances must be zero.
     async fn verify_ledger(&self) -> Result<LedgerReport, QueryError>;
 
-    /// Removes what is old, a bounded number of rows at a time. Of an account's events only the oldest go, so that what is left of
-    /// their sequence has no gap.
+    /// Removes old rows, a bounded number per call. Only the oldest events of an account are removed, so that the
+    /// remaining sequence has no gap.
     async fn prune(&self, before: PruneBefore) -> Result<Pruned, QueryError>;
 
-    /// Whether the store answers, and holds the schema that this program needs.
+    /// Checks that the store answers and has the required schema.
     async fn ready(&self) -> Result<(), QueryError>;
 
-    /// The last sequence number of the account's events; 0 before the first.
+    /// Returns the last sequence number of the account's events; 0 without events.
     async fn last_sequence(&self, account: AccountId) -> Result<i64, QueryError>;
 }

@@ -1,4 +1,4 @@
-//! Reading payouts, refunds and releases.
+//! Queries of payouts, refunds and releases.
 
 use async_trait::async_trait;
 use cais_domain::ids::{AccountId, ChargeId, PayoutId, RefundId};
@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use crate::page::{Page, PageRequest};
 use crate::queries::QueryError;
 
-/// Payouts or refunds whose outcome is open, of all accounts.
+/// Payouts or refunds of all accounts with an unknown outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct OpenMoney {
     /// The number, counted to [`OpenMoney::MOST`].
@@ -21,7 +21,7 @@ pub struct OpenMoney {
 }
 
 impl OpenMoney {
-    /// The limit of the count: a greater number means the same for an operator, and counting has to stay cheap.
+    /// The limit of the count, which keeps counting cheap. A greater number means the same to an operator.
     pub const MOST: u32 = 100_000;
 }
 
@@ -29,14 +29,15 @@ impl OpenMoney {
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait PayoutQueries: Send + Sync {
-    /// A payout of the account, in whatever state.
+    /// Returns a payout of the account, in any state.
     async fn find_payout(&self, account: AccountId, id: PayoutId) -> Result<Option<Payout>, QueryError>;
-    /// The payout of that name upstream, in whatever state.
+    /// Returns the payout with this instruction id, in any state.
     async fn find_payout_by_instruction_id(&self, instruction_id: &InstructionId)
     -> Result<Option<Payout>, QueryError>;
-    /// The visible payouts of the account, newest first.
+    /// Lists the visible payouts of the account, newest first.
     async fn list_payouts(&self, account: AccountId, page: PageRequest<PayoutId>) -> Result<Page<Payout>, QueryError>;
-    /// Payouts of all accounts that are due at `now` ([`crate::Due`] with [`cais_domain::pause::MAX_PAUSE`]), the longest overdue first.
+    /// Lists payouts of all accounts that are due at `now` ([`crate::Due`] with [`cais_domain::pause::MAX_PAUSE`]), the
+    /// longest overdue first.
     async fn list_due_payouts(&self, now: Timestamp, limit: u32) -> Result<Vec<Payout>, QueryError>;
     /// Counts the payouts that are `processing`.
     async fn count_open_payouts(&self) -> Result<OpenMoney, QueryError>;
@@ -46,16 +47,17 @@ pub trait PayoutQueries: Send + Sync {
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait RefundQueries: Send + Sync {
-    /// A refund of the account, in whatever state.
+    /// Returns a refund of the account, in any state.
     async fn find_refund(&self, account: AccountId, id: RefundId) -> Result<Option<Refund>, QueryError>;
-    /// The visible refunds of the charge, newest first.
+    /// Lists the visible refunds of the charge, newest first.
     async fn list_refunds(
         &self,
         account: AccountId,
         charge: ChargeId,
         page: PageRequest<RefundId>,
     ) -> Result<Page<Refund>, QueryError>;
-    /// Refunds of all accounts that are due at `now` ([`crate::Due`] with [`cais_domain::pause::MAX_PAUSE`]), the longest overdue first.
+    /// Lists refunds of all accounts that are due at `now` ([`crate::Due`] with [`cais_domain::pause::MAX_PAUSE`]), the
+    /// longest overdue first.
     async fn list_due_refunds(&self, now: Timestamp, limit: u32) -> Result<Vec<Refund>, QueryError>;
     /// Counts the refunds that are `processing`.
     async fn count_open_refunds(&self) -> Result<OpenMoney, QueryError>;
@@ -65,6 +67,6 @@ pub trait RefundQueries: Send + Sync {
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait ReleaseQueries: Send + Sync {
-    /// Releases of all accounts that are due at `now` and were not made, the longest overdue first.
+    /// Lists unreleased releases of all accounts that are due at `now`, the longest overdue first.
     async fn list_due_releases(&self, now: Timestamp, limit: u32) -> Result<Vec<Release>, QueryError>;
 }

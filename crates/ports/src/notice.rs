@@ -1,4 +1,4 @@
-//! What upstream called back with: a hint, kept until the truth was read.
+//! Callbacks from acquirers: hints, stored until the acquirer's records are read.
 
 use std::collections::BTreeMap;
 
@@ -6,19 +6,19 @@ use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::ids::NoticeId;
 use jiff::Timestamp;
 
-/// How far a notice has come.
+/// The state of a callback.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoticeState {
-    /// The truth is still to be read.
+    /// The acquirer's records are still to be read.
     Waiting,
-    /// The truth was read, and what follows from it is done.
+    /// The records were read, and their effects are committed.
     Done,
-    /// It names nothing of ours, or nothing that can be read; an operator should look.
+    /// The callback matches no resource of ours, or is unreadable; an operator must act.
     Unmatched,
 }
 
 impl NoticeState {
-    /// The word in the store.
+    /// Returns the name in the store.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -28,44 +28,45 @@ impl NoticeState {
         }
     }
 
-    /// The state of that word.
+    /// Returns the state with this name.
     #[must_use]
     pub fn parse(word: &str) -> Option<Self> {
         [Self::Waiting, Self::Done, Self::Unmatched].into_iter().find(|state| state.as_str() == word)
     }
 }
 
-/// The ids that a callback named.
+/// The ids in a callback.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notice {
-    /// Its identifier.
+    /// The public identifier.
     pub id: NoticeId,
-    /// Who called, by the path it called on.
+    /// The calling acquirer, by the path of the call.
     pub acquirer: AcquirerName,
-    /// The ids as the use case writes them; nothing else of the callback.
+    /// The ids, encoded by the use case. Nothing else of the callback is stored.
     pub body: Vec<u8>,
-    /// When.
+    /// The instant of receipt.
     pub received_at: Timestamp,
-    /// How far it has come.
+    /// The state.
     pub state: NoticeState,
-    /// How often the truth was asked for.
+    /// The number of reads of the acquirer's records.
     pub attempts: u32,
-    /// When to ask next; `None` once it is not waiting.
+    /// The instant of the next read; `None` unless waiting.
     pub due_at: Option<Timestamp>,
-    /// How often it was changed; the store checks it.
+    /// The number of changes. An update requires the version that was read.
     pub version: i64,
 }
 
-/// Numbers of notices by the acquirer that called; an acquirer without any is missing.
+/// The numbers of callbacks by acquirer. Acquirers without callbacks are absent.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NoticeCounts {
-    /// Waiting notices, counted to [`NoticeCounts::MOST_OPEN`] of all acquirers.
+    /// Waiting callbacks, counted to [`NoticeCounts::MOST_OPEN`] over all acquirers.
     pub open: BTreeMap<AcquirerName, u64>,
-    /// Unmatched notices.
+    /// Unmatched callbacks.
     pub unmatched: BTreeMap<AcquirerName, u64>,
 }
 
 impl NoticeCounts {
-    /// The limit of the count: five acquirers at their bound. A greater number means the same, and counting has to stay cheap.
+    /// The limit of the count, which keeps counting cheap: five acquirers at their limit. A greater number means the
+    /// same.
     pub const MOST_OPEN: u32 = 500_000;
 }

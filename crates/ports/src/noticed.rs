@@ -1,4 +1,4 @@
-//! The items that an acquirer's callback names.
+//! The items of an acquirer's callback.
 
 use cais_domain::end_to_end_id::{EndToEndId, ReturnId};
 use cais_domain::instruction_id::InstructionId;
@@ -7,33 +7,33 @@ use jiff::Timestamp;
 
 use crate::upstream_infraction::NoticedInfraction;
 
-/// An item that a callback names: a hint of what to read from the acquirer.
+/// An item of a callback: a hint for reading the acquirer's records.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Noticed {
-    /// A Pix that was received, or a return of it.
+    /// A received Pix, or a return of it.
     Received(NoticedPix),
-    /// A Pix that was sent, or came back.
+    /// A sent Pix, or a return of it.
     Sent(NoticedPayout),
-    /// An infraction that was opened or changed.
+    /// An opened or changed infraction.
     Infraction(NoticedInfraction),
 }
 
-/// A received Pix as a callback names it.
+/// A received Pix in a callback.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct NoticedPix {
-    /// The charge that it is for.
+    /// The txid of the charge.
     pub txid: Txid,
-    /// The Pix, where it is named readably: it must be found upstream before the callback is done with.
+    /// The end-to-end id, if readable. The Pix must be found upstream before the callback is done.
     pub end_to_end_id: Option<EndToEndId>,
-    /// When the callback says that it was received: a hint for where it stands in the acquirer's list.
+    /// The instant of receipt in the callback: a hint for the position in the acquirer's list.
     pub paid_at: Option<Timestamp>,
 }
 
-/// A sent Pix as a callback names it.
+/// A sent Pix in a callback.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct NoticedPayout {
-    /// Its name.
+    /// The identifier at the acquirer.
     pub instruction_id: InstructionId,
-    /// What came back of it, where it is named readably: each must be credited before the callback is done with.
+    /// The readable returns. Each must be credited before the callback is done.
     pub returns: Vec<ReturnId>,
 }

@@ -1,11 +1,11 @@
 //! Pages of a list: newest first, continued after an id.
 
-/// Which page is wanted.
+/// The requested page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageRequest<I> {
-    /// How many rows at most; 1 to 200.
+    /// The largest number of rows, from 1 to 200.
     pub limit: u32,
-    /// The last row of the page before; only older rows follow.
+    /// The last row of the previous page. Only older rows follow.
     pub starting_after: Option<I>,
 }
 
@@ -14,6 +14,6 @@ pub struct PageRequest<I> {
 pub struct Page<T> {
     /// The rows, newest first.
     pub rows: Vec<T>,
-    /// Whether older rows exist.
+    /// True if older rows exist.
     pub has_more: bool,
 }

@@ -1,4 +1,4 @@
-//! How far each acquirer's lists were read.
+//! The read positions of acquirers' lists.
 
 use async_trait::async_trait;
 use cais_domain::acquirer_name::AcquirerName;
@@ -6,16 +6,16 @@ use jiff::Timestamp;
 
 use crate::queries::QueryError;
 
-/// A list of an acquirer, each with a position of its own.
+/// A list of an acquirer, with its own position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum UpstreamList {
-    /// Infractions. Every infraction that began before the position was seen once.
+    /// Infractions. Every infraction that began before the position was read once.
     Infractions,
-    /// Received Pix. Every Pix that was received before the position was compared.
+    /// Received Pix. Every Pix received before the position was compared.
     Received,
-    /// Sent Pix. Every Pix that was sent before the position was compared.
+    /// Sent Pix. Every Pix sent before the position was compared.
     Sent,
-    /// Sent Pix again, for what came back of them. The position goes round: from the oldest payout that can come back to the present.
+    /// Sent Pix again, for their returns. The position cycles from the oldest returnable payout to the present.
     Returns,
 }
 
@@ -23,7 +23,7 @@ impl UpstreamList {
     /// Every list.
     pub const ALL: [Self; 4] = [Self::Infractions, Self::Received, Self::Sent, Self::Returns];
 
-    /// The word in the store.
+    /// Returns the name in the store.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -35,16 +35,16 @@ impl UpstreamList {
     }
 }
 
-/// How far an acquirer's list was read.
+/// The read position of an acquirer's list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PollPosition {
     /// The acquirer.
     pub acquirer: AcquirerName,
     /// The list.
     pub list: UpstreamList,
-    /// Everything before this instant was read, as its [`UpstreamList`] says.
+    /// All rows before this instant were read, as described in [`UpstreamList`].
     pub seen_until: Timestamp,
-    /// How often it was changed; the store checks it.
+    /// The number of changes. An update requires the version that was read.
     pub version: i64,
 }
 
@@ -52,7 +52,7 @@ pub struct PollPosition {
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait PositionQueries: Send + Sync {
-    /// How far the acquirer's list was read; `None` before the first time.
+    /// Returns the position of the acquirer's list; `None` before the first read.
     async fn find_position(
         &self,
         acquirer: &AcquirerName,

@@ -1,4 +1,4 @@
-//! The read side: what use cases load before they decide. Every read sees every commit that was answered before it began.
+//! The read side: data that use cases load before a decision. Every read sees all commits answered before it began.
 
 use async_trait::async_trait;
 use cais_domain::account::Account;
@@ -24,27 +24,27 @@ use crate::page::{Page, PageRequest};
 use crate::position::PositionQueries;
 use crate::statement::{ReconciliationQueries, StatementQueries, TimelineQueries};
 
-/// Why a read has no answer.
+/// The reason a read failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum QueryError {
     /// The store did not answer in time or cannot be reached.
     #[error("the store is unavailable: {0}")]
     Unavailable(String),
-    /// A row is not what was written.
-    #[error("the store holds something impossible: {0}")]
+    /// A row differs from every form that the service writes.
+    #[error("the store has an invalid row: {0}")]
     Corrupt(String),
 }
 
 /// The parts of a merchant's money.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Balances {
-    /// May be used now.
+    /// Usable now.
     pub available: Money,
-    /// Waits for its release.
+    /// Waiting for release.
     pub pending: Money,
-    /// Held.
+    /// Held for infractions.
     pub blocked: Money,
-    /// On its way out.
+    /// In flight.
     pub in_transit: Money,
 }
 
@@ -52,19 +52,19 @@ pub struct Balances {
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait ChargeQueries: Send + Sync {
-    /// A charge of the account, in whatever state.
+    /// Returns a charge of the account, in any state.
     async fn find_charge(&self, account: AccountId, id: ChargeId) -> Result<Option<Charge>, QueryError>;
-    /// The charge of that name upstream, in whatever state.
+    /// Returns the charge with this txid, in any state.
     async fn find_charge_by_txid(&self, txid: &Txid) -> Result<Option<Charge>, QueryError>;
-    /// The payment that was credited to the account by that Pix.
+    /// Returns the payment that credited this Pix to the account.
     async fn find_payment(
         &self,
         account: AccountId,
         end_to_end_id: &EndToEndId,
     ) -> Result<Option<CreditedPayment>, QueryError>;
-    /// The visible charges of the account, newest first.
+    /// Lists the visible charges of the account, newest first.
     async fn list_charges(&self, account: AccountId, page: PageRequest<ChargeId>) -> Result<Page<Charge>, QueryError>;
-    /// Pending charges of all accounts whose time was over before `before`, the longest overdue first.
+    /// Lists pending charges of all accounts that expired before `before`, the longest overdue first.
     async fn list_overdue_charges(&self, before: Timestamp, limit: u32) -> Result<Vec<Charge>, QueryError>;
 }
 
@@ -72,18 +72,18 @@ pub trait ChargeQueries: Send + Sync {
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait ReservationQueries: Send + Sync {
-    /// The public id of the value's owner.
+    /// Returns the public id of the value's owner.
     async fn find_owner(&self, key: &ReservationKey) -> Result<Option<String>, QueryError>;
 }
 
-/// Idempotency claims.
+/// Idempotency records.
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait ClaimQueries: Send + Sync {
-    /// The claim of that name.
+    /// Returns the record of a key.
     async fn find_claim(&self, name: &ClaimRef) -> Result<Option<Claim>, QueryError>;
-    /// Unanswered claims that are due at `now` and whose lease is over, the longest overdue first. [`crate::Due`] judges both, with
-    /// [`cais_domain::pause::MAX_PAUSE`] and [`crate::CLAIM_LEASE`].
+    /// Lists unanswered records that are due at `now` and whose lease has ended, the longest overdue first.
+    /// [`crate::Due`] compares both instants, with [`cais_domain::pause::MAX_PAUSE`] and [`crate::CLAIM_LEASE`].
     async fn list_due_claims(&self, now: Timestamp, limit: u32) -> Result<Vec<Claim>, QueryError>;
 }
 
@@ -91,11 +91,11 @@ pub trait ClaimQueries: Send + Sync {
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait AccountQueries: Send + Sync {
-    /// The account.
+    /// Returns the account.
     async fn find_account(&self, id: AccountId) -> Result<Option<Account>, QueryError>;
-    /// The account with that e-mail, lower case.
+    /// Returns the account with this e-mail, lower case.
     async fn find_account_by_email(&self, email: &str) -> Result<Option<Account>, QueryError>;
-    /// All accounts, newest first.
+    /// Lists all accounts, newest first.
     async fn list_accounts(&self, page: PageRequest<AccountId>) -> Result<Page<Account>, QueryError>;
 }
 
@@ -103,9 +103,9 @@ pub trait AccountQueries: Send + Sync {
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait KeyQueries: Send + Sync {
-    /// The key with that public part, and the account it belongs to.
+    /// Returns the key with this public part, and its account.
     async fn find_key(&self, prefix: &KeyPrefix) -> Result<Option<(ApiKeyRecord, Account)>, QueryError>;
-    /// The newest keys of the account, at most 200, newest first.
+    /// Lists the newest keys of the account, at most 200, newest first.
     async fn list_keys(&self, account: AccountId) -> Result<Vec<ApiKeyRecord>, QueryError>;
 }
 
@@ -113,23 +113,24 @@ pub trait KeyQueries: Send + Sync {
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait BalanceQueries: Send + Sync {
-    /// All parts of the account's money at one instant.
+    /// Returns all parts of the account's money at one instant.
     async fn balances(&self, account: AccountId) -> Result<Balances, QueryError>;
 }
 
-/// Callbacks from upstream.
+/// Callbacks from acquirers.
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait NoticeQueries: Send + Sync {
-    /// Waiting notices that are due at `now` ([`crate::Due`] with [`cais_domain::pause::MAX_PAUSE`]), the longest overdue first.
+    /// Lists waiting callbacks that are due at `now` ([`crate::Due`] with [`cais_domain::pause::MAX_PAUSE`]), the
+    /// longest overdue first.
     async fn list_due_notices(&self, now: Timestamp, limit: u32) -> Result<Vec<Notice>, QueryError>;
-    /// The notice of that id, in whatever state.
+    /// Returns a callback by id, in any state.
     async fn find_notice(&self, id: NoticeId) -> Result<Option<Notice>, QueryError>;
-    /// Returns a waiting or unmatched notice of the acquirer with exactly these names; any of several.
+    /// Returns a waiting or unmatched callback of the acquirer with exactly these ids; any of several.
     async fn find_named_notice(&self, acquirer: &AcquirerName, names: &[u8]) -> Result<Option<Notice>, QueryError>;
-    /// Unmatched notices, newest first.
+    /// Lists unmatched callbacks, newest first.
     async fn list_unmatched_notices(&self, page: PageRequest<NoticeId>) -> Result<Page<Notice>, QueryError>;
-    /// Counts the waiting and the unmatched notices of each acquirer.
+    /// Counts waiting and unmatched callbacks of each acquirer.
     async fn count_notices(&self) -> Result<NoticeCounts, QueryError>;
 }
 

@@ -1,13 +1,13 @@
-//! How often a key may call.
+//! The rate limit of API keys.
 
 use async_trait::async_trait;
 use cais_domain::api_key::KeyPrefix;
 use jiff::Timestamp;
 
-/// What the window says of one call.
+/// The result of counting one call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RateDecision {
-    /// Whether the call is within the limit.
+    /// True if the call is within the limit.
     pub allowed: bool,
     /// Calls per window.
     pub limit: u32,

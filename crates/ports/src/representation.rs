@@ -1,4 +1,4 @@
-//! How resources look on the wire, for what is stored before it is sent: answers and events.
+//! The JSON form of resources in stored answers and events.
 
 use cais_domain::account::Account;
 use cais_domain::charge::Charge;
@@ -16,23 +16,23 @@ use crate::statement::SplitCredit;
 /// Renders resources exactly as their GET returns them.
 #[cfg_attr(feature = "mock", mockall::automock)]
 pub trait Representation: Send + Sync {
-    /// A charge, as a JSON object.
+    /// Renders a charge as a JSON object.
     fn charge(&self, charge: &Charge) -> Vec<u8>;
-    /// A payment that no charge asked for, as a JSON object.
+    /// Renders an unexpected payment as a JSON object.
     fn unexpected_payment(&self, payment: &UnexpectedPayment) -> Vec<u8>;
-    /// A credit from a split, as a JSON object: the transaction that its beneficiary sees.
+    /// Renders a split credit as a JSON object: the transaction of its beneficiary.
     fn split_credit(&self, credit: &SplitCredit) -> Vec<u8>;
-    /// A payout, as a JSON object.
+    /// Renders a payout as a JSON object.
     fn payout(&self, payout: &Payout) -> Vec<u8>;
-    /// A refund, as a JSON object.
+    /// Renders a refund as a JSON object.
     fn refund(&self, refund: &Refund) -> Vec<u8>;
-    /// An infraction with its defence, as a JSON object.
+    /// Renders an infraction with its defense as a JSON object.
     fn infraction(&self, infraction: &Infraction) -> Vec<u8>;
-    /// A webhook endpoint without its secret, as a JSON object.
+    /// Renders a webhook endpoint without its secret as a JSON object.
     fn endpoint(&self, endpoint: &Endpoint) -> Vec<u8>;
-    /// An account as operators see it, as a JSON object.
+    /// Renders an account for operators as a JSON object.
     fn account(&self, account: &Account) -> Vec<u8>;
-    /// An API key without its secret, as a JSON object.
+    /// Renders an API key without its secret as a JSON object.
     fn key(&self, key: &ApiKeyRecord) -> Vec<u8>;
     /// Renders the error that the `available` balance is below the `needed` amount, fee included. The answer is stored for repeats, like a
     /// success.

@@ -1,4 +1,4 @@
-//! Stored secrets that are read again: encrypted under the master key, bound to what they belong to.
+//! Stored secrets that are read again: encrypted under the master key, bound to their owner.
 
 use std::fmt;
 
@@ -6,15 +6,15 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use cais_domain::webhook::SealedSecret;
 
-/// The beginning of the text of a signing secret (Standard Webhooks).
+/// The prefix of signing secrets (Standard Webhooks).
 pub const SECRET_PREFIX: &str = "whsec_";
 
-/// The secret that signs for an endpoint: 32 random bytes, shown once.
+/// The signing secret of an endpoint: 32 random bytes, shown once.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SigningSecret(pub [u8; 32]);
 
 impl SigningSecret {
-    /// Returns the text that the merchant is shown: `whsec_` and base64 (Standard Webhooks).
+    /// Returns the text for the merchant: `whsec_` and base64 (Standard Webhooks).
     #[must_use]
     pub fn reveal(&self) -> String {
         format!("{SECRET_PREFIX}{}", STANDARD.encode(self.0))
@@ -27,26 +27,26 @@ impl fmt::Debug for SigningSecret {
     }
 }
 
-/// A secret was encrypted under another master key or for another owner, or is damaged.
+/// The secret was encrypted under another master key or for another owner, or is damaged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a sealed secret cannot be opened: is this the master key it was made under?")]
+#[error("the secret cannot be decrypted: another master key encrypted it, or it is damaged")]
 pub struct DecryptError;
 
-/// A secret cannot be stored because the cipher refuses it.
+/// The cipher refused to encrypt a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a secret cannot be sealed")]
+#[error("the secret cannot be encrypted")]
 pub struct EncryptError;
 
 /// Encrypts and decrypts under the master key.
 #[cfg_attr(feature = "mock", mockall::automock)]
 pub trait SecretCipher: Send + Sync {
-    /// The secret, encrypted and bound to `owner`; different every time.
+    /// Encrypts the secret, bound to `owner`. Every call returns another ciphertext.
     ///
     /// # Errors
     /// [`EncryptError`].
     fn encrypt(&self, owner: &str, secret: &SigningSecret) -> Result<SealedSecret, EncryptError>;
 
-    /// The secret that was sealed for `owner`.
+    /// Decrypts a secret of `owner`.
     ///
     /// # Errors
     /// [`DecryptError`].

@@ -1,4 +1,4 @@
-//! Reading what happened to an account's money: the statement, and the timeline of charges, payouts and split credits.
+//! Queries of the statement, and of the timeline of charges, payouts and split credits.
 
 use async_trait::async_trait;
 use cais_domain::acquirer_name::AcquirerName;
@@ -16,80 +16,80 @@ use uuid::Uuid;
 use crate::page::{Page, PageRequest};
 use crate::queries::QueryError;
 
-/// A span of time: from an instant on, and before another.
+/// A period: from an instant, and before another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Span {
-    /// The first instant that belongs to it; `None` is the beginning of time.
+    /// The first instant of the period; `None` means no beginning.
     pub from: Option<Timestamp>,
-    /// The first instant that does not belong to it any more; `None` is its end.
+    /// The first instant after the period; `None` means no end.
     pub until: Option<Timestamp>,
 }
 
 impl Span {
-    /// Whether the instant belongs to it.
+    /// Returns whether the instant is in the period.
     #[must_use]
     pub fn contains(self, at: Timestamp) -> bool {
         self.from.is_none_or(|from| at >= from) && self.until.is_none_or(|until| at < until)
     }
 }
 
-/// Which entries of a statement are wanted.
+/// The filter of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct EntryFilter {
-    /// Of one bucket; what is in transit is in no statement.
+    /// The bucket. Money in transit is in no statement.
     pub bucket: Option<Bucket>,
-    /// Of one kind.
+    /// The kind.
     pub kind: Option<EntryKind>,
-    /// Of a span of time.
+    /// The period.
     pub created: Span,
 }
 
 /// A line of a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StatementEntry {
-    /// Its identifier.
+    /// The public identifier.
     pub id: EntryId,
-    /// Why money moved.
+    /// The reason of the movement.
     pub kind: EntryKind,
-    /// Which part of the money: available, pending or blocked.
+    /// The bucket: available, pending or blocked.
     pub bucket: Bucket,
-    /// How much came (positive) or went (negative).
+    /// The amount: positive for credits, negative for debits.
     pub amount: Money,
-    /// What was in the bucket then.
+    /// The balance of the bucket afterwards.
     pub balance_after: Money,
     /// The public id of the charge, payout or refund; `None` for a split credit.
     pub resource: Option<String>,
     /// The Pix.
     pub end_to_end_id: Option<EndToEndId>,
-    /// The description of that charge or payout, or the reason of that refund.
+    /// The description of the charge or payout, or the reason of the refund.
     pub description: Option<String>,
-    /// When.
+    /// The instant of the entry.
     pub created_at: Timestamp,
 }
 
-/// Which transactions of a timeline are wanted.
+/// The filter of a timeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TransactionFilter {
-    /// In one direction.
+    /// The direction.
     pub direction: Option<Direction>,
-    /// In one status.
+    /// The status.
     pub status: Option<TransactionStatus>,
-    /// Of a span of time.
+    /// The period.
     pub created: Span,
 }
 
-/// A share in another account's charge, as its beneficiary sees it.
+/// A share in another account's charge, for its beneficiary.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SplitCredit {
-    /// The entry that credited it; the transaction has the same suffix.
+    /// The entry of the credit. The transaction has the same suffix.
     pub id: EntryId,
-    /// How much.
+    /// The amount.
     pub amount: Money,
-    /// When.
+    /// The instant of the credit.
     pub created_at: Timestamp,
 }
 
-/// What a transaction of the timeline is made of.
+/// A transaction of the timeline.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Transaction {
     /// A visible charge.
@@ -101,7 +101,7 @@ pub enum Transaction {
 }
 
 impl Transaction {
-    /// What the timeline is ordered by: the id without its prefix.
+    /// Returns the sort key of the timeline: the id without its prefix.
     #[must_use]
     pub fn key(&self) -> Uuid {
         match self {
@@ -116,14 +116,14 @@ impl Transaction {
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait StatementQueries: Send + Sync {
-    /// The entries of the account on available, pending and blocked, newest first.
+    /// Lists the account's entries on available, pending and blocked, newest first.
     async fn list_entries(
         &self,
         account: AccountId,
         filter: EntryFilter,
         page: PageRequest<EntryId>,
     ) -> Result<Page<StatementEntry>, QueryError>;
-    /// Whether the account's statement has that entry.
+    /// Returns whether the account's statement has the entry.
     async fn has_entry(&self, account: AccountId, id: EntryId) -> Result<bool, QueryError>;
 }
 
@@ -131,14 +131,14 @@ pub trait StatementQueries: Send + Sync {
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait TimelineQueries: Send + Sync {
-    /// The visible transactions of the account, newest first: by [`Transaction::key`].
+    /// Lists the visible transactions of the account, newest first by [`Transaction::key`].
     async fn list_transactions(
         &self,
         account: AccountId,
         filter: TransactionFilter,
         page: PageRequest<Uuid>,
     ) -> Result<Page<Transaction>, QueryError>;
-    /// The visible transaction of that key in that direction.
+    /// Returns the visible transaction with this key and direction.
     async fn find_transaction(
         &self,
         account: AccountId,
@@ -147,12 +147,11 @@ pub trait TimelineQueries: Send + Sync {
     ) -> Result<Option<Transaction>, QueryError>;
 }
 
-/// What reconciliation compares with the acquirers' lists, over all accounts.
+/// Data for reconciliation with acquirers' lists, over all accounts.
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait ReconciliationQueries: Send + Sync {
-    /// Payments that the acquirer received in that span, in the order of their instants, at one instant in that of their end-to-end
-    /// ids, after the given place.
+    /// Lists payments that the acquirer received in the period, by instant and end-to-end id, after a position.
     async fn list_payments_between(
         &self,
         acquirer: &AcquirerName,
@@ -161,7 +160,7 @@ pub trait ReconciliationQueries: Send + Sync {
         after: Option<(Timestamp, EndToEndId)>,
         limit: u32,
     ) -> Result<Vec<CreditedPayment>, QueryError>;
-    /// Payouts of the acquirer in whatever state that were asked for in that span, in the order of their ids, after the given one.
+    /// Lists payouts of the acquirer in any state that were requested in the period, by id, after a given one.
     async fn list_payouts_between(
         &self,
         acquirer: &AcquirerName,
@@ -170,6 +169,6 @@ pub trait ReconciliationQueries: Send + Sync {
         after: Option<PayoutId>,
         limit: u32,
     ) -> Result<Vec<Payout>, QueryError>;
-    /// Every acquirer of a payment or payout of that span, in order.
+    /// Lists the acquirers with a payment or payout in the period, in order.
     async fn find_acquirers(&self, from: Timestamp, until: Timestamp) -> Result<Vec<AcquirerName>, QueryError>;
 }

@@ -1,4 +1,4 @@
-//! The write side: one port, one method.
+//! The write side: one port with one method.
 
 use async_trait::async_trait;
 use cais_domain::ledger::LedgerAccount;
@@ -7,25 +7,25 @@ use cais_domain::money::Money;
 use crate::change_set::{ChangeSet, ReservationKey};
 use crate::claim::Claim;
 
-/// What the store decided while it committed.
+/// The store's decisions in a commit.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Committed {
     /// The sequence numbers of the change set's events, in order.
     pub sequences: Vec<i64>,
 }
 
-/// Why a change set did not become true, or is not known to have.
+/// The reason a change set was not committed, or is not known to be.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CommitError {
-    /// A record was changed since it was read: read again, decide again.
+    /// A record changed since it was read. Read and decide again.
     #[error("a record was changed since it was read")]
     Stale,
-    /// A transfer that must be covered is not.
+    /// A transfer without cover.
     #[error("the balance of {account} does not cover the transfer")]
     NotCovered {
-        /// The account that was to be debited.
+        /// The account to debit.
         account: LedgerAccount,
-        /// The balance of that account before the change set, by which the store decided.
+        /// The balance before the change set, which the decision is based on.
         available: Money,
     },
     /// A unique value has another owner.
@@ -36,16 +36,16 @@ pub enum CommitError {
         /// The public id of its owner.
         by: String,
     },
-    /// The idempotency claim is another's: it exists (`Take`), or does not stand as it was read.
+    /// The idempotency record differs: it exists (`Take`), or changed since it was read.
     #[error("the idempotency key is in use")]
     Claimed {
-        /// The claim as it stands.
+        /// The present record.
         claim: Box<Claim>,
     },
-    /// The store did not answer in time or cannot be reached. It may have become true.
+    /// The store did not answer in time or cannot be reached. The change set may be committed.
     #[error("the store is unavailable: {0}")]
     Unavailable(String),
-    /// The store refused what should have been right: a bug or a damaged store. It did not become true.
+    /// The store refused a valid change: a defect or a damaged store. Nothing was committed.
     #[error("the store refused the change: {0}")]
     Corrupt(String),
 }
@@ -54,12 +54,12 @@ pub enum CommitError {
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait Store: Send + Sync {
-    /// All of `change` becomes durable, or none of it.
+    /// Commits `change` in whole or not at all.
     ///
-    /// Checks in this order: the claim, the reservations in order, the versions in order, cover in the order of transfers, what ending
-    /// blocks hold.
+    /// Checks in this order: the idempotency record, the reservations in order, the versions in order, cover in the
+    /// order of transfers, held amounts of ending blocks.
     ///
     /// # Errors
-    /// [`CommitError`]; after any but `Unavailable` nothing of it became true.
+    /// [`CommitError`]. After any error but `Unavailable` nothing was committed.
     async fn commit(&self, change: ChangeSet) -> Result<Committed, CommitError>;
 }

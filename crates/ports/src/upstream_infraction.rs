@@ -1,82 +1,82 @@
-//! Infractions as acquirers tell of them, and defences as they take them.
+//! Infractions and defenses in acquirers' records.
 
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::infraction::Situation;
 use cais_domain::money::Money;
 use jiff::Timestamp;
 
-/// An infraction as a callback names it.
+/// An infraction in a callback.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct NoticedInfraction {
-    /// Its name at the acquirer.
+    /// The identifier at the acquirer.
     pub id: String,
 }
 
-/// Where an infraction stands upstream.
+/// The status of an infraction upstream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UpstreamInfractionStatus {
-    /// It can be defended.
+    /// The infraction can be defended.
     Open,
-    /// It has a defence.
+    /// The infraction has a defense.
     Defended,
-    /// The claim was accepted: lost.
+    /// The dispute was accepted: lost.
     Accepted,
-    /// The claim was rejected: won.
+    /// The dispute was rejected: won.
     Rejected,
-    /// The claim was withdrawn.
+    /// The dispute was withdrawn.
     Cancelled,
 }
 
-/// An infraction as the acquirer knows it.
+/// An infraction in the acquirer's records.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UpstreamInfraction {
-    /// Its name.
+    /// The identifier at the acquirer.
     pub id: String,
     /// The disputed Pix.
     pub end_to_end_id: EndToEndId,
-    /// How much of it is disputed.
+    /// The disputed amount.
     pub amount: Money,
-    /// Where it stands.
+    /// The status.
     pub status: UpstreamInfractionStatus,
-    /// What the payer's side says.
+    /// The reason from the payer's side.
     pub reason: Option<String>,
-    /// The kind of situation; `Unknown` where the acquirer's word for it is not known.
+    /// The kind of situation; `Unknown` for an unknown name.
     pub situation: Situation,
-    /// When it began, the last time if it was opened again.
+    /// The beginning, the last one if reopened.
     pub opened_at: Timestamp,
-    /// Whether the acquirer says that it began then. Otherwise that is the next best instant, and that it is later than it was
-    /// tells nothing.
+    /// True if the acquirer reports the beginning. Otherwise `opened_at` is the next best instant, and a later value
+    /// does not show a reopening.
     pub opened_at_is_told: bool,
-    /// Until when it can be defended.
+    /// The deadline of the defense.
     pub deadline_at: Option<Timestamp>,
-    /// The defence that the acquirer has, as far as it shows it.
+    /// The acquirer's defense, as far as shown.
     pub defense: Option<UpstreamDefense>,
-    /// When it was settled.
+    /// The instant of resolution.
     pub resolved_at: Option<Timestamp>,
 }
 
-/// A defence as the acquirer has it.
+/// A defense in the acquirer's records.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UpstreamDefense {
-    /// Its words, evidence and all; an acquirer may leave them out.
+    /// The text with its evidence. Acquirers may omit it.
     pub text: Option<String>,
-    /// When it had it.
+    /// The instant of receipt.
     pub received_at: Option<Timestamp>,
 }
 
-/// A defence as an acquirer is asked to take it.
+/// The order of a defense.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DefenseOrder {
-    /// The infraction's name at the acquirer.
+    /// The infraction's identifier at the acquirer.
     pub infraction: String,
-    /// The words of the merchant; at most 2,000 characters.
+    /// The merchant's text, at most 2,000 characters.
     pub text: String,
-    /// Where more can be seen; an acquirer that takes no addresses gets it as the last line of the text.
+    /// The address of evidence. For an acquirer without addresses it becomes the last line of the text.
     pub evidence_url: Option<String>,
 }
 
 impl DefenseOrder {
-    /// The text for an acquirer that takes nothing else: a look-up compares what it shows with this.
+    /// Returns the text for an acquirer that accepts only text. A look-up compares the shown text with it.
     #[must_use]
     pub fn whole_text(&self) -> String {
         match &self.evidence_url {
@@ -86,13 +86,13 @@ impl DefenseOrder {
     }
 }
 
-/// What an acquirer says to a defence.
+/// The answer to a defense.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DefenseReceipt {
-    /// It has it.
+    /// The acquirer accepted the defense.
     Taken,
-    /// It had one before: this one or another, which a look tells.
+    /// The acquirer had a defense before: this one or another, which a look-up shows.
     AlreadyThere,
-    /// The time is over.
+    /// The deadline has passed.
     TooLate,
 }

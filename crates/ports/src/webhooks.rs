@@ -1,4 +1,4 @@
-//! Sending a webhook to its receiver, and judging where a receiver may be.
+//! Sends webhooks, and checks the addresses of receivers.
 
 use async_trait::async_trait;
 use cais_domain::ids::EventId;
@@ -7,31 +7,31 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::secret_cipher::SigningSecret;
 
-/// Why an attempt failed before there was an answer, or because of it. Its word is what merchants see: never more.
+/// The reason an attempt failed, before or by its answer. Merchants see only its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AttemptError {
-    /// The address is one that this service does not call.
+    /// The service does not call this address.
     AddressNotAllowed,
-    /// Its name does not resolve.
+    /// The name does not resolve.
     NameNotResolved,
-    /// No connection.
+    /// The connection failed.
     ConnectionFailed,
-    /// The connection ended, or what came was no HTTP.
+    /// The connection ended, or the answer was not HTTP.
     ConnectionLost,
-    /// No secure connection: its certificate, for example.
+    /// The TLS handshake failed, for example because of a certificate.
     TlsFailed,
-    /// Not within 15 s.
+    /// No answer within 15 s.
     TimedOut,
-    /// It answered with a redirect, which is not followed.
+    /// The answer was a redirect, which is not followed.
     Redirected,
-    /// It answered with another status than 2xx.
+    /// The status of the answer was not 2xx.
     Refused,
-    /// The endpoint's secret cannot be read: the service runs with another master key.
+    /// The endpoint's secret is unreadable: the service runs with another master key.
     Unsigned,
 }
 
 impl AttemptError {
-    /// The word on the wire and in the store.
+    /// Returns the name on the wire and in the store.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -48,53 +48,53 @@ impl AttemptError {
     }
 }
 
-/// Why an address may not be registered. The texts may be shown to the user of the API.
+/// The reason an address cannot be registered. Messages are safe to show to clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum UrlRefusal {
-    /// Not an address at all.
+    /// The text is not an address.
     #[error("must be an absolute URL")]
     Malformed,
-    /// Not `https`, and `http` is not allowed here.
+    /// The scheme is not `https`, and `http` is not permitted here.
     #[error("must begin with https://")]
     Scheme,
-    /// It carries a user name or password.
+    /// The address contains a user name or password.
     #[error("must not carry a user name or password")]
     Credentials,
-    /// Its port is one of other services.
+    /// The port belongs to another service.
     #[error("must have port 443, 8443 or one from 1024 on")]
     Port,
-    /// It is, or leads to, an address that is not public.
+    /// The address is, or resolves to, an address that is not public.
     #[error("must lead to a public address")]
     NotPublic,
 }
 
-/// One attempt to send.
+/// An attempt to send.
 #[derive(Debug, Clone, Copy)]
 pub struct Outgoing<'a> {
-    /// Where it goes.
+    /// The address.
     pub url: &'a WebhookUrl,
-    /// The event: the receiver tells repeats by it.
+    /// The event. Receivers detect repeats by it.
     pub id: EventId,
-    /// When it is sent; signed with it.
+    /// The instant of sending, which is signed.
     pub at: Timestamp,
-    /// What signs, the current secret first.
+    /// The signing secrets, the current one first.
     pub secrets: &'a [SigningSecret],
-    /// What is sent.
+    /// The body.
     pub body: &'a [u8],
 }
 
-/// What came of an attempt.
+/// The result of an attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sent {
-    /// The status that the receiver answered with.
+    /// The status of the answer.
     pub status_code: Option<u16>,
-    /// Why it failed; `None` for a success.
+    /// The reason of the failure; `None` for a success.
     pub error: Option<AttemptError>,
-    /// How long the receiver asks to be left alone.
+    /// The pause that the receiver requests.
     pub retry_after: Option<SignedDuration>,
     /// The beginning of the answer's body, at most 2 KiB, without control characters.
     pub response_body: Option<String>,
-    /// How long it took, in milliseconds.
+    /// The duration, in milliseconds.
     pub duration_ms: u32,
 }
 
@@ -102,16 +102,17 @@ pub struct Sent {
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait WebhookSender: Send + Sync {
-    /// Whether the address may be registered. Its name is resolved, unless too many others are being resolved for this; one that does not
-    /// resolve may be registered, because [`WebhookSender::send`] judges it anew.
+    /// Checks that the address may be registered. The name is resolved, unless too many look-ups are running. An
+    /// unresolvable name may be registered, because [`WebhookSender::send`] checks it again.
     async fn vet(&self, url: &WebhookUrl) -> Result<(), UrlRefusal>;
 
-    /// The same, without resolving names.
+    /// Checks the address without resolving names.
     ///
     /// # Errors
     /// [`UrlRefusal`].
     fn permits(&self, url: &WebhookUrl) -> Result<(), UrlRefusal>;
 
-    /// Signs and sends, once; the address is judged anew. Takes at most 15 s until the answer's headers, and little more for its body.
+    /// Signs and sends once, after checking the address again. Takes at most 15 s until the answer's headers, and
+    /// little more for its body.
     async fn send<'a>(&self, outgoing: Outgoing<'a>) -> Sent;
 }
