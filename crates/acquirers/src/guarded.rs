@@ -10,8 +10,8 @@ use cais_domain::ids::RefundId;
 use cais_domain::instruction_id::InstructionId;
 use cais_domain::txid::Txid;
 use cais_ports::{
-    Acquirer, AcquirerError, ChargeOrder, DefenseOrder, DefenseReceipt, ListRequest, Noticed, PayoutOrder, ReceivedPix,
-    RefundOrder, UpstreamCharge, UpstreamInfraction, UpstreamPage, UpstreamPayout, UpstreamReturn,
+    Acquirer, AcquirerError, CallbackItem, ChargeOrder, DefenseOrder, DefenseReceipt, ListRequest, PayoutOrder,
+    ReceivedPix, RefundOrder, UpstreamCharge, UpstreamInfraction, UpstreamPage, UpstreamPayout, UpstreamReturn,
 };
 use metrics::{counter, histogram};
 
@@ -210,8 +210,8 @@ impl Acquirer for Guarded {
         self.guard_or_refuse("find_received", budget, work).await
     }
 
-    fn tells_infractions(&self) -> bool {
-        self.inner.tells_infractions()
+    fn reports_infractions(&self) -> bool {
+        self.inner.reports_infractions()
     }
 
     async fn list_infractions(
@@ -228,7 +228,7 @@ impl Acquirer for Guarded {
         self.guard_aside("send_defense", budget, work).await
     }
 
-    fn notices(&self, body: &[u8]) -> Result<Vec<Noticed>, AcquirerError> {
+    fn notices(&self, body: &[u8]) -> Result<Vec<CallbackItem>, AcquirerError> {
         self.inner.notices(body)
     }
 

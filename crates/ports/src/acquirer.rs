@@ -15,7 +15,7 @@ use cais_domain::pix_key::PixKey;
 use cais_domain::txid::Txid;
 use jiff::{SignedDuration, Timestamp};
 
-use crate::noticed::Noticed;
+use crate::callback_item::CallbackItem;
 use crate::upstream_infraction::{DefenseOrder, DefenseReceipt, UpstreamInfraction};
 
 /// The reason an acquirer did not fulfil a request.
@@ -321,7 +321,7 @@ pub trait Acquirer: Send + Sync {
     ) -> Result<Option<ReceivedPix>, AcquirerError>;
 
     /// Returns whether the acquirer reports infractions. Otherwise its list is empty and it refuses every defense.
-    fn tells_infractions(&self) -> bool;
+    fn reports_infractions(&self) -> bool;
 
     /// Lists infractions opened in a period.
     async fn list_infractions(
@@ -337,7 +337,7 @@ pub trait Acquirer: Send + Sync {
     ///
     /// # Errors
     /// [`AcquirerError::Refused`] for an unreadable body.
-    fn notices(&self, body: &[u8]) -> Result<Vec<Noticed>, AcquirerError>;
+    fn notices(&self, body: &[u8]) -> Result<Vec<CallbackItem>, AcquirerError>;
 
     /// Registers `url` for callbacks; repeatable.
     async fn register_callback(&self, url: &str, budget: Duration) -> Result<(), AcquirerError>;

@@ -6,6 +6,7 @@
 pub mod acquirer;
 pub mod alerts;
 pub mod audit;
+pub mod callback_item;
 pub mod change_set;
 pub mod claim;
 pub mod clock;
@@ -17,7 +18,6 @@ pub mod keys;
 pub mod maintenance;
 pub mod money_out;
 pub mod notice;
-pub mod noticed;
 pub mod page;
 pub mod position;
 pub mod queries;
@@ -35,6 +35,7 @@ pub use acquirer::{
     UpstreamProgress, UpstreamReturn, UpstreamStatus,
 };
 pub use audit::{AuditFilter, AuditQueries, AuditRow, Operator};
+pub use callback_item::{CallbackItem, CallbackPayout, CallbackPix};
 pub use change_set::{ChangeSet, NewEvent, Reservation, ReservationKey, Write, entry_to_come};
 pub use claim::{Claim, ClaimChange, ClaimRef, Fingerprint, NewClaim, StoredAnswer};
 pub use clock::{Clock, Ids};
@@ -49,7 +50,6 @@ pub use keys::{ApiKeyRecord, KeyedHash, SecretMac};
 pub use maintenance::{LedgerDifference, LedgerReport, Maintenance, PruneBefore, Pruned};
 pub use money_out::{OpenMoney, PayoutQueries, RefundQueries, ReleaseQueries};
 pub use notice::{Notice, NoticeCounts, NoticeState};
-pub use noticed::{Noticed, NoticedPayout, NoticedPix};
 pub use page::{Page, PageRequest};
 pub use position::{PollPosition, PositionQueries, UpstreamList};
 pub use queries::{
@@ -65,6 +65,6 @@ pub use statement::{
 };
 pub use store::{CommitError, Committed, Store};
 pub use upstream_infraction::{
-    DefenseOrder, DefenseReceipt, NoticedInfraction, UpstreamDefense, UpstreamInfraction, UpstreamInfractionStatus,
+    CallbackInfraction, DefenseOrder, DefenseReceipt, UpstreamDefense, UpstreamInfraction, UpstreamInfractionStatus,
 };
 pub use webhooks::{AttemptError, Outgoing, Sent, UrlRefusal, WebhookSender};

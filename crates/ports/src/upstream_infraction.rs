@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 /// An infraction in a callback.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct NoticedInfraction {
+pub struct CallbackInfraction {
     /// The identifier at the acquirer.
     pub id: String,
 }
@@ -46,7 +46,7 @@ pub struct UpstreamInfraction {
     pub opened_at: Timestamp,
     /// True if the acquirer reports the beginning. Otherwise `opened_at` is the next best instant, and a later value
     /// does not show a reopening.
-    pub opened_at_is_told: bool,
+    pub opened_at_is_reported: bool,
     /// The deadline of the defense.
     pub deadline_at: Option<Timestamp>,
     /// The acquirer's defense, as far as shown.

@@ -24,8 +24,8 @@ use cais_domain::ids::RefundId;
 use cais_domain::instruction_id::InstructionId;
 use cais_domain::txid::Txid;
 use cais_ports::{
-    Acquirer, AcquirerError, ChargeOrder, DefenseOrder, DefenseReceipt, ListRequest, Noticed, PayoutOrder, ReceivedPix,
-    RefundOrder, UpstreamCharge, UpstreamInfraction, UpstreamPage, UpstreamPayout, UpstreamReturn,
+    Acquirer, AcquirerError, CallbackItem, ChargeOrder, DefenseOrder, DefenseReceipt, ListRequest, PayoutOrder,
+    ReceivedPix, RefundOrder, UpstreamCharge, UpstreamInfraction, UpstreamPage, UpstreamPayout, UpstreamReturn,
 };
 use jiff::Timestamp;
 
@@ -140,7 +140,7 @@ impl Acquirer for BacenAcquirer {
         received::find(&self.api, end_to_end_id, Deadline::after(budget)).await
     }
 
-    fn tells_infractions(&self) -> bool {
+    fn reports_infractions(&self) -> bool {
         false
     }
 
@@ -156,7 +156,7 @@ impl Acquirer for BacenAcquirer {
         Err(AcquirerError::Refused(NO_DEFENSES.to_owned()))
     }
 
-    fn notices(&self, body: &[u8]) -> Result<Vec<Noticed>, AcquirerError> {
+    fn notices(&self, body: &[u8]) -> Result<Vec<CallbackItem>, AcquirerError> {
         notices::read(body, notices::standard)
     }
 

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::txid::Txid;
-use cais_ports::{AcquirerError, Noticed, NoticedPix, alerts};
+use cais_ports::{AcquirerError, CallbackItem, CallbackPix, alerts};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -52,8 +52,8 @@ pub(crate) struct Unreadable;
 /// [`AcquirerError::Refused`] if no item can be read.
 pub(crate) fn read(
     body: &[u8],
-    item: impl Fn(Item<'_>) -> Result<Option<Noticed>, Unreadable>,
-) -> Result<Vec<Noticed>, AcquirerError> {
+    item: impl Fn(Item<'_>) -> Result<Option<CallbackItem>, Unreadable>,
+) -> Result<Vec<CallbackItem>, AcquirerError> {
     let refused = |why: &str| AcquirerError::Refused(format!("the callback {why}"));
     if body.len() > MAX_BYTES {
         return Err(refused("is too large"));
@@ -91,7 +91,7 @@ pub(crate) fn read(
 }
 
 /// Reads an item of the standard: only received Pix.
-pub(crate) fn standard(item: Item<'_>) -> Result<Option<Noticed>, Unreadable> {
+pub(crate) fn standard(item: Item<'_>) -> Result<Option<CallbackItem>, Unreadable> {
     match item {
         Item::Pix(pix) => received(pix),
         Item::Infraction(_) => Ok(None),
@@ -99,27 +99,27 @@ pub(crate) fn standard(item: Item<'_>) -> Result<Option<Noticed>, Unreadable> {
 }
 
 /// Reads a received Pix. A Pix without a charge, or with a txid that cannot be ours (a static code), gives `None`.
-pub(crate) fn received(pix: &RawValue) -> Result<Option<Noticed>, Unreadable> {
+pub(crate) fn received(pix: &RawValue) -> Result<Option<CallbackItem>, Unreadable> {
     let pix: Pix = serde_json::from_str(pix.get()).map_err(|_| Unreadable)?;
     let Some(txid) = pix.txid.and_then(|text| Txid::parse(&text).ok()) else { return Ok(None) };
     let end_to_end_id = pix.end_to_end_id.and_then(|text| EndToEndId::parse(&text).ok());
     let paid_at = pix.horario.as_ref().and_then(|time| time.as_str()).and_then(instant);
-    Ok(Some(Noticed::Received(NoticedPix { txid, end_to_end_id, paid_at })))
+    Ok(Some(CallbackItem::Received(CallbackPix { txid, end_to_end_id, paid_at })))
 }
 
 #[cfg(test)]
 mod tests {
-    use cais_ports::{AcquirerError, Noticed, NoticedPix};
+    use cais_ports::{AcquirerError, CallbackItem, CallbackPix};
 
     use super::{read, standard};
 
     const A: &str = "7978c0c97ea847e78e8849634473c1f1";
     const B: &str = "8978c0c97ea847e78e8849634473c1f1";
 
-    fn pix(body: &[u8]) -> Result<Vec<NoticedPix>, AcquirerError> {
+    fn pix(body: &[u8]) -> Result<Vec<CallbackPix>, AcquirerError> {
         let pix = |noticed| match noticed {
-            Noticed::Received(pix) => Some(pix),
-            Noticed::Sent(_) | Noticed::Infraction(_) => None,
+            CallbackItem::Received(pix) => Some(pix),
+            CallbackItem::Sent(_) | CallbackItem::Infraction(_) => None,
         };
         Ok(read(body, standard)?.into_iter().filter_map(pix).collect())
     }

@@ -99,7 +99,7 @@ fn read(at: &str, row: &RawValue) -> Result<UpstreamInfraction, Defect> {
         reason,
         situation,
         opened_at,
-        opened_at_is_told: told_at.is_some(),
+        opened_at_is_reported: told_at.is_some(),
         deadline_at: at_of(analysis.and_then(|analysis| analysis.deadline)),
         defense: is_defended.then_some(UpstreamDefense { text: defense_text, received_at: defended_at }),
         resolved_at: at_of(analysis.and_then(|analysis| analysis.finalizacao)),

@@ -16,8 +16,8 @@ use cais_domain::ids::RefundId;
 use cais_domain::instruction_id::InstructionId;
 use cais_domain::txid::Txid;
 use cais_ports::{
-    Acquirer, AcquirerError, ChargeOrder, DefenseOrder, DefenseReceipt, ListRequest, Noticed, PayoutOrder, ReceivedPix,
-    RefundOrder, UpstreamCharge, UpstreamInfraction, UpstreamPage, UpstreamPayout, UpstreamReturn,
+    Acquirer, AcquirerError, CallbackItem, ChargeOrder, DefenseOrder, DefenseReceipt, ListRequest, PayoutOrder,
+    ReceivedPix, RefundOrder, UpstreamCharge, UpstreamInfraction, UpstreamPage, UpstreamPayout, UpstreamReturn,
 };
 use jiff::Timestamp;
 use reqwest::header::{HeaderName, HeaderValue};
@@ -126,7 +126,7 @@ impl Acquirer for EfiAcquirer {
         self.bacen.find_received(end_to_end_id, budget).await
     }
 
-    fn tells_infractions(&self) -> bool {
+    fn reports_infractions(&self) -> bool {
         true
     }
 
@@ -142,7 +142,7 @@ impl Acquirer for EfiAcquirer {
         defense::send(self.bacen.api(), order, Deadline::after(budget)).await
     }
 
-    fn notices(&self, body: &[u8]) -> Result<Vec<Noticed>, AcquirerError> {
+    fn notices(&self, body: &[u8]) -> Result<Vec<CallbackItem>, AcquirerError> {
         notices::read(body)
     }
 

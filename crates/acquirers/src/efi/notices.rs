@@ -2,7 +2,7 @@
 
 use cais_domain::end_to_end_id::ReturnId;
 use cais_domain::instruction_id::InstructionId;
-use cais_ports::{AcquirerError, Noticed, NoticedInfraction, NoticedPayout};
+use cais_ports::{AcquirerError, CallbackInfraction, CallbackItem, CallbackPayout};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -33,27 +33,28 @@ struct Infraction<'a> {
 }
 
 /// Returns the resources in a callback, each once.
-pub(super) fn read(body: &[u8]) -> Result<Vec<Noticed>, AcquirerError> {
+pub(super) fn read(body: &[u8]) -> Result<Vec<CallbackItem>, AcquirerError> {
     notices::read(body, |item| match item {
         Item::Pix(item) => pix(item),
         Item::Infraction(item) => disputed(item),
     })
 }
 
-fn disputed(item: &RawValue) -> Result<Option<Noticed>, Unreadable> {
+fn disputed(item: &RawValue) -> Result<Option<CallbackItem>, Unreadable> {
     let item: Infraction<'_> = serde_json::from_str(item.get()).map_err(|_| Unreadable)?;
     let id = item.id.and_then(infraction::id).ok_or(Unreadable)?;
-    Ok(Some(Noticed::Infraction(NoticedInfraction { id })))
+    Ok(Some(CallbackItem::Infraction(CallbackInfraction { id })))
 }
 
 /// Reads a Pix. A sent Pix with a foreign identifier gives `None`.
-fn pix(pix: &RawValue) -> Result<Option<Noticed>, Unreadable> {
+fn pix(pix: &RawValue) -> Result<Option<CallbackItem>, Unreadable> {
     let item: Pix<'_> = serde_json::from_str(pix.get()).map_err(|_| Unreadable)?;
     // A received Pix may have extras of any shape.
     let instruction_id = part::<Extras<'_>>(item.extras).and_then(|extras| extras.id_envio).and_then(text);
     let Some(instruction_id) = instruction_id else { return notices::received(pix) };
     let ours = InstructionId::parse(&instruction_id).ok().filter(|id| id.payout().is_some());
-    Ok(ours.map(|instruction_id| Noticed::Sent(NoticedPayout { instruction_id, returns: returns(item.devolucoes) })))
+    Ok(ours
+        .map(|instruction_id| CallbackItem::Sent(CallbackPayout { instruction_id, returns: returns(item.devolucoes) })))
 }
 
 /// Returns the completed returns, without pending and failed ones.
@@ -70,7 +71,7 @@ fn returns(item: Option<&RawValue>) -> Vec<ReturnId> {
 
 #[cfg(test)]
 mod tests {
-    use cais_ports::Noticed;
+    use cais_ports::CallbackItem;
 
     use super::read;
 
@@ -81,13 +82,13 @@ mod tests {
     /// Returns `sent` or `received` lines with the identifier.
     fn found(items: &str) -> Option<Vec<String>> {
         let found = read(format!(r#"{{"pix":[{items}]}}"#).as_bytes()).ok()?;
-        let line = |noticed: &Noticed| match noticed {
-            Noticed::Sent(sent) => {
+        let line = |noticed: &CallbackItem| match noticed {
+            CallbackItem::Sent(sent) => {
                 let returns = sent.returns.iter().map(|id| format!(" {id}"));
                 format!("sent {}{}", sent.instruction_id, returns.collect::<String>())
             }
-            Noticed::Received(pix) => format!("received {}", pix.txid),
-            Noticed::Infraction(infraction) => format!("infraction {}", infraction.id),
+            CallbackItem::Received(pix) => format!("received {}", pix.txid),
+            CallbackItem::Infraction(infraction) => format!("infraction {}", infraction.id),
         };
         Some(found.iter().map(line).collect())
     }
@@ -133,10 +134,10 @@ mod tests {
     fn callback_names_infractions_and_pix() {
         let ids = |body: &str| {
             let found = read(body.as_bytes()).ok()?;
-            let line = |noticed: &Noticed| match noticed {
-                Noticed::Sent(_) => "sent".to_owned(),
-                Noticed::Received(_) => "received".to_owned(),
-                Noticed::Infraction(infraction) => infraction.id.clone(),
+            let line = |noticed: &CallbackItem| match noticed {
+                CallbackItem::Sent(_) => "sent".to_owned(),
+                CallbackItem::Received(_) => "received".to_owned(),
+                CallbackItem::Infraction(infraction) => infraction.id.clone(),
             };
             Some(found.iter().map(line).collect::<Vec<_>>())
         };

@@ -2,7 +2,7 @@
 
 use cais_acquirers::{BacenAcquirer, EfiAcquirer};
 use cais_domain::pix_key::PixKey;
-use cais_ports::{Acquirer, Noticed, NoticedPayout, NoticedPix};
+use cais_ports::{Acquirer, CallbackItem, CallbackPayout, CallbackPix};
 
 use crate::answers::{
     BUDGET, NAME, PIX, TXID, acquirer, config, efi, html, http, instruction_id, kind, pix, problem, reason, txid,
@@ -48,7 +48,7 @@ fn only_efi_reads_callbacks_of_sent_pix() {
     let body = format!(
         r#"{{"pix":[{{"txid":"{TXID}","endToEndId":"{PIX}","horario":"2026-11-20T15:00:00.000Z"}},7,{{"endToEndId":"{PIX}","tipo":"SOLICITACAO","gnExtras":{{"idEnvio":"{NAME}"}}}}]}}"#
     );
-    let received = Noticed::Received(NoticedPix {
+    let received = CallbackItem::Received(CallbackPix {
         txid: txid(),
         end_to_end_id: Some(pix()),
         paid_at: Some("2026-11-20T15:00:00Z".parse().unwrap()),
@@ -56,7 +56,10 @@ fn only_efi_reads_callbacks_of_sent_pix() {
     let of_efi = efi("http://127.0.0.1:9").notices(body.as_bytes()).unwrap();
     assert_eq!(
         of_efi,
-        [received.clone(), Noticed::Sent(NoticedPayout { instruction_id: instruction_id(), returns: Vec::new() })]
+        [
+            received.clone(),
+            CallbackItem::Sent(CallbackPayout { instruction_id: instruction_id(), returns: Vec::new() })
+        ]
     );
     let of_bacen = acquirer("http://127.0.0.1:9").notices(body.as_bytes()).unwrap();
     assert_eq!(of_bacen, [received]);

@@ -60,7 +60,7 @@ async fn both_formats_give_the_same_infraction() {
             reason: Some("Loja falsa".to_owned()),
             situation: Situation::Scam,
             opened_at: at("2026-11-20T15:00:00Z"),
-            opened_at_is_told: true,
+            opened_at_is_reported: true,
             deadline_at: Some(at("2026-11-27T15:00:00Z")),
             defense: None,
             resolved_at: None,
@@ -133,7 +133,7 @@ async fn invalid_optional_fields_are_ignored() {
         let line = format!("{} {:?} {} {deadline}", found.reason.unwrap(), found.situation, found.opened_at);
         assert_eq!(line, wanted, "{row}");
         let is_reported = row.pointer("/dadosAnalise/abertura").is_some();
-        assert_eq!(found.opened_at_is_told, is_reported, "only its own beginning shows a reopening: {row}");
+        assert_eq!(found.opened_at_is_reported, is_reported, "only its own beginning shows a reopening: {row}");
     }
     let bare = changed(with("/comentario", None), "/razao", None);
     assert_eq!(rows(json!([bare])).await.remove(0).reason, None);
@@ -219,7 +219,7 @@ async fn answer_that_is_no_list_is_an_error() {
     }
     let server = Server::start(|_, _| json_reply(200, &json!({"infracoes": [documented()]}))).await;
     let bacen = acquirer(&server.url());
-    assert!(!bacen.tells_infractions() && efi(&server.url()).tells_infractions());
+    assert!(!bacen.reports_infractions() && efi(&server.url()).reports_infractions());
     let page = bacen.list_infractions(day(0), BUDGET).await.unwrap();
     assert!(page.rows.is_empty() && page.next.is_none() && server.seen().is_empty());
 }
@@ -236,7 +236,7 @@ async fn failing_infractions_do_not_open_breaker_for_charges() {
     let efi = efi(&server.url());
     let router = Router::new(vec![Arc::new(efi)]);
     let guarded = router.named(&router.first().unwrap()).unwrap();
-    assert!(guarded.tells_infractions());
+    assert!(guarded.reports_infractions());
     for _ in 0..FAILURES_TO_OPEN {
         assert_eq!(kind(&guarded.list_infractions(day(0), BUDGET).await), "unknown");
         assert_eq!(kind(&guarded.send_defense(&crate::defenses::order(), BUDGET).await), "unknown");

@@ -9,7 +9,7 @@ use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::money::Money;
 use cais_ports::acquirer::MockAcquirer;
 use cais_ports::{
-    Acquirer, AcquirerError, Acquirers, IssueError, Noticed, NoticedPayout, UpstreamCharge, UpstreamPage,
+    Acquirer, AcquirerError, Acquirers, CallbackItem, CallbackPayout, IssueError, UpstreamCharge, UpstreamPage,
     UpstreamStatus,
 };
 use jiff::Timestamp;
@@ -153,7 +153,7 @@ async fn business_refusals_never_open_a_breaker() {
 async fn reads_and_writes_share_one_breaker() {
     let mut mock = MockAcquirer::new();
     mock.expect_name().return_const(name("a"));
-    let sent = || Noticed::Sent(NoticedPayout { instruction_id: instruction_id(), returns: Vec::new() });
+    let sent = || CallbackItem::Sent(CallbackPayout { instruction_id: instruction_id(), returns: Vec::new() });
     mock.expect_notices().returning(move |_| Ok(vec![sent()]));
     mock.expect_find_charge().times(2).returning(|_, _| Err(AcquirerError::OutcomeUnknown("late".to_owned())));
     mock.expect_cancel_charge().times(2).returning(|_, _| Err(AcquirerError::Unavailable("down".to_owned())));

@@ -9,8 +9,8 @@ use cais_domain::infraction::Situation;
 use cais_domain::money::Money;
 use cais_domain::pix_key::PixKey;
 use cais_ports::{
-    Acquirer, DefenseOrder, DefenseReceipt, ListRequest, Noticed, NoticedInfraction, ReturnNature, UpstreamInfraction,
-    UpstreamInfractionStatus, UpstreamProgress,
+    Acquirer, CallbackInfraction, CallbackItem, DefenseOrder, DefenseReceipt, ListRequest, ReturnNature,
+    UpstreamInfraction, UpstreamInfractionStatus, UpstreamProgress,
 };
 use cais_sandbox::{Control, Fault, FaultMode, InfractionClaim, InfractionOutcome, Sandbox, SandboxConfig};
 use jiff::Timestamp;
@@ -189,7 +189,7 @@ async fn callbacks_name_what_changed() {
     bed.efi.register_callback(&receiver.url(), BUDGET).await.unwrap();
     let id = bed.control.open_infraction(&e2e, InfractionClaim::default()).unwrap().id;
     let body = tokio::time::timeout(BUDGET, bodies.recv()).await.unwrap().unwrap();
-    assert_eq!(bed.efi.notices(body.as_bytes()), Ok(vec![Noticed::Infraction(NoticedInfraction { id })]));
+    assert_eq!(bed.efi.notices(body.as_bytes()), Ok(vec![CallbackItem::Infraction(CallbackInfraction { id })]));
 }
 
 #[tokio::test]

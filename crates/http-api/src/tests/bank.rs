@@ -14,8 +14,8 @@ use cais_domain::money::Money;
 use cais_domain::payout::Recipient;
 use cais_domain::txid::Txid;
 use cais_ports::{
-    Acquirer, AcquirerError, Acquirers, ChargeOrder, Clock, DefenseOrder, DefenseReceipt, IssueError, ListRequest,
-    Noticed, NoticedPix, PayoutOrder, ReceivedPix, RefundOrder, ReturnNature, ReturnedPart, UpstreamCharge,
+    Acquirer, AcquirerError, Acquirers, CallbackItem, CallbackPix, ChargeOrder, Clock, DefenseOrder, DefenseReceipt,
+    IssueError, ListRequest, PayoutOrder, ReceivedPix, RefundOrder, ReturnNature, ReturnedPart, UpstreamCharge,
     UpstreamDefense, UpstreamInfraction, UpstreamInfractionStatus, UpstreamPage, UpstreamPayment, UpstreamPayout,
     UpstreamProgress, UpstreamReturn, UpstreamStatus,
 };
@@ -309,7 +309,7 @@ impl Acquirer for Named {
         Ok(self.1.received(end_to_end_id))
     }
 
-    fn tells_infractions(&self) -> bool {
+    fn reports_infractions(&self) -> bool {
         true
     }
 
@@ -334,10 +334,10 @@ impl Acquirer for Named {
     }
 
     /// A callback's body here is a txid.
-    fn notices(&self, body: &[u8]) -> Result<Vec<Noticed>, AcquirerError> {
+    fn notices(&self, body: &[u8]) -> Result<Vec<CallbackItem>, AcquirerError> {
         let txid = str::from_utf8(body).ok().and_then(|text| Txid::parse(text).ok());
         let txid = txid.ok_or_else(|| AcquirerError::Refused("not a callback".to_owned()))?;
-        Ok(vec![Noticed::Received(NoticedPix { txid, end_to_end_id: None, paid_at: None })])
+        Ok(vec![CallbackItem::Received(CallbackPix { txid, end_to_end_id: None, paid_at: None })])
     }
 
     async fn register_callback(&self, _: &str, _: Duration) -> Result<(), AcquirerError> {

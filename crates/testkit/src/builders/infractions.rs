@@ -41,7 +41,7 @@ pub fn an_upstream_infraction(end_to_end_id: &EndToEndId, centavos: i64) -> Upst
         reason,
         situation,
         opened_at,
-        opened_at_is_told: true,
+        opened_at_is_reported: true,
         deadline_at,
         defense: None,
         resolved_at: None,

@@ -10,9 +10,10 @@ use cais_domain::ids::RefundId;
 use cais_domain::instruction_id::InstructionId;
 use cais_domain::txid::Txid;
 use cais_ports::{
-    Acquirer, AcquirerError, Acquirers, ChargeOrder, Clock as _, DefenseOrder, DefenseReceipt, IssueError, ListRequest,
-    Noticed, NoticedInfraction, NoticedPayout, NoticedPix, PayoutOrder, ReceivedPix, RefundOrder, UnreadableRow,
-    UpstreamCharge, UpstreamInfraction, UpstreamInfractionStatus, UpstreamPage, UpstreamPayout, UpstreamReturn,
+    Acquirer, AcquirerError, Acquirers, CallbackInfraction, CallbackItem, CallbackPayout, CallbackPix, ChargeOrder,
+    Clock as _, DefenseOrder, DefenseReceipt, IssueError, ListRequest, PayoutOrder, ReceivedPix, RefundOrder,
+    UnreadableRow, UpstreamCharge, UpstreamInfraction, UpstreamInfractionStatus, UpstreamPage, UpstreamPayout,
+    UpstreamReturn,
 };
 use jiff::SignedDuration;
 
@@ -234,8 +235,8 @@ impl Acquirer for FakePsp {
         }
     }
 
-    fn tells_infractions(&self) -> bool {
-        self.state().tells_infractions
+    fn reports_infractions(&self) -> bool {
+        self.state().reports_infractions
     }
 
     async fn list_infractions(
@@ -268,7 +269,7 @@ impl Acquirer for FakePsp {
 
     /// A body is items with commas between. An item is `inf-…`, the id of an infraction; `sent:` and the name of a payout, with
     /// the ids of returns after slashes; or a txid, with an end-to-end id and then an instant after slashes.
-    fn notices(&self, body: &[u8]) -> Result<Vec<Noticed>, AcquirerError> {
+    fn notices(&self, body: &[u8]) -> Result<Vec<CallbackItem>, AcquirerError> {
         let text = str::from_utf8(body).map_err(|error| unreadable(&error))?;
         text.split(',').map(noticed).collect()
     }
@@ -289,9 +290,9 @@ fn unreadable(error: &impl ToString) -> AcquirerError {
     AcquirerError::Refused(error.to_string())
 }
 
-fn noticed(item: &str) -> Result<Noticed, AcquirerError> {
+fn noticed(item: &str) -> Result<CallbackItem, AcquirerError> {
     if item.starts_with("inf-") {
-        return Ok(Noticed::Infraction(NoticedInfraction { id: item.to_owned() }));
+        return Ok(CallbackItem::Infraction(CallbackInfraction { id: item.to_owned() }));
     }
     let (sent, names) = item.strip_prefix("sent:").map_or((false, item), |names| (true, names));
     let mut names = names.split('/');
@@ -299,12 +300,12 @@ fn noticed(item: &str) -> Result<Noticed, AcquirerError> {
     if sent {
         let instruction_id = InstructionId::parse(first).map_err(|error| unreadable(&error))?;
         let returns = names.map(|id| ReturnId::parse(id).map_err(|error| unreadable(&error)));
-        return Ok(Noticed::Sent(NoticedPayout { instruction_id, returns: returns.collect::<Result<_, _>>()? }));
+        return Ok(CallbackItem::Sent(CallbackPayout { instruction_id, returns: returns.collect::<Result<_, _>>()? }));
     }
     let txid = Txid::parse(first).map_err(|error| unreadable(&error))?;
     let end_to_end_id = names.next().map(EndToEndId::parse).transpose().map_err(|error| unreadable(&error))?;
     let paid_at = names.next().map(str::parse).transpose().map_err(|error: jiff::Error| unreadable(&error))?;
-    Ok(Noticed::Received(NoticedPix { txid, end_to_end_id, paid_at }))
+    Ok(CallbackItem::Received(CallbackPix { txid, end_to_end_id, paid_at }))
 }
 
 /// Simulated acquirers in the order in which they are asked, as the router offers them.

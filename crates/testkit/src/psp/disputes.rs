@@ -29,7 +29,7 @@ impl FakePsp {
             reason: Some("Não reconheço".to_owned()),
             situation: Situation::Scam,
             opened_at: now,
-            opened_at_is_told: true,
+            opened_at_is_reported: true,
             deadline_at: Some(now + 168.hours()),
             defense: None,
             resolved_at: None,
@@ -126,7 +126,7 @@ impl FakePsp {
 
     /// Provides no list of infractions.
     pub fn tell_no_infractions(&self) {
-        self.state().tells_infractions = false;
+        self.state().reports_infractions = false;
     }
 
     /// Shows the presence of defenses without their text.

@@ -49,7 +49,7 @@ impl Tally {
 pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
     let mut done = 0_usize;
     for name in ports.acquirers.names() {
-        let Some(acquirer) = ports.acquirers.named(&name).filter(|acquirer| acquirer.tells_infractions()) else {
+        let Some(acquirer) = ports.acquirers.named(&name).filter(|acquirer| acquirer.reports_infractions()) else {
             continue;
         };
         match read(ports, &name, &*acquirer).await {

@@ -11,7 +11,7 @@ use crate::trouble::Trouble;
 /// Whether an infraction accounts for the return: its acquirer took it, and tells of the infraction itself.
 pub(crate) fn explains(ports: &Ports, acquirer: &AcquirerName, upstream: &UpstreamReturn) -> bool {
     upstream.nature == ReturnNature::Infraction
-        && ports.acquirers.named(acquirer).is_some_and(|acquirer| acquirer.tells_infractions())
+        && ports.acquirers.named(acquirer).is_some_and(|acquirer| acquirer.reports_infractions())
 }
 
 /// What of the returns of a Pix belongs to infractions.

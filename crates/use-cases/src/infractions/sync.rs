@@ -65,7 +65,7 @@ pub(super) fn adapter(ports: &Ports, name: &AcquirerName) -> Result<Arc<dyn Acqu
 /// Looks for the infraction of that name in its acquirer's list and applies what that shows; `None` when it shows none.
 pub(crate) async fn find(ports: &Ports, name: &AcquirerName, id: &str) -> Result<Option<Applied>, SyncError> {
     let acquirer = adapter(ports, name)?;
-    if !acquirer.tells_infractions() || !is_name(id) {
+    if !acquirer.reports_infractions() || !is_name(id) {
         tracing::error!(acquirer = %name, "an acquirer calls for an infraction that it cannot have");
         return Ok(Some(Applied::NotBelieved));
     }

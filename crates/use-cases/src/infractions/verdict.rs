@@ -132,7 +132,7 @@ fn ended_again(ours: &Infraction, told: &UpstreamInfraction) -> bool {
 /// Whether its acquirer says that it began later than it was known to be under review here, by more than clocks and lists may
 /// differ: then it has ended meanwhile. Where the acquirer does not say when it began, nothing tells.
 fn began_again(under_review_since: Timestamp, told: &UpstreamInfraction) -> bool {
-    told.opened_at_is_told && told.opened_at.duration_since(under_review_since) > LISTS_LAG
+    told.opened_at_is_reported && told.opened_at.duration_since(under_review_since) > LISTS_LAG
 }
 
 /// Whether the acquirer has a defence, as far as it shows.

@@ -5,43 +5,43 @@ use std::collections::BTreeSet;
 use cais_domain::end_to_end_id::{EndToEndId, ReturnId};
 use cais_domain::instruction_id::InstructionId;
 use cais_domain::txid::Txid;
-use cais_ports::{Noticed, NoticedInfraction, NoticedPayout, NoticedPix};
+use cais_ports::{CallbackInfraction, CallbackItem, CallbackPayout, CallbackPix};
 use jiff::Timestamp;
 
 /// Stands for a part that is missing.
 const NONE: &str = "-";
 
 /// Writes one line per name, sorted, so that repeats of a callback have equal texts. A text has at most `most` names.
-pub(super) fn write(items: &[Noticed], most: usize) -> Vec<Vec<u8>> {
+pub(super) fn write(items: &[CallbackItem], most: usize) -> Vec<Vec<u8>> {
     let lines: BTreeSet<String> = items.iter().map(line).collect();
     let lines: Vec<String> = lines.into_iter().collect();
     lines.chunks(most).map(|lines| lines.join("\n").into_bytes()).collect()
 }
 
-fn line(item: &Noticed) -> String {
+fn line(item: &CallbackItem) -> String {
     match item {
-        Noticed::Received(NoticedPix { txid, end_to_end_id, paid_at }) => {
+        CallbackItem::Received(CallbackPix { txid, end_to_end_id, paid_at }) => {
             let pix = end_to_end_id.as_ref().map_or(NONE, EndToEndId::as_str);
             let at = paid_at.map_or_else(|| NONE.to_owned(), |at| at.as_microsecond().to_string());
             format!("received {txid} {pix} {at}")
         }
-        Noticed::Sent(NoticedPayout { instruction_id, returns }) => {
+        CallbackItem::Sent(CallbackPayout { instruction_id, returns }) => {
             let returns: Vec<&str> = returns.iter().map(ReturnId::as_str).collect();
             format!("sent {instruction_id} {}", returns.join(" "))
         }
-        Noticed::Infraction(NoticedInfraction { id }) => format!("infraction {id}"),
+        CallbackItem::Infraction(CallbackInfraction { id }) => format!("infraction {id}"),
     }
 }
 
 /// Reads the text of [`write`]; `None` for anything else.
-pub(super) fn read(text: &[u8]) -> Option<Vec<Noticed>> {
+pub(super) fn read(text: &[u8]) -> Option<Vec<CallbackItem>> {
     str::from_utf8(text).ok()?.lines().map(item).collect()
 }
 
-fn item(line: &str) -> Option<Noticed> {
+fn item(line: &str) -> Option<CallbackItem> {
     let (kind, rest) = line.split_once(' ')?;
     if kind == "infraction" {
-        return Some(Noticed::Infraction(NoticedInfraction { id: rest.to_owned() }));
+        return Some(CallbackItem::Infraction(CallbackInfraction { id: rest.to_owned() }));
     }
     let mut parts = rest.split_ascii_whitespace();
     match kind {
@@ -50,12 +50,12 @@ fn item(line: &str) -> Option<Noticed> {
             let [pix, at] = [parts.next()?, parts.next()?];
             let end_to_end_id = if pix == NONE { None } else { Some(EndToEndId::parse(pix).ok()?) };
             let paid_at = if at == NONE { None } else { Some(Timestamp::from_microsecond(at.parse().ok()?).ok()?) };
-            Some(Noticed::Received(NoticedPix { txid, end_to_end_id, paid_at }))
+            Some(CallbackItem::Received(CallbackPix { txid, end_to_end_id, paid_at }))
         }
         "sent" => {
             let instruction_id = InstructionId::parse(parts.next()?).ok()?;
             let returns = parts.map(|id| ReturnId::parse(id).ok()).collect::<Option<_>>()?;
-            Some(Noticed::Sent(NoticedPayout { instruction_id, returns }))
+            Some(CallbackItem::Sent(CallbackPayout { instruction_id, returns }))
         }
         _ => None,
     }
@@ -74,18 +74,18 @@ mod tests {
         let returned = |tail: u8| ReturnId::parse(&format!("D12345678202601020304000000000{tail:02}")).unwrap();
         let instruction_id = InstructionId::parse("01jd8x2m4pe9ktva0c6rzq5w3n").unwrap();
         let at = Timestamp::from_microsecond(1_767_323_040_000_001).unwrap();
-        let received = |end_to_end_id, paid_at| NoticedPix { txid: txid.clone(), end_to_end_id, paid_at };
+        let received = |end_to_end_id, paid_at| CallbackPix { txid: txid.clone(), end_to_end_id, paid_at };
         let items = vec![
-            Noticed::Infraction(NoticedInfraction { id: "cd158e6b-9db3_4".to_owned() }),
-            Noticed::Received(received(None, None)),
-            Noticed::Received(received(Some(pix.clone()), None)),
-            Noticed::Received(received(Some(pix), Some(at))),
-            Noticed::Sent(NoticedPayout { instruction_id: instruction_id.clone(), returns: Vec::new() }),
-            Noticed::Sent(NoticedPayout { instruction_id, returns: vec![returned(1), returned(2)] }),
+            CallbackItem::Infraction(CallbackInfraction { id: "cd158e6b-9db3_4".to_owned() }),
+            CallbackItem::Received(received(None, None)),
+            CallbackItem::Received(received(Some(pix.clone()), None)),
+            CallbackItem::Received(received(Some(pix), Some(at))),
+            CallbackItem::Sent(CallbackPayout { instruction_id: instruction_id.clone(), returns: Vec::new() }),
+            CallbackItem::Sent(CallbackPayout { instruction_id, returns: vec![returned(1), returned(2)] }),
         ];
-        let turned: Vec<Noticed> = items.iter().chain(&items).rev().cloned().collect();
+        let turned: Vec<CallbackItem> = items.iter().chain(&items).rev().cloned().collect();
         assert_eq!(write(&turned, 2), write(&items, 2));
-        let read_back: Vec<Noticed> = write(&items, 2).iter().flat_map(|text| read(text).unwrap()).collect();
+        let read_back: Vec<CallbackItem> = write(&items, 2).iter().flat_map(|text| read(text).unwrap()).collect();
         assert_eq!(read_back, items);
         for text in ["received", "received x - -", "sent", "other 1", "{\"pix\":[]}"] {
             assert_eq!(read(text.as_bytes()), None, "{text}");

@@ -9,8 +9,8 @@ use cais_domain::ids::InfractionId;
 use cais_domain::pause::doubled;
 use cais_domain::payout::PayoutStatus;
 use cais_ports::{
-    AcquirerError, ChangeSet, CommitError, Notice, NoticeCounts, NoticeState, Noticed, NoticedInfraction,
-    NoticedPayout, NoticedPix, ReservationKey, Write, alerts,
+    AcquirerError, CallbackInfraction, CallbackItem, CallbackPayout, CallbackPix, ChangeSet, CommitError, Notice,
+    NoticeCounts, NoticeState, ReservationKey, Write, alerts,
 };
 use futures_util::future::{join, join_all};
 use futures_util::{StreamExt as _, stream};
@@ -139,7 +139,7 @@ async fn judge_all(ports: &Ports, notices: &[Notice]) -> Vec<Result<Verdict, Unr
 }
 
 /// Reads the names in a notice.
-fn names(ports: &Ports, notice: &Notice) -> Result<Vec<Noticed>, Result<Verdict, Unread>> {
+fn names(ports: &Ports, notice: &Notice) -> Result<Vec<CallbackItem>, Result<Verdict, Unread>> {
     if ports.acquirers.named(&notice.acquirer).is_none() {
         return Err(Err(AcquirerError::Unavailable("it is not configured any more".to_owned()).into()));
     }
@@ -160,34 +160,34 @@ fn unmatched(notice: &Notice, attempts: u32, is_full: bool) -> NoticeState {
 /// The names in the notices of one acquirer, by kind, each with the place of its notice.
 #[derive(Default)]
 struct Named {
-    received: Vec<(usize, NoticedPix)>,
-    others: Vec<(usize, Noticed)>,
+    received: Vec<(usize, CallbackPix)>,
+    others: Vec<(usize, CallbackItem)>,
     infractions: usize,
     /// The places of the infractions for a later pass.
     later: Vec<usize>,
 }
 
 impl Named {
-    fn add(&mut self, place: usize, items: Vec<Noticed>) {
+    fn add(&mut self, place: usize, items: Vec<CallbackItem>) {
         for item in items {
             match item {
-                Noticed::Received(pix) => self.received.push((place, pix)),
-                Noticed::Sent(_) => self.others.push((place, item)),
-                Noticed::Infraction(_) if self.infractions < INFRACTIONS_PER_PASS => {
+                CallbackItem::Received(pix) => self.received.push((place, pix)),
+                CallbackItem::Sent(_) => self.others.push((place, item)),
+                CallbackItem::Infraction(_) if self.infractions < INFRACTIONS_PER_PASS => {
                     self.infractions = self.infractions.saturating_add(1);
                     self.others.push((place, item));
                 }
-                Noticed::Infraction(_) => self.later.push(place),
+                CallbackItem::Infraction(_) => self.later.push(place),
             }
         }
     }
 
     async fn judge(self, ports: &Ports, acquirer: &AcquirerName) -> Vec<Judged> {
-        let look = |(place, item): (usize, Noticed)| async move {
+        let look = |(place, item): (usize, CallbackItem)| async move {
             let verdict = match item {
-                Noticed::Received(_) => Ok(Verdict::NotAsked),
-                Noticed::Sent(payout) => sent(ports, acquirer, &payout).await,
-                Noticed::Infraction(infraction) => disputed(ports, acquirer, &infraction).await,
+                CallbackItem::Received(_) => Ok(Verdict::NotAsked),
+                CallbackItem::Sent(payout) => sent(ports, acquirer, &payout).await,
+                CallbackItem::Infraction(infraction) => disputed(ports, acquirer, &infraction).await,
             };
             (place, verdict)
         };
@@ -244,7 +244,7 @@ async fn mark(
 }
 
 /// A Pix that was sent, or came back.
-async fn sent(ports: &Ports, acquirer: &AcquirerName, told: &NoticedPayout) -> Result<Verdict, Unread> {
+async fn sent(ports: &Ports, acquirer: &AcquirerName, told: &CallbackPayout) -> Result<Verdict, Unread> {
     let payout = ports.queries.find_payout_by_instruction_id(&told.instruction_id).await.map_err(Trouble::from)?;
     let Some(payout) = payout else { return Ok(Verdict::Unmatched) };
     if payout.state.acquirer() != acquirer || payout.state.status() == PayoutStatus::Abandoned {
@@ -260,7 +260,7 @@ async fn sent(ports: &Ports, acquirer: &AcquirerName, told: &NoticedPayout) -> R
 }
 
 /// An infraction that was opened, or moved: its acquirer's list tells the truth, and may show it later than it calls.
-async fn disputed(ports: &Ports, acquirer: &AcquirerName, told: &NoticedInfraction) -> Result<Verdict, Unread> {
+async fn disputed(ports: &Ports, acquirer: &AcquirerName, told: &CallbackInfraction) -> Result<Verdict, Unread> {
     let shown = infractions::sync::find(ports, acquirer, &told.id).await?;
     Ok(match shown {
         Some(Applied::Stands { .. }) => Verdict::Applied,

@@ -2,7 +2,7 @@
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::ids::NoticeId;
-use cais_ports::{ChangeSet, CommitError, Notice, NoticeState, Noticed, Write};
+use cais_ports::{CallbackItem, ChangeSet, CommitError, Notice, NoticeState, Write};
 
 use super::names;
 use super::process::{CHARGES_PER_PASS, INFRACTIONS_PER_PASS};
@@ -43,7 +43,7 @@ pub async fn receive(ports: &Ports, acquirer: &AcquirerName, body: impl AsRef<[u
     }
     // The limits allow a whole notice in one pass, so each pass ends at least one.
     let (infractions, pix): (Vec<_>, Vec<_>) =
-        items.into_iter().partition(|item| matches!(item, Noticed::Infraction(_)));
+        items.into_iter().partition(|item| matches!(item, CallbackItem::Infraction(_)));
     let texts = [names::write(&pix, CHARGES_PER_PASS), names::write(&infractions, INFRACTIONS_PER_PASS)].concat();
     for _ in 0..DECISIONS {
         let mut writes = Vec::new();

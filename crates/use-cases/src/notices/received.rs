@@ -6,7 +6,7 @@ use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::charge::{Charge, ChargeStatus};
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::txid::Txid;
-use cais_ports::{NoticedPix, ReceivedPix, ReservationKey, UpstreamPayment};
+use cais_ports::{CallbackPix, ReceivedPix, ReservationKey, UpstreamPayment};
 use futures_util::{StreamExt as _, stream};
 
 use super::process::{CHARGES_PER_PASS, READ_BUDGET, Unread, Verdict};
@@ -17,7 +17,7 @@ use crate::upstream::{Listed, Wanted, is_overload, read_listed};
 use crate::work::COMMITS_AT_ONCE;
 
 /// A Pix that a callback names, and the place of that callback in the pass.
-pub(super) type Item = (usize, NoticedPix);
+pub(super) type Item = (usize, CallbackPix);
 /// The verdict on an item.
 pub(super) type Judged = (usize, Result<Verdict, Unread>);
 

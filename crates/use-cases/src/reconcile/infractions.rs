@@ -39,7 +39,7 @@ pub(super) async fn compare(
     let pix = &payment.end_to_end_id;
     let theirs = taken_back(&payment.returns)?;
     // A charge shows no sign of what was lost of money that was paid beyond it.
-    let tells = run.ports.acquirers.named(name).is_some_and(|acquirer| acquirer.tells_infractions());
+    let tells = run.ports.acquirers.named(name).is_some_and(|acquirer| acquirer.reports_infractions());
     if !tells && theirs.is_zero() && charge.open_infractions == 0 && charge.refunds.done.is_zero() {
         return Ok(None);
     }

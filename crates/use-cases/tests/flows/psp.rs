@@ -9,7 +9,7 @@ use cais_domain::money::Money;
 use cais_domain::txid::Txid;
 use cais_ports::acquirer::{MockAcquirer, MockAcquirers};
 use cais_ports::{
-    Acquirer, AcquirerError, ChargeOrder, Clock as _, IssueError, ListRequest, Noticed, NoticedPix, ReceivedPix,
+    Acquirer, AcquirerError, CallbackItem, CallbackPix, ChargeOrder, Clock as _, IssueError, ListRequest, ReceivedPix,
     ReturnNature, UpstreamCharge, UpstreamPage, UpstreamPayment, UpstreamProgress, UpstreamReturn, UpstreamStatus,
 };
 use cais_testkit::ManualClock;
@@ -243,13 +243,13 @@ impl Psp {
 }
 
 /// A callback's body here is txids with commas between; an end-to-end id and then an instant may follow each, behind slashes.
-fn read_notice(body: &[u8]) -> Result<Vec<Noticed>, AcquirerError> {
+fn read_notice(body: &[u8]) -> Result<Vec<CallbackItem>, AcquirerError> {
     let read = |item: &str| {
         let mut parts = item.split('/');
         let txid = Txid::parse(parts.next().unwrap()).map_err(|error| AcquirerError::Refused(error.to_string()))?;
         let end_to_end_id = parts.next().map(|pix| EndToEndId::parse(pix).unwrap());
         let paid_at = parts.next().map(|at| at.parse().unwrap());
-        Ok(Noticed::Received(NoticedPix { txid, end_to_end_id, paid_at }))
+        Ok(CallbackItem::Received(CallbackPix { txid, end_to_end_id, paid_at }))
     };
     str::from_utf8(body).unwrap().split(',').map(read).collect()
 }

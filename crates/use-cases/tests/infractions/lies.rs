@@ -92,12 +92,12 @@ async fn a_beginning_that_is_not_later_than_its_defence_is_no_second_one() {
         world.psp.reopen(&id);
         world.psp.change(&id, |row| {
             row.opened_at = since + Duration::from_secs(later);
-            row.opened_at_is_told = is_told;
+            row.opened_at_is_reported = is_told;
         });
         assert_eq!((world.poll().await, world.statuses()), (0, vec![InfractionStatus::UnderReview]), "{later}");
         world.psp.change(&id, |row| {
             row.opened_at = since + Duration::from_secs(61);
-            row.opened_at_is_told = true;
+            row.opened_at_is_reported = true;
         });
         assert_eq!(world.poll().await, 1);
         assert!(world.last().needs_review(), "{later}");

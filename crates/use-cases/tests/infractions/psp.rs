@@ -219,7 +219,7 @@ impl Psp {
             reason: Some("Não reconheço".to_owned()),
             situation: Situation::Scam,
             opened_at: now,
-            opened_at_is_told: true,
+            opened_at_is_reported: true,
             deadline_at: Some(now + 168.hours()),
             defense: None,
             resolved_at: None,

@@ -7,7 +7,7 @@ use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::payout::Recipient;
 use cais_ports::acquirer::{MockAcquirer, MockAcquirers};
 use cais_ports::{
-    Acquirer, AcquirerError, Clock as _, DefenseOrder, DefenseReceipt, ListRequest, Noticed, NoticedInfraction,
+    Acquirer, AcquirerError, CallbackInfraction, CallbackItem, Clock as _, DefenseOrder, DefenseReceipt, ListRequest,
     PayoutOrder, ReceivedPix, RefundOrder, ReturnNature, UpstreamCharge, UpstreamDefense, UpstreamInfraction,
     UpstreamInfractionStatus, UpstreamPage, UpstreamPayout, UpstreamProgress, UpstreamReturn,
 };
@@ -146,7 +146,7 @@ impl Psp {
         let [refund, back, payout, sent] = [self.clone(), self.clone(), self.clone(), self.clone()];
         let all = self.clone();
         mock.expect_name().return_const(self.name.clone());
-        mock.expect_tells_infractions().return_const(self.book().tells);
+        mock.expect_reports_infractions().return_const(self.book().tells);
         mock.expect_sends_payouts().return_const(true);
         mock.expect_list_infractions().returning(move |request, _| list.list_infractions(request));
         mock.expect_send_defense().returning(move |order, _| defend.send_defense(order));
@@ -164,7 +164,7 @@ impl Psp {
         // The body of a callback in these tests has the names of infractions.
         mock.expect_notices().returning(|body| {
             let names = str::from_utf8(body).unwrap().split(',');
-            Ok(names.map(|id| Noticed::Infraction(NoticedInfraction { id: id.to_owned() })).collect())
+            Ok(names.map(|id| CallbackItem::Infraction(CallbackInfraction { id: id.to_owned() })).collect())
         });
         mock
     }

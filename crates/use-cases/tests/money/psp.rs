@@ -14,9 +14,9 @@ use cais_domain::money::Money;
 use cais_domain::txid::Txid;
 use cais_ports::acquirer::{MockAcquirer, MockAcquirers};
 use cais_ports::{
-    Acquirer, AcquirerError, Clock as _, ListRequest, Noticed, NoticedPix, ReceivedPix, RefundOrder, ReturnNature,
-    UnreadableRow, UpstreamCharge, UpstreamPage, UpstreamPayment, UpstreamPayout, UpstreamProgress, UpstreamReturn,
-    UpstreamStatus,
+    Acquirer, AcquirerError, CallbackItem, CallbackPix, Clock as _, ListRequest, ReceivedPix, RefundOrder,
+    ReturnNature, UnreadableRow, UpstreamCharge, UpstreamPage, UpstreamPayment, UpstreamPayout, UpstreamProgress,
+    UpstreamReturn, UpstreamStatus,
 };
 use cais_testkit::ManualClock;
 use cais_testkit::builders::{a_return_id, an_end_to_end_id, issued};
@@ -328,7 +328,7 @@ impl Psp {
         let [payout, received, sent, pix] = [self.clone(), self.clone(), self.clone(), self.clone()];
         mock.expect_name().return_const(self.name.clone());
         mock.expect_sends_payouts().return_const(true);
-        mock.expect_tells_infractions().return_const(true);
+        mock.expect_reports_infractions().return_const(true);
         mock.expect_list_infractions().returning(|_, _| Ok(UpstreamPage::new(Vec::new(), None)));
         mock.expect_send_refund().returning(move |order, _| send.send_refund(order));
         mock.expect_find_refund().returning(move |end_to_end_id, id, _| back.find_refund(end_to_end_id, id));
@@ -343,9 +343,9 @@ impl Psp {
 }
 
 /// A callback's body here is a txid.
-fn read_notice(body: &[u8]) -> Result<Vec<Noticed>, AcquirerError> {
+fn read_notice(body: &[u8]) -> Result<Vec<CallbackItem>, AcquirerError> {
     let txid = Txid::parse(str::from_utf8(body).unwrap()).map_err(|error| AcquirerError::Refused(error.to_string()))?;
-    Ok(vec![Noticed::Received(NoticedPix { txid, end_to_end_id: None, paid_at: None })])
+    Ok(vec![CallbackItem::Received(CallbackPix { txid, end_to_end_id: None, paid_at: None })])
 }
 
 impl Book {

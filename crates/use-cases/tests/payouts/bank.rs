@@ -10,8 +10,8 @@ use cais_domain::money::Money;
 use cais_domain::payout::Recipient;
 use cais_ports::acquirer::{MockAcquirer, MockAcquirers};
 use cais_ports::{
-    Acquirer, AcquirerError, Clock as _, ListRequest, Noticed, NoticedPayout, PayoutOrder, ReturnedPart, UnreadableRow,
-    UpstreamPage, UpstreamPayout, UpstreamProgress,
+    Acquirer, AcquirerError, CallbackItem, CallbackPayout, Clock as _, ListRequest, PayoutOrder, ReturnedPart,
+    UnreadableRow, UpstreamPage, UpstreamPayout, UpstreamProgress,
 };
 use cais_testkit::ManualClock;
 use cais_testkit::builders::{a_payment, a_recipient, a_return_id};
@@ -315,13 +315,13 @@ fn nameless(payout: UpstreamPayout) -> UpstreamPayout {
 }
 
 /// A callback's body here is names with commas between, each with the returns after it and a stroke before each.
-fn read_notice(body: &[u8]) -> Result<Vec<Noticed>, AcquirerError> {
+fn read_notice(body: &[u8]) -> Result<Vec<CallbackItem>, AcquirerError> {
     let read = |item: &str| {
         let mut words = item.split('/');
         let name = words.next().unwrap_or_default();
         let instruction_id = InstructionId::parse(name).map_err(|error| AcquirerError::Refused(error.to_string()))?;
         let returns = words.map(|id| ReturnId::parse(id).unwrap()).collect();
-        Ok(Noticed::Sent(NoticedPayout { instruction_id, returns }))
+        Ok(CallbackItem::Sent(CallbackPayout { instruction_id, returns }))
     };
     str::from_utf8(body).unwrap().split(',').map(read).collect()
 }

@@ -5,22 +5,22 @@ use cais_domain::instruction_id::InstructionId;
 use cais_domain::txid::Txid;
 use jiff::Timestamp;
 
-use crate::upstream_infraction::NoticedInfraction;
+use crate::upstream_infraction::CallbackInfraction;
 
 /// An item of a callback: a hint for reading the acquirer's records.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Noticed {
+pub enum CallbackItem {
     /// A received Pix, or a return of it.
-    Received(NoticedPix),
+    Received(CallbackPix),
     /// A sent Pix, or a return of it.
-    Sent(NoticedPayout),
+    Sent(CallbackPayout),
     /// An opened or changed infraction.
-    Infraction(NoticedInfraction),
+    Infraction(CallbackInfraction),
 }
 
 /// A received Pix in a callback.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct NoticedPix {
+pub struct CallbackPix {
     /// The txid of the charge.
     pub txid: Txid,
     /// The end-to-end id, if readable. The Pix must be found upstream before the callback is done.
@@ -31,7 +31,7 @@ pub struct NoticedPix {
 
 /// A sent Pix in a callback.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct NoticedPayout {
+pub struct CallbackPayout {
     /// The identifier at the acquirer.
     pub instruction_id: InstructionId,
     /// The readable returns. Each must be credited before the callback is done.
