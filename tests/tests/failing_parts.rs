@@ -2,57 +2,14 @@
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
-use std::net::TcpListener;
-use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use cais_testkit::postgres::Cluster;
-use tempfile::TempDir;
+use cais_testkit::redis::RedisServer;
 
 use crate::support::{Engine, Node, Reply, Shop, client, eventually, own};
 use crate::two_nodes::{pair, pair_with};
-
-/// A Redis server on a free port in a temporary folder; killed with the test.
-struct Redis {
-    folder: TempDir,
-    port: u16,
-    process: Child,
-}
-
-impl Redis {
-    fn start() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let process = Self::spawn(&folder, port);
-        Self { folder, port, process }
-    }
-
-    fn spawn(folder: &TempDir, port: u16) -> Child {
-        Command::new("redis-server")
-            .args(["--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--port", &port.to_string()])
-            .current_dir(folder.path())
-            .stdout(Stdio::null())
-            .spawn()
-            .unwrap()
-    }
-
-    fn kill(&mut self) {
-        self.process.kill().unwrap();
-        self.process.wait().unwrap();
-    }
-
-    fn start_again(&mut self) {
-        self.process = Self::spawn(&self.folder, self.port);
-    }
-}
-
-impl Drop for Redis {
-    fn drop(&mut self) {
-        let _ended = self.process.kill();
-        let _reaped = self.process.wait();
-    }
-}
 
 /// Waits until calls to both nodes count in the same window.
 async fn until_one_window(here: &Shop, there: &Shop) {
@@ -75,17 +32,17 @@ async fn until_one_window(here: &Shop, there: &Shop) {
 
 #[tokio::test]
 async fn two_nodes_with_redis_share_a_window() {
-    let mut redis = Redis::start();
-    let url = format!("redis://127.0.0.1:{}", redis.port);
+    let mut redis = RedisServer::start().unwrap();
+    let url = redis.url();
     let (_psp, one, two) = pair_with(&[("CAIS_REDIS_URL", &url), ("CAIS_RATE_LIMIT_PER_MINUTE", "6000")]).await;
     let here = one.shop();
     let there = here.at(&two.base());
     until_one_window(&here, &there).await;
-    redis.kill();
+    redis.kill().unwrap();
     for shop in [&here, &there, &here, &there] {
         shop.get("/charges").await.expect(200);
     }
-    redis.start_again();
+    redis.start_again().unwrap();
     until_one_window(&here, &there).await;
 }
 

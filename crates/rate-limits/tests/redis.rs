@@ -1,15 +1,13 @@
 //! Windows shared by nodes, over a Redis server of the test, which is also stopped, killed and restarted.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::net::TcpListener;
-use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use cais_domain::api_key::KeyPrefix;
 use cais_ports::RateLimits as _;
 use cais_rate_limits::{RedisUrl, SharedWindows};
+use cais_testkit::redis::RedisServer;
 use jiff::Timestamp;
-use tempfile::TempDir;
 
 /// The longest wait for a condition. A server starts within a second on an idle machine.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -18,63 +16,15 @@ const LOOK: Duration = Duration::from_millis(20);
 /// Calls per window.
 const LIMIT: u32 = 100;
 
-/// A Redis server on a free port in a temporary folder; killed with the test.
-struct Server {
-    folder: TempDir,
-    port: u16,
-    process: Child,
+/// Starts a node that counts in this server, and waits for it as long as a busy machine needs.
+async fn node(server: &RedisServer) -> SharedWindows {
+    node_that_waits(server, PATIENCE).await
 }
 
-impl Server {
-    fn start() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let process = spawn(&folder, port);
-        Self { folder, port, process }
-    }
-
-    fn kill(&mut self) {
-        self.process.kill().unwrap();
-        self.process.wait().unwrap();
-    }
-
-    fn start_again(&mut self) {
-        self.process = spawn(&self.folder, self.port);
-    }
-
-    /// Sends a signal that stops or continues the process.
-    fn signal(&self, name: &str) {
-        let sent = Command::new("kill").arg(format!("-{name}")).arg(self.process.id().to_string()).status();
-        assert!(sent.unwrap().success(), "{name}");
-    }
-
-    /// Returns a node that counts in this server, with a wait suited to a busy machine.
-    async fn node(&self) -> SharedWindows {
-        self.node_that_waits(PATIENCE).await
-    }
-
-    async fn node_that_waits(&self, answers_within: Duration) -> SharedWindows {
-        let url = RedisUrl::parse(&format!("redis://127.0.0.1:{}", self.port)).unwrap();
-        let node = SharedWindows::start(url, LIMIT, answers_within);
-        until(|| node.is_shared()).await;
-        node
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ended = self.process.kill();
-        let _reaped = self.process.wait();
-    }
-}
-
-fn spawn(folder: &TempDir, port: u16) -> Child {
-    Command::new("redis-server")
-        .args(["--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--port", &port.to_string()])
-        .current_dir(folder.path())
-        .stdout(Stdio::null())
-        .spawn()
-        .unwrap()
+async fn node_that_waits(server: &RedisServer, answers_within: Duration) -> SharedWindows {
+    let node = SharedWindows::start(RedisUrl::parse(&server.url()).unwrap(), LIMIT, answers_within);
+    until(|| node.is_shared()).await;
+    node
 }
 
 async fn until(condition: impl Fn() -> bool) {
@@ -102,8 +52,8 @@ async fn allowed(nodes: [&SharedWindows; 2], key: &KeyPrefix, calls: u32, now: T
 
 #[tokio::test(flavor = "multi_thread")]
 async fn two_nodes_share_one_window_exactly() {
-    let server = Server::start();
-    let (one, other) = (server.node().await, server.node().await);
+    let server = RedisServer::start().unwrap();
+    let (one, other) = (node(&server).await, node(&server).await);
     let first = one.count(&key('a'), at(60)).await;
     assert_eq!((first.allowed, first.limit, first.remaining, first.reset_s), (true, LIMIT, LIMIT - 1, 120));
     let second = other.count(&key('a'), at(61)).await;
@@ -119,15 +69,15 @@ async fn two_nodes_share_one_window_exactly() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_redis_leaves_each_node_its_own_window() {
-    let mut server = Server::start();
-    let (one, other) = (server.node().await, server.node().await);
+    let mut server = RedisServer::start().unwrap();
+    let (one, other) = (node(&server).await, node(&server).await);
     assert_eq!(allowed([&one, &other], &key('a'), 30, at(60)).await, 60);
-    server.kill();
+    server.kill().unwrap();
     // 60 calls were counted together; each node counted 30.
     assert_eq!(allowed([&one, &other], &key('a'), LIMIT, at(61)).await, 140);
     assert!(!one.is_shared() && !other.is_shared());
 
-    server.start_again();
+    server.start_again().unwrap();
     until(|| one.is_shared() && other.is_shared()).await;
     assert!(!one.count(&key('a'), at(62)).await.allowed, "an empty Redis allows no more");
     assert_eq!(allowed([&one, &other], &key('b'), LIMIT - 10, at(62)).await, 100);
@@ -135,25 +85,25 @@ async fn killed_redis_leaves_each_node_its_own_window() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn silent_redis_is_skipped_until_it_answers() {
-    let server = Server::start();
-    let node = server.node_that_waits(Duration::from_millis(500)).await;
-    server.signal("STOP");
+    let server = RedisServer::start().unwrap();
+    let node = node_that_waits(&server, Duration::from_millis(500)).await;
+    server.signal("STOP").unwrap();
     assert_eq!(node.count(&key('a'), at(60)).await.remaining, LIMIT - 1, "counted by the node");
     assert!(!node.is_shared(), "the next calls do not wait");
-    server.signal("CONT");
+    server.signal("CONT").unwrap();
     until(|| node.is_shared()).await;
     assert!(node.count(&key('a'), at(61)).await.allowed);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn node_without_redis_counts_from_its_start() {
-    let mut server = Server::start();
-    server.kill();
-    let url = RedisUrl::parse(&format!("redis://127.0.0.1:{}", server.port)).unwrap();
+    let mut server = RedisServer::start().unwrap();
+    server.kill().unwrap();
+    let url = RedisUrl::parse(&server.url()).unwrap();
     let node = SharedWindows::start(url, 1, PATIENCE);
     assert!(node.count(&key('a'), at(60)).await.allowed);
     assert!(!node.count(&key('a'), at(61)).await.allowed);
-    server.start_again();
+    server.start_again().unwrap();
     until(|| node.is_shared()).await;
     assert!(node.count(&key('b'), at(61)).await.allowed);
 }

@@ -13,6 +13,7 @@ pub mod postgres;
 mod process;
 pub mod psp;
 pub mod random;
+pub mod redis;
 pub mod representation;
 pub mod secret_cipher;
 pub mod server;
