@@ -43,3 +43,26 @@ pub fn inspect(url: &DatabaseUrl) -> Result<Option<Inspection>, OpenError> {
     let now = now.ok_or_else(|| Fault::Corrupt("the database returned no time".to_owned()))?;
     Ok(Some(Inspection { schema, world, master_key_check, now }))
 }
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use std::time::Duration;
+
+    use super::*;
+    use crate::sqlite::Sqlite;
+
+    #[test]
+    fn inspected_file_keeps_its_bytes_and_journal_mode() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("cais.db");
+        let url = DatabaseUrl::parse(&format!("sqlite:{}", path.display())).unwrap();
+        migrations::migrate(&url, "test").unwrap();
+        // A backup by `VACUUM INTO` is such a file.
+        drop(Sqlite::new(&path, Duration::ZERO).connect("PRAGMA journal_mode = DELETE").unwrap());
+        let before = std::fs::read(&path).unwrap();
+        assert!(inspect(&url).unwrap().unwrap().schema.pending.is_empty());
+        assert!(std::fs::read(&path).unwrap() == before, "the inspection changed the file");
+    }
+}

@@ -16,7 +16,7 @@ use crate::OpenError;
 use crate::error::Fault;
 use crate::postgres::Postgres;
 use crate::sql::{Query, Session};
-use crate::sqlite::Sqlite;
+use crate::sqlite::{Sqlite, WAL};
 use crate::url::{Address, DatabaseUrl};
 
 const POSTGRES: EmbeddedMigrations = embed_migrations!("../../migrations/postgres");
@@ -120,7 +120,7 @@ pub fn migrate(url: &DatabaseUrl, owner: &str) -> Result<Vec<String>, MigrationE
 fn migrate_sqlite(path: &Path, owner: &str) -> Result<Vec<String>, MigrationError> {
     let file = Sqlite::new(path, BUSY_TIMEOUT);
     file.create()?;
-    let mut connection = file.connect("")?;
+    let mut connection = file.connect(WAL)?;
     under_lease(&mut connection, owner, NOW_SQLITE, SQLITE, true, |connection, step| {
         connection.immediate_transaction(step)
     })

@@ -17,6 +17,9 @@ use crate::sql::Session;
 /// Only the owner reads and writes the database.
 const FILE_MODE: u32 = 0o600;
 
+/// Readers do not wait for the writer. The file keeps this mode, so that connections which only read need not set it.
+pub(crate) const WAL: &str = "PRAGMA journal_mode = WAL";
+
 /// A SQLite file.
 pub(crate) struct Sqlite {
     path: PathBuf,
@@ -50,10 +53,10 @@ impl Sqlite {
 
     /// A connection with these settings on top, which writes when it is its turn.
     pub(super) fn connect_in_turn(&self, settings: &str) -> Result<Writer, Fault> {
-        Ok(Writer::new(self.connect(settings)?, Arc::clone(&self.turns), self.busy_timeout))
+        Ok(Writer::new(self.connect(&format!("{WAL}; {settings}"))?, Arc::clone(&self.turns), self.busy_timeout))
     }
 
-    /// A connection with these settings on top.
+    /// A connection with these settings on top. The file stays unchanged.
     pub(crate) fn connect(&self, settings: &str) -> Result<SqliteConnection, Fault> {
         let path = std::path::absolute(&self.path).map_err(|error| Fault::Down(error.to_string()))?;
         if !path.exists() {
@@ -65,7 +68,7 @@ impl Sqlite {
             .map_err(|error| Fault::Down(format!("cannot open {text}: {error}")))?;
         // Patience first: the other settings may have to wait already.
         connection.run(&format!("PRAGMA busy_timeout = {}", self.busy_timeout.as_millis()))?;
-        connection.run("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -4096")?;
+        connection.run("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -4096")?;
         connection.run(settings)?;
         Ok(connection)
     }

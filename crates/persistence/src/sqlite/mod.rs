@@ -9,7 +9,7 @@ use crate::engine::{Engine, Lookup};
 use crate::error::Fault;
 use crate::sql::{Query, Session};
 
-pub(crate) use connect::Sqlite;
+pub(crate) use connect::{Sqlite, WAL};
 
 impl Engine for Sqlite {
     fn connect_writer(&self) -> Result<Box<dyn Session>, Fault> {
