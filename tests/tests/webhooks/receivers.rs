@@ -119,5 +119,7 @@ async fn twenty_tests_of_an_endpoint_wait(engine: Engine) {
     };
     assert!(accepted >= 20, "{accepted}");
     refused.refused(429, "rate_limit_exceeded");
-    assert_eq!(refused.json()["error"]["retryable"], true);
+    let error = &refused.json()["error"];
+    assert_eq!((&error["retryable"], &error["retry_after"]), (&true.into(), &15.into()));
+    assert_eq!(refused.header("retry-after"), Some("15"));
 }

@@ -59,6 +59,9 @@ impl From<WriteEndpointError> for ApiError {
     }
 }
 
+/// Seconds until an attempt of a waiting test or resend is over: the time limit of one attempt.
+const ATTEMPT_ENDS_WITHIN_S: u32 = 15;
+
 impl From<SendAgainError> for ApiError {
     fn from(error: SendAgainError) -> Self {
         let refuse = |what: String| Self::new(ErrorCode::InvalidState).saying(what);
@@ -69,9 +72,11 @@ impl From<SendAgainError> for ApiError {
                 refuse(format!("The webhook endpoint is {state}: nothing is sent to it."))
             }
             SendAgainError::Cancelled => refuse("The delivery is cancelled and stays so.".to_owned()),
-            SendAgainError::TooMany => Self::new(ErrorCode::RateLimitExceeded).saying(format!(
-                "At most {MAX_WAITING_REQUESTS} tests and resends of a webhook endpoint wait at a time."
-            )),
+            SendAgainError::TooMany => {
+                let text =
+                    format!("At most {MAX_WAITING_REQUESTS} tests and resends of a webhook endpoint wait at a time.");
+                Self::new(ErrorCode::RateLimitExceeded).saying(text).retry_after(ATTEMPT_ENDS_WITHIN_S)
+            }
             SendAgainError::NoReceiver => refuse("No active webhook endpoint receives this event.".to_owned()),
             SendAgainError::Store(trouble) => trouble.into(),
         }
