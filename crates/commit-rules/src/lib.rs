@@ -44,8 +44,8 @@ pub fn judge<'a>(snapshot: &mut Snapshot, change: &'a ChangeSet, ids: &dyn Ids) 
 }
 
 fn decide<'a>(snapshot: &Snapshot, change: &'a ChangeSet, ids: &dyn Ids) -> Result<Effects<'a>, CommitError> {
-    if let Mode::Pessimistic(keys) = &snapshot.mode {
-        keys.check(change)?;
+    if snapshot.mode == Mode::Pessimistic {
+        snapshot.keys.check(change)?;
     }
     let mut effects = Postings::simulate(&snapshot.ledger, change, ids)?;
     events::number(&snapshot.ledger, change, ids, &mut effects)?;

@@ -18,24 +18,21 @@ use crate::needs::LedgerNeeds;
 pub struct Snapshot {
     /// How keys are judged.
     pub mode: Mode,
+    /// Idempotency records, unique values and versions; empty in optimistic mode.
+    pub keys: KeySnapshot,
     /// Money, blocks, event counters and endpoints.
     pub ledger: LedgerSnapshot,
 }
 
 /// How idempotency records, unique values and versions are judged.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Mode {
+    /// The keys were read under locks.
+    #[default]
+    Pessimistic,
     /// Each key is taken to be as the change set expects it. Sound only if no key is touched twice, no change set is refused, and guards in
     /// the statements that write check every key.
     Optimistic,
-    /// The keys were read under locks.
-    Pessimistic(KeySnapshot),
-}
-
-impl Default for Mode {
-    fn default() -> Self {
-        Self::Pessimistic(KeySnapshot::default())
-    }
 }
 
 /// The balance of a ledger account.
@@ -83,8 +80,8 @@ impl Snapshot {
     }
 
     pub(crate) fn apply(&mut self, change: &ChangeSet, effects: &Effects<'_>) {
-        if let Mode::Pessimistic(keys) = &mut self.mode {
-            keys.apply(change);
+        if self.mode == Mode::Pessimistic {
+            self.keys.apply(change);
         }
         self.ledger.apply(change, effects);
     }

@@ -80,7 +80,7 @@ fn endpoint_counts_as_its_change_set_leaves_it() {
         write(Write::UpdateEndpoint(Box::new(before.clone()))),
         publish(account, EventType::ChargeExpired),
     ];
-    let snapshot = Snapshot { mode: Mode::Pessimistic(keys), ..subscribed(account, &[&before]) };
+    let snapshot = Snapshot { keys, ..subscribed(account, &[&before]) };
     let judged = judge_all(&changes, snapshot);
     assert_eq!(judged.verdicts, [accepted(&[5]), accepted(&[6]), Err(CommitError::Stale), accepted(&[7])]);
     assert_eq!(destinations(&judged), [(lane(&new), Some(6)), (lane(&new), Some(7))]);

@@ -8,7 +8,7 @@ use cais_testkit::builders::{a_charge, an_account, pending_charge, steps};
 use super::*;
 
 fn with_keys(account: AccountId, keys: KeySnapshot) -> Snapshot {
-    Snapshot { mode: Mode::Pessimistic(keys), ..snapshot(account, 0) }
+    Snapshot { keys, ..snapshot(account, 0) }
 }
 
 fn email() -> ReservationKey {
@@ -44,7 +44,7 @@ fn unique_value_is_free_again_after_it_is_returned() {
     let judged = judge_all(&changes, snapshot(account, 0));
     assert_eq!(judged.verdicts, [accepted(&[]), taken, accepted(&[]), accepted(&[])]);
     let owners = KeySnapshot { owners: [(email(), "c".to_owned())].into(), ..KeySnapshot::default() };
-    assert_eq!(judged.after.mode, Mode::Pessimistic(owners));
+    assert_eq!(judged.after.keys, owners);
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn second_update_of_one_version_is_stale() {
     let judged = judge_all(&changes, with_keys(account, keys));
     assert_eq!(judged.verdicts, [accepted(&[]), Err(CommitError::Stale), accepted(&[])]);
     let keys = KeySnapshot { versions: [(key, 3)].into(), ..KeySnapshot::default() };
-    assert_eq!(judged.after.mode, Mode::Pessimistic(keys));
+    assert_eq!(judged.after.keys, keys);
 }
 
 #[test]

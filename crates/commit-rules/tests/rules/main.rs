@@ -8,7 +8,7 @@ mod keys;
 mod postings;
 mod properties;
 
-use cais_commit_rules::{Balance, BlockWrite, Effects, LedgerSnapshot, Mode, Snapshot, judge};
+use cais_commit_rules::{Balance, BlockWrite, Effects, LedgerSnapshot, Snapshot, judge};
 use cais_domain::ids::AccountId;
 use cais_domain::ledger::{Bucket, EntryKind, LedgerAccount, Overdraft, SystemAccount, Transfer};
 use cais_domain::money::Money;
@@ -79,7 +79,7 @@ fn snapshot(account: AccountId, available: i64) -> Snapshot {
     ];
     let ledger =
         LedgerSnapshot { balances: balances.into(), sequences: [(account, 4)].into(), ..LedgerSnapshot::default() };
-    Snapshot { mode: Mode::default(), ledger }
+    Snapshot { ledger, ..Snapshot::default() }
 }
 
 const fn merchant(account: AccountId, bucket: Bucket) -> LedgerAccount {

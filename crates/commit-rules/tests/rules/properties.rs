@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use cais_commit_rules::Mode;
 use cais_domain::block::{Block, BlockChange, BlockEnd};
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::event::EventType;

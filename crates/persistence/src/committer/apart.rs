@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cais_ports::ChangeSet;
 
-use super::judge::Touched;
 use super::lock;
 use super::observe::{Row, row_of_claim, row_of_record, row_of_value};
+use super::touched::TouchedKeys;
 use crate::engine::{Engine, Lookup};
 use crate::error::Fault;
 use crate::sql::Session;
@@ -40,9 +40,9 @@ pub(super) fn locked(
 /// Adds the change sets that follow one that waits: those that touch a claim, a value or a record of it. Balances and counters change
 /// in any order, so that those who share only them do not wait for each other.
 pub(super) fn hold_followers(changes: &[&ChangeSet], waiting: &mut BTreeSet<usize>) {
-    let mut held = Touched::default();
+    let mut held = TouchedKeys::default();
     for (place, change) in changes.iter().enumerate() {
-        let touched = Touched::by(&[change]);
+        let touched = TouchedKeys::of(&[change]);
         if waiting.contains(&place) || held.meets(&touched) {
             waiting.insert(place);
             held.extend(touched);
@@ -52,8 +52,8 @@ pub(super) fn hold_followers(changes: &[&ChangeSet], waiting: &mut BTreeSet<usiz
 
 /// Every row that a change set may lock.
 fn rows(change: &ChangeSet) -> Vec<Row> {
-    let touched = Touched::by(&[change]);
-    let claims = touched.claims.iter().map(|name| row_of_claim(name));
+    let touched = TouchedKeys::of(&[change]);
+    let claims = touched.idempotency_records.iter().map(|name| row_of_claim(name));
     let values = touched.reservations.iter().map(|key| row_of_value(key));
     let records = touched.records.iter().map(row_of_record);
     claims.chain(values).chain(records).chain(lock::rows(change)).collect()

@@ -3,17 +3,17 @@
 //! The steps of a batch, in their order:
 //!
 //! 1. Balances and event counters are locked in key order (`lock`).
-//! 2. On the careful path, claims, unique values and records are read and locked (`observe`).
-//! 3. Every change set is judged in memory, in order (`judge`).
+//! 2. On the pessimistic path, idempotency records, unique values and versions are read and locked (`observe`).
+//! 3. Every change set is judged in order against that snapshot (`cais_commit_rules`), and what it writes is collected (`plan`).
 //! 4. Everything that was accepted is written, with the batch's own id, and committed (`ops`).
 //!
-//! The hopeful path leaves step 2 out: it inserts, and changes rows with guards (the version, the fence). When a guard misses, or the
-//! database or the judge refuses anything, or two change sets touch the same key, the transaction is rolled back and the careful path
-//! follows. That one writes with guards on new rows as well (`ON CONFLICT DO NOTHING`), because a row that was not there cannot be
-//! locked. Nothing is ever taken back: what is refused was not written.
+//! The optimistic path leaves step 2 out: it inserts rows, and updates rows with guards (the version, the fence). If a guard misses, or the
+//! database or a rule refuses anything, or two change sets touch the same key, the transaction is rolled back and the pessimistic path
+//! follows. The pessimistic path guards new rows as well (`ON CONFLICT DO NOTHING`), because a row that does not exist cannot be
+//! locked. A refused change set was never written.
 //!
-//! A hopeful batch that locks nothing is one statement and one trip where the engine can do that; its failure may be that of
-//! a commit, so it is looked up like one.
+//! An optimistic batch that locks nothing is one statement and one trip where the engine can do that. Its failure may be that of
+//! a commit, so its outcome is looked up like that of a commit.
 //!
 //! Every step can wait for a lock of another transaction, and each wait is short. When a batch of several change sets has waited in vain:
 //!
@@ -22,19 +22,20 @@
 //! 2. When no locked row is found, another transaction may have inserted a row that this batch inserts too. Then the change sets
 //!    run one by one, and those that wait in vain once more come back as [`Outcome::Stuck`].
 //!
-//! Every batch writes its id. When the reply to its commit is lost, see `fate` for how it is found out what became of it: then the
-//! batch is known to be committed, or known never to be, and it may run again under a new id.
+//! Every batch writes its id. When the reply to its commit is lost, `outcome` finds out whether it is committed. A batch that is
+//! not committed never will be, and may run again under a new id.
 
 use std::collections::BTreeSet;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use cais_commit_rules::{KeySnapshot, Mode, Snapshot};
 use cais_ports::{ChangeSet, CommitError, Committed, Ids, Lane};
 use jiff::Timestamp;
 
-use super::books::Books;
-use super::fate::{self, Fate};
-use super::judge::{Known, Touched, judge};
+use super::outcome::{self, BatchOutcome};
+use super::plan::BatchPlan;
+use super::touched::TouchedKeys;
 use super::{apart, lock, observe, ops};
 use crate::engine::{Engine, LockWait};
 use crate::error::Fault;
@@ -75,7 +76,7 @@ enum Written {
     Marked(Verdicts, String, Vec<Lane>),
     /// There is nothing to write.
     Nothing(Verdicts),
-    /// A guard missed, or the hope did.
+    /// A guard missed, or the optimistic path met a refusal.
     Misjudged,
 }
 
@@ -100,14 +101,14 @@ impl<'e> Runner<'e> {
         if changes.is_empty() {
             return Vec::new();
         }
-        let mut careful = Touched::by(changes).twice;
+        let mut mode = if TouchedKeys::of(changes).twice { Mode::Pessimistic } else { Mode::Optimistic };
         let mut last = String::from("it did not come to an end in time");
         let mut tries = 0;
         while tries < ATTEMPTS && Instant::now() < deadline {
-            match self.attempt(changes, careful, deadline) {
+            match self.attempt(changes, mode, deadline) {
                 Ok(Ended::Done(verdicts)) => return verdicts.into_iter().map(Outcome::Judged).collect(),
                 // A value that is taken may also show as a record that exists: what is there tells which.
-                Ok(Ended::Misjudged) | Err(Fault::Refused(_)) if !careful => careful = true,
+                Ok(Ended::Misjudged) | Err(Fault::Refused(_)) if mode == Mode::Optimistic => mode = Mode::Pessimistic,
                 Ok(Ended::Misjudged) => {
                     tries = tries.saturating_add(1);
                     last = "another node was faster each time".into();
@@ -155,7 +156,7 @@ impl<'e> Runner<'e> {
     /// [`Fault`] when it could not.
     pub(super) fn probe(&mut self) -> Result<(), Fault> {
         let (engine, batch) = (self.engine, self.ids.next_uuid().to_string());
-        let mark = [fate::committed(&batch, Timestamp::UNIX_EPOCH)];
+        let mark = [outcome::committed(&batch, Timestamp::UNIX_EPOCH)];
         let mut done = Ok(false);
         // The first failure may be that of a connection that ended long ago.
         for _ in 0..2 {
@@ -199,9 +200,9 @@ impl<'e> Runner<'e> {
 
     /// Runs the change sets one by one, so that one bad row cannot hurt its neighbours. Those that follow a stuck one are not run.
     fn one_by_one(&mut self, changes: &[&ChangeSet], deadline: Instant) -> Vec<Outcome> {
-        let (mut held, mut outcomes) = (Touched::default(), Vec::with_capacity(changes.len()));
+        let (mut held, mut outcomes) = (TouchedKeys::default(), Vec::with_capacity(changes.len()));
         for change in changes {
-            let touched = Touched::by(&[change]);
+            let touched = TouchedKeys::of(&[change]);
             let outcome =
                 if held.meets(&touched) { Some(Outcome::Locked) } else { self.run(&[*change], deadline).pop() };
             let outcome = outcome.unwrap_or(Outcome::Stuck);
@@ -213,12 +214,13 @@ impl<'e> Runner<'e> {
         outcomes
     }
 
-    fn attempt(&mut self, changes: &[&ChangeSet], careful: bool, deadline: Instant) -> Result<Ended, Fault> {
+    fn attempt(&mut self, changes: &[&ChangeSet], mode: Mode, deadline: Instant) -> Result<Ended, Fault> {
         self.set_wait()?;
-        if !careful && self.engine.applies_alone() && changes.iter().all(|change| locks_nothing(change)) {
+        if mode == Mode::Optimistic && self.engine.applies_alone() && changes.iter().all(|change| locks_nothing(change))
+        {
             return self.write_alone(changes, deadline);
         }
-        match self.write(changes, careful) {
+        match self.write(changes, mode) {
             Ok(Written::Marked(verdicts, batch, lanes)) => {
                 self.commit(&batch, latest(changes), deadline)?;
                 self.hints.add(lanes);
@@ -233,44 +235,47 @@ impl<'e> Runner<'e> {
     /// The whole batch as one statement, which is a transaction of its own: it has no rows to lock first.
     fn write_alone(&mut self, changes: &[&ChangeSet], deadline: Instant) -> Result<Ended, Fault> {
         let engine = self.engine;
-        let judged = judge(changes, Known::Hope, Books::default(), self.ids);
-        if judged.verdicts.iter().any(Result::is_err) {
+        let snapshot = Snapshot { mode: Mode::Optimistic, ..Snapshot::default() };
+        let (verdicts, plan) = BatchPlan::judge(changes, snapshot, self.ids);
+        if verdicts.iter().any(Result::is_err) {
             return Ok(Ended::Misjudged);
         }
-        if judged.plan.is_empty() {
-            return Ok(Ended::Done(judged.verdicts));
+        if plan.is_empty() {
+            return Ok(Ended::Done(verdicts));
         }
         let (batch, at) = (self.ids.next_uuid().to_string(), latest(changes));
-        let ops = ops::ops(&judged.plan, &judged.books, &batch, at, true);
+        let ops = ops::ops(&plan, &batch, at, Mode::Optimistic);
         match engine.apply_alone(self.session()?, &ops) {
-            Ok(true) => Ok(Ended::Done(judged.verdicts)),
+            Ok(true) => Ok(Ended::Done(verdicts)),
             Ok(false) => Ok(Ended::Misjudged),
             // No commit waits for a row.
             Err(fault @ Fault::Locked(_)) => Err(self.abort(fault)),
             // It may have failed before its commit, in it or after it.
-            Err(fault) => self.find_out(fault, &batch, at, deadline).map(|()| Ended::Done(judged.verdicts)),
+            Err(fault) => self.find_out(fault, &batch, at, deadline).map(|()| Ended::Done(verdicts)),
         }
     }
 
-    /// Everything up to the COMMIT.
-    fn write(&mut self, changes: &[&ChangeSet], careful: bool) -> Result<Written, Fault> {
+    /// Locks, judges and writes: everything up to the COMMIT.
+    fn write(&mut self, changes: &[&ChangeSet], mode: Mode) -> Result<Written, Fault> {
         let (engine, ids) = (self.engine, self.ids);
         let session = self.session()?;
-        let books = lock::books(engine, session, changes)?;
-        let known =
-            if careful { Known::Store(observe::observe(engine, session, &Touched::by(changes))?) } else { Known::Hope };
-        let judged = judge(changes, known, books, ids);
-        if !careful && judged.verdicts.iter().any(Result::is_err) {
+        let ledger = lock::ledger(engine, session, changes)?;
+        let keys = match mode {
+            Mode::Pessimistic => observe::keys(engine, session, &TouchedKeys::of(changes))?,
+            Mode::Optimistic => KeySnapshot::default(),
+        };
+        let (verdicts, plan) = BatchPlan::judge(changes, Snapshot { mode, keys, ledger }, ids);
+        if mode == Mode::Optimistic && verdicts.iter().any(Result::is_err) {
             return Ok(Written::Misjudged);
         }
-        if judged.plan.is_empty() {
-            return Ok(Written::Nothing(judged.verdicts));
+        if plan.is_empty() {
+            return Ok(Written::Nothing(verdicts));
         }
         let batch = ids.next_uuid().to_string();
-        let ops = ops::ops(&judged.plan, &judged.books, &batch, latest(changes), !careful);
+        let ops = ops::ops(&plan, &batch, latest(changes), mode);
         if engine.apply(session, &ops)? {
-            let lanes = judged.plan.deliveries.iter().map(|delivery| delivery.lane).collect();
-            Ok(Written::Marked(judged.verdicts, batch, lanes))
+            let lanes = plan.deliveries.iter().map(|delivery| delivery.lane).collect();
+            Ok(Written::Marked(verdicts, batch, lanes))
         } else {
             Ok(Written::Misjudged)
         }
@@ -292,17 +297,17 @@ impl<'e> Runner<'e> {
         tracing::warn!(%fault, batch, "a commit did not say how it ended");
         let mut why = fault.to_string();
         while Instant::now() < deadline {
-            match self.session().and_then(|session| fate::burn(engine, session, batch, at)) {
-                Ok(Fate::Burned) => {
+            match self.session().and_then(|session| outcome::abort_if_uncommitted(engine, session, batch, at)) {
+                Ok(BatchOutcome::Aborted) => {
                     metrics::counter!("cais_commit_unknown_total", "outcome" => "not_committed").increment(1);
                     return Err(fault);
                 }
-                Ok(Fate::Committed) => {
+                Ok(BatchOutcome::Committed) => {
                     metrics::counter!("cais_commit_unknown_total", "outcome" => "committed").increment(1);
                     return Ok(());
                 }
                 // To ask again could take the id of a batch that is committed.
-                Ok(Fate::Unknown) => {
+                Ok(BatchOutcome::Unknown) => {
                     why = "its mark was removed".into();
                     break;
                 }

@@ -7,15 +7,13 @@
 
 use std::collections::BTreeSet;
 
-use cais_domain::block::{BlockChange, BlockEnd};
+use cais_commit_rules::{LedgerNeeds, LedgerSnapshot};
 use cais_domain::ids::AccountId;
-use cais_domain::ledger::{Bucket, LedgerAccount};
+use cais_domain::ledger::LedgerAccount;
 use cais_ports::ChangeSet;
 
-use super::books::Books;
 use super::observe::{self, Row};
 use super::ops::Op;
-use super::trial::credited_by;
 use crate::engine::Engine;
 use crate::error::Fault;
 use crate::rows::{event, ledger};
@@ -30,13 +28,17 @@ const ROUNDS: u32 = 12;
 /// Begins the transaction and locks what the batch needs.
 ///
 /// Rows that are missing are opened in a transaction of their own before: so all locks are taken in order.
-pub(super) fn books(engine: &dyn Engine, session: &mut dyn Session, changes: &[&ChangeSet]) -> Result<Books, Fault> {
-    let mut needs = Needs::of(changes);
+pub(super) fn ledger(
+    engine: &dyn Engine,
+    session: &mut dyn Session,
+    changes: &[&ChangeSet],
+) -> Result<LedgerSnapshot, Fault> {
+    let mut needs = LedgerNeeds::of(changes);
     let mut openings: u32 = 0;
     for _ in 0..ROUNDS {
         session.run(engine.begin())?;
-        let missing = match needs.lock(engine, session)? {
-            Locked::All(books) => return Ok(books),
+        let missing = match lock(&needs, engine, session)? {
+            Locked::All(ledger) => return Ok(ledger),
             Locked::Missing(ops) => Some(ops),
             Locked::Lacking(accounts) => {
                 needs.blocking.extend(accounts);
@@ -55,90 +57,46 @@ pub(super) fn books(engine: &dyn Engine, session: &mut dyn Session, changes: &[&
     Err(Fault::Again("infractions of its accounts came one after the other".into()))
 }
 
-/// The balances and counters that a change set may lock.
-pub(super) fn rows(change: &ChangeSet) -> impl Iterator<Item = Row> {
-    let needs = Needs::of(&[change]);
-    let of_blocks = needs.blocking.iter().chain(&needs.credited).flat_map(|account| parts(*account));
-    let accounts: BTreeSet<LedgerAccount> = needs.moving.iter().copied().cloned().chain(of_blocks).collect();
-    let balances = accounts.iter().map(observe::row_of_balance);
-    balances
-        .chain(needs.counted.iter().map(|account| observe::row_of_counter(*account)))
-        .collect::<Vec<_>>()
-        .into_iter()
-}
-
-/// What a batch has to lock.
-struct Needs<'a> {
-    /// Between these it moves money.
-    moving: BTreeSet<&'a LedgerAccount>,
-    /// These have events.
-    counted: BTreeSet<AccountId>,
-    /// These are credited.
-    credited: BTreeSet<AccountId>,
-    /// Blocks of these change, or may: all of their balances are needed.
-    blocking: BTreeSet<AccountId>,
+/// Returns the rows of balances and counters that a change set may lock.
+pub(super) fn rows(change: &ChangeSet) -> Vec<Row> {
+    let needs = LedgerNeeds::of(&[change]);
+    let counters = needs.counted.iter().map(|account| observe::row_of_counter(*account));
+    needs.every_balance().iter().map(observe::row_of_balance).chain(counters).collect()
 }
 
 /// What came of trying.
 enum Locked {
     /// All is locked.
-    All(Books),
+    All(LedgerSnapshot),
     /// There are no rows for some; this opens them.
     Missing(Vec<Op<'static>>),
     /// These are credited and lack something for their infractions.
     Lacking(BTreeSet<AccountId>),
 }
 
-impl<'a> Needs<'a> {
-    fn of(changes: &[&'a ChangeSet]) -> Self {
-        let transfers = changes.iter().flat_map(|change| &change.transfers);
-        let blocks = changes.iter().flat_map(|change| &change.blocks);
-        let moving = transfers.flat_map(|transfer| [&transfer.from, &transfer.to]);
-        Self {
-            moving: moving.chain(blocks.clone().filter_map(returned_to)).collect(),
-            counted: changes.iter().flat_map(|change| &change.events).map(|event| event.account).collect(),
-            credited: changes.iter().flat_map(|change| credited_by(change)).collect(),
-            blocking: blocks.map(BlockChange::account).collect(),
-        }
+fn lock(needs: &LedgerNeeds<'_>, engine: &dyn Engine, session: &mut dyn Session) -> Result<Locked, Fault> {
+    let of_blocks: Vec<LedgerAccount> = needs.blocking.iter().flat_map(|one| LedgerNeeds::parts(*one)).collect();
+    let accounts: BTreeSet<&LedgerAccount> = needs.moving.iter().copied().chain(&of_blocks).collect();
+    let balances = observe::balances(engine, session, accounts.iter().copied())?;
+    let sequences = observe::counters(engine, session, needs.counted.iter().copied())?;
+    let unopened = accounts.iter().filter(|account| !balances.contains_key(*account));
+    let uncounted = needs.counted.iter().filter(|account| !sequences.contains_key(account));
+    let mut openings = vec![
+        Op::free(&ledger::OPEN, unopened.map(|account| ledger::opened(account)).collect()),
+        Op::free(&event::OPEN_COUNTER, uncounted.map(|account| event::opened(*account)).collect()),
+    ];
+    openings.retain(|op| !op.rows.is_empty());
+    if !openings.is_empty() {
+        return Ok(Locked::Missing(openings));
     }
-
-    fn lock(&self, engine: &dyn Engine, session: &mut dyn Session) -> Result<Locked, Fault> {
-        let of_blocks: Vec<LedgerAccount> = self.blocking.iter().flat_map(|account| parts(*account)).collect();
-        let accounts: BTreeSet<&LedgerAccount> = self.moving.iter().copied().chain(&of_blocks).collect();
-        let balances = observe::balances(engine, session, accounts.iter().copied())?;
-        let sequences = observe::counters(engine, session, self.counted.iter().copied())?;
-        let unopened = accounts.iter().filter(|account| !balances.contains_key(*account));
-        let uncounted = self.counted.iter().filter(|account| !sequences.contains_key(account));
-        let mut openings = vec![
-            Op::free(&ledger::OPEN, unopened.map(|account| ledger::opened(account)).collect()),
-            Op::free(&event::OPEN_COUNTER, uncounted.map(|account| event::opened(*account)).collect()),
-        ];
-        openings.retain(|op| !op.rows.is_empty());
-        if !openings.is_empty() {
-            return Ok(Locked::Missing(openings));
-        }
-        let lacking = observe::short_blocks(engine, session, self.credited.difference(&self.blocking).copied())?;
-        if !lacking.is_empty() {
-            return Ok(Locked::Lacking(lacking));
-        }
-        Ok(Locked::All(Books {
-            balances: balances.into_iter().map(|(account, balance)| (account.clone(), balance)).collect(),
-            sequences: sequences.into_iter().collect(),
-            blocks: observe::blocks(engine, session, self.blocking.iter().copied())?,
-            endpoints: observe::endpoints(engine, session, self.counted.iter().copied())?,
-        }))
+    let lacking = observe::short_blocks(engine, session, needs.credited.difference(&needs.blocking).copied())?;
+    if !lacking.is_empty() {
+        return Ok(Locked::Lacking(lacking));
     }
-}
-
-/// The ledger account that a block that ends goes back to, where it leaves its account.
-fn returned_to(change: &BlockChange) -> Option<&LedgerAccount> {
-    match change {
-        BlockChange::End { to: BlockEnd::Returned(settlement), .. } => Some(settlement),
-        BlockChange::End { to: BlockEnd::Released, .. } | BlockChange::Hold { .. } => None,
-    }
-}
-
-/// What a block takes from, and where it puts it.
-fn parts(account: AccountId) -> [LedgerAccount; 3] {
-    [Bucket::Available, Bucket::Pending, Bucket::Blocked].map(|bucket| LedgerAccount::Merchant(account, bucket))
+    Ok(Locked::All(LedgerSnapshot {
+        balances,
+        sequences,
+        blocks: observe::blocks(engine, session, needs.blocking.iter().copied())?,
+        endpoints: observe::endpoints(engine, session, needs.counted.iter().copied())?,
+    }))
 }

@@ -9,22 +9,19 @@
 //! 4. Every caller gets its verdict. A change set whose rows another transaction keeps locked is set aside by `lane` until its rows are
 //!    free or its caller's time is over; the lane works on with the others.
 //!
-//! Files: `lock` for what a batch locks, `judge` for who is refused, `trial` for the money and what infractions take of it, `fan_out` for
-//! who hears of its events, `apart` for who waits for another transaction's locks, `fate` for lost replies to COMMIT.
+//! `cais_commit_rules` decides; the files here load its snapshot and write its effects. `lock` and `observe` load, `plan` collects what a
+//! batch writes, `ops` turns that into statements, `apart` finds the change sets that wait for locks of other transactions, and `outcome`
+//! finds out whether a batch is committed whose COMMIT got no reply.
 
 mod apart;
 mod batch;
-mod books;
-mod fan_out;
-mod fate;
-mod judge;
 mod lane;
 mod lock;
 mod observe;
 mod ops;
+mod outcome;
 mod plan;
-mod record;
-mod trial;
+mod touched;
 
 #[cfg(test)]
 mod tests;

@@ -2,21 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use cais_commit_rules::{Balance, Blocks, Endpoints, KeySnapshot, RecordKey};
 use cais_domain::ids::{AccountId, EntryId};
 use cais_domain::ledger::LedgerAccount;
 use cais_domain::money::Money;
 use cais_ports::{ClaimRef, ReservationKey, alerts};
 
-use super::books::Blocks;
-use super::fan_out::Endpoints;
-use super::judge::{Observed, Touched};
-use super::record::RecordKey;
+use super::touched::TouchedKeys;
 use crate::engine::{Engine, Keys, Lookup, find};
 use crate::error::Fault;
 use crate::rows::block;
 use crate::rows::claim::{self, claim_columns};
 use crate::rows::endpoint::{self, endpoint_columns};
-use crate::rows::ledger::Balance;
 use crate::sql::Session;
 
 static CLAIMS: Lookup = Lookup::new(claim_columns!(), "idempotency_claims AS c", "c", &["account_id", "key"]);
@@ -91,7 +88,7 @@ pub(super) fn balances<'a>(
     engine: &dyn Engine,
     session: &mut dyn Session,
     accounts: impl IntoIterator<Item = &'a LedgerAccount>,
-) -> Result<HashMap<&'a LedgerAccount, Balance>, Fault> {
+) -> Result<BTreeMap<LedgerAccount, Balance>, Fault> {
     let named: HashMap<(String, String), &LedgerAccount> =
         accounts.into_iter().map(|account| ((account.holder(), account.bucket()), account)).collect();
     let mut keys: Keys = named.keys().map(|(holder, bucket)| vec![holder.clone(), bucket.clone()]).collect();
@@ -107,8 +104,8 @@ pub(super) fn balances<'a>(
             let account = named
                 .get(&key)
                 .ok_or_else(|| Fault::Corrupt(format!("balances: nobody asked for {}/{}", key.0, key.1)))?;
-            let (amount, taken) = (Money::from_centavos(amount), Money::from_centavos(taken));
-            Ok((*account, Balance { amount, entries, last, taken }))
+            let (amount, seized_from_pending) = (Money::from_centavos(amount), Money::from_centavos(taken));
+            Ok(((*account).clone(), Balance { amount, entries, last, seized_from_pending }))
         })
         .collect()
 }
@@ -118,7 +115,7 @@ pub(super) fn counters(
     engine: &dyn Engine,
     session: &mut dyn Session,
     accounts: impl IntoIterator<Item = AccountId>,
-) -> Result<HashMap<AccountId, i64>, Fault> {
+) -> Result<BTreeMap<AccountId, i64>, Fault> {
     let rows = find(engine, session, &COUNTERS, &named(accounts), true, |session, query| session.marks(query))?;
     rows.into_iter()
         .map(|(account, _, last)| {
@@ -184,57 +181,52 @@ fn named(accounts: impl IntoIterator<Item = AccountId>) -> Keys {
     accounts.into_iter().map(|account| vec![account.to_string()]).collect()
 }
 
-/// Reads and locks everything that a batch touches.
-pub(super) fn observe<'a>(
+/// Reads and locks every key that a batch touches.
+pub(super) fn keys(
     engine: &dyn Engine,
     session: &mut dyn Session,
-    touched: &Touched<'a>,
-) -> Result<Observed<'a>, Fault> {
-    let mut observed = Observed::default();
-    owners(engine, session, touched, &mut observed)?;
-    let keys = sorted(touched.claims.iter().map(|name| row_of_claim(name).1));
-    for row in find(engine, session, &CLAIMS, &keys, true, |session, query| session.claims(query))? {
-        let claim = claim::read(row)?;
-        if let Some(name) = touched.claims.get(&claim.name) {
-            observed.claims.insert(name, claim);
-        }
-    }
-    versions(engine, session, touched, &mut observed)?;
-    Ok(observed)
+    touched: &TouchedKeys<'_>,
+) -> Result<KeySnapshot, Fault> {
+    let owners = owners(engine, session, touched)?;
+    let keys = sorted(touched.idempotency_records.iter().map(|name| row_of_claim(name).1));
+    let records = find(engine, session, &CLAIMS, &keys, true, |session, query| session.claims(query))?;
+    let records = records.into_iter().map(claim::read).map(|read| read.map(|record| (record.name.clone(), record)));
+    let idempotency_records = records.collect::<Result<_, Fault>>()?;
+    Ok(KeySnapshot { idempotency_records, owners, versions: versions(engine, session, touched)? })
 }
 
-fn owners<'a>(
+fn owners(
     engine: &dyn Engine,
     session: &mut dyn Session,
-    touched: &Touched<'a>,
-    observed: &mut Observed<'a>,
-) -> Result<(), Fault> {
+    touched: &TouchedKeys<'_>,
+) -> Result<HashMap<ReservationKey, String>, Fault> {
+    let mut owners = HashMap::new();
     for (lookup, named) in by_table(touched.reservations.iter().map(|key| (row_of_value(key), *key))) {
         let keys = sorted(named.keys().cloned());
         let load = |session: &mut dyn Session, query: &crate::sql::Query<'_>| session.quads(query);
         for (account, space, value, owner) in find(engine, session, lookup, &keys, true, load)? {
             let row = if lookup.keys.len() == 2 { vec![space, value] } else { vec![account, space, value] };
-            observed.owners.extend(named.get(&row).map(|key| (*key, owner)));
+            owners.extend(named.get(&row).map(|key| ((*key).clone(), owner)));
         }
     }
-    Ok(())
+    Ok(owners)
 }
 
-fn versions<'a>(
+fn versions(
     engine: &dyn Engine,
     session: &mut dyn Session,
-    touched: &Touched<'a>,
-    observed: &mut Observed<'a>,
-) -> Result<(), Fault> {
-    for (lookup, named) in by_table(touched.records.iter().map(|record| (row_of_record(record), *record))) {
+    touched: &TouchedKeys<'_>,
+) -> Result<HashMap<RecordKey, i64>, Fault> {
+    let mut versions = HashMap::new();
+    for (lookup, named) in by_table(touched.records.iter().map(|record| (row_of_record(record), record))) {
         let keys = sorted(named.keys().cloned());
         let load = |session: &mut dyn Session, query: &crate::sql::Query<'_>| session.marks(query);
         for (first, second, version) in find(engine, session, lookup, &keys, true, load)? {
             let row = if lookup.keys.len() == 1 { vec![first] } else { vec![first, second] };
-            observed.versions.extend(named.get(&row).map(|record| (*record, version)));
+            versions.extend(named.get(&row).map(|record| ((*record).clone(), version)));
         }
     }
-    Ok(())
+    Ok(versions)
 }
 
 /// A row: how rows of its table are found, and its key.
@@ -255,7 +247,7 @@ pub(super) fn row_of_value(key: &ReservationKey) -> Row {
 }
 
 /// The row of a record.
-pub(super) fn row_of_record(record: &RecordKey<'_>) -> Row {
+pub(super) fn row_of_record(record: &RecordKey) -> Row {
     match record {
         RecordKey::Account(account) => (&ACCOUNTS, vec![account.to_string()]),
         RecordKey::Key(prefix) => (&KEYS, vec![prefix.to_string()]),

@@ -1,18 +1,17 @@
-//! A plan as statements with rows: in one fixed order of tables and in key order within each, the same on every node.
+//! The statements of a batch: in one fixed order of tables, and in key order within each table, on every node.
 
 use std::collections::BTreeMap;
 
-use cais_domain::ledger::LedgerAccount;
+use cais_commit_rules::Mode;
+use cais_domain::ids::AccountId;
+use cais_ports::Write;
 use jiff::Timestamp;
 
-use super::books::Books;
-use super::fate;
-use super::plan::Plan;
-use super::record::Record;
-use crate::rows::ledger::{Balance, Entry};
+use super::outcome;
+use super::plan::{BatchPlan, RecordWrite};
 use crate::rows::{
-    account, audit, block, charge, claim, delivery, endpoint, event, infraction, key, ledger, notice, payment, payout,
-    position, refund, release, reservation,
+    self, Record, account, audit, block, charge, claim, delivery, endpoint, event, infraction, key, ledger, notice,
+    payment, payout, position, refund, release, reservation,
 };
 use crate::sql::Value;
 use crate::sql::spec::Spec;
@@ -26,54 +25,53 @@ pub(crate) struct Op<'a> {
     pub(crate) rows: Vec<Vec<Value<'a>>>,
     /// Whether each row must be hit: one that is not means that the batch was judged on wrong knowledge.
     pub(crate) guarded: bool,
-    /// Whether rows that are to be new are taken to be new: then one that is there may end the whole transaction.
-    pub(crate) hoped: bool,
+    /// Whether no row was read before: then an insert of a row that exists ends the whole transaction.
+    pub(crate) optimistic: bool,
 }
 
 impl<'a> Op<'a> {
     /// A statement that must hit each row.
     pub(crate) const fn guarded(spec: &'static Spec, rows: Vec<Vec<Value<'a>>>) -> Self {
-        Self { spec, rows, guarded: true, hoped: false }
+        Self { spec, rows, guarded: true, optimistic: false }
     }
 
     /// A statement that may hit fewer.
     pub(crate) const fn free(spec: &'static Spec, rows: Vec<Vec<Value<'a>>>) -> Self {
-        Self { spec, rows, guarded: false, hoped: false }
+        Self { spec, rows, guarded: false, optimistic: false }
     }
 }
 
-/// The statements of a plan without those that have no rows. Balances come last: their rows are the ones others wait for.
-/// `hoped` says that nothing was read of what they touch; see [`Op::hoped`].
-pub(crate) fn ops<'a>(plan: &'a Plan<'a>, books: &Books, batch: &'a str, at: Timestamp, hoped: bool) -> Vec<Op<'a>> {
+/// Returns the statements of a batch that have rows. Balances come last, because other transactions wait for their rows.
+pub(crate) fn ops<'a>(plan: &'a BatchPlan<'a>, batch: &'a str, at: Timestamp, mode: Mode) -> Vec<Op<'a>> {
     let mut ops = Vec::new();
     reservations(plan, &mut ops);
     claims(plan, &mut ops);
     records(plan, &mut ops);
     ops.push(Op::guarded(&payment::INSERT, plan.payments.iter().map(|paid| payment::inserted(paid)).collect()));
     ops.push(Op::guarded(&audit::INSERT, plan.audits.iter().map(|row| audit::inserted(row)).collect()));
-    ops.push(Op::guarded(&event::INSERT, plan.events.iter().map(event::inserted).collect()));
+    ops.push(Op::guarded(
+        &event::INSERT,
+        plan.events.iter().map(|(numbered, body)| event::inserted(numbered, body)).collect(),
+    ));
     ops.push(Op::guarded(&delivery::INSERT, plan.deliveries.iter().map(delivery::inserted).collect()));
     ops.push(Op::guarded(&delivery::ENQUEUE, plan.deliveries.iter().map(delivery::enqueued).collect()));
-    let mut counters = BTreeMap::new();
-    for numbered in &plan.events {
-        let account = numbered.event.account;
-        counters.extend(books.sequences.get(&account).map(|last| (account, *last)));
-    }
+    let last = plan.events.iter().map(|(numbered, _)| (numbered.event.account, numbered.sequence));
+    let counters: BTreeMap<AccountId, i64> = last.collect();
     ops.push(Op::guarded(
         &event::UPDATE_COUNTER,
         counters.into_iter().map(|(account, last)| event::counted(account, last)).collect(),
     ));
     blocks(plan, &mut ops);
-    balances(plan, books, &mut ops);
-    ops.push(fate::committed(batch, at));
+    balances(plan, &mut ops);
+    ops.push(outcome::committed(batch, at));
     ops.retain(|op| !op.rows.is_empty());
     for op in &mut ops {
-        op.hoped = hoped;
+        op.optimistic = mode == Mode::Optimistic;
     }
     ops
 }
 
-fn blocks<'a>(plan: &'a Plan<'a>, ops: &mut Vec<Op<'a>>) {
+fn blocks<'a>(plan: &'a BatchPlan<'a>, ops: &mut Vec<Op<'a>>) {
     let (mut new, mut changed, mut ended) = (Vec::new(), Vec::new(), Vec::new());
     for ((account, infraction), write) in &plan.blocks {
         match (write.stored, &write.now) {
@@ -88,21 +86,17 @@ fn blocks<'a>(plan: &'a Plan<'a>, ops: &mut Vec<Op<'a>>) {
     ops.push(Op::guarded(&block::UPDATE, changed));
 }
 
-fn balances<'a>(plan: &'a Plan<'a>, books: &Books, ops: &mut Vec<Op<'a>>) {
+fn balances<'a>(plan: &'a BatchPlan<'a>, ops: &mut Vec<Op<'a>>) {
     ops.push(Op::guarded(&ledger::INSERT_ENTRY, plan.entries.iter().map(ledger::inserted).collect()));
-    let mut moved = BTreeMap::new();
-    for account in plan.entries.iter().map(Entry::account).chain(&plan.unmoved) {
-        moved.extend(books.balances.get(account).map(|balance| (account, balance)));
-    }
-    let (pending, others): (Vec<_>, Vec<_>) = moved.into_iter().partition(|(account, _)| ledger::is_pending(account));
-    let rows = |moved: Vec<(&LedgerAccount, &Balance)>| {
-        moved.into_iter().map(|(account, balance)| ledger::moved(account, balance)).collect()
+    let rows = |pending: bool| {
+        let moved = plan.balances.iter().filter(|(account, _)| ledger::is_pending(account) == pending);
+        moved.map(|(account, balance)| ledger::moved(account, balance)).collect()
     };
-    ops.push(Op::guarded(&ledger::UPDATE, rows(others)));
-    ops.push(Op::guarded(&ledger::UPDATE_PENDING, rows(pending)));
+    ops.push(Op::guarded(&ledger::UPDATE, rows(false)));
+    ops.push(Op::guarded(&ledger::UPDATE_PENDING, rows(true)));
 }
 
-fn reservations<'a>(plan: &'a Plan<'a>, ops: &mut Vec<Op<'a>>) {
+fn reservations<'a>(plan: &'a BatchPlan<'a>, ops: &mut Vec<Op<'a>>) {
     let given = |within: bool| {
         let keys = plan.unreserve.iter().filter(move |key| key.within().is_some() == within);
         keys.map(|key| reservation::given(key)).collect()
@@ -117,7 +111,7 @@ fn reservations<'a>(plan: &'a Plan<'a>, ops: &mut Vec<Op<'a>>) {
     ops.push(Op::guarded(&reservation::TAKE_EVERYWHERE, taken(false)));
 }
 
-fn claims<'a>(plan: &'a Plan<'a>, ops: &mut Vec<Op<'a>>) {
+fn claims<'a>(plan: &'a BatchPlan<'a>, ops: &mut Vec<Op<'a>>) {
     let (mut open, mut new, mut answered, mut changed) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for (name, write) in &plan.claims {
         let standing = &write.standing;
@@ -136,85 +130,86 @@ fn claims<'a>(plan: &'a Plan<'a>, ops: &mut Vec<Op<'a>>) {
     ops.push(Op::guarded(&claim::UPDATE, changed));
 }
 
-fn records<'a>(plan: &'a Plan<'a>, ops: &mut Vec<Op<'a>>) {
-    let mut rows: [(&'static Spec, Vec<Vec<Value<'a>>>); 22] = [
-        (&account::INSERT, Vec::new()),
-        (&account::UPDATE, Vec::new()),
-        (&key::INSERT, Vec::new()),
-        (&key::UPDATE, Vec::new()),
-        (&charge::OPEN, Vec::new()),
-        (&charge::INSERT, Vec::new()),
-        (&charge::ISSUE, Vec::new()),
-        (&charge::UPDATE, Vec::new()),
-        (&notice::INSERT, Vec::new()),
-        (&notice::UPDATE, Vec::new()),
-        (&release::INSERT, Vec::new()),
-        (&release::UPDATE, Vec::new()),
-        (&payout::INSERT, Vec::new()),
-        (&payout::UPDATE, Vec::new()),
-        (&refund::INSERT, Vec::new()),
-        (&refund::UPDATE, Vec::new()),
-        (&endpoint::INSERT, Vec::new()),
-        (&endpoint::UPDATE, Vec::new()),
-        (&infraction::INSERT, Vec::new()),
-        (&infraction::UPDATE, Vec::new()),
-        (&position::INSERT, Vec::new()),
-        (&position::UPDATE, Vec::new()),
-    ];
-    let [
-        (_, new_accounts),
-        (_, accounts),
-        (_, new_keys),
-        (_, keys),
-        (_, open_charges),
-        (_, new_charges),
-        (_, issued_charges),
-        (_, charges),
-        (_, new_notices),
-        (_, notices),
-        (_, new_releases),
-        (_, releases),
-        (_, new_payouts),
-        (_, payouts),
-        (_, new_refunds),
-        (_, refunds),
-        (_, new_endpoints),
-        (_, endpoints),
-        (_, new_infractions),
-        (_, infractions),
-        (_, new_positions),
-        (_, positions),
-    ] = &mut rows;
-    for write in plan.records.values() {
-        let version = write.version;
-        match (write.record, write.read) {
-            (Record::Account(record), None) => new_accounts.push(account::inserted(record, version)),
-            (Record::Account(record), Some(read)) => accounts.push(account::updated(record, version, read)),
-            (Record::Key(record), None) => new_keys.push(key::inserted(record, version)),
-            (Record::Key(record), Some(read)) => keys.push(key::updated(record, version, read)),
-            (Record::Charge(record), None) => match charge::opened(record, version) {
-                Some(row) => open_charges.push(row),
-                None => new_charges.push(charge::inserted(record, version)),
-            },
-            (Record::Charge(record), Some(read)) => match charge::issued(record, version, read) {
-                Some(row) => issued_charges.push(row),
-                None => charges.push(charge::updated(record, version, read)),
-            },
-            (Record::Notice(record), None) => new_notices.push(notice::inserted(record, version)),
-            (Record::Notice(record), Some(read)) => notices.push(notice::updated(record, version, read)),
-            (Record::Release(record), None) => new_releases.push(release::inserted(record, version)),
-            (Record::Release(record), Some(read)) => releases.push(release::updated(record, version, read)),
-            (Record::Payout(record), None) => new_payouts.push(payout::inserted(record, version)),
-            (Record::Payout(record), Some(read)) => payouts.push(payout::updated(record, version, read)),
-            (Record::Refund(record), None) => new_refunds.push(refund::inserted(record, version)),
-            (Record::Refund(record), Some(read)) => refunds.push(refund::updated(record, version, read)),
-            (Record::Endpoint(record), None) => new_endpoints.push(endpoint::inserted(record, version)),
-            (Record::Endpoint(record), Some(read)) => endpoints.push(endpoint::updated(record, version, read)),
-            (Record::Infraction(record), None) => new_infractions.push(infraction::inserted(record, version)),
-            (Record::Infraction(record), Some(read)) => infractions.push(infraction::updated(record, version, read)),
-            (Record::Position(record), None) => new_positions.push(position::inserted(record, version)),
-            (Record::Position(record), Some(read)) => positions.push(position::updated(record, version, read)),
+/// The statements of records, in the order in which every node executes them.
+static RECORDS: [&Spec; 22] = [
+    &account::INSERT,
+    &account::UPDATE,
+    &key::INSERT,
+    &key::UPDATE,
+    &charge::OPEN,
+    &charge::INSERT,
+    &charge::ISSUE,
+    &charge::UPDATE,
+    &notice::INSERT,
+    &notice::UPDATE,
+    &release::INSERT,
+    &release::UPDATE,
+    &payout::INSERT,
+    &payout::UPDATE,
+    &refund::INSERT,
+    &refund::UPDATE,
+    &endpoint::INSERT,
+    &endpoint::UPDATE,
+    &infraction::INSERT,
+    &infraction::UPDATE,
+    &position::INSERT,
+    &position::UPDATE,
+];
+
+fn records<'a>(plan: &'a BatchPlan<'a>, ops: &mut Vec<Op<'a>>) {
+    let mut records: Vec<Op<'a>> = RECORDS.into_iter().map(|spec| Op::guarded(spec, Vec::new())).collect();
+    for (spec, row) in plan.records.values().filter_map(record) {
+        match records.iter_mut().find(|op| std::ptr::eq(op.spec, spec)) {
+            Some(op) => op.rows.push(row),
+            None => records.push(Op::guarded(spec, vec![row])),
         }
     }
-    ops.extend(rows.into_iter().map(|(spec, rows)| Op::guarded(spec, rows)));
+    ops.extend(records);
+}
+
+/// Returns the statement of a record and its row; `None` for payments and audit rows, which the plan holds apart.
+fn record<'a>(record: &RecordWrite<'a>) -> Option<(&'static Spec, Vec<Value<'a>>)> {
+    let (read, version) = (record.read, record.version);
+    Some(match record.write {
+        Write::InsertAccount(one) | Write::UpdateAccount(one) => {
+            row(&**one, record, &account::INSERT, &account::UPDATE)
+        }
+        Write::InsertKey(one) | Write::UpdateKey(one) => row(&**one, record, &key::INSERT, &key::UPDATE),
+        Write::InsertCharge(one) | Write::UpdateCharge(one) => {
+            let usual = match read {
+                None => charge::opened(one, version).map(|row| (&charge::OPEN, row)),
+                Some(read) => charge::issued(one, version, read).map(|row| (&charge::ISSUE, row)),
+            };
+            usual.unwrap_or_else(|| row(&**one, record, &charge::INSERT, &charge::UPDATE))
+        }
+        Write::InsertNotice(one) | Write::UpdateNotice(one) => row(&**one, record, &notice::INSERT, &notice::UPDATE),
+        Write::InsertRelease(one) | Write::UpdateRelease(one) => {
+            row(&**one, record, &release::INSERT, &release::UPDATE)
+        }
+        Write::InsertPayout(one) | Write::UpdatePayout(one) => row(&**one, record, &payout::INSERT, &payout::UPDATE),
+        Write::InsertRefund(one) | Write::UpdateRefund(one) => row(&**one, record, &refund::INSERT, &refund::UPDATE),
+        Write::InsertEndpoint(one) | Write::UpdateEndpoint(one) => match read {
+            None => (&endpoint::INSERT, endpoint::inserted(one, version)),
+            Some(read) => (&endpoint::UPDATE, endpoint::updated(one, version, read)),
+        },
+        Write::InsertInfraction(one) | Write::UpdateInfraction(one) => {
+            row(&**one, record, &infraction::INSERT, &infraction::UPDATE)
+        }
+        Write::InsertPosition(one) | Write::UpdatePosition(one) => {
+            row(&**one, record, &position::INSERT, &position::UPDATE)
+        }
+        Write::InsertPayment(_) | Write::InsertAudit(_) => return None,
+    })
+}
+
+fn row<'a, R: Record>(
+    one: &'a R,
+    write: &RecordWrite<'a>,
+    insert: &'static Spec,
+    update: &'static Spec,
+) -> (&'static Spec, Vec<Value<'a>>) {
+    match write.read {
+        None => (insert, rows::inserted(one, write.version)),
+        Some(read) => (update, rows::updated(one, write.version, read)),
+    }
 }

@@ -1,124 +1,127 @@
-//! What a batch writes: everything that was accepted, at most one row per key, so that it can be written set by set.
+//! Everything that a batch writes: at most one row per key, so that the rows of each table are one set.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cais_domain::block::Block;
+use cais_commit_rules::{Balance, BlockWrite, Effects, Entry, NumberedEvent, RecordChange, RecordKey, Snapshot, judge};
 use cais_domain::ids::{AccountId, InfractionId};
 use cais_domain::ledger::LedgerAccount;
 use cais_domain::payment::CreditedPayment;
-use cais_ports::{AuditRow, ChangeSet, ClaimChange, ClaimRef, NewClaim, NewDelivery, Reservation, ReservationKey};
+use cais_ports::{
+    AuditRow, ChangeSet, ClaimChange, ClaimRef, CommitError, Committed, Ids, NewClaim, NewDelivery, Reservation,
+    ReservationKey, Write,
+};
 use jiff::Timestamp;
 
-use super::books::Blocks;
-use super::record::{Record, RecordKey, Wish, wish};
 use crate::rows::claim::Standing;
-use crate::rows::event::Numbered;
-use crate::rows::ledger::Entry;
 
-/// A claim as it stands after the batch.
+/// An idempotency record after the batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ClaimWrite<'a> {
-    /// The claim and when it was made, when it is new.
+    /// The record and its instant of creation, if it is new.
     pub(crate) new: Option<(&'a NewClaim, Timestamp)>,
-    /// The fence at which it must stand, when it is not.
+    /// The fence that the stored record must have, if it is not new.
     pub(crate) read: i64,
-    /// What becomes of it.
+    /// The content that changes.
     pub(crate) standing: Standing<'a>,
 }
 
-/// A record as it is after the batch.
+/// A versioned record after the batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RecordWrite<'a> {
-    /// The version at which it must stand; `None` when it is new.
+    /// The version that the stored record must have; `None` if the record is new.
     pub(crate) read: Option<i64>,
-    /// The version that it gets.
+    /// The version afterwards.
     pub(crate) version: i64,
-    /// Its content.
-    pub(crate) record: Record<'a>,
+    /// The last write of the batch to the record.
+    pub(crate) write: &'a Write,
 }
 
-/// A block as it is after the batch.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct BlockWrite {
-    /// Whether there is a row for it.
-    pub(crate) stored: bool,
-    /// It; `None` when it ended.
-    pub(crate) now: Option<Block>,
-}
-
-/// Everything that a batch writes, in key order.
+/// The accepted change sets of a batch with their effects, in key order.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Plan<'a> {
+pub(crate) struct BatchPlan<'a> {
     pub(crate) claims: BTreeMap<&'a ClaimRef, ClaimWrite<'a>>,
     pub(crate) unreserve: BTreeSet<&'a ReservationKey>,
     pub(crate) reserve: BTreeMap<&'a ReservationKey, &'a Reservation>,
-    pub(crate) records: BTreeMap<RecordKey<'a>, RecordWrite<'a>>,
+    pub(crate) records: BTreeMap<RecordKey, RecordWrite<'a>>,
     pub(crate) payments: Vec<&'a CreditedPayment>,
     pub(crate) audits: Vec<&'a AuditRow>,
     pub(crate) blocks: BTreeMap<(AccountId, InfractionId), BlockWrite>,
     pub(crate) entries: Vec<Entry<'a>>,
-    /// Balances that change without an entry: all of what was to be released was taken before.
-    pub(crate) unmoved: BTreeSet<LedgerAccount>,
-    pub(crate) events: Vec<Numbered<'a>>,
+    pub(crate) balances: BTreeMap<LedgerAccount, Balance>,
+    /// Events with the bodies that are sent.
+    pub(crate) events: Vec<(NumberedEvent<'a>, Vec<u8>)>,
     pub(crate) deliveries: Vec<NewDelivery>,
 }
 
-impl<'a> Plan<'a> {
-    /// Whether nothing is written.
+impl<'a> BatchPlan<'a> {
+    /// Judges change sets in order. Returns one verdict for each, and what the accepted ones write.
+    pub(crate) fn judge(
+        changes: &[&'a ChangeSet],
+        mut snapshot: Snapshot,
+        ids: &dyn Ids,
+    ) -> (Vec<Result<Committed, CommitError>>, Self) {
+        let mut plan = Self::default();
+        let verdicts = changes.iter().map(|change| {
+            let effects = judge(&mut snapshot, change, ids)?;
+            let committed = effects.committed();
+            plan.add(change, effects);
+            Ok(committed)
+        });
+        (verdicts.collect(), plan)
+    }
+
+    /// Returns whether nothing is written.
     pub(crate) fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Adds everything of a change set that was accepted but its entries, blocks and events.
-    pub(crate) fn admit(&mut self, change: &'a ChangeSet) {
+    fn add(&mut self, change: &'a ChangeSet, effects: Effects<'a>) {
         if let Some(claim) = &change.claim {
-            self.admit_claim(claim, change.at);
+            self.add_claim(claim, change.at);
         }
         for reservation in &change.reserve {
             self.reserve.insert(&reservation.key, reservation);
         }
         for key in &change.unreserve {
-            // One that this batch took was never in the store, unless another gave it back before.
+            // A value that this batch reserved has no row, unless an earlier change set of the batch returned the stored one.
             if self.reserve.remove(key).is_none() {
                 self.unreserve.insert(key);
             }
         }
         for write in &change.writes {
-            match wish(write) {
-                Wish::New(record) => {
-                    self.records.insert(record.key(), RecordWrite { read: None, version: 1, record });
-                }
-                Wish::Changed(record) => self.admit_change(record),
-                Wish::Paid(payment) => self.payments.push(payment),
-                Wish::Audited(row) => self.audits.push(row),
-            }
+            self.add_write(write);
         }
-    }
-
-    /// Adds what becomes of an account's blocks.
-    pub(crate) fn admit_blocks(&mut self, account: AccountId, before: &Blocks, after: &Blocks) {
-        for infraction in before.keys().chain(after.keys()) {
-            let (was, is) = (before.get(infraction), after.get(infraction));
-            if was != is {
-                let new = BlockWrite { stored: was.is_some(), now: None };
-                self.blocks.entry((account, *infraction)).or_insert(new).now = is.cloned();
-            }
+        self.entries.extend(effects.entries);
+        self.balances.extend(effects.balances);
+        for (key, write) in effects.blocks {
+            let first = BlockWrite { stored: write.stored, now: None };
+            self.blocks.entry(key).or_insert(first).now = write.now;
         }
+        self.events.extend(effects.events.into_iter().map(|numbered| {
+            let body = numbered.event.body(Some(numbered.sequence));
+            (numbered, body)
+        }));
+        self.deliveries.extend(effects.deliveries);
     }
 
-    fn admit_change(&mut self, record: Record<'a>) {
-        let read = record.version();
-        let version = read.saturating_add(1);
-        self.records
-            .entry(record.key())
-            .and_modify(|write| {
-                write.version = version;
-                write.record = record;
-            })
-            .or_insert(RecordWrite { read: Some(read), version, record });
+    fn add_write(&mut self, write: &'a Write) {
+        if let Write::InsertPayment(payment) = write {
+            self.payments.push(payment);
+        }
+        if let Write::InsertAudit(row) = write {
+            self.audits.push(row);
+        }
+        let Some(change) = RecordChange::of(write) else { return };
+        let read = match &change {
+            RecordChange::Insert(_) => None,
+            RecordChange::Update(_, read) => Some(*read),
+        };
+        let (key, version) = change.after();
+        let row = self.records.entry(key).or_insert(RecordWrite { read, version, write });
+        (row.version, row.write) = (version, write);
     }
 
-    fn admit_claim(&mut self, change: &'a ClaimChange, at: Timestamp) {
+    fn add_claim(&mut self, change: &'a ClaimChange, at: Timestamp) {
         match change {
             ClaimChange::Take(new) => {
                 let standing = Standing {

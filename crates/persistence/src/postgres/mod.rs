@@ -87,7 +87,7 @@ impl Engine for Postgres {
     fn apply(&self, session: &mut dyn Session, ops: &[Op<'_>]) -> Result<bool, Fault> {
         let (removals, others): (Vec<&Op<'_>>, Vec<&Op<'_>>) = ops.iter().partition(|op| op.spec.removes());
         for op in removals {
-            let hit = session.execute(&bind(Query::new(op.spec.set_based(op.hoped)), op)?)?;
+            let hit = session.execute(&bind(Query::new(op.spec.set_based(op.optimistic)), op)?)?;
             if op.guarded && hit != op.rows.len() {
                 return Ok(false);
             }
@@ -156,7 +156,7 @@ fn combined(ops: &[&Op<'_>], alone: bool) -> String {
     // Writing to a String cannot fail.
     for (index, op) in ops.iter().enumerate() {
         let before = if index == 0 { "WITH " } else { ", " };
-        let _ = write!(text, "{before}o{index} AS ({} RETURNING 1)", op.spec.set_based(op.hoped));
+        let _ = write!(text, "{before}o{index} AS ({} RETURNING 1)", op.spec.set_based(op.optimistic));
     }
     for (index, op) in ops.iter().enumerate() {
         let before = if index == 0 { " " } else { " UNION ALL " };

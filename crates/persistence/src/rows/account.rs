@@ -9,7 +9,6 @@ use cais_domain::money::Money;
 use cais_domain::rate::Percentage;
 
 use super::{Record, id, instant, parse_enum, parsed, to_u32};
-pub(crate) use super::{inserted, updated};
 use crate::error::Fault;
 use crate::sql::spec::Spec;
 use crate::sql::table::table;

@@ -7,11 +7,11 @@ use cais_domain::split::Split;
 use cais_domain::txid::Txid;
 use cais_domain::webhook::{Postback, WebhookUrl};
 
+use super::updated;
 use super::{
     Record, acquirer, corrupt, id, instant, optional_instant, parse_enum, parse_external_id, parse_text, parsed,
     to_u32, us,
 };
-pub(crate) use super::{inserted, updated};
 use crate::error::Fault;
 use crate::sql::Value;
 use crate::sql::spec::Spec;

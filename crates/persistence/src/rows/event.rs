@@ -1,8 +1,9 @@
 //! Rows of events, and of the counters that number them.
 
+use cais_commit_rules::NumberedEvent;
 use cais_domain::event::EventType;
 use cais_domain::ids::AccountId;
-use cais_ports::{NewEvent, StoredEvent};
+use cais_ports::StoredEvent;
 
 use super::{corrupt, id, instant, parse_enum};
 use crate::error::Fault;
@@ -28,14 +29,6 @@ diesel::table! {
     }
 }
 
-/// An event that got its number, with the body that is sent.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Numbered<'a> {
-    pub(crate) event: &'a NewEvent,
-    pub(crate) sequence: i64,
-    pub(crate) body: Vec<u8>,
-}
-
 /// New events.
 pub(crate) static INSERT: Spec = Spec::insert_rows::<EventRow<'_>>();
 
@@ -47,16 +40,16 @@ pub(crate) static OPEN_COUNTER: Spec =
 pub(crate) static UPDATE_COUNTER: Spec =
     Spec::update("event_counters", &[("last_sequence", Kind::Int)], &[("account_id", Kind::Text)]);
 
-/// The row of an event.
-pub(crate) fn inserted<'a>(numbered: &'a Numbered<'_>) -> Vec<Value<'a>> {
-    let event = numbered.event;
+/// Returns the row of an event with the body that is sent.
+pub(crate) fn inserted<'a>(numbered: &'a NumberedEvent<'_>, body: &'a [u8]) -> Vec<Value<'a>> {
+    let event = &numbered.event;
     let row = EventRow {
         account_id: event.account.to_string().into(),
         sequence: numbered.sequence,
         id: event.id.to_string().into(),
         r#type: event.kind.as_str().into(),
         resource_id: event.resource.as_str().into(),
-        body: numbered.body.as_slice().into(),
+        body: body.into(),
         created_at: event.at.as_microsecond(),
     };
     row.values()

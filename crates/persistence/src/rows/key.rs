@@ -4,7 +4,6 @@ use cais_domain::api_key::{KeyPrefix, Scopes};
 use cais_ports::{ApiKeyRecord, SecretMac};
 
 use super::{Record, bytes32, id, instant, optional_instant, parsed, us};
-pub(crate) use super::{inserted, updated};
 use crate::error::Fault;
 use crate::rows::account::AccountRow;
 use crate::sql::loaded;

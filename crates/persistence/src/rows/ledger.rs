@@ -1,12 +1,8 @@
 //! Rows of the ledger: balances and the entries that they are the sum of.
 
-use std::borrow::Cow;
-
+use cais_commit_rules::{Balance, Entry};
 use cais_domain::end_to_end_id::EndToEndId;
-use cais_domain::ids::{EntryId, TransferId};
-use cais_domain::ledger::{Bucket, LedgerAccount, Transfer};
-use cais_domain::money::Money;
-use jiff::Timestamp;
+use cais_domain::ledger::{Bucket, LedgerAccount};
 
 use crate::sql::Value;
 use crate::sql::spec::{Kind, Spec};
@@ -16,58 +12,6 @@ diesel::table! {
         holder -> Text,
         bucket -> Text,
         amount -> BigInt,
-    }
-}
-
-/// A ledger account as it stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Balance {
-    /// The sum of its entries.
-    pub(crate) amount: Money,
-    /// How many.
-    pub(crate) entries: i64,
-    /// The last of them.
-    pub(crate) last: Option<EntryId>,
-    /// What infractions took of money whose release is still to come; only `pending` has it.
-    pub(crate) taken: Money,
-}
-
-/// Which account of a transfer an entry is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Side {
-    /// The one that is debited.
-    From,
-    /// The one that is credited.
-    To,
-}
-
-impl Side {
-    /// That account.
-    pub(crate) const fn of(self, transfer: &Transfer) -> &LedgerAccount {
-        match self {
-            Self::From => &transfer.from,
-            Self::To => &transfer.to,
-        }
-    }
-}
-
-/// One side of a transfer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Entry<'a> {
-    pub(crate) id: EntryId,
-    pub(crate) transfer_id: TransferId,
-    pub(crate) side: Side,
-    pub(crate) amount: Money,
-    pub(crate) balance_after: Money,
-    /// One that was asked for is borrowed; one that the store made is its own.
-    pub(crate) transfer: Cow<'a, Transfer>,
-    pub(crate) at: Timestamp,
-}
-
-impl Entry<'_> {
-    /// Whose balance moved.
-    pub(crate) fn account(&self) -> &LedgerAccount {
-        self.side.of(&self.transfer)
     }
 }
 
@@ -138,7 +82,7 @@ pub(crate) const fn is_pending(account: &LedgerAccount) -> bool {
 pub(crate) fn moved(account: &LedgerAccount, balance: &Balance) -> Vec<Value<'static>> {
     let mut row = vec![balance.amount.into(), balance.entries.into(), balance.last.into()];
     if is_pending(account) {
-        row.push(balance.taken.into());
+        row.push(balance.seized_from_pending.into());
     }
     row.extend([account.holder().into(), account.bucket().into()]);
     row

@@ -3,7 +3,6 @@
 use cais_ports::{Notice, NoticeState};
 
 use super::{Record, acquirer, id, instant, optional_instant, parse_enum, to_u32, us};
-pub(crate) use super::{inserted, updated};
 use crate::error::Fault;
 use crate::sql::spec::Spec;
 use crate::sql::table::table;

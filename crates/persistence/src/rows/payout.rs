@@ -10,7 +10,6 @@ use super::{
     Record, acquirer, corrupt, id, instant, optional_instant, parse_end_to_end_id, parse_enum, parse_external_id,
     parse_text, parsed, to_u32, us,
 };
-pub(crate) use super::{inserted, updated};
 use crate::error::Fault;
 use crate::sql::spec::Spec;
 use crate::sql::table::table;

@@ -3,7 +3,6 @@
 use cais_ports::{PollPosition, UpstreamList};
 
 use super::{Record, acquirer, instant, parse_enum};
-pub(crate) use super::{inserted, updated};
 use crate::error::Fault;
 use crate::sql::spec::Spec;
 use crate::sql::table::table;

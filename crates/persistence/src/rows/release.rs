@@ -5,7 +5,6 @@ use cais_domain::money::Money;
 use cais_domain::release::Release;
 
 use super::{Record, corrupt, id, instant, optional_instant, parsed, us};
-pub(crate) use super::{inserted, updated};
 use crate::error::Fault;
 use crate::sql::spec::Spec;
 use crate::sql::table::table;

@@ -1,0 +1,52 @@
+//! The keys that change sets touch.
+
+use std::collections::HashSet;
+
+use cais_commit_rules::{RecordChange, RecordKey};
+use cais_ports::{ChangeSet, ClaimRef, ReservationKey};
+
+/// The keys that change sets touch.
+#[derive(Debug, Default)]
+pub(super) struct TouchedKeys<'a> {
+    /// Idempotency records that are inserted or updated.
+    pub(super) idempotency_records: HashSet<&'a ClaimRef>,
+    /// Unique values that are reserved or returned.
+    pub(super) reservations: HashSet<&'a ReservationKey>,
+    /// Records that are inserted or updated.
+    pub(super) records: HashSet<RecordKey>,
+    /// Whether a key is touched more than once.
+    pub(super) twice: bool,
+}
+
+impl<'a> TouchedKeys<'a> {
+    /// Collects the keys of change sets.
+    pub(super) fn of(changes: &[&'a ChangeSet]) -> Self {
+        let mut touched = Self::default();
+        for change in changes {
+            if let Some(claim) = &change.claim {
+                touched.twice |= !touched.idempotency_records.insert(claim.name());
+            }
+            for key in change.reserve.iter().map(|reservation| &reservation.key).chain(&change.unreserve) {
+                touched.twice |= !touched.reservations.insert(key);
+            }
+            for write in change.writes.iter().filter_map(RecordChange::of) {
+                touched.twice |= !touched.records.insert(write.after().0);
+            }
+        }
+        touched
+    }
+
+    /// Returns whether the two have a key in common.
+    pub(super) fn meets(&self, other: &Self) -> bool {
+        !self.idempotency_records.is_disjoint(&other.idempotency_records)
+            || !self.reservations.is_disjoint(&other.reservations)
+            || !self.records.is_disjoint(&other.records)
+    }
+
+    /// Adds the keys of another.
+    pub(super) fn extend(&mut self, other: Self) {
+        self.idempotency_records.extend(other.idempotency_records);
+        self.reservations.extend(other.reservations);
+        self.records.extend(other.records);
+    }
+}
