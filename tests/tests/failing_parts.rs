@@ -58,7 +58,7 @@ async fn load(shop: Shop, stop: Arc<AtomicBool>) -> usize {
 }
 
 #[tokio::test]
-async fn frozen_node_delays_only_its_requests() {
+async fn frozen_node_delays_no_other_account() {
     let (psp, one, two) = pair().await;
     let mut others = Vec::new();
     for _ in 0..4 {

@@ -30,7 +30,7 @@ pub struct DeliveryKey {
     pub account: AccountId,
     /// The endpoint.
     pub endpoint: EndpointId,
-    /// Its identifier.
+    /// The public identifier.
     pub id: DeliveryId,
 }
 

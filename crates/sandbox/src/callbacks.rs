@@ -35,13 +35,13 @@ type Due = Reverse<(Instant, u64, u32)>;
 #[derive(Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Body<'a> {
-    Pix([Told<'a>; 1]),
+    Pix([PixItem<'a>; 1]),
     Infracoes([InfractionNotice<'a>; 1]),
 }
 
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Told<'a> {
+enum PixItem<'a> {
     Received(PixView<'a>),
     Sent(SentNotice<'a>),
 }
@@ -122,10 +122,10 @@ fn render(psp: &Psp, number: u64) -> Option<(String, Vec<u8>)> {
         Body::Infracoes([infraction_views::notice(books.infractions().find(id)?.1)])
     } else if let Some(payment) = books.find_payment(&notification.end_to_end_id) {
         let cob = books.find_cob(&payment.txid).map(|(_, cob)| cob);
-        Body::Pix([Told::Received(views::received(psp, payment, cob))])
+        Body::Pix([PixItem::Received(views::received(psp, payment, cob))])
     } else {
         let sent = books.sends().find_by_end_to_end_id(&notification.end_to_end_id)?;
-        Body::Pix([Told::Sent(sent_views::notice(sent, &psp.identity.pix_key))])
+        Body::Pix([PixItem::Sent(sent_views::notice(sent, &psp.identity.pix_key))])
     };
     let body = serde_json::to_vec(&body).ok()?;
     Some((format!("{}/pix", notification.url.trim_end_matches('/')), body))

@@ -1,7 +1,7 @@
 //! The IP addresses that receivers may have: public ones, and blocks that the operator allows.
 //!
 //! Sources: the IANA special-purpose registries of IPv4 and IPv6 (RFC 6890 and its updates), and the IPv6 address
-//! space, where only `2000::/3` is assigned as global unicast.
+//! space. Only `2000::/3` is assigned there as global unicast.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

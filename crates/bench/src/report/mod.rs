@@ -43,7 +43,7 @@ pub struct Line {
     pub engine: &'static str,
     /// The measurement.
     pub what: String,
-    /// Its unit.
+    /// The unit.
     pub unit: &'static str,
     /// The mean.
     pub value: f64,

@@ -84,7 +84,7 @@ pub struct NewInfraction {
 pub struct Disputed<'a> {
     /// The Pix.
     pub payment: &'a CreditedPayment,
-    /// Its charge.
+    /// The charge.
     pub charge: &'a Charge,
     /// All infractions on the Pix, in any state.
     pub infractions: &'a [Infraction],

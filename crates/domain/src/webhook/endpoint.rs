@@ -86,8 +86,8 @@ impl EndpointState {
     }
 }
 
-/// The endpoint that a charge named for its events: this endpoint wherever it moves, and any endpoint with the same
-/// address at the time of the event.
+/// The endpoint that a charge named for its events. Events go to this endpoint wherever it moves, and to any endpoint with
+/// the same address at that time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Postback {
     /// The endpoint with the address at the charge's creation.
