@@ -2,31 +2,53 @@
 
 use cais_domain::external_id::ExternalId;
 use cais_domain::ids::{Id, IdKind};
+use cais_use_cases::upstream_order::{FetchError, ResourceName};
 
+use super::call::Call;
+use super::error::{ApiError, ErrorCode};
 use super::percent;
+use super::query;
 use cais_strict_json::Issues;
 
 /// What a path begins with that names something by the caller's own identifier.
 const EXTERNAL: &str = "ext:";
 
-/// The name of a resource of that kind.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Named<K: IdKind> {
-    /// By our id.
-    Id(Id<K>),
-    /// By the caller's own.
-    External(ExternalId),
-}
-
 /// An id, or `ext:` and the caller's own identifier, percent-encoded.
 ///
 /// # Errors
 /// What is wrong with it, as it reads after `id`.
-pub fn read<K: IdKind>(segment: &str) -> Result<Named<K>, String> {
+pub fn read<K: IdKind>(segment: &str) -> Result<ResourceName<Id<K>>, String> {
     let segment = percent::decode(segment).ok_or("is not validly percent-encoded UTF-8")?;
     match segment.strip_prefix(EXTERNAL) {
-        Some(external) => ExternalId::parse(external).map(Named::External).map_err(|error| error.to_string()),
-        None => Id::parse(&segment).map(Named::Id).map_err(|error| error.to_string()),
+        Some(external) => ExternalId::parse(external).map(ResourceName::External).map_err(|error| error.to_string()),
+        None => Id::parse(&segment).map(ResourceName::Id).map_err(|error| error.to_string()),
+    }
+}
+
+/// The name of a resource that the first parameter of a call's path gives. Problems go to `issues`.
+#[must_use]
+pub fn in_path<K: IdKind>(call: &Call<'_>, issues: &Issues) -> Option<ResourceName<Id<K>>> {
+    read::<K>(call.params.first()).map_err(|complaint| issues.add("id", complaint)).ok()
+}
+
+/// The same for calls without parameters.
+#[must_use]
+pub fn alone<K: IdKind>(call: &Call<'_>, issues: &Issues) -> Option<ResourceName<Id<K>>> {
+    query::none(call.query(), issues);
+    in_path(call, issues)
+}
+
+/// Returns the failure to show a resource; `missing` is the message when there is none of that name.
+pub fn fetch_error(error: FetchError, missing: &'static str) -> ApiError {
+    match error {
+        FetchError::NotFound => ApiError::new(ErrorCode::NotFound).saying(missing),
+        FetchError::InProgress { retry_after_s } => {
+            ApiError::new(ErrorCode::ExternalIdInProgress).retry_after(retry_after_s)
+        }
+        FetchError::Unavailable { retry_after_s } => {
+            ApiError::new(ErrorCode::ServiceUnavailable).retry_after(retry_after_s)
+        }
+        FetchError::Internal(cause) => ApiError::internal(cause),
     }
 }
 
@@ -48,14 +70,14 @@ mod tests {
     fn names_are_ids_or_the_callers_own() {
         let external = |text: &str| {
             read::<Charge>(text).ok().and_then(|name| match name {
-                Named::External(id) => Some(id.as_str().to_owned()),
-                Named::Id(_) => None,
+                ResourceName::External(id) => Some(id.as_str().to_owned()),
+                ResourceName::Id(_) => None,
             })
         };
         assert_eq!(external("ext:order%2F1%20%C3%A9").as_deref(), Some("order/1 é"));
         assert_eq!(external("ext%3Aorder").as_deref(), Some("order"));
-        assert!(matches!(read::<Charge>("chg_01h455vb4pex5vsknk084sn02q"), Ok(Named::Id(_))));
-        assert!(matches!(read::<Payout>("pyt_01h455vb4pex5vsknk084sn02q"), Ok(Named::Id(_))));
+        assert!(matches!(read::<Charge>("chg_01h455vb4pex5vsknk084sn02q"), Ok(ResourceName::Id(_))));
+        assert!(matches!(read::<Payout>("pyt_01h455vb4pex5vsknk084sn02q"), Ok(ResourceName::Id(_))));
         for bad in [
             "ext:",
             "ext:%00",

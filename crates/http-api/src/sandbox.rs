@@ -25,9 +25,9 @@ use utoipa::ToSchema;
 use super::call::{Call, to_the_end};
 use super::charges;
 use super::error::{ApiError, ErrorCode};
-use super::query;
 use super::reply::Reply;
 use super::rules;
+use super::{named, query};
 use crate::openapi::requests;
 use crate::representation::values::to_json;
 use cais_strict_json::Node;
@@ -198,7 +198,7 @@ pub struct SandboxControls {
 /// `VALIDATION_ERROR`, `not_found`; what the store says.
 pub async fn pay(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiError> {
     let issues = Issues::default();
-    let name = charges::named(call, &issues);
+    let name = named::alone(call, &issues);
     let amount = payment(&call.body, &issues);
     let name = issues.unless_any(name)?;
     move_charge(call, caller, name, move |institution, txid| institution.pay(txid, amount)).await
@@ -210,7 +210,7 @@ pub async fn pay(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiErro
 /// As [`pay`].
 pub async fn expire(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiError> {
     let issues = Issues::default();
-    let name = charges::named(call, &issues);
+    let name = named::alone(call, &issues);
     charges::cancel::no_fields(&call.body, &issues);
     let name = issues.unless_any(name)?;
     move_charge(call, caller, name, |institution, txid| institution.expire(txid)).await
@@ -227,11 +227,13 @@ async fn move_charge(
     let (state, account) = (Arc::clone(call.state), caller.account.id);
     let institution = Arc::clone(&controls(call)?.institution);
     let work = async move {
-        let before = fetch::fetch(&state.ports, &state.syncs, account, &name).await?;
+        let before = fetch::fetch(&state.ports, &state.syncs, account, &name).await.map_err(charges::fetch_error)?;
         let txid = before.txid;
         blocking(move || step(institution.as_ref(), &txid)).await?;
         // A gate of its own: whatever was asked upstream a moment ago is out of date now.
-        Ok::<Charge, ApiError>(fetch::fetch(&state.ports, &SyncGate::new(), account, &name).await?)
+        Ok::<Charge, ApiError>(
+            fetch::fetch(&state.ports, &SyncGate::new(), account, &name).await.map_err(charges::fetch_error)?,
+        )
     };
     let charge = to_the_end(work).await??;
     Ok(Reply::json(call.state.ports.representation.charge(&charge)))

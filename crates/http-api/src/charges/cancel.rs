@@ -7,6 +7,7 @@ use cais_use_cases::keys::authenticate::Caller;
 
 use crate::call::{Call, to_the_end};
 use crate::error::{ApiError, ErrorCode};
+use crate::named;
 use crate::reply::Reply;
 use cais_strict_json::Fields;
 use cais_strict_json::Issues;
@@ -18,7 +19,7 @@ use cais_strict_json::read;
 /// `VALIDATION_ERROR`, `not_found`, `invalid_state`, what forbids the account to write, what upstream and the store say.
 pub async fn answer(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiError> {
     let issues = Issues::default();
-    let name = super::named(call, &issues);
+    let name = named::alone(call, &issues);
     no_fields(&call.body, &issues);
     let name = issues.unless_any(name)?;
     let (state, caller) = (Arc::clone(call.state), Arc::clone(caller));

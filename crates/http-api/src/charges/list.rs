@@ -1,14 +1,15 @@
 //! `GET /v1/charges`.
 
-use cais_use_cases::charges::list::{self, ListChargesError};
+use cais_use_cases::charges::list;
 use cais_use_cases::keys::authenticate::Caller;
 
 use crate::call::Call;
-use crate::error::{ApiError, ErrorCode};
+use crate::error::ApiError;
 use crate::paging;
 use crate::reply::Reply;
 use crate::representation::values::page_of_json;
-use cais_strict_json::{Issue, Issues};
+use crate::statement::list_error;
+use cais_strict_json::Issues;
 
 /// Rows that are rendered before others get their turn: an image that is not remembered takes a tenth of a millisecond.
 const ROWS_PER_TURN: usize = 16;
@@ -21,7 +22,8 @@ pub async fn answer(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError>
     let issues = Issues::default();
     let request = paging::only_page(call.query(), &issues);
     let request = issues.unless_any(request)?;
-    let page = list::list(&call.state.ports, caller.account.id, request).await?;
+    let page = list::list(&call.state.ports, caller.account.id, request).await;
+    let page = page.map_err(|error| list_error(error, "names no charge of this account"))?;
     let mut rows = Vec::with_capacity(page.rows.len());
     for turn in page.rows.chunks(ROWS_PER_TURN) {
         rows.extend(turn.iter().map(|charge| call.state.ports.representation.charge(charge)));
@@ -29,18 +31,4 @@ pub async fn answer(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError>
     }
     let last = page.rows.last().filter(|_| page.has_more).map(|charge| &charge.id);
     Ok(Reply::json(page_of_json(&rows, last)))
-}
-
-impl From<ListChargesError> for ApiError {
-    fn from(error: ListChargesError) -> Self {
-        match error {
-            ListChargesError::UnknownCursor => {
-                Self::invalid(vec![Issue::new("starting_after", "names no charge of this account")])
-            }
-            ListChargesError::Unavailable { retry_after_s } => {
-                Self::new(ErrorCode::ServiceUnavailable).retry_after(retry_after_s)
-            }
-            ListChargesError::Internal(cause) => Self::internal(cause),
-        }
-    }
 }

@@ -10,7 +10,7 @@ use crate::call::{Call, to_the_end};
 use crate::error::{ApiError, ErrorCode};
 use crate::fingerprint::fingerprint;
 use crate::reply::Reply;
-use crate::{charges, idempotency};
+use crate::{idempotency, named};
 use cais_strict_json::Issues;
 use cais_strict_json::read;
 
@@ -21,7 +21,7 @@ use cais_strict_json::read;
 pub async fn answer(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
     let key = idempotency::required_key(call.request.headers())?;
     let issues = Issues::default();
-    let charge = charges::named(call, &issues);
+    let charge = named::alone(call, &issues);
     // An empty body is no order: one that was lost on its way must not send back all of the charge.
     let body = read(&call.body, &issues);
     let asked = terms::read(&body, &issues);

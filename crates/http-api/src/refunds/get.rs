@@ -1,10 +1,11 @@
 //! `GET /v1/refunds/{id}`.
 
 use cais_use_cases::keys::authenticate::Caller;
-use cais_use_cases::refunds::fetch::{self, FetchRefundError};
+use cais_use_cases::refunds::fetch;
 
 use crate::call::Call;
-use crate::error::{ApiError, ErrorCode};
+use crate::error::ApiError;
+use crate::named;
 use crate::reply::Reply;
 use cais_strict_json::Issues;
 
@@ -14,20 +15,9 @@ use cais_strict_json::Issues;
 /// `VALIDATION_ERROR` for a bad id or any parameter, `not_found`, `external_id_in_progress`; what the store says.
 pub async fn answer(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
     let issues = Issues::default();
-    let name = super::named(call, &issues);
+    let name = named::alone(call, &issues);
     let name = issues.unless_any(name)?;
-    let refund = fetch::fetch(&call.state.ports, &call.state.syncs, caller.account.id, &name).await?;
+    let refund = fetch::fetch(&call.state.ports, &call.state.syncs, caller.account.id, &name).await;
+    let refund = refund.map_err(super::fetch_error)?;
     Ok(Reply::json(call.state.ports.representation.refund(&refund)))
-}
-
-impl From<FetchRefundError> for ApiError {
-    fn from(error: FetchRefundError) -> Self {
-        match error {
-            FetchRefundError::NotFound => Self::new(ErrorCode::NotFound).saying("There is no such refund."),
-            FetchRefundError::InProgress { retry_after_s } => {
-                Self::new(ErrorCode::ExternalIdInProgress).retry_after(retry_after_s)
-            }
-            FetchRefundError::Store(trouble) => trouble.into(),
-        }
-    }
 }

@@ -5,24 +5,13 @@ pub mod get;
 pub mod list;
 pub mod terms;
 
-use cais_domain::ids::kind;
-use cais_use_cases::refunds::RefundName;
+use cais_use_cases::upstream_order::FetchError;
 
-use super::call::Call;
-use super::named::{self, Named};
-use super::query;
-use cais_strict_json::Issues;
+use super::error::ApiError;
+use super::named;
 
-/// The refund that a call's path names, for calls without parameters. Problems go to `issues`.
+/// Returns the failure to show a refund.
 #[must_use]
-pub fn named(call: &Call<'_>, issues: &Issues) -> Option<RefundName> {
-    query::none(call.query(), issues);
-    match named::read::<kind::Refund>(call.params.first()) {
-        Ok(Named::Id(id)) => Some(RefundName::Id(id)),
-        Ok(Named::External(external_id)) => Some(RefundName::External(external_id)),
-        Err(complaint) => {
-            issues.add("id", complaint);
-            None
-        }
-    }
+pub fn fetch_error(error: FetchError) -> ApiError {
+    named::fetch_error(error, "There is no such refund.")
 }

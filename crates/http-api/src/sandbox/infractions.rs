@@ -19,7 +19,7 @@ use crate::infractions::no_such_infraction;
 use crate::reply::Reply;
 use crate::rules;
 use crate::state::AppState;
-use crate::{charges, infractions};
+use crate::{charges, infractions, named};
 use cais_strict_json::Complaint;
 use cais_strict_json::Issues;
 use cais_strict_json::Node;
@@ -74,14 +74,14 @@ impl Resolution {
 /// `VALIDATION_ERROR`, `not_found`, `invalid_state`; what the store says.
 pub async fn open(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiError> {
     let issues = Issues::default();
-    let name = charges::named(call, &issues);
+    let name = named::alone(call, &issues);
     let asked = claim(&call.body, &issues);
     let (name, asked) = issues.unless_any(name.zip(asked))?;
     caller.account.permit_write()?;
     let (state, account) = (Arc::clone(call.state), caller.account.id);
     let institution = Arc::clone(&controls(call)?.institution);
     let work = async move {
-        let charge = fetch::fetch(&state.ports, &state.syncs, account, &name).await?;
+        let charge = fetch::fetch(&state.ports, &state.syncs, account, &name).await.map_err(charges::fetch_error)?;
         let Some(settlement) = charge.state.settlement() else {
             let what = format!("The charge is {}: only what was paid can be disputed.", charge.state.status().as_str());
             return Err(ApiError::new(ErrorCode::InvalidState).saying(what));

@@ -19,7 +19,7 @@ use crate::charges::cancel::no_fields;
 use crate::error::{ApiError, ErrorCode};
 use crate::reply::Reply;
 use crate::state::AppState;
-use crate::{payouts, refunds};
+use crate::{named, payouts, refunds};
 use cais_strict_json::Issues;
 
 /// How long the service may take to learn of what the institution did; it takes a few milliseconds.
@@ -33,7 +33,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// `VALIDATION_ERROR`, `not_found`, `invalid_state`; what the store says.
 pub async fn reverse(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiError> {
     let issues = Issues::default();
-    let name = payouts::named(call, &issues);
+    let name = named::alone(call, &issues);
     no_fields(&call.body, &issues);
     let name = issues.unless_any(name)?;
     caller.account.permit_write()?;
@@ -64,7 +64,7 @@ pub async fn reverse(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, Api
 
 /// The payout now: with a gate of its own, because whatever was asked upstream a moment ago may be out of date.
 async fn current(state: &AppState, account: AccountId, name: &PayoutName) -> Result<Payout, ApiError> {
-    Ok(fetch::fetch(&state.ports, &SyncGate::new(), account, name).await?)
+    Ok(fetch::fetch(&state.ports, &SyncGate::new(), account, name).await.map_err(payouts::fetch_error)?)
 }
 
 /// Lets a refund fail before it arrives, and shows it as it is afterwards.
@@ -73,7 +73,7 @@ async fn current(state: &AppState, account: AccountId, name: &PayoutName) -> Res
 /// `VALIDATION_ERROR`, `not_found`, `invalid_state`; what the store says.
 pub async fn fail_refund(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiError> {
     let issues = Issues::default();
-    let name = refunds::named(call, &issues);
+    let name = named::alone(call, &issues);
     no_fields(&call.body, &issues);
     let name = issues.unless_any(name)?;
     caller.account.permit_write()?;
@@ -103,5 +103,5 @@ pub async fn fail_refund(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply,
 
 /// The refund now: with a gate of its own, because whatever was asked upstream a moment ago may be out of date.
 async fn refund(state: &AppState, account: AccountId, name: &RefundName) -> Result<Refund, ApiError> {
-    Ok(fetch_refund(&state.ports, &SyncGate::new(), account, name).await?)
+    Ok(fetch_refund(&state.ports, &SyncGate::new(), account, name).await.map_err(refunds::fetch_error)?)
 }

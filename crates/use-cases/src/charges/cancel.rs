@@ -6,7 +6,7 @@ use cais_domain::account::{Account, NotPermitted};
 use cais_domain::charge::{Charge, ChargeState, ChargeStatus};
 use cais_ports::AcquirerError;
 
-use super::fetch::{ChargeName, FetchChargeError, find};
+use super::fetch::{ChargeName, FetchError, find};
 use super::sync::{SyncError, apply, refresh};
 use crate::ports::Ports;
 use crate::trouble::{RETRY_AFTER_S, Trouble};
@@ -55,13 +55,13 @@ impl From<Trouble> for CancelChargeError {
     }
 }
 
-impl From<FetchChargeError> for CancelChargeError {
-    fn from(error: FetchChargeError) -> Self {
+impl From<FetchError> for CancelChargeError {
+    fn from(error: FetchError) -> Self {
         match error {
-            FetchChargeError::NotFound => Self::NotFound,
-            FetchChargeError::InProgress { retry_after_s } => Self::InProgress { retry_after_s },
-            FetchChargeError::Unavailable { retry_after_s } => Self::Unavailable { retry_after_s },
-            FetchChargeError::Internal(cause) => Self::Internal(cause),
+            FetchError::NotFound => Self::NotFound,
+            FetchError::InProgress { retry_after_s } => Self::InProgress { retry_after_s },
+            FetchError::Unavailable { retry_after_s } => Self::Unavailable { retry_after_s },
+            FetchError::Internal(cause) => Self::Internal(cause),
         }
     }
 }
@@ -91,7 +91,7 @@ impl From<SyncError> for CancelChargeError {
 /// [`CancelChargeError`]; a payment or an expiry that came first is `InvalidState`.
 pub async fn cancel(ports: &Ports, account: &Account, name: &ChargeName) -> Result<Charge, CancelChargeError> {
     account.permit_write()?;
-    let mut charge = find(ports, account.id, name).await?;
+    let mut charge: Charge = find(ports, account.id, name).await?;
     if let ChargeState::Pending(issued) = &charge.state {
         let acquirer = issued.acquirer.clone();
         charge = if ports.clock.now() >= issued.expires_at {

@@ -15,23 +15,7 @@ use crate::upstream_order::{KeyedResource, Standing, StoredRecord};
 use crate::upstream_result::Earlier;
 
 impl StoredRecord for Charge {
-    fn update(&self) -> Write {
-        Write::UpdateCharge(Box::new(self.clone()))
-    }
-
-    fn stored(self) -> Self {
-        Self { version: self.version.saturating_add(1), ..self }
-    }
-
-    async fn reread(&self, ports: &Ports) -> Result<Self, Trouble> {
-        let found = ports.queries.find_charge(self.account, self.id).await?;
-        found.ok_or_else(|| Trouble::Internal(format!("{} vanished", self.id)))
-    }
-}
-
-impl KeyedResource for Charge {
     type Kind = kind::Charge;
-    type Reply = Issuing;
 
     fn id(&self) -> ChargeId {
         self.id
@@ -40,6 +24,22 @@ impl KeyedResource for Charge {
     fn account(&self) -> AccountId {
         self.account
     }
+
+    async fn find(ports: &Ports, account: AccountId, id: ChargeId) -> Result<Option<Self>, QueryError> {
+        ports.queries.find_charge(account, id).await
+    }
+
+    fn update(&self) -> Write {
+        Write::UpdateCharge(Box::new(self.clone()))
+    }
+
+    fn stored(self) -> Self {
+        Self { version: self.version.saturating_add(1), ..self }
+    }
+}
+
+impl KeyedResource for Charge {
+    type Reply = Issuing;
 
     fn standing(&self) -> Standing {
         match self.state.status() {
@@ -59,10 +59,6 @@ impl KeyedResource for Charge {
 
     fn external_id_key(account: AccountId, external_id: ExternalId) -> ReservationKey {
         ReservationKey::ChargeExternalId(account, external_id)
-    }
-
-    async fn find(ports: &Ports, account: AccountId, id: ChargeId) -> Result<Option<Self>, QueryError> {
-        ports.queries.find_charge(account, id).await
     }
 
     fn held(&self) -> Result<Money, Trouble> {

@@ -21,7 +21,7 @@ use crate::infractions::returns::explains;
 use crate::ports::Ports;
 use crate::refunds;
 use crate::trouble::{DECISIONS, Trouble};
-use crate::upstream_order::StoredRecord as _;
+use crate::upstream_order::{self, StoredRecord as _};
 
 /// How long a reader waits for upstream before it gets the stored state.
 pub(super) const READ_BUDGET: Duration = Duration::from_secs(3);
@@ -41,6 +41,16 @@ pub(crate) enum SyncError {
     /// The store has no answer.
     #[error(transparent)]
     Store(#[from] Trouble),
+}
+
+impl From<SyncError> for upstream_order::SyncError {
+    fn from(error: SyncError) -> Self {
+        match error {
+            SyncError::Upstream(error) => Self::Upstream(error),
+            SyncError::Unknown | SyncError::NotShown => Self::Unknown,
+            SyncError::Store(error) => Self::Store(error),
+        }
+    }
 }
 
 /// What a look at an acquirer led to.

@@ -31,10 +31,6 @@ const MAX_LIST_PAGES: u32 = 100;
 impl UpstreamOrder for Payout {
     type Record = UpstreamPayout;
 
-    fn name(&self) -> String {
-        self.id.to_string()
-    }
-
     fn acquirer(&self) -> &AcquirerName {
         self.state.acquirer()
     }

@@ -15,23 +15,7 @@ use crate::upstream_order::{KeyedResource, Standing, StoredRecord, send_begun};
 use crate::upstream_result::{Earlier, UpstreamResult};
 
 impl StoredRecord for Payout {
-    fn update(&self) -> Write {
-        Write::UpdatePayout(Box::new(self.clone()))
-    }
-
-    fn stored(self) -> Self {
-        Self { version: self.version.saturating_add(1), ..self }
-    }
-
-    async fn reread(&self, ports: &Ports) -> Result<Self, Trouble> {
-        let found = ports.queries.find_payout(self.account, self.id).await?;
-        found.ok_or_else(|| Trouble::Internal(format!("{} vanished", self.id)))
-    }
-}
-
-impl KeyedResource for Payout {
     type Kind = kind::Payout;
-    type Reply = UpstreamResult<UpstreamPayout>;
 
     fn id(&self) -> PayoutId {
         self.id
@@ -40,6 +24,22 @@ impl KeyedResource for Payout {
     fn account(&self) -> AccountId {
         self.account
     }
+
+    async fn find(ports: &Ports, account: AccountId, id: PayoutId) -> Result<Option<Self>, QueryError> {
+        ports.queries.find_payout(account, id).await
+    }
+
+    fn update(&self) -> Write {
+        Write::UpdatePayout(Box::new(self.clone()))
+    }
+
+    fn stored(self) -> Self {
+        Self { version: self.version.saturating_add(1), ..self }
+    }
+}
+
+impl KeyedResource for Payout {
+    type Reply = UpstreamResult<UpstreamPayout>;
 
     fn standing(&self) -> Standing {
         match self.state.status() {
@@ -57,10 +57,6 @@ impl KeyedResource for Payout {
 
     fn external_id_key(account: AccountId, external_id: ExternalId) -> ReservationKey {
         ReservationKey::PayoutExternalId(account, external_id)
-    }
-
-    async fn find(ports: &Ports, account: AccountId, id: PayoutId) -> Result<Option<Self>, QueryError> {
-        ports.queries.find_payout(account, id).await
     }
 
     fn held(&self) -> Result<Money, Trouble> {

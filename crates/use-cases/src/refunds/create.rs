@@ -16,7 +16,7 @@ use jiff::Timestamp;
 
 use super::decide::charge_of;
 use crate::answer::Answer;
-use crate::charges::fetch::{ChargeName, FetchChargeError, find};
+use crate::charges::fetch::{ChargeName, FetchError, find};
 use crate::idempotency::IdempotentRequest;
 use crate::ports::Ports;
 use crate::trouble::Trouble;
@@ -181,7 +181,7 @@ impl CreateCommand for CreateRefund {
 async fn locate(ports: &Ports, command: &CreateRefund) -> Result<Charge, CreateRefundError> {
     let found = find(ports, command.account.id, &command.charge).await;
     match (found, &command.charge, &command.end_to_end_id) {
-        (Err(FetchChargeError::NotFound), ChargeName::Id(id), Some(_)) => {
+        (Err(FetchError::NotFound), ChargeName::Id(id), Some(_)) => {
             let charge = ports.queries.find_charge(command.account.id, *id).await.map_err(Trouble::from)?;
             charge.ok_or(CreateError::Refused(RefundRefusal::NotFound))
         }
@@ -214,15 +214,15 @@ async fn receiver(ports: &Ports, charge: &Charge) -> Result<Option<AcquirerName>
     }
 }
 
-impl From<FetchChargeError> for CreateRefundError {
-    fn from(error: FetchChargeError) -> Self {
+impl From<FetchError> for CreateRefundError {
+    fn from(error: FetchError) -> Self {
         match error {
-            FetchChargeError::NotFound => Self::Refused(RefundRefusal::NotFound),
-            FetchChargeError::InProgress { retry_after_s } => {
+            FetchError::NotFound => Self::Refused(RefundRefusal::NotFound),
+            FetchError::InProgress { retry_after_s } => {
                 Self::Refused(RefundRefusal::ChargeInProgress { retry_after_s })
             }
-            FetchChargeError::Unavailable { retry_after_s } => Self::Unavailable { retry_after_s },
-            FetchChargeError::Internal(cause) => Self::Internal(cause),
+            FetchError::Unavailable { retry_after_s } => Self::Unavailable { retry_after_s },
+            FetchError::Internal(cause) => Self::Internal(cause),
         }
     }
 }

@@ -23,10 +23,6 @@ const LOOK_BUDGET: Duration = Duration::from_secs(2);
 impl UpstreamOrder for Refund {
     type Record = UpstreamReturn;
 
-    fn name(&self) -> String {
-        self.id.to_string()
-    }
-
     fn acquirer(&self) -> &AcquirerName {
         &self.acquirer
     }

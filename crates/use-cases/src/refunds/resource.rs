@@ -14,27 +14,7 @@ use crate::upstream_order::{KeyedResource, Standing, StoredRecord, send_begun};
 use crate::upstream_result::{Earlier, UpstreamResult};
 
 impl StoredRecord for Refund {
-    fn update(&self) -> Write {
-        Write::UpdateRefund(Box::new(self.clone()))
-    }
-
-    fn stored(self) -> Self {
-        Self { version: self.version.saturating_add(1), ..self }
-    }
-
-    async fn reread(&self, ports: &Ports) -> Result<Self, Trouble> {
-        let found = ports.queries.find_refund(self.account, self.id).await?;
-        found.ok_or_else(|| Trouble::Internal(format!("{} vanished", self.id)))
-    }
-}
-
-impl KeyedResource for Refund {
     type Kind = kind::Refund;
-    type Reply = UpstreamResult<UpstreamReturn>;
-
-    /// Every refund of a charge changes the charge when it begins and when it ends. So many passes let a hundred refunds of one
-    /// charge at once all succeed.
-    const MAX_PASSES: usize = 256;
 
     fn id(&self) -> RefundId {
         self.id
@@ -43,6 +23,26 @@ impl KeyedResource for Refund {
     fn account(&self) -> AccountId {
         self.account
     }
+
+    async fn find(ports: &Ports, account: AccountId, id: RefundId) -> Result<Option<Self>, QueryError> {
+        ports.queries.find_refund(account, id).await
+    }
+
+    fn update(&self) -> Write {
+        Write::UpdateRefund(Box::new(self.clone()))
+    }
+
+    fn stored(self) -> Self {
+        Self { version: self.version.saturating_add(1), ..self }
+    }
+}
+
+impl KeyedResource for Refund {
+    type Reply = UpstreamResult<UpstreamReturn>;
+
+    /// Every refund of a charge changes the charge when it begins and when it ends. So many passes let a hundred refunds of one
+    /// charge at once all succeed.
+    const MAX_PASSES: usize = 256;
 
     fn standing(&self) -> Standing {
         match self.state.status() {
@@ -58,10 +58,6 @@ impl KeyedResource for Refund {
 
     fn external_id_key(account: AccountId, external_id: ExternalId) -> ReservationKey {
         ReservationKey::RefundExternalId(account, external_id)
-    }
-
-    async fn find(ports: &Ports, account: AccountId, id: RefundId) -> Result<Option<Self>, QueryError> {
-        ports.queries.find_refund(account, id).await
     }
 
     fn held(&self) -> Result<Money, Trouble> {

@@ -72,7 +72,7 @@ pub(super) async fn complete<T: KeyedResource>(ports: &Ports, creation: Creation
         match ports.store.commit(change).await {
             Ok(_) => {
                 if let (true, Some(reply)) = (is_step, &reply) {
-                    after.follow_up(ports, reply).await?;
+                    Box::pin(after.follow_up(ports, reply)).await?;
                 }
                 return Ok(outcome);
             }

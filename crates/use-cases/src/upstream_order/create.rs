@@ -19,12 +19,13 @@ type Created<C> = Result<Answer, CreateError<<C as CreateCommand>::Refusal>>;
 ///
 /// # Errors
 /// [`CreateError`]. A known key comes first, then the refusals in their order, the external id, the balance and upstream.
+// The futures of rare paths are boxed, so that the usual one stays small.
 pub(crate) async fn create<C: CreateCommand>(ports: &Ports, command: &C) -> Created<C> {
     let request = command.request();
     for _ in 0..C::Resource::MAX_PASSES {
         let Opened { resource, mut change } = match command.open(ports).await {
             Ok(opened) => opened,
-            Err(reason) => return refuse(ports, command, reason).await,
+            Err(reason) => return Box::pin(refuse(ports, command, reason)).await,
         };
         let (id, now) = (resource.id().to_string(), change.at);
         let name = external_id_key(&resource);
@@ -37,9 +38,9 @@ pub(crate) async fn create<C: CreateCommand>(ports: &Ports, command: &C) -> Crea
                 let creation = Creation { resource: resource.stored(), lease, earlier: Earlier::None };
                 return finish::<C>(ports, creation).await;
             }
-            Err(CommitError::Claimed { claim }) => return repeat(ports, command, *claim, None).await,
+            Err(CommitError::Claimed { claim }) => return Box::pin(repeat(ports, command, *claim, None)).await,
             Err(CommitError::Taken { key, by }) if name.as_ref() == Some(&key) => {
-                if let Some(answer) = existing(ports, command, &by).await? {
+                if let Some(answer) = Box::pin(existing(ports, command, &by)).await? {
                     return Ok(answer);
                 }
             }
@@ -48,7 +49,7 @@ pub(crate) async fn create<C: CreateCommand>(ports: &Ports, command: &C) -> Crea
                 return match keep_answer(ports, &request, &id, NOT_COVERED, body).await? {
                     Stored::Answered(answer) => Ok(answer),
                     // Another request with this key was committed in between.
-                    Stored::Known(claim) => repeat(ports, command, claim, None).await,
+                    Stored::Known(claim) => Box::pin(repeat(ports, command, claim, None)).await,
                 };
             }
             // A record that `open` read has changed since.

@@ -14,6 +14,22 @@ use crate::upstream_result::Earlier;
 
 /// A record that is written with the version that was read.
 pub(crate) trait StoredRecord: Clone + Send + Sync + Sized {
+    /// The kind of its id.
+    type Kind: IdKind;
+
+    /// Returns its id.
+    fn id(&self) -> Id<Self::Kind>;
+
+    /// Returns its account.
+    fn account(&self) -> AccountId;
+
+    /// Reads the record of that id.
+    fn find(
+        ports: &Ports,
+        account: AccountId,
+        id: Id<Self::Kind>,
+    ) -> impl Future<Output = Result<Option<Self>, QueryError>> + Send;
+
     /// Returns the write of the record as it is now.
     fn update(&self) -> Write;
 
@@ -21,7 +37,12 @@ pub(crate) trait StoredRecord: Clone + Send + Sync + Sized {
     fn stored(self) -> Self;
 
     /// Reads the record again.
-    fn reread(&self, ports: &Ports) -> impl Future<Output = Result<Self, Trouble>> + Send;
+    fn reread(&self, ports: &Ports) -> impl Future<Output = Result<Self, Trouble>> + Send {
+        async move {
+            let found = Self::find(ports, self.account(), self.id()).await?;
+            found.ok_or_else(|| Trouble::Internal(format!("{} vanished", self.id())))
+        }
+    }
 }
 
 /// Commits the record alone, and returns it as it is stored then.
@@ -45,19 +66,11 @@ pub(crate) enum Standing {
 
 /// A resource that is created under an idempotency key and ordered from an acquirer.
 pub(crate) trait KeyedResource: StoredRecord {
-    /// The kind of its id.
-    type Kind: IdKind;
     /// The result of sending it.
     type Reply: Send + Sync;
 
     /// Passes of one decision, each after a change by another process.
     const MAX_PASSES: usize = DECISIONS;
-
-    /// Returns its id.
-    fn id(&self) -> Id<Self::Kind>;
-
-    /// Returns its account.
-    fn account(&self) -> AccountId;
 
     /// Returns how far its creation is.
     fn standing(&self) -> Standing;
@@ -67,13 +80,6 @@ pub(crate) trait KeyedResource: StoredRecord {
 
     /// Returns the reservation of such a name.
     fn external_id_key(account: AccountId, external_id: ExternalId) -> ReservationKey;
-
-    /// Reads the resource of that id.
-    fn find(
-        ports: &Ports,
-        account: AccountId,
-        id: Id<Self::Kind>,
-    ) -> impl Future<Output = Result<Option<Self>, QueryError>> + Send;
 
     /// Returns the amount that `available` must cover when the resource is opened.
     fn held(&self) -> Result<Money, Trouble>;

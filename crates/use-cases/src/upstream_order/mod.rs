@@ -41,6 +41,7 @@ mod error;
 mod keyed;
 mod order;
 pub(crate) mod poll;
+mod read;
 
 pub(crate) use complete::resume;
 pub(crate) use create::create;
@@ -48,3 +49,5 @@ pub use error::CreateError;
 pub(crate) use error::{Precedence, Refusal};
 pub(crate) use keyed::{CreateCommand, KeyedResource, Opened, Standing, StoredRecord};
 pub(crate) use order::{Refreshed, Sent, SyncError, UpstreamOrder, accepted, believed, send_begun};
+pub use read::{FetchError, ResourceName};
+pub(crate) use read::{fetch, find};

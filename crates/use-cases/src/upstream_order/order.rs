@@ -53,9 +53,6 @@ pub(crate) trait UpstreamOrder: StoredRecord {
     /// The acquirer's record of the order.
     type Record: Send + Sync;
 
-    /// Returns the id for log lines.
-    fn name(&self) -> String;
-
     /// Returns the acquirer that has the order, or may have it.
     fn acquirer(&self) -> &AcquirerName;
 
@@ -154,17 +151,17 @@ pub(crate) async fn send_begun<O: UpstreamOrder>(
         Err(error) if earlier == Earlier::None => UpstreamResult::NotTaken(error.to_string()),
         Err(error) => UpstreamResult::Unknown(error.to_string()),
     };
-    let (order, acquirer) = (order.name(), order.acquirer());
+    let (order, acquirer) = (order.id(), order.acquirer());
     match &result {
         UpstreamResult::Known(_) => {}
         UpstreamResult::Refused(reason) => {
-            tracing::info!(order, %acquirer, reason, "order refused by its acquirer; it fails");
+            tracing::info!(%order, %acquirer, reason, "order refused by its acquirer; it fails");
         }
         UpstreamResult::NotTaken(reason) => {
-            tracing::warn!(order, %acquirer, reason, "order not taken by its acquirer; it is abandoned");
+            tracing::warn!(%order, %acquirer, reason, "order not taken by its acquirer; it is abandoned");
         }
         UpstreamResult::Unknown(reason) | UpstreamResult::Unproven(reason) => {
-            tracing::warn!(order, %acquirer, reason, "order outcome unknown after sending; it stays processing");
+            tracing::warn!(%order, %acquirer, reason, "order outcome unknown after sending; it stays processing");
         }
     }
     result

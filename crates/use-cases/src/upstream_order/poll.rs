@@ -52,11 +52,11 @@ async fn follow_or_postpone<O: UpstreamOrder>(ports: &Ports, order: O, record: O
     match follow(ports, order.clone(), record).await {
         Ok(followed) => followed,
         Err(error) => {
-            let name = order.name();
-            tracing::warn!(order = name, %error, "open order could not be followed; it is asked about again");
+            let id = order.id();
+            tracing::warn!(order = %id, %error, "open order could not be followed; it is asked about again");
             // An order that cannot be followed must not stay before the others for ever.
             if let Err(error) = postpone(ports, order).await {
-                tracing::warn!(order = name, %error, "open order could not be postponed; it stays due");
+                tracing::warn!(order = %id, %error, "open order could not be postponed; it stays due");
             }
             Followed::default()
         }
@@ -122,7 +122,7 @@ async fn send_again<O: UpstreamOrder>(ports: &Ports, order: O) -> Result<O, Sync
         Err(CommitError::Stale) => return Ok(order.reread(ports).await?),
         Err(error) => return Err(Trouble::from(error).into()),
     };
-    tracing::warn!(order = order.name(), acquirer = %order.acquirer(), "order not found at its acquirer; it is sent once more");
+    tracing::warn!(order = %order.id(), acquirer = %order.acquirer(), "order not found at its acquirer; it is sent once more");
     let earlier = if last.is_shown { Earlier::Shown } else { Earlier::Unknown };
     let until = now.saturating_add(SEND_WITHIN).unwrap_or(Timestamp::MAX);
     match send(ports, &*acquirer, &order, earlier, until).await {
@@ -144,6 +144,6 @@ fn still_open<O: UpstreamOrder>(ports: &Ports, order: &O, is_reachable: bool, re
     if is_reachable && order.is_overdue(ports.clock.now()) {
         order.alert_unproven(reason);
     } else {
-        tracing::warn!(order = order.name(), acquirer = %order.acquirer(), reason, "order outcome still unknown; it stays open");
+        tracing::warn!(order = %order.id(), acquirer = %order.acquirer(), reason, "order outcome still unknown; it stays open");
     }
 }

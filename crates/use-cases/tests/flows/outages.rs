@@ -7,7 +7,7 @@ use cais_domain::money::Money;
 use cais_ports::{PageRequest, ReservationQueries as _};
 use cais_testkit::builders::an_account;
 use cais_use_cases::charges::create::{ChargeRefusal, CreateChargeError};
-use cais_use_cases::charges::fetch::FetchChargeError;
+use cais_use_cases::charges::fetch::FetchError;
 use cais_use_cases::charges::list;
 use cais_use_cases::resume;
 
@@ -35,8 +35,8 @@ async fn when_nobody_takes_it_nothing_stays_visible() {
         let charge = world.only_charge();
         assert_eq!(charge.state.status(), ChargeStatus::Abandoned);
         assert_eq!(visible(&world).await, 0);
-        assert_eq!(world.read(charge.id).await, Err(FetchChargeError::NotFound));
-        assert_eq!(world.read_external("order-1").await, Err(FetchChargeError::NotFound));
+        assert_eq!(world.read(charge.id).await, Err(FetchError::NotFound));
+        assert_eq!(world.read_external("order-1").await, Err(FetchError::NotFound));
         assert_eq!(world.told(), []);
         world.check().await;
     }
@@ -50,7 +50,7 @@ async fn the_same_key_tries_the_same_charge_again() {
     let abandoned = world.only_charge();
     // Still down: nobody has it, so the answer is as certain as before.
     assert_eq!(world.create("a", named("order-1", ten_reais())).await, Err(CreateChargeError::AcquirerUnavailable));
-    assert_eq!(world.read_external("order-1").await, Err(FetchChargeError::NotFound));
+    assert_eq!(world.read_external("order-1").await, Err(FetchError::NotFound));
 
     world.psp.set(Mood::Fine);
     world.clock.advance(LONG);
@@ -164,7 +164,7 @@ async fn a_worker_finishes_what_nobody_knows_the_outcome_of() {
         world.create("a", named("order-1", ten_reais())).await.unwrap_err();
         let begun = world.only_charge();
         let hidden = world.read_external("order-1").await;
-        assert!(matches!(hidden, Err(FetchChargeError::InProgress { retry_after_s: 1.. })), "{hidden:?}");
+        assert!(matches!(hidden, Err(FetchError::InProgress { retry_after_s: 1.. })), "{hidden:?}");
 
         world.psp.set(Mood::Fine);
         world.clock.advance(LONG);

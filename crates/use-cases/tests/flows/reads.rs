@@ -7,8 +7,8 @@ use cais_ports::PageRequest;
 use cais_testkit::builders::fresh;
 use cais_use_cases::SyncGate;
 use cais_use_cases::charges::ChargeName;
-use cais_use_cases::charges::fetch::{FetchChargeError, fetch};
-use cais_use_cases::charges::list::{ListChargesError, list};
+use cais_use_cases::charges::fetch::{FetchError, fetch};
+use cais_use_cases::charges::list::{ListError, list};
 
 use crate::psp::Mood;
 use crate::world::World;
@@ -53,7 +53,7 @@ async fn when_the_store_does_not_answer_nothing_is_made_up() {
     let charge = world.pending().await;
     world.store.set_unreachable(true);
     let read = world.read(charge.id).await;
-    assert!(matches!(read, Err(FetchChargeError::Unavailable { retry_after_s: 1.. })), "{read:?}");
+    assert!(matches!(read, Err(FetchError::Unavailable { retry_after_s: 1.. })), "{read:?}");
 }
 
 #[tokio::test]
@@ -61,9 +61,9 @@ async fn accounts_see_their_own() {
     let world = World::new().await;
     let charge = world.pending().await;
     let foreign = fetch(&world.ports, &SyncGate::new(), fresh(), &ChargeName::Id(charge.id)).await;
-    assert_eq!(foreign, Err(FetchChargeError::NotFound));
+    assert_eq!(foreign, Err(FetchError::NotFound));
     let page = PageRequest { limit: 1, starting_after: Some(charge.id) };
-    assert_eq!(list(&world.ports, fresh(), page).await, Err(ListChargesError::UnknownCursor));
+    assert_eq!(list(&world.ports, fresh(), page).await, Err(ListError::UnknownCursor));
 }
 
 #[tokio::test]
@@ -95,5 +95,5 @@ async fn an_abandoned_charge_is_no_cursor() {
     world.psp.set(Mood::Refuses);
     world.create("a", crate::world::ten_reais()).await.unwrap_err();
     let page = PageRequest { limit: 1, starting_after: Some(world.only_charge().id) };
-    assert_eq!(list(&world.ports, world.account.id, page).await, Err(ListChargesError::UnknownCursor));
+    assert_eq!(list(&world.ports, world.account.id, page).await, Err(ListError::UnknownCursor));
 }

@@ -18,7 +18,7 @@ use cais_ports::{Acquirers, Fingerprint, Maintenance as _, Store as _, UrlRefusa
 use cais_testkit::builders::{an_account, fresh, main_acquirer, steps};
 use cais_testkit::{ManualClock, MemoryStore, PlainKeyedHash, PlainSecretCipher, SequentialIds, TextRepresentation};
 use cais_use_cases::charges::create::{CreateCharge, CreateChargeError, NewCharge, create};
-use cais_use_cases::charges::fetch::{FetchChargeError, fetch};
+use cais_use_cases::charges::fetch::{FetchError, fetch};
 use cais_use_cases::charges::{ChargeName, expire};
 use cais_use_cases::notices::OpenCallbacks;
 use cais_use_cases::notices::{process, receive};
@@ -117,12 +117,12 @@ impl World {
     }
 
     /// A GET that nobody made in the second before.
-    pub async fn read(&self, id: ChargeId) -> Result<Charge, FetchChargeError> {
+    pub async fn read(&self, id: ChargeId) -> Result<Charge, FetchError> {
         fetch(&self.ports, &SyncGate::new(), self.account.id, &ChargeName::Id(id)).await
     }
 
     /// A GET by external id.
-    pub async fn read_external(&self, external: &str) -> Result<Charge, FetchChargeError> {
+    pub async fn read_external(&self, external: &str) -> Result<Charge, FetchError> {
         let name = ChargeName::External(ExternalId::parse(external).unwrap());
         fetch(&self.ports, &SyncGate::new(), self.account.id, &name).await
     }

@@ -9,8 +9,10 @@ use cais_ports::{PageRequest, UpstreamProgress};
 use cais_testkit::Crash;
 use cais_use_cases::SyncGate;
 use cais_use_cases::charges::ChargeName;
-use cais_use_cases::refunds::list::{ListRefundsError, list};
+use cais_use_cases::refunds::fetch::FetchError;
+use cais_use_cases::refunds::list::list;
 use cais_use_cases::refunds::poll;
+use cais_use_cases::statement::ListError;
 
 use crate::psp::{Looking, Returning};
 use crate::world::{LONG, World, all, part};
@@ -211,8 +213,8 @@ async fn a_list_has_what_is_visible_of_one_charge_newest_first() {
     for unknown in [foreign, cais_testkit::builders::fresh()] {
         let page = PageRequest { limit: 2, starting_after: Some(unknown) };
         let refused = list(&world.ports, &gate, world.account.id, &name, page).await;
-        assert_eq!(refused, Err(ListRefundsError::UnknownCursor));
+        assert_eq!(refused, Err(ListError::UnknownCursor.into()));
     }
     let stranger = list(&world.ports, &gate, cais_testkit::builders::fresh(), &name, FIRST_PAGE).await;
-    assert_eq!(stranger, Err(ListRefundsError::NotFound));
+    assert_eq!(stranger, Err(FetchError::NotFound.into()));
 }

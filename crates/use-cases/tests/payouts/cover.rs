@@ -3,7 +3,7 @@
 use cais_domain::money::Money;
 use cais_testkit::Crash;
 use cais_use_cases::payouts::create::{CreatePayoutError, PayoutRefusal};
-use cais_use_cases::payouts::fetch::FetchPayoutError;
+use cais_use_cases::payouts::fetch::FetchError;
 
 use crate::bank::Sending;
 use crate::world::{FEE, FUNDS, PAST_LEASE, World, body, id_of, named, reais, ten_reais};
@@ -15,7 +15,7 @@ async fn what_the_balance_does_not_cover_is_answered_so_for_ever() {
     assert_eq!((refused.status, refused.replay_of), (422, None), "R$ 20.00 are there, but not the fee");
     assert_eq!(body(&refused)["error"]["code"], "insufficient_balance");
     assert_eq!((world.store.payouts(), world.bank.orders().len()), (vec![], 0));
-    assert_eq!(world.read_external("order-1").await, Err(FetchPayoutError::NotFound));
+    assert_eq!(world.read_external("order-1").await, Err(FetchError::NotFound));
     world.untouched().await;
 
     world.fund(1_000).await;
@@ -65,7 +65,7 @@ async fn what_was_given_up_and_cannot_be_covered_any_more_stays_refused() {
 
     let refused = world.create("a", named("order-1", ten_reais())).await.unwrap();
     assert_eq!((refused.status, refused.replay_of), (422, None));
-    assert_eq!(world.read_external("order-1").await, Err(FetchPayoutError::NotFound), "the name stays free");
+    assert_eq!(world.read_external("order-1").await, Err(FetchError::NotFound), "the name stays free");
     world.fund(5_000).await;
     let again = world.create("a", named("order-1", ten_reais())).await.unwrap();
     assert_eq!((again.status, again.body, again.replay_of.is_some()), (422, refused.body, true));

@@ -7,7 +7,7 @@ use cais_testkit::builders::{an_account, steps};
 use cais_use_cases::Answer;
 use cais_use_cases::external_id_conflict::ExternalIdConflict;
 use cais_use_cases::payouts::create::{CreatePayoutError, NewPayout, create};
-use cais_use_cases::payouts::fetch::FetchPayoutError;
+use cais_use_cases::payouts::fetch::FetchError;
 
 use crate::bank::Sending;
 use crate::world::{FEE, FUNDS, LONG, World, id_of, named, reais, status_of, ten_reais};
@@ -74,8 +74,8 @@ async fn while_it_is_created_its_name_is_in_progress_and_its_id_unknown() {
         assert!(matches!(other, Err(CreatePayoutError::ExternalIdInProgress { retry_after_s: 1.. })), "{other:?}");
     }
     let hidden = world.read_external("order-1").await;
-    assert!(matches!(hidden, Err(FetchPayoutError::InProgress { retry_after_s: 1.. })), "{hidden:?}");
-    assert_eq!(world.read(world.only_payout().id).await, Err(FetchPayoutError::NotFound));
+    assert!(matches!(hidden, Err(FetchError::InProgress { retry_after_s: 1.. })), "{hidden:?}");
+    assert_eq!(world.read(world.only_payout().id).await, Err(FetchError::NotFound));
     assert_eq!((world.visible().await, world.bank.orders().len()), (0, 1));
 }
 

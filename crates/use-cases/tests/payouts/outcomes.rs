@@ -7,7 +7,7 @@ use cais_domain::payout::PayoutStatus;
 use cais_ports::UpstreamProgress;
 use cais_testkit::builders::{a_recipient, main_acquirer};
 use cais_use_cases::payouts::create::CreatePayoutError;
-use cais_use_cases::payouts::fetch::FetchPayoutError;
+use cais_use_cases::payouts::fetch::FetchError;
 
 use crate::bank::{Looking, Sending};
 use crate::world::{FEE, FUNDS, World, id_of, named, status_of, ten_reais};
@@ -126,8 +126,8 @@ async fn what_was_certainly_not_taken_leaves_nothing_behind() {
     assert_eq!(failed, Err(CreatePayoutError::AcquirerUnavailable));
     let payout = world.only_payout();
     assert_eq!(payout.state.status(), PayoutStatus::Abandoned);
-    assert_eq!(world.read(payout.id).await, Err(FetchPayoutError::NotFound));
-    assert_eq!(world.read_external("order-1").await, Err(FetchPayoutError::NotFound));
+    assert_eq!(world.read(payout.id).await, Err(FetchError::NotFound));
+    assert_eq!(world.read_external("order-1").await, Err(FetchError::NotFound));
     assert_eq!(world.second.orders().len(), 0, "a payout never moves on to another acquirer");
     world.untouched().await;
 }

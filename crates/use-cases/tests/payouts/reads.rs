@@ -7,8 +7,8 @@ use cais_ports::PageRequest;
 use cais_testkit::builders::fresh;
 use cais_use_cases::SyncGate;
 use cais_use_cases::payouts::PayoutName;
-use cais_use_cases::payouts::fetch::{FetchPayoutError, fetch};
-use cais_use_cases::payouts::list::{ListPayoutsError, list};
+use cais_use_cases::payouts::fetch::{FetchError, fetch};
+use cais_use_cases::payouts::list::{ListError, list};
 
 use crate::bank::{Looking, Sending};
 use crate::world::{LONG, World, id_of, named, reais, ten_reais};
@@ -60,7 +60,7 @@ async fn when_upstream_does_not_answer_the_stored_state_is_shown() {
     }
     world.store.set_unreachable(true);
     let read = world.read(payout.id).await;
-    assert!(matches!(read, Err(FetchPayoutError::Unavailable { retry_after_s: 1.. })), "{read:?}");
+    assert!(matches!(read, Err(FetchError::Unavailable { retry_after_s: 1.. })), "{read:?}");
 }
 
 #[tokio::test]
@@ -68,10 +68,10 @@ async fn accounts_see_their_own() {
     let world = World::new().await;
     let payout = world.processing().await;
     let foreign = fetch(&world.ports, &SyncGate::new(), fresh(), &PayoutName::Id(payout.id)).await;
-    assert_eq!(foreign, Err(FetchPayoutError::NotFound));
+    assert_eq!(foreign, Err(FetchError::NotFound));
     let page = PageRequest { limit: 1, starting_after: Some(payout.id) };
-    assert_eq!(list(&world.ports, fresh(), page).await, Err(ListPayoutsError::UnknownCursor));
-    assert_eq!(world.read(fresh()).await, Err(FetchPayoutError::NotFound));
+    assert_eq!(list(&world.ports, fresh(), page).await, Err(ListError::UnknownCursor));
+    assert_eq!(world.read(fresh()).await, Err(FetchError::NotFound));
 }
 
 #[tokio::test]
@@ -107,5 +107,5 @@ async fn what_is_not_finished_is_in_no_list_and_no_cursor() {
     world.clock.advance(LONG);
     assert_eq!((world.store.payouts().len(), world.visible().await), (2, 0));
     let page = PageRequest { limit: 1, starting_after: Some(given_up) };
-    assert_eq!(list(&world.ports, world.account.id, page).await, Err(ListPayoutsError::UnknownCursor));
+    assert_eq!(list(&world.ports, world.account.id, page).await, Err(ListError::UnknownCursor));
 }

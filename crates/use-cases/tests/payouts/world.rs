@@ -28,7 +28,7 @@ use cais_testkit::{ManualClock, MemoryStore, PlainKeyedHash, PlainSecretCipher, 
 use cais_use_cases::notices::OpenCallbacks;
 use cais_use_cases::notices::{process, receive};
 use cais_use_cases::payouts::create::{CreatePayout, CreatePayoutError, NewPayout, create};
-use cais_use_cases::payouts::fetch::{FetchPayoutError, fetch};
+use cais_use_cases::payouts::fetch::{FetchError, fetch};
 use cais_use_cases::payouts::list::list;
 use cais_use_cases::payouts::{PayoutName, poll};
 use cais_use_cases::upstream::UpstreamLimits;
@@ -153,12 +153,12 @@ impl World {
     }
 
     /// A GET that nobody made in the second before.
-    pub async fn read(&self, id: PayoutId) -> Result<Payout, FetchPayoutError> {
+    pub async fn read(&self, id: PayoutId) -> Result<Payout, FetchError> {
         fetch(&self.ports, &SyncGate::new(), self.account.id, &PayoutName::Id(id)).await
     }
 
     /// A GET by external id.
-    pub async fn read_external(&self, external: &str) -> Result<Payout, FetchPayoutError> {
+    pub async fn read_external(&self, external: &str) -> Result<Payout, FetchError> {
         let name = PayoutName::External(ExternalId::parse(external).unwrap());
         fetch(&self.ports, &SyncGate::new(), self.account.id, &name).await
     }

@@ -1,0 +1,104 @@
+//! Reads a resource by its id or its external id, refreshed from its acquirer while it may have moved.
+
+use cais_domain::external_id::ExternalId;
+use cais_domain::ids::{AccountId, Id};
+use jiff::Timestamp;
+
+use super::keyed::{KeyedResource, Standing};
+use super::order::SyncError;
+use crate::ports::Ports;
+use crate::sync_gate::SyncGate;
+use crate::trouble::{RETRY_AFTER_S, Trouble};
+
+/// The name of a resource, as a caller gives it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ResourceName<I> {
+    /// Our id.
+    Id(I),
+    /// The caller's own.
+    External(ExternalId),
+}
+
+/// The reason for which a resource is not shown.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FetchError {
+    /// The account has none of that name.
+    #[error("the resource does not exist")]
+    NotFound,
+    /// The resource is being created.
+    #[error("the resource is still being created")]
+    InProgress {
+        /// Seconds until a look-up is useful.
+        retry_after_s: u32,
+    },
+    /// The store has no answer.
+    #[error("the service is temporarily unavailable")]
+    Unavailable {
+        /// Seconds until a repeat is useful.
+        retry_after_s: u32,
+    },
+    /// A bug or a damaged store.
+    #[error("internal error: {0}")]
+    Internal(String),
+}
+
+impl From<Trouble> for FetchError {
+    fn from(error: Trouble) -> Self {
+        match error {
+            Trouble::Unavailable(_) => Self::Unavailable { retry_after_s: RETRY_AFTER_S },
+            Trouble::Internal(cause) => Self::Internal(cause),
+        }
+    }
+}
+
+/// Returns the stored resource of that name, if its creation is finished.
+pub(crate) async fn find<T: KeyedResource>(
+    ports: &Ports,
+    account: AccountId,
+    name: &ResourceName<Id<T::Kind>>,
+) -> Result<T, FetchError> {
+    let id = match name {
+        ResourceName::Id(id) => *id,
+        ResourceName::External(external_id) => {
+            let key = T::external_id_key(account, external_id.clone());
+            let owner = ports.queries.find_owner(&key).await.map_err(Trouble::from)?;
+            let owner = owner.ok_or(FetchError::NotFound)?;
+            Id::parse(&owner).map_err(|error| FetchError::Internal(format!("{owner}: {error}")))?
+        }
+    };
+    let resource = T::find(ports, account, id).await.map_err(Trouble::from)?.ok_or(FetchError::NotFound)?;
+    match (resource.standing(), name) {
+        (Standing::Visible, _) => Ok(resource),
+        (Standing::Begun, ResourceName::External(_)) => Err(FetchError::InProgress { retry_after_s: RETRY_AFTER_S }),
+        (Standing::Begun | Standing::Abandoned, _) => Err(FetchError::NotFound),
+    }
+}
+
+/// Returns the resource of that name as its acquirer has it where that answers in time, else as it is stored.
+pub(crate) async fn fetch<T, F, E>(
+    ports: &Ports,
+    syncs: &SyncGate,
+    (account, name): (AccountId, &ResourceName<Id<T::Kind>>),
+    may_have_moved: impl Fn(&T, Timestamp) -> bool,
+    refresh: impl Fn(T) -> F,
+) -> Result<T, FetchError>
+where
+    T: KeyedResource,
+    F: Future<Output = Result<T, E>>,
+    E: Into<SyncError>,
+{
+    let resource: T = find(ports, account, name).await?;
+    let now = ports.clock.now();
+    if !may_have_moved(&resource, now) || !syncs.admit(resource.id().uuid(), now) {
+        return Ok(resource);
+    }
+    match refresh(resource.clone()).await.map_err(Into::into) {
+        Ok(fresh) => Ok(fresh),
+        Err(SyncError::Store(Trouble::Internal(cause))) => Err(FetchError::Internal(cause)),
+        Err(error) => {
+            let id = resource.id();
+            tracing::warn!(resource = %id, %error, "resource could not be refreshed from its acquirer; the stored state is shown");
+            Ok(resource)
+        }
+    }
+}
