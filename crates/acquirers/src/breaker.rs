@@ -16,8 +16,9 @@ pub type MonotonicClock = Arc<dyn Fn() -> Instant + Send + Sync>;
 
 /// The breaker of one acquirer.
 ///
-/// A failure is an unanswered call: no connection, a timeout, a 5xx, a 401 or a 429. The last two concern all requests. Every other whole answer counts as an answer: also a refusal, a 403 for one request, and a
-/// record that is refused here.
+/// A failure is an unanswered call: no connection, a timeout, a 5xx, a 401 or a 429. The last two concern all requests.
+/// Every other whole answer counts as an answer: also a refusal, a 403 for one request, and a record that is refused
+/// here.
 pub struct Breaker {
     name: String,
     clock: MonotonicClock,
