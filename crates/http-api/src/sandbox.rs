@@ -231,9 +231,9 @@ async fn move_charge(
         let txid = before.txid;
         blocking(move || step(institution.as_ref(), &txid)).await?;
         // A gate of its own: whatever was asked upstream a moment ago is out of date now.
-        Ok::<Charge, ApiError>(
-            fetch::fetch(&state.ports, &SyncGate::new(), account, &name).await.map_err(charges::fetch_error)?,
-        )
+        let after: Result<Charge, ApiError> =
+            fetch::fetch(&state.ports, &SyncGate::new(), account, &name).await.map_err(charges::fetch_error);
+        after
     };
     let charge = to_the_end(work).await??;
     Ok(Reply::json(call.state.ports.representation.charge(&charge)))

@@ -24,7 +24,6 @@ pub mod sync_gate;
 pub mod timeline;
 pub mod trouble;
 pub mod upstream;
-mod upstream_evidence;
 pub mod upstream_order;
 mod upstream_result;
 mod upstream_text;

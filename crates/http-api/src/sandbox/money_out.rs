@@ -64,7 +64,7 @@ pub async fn reverse(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, Api
 
 /// The payout now: with a gate of its own, because whatever was asked upstream a moment ago may be out of date.
 async fn current(state: &AppState, account: AccountId, name: &PayoutName) -> Result<Payout, ApiError> {
-    Ok(fetch::fetch(&state.ports, &SyncGate::new(), account, name).await.map_err(payouts::fetch_error)?)
+    fetch::fetch(&state.ports, &SyncGate::new(), account, name).await.map_err(payouts::fetch_error)
 }
 
 /// Lets a refund fail before it arrives, and shows it as it is afterwards.
@@ -103,5 +103,5 @@ pub async fn fail_refund(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply,
 
 /// The refund now: with a gate of its own, because whatever was asked upstream a moment ago may be out of date.
 async fn refund(state: &AppState, account: AccountId, name: &RefundName) -> Result<Refund, ApiError> {
-    Ok(fetch_refund(&state.ports, &SyncGate::new(), account, name).await.map_err(refunds::fetch_error)?)
+    fetch_refund(&state.ports, &SyncGate::new(), account, name).await.map_err(refunds::fetch_error)
 }

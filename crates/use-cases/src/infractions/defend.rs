@@ -14,7 +14,7 @@ use super::sync::{SyncError, apply};
 use super::verdict::{awaits_receipt, shows_a_defense};
 use crate::ports::Ports;
 use crate::trouble::{DECISIONS, RETRY_AFTER_S, Trouble};
-use crate::upstream_evidence::resolve;
+use crate::upstream_order::resolve;
 use crate::upstream_result::{Earlier, SendReply, UpstreamResult};
 use crate::work::SEND_WITHIN;
 

@@ -13,7 +13,7 @@ use super::sync::adapter;
 use super::verdict::{awaits_receipt, shows_a_defense};
 use crate::ports::Ports;
 use crate::trouble::{DECISIONS, Trouble};
-use crate::upstream_evidence::UpstreamOrder;
+use crate::upstream_order::OrderReads;
 use crate::upstream_result::Evidence;
 
 /// What sending may take of the 10 s within which a POST answers.
@@ -56,7 +56,7 @@ pub(super) struct SentDefense<'a> {
     pub(super) patience: Patience,
 }
 
-impl UpstreamOrder for SentDefense<'_> {
+impl OrderReads for SentDefense<'_> {
     type Record = UpstreamInfraction;
 
     /// Acquirers show infractions in their list alone. An infraction that the list does not show proves nothing.

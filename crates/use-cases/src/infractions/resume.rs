@@ -12,7 +12,7 @@ use super::sync::{SyncError, apply};
 use super::verdict::{awaits_receipt, shows_a_defense};
 use crate::ports::Ports;
 use crate::trouble::Trouble;
-use crate::upstream_evidence::resolve;
+use crate::upstream_order::resolve;
 use crate::upstream_result::{Earlier, SendReply, UpstreamResult};
 use crate::work::{AT_ONCE, PASS_LIMIT, Pass, RESEND_AFTER, SEND_WITHIN, WorkError};
 

@@ -1,20 +1,23 @@
-//! The driver of everything that is ordered from an acquirer: charges, payouts, refunds, defenses.
+//! The driver of everything that is ordered from an acquirer under an idempotency key: charges, payouts, refunds.
+//!
+//! A defense has no key; only step 3 is shared with it.
 //!
 //! Each order passes through the same steps. A crash between two of them is resumed by the caller's repeat or by a worker:
 //!
-//! 1. *Commit 1, the intent* ([`create`]): the idempotency record, the reserved names, the resource and its hold.
-//! 2. *Send* ([`send`]): one request under a name that is derived from the resource's id. Nobody holds a lock meanwhile.
-//! 3. *Read the evidence* ([`resolve`]): the look-up and the list that the reply leaves necessary. [`crate::upstream_result`] decides.
-//! 4. *Commit 2, the outcome* ([`complete`]): the next state, its transfers and events, and the response that repeats get.
-//! 5. *Poll* ([`poll`]): while the outcome is open, ask by name, and send once more under the same name.
+//! 1. *Commit 1, the intent* (`create`): the idempotency record, the reserved names, the resource and its hold.
+//! 2. *Send* (`order::send`): one request, under a name that follows from the resource's id.
+//! 3. *Read the evidence* (`order::resolve`): the look-up and the list, as far as the reply leaves the outcome open. The table in
+//!    `upstream_result` decides.
+//! 4. *Commit 2, the outcome* (`complete`): the next state, its transfers and events, and the response that repeats get.
+//! 5. *Poll* (`poll`): while the outcome is open, ask by name, and send once more under the same name.
 //!
-//! | crash | state that is found | resumed by |
+//! | crash | found after it | resumed by |
 //! |---|---|---|
 //! | before commit 1 | nothing | the caller's repeat, as a first request |
-//! | after commit 1, or after the request left, or after the reply came | begun, with the lease of a process that died | [`create`] and [`resume`]: look up first, then send under the same name |
-//! | after commit 2 | visible, with its response | a replay of the response; [`poll`] while the outcome is open |
+//! | after commit 1, after the request left, after the reply came | a begun resource, and the lease of a process that died | `create` and `resume`: look up, and send under the same name if it is absent |
+//! | after commit 2 | a visible resource and its response | a replay of the response; `poll` while the outcome is open |
 //!
-//! | result of sending | begun resource | open order, in [`poll`] |
+//! | result of sending | begun payout or refund | open payout or refund, in `poll` |
 //! |---|---|---|
 //! | known | as the acquirer shows it | as the acquirer shows it |
 //! | refused | fails, its hold is given back | fails, its hold is given back |
@@ -22,18 +25,21 @@
 //! | unknown | visible and open | stays open, sent once more later |
 //! | unproven | visible and open | stays open, an operator is alerted |
 //!
+//! A charge differs in three ways. A first request goes from acquirer to acquirer through the router. No money is held. A charge
+//! with an unknown outcome stays begun until the acquirer that may have it answers.
+//!
 //! # To add an operation
 //!
-//! 1. Implement [`StoredRecord`] for the record: how it is written and read again.
-//! 2. Implement [`UpstreamOrder`]: the request, the look-up by name, the list that shows an absence, and how a record of the
+//! 1. Implement `StoredRecord` for the record: how it is written and read again.
+//! 2. Implement `UpstreamOrder`: the request, the look-up by name, the list that shows an absence, and how a record of the
 //!    acquirer is applied. The worker is then `poll::run_once::<T>`.
-//! 3. Implement [`KeyedResource`]: its names, its body, and the step that follows from a result of sending.
-//! 4. Implement [`CreateCommand`] for the call: the checks, the first commit, and the fields that an external id compares. The
+//! 3. Implement `KeyedResource`: its names, its body, and the step that follows from a result of sending.
+//! 4. Implement `CreateCommand` for the call: the checks, the first commit, and the fields that an external id compares. The
 //!    use case is then `create(ports, &command)`.
-//! 5. Add the prefix of the id to [`crate::resume`], so that a worker finishes what a process that died has begun.
+//! 5. Add the prefix of the id to `crate::resume`, so that a worker finishes the creations of processes that died.
 //!
-//! A crypto withdrawal needs these five and nothing else: its record of the processor is the `Record` of step 2, and its quote
-//! is checked in `open` of step 4.
+//! A crypto withdrawal supplies these five and nothing else: the processor's record is the `Record` of step 2, and the quote is
+//! checked in `open` of step 4.
 
 mod complete;
 mod create;
@@ -48,6 +54,8 @@ pub(crate) use create::create;
 pub use error::CreateError;
 pub(crate) use error::{Precedence, Refusal};
 pub(crate) use keyed::{CreateCommand, KeyedResource, Opened, Standing, StoredRecord};
-pub(crate) use order::{Refreshed, Sent, SyncError, UpstreamOrder, accepted, believed, send_begun};
+pub(crate) use order::{
+    OrderReads, Refreshed, Sent, SyncError, UpstreamOrder, accepted, believed, resolve, send_begun,
+};
 pub use read::{FetchError, ResourceName};
 pub(crate) use read::{fetch, find};

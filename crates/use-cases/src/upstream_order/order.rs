@@ -197,25 +197,52 @@ pub(crate) async fn send<O: UpstreamOrder>(
     } else {
         order.request(ports, acquirer, earlier).await
     };
-    resolve(ports, acquirer, order, earlier, reply).await
+    resolve(&AtAcquirer { ports, acquirer, order }, earlier, reply).await
 }
 
-/// Returns the state of `order` after `reply`. A read that cannot change the result is not made.
-async fn resolve<O: UpstreamOrder>(
-    ports: &Ports,
-    acquirer: &dyn Acquirer,
-    order: &O,
+/// The reads that look for an order at its acquirer.
+pub(crate) trait OrderReads {
+    /// The acquirer's record of the order.
+    type Record;
+
+    /// Looks the order up by its name.
+    fn look_up(&self) -> impl Future<Output = Evidence<Self::Record>> + Send;
+
+    /// Looks for the order in the list of what was ordered around that time.
+    fn list(&self) -> impl Future<Output = Evidence<Self::Record>> + Send;
+}
+
+/// An order and the acquirer that is read.
+struct AtAcquirer<'a, O> {
+    ports: &'a Ports,
+    acquirer: &'a dyn Acquirer,
+    order: &'a O,
+}
+
+impl<O: UpstreamOrder> OrderReads for AtAcquirer<'_, O> {
+    type Record = O::Record;
+
+    async fn look_up(&self) -> Evidence<O::Record> {
+        self.order.look_up(self.ports, self.acquirer).await
+    }
+
+    async fn list(&self) -> Evidence<O::Record> {
+        self.order.list(self.ports, self.acquirer).await
+    }
+}
+
+/// Returns the state of an order after `reply`. A read that cannot change the result is not made.
+pub(crate) async fn resolve<R: OrderReads>(
+    reads: &R,
     earlier: Earlier,
-    reply: SendReply<O::Record>,
-) -> UpstreamResult<O::Record> {
+    reply: SendReply<R::Record>,
+) -> UpstreamResult<R::Record> {
     let look_up = match reply {
-        SendReply::Refused(_) | SendReply::Unknown(_) => order.look_up(ports, acquirer).await,
+        SendReply::Refused(_) | SendReply::Unknown(_) => reads.look_up().await,
         SendReply::Accepted(_) | SendReply::NotTaken(_) => Evidence::NotRead,
     };
     let list = match (&reply, earlier, &look_up) {
-        (SendReply::Refused(_), Earlier::Unknown | Earlier::Shown, Evidence::Absent) => {
-            order.list(ports, acquirer).await
-        }
+        (SendReply::Refused(_), Earlier::Unknown | Earlier::Shown, Evidence::Absent) => reads.list().await,
         _ => Evidence::NotRead,
     };
     decide(earlier, reply, look_up, list)
