@@ -1,4 +1,4 @@
-//! What is under way, and what follows from each thing that is over.
+//! The work in flight, and the next step after each completion.
 
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -10,60 +10,60 @@ use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt as _, StreamExt as _};
 use jiff::Timestamp;
 
-use super::attempt::{Called, call};
+use super::attempt::{AttemptResult, call};
+use super::backoff::Backoff;
+use super::endpoint_queues::{ClaimRequest, EndpointQueues};
 use super::finishing::{Finishing, Unwritten};
-use super::lanes::{Lanes, Pick};
-use super::rest::Rest;
 use super::{DispatchLimits, Signal};
 use crate::ports::Ports;
 use crate::trouble::Trouble;
 use crate::webhooks::disable::disable;
 
-/// How many lanes with something due are looked for at a tick; where there are more, the next tick goes on behind the last of them.
-const LOOKED_FOR: u32 = 1_024;
-/// How many things that are over are looked at before signals are.
-const TOGETHER: usize = 64;
+/// The largest number of due lanes that a tick reads. The next tick continues behind the last one.
+const MAX_DUE_LANES: u32 = 1_024;
+/// The largest number of completions between two polls of the signals.
+const MAX_COMPLETIONS: usize = 64;
 /// The largest number of deliveries to disabled or deleted endpoints that are cancelled at a tick.
-const SWEPT: u32 = 1_000;
+const MAX_CANCELLED: u32 = 1_000;
 
-/// Something that is over.
+/// The end of a piece of work in flight.
 #[derive(Debug)]
-pub(super) enum Over {
-    /// A claim, and when it was asked for.
-    Claimed(Pick, Timestamp, Result<Vec<ClaimedDelivery>, QueryError>),
+pub(super) enum Completion {
+    /// A claim, and the instant of its request.
+    Claimed(ClaimRequest, Timestamp, Result<Vec<ClaimedDelivery>, QueryError>),
     /// A call to a receiver.
-    Called(Box<Called>),
-    /// Writing down outcomes.
+    Attempted(Box<AttemptResult>),
+    /// A batch of outcomes.
     Written(Vec<Unwritten>, Result<(), QueryError>),
-    /// Disabling an endpoint.
+    /// An attempt to disable an endpoint.
     Disabled(Arc<Endpoint>, DisabledReason, Result<bool, Trouble>),
-    /// Looking for what is due.
-    Looked(Result<DueLanes, QueryError>),
-    /// Cancelling what nobody waits for.
-    Swept(Result<u64, QueryError>),
+    /// A read of due lanes.
+    DueRead(Result<DueLanes, QueryError>),
+    /// The cancellation of deliveries to disabled and deleted endpoints.
+    Cancelled(Result<u64, QueryError>),
 }
 
-/// What is asked of the store, each at most once at a time.
+/// The requests in flight at the store, of each kind at most one.
 #[derive(Debug, Default)]
-struct Asked {
+struct Requested {
     claim: bool,
-    look: bool,
-    sweep: bool,
+    due: bool,
+    cancel: bool,
 }
 
 /// The state of the task that delivers.
 pub(super) struct Dispatcher<'a> {
     ports: &'a Ports,
     limits: DispatchLimits,
-    lanes: Lanes,
+    queues: EndpointQueues,
     finishing: Finishing,
-    under_way: FuturesUnordered<BoxFuture<'a, Over>>,
-    asked: Asked,
-    /// The lane behind which the next look goes on: else the first lanes would hide the others for good.
-    looked_until: Option<Lane>,
-    claims: Rest,
-    writes: Rest,
-    looks: Rest,
+    in_flight: FuturesUnordered<BoxFuture<'a, Completion>>,
+    requested: Requested,
+    /// The lane behind which the next read of due lanes continues. Otherwise the first lanes would hide the others.
+    due_after: Option<Lane>,
+    claims: Backoff,
+    writes: Backoff,
+    ticks: Backoff,
     is_stopping: bool,
 }
 
@@ -72,173 +72,182 @@ impl<'a> Dispatcher<'a> {
         Self {
             ports,
             limits,
-            lanes: Lanes::new(limits),
+            queues: EndpointQueues::new(limits),
             finishing: Finishing::new(),
-            under_way: FuturesUnordered::new(),
-            asked: Asked::default(),
-            looked_until: None,
-            claims: Rest::default(),
-            writes: Rest::default(),
-            looks: Rest::default(),
+            in_flight: FuturesUnordered::new(),
+            requested: Requested::default(),
+            due_after: None,
+            claims: Backoff::default(),
+            writes: Backoff::default(),
+            ticks: Backoff::default(),
             is_stopping: false,
         }
     }
 
-    /// Begins what can be begun; `false` once nothing is left to do, after it was told to stop.
+    /// Starts the next batch and the next claim. Returns false after a stop, when nothing is in flight.
     pub(super) fn start(&mut self) -> bool {
-        // At the end there are no ticks to wait for: outcomes are tried a few times, and then their leases bring them back.
-        if (self.is_stopping || !self.writes.is_resting())
+        // After a stop no tick follows, so the batch is retried at once, a few times.
+        if (self.is_stopping || !self.writes.is_waiting())
             && let Some(batch) = self.finishing.next()
         {
-            self.under_way.push(write(self.ports, batch).boxed());
+            self.in_flight.push(write(self.ports, batch).boxed());
         }
-        let may_claim = !self.is_stopping && !self.claims.is_resting() && !self.writes.is_resting();
+        let may_claim = !self.is_stopping && !self.claims.is_waiting() && !self.writes.is_waiting();
         if may_claim
-            && !self.asked.claim
-            && let Some(pick) = self.lanes.pick()
+            && !self.requested.claim
+            && let Some(request) = self.queues.next_claim()
         {
-            self.asked.claim = true;
-            self.under_way.push(claim(self.ports, self.limits, pick).boxed());
+            self.requested.claim = true;
+            self.in_flight.push(claim(self.ports, self.limits, request).boxed());
         }
-        !(self.is_stopping && self.under_way.is_empty() && self.finishing.is_empty())
+        !(self.is_stopping && self.in_flight.is_empty() && self.finishing.is_empty())
     }
 
-    /// What is over by now, so that what follows from it is begun together: outcomes are written in one batch.
-    pub(super) fn poll(&mut self, context: &mut Context<'_>) -> Vec<Over> {
-        let mut over = Vec::new();
-        while over.len() < TOGETHER
-            && let Poll::Ready(Some(one)) = self.under_way.poll_next_unpin(context)
+    /// Returns the completions so far. Handling them together lets their outcomes share a batch.
+    pub(super) fn poll(&mut self, context: &mut Context<'_>) -> Vec<Completion> {
+        let mut completions = Vec::new();
+        while completions.len() < MAX_COMPLETIONS
+            && let Poll::Ready(Some(one)) = self.in_flight.poll_next_unpin(context)
         {
-            over.push(one);
+            completions.push(one);
         }
-        over
+        completions
     }
 
-    /// What follows from a signal.
-    pub(super) fn hear(&mut self, signal: Signal) {
+    /// Handles a signal.
+    pub(super) fn on_signal(&mut self, signal: Signal) {
         match signal {
             Signal::Tick => self.tick(),
-            Signal::Hint(lanes) => lanes.into_iter().for_each(|lane| self.lanes.mark(lane)),
+            Signal::Hint(lanes) => lanes.into_iter().for_each(|lane| self.queues.mark(lane)),
             Signal::Stop => self.is_stopping = true,
         }
     }
 
     fn tick(&mut self) {
-        self.claims.end();
-        self.writes.end();
-        self.lanes.doubt_slow(self.ports.clock.now());
+        self.claims.on_tick();
+        self.writes.on_tick();
+        self.queues.classify_slow(self.ports.clock.now());
         if self.is_stopping {
             return;
         }
         let ports = self.ports;
-        if !std::mem::replace(&mut self.asked.look, true) {
-            let after = self.looked_until;
-            let look =
-                async move { Over::Looked(ports.deliveries.due_lanes(ports.clock.now(), after, LOOKED_FOR).await) };
-            self.under_way.push(look.boxed());
+        if !std::mem::replace(&mut self.requested.due, true) {
+            let after = self.due_after;
+            let read = async move {
+                Completion::DueRead(ports.deliveries.due_lanes(ports.clock.now(), after, MAX_DUE_LANES).await)
+            };
+            self.in_flight.push(read.boxed());
         }
-        if !std::mem::replace(&mut self.asked.sweep, true) {
-            self.under_way.push(async { Over::Swept(ports.deliveries.cancel_stale(SWEPT).await) }.boxed());
+        if !std::mem::replace(&mut self.requested.cancel, true) {
+            self.in_flight
+                .push(async { Completion::Cancelled(ports.deliveries.cancel_stale(MAX_CANCELLED).await) }.boxed());
         }
     }
 
-    /// What follows from something that is over.
-    pub(super) fn handle(&mut self, over: Over) {
-        match over {
-            Over::Claimed(pick, asked_at, claimed) => self.claimed(pick, asked_at, claimed),
-            Over::Called(called) => self.called(*called),
-            Over::Written(batch, written) => self.written(batch, written),
-            Over::Disabled(endpoint, reason, disabled) => self.disabled(&endpoint, reason, disabled),
-            Over::Looked(looked) => {
-                self.asked.look = false;
-                match looked {
+    /// Starts the next step after a completion.
+    pub(super) fn on_completion(&mut self, completion: Completion) {
+        match completion {
+            Completion::Claimed(request, asked_at, claimed) => self.claimed(request, asked_at, claimed),
+            Completion::Attempted(result) => self.attempted(*result),
+            Completion::Written(batch, written) => self.written(batch, written),
+            Completion::Disabled(endpoint, reason, disabled) => self.disabled(&endpoint, reason, disabled),
+            Completion::DueRead(due) => {
+                self.requested.due = false;
+                match due {
                     Ok(found) => {
-                        self.looks.works();
-                        self.looked_until = found.next;
-                        found.due.into_iter().for_each(|lane| self.lanes.mark(lane));
+                        self.ticks.on_success();
+                        self.due_after = found.next;
+                        found.due.into_iter().for_each(|lane| self.queues.mark(lane));
                     }
-                    Err(error) => self.looks.begin("looking for what is due", &error),
+                    Err(error) => self.ticks.on_failure("read due lanes", &error),
                 }
             }
-            Over::Swept(swept) => {
-                self.asked.sweep = false;
-                match swept {
+            Completion::Cancelled(cancelled) => {
+                self.requested.cancel = false;
+                match cancelled {
                     Ok(0) => {}
-                    Ok(cancelled) => tracing::debug!(cancelled, "deliveries to endpoints that are not called any more"),
-                    Err(error) => self.looks.begin("cancelling what nobody waits for", &error),
+                    Ok(cancelled) => {
+                        tracing::debug!(cancelled, "deliveries to disabled or deleted endpoints were cancelled");
+                    }
+                    Err(error) => self.ticks.on_failure("cancel stale deliveries", &error),
                 }
             }
         }
     }
 
-    fn claimed(&mut self, pick: Pick, asked_at: Timestamp, claimed: Result<Vec<ClaimedDelivery>, QueryError>) {
-        self.asked.claim = false;
+    fn claimed(
+        &mut self,
+        request: ClaimRequest,
+        asked_at: Timestamp,
+        claimed: Result<Vec<ClaimedDelivery>, QueryError>,
+    ) {
+        self.requested.claim = false;
         let now = self.ports.clock.now();
         match claimed {
-            // The second half of a lease is for the call: what comes later is left to whoever claims it next.
+            // The second half of a lease is for the call, so a later reply is left to the next claim.
             Ok(got) if is_late(asked_at, now, self.limits) => {
-                self.claims.begin("claiming", &"it took too long");
+                self.claims.on_failure("claim deliveries", &"it took too long");
                 tracing::warn!(
                     deliveries = got.len(),
-                    "a claim took too long; its deliveries come back when their leases are over"
+                    "claim of webhook deliveries took too long; they are due again when their leases end"
                 );
-                self.lanes.put_back(pick);
+                self.queues.retry(request);
             }
             Ok(got) => {
-                self.claims.works();
-                for claimed in self.lanes.claimed(&pick, got, now) {
+                self.claims.on_success();
+                for claimed in self.queues.on_claimed(&request, got, now) {
                     let ports = self.ports;
-                    let call = async move { Over::Called(Box::new(call(ports, claimed).await)) };
-                    self.under_way.push(call.boxed());
+                    let call = async move { Completion::Attempted(Box::new(call(ports, claimed).await)) };
+                    self.in_flight.push(call.boxed());
                 }
             }
             Err(error @ QueryError::Corrupt(_)) => {
-                if let [lane] = pick.lanes.as_slice() {
+                if let [lane] = request.lanes.as_slice() {
                     tracing::error!(alert = alerts::RECORD_UNREADABLE, %error, ?lane, "deliveries of an endpoint cannot be read; they wait");
                 }
-                self.lanes.unreadable(pick);
+                self.queues.on_unreadable(request);
             }
             Err(error @ QueryError::Unavailable(_)) => {
-                self.claims.begin("claiming", &error);
-                self.lanes.put_back(pick);
+                self.claims.on_failure("claim deliveries", &error);
+                self.queues.retry(request);
             }
         }
     }
 
-    fn called(&mut self, called: Called) {
-        let last = self.lanes.answered(&called.claimed.key, called.turn(), (called.began_at, called.ended_at));
-        let endpoint = Arc::clone(&called.claimed.endpoint);
-        let verdict = called.judge(last);
+    fn attempted(&mut self, result: AttemptResult) {
+        let last = self.queues.on_attempt(&result.claimed.key, result.status(), (result.began_at, result.ended_at));
+        let endpoint = Arc::clone(&result.claimed.endpoint);
+        let verdict = result.judge(last);
         self.finishing.push(verdict.finished);
         if let Some(reason) = verdict.disable
-            && self.lanes.end(endpoint.id)
+            && self.queues.begin_disabling(endpoint.id)
         {
             let ports = self.ports;
             let disabling = async move {
                 let disabled = disable(ports, &endpoint, reason).await;
-                Over::Disabled(endpoint, reason, disabled)
+                Completion::Disabled(endpoint, reason, disabled)
             };
-            self.under_way.push(disabling.boxed());
+            self.in_flight.push(disabling.boxed());
         }
     }
 
     fn written(&mut self, batch: Vec<Unwritten>, written: Result<(), QueryError>) {
         match written {
             Ok(()) => {
-                self.writes.works();
-                self.finishing.written();
+                self.writes.on_success();
+                self.finishing.on_success();
                 for one in batch {
-                    self.lanes.free(&one.finished.key);
+                    self.queues.release(&one.finished.key);
                 }
             }
             Err(error) => {
                 if matches!(error, QueryError::Unavailable(_)) {
-                    self.writes.begin("writing down outcomes", &error);
+                    self.writes.on_failure("store outcomes", &error);
                 }
-                for one in self.finishing.refused(batch, &error, self.is_stopping) {
+                for one in self.finishing.on_failure(batch, &error, self.is_stopping) {
                     let FinishedAttempt { key, fence, outcome, .. } = one.finished;
-                    tracing::error!(delivery = %key.id, endpoint = %key.endpoint, fence, ?outcome, %error, "the outcome of a delivery is lost; it is delivered again when its lease is over");
-                    self.lanes.free(&key);
+                    tracing::error!(delivery = %key.id, endpoint = %key.endpoint, fence, ?outcome, %error, "outcome of a delivery is lost; the delivery is sent again when its lease ends");
+                    self.queues.release(&key);
                 }
             }
         }
@@ -248,38 +257,38 @@ impl<'a> Dispatcher<'a> {
         let (endpoint, account, reason) = (endpoint.id, endpoint.account, reason.as_str());
         match disabled {
             Ok(true) => {
-                tracing::warn!(alert = alerts::ENDPOINT_DISABLED, %endpoint, %account, reason, "a webhook endpoint was disabled; its deliveries are cancelled");
+                tracing::warn!(alert = alerts::ENDPOINT_DISABLED, %endpoint, %account, reason, "webhook endpoint was disabled; its deliveries are cancelled");
             }
             Ok(false) => {}
             Err(error) => {
-                tracing::warn!(%endpoint, %account, reason, %error, "a webhook endpoint could not be disabled; the next failure tries again");
+                tracing::warn!(%endpoint, %account, reason, %error, "webhook endpoint could not be disabled; the next failure tries again");
             }
         }
-        self.lanes.ended(endpoint);
+        self.queues.on_disabled(endpoint);
     }
 }
 
-/// Whether so much of a lease that began at `asked_at` is over that no call may begin under it.
+/// Returns whether more than half of the lease from `asked_at` is over, so that no call may begin under it.
 fn is_late(asked_at: Timestamp, now: Timestamp, limits: DispatchLimits) -> bool {
     now.duration_since(asked_at).saturating_mul(2) > limits.lease
 }
 
-async fn claim(ports: &Ports, limits: DispatchLimits, pick: Pick) -> Over {
+async fn claim(ports: &Ports, limits: DispatchLimits, request: ClaimRequest) -> Completion {
     let now = ports.clock.now();
     let claim = DeliveryClaim {
-        lanes: pick.lanes.clone(),
+        lanes: request.lanes.clone(),
         now,
         lease_until: now.saturating_add(limits.lease).unwrap_or(Timestamp::MAX),
         per_endpoint: limits.per_endpoint.max(1),
-        at_once: pick.per_endpoint,
-        limit: u32::try_from(pick.limit).unwrap_or(u32::MAX),
+        at_once: request.per_endpoint,
+        limit: u32::try_from(request.limit).unwrap_or(u32::MAX),
     };
     let claimed = ports.deliveries.claim(claim).await;
-    Over::Claimed(pick, now, claimed)
+    Completion::Claimed(request, now, claimed)
 }
 
-async fn write(ports: &Ports, batch: Vec<Unwritten>) -> Over {
+async fn write(ports: &Ports, batch: Vec<Unwritten>) -> Completion {
     let finished = batch.iter().map(|one| one.finished.clone()).collect();
     let written = ports.deliveries.finish(finished).await;
-    Over::Written(batch, written)
+    Completion::Written(batch, written)
 }

@@ -1,26 +1,26 @@
-//! Outcomes that wait to be written down: in batches, one at a time, again when the store fails, until nobody waits for them any more.
+//! Outcomes that wait for the store. One batch is written at a time, and retried after a failure.
 
 use std::collections::{HashMap, VecDeque};
 
 use cais_domain::ids::EndpointId;
 use cais_ports::{FinishedAttempt, Health, QueryError};
 
-/// How many are written at once at most.
+/// The largest number of outcomes in one batch.
 const BATCH: usize = 256;
-/// How often one is tried to be written; by then its lease is over, and it is delivered again.
+/// Attempts to write an outcome, about one per second. Afterwards its lease is over, and the delivery is sent again.
 const TRIES: u32 = 30;
-/// How often at the end, when there are no ticks to wait for.
-const TRIES_AT_THE_END: u32 = 3;
+/// Attempts after a stop, when no tick follows.
+const TRIES_AFTER_STOP: u32 = 3;
 
-/// An outcome that is not written down yet.
+/// An outcome that is not stored yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Unwritten {
-    /// It.
+    /// The outcome.
     pub finished: FinishedAttempt,
     tries: u32,
 }
 
-/// What waits to be written down.
+/// The outcomes that are not stored yet.
 #[derive(Debug)]
 pub(super) struct Finishing {
     waiting: VecDeque<Unwritten>,
@@ -33,7 +33,7 @@ impl Finishing {
         Self { waiting: VecDeque::new(), batch: BATCH, under_way: false }
     }
 
-    /// Whether everything is written down.
+    /// Returns whether all outcomes are stored.
     pub(super) fn is_empty(&self) -> bool {
         self.waiting.is_empty() && !self.under_way
     }
@@ -42,56 +42,61 @@ impl Finishing {
         self.waiting.push_back(Unwritten { finished, tries: 0 });
     }
 
-    /// What is to be written now: in the order in which it became known, and nothing while other outcomes are being written.
+    /// Returns the oldest outcomes as the next batch; `None` while a batch is being written.
     pub(super) fn next(&mut self) -> Option<Vec<Unwritten>> {
         if self.under_way || self.waiting.is_empty() {
             return None;
         }
         let mut batch: Vec<Unwritten> = self.waiting.drain(..self.batch.min(self.waiting.len())).collect();
-        last_word_of_each(&mut batch);
+        keep_last_health(&mut batch);
         self.under_way = true;
         Some(batch)
     }
 
-    /// They are written down.
-    pub(super) const fn written(&mut self) {
+    /// Ends a batch that was stored.
+    pub(super) const fn on_success(&mut self) {
         self.under_way = false;
         self.batch = BATCH;
     }
 
-    /// They are not: they wait again, before all others. Returned are those that are given up.
+    /// Ends a batch that was not stored. Its outcomes wait again, before all others. Returns the outcomes that are lost.
     ///
-    /// Where the store refuses one of them for good, halves are tried, until only that one is given up.
-    pub(super) fn refused(&mut self, batch: Vec<Unwritten>, error: &QueryError, ending: bool) -> Vec<Unwritten> {
+    /// If the store cannot read a row of the batch, the next batch has half of its size, until the damaged row is alone and lost.
+    pub(super) fn on_failure(
+        &mut self,
+        batch: Vec<Unwritten>,
+        error: &QueryError,
+        is_stopping: bool,
+    ) -> Vec<Unwritten> {
         self.under_way = false;
-        let alone = batch.len() <= 1;
-        let tries = if ending { TRIES_AT_THE_END } else { TRIES };
-        let gives_up = |one: &Unwritten| match error {
-            QueryError::Corrupt(_) => alone,
+        let is_alone = batch.len() <= 1;
+        let tries = if is_stopping { TRIES_AFTER_STOP } else { TRIES };
+        let is_lost = |one: &Unwritten| match error {
+            QueryError::Corrupt(_) => is_alone,
             QueryError::Unavailable(_) => one.tries >= tries,
         };
         if matches!(error, QueryError::Corrupt(_)) {
             self.batch = batch.len().div_ceil(2).max(1);
         }
         let tried = batch.into_iter().map(|one| Unwritten { tries: one.tries.saturating_add(1), ..one });
-        let (given_up, again): (Vec<_>, Vec<_>) = tried.partition(gives_up);
+        let (lost, again): (Vec<_>, Vec<_>) = tried.partition(is_lost);
         for one in again.into_iter().rev() {
             self.waiting.push_front(one);
         }
-        given_up
+        lost
     }
 }
 
-/// Of several outcomes at one endpoint, only the last says how it is; and where that is a failure, the last success before it, since when the
-/// failures count.
-fn last_word_of_each(batch: &mut [Unwritten]) {
-    let mut said: HashMap<(EndpointId, i64), Health> = HashMap::new();
+/// Keeps one change of health per endpoint: the last. If the last is a failure, keeps the last success before it too, because failures
+/// count from that success.
+fn keep_last_health(batch: &mut [Unwritten]) {
+    let mut latest: HashMap<(EndpointId, i64), Health> = HashMap::new();
     for Unwritten { finished, .. } in batch.iter_mut().rev() {
-        let later = said.get(&(finished.key.endpoint, finished.epoch));
+        let later = latest.get(&(finished.key.endpoint, finished.epoch));
         match (finished.health, later) {
             (Health::Unchanged, _) => {}
             (health, None) | (health @ Health::Healthy, Some(Health::Failing)) => {
-                said.insert((finished.key.endpoint, finished.epoch), health);
+                latest.insert((finished.key.endpoint, finished.epoch), health);
             }
             (Health::Failing | Health::Healthy, Some(_)) => finished.health = Health::Unchanged,
         }

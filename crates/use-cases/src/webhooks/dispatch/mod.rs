@@ -1,22 +1,35 @@
-//! Delivering events: one task that claims what is due, calls many receivers at the same time, and writes down what came of it.
+//! Delivers events to webhook endpoints. One task per node claims due deliveries, calls the receivers and stores the outcomes.
 //!
-//! No receiver is ever waited for alone: everything that takes time, the calls, the store, is one of many things under way, and whatever is over
-//! first is looked at first. What bounds it: [`DispatchLimits::in_flight`] deliveries from their claim until their outcome is written down,
-//! [`DispatchLimits::per_endpoint`] of one endpoint, and a share of the places for endpoints that keep calls waiting.
+//! The steps of a delivery:
 //!
-//! | file | is |
+//! 1. **Hint.** A commit creates deliveries, and the store sends [`Signal::Hint`] with their lanes. A lane is the queue of one endpoint.
+//!    A [`Signal::Tick`] reads the lanes with due deliveries instead, for retries and for deliveries that another node left.
+//! 2. **Mark.** `EndpointQueues::mark` lets the lane wait for its turn, once. A lane whose endpoint has no free slot waits for a slot.
+//! 3. **Pick.** `EndpointQueues::next_claim` picks waiting lanes of one class of endpoints, as many as have free slots.
+//! 4. **Claim.** The store leases due deliveries of these lanes to this node. One claim is in flight at a time.
+//!    `EndpointQueues::on_claimed` gives each delivery a slot.
+//! 5. **Call.** `attempt::call` signs the event and sends it to the receiver. `EndpointQueues::on_attempt` classifies the endpoint.
+//! 6. **Finish.** `AttemptResult::judge` decides the outcome: success, retry, failure, or disabling the endpoint. `Finishing` collects
+//!    outcomes, and the store writes one batch at a time.
+//! 7. **Free.** `EndpointQueues::release` frees the slot. A lane that waited for the slot waits for its turn again, at step 3.
+//!
+//! The task never waits for one receiver alone: all calls and all requests to the store are in flight beside each other. Three limits hold:
+//! [`DispatchLimits::in_flight`] slots from claim to stored outcome, [`DispatchLimits::per_endpoint`] slots of one endpoint, and a share
+//! of the slots for slow and unknown endpoints.
+//!
+//! | file | contains |
 //! |---|---|
-//! | `dispatcher` | what is under way, and what follows from each thing that is over |
-//! | `lanes` | which endpoints have something to do, and how much each may have in flight |
-//! | `attempt` | one call to a receiver, and what follows from it |
-//! | `finishing` | outcomes that wait to be written down, in batches |
-//! | `rest` | when a store that fails is asked again, and how often that is told |
+//! | `dispatcher` | the work in flight, and the next step after each completion |
+//! | `endpoint_queues` | the lanes with work, the classes of endpoints, and their slots |
+//! | `attempt` | one call to a receiver, and its outcome |
+//! | `finishing` | outcomes that wait for the store, in batches |
+//! | `backoff` | the pause after a failure of the store |
 
 mod attempt;
+mod backoff;
 mod dispatcher;
+mod endpoint_queues;
 mod finishing;
-mod lanes;
-mod rest;
 #[cfg(test)]
 mod samples;
 
@@ -30,14 +43,14 @@ use jiff::SignedDuration;
 use crate::ports::Ports;
 use dispatcher::Dispatcher;
 
-/// How much is delivered at the same time.
+/// The limits of one node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DispatchLimits {
-    /// How many deliveries this node has in flight at most, until their outcomes are written down.
+    /// The largest number of deliveries of this node between claim and stored outcome.
     pub in_flight: usize,
-    /// How many of them for one endpoint, over all nodes.
+    /// The largest number of deliveries in flight to one endpoint, over all nodes.
     pub per_endpoint: u32,
-    /// For how long a delivery is this node's alone; twice as long as an attempt takes.
+    /// The time for which a claimed delivery belongs to this node: twice the longest attempt.
     pub lease: SignedDuration,
 }
 
@@ -47,41 +60,41 @@ impl Default for DispatchLimits {
     }
 }
 
-/// What the dispatcher is told.
+/// An input of the dispatcher.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Signal {
-    /// Time has passed: look for what is due, and ask a store again that failed. About once per second.
+    /// About one second has passed: reads due deliveries, and retries after failures of the store.
     Tick,
-    /// Deliveries came into being on these lanes.
+    /// Deliveries were created on these lanes.
     Hint(Vec<Lane>),
-    /// Claim nothing more and end when nothing is in flight any more. So does the end of the signals.
+    /// Ends the claims, and then the dispatcher when nothing is in flight. The end of the signals is a stop too.
     Stop,
 }
 
-/// Delivers until it is told to stop, and what is in flight is over and written down.
+/// Delivers until a stop. Returns when all deliveries in flight are finished.
 ///
-/// Trouble of the store, or of receivers, never ends it: what cannot be written down is delivered again when its lease is over.
+/// Failures of the store or of receivers do not end it. A delivery whose outcome cannot be stored is sent again after its lease.
 pub async fn run(ports: Ports, limits: DispatchLimits, mut signals: impl Stream<Item = Signal> + Unpin) {
     let mut dispatcher = Dispatcher::new(&ports, limits);
     let mut listening = true;
     while dispatcher.start() {
-        // Both are asked each time: neither a flood of signals nor a flood of answers keeps the other waiting.
-        let (signal, over) = poll_fn(|context| {
-            let over = dispatcher.poll(context);
+        // Each turn polls both sources, so that many signals do not delay completions, nor the reverse.
+        let (signal, completions) = poll_fn(|context| {
+            let completions = dispatcher.poll(context);
             let signal = if listening { signals.poll_next_unpin(context) } else { Poll::Pending };
             match signal {
-                Poll::Pending if over.is_empty() => Poll::Pending,
-                Poll::Pending => Poll::Ready((None, over)),
-                Poll::Ready(signal) => Poll::Ready((Some(signal), over)),
+                Poll::Pending if completions.is_empty() => Poll::Pending,
+                Poll::Pending => Poll::Ready((None, completions)),
+                Poll::Ready(signal) => Poll::Ready((Some(signal), completions)),
             }
         })
         .await;
-        for over in over {
-            dispatcher.handle(over);
+        for completion in completions {
+            dispatcher.on_completion(completion);
         }
         if let Some(signal) = signal {
             listening = signal.is_some();
-            dispatcher.hear(signal.unwrap_or(Signal::Stop));
+            dispatcher.on_signal(signal.unwrap_or(Signal::Stop));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Claimed deliveries and answers for the tests of the parts.
+//! Claimed deliveries and responses for the tests of this folder.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use cais_domain::webhook::Endpoint;
 use cais_ports::{AttemptError, ClaimedDelivery, DeliveryKey, Lane, Sent};
 use cais_testkit::builders::{an_account, an_endpoint, fresh, lane_of};
 
-/// An endpoint, and what may be claimed for it.
+/// An endpoint and its deliveries.
 #[derive(Debug, Clone)]
 pub(super) struct Receiver(pub Arc<Endpoint>);
 
@@ -38,10 +38,10 @@ impl Receiver {
     }
 }
 
-pub(super) fn taken() -> Sent {
+pub(super) fn accepted() -> Sent {
     Sent { status_code: Some(200), error: None, retry_after: None, response_body: None, duration_ms: 7 }
 }
 
 pub(super) fn refused(status: u16) -> Sent {
-    Sent { status_code: Some(status), error: Some(AttemptError::Refused), ..taken() }
+    Sent { status_code: Some(status), error: Some(AttemptError::Refused), ..accepted() }
 }

@@ -1,4 +1,4 @@
-//! What follows from what a receiver said: schedule, disabling, health.
+//! The outcome of an attempt: schedule, disabling, health.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use cais_domain::webhook::{FAILING_AFTER, MAX_RETRY_AFTER, SCHEDULE_S};
@@ -6,25 +6,25 @@ use cais_testkit::builders::start;
 use jiff::{SignedDuration, ToSpan as _};
 
 use super::*;
-use crate::webhooks::dispatch::samples::{Receiver, refused, taken};
+use crate::webhooks::dispatch::samples::{Receiver, accepted, refused};
 
-fn called(claimed: ClaimedDelivery, sent: Sent) -> Called {
-    Called { claimed, began_at: start(), ended_at: start() + 2.seconds(), sent }
+fn result(claimed: ClaimedDelivery, sent: Sent) -> AttemptResult {
+    AttemptResult { claimed, began_at: start(), ended_at: start() + 2.seconds(), sent }
 }
 
 #[test]
-fn an_answer_says_of_the_endpoint_what_is_news_to_either_source() {
+fn health_is_written_if_the_claim_or_last_attempt_differs() {
+    use AttemptStatus::{Failed, Succeeded};
     use Health::{Failing, Healthy, Unchanged};
-    use Turn::{Failed, Succeeded};
     let before = Some(start() - 1.hour());
     let cases = [
-        // what the claim said, how the last call ended, the answer: what is written
-        (None, None, taken(), Unchanged),
-        (None, Some(Succeeded), taken(), Unchanged),
-        (None, Some(Failed), taken(), Healthy),
-        (before, None, taken(), Healthy),
-        (before, Some(Succeeded), taken(), Healthy),
-        (before, Some(Failed), taken(), Healthy),
+        // (failing since, by the claim; last attempt; response; written health)
+        (None, None, accepted(), Unchanged),
+        (None, Some(Succeeded), accepted(), Unchanged),
+        (None, Some(Failed), accepted(), Healthy),
+        (before, None, accepted(), Healthy),
+        (before, Some(Succeeded), accepted(), Healthy),
+        (before, Some(Failed), accepted(), Healthy),
         (None, None, refused(500), Failing),
         (None, Some(Succeeded), refused(500), Failing),
         (None, Some(Failed), refused(500), Failing),
@@ -34,23 +34,23 @@ fn an_answer_says_of_the_endpoint_what_is_news_to_either_source() {
     ];
     for (failing_since, last, sent, expected) in cases {
         let claimed = ClaimedDelivery { failing_since, ..Receiver::new().delivery() };
-        let verdict = called(claimed, sent.clone()).judge(last);
+        let verdict = result(claimed, sent.clone()).judge(last);
         assert_eq!(verdict.finished.health, expected, "{failing_since:?} {last:?} {:?}", sent.error);
         assert_eq!(verdict.disable, None);
     }
 }
 
 #[test]
-fn an_endpoint_is_disabled_when_it_is_gone_or_failed_for_days_without_a_success() {
+fn endpoint_that_is_gone_or_fails_for_days_is_disabled() {
     let (long_ago, not_quite) = (FAILING_AFTER, FAILING_AFTER - SignedDuration::from_secs(1));
     let cases = [
-        // for how long it failed, how the last call ended, the answer: why it is disabled
+        // (time of failures; last attempt; response; reason to disable)
         (None, None, refused(410), Some(DisabledReason::Gone)),
         (Some(long_ago), None, refused(410), Some(DisabledReason::Gone)),
         (Some(long_ago), None, refused(500), Some(DisabledReason::Failing)),
-        (Some(long_ago), Some(Turn::Failed), refused(500), Some(DisabledReason::Failing)),
-        (Some(long_ago), Some(Turn::Succeeded), refused(500), None),
-        (Some(long_ago), None, taken(), None),
+        (Some(long_ago), Some(AttemptStatus::Failed), refused(500), Some(DisabledReason::Failing)),
+        (Some(long_ago), Some(AttemptStatus::Succeeded), refused(500), None),
+        (Some(long_ago), None, accepted(), None),
         (Some(not_quite), None, refused(500), None),
         (None, None, refused(500), None),
         (None, None, refused(404), None),
@@ -58,7 +58,7 @@ fn an_endpoint_is_disabled_when_it_is_gone_or_failed_for_days_without_a_success(
     for (failing_for, last, sent, expected) in cases {
         let failing_since = failing_for.map(|long| start() + 2.seconds() - long);
         let claimed = ClaimedDelivery { failing_since, ..Receiver::new().delivery() };
-        let verdict = called(claimed, sent.clone()).judge(last);
+        let verdict = result(claimed, sent.clone()).judge(last);
         assert_eq!(verdict.disable, expected, "{failing_for:?} {last:?} {:?}", sent.status_code);
     }
 }
@@ -66,44 +66,44 @@ fn an_endpoint_is_disabled_when_it_is_gone_or_failed_for_days_without_a_success(
 #[test]
 fn failed_test_is_not_tried_again() {
     let claimed = ClaimedDelivery { kind: EventType::WebhookTest, ..Receiver::new().delivery() };
-    assert_eq!(called(claimed.clone(), refused(503)).judge(None).finished.outcome, AttemptOutcome::Failed);
-    assert_eq!(called(claimed, taken()).judge(None).finished.outcome, AttemptOutcome::Succeeded);
+    assert_eq!(result(claimed.clone(), refused(503)).judge(None).finished.outcome, AttemptOutcome::Failed);
+    assert_eq!(result(claimed, accepted()).judge(None).finished.outcome, AttemptOutcome::Succeeded);
 }
 
 #[test]
-fn the_schedule_counts_from_the_end_of_the_call_and_ends() {
+fn schedule_counts_from_the_end_of_the_call_and_ends() {
     let last = u32::try_from(SCHEDULE_S.len()).unwrap() + 1;
     for tries in 1..last {
         let claimed = ClaimedDelivery { tries, ..Receiver::new().delivery() };
-        let verdict = called(claimed.clone(), refused(503)).judge(None);
+        let verdict = result(claimed.clone(), refused(503)).judge(None);
         let due_at = next_attempt(claimed.key.id, tries, start() + 2.seconds(), None).unwrap();
         assert_eq!(verdict.finished.outcome, AttemptOutcome::Retry { due_at }, "after try {tries}");
         assert!(due_at > start() + 2.seconds());
     }
     let claimed = ClaimedDelivery { tries: last, ..Receiver::new().delivery() };
-    assert_eq!(called(claimed.clone(), refused(503)).judge(None).finished.outcome, AttemptOutcome::Failed);
-    assert_eq!(called(claimed, taken()).judge(None).finished.outcome, AttemptOutcome::Succeeded);
+    assert_eq!(result(claimed.clone(), refused(503)).judge(None).finished.outcome, AttemptOutcome::Failed);
+    assert_eq!(result(claimed, accepted()).judge(None).finished.outcome, AttemptOutcome::Succeeded);
 }
 
 #[test]
-fn a_receiver_that_asks_for_time_gets_it_and_never_less_than_the_schedule() {
+fn retry_after_only_delays_the_schedule() {
     let due = |retry_after| {
         let claimed = Receiver::new().delivery();
-        match called(claimed, Sent { retry_after: Some(retry_after), ..refused(429) }).judge(None).finished.outcome {
+        match result(claimed, Sent { retry_after: Some(retry_after), ..refused(429) }).judge(None).finished.outcome {
             AttemptOutcome::Retry { due_at } => due_at.duration_since(start() + 2.seconds()),
             other @ (AttemptOutcome::Succeeded | AttemptOutcome::Failed) => unreachable!("{other:?}"),
         }
     };
     assert_eq!(due(SignedDuration::from_mins(10)), SignedDuration::from_mins(10));
-    assert!(due(SignedDuration::from_secs(1)) >= SignedDuration::from_millis(4_500), "it only ever delays");
+    assert!(due(SignedDuration::from_secs(1)) >= SignedDuration::from_millis(4_500), "a shorter time is ignored");
     assert_eq!(due(SignedDuration::from_hours(1_000)), MAX_RETRY_AFTER);
 }
 
 #[test]
-fn what_is_written_down_names_the_claim_and_what_was_seen() {
+fn outcome_has_the_facts_of_claim_and_response() {
     let claimed = ClaimedDelivery { fence: 7, tries: 3, ..Receiver::new().delivery() };
     let sent = Sent { response_body: Some("no".to_owned()), ..refused(500) };
-    let finished = called(claimed.clone(), sent).judge(None).finished;
+    let finished = result(claimed.clone(), sent).judge(None).finished;
     assert_eq!((finished.key, finished.fence, finished.tries), (claimed.key, 7, 3));
     assert_eq!(finished.epoch, claimed.endpoint.epoch);
     let expected = DeliveryAttempt {
@@ -117,10 +117,12 @@ fn what_is_written_down_names_the_claim_and_what_was_seen() {
 }
 
 #[test]
-fn what_cannot_be_signed_is_tried_again_and_says_nothing_of_its_receiver() {
-    for (failing_since, last) in [(None, None), (None, Some(Turn::Succeeded)), (Some(start() - FAILING_AFTER), None)] {
+fn unsigned_delivery_is_retried_without_a_change_of_health() {
+    for (failing_since, last) in
+        [(None, None), (None, Some(AttemptStatus::Succeeded)), (Some(start() - FAILING_AFTER), None)]
+    {
         let claimed = ClaimedDelivery { failing_since, ..Receiver::new().delivery() };
-        let verdict = called(claimed, nothing_sent(AttemptError::Unsigned)).judge(last);
+        let verdict = result(claimed, nothing_sent(AttemptError::Unsigned)).judge(last);
         assert!(matches!(verdict.finished.outcome, AttemptOutcome::Retry { .. }));
         assert_eq!((verdict.finished.health, verdict.disable), (Health::Unchanged, None));
     }

@@ -1,4 +1,4 @@
-//! Outcomes on their way into the store: in order, in batches, and given up alone.
+//! Batches of outcomes: their order, retries and losses.
 use cais_ports::{AttemptOutcome, DeliveryAttempt};
 use cais_testkit::builders::start;
 
@@ -46,79 +46,79 @@ fn ids(batch: &[Unwritten]) -> Vec<cais_domain::ids::DeliveryId> {
 }
 
 #[test]
-fn one_batch_is_written_at_a_time_in_order() {
+fn batches_are_written_in_order_one_at_a_time() {
     let mut finishing = filled(BATCH + 1);
     let first = finishing.next().unwrap_or_default();
     assert_eq!(first.len(), BATCH);
-    assert_eq!(finishing.next(), None, "while another is written");
-    finishing.written();
+    assert_eq!(finishing.next(), None, "a batch is being written");
+    finishing.on_success();
     let second = finishing.next().unwrap_or_default();
     assert_eq!(second.len(), 1);
-    assert!(!finishing.is_empty(), "it is not written yet");
-    finishing.written();
+    assert!(!finishing.is_empty(), "the second batch is being written");
+    finishing.on_success();
     assert!(finishing.is_empty());
     assert_eq!(finishing.next(), None);
 }
 
 #[test]
-fn what_a_store_that_is_down_refused_comes_first_again_and_is_given_up_after_a_while() {
+fn failed_batch_is_retried_first_and_lost_after_its_tries() {
     let mut finishing = filled(3);
     let mut batch = finishing.next().unwrap_or_default();
     let order = ids(&batch);
     finishing.push(outcome(&Receiver::new(), Health::Unchanged));
     for round in 1..TRIES {
-        assert_eq!(finishing.refused(batch, &down(), false), [], "round {round}");
+        assert_eq!(finishing.on_failure(batch, &down(), false), [], "round {round}");
         batch = finishing.next().unwrap_or_default();
-        assert_eq!(ids(&batch).get(..3), Some(&order[..]), "in their order, before what came later");
+        assert_eq!(ids(&batch).get(..3), Some(&order[..]), "the order stays, before later outcomes");
     }
-    let given_up = finishing.refused(batch, &down(), false);
-    assert_eq!(ids(&given_up), order, "and not what came later");
+    let lost = finishing.on_failure(batch, &down(), false);
+    assert_eq!(ids(&lost), order, "the later outcome stays");
     assert_eq!(finishing.next().map(|batch| batch.len()), Some(1));
 }
 
 #[test]
-fn at_the_end_it_is_given_up_soon() {
+fn failed_batch_after_a_stop_is_lost_after_fewer_tries() {
     let mut finishing = filled(2);
-    for _ in 1..TRIES_AT_THE_END {
+    for _ in 1..TRIES_AFTER_STOP {
         let batch = finishing.next().unwrap_or_default();
-        assert_eq!(finishing.refused(batch, &down(), true), []);
+        assert_eq!(finishing.on_failure(batch, &down(), true), []);
     }
     let batch = finishing.next().unwrap_or_default();
-    assert_eq!(finishing.refused(batch, &down(), true).len(), 2);
+    assert_eq!(finishing.on_failure(batch, &down(), true).len(), 2);
     assert!(finishing.is_empty());
 }
 
 #[test]
-fn one_that_the_store_cannot_take_is_given_up_alone() {
+fn damaged_outcome_is_lost_alone() {
     let mut finishing = filled(37);
     let poison = finishing.waiting.get(20).map(|one| one.finished.key.id);
-    let (mut given_up, mut written, mut rounds) = (Vec::new(), 0, 0);
+    let (mut lost, mut written, mut rounds) = (Vec::new(), 0, 0);
     while let Some(batch) = finishing.next() {
         rounds += 1;
         if batch.iter().any(|one| Some(one.finished.key.id) == poison) {
-            given_up.extend(finishing.refused(batch, &damaged(), false));
+            lost.extend(finishing.on_failure(batch, &damaged(), false));
         } else {
             written += batch.len();
-            finishing.written();
+            finishing.on_success();
         }
     }
-    assert_eq!(ids(&given_up), poison.into_iter().collect::<Vec<_>>());
+    assert_eq!(ids(&lost), poison.into_iter().collect::<Vec<_>>());
     assert_eq!(written, 36);
     assert!(rounds < 40, "{rounds} rounds");
 }
 
 #[test]
-fn only_the_last_word_on_an_endpoint_is_written() {
+fn last_change_of_health_of_an_endpoint_is_written() {
     let (one, other) = (Receiver::new(), Receiver::new());
     let mut finishing = Finishing::new();
-    let said = [
+    let changes = [
         (&one, Health::Failing),
         (&other, Health::Failing),
         (&one, Health::Unchanged),
         (&one, Health::Healthy),
         (&one, Health::Unchanged),
     ];
-    for (receiver, health) in said {
+    for (receiver, health) in changes {
         finishing.push(outcome(receiver, health));
     }
     let health: Vec<Health> =
@@ -128,7 +128,7 @@ fn only_the_last_word_on_an_endpoint_is_written() {
 }
 
 #[test]
-fn failures_after_a_success_count_from_it() {
+fn success_before_the_last_failure_is_written_too() {
     let receiver = Receiver::new();
     let mut finishing = Finishing::new();
     for health in [Health::Healthy, Health::Failing, Health::Healthy, Health::Failing, Health::Failing] {

@@ -1,0 +1,46 @@
+//! The pause after a failure of the store: until the next tick.
+
+use std::fmt::Display;
+
+/// The pause of one kind of request to the store, and its last logged failure.
+#[derive(Debug, Default)]
+pub(super) struct Backoff {
+    waiting: bool,
+    failures: u32,
+    logged: Option<String>,
+}
+
+impl Backoff {
+    /// Returns whether requests wait for the next tick.
+    pub(super) const fn is_waiting(&self) -> bool {
+        self.waiting
+    }
+
+    /// Pauses until the next tick. Logs the same cause once until the store answers again.
+    pub(super) fn on_failure(&mut self, request: &'static str, cause: &impl Display) {
+        self.waiting = true;
+        self.failures = self.failures.saturating_add(1);
+        let cause = cause.to_string();
+        if self.logged.as_ref() != Some(&cause) {
+            tracing::warn!(
+                request,
+                cause,
+                "request of the webhook dispatcher failed at the store; it is retried at the next tick"
+            );
+            self.logged = Some(cause);
+        }
+    }
+
+    /// Ends the pause.
+    pub(super) const fn on_tick(&mut self) {
+        self.waiting = false;
+    }
+
+    /// Clears the failures.
+    pub(super) fn on_success(&mut self) {
+        if self.failures > 0 {
+            tracing::info!(failures = self.failures, "store answers the webhook dispatcher again; deliveries continue");
+            *self = Self::default();
+        }
+    }
+}

@@ -1,0 +1,363 @@
+//! The lanes with work, the classes of endpoints, and their slots: a slow receiver does not use the slots of the others.
+//!
+//! A delivery in flight has a slot from its claim to its stored outcome. Each node classifies endpoints by their last response:
+//!
+//! | class | condition | slots of one endpoint | slots of the class |
+//! |---|---|---|---|
+//! | `Healthy` | the last attempt succeeded within 2 s | `per_endpoint`; a quarter of it once half of all slots are taken | all |
+//! | `Unknown` | not called yet, or failed within 2 s | 1 | half |
+//! | `Slow` | the last attempt, or another in flight, lasted 2 s or more | a quarter of `per_endpoint` | a quarter |
+//!
+//! Unknown and slow endpoints together have at most three quarters of the slots. So healthy endpoints always find slots, and unknown
+//! endpoints do not wait for slow ones. These limits hold on one node. Over all nodes, the store limits each endpoint to `per_endpoint`.
+
+use std::collections::HashMap;
+
+use cais_domain::ids::{DeliveryId, EndpointId};
+use cais_ports::{ClaimedDelivery, DeliveryKey, Lane};
+use jiff::{SignedDuration, Timestamp};
+
+use super::DispatchLimits;
+use super::attempt::AttemptStatus;
+use waiting::{EndpointClass, Waiting};
+
+mod waiting;
+
+/// The duration of a call from which its endpoint is slow: far more than a working receiver needs.
+const SLOW: SignedDuration = SignedDuration::from_secs(2);
+/// The divisor of the slots of an endpoint that gets few of them.
+const FEW: u32 = 4;
+/// The number of deliveries in flight from which other nodes may work on the same backlog. One event is no backlog.
+const BURST: usize = 2;
+/// The largest number of lanes in one claim.
+const MAX_LANES: usize = 128;
+/// The largest number of remembered classes. Beyond it, all endpoints are unknown again.
+const MAX_CLASSES: usize = 65_536;
+
+/// A claim to send to the store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ClaimRequest {
+    /// The lanes.
+    pub lanes: Vec<Lane>,
+    /// The free slots of each lane at this node when the claim was made.
+    free_slots: Vec<usize>,
+    /// The largest number of deliveries of one lane in flight.
+    pub per_endpoint: u32,
+    /// The largest number of deliveries to claim.
+    pub limit: usize,
+}
+
+/// The work in flight for an endpoint.
+#[derive(Debug, Default)]
+struct Activity {
+    /// The deliveries with a slot, and the start of each call. `None` between the response and the stored outcome.
+    in_flight: HashMap<DeliveryId, Option<Timestamp>>,
+    /// The lane, if it may have more deliveries and no slot is free.
+    full: Option<Lane>,
+    /// The lane, if a claim returned fewer deliveries than slots: the lane is empty, or other nodes have its slots. One more claim
+    /// follows when nothing is in flight.
+    ask_again: Option<Lane>,
+    /// The last attempt that ended.
+    last: Option<AttemptStatus>,
+    /// The endpoint is being disabled: no claim names its lane.
+    is_disabling: bool,
+}
+
+/// The state of all lanes at this node.
+#[derive(Debug)]
+pub(super) struct EndpointQueues {
+    limits: DispatchLimits,
+    active: HashMap<EndpointId, Activity>,
+    /// The classes; a missing endpoint is unknown.
+    classes: HashMap<EndpointId, EndpointClass>,
+    waiting: Waiting,
+    /// The class that the next claim tries first.
+    first: EndpointClass,
+    /// The number of lanes in a claim; smaller after a claim that the store could not read.
+    width: usize,
+    in_flight: usize,
+}
+
+impl EndpointQueues {
+    pub(super) fn new(limits: DispatchLimits) -> Self {
+        // Without a slot nothing would be delivered.
+        let (in_flight, per_endpoint) = (limits.in_flight.max(1), limits.per_endpoint.max(1));
+        Self {
+            limits: DispatchLimits { in_flight, per_endpoint, ..limits },
+            active: HashMap::new(),
+            classes: HashMap::new(),
+            waiting: Waiting::default(),
+            first: EndpointClass::Healthy,
+            width: MAX_LANES,
+            in_flight: 0,
+        }
+    }
+
+    /// Lets a lane that may have due deliveries wait for a claim, or for a free slot.
+    pub(super) fn mark(&mut self, lane: Lane) {
+        let room = self.free_slots(lane.endpoint);
+        match self.active.get_mut(&lane.endpoint) {
+            Some(active) if active.is_disabling => {}
+            Some(active) if room == 0 => active.full = Some(lane),
+            _ => self.waiting.push_back(self.class(lane.endpoint), lane),
+        }
+    }
+
+    /// Returns the next claim; `None` if no lane waits or no slot is free. The classes take turns.
+    pub(super) fn next_claim(&mut self) -> Option<ClaimRequest> {
+        let order @ [_, next, _] = self.first.and_others();
+        let request = order.into_iter().find_map(|class| self.claim_of(class));
+        if request.is_some() {
+            self.first = next;
+        }
+        request
+    }
+
+    fn claim_of(&mut self, class: EndpointClass) -> Option<ClaimRequest> {
+        if self.waiting.is_empty(class) {
+            return None;
+        }
+        let per_endpoint = self.slots_of(class);
+        let limit = match class {
+            // While less than half of the slots are taken, an endpoint gets all its slots.
+            EndpointClass::Healthy if self.slots_to_half() > 0 => self.free_slots_for(class).min(self.slots_to_half()),
+            EndpointClass::Healthy | EndpointClass::Unknown | EndpointClass::Slow => self.free_slots_for(class),
+        };
+        let (mut lanes, mut free_slots) = (Vec::new(), Vec::new());
+        while lanes.len() < limit.min(self.width) {
+            let Some(lane) = self.waiting.pop(class) else { break };
+            let room = self.free_slots(lane.endpoint);
+            if self.class(lane.endpoint) != class || room == 0 || self.is_disabling(&lane) {
+                // Class or slots changed while the lane waited.
+                self.mark(lane);
+            } else {
+                lanes.push(lane);
+                free_slots.push(room);
+            }
+        }
+        (!lanes.is_empty()).then_some(ClaimRequest { lanes, free_slots, per_endpoint, limit })
+    }
+
+    /// Gives slots to claimed deliveries, and returns those to send. Without a slot are deliveries that are in flight already, because
+    /// their leases ended, and deliveries beyond the free slots. Both are due again when their leases end.
+    pub(super) fn on_claimed(
+        &mut self,
+        request: &ClaimRequest,
+        got: Vec<ClaimedDelivery>,
+        now: Timestamp,
+    ) -> Vec<ClaimedDelivery> {
+        self.width = self.width.saturating_mul(2).min(MAX_LANES);
+        let is_cut = got.len() >= request.limit;
+        let mut served: HashMap<EndpointId, usize> = HashMap::new();
+        for one in &got {
+            let count = served.entry(one.key.endpoint).or_default();
+            *count = count.saturating_add(1);
+        }
+        let accepted: Vec<ClaimedDelivery> = got.into_iter().filter(|one| self.admit(one, now)).collect();
+        let mut unserved = Vec::new();
+        for (lane, had) in request.lanes.iter().zip(&request.free_slots) {
+            let (room, got) = (self.free_slots(lane.endpoint), served.get(&lane.endpoint).copied());
+            // The claim did not count slots that became free meanwhile.
+            let is_filled = got.is_some_and(|got| got >= *had);
+            if let Some(active) = self.active.get_mut(&lane.endpoint) {
+                let may_be_shared = room > 0 && !is_cut && !is_filled && active.in_flight.len() >= BURST;
+                active.full = (room == 0).then_some(*lane);
+                active.ask_again = may_be_shared.then_some(*lane);
+            }
+            if room == 0 {
+                continue;
+            }
+            if is_filled || is_cut && got.is_some() {
+                self.waiting.push_back(self.class(lane.endpoint), *lane);
+            } else if is_cut {
+                unserved.push(*lane);
+            }
+        }
+        self.push_all_front(unserved);
+        accepted
+    }
+
+    /// Lets the lanes of a failed claim wait again, before the others.
+    pub(super) fn retry(&mut self, request: ClaimRequest) {
+        self.push_all_front(request.lanes);
+    }
+
+    /// Halves the claims after one with a row that the store cannot read, until its lane is alone. That lane waits for the next tick.
+    pub(super) fn on_unreadable(&mut self, request: ClaimRequest) {
+        self.width = request.lanes.len().div_ceil(2).max(1);
+        if request.lanes.len() > 1 {
+            self.retry(request);
+        }
+    }
+
+    /// Classifies the endpoint after a call. Returns the attempt before, if it ended after this delivery was claimed.
+    pub(super) fn on_attempt(
+        &mut self,
+        key: &DeliveryKey,
+        status: AttemptStatus,
+        (began_at, ended_at): (Timestamp, Timestamp),
+    ) -> Option<AttemptStatus> {
+        let class = match status {
+            _ if is_slow(began_at, ended_at) || self.has_another_slow_call(key, ended_at) => EndpointClass::Slow,
+            AttemptStatus::Succeeded => EndpointClass::Healthy,
+            AttemptStatus::Failed => EndpointClass::Unknown,
+        };
+        self.remember(key.endpoint, class);
+        let active = self.active.get_mut(&key.endpoint)?;
+        if let Some(began_at) = active.in_flight.get_mut(&key.id) {
+            *began_at = None;
+        }
+        let last = active.last.replace(status);
+        self.refill(key.endpoint);
+        last
+    }
+
+    /// Frees the slot of a delivery whose outcome is stored or lost.
+    pub(super) fn release(&mut self, key: &DeliveryKey) {
+        if let Some(active) = self.active.get_mut(&key.endpoint)
+            && active.in_flight.remove(&key.id).is_some()
+        {
+            self.in_flight = self.in_flight.saturating_sub(1);
+            let again = if active.in_flight.is_empty() { active.ask_again.take() } else { None };
+            if let Some(lane) = again {
+                self.mark(lane);
+            }
+            self.refill(key.endpoint);
+            self.forget(key.endpoint);
+        }
+    }
+
+    /// Classifies endpoints with a long call in flight as slow.
+    pub(super) fn classify_slow(&mut self, now: Timestamp) {
+        let slow = |began: &Option<Timestamp>| began.is_some_and(|began| is_slow(began, now));
+        let slow = self.active.iter().filter(|(_, active)| active.in_flight.values().any(slow));
+        for endpoint in slow.map(|(endpoint, _)| *endpoint).collect::<Vec<_>>() {
+            self.remember(endpoint, EndpointClass::Slow);
+        }
+    }
+
+    /// Stops claims for an endpoint that is being disabled. Returns false if they are stopped already.
+    pub(super) fn begin_disabling(&mut self, endpoint: EndpointId) -> bool {
+        let active = self.active.entry(endpoint).or_default();
+        active.full = None;
+        !std::mem::replace(&mut active.is_disabling, true)
+    }
+
+    /// Allows claims again after the attempt to disable the endpoint. A tick finds the due deliveries.
+    pub(super) fn on_disabled(&mut self, endpoint: EndpointId) {
+        if let Some(active) = self.active.get_mut(&endpoint) {
+            active.is_disabling = false;
+        }
+        self.classes.remove(&endpoint);
+        self.forget(endpoint);
+    }
+
+    /// Puts the lanes before all others, in this order.
+    fn push_all_front(&mut self, lanes: Vec<Lane>) {
+        for lane in lanes.into_iter().rev() {
+            self.waiting.push_front(self.class(lane.endpoint), lane);
+        }
+    }
+
+    fn admit(&mut self, one: &ClaimedDelivery, now: Timestamp) -> bool {
+        let slots = usize::try_from(self.limits.per_endpoint).unwrap_or(usize::MAX);
+        let active = self.active.entry(one.key.endpoint).or_default();
+        // The store may have stored an outcome and given its slot away before this node receives the reply. So only calls count.
+        let calls = active.in_flight.values().flatten().count();
+        let fits = calls < slots && self.in_flight < self.limits.in_flight;
+        if !fits || active.in_flight.contains_key(&one.key.id) {
+            return false;
+        }
+        active.in_flight.insert(one.key.id, Some(now));
+        self.in_flight = self.in_flight.saturating_add(1);
+        true
+    }
+
+    /// Lets a full lane wait for a claim if a slot is free.
+    fn refill(&mut self, endpoint: EndpointId) {
+        if self.free_slots(endpoint) > 0
+            && let Some(lane) = self.active.get_mut(&endpoint).and_then(|active| active.full.take())
+        {
+            self.waiting.push_back(self.class(endpoint), lane);
+        }
+    }
+
+    fn has_another_slow_call(&self, key: &DeliveryKey, now: Timestamp) -> bool {
+        let others = self.active.get(&key.endpoint).into_iter().flat_map(|active| &active.in_flight);
+        others.filter(|(id, _)| **id != key.id).any(|(_, began)| began.is_some_and(|began| is_slow(began, now)))
+    }
+
+    fn forget(&mut self, endpoint: EndpointId) {
+        if self.active.get(&endpoint).is_some_and(|active| active.in_flight.is_empty() && !active.is_disabling) {
+            self.active.remove(&endpoint);
+        }
+    }
+
+    fn is_disabling(&self, lane: &Lane) -> bool {
+        self.active.get(&lane.endpoint).is_some_and(|active| active.is_disabling)
+    }
+
+    fn class(&self, endpoint: EndpointId) -> EndpointClass {
+        self.classes.get(&endpoint).copied().unwrap_or(EndpointClass::Unknown)
+    }
+
+    fn remember(&mut self, endpoint: EndpointId, class: EndpointClass) {
+        if self.classes.len() >= MAX_CLASSES {
+            self.classes.clear();
+        }
+        self.classes.insert(endpoint, class);
+    }
+
+    /// Returns the slots of one endpoint of the class.
+    fn slots_of(&self, class: EndpointClass) -> u32 {
+        let all = self.limits.per_endpoint;
+        match class {
+            EndpointClass::Healthy if self.slots_to_half() > 0 => all,
+            EndpointClass::Healthy | EndpointClass::Slow => all.div_ceil(FEW),
+            EndpointClass::Unknown => 1,
+        }
+    }
+
+    /// Returns the free slots until half of all slots are taken.
+    const fn slots_to_half(&self) -> usize {
+        self.limits.in_flight.div_ceil(2).saturating_sub(self.in_flight)
+    }
+
+    /// Returns the free slots of all endpoints of the class together.
+    fn free_slots_for(&self, class: EndpointClass) -> usize {
+        let all = self.limits.in_flight;
+        let free = all.saturating_sub(self.in_flight);
+        if class == EndpointClass::Healthy {
+            return free;
+        }
+        let (mut unknown, mut slow) = (0_usize, 0_usize);
+        for (endpoint, active) in &self.active {
+            match self.class(*endpoint) {
+                EndpointClass::Healthy => {}
+                EndpointClass::Unknown => unknown = unknown.saturating_add(active.in_flight.len()),
+                EndpointClass::Slow => slow = slow.saturating_add(active.in_flight.len()),
+            }
+        }
+        let quarter = all.div_ceil(4);
+        let share = match class {
+            EndpointClass::Healthy | EndpointClass::Unknown => quarter.saturating_mul(2).saturating_sub(unknown),
+            EndpointClass::Slow => quarter.saturating_sub(slow),
+        };
+        let together = quarter.saturating_mul(3).saturating_sub(unknown).saturating_sub(slow);
+        free.min(share).min(together)
+    }
+
+    /// Returns the free slots of the endpoint.
+    fn free_slots(&self, endpoint: EndpointId) -> usize {
+        let slots = usize::try_from(self.slots_of(self.class(endpoint))).unwrap_or(usize::MAX);
+        slots.saturating_sub(self.active.get(&endpoint).map_or(0, |active| active.in_flight.len()))
+    }
+}
+
+/// Returns whether a call from `began_at` to `now` is slow.
+fn is_slow(began_at: Timestamp, now: Timestamp) -> bool {
+    now.duration_since(began_at) >= SLOW
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,387 @@
+//! The choice of lanes, and the slots of each.
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::needless_for_each,
+    reason = "a test fails by panicking"
+)]
+
+use cais_testkit::builders::start;
+use jiff::ToSpan as _;
+
+use super::*;
+use crate::webhooks::dispatch::samples::Receiver;
+
+/// Start and end of a call to a working receiver.
+fn in_time() -> (Timestamp, Timestamp) {
+    (start(), start() + 20.milliseconds())
+}
+
+/// Start and end of a slow call.
+fn too_slow() -> (Timestamp, Timestamp) {
+    (start(), start() + SLOW)
+}
+
+fn queues_of(in_flight: usize) -> EndpointQueues {
+    EndpointQueues::new(DispatchLimits { in_flight, ..DispatchLimits::default() })
+}
+
+/// Claims all due deliveries of the receivers, as the store would.
+fn claim(queues: &mut EndpointQueues, request: &ClaimRequest, due: &[(&Receiver, usize)]) -> Vec<ClaimedDelivery> {
+    let mut got = Vec::new();
+    for lane in &request.lanes {
+        let (receiver, count) = due.iter().find(|(receiver, _)| receiver.lane() == *lane).unwrap();
+        let places = usize::try_from(request.per_endpoint).unwrap();
+        let taken = queues.active.get(&lane.endpoint).map_or(0, |active| active.in_flight.len());
+        let room = places.saturating_sub(taken).min(request.limit - got.len());
+        got.extend(receiver.deliveries(room.min(*count)));
+    }
+    queues.on_claimed(request, got, start())
+}
+
+/// Answers all further claims with nothing.
+fn nothing_more(queues: &mut EndpointQueues) {
+    while let Some(request) = queues.next_claim() {
+        queues.on_claimed(&request, Vec::new(), start());
+    }
+}
+
+/// A receiver that accepted one delivery.
+fn healthy(queues: &mut EndpointQueues) -> Receiver {
+    let receiver = Receiver::new();
+    queues.mark(receiver.lane());
+    let request = queues.next_claim().unwrap();
+    let one = claim(queues, &request, &[(&receiver, 1)]).remove(0);
+    queues.on_attempt(&one.key, AttemptStatus::Succeeded, in_time());
+    queues.release(&one.key);
+    nothing_more(queues);
+    assert_eq!(queues.in_flight, 0);
+    receiver
+}
+
+/// A receiver with one slow call.
+fn slow(queues: &mut EndpointQueues) -> Receiver {
+    let receiver = Receiver::new();
+    queues.mark(receiver.lane());
+    let request = queues.next_claim().unwrap();
+    let one = claim(queues, &request, &[(&receiver, 1)]).remove(0);
+    queues.on_attempt(&one.key, AttemptStatus::Failed, too_slow());
+    queues.release(&one.key);
+    nothing_more(queues);
+    receiver
+}
+
+#[test]
+fn lane_is_claimed_once_per_mark() {
+    let (mut queues, receiver) = (queues_of(256), Receiver::new());
+    assert_eq!(queues.next_claim(), None);
+    queues.mark(receiver.lane());
+    queues.mark(receiver.lane());
+    let request = queues.next_claim().unwrap();
+    assert_eq!(request.lanes, [receiver.lane()]);
+    assert_eq!(queues.next_claim(), None);
+
+    queues.mark(receiver.lane());
+    claim(&mut queues, &request, &[(&receiver, 0)]);
+    assert!(queues.next_claim().is_some(), "a mark during the claim may name newer deliveries");
+    assert_eq!(queues.next_claim(), None);
+}
+
+#[test]
+fn healthy_endpoint_gets_all_its_slots_and_others_fewer() {
+    let mut queues = queues_of(256);
+    let (good, bad, new) = (healthy(&mut queues), slow(&mut queues), Receiver::new());
+    for receiver in [&good, &bad, &new] {
+        queues.mark(receiver.lane());
+    }
+    let mut places = HashMap::new();
+    while let Some(request) = queues.next_claim() {
+        places.insert(request.lanes[0], (request.per_endpoint, request.limit));
+    }
+    let expected = HashMap::from([(good.lane(), (8, 128)), (new.lane(), (1, 128)), (bad.lane(), (2, 64))]);
+    assert_eq!(places, expected);
+}
+
+#[test]
+fn full_lane_is_claimed_again_when_a_slot_is_free() {
+    let mut queues = queues_of(256);
+    let receiver = healthy(&mut queues);
+    queues.mark(receiver.lane());
+    let request = queues.next_claim().unwrap();
+    let under_way = claim(&mut queues, &request, &[(&receiver, 100)]);
+    assert_eq!(under_way.len(), 8);
+    assert_eq!(queues.next_claim(), None, "it is full");
+    queues.mark(receiver.lane());
+    assert_eq!(queues.next_claim(), None, "a mark does not change that");
+
+    queues.on_attempt(&under_way[0].key, AttemptStatus::Succeeded, in_time());
+    assert_eq!(queues.next_claim(), None, "the store still counts it");
+    queues.release(&under_way[0].key);
+    assert_eq!(queues.next_claim().unwrap().lanes, [receiver.lane()]);
+}
+
+#[test]
+fn lane_that_filled_its_free_slots_is_claimed_again() {
+    let mut queues = queues_of(256);
+    let receiver = healthy(&mut queues);
+    queues.mark(receiver.lane());
+    let request = queues.next_claim().unwrap();
+    let under_way = claim(&mut queues, &request, &[(&receiver, 100)]);
+    queues.release(&under_way[0].key);
+    let request = queues.next_claim().unwrap();
+    // Meanwhile the others are over as well.
+    under_way.iter().skip(1).for_each(|one| queues.release(&one.key));
+    assert_eq!(queues.on_claimed(&request, receiver.deliveries(1), start()).len(), 1, "one slot was free");
+    assert_eq!(queues.next_claim().unwrap().lanes, [receiver.lane()]);
+}
+
+#[test]
+fn slow_endpoints_leave_slots_to_healthy_and_unknown_ones() {
+    let mut queues = queues_of(16);
+    let good = [healthy(&mut queues), healthy(&mut queues)];
+    let bad: Vec<Receiver> = (0..20).map(|_| slow(&mut queues)).collect();
+    let new: Vec<Receiver> = (0..20).map(|_| Receiver::new()).collect();
+    let due: Vec<(&Receiver, usize)> = bad.iter().chain(&new).chain(&good).map(|receiver| (receiver, 50)).collect();
+    let claim_all = |queues: &mut EndpointQueues, receivers: &[Receiver]| {
+        receivers.iter().for_each(|receiver| queues.mark(receiver.lane()));
+        let mut under_way = Vec::new();
+        while let Some(request) = queues.next_claim() {
+            under_way.extend(claim(queues, &request, &due));
+        }
+        under_way
+    };
+    assert_eq!(claim_all(&mut queues, &bad).len(), 4, "a quarter");
+    let first = claim_all(&mut queues, &new);
+    assert_eq!(first.len(), 8, "half, one slot each");
+    // Their calls hang, so these endpoints become slow. More unknown endpoints get no slots.
+    queues.classify_slow(start() + 2.seconds());
+    assert_eq!(claim_all(&mut queues, &new), []);
+    assert_eq!(claim_all(&mut queues, &good).len(), 4, "the last quarter");
+    assert_eq!((queues.in_flight, queues.next_claim()), (16, None), "all slots are taken");
+    for one in &first {
+        queues.on_attempt(&one.key, AttemptStatus::Failed, in_time());
+        queues.release(&one.key);
+    }
+    assert_eq!(claim_all(&mut queues, &[]).len(), 8, "the lanes that waited");
+}
+
+#[test]
+fn healthy_endpoint_is_reclassified_by_failure_or_slow_call() {
+    let mut queues = queues_of(256);
+    let (failing, slow) = (healthy(&mut queues), healthy(&mut queues));
+    for receiver in [&failing, &slow] {
+        queues.mark(receiver.lane());
+    }
+    let request = queues.next_claim().unwrap();
+    let under_way = claim(&mut queues, &request, &[(&failing, 1), (&slow, 1)]);
+    queues.on_attempt(&under_way[0].key, AttemptStatus::Failed, in_time());
+    assert_eq!(queues.class(failing.0.id), EndpointClass::Unknown, "it failed in time");
+
+    queues.classify_slow(start() + 1.second());
+    assert_eq!(queues.class(slow.0.id), EndpointClass::Healthy);
+    queues.classify_slow(start() + 2.seconds());
+    assert_eq!(queues.class(slow.0.id), EndpointClass::Slow);
+    queues.on_attempt(&under_way[1].key, AttemptStatus::Succeeded, in_time());
+    queues.classify_slow(start() + 9.seconds());
+    assert_eq!(queues.class(slow.0.id), EndpointClass::Healthy, "it answered; the store is slow");
+
+    queues.mark(slow.lane());
+    let request = queues.next_claim().unwrap();
+    let late = claim(&mut queues, &request, &[(&slow, 1)]).remove(0);
+    queues.on_attempt(&late.key, AttemptStatus::Succeeded, too_slow());
+    assert_eq!(queues.class(slow.0.id), EndpointClass::Slow, "accepted after a slow call");
+}
+
+#[test]
+fn endpoint_stays_slow_while_another_call_is_slow() {
+    let mut queues = queues_of(256);
+    let receiver = healthy(&mut queues);
+    queues.mark(receiver.lane());
+    let request = queues.next_claim().unwrap();
+    let under_way = claim(&mut queues, &request, &[(&receiver, 2)]);
+    let late = start() + 3.seconds();
+    queues.on_attempt(&under_way[0].key, AttemptStatus::Succeeded, (late, late + 5.milliseconds()));
+    assert_eq!(queues.class(receiver.0.id), EndpointClass::Slow);
+    queues.release(&under_way[0].key);
+    queues.release(&under_way[1].key);
+    nothing_more(&mut queues);
+    queues.mark(receiver.lane());
+    let request = queues.next_claim().unwrap();
+    let again = claim(&mut queues, &request, &[(&receiver, 1)]).remove(0);
+    queues.on_attempt(&again.key, AttemptStatus::Succeeded, (late, late + 5.milliseconds()));
+    assert_eq!(queues.class(receiver.0.id), EndpointClass::Healthy);
+}
+
+#[test]
+fn failing_endpoint_does_not_wait_for_slow_ones() {
+    let mut queues = queues_of(64);
+    let hanging: Vec<Receiver> = (0..100).map(|_| slow(&mut queues)).collect();
+    let failing = healthy(&mut queues);
+    queues.mark(failing.lane());
+    let request = queues.next_claim().unwrap();
+    let one = claim(&mut queues, &request, &[(&failing, 1)]).remove(0);
+    queues.on_attempt(&one.key, AttemptStatus::Failed, in_time());
+    queues.release(&one.key);
+
+    hanging.iter().chain([&failing]).for_each(|receiver| queues.mark(receiver.lane()));
+    let due: Vec<(&Receiver, usize)> = hanging.iter().chain([&failing]).map(|receiver| (receiver, 50)).collect();
+    let mut served = Vec::new();
+    while let Some(request) = queues.next_claim() {
+        served.extend(claim(&mut queues, &request, &due).iter().map(|one| one.key.endpoint));
+    }
+    assert_eq!(served.iter().filter(|endpoint| **endpoint == failing.0.id).count(), 1);
+    assert_eq!(served.len(), 16 + 1, "a quarter hangs");
+}
+
+#[test]
+fn healthy_endpoints_share_the_second_half_of_the_slots() {
+    let mut queues = queues_of(64);
+    let receivers: Vec<Receiver> = (0..12).map(|_| healthy(&mut queues)).collect();
+    let due: Vec<(&Receiver, usize)> = receivers.iter().map(|receiver| (receiver, 50)).collect();
+    receivers.iter().for_each(|receiver| queues.mark(receiver.lane()));
+    let mut under_way = Vec::new();
+    while let Some(request) = queues.next_claim() {
+        under_way.extend(claim(&mut queues, &request, &due));
+    }
+    let counts: Vec<usize> = receivers
+        .iter()
+        .map(|receiver| under_way.iter().filter(|one| one.key.endpoint == receiver.0.id).count())
+        .collect();
+    assert_eq!(counts, [8, 8, 8, 8, 2, 2, 2, 2, 2, 2, 2, 2]);
+
+    under_way.iter().for_each(|one| queues.release(&one.key));
+    assert_eq!(queues.next_claim().unwrap().per_endpoint, 8, "all slots are free");
+}
+
+#[test]
+fn lanes_that_a_full_claim_did_not_reach_are_next() {
+    let mut queues = queues_of(16);
+    let receivers: Vec<Receiver> = (0..6).map(|_| healthy(&mut queues)).collect();
+    let due: Vec<(&Receiver, usize)> = receivers.iter().zip([3, 2, 2, 2, 1, 1]).collect();
+    for receiver in &receivers {
+        queues.mark(receiver.lane());
+    }
+    let request = queues.next_claim().unwrap();
+    assert_eq!(request.lanes.len(), 6);
+    let under_way = claim(&mut queues, &request, &due);
+    for one in &under_way {
+        queues.release(&one.key);
+    }
+    let next = queues.next_claim().unwrap();
+    // The claim was cut at the eighth delivery: the last two lanes had none, and the fourth not all.
+    let expected: Vec<Lane> = [4, 5, 3, 0, 1, 2].iter().map(|place: &usize| receivers[*place].lane()).collect();
+    assert_eq!(next.lanes, expected);
+}
+
+#[test]
+fn delivery_in_flight_is_not_sent_a_second_time() {
+    let mut queues = queues_of(256);
+    let receiver = healthy(&mut queues);
+    queues.mark(receiver.lane());
+    let request = queues.next_claim().unwrap();
+    let mut under_way = claim(&mut queues, &request, &[(&receiver, 3)]);
+    // The clock jumped, their leases are over, and the store gives the same and more.
+    let more = receiver.deliveries(6);
+    let again: Vec<ClaimedDelivery> = under_way.iter().chain(&more).cloned().collect();
+    assert_eq!(queues.on_claimed(&request, again, start()), more[..5], "as many as there are free slots");
+    assert_eq!(queues.in_flight, 8);
+    under_way.extend(more);
+    under_way.iter().for_each(|one| queues.release(&one.key));
+    assert_eq!((queues.in_flight, queues.active.len()), (0, 0), "finished deliveries leave no state");
+}
+
+#[test]
+fn stored_outcomes_free_slots_before_their_reply_arrives() {
+    let mut queues = queues_of(256);
+    let receiver = healthy(&mut queues);
+    queues.mark(receiver.lane());
+    let request = queues.next_claim().unwrap();
+    let under_way = claim(&mut queues, &request, &[(&receiver, 8)]);
+    for one in &under_way[..3] {
+        queues.on_attempt(&one.key, AttemptStatus::Succeeded, in_time());
+    }
+    queues.release(&under_way[0].key);
+    let request = queues.next_claim().unwrap();
+    // Three outcomes are written; this node knows of one.
+    let more = receiver.deliveries(4);
+    assert_eq!(queues.on_claimed(&request, more.clone(), start()), more[..3], "never more calls than slots");
+}
+
+#[test]
+fn endpoint_that_is_being_disabled_is_not_claimed() {
+    let (mut queues, receiver) = (queues_of(256), Receiver::new());
+    queues.mark(receiver.lane());
+    assert!(queues.begin_disabling(receiver.0.id));
+    assert!(!queues.begin_disabling(receiver.0.id), "once");
+    assert_eq!(queues.next_claim(), None, "also when it waited before");
+    queues.mark(receiver.lane());
+    assert_eq!(queues.next_claim(), None);
+    queues.on_disabled(receiver.0.id);
+    queues.mark(receiver.lane());
+    assert!(queues.next_claim().is_some());
+}
+
+#[test]
+fn unreadable_lane_is_isolated_by_halves() {
+    let mut queues = queues_of(256);
+    let receivers: Vec<Receiver> = (0..37).map(|_| Receiver::new()).collect();
+    let due: Vec<(&Receiver, usize)> = receivers.iter().map(|receiver| (receiver, 1)).collect();
+    receivers.iter().for_each(|receiver| queues.mark(receiver.lane()));
+    let damaged = receivers[20].lane();
+    let (mut served, mut rounds) = (0, 0);
+    while let Some(request) = queues.next_claim() {
+        rounds += 1;
+        if request.lanes.contains(&damaged) {
+            queues.on_unreadable(request);
+        } else {
+            served += claim(&mut queues, &request, &due).len();
+        }
+    }
+    assert_eq!(served, 36);
+    assert!(rounds < 40, "{rounds} rounds");
+    queues.mark(damaged);
+    assert!(queues.next_claim().is_some(), "a tick tries it again");
+}
+
+#[test]
+fn last_attempt_is_kept_while_deliveries_are_in_flight() {
+    let mut queues = queues_of(256);
+    let receiver = healthy(&mut queues);
+    queues.mark(receiver.lane());
+    let request = queues.next_claim().unwrap();
+    let under_way = claim(&mut queues, &request, &[(&receiver, 2)]);
+    assert_eq!(queues.on_attempt(&under_way[0].key, AttemptStatus::Failed, in_time()), None);
+    queues.release(&under_way[0].key);
+    assert_eq!(queues.on_attempt(&under_way[1].key, AttemptStatus::Succeeded, in_time()), Some(AttemptStatus::Failed));
+    queues.release(&under_way[1].key);
+
+    queues.mark(receiver.lane());
+    let request = queues.next_claim().unwrap();
+    let under_way = claim(&mut queues, &request, &[(&receiver, 1)]);
+    assert_eq!(
+        queues.on_attempt(&under_way[0].key, AttemptStatus::Failed, in_time()),
+        None,
+        "the store has it by then"
+    );
+}
+
+#[test]
+fn lane_with_fewer_deliveries_than_slots_is_claimed_once_more() {
+    let mut queues = queues_of(256);
+    let receiver = healthy(&mut queues);
+    for (given, asked_again) in [(1, false), (3, true)] {
+        queues.mark(receiver.lane());
+        let request = queues.next_claim().unwrap();
+        // Another node has the other places, or there is no more.
+        for one in queues.on_claimed(&request, receiver.deliveries(given), start()) {
+            assert_eq!(queues.next_claim(), None);
+            queues.release(&one.key);
+        }
+        let again = queues.next_claim();
+        assert_eq!(again.is_some(), asked_again, "{given}");
+        if let Some(request) = again {
+            queues.on_claimed(&request, Vec::new(), start());
+            assert_eq!(queues.next_claim(), None, "once");
+        }
+    }
+}

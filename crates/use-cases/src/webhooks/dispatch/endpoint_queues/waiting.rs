@@ -1,0 +1,72 @@
+//! Lanes that wait for a claim, each once, in one row per class of endpoints.
+
+use std::collections::{HashSet, VecDeque};
+
+use cais_ports::Lane;
+
+/// The class of an endpoint at this node, by its last response.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum EndpointClass {
+    /// The last attempt succeeded in time.
+    Healthy,
+    /// The endpoint was not called yet, or failed in time.
+    Unknown,
+    /// A call lasted two seconds or more.
+    Slow,
+}
+
+impl EndpointClass {
+    /// Returns all classes, this one first.
+    pub(super) const fn and_others(self) -> [Self; 3] {
+        match self {
+            Self::Healthy => [Self::Healthy, Self::Unknown, Self::Slow],
+            Self::Unknown => [Self::Unknown, Self::Slow, Self::Healthy],
+            Self::Slow => [Self::Slow, Self::Healthy, Self::Unknown],
+        }
+    }
+}
+
+/// The waiting lanes.
+#[derive(Debug, Default)]
+pub(super) struct Waiting {
+    healthy: VecDeque<Lane>,
+    unknown: VecDeque<Lane>,
+    slow: VecDeque<Lane>,
+    present: HashSet<Lane>,
+}
+
+impl Waiting {
+    /// Appends the lane to its row, unless it waits already.
+    pub(super) fn push_back(&mut self, class: EndpointClass, lane: Lane) {
+        if self.present.insert(lane) {
+            self.row(class).push_back(lane);
+        }
+    }
+
+    /// Puts the lane first in its row, unless it waits already.
+    pub(super) fn push_front(&mut self, class: EndpointClass, lane: Lane) {
+        if self.present.insert(lane) {
+            self.row(class).push_front(lane);
+        }
+    }
+
+    /// Returns whether the row is empty.
+    pub(super) fn is_empty(&mut self, class: EndpointClass) -> bool {
+        self.row(class).is_empty()
+    }
+
+    /// Removes the first lane of the row.
+    pub(super) fn pop(&mut self, class: EndpointClass) -> Option<Lane> {
+        let lane = self.row(class).pop_front()?;
+        self.present.remove(&lane);
+        Some(lane)
+    }
+
+    const fn row(&mut self, class: EndpointClass) -> &mut VecDeque<Lane> {
+        match class {
+            EndpointClass::Healthy => &mut self.healthy,
+            EndpointClass::Unknown => &mut self.unknown,
+            EndpointClass::Slow => &mut self.slow,
+        }
+    }
+}
