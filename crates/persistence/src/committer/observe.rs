@@ -6,17 +6,21 @@ use cais_commit_rules::{Balance, Blocks, Endpoints, KeySnapshot, RecordKey};
 use cais_domain::ids::{AccountId, EntryId};
 use cais_domain::ledger::LedgerAccount;
 use cais_domain::money::Money;
+use cais_domain::webhook::Endpoint;
 use cais_ports::{ClaimRef, ReservationKey, alerts};
 
 use super::touched::TouchedKeys;
 use crate::engine::{Engine, Keys, Lookup, find};
 use crate::error::Fault;
-use crate::rows::block;
-use crate::rows::claim::{self, claim_columns};
-use crate::rows::endpoint::{self, endpoint_columns};
+use crate::rows::Record as _;
+use crate::rows::block::{self, BlockRow};
+use crate::rows::claim::{self, ClaimRow};
+use crate::rows::endpoint::EndpointRow;
 use crate::sql::Session;
+use crate::sql::table::{Row as _, names};
 
-static CLAIMS: Lookup = Lookup::new(claim_columns!(), "idempotency_claims AS c", "c", &["account_id", "key"]);
+static CLAIMS: Lookup =
+    Lookup::of(|| names::<ClaimRow<'_>>("c"), "idempotency_claims AS c", "c", &["account_id", "key"]);
 static WITHIN: Lookup = Lookup::new(
     "t.account_id, t.space, t.value, t.owner",
     "account_reservations AS t",
@@ -47,7 +51,7 @@ static BALANCES: Lookup = Lookup::new(
 );
 static COUNTERS: Lookup =
     Lookup::new("t.account_id, t.account_id, t.last_sequence", "event_counters AS t", "t", &["account_id"]);
-static BLOCKS: Lookup = Lookup::new(block::COLUMNS, "blocks AS b", "b", &["account_id"]);
+static BLOCKS: Lookup = Lookup::of(|| names::<BlockRow<'_>>("b"), "blocks AS b", "b", &["account_id"]);
 static SHORT_BLOCKS: Lookup = Lookup::new(
     "b.account_id, b.infraction_id, b.held",
     "(SELECT account_id, infraction_id, held FROM blocks WHERE held < max_amount) AS b",
@@ -55,8 +59,8 @@ static SHORT_BLOCKS: Lookup = Lookup::new(
     &["account_id"],
 );
 /// The first condition is that of their index.
-static ENDPOINTS: Lookup = Lookup::new(
-    endpoint_columns!(),
+static ENDPOINTS: Lookup = Lookup::of(
+    || names::<EndpointRow<'_>>("w"),
     "(SELECT * FROM webhook_endpoints WHERE state <> 'deleted' AND state <> 'disabled') AS w",
     "w",
     &["account_id"],
@@ -162,8 +166,8 @@ pub(super) fn endpoints(
     let mut endpoints: Endpoints = accounts.into_iter().map(|account| (account, BTreeMap::new())).collect();
     let keys = named(endpoints.keys().copied());
     for row in find(engine, session, &ENDPOINTS, &keys, false, |session, query| session.endpoints(query))? {
-        let name = format!("{}/{}", row.0.0, row.0.1);
-        match endpoint::read(row) {
+        let name = row.name();
+        match Endpoint::read(row) {
             Ok(endpoint) => {
                 endpoints.entry(endpoint.account).or_default().insert(endpoint.id, endpoint);
             }

@@ -1,7 +1,7 @@
 //! The queue of deliveries on PostgreSQL: each step is one statement for all rows, along indexes whose heads are all that is looked at.
 
 use std::collections::HashSet;
-use std::sync::PoisonError;
+use std::sync::{LazyLock, PoisonError};
 use std::time::Instant;
 
 use cais_domain::ids::EndpointId;
@@ -12,7 +12,8 @@ use super::heads::{Heads, Lanes};
 use crate::error::Fault;
 use crate::queue::{Outcome, QueueEngine, assemble, claimed_text, endpoints, lanes_of, lanes_text};
 use crate::rows::delivery::ClaimedRow;
-use crate::rows::endpoint::endpoint_columns;
+use crate::rows::endpoint::EndpointRow;
+use crate::sql::table::names;
 use crate::sql::{Bind, Query, Session};
 
 /// Losing the last claims and outcomes means to deliver again; waiting for the disk each time would halve what one receiver gets.
@@ -28,13 +29,14 @@ const LANES: &str = lanes_text!(
 );
 
 /// Whoever claims for an endpoint has its row, so that two nodes never share its places. A row that somebody else has is passed over.
-const LOCK: &str = concat!(
-    "SELECT ",
-    endpoint_columns!(),
-    " FROM (SELECT unnest(?::text[]) AS account_id, unnest(?::text[]) AS id, unnest(?::bigint[]) AS epoch) AS u \
+static LOCK: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT {} FROM (SELECT unnest(?::text[]) AS account_id, unnest(?::text[]) AS id, unnest(?::bigint[]) AS epoch) AS u \
      JOIN webhook_endpoints AS w ON w.account_id = u.account_id AND w.id = u.id AND w.epoch = u.epoch \
-     WHERE w.state = 'active' FOR UPDATE OF w SKIP LOCKED"
-);
+     WHERE w.state = 'active' FOR UPDATE OF w SKIP LOCKED",
+        names::<EndpointRow<'_>>("w")
+    )
+});
 
 /// In a statement after the lock, which sees what was claimed before it. Endpoints with the least in flight are served first: those that
 /// hang take no place from those that answer.
@@ -106,7 +108,7 @@ impl QueueEngine for Postgres {
 
     fn claim(&self, session: &mut dyn Session, claim: &DeliveryClaim) -> Result<Vec<ClaimedDelivery>, Fault> {
         let (accounts, ids, epochs) = columns(lanes_of(claim));
-        let lock = Query::new(LOCK).texts(texts(&accounts)).texts(texts(&ids)).column(epochs);
+        let lock = Query::new(LOCK.as_str()).texts(texts(&accounts)).texts(texts(&ids)).column(epochs);
         let endpoints = endpoints(session.load(&lock)?);
         if endpoints.is_empty() {
             return Ok(Vec::new());

@@ -7,8 +7,9 @@ use cais_domain::ids::EndpointId;
 use cais_domain::webhook::Endpoint;
 use cais_ports::{ClaimedDelivery, DeliveryClaim, Lane, alerts};
 
+use crate::rows::Record as _;
 use crate::rows::delivery::{self, ClaimedRow};
-use crate::rows::endpoint::{self, EndpointRow};
+use crate::rows::endpoint::EndpointRow;
 
 /// A statement that reads what was claimed, where `t` is its row in the queue, taken from `source`; with since when it was due, and for how
 /// many there were places, for an engine that asks.
@@ -36,10 +37,10 @@ pub(crate) fn lanes_of(claim: &DeliveryClaim) -> BTreeSet<Lane> {
 }
 
 /// The endpoints of rows. One that cannot be read is told and passed over, so that the others are served.
-pub(crate) fn endpoints(rows: Vec<EndpointRow>) -> Endpoints {
+pub(crate) fn endpoints(rows: Vec<EndpointRow<'_>>) -> Endpoints {
     let mut endpoints = Endpoints::new();
     for row in rows {
-        match endpoint::read(row) {
+        match Endpoint::read(row) {
             Ok(endpoint) => {
                 endpoints.insert(endpoint.id, Arc::new(endpoint));
             }

@@ -22,7 +22,7 @@ use crate::engine::{Engine, Keys, Lookup, find};
 use crate::error::Fault;
 use crate::rows::account::AccountRow;
 use crate::rows::charge::ChargeRow;
-use crate::rows::claim::claim_columns;
+use crate::rows::claim::ClaimRow;
 use crate::rows::key::KeyRow;
 use crate::rows::payout::PayoutRow;
 use crate::rows::{Record as _, claim};
@@ -41,7 +41,8 @@ static TXIDS: Lookup = Lookup::of(
 );
 static ACCOUNTS: Lookup = Lookup::of(|| names::<AccountRow<'_>>("a"), "accounts AS a", "a", &["id"]);
 static PAYOUTS: Lookup = Lookup::of(|| names::<PayoutRow<'_>>("p"), "payouts AS p", "p", &["account_id", "id"]);
-static CLAIMS: Lookup = Lookup::new(claim_columns!(), "idempotency_claims AS c", "c", &["account_id", "key"]);
+static CLAIMS: Lookup =
+    Lookup::of(|| names::<ClaimRow<'_>>("c"), "idempotency_claims AS c", "c", &["account_id", "key"]);
 static KEYS: Lookup = Lookup::of(
     || names::<KeyRow<'_>>("k") + ", " + &names::<AccountRow<'_>>("a"),
     // An equality may be answered by a walk along all accounts, when they were few as the statement was planned.

@@ -14,40 +14,38 @@ use diesel::prelude::*;
 use super::page::{after, cut, one_more};
 use crate::Persistence;
 use crate::error::Fault;
-use crate::rows::endpoint::{self, endpoint_columns};
+use crate::rows::endpoint::{EndpointRow, webhook_endpoints};
 use crate::rows::event::{self, EventRow, endpoint_failures, events};
-use crate::rows::instant;
+use crate::rows::{Record as _, instant};
+use crate::sql::select::{Select, is_none_of};
 use crate::sql::table::names;
 use crate::sql::{Query, Session};
 
-/// The endpoints of an account that were not deleted, as their index names them.
-const VISIBLE: &str = concat!(
-    "SELECT ",
-    endpoint_columns!(),
-    " FROM webhook_endpoints AS w WHERE w.account_id = ? AND w.state <> 'deleted'"
-);
-const NEWEST: &str = " AND w.id < ? ORDER BY w.id DESC LIMIT ?";
+fn endpoint_at(account: AccountId, url: String) -> impl Select<EndpointRow<'static>> {
+    webhook_endpoints::table
+        .filter(webhook_endpoints::account_id.eq(account.to_string()))
+        .filter(is_none_of(webhook_endpoints::state, ["deleted"]))
+        .filter(webhook_endpoints::url.eq(url))
+}
+
+fn endpoints_of(account: AccountId, page: PageRequest<EndpointId>) -> impl Select<EndpointRow<'static>> {
+    webhook_endpoints::table
+        .filter(webhook_endpoints::account_id.eq(account.to_string()))
+        .filter(is_none_of(webhook_endpoints::state, ["deleted"]))
+        .filter(webhook_endpoints::id.lt(after(page)))
+        .order(webhook_endpoints::id.desc())
+        .limit(one_more(page))
+}
 
 #[async_trait]
 impl EndpointQueries for Persistence {
     async fn find_endpoint(&self, account: AccountId, id: EndpointId) -> Result<Option<Endpoint>, QueryError> {
-        const TEXT: &str =
-            concat!("SELECT ", endpoint_columns!(), " FROM webhook_endpoints AS w WHERE w.account_id = ? AND w.id = ?");
-        self.pool()
-            .read(move |session| {
-                session.load(&Query::new(TEXT).bind(account).bind(id))?.pop().map(endpoint::read).transpose()
-            })
-            .await
+        let query = webhook_endpoints::table.find((account.to_string(), id.to_string()));
+        self.find(query, Endpoint::read).await
     }
 
     async fn find_endpoint_by_url(&self, account: AccountId, url: &WebhookUrl) -> Result<Option<Endpoint>, QueryError> {
-        let url = url.clone();
-        self.pool()
-            .read(move |session| {
-                let query = Query::new(format!("{VISIBLE} AND w.url = ?")).bind(account).bind(url.as_str());
-                session.load(&query)?.pop().map(endpoint::read).transpose()
-            })
-            .await
+        self.find(endpoint_at(account, url.as_str().to_owned()), Endpoint::read).await
     }
 
     async fn list_endpoints(
@@ -55,11 +53,7 @@ impl EndpointQueries for Persistence {
         account: AccountId,
         page: PageRequest<EndpointId>,
     ) -> Result<Page<Endpoint>, QueryError> {
-        let rows = self.pool().read(move |session| {
-            let query = Query::new(format!("{VISIBLE}{NEWEST}")).bind(account).bind(after(page)).bind(one_more(page));
-            session.load(&query)?.into_iter().map(endpoint::read).collect()
-        });
-        Ok(cut(rows.await?, page))
+        self.page(endpoints_of(account, page), Endpoint::read, page).await
     }
 
     async fn failing_since(&self, lane: Lane) -> Result<Option<Timestamp>, QueryError> {
@@ -127,10 +121,12 @@ fn page_text(filter: EventFilter) -> String {
 
 #[cfg(test)]
 pub(super) fn lists() -> Vec<super::walks::List> {
+    use cais_testkit::builders::fresh;
+
     let page = |kind, after_sequence| page_text(EventFilter { kind, after_sequence });
     let paid = Some(EventType::ChargePaid);
     vec![
-        (format!("{VISIBLE}{NEWEST}"), "'acc_a', '~', 51"),
+        super::walks::list(&endpoints_of(fresh(), super::page::first()), "'acc_a', '~', 51"),
         (page(None, None), "'acc_a', 9000, 51"),
         (page(None, Some(7)), "'acc_a', 5000, 51"),
         (page(paid, None), "'acc_a', 9000, 'rare', 51"),
@@ -140,8 +136,12 @@ pub(super) fn lists() -> Vec<super::walks::List> {
 
 #[cfg(test)]
 mod tests {
+    use cais_testkit::builders::fresh;
+
+    use super::super::page::first;
     use super::super::plans::Planner;
     use super::*;
+    use crate::sql::select::texts;
 
     #[test]
     fn events_are_read_along_an_index_that_ends_with_the_page() {
@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn endpoints_are_read_among_those_that_are_there() {
-        let steps = Planner::new().plan(&format!("{VISIBLE}{NEWEST}"));
+        let steps = Planner::new().plan(&texts(&endpoints_of(fresh(), first())).1);
         assert!(matches!(steps.as_slice(), [step] if step.contains("(account_id=? AND id<?)")), "{steps:?}");
     }
 }

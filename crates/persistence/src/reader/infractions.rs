@@ -15,9 +15,10 @@ use diesel::prelude::*;
 
 use super::page::{after, cut, one_more, with_spare, work};
 use crate::Persistence;
+use crate::rows::Record as _;
+use crate::rows::block::{self, blocks};
 use crate::rows::infraction::{InfractionRow, infractions};
 use crate::rows::position::list_positions;
-use crate::rows::{Record as _, block};
 use crate::sql::Query;
 use crate::sql::select::{OwnIndex, Select, is_one_of};
 use crate::sql::table::{Row as _, names};
@@ -132,12 +133,8 @@ impl InfractionQueries for Persistence {
     }
 
     async fn find_block(&self, account: AccountId, infraction: InfractionId) -> Result<Option<Block>, QueryError> {
-        let text = format!("SELECT {} FROM blocks AS b WHERE b.account_id = ? AND b.infraction_id = ?", block::COLUMNS);
-        self.pool()
-            .read(move |session| {
-                session.load(&Query::new(text).bind(account).bind(infraction))?.pop().map(block::read).transpose()
-            })
-            .await
+        let query = blocks::table.find((account.to_string(), infraction.to_string()));
+        self.find(query, block::read).await
     }
 }
 

@@ -28,7 +28,7 @@ use crate::Persistence;
 use crate::error::Fault;
 use crate::rows::account::{AccountRow, accounts};
 use crate::rows::charge::{ChargeRow, charges};
-use crate::rows::claim::{self, claim_columns};
+use crate::rows::claim::{self, ClaimRow, idempotency_claims};
 use crate::rows::key::{KeyRow, api_keys};
 use crate::rows::ledger::balances;
 use crate::rows::notice::{NoticeRow, notices};
@@ -90,12 +90,17 @@ fn unmatched_notices(page: PageRequest<NoticeId>) -> impl Select<NoticeRow<'stat
         .limit(one_more(page))
 }
 
-const DUE_CLAIMS: &str = concat!(
-    "SELECT ",
-    claim_columns!(),
-    " FROM idempotency_claims AS c WHERE c.due_at IS NOT NULL AND (c.lease_until <= ? OR c.lease_until > ?) \
-     AND c.answer_status IS NULL AND c.due_at BETWEEN ? AND ? ORDER BY c.due_at, c.account_id, c.key LIMIT ?"
-);
+/// Idempotency records without an answer whose lease is over, or further ahead than a lease can be.
+fn due_claims(lease: Due, from: i64, until: i64, most: i64) -> impl Select<ClaimRow<'static>> {
+    let is_over = idempotency_claims::lease_until.le(lease.now().as_microsecond());
+    idempotency_claims::table
+        .filter(idempotency_claims::due_at.is_not_null())
+        .filter(is_over.or(idempotency_claims::lease_until.gt(lease.beyond().as_microsecond())))
+        .filter(idempotency_claims::answer_status.is_null())
+        .filter(idempotency_claims::due_at.between(from, until))
+        .order((idempotency_claims::due_at, idempotency_claims::account_id, idempotency_claims::key))
+        .limit(most)
+}
 
 #[async_trait]
 impl ChargeQueries for Persistence {
@@ -165,10 +170,9 @@ impl ClaimQueries for Persistence {
             .read(move |session| {
                 let lease = Due::new(now, CLAIM_LEASE);
                 let rows = due(Due::new(now, MAX_PAUSE), limit, |from, until, most| {
-                    let query = Query::new(DUE_CLAIMS).bind(lease.now()).bind(lease.beyond());
-                    Ok(session.load(&query.bind(from).bind(until).bind(most))?)
+                    Ok(session.rows(due_claims(lease, from, until, most))?)
                 })?;
-                Ok(work(rows, limit, |(account, _, _, resource, ..)| format!("{account}/{resource}"), claim::read))
+                Ok(work(rows, limit, |row| format!("{}/{}", row.account_id, row.resource_id), claim::read))
             })
             .await
     }
@@ -278,7 +282,7 @@ pub(super) fn lists() -> Vec<super::walks::List> {
     vec![
         list(&charges_of(fresh(), first()), "'acc_a', '~', 51"),
         list(&overdue_charges(start(), 1), "9000, 51"),
-        (DUE_CLAIMS.to_owned(), "9000, 9000, 0, 9000, 51"),
+        list(&due_claims(Due::new(start(), CLAIM_LEASE), 0, 0, 0), "9000, 9000, 0, 9000, 51"),
         list(&accounts_page(first()), "'~', 51"),
         list(&keys_of(fresh()), "'acc_a', 51"),
         list(&due_notices(0, 0, 0), "0, 9000, 51"),

@@ -4,55 +4,44 @@ use cais_domain::block::Block;
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::ids::{AccountId, InfractionId};
 use cais_domain::money::Money;
-use diesel::sql_types::{BigInt, Text};
 
-use super::{corrupt, id};
+use super::{corrupt, id, parsed};
 use crate::error::Fault;
-use crate::sql::spec::{Column, Kind, Spec};
-use crate::sql::{Value, loaded};
+use crate::sql::Value;
+use crate::sql::spec::{Column, Spec};
+use crate::sql::table::{Row as _, table};
 
 const TABLE: &str = "blocks";
 
-/// The columns, in the order of a row, of a table that is called `b`.
-pub(crate) const COLUMNS: &str = "b.account_id, b.infraction_id, b.end_to_end_id, b.max_amount, b.held";
+table! {
+    /// The row of a block.
+    BlockRow of blocks
+    key { account_id: Text, infraction_id: Text }
+    fixed { end_to_end_id: Text }
+    changing { max_amount: BigInt, held: BigInt }
+}
 
-/// Their types.
-pub(crate) type BlockColumns = (Text, Text, Text, BigInt, BigInt);
-
-/// A block as it is read.
-pub(crate) type BlockRow = (String, String, String, i64, i64);
-
-loaded! { BlockColumns => BlockRow }
-
-const KEY: &[Column] = &[("account_id", Kind::Text), ("infraction_id", Kind::Text)];
+const KEY: &[Column] = BlockRow::COLUMNS.split_at(BlockRow::KEY).0;
 
 /// New blocks.
-pub(crate) static INSERT: Spec = Spec::insert(
-    TABLE,
-    &[
-        ("account_id", Kind::Text),
-        ("infraction_id", Kind::Text),
-        ("end_to_end_id", Kind::Text),
-        ("max_amount", Kind::Int),
-        ("held", Kind::Int),
-    ],
-);
+pub(crate) static INSERT: Spec = Spec::insert_rows::<BlockRow<'_>>();
 
 /// Blocks that hold more or less.
-pub(crate) static UPDATE: Spec = Spec::update(TABLE, &[("max_amount", Kind::Int), ("held", Kind::Int)], KEY);
+pub(crate) static UPDATE: Spec = Spec::update(TABLE, BlockRow::COLUMNS.split_at(BlockRow::FIXED).1, KEY);
 
 /// Blocks that end.
 pub(crate) static DELETE: Spec = Spec::delete(TABLE, KEY);
 
 /// The row of a new block.
 pub(crate) fn inserted(block: &Block) -> Vec<Value<'_>> {
-    vec![
-        block.account.into(),
-        block.infraction.into(),
-        block.end_to_end_id.as_str().into(),
-        block.limit.into(),
-        block.held.into(),
-    ]
+    let row = BlockRow {
+        account_id: block.account.to_string().into(),
+        infraction_id: block.infraction.to_string().into(),
+        end_to_end_id: block.end_to_end_id.as_str().into(),
+        max_amount: block.limit.centavos(),
+        held: block.held.centavos(),
+    };
+    row.values()
 }
 
 /// The row of a block that holds more or less.
@@ -65,16 +54,17 @@ pub(crate) fn deleted(account: AccountId, infraction: InfractionId) -> Vec<Value
     vec![account.into(), infraction.into()]
 }
 
-/// The block of a row.
-pub(crate) fn read((account, infraction, end_to_end_id, limit, held): BlockRow) -> Result<Block, Fault> {
-    if held < 0 || held > limit {
+/// Returns the block of a row.
+pub(crate) fn read(row: BlockRow<'_>) -> Result<Block, Fault> {
+    let BlockRow { account_id, infraction_id, end_to_end_id, max_amount, held } = row;
+    if held < 0 || held > max_amount {
         return Err(corrupt(TABLE, "more is held than there is to hold"));
     }
     Ok(Block {
-        account: id(TABLE, &account)?,
-        infraction: id(TABLE, &infraction)?,
-        end_to_end_id: EndToEndId::parse(&end_to_end_id).map_err(|error| corrupt(TABLE, error))?,
-        limit: Money::from_centavos(limit),
+        account: id(TABLE, &account_id)?,
+        infraction: id(TABLE, &infraction_id)?,
+        end_to_end_id: parsed(TABLE, EndToEndId::parse(&end_to_end_id))?,
+        limit: Money::from_centavos(max_amount),
         held: Money::from_centavos(held),
     })
 }

@@ -2,45 +2,32 @@
 
 use cais_domain::idempotency_key::IdempotencyKey;
 use cais_ports::{Claim, ClaimRef, Fingerprint, NewClaim, StoredAnswer};
-use diesel::sql_types::{BigInt, Binary, Nullable, Text};
 use jiff::Timestamp;
 
-use super::{bytes32, corrupt, id, instant, optional_instant};
+use super::{bytes32, corrupt, id, instant, optional_instant, parsed};
 use crate::error::Fault;
-use crate::sql::spec::{Kind, Spec};
-use crate::sql::{Value, loaded};
+use crate::sql::Value;
+use crate::sql::spec::{Column, Kind, Spec};
+use crate::sql::table::{Row as _, table};
 
 const TABLE: &str = "idempotency_claims";
 
-/// The columns, in the order of a row, of a table that is called `c`.
-macro_rules! claim_columns {
-    () => {
-        "c.account_id, c.key, c.fingerprint, c.resource_id, c.fence, c.lease_until, c.due_at, c.answer_status, c.answer_request_id, \
-         c.answer_body, c.created_at"
-    };
+table! {
+    /// The row of an idempotency record.
+    ClaimRow of idempotency_claims
+    key { account_id: Text, key: Text }
+    fixed { fingerprint: Binary, resource_id: Text, created_at: BigInt }
+    changing {
+        fence: BigInt, lease_until: BigInt, due_at: Nullable<BigInt>,
+        answer_status: Nullable<BigInt>, answer_request_id: Nullable<Text>, answer_body: Nullable<Binary>,
+    }
 }
-pub(crate) use claim_columns;
 
-/// Their types.
-pub(crate) type ClaimColumns = (
-    Text,
-    Text,
-    Binary,
-    Text,
-    BigInt,
-    BigInt,
-    Nullable<BigInt>,
-    Nullable<BigInt>,
-    Nullable<Text>,
-    Nullable<Binary>,
-    BigInt,
-);
+/// The columns without the answer, and those of the answer.
+const SPLIT: (&[Column], &[Column]) = ClaimRow::COLUMNS.split_at(ClaimRow::FIXED + 3);
 
-/// A claim as it is read.
-pub(crate) type ClaimRow =
-    (String, String, Vec<u8>, String, i64, i64, Option<i64>, Option<i64>, Option<String>, Option<Vec<u8>>, i64);
-
-loaded! { ClaimColumns => ClaimRow }
+/// The columns that find a record at the fence that was read.
+const READ: &[Column] = &[("account_id", Kind::Text), ("key", Kind::Text), ("fence", Kind::Int)];
 
 /// What of a claim changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,62 +50,19 @@ impl Standing<'_> {
 }
 
 /// First uses of keys that have no answer yet: nearly all of them.
-pub(crate) static OPEN: Spec = Spec::insert_unless_there(
-    TABLE,
-    &[
-        ("account_id", Kind::Text),
-        ("key", Kind::Text),
-        ("fingerprint", Kind::Bytes),
-        ("resource_id", Kind::Text),
-        ("created_at", Kind::Int),
-        ("fence", Kind::Int),
-        ("lease_until", Kind::Int),
-        ("due_at", Kind::Int),
-    ],
-);
+pub(crate) static OPEN: Spec = Spec::insert_unless_there(TABLE, SPLIT.0);
 
 /// First uses of keys that are answered at once.
-pub(crate) static INSERT: Spec = Spec::insert_unless_there(
-    TABLE,
-    &[
-        ("account_id", Kind::Text),
-        ("key", Kind::Text),
-        ("fingerprint", Kind::Bytes),
-        ("resource_id", Kind::Text),
-        ("created_at", Kind::Int),
-        ("fence", Kind::Int),
-        ("lease_until", Kind::Int),
-        ("due_at", Kind::Int),
-        ("answer_status", Kind::Int),
-        ("answer_request_id", Kind::Text),
-        ("answer_body", Kind::Bytes),
-    ],
-);
+pub(crate) static INSERT: Spec = Spec::insert_unless_there(TABLE, ClaimRow::COLUMNS);
 
 /// Claims that are answered and change in nothing else: only unanswered ones that stand at the fence that was read.
-pub(crate) static ANSWER: Spec = Spec::update(
-    TABLE,
-    &[("answer_status", Kind::Int), ("answer_request_id", Kind::Text), ("answer_body", Kind::Bytes)],
-    &[("account_id", Kind::Text), ("key", Kind::Text), ("fence", Kind::Int)],
-)
-.also("due_at = NULL")
-.only_if("answer_status IS NULL");
+pub(crate) static ANSWER: Spec =
+    Spec::update(TABLE, SPLIT.1, READ).also("due_at = NULL").only_if("answer_status IS NULL");
 
 /// Claims that are taken over, answered or given back: only unanswered ones that stand at the fence that was read.
-pub(crate) static UPDATE: Spec = Spec::update(
-    TABLE,
-    &[
-        ("fence", Kind::Int),
-        ("lease_until", Kind::Int),
-        ("due_at", Kind::Int),
-        ("answer_status", Kind::Int),
-        ("answer_request_id", Kind::Text),
-        ("answer_body", Kind::Bytes),
-    ],
-    &[("account_id", Kind::Text), ("key", Kind::Text), ("fence", Kind::Int)],
-)
-.keeping("lease_until")
-.only_if("answer_status IS NULL");
+pub(crate) static UPDATE: Spec = Spec::update(TABLE, ClaimRow::COLUMNS.split_at(ClaimRow::FIXED).1, READ)
+    .keeping("lease_until")
+    .only_if("answer_status IS NULL");
 
 /// The row of a first use without an answer.
 pub(crate) fn opened<'a>(claim: &'a NewClaim, created_at: Timestamp, standing: &Standing<'a>) -> Vec<Value<'a>> {
@@ -169,29 +113,25 @@ fn answer<'a>(standing: &Standing<'a>) -> [Value<'a>; 3] {
     ]
 }
 
-/// The claim of a row.
-pub(crate) fn read(row: ClaimRow) -> Result<Claim, Fault> {
-    let (account, key, fingerprint, resource, fence, lease_until, due_at, status, request, body, created_at) = row;
-    let answer = match (status, request, body) {
+/// Returns the idempotency record of a row.
+pub(crate) fn read(row: ClaimRow<'_>) -> Result<Claim, Fault> {
+    let answer = match (row.answer_status, row.answer_request_id, row.answer_body) {
         (Some(status), Some(request), Some(body)) => Some(StoredAnswer {
-            status: u16::try_from(status).map_err(|error| corrupt(TABLE, error))?,
+            status: parsed(TABLE, u16::try_from(status))?,
             request: id(TABLE, &request)?,
-            body,
+            body: body.into_owned(),
         }),
         (None, None, None) => None,
         (Some(_) | None, Some(_) | None, Some(_) | None) => return Err(corrupt(TABLE, "half an answer")),
     };
     Ok(Claim {
-        name: ClaimRef {
-            account: id(TABLE, &account)?,
-            key: IdempotencyKey::parse(&key).map_err(|error| corrupt(TABLE, error))?,
-        },
-        fingerprint: Fingerprint(bytes32(TABLE, &fingerprint)?),
-        resource,
-        fence,
-        lease_until: instant(TABLE, lease_until)?,
-        due_at: optional_instant(TABLE, due_at)?,
+        name: ClaimRef { account: id(TABLE, &row.account_id)?, key: parsed(TABLE, IdempotencyKey::parse(&row.key))? },
+        fingerprint: Fingerprint(bytes32(TABLE, &row.fingerprint)?),
+        resource: row.resource_id.into_owned(),
+        fence: row.fence,
+        lease_until: instant(TABLE, row.lease_until)?,
+        due_at: optional_instant(TABLE, row.due_at)?,
         answer,
-        created_at: instant(TABLE, created_at)?,
+        created_at: instant(TABLE, row.created_at)?,
     })
 }

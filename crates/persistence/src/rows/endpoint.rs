@@ -1,141 +1,89 @@
 //! Rows of webhook endpoints.
 
-use cais_domain::text::Text;
 use cais_domain::webhook::{
     DisabledReason, Endpoint, EndpointState, PreviousSecret, SealedSecret, Subscription, WebhookUrl,
 };
-use diesel::sql_types::{BigInt, Binary, Nullable, Text as SqlText};
 
-use super::{corrupt, id, instant, optional_instant, parse_enum, parse_text};
+use super::{Record, corrupt, id, instant, optional_instant, parse_enum, parse_text, parsed, us};
+pub(crate) use super::{inserted, updated};
 use crate::error::Fault;
-use crate::sql::spec::{Kind, Spec};
-use crate::sql::{Value, loaded};
+use crate::sql::spec::Spec;
+use crate::sql::table::table;
 
 const TABLE: &str = "webhook_endpoints";
 
-/// The columns, in the order of a row, of a table that is called `w`.
-macro_rules! endpoint_columns {
-    () => {
-        "w.account_id, w.id, w.slot, w.url, w.events, w.description, w.state, w.disabled_reason, w.state_at, w.epoch, \
-         w.secret, w.previous_secret, w.previous_until, w.created_at, w.version"
-    };
-}
-pub(crate) use endpoint_columns;
-
-/// Their types.
-pub(crate) type EndpointColumns = (
-    (SqlText, SqlText, BigInt, SqlText, SqlText, Nullable<SqlText>),
-    (SqlText, Nullable<SqlText>, Nullable<BigInt>, BigInt),
-    (Binary, Nullable<Binary>, Nullable<BigInt>, BigInt, BigInt),
-);
-
-/// Account, id, place, address, types of events between commas, description.
-type Terms = (String, String, i64, String, String, Option<String>);
-/// State, why it was disabled, since when, epoch.
-type State = (String, Option<String>, Option<i64>, i64);
-/// Secret, the one before, until when that signs; instant of creation, version.
-type Secrets = (Vec<u8>, Option<Vec<u8>>, Option<i64>, i64, i64);
-
-/// An endpoint as it is read.
-pub(crate) type EndpointRow = (Terms, State, Secrets);
-
-loaded! { EndpointColumns => EndpointRow }
-
-macro_rules! columns {
-    ($($first:expr),*) => {
-        &[
-            $($first,)*
-            ("url", Kind::Text),
-            ("events", Kind::Text),
-            ("description", Kind::Text),
-            ("state", Kind::Text),
-            ("disabled_reason", Kind::Text),
-            ("state_at", Kind::Int),
-            ("epoch", Kind::Int),
-            ("secret", Kind::Bytes),
-            ("previous_secret", Kind::Bytes),
-            ("previous_until", Kind::Int),
-            ("version", Kind::Int),
-        ]
-    };
+table! {
+    /// The row of an endpoint. `events` are types of events between commas; `state_at` is the instant of a final state.
+    EndpointRow of webhook_endpoints
+    key { account_id: Text, id: Text }
+    fixed { slot: BigInt, created_at: BigInt }
+    changing {
+        version: BigInt, url: Text, events: Text, description: Nullable<Text>, state: Text,
+        disabled_reason: Nullable<Text>, state_at: Nullable<BigInt>, epoch: BigInt, secret: Binary,
+        previous_secret: Nullable<Binary>, previous_until: Nullable<BigInt>,
+    }
 }
 
 /// New endpoints.
-pub(crate) static INSERT: Spec = Spec::insert(
-    TABLE,
-    columns!(("account_id", Kind::Text), ("id", Kind::Text), ("slot", Kind::Int), ("created_at", Kind::Int)),
-);
+pub(crate) static INSERT: Spec = Spec::insert_rows::<EndpointRow<'_>>();
 
 /// Changed endpoints.
-pub(crate) static UPDATE: Spec =
-    Spec::update(TABLE, columns!(), &[("account_id", Kind::Text), ("id", Kind::Text), ("version", Kind::Int)]);
+pub(crate) static UPDATE: Spec = Spec::update_rows::<EndpointRow<'_>>();
 
-/// The row of a new endpoint.
-pub(crate) fn inserted(endpoint: &Endpoint, version: i64) -> Vec<Value<'_>> {
-    let slot = i64::from(endpoint.slot);
-    let mut row: Vec<Value<'_>> =
-        vec![endpoint.account.into(), endpoint.id.into(), slot.into(), endpoint.created_at.into()];
-    row.extend(changing(endpoint, version));
-    row
+impl Record for Endpoint {
+    type Row<'a> = EndpointRow<'a>;
+
+    fn row(&self, version: i64) -> EndpointRow<'_> {
+        let (reason, at) = match self.state {
+            EndpointState::Active | EndpointState::Inactive => (None, None),
+            EndpointState::Disabled { reason, at } => (Some(reason.as_str()), Some(at)),
+            EndpointState::Deleted { at } => (None, Some(at)),
+        };
+        let previous = self.previous.as_ref();
+        EndpointRow {
+            account_id: self.account.to_string().into(),
+            id: self.id.to_string().into(),
+            slot: self.slot.into(),
+            created_at: self.created_at.as_microsecond(),
+            version,
+            url: self.url.as_str().into(),
+            events: self.subscription.names().join(",").into(),
+            description: self.description.as_ref().map(|text| text.as_str().into()),
+            state: self.state.as_str().into(),
+            disabled_reason: reason.map(Into::into),
+            state_at: us(at),
+            epoch: self.epoch,
+            secret: self.secret.0.as_slice().into(),
+            previous_secret: previous.map(|previous| previous.secret.0.as_slice().into()),
+            previous_until: us(previous.map(|previous| previous.until)),
+        }
+    }
+
+    fn read(row: EndpointRow<'_>) -> Result<Self, Fault> {
+        let previous = match (row.previous_secret, optional_instant(TABLE, row.previous_until)?) {
+            (Some(secret), Some(until)) => Some(PreviousSecret { secret: SealedSecret(secret.into_owned()), until }),
+            (None, None) => None,
+            (Some(_), None) | (None, Some(_)) => return Err(corrupt(TABLE, "half a previous secret")),
+        };
+        Ok(Self {
+            id: id(TABLE, &row.id)?,
+            account: id(TABLE, &row.account_id)?,
+            slot: parsed(TABLE, u8::try_from(row.slot))?,
+            url: parsed(TABLE, WebhookUrl::parse(&row.url))?,
+            subscription: parsed(TABLE, Subscription::parse(row.events.split(',')))?,
+            description: parse_text(TABLE, row.description.as_deref())?,
+            state: read_state(&row.state, row.disabled_reason.as_deref(), row.state_at)?,
+            epoch: row.epoch,
+            secret: SealedSecret(row.secret.into_owned()),
+            previous,
+            created_at: instant(TABLE, row.created_at)?,
+            version: row.version,
+        })
+    }
 }
 
-/// The row of a changed endpoint, where `read` is the version that was read.
-pub(crate) fn updated(endpoint: &Endpoint, version: i64, read: i64) -> Vec<Value<'_>> {
-    let mut row = changing(endpoint, version);
-    row.extend([endpoint.account.into(), endpoint.id.into(), read.into()]);
-    row
-}
-
-fn changing(endpoint: &Endpoint, version: i64) -> Vec<Value<'_>> {
-    let (reason, at) = match endpoint.state {
-        EndpointState::Active | EndpointState::Inactive => (None, None),
-        EndpointState::Disabled { reason, at } => (Some(reason.as_str()), Some(at)),
-        EndpointState::Deleted { at } => (None, Some(at)),
-    };
-    let previous = endpoint.previous.as_ref();
-    vec![
-        endpoint.url.as_str().into(),
-        endpoint.subscription.names().join(",").into(),
-        endpoint.description.as_ref().map(Text::as_str).into(),
-        endpoint.state.as_str().into(),
-        reason.into(),
-        at.into(),
-        endpoint.epoch.into(),
-        endpoint.secret.0.as_slice().into(),
-        previous.map(|previous| previous.secret.0.as_slice()).into(),
-        previous.map(|previous| previous.until).into(),
-        version.into(),
-    ]
-}
-
-/// The endpoint of a row.
-pub(crate) fn read(row: EndpointRow) -> Result<Endpoint, Fault> {
-    let ((account, endpoint, slot, url, events, description), state, secrets) = row;
-    let (state, reason, at, epoch) = state;
-    let (secret, previous, until, created_at, version) = secrets;
-    let previous = match (previous, optional_instant(TABLE, until)?) {
-        (Some(secret), Some(until)) => Some(PreviousSecret { secret: SealedSecret(secret), until }),
-        (None, None) => None,
-        (Some(_), None) | (None, Some(_)) => return Err(corrupt(TABLE, "half a previous secret")),
-    };
-    Ok(Endpoint {
-        id: id(TABLE, &endpoint)?,
-        account: id(TABLE, &account)?,
-        slot: u8::try_from(slot).map_err(|error| corrupt(TABLE, error))?,
-        url: WebhookUrl::parse(&url).map_err(|error| corrupt(TABLE, error))?,
-        subscription: Subscription::parse(events.split(',')).map_err(|error| corrupt(TABLE, error))?,
-        description: parse_text(TABLE, description.as_deref())?,
-        state: read_state(&state, reason, at)?,
-        epoch,
-        secret: SealedSecret(secret),
-        previous,
-        created_at: instant(TABLE, created_at)?,
-        version,
-    })
-}
-
-fn read_state(state: &str, reason: Option<String>, at: Option<i64>) -> Result<EndpointState, Fault> {
-    let reason = reason.map(|reason| parse_enum(TABLE, &reason, DisabledReason::parse)).transpose()?;
+fn read_state(state: &str, reason: Option<&str>, at: Option<i64>) -> Result<EndpointState, Fault> {
+    let reason = reason.map(|reason| parse_enum(TABLE, reason, DisabledReason::parse)).transpose()?;
     let possible = match (reason, optional_instant(TABLE, at)?) {
         (None, None) => vec![EndpointState::Active, EndpointState::Inactive],
         (Some(reason), Some(at)) => vec![EndpointState::Disabled { reason, at }],

@@ -7,8 +7,10 @@ use cais_domain::payout::{Payout, PayoutStatus};
 use cais_domain::refund::{Refund, RefundStatus};
 use cais_domain::release::Release;
 use cais_domain::txid::Txid;
+use cais_domain::webhook::Endpoint;
 use cais_testkit::builders::{fresh, start};
 
+use super::block::BlockRow;
 use super::charge::ChargeRow;
 use super::endpoint::EndpointRow;
 use super::event::EventRow;
@@ -17,7 +19,7 @@ use super::payment::PaymentRow;
 use super::payout::PayoutRow;
 use super::refund::RefundRow;
 use super::release::ReleaseRow;
-use super::{Record as _, block, endpoint, event, payment, statement};
+use super::{Record as _, block, event, payment, statement};
 use crate::error::Fault;
 
 const PIX: &str = "E1234567820260102030400000000001";
@@ -277,36 +279,47 @@ fn a_statement_shows_no_money_in_transit_and_credits_are_positive() {
     assert!(is_corrupt(&statement::read_credit((id, 0, now()))));
 }
 
-fn an_endpoint(state: &str) -> EndpointRow {
-    let id = fresh::<cais_domain::ids::kind::Endpoint>().to_string();
-    let reason = (state == "disabled").then(|| "gone".to_owned());
-    let at = matches!(state, "disabled" | "deleted").then(now);
-    (
-        (account(), id, 19, "https://shop.example/hook".to_owned(), "charge.paid,payout.failed".to_owned(), None),
-        (state.to_owned(), reason, at, 1),
-        (vec![1], Some(vec![2]), Some(now()), now(), 2),
-    )
+fn an_endpoint(state: &'static str) -> EndpointRow<'static> {
+    EndpointRow {
+        account_id: account().into(),
+        id: fresh::<cais_domain::ids::kind::Endpoint>().to_string().into(),
+        slot: 19,
+        created_at: now(),
+        version: 2,
+        url: "https://shop.example/hook".into(),
+        events: "charge.paid,payout.failed".into(),
+        description: None,
+        state: state.into(),
+        disabled_reason: (state == "disabled").then(|| "gone".into()),
+        state_at: matches!(state, "disabled" | "deleted").then(now),
+        epoch: 1,
+        secret: vec![1].into(),
+        previous_secret: Some(vec![2].into()),
+        previous_until: Some(now()),
+    }
 }
 
 #[test]
 fn an_endpoint_in_each_state_has_exactly_its_facts() {
-    let spoil: [fn(&mut EndpointRow); 9] = [
-        |row| row.0.2 = 256,
-        |row| row.0.3 = "two words".to_owned(),
-        |row| row.0.4 = String::new(),
-        |row| row.0.4 = "charge.forgotten".to_owned(),
-        |row| row.1.0 = "asleep".to_owned(),
-        |row| row.1.1 = if row.1.1.is_some() { Some("old".into()) } else { Some("gone".into()) },
-        |row| row.1.2 = if row.1.2.is_some() { None } else { Some(now()) },
-        |row| row.2.1 = None,
-        |row| row.2.2 = None,
+    let spoil: [fn(&mut EndpointRow<'_>); 9] = [
+        |row| row.slot = 256,
+        |row| row.url = "two words".into(),
+        |row| row.events = "".into(),
+        |row| row.events = "charge.forgotten".into(),
+        |row| row.state = "asleep".into(),
+        |row| {
+            row.disabled_reason = if row.disabled_reason.is_some() { Some("old".into()) } else { Some("gone".into()) }
+        },
+        |row| row.state_at = if row.state_at.is_some() { None } else { Some(now()) },
+        |row| row.previous_secret = None,
+        |row| row.previous_until = None,
     ];
     for state in ["active", "inactive", "disabled", "deleted"] {
-        assert!(endpoint::read(an_endpoint(state)).is_ok());
+        assert!(Endpoint::read(an_endpoint(state)).is_ok());
         for (number, spoil) in spoil.into_iter().enumerate() {
             let mut row = an_endpoint(state);
             spoil(&mut row);
-            assert!(is_corrupt(&endpoint::read(row)), "{state} {number}");
+            assert!(is_corrupt(&Endpoint::read(row)), "{state} {number}");
         }
     }
 }
@@ -377,7 +390,13 @@ fn an_infraction_in_each_state_has_exactly_its_facts() {
 #[test]
 fn a_block_holds_no_more_than_its_limit_and_an_event_has_a_place() {
     let infraction = fresh::<cais_domain::ids::kind::Infraction>().to_string();
-    let row = |limit, held| (account(), infraction.clone(), PIX.to_owned(), limit, held);
+    let row = |max_amount, held| BlockRow {
+        account_id: account().into(),
+        infraction_id: infraction.clone().into(),
+        end_to_end_id: PIX.into(),
+        max_amount,
+        held,
+    };
     assert!(block::read(row(5, 5)).is_ok() && block::read(row(0, 0)).is_ok());
     assert!(is_corrupt(&block::read(row(5, 6))) && is_corrupt(&block::read(row(5, -1))));
     let id = fresh::<cais_domain::ids::kind::Event>().to_string();

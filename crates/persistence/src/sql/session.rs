@@ -112,13 +112,16 @@ pub(crate) type BalanceRow = (String, String, i64, i64, Option<String>, i64);
 
 /// The reads of the committer by their rows.
 impl dyn Session + '_ {
-    pub(crate) fn claims(&mut self, query: &Query<'_>) -> QueryResult<Vec<crate::rows::claim::ClaimRow>> {
+    pub(crate) fn claims(&mut self, query: &Query<'_>) -> QueryResult<Vec<crate::rows::claim::ClaimRow<'static>>> {
         self.load(query)
     }
-    pub(crate) fn endpoints(&mut self, query: &Query<'_>) -> QueryResult<Vec<crate::rows::endpoint::EndpointRow>> {
+    pub(crate) fn endpoints(
+        &mut self,
+        query: &Query<'_>,
+    ) -> QueryResult<Vec<crate::rows::endpoint::EndpointRow<'static>>> {
         self.load(query)
     }
-    pub(crate) fn blocks(&mut self, query: &Query<'_>) -> QueryResult<Vec<crate::rows::block::BlockRow>> {
+    pub(crate) fn blocks(&mut self, query: &Query<'_>) -> QueryResult<Vec<crate::rows::block::BlockRow<'static>>> {
         self.load(query)
     }
     pub(crate) fn balances(&mut self, query: &Query<'_>) -> QueryResult<Vec<BalanceRow>> {

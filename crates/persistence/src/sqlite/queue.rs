@@ -1,12 +1,15 @@
 //! The queue of deliveries on SQLite: row by row in one transaction, along the same indexes.
 
+use std::sync::LazyLock;
+
 use cais_domain::webhook::DeliveryStatus;
 use cais_ports::{ClaimedDelivery, DeliveryClaim, Lane};
 
 use super::connect::Sqlite;
 use crate::error::Fault;
 use crate::queue::{Endpoints, Outcome, QueueEngine, assemble, claimed_text, endpoints, lanes_of, lanes_text};
-use crate::rows::endpoint::endpoint_columns;
+use crate::rows::endpoint::EndpointRow;
+use crate::sql::table::names;
 use crate::sql::{Query, Session};
 
 /// In a write-ahead log the file stays whole; what was committed last is lost with the machine's power, and is done again.
@@ -28,11 +31,12 @@ const STALE: &str = "SELECT p.account_id, p.endpoint_id, p.id, p.id FROM pending
      WHERE p.endpoint_id = ? AND p.epoch = ? AND NOT EXISTS (SELECT 1 FROM webhook_endpoints AS w \
      WHERE w.account_id = p.account_id AND w.id = p.endpoint_id AND w.epoch = p.epoch AND w.state IN ('active', 'inactive')) LIMIT ?";
 
-const ENDPOINT: &str = concat!(
-    "SELECT ",
-    endpoint_columns!(),
-    " FROM webhook_endpoints AS w WHERE w.account_id = ? AND w.id = ? AND w.epoch = ? AND w.state = 'active'"
-);
+static ENDPOINT: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT {} FROM webhook_endpoints AS w WHERE w.account_id = ? AND w.id = ? AND w.epoch = ? AND w.state = 'active'",
+        names::<EndpointRow<'_>>("w")
+    )
+});
 const IN_FLIGHT: &str = "SELECT count(*), 0 FROM pending_deliveries WHERE endpoint_id = ? AND lease_until > ?";
 const DUE: &str = "SELECT account_id, id, due_at FROM pending_deliveries WHERE endpoint_id = ? AND epoch = ? AND due_at <= ? \
      ORDER BY due_at LIMIT ?";
@@ -126,7 +130,7 @@ impl QueueEngine for Sqlite {
 
 /// The endpoint of the lane, if it is served.
 fn served(session: &mut dyn Session, lane: Lane) -> Result<Endpoints, Fault> {
-    let query = Query::new(ENDPOINT).bind(lane.account).bind(lane.endpoint).bind(lane.epoch);
+    let query = Query::new(ENDPOINT.as_str()).bind(lane.account).bind(lane.endpoint).bind(lane.epoch);
     Ok(endpoints(session.load(&query)?))
 }
 
@@ -245,7 +249,7 @@ mod tests {
                 "SEARCH pending_deliveries USING COVERING INDEX pending_deliveries_leased (endpoint_id=? AND lease_until>?)"
             ]
         );
-        for text in [TAKE, TAKEN, STANDING, LATER, AGAIN, OVER, CLOSE, LOG, ENDPOINT, STALE] {
+        for text in [TAKE, TAKEN, STANDING, LATER, AGAIN, OVER, CLOSE, LOG, ENDPOINT.as_str(), STALE] {
             steps(&mut planner, text);
         }
     }
