@@ -8,6 +8,7 @@ use diesel::QueryResult;
 use crate::committer::Op;
 use crate::error::Fault;
 use crate::sql::spec::same_as;
+use crate::sql::table::Row;
 use crate::sql::{Query, Session};
 
 /// The keys of rows to find, as texts, in the order of [`Lookup::keys`].
@@ -155,6 +156,11 @@ impl Lookup {
         Self::selecting(Selected::Columns(columns), from, alias, keys)
     }
 
+    /// A way to find the versions of records.
+    pub(crate) const fn versions<R: Row<'static>>() -> Self {
+        Self::of(versions::<R>, R::TABLE, R::TABLE, R::KEYS)
+    }
+
     const fn selecting(
         select: Selected,
         from: &'static str,
@@ -213,6 +219,12 @@ impl Lookup {
             format!("SELECT {select} FROM {from} WHERE {matched}")
         })
     }
+}
+
+/// Returns the first and the last column of the key, and the version.
+fn versions<R: Row<'static>>() -> String {
+    let (table, first, last) = (R::TABLE, R::KEYS.first().unwrap_or(&""), R::KEYS.last().unwrap_or(&""));
+    format!("{table}.{first}, {table}.{last}, {table}.version")
 }
 
 /// Finds the rows of `keys`; those that are not there are missing.

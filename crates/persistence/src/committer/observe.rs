@@ -12,10 +12,12 @@ use cais_ports::{ClaimRef, ReservationKey, alerts};
 use super::touched::TouchedKeys;
 use crate::engine::{Engine, Keys, Lookup, find};
 use crate::error::Fault;
-use crate::rows::Record as _;
-use crate::rows::block::{self, BlockRow};
-use crate::rows::claim::{self, ClaimRow};
+use crate::rows::block::BlockRow;
+use crate::rows::claim::ClaimRow;
 use crate::rows::endpoint::EndpointRow;
+use crate::rows::{
+    Record as _, account, block, charge, claim, endpoint, infraction, key, notice, payout, position, refund, release,
+};
 use crate::sql::Session;
 use crate::sql::table::{Row as _, names};
 
@@ -29,20 +31,6 @@ static WITHIN: Lookup = Lookup::new(
 );
 static EVERYWHERE: Lookup =
     Lookup::new("t.account_id, t.space, t.value, t.owner", "global_reservations AS t", "t", &["space", "value"]);
-static ACCOUNTS: Lookup = Lookup::new("t.id, t.id, t.version", "accounts AS t", "t", &["id"]);
-static KEYS: Lookup = Lookup::new("t.prefix, t.prefix, t.version", "api_keys AS t", "t", &["prefix"]);
-static CHARGES: Lookup = Lookup::new("t.account_id, t.id, t.version", "charges AS t", "t", &["account_id", "id"]);
-static NOTICES: Lookup = Lookup::new("t.id, t.id, t.version", "notices AS t", "t", &["id"]);
-static RELEASES: Lookup =
-    Lookup::new("t.account_id, t.end_to_end_id, t.version", "releases AS t", "t", &["account_id", "end_to_end_id"]);
-static PAYOUTS: Lookup = Lookup::new("t.account_id, t.id, t.version", "payouts AS t", "t", &["account_id", "id"]);
-static REFUNDS: Lookup = Lookup::new("t.account_id, t.id, t.version", "refunds AS t", "t", &["account_id", "id"]);
-static WEBHOOKS: Lookup =
-    Lookup::new("t.account_id, t.id, t.version", "webhook_endpoints AS t", "t", &["account_id", "id"]);
-static INFRACTIONS: Lookup =
-    Lookup::new("t.account_id, t.id, t.version", "infractions AS t", "t", &["account_id", "id"]);
-static POSITIONS: Lookup =
-    Lookup::new("t.acquirer, t.list, t.version", "list_positions AS t", "t", &["acquirer", "list"]);
 static BALANCES: Lookup = Lookup::new(
     "t.holder, t.bucket, t.amount, t.entries, t.last_entry_id, t.taken",
     "balances AS t",
@@ -68,20 +56,20 @@ static ENDPOINTS: Lookup = Lookup::of(
 
 /// For whoever looks at their plans: all but the two along partial indexes, in which there is next to nothing.
 #[cfg(test)]
-pub(crate) const LOOKUPS: [&Lookup; 16] = [
+pub(crate) static LOOKUPS: [&Lookup; 16] = [
     &CLAIMS,
     &WITHIN,
     &EVERYWHERE,
-    &ACCOUNTS,
-    &KEYS,
-    &CHARGES,
-    &NOTICES,
-    &RELEASES,
-    &PAYOUTS,
-    &REFUNDS,
-    &WEBHOOKS,
-    &INFRACTIONS,
-    &POSITIONS,
+    &account::RECORDS.versions,
+    &key::RECORDS.versions,
+    &charge::RECORDS.versions,
+    &notice::RECORDS.versions,
+    &release::RECORDS.versions,
+    &payout::RECORDS.versions,
+    &refund::RECORDS.versions,
+    &endpoint::RECORDS.versions,
+    &infraction::RECORDS.versions,
+    &position::RECORDS.versions,
     &BALANCES,
     &COUNTERS,
     &BLOCKS,
@@ -253,16 +241,28 @@ pub(super) fn row_of_value(key: &ReservationKey) -> Row {
 /// The row of a record.
 pub(super) fn row_of_record(record: &RecordKey) -> Row {
     match record {
-        RecordKey::Account(account) => (&ACCOUNTS, vec![account.to_string()]),
-        RecordKey::Key(prefix) => (&KEYS, vec![prefix.to_string()]),
-        RecordKey::Charge(account, charge) => (&CHARGES, vec![account.to_string(), charge.to_string()]),
-        RecordKey::Notice(notice) => (&NOTICES, vec![notice.to_string()]),
-        RecordKey::Release(account, pix) => (&RELEASES, vec![account.to_string(), pix.to_string()]),
-        RecordKey::Payout(account, payout) => (&PAYOUTS, vec![account.to_string(), payout.to_string()]),
-        RecordKey::Refund(account, refund) => (&REFUNDS, vec![account.to_string(), refund.to_string()]),
-        RecordKey::Endpoint(account, endpoint) => (&WEBHOOKS, vec![account.to_string(), endpoint.to_string()]),
-        RecordKey::Infraction(account, one) => (&INFRACTIONS, vec![account.to_string(), one.to_string()]),
-        RecordKey::Position(name, list) => (&POSITIONS, vec![name.to_string(), list.as_str().to_owned()]),
+        RecordKey::Account(account) => (&account::RECORDS.versions, vec![account.to_string()]),
+        RecordKey::Key(prefix) => (&key::RECORDS.versions, vec![prefix.to_string()]),
+        RecordKey::Charge(account, charge) => {
+            (&charge::RECORDS.versions, vec![account.to_string(), charge.to_string()])
+        }
+        RecordKey::Notice(notice) => (&notice::RECORDS.versions, vec![notice.to_string()]),
+        RecordKey::Release(account, pix) => (&release::RECORDS.versions, vec![account.to_string(), pix.to_string()]),
+        RecordKey::Payout(account, payout) => {
+            (&payout::RECORDS.versions, vec![account.to_string(), payout.to_string()])
+        }
+        RecordKey::Refund(account, refund) => {
+            (&refund::RECORDS.versions, vec![account.to_string(), refund.to_string()])
+        }
+        RecordKey::Endpoint(account, endpoint) => {
+            (&endpoint::RECORDS.versions, vec![account.to_string(), endpoint.to_string()])
+        }
+        RecordKey::Infraction(account, one) => {
+            (&infraction::RECORDS.versions, vec![account.to_string(), one.to_string()])
+        }
+        RecordKey::Position(name, list) => {
+            (&position::RECORDS.versions, vec![name.to_string(), list.as_str().to_owned()])
+        }
     }
 }
 

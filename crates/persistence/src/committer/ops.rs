@@ -9,10 +9,7 @@ use jiff::Timestamp;
 
 use super::outcome;
 use super::plan::{BatchPlan, RecordWrite};
-use crate::rows::{
-    self, Record, account, audit, block, charge, claim, delivery, endpoint, event, infraction, key, ledger, notice,
-    payment, payout, position, refund, release, reservation,
-};
+use crate::rows::{Record as _, audit, block, claim, delivery, event, ledger, payment, reservation};
 use crate::sql::Value;
 use crate::sql::spec::Spec;
 
@@ -130,86 +127,29 @@ fn claims<'a>(plan: &'a BatchPlan<'a>, ops: &mut Vec<Op<'a>>) {
     ops.push(Op::guarded(&claim::UPDATE, changed));
 }
 
-/// The statements of records, in the order in which every node executes them.
-static RECORDS: [&Spec; 22] = [
-    &account::INSERT,
-    &account::UPDATE,
-    &key::INSERT,
-    &key::UPDATE,
-    &charge::OPEN,
-    &charge::INSERT,
-    &charge::ISSUE,
-    &charge::UPDATE,
-    &notice::INSERT,
-    &notice::UPDATE,
-    &release::INSERT,
-    &release::UPDATE,
-    &payout::INSERT,
-    &payout::UPDATE,
-    &refund::INSERT,
-    &refund::UPDATE,
-    &endpoint::INSERT,
-    &endpoint::UPDATE,
-    &infraction::INSERT,
-    &infraction::UPDATE,
-    &position::INSERT,
-    &position::UPDATE,
-];
-
+/// Adds the statements of records, in one order on every node.
 fn records<'a>(plan: &'a BatchPlan<'a>, ops: &mut Vec<Op<'a>>) {
-    let mut records: Vec<Op<'a>> = RECORDS.into_iter().map(|spec| Op::guarded(spec, Vec::new())).collect();
+    let mut records: BTreeMap<&str, Op<'a>> = BTreeMap::new();
     for (spec, row) in plan.records.values().filter_map(record) {
-        match records.iter_mut().find(|op| std::ptr::eq(op.spec, spec)) {
-            Some(op) => op.rows.push(row),
-            None => records.push(Op::guarded(spec, vec![row])),
-        }
+        records.entry(spec.single()).or_insert_with(|| Op::guarded(spec, Vec::new())).rows.push(row);
     }
-    ops.extend(records);
+    ops.extend(records.into_values());
 }
 
 /// Returns the statement of a record and its row; `None` for payments and audit rows, which the plan holds apart.
 fn record<'a>(record: &RecordWrite<'a>) -> Option<(&'static Spec, Vec<Value<'a>>)> {
     let (read, version) = (record.read, record.version);
     Some(match record.write {
-        Write::InsertAccount(one) | Write::UpdateAccount(one) => {
-            row(&**one, record, &account::INSERT, &account::UPDATE)
-        }
-        Write::InsertKey(one) | Write::UpdateKey(one) => row(&**one, record, &key::INSERT, &key::UPDATE),
-        Write::InsertCharge(one) | Write::UpdateCharge(one) => {
-            let usual = match read {
-                None => charge::opened(one, version).map(|row| (&charge::OPEN, row)),
-                Some(read) => charge::issued(one, version, read).map(|row| (&charge::ISSUE, row)),
-            };
-            usual.unwrap_or_else(|| row(&**one, record, &charge::INSERT, &charge::UPDATE))
-        }
-        Write::InsertNotice(one) | Write::UpdateNotice(one) => row(&**one, record, &notice::INSERT, &notice::UPDATE),
-        Write::InsertRelease(one) | Write::UpdateRelease(one) => {
-            row(&**one, record, &release::INSERT, &release::UPDATE)
-        }
-        Write::InsertPayout(one) | Write::UpdatePayout(one) => row(&**one, record, &payout::INSERT, &payout::UPDATE),
-        Write::InsertRefund(one) | Write::UpdateRefund(one) => row(&**one, record, &refund::INSERT, &refund::UPDATE),
-        Write::InsertEndpoint(one) | Write::UpdateEndpoint(one) => match read {
-            None => (&endpoint::INSERT, endpoint::inserted(one, version)),
-            Some(read) => (&endpoint::UPDATE, endpoint::updated(one, version, read)),
-        },
-        Write::InsertInfraction(one) | Write::UpdateInfraction(one) => {
-            row(&**one, record, &infraction::INSERT, &infraction::UPDATE)
-        }
-        Write::InsertPosition(one) | Write::UpdatePosition(one) => {
-            row(&**one, record, &position::INSERT, &position::UPDATE)
-        }
+        Write::InsertAccount(one) | Write::UpdateAccount(one) => one.written(version, read),
+        Write::InsertKey(one) | Write::UpdateKey(one) => one.written(version, read),
+        Write::InsertCharge(one) | Write::UpdateCharge(one) => one.written(version, read),
+        Write::InsertNotice(one) | Write::UpdateNotice(one) => one.written(version, read),
+        Write::InsertRelease(one) | Write::UpdateRelease(one) => one.written(version, read),
+        Write::InsertPayout(one) | Write::UpdatePayout(one) => one.written(version, read),
+        Write::InsertRefund(one) | Write::UpdateRefund(one) => one.written(version, read),
+        Write::InsertEndpoint(one) | Write::UpdateEndpoint(one) => one.written(version, read),
+        Write::InsertInfraction(one) | Write::UpdateInfraction(one) => one.written(version, read),
+        Write::InsertPosition(one) | Write::UpdatePosition(one) => one.written(version, read),
         Write::InsertPayment(_) | Write::InsertAudit(_) => return None,
     })
-}
-
-fn row<'a, R: Record>(
-    one: &'a R,
-    write: &RecordWrite<'a>,
-    insert: &'static Spec,
-    update: &'static Spec,
-) -> (&'static Spec, Vec<Value<'a>>) {
-    match write.read {
-        None => (insert, rows::inserted(one, write.version)),
-        Some(read) => (update, rows::updated(one, write.version, read)),
-    }
 }

@@ -8,9 +8,8 @@ use cais_domain::fee::{FeeRule, FeeSchedule, Operation};
 use cais_domain::money::Money;
 use cais_domain::rate::Percentage;
 
-use super::{Record, id, instant, parse_enum, parsed, to_u32};
+use super::{Record, RecordTable, id, instant, parse_enum, parsed, to_u32};
 use crate::error::Fault;
-use crate::sql::spec::Spec;
 use crate::sql::table::table;
 
 const TABLE: &str = "accounts";
@@ -30,14 +29,15 @@ table! {
     }
 }
 
-/// New accounts.
-pub(crate) static INSERT: Spec = Spec::insert_rows::<AccountRow<'_>>();
-
-/// Changed accounts.
-pub(crate) static UPDATE: Spec = Spec::update_rows::<AccountRow<'_>>();
+/// The statements of accounts.
+pub(crate) static RECORDS: RecordTable = RecordTable::of::<AccountRow<'_>>();
 
 impl Record for Account {
     type Row<'a> = AccountRow<'a>;
+
+    fn table() -> &'static RecordTable {
+        &RECORDS
+    }
 
     fn row(&self, version: i64) -> AccountRow<'_> {
         let [pix_in, pix_out, crypto_in, crypto_out] =

@@ -21,7 +21,7 @@ table! {
     changing { max_amount: BigInt, held: BigInt }
 }
 
-const KEY: &[Column] = BlockRow::COLUMNS.split_at(BlockRow::KEY).0;
+const KEY: &[Column] = BlockRow::COLUMNS.split_at(BlockRow::KEYS.len()).0;
 
 /// New blocks.
 pub(crate) static INSERT: Spec = Spec::insert_rows::<BlockRow<'_>>();

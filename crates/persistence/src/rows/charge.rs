@@ -7,10 +7,9 @@ use cais_domain::split::Split;
 use cais_domain::txid::Txid;
 use cais_domain::webhook::{Postback, WebhookUrl};
 
-use super::updated;
 use super::{
-    Record, acquirer, corrupt, id, instant, optional_instant, parse_enum, parse_external_id, parse_text, parsed,
-    to_u32, us,
+    Record, RecordTable, acquirer, corrupt, id, instant, optional_instant, parse_enum, parse_external_id, parse_text,
+    parsed, to_u32, us, usual,
 };
 use crate::error::Fault;
 use crate::sql::Value;
@@ -45,8 +44,8 @@ const ISSUING: usize = 5;
 /// New charges of one account whose acquirer was not asked yet: nearly all of them. The other columns are null, or zero.
 pub(crate) static OPEN: Spec = Spec::insert(TABLE, ChargeRow::COLUMNS.split_at(ChargeRow::FIXED + OPENING).0);
 
-/// New charges.
-pub(crate) static INSERT: Spec = Spec::insert_rows::<ChargeRow<'_>>();
+/// The statements of charges.
+pub(crate) static RECORDS: RecordTable = RecordTable::of::<ChargeRow<'_>>();
 
 /// Charges that wait for their payers from now on.
 pub(crate) static ISSUE: Spec = Spec::update(
@@ -56,34 +55,6 @@ pub(crate) static ISSUE: Spec = Spec::update(
 )
 .also("paid_at = NULL, end_to_end_id = NULL, ended_at = NULL, split_parts = NULL, refunding = 0, refunded = 0, open_infractions = 0");
 
-/// Charges in another state.
-pub(crate) static UPDATE: Spec = Spec::update_rows::<ChargeRow<'_>>();
-
-/// Returns the values of a new charge whose acquirer was not asked yet; `None` when it was.
-pub(crate) fn opened(charge: &Charge, version: i64) -> Option<Vec<Value<'_>>> {
-    if !matches!(charge.state, ChargeState::Creating { .. }) || !is_untouched(charge) {
-        return None;
-    }
-    let mut row = charge.row(version).values();
-    row.truncate(ChargeRow::FIXED + OPENING);
-    Some(row)
-}
-
-/// Returns the values of a charge that waits for its payer, where `read` is the version that was read; `None` when it does not.
-pub(crate) fn issued(charge: &Charge, version: i64, read: i64) -> Option<Vec<Value<'_>>> {
-    if !matches!(charge.state, ChargeState::Pending(_)) || !is_untouched(charge) {
-        return None;
-    }
-    let mut row = updated(charge, version, read);
-    row.drain(ISSUING..ChargeRow::COLUMNS.len() - ChargeRow::FIXED);
-    Some(row)
-}
-
-/// Whether nothing of it goes back and nobody disputes it, as before every payment.
-fn is_untouched(charge: &Charge) -> bool {
-    charge.refunds == RefundTotals::default() && charge.open_infractions == 0
-}
-
 /// Centavos between commas; nothing when nobody shared. The audit of the ledger reads it as well.
 fn written_parts(parts: &[Money]) -> Option<String> {
     let centavos: Vec<String> = parts.iter().map(|part| part.centavos().to_string()).collect();
@@ -92,6 +63,27 @@ fn written_parts(parts: &[Money]) -> Option<String> {
 
 impl Record for Charge {
     type Row<'a> = ChargeRow<'a>;
+
+    fn table() -> &'static RecordTable {
+        &RECORDS
+    }
+
+    /// A charge that nobody paid yet takes fewer columns.
+    fn written(&self, version: i64, read: Option<i64>) -> (&'static Spec, Vec<Value<'_>>) {
+        let (spec, mut row) = usual(self, version, read);
+        let is_untouched = self.refunds == RefundTotals::default() && self.open_infractions == 0;
+        match (&self.state, read) {
+            (ChargeState::Creating { .. }, None) if is_untouched => {
+                row.truncate(ChargeRow::FIXED + OPENING);
+                (&OPEN, row)
+            }
+            (ChargeState::Pending(_), Some(_)) if is_untouched => {
+                row.drain(ISSUING..ChargeRow::COLUMNS.len() - ChargeRow::FIXED);
+                (&ISSUE, row)
+            }
+            _ => (spec, row),
+        }
+    }
 
     fn row(&self, version: i64) -> ChargeRow<'_> {
         let (terms, state) = (&self.terms, &self.state);

@@ -4,10 +4,8 @@ use cais_domain::webhook::{
     DisabledReason, Endpoint, EndpointState, PreviousSecret, SealedSecret, Subscription, WebhookUrl,
 };
 
-use super::{Record, corrupt, id, instant, optional_instant, parse_enum, parse_text, parsed, us};
-pub(crate) use super::{inserted, updated};
+use super::{Record, RecordTable, corrupt, id, instant, optional_instant, parse_enum, parse_text, parsed, us};
 use crate::error::Fault;
-use crate::sql::spec::Spec;
 use crate::sql::table::table;
 
 const TABLE: &str = "webhook_endpoints";
@@ -24,14 +22,15 @@ table! {
     }
 }
 
-/// New endpoints.
-pub(crate) static INSERT: Spec = Spec::insert_rows::<EndpointRow<'_>>();
-
-/// Changed endpoints.
-pub(crate) static UPDATE: Spec = Spec::update_rows::<EndpointRow<'_>>();
+/// The statements of endpoints.
+pub(crate) static RECORDS: RecordTable = RecordTable::of::<EndpointRow<'_>>();
 
 impl Record for Endpoint {
     type Row<'a> = EndpointRow<'a>;
+
+    fn table() -> &'static RecordTable {
+        &RECORDS
+    }
 
     fn row(&self, version: i64) -> EndpointRow<'_> {
         let (reason, at) = match self.state {

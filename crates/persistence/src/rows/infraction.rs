@@ -7,11 +7,10 @@ use cais_domain::infraction::{
 use cais_domain::money::Money;
 
 use super::{
-    Record, acquirer, corrupt, id, instant, optional_instant, parse_enum, parse_external_id, parse_text, parsed,
-    to_u32, us,
+    Record, RecordTable, acquirer, corrupt, id, instant, optional_instant, parse_enum, parse_external_id, parse_text,
+    parsed, to_u32, us,
 };
 use crate::error::Fault;
-use crate::sql::spec::Spec;
 use crate::sql::table::table;
 
 const TABLE: &str = "infractions";
@@ -34,14 +33,15 @@ table! {
     }
 }
 
-/// New infractions.
-pub(crate) static INSERT: Spec = Spec::insert_rows::<InfractionRow<'_>>();
-
-/// Changed infractions.
-pub(crate) static UPDATE: Spec = Spec::update_rows::<InfractionRow<'_>>();
+/// The statements of infractions.
+pub(crate) static RECORDS: RecordTable = RecordTable::of::<InfractionRow<'_>>();
 
 impl Record for Infraction {
     type Row<'a> = InfractionRow<'a>;
+
+    fn table() -> &'static RecordTable {
+        &RECORDS
+    }
 
     fn row(&self, version: i64) -> InfractionRow<'_> {
         let (state_at, returned, refunded) = match &self.state {

@@ -3,11 +3,10 @@
 use cais_domain::api_key::{KeyPrefix, Scopes};
 use cais_ports::{ApiKeyRecord, SecretMac};
 
-use super::{Record, bytes32, id, instant, optional_instant, parsed, us};
+use super::{Record, RecordTable, bytes32, id, instant, optional_instant, parsed, us};
 use crate::error::Fault;
 use crate::rows::account::AccountRow;
 use crate::sql::loaded;
-use crate::sql::spec::Spec;
 use crate::sql::table::{Row, table};
 
 const TABLE: &str = "api_keys";
@@ -27,14 +26,15 @@ loaded! {
     (<KeyRow<'static> as Row<'static>>::Sql, <AccountRow<'static> as Row<'static>>::Sql) => (KeyRow<'static>, AccountRow<'static>)
 }
 
-/// New keys.
-pub(crate) static INSERT: Spec = Spec::insert_rows::<KeyRow<'_>>();
-
-/// Changed keys.
-pub(crate) static UPDATE: Spec = Spec::update_rows::<KeyRow<'_>>();
+/// The statements of API keys.
+pub(crate) static RECORDS: RecordTable = RecordTable::of::<KeyRow<'_>>();
 
 impl Record for ApiKeyRecord {
     type Row<'a> = KeyRow<'a>;
+
+    fn table() -> &'static RecordTable {
+        &RECORDS
+    }
 
     fn row(&self, version: i64) -> KeyRow<'_> {
         KeyRow {

@@ -32,14 +32,25 @@ use cais_domain::ids::{Id, IdKind};
 use cais_domain::text::{LineBreaks, Text};
 use jiff::Timestamp;
 
+use crate::engine::Lookup;
 use crate::error::Fault;
 use crate::sql::Value;
+use crate::sql::spec::Spec;
 use crate::sql::table::Row;
 
 /// A record with a version: how it becomes a row of its table, and the strict way back.
 pub(crate) trait Record: Sized {
     /// The row.
     type Row<'a>: Row<'a>;
+
+    /// Returns the statements of the record's table.
+    fn table() -> &'static RecordTable;
+
+    /// Returns the statement that writes the record with that version, and its values. `read` is the version that was read; a new record
+    /// has none.
+    fn written(&self, version: i64, read: Option<i64>) -> (&'static Spec, Vec<Value<'_>>) {
+        usual(self, version, read)
+    }
 
     /// Returns the row of the record with that version.
     fn row(&self, version: i64) -> Self::Row<'_>;
@@ -51,19 +62,34 @@ pub(crate) trait Record: Sized {
     fn read(row: Self::Row<'_>) -> Result<Self, Fault>;
 }
 
-/// Returns the values of a new record, in the order of [`Row::COLUMNS`].
-pub(crate) fn inserted<R: Record>(record: &R, version: i64) -> Vec<Value<'_>> {
-    record.row(version).values()
+/// The statements of a kind of records.
+#[derive(Debug)]
+pub(crate) struct RecordTable {
+    /// Inserts a record.
+    pub(crate) insert: Spec,
+    /// Updates a record at the version that was read.
+    pub(crate) update: Spec,
+    /// Finds the versions of records.
+    pub(crate) versions: Lookup,
 }
 
-/// Returns the values of a changed record: what changes, the key, and the version that was read.
-pub(crate) fn updated<'a, R: Record>(record: &'a R, version: i64, read: i64) -> Vec<Value<'a>> {
-    let mut key = inserted(record, version);
-    let mut row = key.split_off(<R::Row<'a>>::FIXED);
-    key.truncate(<R::Row<'a>>::KEY);
-    row.append(&mut key);
+impl RecordTable {
+    /// Returns the statements of a table.
+    pub(crate) const fn of<R: Row<'static>>() -> Self {
+        Self { insert: Spec::insert_rows::<R>(), update: Spec::update_rows::<R>(), versions: Lookup::versions::<R>() }
+    }
+}
+
+/// Returns the statement that writes a record with all its columns, and its values. An update has the columns that change, the key, and
+/// the version that was read.
+fn usual<R: Record>(record: &R, version: i64, read: Option<i64>) -> (&'static Spec, Vec<Value<'_>>) {
+    let mut values = record.row(version).values();
+    let Some(read) = read else { return (&R::table().insert, values) };
+    let mut row = values.split_off(<R::Row<'_>>::FIXED);
+    values.truncate(<R::Row<'_>>::KEYS.len());
+    row.append(&mut values);
     row.push(read.into());
-    row
+    (&R::table().update, row)
 }
 
 /// Returns an instant as a row holds it.

@@ -2,9 +2,8 @@
 
 use cais_ports::{Notice, NoticeState};
 
-use super::{Record, acquirer, id, instant, optional_instant, parse_enum, to_u32, us};
+use super::{Record, RecordTable, acquirer, id, instant, optional_instant, parse_enum, to_u32, us};
 use crate::error::Fault;
-use crate::sql::spec::Spec;
 use crate::sql::table::table;
 
 const TABLE: &str = "notices";
@@ -17,14 +16,15 @@ table! {
     changing { version: BigInt, state: Text, attempts: BigInt, due_at: Nullable<BigInt> }
 }
 
-/// New callbacks.
-pub(crate) static INSERT: Spec = Spec::insert_rows::<NoticeRow<'_>>();
-
-/// Callbacks that were looked into.
-pub(crate) static UPDATE: Spec = Spec::update_rows::<NoticeRow<'_>>();
+/// The statements of callbacks.
+pub(crate) static RECORDS: RecordTable = RecordTable::of::<NoticeRow<'_>>();
 
 impl Record for Notice {
     type Row<'a> = NoticeRow<'a>;
+
+    fn table() -> &'static RecordTable {
+        &RECORDS
+    }
 
     fn row(&self, version: i64) -> NoticeRow<'_> {
         NoticeRow {

@@ -2,9 +2,8 @@
 
 use cais_ports::{PollPosition, UpstreamList};
 
-use super::{Record, acquirer, instant, parse_enum};
+use super::{Record, RecordTable, acquirer, instant, parse_enum};
 use crate::error::Fault;
-use crate::sql::spec::Spec;
 use crate::sql::table::table;
 
 const TABLE: &str = "list_positions";
@@ -17,14 +16,15 @@ table! {
     changing { version: BigInt, seen_until: BigInt }
 }
 
-/// First positions.
-pub(crate) static INSERT: Spec = Spec::insert_rows::<PositionRow<'_>>();
-
-/// Positions that moved.
-pub(crate) static UPDATE: Spec = Spec::update_rows::<PositionRow<'_>>();
+/// The statements of positions.
+pub(crate) static RECORDS: RecordTable = RecordTable::of::<PositionRow<'_>>();
 
 impl Record for PollPosition {
     type Row<'a> = PositionRow<'a>;
+
+    fn table() -> &'static RecordTable {
+        &RECORDS
+    }
 
     fn row(&self, version: i64) -> PositionRow<'_> {
         PositionRow {

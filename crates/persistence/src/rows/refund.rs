@@ -5,11 +5,10 @@ use cais_domain::money::Money;
 use cais_domain::refund::{Refund, RefundState, RefundStatus};
 
 use super::{
-    Record, acquirer, corrupt, id, instant, optional_instant, parse_enum, parse_external_id, parse_text, parsed,
-    to_u32, us,
+    Record, RecordTable, acquirer, corrupt, id, instant, optional_instant, parse_enum, parse_external_id, parse_text,
+    parsed, to_u32, us,
 };
 use crate::error::Fault;
-use crate::sql::spec::Spec;
 use crate::sql::table::table;
 
 const TABLE: &str = "refunds";
@@ -28,14 +27,15 @@ table! {
     }
 }
 
-/// New refunds.
-pub(crate) static INSERT: Spec = Spec::insert_rows::<RefundRow<'_>>();
-
-/// Refunds in another state.
-pub(crate) static UPDATE: Spec = Spec::update_rows::<RefundRow<'_>>();
+/// The statements of refunds.
+pub(crate) static RECORDS: RecordTable = RecordTable::of::<RefundRow<'_>>();
 
 impl Record for Refund {
     type Row<'a> = RefundRow<'a>;
+
+    fn table() -> &'static RecordTable {
+        &RECORDS
+    }
 
     fn row(&self, version: i64) -> RefundRow<'_> {
         let state = &self.state;

@@ -4,9 +4,8 @@ use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::money::Money;
 use cais_domain::release::Release;
 
-use super::{Record, corrupt, id, instant, optional_instant, parsed, us};
+use super::{Record, RecordTable, corrupt, id, instant, optional_instant, parsed, us};
 use crate::error::Fault;
-use crate::sql::spec::Spec;
 use crate::sql::table::table;
 
 const TABLE: &str = "releases";
@@ -19,14 +18,15 @@ table! {
     changing { version: BigInt, released_at: Nullable<BigInt> }
 }
 
-/// New releases.
-pub(crate) static INSERT: Spec = Spec::insert_rows::<ReleaseRow<'_>>();
-
-/// Releases that are made.
-pub(crate) static UPDATE: Spec = Spec::update_rows::<ReleaseRow<'_>>();
+/// The statements of releases.
+pub(crate) static RECORDS: RecordTable = RecordTable::of::<ReleaseRow<'_>>();
 
 impl Record for Release {
     type Row<'a> = ReleaseRow<'a>;
+
+    fn table() -> &'static RecordTable {
+        &RECORDS
+    }
 
     fn row(&self, version: i64) -> ReleaseRow<'_> {
         ReleaseRow {

@@ -44,8 +44,8 @@ pub(crate) trait Row<'a>: Sized {
     const TABLE: &'static str;
     /// All columns in the order of the values: the key, those that never change, those that do.
     const COLUMNS: &'static [Column];
-    /// How many columns the key has.
-    const KEY: usize;
+    /// The columns of the key.
+    const KEYS: &'static [&'static str];
     /// How many columns never change; the key is among them.
     const FIXED: usize;
     /// The columns that find a row at the version that was read.
@@ -114,8 +114,8 @@ macro_rules! table {
                 $($crate::sql::table::table!(@column $fixed $fixed_type),)*
                 $($crate::sql::table::table!(@column $changing $changing_type),)*
             ];
-            const KEY: usize = [$(stringify!($key)),+].len();
-            const FIXED: usize = Self::KEY + <[&str]>::len(&[$(stringify!($fixed)),*]);
+            const KEYS: &'static [&'static str] = &[$($crate::sql::table::bare(stringify!($key))),+];
+            const FIXED: usize = Self::KEYS.len() + <[&str]>::len(&[$(stringify!($fixed)),*]);
             const READ: &'static [$crate::sql::spec::Column] = &[
                 $($crate::sql::table::table!(@column $key $key_type),)+
                 ("version", $crate::sql::spec::Kind::Int),
