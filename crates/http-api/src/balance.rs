@@ -1,19 +1,21 @@
 //! `GET /v1/balance`.
 
+use cais_domain::api_key::Scope;
 use cais_domain::money::{Money, MoneyError};
 use cais_ports::Balances;
+use cais_strict_json::Issues;
 use cais_use_cases::balance;
 use cais_use_cases::keys::authenticate::Caller;
-
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::call::Call;
-use super::error::ApiError;
+use super::error::{ApiError, ErrorCode};
 use super::query;
 use super::reply::Reply;
+use crate::openapi::{examples, operation};
 use crate::representation::values::{Amount, to_json};
-use cais_strict_json::Issues;
+use crate::routes::Route;
 
 /// The parts of an account's money, in BRL.
 #[derive(Serialize, ToSchema)]
@@ -52,15 +54,32 @@ impl Balance {
     }
 }
 
+/// The route of [`get_balance`].
+pub const ROUTE: Route =
+    Route::read("/v1/balance", Scope::BalanceRead, |call, caller| Box::pin(get_balance(call, caller)), description);
+
 /// The account's balance.
 ///
 /// # Errors
 /// `VALIDATION_ERROR` for any parameter; what the store says.
-pub async fn answer(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
+async fn get_balance(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
     let issues = Issues::default();
     query::none(call.query(), &issues);
     issues.unless_any(Some(()))?;
     let balances = balance::read(&call.state.ports, caller.account.id).await?;
     let balance = Balance::of(&balances).map_err(|error| ApiError::internal(error.to_string()))?;
     Ok(Reply::json(to_json(&balance)))
+}
+
+fn description() -> operation::Description {
+    operation::Description {
+        errors: &[ErrorCode::ValidationError],
+        ..operation::plain(
+            "getBalance",
+            "balance",
+            "Read the balance",
+            "In BRL. What is held for payouts and refunds in flight is in none of its parts.",
+            vec![operation::json("200", "The balance.", "Balance", examples::balances())],
+        )
+    }
 }

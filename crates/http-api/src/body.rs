@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use actix_web::http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
 use actix_web::web::{Bytes, BytesMut, Payload};
+use cais_strict_json::Issue;
 use futures_util::{FutureExt as _, StreamExt as _};
 
 use super::callbacks::Room;
 use super::error::{ApiError, ErrorCode};
 use super::routes::BodyRule;
-use cais_strict_json::Issue;
 
 /// Largest JSON body.
 pub const MAX_JSON_BYTES: usize = 64 * 1024;

@@ -1,6 +1,7 @@
 //! Where acquirers call back: kept at once, looked into later.
 
 use cais_domain::acquirer_name::AcquirerName;
+use cais_strict_json::Issue;
 use cais_use_cases::notices::{self, ReceiveError};
 use ring::hmac;
 use tokio::sync::{Semaphore, SemaphorePermit};
@@ -9,7 +10,7 @@ use super::call::{Call, to_the_end};
 use super::error::{ApiError, ErrorCode, STORE_RETRY_AFTER_S};
 use super::reply::Reply;
 use super::routes::Params;
-use cais_strict_json::Issue;
+use super::routes::{Access, BodyRule, Listener, Route, Verb};
 
 /// The bodies of callbacks that are in memory at once, over all connections, in KiB: 32 MiB. Acquirers call again after a 503.
 const ROOM_KIB: usize = 32 * 1024;
@@ -79,12 +80,26 @@ impl CallbackPaths {
     }
 }
 
+/// The route of [`receive`] as acquirers are configured with it.
+pub const BARE: Route = callback("/callbacks/{acquirer}/{token}");
+/// The same with the suffix that API Pix appends.
+pub const PIX: Route = callback("/callbacks/{acquirer}/{token}/pix");
+
+const fn callback(pattern: &'static str) -> Route {
+    Route {
+        verb: Verb::Post,
+        access: Access::SecretPath,
+        body: BodyRule::Callback,
+        ..Route::open(pattern, Listener::Public, |call| Box::pin(receive(call)))
+    }
+}
+
 /// Keeps a callback and rings for the worker that reads the truth.
 ///
 /// # Errors
 /// `VALIDATION_ERROR` for what is no callback of the acquirer; `service_unavailable` when it could not be kept, so that the acquirer
 /// calls again.
-pub async fn answer(call: &Call<'_>) -> Result<Reply, ApiError> {
+async fn receive(call: &Call<'_>) -> Result<Reply, ApiError> {
     let acquirer = call.state.callbacks.admit(&call.params)?.clone();
     let (state, body) = (call.state.clone(), call.body.clone());
     let kept = to_the_end(async move { notices::receive(&state.ports, &acquirer, body).await }).await?;

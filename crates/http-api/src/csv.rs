@@ -9,6 +9,7 @@ use actix_web::http::Method;
 use actix_web::http::header::{CONTENT_DISPOSITION, HeaderMap, HeaderValue};
 use actix_web::web::Bytes;
 use cais_domain::ids::AccountId;
+use cais_strict_json::Issues;
 use futures_util::stream::{StreamExt as _, once, try_unfold};
 use tokio::sync::Semaphore;
 
@@ -20,7 +21,6 @@ use super::paging::{LIMIT, STARTING_AFTER};
 use super::query::Query;
 use super::reply::Reply;
 use crate::representation::csv::{Dialect, Row, header, write_row};
-use cais_strict_json::Issues;
 
 /// Rows that are read at a time, the most that the readers give: a page is about 40 KiB.
 pub const ROWS: u32 = 200;

@@ -1,6 +1,7 @@
 //! The `OpenAPI` document and the pages that show it. Nothing on them comes from another host.
 
 use std::collections::BTreeMap;
+use std::future::ready;
 use std::io::Write as _;
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
@@ -18,6 +19,19 @@ use utoipa_swagger_ui::{Config, serve};
 use super::error::{ApiError, ErrorCode};
 use super::openapi;
 use super::reply::Reply;
+use super::routes::{Listener, Route};
+
+/// The route of [`root`].
+pub const ROOT: Route = Route::open("/", Listener::Public, |call| Box::pin(ready(root(call.request.headers()))));
+/// The route of [`document`].
+pub const OPENAPI: Route =
+    Route::open("/v1/openapi.json", Listener::Public, |call| Box::pin(ready(document(call.request.headers()))));
+/// The route of [`redirect`].
+pub const REDIRECT: Route = Route::open("/docs", Listener::Public, |_| Box::pin(ready(Ok(redirect()))));
+/// The route of [`page`].
+pub const PAGE: Route = Route::open("/docs/{*file}", Listener::Public, |call| {
+    Box::pin(ready(page(call.params.first(), call.request.headers())))
+});
 
 /// The pages may load only what this host serves, whatever their scripts think of.
 const POLICY: HeaderValue = HeaderValue::from_static(

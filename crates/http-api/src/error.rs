@@ -8,6 +8,7 @@ use actix_web::http::StatusCode;
 use cais_domain::account::NotPermitted;
 use cais_domain::ids::RequestId;
 use cais_ports::QueryError;
+use cais_strict_json::Issue;
 use cais_use_cases::external_id_conflict::ExternalIdConflict;
 use cais_use_cases::trouble::Trouble;
 use cais_use_cases::upstream_order::CreateError;
@@ -16,7 +17,6 @@ use utoipa::ToSchema;
 
 use crate::openapi::failures::Code;
 use crate::representation::values::to_json;
-use cais_strict_json::Issue;
 
 /// Seconds after which a caller may try an acquirer again: for so long a circuit breaker leaves it alone.
 pub const ACQUIRER_RETRY_AFTER_S: u32 = 10;

@@ -1,12 +1,11 @@
 //! What narrows a list: a word of a closed list, a span of time.
 
 use cais_ports::Span;
+use cais_strict_json::{Complaint, Issues};
 use jiff::Timestamp;
 
 use super::query::Query;
 use crate::days;
-use cais_strict_json::Complaint;
-use cais_strict_json::Issues;
 
 /// The parameter from which day or instant on.
 pub const CREATED_FROM: &str = "created_from";

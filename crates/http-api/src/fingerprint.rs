@@ -1,10 +1,8 @@
 //! What makes two requests the same: method, path and the meaning of the body, not its spelling.
 
 use cais_ports::Fingerprint;
+use cais_strict_json::{Node, Number};
 use ring::digest::{Context, SHA256};
-
-use cais_strict_json::Node;
-use cais_strict_json::Number;
 
 /// SHA-256 of method, path and canonical body: sorted keys, no blanks, numbers by value, strings without needless escapes.
 #[must_use]

@@ -7,7 +7,16 @@ use actix_web::http::header::HeaderValue;
 
 use super::error::{ApiError, ErrorCode, STORE_RETRY_AFTER_S};
 use super::reply::Reply;
+use super::routes::{Listener, Route};
 use super::state::AppState;
+
+/// The route of [`live`].
+pub const LIVE: Route = Route::open("/healthz", Listener::Both, |_| Box::pin(std::future::ready(Ok(live()))));
+/// The route of [`ready`].
+pub const READY: Route = Route::open("/readyz", Listener::Both, |call| Box::pin(ready(call.state)));
+/// The route of [`metrics`].
+pub const METRICS: Route =
+    Route::open("/metrics", Listener::Admin, |call| Box::pin(std::future::ready(Ok(metrics(call.state)))));
 
 /// How long the store may take to say that it is ready.
 const READY_WITHIN: Duration = Duration::from_secs(1);

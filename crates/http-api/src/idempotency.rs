@@ -2,12 +2,12 @@
 
 use actix_web::http::header::HeaderMap;
 use cais_domain::idempotency_key::IdempotencyKey;
-
-use super::error::{ApiError, ErrorCode};
 use cais_strict_json::Issue;
 
+use super::error::{ApiError, ErrorCode};
+
 /// The header that names a caller's attempt.
-const IDEMPOTENCY_KEY: &str = "Idempotency-Key";
+pub const IDEMPOTENCY_KEY: &str = "Idempotency-Key";
 
 /// The key of a request that moves or promises money.
 ///

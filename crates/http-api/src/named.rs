@@ -2,13 +2,13 @@
 
 use cais_domain::external_id::ExternalId;
 use cais_domain::ids::{Id, IdKind};
+use cais_strict_json::Issues;
 use cais_use_cases::upstream_order::{FetchError, ResourceName};
 
 use super::call::Call;
 use super::error::{ApiError, ErrorCode};
 use super::percent;
 use super::query;
-use cais_strict_json::Issues;
 
 /// What a path begins with that names something by the caller's own identifier.
 const EXTERNAL: &str = "ext:";

@@ -2,9 +2,9 @@
 
 use cais_domain::ids::{Id, IdKind};
 use cais_ports::PageRequest;
+use cais_strict_json::Issues;
 
 use super::query::Query;
-use cais_strict_json::Issues;
 
 /// The parameter that limits a page.
 pub const LIMIT: &str = "limit";

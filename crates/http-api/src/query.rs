@@ -1,7 +1,8 @@
 //! Query parameters, as strict as bodies: known ones, once each.
 
-use super::percent;
 use cais_strict_json::Issues;
+
+use super::percent;
 
 /// The parameters of one request, in the order of the known ones.
 pub struct Query {

@@ -6,10 +6,8 @@ use cais_domain::external_id::ExternalId;
 use cais_domain::money::Money;
 use cais_domain::rate::Percentage;
 use cais_domain::text::{LineBreaks, Text};
-
-use cais_strict_json::Complaint;
-use cais_strict_json::Node;
 pub use cais_strict_json::rules::{flag, integer, list, number, string};
+use cais_strict_json::{Complaint, Node};
 
 /// Characters beside letters and digits in an e-mail's local part (RFC 5322, `atext` and the dot).
 const LOCAL_PUNCTUATION: &[u8] = b"!#$%&'*+-/=?^_`{|}~.";

@@ -1,6 +1,7 @@
 //! `/v1/sandbox/…`: the payer's side and the clock, in the hands of whoever tests against the built-in sandbox.
 
 pub mod infractions;
+mod institution;
 pub mod money_out;
 
 use std::sync::Arc;
@@ -8,17 +9,19 @@ use std::time::Duration;
 
 use actix_web::web::block;
 use cais_domain::acquirer_name::AcquirerName;
+use cais_domain::api_key::Scope;
 use cais_domain::charge::Charge;
-use cais_domain::end_to_end_id::EndToEndId;
-use cais_domain::ids::RefundId;
-use cais_domain::instruction_id::InstructionId;
 use cais_domain::money::Money;
 use cais_domain::txid::Txid;
 use cais_use_cases::charges::{ChargeName, fetch};
 use cais_use_cases::keys::authenticate::Caller;
 use cais_use_cases::sync_gate::SyncGate;
 
+use crate::openapi::{examples, operation};
+use crate::routes::{Route, Verb};
+
 pub use self::infractions::{AskedInfraction, Resolution};
+pub use self::institution::{FaultMode, Institution, InstitutionError};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -30,10 +33,10 @@ use super::rules;
 use super::{named, query};
 use crate::openapi::requests;
 use crate::representation::values::to_json;
+use cais_strict_json::Issues;
 use cais_strict_json::Node;
 use cais_strict_json::read;
 use cais_strict_json::{Complaint, Fields};
-use cais_strict_json::{Issue, Issues};
 
 /// The most that API Pix can write: ten integer digits.
 const MAX_PAYMENT: Money = Money::from_centavos(999_999_999_999);
@@ -45,38 +48,6 @@ const MAX_LATENCY_MS: i64 = 60_000;
 const DEFAULT_LATENCY_MS: i64 = 5_000;
 /// Farthest the clock can be moved either way, in seconds: about ten years.
 const MAX_OFFSET_S: i64 = 320_000_000;
-
-/// What goes wrong at the simulated institution.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FaultMode {
-    /// Nothing.
-    Ok,
-    /// Every call is turned away at once, and nothing is done.
-    Down,
-    /// Answers wait.
-    Slow,
-    /// The work is done, the answer is lost.
-    DropReply,
-    /// 500, and nothing is done.
-    Error,
-}
-
-impl FaultMode {
-    /// Every mode.
-    pub const ALL: [Self; 5] = [Self::Ok, Self::Down, Self::Slow, Self::DropReply, Self::Error];
-
-    /// The word on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Down => "down",
-            Self::Slow => "slow",
-            Self::DropReply => "drop_reply",
-            Self::Error => "error",
-        }
-    }
-}
 
 /// What goes wrong at the sandbox.
 #[derive(Serialize, ToSchema)]
@@ -99,88 +70,6 @@ pub struct Clock {
     offset_s: i64,
 }
 
-/// Why the simulated institution did not do what a tester wants.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum InstitutionError {
-    /// What is to be moved is in no state for that.
-    #[error("{0}")]
-    InvalidState(String),
-    /// A value that only the institution can judge is out of its range.
-    #[error("{path} {rule}")]
-    OutOfRange {
-        /// The field of the request.
-        path: &'static str,
-        /// The rule, as it reads after it.
-        rule: &'static str,
-    },
-    /// Anything else; the reason is for the log.
-    #[error("{0}")]
-    Failed(String),
-}
-
-impl From<InstitutionError> for ApiError {
-    fn from(error: InstitutionError) -> Self {
-        match error {
-            InstitutionError::InvalidState(why) => {
-                Self::new(ErrorCode::InvalidState).saying(format!("The institution says: {why}."))
-            }
-            InstitutionError::OutOfRange { path, rule } => Self::invalid(vec![Issue::new(path, rule)]),
-            InstitutionError::Failed(cause) => Self::internal(cause),
-        }
-    }
-}
-
-/// The simulated institution, as far as testers move it. Its methods may write to disk.
-pub trait Institution: Send + Sync {
-    /// Pays a charge: its own amount unless another is given.
-    ///
-    /// # Errors
-    /// [`InstitutionError`].
-    fn pay(&self, txid: &Txid, amount: Option<Money>) -> Result<(), InstitutionError>;
-
-    /// Ends the time of a charge.
-    ///
-    /// # Errors
-    /// [`InstitutionError`].
-    fn expire(&self, txid: &Txid) -> Result<(), InstitutionError>;
-
-    /// Lets the recipient of a Pix that was sent give all of it back.
-    ///
-    /// # Errors
-    /// [`InstitutionError`].
-    fn return_sent(&self, instruction_id: &InstructionId) -> Result<(), InstitutionError>;
-
-    /// Lets the return of a received Pix fail, before it arrives.
-    ///
-    /// # Errors
-    /// [`InstitutionError`].
-    fn fail_refund(&self, end_to_end_id: &EndToEndId, refund: RefundId) -> Result<(), InstitutionError>;
-
-    /// Lets the payer of a received Pix dispute it; the infraction's name at the institution.
-    ///
-    /// # Errors
-    /// [`InstitutionError`].
-    fn open_infraction(&self, end_to_end_id: &EndToEndId, asked: AskedInfraction) -> Result<String, InstitutionError>;
-
-    /// Settles an infraction.
-    ///
-    /// # Errors
-    /// [`InstitutionError`].
-    fn resolve_infraction(&self, upstream_id: &str, resolution: Resolution) -> Result<(), InstitutionError>;
-
-    /// Makes things go wrong from now on.
-    ///
-    /// # Errors
-    /// [`InstitutionError`].
-    fn set_faults(&self, mode: FaultMode, latency: Duration) -> Result<(), InstitutionError>;
-
-    /// Puts the institution's clock ahead of the machine's.
-    ///
-    /// # Errors
-    /// [`InstitutionError`].
-    fn set_clock_offset(&self, offset_s: i64) -> Result<(), InstitutionError>;
-}
-
 /// The built-in sandbox as the API moves it.
 #[derive(Clone)]
 pub struct SandboxControls {
@@ -192,11 +81,20 @@ pub struct SandboxControls {
     pub move_clock: Arc<dyn Fn(i64) + Send + Sync>,
 }
 
+/// The route of [`pay`].
+pub const PAY: Route = Route::write(
+    "/v1/sandbox/charges/{id}/pay",
+    Scope::ChargesWrite,
+    |call, caller| Box::pin(pay(call, caller)),
+    describe_pay,
+)
+.with_sandbox();
+
 /// Pays a charge as a payer would.
 ///
 /// # Errors
 /// `VALIDATION_ERROR`, `not_found`; what the store says.
-pub async fn pay(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiError> {
+async fn pay(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiError> {
     let issues = Issues::default();
     let name = named::alone(call, &issues);
     let amount = payment(&call.body, &issues);
@@ -204,16 +102,58 @@ pub async fn pay(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiErro
     move_charge(call, caller, name, move |institution, txid| institution.pay(txid, amount)).await
 }
 
+fn describe_pay() -> operation::Description {
+    operation::Description {
+        request: Some(("SandboxPayment", examples::literal(r#"{"amount":10.50}"#))),
+        errors: &[ErrorCode::AccountSuspended, ErrorCode::NotFound, ErrorCode::ExternalIdInProgress],
+        body_is_optional: true,
+        ..operation::plain(
+            "sandboxPayCharge",
+            "sandbox",
+            "Pay a charge",
+            "Only with the built-in sandbox as upstream. A charge that is paid, expired or cancelled gets a further payment.",
+            vec![operation::json("200", "The charge after it.", "Charge", examples::paid())],
+        )
+    }
+}
+
+/// The route of [`expire`].
+pub const EXPIRE: Route = Route::write(
+    "/v1/sandbox/charges/{id}/expire",
+    Scope::ChargesWrite,
+    |call, caller| Box::pin(expire(call, caller)),
+    describe_expire,
+)
+.with_sandbox();
+
 /// Ends the time of a charge.
 ///
 /// # Errors
 /// As [`pay`].
-pub async fn expire(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiError> {
+async fn expire(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiError> {
     let issues = Issues::default();
     let name = named::alone(call, &issues);
     charges::cancel::no_fields(&call.body, &issues);
     let name = issues.unless_any(name)?;
     move_charge(call, caller, name, |institution, txid| institution.expire(txid)).await
+}
+
+fn describe_expire() -> operation::Description {
+    operation::Description {
+        errors: &[ErrorCode::AccountSuspended, ErrorCode::NotFound, ErrorCode::ExternalIdInProgress],
+        ..operation::plain(
+            "sandboxExpireCharge",
+            "sandbox",
+            "End a charge's time",
+            "Only with the built-in sandbox as upstream.",
+            vec![operation::json(
+                "200",
+                "The charge after it.",
+                "Charge",
+                examples::paid().and_then(|charge| examples::unpaid(charge, "expired")),
+            )],
+        )
+    }
 }
 
 /// Moves a charge upstream, then shows it as it is afterwards.
@@ -239,11 +179,23 @@ async fn move_charge(
     Ok(Reply::json(call.state.ports.representation.charge(&charge)))
 }
 
+/// The route of [`faults`].
+pub const FAULTS: Route = Route {
+    verb: Verb::Put,
+    ..Route::write(
+        "/v1/sandbox/faults",
+        Scope::ChargesWrite,
+        |call, caller| Box::pin(faults(call, caller)),
+        describe_faults,
+    )
+    .with_sandbox()
+};
+
 /// Makes things go wrong, or right again.
 ///
 /// # Errors
 /// `VALIDATION_ERROR`; what forbids the account to write.
-pub async fn faults(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
+async fn faults(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
     let controls = controls(call)?;
     let issues = Issues::default();
     query::none(call.query(), &issues);
@@ -257,11 +209,42 @@ pub async fn faults(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError>
     Ok(Reply::json(to_json(&Faults { acquirer, mode, latency_ms })))
 }
 
+fn describe_faults() -> operation::Description {
+    operation::Description {
+        errors: &[ErrorCode::NotFound],
+        request: Some(("NewFaults", examples::literal(r#"{"mode":"slow","latency_ms":2000}"#))),
+        ..operation::plain(
+            "sandboxSetFaults",
+            "sandbox",
+            "Make things go wrong upstream",
+            "Only with the built-in sandbox as upstream.",
+            vec![operation::json(
+                "200",
+                "What is in force.",
+                "Faults",
+                examples::literal(r#"{"acquirer":"sandbox","mode":"slow","latency_ms":2000}"#),
+            )],
+        )
+    }
+}
+
+/// The route of [`clock`].
+pub const CLOCK: Route = Route {
+    verb: Verb::Put,
+    ..Route::write(
+        "/v1/sandbox/clock",
+        Scope::ChargesWrite,
+        |call, caller| Box::pin(clock(call, caller)),
+        describe_clock,
+    )
+    .with_sandbox()
+};
+
 /// Moves the clocks of service and sandbox together.
 ///
 /// # Errors
 /// `VALIDATION_ERROR`; what forbids the account to write.
-pub async fn clock(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
+async fn clock(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
     let issues = Issues::default();
     query::none(call.query(), &issues);
     let offset_s = object(&call.body, &issues, |fields| {
@@ -278,6 +261,20 @@ pub async fn clock(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> 
     .await?;
     call.state.wake.deadlines.ring();
     Ok(Reply::json(to_json(&Clock { offset_s })))
+}
+
+fn describe_clock() -> operation::Description {
+    operation::Description {
+        errors: &[ErrorCode::NotFound],
+        request: Some(("Clock", examples::literal(r#"{"offset_s":3600}"#))),
+        ..operation::plain(
+            "sandboxSetClock",
+            "sandbox",
+            "Move the clocks of service and sandbox",
+            "Only with the built-in sandbox as upstream.",
+            vec![operation::json("200", "What is in force.", "Clock", examples::literal(r#"{"offset_s":3600}"#))],
+        )
+    }
 }
 
 fn controls<'c>(call: &'c Call<'_>) -> Result<&'c SandboxControls, ApiError> {

@@ -22,13 +22,10 @@ use super::call::Call;
 use super::connections::{Connection, ConnectionLimits};
 use super::error::{ApiError, ErrorCode};
 use super::reply::{Reply, X_CAIS_SANDBOX};
-use super::routes::{Access, Endpoint, Found, Route, Router, needs_key};
+use super::routes::{Access, Found, Handler, Route, Router, needs_key};
 use super::state::AppState;
 use super::telemetry::Answered;
-use super::{
-    auth, auth_failures, balance, body, callbacks, charges, client, docs, events, health, infractions, payouts,
-    refunds, sandbox, statement, trace, transactions, webhooks,
-};
+use super::{auth, auth_failures, body, client, trace};
 use crate::causes;
 
 /// What is known of a request so far; it outlives a panic of its handler.
@@ -204,53 +201,9 @@ fn lacks(scope: Scope) -> ApiError {
 }
 
 async fn dispatch(route: &Route, call: &Call<'_>, caller: Option<&Arc<Caller>>) -> Result<Reply, ApiError> {
-    let known = || caller.ok_or_else(|| ApiError::internal("a route that needs a caller was dispatched without one"));
-    match route.endpoint {
-        Endpoint::GetCharge => charges::get::answer(call, known()?).await,
-        Endpoint::ListCharges => charges::list::answer(call, known()?).await,
-        Endpoint::CreateCharge => charges::create::answer(call, known()?).await,
-        Endpoint::CancelCharge => charges::cancel::answer(call, known()?).await,
-        Endpoint::ListRefunds => refunds::list::answer(call, known()?).await,
-        Endpoint::CreateRefund => refunds::create::answer(call, known()?).await,
-        Endpoint::GetRefund => refunds::get::answer(call, known()?).await,
-        Endpoint::GetPayout => payouts::get::answer(call, known()?).await,
-        Endpoint::ListPayouts => payouts::list::answer(call, known()?).await,
-        Endpoint::CreatePayout => payouts::create::answer(call, known()?).await,
-        Endpoint::GetBalance => balance::answer(call, known()?).await,
-        Endpoint::ListEntries => statement::answer(call, known()?).await,
-        Endpoint::GetTransaction => transactions::get::answer(call, known()?).await,
-        Endpoint::ListTransactions => transactions::list::answer(call, known()?).await,
-        Endpoint::GetInfraction => infractions::get::answer(call, known()?).await,
-        Endpoint::ListInfractions => infractions::list::answer(call, known()?).await,
-        Endpoint::DefendInfraction => infractions::defend::answer(call, known()?).await,
-        Endpoint::GetWebhookEndpoint => webhooks::get::answer(call, known()?).await,
-        Endpoint::ListWebhookEndpoints => webhooks::list::answer(call, known()?).await,
-        Endpoint::CreateWebhookEndpoint => webhooks::create::answer(call, known()?).await,
-        Endpoint::ChangeWebhookEndpoint => webhooks::change::answer(call, known()?).await,
-        Endpoint::DeleteWebhookEndpoint => webhooks::delete::answer(call, known()?).await,
-        Endpoint::RotateWebhookSecret => webhooks::rotate::answer(call, known()?).await,
-        Endpoint::TestWebhookEndpoint => webhooks::test::answer(call, known()?).await,
-        Endpoint::ListDeliveries => webhooks::deliveries::answer(call, known()?).await,
-        Endpoint::ResendDelivery => webhooks::resend::answer(call, known()?).await,
-        Endpoint::GetEvent => events::get::answer(call, known()?).await,
-        Endpoint::ListEvents => events::list::answer(call, known()?).await,
-        Endpoint::ResendEvent => events::resend::answer(call, known()?).await,
-        Endpoint::SandboxPay => sandbox::pay(call, known()?).await,
-        Endpoint::SandboxExpire => sandbox::expire(call, known()?).await,
-        Endpoint::SandboxReverse => sandbox::money_out::reverse(call, known()?).await,
-        Endpoint::SandboxFailRefund => sandbox::money_out::fail_refund(call, known()?).await,
-        Endpoint::SandboxOpenInfraction => sandbox::infractions::open(call, known()?).await,
-        Endpoint::SandboxResolveInfraction => sandbox::infractions::resolve(call, known()?).await,
-        Endpoint::SandboxFaults => sandbox::faults(call, known()?).await,
-        Endpoint::SandboxClock => sandbox::clock(call, known()?).await,
-        Endpoint::Reserved => Err(ApiError::new(ErrorCode::NotImplemented)),
-        Endpoint::Health => Ok(health::live()),
-        Endpoint::Ready => health::ready(call.state).await,
-        Endpoint::Metrics => Ok(health::metrics(call.state)),
-        Endpoint::OpenApi => docs::document(call.request.headers()),
-        Endpoint::Root => docs::root(call.request.headers()),
-        Endpoint::DocsRedirect => Ok(docs::redirect()),
-        Endpoint::Docs => docs::page(call.params.first(), call.request.headers()),
-        Endpoint::Callback => callbacks::answer(call).await,
+    match (route.handler, caller) {
+        (Handler::Open(handle), _) => handle(call).await,
+        (Handler::Keyed(handle), Some(caller)) => handle(call, caller).await,
+        (Handler::Keyed(_), None) => Err(ApiError::internal("a route for callers with a key was reached without one")),
     }
 }

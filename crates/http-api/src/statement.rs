@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use cais_domain::api_key::Scope;
 use cais_domain::ids::{AccountId, EntryId};
 use cais_domain::ledger::{Bucket, EntryKind};
 use cais_ports::{EntryFilter, PageRequest};
+use cais_strict_json::{Issue, Issues};
 use cais_use_cases::keys::authenticate::Caller;
 use cais_use_cases::statement::{self, ListError};
 
@@ -16,18 +18,27 @@ use super::paging::{self, LIMIT, STARTING_AFTER};
 use super::query::Query;
 use super::reply::Reply;
 use super::state::AppState;
+use crate::openapi::{examples, operation};
 use crate::representation::statement::Entry;
 use crate::representation::values::{Page, to_json};
-use cais_strict_json::{Issue, Issues};
+use crate::routes::Route;
 
 /// The parts of the money that a statement shows: what is in transit is in none.
 const BUCKETS: [Bucket; 3] = [Bucket::Available, Bucket::Pending, Bucket::Blocked];
+
+/// The route of [`list_entries`].
+pub const ROUTE: Route = Route::read(
+    "/v1/balance/entries",
+    Scope::BalanceRead,
+    |call, caller| Box::pin(list_entries(call, caller)),
+    description,
+);
 
 /// A page of the statement, newest first, or all of it as CSV.
 ///
 /// # Errors
 /// `VALIDATION_ERROR` at the parameter that breaks its rule; what the store says.
-pub async fn answer(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
+async fn list_entries(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
     let issues = Issues::default();
     let known = ["bucket", "kind", CREATED_FROM, CREATED_TO, LIMIT, STARTING_AFTER, DIALECT];
     let query = Query::read(call.query(), &known, &issues);
@@ -54,6 +65,35 @@ pub async fn answer(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError>
             let disposition = "attachment; filename=\"statement.csv\"";
             csv::answer(call, File { account, dialect, disposition }, all).await
         }
+    }
+}
+
+fn description() -> operation::Description {
+    let mut parameters = vec![
+        operation::word("bucket", "Of one part of the money.", ["available", "pending", "blocked"]),
+        operation::word("kind", "Of one kind.", EntryKind::ALL.map(EntryKind::as_str)),
+    ];
+    parameters.extend(operation::created().into_iter().chain(operation::paging()));
+    parameters.push(operation::word(
+        "csv",
+        "A file of all rows in this dialect, whatever `Accept` says.",
+        ["excel-br"],
+    ));
+    operation::Description {
+        parameters,
+        errors: &[ErrorCode::ValidationError],
+        ..operation::plain(
+            "listBalanceEntries",
+            "balance",
+            "Read the statement",
+            "Every movement of the balance, newest first, with cursor pagination. With `Accept: text/csv` all rows of the filter in one file (RFC 4180): then without `limit` and `starting_after`. A text that begins with `=`, `+`, `-` or `@` gets an apostrophe before it. `?csv=excel-br` gives the file as Excel reads it in Brazil: a byte order mark, semicolons, decimal commas, times of São Paulo.",
+            vec![operation::with_csv(
+                "A page of the statement.",
+                "EntryPage",
+                examples::entries(),
+                examples::entries_csv(),
+            )],
+        )
     }
 }
 

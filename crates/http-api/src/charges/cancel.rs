@@ -2,22 +2,31 @@
 
 use std::sync::Arc;
 
+use cais_domain::api_key::Scope;
+use cais_strict_json::{Fields, Issues, read};
 use cais_use_cases::charges::cancel::{self, CancelChargeError};
 use cais_use_cases::keys::authenticate::Caller;
 
 use crate::call::{Call, to_the_end};
 use crate::error::{ApiError, ErrorCode};
 use crate::named;
+use crate::openapi::{examples, operation};
 use crate::reply::Reply;
-use cais_strict_json::Fields;
-use cais_strict_json::Issues;
-use cais_strict_json::read;
+use crate::routes::Route;
+
+/// The route of [`cancel_charge`].
+pub const ROUTE: Route = Route::write(
+    "/v1/charges/{id}/cancel",
+    Scope::ChargesWrite,
+    |call, caller| Box::pin(cancel_charge(call, caller)),
+    description,
+);
 
 /// Cancels a charge; one that is cancelled is answered the same way.
 ///
 /// # Errors
 /// `VALIDATION_ERROR`, `not_found`, `invalid_state`, what forbids the account to write, what upstream and the store say.
-pub async fn answer(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiError> {
+async fn cancel_charge(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiError> {
     let issues = Issues::default();
     let name = named::alone(call, &issues);
     no_fields(&call.body, &issues);
@@ -25,6 +34,30 @@ pub async fn answer(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiE
     let (state, caller) = (Arc::clone(call.state), Arc::clone(caller));
     let charge = to_the_end(async move { cancel::cancel(&state.ports, &caller.account, &name).await }).await??;
     Ok(Reply::json(call.state.ports.representation.charge(&charge)))
+}
+
+fn description() -> operation::Description {
+    operation::Description {
+        errors: &[
+            ErrorCode::AccountSuspended,
+            ErrorCode::NotFound,
+            ErrorCode::ExternalIdInProgress,
+            ErrorCode::InvalidState,
+            ErrorCode::AcquirerUnavailable,
+        ],
+        ..operation::plain(
+            "cancelCharge",
+            "charges",
+            "Cancel a charge",
+            "Needs no body and no Idempotency-Key; repeatable.",
+            vec![operation::json(
+                "200",
+                "The cancelled charge.",
+                "Charge",
+                examples::paid().and_then(|charge| examples::unpaid(charge, "cancelled")),
+            )],
+        )
+    }
 }
 
 /// No body is needed; one that comes must be an object without fields.

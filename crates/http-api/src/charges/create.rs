@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use cais_domain::api_key::Scope;
+use cais_strict_json::{Issue, Issues, read};
 use cais_use_cases::charges::create::{self, ChargeRefusal, CreateCharge};
 use cais_use_cases::keys::authenticate::Caller;
 
@@ -9,16 +11,20 @@ use super::terms;
 use crate::call::{Call, to_the_end};
 use crate::error::{ApiError, ErrorCode};
 use crate::fingerprint::fingerprint;
+use crate::openapi::{examples, operation};
 use crate::reply::Reply;
+use crate::routes::Route;
 use crate::{idempotency, query};
-use cais_strict_json::read;
-use cais_strict_json::{Issue, Issues};
+
+/// The route of [`create_charge`].
+pub const ROUTE: Route =
+    Route::write("/v1/charges", Scope::ChargesWrite, |call, caller| Box::pin(create_charge(call, caller)), description);
 
 /// Creates a charge, or repeats what was answered before.
 ///
 /// # Errors
 /// Everything that decision 2 orders, in its order.
-pub async fn answer(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
+async fn create_charge(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
     let key = idempotency::required_key(call.request.headers())?;
     let issues = Issues::default();
     query::none(call.query(), &issues);
@@ -38,6 +44,50 @@ pub async fn answer(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError>
     let state = Arc::clone(call.state);
     let answer = to_the_end(async move { create::create(&state.ports, command).await }).await??;
     Reply::answer(answer)
+}
+
+fn description() -> operation::Description {
+    operation::Description {
+        parameters: vec![operation::idempotency_key()],
+        request: Some((
+            "NewCharge",
+            examples::literal(
+                r#"{"amount":10.50,"description":"Order 1042","external_id":"order-1042","expires_in":3600}"#,
+            ),
+        )),
+        errors: &[
+            ErrorCode::IdempotencyKeyRequired,
+            ErrorCode::InvalidIdempotencyKey,
+            ErrorCode::PostbackUrlNotRegistered,
+            ErrorCode::AccountSuspended,
+            ErrorCode::KycNotApproved,
+            ErrorCode::FeatureDisabled,
+            ErrorCode::SplitDisabled,
+            ErrorCode::ExternalIdConflict,
+            ErrorCode::IdempotencyConflict,
+            ErrorCode::IdempotencyKeyInProgress,
+            ErrorCode::ExternalIdInProgress,
+            ErrorCode::SplitNotAvailable,
+            ErrorCode::TransactionLimitExceeded,
+            ErrorCode::SplitRecipientNotEligible,
+            ErrorCode::AcquirerUnavailable,
+        ],
+        ..operation::plain(
+            "createCharge",
+            "charges",
+            "Create a Pix charge",
+            "A repeated Idempotency-Key gets the first answer with the header `idempotent-replayed: true`. An external_id that exists with the same amount gets the original charge with 200.",
+            vec![
+                operation::json("201", "The charge was created.", "Charge", examples::pending()),
+                operation::json(
+                    "200",
+                    "A charge with this external_id and amount existed.",
+                    "Charge",
+                    examples::pending(),
+                ),
+            ],
+        )
+    }
 }
 
 /// Says which recipient, and no more than that: whether an account with an e-mail exists is nobody else's business.

@@ -1,24 +1,31 @@
 //! `GET /v1/charges`.
 
+use cais_domain::api_key::Scope;
+use cais_strict_json::Issues;
 use cais_use_cases::charges::list;
 use cais_use_cases::keys::authenticate::Caller;
 
 use crate::call::Call;
-use crate::error::ApiError;
+use crate::error::{ApiError, ErrorCode};
+use crate::openapi::{examples, operation};
 use crate::paging;
 use crate::reply::Reply;
 use crate::representation::values::page_of_json;
+use crate::routes::Route;
 use crate::statement::list_error;
-use cais_strict_json::Issues;
 
 /// Rows that are rendered before others get their turn: an image that is not remembered takes a tenth of a millisecond.
 const ROWS_PER_TURN: usize = 16;
+
+/// The route of [`list_charges`].
+pub const ROUTE: Route =
+    Route::read("/v1/charges", Scope::ChargesRead, |call, caller| Box::pin(list_charges(call, caller)), description);
 
 /// A page of charges, newest first.
 ///
 /// # Errors
 /// `VALIDATION_ERROR` at the parameter that breaks its rule; what the store says.
-pub async fn answer(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
+async fn list_charges(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
     let issues = Issues::default();
     let request = paging::only_page(call.query(), &issues);
     let request = issues.unless_any(request)?;
@@ -31,4 +38,18 @@ pub async fn answer(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError>
     }
     let last = page.rows.last().filter(|_| page.has_more).map(|charge| &charge.id);
     Ok(Reply::json(page_of_json(&rows, last)))
+}
+
+fn description() -> operation::Description {
+    operation::Description {
+        parameters: operation::paging(),
+        errors: &[ErrorCode::ValidationError],
+        ..operation::plain(
+            "listCharges",
+            "charges",
+            "List charges",
+            "Newest first, with cursor pagination.",
+            vec![operation::json("200", "A page of charges.", "ChargePage", examples::charges())],
+        )
+    }
 }

@@ -1,12 +1,10 @@
 //! The `split` of `POST /v1/charges`: who shares, and how much.
 
 use cais_domain::rate::Percentage;
+use cais_strict_json::{Fields, Issues, Node};
 use cais_use_cases::charges::create::AskedShare;
 
 use crate::rules;
-use cais_strict_json::Fields;
-use cais_strict_json::Issues;
-use cais_strict_json::Node;
 
 /// Longest e-mail of a recipient, in characters.
 pub const MAX_RECIPIENT_EMAIL: usize = 200;

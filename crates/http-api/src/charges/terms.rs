@@ -3,13 +3,11 @@
 use cais_domain::charge::{DEFAULT_EXPIRES_IN_S, MAX_EXPIRES_IN_S, MIN_AMOUNT, MIN_EXPIRES_IN_S};
 use cais_domain::split::MAX_SHARES;
 use cais_domain::text::{LineBreaks, Text};
+use cais_strict_json::{Complaint, Fields, Issues, Node};
 use cais_use_cases::charges::create::NewCharge;
 
 use super::split;
 use crate::rules;
-use cais_strict_json::Issues;
-use cais_strict_json::Node;
-use cais_strict_json::{Complaint, Fields};
 
 /// Longest texts, in characters.
 pub const MAX_DESCRIPTION: usize = 140;

@@ -1,29 +1,36 @@
 //! `GET /v1/events`.
 
+use cais_domain::api_key::Scope;
 use cais_domain::event::EventType;
 use cais_domain::ids::EventId;
 use cais_ports::{EventFilter, EventPage};
+use cais_strict_json::Issues;
 use cais_use_cases::events;
 use cais_use_cases::keys::authenticate::Caller;
 
 use crate::call::Call;
-use crate::error::ApiError;
+use crate::error::{ApiError, ErrorCode};
 use crate::filters;
+use crate::openapi::{examples, operation};
 use crate::paging::{self, LIMIT, STARTING_AFTER};
 use crate::query::Query;
 use crate::reply::Reply;
 use crate::representation::values::page_of_json;
+use crate::routes::Route;
 use crate::statement::list_error;
-use cais_strict_json::Issues;
 
 /// The parameter that continues after a sequence number, the oldest first.
 const AFTER_SEQUENCE: &str = "after_sequence";
+
+/// The route of [`list_events`].
+pub const ROUTE: Route =
+    Route::read("/v1/events", Scope::EventsRead, |call, caller| Box::pin(list_events(call, caller)), description);
 
 /// A page of events: the newest first, or those after a sequence number, the oldest first. Each is the bytes that were sent.
 ///
 /// # Errors
 /// `VALIDATION_ERROR` at the parameter that breaks its rule; what the store says.
-pub async fn answer(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
+async fn list_events(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
     let issues = Issues::default();
     let query = Query::read(call.query(), &["type", AFTER_SEQUENCE, LIMIT, STARTING_AFTER], &issues);
     let kind = filters::word(&query, "type", &EventType::ALL, EventType::as_str, &issues);
@@ -37,6 +44,21 @@ pub async fn answer(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError>
     let last = page.rows.last().filter(|_| page.has_more).map(|event| event.id);
     let rows: Vec<Vec<u8>> = page.rows.into_iter().map(|event| event.body).collect();
     Ok(Reply::json(page_of_json(&rows, last)))
+}
+
+fn description() -> operation::Description {
+    let kind = operation::word("type", "Of one type.", EventType::ALL.map(EventType::as_str));
+    operation::Description {
+        parameters: [kind, operation::after_sequence()].into_iter().chain(operation::paging()).collect(),
+        errors: &[ErrorCode::ValidationError],
+        ..operation::plain(
+            "listEvents",
+            "events",
+            "List events",
+            "Newest first, with cursor pagination; with `after_sequence` the oldest first. A consumer that knows the last `sequence` it has seen learns here of whatever it missed: the numbers have no gap. Kept for 90 days.",
+            vec![operation::json("200", "A page of events.", "EventPage", examples::events())],
+        )
+    }
 }
 
 /// Digits only, as in a `limit`; 0 is before the first.

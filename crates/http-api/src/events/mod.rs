@@ -5,12 +5,12 @@ pub mod list;
 pub mod resend;
 
 use cais_domain::ids::{EventId, kind};
+use cais_strict_json::Issues;
 
 use super::call::Call;
 use super::error::{ApiError, ErrorCode};
 use super::named;
 use super::query;
-use cais_strict_json::Issues;
 
 /// The event that a call's path names. Problems go to `issues`.
 #[must_use]

@@ -2,22 +2,32 @@
 
 use std::sync::Arc;
 
+use cais_domain::api_key::Scope;
+use cais_strict_json::{Issue, Issues, read};
 use cais_use_cases::infractions::defend::{self, DefendError};
 use cais_use_cases::keys::authenticate::Caller;
 
 use super::{no_such_infraction, terms};
 use crate::call::{Call, to_the_end};
 use crate::error::{ApiError, ErrorCode};
+use crate::openapi::{examples, operation};
 use crate::reply::Reply;
-use cais_strict_json::read;
-use cais_strict_json::{Issue, Issues};
+use crate::routes::Route;
+
+/// The route of [`defend_infraction`].
+pub const ROUTE: Route = Route::write(
+    "/v1/infractions/{id}/defense",
+    Scope::InfractionsWrite,
+    |call, caller| Box::pin(defend_infraction(call, caller)),
+    description,
+);
 
 /// Hands a defence to the acquirer; the same defence again is answered the same way.
 ///
 /// # Errors
 /// `VALIDATION_ERROR`, also when the acquirer refuses what was said, `not_found`, `invalid_state`, `deadline_passed`, what forbids the account to write, what upstream and the
 /// store say.
-pub async fn answer(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiError> {
+async fn defend_infraction(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiError> {
     let issues = Issues::default();
     let id = super::named(call, &issues);
     let asked = terms::read(&read(&call.body, &issues), &issues);
@@ -26,6 +36,36 @@ pub async fn answer(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiE
     let work = async move { defend::defend(&state.ports, &caller.account, id, asked.text, asked.evidence_url).await };
     let infraction = to_the_end(work).await??;
     Ok(Reply::json(call.state.ports.representation.infraction(&infraction)))
+}
+
+fn description() -> operation::Description {
+    operation::Description {
+        request: Some((
+            "NewDefense",
+            examples::literal(
+                r#"{"defense_text":"Two coffees, handed over on 2 January.","defense_evidence_url":"https://shop.example/receipts/1042"}"#,
+            ),
+        )),
+        errors: &[
+            ErrorCode::AccountSuspended,
+            ErrorCode::NotFound,
+            ErrorCode::InvalidState,
+            ErrorCode::DeadlinePassed,
+            ErrorCode::AcquirerUnavailable,
+        ],
+        ..operation::plain(
+            "defendInfraction",
+            "infractions",
+            "Defend the account",
+            "Once, until `deadline_at`; needs no Idempotency-Key: the same defence again is no second one. A defence that the institution refuses is a `VALIDATION_ERROR` with its reason, and another one may be sent. After 503 it may have arrived: the same defence may be sent again, and the service finds out by itself.",
+            vec![operation::json(
+                "200",
+                "The acquirer has the defence.",
+                "InfractionDetail",
+                examples::defended_infraction(),
+            )],
+        )
+    }
 }
 
 impl From<DefendError> for ApiError {

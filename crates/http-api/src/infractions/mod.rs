@@ -6,12 +6,12 @@ pub mod list;
 pub mod terms;
 
 use cais_domain::ids::{InfractionId, kind};
+use cais_strict_json::Issues;
 
 use super::call::Call;
 use super::error::{ApiError, ErrorCode};
 use super::named;
 use super::query;
-use cais_strict_json::Issues;
 
 /// The infraction that a call's path names. Problems go to `issues`.
 #[must_use]

@@ -2,11 +2,9 @@
 
 use cais_domain::infraction::{MAX_DEFENSE_TEXT, MAX_EVIDENCE_URL};
 use cais_domain::text::{LineBreaks, Text};
+use cais_strict_json::{Complaint, Fields, Issues, Node};
 
 use crate::rules;
-use cais_strict_json::Issues;
-use cais_strict_json::Node;
-use cais_strict_json::{Complaint, Fields};
 
 /// What an address of evidence begins with.
 const HTTPS: &str = "https://";

@@ -14,7 +14,7 @@ use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, OneOfBuilder, Schema, 
 use utoipa::openapi::{Ref, RefOr, Required};
 use utoipa::{PartialSchema, ToSchema};
 
-use super::operations::JSON;
+use super::operation::JSON;
 
 /// The types of events, a closed list.
 pub struct EventType;

@@ -14,6 +14,7 @@ use cais_domain::split::Split;
 use cais_domain::text::{LineBreaks, Text};
 use cais_domain::txid::Txid;
 use cais_ports::{Balances, Representation as _};
+use cais_strict_json::Issue;
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
@@ -22,7 +23,6 @@ use crate::balance::Balance;
 use crate::error::{ApiError, ErrorCode};
 use crate::representation::JsonRepresentation;
 use crate::representation::values::{page_of_json, to_json};
-use cais_strict_json::Issue;
 
 pub use infractions::{defended_infraction, infractions, open_infraction, won_infraction};
 pub use money_out::{

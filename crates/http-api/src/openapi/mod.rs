@@ -2,9 +2,9 @@
 
 mod components;
 pub mod events;
-mod examples;
+pub(crate) mod examples;
 pub(crate) mod failures;
-mod operations;
+pub mod operation;
 pub mod requests;
 
 use std::collections::BTreeMap;
@@ -22,9 +22,10 @@ use utoipa::openapi::{InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder, Ref,
 
 use self::components::{BEARER, X_API_KEY};
 use self::failures::{by_status, failure};
-use self::operations::{Body, Description, JSON, Success, describe, in_path};
+use self::operation::{Body, Description, JSON, Success, in_path};
 use super::error::ErrorCode;
-use super::routes::{Access, Endpoint, ROUTES, Route, Verb};
+use super::idempotency::IDEMPOTENCY_KEY;
+use super::routes::{Access, ROUTES, Route, Verb};
 
 /// The version of the interface.
 const VERSION: &str = "1.1.0";
@@ -73,8 +74,8 @@ fn build() -> OpenApi {
 
 fn paths() -> Paths {
     let mut items: BTreeMap<String, PathItem> = BTreeMap::new();
-    for (route, description) in ROUTES.iter().filter_map(|route| Some((route, describe(route.endpoint)?))) {
-        let item = PathItem::new(method_of(route), operation(route, description));
+    for (route, describe) in ROUTES.iter().filter_map(|route| Some((route, route.describe?))) {
+        let item = PathItem::new(method_of(route), operation(route, describe()));
         match items.get_mut(route.pattern) {
             Some(known) => known.merge_operations(item),
             None => {
@@ -97,7 +98,9 @@ fn method_of(route: &Route) -> HttpMethod {
 }
 
 fn operation(route: &Route, description: Description) -> Operation {
-    let Description { id, tag, summary, details, parameters, request, answers, errors } = description;
+    let Description { id, tag, summary, details, parameters, request, body_is_optional, answers, errors } = description;
+    // Operations that move money take the key, and replay what was stored under it.
+    let is_creation = parameters.iter().any(|parameter| parameter.name == IDEMPOTENCY_KEY);
     let in_path = route
         .pattern
         .split('{')
@@ -111,18 +114,11 @@ fn operation(route: &Route, description: Description) -> Operation {
         .description(Some(details_of(route, details)))
         .parameters(Some(in_path.chain(parameters)));
     if let Some((schema, example)) = request {
-        // Where nothing is required, the body can be left out altogether.
-        let optional = matches!(
-            route.endpoint,
-            Endpoint::SandboxPay | Endpoint::SandboxOpenInfraction | Endpoint::RotateWebhookSecret
-        );
-        let required = if optional { Required::False } else { Required::True };
+        let required = if body_is_optional { Required::False } else { Required::True };
         let content = ContentBuilder::new().schema(Some(Ref::from_schema_name(schema))).example(example).build();
         operation = operation
             .request_body(Some(RequestBodyBuilder::new().content(JSON, content).required(Some(required)).build()));
     }
-    let is_creation =
-        matches!(route.endpoint, Endpoint::CreateCharge | Endpoint::CreatePayout | Endpoint::CreateRefund);
     for answer in answers {
         operation = operation.response(answer.status, success(answer, is_creation));
     }

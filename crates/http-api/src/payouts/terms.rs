@@ -3,12 +3,10 @@
 use cais_domain::payout::MIN_AMOUNT;
 use cais_domain::pix_key::{MAX_LENGTH, PixKey, PixKeyError, PixKeyType};
 use cais_domain::text::LineBreaks;
+use cais_strict_json::{Complaint, Fields, Issues, Node};
 use cais_use_cases::payouts::create::NewPayout;
 
 use crate::rules;
-use cais_strict_json::Issues;
-use cais_strict_json::Node;
-use cais_strict_json::{Complaint, Fields};
 
 /// Longest description, in characters.
 pub const MAX_DESCRIPTION: usize = 140;

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use cais_domain::api_key::Scope;
+use cais_strict_json::{Issues, read};
 use cais_use_cases::keys::authenticate::Caller;
 use cais_use_cases::refunds::create::{self, CreateRefund, RefundRefusal};
 
@@ -9,16 +11,24 @@ use super::terms;
 use crate::call::{Call, to_the_end};
 use crate::error::{ApiError, ErrorCode};
 use crate::fingerprint::fingerprint;
+use crate::openapi::{examples, operation};
 use crate::reply::Reply;
+use crate::routes::Route;
 use crate::{idempotency, named};
-use cais_strict_json::Issues;
-use cais_strict_json::read;
+
+/// The route of [`create_refund`].
+pub const ROUTE: Route = Route::write(
+    "/v1/charges/{id}/refunds",
+    Scope::ChargesWrite,
+    |call, caller| Box::pin(create_refund(call, caller)),
+    description,
+);
 
 /// Refunds a charge, or repeats what was answered before; a balance that does not cover it is answered the same way.
 ///
 /// # Errors
 /// Everything that decision 2 orders, in its order.
-pub async fn answer(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
+async fn create_refund(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
     let key = idempotency::required_key(call.request.headers())?;
     let issues = Issues::default();
     let charge = named::alone(call, &issues);
@@ -40,6 +50,44 @@ pub async fn answer(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError>
     let state = Arc::clone(call.state);
     let answer = to_the_end(async move { create::create(&state.ports, command).await }).await??;
     Reply::answer(answer)
+}
+
+fn description() -> operation::Description {
+    operation::Description {
+        parameters: vec![operation::idempotency_key()],
+        request: Some(("NewRefund", examples::literal(r#"{"amount":5.00,"reason":"One coffee was cold"}"#))),
+        errors: &[
+            ErrorCode::IdempotencyKeyRequired,
+            ErrorCode::InvalidIdempotencyKey,
+            ErrorCode::AccountSuspended,
+            ErrorCode::NotFound,
+            ErrorCode::ExternalIdConflict,
+            ErrorCode::IdempotencyConflict,
+            ErrorCode::IdempotencyKeyInProgress,
+            ErrorCode::ExternalIdInProgress,
+            ErrorCode::InvalidState,
+            ErrorCode::InsufficientBalance,
+            ErrorCode::RefundExceedsAmount,
+            ErrorCode::InfractionOpen,
+            ErrorCode::DeadlinePassed,
+            ErrorCode::AcquirerUnavailable,
+        ],
+        ..operation::plain(
+            "createRefund",
+            "charges",
+            "Refund a charge",
+            "In full or in part, and again until all of it went back, within 90 days after its payment. `end_to_end_id` refunds any payment that was credited to the charge, such as one that `payment.unexpected` named. The account must cover it; the fee is not returned. A repeated Idempotency-Key gets the first answer, `insufficient_balance` included, with the header `idempotent-replayed: true`.",
+            vec![
+                operation::json("201", "The refund was created.", "Refund", examples::refund()),
+                operation::json(
+                    "200",
+                    "A refund of this charge with this external_id and amount existed.",
+                    "Refund",
+                    examples::refund(),
+                ),
+            ],
+        )
+    }
 }
 
 impl From<RefundRefusal> for ApiError {

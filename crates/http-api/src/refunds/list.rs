@@ -1,24 +1,35 @@
 //! `GET /v1/charges/{id}/refunds`.
 
+use cais_domain::api_key::Scope;
+use cais_strict_json::Issues;
 use cais_use_cases::keys::authenticate::Caller;
 use cais_use_cases::refunds::list::{self, ListRefundsError};
 
 use crate::call::Call;
 use crate::charges;
-use crate::error::ApiError;
+use crate::error::{ApiError, ErrorCode};
 use crate::named;
+use crate::openapi::{examples, operation};
 use crate::paging;
 use crate::reply::Reply;
 use crate::representation::refund::Refund;
 use crate::representation::values::{Page, to_json};
+use crate::routes::Route;
 use crate::statement::list_error;
-use cais_strict_json::Issues;
+
+/// The route of [`list_refunds`].
+pub const ROUTE: Route = Route::read(
+    "/v1/charges/{id}/refunds",
+    Scope::ChargesRead,
+    |call, caller| Box::pin(list_refunds(call, caller)),
+    description,
+);
 
 /// A page of a charge's refunds, newest first.
 ///
 /// # Errors
 /// `VALIDATION_ERROR` for a bad id, or at the parameter that breaks its rule; `not_found`; what the store says.
-pub async fn answer(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
+async fn list_refunds(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
     let issues = Issues::default();
     let charge = named::in_path(call, &issues);
     let request = paging::only_page(call.query(), &issues);
@@ -28,6 +39,20 @@ pub async fn answer(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError>
     let rows = page.rows.iter().map(Refund::from).collect();
     let last = page.rows.last().filter(|_| page.has_more).map(|refund| &refund.id);
     Ok(Reply::json(to_json(&Page::new(rows, last))))
+}
+
+fn description() -> operation::Description {
+    operation::Description {
+        parameters: operation::paging(),
+        errors: &[ErrorCode::ValidationError, ErrorCode::NotFound, ErrorCode::ExternalIdInProgress],
+        ..operation::plain(
+            "listRefunds",
+            "charges",
+            "List a charge's refunds",
+            "Newest first, with cursor pagination. Those whose outcome is open are refreshed from the acquirer first.",
+            vec![operation::json("200", "A page of refunds.", "RefundPage", examples::refunds())],
+        )
+    }
 }
 
 fn error(error: ListRefundsError) -> ApiError {

@@ -4,11 +4,9 @@ use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::external_id::ExternalId;
 use cais_domain::money::Money;
 use cais_domain::text::{LineBreaks, Text};
+use cais_strict_json::{Fields, Issues, Node};
 
 use crate::rules;
-use cais_strict_json::Fields;
-use cais_strict_json::Issues;
-use cais_strict_json::Node;
 
 /// Longest reason, in characters.
 pub const MAX_REASON: usize = 140;

@@ -16,7 +16,7 @@ use uuid::Uuid;
 use super::csv::{Line, Row};
 use super::values::{Amount, Instant, closed_list};
 
-/// How money moves; crypto is in the statement only.
+/// The one way in which money moves here; crypto is in the statement only.
 const METHOD: &str = "pix";
 
 /// Why an entry cannot be shown; none of them happens to what the store lists.

@@ -3,7 +3,7 @@
 use super::{Access, Listener, ROUTES, Route};
 
 /// What is at a path.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub enum Found<'p> {
     /// A route, and the segments that its pattern names, in order and as they were sent.
     Route {

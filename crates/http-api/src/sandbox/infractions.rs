@@ -4,8 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::http::StatusCode;
+use cais_domain::api_key::Scope;
 use cais_domain::infraction::{Infraction, Situation};
 use cais_domain::money::Money;
+use cais_strict_json::{Complaint, Issues, Node};
 use cais_use_cases::charges::fetch;
 use cais_use_cases::infractions::{list, poll};
 use cais_use_cases::keys::authenticate::Caller;
@@ -16,13 +18,12 @@ use crate::call::{Call, to_the_end};
 use crate::causes;
 use crate::error::{ApiError, ErrorCode, STORE_RETRY_AFTER_S};
 use crate::infractions::no_such_infraction;
+use crate::openapi::{examples, operation};
 use crate::reply::Reply;
+use crate::routes::Route;
 use crate::rules;
 use crate::state::AppState;
 use crate::{charges, infractions, named};
-use cais_strict_json::Complaint;
-use cais_strict_json::Issues;
-use cais_strict_json::Node;
 
 /// How long the service may take to learn of what the institution did; it takes a few milliseconds.
 const LEARNED_WITHIN: Duration = Duration::from_secs(5);
@@ -68,11 +69,20 @@ impl Resolution {
     }
 }
 
+/// The route of [`open`].
+pub const OPEN: Route = Route::write(
+    "/v1/sandbox/charges/{id}/infraction",
+    Scope::ChargesWrite,
+    |call, caller| Box::pin(open(call, caller)),
+    describe_open,
+)
+.with_sandbox();
+
 /// Disputes the Pix that paid a charge, and shows the new infraction.
 ///
 /// # Errors
 /// `VALIDATION_ERROR`, `not_found`, `invalid_state`; what the store says.
-pub async fn open(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiError> {
+async fn open(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiError> {
     let issues = Issues::default();
     let name = named::alone(call, &issues);
     let asked = claim(&call.body, &issues);
@@ -100,11 +110,40 @@ pub async fn open(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiErr
     Ok(Reply { status: StatusCode::CREATED, ..Reply::json(body) })
 }
 
+fn describe_open() -> operation::Description {
+    operation::Description {
+        request: Some(("SandboxDispute", examples::literal(r#"{"reason_code":"SCAM","amount":10.50}"#))),
+        errors: &[
+            ErrorCode::AccountSuspended,
+            ErrorCode::NotFound,
+            ErrorCode::ExternalIdInProgress,
+            ErrorCode::InvalidState,
+        ],
+        body_is_optional: true,
+        ..operation::plain(
+            "sandboxOpenInfraction",
+            "sandbox",
+            "Dispute the Pix that paid a charge",
+            "Only with the built-in sandbox as upstream. May be repeated: each is an infraction of its own.",
+            vec![operation::json("201", "The new infraction.", "InfractionDetail", examples::open_infraction())],
+        )
+    }
+}
+
+/// The route of [`resolve`].
+pub const RESOLVE: Route = Route::write(
+    "/v1/sandbox/infractions/{id}/resolve",
+    Scope::InfractionsWrite,
+    |call, caller| Box::pin(resolve(call, caller)),
+    describe_resolve,
+)
+.with_sandbox();
+
 /// Settles an infraction upstream, and shows it as it is afterwards.
 ///
 /// # Errors
 /// `VALIDATION_ERROR`, `not_found`, `invalid_state`; what the store says.
-pub async fn resolve(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiError> {
+async fn resolve(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiError> {
     let issues = Issues::default();
     let id = infractions::named(call, &issues);
     let resolution = object(&call.body, &issues, |fields| fields.required("outcome", outcome));
@@ -126,6 +165,20 @@ pub async fn resolve(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, Api
     };
     let infraction: Infraction = to_the_end(work).await??;
     Ok(Reply::json(call.state.ports.representation.infraction(&infraction)))
+}
+
+fn describe_resolve() -> operation::Description {
+    operation::Description {
+        request: Some(("SandboxResolution", examples::literal(r#"{"outcome":"won"}"#))),
+        errors: &[ErrorCode::AccountSuspended, ErrorCode::NotFound, ErrorCode::InvalidState],
+        ..operation::plain(
+            "sandboxResolveInfraction",
+            "sandbox",
+            "Settle an infraction",
+            "Only with the built-in sandbox as upstream.",
+            vec![operation::json("200", "The infraction after it.", "InfractionDetail", examples::won_infraction())],
+        )
+    }
 }
 
 /// Asks the institution for its list until the service knows what it is to know.

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use cais_domain::api_key::Scope;
 use cais_domain::ids::AccountId;
 use cais_domain::payout::{Payout, PayoutStatus};
 use cais_domain::refund::{Refund, RefundStatus};
+use cais_strict_json::Issues;
 use cais_use_cases::keys::authenticate::Caller;
 use cais_use_cases::payouts::{PayoutName, fetch};
 use cais_use_cases::refunds::RefundName;
@@ -17,21 +19,31 @@ use super::{blocking, controls};
 use crate::call::{Call, to_the_end};
 use crate::charges::cancel::no_fields;
 use crate::error::{ApiError, ErrorCode};
+use crate::openapi::{examples, operation};
 use crate::reply::Reply;
+use crate::routes::Route;
 use crate::state::AppState;
 use crate::{named, payouts, refunds};
-use cais_strict_json::Issues;
 
 /// How long the service may take to learn of what the institution did; it takes a few milliseconds.
 const LEARNED_WITHIN: Duration = Duration::from_secs(5);
 /// Pause between two looks.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
+/// The route of [`reverse`].
+pub const REVERSE: Route = Route::write(
+    "/v1/sandbox/payouts/{id}/reverse",
+    Scope::PayoutsWrite,
+    |call, caller| Box::pin(reverse(call, caller)),
+    describe_reverse,
+)
+.with_sandbox();
+
 /// Lets the recipient of a completed payout give all of it back, and shows the payout as it is afterwards.
 ///
 /// # Errors
 /// `VALIDATION_ERROR`, `not_found`, `invalid_state`; what the store says.
-pub async fn reverse(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiError> {
+async fn reverse(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiError> {
     let issues = Issues::default();
     let name = named::alone(call, &issues);
     no_fields(&call.body, &issues);
@@ -62,16 +74,43 @@ pub async fn reverse(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, Api
     Ok(Reply::json(call.state.ports.representation.payout(&payout)))
 }
 
+fn describe_reverse() -> operation::Description {
+    operation::Description {
+        errors: &[
+            ErrorCode::AccountSuspended,
+            ErrorCode::NotFound,
+            ErrorCode::ExternalIdInProgress,
+            ErrorCode::InvalidState,
+        ],
+        ..operation::plain(
+            "sandboxReversePayout",
+            "sandbox",
+            "Bring a completed payout back",
+            "Only with the built-in sandbox as upstream. The recipient gives all of it back.",
+            vec![operation::json("200", "The payout after it.", "Payout", examples::reversed())],
+        )
+    }
+}
+
 /// The payout now: with a gate of its own, because whatever was asked upstream a moment ago may be out of date.
 async fn current(state: &AppState, account: AccountId, name: &PayoutName) -> Result<Payout, ApiError> {
     fetch::fetch(&state.ports, &SyncGate::new(), account, name).await.map_err(payouts::fetch_error)
 }
 
+/// The route of [`fail_refund`].
+pub const FAIL_REFUND: Route = Route::write(
+    "/v1/sandbox/refunds/{id}/fail",
+    Scope::ChargesWrite,
+    |call, caller| Box::pin(fail_refund(call, caller)),
+    describe_fail_refund,
+)
+.with_sandbox();
+
 /// Lets a refund fail before it arrives, and shows it as it is afterwards.
 ///
 /// # Errors
 /// `VALIDATION_ERROR`, `not_found`, `invalid_state`; what the store says.
-pub async fn fail_refund(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiError> {
+async fn fail_refund(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiError> {
     let issues = Issues::default();
     let name = named::alone(call, &issues);
     no_fields(&call.body, &issues);
@@ -99,6 +138,19 @@ pub async fn fail_refund(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply,
     };
     let refund: Refund = to_the_end(work).await??;
     Ok(Reply::json(call.state.ports.representation.refund(&refund)))
+}
+
+fn describe_fail_refund() -> operation::Description {
+    operation::Description {
+        errors: &[ErrorCode::AccountSuspended, ErrorCode::NotFound, ErrorCode::InvalidState],
+        ..operation::plain(
+            "sandboxFailRefund",
+            "sandbox",
+            "Let a refund fail",
+            "Only with the built-in sandbox as upstream, and before the refund completes, which takes a second.",
+            vec![operation::json("200", "The refund after it.", "Refund", examples::failed_refund())],
+        )
+    }
 }
 
 /// The refund now: with a gate of its own, because whatever was asked upstream a moment ago may be out of date.

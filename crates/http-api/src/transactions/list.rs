@@ -2,31 +2,42 @@
 
 use std::sync::Arc;
 
+use cais_domain::api_key::Scope;
 use cais_domain::ids::AccountId;
 use cais_domain::timeline::{Direction, TransactionStatus};
 use cais_ports::{PageRequest, TransactionFilter};
+use cais_strict_json::Issues;
 use cais_use_cases::keys::authenticate::Caller;
 use cais_use_cases::timeline;
 
 use super::{read_id, shown};
 use crate::call::Call;
 use crate::csv::{self, DIALECT, File, Rows};
-use crate::error::ApiError;
+use crate::error::{ApiError, ErrorCode};
 use crate::filters::{self, CREATED_FROM, CREATED_TO};
+use crate::openapi::{examples, operation};
 use crate::paging::{self, LIMIT, STARTING_AFTER};
 use crate::query::Query;
 use crate::reply::Reply;
 use crate::representation::transaction::{Cursor, TransactionRow, public_id};
 use crate::representation::values::{Page, to_json};
+use crate::routes::Route;
 use crate::state::AppState;
 use crate::statement::list_error;
-use cais_strict_json::Issues;
+
+/// The route of [`list_transactions`].
+pub const ROUTE: Route = Route::read(
+    "/v1/transactions",
+    Scope::TransactionsRead,
+    |call, caller| Box::pin(list_transactions(call, caller)),
+    description,
+);
 
 /// A page of the timeline, newest first, or all of it as CSV.
 ///
 /// # Errors
 /// `VALIDATION_ERROR` at the parameter that breaks its rule; what the store says.
-pub async fn answer(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
+async fn list_transactions(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
     let issues = Issues::default();
     let known = ["type", "status", CREATED_FROM, CREATED_TO, LIMIT, STARTING_AFTER, DIALECT];
     let query = Query::read(call.query(), &known, &issues);
@@ -53,6 +64,35 @@ pub async fn answer(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError>
             let disposition = "attachment; filename=\"transactions.csv\"";
             csv::answer(call, File { account, dialect, disposition }, all).await
         }
+    }
+}
+
+fn description() -> operation::Description {
+    let mut parameters = vec![
+        operation::word("type", "In one direction.", Direction::ALL.map(Direction::as_str)),
+        operation::word("status", "In one status.", TransactionStatus::ALL.map(TransactionStatus::as_str)),
+    ];
+    parameters.extend(operation::created().into_iter().chain(operation::paging()));
+    parameters.push(operation::word(
+        "csv",
+        "A file of all rows in this dialect, whatever `Accept` says.",
+        ["excel-br"],
+    ));
+    operation::Description {
+        parameters,
+        errors: &[ErrorCode::ValidationError],
+        ..operation::plain(
+            "listTransactions",
+            "transactions",
+            "Read the timeline",
+            "Charges, payouts and shares in other accounts' charges as one list, newest first, with cursor pagination. With `Accept: text/csv` all rows of the filter in one file (RFC 4180): then without `limit` and `starting_after`.",
+            vec![operation::with_csv(
+                "A page of the timeline.",
+                "TransactionPage",
+                examples::transactions(),
+                examples::transactions_csv(),
+            )],
+        )
     }
 }
 

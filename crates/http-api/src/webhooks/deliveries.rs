@@ -1,21 +1,32 @@
 //! `GET /v1/webhook-endpoints/{id}/deliveries`.
 
+use cais_domain::api_key::Scope;
+use cais_strict_json::Issues;
 use cais_use_cases::keys::authenticate::Caller;
 use cais_use_cases::webhooks::deliveries;
 
 use crate::call::Call;
 use crate::error::ApiError;
+use crate::openapi::{examples, operation};
 use crate::paging;
 use crate::reply::Reply;
 use crate::representation::values::{Page, to_json};
 use crate::representation::webhook::Delivery;
-use cais_strict_json::Issues;
+use crate::routes::Route;
+
+/// The route of [`list_deliveries`].
+pub const ROUTE: Route = Route::read(
+    "/v1/webhook-endpoints/{id}/deliveries",
+    Scope::WebhooksRead,
+    |call, caller| Box::pin(list_deliveries(call, caller)),
+    description,
+);
 
 /// A page of what was delivered to an endpoint, or is to be, newest first.
 ///
 /// # Errors
 /// `VALIDATION_ERROR` for a bad id, or at the parameter that breaks its rule; `not_found`; what the store says.
-pub async fn answer(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
+async fn list_deliveries(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
     let issues = Issues::default();
     let endpoint = super::in_path(call, &issues);
     let request = paging::only_page(call.query(), &issues);
@@ -24,4 +35,18 @@ pub async fn answer(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError>
     let rows = page.rows.iter().map(Delivery::from).collect();
     let last = page.rows.last().filter(|_| page.has_more).map(|delivery| &delivery.id);
     Ok(Reply::json(to_json(&Page::new(rows, last))))
+}
+
+fn description() -> operation::Description {
+    operation::Description {
+        parameters: operation::paging(),
+        errors: operation::READS,
+        ..operation::plain(
+            "listWebhookDeliveries",
+            "webhooks",
+            "List what was delivered to a webhook endpoint",
+            "Newest first, with cursor pagination; every attempt is told.",
+            vec![operation::json("200", "A page of deliveries.", "DeliveryPage", examples::deliveries())],
+        )
+    }
 }

@@ -2,6 +2,7 @@
 
 use cais_domain::webhook::{MAX_ENDPOINTS, MAX_WAITING_REQUESTS};
 use cais_ports::UrlRefusal;
+use cais_strict_json::Issue;
 use cais_use_cases::webhooks::change::ChangeEndpointError;
 use cais_use_cases::webhooks::create::CreateEndpointError;
 use cais_use_cases::webhooks::deliveries::ListDeliveriesError;
@@ -9,7 +10,6 @@ use cais_use_cases::webhooks::{SendAgainError, WriteEndpointError};
 
 use crate::error::{ApiError, ErrorCode};
 use crate::paging::STARTING_AFTER;
-use cais_strict_json::Issue;
 
 /// What is said of an endpoint that the account does not have.
 pub(crate) fn no_such_endpoint() -> ApiError {

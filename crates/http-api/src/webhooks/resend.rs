@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use actix_web::http::StatusCode;
+use cais_domain::api_key::Scope;
 use cais_domain::ids::kind;
+use cais_strict_json::Issues;
 use cais_use_cases::keys::authenticate::Caller;
 use cais_use_cases::webhooks::deliveries;
 
@@ -11,16 +13,25 @@ use crate::call::{Call, to_the_end};
 use crate::charges::cancel::no_fields;
 use crate::error::ApiError;
 use crate::named;
+use crate::openapi::{examples, operation};
 use crate::reply::Reply;
 use crate::representation::values::to_json;
 use crate::representation::webhook::Delivery;
-use cais_strict_json::Issues;
+use crate::routes::Route;
+
+/// The route of [`resend_delivery`].
+pub const ROUTE: Route = Route::write(
+    "/v1/webhook-endpoints/{id}/deliveries/{delivery_id}/resend",
+    Scope::WebhooksWrite,
+    |call, caller| Box::pin(resend_delivery(call, caller)),
+    description,
+);
 
 /// Delivers again, at once and with the whole schedule before it.
 ///
 /// # Errors
 /// `VALIDATION_ERROR`, `not_found`, `invalid_state`, what forbids the account to write; what the store says.
-pub async fn answer(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiError> {
+async fn resend_delivery(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiError> {
     let issues = Issues::default();
     let endpoint = super::named(call, &issues);
     let id = named::id::<kind::Delivery>(call.params.second(), "delivery_id", &issues);
@@ -30,4 +41,17 @@ pub async fn answer(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiE
     let work = async move { deliveries::resend(&state.ports, &caller.account, endpoint, id).await };
     let delivery = to_the_end(work).await??;
     Ok(Reply { status: StatusCode::ACCEPTED, ..Reply::json(to_json(&Delivery::from(&delivery))) })
+}
+
+fn description() -> operation::Description {
+    operation::Description {
+        errors: operation::ACTS,
+        ..operation::plain(
+            "resendWebhookDelivery",
+            "webhooks",
+            "Deliver again",
+            "Sends the delivery at once, with a new schedule of attempts and the same event id. A cancelled delivery stays cancelled. At most 20 tests and resends of an endpoint wait at a time; the next request is answered 429. Needs no body.",
+            vec![operation::json("202", "The delivery.", "Delivery", examples::pending_delivery())],
+        )
+    }
 }

@@ -4,13 +4,11 @@ use cais_domain::event::EventType;
 use cais_domain::text::LineBreaks;
 use cais_domain::webhook::{DEFAULT_GRACE_S, EndpointChange, MAX_DESCRIPTION, MAX_GRACE_S, Subscription, WebhookUrl};
 use cais_ports::WebhookSender;
+use cais_strict_json::read as read_json;
+use cais_strict_json::{Complaint, Fields, Issues, Node};
 use cais_use_cases::webhooks::create::CreateEndpoint;
 
 use crate::rules;
-use cais_strict_json::Issues;
-use cais_strict_json::Node;
-use cais_strict_json::read as read_json;
-use cais_strict_json::{Complaint, Fields};
 
 /// Names of event types that are read at most: more than there are.
 pub const MAX_EVENTS: usize = 30;

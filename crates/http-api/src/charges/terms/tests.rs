@@ -1,9 +1,9 @@
 //! What a merchant may ask for: every rule at its limit and one past it.
 
 use cais_domain::text::Text;
+use cais_strict_json::read as read_json;
 
 use super::*;
-use cais_strict_json::read as read_json;
 
 fn problems(body: &str) -> Vec<String> {
     let issues = Issues::default();

@@ -1,7 +1,8 @@
 //! What a merchant may ask for: every rule at its limit and one past it.
 
-use super::*;
 use cais_strict_json::read as read_json;
+
+use super::*;
 
 fn asked(body: &str) -> (Option<NewPayout>, Vec<String>) {
     let issues = Issues::default();

@@ -21,6 +21,7 @@ fn text() -> ObjectBuilder {
 }
 
 /// What a path names.
+#[must_use]
 pub fn in_path(pattern: &str, name: &str) -> Parameter {
     let what = match name {
         "id" if pattern.contains("/refunds/") => {
@@ -41,6 +42,7 @@ pub fn in_path(pattern: &str, name: &str) -> Parameter {
 }
 
 /// `limit` and `starting_after`.
+#[must_use]
 pub fn paging() -> Vec<Parameter> {
     let limit = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1)).maximum(Some(200));
     let limit = limit.default(Some(Value::from(50))).build();
@@ -52,6 +54,7 @@ pub fn paging() -> Vec<Parameter> {
 }
 
 /// `created_from` and `created_to`.
+#[must_use]
 pub fn created() -> Vec<Parameter> {
     let day = |what: &str| format!("{what}: a day of São Paulo as `YYYY-MM-DD`, or an instant (RFC 3339); inclusive.");
     vec![
@@ -67,6 +70,7 @@ pub fn word(name: &str, what: &str, words: impl IntoIterator<Item = &'static str
 }
 
 /// `after_sequence`.
+#[must_use]
 pub fn after_sequence() -> Parameter {
     let what =
         "Only events after that number of their `sequence`, the oldest first; 0 begins with the first that is kept.";
@@ -75,6 +79,7 @@ pub fn after_sequence() -> Parameter {
 }
 
 /// `Idempotency-Key`.
+#[must_use]
 pub fn idempotency_key() -> Parameter {
     let what =
         "8 to 255 visible ASCII characters. Repeating a request with the same key and body gives the original answer.";

@@ -1,0 +1,127 @@
+//! The simulated institution, as far as testers move it.
+
+use std::time::Duration;
+
+use cais_domain::end_to_end_id::EndToEndId;
+use cais_domain::ids::RefundId;
+use cais_domain::instruction_id::InstructionId;
+use cais_domain::money::Money;
+use cais_domain::txid::Txid;
+use cais_strict_json::Issue;
+
+use super::{AskedInfraction, Resolution};
+use crate::error::{ApiError, ErrorCode};
+
+/// What goes wrong at the simulated institution.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FaultMode {
+    /// Nothing.
+    Ok,
+    /// Every call is turned away at once, and nothing is done.
+    Down,
+    /// Answers wait.
+    Slow,
+    /// The work is done, the answer is lost.
+    DropReply,
+    /// 500, and nothing is done.
+    Error,
+}
+
+impl FaultMode {
+    /// Every mode.
+    pub const ALL: [Self; 5] = [Self::Ok, Self::Down, Self::Slow, Self::DropReply, Self::Error];
+
+    /// The word on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Down => "down",
+            Self::Slow => "slow",
+            Self::DropReply => "drop_reply",
+            Self::Error => "error",
+        }
+    }
+}
+
+/// Why the simulated institution did not do what a tester wants.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum InstitutionError {
+    /// What is to be moved is in no state for that.
+    #[error("{0}")]
+    InvalidState(String),
+    /// A value that only the institution can judge is out of its range.
+    #[error("{path} {rule}")]
+    OutOfRange {
+        /// The field of the request.
+        path: &'static str,
+        /// The rule, as it reads after it.
+        rule: &'static str,
+    },
+    /// Anything else; the reason is for the log.
+    #[error("{0}")]
+    Failed(String),
+}
+
+impl From<InstitutionError> for ApiError {
+    fn from(error: InstitutionError) -> Self {
+        match error {
+            InstitutionError::InvalidState(why) => {
+                Self::new(ErrorCode::InvalidState).saying(format!("The institution says: {why}."))
+            }
+            InstitutionError::OutOfRange { path, rule } => Self::invalid(vec![Issue::new(path, rule)]),
+            InstitutionError::Failed(cause) => Self::internal(cause),
+        }
+    }
+}
+
+/// The simulated institution, as far as testers move it. Its methods may write to disk.
+pub trait Institution: Send + Sync {
+    /// Pays a charge: its own amount unless another is given.
+    ///
+    /// # Errors
+    /// [`InstitutionError`].
+    fn pay(&self, txid: &Txid, amount: Option<Money>) -> Result<(), InstitutionError>;
+
+    /// Ends the time of a charge.
+    ///
+    /// # Errors
+    /// [`InstitutionError`].
+    fn expire(&self, txid: &Txid) -> Result<(), InstitutionError>;
+
+    /// Lets the recipient of a Pix that was sent give all of it back.
+    ///
+    /// # Errors
+    /// [`InstitutionError`].
+    fn return_sent(&self, instruction_id: &InstructionId) -> Result<(), InstitutionError>;
+
+    /// Lets the return of a received Pix fail, before it arrives.
+    ///
+    /// # Errors
+    /// [`InstitutionError`].
+    fn fail_refund(&self, end_to_end_id: &EndToEndId, refund: RefundId) -> Result<(), InstitutionError>;
+
+    /// Lets the payer of a received Pix dispute it; the infraction's name at the institution.
+    ///
+    /// # Errors
+    /// [`InstitutionError`].
+    fn open_infraction(&self, end_to_end_id: &EndToEndId, asked: AskedInfraction) -> Result<String, InstitutionError>;
+
+    /// Settles an infraction.
+    ///
+    /// # Errors
+    /// [`InstitutionError`].
+    fn resolve_infraction(&self, upstream_id: &str, resolution: Resolution) -> Result<(), InstitutionError>;
+
+    /// Makes things go wrong from now on.
+    ///
+    /// # Errors
+    /// [`InstitutionError`].
+    fn set_faults(&self, mode: FaultMode, latency: Duration) -> Result<(), InstitutionError>;
+
+    /// Puts the institution's clock ahead of the machine's.
+    ///
+    /// # Errors
+    /// [`InstitutionError`].
+    fn set_clock_offset(&self, offset_s: i64) -> Result<(), InstitutionError>;
+}
