@@ -102,9 +102,11 @@ impl LedgerSnapshot {
             };
         }
         for endpoint in written_endpoints(change) {
-            let version = endpoint.version.saturating_add(1);
-            let endpoint = Endpoint { version, ..endpoint.clone() };
-            self.endpoints.entry(endpoint.account).or_default().insert(endpoint.id, endpoint);
+            let endpoints = self.endpoints.entry(endpoint.account).or_default();
+            // An update changes neither the slot nor the instant of creation.
+            let stored = endpoints.get(&endpoint.id).unwrap_or(endpoint);
+            let (slot, created_at, version) = (stored.slot, stored.created_at, endpoint.version.saturating_add(1));
+            endpoints.insert(endpoint.id, Endpoint { slot, created_at, version, ..endpoint.clone() });
         }
         for event in &effects.events {
             self.sequences.insert(event.event.account, event.sequence);

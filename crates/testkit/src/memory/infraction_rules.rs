@@ -20,7 +20,7 @@ pub(super) fn judge(state: &State, report: &mut LedgerReport) {
 /// Of each account: its blocked balance, and its pending one.
 fn judge_accounts(state: &State, report: &mut LedgerReport) {
     let mut held: BTreeMap<AccountId, i128> = BTreeMap::new();
-    for block in state.blocks.values() {
+    for block in state.blocks() {
         *held.entry(block.account).or_default() += centavos(block.held);
         compare(report, &format!("no more than the limit of {}", block.infraction), 0, {
             centavos(block.held).saturating_sub(centavos(block.limit)).max(0)
@@ -30,15 +30,14 @@ fn judge_accounts(state: &State, report: &mut LedgerReport) {
     for release in state.releases.values().filter(|release| release.released_at.is_none()) {
         *waiting.entry(release.account).or_default() += centavos(release.amount);
     }
-    for (account, taken) in &state.taken {
-        compare(report, &format!("no less than nothing taken of {account}"), 0, centavos(*taken).min(0));
-        *waiting.entry(*account).or_default() -= centavos(*taken);
+    let mut accounts: BTreeSet<AccountId> = held.keys().chain(waiting.keys()).copied().collect();
+    for (account, balance) in &state.snapshot.ledger.balances {
+        let LedgerAccount::Merchant(account, _) = account else { continue };
+        let seized = centavos(balance.seized_from_pending);
+        compare(report, &format!("no less than nothing seized of {account}"), 0, seized.min(0));
+        *waiting.entry(*account).or_default() -= seized;
+        accounts.insert(*account);
     }
-    let holders = state.balances.keys().filter_map(|account| match account {
-        LedgerAccount::Merchant(account, _) => Some(*account),
-        LedgerAccount::System(..) => None,
-    });
-    let accounts: BTreeSet<AccountId> = holders.chain(held.keys().copied()).chain(waiting.keys().copied()).collect();
     for account in accounts {
         let stored = |bucket| centavos(state.balance(&LedgerAccount::Merchant(account, bucket)));
         let (held, waiting) = (held.get(&account), waiting.get(&account));
@@ -50,7 +49,7 @@ fn judge_accounts(state: &State, report: &mut LedgerReport) {
 
 /// Where something is missing, nothing is left that could be taken.
 fn judge_shortfalls(state: &State, report: &mut LedgerReport) {
-    let lacking = state.blocks.values().filter(|block| block.held < block.limit).map(|block| block.account);
+    let lacking = state.blocks().filter(|block| block.held < block.limit).map(|block| block.account);
     for account in lacking.collect::<BTreeSet<_>>() {
         for bucket in [Bucket::Available, Bucket::Pending] {
             let left = centavos(state.balance(&LedgerAccount::Merchant(account, bucket)));
@@ -81,7 +80,7 @@ fn judge_each(state: &State, report: &mut LedgerReport) {
         }
     }
     for ((account, id), (blocked, returned)) in moved {
-        let held = state.blocks.get(&(account, id)).map_or(0, |block| centavos(block.held));
+        let held = state.block(account, id).map_or(0, |block| centavos(block.held));
         compare(report, &format!("held for {id}"), held, blocked);
         let lost = state.infractions.get(&id).map_or(0, lost);
         compare(report, &format!("returned for {id}"), lost, returned);
@@ -103,6 +102,7 @@ fn lost(infraction: &Infraction) -> i128 {
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+    use cais_domain::block::Block;
     use cais_domain::infraction::Disputed;
     use cais_domain::money::Money;
     use cais_ports::{Maintenance as _, Store as _};
@@ -135,13 +135,20 @@ mod tests {
         store
     }
 
+    fn blocks_mut(state: &mut State) -> impl Iterator<Item = &mut Block> {
+        state.snapshot.ledger.blocks.values_mut().flat_map(BTreeMap::values_mut)
+    }
+
     #[tokio::test]
     async fn records_that_contradict_the_money_are_found_out() {
         let damages: [&(dyn Fn(&mut State) + Sync); 7] = [
-            &|state| state.blocks.clear(),
-            &|state| state.blocks.values_mut().for_each(|block| block.limit = Money::from_centavos(1)),
-            &|state| state.blocks.values_mut().for_each(|block| block.held = Money::from_centavos(639)),
-            &|state| state.taken.clear(),
+            &|state| state.snapshot.ledger.blocks.clear(),
+            &|state| blocks_mut(state).for_each(|block| block.limit = Money::from_centavos(1)),
+            &|state| blocks_mut(state).for_each(|block| block.held = Money::from_centavos(639)),
+            &|state| {
+                let balances = state.snapshot.ledger.balances.values_mut();
+                balances.for_each(|balance| balance.seized_from_pending = Money::ZERO);
+            },
             &|state| state.releases.clear(),
             &|state| state.infractions.values_mut().for_each(|one| one.state = InfractionState::Open),
             &|state| state.charges.values_mut().for_each(|charge| charge.refunds.done = Money::ZERO),

@@ -96,7 +96,7 @@ impl InfractionQueries for MemoryStore {
     }
 
     async fn find_block(&self, account: AccountId, infraction: InfractionId) -> Result<Option<Block>, QueryError> {
-        Ok(self.read()?.blocks.get(&(account, infraction)).cloned())
+        Ok(self.read()?.block(account, infraction).cloned())
     }
 }
 

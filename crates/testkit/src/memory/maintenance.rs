@@ -18,7 +18,7 @@ impl Maintenance for MemoryStore {
     async fn verify_ledger(&self) -> Result<LedgerReport, QueryError> {
         let state = self.read()?;
         let mut report = LedgerReport {
-            accounts: length(state.balances.len()),
+            accounts: length(state.snapshot.ledger.balances.len()),
             entries: length(state.entries.len()),
             differences: Vec::new(),
         };
@@ -50,17 +50,18 @@ fn rebuild_balances(state: &State, report: &mut LedgerReport) {
         *sum = sum.saturating_add(centavos(entry.amount));
         compare(report, &format!("running balance of {}", entry.account), *sum, centavos(entry.balance_after));
     }
-    for (account, stored) in &state.balances {
+    let balances = || state.snapshot.ledger.balances.iter().map(|(account, balance)| (account, balance.amount));
+    for (account, stored) in balances() {
         let sum = sums.remove(account).unwrap_or_default();
-        compare(report, &format!("balance of {account}"), sum, centavos(*stored));
+        compare(report, &format!("balance of {account}"), sum, centavos(stored));
         if matches!(account, LedgerAccount::Merchant(..)) && stored.is_negative() {
-            compare(report, &format!("no debt of {account}"), 0, centavos(*stored));
+            compare(report, &format!("no debt of {account}"), 0, centavos(stored));
         }
     }
     for (account, sum) in sums {
         compare(report, &format!("balance of {account}"), sum, 0);
     }
-    let all = state.balances.values().map(|balance| centavos(*balance));
+    let all = balances().map(|(_, amount)| centavos(amount));
     compare(report, "sum of all balances", 0, all.sum());
 }
 
@@ -104,7 +105,7 @@ fn credits(entry: &Entry) -> bool {
 
 /// The oldest may be gone; of the rest none is missing up to the last.
 fn judge_sequences(state: &State, report: &mut LedgerReport) {
-    for (account, last) in &state.sequences {
+    for (account, last) in &state.snapshot.ledger.sequences {
         let kept = state.events.get(account).map_or(&[][..], Vec::as_slice);
         let gone = i128::from(*last).saturating_sub(i128::from(length(kept.len())));
         for (expected, event) in (gone.saturating_add(1)..).zip(kept) {

@@ -1,12 +1,10 @@
-//! A store in memory with exactly the semantics that the ports document: what the databases are compared with.
+//! A store in memory: the snapshot of `cais_commit_rules`, and the records around it.
 
 mod audit;
-mod books;
 mod deliveries;
-mod fan_out;
 mod infraction_rules;
 mod infractions;
-mod judge;
+mod lanes;
 mod maintenance;
 mod money_out;
 mod money_rules;
@@ -155,13 +153,17 @@ impl MemoryStore {
     /// Every idempotency claim, by account and key.
     #[must_use]
     pub fn claims(&self) -> Vec<Claim> {
-        self.state().claims.values().cloned().collect()
+        self.state().claims().cloned().collect()
     }
 
     /// Every endpoint in whatever state, oldest first.
     #[must_use]
     pub fn endpoints(&self) -> Vec<Endpoint> {
-        self.state().endpoints.values().cloned().collect()
+        let state = self.state();
+        let mut endpoints: Vec<Endpoint> =
+            state.snapshot.ledger.endpoints.values().flat_map(BTreeMap::values).cloned().collect();
+        endpoints.sort_unstable_by_key(|endpoint| endpoint.id);
+        endpoints
     }
 
     /// Every infraction in whatever state, oldest first.
@@ -173,7 +175,7 @@ impl MemoryStore {
     /// What is held for infractions, by account and infraction.
     #[must_use]
     pub fn blocks(&self) -> Vec<Block> {
-        self.state().blocks.values().cloned().collect()
+        self.state().blocks().cloned().collect()
     }
 
     /// How far each acquirer's list of infractions was read.
@@ -236,8 +238,7 @@ impl Store for MemoryStore {
             return Err(CommitError::Unavailable("interrupted before".to_owned()));
         }
         let mut state = self.state();
-        let moved = judge::judge(&state, &change)?;
-        let (committed, lanes) = state.apply(change, moved);
+        let (committed, lanes) = state.commit(change)?;
         drop(state);
         self.hint(lanes);
         if crash == Some(Crash::After) {

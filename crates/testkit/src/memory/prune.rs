@@ -1,7 +1,8 @@
 //! What housekeeping removes from the store in memory.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use cais_commit_rules::{RecordKey, Snapshot};
 use cais_domain::ids::{EndpointId, EventId};
 use cais_domain::webhook::{DeliveryStatus, EndpointState};
 use cais_ports::{NoticeState, PruneBefore, Pruned};
@@ -11,17 +12,21 @@ use super::maintenance::length;
 use super::state::State;
 
 pub(super) fn prune(state: &mut State, before: PruneBefore) -> Pruned {
-    let (claims, notices) = (state.claims.len(), state.notices.len());
-    state.claims.retain(|_, claim| claim.due_at.is_some() || claim.created_at >= before.claims);
+    let keys = &mut state.snapshot.keys;
+    let (claims, notices) = (keys.idempotency_records.len(), state.notices.len());
+    keys.idempotency_records.retain(|_, claim| claim.due_at.is_some() || claim.created_at >= before.claims);
+    let claims = claims.saturating_sub(keys.idempotency_records.len());
     state.notices.retain(|_, notice| match notice.state {
         NoticeState::Waiting => true,
         NoticeState::Done => notice.received_at >= before.marks,
         NoticeState::Unmatched => notice.received_at >= before.events,
     });
+    let kept = &state.notices;
+    keys.versions.retain(|key, _| !matches!(key, RecordKey::Notice(id) if !kept.contains_key(id)));
     let events = prune_events(state, before.events);
     prune_endpoints(state, before.events);
     Pruned {
-        claims: length(claims.saturating_sub(state.claims.len())),
+        claims: length(claims),
         batches: 0,
         notices: length(notices.saturating_sub(state.notices.len())),
         events: length(events),
@@ -49,10 +54,14 @@ fn prune_events(state: &mut State, before: Timestamp) -> usize {
 /// Endpoints that were deleted before that instant, once nothing leads to them.
 fn prune_endpoints(state: &mut State, before: Timestamp) {
     let used: BTreeSet<EndpointId> = state.deliveries.values().map(|row| row.key.endpoint).collect();
-    state.endpoints.retain(|id, endpoint| match endpoint.state {
-        EndpointState::Deleted { at } => at >= before || used.contains(id),
-        EndpointState::Active | EndpointState::Inactive | EndpointState::Disabled { .. } => true,
-    });
-    let known: BTreeSet<EndpointId> = state.endpoints.keys().copied().collect();
+    let Snapshot { keys, ledger, .. } = &mut state.snapshot;
+    for endpoints in ledger.endpoints.values_mut() {
+        endpoints.retain(|id, endpoint| match endpoint.state {
+            EndpointState::Deleted { at } => at >= before || used.contains(id),
+            EndpointState::Active | EndpointState::Inactive | EndpointState::Disabled { .. } => true,
+        });
+    }
+    let known: BTreeSet<EndpointId> = ledger.endpoints.values().flat_map(BTreeMap::keys).copied().collect();
+    keys.versions.retain(|key, _| !matches!(key, RecordKey::Endpoint(_, id) if !known.contains(id)));
     state.failing.retain(|(endpoint, _), _| known.contains(endpoint));
 }

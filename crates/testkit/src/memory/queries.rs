@@ -71,14 +71,14 @@ impl ChargeQueries for MemoryStore {
 impl ReservationQueries for MemoryStore {
     async fn find_owner(&self, key: &ReservationKey) -> Result<Option<String>, QueryError> {
         let state = self.read()?;
-        Ok(state.reservations.get(key).map(|taken| taken.owner.clone()))
+        Ok(state.snapshot.keys.owners.get(key).cloned())
     }
 }
 
 #[async_trait]
 impl ClaimQueries for MemoryStore {
     async fn find_claim(&self, name: &ClaimRef) -> Result<Option<Claim>, QueryError> {
-        Ok(self.read()?.claims.get(name).cloned())
+        Ok(self.read()?.snapshot.keys.idempotency_records.get(name).cloned())
     }
 
     async fn list_due_claims(&self, now: Timestamp, limit: u32) -> Result<Vec<Claim>, QueryError> {
@@ -86,7 +86,7 @@ impl ClaimQueries for MemoryStore {
             let waits = claim.answer.is_none() && Due::new(now, CLAIM_LEASE).is(claim.lease_until);
             claim.due_at.filter(|at| waits && Due::new(now, MAX_PAUSE).is(*at))
         };
-        Ok(oldest_due(self.read()?.claims.values(), due, limit))
+        Ok(oldest_due(self.read()?.claims(), due, limit))
     }
 }
 

@@ -144,7 +144,7 @@ impl State {
     }
 
     fn claim(&mut self, lane: Lane, claim: &DeliveryClaim, limit: usize) -> Vec<ClaimedDelivery> {
-        let called = self.endpoints.get(&lane.endpoint).filter(|_| self.is_called(lane));
+        let called = self.endpoint(lane.account, lane.endpoint).filter(|_| self.is_called(lane));
         let Some(endpoint) = called.cloned().map(Arc::new) else {
             return Vec::new();
         };

@@ -1,19 +1,19 @@
-//! What the store in memory holds, and how a change set that was judged good becomes true.
+//! The content of the store in memory, and how change sets become part of it.
 
 use std::collections::BTreeMap;
 
+use cais_commit_rules::{NumberedEvent, Snapshot, judge};
 use cais_domain::account::Account;
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::block::Block;
 use cais_domain::charge::Charge;
 use cais_domain::end_to_end_id::EndToEndId;
-use cais_domain::event::EventType;
 use cais_domain::ids::{
     AccountId, AuditId, ChargeId, DeliveryId, EndpointId, EntryId, Id, IdKind, InfractionId, KeyId, NoticeId, PayoutId,
     RefundId,
 };
 use cais_domain::infraction::Infraction;
-use cais_domain::ledger::{Bucket, EntryKind, LedgerAccount};
+use cais_domain::ledger::{EntryKind, LedgerAccount};
 use cais_domain::money::Money;
 use cais_domain::payment::CreditedPayment;
 use cais_domain::payout::Payout;
@@ -21,12 +21,12 @@ use cais_domain::refund::{Refund, RefundStatus};
 use cais_domain::release::Release;
 use cais_domain::webhook::Endpoint;
 use cais_ports::{
-    ApiKeyRecord, AuditRow, ChangeSet, Claim, ClaimChange, ClaimRef, Committed, Lane, NewClaim, NewEvent, Notice,
-    PollPosition, Reservation, ReservationKey, UpstreamList,
+    ApiKeyRecord, AuditRow, ChangeSet, Claim, CommitError, Committed, Ids, Lane, NewEvent, Notice, PollPosition,
+    UpstreamList, Write,
 };
 use jiff::Timestamp;
+use uuid::Uuid;
 
-use super::books::{BlockKey, Moved};
 use super::deliveries::Row;
 use crate::builders::fresh;
 
@@ -51,6 +51,21 @@ pub struct Entry {
     pub at: Timestamp,
 }
 
+impl Entry {
+    fn of(entry: &cais_commit_rules::Entry<'_>) -> Self {
+        Self {
+            id: entry.id,
+            account: entry.account().clone(),
+            amount: entry.amount,
+            balance_after: entry.balance_after,
+            kind: entry.transfer.kind,
+            resource: entry.transfer.resource.clone(),
+            end_to_end_id: entry.transfer.end_to_end_id.clone(),
+            at: entry.at,
+        }
+    }
+}
+
 /// An event with its place among the account's events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredEvent {
@@ -68,11 +83,10 @@ impl StoredEvent {
     }
 }
 
-/// Everything that is true.
+/// Everything that the store holds. The snapshot holds idempotency records, unique values, versions, balances, blocks, counters and endpoints.
 #[derive(Debug, Default)]
 pub(super) struct State {
-    pub(super) claims: BTreeMap<ClaimRef, Claim>,
-    pub(super) reservations: BTreeMap<ReservationKey, Reservation>,
+    pub(super) snapshot: Snapshot,
     pub(super) accounts: BTreeMap<AccountId, Account>,
     pub(super) keys: BTreeMap<KeyId, ApiKeyRecord>,
     pub(super) audit: BTreeMap<AuditId, AuditRow>,
@@ -82,17 +96,10 @@ pub(super) struct State {
     pub(super) payouts: BTreeMap<PayoutId, Payout>,
     pub(super) refunds: BTreeMap<RefundId, Refund>,
     pub(super) notices: BTreeMap<NoticeId, Notice>,
-    pub(super) endpoints: BTreeMap<EndpointId, Endpoint>,
     pub(super) infractions: BTreeMap<InfractionId, Infraction>,
     pub(super) positions: BTreeMap<(AcquirerName, UpstreamList), PollPosition>,
-    pub(super) balances: BTreeMap<LedgerAccount, Money>,
     pub(super) entries: Vec<Entry>,
-    pub(super) blocks: BTreeMap<BlockKey, Block>,
-    /// How much of the account's `pending` was taken for infractions before its release.
-    pub(super) taken: BTreeMap<AccountId, Money>,
     pub(super) events: BTreeMap<AccountId, Vec<StoredEvent>>,
-    /// The last sequence number of each account, also when its events are gone.
-    pub(super) sequences: BTreeMap<AccountId, i64>,
     pub(super) deliveries: BTreeMap<DeliveryId, Row>,
     /// Since when every attempt at an endpoint failed, in each of its epochs.
     pub(super) failing: BTreeMap<(EndpointId, i64), Timestamp>,
@@ -100,7 +107,30 @@ pub(super) struct State {
 
 impl State {
     pub(super) fn balance(&self, account: &LedgerAccount) -> Money {
-        self.balances.get(account).copied().unwrap_or_default()
+        self.snapshot.ledger.balances.get(account).map(|balance| balance.amount).unwrap_or_default()
+    }
+
+    /// Returns the idempotency records, by account and key.
+    pub(super) fn claims(&self) -> impl Iterator<Item = &Claim> {
+        self.snapshot.keys.idempotency_records.values()
+    }
+
+    /// Returns all blocks, by account and infraction.
+    pub(super) fn blocks(&self) -> impl Iterator<Item = &Block> {
+        self.snapshot.ledger.blocks.values().flat_map(BTreeMap::values)
+    }
+
+    pub(super) fn block(&self, account: AccountId, infraction: InfractionId) -> Option<&Block> {
+        self.snapshot.ledger.blocks.get(&account)?.get(&infraction)
+    }
+
+    /// Returns the endpoints of the account, oldest first.
+    pub(super) fn endpoints_of(&self, account: AccountId) -> impl DoubleEndedIterator<Item = &Endpoint> {
+        self.snapshot.ledger.endpoints.get(&account).into_iter().flat_map(BTreeMap::values)
+    }
+
+    pub(super) fn endpoint(&self, account: AccountId, id: EndpointId) -> Option<&Endpoint> {
+        self.snapshot.ledger.endpoints.get(&account)?.get(&id)
     }
 
     /// The payment with the sum of what its refunds took, or are about to take, beyond its charge's amount.
@@ -118,109 +148,55 @@ impl State {
 
     /// The last sequence number of the account's events; 0 before the first.
     pub(super) fn last_sequence(&self, account: AccountId) -> i64 {
-        self.sequences.get(&account).copied().unwrap_or(0)
+        self.snapshot.ledger.sequences.get(&account).copied().unwrap_or(0)
     }
 
-    pub(super) fn taken(&self, account: AccountId) -> Money {
-        self.taken.get(&account).copied().unwrap_or_default()
-    }
-
-    /// Makes it true; `moved` is its money as it was judged. The lanes of the deliveries that come into being come back as well.
-    pub(super) fn apply(&mut self, change: ChangeSet, moved: Moved) -> (Committed, Vec<Lane>) {
-        if let Some(claim) = change.claim {
-            self.apply_claim(claim, change.at);
+    /// Judges the change set and stores it with its effects. Returns the lanes of new deliveries as well.
+    pub(super) fn commit(&mut self, change: ChangeSet) -> Result<(Committed, Vec<Lane>), CommitError> {
+        self.snapshot.open(&change);
+        if change.writes.iter().any(|write| self.is_stored(write)) {
+            // The other checks come first.
+            judge(&mut self.snapshot.clone(), &change, &StoreIds)?;
+            return Err(CommitError::Corrupt("a payment, an audit row or a key exists".to_owned()));
         }
-        for reservation in change.reserve {
-            self.reservations.insert(reservation.key.clone(), reservation);
+        let effects = judge(&mut self.snapshot, &change, &StoreIds)?;
+        let (committed, lanes) = (effects.committed(), effects.deliveries.iter().map(|new| new.lane).collect());
+        self.entries.extend(effects.entries.iter().map(Entry::of));
+        for NumberedEvent { event, sequence } in effects.events {
+            self.events.entry(event.account).or_default().push(StoredEvent { sequence, event: event.into_owned() });
         }
-        for key in &change.unreserve {
-            self.reservations.remove(key);
-        }
+        self.deliveries.extend(effects.deliveries.into_iter().map(|new| (new.id, Row::new(new))));
         for write in change.writes {
             self.apply_write(write);
         }
-        let first_entry = self.entries.len();
-        self.apply_money(moved);
-        let (mut committed, mut lanes) = (Committed::default(), Vec::new());
-        for event in change.events {
-            let mut made = self.entries.iter().skip(first_entry);
-            let available = LedgerAccount::Merchant(event.account, Bucket::Available);
-            let credit = made.find(|entry| entry.kind == EntryKind::Split && entry.account == available);
-            let event = match credit {
-                Some(credit) if event.kind == EventType::SplitReceived => event.with_entry(credit.id),
-                Some(_) | None => event,
-            };
-            let sequence = self.next_sequence(event.account);
-            lanes.extend(self.fan_out(&event, sequence, change.at));
-            committed.sequences.push(sequence);
-            self.events.entry(event.account).or_default().push(StoredEvent { sequence, event });
-        }
-        (committed, lanes)
+        Ok((committed, lanes))
     }
 
-    fn apply_money(&mut self, moved: Moved) {
-        for entry in moved.entries {
-            self.balances.insert(entry.account.clone(), entry.balance_after);
-            self.entries.push(entry);
+    /// Returns whether the write inserts a record that has no version, or an id that is not its key, a second time.
+    fn is_stored(&self, write: &Write) -> bool {
+        if let Write::InsertPayment(paid) = write {
+            return self.payments.contains_key(&paid.payment.end_to_end_id);
         }
-        self.taken.extend(moved.taken);
-        for (key, block) in moved.blocks {
-            match block {
-                Some(block) => self.blocks.insert(key, block),
-                None => self.blocks.remove(&key),
-            };
+        if let Write::InsertAudit(row) = write {
+            return self.audit.contains_key(&row.id);
         }
+        if let Write::InsertKey(key) = write {
+            return self.keys.contains_key(&key.id);
+        }
+        false
     }
+}
 
-    fn apply_claim(&mut self, change: ClaimChange, at: Timestamp) {
-        let name = change.name().clone();
-        match change {
-            ClaimChange::Take(new) => {
-                self.claims.insert(name, first_use(new, at));
-            }
-            ClaimChange::Retake { fence, lease_until, .. } => self.change_claim(&name, |claim| {
-                claim.fence = fence.saturating_add(1);
-                claim.lease_until = lease_until;
-                claim.due_at = Some(lease_until);
-            }),
-            ClaimChange::Answer { answer, .. } => self.change_claim(&name, |claim| {
-                claim.answer = Some(answer);
-                claim.due_at = None;
-            }),
-            ClaimChange::Release { due_at, .. } => self.change_claim(&name, |claim| {
-                claim.lease_until = at;
-                claim.due_at = due_at;
-            }),
-        }
-    }
+/// Identifiers of the store's own.
+struct StoreIds;
 
-    fn change_claim(&mut self, name: &ClaimRef, change: impl FnOnce(&mut Claim)) {
-        if let Some(claim) = self.claims.get_mut(name) {
-            change(claim);
-        }
-    }
-
-    fn next_sequence(&mut self, account: AccountId) -> i64 {
-        let last = self.sequences.entry(account).or_default();
-        *last = last.saturating_add(1);
-        *last
+impl Ids for StoreIds {
+    fn next_uuid(&self) -> Uuid {
+        next_id::<cais_domain::ids::kind::Entry>().uuid()
     }
 }
 
 /// An id of the store's own, greater than every one before, and beside all that a source of identifiers for tests gives.
 pub(super) fn next_id<K: IdKind>() -> Id<K> {
     fresh::<K>().succ()
-}
-
-fn first_use(new: NewClaim, at: Timestamp) -> Claim {
-    Claim {
-        name: new.name,
-        fingerprint: new.fingerprint,
-        resource: new.resource,
-        fence: 1,
-        lease_until: new.lease_until,
-        due_at: new.answer.is_none().then_some(new.lease_until),
-        answer: new.answer,
-        created_at: at,
-    }
 }

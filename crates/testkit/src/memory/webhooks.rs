@@ -14,12 +14,12 @@ use super::state::StoredEvent;
 impl EndpointQueries for MemoryStore {
     async fn find_endpoint(&self, account: AccountId, id: EndpointId) -> Result<Option<Endpoint>, QueryError> {
         let state = self.read()?;
-        Ok(state.endpoints.get(&id).filter(|endpoint| endpoint.account == account).cloned())
+        Ok(state.endpoint(account, id).cloned())
     }
 
     async fn find_endpoint_by_url(&self, account: AccountId, url: &WebhookUrl) -> Result<Option<Endpoint>, QueryError> {
         let state = self.read()?;
-        let mut own = state.endpoints.values().filter(|endpoint| endpoint.account == account && endpoint.is_visible());
+        let mut own = state.endpoints_of(account).filter(|endpoint| endpoint.is_visible());
         Ok(own.find(|endpoint| endpoint.url == *url).cloned())
     }
 
@@ -29,14 +29,13 @@ impl EndpointQueries for MemoryStore {
         page: PageRequest<EndpointId>,
     ) -> Result<Page<Endpoint>, QueryError> {
         let state = self.read()?;
-        let newest_first = state.endpoints.values().rev();
-        let visible = newest_first.filter(|endpoint| endpoint.account == account && endpoint.is_visible());
+        let visible = state.endpoints_of(account).rev().filter(|endpoint| endpoint.is_visible());
         Ok(cut(visible.cloned(), page, |endpoint| endpoint.id))
     }
 
     async fn failing_since(&self, lane: Lane) -> Result<Option<Timestamp>, QueryError> {
         let state = self.read()?;
-        let own = state.endpoints.get(&lane.endpoint).is_some_and(|endpoint| endpoint.account == lane.account);
+        let own = state.endpoint(lane.account, lane.endpoint).is_some();
         Ok(state.failing.get(&(lane.endpoint, lane.epoch)).filter(|_| own).copied())
     }
 }

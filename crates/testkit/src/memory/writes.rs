@@ -6,7 +6,6 @@ use cais_domain::infraction::Infraction;
 use cais_domain::payout::Payout;
 use cais_domain::refund::Refund;
 use cais_domain::release::Release;
-use cais_domain::webhook::Endpoint;
 use cais_ports::{ApiKeyRecord, Notice, PollPosition, Write};
 
 use super::state::State;
@@ -81,14 +80,8 @@ impl State {
                     change_notice(stored, &notice);
                 }
             }
-            Write::InsertEndpoint(endpoint) => {
-                self.endpoints.insert(endpoint.id, Endpoint { version: 1, ..*endpoint });
-            }
-            Write::UpdateEndpoint(endpoint) => {
-                if let Some(stored) = self.endpoints.get_mut(&endpoint.id) {
-                    change_endpoint(stored, *endpoint);
-                }
-            }
+            // The snapshot has stored it.
+            Write::InsertEndpoint(_) | Write::UpdateEndpoint(_) => {}
             Write::InsertInfraction(infraction) => {
                 self.infractions.insert(infraction.id, Infraction { version: 1, ..*infraction });
             }
@@ -134,17 +127,6 @@ fn change_payout(stored: &mut Payout, now: Payout) {
     stored.state = now.state;
     stored.due_at = now.due_at;
     stored.attempts = now.attempts;
-    stored.version = stored.version.saturating_add(1);
-}
-
-fn change_endpoint(stored: &mut Endpoint, now: Endpoint) {
-    stored.url = now.url;
-    stored.subscription = now.subscription;
-    stored.description = now.description;
-    stored.state = now.state;
-    stored.epoch = now.epoch;
-    stored.secret = now.secret;
-    stored.previous = now.previous;
     stored.version = stored.version.saturating_add(1);
 }
 

@@ -30,7 +30,7 @@ use crate::random::Random;
 /// Seeds of the workloads; one that ever failed is added.
 const SEEDS: [u64; 3] = [1, 42, 20_260_102];
 /// Change sets of each workload.
-const STEPS: u64 = 700;
+const STEPS: u64 = 1_400;
 /// Every kind of outcome that a right store has.
 const KINDS: [&str; 5] = ["claimed", "committed", "not covered", "stale", "taken"];
 
