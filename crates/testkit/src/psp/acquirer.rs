@@ -84,7 +84,7 @@ impl FakePsp {
                 let row = UnreadableRow { name: "pix[0]".to_owned(), reason: "cannot be read".to_owned() };
                 Ok(UpstreamPage { unreadable: vec![row], ..UpstreamPage::new(Vec::new(), None) })
             }
-            Listing::Circles => Ok(UpstreamPage::new(rows, Some(0))),
+            Listing::Circles => Ok(UpstreamPage::new(Vec::new(), Some(0))),
             Listing::Endless => Ok(UpstreamPage::new(Vec::new(), Some(request.page.saturating_add(1)))),
             Listing::Lately if now.duration_since(request.from) > MONTH => no_answer(),
             Listing::Lately | Listing::AsItWas => Ok(UpstreamPage::new(rows, None)),

@@ -4,13 +4,13 @@ use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::infraction::Situation;
 use cais_domain::money::Money;
 use cais_ports::{
-    Clock as _, DefenseOrder, ReturnNature, UpstreamDefense, UpstreamInfraction, UpstreamInfractionStatus,
-    UpstreamProgress, UpstreamReturn,
+    Clock as _, ReturnNature, UpstreamDefense, UpstreamInfraction, UpstreamInfractionStatus, UpstreamProgress,
+    UpstreamReturn,
 };
 use jiff::ToSpan as _;
 
+use super::FakePsp;
 use super::money::left;
-use super::{FakePsp, Order};
 use crate::builders::a_return_id;
 
 #[expect(clippy::missing_panics_doc, clippy::unwrap_used, reason = "a test names what is there, or fails here")]
@@ -116,12 +116,6 @@ impl FakePsp {
         let payments = state.payments().filter(|payment| payment.end_to_end_id == *end_to_end_id);
         let returns = payments.flat_map(|payment| payment.returns.iter());
         returns.filter(|back| back.nature == ReturnNature::Infraction).map(|back| back.amount.centavos()).sum()
-    }
-
-    /// Returns every defense that arrived, taken or not.
-    pub fn defenses(&self) -> Vec<DefenseOrder> {
-        let orders = self.orders().into_iter();
-        orders.filter_map(|order| if let Order::Defense(order) = order { Some(order) } else { None }).collect()
     }
 
     /// Provides no list of infractions.

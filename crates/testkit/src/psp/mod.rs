@@ -15,13 +15,15 @@ use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::instruction_id::InstructionId;
 use cais_domain::txid::Txid;
 use cais_ports::{
-    Clock as _, ListRequest, ReceivedPix, UnreadableRow, UpstreamCharge, UpstreamInfraction, UpstreamPayout,
+    Clock as _, DefenseOrder, ListRequest, PayoutOrder, ReceivedPix, RefundOrder, UnreadableRow, UpstreamCharge,
+    UpstreamInfraction, UpstreamPayout,
 };
 use jiff::{SignedDuration, Timestamp};
 
 use crate::ManualClock;
 pub use acquirer::FakeAcquirers;
-pub use orders::{Order, OrderKind};
+use orders::Order;
+pub use orders::OrderKind;
 
 /// How an order is answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,7 +53,7 @@ pub enum Sending {
 }
 
 /// How long a late request is on its way: less than the pause after which an order is sent once more.
-pub const LATE: SignedDuration = SignedDuration::from_secs(20);
+pub const LATE: SignedDuration = SignedDuration::from_secs(50);
 
 /// How a look-up by name is answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,7 +81,7 @@ pub enum Listing {
     Empty,
     /// With a row that cannot be read in place of every row.
     Garbles,
-    /// The first page for ever.
+    /// An empty first page that names itself as the next.
     Circles,
     /// Empty pages without end.
     Endless,
@@ -268,10 +270,25 @@ impl FakePsp {
         self.state().hooks.push((moment, Box::new(hook)));
     }
 
-    /// Returns every request of an order, oldest first.
+    /// Returns every request of a payout, oldest first.
     #[must_use]
-    pub fn orders(&self) -> Vec<Order> {
-        self.state().orders.clone()
+    pub fn payout_orders(&self) -> Vec<PayoutOrder> {
+        let orders = self.state().orders.clone().into_iter();
+        orders.filter_map(|order| if let Order::Payout(order) = order { Some(order) } else { None }).collect()
+    }
+
+    /// Returns every request of a refund, oldest first.
+    #[must_use]
+    pub fn refund_orders(&self) -> Vec<RefundOrder> {
+        let orders = self.state().orders.clone().into_iter();
+        orders.filter_map(|order| if let Order::Refund(order) = order { Some(order) } else { None }).collect()
+    }
+
+    /// Returns every request of a defense, oldest first.
+    #[must_use]
+    pub fn defense_orders(&self) -> Vec<DefenseOrder> {
+        let orders = self.state().orders.clone().into_iter();
+        orders.filter_map(|order| if let Order::Defense(order) = order { Some(order) } else { None }).collect()
     }
 
     /// Counts the requests of orders of that kind.

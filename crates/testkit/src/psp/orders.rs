@@ -32,8 +32,8 @@ impl OrderKind {
 }
 
 /// A request that makes the acquirer do something.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Order {
+#[derive(Debug, Clone)]
+pub(super) enum Order {
     /// Issue a charge.
     Charge(ChargeOrder),
     /// Withdraw a charge.
@@ -132,9 +132,7 @@ impl State {
         match (sending, order) {
             (Sending::Takes, _) => self.execute(order, now, UpstreamProgress::Processing).map(first_reply),
             (Sending::Completes, _) => self.execute(order, now, UpstreamProgress::Done { at: Some(now) }),
-            (Sending::Fails, _) => {
-                self.execute(order, now, UpstreamProgress::Failed { reason: Some("closed\0".to_owned()) })
-            }
+            (Sending::Fails, _) => self.execute(order, now, UpstreamProgress::Failed { reason: None }),
             (Sending::Down, _) => Err(AcquirerError::Unavailable("no connection".to_owned())),
             (Sending::Silent, _) => lost("no answer"),
             (Sending::LosesReplies, _) => {

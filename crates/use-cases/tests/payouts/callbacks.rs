@@ -7,9 +7,9 @@ use cais_domain::payout::PayoutStatus;
 use cais_ports::NoticeState;
 use cais_testkit::Crash;
 use cais_testkit::builders::main_acquirer;
+use cais_testkit::psp::{Looking, OrderKind, Sending};
 use cais_use_cases::notices::receive;
 
-use crate::bank::{Looking, Sending};
 use crate::world::{FEE, FUNDS, LONG, World, ten_reais};
 
 const HELD: (i64, i64) = (FUNDS - 1_000 - FEE, 1_000 + FEE);
@@ -18,7 +18,7 @@ const HELD: (i64, i64) = (FUNDS - 1_000 - FEE, 1_000 + FEE);
 async fn a_callback_leads_to_the_outcome_once_however_often_it_comes() {
     let world = World::new().await;
     let payout = world.processing().await;
-    world.bank.complete();
+    world.psp.complete();
     for _ in 0..3 {
         world.call_back(&payout).await;
     }
@@ -45,24 +45,24 @@ async fn a_forged_callback_moves_nothing() {
         (world.status(), world.money(), world.notices()),
         (PayoutStatus::Processing, HELD, vec![NoticeState::Done])
     );
-    let finds = world.bank.finds();
-    receive(&world.ports, &main_acquirer(), b"0123456789abcdefghijklmnop".to_vec()).await.unwrap();
+    let finds = world.psp.finds(OrderKind::Payout);
+    receive(&world.ports, &main_acquirer(), b"sent:0123456789abcdefghijklmnop".to_vec()).await.unwrap();
     world.process().await;
     assert_eq!(world.notices()[1..], [NoticeState::Unmatched]);
-    assert_eq!(world.bank.finds(), finds, "upstream is asked for our own payouts only");
+    assert_eq!(world.psp.finds(OrderKind::Payout), finds, "upstream is asked for our own payouts only");
 }
 
 #[tokio::test]
 async fn only_the_acquirer_that_has_it_is_heard() {
     let world = World::new().await;
     let payout = world.processing().await;
-    let body = payout.instruction_id().as_str().as_bytes().to_vec();
+    let body = format!("sent:{}", payout.instruction_id()).into_bytes();
     receive(&world.ports, &world.second.name, body).await.unwrap();
     world.process().await;
-    assert_eq!((world.notices(), world.second.finds()), (vec![NoticeState::Unmatched], 0));
+    assert_eq!((world.notices(), world.second.finds(OrderKind::Payout)), (vec![NoticeState::Unmatched], 0));
 
     let world = World::new().await;
-    world.bank.set(Sending::Down);
+    world.psp.set(Sending::Down);
     world.create("a", ten_reais()).await.unwrap_err();
     world.call_back(&world.only_payout()).await;
     world.process().await;
@@ -76,7 +76,7 @@ async fn a_callback_before_its_outcome_is_shown_is_followed_by_the_poller() {
     let payout = world.processing().await;
     world.call_back(&payout).await;
     world.process().await;
-    world.bank.complete();
+    world.psp.complete();
     world.clock.advance(Duration::from_secs(2));
     assert_eq!((world.poll().await, world.status()), (1, PayoutStatus::Completed));
 }
@@ -86,15 +86,15 @@ async fn while_upstream_does_not_tell_the_callback_waits() {
     for looking in [Looking::Silent, Looking::Forgets] {
         let world = World::new().await;
         let payout = world.processing().await;
-        world.bank.complete();
+        world.psp.complete();
         world.call_back(&payout).await;
-        world.bank.set_looking(looking);
+        world.psp.set_looking(looking);
         for _ in 0..3 {
             assert_eq!(world.process().await, 0);
             assert_eq!(world.notices(), [NoticeState::Waiting], "{looking:?}");
             world.clock.advance(LONG);
         }
-        world.bank.set_looking(Looking::Tells);
+        world.psp.set_looking(Looking::Tells);
         assert_eq!((world.process().await, world.status()), (1, PayoutStatus::Completed));
         world.check().await;
     }
@@ -104,14 +104,14 @@ async fn while_upstream_does_not_tell_the_callback_waits() {
 async fn a_callback_of_what_came_back_waits_until_it_is_shown() {
     let world = World::new().await;
     let payout = world.completed().await;
-    let part = world.bank.give_back(1_000);
-    let later = world.bank.withhold();
+    let part = world.psp.return_payout(1_000);
+    let later = world.psp.withhold_returns();
     world.call_back_for(&payout, &part).await;
     for _ in 0..10 {
         assert_eq!((world.process().await, world.notices()), (0, vec![NoticeState::Waiting]), "not shown yet");
         world.clock.advance(LONG);
     }
-    world.bank.change(|payout| payout.returned = later);
+    world.psp.change_only_payout(|payout| payout.returned = later);
     assert_eq!((world.process().await, world.notices()), (1, vec![NoticeState::Done]));
     assert_eq!((world.status(), world.money()), (PayoutStatus::Reversed, (FUNDS - FEE, 0)));
     world.call_back_for(&payout, &part).await;
@@ -123,18 +123,18 @@ async fn a_callback_of_what_came_back_waits_until_it_is_shown() {
 async fn a_callback_that_names_no_return_takes_one_look() {
     let world = World::new().await;
     let payout = world.completed().await;
-    let finds = world.bank.finds();
+    let finds = world.psp.finds(OrderKind::Payout);
     world.call_back(&payout).await;
     assert_eq!((world.process().await, world.notices()), (1, vec![NoticeState::Done]));
-    assert_eq!(world.bank.finds() - finds, 1);
+    assert_eq!(world.psp.finds(OrderKind::Payout) - finds, 1);
 }
 
 #[tokio::test]
 async fn a_callback_of_what_can_never_be_credited_is_for_an_operator() {
     let world = World::new().await;
     let payout = world.processing().await;
-    world.bank.fail();
-    let part = world.bank.give_back(1_000);
+    world.psp.fail();
+    let part = world.psp.return_payout(1_000);
     world.call_back_for(&payout, &part).await;
     world.process().await;
     assert_eq!((world.notices(), world.money()), (vec![NoticeState::Unmatched], (FUNDS, 0)));
@@ -145,7 +145,7 @@ async fn a_callback_of_what_can_never_be_credited_is_for_an_operator() {
 async fn a_callback_of_a_return_waits_while_the_store_does_not_take_it() {
     let world = World::new().await;
     let payout = world.completed().await;
-    let part = world.bank.give_back(1_000);
+    let part = world.psp.return_payout(1_000);
     world.call_back_for(&payout, &part).await;
     world.store.crash_at(1, Crash::Before);
     assert_eq!((world.process().await, world.notices()), (0, vec![NoticeState::Waiting]));

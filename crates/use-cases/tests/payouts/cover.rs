@@ -2,10 +2,10 @@
 
 use cais_domain::money::Money;
 use cais_testkit::Crash;
+use cais_testkit::psp::Sending;
 use cais_use_cases::payouts::create::{CreatePayoutError, PayoutRefusal};
 use cais_use_cases::payouts::fetch::FetchError;
 
-use crate::bank::Sending;
 use crate::world::{FEE, FUNDS, PAST_LEASE, World, body, id_of, named, reais, ten_reais};
 
 #[tokio::test]
@@ -14,7 +14,7 @@ async fn what_the_balance_does_not_cover_is_answered_so_for_ever() {
     let refused = world.create("a", named("order-1", reais(20))).await.unwrap();
     assert_eq!((refused.status, refused.replay_of), (422, None), "R$ 20.00 are there, but not the fee");
     assert_eq!(body(&refused)["error"]["code"], "insufficient_balance");
-    assert_eq!((world.store.payouts(), world.bank.orders().len()), (vec![], 0));
+    assert_eq!((world.store.payouts(), world.psp.payout_orders().len()), (vec![], 0));
     assert_eq!(world.read_external("order-1").await, Err(FetchError::NotFound));
     world.untouched().await;
 
@@ -46,7 +46,7 @@ async fn of_a_storm_on_a_balance_for_one_one_is_paid() {
     let statuses: Vec<u16> = answers.iter().map(|answer| answer.as_ref().unwrap().status).collect();
     assert_eq!(statuses.iter().filter(|status| **status == 201).count(), 1, "{statuses:?}");
     assert_eq!(statuses.iter().filter(|status| **status == 422).count(), 63, "{statuses:?}");
-    assert_eq!((world.bank.orders().len(), world.money()), (1, (FUNDS - 1_000 - FEE, 1_000 + FEE)));
+    assert_eq!((world.psp.payout_orders().len(), world.money()), (1, (FUNDS - 1_000 - FEE, 1_000 + FEE)));
     for (key, answer) in keys.iter().zip(answers) {
         let again = world.create(key, ten_reais()).await.unwrap();
         assert_eq!(again.body, answer.unwrap().body);
@@ -57,9 +57,9 @@ async fn of_a_storm_on_a_balance_for_one_one_is_paid() {
 #[tokio::test]
 async fn what_was_given_up_and_cannot_be_covered_any_more_stays_refused() {
     let world = World::new().await;
-    world.bank.set(Sending::Down);
+    world.psp.set(Sending::Down);
     world.create("a", named("order-1", ten_reais())).await.unwrap_err();
-    world.bank.set(Sending::Completes);
+    world.psp.set(Sending::Completes);
     let spent = world.create("b", reais(19)).await.unwrap();
     assert_eq!(spent.status, 201);
 
@@ -72,7 +72,7 @@ async fn what_was_given_up_and_cannot_be_covered_any_more_stays_refused() {
     let other = world.create("c", named("order-1", ten_reais())).await.unwrap();
     assert_eq!(other.status, 201);
     assert_ne!(id_of(&other), id_of(&spent));
-    assert_eq!((world.visible().await, world.bank.sent()), (2, 2));
+    assert_eq!((world.visible().await, world.psp.sent()), (2, 2));
     world.check().await;
 }
 
@@ -93,16 +93,16 @@ async fn an_answer_that_could_not_be_kept_is_judged_again() {
 #[tokio::test]
 async fn what_was_given_up_is_judged_by_the_limit_of_today() {
     let mut world = World::new().await;
-    world.bank.set(Sending::Down);
+    world.psp.set(Sending::Down);
     world.create("a", named("order-1", ten_reais())).await.unwrap_err();
     let given_up = world.only_payout();
-    world.bank.set(Sending::Completes);
+    world.psp.set(Sending::Completes);
     let old = world.account.clone();
     let limit = Money::from_centavos(999);
     world.account.limits.payout = limit;
     let over = Err(CreatePayoutError::Refused(PayoutRefusal::TransactionLimit { limit }));
     assert_eq!(world.create("a", named("order-1", ten_reais())).await, over);
-    assert_eq!((world.only_payout(), world.bank.sent()), (given_up, 0), "nothing of it was made");
+    assert_eq!((world.only_payout(), world.psp.sent()), (given_up, 0), "nothing of it was made");
     world.untouched().await;
 
     // A key that has an answer keeps it, and a name that has a payout answers the key that was given up.
@@ -112,7 +112,7 @@ async fn what_was_given_up_is_judged_by_the_limit_of_today() {
     let again = world.create("b", named("order-1", ten_reais())).await.unwrap();
     assert_eq!((again.status, &again.body, again.replay_of.is_some()), (201, &made.body, true));
     let named = world.create("a", named("order-1", ten_reais())).await.unwrap();
-    assert_eq!((named.status, id_of(&named), world.bank.sent()), (200, id_of(&made), 1));
+    assert_eq!((named.status, id_of(&named), world.psp.sent()), (200, id_of(&made), 1));
     world.check().await;
 }
 
@@ -124,6 +124,6 @@ async fn what_may_have_left_is_finished_though_the_limit_is_lower_since() {
     world.clock.advance(PAST_LEASE);
     world.account.limits.payout = Money::from_centavos(999);
     assert_eq!(world.create("a", ten_reais()).await.unwrap().status, 201);
-    assert_eq!(world.bank.sent(), 1);
+    assert_eq!(world.psp.sent(), 1);
     world.check().await;
 }

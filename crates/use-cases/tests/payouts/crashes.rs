@@ -4,9 +4,9 @@ use cais_domain::event::EventType;
 use cais_domain::payout::PayoutStatus;
 use cais_testkit::Crash;
 use cais_testkit::builders::main_acquirer;
+use cais_testkit::psp::{Looking, Sending};
 use cais_use_cases::payouts::create::CreatePayoutError;
 
-use crate::bank::{Looking, Sending};
 use crate::world::{FEE, FUNDS, LONG, PAST_LEASE, World, id_of, named, status_of, ten_reais};
 
 /// Commit 1 holds the money, commit 2 writes the outcome; the acquirer is asked between them.
@@ -16,7 +16,7 @@ const SENDINGS: [Sending; 4] = [Sending::Takes, Sending::Completes, Sending::Fai
 
 async fn interrupted(nth: u64, crash: Crash, sending: Sending) -> World {
     let world = World::new().await;
-    world.bank.set(sending);
+    world.psp.set(sending);
     world.store.crash_at(nth, crash);
     let lost = world.create("a", named("order-1", ten_reais())).await;
     assert!(matches!(lost, Err(CreatePayoutError::Unavailable { .. })), "{nth} {crash:?}: {lost:?}");
@@ -31,20 +31,20 @@ async fn exactly_one(world: &World, sending: Sending) {
     assert_eq!((answer.status, id_of(&answer)), (201, payout.id));
     assert_eq!((again.status, &again.body), (201, &answer.body));
     assert_eq!(world.read_external("order-1").await.unwrap().id, payout.id);
-    let orders = world.bank.orders();
+    let orders = world.psp.payout_orders();
     assert!(orders.iter().all(|order| order.instruction_id == payout.instruction_id()), "{sending:?}: {orders:?}");
-    assert_eq!(world.second.orders().len(), 0);
+    assert_eq!(world.second.payout_orders().len(), 0);
     if sending != Sending::Fails {
-        world.bank.complete();
+        world.psp.complete();
     }
     world.clock.advance(LONG);
     world.poll().await;
     if sending == Sending::Fails {
         assert_eq!((world.status(), world.told()), (PayoutStatus::Failed, vec![EventType::PayoutFailed]));
-        assert_eq!((world.money(), world.fees(), world.bank.sent()), ((FUNDS, 0), 0, 0));
+        assert_eq!((world.money(), world.fees(), world.psp.sent()), ((FUNDS, 0), 0, 0));
     } else {
         assert_eq!((world.status(), world.told()), (PayoutStatus::Completed, vec![EventType::PayoutCompleted]));
-        assert_eq!((world.money(), world.fees(), world.bank.sent()), ((FUNDS - 1_000 - FEE, 0), FEE, 1));
+        assert_eq!((world.money(), world.fees(), world.psp.sent()), ((FUNDS - 1_000 - FEE, 0), FEE, 1));
         assert_eq!(world.left(&main_acquirer()), 1_000);
     }
     assert_eq!(world.resume().await, 0, "nothing is left to be finished");
@@ -62,7 +62,7 @@ async fn a_repeat_after_the_lease_ends_in_exactly_one_payout() {
             assert_eq!(answer.status, 201, "{nth} {crash:?} {sending:?}");
             assert!(begun.iter().all(|payout| payout.id == id_of(&answer)), "what was begun is resumed");
             exactly_one(&world, sending).await;
-            assert_eq!(world.bank.orders().len(), 1, "it is looked for before it is sent once more");
+            assert_eq!(world.psp.payout_orders().len(), 1, "it is looked for before it is sent once more");
         }
     }
 }
@@ -77,7 +77,7 @@ async fn a_worker_after_the_lease_ends_in_exactly_one_payout() {
             let expected = usize::from(matches!((nth, crash), (1, Crash::After) | (2, Crash::Before)));
             assert_eq!(world.resume().await, expected, "{nth} {crash:?} {sending:?}");
             exactly_one(&world, sending).await;
-            assert_eq!(world.bank.orders().len(), 1, "it is looked for before it is sent once more");
+            assert_eq!(world.psp.payout_orders().len(), 1, "it is looked for before it is sent once more");
         }
     }
 }
@@ -122,8 +122,8 @@ async fn what_may_have_been_sent_is_never_given_up() {
         for sending in [Sending::Down, Sending::Refuses, Sending::Silent] {
             for looking in [Looking::Tells, Looking::Silent, Looking::Forgets] {
                 let world = interrupted(nth, crash, Sending::Takes).await;
-                world.bank.set(sending);
-                world.bank.set_looking(looking);
+                world.psp.set(sending);
+                world.psp.set_looking(looking);
                 world.clock.advance(PAST_LEASE);
                 let answer = world.create("a", named("order-1", ten_reais())).await.unwrap();
                 assert_eq!(
@@ -159,7 +159,7 @@ async fn a_giving_up_whose_commit_is_lost_gives_back_once() {
     for crash in [Crash::Before, Crash::After] {
         let world = interrupted(2, crash, Sending::Down).await;
         world.clock.advance(PAST_LEASE);
-        world.bank.set(Sending::Takes);
+        world.psp.set(Sending::Takes);
         // When it became true, only the caller tries it again; when not, the worker finishes it.
         assert_eq!(world.resume().await, usize::from(crash == Crash::Before), "{crash:?}");
         exactly_one(&world, Sending::Takes).await;
@@ -170,9 +170,9 @@ async fn a_giving_up_whose_commit_is_lost_gives_back_once() {
 async fn a_new_try_that_is_interrupted_is_resumed_too() {
     for (nth, crash) in ALL {
         let world = World::new().await;
-        world.bank.set(Sending::Down);
+        world.psp.set(Sending::Down);
         world.create("a", named("order-1", ten_reais())).await.unwrap_err();
-        world.bank.set(Sending::Takes);
+        world.psp.set(Sending::Takes);
         // A first commit finds that the key is known; then come those two.
         world.store.crash_at(nth + 1, crash);
         world.create("a", named("order-1", ten_reais())).await.unwrap_err();
@@ -189,9 +189,9 @@ async fn an_outcome_is_written_once_wherever_its_commit_is_interrupted() {
             let world = World::new().await;
             world.processing().await;
             if failed {
-                world.bank.fail();
+                world.psp.fail();
             } else {
-                world.bank.complete();
+                world.psp.complete();
             }
             world.clock.advance(LONG);
             world.store.crash_at(1, crash);

@@ -4,12 +4,12 @@ use cais_domain::pix_key::PixKey;
 use cais_ports::Store as _;
 use cais_testkit::Crash;
 use cais_testkit::builders::{an_account, steps};
+use cais_testkit::psp::Sending;
 use cais_use_cases::Answer;
 use cais_use_cases::external_id_conflict::ExternalIdConflict;
 use cais_use_cases::payouts::create::{CreatePayoutError, NewPayout, create};
 use cais_use_cases::payouts::fetch::FetchError;
 
-use crate::bank::Sending;
 use crate::world::{FEE, FUNDS, LONG, World, id_of, named, reais, status_of, ten_reais};
 
 /// Returns the refusal of a payout whose external id belongs to `first`.
@@ -23,10 +23,10 @@ async fn the_same_amount_and_key_are_answered_with_the_original() {
     let first = world.create("a", named("order-1", ten_reais())).await.unwrap();
     let again = world.create("b", named("order-1", ten_reais())).await.unwrap();
     assert_eq!((again.status, again.replay_of, id_of(&again)), (200, None, id_of(&first)));
-    assert_eq!((world.bank.orders().len(), world.money().0), (1, FUNDS - 1_000 - FEE));
+    assert_eq!((world.psp.payout_orders().len(), world.money().0), (1, FUNDS - 1_000 - FEE));
 
     // The answer is the second key's own from now on, whatever becomes of the payout.
-    world.bank.complete();
+    world.psp.complete();
     world.clock.advance(LONG);
     world.poll().await;
     let replayed = world.create("b", named("order-1", ten_reais())).await.unwrap();
@@ -57,7 +57,7 @@ async fn the_original_is_found_whatever_the_balance_and_the_acquirers() {
     assert!(world.money().0 < 1_000);
     let again = world.create("b", named("order-1", ten_reais())).await.unwrap();
     assert_eq!((again.status, id_of(&again)), (200, id_of(&first)), "not insufficient_balance");
-    world.bank.set_resting(true);
+    world.psp.set_resting(true);
     world.second.set_resting(true);
     assert_eq!(world.create("c", named("order-1", ten_reais())).await.unwrap().status, 200);
     assert_eq!(world.create("d", named("order-1", reais(9))).await, Err(conflict(&first, &["amount"])));
@@ -76,7 +76,7 @@ async fn while_it_is_created_its_name_is_in_progress_and_its_id_unknown() {
     let hidden = world.read_external("order-1").await;
     assert!(matches!(hidden, Err(FetchError::InProgress { retry_after_s: 1.. })), "{hidden:?}");
     assert_eq!(world.read(world.only_payout().id).await, Err(FetchError::NotFound));
-    assert_eq!((world.visible().await, world.bank.orders().len()), (0, 1));
+    assert_eq!((world.visible().await, world.psp.payout_orders().len()), (0, 1));
 }
 
 #[tokio::test]
@@ -98,16 +98,16 @@ async fn of_many_callers_with_one_name_one_makes_it() {
             Err(error) => assert!(matches!(error, CreatePayoutError::ExternalIdInProgress { .. }), "{error:?}"),
         }
     }
-    assert_eq!((world.bank.orders().len(), world.money().1), (1, 1_000 + FEE));
+    assert_eq!((world.psp.payout_orders().len(), world.money().1), (1, 1_000 + FEE));
     world.check().await;
 }
 
 #[tokio::test]
 async fn a_name_that_was_given_up_is_free_and_its_new_owner_answers_the_old_key() {
     let world = World::new().await;
-    world.bank.set(Sending::Down);
+    world.psp.set(Sending::Down);
     world.create("a", named("order-1", ten_reais())).await.unwrap_err();
-    world.bank.set(Sending::Takes);
+    world.psp.set(Sending::Takes);
     let other = world.create("b", named("order-1", ten_reais())).await.unwrap();
     assert_eq!(other.status, 201);
 
@@ -115,7 +115,7 @@ async fn a_name_that_was_given_up_is_free_and_its_new_owner_answers_the_old_key(
     assert_eq!((first.status, id_of(&first)), (200, id_of(&other)), "not a second payout");
     let again = world.create("a", named("order-1", ten_reais())).await.unwrap();
     assert_eq!((again.status, again.body, again.replay_of.is_some()), (200, first.body, true));
-    assert_eq!((world.visible().await, world.bank.sent()), (1, 1));
+    assert_eq!((world.visible().await, world.psp.sent()), (1, 1));
     world.check().await;
 }
 

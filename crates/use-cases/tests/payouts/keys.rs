@@ -4,9 +4,9 @@ use cais_domain::account::{Account, AccountStatus, Feature, Features, NotPermitt
 use cais_domain::money::Money;
 use cais_domain::payout::PayoutStatus;
 use cais_testkit::Crash;
+use cais_testkit::psp::Sending;
 use cais_use_cases::payouts::create::{CreatePayoutError, PayoutRefusal, create};
 
-use crate::bank::Sending;
 use crate::world::{FEE, FUNDS, LONG, PAST_LEASE, World, id_of, named, reais, status_of, ten_reais};
 
 #[tokio::test]
@@ -14,17 +14,17 @@ async fn a_repeat_gets_the_first_answer_byte_for_byte() {
     let world = World::new().await;
     let command = world.command("a", ten_reais());
     let first = create(&world.ports, command.clone()).await.unwrap();
-    world.bank.complete();
+    world.psp.complete();
     world.clock.advance(LONG);
     assert_eq!(world.poll().await, 1);
 
-    world.bank.set_resting(true);
+    world.psp.set_resting(true);
     world.second.set_resting(true);
     let again = world.create("a", ten_reais()).await.unwrap();
     assert_eq!((again.status, &again.body), (201, &first.body), "not what the payout has become since");
     assert_eq!(again.replay_of, Some(command.request));
     assert_eq!(world.create("a", reais(11)).await, Err(CreatePayoutError::KeyConflict));
-    assert_eq!((world.bank.orders().len(), world.store.payouts().len()), (1, 1));
+    assert_eq!((world.psp.payout_orders().len(), world.store.payouts().len()), (1, 1));
     world.check().await;
 }
 
@@ -37,7 +37,7 @@ async fn while_the_first_call_is_executed_its_key_is_in_progress() {
     let repeat = world.create("a", ten_reais()).await;
     assert!(matches!(repeat, Err(CreatePayoutError::KeyInProgress { retry_after_s: 1.. })), "{repeat:?}");
     assert_eq!(world.create("a", reais(9)).await, Err(CreatePayoutError::KeyConflict), "also in progress");
-    assert_eq!(world.bank.orders().len(), 1);
+    assert_eq!(world.psp.payout_orders().len(), 1);
     world.clock.advance(PAST_LEASE);
     assert_eq!(world.create("a", reais(9)).await, Err(CreatePayoutError::KeyConflict), "and after the lease");
 }
@@ -45,7 +45,7 @@ async fn while_the_first_call_is_executed_its_key_is_in_progress() {
 #[tokio::test]
 async fn the_key_of_what_was_not_taken_tries_the_same_payout_again() {
     let world = World::new().await;
-    world.bank.set(Sending::Down);
+    world.psp.set(Sending::Down);
     for _ in 0..3 {
         let failed = world.create("a", named("order-1", ten_reais())).await;
         assert_eq!(failed, Err(CreatePayoutError::AcquirerUnavailable));
@@ -56,45 +56,45 @@ async fn the_key_of_what_was_not_taken_tries_the_same_payout_again() {
     assert_eq!(world.resume().await, 0, "only the caller tries it again");
 
     // Nobody can be asked: nothing is even begun.
-    world.bank.set_resting(true);
+    world.psp.set_resting(true);
     world.second.set_resting(true);
     let failed = world.create("a", named("order-1", ten_reais())).await;
     assert_eq!(failed, Err(CreatePayoutError::AcquirerUnavailable));
     world.untouched().await;
 
-    world.bank.set_resting(false);
-    world.bank.set(Sending::Completes);
+    world.psp.set_resting(false);
+    world.psp.set(Sending::Completes);
     let answer = world.create("a", named("order-1", ten_reais())).await.unwrap();
     assert_eq!((answer.status, status_of(&answer).as_str()), (201, "completed"));
     let payout = world.only_payout();
     assert_eq!((payout.id, payout.terms.fee), (given_up.id, Money::from_centavos(FEE)));
-    assert!(world.bank.orders().iter().all(|order| order.instruction_id == payout.instruction_id()));
+    assert!(world.psp.payout_orders().iter().all(|order| order.instruction_id == payout.instruction_id()));
     assert_eq!(world.read_external("order-1").await.unwrap().id, payout.id);
-    assert_eq!((world.money(), world.bank.sent()), ((FUNDS - 1_000 - FEE, 0), 1));
+    assert_eq!((world.money(), world.psp.sent()), ((FUNDS - 1_000 - FEE, 0), 1));
     world.check().await;
 }
 
 #[tokio::test]
 async fn what_nobody_took_may_go_through_another_acquirer_later() {
     let world = World::new().await;
-    world.bank.set(Sending::Down);
+    world.psp.set(Sending::Down);
     world.create("a", ten_reais()).await.unwrap_err();
-    world.bank.set_resting(true);
+    world.psp.set_resting(true);
     let answer = world.create("a", ten_reais()).await.unwrap();
     assert_eq!(answer.status, 201);
-    assert_eq!((world.bank.sent(), world.second.sent()), (0, 1));
+    assert_eq!((world.psp.sent(), world.second.sent()), (0, 1));
     assert_eq!(world.only_payout().state.acquirer(), &world.second.name);
     world.second.complete();
     world.clock.advance(LONG);
     assert_eq!(world.poll().await, 1);
-    assert_eq!((world.left(&world.bank.name), world.left(&world.second.name)), (0, 1_000));
+    assert_eq!((world.left(&world.psp.name), world.left(&world.second.name)), (0, 1_000));
     world.check().await;
 }
 
 #[tokio::test]
 async fn without_an_acquirer_nothing_is_begun() {
     let world = World::new().await;
-    world.bank.set_resting(true);
+    world.psp.set_resting(true);
     world.second.set_resting(true);
     assert_eq!(world.create("a", ten_reais()).await, Err(CreatePayoutError::AcquirerUnavailable));
     assert_eq!((world.store.payouts(), world.store.claims()), (vec![], vec![]));
@@ -117,7 +117,7 @@ async fn stored_answer_of_restricted_account_is_replayed() {
     assert_eq!(world.create("b", ten_reais()).await, Err(disabled));
     world.account = account;
     assert!(world.create("a", ten_reais()).await.unwrap().replay_of.is_some());
-    assert_eq!(world.bank.orders().len(), 1);
+    assert_eq!(world.psp.payout_orders().len(), 1);
 }
 
 #[tokio::test]
@@ -132,7 +132,7 @@ async fn what_was_begun_is_finished_though_its_account_is_suspended_since() {
     cais_ports::Store::commit(&*world.store, change).await.unwrap();
     world.clock.advance(PAST_LEASE);
     assert_eq!(world.resume().await, 1, "it was sent, and its money is not the account's any more");
-    assert_eq!((world.status(), world.bank.sent()), (PayoutStatus::Processing, 1));
+    assert_eq!((world.status(), world.psp.sent()), (PayoutStatus::Processing, 1));
 }
 
 #[tokio::test]

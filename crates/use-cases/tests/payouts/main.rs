@@ -2,7 +2,6 @@
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
-mod bank;
 mod callbacks;
 mod cover;
 mod crashes;

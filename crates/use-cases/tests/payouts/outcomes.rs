@@ -4,13 +4,13 @@ use cais_domain::event::EventType;
 use cais_domain::ids::PayoutId;
 use cais_domain::ledger::{Bucket, EntryKind, LedgerAccount};
 use cais_domain::payout::PayoutStatus;
-use cais_ports::UpstreamProgress;
+use cais_ports::{UpstreamPayout, UpstreamProgress};
 use cais_testkit::builders::{a_recipient, main_acquirer};
+use cais_testkit::psp::{Looking, Moment, OrderKind, Sending};
 use cais_use_cases::payouts::create::CreatePayoutError;
 use cais_use_cases::payouts::fetch::FetchError;
 
-use crate::bank::{Looking, Sending};
-use crate::world::{FEE, FUNDS, World, id_of, named, status_of, ten_reais};
+use crate::world::{FEE, FUNDS, World, id_of, named, status_of, ten_reais, upstream};
 
 const HELD: (i64, i64) = (FUNDS - 1_000 - FEE, 1_000 + FEE);
 const GONE: (i64, i64) = (FUNDS - 1_000 - FEE, 0);
@@ -39,7 +39,7 @@ async fn what_is_taken_is_processing_and_its_recipient_known() {
     assert_eq!(payout.id, id_of(&answer));
     assert_eq!(payout.recipient, a_recipient(), "the first look brings it");
     assert!(payout.state.end_to_end_id().is_some() && payout.due_at.is_some());
-    let orders = world.bank.orders();
+    let orders = world.psp.payout_orders();
     assert_eq!((orders.len(), &orders[0].instruction_id), (1, &payout.instruction_id()));
     assert_eq!((world.money(), world.fees(), world.told()), (HELD, 0, vec![]));
     assert_eq!(
@@ -57,25 +57,25 @@ async fn what_is_taken_is_processing_and_its_recipient_known() {
 #[tokio::test]
 async fn the_first_look_may_tell_the_outcome_and_costs_nothing_when_it_fails() {
     let world = World::new().await;
-    let bank = world.bank.clone();
-    world.bank.when(crate::bank::Moment::Replying, move || bank.complete());
+    let psp = world.psp.clone();
+    world.psp.when(Moment::Ordered, move || psp.complete());
     let answer = world.create("a", ten_reais()).await.unwrap();
     assert_eq!((answer.status, status_of(&answer).as_str()), (201, "completed"));
     assert_eq!((world.money(), world.left(&main_acquirer()), world.fees()), (GONE, 1_000, FEE));
 
     for looking in [Looking::Silent, Looking::Forgets] {
         let world = World::new().await;
-        world.bank.set_looking(looking);
+        world.psp.set_looking(looking);
         let answer = world.create("a", ten_reais()).await.unwrap();
         assert_eq!((answer.status, status_of(&answer).as_str()), (201, "processing"), "{looking:?}");
-        assert_eq!((world.money(), world.bank.orders().len()), (HELD, 1));
+        assert_eq!((world.money(), world.psp.payout_orders().len()), (HELD, 1));
     }
 }
 
 #[tokio::test]
 async fn what_is_sent_at_once_is_completed() {
     let world = World::new().await;
-    world.bank.set(Sending::Completes);
+    world.psp.set(Sending::Completes);
     let answer = world.create("a", ten_reais()).await.unwrap();
     assert_eq!((answer.status, status_of(&answer).as_str()), (201, "completed"));
     let payout = world.only_payout();
@@ -96,7 +96,7 @@ async fn a_refusal_and_a_failure_at_once_are_failed_and_all_is_given_back() {
         (Sending::Fails, "the institution of the recipient did not take it"),
     ] {
         let world = World::new().await;
-        world.bank.set(sending);
+        world.psp.set(sending);
         let answer = world.create("a", named("order-1", ten_reais())).await.unwrap();
         assert_eq!((answer.status, status_of(&answer).as_str()), (201, "failed"), "{sending:?}");
         let payout = world.only_payout();
@@ -113,7 +113,7 @@ async fn a_refusal_and_a_failure_at_once_are_failed_and_all_is_given_back() {
                 (Bucket::Available, EntryKind::Fee, FEE),
             ]
         );
-        assert_eq!((world.poll().await, world.bank.orders().len()), (0, 1), "nobody asks any more");
+        assert_eq!((world.poll().await, world.psp.payout_orders().len()), (0, 1), "nobody asks any more");
         world.check().await;
     }
 }
@@ -121,14 +121,14 @@ async fn a_refusal_and_a_failure_at_once_are_failed_and_all_is_given_back() {
 #[tokio::test]
 async fn what_was_certainly_not_taken_leaves_nothing_behind() {
     let world = World::new().await;
-    world.bank.set(Sending::Down);
+    world.psp.set(Sending::Down);
     let failed = world.create("a", named("order-1", ten_reais())).await;
     assert_eq!(failed, Err(CreatePayoutError::AcquirerUnavailable));
     let payout = world.only_payout();
     assert_eq!(payout.state.status(), PayoutStatus::Abandoned);
     assert_eq!(world.read(payout.id).await, Err(FetchError::NotFound));
     assert_eq!(world.read_external("order-1").await, Err(FetchError::NotFound));
-    assert_eq!(world.second.orders().len(), 0, "a payout never moves on to another acquirer");
+    assert_eq!(world.second.payout_orders().len(), 0, "a payout never moves on to another acquirer");
     world.untouched().await;
 }
 
@@ -141,13 +141,13 @@ async fn a_lost_reply_is_looked_for_and_stays_processing_until_upstream_tells() 
         (Sending::Silent, Looking::Tells, 1, false),
     ] {
         let world = World::new().await;
-        world.bank.set(sending);
-        world.bank.set_looking(looking);
+        world.psp.set(sending);
+        world.psp.set_looking(looking);
         let answer = world.create("a", ten_reais()).await.unwrap();
         assert_eq!((answer.status, status_of(&answer).as_str()), (201, "processing"), "{sending:?} {looking:?}");
-        assert_eq!((world.bank.finds(), world.money()), (finds, HELD));
+        assert_eq!((world.psp.finds(OrderKind::Payout), world.money()), (finds, HELD));
         assert_eq!(world.only_payout().state.end_to_end_id().is_some(), known, "{sending:?} {looking:?}");
-        assert_eq!(world.second.orders().len(), 0);
+        assert_eq!(world.second.payout_orders().len(), 0);
         world.check().await;
     }
 }
@@ -155,7 +155,7 @@ async fn a_lost_reply_is_looked_for_and_stays_processing_until_upstream_tells() 
 #[tokio::test]
 async fn what_is_not_what_was_ordered_is_no_answer() {
     let world = World::new().await;
-    world.bank.set(Sending::Garbles);
+    world.psp.set(Sending::Garbles);
     let answer = world.create("a", ten_reais()).await.unwrap();
     assert_eq!(status_of(&answer), "processing");
     for _ in 0..5 {
@@ -164,7 +164,7 @@ async fn what_is_not_what_was_ordered_is_no_answer() {
         world.read(id_of(&answer)).await.unwrap();
     }
     assert_eq!((world.money(), world.status()), (HELD, PayoutStatus::Processing), "nothing of it is believed");
-    assert_eq!(world.bank.orders().len(), 1, "and what is there is not sent again");
+    assert_eq!(world.psp.payout_orders().len(), 1, "and what is there is not sent again");
     world.check().await;
 }
 
@@ -173,7 +173,7 @@ async fn a_pix_that_arrived_without_a_name_is_not_known_to_have_arrived() {
     let world = World::new().await;
     world.processing().await;
     let payout = world.only_payout();
-    world.bank.change(|payout| {
+    world.psp.change_only_payout(|payout| {
         payout.end_to_end_id = None;
         payout.progress = UpstreamProgress::Done { at: None };
     });
@@ -182,10 +182,10 @@ async fn a_pix_that_arrived_without_a_name_is_not_known_to_have_arrived() {
     assert_eq!(world.only_payout().state.end_to_end_id(), payout.state.end_to_end_id());
 
     let world = World::new().await;
-    world.bank.set(Sending::Silent);
+    world.psp.set(Sending::Silent);
     let id = id_of(&world.create("a", ten_reais()).await.unwrap());
-    world.bank.hold(world.payout(id).instruction_id(), 1_000, UpstreamProgress::Done { at: None });
-    world.bank.change(|payout| payout.end_to_end_id = None);
+    let payout = upstream(&world.payout(id), UpstreamProgress::Done { at: None });
+    world.psp.hold_payout(UpstreamPayout { end_to_end_id: None, ..payout });
     world.clock.advance(std::time::Duration::from_secs(2));
     assert_eq!((world.poll().await, world.status()), (0, PayoutStatus::Processing));
     assert_eq!(world.only_payout().recipient, a_recipient());

@@ -5,11 +5,12 @@ use std::time::Duration;
 use cais_domain::event::EventType;
 use cais_domain::money::Money;
 use cais_domain::payout::PayoutStatus;
+use cais_ports::UpstreamProgress;
 use cais_testkit::Crash;
 use cais_testkit::builders::main_acquirer;
+use cais_testkit::psp::{List, Looking, Moment, OrderKind, Sending};
 use cais_use_cases::payouts::create::NewPayout;
 
-use crate::bank::{Looking, Moment, Sending};
 use crate::world::{FEE, FUNDS, LONG, SlowStore, World, id_of, now, status_of, ten_reais};
 
 const HELD: (i64, i64) = (FUNDS - 1_000 - FEE, 1_000 + FEE);
@@ -27,7 +28,7 @@ async fn upstream_tells_how_it_ended() {
 
     let world = World::new().await;
     world.processing().await;
-    world.bank.fail();
+    world.psp.fail();
     world.clock.advance(MOMENT);
     assert_eq!(world.poll().await, 1);
     assert_eq!(world.only_payout().state.failure(), Some("closed account"), "what stores refuse is left out");
@@ -43,27 +44,27 @@ async fn it_is_asked_for_ever_more_slowly() {
     for _ in 0..11 {
         let due = world.only_payout().due_at.unwrap();
         pauses.push(due.duration_since(cais_ports::Clock::now(&*world.clock)).as_secs());
-        let finds = world.bank.finds();
-        assert_eq!((world.poll().await, world.bank.finds()), (0, finds), "not before its time");
+        let finds = world.psp.finds(OrderKind::Payout);
+        assert_eq!((world.poll().await, world.psp.finds(OrderKind::Payout)), (0, finds), "not before its time");
         world.clock.set(due);
-        assert_eq!((world.poll().await, world.bank.finds()), (0, finds + 1));
+        assert_eq!((world.poll().await, world.psp.finds(OrderKind::Payout)), (0, finds + 1));
     }
     assert_eq!(pauses, [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]);
-    assert_eq!((world.bank.orders().len(), world.money()), (1, HELD), "a timeout is never a failure");
+    assert_eq!((world.psp.payout_orders().len(), world.money()), (1, HELD), "a timeout is never a failure");
 }
 
 #[tokio::test]
 async fn while_upstream_is_silent_nothing_changes() {
     let world = World::new().await;
     let payout = world.processing().await;
-    world.bank.set_looking(Looking::Silent);
+    world.psp.set_looking(Looking::Silent);
     for _ in 0..20 {
         world.clock.advance(LONG);
         assert_eq!(world.poll().await, 0);
     }
-    assert_eq!((world.status(), world.money(), world.bank.orders().len()), (PayoutStatus::Processing, HELD, 1));
-    world.bank.set_looking(Looking::Tells);
-    world.bank.complete();
+    assert_eq!((world.status(), world.money(), world.psp.payout_orders().len()), (PayoutStatus::Processing, HELD, 1));
+    world.psp.set_looking(Looking::Tells);
+    world.psp.complete();
     world.clock.advance(LONG);
     assert_eq!((world.poll().await, world.payout(payout.id).state.status()), (1, PayoutStatus::Completed));
     world.check().await;
@@ -72,37 +73,41 @@ async fn while_upstream_is_silent_nothing_changes() {
 #[tokio::test]
 async fn what_the_acquirer_never_had_is_sent_again_by_the_same_name_after_a_minute() {
     let world = World::new().await;
-    world.bank.set(Sending::Silent);
+    world.psp.set(Sending::Silent);
     let answer = world.create("a", ten_reais()).await.unwrap();
     assert_eq!(status_of(&answer), "processing");
-    world.bank.set(Sending::Takes);
+    world.psp.set(Sending::Takes);
     for _ in 0..5 {
         world.clock.advance(Duration::from_secs(11));
-        assert_eq!((world.poll().await, world.bank.orders().len()), (0, 1), "the first request may be on its way");
+        assert_eq!(
+            (world.poll().await, world.psp.payout_orders().len()),
+            (0, 1),
+            "the first request may be on its way"
+        );
     }
     world.clock.advance(Duration::from_secs(30));
-    assert_eq!((world.poll().await, world.bank.orders().len()), (0, 2));
-    let orders = world.bank.orders();
+    assert_eq!((world.poll().await, world.psp.payout_orders().len()), (0, 2));
+    let orders = world.psp.payout_orders();
     assert_eq!(orders[0], orders[1]);
-    world.bank.complete();
+    world.psp.complete();
     world.clock.advance(LONG);
-    assert_eq!((world.poll().await, world.bank.sent(), world.left(&main_acquirer())), (1, 1, 1_000));
+    assert_eq!((world.poll().await, world.psp.sent(), world.left(&main_acquirer())), (1, 1, 1_000));
     world.check().await;
 }
 
 #[tokio::test]
 async fn a_request_that_arrives_after_it_was_sent_again_is_the_same_payout() {
     let world = World::new().await;
-    world.bank.set(Sending::LosesReplies);
-    world.bank.set_looking(Looking::Forgets);
+    world.psp.set(Sending::LosesReplies);
+    world.psp.set_looking(Looking::Forgets);
     world.create("a", ten_reais()).await.unwrap();
     for _ in 0..10 {
         world.clock.advance(LONG);
         assert_eq!(world.poll().await, 0);
     }
-    assert_eq!((world.bank.orders().len(), world.bank.sent()), (11, 1), "an acquirer executes a name once");
-    world.bank.set_looking(Looking::Tells);
-    world.bank.complete();
+    assert_eq!((world.psp.payout_orders().len(), world.psp.sent()), (11, 1), "an acquirer executes a name once");
+    world.psp.set_looking(Looking::Tells);
+    world.psp.complete();
     world.clock.advance(LONG);
     assert_eq!((world.poll().await, world.left(&main_acquirer()), world.fees()), (1, 1_000, FEE));
     world.check().await;
@@ -111,9 +116,9 @@ async fn a_request_that_arrives_after_it_was_sent_again_is_the_same_payout() {
 #[tokio::test]
 async fn a_refusal_of_what_the_acquirer_never_had_ends_it() {
     let world = World::new().await;
-    world.bank.set(Sending::Silent);
+    world.psp.set(Sending::Silent);
     world.create("a", ten_reais()).await.unwrap();
-    world.bank.set(Sending::Refuses);
+    world.psp.set(Sending::Refuses);
     world.clock.advance(LONG);
     assert_eq!((world.poll().await, world.status()), (1, PayoutStatus::Failed));
     assert_eq!((world.money(), world.told()), ((FUNDS, 0), vec![EventType::PayoutFailed]));
@@ -124,22 +129,22 @@ async fn a_refusal_of_what_the_acquirer_never_had_ends_it() {
 #[tokio::test]
 async fn a_refusal_of_what_the_acquirer_turns_out_to_have_is_none() {
     let world = World::new().await;
-    world.bank.set(Sending::LosesReplies);
-    world.bank.set_looking(Looking::Forgets);
+    world.psp.set(Sending::LosesReplies);
+    world.psp.set_looking(Looking::Forgets);
     world.create("a", ten_reais()).await.unwrap();
-    world.bank.set(Sending::Refuses);
-    let bank = world.bank.clone();
-    world.bank.when(Moment::Replying, move || bank.set_looking(Looking::Tells));
+    world.psp.set(Sending::Refuses);
+    let psp = world.psp.clone();
+    world.psp.when(Moment::Ordered, move || psp.set_looking(Looking::Tells));
     world.clock.advance(LONG);
     assert_eq!((world.poll().await, world.status(), world.money()), (0, PayoutStatus::Processing, HELD));
 
     // Nor is one after which nobody answers.
     let world = World::new().await;
-    world.bank.set(Sending::Silent);
+    world.psp.set(Sending::Silent);
     world.create("a", ten_reais()).await.unwrap();
-    world.bank.set(Sending::Refuses);
-    let bank = world.bank.clone();
-    world.bank.when(Moment::Replying, move || bank.set_looking(Looking::Silent));
+    world.psp.set(Sending::Refuses);
+    let psp = world.psp.clone();
+    world.psp.when(Moment::Ordered, move || psp.set_looking(Looking::Silent));
     world.clock.advance(LONG);
     assert_eq!((world.poll().await, world.status(), world.money()), (0, PayoutStatus::Processing, HELD));
     world.check().await;
@@ -149,15 +154,15 @@ async fn a_refusal_of_what_the_acquirer_turns_out_to_have_is_none() {
 async fn while_it_cannot_be_sent_again_it_stays_processing() {
     for sending in [Sending::Down, Sending::Silent] {
         let world = World::new().await;
-        world.bank.set(Sending::Silent);
+        world.psp.set(Sending::Silent);
         world.create("a", ten_reais()).await.unwrap();
-        world.bank.set(sending);
+        world.psp.set(sending);
         for _ in 0..4 {
             world.clock.advance(LONG);
             assert_eq!(world.poll().await, 0);
         }
         assert_eq!((world.status(), world.money()), (PayoutStatus::Processing, HELD), "{sending:?}");
-        assert_eq!(world.bank.orders().len(), 5);
+        assert_eq!(world.psp.payout_orders().len(), 5);
         world.check().await;
     }
 }
@@ -168,7 +173,7 @@ async fn an_outcome_is_never_taken_back() {
     let world = World::new().await;
     let payout = world.completed().await;
     let after = world.money();
-    world.bank.fail();
+    world.psp.fail();
     world.read(payout.id).await.unwrap();
     world.call_back(&payout).await;
     world.process().await;
@@ -178,10 +183,10 @@ async fn an_outcome_is_never_taken_back() {
     // It failed, and then upstream says that it arrived.
     let world = World::new().await;
     let payout = world.processing().await;
-    world.bank.fail();
+    world.psp.fail();
     world.clock.advance(MOMENT);
     world.poll().await;
-    world.bank.complete();
+    world.psp.complete();
     world.read(payout.id).await.unwrap();
     world.call_back(&payout).await;
     world.process().await;
@@ -193,11 +198,11 @@ async fn an_outcome_is_never_taken_back() {
 async fn two_nodes_end_it_once_and_send_it_again_once() {
     let world = World::new().await;
     world.processing().await;
-    world.bank.complete();
+    world.psp.complete();
     world.clock.advance(MOMENT);
     // Both have read what upstream says before either writes it.
     let other = world.clone();
-    world.bank.when(Moment::Told, move || {
+    world.psp.when(Moment::Read, move || {
         now(other.poll());
     });
     world.poll().await;
@@ -208,16 +213,16 @@ async fn two_nodes_end_it_once_and_send_it_again_once() {
     world.check().await;
 
     let world = World::new().await;
-    world.bank.set(Sending::Silent);
+    world.psp.set(Sending::Silent);
     let id = id_of(&world.create("a", ten_reais()).await.unwrap());
-    world.bank.set(Sending::Takes);
+    world.psp.set(Sending::Takes);
     world.clock.advance(LONG);
     let other = world.clone();
-    world.bank.when(Moment::Told, move || {
+    world.psp.when(Moment::Read, move || {
         now(other.poll());
     });
     world.poll().await;
-    assert_eq!(world.bank.orders().len(), 2, "one of the two has sent it again");
+    assert_eq!(world.psp.payout_orders().len(), 2, "one of the two has sent it again");
     assert_eq!(world.payout(id).state.status(), PayoutStatus::Processing);
     world.check().await;
 }
@@ -225,9 +230,9 @@ async fn two_nodes_end_it_once_and_send_it_again_once() {
 #[tokio::test]
 async fn a_node_that_slept_over_its_decision_sends_nothing() {
     let world = World::new().await;
-    world.bank.set(Sending::Silent);
+    world.psp.set(Sending::Silent);
     world.create("a", ten_reais()).await.unwrap();
-    world.bank.set(Sending::Takes);
+    world.psp.set(Sending::Takes);
     world.clock.advance(LONG);
     // The commit of the decision takes a minute to be answered.
     let clock = world.clock.clone();
@@ -235,23 +240,23 @@ async fn a_node_that_slept_over_its_decision_sends_nothing() {
         clock.advance(Duration::from_mins(1));
     });
     assert_eq!(world.over(slow).poll().await, 0);
-    assert_eq!(world.bank.orders().len(), 1);
+    assert_eq!(world.psp.payout_orders().len(), 1);
     world.clock.advance(LONG);
     world.poll().await;
-    assert_eq!((world.bank.orders().len(), world.bank.sent()), (2, 1), "another one does it later");
+    assert_eq!((world.psp.payout_orders().len(), world.psp.sent()), (2, 1), "another one does it later");
 }
 
 #[tokio::test]
 async fn what_cannot_be_followed_makes_room_for_the_others() {
     let world = World::new().await;
     world.processing().await;
-    world.bank.complete();
+    world.psp.complete();
     world.clock.advance(MOMENT);
     world.store.crash_at(1, Crash::Before);
     assert_eq!((world.poll().await, world.status()), (0, PayoutStatus::Processing));
-    let (finds, due) = (world.bank.finds(), world.only_payout().due_at.unwrap());
+    let (finds, due) = (world.psp.finds(OrderKind::Payout), world.only_payout().due_at.unwrap());
     assert!(due > cais_ports::Clock::now(&*world.clock), "not asked for again at once");
-    assert_eq!((world.poll().await, world.bank.finds()), (0, finds));
+    assert_eq!((world.poll().await, world.psp.finds(OrderKind::Payout)), (0, finds));
     world.clock.set(due);
     assert_eq!((world.poll().await, world.status()), (1, PayoutStatus::Completed));
     world.check().await;
@@ -265,12 +270,12 @@ async fn open_payouts_are_read_from_the_list_then_one_by_one() {
         let answer = world.create(&key, NewPayout { amount: Money::from_centavos(10), ..ten_reais() }).await;
         assert_eq!(status_of(&answer.unwrap()), "processing");
     }
-    world.bank.complete_all();
+    world.psp.settle_open(&UpstreamProgress::Done { at: None });
     world.clock.advance(MOMENT);
-    let (finds, lists) = (world.bank.finds(), world.bank.lists());
+    let (finds, lists) = (world.psp.finds(OrderKind::Payout), world.psp.lists(List::Sent));
     assert_eq!(world.poll().await, 10);
     // Its pages have one row, so the list is left after three.
-    assert_eq!((world.bank.finds() - finds, world.bank.lists() - lists), (7, 3));
+    assert_eq!((world.psp.finds(OrderKind::Payout) - finds, world.psp.lists(List::Sent) - lists), (7, 3));
     assert!(world.store.payouts().iter().all(|payout| payout.state.status() == PayoutStatus::Completed));
     world.check().await;
 }

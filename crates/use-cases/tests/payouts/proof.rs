@@ -7,8 +7,8 @@ use cais_domain::payout::PayoutStatus;
 use cais_testkit::CapturedLogs;
 use cais_testkit::builders::main_acquirer;
 
-use crate::bank::{Listing, Looking, Sending};
 use crate::world::{FEE, FUNDS, LONG, World, status_of, ten_reais};
+use cais_testkit::psp::{List, Listing, Looking, Sending};
 
 const HELD: (i64, i64) = (FUNDS - 1_000 - FEE, 1_000 + FEE);
 const ALERT: &str = "payout_outcome_unproven";
@@ -16,21 +16,21 @@ const ALERT: &str = "payout_outcome_unproven";
 /// A payout of which no reply came back. The acquirer has it, or never got it.
 async fn unanswered(sending: Sending) -> World {
     let world = World::new().await;
-    world.bank.set(sending);
-    world.bank.set_looking(Looking::Forgets);
+    world.psp.set(sending);
+    world.psp.set_looking(Looking::Forgets);
     assert_eq!(status_of(&world.create("a", ten_reais()).await.unwrap()), "processing");
-    world.bank.set(Sending::Refuses);
+    world.psp.set(Sending::Refuses);
     world.clock.advance(LONG);
     world
 }
 
 /// The payout has been carried out once, and our books say so.
 async fn completes(world: &World) {
-    world.bank.set_looking(Looking::Tells);
-    world.bank.complete();
+    world.psp.set_looking(Looking::Tells);
+    world.psp.complete();
     world.clock.advance(LONG);
     world.poll().await;
-    assert_eq!((world.status(), world.bank.sent()), (PayoutStatus::Completed, 1));
+    assert_eq!((world.status(), world.psp.sent()), (PayoutStatus::Completed, 1));
     assert_eq!((world.left(&main_acquirer()), world.told()), (1_000, vec![EventType::PayoutCompleted]));
     world.check().await;
 }
@@ -38,7 +38,7 @@ async fn completes(world: &World) {
 #[tokio::test]
 async fn first_refusal_of_a_known_payout_keeps_it_processing() {
     let world = World::new().await;
-    world.bank.set(Sending::TakesAndRefuses);
+    world.psp.set(Sending::TakesAndRefuses);
     let answer = world.create("a", ten_reais()).await.unwrap();
     assert_eq!((answer.status, status_of(&answer).as_str(), world.money()), (201, "processing", HELD));
     completes(&world).await;
@@ -48,13 +48,13 @@ async fn first_refusal_of_a_known_payout_keeps_it_processing() {
 async fn first_refusal_without_a_look_up_keeps_it_processing() {
     for sending in [Sending::TakesAndRefuses, Sending::Refuses] {
         let world = World::new().await;
-        world.bank.set(sending);
-        world.bank.set_looking(Looking::Silent);
+        world.psp.set(sending);
+        world.psp.set_looking(Looking::Silent);
         let answer = world.create("a", ten_reais()).await.unwrap();
         assert_eq!((status_of(&answer).as_str(), world.money()), ("processing", HELD), "{sending:?}");
         // The look-up works again: the acquirer has the payout, or refuses it once more and shows it nowhere.
-        world.bank.set_looking(Looking::Tells);
-        world.bank.set(Sending::Refuses);
+        world.psp.set_looking(Looking::Tells);
+        world.psp.set(Sending::Refuses);
         world.clock.advance(LONG);
         world.poll().await;
         let expected = if sending == Sending::Refuses { PayoutStatus::Failed } else { PayoutStatus::Processing };
@@ -76,7 +76,7 @@ async fn refused_repeat_without_a_whole_list_raises_an_alert() {
     for listing in [Listing::Silent, Listing::Garbles, Listing::Circles, Listing::Endless] {
         for sending in [Sending::LosesReplies, Sending::Silent] {
             let world = unanswered(sending).await;
-            world.bank.set_listing(listing);
+            world.psp.set_listing(listing);
             let logs = CapturedLogs::start();
             assert_eq!((world.poll().await, world.status(), world.money()), (0, PayoutStatus::Processing, HELD));
             let alerts = logs.alerts(ALERT);
@@ -93,7 +93,7 @@ async fn refused_repeat_that_no_read_shows_ends_the_payout() {
     let world = unanswered(Sending::Silent).await;
     let logs = CapturedLogs::start();
     assert_eq!((world.poll().await, world.status(), world.money()), (1, PayoutStatus::Failed, (FUNDS, 0)));
-    assert_eq!((world.bank.lists(), logs.alerts(ALERT).len()), (1, 0));
+    assert_eq!((world.psp.lists(List::Sent), logs.alerts(ALERT).len()), (1, 0));
     world.check().await;
 }
 
@@ -101,9 +101,9 @@ async fn refused_repeat_that_no_read_shows_ends_the_payout() {
 async fn payout_shown_before_is_not_failed_by_absence() {
     let world = World::new().await;
     world.processing().await;
-    world.bank.set_looking(Looking::Forgets);
-    world.bank.set_listing(Listing::Hides);
-    world.bank.set(Sending::Refuses);
+    world.psp.set_looking(Looking::Forgets);
+    world.psp.set_listing(Listing::Empty);
+    world.psp.set(Sending::Refuses);
     let logs = CapturedLogs::start();
     for _ in 0..3 {
         world.clock.advance(LONG);
@@ -117,11 +117,11 @@ async fn payout_shown_before_is_not_failed_by_absence() {
 async fn payout_without_proof_for_ten_minutes_raises_an_alert() {
     for (looking, sending) in [(Looking::Silent, Sending::Takes), (Looking::Forgets, Sending::Silent)] {
         let world = World::new().await;
-        world.bank.set(Sending::LosesReplies);
-        world.bank.set_looking(Looking::Silent);
+        world.psp.set(Sending::LosesReplies);
+        world.psp.set_looking(Looking::Silent);
         world.create("a", ten_reais()).await.unwrap();
-        world.bank.set_looking(looking);
-        world.bank.set(sending);
+        world.psp.set_looking(looking);
+        world.psp.set(sending);
         let logs = CapturedLogs::start();
         world.clock.advance(Duration::from_mins(9));
         world.poll().await;

@@ -5,12 +5,11 @@ use cais_domain::payout::{Payout, PayoutStatus};
 use cais_ports::{ClaimChange, Clock as _, ReservationKey, Store as _, UpstreamProgress};
 use cais_testkit::Crash;
 use cais_testkit::builders::{main_acquirer, steps};
+use cais_testkit::psp::{Moment, OrderKind, Sending};
 use cais_use_cases::payouts::create::CreatePayoutError;
-
 use jiff::Timestamp;
 
-use crate::bank::{Moment, Sending};
-use crate::world::{FEE, FUNDS, LONG, PAST_LEASE, SlowStore, World, named, now, status_of, ten_reais};
+use crate::world::{FEE, FUNDS, LONG, PAST_LEASE, SlowStore, World, named, now, status_of, ten_reais, upstream};
 
 const HELD: (i64, i64) = (FUNDS - 1_000 - FEE, 1_000 + FEE);
 const GONE: (i64, i64) = (FUNDS - 1_000 - FEE, 0);
@@ -18,7 +17,7 @@ const GONE: (i64, i64) = (FUNDS - 1_000 - FEE, 0);
 /// Within the moment between what the acquirer does and its reply, its callback comes and is looked into.
 fn call_back_early(world: &World, outcome: impl FnOnce(&World) + Send + 'static) {
     let within = world.clone();
-    world.bank.when(Moment::Replying, move || {
+    world.psp.when(Moment::Ordered, move || {
         outcome(&within);
         let payout = within.only_payout();
         assert_eq!(payout.state.status(), PayoutStatus::Pending);
@@ -31,8 +30,8 @@ fn call_back_early(world: &World, outcome: impl FnOnce(&World) + Send + 'static)
 async fn a_callback_before_the_reply_counts_once() {
     for sending in [Sending::Takes, Sending::LosesReplies] {
         let world = World::new().await;
-        world.bank.set(sending);
-        call_back_early(&world, |world| world.bank.complete());
+        world.psp.set(sending);
+        call_back_early(&world, |world| world.psp.complete());
         let answer = world.create("a", ten_reais()).await.unwrap();
         assert_eq!((answer.status, status_of(&answer).as_str()), (201, "completed"), "{sending:?}");
         assert_eq!((world.told(), world.money(), world.fees()), (vec![EventType::PayoutCompleted], GONE, FEE));
@@ -41,15 +40,15 @@ async fn a_callback_before_the_reply_counts_once() {
         world.check().await;
 
         let world = World::new().await;
-        world.bank.set(sending);
-        call_back_early(&world, |world| world.bank.fail());
+        world.psp.set(sending);
+        call_back_early(&world, |world| world.psp.fail());
         let answer = world.create("a", ten_reais()).await.unwrap();
         assert_eq!((answer.status, status_of(&answer).as_str()), (201, "failed"), "{sending:?}");
         assert_eq!((world.told(), world.money()), (vec![EventType::PayoutFailed], (FUNDS, 0)));
         world.check().await;
 
         let world = World::new().await;
-        world.bank.set(sending);
+        world.psp.set(sending);
         call_back_early(&world, |_| {});
         let answer = world.create("a", ten_reais()).await.unwrap();
         assert_eq!((answer.status, status_of(&answer).as_str(), world.money()), (201, "processing", HELD));
@@ -61,9 +60,9 @@ async fn a_callback_before_the_reply_counts_once() {
 async fn what_the_acquirer_shows_outweighs_that_it_did_not_take_it() {
     for sending in [Sending::Down, Sending::Refuses] {
         let world = World::new().await;
-        world.bank.set(sending);
+        world.psp.set(sending);
         call_back_early(&world, |world| {
-            world.bank.hold(world.only_payout().instruction_id(), 1_000, UpstreamProgress::Processing);
+            world.psp.hold_payout(upstream(&world.only_payout(), UpstreamProgress::Processing));
         });
         let answer = world.create("a", named("order-1", ten_reais())).await.unwrap();
         assert_eq!((answer.status, status_of(&answer).as_str()), (201, "processing"), "{sending:?}");
@@ -78,18 +77,18 @@ async fn readers_pollers_and_callbacks_end_it_once() {
         let world = World::new().await;
         let payout = world.processing().await;
         if failed {
-            world.bank.fail();
+            world.psp.fail();
         } else {
-            world.bank.complete();
+            world.psp.complete();
         }
         world.clock.advance(LONG);
         world.call_back(&payout).await;
         // Each has read what upstream says before any of them writes it.
         let (poller, caller) = (world.clone(), world.clone());
-        world.bank.when(Moment::Told, move || {
+        world.psp.when(Moment::Read, move || {
             now(poller.poll());
         });
-        world.bank.when(Moment::Told, move || {
+        world.psp.when(Moment::Read, move || {
             now(caller.process());
         });
         let read = world.read(payout.id).await.unwrap();
@@ -100,7 +99,7 @@ async fn readers_pollers_and_callbacks_end_it_once() {
         };
         assert_eq!((read.state.status(), world.told()), (status, vec![told]));
         assert_eq!(world.money(), if failed { (FUNDS, 0) } else { GONE });
-        assert_eq!(world.bank.finds(), 4, "the first look and three more");
+        assert_eq!(world.psp.finds(OrderKind::Payout), 4, "the first look and three more");
         world.check().await;
     }
 }
@@ -109,11 +108,11 @@ async fn readers_pollers_and_callbacks_end_it_once() {
 async fn a_holder_whose_reply_comes_late_gets_the_answer_of_the_one_who_took_over() {
     for sending in [Sending::Takes, Sending::Completes, Sending::Down, Sending::Refuses, Sending::Silent] {
         let world = World::new().await;
-        world.bank.set(sending);
+        world.psp.set(sending);
         let within = world.clone();
-        world.bank.when(Moment::Replying, move || {
+        world.psp.when(Moment::Ordered, move || {
             within.clock.advance(PAST_LEASE);
-            within.bank.set(Sending::Takes);
+            within.psp.set(Sending::Takes);
             let answer = now(within.create("a", named("order-1", ten_reais()))).unwrap();
             assert_eq!((answer.status, answer.replay_of), (201, None));
         });
@@ -122,7 +121,7 @@ async fn a_holder_whose_reply_comes_late_gets_the_answer_of_the_one_who_took_ove
         let again = world.create("a", named("order-1", ten_reais())).await.unwrap();
         assert_eq!(again.body, late.body);
         assert!(world.status() == PayoutStatus::Processing || sending == Sending::Completes);
-        assert_eq!((world.bank.sent(), world.visible().await, world.money().0), (1, 1, GONE.0), "{sending:?}");
+        assert_eq!((world.psp.sent(), world.visible().await, world.money().0), (1, 1, GONE.0), "{sending:?}");
         assert_eq!(world.read_external("order-1").await.unwrap().id, world.only_payout().id);
         world.check().await;
     }
@@ -142,10 +141,14 @@ async fn a_holder_that_slept_before_it_sent_sends_nothing() {
         });
         let answer = world.over(slow).create("a", ten_reais()).await.unwrap();
         assert_eq!((answer.status, status_of(&answer).as_str(), world.money()), (201, "processing", HELD));
-        assert_eq!((world.bank.orders().len(), answer.replay_of.is_some()), (usize::from(finished), finished));
+        assert_eq!((world.psp.payout_orders().len(), answer.replay_of.is_some()), (usize::from(finished), finished));
         world.clock.advance(LONG);
         world.poll().await;
-        assert_eq!((world.bank.orders().len(), world.bank.sent()), (1, 1), "the poller has found that nobody had it");
+        assert_eq!(
+            (world.psp.payout_orders().len(), world.psp.sent()),
+            (1, 1),
+            "the poller has found that nobody had it"
+        );
         world.check().await;
     }
 }
@@ -154,7 +157,7 @@ async fn a_holder_that_slept_before_it_sent_sends_nothing() {
 async fn what_is_given_up_while_it_is_taken_over_is_not_sent() {
     for by_worker in [true, false] {
         let world = World::new().await;
-        world.bank.set(Sending::Down);
+        world.psp.set(Sending::Down);
         world.store.crash_at(2, Crash::Before);
         world.create("a", named("order-1", ten_reais())).await.unwrap_err();
         world.clock.advance(PAST_LEASE);
@@ -163,17 +166,17 @@ async fn what_is_given_up_while_it_is_taken_over_is_not_sent() {
         let slow = SlowStore::judging_after(&world, move || give_up(&within, None));
         let taker = world.over(slow);
         if by_worker {
-            world.bank.set(Sending::Takes);
+            world.psp.set(Sending::Takes);
             assert_eq!(taker.resume().await, 0);
-            assert_eq!(world.bank.sent(), 0, "its caller was told that nothing happened");
+            assert_eq!(world.psp.sent(), 0, "its caller was told that nothing happened");
         } else {
             let again = taker.create("a", named("order-1", ten_reais())).await;
             assert_eq!(again, Err(CreatePayoutError::AcquirerUnavailable));
         }
         world.untouched().await;
-        world.bank.set(Sending::Takes);
+        world.psp.set(Sending::Takes);
         assert_eq!(world.create("a", named("order-1", ten_reais())).await.unwrap().status, 201);
-        assert_eq!((world.bank.sent(), world.money()), (1, HELD));
+        assert_eq!((world.psp.sent(), world.money()), (1, HELD));
         world.check().await;
     }
 }
@@ -181,14 +184,14 @@ async fn what_is_given_up_while_it_is_taken_over_is_not_sent() {
 #[tokio::test]
 async fn what_is_given_up_before_a_worker_reads_it_is_not_tried_anew() {
     let world = World::new().await;
-    world.bank.set(Sending::Down);
+    world.psp.set(Sending::Down);
     world.store.crash_at(2, Crash::Before);
     world.create("a", named("order-1", ten_reais())).await.unwrap_err();
     world.clock.advance(PAST_LEASE);
     // As the worker sees it that has listed the claim just before.
     give_up(&world, Some(world.clock.now()));
-    world.bank.set(Sending::Takes);
-    assert_eq!((world.resume().await, world.bank.sent()), (0, 0), "its caller was told that nothing happened");
+    world.psp.set(Sending::Takes);
+    assert_eq!((world.resume().await, world.psp.sent()), (0, 0), "its caller was told that nothing happened");
     world.untouched().await;
 }
 
@@ -208,15 +211,15 @@ async fn of_many_who_take_over_one_does() {
     for given_up in [true, false] {
         let world = World::new().await;
         if given_up {
-            world.bank.set(Sending::Down);
+            world.psp.set(Sending::Down);
             world.create("a", ten_reais()).await.unwrap_err();
-            world.bank.set(Sending::Takes);
+            world.psp.set(Sending::Takes);
         } else {
             world.store.crash_at(1, Crash::After);
             world.create("a", ten_reais()).await.unwrap_err();
             world.clock.advance(PAST_LEASE);
         }
-        let before = world.bank.orders().len();
+        let before = world.psp.payout_orders().len();
         let crowd = world.crowded();
         let answers = futures_util::future::join_all((0..16).map(|_| crowd.create("a", ten_reais()))).await;
         let fresh = answers.iter().flatten().filter(|answer| answer.replay_of.is_none()).count();
@@ -224,7 +227,7 @@ async fn of_many_who_take_over_one_does() {
         for error in answers.iter().filter_map(|answer| answer.as_ref().err()) {
             assert!(matches!(error, CreatePayoutError::KeyInProgress { .. }), "{error:?}");
         }
-        assert_eq!((world.bank.orders().len() - before, world.bank.sent(), world.money()), (1, 1, HELD));
+        assert_eq!((world.psp.payout_orders().len() - before, world.psp.sent(), world.money()), (1, 1, HELD));
         world.check().await;
     }
 }

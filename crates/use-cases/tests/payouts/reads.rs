@@ -5,12 +5,12 @@ use std::time::Duration;
 use cais_domain::payout::PayoutStatus;
 use cais_ports::PageRequest;
 use cais_testkit::builders::fresh;
+use cais_testkit::psp::{Looking, OrderKind, Sending};
 use cais_use_cases::SyncGate;
 use cais_use_cases::payouts::PayoutName;
 use cais_use_cases::payouts::fetch::{FetchError, fetch};
 use cais_use_cases::payouts::list::{ListError, list};
 
-use crate::bank::{Looking, Sending};
 use crate::world::{LONG, World, id_of, named, reais, ten_reais};
 
 #[tokio::test]
@@ -18,16 +18,16 @@ async fn upstream_is_asked_once_per_second_and_payout() {
     let world = World::new().await;
     let payout = world.processing().await;
     let gate = SyncGate::new();
-    let finds = world.bank.finds();
+    let finds = world.psp.finds(OrderKind::Payout);
     for _ in 0..5 {
         let read = fetch(&world.ports, &gate, world.account.id, &PayoutName::Id(payout.id)).await.unwrap();
         assert_eq!(read.state.status(), PayoutStatus::Processing);
     }
-    assert_eq!(world.bank.finds() - finds, 1);
-    world.bank.complete();
+    assert_eq!(world.psp.finds(OrderKind::Payout) - finds, 1);
+    world.psp.complete();
     world.clock.advance(Duration::from_secs(1));
     let read = fetch(&world.ports, &gate, world.account.id, &PayoutName::Id(payout.id)).await.unwrap();
-    assert_eq!((read.state.status(), world.bank.finds() - finds), (PayoutStatus::Completed, 2));
+    assert_eq!((read.state.status(), world.psp.finds(OrderKind::Payout) - finds), (PayoutStatus::Completed, 2));
     assert_eq!(read, world.only_payout(), "as it is stored");
 }
 
@@ -35,19 +35,19 @@ async fn upstream_is_asked_once_per_second_and_payout() {
 async fn what_has_ended_is_asked_for_only_while_it_may_come_straight_back() {
     let world = World::new().await;
     let payout = world.completed().await;
-    let finds = world.bank.finds();
+    let finds = world.psp.finds(OrderKind::Payout);
     world.read(payout.id).await.unwrap();
-    assert_eq!(world.bank.finds() - finds, 1);
+    assert_eq!(world.psp.finds(OrderKind::Payout) - finds, 1);
     world.clock.advance(Duration::from_hours(25));
     world.read(payout.id).await.unwrap();
-    assert_eq!(world.bank.finds() - finds, 1);
+    assert_eq!(world.psp.finds(OrderKind::Payout) - finds, 1);
 
     let world = World::new().await;
-    world.bank.set(Sending::Refuses);
+    world.psp.set(Sending::Refuses);
     let failed = id_of(&world.create("a", ten_reais()).await.unwrap());
-    let finds = world.bank.finds();
+    let finds = world.psp.finds(OrderKind::Payout);
     world.read(failed).await.unwrap();
-    assert_eq!(world.bank.finds(), finds);
+    assert_eq!(world.psp.finds(OrderKind::Payout), finds);
 }
 
 #[tokio::test]
@@ -55,7 +55,7 @@ async fn when_upstream_does_not_answer_the_stored_state_is_shown() {
     let world = World::new().await;
     let payout = world.processing().await;
     for looking in [Looking::Silent, Looking::Forgets] {
-        world.bank.set_looking(looking);
+        world.psp.set_looking(looking);
         assert_eq!(world.read(payout.id).await.as_ref(), Ok(&payout), "{looking:?}");
     }
     world.store.set_unreachable(true);
@@ -99,7 +99,7 @@ async fn pages_follow_each_other_while_new_payouts_come() {
 #[tokio::test]
 async fn what_is_not_finished_is_in_no_list_and_no_cursor() {
     let world = World::new().await;
-    world.bank.set(Sending::Down);
+    world.psp.set(Sending::Down);
     world.create("a", named("order-1", ten_reais())).await.unwrap_err();
     let given_up = world.only_payout().id;
     world.store.crash_at(2, cais_testkit::Crash::Before);

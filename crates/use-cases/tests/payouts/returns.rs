@@ -8,8 +8,8 @@ use cais_domain::payout::PayoutStatus;
 use cais_testkit::Crash;
 use cais_testkit::builders::main_acquirer;
 
-use crate::bank::{Looking, Moment, Sending};
 use crate::world::{FEE, FUNDS, LONG, PAST_LEASE, World, id_of, now, reais, status_of, ten_reais};
+use cais_testkit::psp::{Looking, Moment, Sending};
 
 const REVERSED: [EventType; 2] = [EventType::PayoutCompleted, EventType::PayoutReversed];
 
@@ -17,7 +17,7 @@ const REVERSED: [EventType; 2] = [EventType::PayoutCompleted, EventType::PayoutR
 async fn all_of_it_comes_back_but_the_fee() {
     let world = World::new().await;
     let payout = world.completed().await;
-    world.bank.give_back(1_000);
+    world.psp.return_payout(1_000);
     for _ in 0..3 {
         let read = world.read(payout.id).await.unwrap();
         assert_eq!(read.state.status(), PayoutStatus::Reversed);
@@ -33,11 +33,11 @@ async fn all_of_it_comes_back_but_the_fee() {
 async fn parts_add_up_to_a_reversal() {
     let world = World::new().await;
     let payout = world.completed().await;
-    world.bank.give_back(300);
+    world.psp.return_payout(300);
     assert_eq!(world.read(payout.id).await.unwrap().state.status(), PayoutStatus::Completed);
     assert_eq!(world.money().0, FUNDS - 1_000 - FEE + 300);
-    world.bank.give_back(300);
-    world.bank.give_back(400);
+    world.psp.return_payout(300);
+    world.psp.return_payout(400);
     assert_eq!(world.read(payout.id).await.unwrap().state.status(), PayoutStatus::Reversed);
     assert_eq!((world.money(), world.told()), ((FUNDS - FEE, 0), REVERSED.to_vec()));
     world.check().await;
@@ -47,9 +47,9 @@ async fn parts_add_up_to_a_reversal() {
 async fn more_than_was_sent_is_told_to_an_operator_and_not_credited() {
     let world = World::new().await;
     let payout = world.completed().await;
-    world.bank.give_back(600);
-    world.bank.give_back(600);
-    world.bank.give_back(0);
+    world.psp.return_payout(600);
+    world.psp.return_payout(600);
+    world.psp.return_payout(0);
     for _ in 0..2 {
         assert_eq!(world.read(payout.id).await.unwrap().returned, Money::from_centavos(600));
     }
@@ -61,13 +61,13 @@ async fn more_than_was_sent_is_told_to_an_operator_and_not_credited() {
 async fn one_return_is_credited_to_one_payout() {
     let world = World::new().await;
     let first = world.completed().await;
-    let return_id = world.bank.give_back(100);
+    let return_id = world.psp.return_payout(100);
     world.read(first.id).await.unwrap();
-    world.bank.set_resting(true);
+    world.psp.set_resting(true);
     let second = id_of(&world.create("b", reais(5)).await.unwrap());
     world.second.complete();
-    world.second.give_back(100);
-    world.second.change(|payout| payout.returned[0].return_id = return_id);
+    world.second.return_payout(100);
+    world.second.change_only_payout(|payout| payout.returned[0].return_id = return_id);
     assert_eq!(world.read(second).await.unwrap().returned, Money::ZERO);
     assert_eq!(world.payout(second).state.status(), PayoutStatus::Completed);
     assert_eq!(world.payout(first.id).returned, Money::from_centavos(100));
@@ -80,9 +80,9 @@ async fn a_return_before_the_completion_was_seen_completes_it_first() {
         let world = World::new().await;
         world.processing().await;
         if completed {
-            world.bank.complete();
+            world.psp.complete();
         }
-        world.bank.give_back(1_000);
+        world.psp.return_payout(1_000);
         world.clock.advance(Duration::from_secs(2));
         // A second commit would be lost: outcome and parts are one.
         world.store.crash_at(2, Crash::Before);
@@ -96,13 +96,13 @@ async fn a_return_before_the_completion_was_seen_completes_it_first() {
 #[tokio::test]
 async fn a_return_before_the_creation_was_answered_is_credited_with_its_outcome() {
     let world = World::new().await;
-    world.bank.set(Sending::LosesReplies);
-    world.bank.set_looking(Looking::Silent);
+    world.psp.set(Sending::LosesReplies);
+    world.psp.set_looking(Looking::Silent);
     world.store.crash_at(2, Crash::Before);
     world.create("a", ten_reais()).await.unwrap_err();
-    world.bank.set_looking(Looking::Tells);
-    world.bank.complete();
-    world.bank.give_back(1_000);
+    world.psp.set_looking(Looking::Tells);
+    world.psp.complete();
+    world.psp.return_payout(1_000);
     world.clock.advance(PAST_LEASE);
     let commits = world.store.commits();
     let answer = world.create("a", ten_reais()).await.unwrap();
@@ -118,11 +118,11 @@ async fn a_return_before_the_creation_was_answered_is_credited_with_its_outcome(
 async fn readers_and_callbacks_credit_it_once_wherever_they_are_interrupted() {
     let world = World::new().await;
     let payout = world.completed().await;
-    world.bank.give_back(400);
-    world.bank.give_back(600);
+    world.psp.return_payout(400);
+    world.psp.return_payout(600);
     world.call_back(&payout).await;
     let other = world.clone();
-    world.bank.when(Moment::Told, move || {
+    world.psp.when(Moment::Read, move || {
         now(other.process());
     });
     world.read(payout.id).await.unwrap();
@@ -135,8 +135,8 @@ async fn readers_and_callbacks_credit_it_once_wherever_they_are_interrupted() {
     for crash in [Crash::Before, Crash::After] {
         let world = World::new().await;
         let payout = world.completed().await;
-        world.bank.give_back(400);
-        world.bank.give_back(600);
+        world.psp.return_payout(400);
+        world.psp.return_payout(600);
         world.store.crash_at(1, crash);
         world.read(payout.id).await.unwrap();
         world.clock.advance(LONG);
@@ -150,8 +150,8 @@ async fn readers_and_callbacks_credit_it_once_wherever_they_are_interrupted() {
 async fn what_comes_back_of_what_failed_is_told_to_an_operator() {
     let world = World::new().await;
     let payout = world.processing().await;
-    world.bank.fail();
-    world.bank.give_back(1_000);
+    world.psp.fail();
+    world.psp.return_payout(1_000);
     world.clock.advance(Duration::from_secs(2));
     assert_eq!(world.poll().await, 1);
     world.call_back(&payout).await;

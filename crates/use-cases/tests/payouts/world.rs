@@ -22,9 +22,16 @@ use cais_domain::rate::Percentage;
 use cais_ports::webhooks::MockWebhookSender;
 use cais_ports::{
     ChangeSet, Clock as _, CommitError, Committed, Fingerprint, Maintenance as _, NoticeState, PageRequest, Store,
+    UpstreamPayout, UpstreamProgress,
 };
-use cais_testkit::builders::{a_payment, an_account, fresh, main_acquirer, pending_charge, steps, terms};
-use cais_testkit::{ManualClock, MemoryStore, PlainKeyedHash, PlainSecretCipher, SequentialIds, TextRepresentation};
+use cais_testkit::builders::{
+    a_payment, a_recipient, an_account, an_end_to_end_id, fresh, main_acquirer, pending_charge, steps, terms,
+};
+use cais_testkit::psp::Listing;
+use cais_testkit::{
+    FakeAcquirers, FakePsp, ManualClock, MemoryStore, PlainKeyedHash, PlainSecretCipher, SequentialIds,
+    TextRepresentation,
+};
 use cais_use_cases::notices::OpenCallbacks;
 use cais_use_cases::notices::{process, receive};
 use cais_use_cases::payouts::create::{CreatePayout, CreatePayoutError, NewPayout, create};
@@ -34,8 +41,6 @@ use cais_use_cases::payouts::{PayoutName, poll};
 use cais_use_cases::upstream::UpstreamLimits;
 use cais_use_cases::{Answer, Ports, SyncGate, resume};
 use futures_util::FutureExt as _;
-
-use crate::bank::{Bank, acquirers};
 
 /// The lease of a creation, and a moment more.
 pub const PAST_LEASE: Duration = Duration::from_secs(31);
@@ -52,9 +57,9 @@ pub struct World {
     pub ports: Ports,
     pub store: Arc<MemoryStore>,
     pub clock: Arc<ManualClock>,
-    pub bank: Bank,
+    pub psp: FakePsp,
     /// Asked while the first one is left alone.
-    pub second: Bank,
+    pub second: FakePsp,
     pub account: Account,
 }
 
@@ -71,14 +76,15 @@ impl World {
 
     async fn with(account: Account) -> Self {
         let clock = Arc::new(ManualClock::default());
-        let bank = Bank::new(main_acquirer().as_str(), Arc::clone(&clock));
-        let second = Bank::new("second", Arc::clone(&clock));
+        let psp = FakePsp::new(&main_acquirer(), Arc::clone(&clock));
+        psp.set_listing(Listing::Pages(1));
+        let second = FakePsp::new(&AcquirerName::parse("second").unwrap(), Arc::clone(&clock));
         let store = Arc::new(MemoryStore::default());
         let ports = Ports {
             store: store.clone(),
             queries: store.clone(),
             maintenance: store.clone(),
-            acquirers: Arc::new(acquirers(&[bank.clone(), second.clone()])),
+            acquirers: Arc::new(FakeAcquirers::new(&[psp.clone(), second.clone()])),
             clock: clock.clone(),
             ids: Arc::new(SequentialIds::default()),
             keyed_hash: Arc::new(PlainKeyedHash::default()),
@@ -91,7 +97,7 @@ impl World {
             open_callbacks: OpenCallbacks::default(),
         };
         store.commit(steps::open_account(&account)).await.unwrap();
-        Self { ports, store, clock, bank, second, account }
+        Self { ports, store, clock, psp, second, account }
     }
 
     /// A payer pays so many centavos.
@@ -129,7 +135,7 @@ impl World {
     /// A payout of R$ 10.00 that has arrived.
     pub async fn completed(&self) -> Payout {
         self.processing().await;
-        self.bank.complete();
+        self.psp.complete();
         self.clock.advance(Duration::from_secs(2));
         assert_eq!(self.poll().await, 1);
         self.only_payout()
@@ -181,13 +187,13 @@ impl World {
 
     /// A callback that names the payout, not looked into yet.
     pub async fn call_back(&self, payout: &Payout) {
-        let body = payout.instruction_id().as_str().as_bytes().to_vec();
+        let body = format!("sent:{}", payout.instruction_id()).into_bytes();
         receive(&self.ports, &main_acquirer(), body).await.unwrap();
     }
 
     /// A callback that names the payout and what came back of it, not looked into yet.
     pub async fn call_back_for(&self, payout: &Payout, return_id: &ReturnId) {
-        let body = format!("{}/{return_id}", payout.instruction_id()).into_bytes();
+        let body = format!("sent:{}/{return_id}", payout.instruction_id()).into_bytes();
         receive(&self.ports, &main_acquirer(), body).await.unwrap();
     }
 
@@ -242,7 +248,7 @@ impl World {
     pub async fn check(&self) {
         let report = self.store.verify_ledger().await.unwrap();
         assert_eq!(report.differences, [], "the ledger adds up");
-        let names = self.bank.orders().into_iter().map(|order| order.instruction_id);
+        let names = self.psp.payout_orders().into_iter().map(|order| order.instruction_id);
         let known: Vec<_> = self.store.payouts().iter().map(Payout::instruction_id).collect();
         assert!(names.into_iter().all(|name| known.contains(&name)), "only our names are sent");
     }
@@ -357,4 +363,16 @@ fn fingerprint(terms: &NewPayout) -> Fingerprint {
     let mut bytes = [0; 32];
     bytes[..8].copy_from_slice(&hasher.finish().to_be_bytes());
     Fingerprint(bytes)
+}
+
+/// The payout as its acquirer has it.
+pub fn upstream(payout: &Payout, progress: UpstreamProgress) -> UpstreamPayout {
+    UpstreamPayout {
+        instruction_id: payout.instruction_id(),
+        end_to_end_id: Some(an_end_to_end_id()),
+        amount: payout.terms.amount,
+        recipient: a_recipient(),
+        progress,
+        returned: Vec::new(),
+    }
 }

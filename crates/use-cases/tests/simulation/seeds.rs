@@ -86,6 +86,9 @@ impl Run {
             60..75 => {
                 let worker = self.random.one_of(&Worker::ALL);
                 self.world.work(worker, node);
+                if self.random.below(2) == 0 {
+                    self.world.work(worker, 1 - node);
+                }
             }
             75..80 => {
                 let point = self.random.one_of(&CrashPoint::ALL);
