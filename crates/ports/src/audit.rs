@@ -51,7 +51,6 @@ pub struct AuditFilter {
 }
 
 /// The audit log.
-#[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait AuditQueries: Send + Sync {
     /// Lists changes, newest first.

@@ -4,14 +4,12 @@ use jiff::Timestamp;
 use uuid::Uuid;
 
 /// The clock.
-#[cfg_attr(feature = "mock", mockall::automock)]
 pub trait Clock: Send + Sync {
     /// Returns the present instant, in whole microseconds like the stores.
     fn now(&self) -> Timestamp;
 }
 
 /// The source of new identifiers.
-#[cfg_attr(feature = "mock", mockall::automock)]
 pub trait Ids: Send + Sync {
     /// Returns a new UUID of version 7, greater than all earlier ones of this source.
     fn next_uuid(&self) -> Uuid;

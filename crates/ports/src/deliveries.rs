@@ -173,7 +173,6 @@ pub struct FinishedAttempt {
 
 /// The write side of deliveries, outside of the committer. No method moves money. A lost claim or outcome only causes
 /// another delivery. Deliveries of new events are created with their events, in [`crate::Store::commit`].
-#[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait DeliveryQueue: Send + Sync {
     /// Adds deliveries that are due at once. An existing delivery of the same event and endpoint becomes due again

@@ -65,7 +65,6 @@ pub struct Delivery {
 }
 
 /// Webhook endpoints.
-#[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait EndpointQueries: Send + Sync {
     /// Returns an endpoint of the account, in any state.
@@ -83,7 +82,6 @@ pub trait EndpointQueries: Send + Sync {
 }
 
 /// Events.
-#[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait EventQueries: Send + Sync {
     /// Returns an event of the account.
@@ -98,7 +96,6 @@ pub trait EventQueries: Send + Sync {
 }
 
 /// Deliveries.
-#[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait DeliveryQueries: Send + Sync {
     /// Returns a delivery to an endpoint of the account.

@@ -21,7 +21,6 @@ pub struct InfractionFilter {
 }
 
 /// Infractions.
-#[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait InfractionQueries: Send + Sync {
     /// Returns an infraction of the account.

@@ -17,7 +17,6 @@ impl fmt::Debug for SecretMac {
 }
 
 /// Hashes secrets under the master key.
-#[cfg_attr(feature = "mock", mockall::automock)]
 pub trait KeyedHash: Send + Sync {
     /// Returns the hash of `secret` for `purpose`; hashes of different purposes have nothing in common.
     fn hash(&self, purpose: &str, secret: &[u8]) -> SecretMac;

@@ -1,7 +1,7 @@
 //! The traits that the use cases need from the world, and the one value in which they hand over what must become true.
 //!
 //! To add an adapter: implement the trait in a crate named after its technology and construct it in the app's wiring.
-//! With the feature `mock`, each trait has a `Mock…` made by mockall.
+//! With the feature `mock`, [`Acquirer`], [`Acquirers`] and [`WebhookSender`] have a `Mock…` made by mockall.
 
 pub mod acquirer;
 pub mod alerts;

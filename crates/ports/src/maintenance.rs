@@ -54,7 +54,6 @@ pub struct LedgerReport {
 }
 
 /// Housekeeping and audits.
-#[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait Maintenance: Send + Sync {
     /// Rebuilds all balances from their entries at one instant. Checks sums, running balances and counts, no negative

@@ -26,7 +26,6 @@ impl OpenMoney {
 }
 
 /// Payouts.
-#[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait PayoutQueries: Send + Sync {
     /// Returns a payout of the account, in any state.
@@ -44,7 +43,6 @@ pub trait PayoutQueries: Send + Sync {
 }
 
 /// Refunds.
-#[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait RefundQueries: Send + Sync {
     /// Returns a refund of the account, in any state.
@@ -64,7 +62,6 @@ pub trait RefundQueries: Send + Sync {
 }
 
 /// Releases.
-#[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait ReleaseQueries: Send + Sync {
     /// Lists unreleased releases of all accounts that are due at `now`, the longest overdue first.

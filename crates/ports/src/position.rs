@@ -49,7 +49,6 @@ pub struct PollPosition {
 }
 
 /// Positions.
-#[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait PositionQueries: Send + Sync {
     /// Returns the position of the acquirer's list; `None` before the first read.

@@ -49,7 +49,6 @@ pub struct Balances {
 }
 
 /// Charges.
-#[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait ChargeQueries: Send + Sync {
     /// Returns a charge of the account, in any state.
@@ -69,7 +68,6 @@ pub trait ChargeQueries: Send + Sync {
 }
 
 /// Unique values.
-#[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait ReservationQueries: Send + Sync {
     /// Returns the public id of the value's owner.
@@ -77,7 +75,6 @@ pub trait ReservationQueries: Send + Sync {
 }
 
 /// Idempotency records.
-#[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait ClaimQueries: Send + Sync {
     /// Returns the record of a key.
@@ -88,7 +85,6 @@ pub trait ClaimQueries: Send + Sync {
 }
 
 /// Accounts.
-#[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait AccountQueries: Send + Sync {
     /// Returns the account.
@@ -100,7 +96,6 @@ pub trait AccountQueries: Send + Sync {
 }
 
 /// API keys.
-#[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait KeyQueries: Send + Sync {
     /// Returns the key with this public part, and its account.
@@ -110,7 +105,6 @@ pub trait KeyQueries: Send + Sync {
 }
 
 /// Balances.
-#[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait BalanceQueries: Send + Sync {
     /// Returns all parts of the account's money at one instant.
@@ -118,7 +112,6 @@ pub trait BalanceQueries: Send + Sync {
 }
 
 /// Callbacks from acquirers.
-#[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait NoticeQueries: Send + Sync {
     /// Lists waiting callbacks that are due at `now` ([`crate::Due`] with [`cais_domain::pause::MAX_PAUSE`]), the

@@ -18,7 +18,6 @@ pub struct RateDecision {
 }
 
 /// A fixed window of 60 s per key, aligned to the Unix epoch's minutes.
-#[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait RateLimits: Send + Sync {
     /// Counts one call of the key.

@@ -14,7 +14,6 @@ use crate::keys::ApiKeyRecord;
 use crate::statement::SplitCredit;
 
 /// Renders resources exactly as their GET returns them.
-#[cfg_attr(feature = "mock", mockall::automock)]
 pub trait Representation: Send + Sync {
     /// Renders a charge as a JSON object.
     fn charge(&self, charge: &Charge) -> Vec<u8>;

@@ -38,7 +38,6 @@ pub struct DecryptError;
 pub struct EncryptError;
 
 /// Encrypts and decrypts under the master key.
-#[cfg_attr(feature = "mock", mockall::automock)]
 pub trait SecretCipher: Send + Sync {
     /// Encrypts the secret, bound to `owner`. Every call returns another ciphertext.
     ///

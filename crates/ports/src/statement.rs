@@ -113,7 +113,6 @@ impl Transaction {
 }
 
 /// The statement.
-#[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait StatementQueries: Send + Sync {
     /// Lists the account's entries on available, pending and blocked, newest first.
@@ -128,7 +127,6 @@ pub trait StatementQueries: Send + Sync {
 }
 
 /// The timeline.
-#[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait TimelineQueries: Send + Sync {
     /// Lists the visible transactions of the account, newest first by [`Transaction::key`].
@@ -148,7 +146,6 @@ pub trait TimelineQueries: Send + Sync {
 }
 
 /// Data for reconciliation with acquirers' lists, over all accounts.
-#[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait ReconciliationQueries: Send + Sync {
     /// Lists payments that the acquirer received in the period, by instant and end-to-end id, after a position.

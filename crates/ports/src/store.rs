@@ -51,7 +51,6 @@ pub enum CommitError {
 }
 
 /// The write side of the store.
-#[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait Store: Send + Sync {
     /// Commits `change` in whole or not at all.

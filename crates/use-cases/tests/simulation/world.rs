@@ -181,7 +181,7 @@ impl World {
     pub fn call(&mut self, number: usize, node: usize) {
         let Called { operation, replies } = &self.calls[number];
         let (operation, replies) = (*operation, replies.clone());
-        let call = operation.call(self.ports[node].clone(), self.account.clone(), number);
+        let call = Box::pin(operation.call(self.ports[node].clone(), self.account.clone(), number));
         let name = format!("{:?} {number}", operation.kind());
         self.spawn(node, name.clone(), async move {
             match call.await {
