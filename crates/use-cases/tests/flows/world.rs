@@ -80,7 +80,7 @@ impl World {
 
     /// A POST with that key.
     pub async fn create(&self, key: &str, terms: NewCharge) -> Result<Answer, CreateChargeError> {
-        create(&self.ports, self.command(key, terms)).await
+        Box::pin(create(&self.ports, self.command(key, terms))).await
     }
 
     pub fn command(&self, key: &str, terms: NewCharge) -> CreateCharge {
