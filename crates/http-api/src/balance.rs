@@ -54,7 +54,7 @@ impl Balance {
     }
 }
 
-/// The route of [`get_balance`].
+/// The route of `get_balance`.
 pub const ROUTE: Route =
     Route::read("/v1/balance", Scope::BalanceRead, |call, caller| Box::pin(get_balance(call, caller)), description);
 

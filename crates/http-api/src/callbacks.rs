@@ -80,7 +80,7 @@ impl CallbackPaths {
     }
 }
 
-/// The route of [`receive`] as acquirers are configured with it.
+/// The route of `receive` as acquirers are configured with it.
 pub const BARE: Route = callback("/callbacks/{acquirer}/{token}");
 /// The same with the suffix that API Pix appends.
 pub const PIX: Route = callback("/callbacks/{acquirer}/{token}/pix");

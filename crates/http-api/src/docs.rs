@@ -21,14 +21,14 @@ use super::openapi;
 use super::reply::Reply;
 use super::routes::{Listener, Route};
 
-/// The route of [`root`].
+/// The route of `root`.
 pub const ROOT: Route = Route::open("/", Listener::Public, |call| Box::pin(ready(root(call.request.headers()))));
-/// The route of [`document`].
+/// The route of `document`.
 pub const OPENAPI: Route =
     Route::open("/v1/openapi.json", Listener::Public, |call| Box::pin(ready(document(call.request.headers()))));
-/// The route of [`redirect`].
+/// The route of `redirect`.
 pub const REDIRECT: Route = Route::open("/docs", Listener::Public, |_| Box::pin(ready(Ok(redirect()))));
-/// The route of [`page`].
+/// The route of `page`.
 pub const PAGE: Route = Route::open("/docs/{*file}", Listener::Public, |call| {
     Box::pin(ready(page(call.params.first(), call.request.headers())))
 });

@@ -10,11 +10,11 @@ use super::reply::Reply;
 use super::routes::{Listener, Route};
 use super::state::AppState;
 
-/// The route of [`live`].
+/// The route of `live`.
 pub const LIVE: Route = Route::open("/healthz", Listener::Both, |_| Box::pin(std::future::ready(Ok(live()))));
-/// The route of [`ready`].
+/// The route of `ready`.
 pub const READY: Route = Route::open("/readyz", Listener::Both, |call| Box::pin(ready(call.state)));
-/// The route of [`metrics`].
+/// The route of `metrics`.
 pub const METRICS: Route =
     Route::open("/metrics", Listener::Admin, |call| Box::pin(std::future::ready(Ok(metrics(call.state)))));
 

@@ -81,7 +81,7 @@ pub struct SandboxControls {
     pub move_clock: Arc<dyn Fn(i64) + Send + Sync>,
 }
 
-/// The route of [`pay`].
+/// The route of `pay`.
 pub const PAY: Route = Route::write(
     "/v1/sandbox/charges/{id}/pay",
     Scope::ChargesWrite,
@@ -117,7 +117,7 @@ fn describe_pay() -> operation::Description {
     }
 }
 
-/// The route of [`expire`].
+/// The route of `expire`.
 pub const EXPIRE: Route = Route::write(
     "/v1/sandbox/charges/{id}/expire",
     Scope::ChargesWrite,
@@ -179,7 +179,7 @@ async fn move_charge(
     Ok(Reply::json(call.state.ports.representation.charge(&charge)))
 }
 
-/// The route of [`faults`].
+/// The route of `faults`.
 pub const FAULTS: Route = Route {
     verb: Verb::Put,
     ..Route::write(
@@ -228,7 +228,7 @@ fn describe_faults() -> operation::Description {
     }
 }
 
-/// The route of [`clock`].
+/// The route of `clock`.
 pub const CLOCK: Route = Route {
     verb: Verb::Put,
     ..Route::write(

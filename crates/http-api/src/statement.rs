@@ -26,7 +26,7 @@ use crate::routes::Route;
 /// The parts of the money that a statement shows: what is in transit is in none.
 const BUCKETS: [Bucket; 3] = [Bucket::Available, Bucket::Pending, Bucket::Blocked];
 
-/// The route of [`list_entries`].
+/// The route of `list_entries`.
 pub const ROUTE: Route = Route::read(
     "/v1/balance/entries",
     Scope::BalanceRead,

@@ -14,7 +14,7 @@ use crate::openapi::{examples, operation};
 use crate::reply::Reply;
 use crate::routes::Route;
 
-/// The route of [`cancel_charge`].
+/// The route of `cancel_charge`.
 pub const ROUTE: Route = Route::write(
     "/v1/charges/{id}/cancel",
     Scope::ChargesWrite,

@@ -16,7 +16,7 @@ use crate::reply::Reply;
 use crate::routes::Route;
 use crate::{idempotency, query};
 
-/// The route of [`create_charge`].
+/// The route of `create_charge`.
 pub const ROUTE: Route =
     Route::write("/v1/charges", Scope::ChargesWrite, |call, caller| Box::pin(create_charge(call, caller)), description);
 

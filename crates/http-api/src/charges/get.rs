@@ -12,7 +12,7 @@ use crate::openapi::{examples, operation};
 use crate::reply::Reply;
 use crate::routes::Route;
 
-/// The route of [`get_charge`].
+/// The route of `get_charge`.
 pub const ROUTE: Route =
     Route::read("/v1/charges/{id}", Scope::ChargesRead, |call, caller| Box::pin(get_charge(call, caller)), description);
 

@@ -17,7 +17,7 @@ use crate::statement::list_error;
 /// Rows that are rendered before others get their turn: an image that is not remembered takes a tenth of a millisecond.
 const ROWS_PER_TURN: usize = 16;
 
-/// The route of [`list_charges`].
+/// The route of `list_charges`.
 pub const ROUTE: Route =
     Route::read("/v1/charges", Scope::ChargesRead, |call, caller| Box::pin(list_charges(call, caller)), description);
 

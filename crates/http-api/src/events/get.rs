@@ -12,7 +12,7 @@ use crate::openapi::{examples, operation};
 use crate::reply::Reply;
 use crate::routes::Route;
 
-/// The route of [`get_event`].
+/// The route of `get_event`.
 pub const ROUTE: Route =
     Route::read("/v1/events/{id}", Scope::EventsRead, |call, caller| Box::pin(get_event(call, caller)), description);
 

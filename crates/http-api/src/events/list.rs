@@ -22,7 +22,7 @@ use crate::statement::list_error;
 /// The parameter that continues after a sequence number, the oldest first.
 const AFTER_SEQUENCE: &str = "after_sequence";
 
-/// The route of [`list_events`].
+/// The route of `list_events`.
 pub const ROUTE: Route =
     Route::read("/v1/events", Scope::EventsRead, |call, caller| Box::pin(list_events(call, caller)), description);
 

@@ -17,7 +17,7 @@ use crate::representation::values::to_json;
 use crate::representation::webhook::{Delivery, DeliveryList};
 use crate::routes::Route;
 
-/// The route of [`resend_event`].
+/// The route of `resend_event`.
 pub const ROUTE: Route = Route::write(
     "/v1/events/{id}/resend",
     Scope::WebhooksWrite,

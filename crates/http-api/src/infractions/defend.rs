@@ -14,7 +14,7 @@ use crate::openapi::{examples, operation};
 use crate::reply::Reply;
 use crate::routes::Route;
 
-/// The route of [`defend_infraction`].
+/// The route of `defend_infraction`.
 pub const ROUTE: Route = Route::write(
     "/v1/infractions/{id}/defense",
     Scope::InfractionsWrite,

@@ -12,7 +12,7 @@ use crate::openapi::{examples, operation};
 use crate::reply::Reply;
 use crate::routes::Route;
 
-/// The route of [`get_infraction`].
+/// The route of `get_infraction`.
 pub const ROUTE: Route = Route::read(
     "/v1/infractions/{id}",
     Scope::InfractionsRead,

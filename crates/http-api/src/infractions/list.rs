@@ -18,7 +18,7 @@ use crate::representation::values::{Page, to_json};
 use crate::routes::Route;
 use crate::statement::list_error;
 
-/// The route of [`list_infractions`].
+/// The route of `list_infractions`.
 pub const ROUTE: Route = Route::read(
     "/v1/infractions",
     Scope::InfractionsRead,

@@ -16,7 +16,7 @@ use crate::reply::Reply;
 use crate::routes::Route;
 use crate::{idempotency, query};
 
-/// The route of [`create_payout`].
+/// The route of `create_payout`.
 pub const ROUTE: Route =
     Route::write("/v1/payouts", Scope::PayoutsWrite, |call, caller| Box::pin(create_payout(call, caller)), description);
 

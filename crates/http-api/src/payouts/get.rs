@@ -12,7 +12,7 @@ use crate::openapi::{examples, operation};
 use crate::reply::Reply;
 use crate::routes::Route;
 
-/// The route of [`get_payout`].
+/// The route of `get_payout`.
 pub const ROUTE: Route =
     Route::read("/v1/payouts/{id}", Scope::PayoutsRead, |call, caller| Box::pin(get_payout(call, caller)), description);
 

@@ -15,7 +15,7 @@ use crate::representation::values::{Page, to_json};
 use crate::routes::Route;
 use crate::statement::list_error;
 
-/// The route of [`list_payouts`].
+/// The route of `list_payouts`.
 pub const ROUTE: Route =
     Route::read("/v1/payouts", Scope::PayoutsRead, |call, caller| Box::pin(list_payouts(call, caller)), description);
 

@@ -16,7 +16,7 @@ use crate::reply::Reply;
 use crate::routes::Route;
 use crate::{idempotency, named};
 
-/// The route of [`create_refund`].
+/// The route of `create_refund`.
 pub const ROUTE: Route = Route::write(
     "/v1/charges/{id}/refunds",
     Scope::ChargesWrite,

@@ -12,7 +12,7 @@ use crate::openapi::{examples, operation};
 use crate::reply::Reply;
 use crate::routes::Route;
 
-/// The route of [`get_refund`].
+/// The route of `get_refund`.
 pub const ROUTE: Route =
     Route::read("/v1/refunds/{id}", Scope::ChargesRead, |call, caller| Box::pin(get_refund(call, caller)), description);
 

@@ -17,7 +17,7 @@ use crate::representation::values::{Page, to_json};
 use crate::routes::Route;
 use crate::statement::list_error;
 
-/// The route of [`list_refunds`].
+/// The route of `list_refunds`.
 pub const ROUTE: Route = Route::read(
     "/v1/charges/{id}/refunds",
     Scope::ChargesRead,

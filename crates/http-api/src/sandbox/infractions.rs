@@ -69,7 +69,7 @@ impl Resolution {
     }
 }
 
-/// The route of [`open`].
+/// The route of `open`.
 pub const OPEN: Route = Route::write(
     "/v1/sandbox/charges/{id}/infraction",
     Scope::ChargesWrite,
@@ -130,7 +130,7 @@ fn describe_open() -> operation::Description {
     }
 }
 
-/// The route of [`resolve`].
+/// The route of `resolve`.
 pub const RESOLVE: Route = Route::write(
     "/v1/sandbox/infractions/{id}/resolve",
     Scope::InfractionsWrite,

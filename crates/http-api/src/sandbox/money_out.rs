@@ -30,7 +30,7 @@ const LEARNED_WITHIN: Duration = Duration::from_secs(5);
 /// Pause between two looks.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// The route of [`reverse`].
+/// The route of `reverse`.
 pub const REVERSE: Route = Route::write(
     "/v1/sandbox/payouts/{id}/reverse",
     Scope::PayoutsWrite,
@@ -97,7 +97,7 @@ async fn current(state: &AppState, account: AccountId, name: &PayoutName) -> Res
     fetch::fetch(&state.ports, &SyncGate::new(), account, name).await.map_err(payouts::fetch_error)
 }
 
-/// The route of [`fail_refund`].
+/// The route of `fail_refund`.
 pub const FAIL_REFUND: Route = Route::write(
     "/v1/sandbox/refunds/{id}/fail",
     Scope::ChargesWrite,

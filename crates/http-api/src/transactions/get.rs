@@ -14,7 +14,7 @@ use crate::representation::values::to_json;
 use crate::routes::Route;
 use crate::{percent, query};
 
-/// The route of [`get_transaction`].
+/// The route of `get_transaction`.
 pub const ROUTE: Route = Route::read(
     "/v1/transactions/{id}",
     Scope::TransactionsRead,

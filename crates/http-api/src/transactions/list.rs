@@ -25,7 +25,7 @@ use crate::routes::Route;
 use crate::state::AppState;
 use crate::statement::list_error;
 
-/// The route of [`list_transactions`].
+/// The route of `list_transactions`.
 pub const ROUTE: Route = Route::read(
     "/v1/transactions",
     Scope::TransactionsRead,

@@ -14,7 +14,7 @@ use crate::openapi::{examples, operation};
 use crate::reply::Reply;
 use crate::routes::{Route, Verb};
 
-/// The route of [`change_endpoint`].
+/// The route of `change_endpoint`.
 pub const ROUTE: Route = Route {
     verb: Verb::Patch,
     ..Route::write(

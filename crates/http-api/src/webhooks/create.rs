@@ -18,7 +18,7 @@ use crate::representation::values::to_json;
 use crate::representation::webhook::WebhookEndpointWithSecret;
 use crate::routes::Route;
 
-/// The route of [`create_endpoint`].
+/// The route of `create_endpoint`.
 pub const ROUTE: Route = Route::write(
     "/v1/webhook-endpoints",
     Scope::WebhooksWrite,

@@ -14,7 +14,7 @@ use crate::openapi::operation;
 use crate::reply::Reply;
 use crate::routes::{Route, Verb};
 
-/// The route of [`delete_endpoint`].
+/// The route of `delete_endpoint`.
 pub const ROUTE: Route = Route {
     verb: Verb::Delete,
     ..Route::read(

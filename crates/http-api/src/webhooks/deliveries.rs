@@ -14,7 +14,7 @@ use crate::representation::values::{Page, to_json};
 use crate::representation::webhook::Delivery;
 use crate::routes::Route;
 
-/// The route of [`list_deliveries`].
+/// The route of `list_deliveries`.
 pub const ROUTE: Route = Route::read(
     "/v1/webhook-endpoints/{id}/deliveries",
     Scope::WebhooksRead,

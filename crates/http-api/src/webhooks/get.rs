@@ -12,7 +12,7 @@ use crate::openapi::{examples, operation};
 use crate::reply::Reply;
 use crate::routes::Route;
 
-/// The route of [`get_endpoint`].
+/// The route of `get_endpoint`.
 pub const ROUTE: Route = Route::read(
     "/v1/webhook-endpoints/{id}",
     Scope::WebhooksRead,

@@ -15,7 +15,7 @@ use crate::representation::webhook::WebhookEndpoint;
 use crate::routes::Route;
 use crate::statement::list_error;
 
-/// The route of [`list_endpoints`].
+/// The route of `list_endpoints`.
 pub const ROUTE: Route = Route::read(
     "/v1/webhook-endpoints",
     Scope::WebhooksRead,

@@ -19,7 +19,7 @@ use crate::representation::values::to_json;
 use crate::representation::webhook::Delivery;
 use crate::routes::Route;
 
-/// The route of [`resend_delivery`].
+/// The route of `resend_delivery`.
 pub const ROUTE: Route = Route::write(
     "/v1/webhook-endpoints/{id}/deliveries/{delivery_id}/resend",
     Scope::WebhooksWrite,

@@ -16,7 +16,7 @@ use crate::representation::values::to_json;
 use crate::representation::webhook::WebhookEndpointWithSecret;
 use crate::routes::Route;
 
-/// The route of [`rotate_secret`].
+/// The route of `rotate_secret`.
 pub const ROUTE: Route = Route::write(
     "/v1/webhook-endpoints/{id}/rotate-secret",
     Scope::WebhooksWrite,

@@ -17,7 +17,7 @@ use crate::representation::values::to_json;
 use crate::representation::webhook::Delivery;
 use crate::routes::Route;
 
-/// The route of [`test_endpoint`].
+/// The route of `test_endpoint`.
 pub const ROUTE: Route = Route::write(
     "/v1/webhook-endpoints/{id}/test",
     Scope::WebhooksWrite,
