@@ -81,7 +81,7 @@ pub enum ChargeRefusal {
 impl Refusal for ChargeRefusal {
     fn precedence(&self) -> Precedence {
         match self {
-            Self::SplitDisabled => Precedence::Account,
+            Self::SplitDisabled => Precedence::First,
             Self::PostbackUrlNotRegistered | Self::TransactionLimit { .. } | Self::SplitRecipientNotEligible { .. } => {
                 Precedence::BeforeConflict
             }

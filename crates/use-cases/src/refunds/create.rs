@@ -78,9 +78,16 @@ pub enum RefundRefusal {
 }
 
 impl Refusal for RefundRefusal {
-    /// A refund that the external id names is compared before the state of the charge is judged.
+    /// The charge must exist. Then a refund that the external id names is compared, and the state of the charge comes last.
     fn precedence(&self) -> Precedence {
-        Precedence::AfterConflict
+        match self {
+            Self::NotFound | Self::ChargeInProgress { .. } => Precedence::First,
+            Self::NoSuchPayment
+            | Self::InvalidState(_)
+            | Self::InfractionOpen
+            | Self::DeadlinePassed
+            | Self::ExceedsAmount { .. } => Precedence::AfterConflict,
+        }
     }
 }
 

@@ -140,7 +140,8 @@ where
         };
         let rows = listed.rows.into_iter().filter_map(|row| Some((key(&row)?, row)));
         reading.found.extend(rows.filter(|(name, _)| span.keys.contains(name)));
-        reading.next = listed.next.filter(|_| reading.found.len() < span.keys.len());
+        // A page that names itself or an earlier one would never end.
+        reading.next = listed.next.filter(|next| *next > number && reading.found.len() < span.keys.len());
         reading.pages = listed.pages;
     }
     reading
@@ -266,6 +267,23 @@ mod tests {
             let book = Book::of(1_000_000, 1_000, reports_pages);
             assert_eq!(book.read(2_000_000..2_000_008).await, 0);
             assert_eq!(*book.asked.borrow(), [0, 1, 2], "{reports_pages}");
+        }
+    }
+
+    #[tokio::test]
+    async fn pages_that_do_not_advance_are_read_once() {
+        // (the page after each page, the pages that are read)
+        for (next, asked) in [([0, 0], vec![0]), ([1, 1], vec![0, 1]), ([1, 0], vec![0, 1])] {
+            let (reads, name) = (RefCell::new(Vec::new()), AcquirerName::parse("main").unwrap());
+            let page = |request: ListRequest| {
+                reads.borrow_mut().push(request.page);
+                let next = next.get(usize::try_from(request.page).unwrap()).copied();
+                async move { Ok(UpstreamPage::new(Vec::new(), next)) }
+            };
+            let wanted = (0..500).map(|key| Wanted { key, at: at(0) }).collect();
+            let found = read_listed((&UpstreamLimits::default(), &name), wanted, page, |row: &u32| Some(*row)).await;
+            assert!(found.is_empty());
+            assert_eq!(*reads.borrow(), asked, "{next:?}");
         }
     }
 

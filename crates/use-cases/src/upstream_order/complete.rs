@@ -47,7 +47,12 @@ pub(super) async fn complete<T: KeyedResource>(ports: &Ports, creation: Creation
         let now = ports.clock.now();
         let settled = match (&reply, resource.standing()) {
             // Another process abandoned it, so its external id may have a new owner.
-            (_, Standing::Abandoned) => return Ok(Outcome::TakenOver),
+            (None, Standing::Abandoned) => return Ok(Outcome::TakenOver),
+            (Some(reply), Standing::Abandoned) => {
+                // Raises the alert if the acquirer has the order all the same.
+                drop(resource.settle(ports, reply, now).await);
+                return Ok(Outcome::TakenOver);
+            }
             (Some(reply), _) => resource.clone().settle(ports, reply, now).await?,
             (None, _) => Some((resource.clone(), ChangeSet::new(now))),
         };

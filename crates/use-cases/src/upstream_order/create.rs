@@ -72,7 +72,7 @@ async fn refuse<C: CreateCommand>(ports: &Ports, command: &C, reason: CreateErro
 /// Answers with the resource that has the external id, or with the reason why none is created.
 async fn named_or<C: CreateCommand>(ports: &Ports, command: &C, reason: CreateError<C::Refusal>) -> Created<C> {
     let precedence = precedence(&reason);
-    let name = command.external_id().filter(|_| precedence != Precedence::Account);
+    let name = command.external_id().filter(|_| precedence != Precedence::First);
     let owner = match name.cloned() {
         Some(name) => {
             let key = C::Resource::external_id_key(command.request().name.account, name);

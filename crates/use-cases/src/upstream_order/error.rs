@@ -52,8 +52,8 @@ pub enum CreateError<R> {
 /// The place of an error in the order of checks, relative to the external id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Precedence {
-    /// The account is not permitted at all; the owner of the external id is not looked up.
-    Account,
+    /// The owner of the external id is not looked up.
+    First,
     /// An owner with the same data is the response; a conflict of external ids comes after this error.
     BeforeConflict,
     /// An owner with the same data is the response; a conflict of external ids comes before this error.
@@ -69,7 +69,7 @@ pub(crate) trait Refusal: std::error::Error + Send {
 /// Returns the place of an error in the order of checks.
 pub(super) fn precedence<R: Refusal>(error: &CreateError<R>) -> Precedence {
     match error {
-        CreateError::NotPermitted(_) => Precedence::Account,
+        CreateError::NotPermitted(_) => Precedence::First,
         CreateError::Refused(refusal) => refusal.precedence(),
         CreateError::AcquirerUnavailable => Precedence::AfterConflict,
         CreateError::KeyConflict

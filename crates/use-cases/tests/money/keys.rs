@@ -1,7 +1,8 @@
 //! Keys and external ids of refunds: what is known is answered again, and nothing is returned twice.
 
+use cais_domain::charge::ChargeStatus;
 use cais_ports::StoredAnswer;
-use cais_testkit::builders::fresh;
+use cais_testkit::builders::{fresh, in_status, pending_charge};
 use cais_use_cases::external_id_conflict::ExternalIdConflict;
 use cais_use_cases::refunds::create::{CreateRefundError, RefundRefusal};
 
@@ -66,6 +67,10 @@ async fn a_name_whose_refund_is_being_made_is_in_progress() {
     assert!(matches!(same, Err(CreateRefundError::ExternalIdInProgress { .. })), "{same:?}");
     let repeat = world.refund("a", &charge, named("back-1", all())).await;
     assert!(matches!(repeat, Err(CreateRefundError::KeyInProgress { .. })), "{repeat:?}");
+    // The charge must exist before its refund is looked for.
+    let elsewhere = in_status(pending_charge(world.account.id), ChargeStatus::Abandoned);
+    let unknown = world.refund("c", &elsewhere, named("back-1", all())).await;
+    assert_eq!(unknown, Err(CreateRefundError::Refused(RefundRefusal::NotFound)));
 }
 
 #[tokio::test]
