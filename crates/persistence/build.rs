@@ -1,4 +1,4 @@
-//! Builds again when a migration changes: they are embedded, and the compiler does not see their files.
+//! Builds again when a migration changes. Migrations are embedded, and the compiler does not track their files.
 
 fn main() {
     println!("cargo::rerun-if-changed=../../migrations");

@@ -1,4 +1,4 @@
-//! What differs between the engines: how to connect, how a transaction begins, and how many rows travel with one statement.
+//! The differences between the engines: connections, the beginning of a transaction, and the number of rows per statement.
 
 use std::fmt::Write as _;
 use std::sync::OnceLock;
@@ -11,34 +11,34 @@ use crate::sql::spec::same_as;
 use crate::sql::table::Row;
 use crate::sql::{Query, Session};
 
-/// The keys of rows to find, as texts, in the order of [`Lookup::keys`].
+/// The keys of the requested rows, as texts, in the order of [`Lookup::keys`].
 pub(crate) type Keys = Vec<Vec<String>>;
 
-/// How long a lane's statements wait for a lock before they fail with [`Fault::Locked`].
+/// The time for which a lane's statements wait for a lock before they fail with [`Fault::Locked`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LockWait {
     /// Longer than a batch of another node takes.
     Batch,
-    /// Just long enough to notice that a lock is gone.
+    /// Just long enough to notice that a lock is released.
     Probe,
 }
 
 /// A database engine.
 pub(crate) trait Engine: Send + Sync {
-    /// A connection that writes.
+    /// Opens a connection that writes.
     fn connect_writer(&self) -> Result<Box<dyn Session>, Fault>;
 
-    /// A connection of a commit lane, which waits for a lock only briefly: see [`LockWait`].
+    /// Opens a connection of a commit lane, which waits for a lock only briefly: see [`LockWait`].
     fn connect_lane(&self) -> Result<Box<dyn Session>, Fault> {
         self.connect_writer()
     }
 
-    /// Sets how long a lane's statements wait for a lock.
+    /// Sets the time for which a lane's statements wait for a lock.
     fn wait_for_locks(&self, _session: &mut dyn Session, _wait: LockWait) -> Result<(), Fault> {
         Ok(())
     }
 
-    /// Returns the places of those keys whose rows another transaction has locked. Waits for no row.
+    /// Returns the places of the keys whose rows another transaction has locked. Waits for no row.
     fn locked_keys(
         &self,
         _session: &mut dyn Session,
@@ -48,46 +48,47 @@ pub(crate) trait Engine: Send + Sync {
         Ok(Vec::new())
     }
 
-    /// A connection for housekeeping, whose statements may take longer than a caller waits.
+    /// Opens a connection for housekeeping, whose statements may run longer than a caller waits.
     fn connect_housekeeper(&self) -> Result<Box<dyn Session>, Fault> {
         self.connect_writer()
     }
 
-    /// A connection that only reads.
+    /// Opens a connection that only reads.
     fn connect_reader(&self) -> Result<Box<dyn Session>, Fault>;
 
-    /// A connection that only reads, and only by key.
+    /// Opens a connection that only reads, and only by key.
     fn connect_by_id(&self) -> Result<Box<dyn Session>, Fault> {
         self.connect_reader()
     }
 
-    /// A connection that only reads, and may take its time.
+    /// Opens a connection that only reads, without a time limit.
     fn connect_auditor(&self) -> Result<Box<dyn Session>, Fault>;
 
-    /// Returns the query that reads the server's clock in microseconds, with a zero as second column. `None`: the engine has no server.
+    /// Returns the query that reads the server's clock in microseconds, with a zero as second column; `None` for an engine without a
+    /// server.
     fn server_clock(&self) -> Option<String> {
         None
     }
 
-    /// Begins a transaction that writes.
+    /// Returns the statement that begins a transaction that writes.
     fn begin(&self) -> &'static str;
 
-    /// Begins a transaction that sees one instant.
+    /// Returns the statement that begins a transaction that reads one snapshot.
     fn begin_snapshot(&self) -> &'static str;
 
-    /// Commits; whoever waits for it is never interrupted.
+    /// Returns the statement that commits. A wait for a replica is never interrupted.
     fn commit(&self) -> &'static str;
 
-    /// Executes the statements; whether every guarded row was hit.
+    /// Executes the statements. Returns whether every guarded row was hit.
     fn apply(&self, session: &mut dyn Session, ops: &[Op<'_>]) -> Result<bool, Fault>;
 
-    /// Whether it has [`Engine::apply_alone`].
+    /// Returns whether the engine has [`Engine::apply_alone`].
     fn applies_alone(&self) -> bool {
         false
     }
 
-    /// Executes the statements, none of which removes rows, as a transaction of their own; whether every guarded row was hit,
-    /// without which nothing is written. After a failure it is not known whether they were committed.
+    /// Executes the statements, none of which deletes rows, as one separate transaction. Returns whether every guarded row was hit; if not,
+    /// nothing is written. After a failure the outcome is uncertain.
     fn apply_alone(&self, session: &mut dyn Session, ops: &[Op<'_>]) -> Result<bool, Fault> {
         session.run(self.begin())?;
         if !self.apply(session, ops)? {
@@ -98,16 +99,16 @@ pub(crate) trait Engine: Send + Sync {
         Ok(true)
     }
 
-    /// The statements that find the rows of `keys`, locked until the end of the transaction when `lock` is set.
+    /// Returns the statements that find the rows of `keys`. With `lock` the rows stay locked until the end of the transaction.
     fn questions<'k>(&self, lookup: &'k Lookup, keys: &'k [Vec<String>], lock: bool) -> Vec<Query<'k>>;
 }
 
-/// How rows of one table are found by their keys, all of which are texts.
+/// Finds rows of one table by their keys, all of which are texts.
 #[derive(Debug)]
 pub(crate) struct Lookup {
-    /// What is selected; the table is called by its `alias`.
+    /// The selected columns; the table has the name `alias`.
     select: Selected,
-    /// The table, and what it is joined with.
+    /// The table and its joins.
     from: &'static str,
     /// The name of the table in `select` and `from`.
     alias: &'static str,
@@ -117,7 +118,7 @@ pub(crate) struct Lookup {
     single: OnceLock<String>,
 }
 
-/// What a lookup selects.
+/// The selection of a lookup.
 #[derive(Debug)]
 enum Selected {
     /// As SQL.
@@ -136,7 +137,7 @@ impl Selected {
 }
 
 impl Lookup {
-    /// A way to find rows.
+    /// Creates a lookup from the text of its columns.
     pub(crate) const fn new(
         select: &'static str,
         from: &'static str,
@@ -146,7 +147,7 @@ impl Lookup {
         Self::selecting(Selected::Text(select), from, alias, keys)
     }
 
-    /// A way to find rows, by their columns.
+    /// Creates a lookup from the columns of a row.
     pub(crate) const fn of(
         columns: fn() -> String,
         from: &'static str,
@@ -156,7 +157,7 @@ impl Lookup {
         Self::selecting(Selected::Columns(columns), from, alias, keys)
     }
 
-    /// A way to find the versions of records.
+    /// Creates a lookup of the versions of records.
     pub(crate) const fn versions<R: Row<'static>>() -> Self {
         Self::of(versions::<R>, R::TABLE, R::TABLE, R::KEYS)
     }
@@ -170,12 +171,12 @@ impl Lookup {
         Self { select, from, alias, keys, set_based: OnceLock::new(), single: OnceLock::new() }
     }
 
-    /// The table, which names the lookup: no two lookups of rows that are locked share one.
+    /// Returns the table, which identifies the lookup: no two lookups that lock rows share a table.
     pub(crate) const fn table(&self) -> &'static str {
         self.from
     }
 
-    /// The statement for many keys, one array per column (PostgreSQL); rows are locked in key order.
+    /// Returns the statement for many keys, one array per column (PostgreSQL). Rows are locked in key order.
     pub(crate) fn set_based(&self, lock: bool) -> &str {
         let [plain, locking] = self.set_based.get_or_init(|| {
             let Self { from, alias, keys, .. } = self;
@@ -186,15 +187,15 @@ impl Lookup {
             let order = keys.iter().map(|key| format!("u.k_{key} COLLATE \"C\"")).collect::<Vec<_>>().join(", ");
             let plain = format!("SELECT {select} FROM (SELECT {arrays}) AS u CROSS JOIN {from} WHERE {matched}");
             let mut locking = plain.clone();
-            // Writing to a String cannot fail.
+            // Writing to a `String` cannot fail.
             let _ = write!(locking, " ORDER BY {order} FOR UPDATE OF {alias}");
             [plain, locking]
         });
         if lock { locking } else { plain }
     }
 
-    /// The statement that finds which of many keys have rows that another transaction has locked (PostgreSQL); keys are counted from 1.
-    /// It locks the others for its own length.
+    /// Returns the statement that finds the keys whose rows another transaction has locked (PostgreSQL); keys are counted from 1. The
+    /// statement locks the other rows while it runs.
     pub(crate) fn locked_by_others(&self) -> String {
         let Self { from, alias, keys, .. } = self;
         let arrays = vec!["?::text[]"; keys.len()].join(", ");
@@ -210,7 +211,7 @@ impl Lookup {
         )
     }
 
-    /// The statement for one key (SQLite, where the whole database is locked anyway).
+    /// Returns the statement for one key (SQLite, where the whole database is locked anyway).
     pub(crate) fn single(&self) -> &str {
         self.single.get_or_init(|| {
             let Self { from, alias, keys, .. } = self;
@@ -227,7 +228,7 @@ fn versions<R: Row<'static>>() -> String {
     format!("{table}.{first}, {table}.{last}, {table}.version")
 }
 
-/// Finds the rows of `keys`; those that are not there are missing.
+/// Finds the rows of `keys`. Keys without a row are absent from the result.
 pub(crate) fn find<R>(
     engine: &dyn Engine,
     session: &mut dyn Session,

@@ -1,39 +1,39 @@
-//! Why something at the database failed, in the words that decide what is done next.
+//! Failures of the database, classified by the reaction that they require.
 
 use cais_ports::{CommitError, QueryError};
 use diesel::result::{DatabaseErrorKind, Error};
 
-/// What a failure of a statement calls for. Whatever it is, the transaction was rolled back.
+/// A failed statement, by the reaction that it requires. The transaction was rolled back in every case.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Fault {
-    /// Another transaction was in the way: the same again may well succeed.
+    /// Another transaction conflicted: a retry may well succeed.
     #[error("another transaction was in the way: {0}")]
     Again(String),
     /// Another transaction kept a lock for longer than this one waits.
     #[error("a row is locked: {0}")]
     Locked(String),
-    /// The connection is gone, or leads to a server that no longer takes writes.
+    /// The connection is lost, or the server behind it no longer accepts writes.
     #[error("the connection was lost: {0}")]
     Lost(String),
-    /// The database is there and can do no work now.
+    /// The database is reachable but cannot work now.
     #[error("the database cannot do it now: {0}")]
     Down(String),
-    /// The database refuses what should have been right.
+    /// The database refuses a statement that should have been correct.
     #[error("the database refused: {0}")]
     Refused(String),
-    /// A row is not what was written.
+    /// A row has a content that the store never writes.
     #[error("a row is impossible: {0}")]
     Corrupt(String),
 }
 
-/// The text of a lock that was waited for in vain.
+/// The text of the error after a lock timeout.
 const LOCKED: &str = "lock timeout";
 
-/// Texts of conflicts that go away by themselves; diesel gives no SQLSTATE, so the text has to tell.
+/// Texts of conflicts that pass by themselves. diesel exposes no SQLSTATE, so the text is the only sign.
 const AGAIN: [&str; 5] =
     ["deadlock detected", "statement timeout", "could not serialize", "database is locked", "database table is locked"];
 
-/// Texts of a connection that is gone.
+/// Texts of a lost connection.
 const LOST: [&str; 8] = [
     "server closed the connection",
     "terminating connection",
@@ -45,7 +45,7 @@ const LOST: [&str; 8] = [
     "SSL SYSCALL error",
 ];
 
-/// Texts of a database that is there and cannot work.
+/// Texts of a database that is reachable and cannot work.
 const DOWN: [&str; 11] = [
     "No space left",
     "out of memory",

@@ -1,4 +1,4 @@
-//! Which lanes got deliveries on this node, for whoever delivers: a hint, never the only way to them.
+//! The lanes that received deliveries on this node, for the dispatcher. The hints only save time: every lane is also found by a query.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -6,10 +6,10 @@ use std::sync::{Mutex, PoisonError};
 use cais_ports::Lane;
 use tokio::sync::Notify;
 
-/// So many lanes are remembered at most. Where nobody delivers nobody asks for them, and what is forgotten is found by looking.
+/// The largest number of lanes kept. Without a dispatcher the hints are never read. Lanes beyond the limit are found by a query.
 const MAX_LANES: usize = 10_000;
 
-/// Lanes with new deliveries that nobody was told of yet.
+/// Lanes with new deliveries that were not returned yet.
 #[derive(Debug, Default)]
 pub(crate) struct Hints {
     lanes: Mutex<BTreeSet<Lane>>,
@@ -17,7 +17,7 @@ pub(crate) struct Hints {
 }
 
 impl Hints {
-    /// These lanes have something new, which is durable.
+    /// Adds lanes with new durable deliveries.
     pub(crate) fn add(&self, new: impl IntoIterator<Item = Lane>) {
         let mut new = new.into_iter().peekable();
         if new.peek().is_none() {
@@ -34,10 +34,10 @@ impl Hints {
         self.told.notify_one();
     }
 
-    /// Waits until there are lanes; each once, in order.
+    /// Waits until there are lanes. Returns each lane once, in order.
     pub(crate) async fn wait(&self) -> Vec<Lane> {
         loop {
-            // Whoever adds between the look and the wait leaves a permit, with which the wait ends at once.
+            // A caller of `add` between this check and the wait leaves a permit, which ends the wait at once.
             let lanes = std::mem::take(&mut *self.lanes.lock().unwrap_or_else(PoisonError::into_inner));
             if !lanes.is_empty() {
                 return lanes.into_iter().collect();

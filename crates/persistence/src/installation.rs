@@ -11,7 +11,7 @@ use crate::sql::{Query, Session};
 pub enum Fact {
     /// The kind of money: the sandbox's or real.
     World,
-    /// A keyed hash of a constant, by which another master key is recognised.
+    /// A keyed hash of a constant, which reveals a different master key.
     MasterKeyCheck,
 }
 
@@ -33,7 +33,7 @@ impl Persistence {
         self.pool().read(move |session| recorded(session, fact)).await
     }
 
-    /// Records `value` unless the fact has a value, and returns the recorded one. Of several starts at once the first wins.
+    /// Records `value` unless the fact has a value, and returns the recorded value. Of several concurrent starts, the first one decides.
     ///
     /// # Errors
     /// [`QueryError`].

@@ -1,6 +1,6 @@
-//! The store of Cais on SQLite or PostgreSQL: change sets go in through a group committer, reads come out through queries.
+//! The store of Cais on SQLite or PostgreSQL. Change sets are written through a group committer; queries read.
 //!
-//! To add an engine: implement `Engine` and `QueueEngine` in a folder named after it, and its migrations beside the others.
+//! To add an engine, implement `Engine` and `QueueEngine` in a folder named after it, and add its migrations beside the others.
 
 mod committer;
 mod config;
@@ -43,21 +43,21 @@ use crate::reader::{Coalescer, ReadPool};
 use crate::sqlite::Sqlite;
 use crate::url::Address;
 
-/// Why a store cannot be opened.
+/// The reason why a store cannot be opened.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OpenError {
-    /// Migrations have not run that this program needs.
+    /// Migrations that this program needs have not run.
     #[error("the schema is too old: `cais migrate` has to run {}", .pending.join(", "))]
     SchemaTooOld {
         /// Their names.
         pending: Vec<String>,
     },
-    /// It cannot be reached, or not be used.
+    /// The store cannot be reached or used.
     #[error("the store cannot be opened: {0}")]
     Unavailable(String),
 }
 
-/// A store. Clones are the same store.
+/// A store. Clones share one store.
 #[derive(Clone)]
 pub struct Persistence(Arc<Inner>);
 
@@ -74,7 +74,7 @@ struct Inner {
 }
 
 impl Persistence {
-    /// Opens a store whose schema is up to date. Blocks while it connects; the file of a SQLite store must exist.
+    /// Opens a store whose schema is up to date. Blocks while it connects. The file of a SQLite store must exist.
     ///
     /// # Errors
     /// [`OpenError`].
@@ -96,7 +96,7 @@ impl Persistence {
         })))
     }
 
-    /// Takes nothing more, finishes what was taken, and ends the threads.
+    /// Accepts no more work, finishes the accepted work, and ends the threads.
     pub async fn close(&self) {
         let inner = Arc::clone(&self.0);
         let closing = tokio::task::spawn_blocking(move || {

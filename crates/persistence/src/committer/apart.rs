@@ -14,8 +14,8 @@ use crate::sql::Session;
 /// The keys of one table, each with the places of the change sets that touch it.
 type Keys = BTreeMap<Vec<String>, Vec<usize>>;
 
-/// Returns the places of the change sets that touch a row that another transaction has locked. A row that another transaction has
-/// inserted and not committed cannot be seen, and is not found.
+/// Returns the places of the change sets that touch a row that another transaction has locked. Rows that another transaction inserted but
+/// did not commit are invisible and not found.
 pub(super) fn locked(
     engine: &dyn Engine,
     session: &mut dyn Session,
@@ -37,8 +37,8 @@ pub(super) fn locked(
     Ok(locked)
 }
 
-/// Adds the change sets that follow one that waits: those that touch a claim, a value or a record of it. Balances and counters change
-/// in any order, so that those who share only them do not wait for each other.
+/// Adds the change sets that follow one that waits: those that touch an idempotency record, a unique value or a record of it. Balances and
+/// counters change in any order, so change sets that share only these do not wait for each other.
 pub(super) fn hold_followers(changes: &[&ChangeSet], waiting: &mut BTreeSet<usize>) {
     let mut held = TouchedKeys::default();
     for (place, change) in changes.iter().enumerate() {
@@ -50,7 +50,7 @@ pub(super) fn hold_followers(changes: &[&ChangeSet], waiting: &mut BTreeSet<usiz
     }
 }
 
-/// Every row that a change set may lock.
+/// Returns every row that a change set may lock.
 fn rows(change: &ChangeSet) -> Vec<Row> {
     let touched = TouchedKeys::of(&[change]);
     let claims = touched.idempotency_records.iter().map(|name| row_of_claim(name));

@@ -1,29 +1,29 @@
-//! One batch, one transaction: from the locks to the answer, and what follows when a step fails.
+//! Runs one batch as one transaction, from the locks to the verdicts, and handles the failure of each step.
 //!
 //! The steps of a batch, in their order:
 //!
 //! 1. Balances and event counters are locked in key order (`lock`).
 //! 2. On the pessimistic path, idempotency records, unique values and versions are read and locked (`observe`).
 //! 3. Every change set is judged in order against that snapshot (`cais_commit_rules`), and what it writes is collected (`plan`).
-//! 4. Everything that was accepted is written, with the batch's own id, and committed (`ops`).
+//! 3. Every change set is judged in order against that snapshot (`cais_commit_rules`), and its writes are collected (`plan`).
+//! 4. All accepted writes are executed together with the batch's own id, and committed (`ops`).
+//! The optimistic path leaves step 2 out: it inserts rows, and updates rows with guards (the version, the fence). The pessimistic path
+//! follows after a rollback if a guard misses, a statement or a rule fails, or two change sets touch the same key. The pessimistic path
+//! guards new rows as well (`ON CONFLICT DO NOTHING`), because a row that does not exist cannot be locked. Refused change sets are never
+//! written.
 //!
-//! The optimistic path leaves step 2 out: it inserts rows, and updates rows with guards (the version, the fence). If a guard misses, or the
-//! database or a rule refuses anything, or two change sets touch the same key, the transaction is rolled back and the pessimistic path
-//! follows. The pessimistic path guards new rows as well (`ON CONFLICT DO NOTHING`), because a row that does not exist cannot be
-//! locked. A refused change set was never written.
+//! An optimistic batch that locks nothing is one statement and one round trip, if the engine supports that. Its failure may be that of a
+//! commit, so its outcome is looked up like that of a commit.
 //!
-//! An optimistic batch that locks nothing is one statement and one trip where the engine can do that. Its failure may be that of
-//! a commit, so its outcome is looked up like that of a commit.
+//! Every step can wait for a lock of another transaction, and each wait is short. After a batch of several change sets reached that limit:
 //!
-//! Every step can wait for a lock of another transaction, and each wait is short. When a batch of several change sets has waited in vain:
+//! 1. The locked rows are found without waiting (`apart`). The change sets that touch them are returned as [`Outcome::Locked`], and the
+//!    others run again.
+//! 2. If no locked row is found, another transaction may have inserted a row that this batch inserts too. Then the change sets run singly.
+//!    Those that reach the limit again are returned as [`Outcome::Stuck`].
 //!
-//! 1. The rows that are locked are found without waiting (`apart`); the change sets that touch them come back as [`Outcome::Locked`],
-//!    and the others run again.
-//! 2. When no locked row is found, another transaction may have inserted a row that this batch inserts too. Then the change sets
-//!    run one by one, and those that wait in vain once more come back as [`Outcome::Stuck`].
-//!
-//! Every batch writes its id. When the reply to its commit is lost, `outcome` finds out whether it is committed. A batch that is
-//! not committed never will be, and may run again under a new id.
+//! Every batch writes its id. If the reply to its commit is lost, `outcome` determines the outcome. A batch that is not committed then
+//! never will be, and may run again under a new id.
 
 use std::collections::BTreeSet;
 use std::thread;
@@ -42,7 +42,7 @@ use crate::error::Fault;
 use crate::hints::Hints;
 use crate::sql::Session;
 
-/// How often a batch runs before its change sets run one by one, and one of them before it is given up.
+/// The largest number of runs of a batch before its change sets run singly, and of a single change set before it fails.
 const ATTEMPTS: u32 = 5;
 /// The first wait after a conflict; it doubles.
 const BACKOFF: Duration = Duration::from_millis(2);
@@ -51,28 +51,28 @@ const RECONNECT: Duration = Duration::from_millis(50);
 
 type Verdicts = Vec<Result<Committed, CommitError>>;
 
-/// What became of a change set.
+/// The outcome of a change set.
 #[derive(Debug)]
 pub(super) enum Outcome {
-    /// It is durable, or it was refused.
+    /// The change set is durable, or was refused.
     Judged(Result<Committed, CommitError>),
-    /// Nothing of it was written: another transaction has locked a row of it, or one before it in the batch waits for such a row.
+    /// Nothing was written: another transaction has locked a row of the change set, or an earlier one of the batch waits for such a row.
     Locked,
-    /// Nothing of it was written: it waited in vain for a lock that cannot be seen.
+    /// Nothing was written: the change set waited too long for a lock that cannot be seen.
     Stuck,
 }
 
-/// How an attempt ended that did not fail.
+/// The result of an attempt that did not fail.
 enum Ended {
-    /// Every change set has its verdict, and what was accepted is durable.
+    /// Every change set has its verdict, and everything accepted is durable.
     Done(Verdicts),
-    /// It was judged on wrong knowledge; nothing was written.
+    /// The snapshot was out of date; nothing was written.
     Misjudged,
 }
 
-/// How a transaction ended before its COMMIT.
+/// The state of a transaction before its COMMIT.
 enum Written {
-    /// All is written under this id, with new deliveries in these lanes.
+    /// Everything is written under this id, with new deliveries in these lanes.
     Marked(Verdicts, String, Vec<Lane>),
     /// There is nothing to write.
     Nothing(Verdicts),
@@ -80,14 +80,14 @@ enum Written {
     Misjudged,
 }
 
-/// Runs batches on a connection of its own.
+/// Runs batches on its own connection.
 pub(super) struct Runner<'e> {
     engine: &'e dyn Engine,
     ids: &'e dyn Ids,
     hints: &'e Hints,
-    /// The connection, and how long its statements wait for a lock.
+    /// The connection, and the lock wait that is set on it.
     session: Option<(Box<dyn Session>, LockWait)>,
-    /// How long they have to wait.
+    /// The lock wait for the next statements.
     wait: LockWait,
 }
 
@@ -96,7 +96,7 @@ impl<'e> Runner<'e> {
         Self { engine, ids, hints, session: Some((session, LockWait::Batch)), wait: LockWait::Batch }
     }
 
-    /// Commits what can be committed before `deadline`; one outcome for each change set, in order.
+    /// Commits as many change sets as possible before `deadline`. Returns one outcome for each, in order.
     pub(super) fn run(&mut self, changes: &[&ChangeSet], deadline: Instant) -> Vec<Outcome> {
         if changes.is_empty() {
             return Vec::new();
@@ -107,7 +107,7 @@ impl<'e> Runner<'e> {
         while tries < ATTEMPTS && Instant::now() < deadline {
             match self.attempt(changes, mode, deadline) {
                 Ok(Ended::Done(verdicts)) => return verdicts.into_iter().map(Outcome::Judged).collect(),
-                // A value that is taken may also show as a record that exists: what is there tells which.
+                // A duplicate value can also show as a record that exists. The pessimistic path reads the stored rows and tells them apart.
                 Ok(Ended::Misjudged) | Err(Fault::Refused(_)) if mode == Mode::Optimistic => mode = Mode::Pessimistic,
                 Ok(Ended::Misjudged) => {
                     tries = tries.saturating_add(1);
@@ -120,7 +120,7 @@ impl<'e> Runner<'e> {
                     tries = tries.saturating_add(1);
                     last = text;
                 }
-                // Not counted: a server that restarts is waited for, as long as somebody waits for us.
+                // This attempt does not count: the lane waits for a restarting server as long as a caller waits.
                 Err(Fault::Lost(text)) => {
                     thread::sleep(RECONNECT);
                     last = text;
@@ -142,7 +142,7 @@ impl<'e> Runner<'e> {
         changes.iter().map(|_| Outcome::Judged(Err(CommitError::Unavailable(last.clone())))).collect()
     }
 
-    /// Commits one change set that has waited for a lock before, and waits only briefly now.
+    /// Commits one change set that has waited for a lock before. The lock wait is brief now.
     pub(super) fn run_stuck(&mut self, change: &ChangeSet, deadline: Instant) -> Outcome {
         self.wait = LockWait::Probe;
         let outcome = self.run(&[change], deadline).pop();
@@ -150,10 +150,10 @@ impl<'e> Runner<'e> {
         outcome.unwrap_or(Outcome::Stuck)
     }
 
-    /// Commits an empty batch, which shows whether a change set could be committed now. Housekeeping removes its mark.
+    /// Commits an empty batch, which shows that change sets can be committed now. Housekeeping removes its mark.
     ///
     /// # Errors
-    /// [`Fault`] when it could not.
+    /// [`Fault`] if the commit fails.
     pub(super) fn probe(&mut self) -> Result<(), Fault> {
         let (engine, batch) = (self.engine, self.ids.next_uuid().to_string());
         let mark = [outcome::committed(&batch, Timestamp::UNIX_EPOCH)];
@@ -172,7 +172,7 @@ impl<'e> Runner<'e> {
         let engine = self.engine;
         match self.session().and_then(|session| apart::locked(engine, session, changes)) {
             Ok(locked) => stuck.extend(locked),
-            // Not a row but a whole table is locked.
+            // A whole table is locked, not a row.
             Err(Fault::Locked(_)) => stuck.extend(0..changes.len()),
             Err(fault) => {
                 let fault = self.abort(fault);
@@ -183,7 +183,7 @@ impl<'e> Runner<'e> {
         stuck
     }
 
-    /// Runs what waits for no locked row.
+    /// Runs the change sets that wait for no locked row.
     fn run_apart(&mut self, changes: &[&ChangeSet], deadline: Instant) -> Vec<Outcome> {
         let waiting = self.waiting(changes, BTreeSet::new());
         if waiting.is_empty() {
@@ -198,7 +198,7 @@ impl<'e> Runner<'e> {
         (0..changes.len()).map(outcome).map(|outcome| outcome.unwrap_or(Outcome::Locked)).collect()
     }
 
-    /// Runs the change sets one by one, so that one bad row cannot hurt its neighbours. Those that follow a stuck one are not run.
+    /// Runs the change sets singly, so that one bad row does not affect the others. Those that follow a stuck one are not run.
     fn one_by_one(&mut self, changes: &[&ChangeSet], deadline: Instant) -> Vec<Outcome> {
         let (mut held, mut outcomes) = (TouchedKeys::default(), Vec::with_capacity(changes.len()));
         for change in changes {
@@ -232,7 +232,7 @@ impl<'e> Runner<'e> {
         }
     }
 
-    /// The whole batch as one statement, which is a transaction of its own: it has no rows to lock first.
+    /// Writes the whole batch as one statement, which is a transaction of its own. Such a batch has no rows to lock first.
     fn write_alone(&mut self, changes: &[&ChangeSet], deadline: Instant) -> Result<Ended, Fault> {
         let engine = self.engine;
         let snapshot = Snapshot { mode: Mode::Optimistic, ..Snapshot::default() };
@@ -248,14 +248,14 @@ impl<'e> Runner<'e> {
         match engine.apply_alone(self.session()?, &ops) {
             Ok(true) => Ok(Ended::Done(verdicts)),
             Ok(false) => Ok(Ended::Misjudged),
-            // No commit waits for a row.
+            // Commits wait for no row.
             Err(fault @ Fault::Locked(_)) => Err(self.abort(fault)),
-            // It may have failed before its commit, in it or after it.
+            // The statement failed before its commit, during it or after it.
             Err(fault) => self.find_out(fault, &batch, at, deadline).map(|()| Ended::Done(verdicts)),
         }
     }
 
-    /// Locks, judges and writes: everything up to the COMMIT.
+    /// Locks, judges and writes: everything before the COMMIT.
     fn write(&mut self, changes: &[&ChangeSet], mode: Mode) -> Result<Written, Fault> {
         let (engine, ids) = (self.engine, self.ids);
         let session = self.session()?;
@@ -281,7 +281,7 @@ impl<'e> Runner<'e> {
         }
     }
 
-    /// COMMIT; whatever becomes of its reply, the outcome is known when this returns without [`Fault::Down`].
+    /// Commits. The outcome is certain when this returns anything but [`Fault::Down`], even if the reply was lost.
     fn commit(&mut self, batch: &str, at: Timestamp, deadline: Instant) -> Result<(), Fault> {
         let engine = self.engine;
         match self.session()?.run(engine.commit()) {
@@ -290,7 +290,7 @@ impl<'e> Runner<'e> {
         }
     }
 
-    /// Whether the batch is committed whose commit ended with that fault; if not, it never will be, and the fault is returned.
+    /// Looks up whether the batch is committed after its commit ended with this fault. If not, it never will be, and the fault is returned.
     fn find_out(&mut self, fault: Fault, batch: &str, at: Timestamp, deadline: Instant) -> Result<(), Fault> {
         let engine = self.engine;
         let fault = self.abort(fault);
@@ -306,7 +306,7 @@ impl<'e> Runner<'e> {
                     metrics::counter!("cais_commit_unknown_total", "outcome" => "committed").increment(1);
                     return Ok(());
                 }
-                // To ask again could take the id of a batch that is committed.
+                // Another lookup could insert the id of a batch that is committed.
                 Ok(BatchOutcome::Unknown) => {
                     why = "its mark was removed".into();
                     break;
@@ -329,7 +329,7 @@ impl<'e> Runner<'e> {
         Ok(&mut **session)
     }
 
-    /// Sets how long the statements wait for locks from here on; outside of a transaction, so that no rollback takes it back.
+    /// Sets the lock wait of the next statements. Runs outside of a transaction, so that no rollback undoes it.
     fn set_wait(&mut self) -> Result<(), Fault> {
         let (engine, wanted) = (self.engine, self.wait);
         self.session()?;
@@ -351,14 +351,14 @@ impl<'e> Runner<'e> {
         })
     }
 
-    /// Rolls back after a failure; a connection that cannot even do that is thrown away.
+    /// Rolls back after a failure. Drops the connection if the rollback fails.
     fn abort(&mut self, fault: Fault) -> Fault {
         if matches!(fault, Fault::Lost(_) | Fault::Down(_)) {
             self.session = None;
             return fault;
         }
         match self.session.as_mut().map(|(session, _)| session.run("ROLLBACK")) {
-            // SQLite has no transaction left after some failures, and says so.
+            // SQLite has no transaction left after some failures, and reports that as an error.
             Some(Err(error)) if !error.to_string().contains("no transaction is active") => {
                 self.session = None;
                 Fault::Lost(format!("{fault}; {error}"))
@@ -368,12 +368,12 @@ impl<'e> Runner<'e> {
     }
 }
 
-/// Whether it wants no balance, no block, no counter, and no value that has to be given back before others can be taken.
+/// Returns whether the change set touches no balance, block or counter, and frees no value that another change set may reserve.
 fn locks_nothing(change: &ChangeSet) -> bool {
     change.transfers.is_empty() && change.blocks.is_empty() && change.events.is_empty() && change.unreserve.is_empty()
 }
 
-/// When the youngest of them was decided; marks are pruned by it.
+/// Returns the latest instant of the change sets. Housekeeping removes the batch's mark by its age.
 fn latest(changes: &[&ChangeSet]) -> Timestamp {
     changes.iter().map(|change| change.at).max().unwrap_or(Timestamp::UNIX_EPOCH)
 }

@@ -1,8 +1,8 @@
-//! A lane at work: it takes what waits, commits it, and keeps aside what another transaction's locks hold up.
+//! Runs a lane: receives change sets, commits them, and sets aside those that wait for locks of other transactions.
 //!
-//! At every turn the lane looks again at what it has set aside, without waiting for a lock. So a row that stays locked delays only the
-//! change sets that need it. A change set that touches a claim, a unique value or a record of an earlier one that is set aside waits with
-//! that one, so that changes of one record stay in order. A change set whose caller's time is over is dropped; nothing of it was written.
+//! At every turn the lane checks again what is set aside, without waiting for a lock. So a row that stays locked delays only the change
+//! sets that need it. A change set waits with an earlier one that is set aside if both touch the same idempotency record, unique value or
+//! record. So changes of one record stay in order. A change set whose caller's deadline has passed is dropped; nothing of it was written.
 
 use std::collections::BTreeSet;
 use std::thread;
@@ -15,9 +15,9 @@ use super::batch::{Outcome, Runner};
 use super::{Job, Message, Probe, unavailable};
 use crate::pulse::Pulse;
 
-/// The pause before a lane that has nothing else to do looks again at what it has set aside.
+/// The pause before a lane without other work checks again what is set aside.
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
-/// How many change sets a lane keeps aside; beyond it those that need a locked row are refused.
+/// The largest number of change sets that a lane sets aside. Further ones that need a locked row are refused.
 const MAX_ASIDE: usize = 1_024;
 
 /// A lane.
@@ -26,9 +26,9 @@ pub(super) struct Lane<'e> {
     runner: Runner<'e>,
     max_batch: usize,
     aside: Vec<Waiting>,
-    /// Whether the jobs of this turn begin with what was aside.
+    /// `true` if the jobs of this turn begin with those that were set aside.
     had_aside: bool,
-    /// Who asks whether the lane can write.
+    /// The callers that wait for a probe of the lane.
     probes: Vec<Probe>,
     pulse: Pulse,
 }
@@ -36,7 +36,7 @@ pub(super) struct Lane<'e> {
 /// A change set that is set aside, or about to run.
 struct Waiting {
     job: Job,
-    /// Whether it waits for a lock that cannot be seen, so that only trying shows whether it is gone.
+    /// `true` if it waits for a lock that cannot be seen. Only another attempt shows that the lock is gone.
     is_stuck: bool,
 }
 
@@ -56,7 +56,7 @@ impl<'e> Lane<'e> {
         Self { queue, runner, max_batch, aside: Vec::new(), had_aside: false, probes: Vec::new(), pulse }
     }
 
-    /// Works until the queue is closed and everything that was in it has its verdict.
+    /// Works until the queue is closed and all its messages have their verdict.
     pub(super) fn work(mut self) {
         while let Some(jobs) = self.next_jobs() {
             if !jobs.is_empty() {
@@ -69,14 +69,14 @@ impl<'e> Lane<'e> {
         }
     }
 
-    /// What is set aside, and what waits in the queue; `None` when there will be nothing more to do.
+    /// Returns the change sets that are set aside and those in the queue; `None` after the queue is closed and empty.
     fn next_jobs(&mut self) -> Option<Vec<Waiting>> {
         let mut jobs = std::mem::take(&mut self.aside);
         if jobs.is_empty() {
             let first = self.queue.blocking_recv()?;
             self.receive(first, &mut jobs);
-            // Callers that were answered a moment ago come back with their next change: a batch of one would make all of them wait for it.
-            // Where no other thread is ready to run, this returns at once.
+            // Callers that received their verdict a moment ago return with their next change. A batch of one would make all of them wait.
+            // This call returns at once if no other thread is ready to run.
             thread::yield_now();
         } else {
             self.had_aside = true;
@@ -100,7 +100,7 @@ impl<'e> Lane<'e> {
         }
     }
 
-    /// Answers the probes: the lane can write, or it cannot.
+    /// Sends the result to the callers of probes.
     fn answer_probes(&mut self) {
         self.probes.retain(|probe| !probe.is_closed());
         if self.probes.is_empty() {
@@ -109,14 +109,14 @@ impl<'e> Lane<'e> {
         let answer = self.runner.probe();
         self.pulse.note(answer.is_ok());
         for probe in self.probes.drain(..) {
-            // A caller that stopped waiting asks again.
+            // A caller that stopped waiting sends a new probe later.
             let _ = probe.send(answer.clone());
         }
     }
 
     /// Runs the change sets that need no locked row.
     fn turn(&mut self, mut jobs: Vec<Waiting>, now: Instant) {
-        // The callers of the others have their answer; nothing of them was written.
+        // The callers of the others received a timeout; nothing of them was written.
         jobs.retain(|waiting| waiting.job.deadline > now);
         let had_aside = std::mem::take(&mut self.had_aside);
         if had_aside {
@@ -136,7 +136,7 @@ impl<'e> Lane<'e> {
         }
     }
 
-    /// Sets aside what still has to wait; returns the others.
+    /// Sets aside the change sets that still have to wait; returns the others.
     fn keep_aside(&mut self, jobs: Vec<Waiting>) -> Vec<Waiting> {
         let changes: Vec<&ChangeSet> = jobs.iter().map(|waiting| &waiting.job.change).collect();
         let stuck = jobs.iter().enumerate().filter(|(_, waiting)| waiting.is_stuck).map(|(place, _)| place);
@@ -152,7 +152,7 @@ impl<'e> Lane<'e> {
         let Some(deadline) = jobs.iter().map(|waiting| waiting.job.deadline).max() else { return };
         let changes: Vec<&ChangeSet> = jobs.iter().map(|waiting| &waiting.job.change).collect();
         let outcomes = self.runner.run(&changes, deadline);
-        // What is refused or set aside says nothing of the database.
+        // A refused or deferred change set is no sign of the database's health.
         match outcomes
             .iter()
             .find(|outcome| matches!(outcome, Outcome::Judged(Ok(_) | Err(CommitError::Unavailable(_)))))
@@ -165,7 +165,7 @@ impl<'e> Lane<'e> {
         }
     }
 
-    /// Tries the first that is stuck, and while it succeeds the next. One that stays stuck is tried again after all others.
+    /// Runs the first stuck change set, and the next ones while they succeed. A change set that stays stuck moves behind all others.
     fn try_stuck(&mut self) {
         while let Some(place) = self.aside.iter().position(|waiting| waiting.is_stuck) {
             let Waiting { job, .. } = self.aside.remove(place);

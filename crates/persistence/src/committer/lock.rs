@@ -1,9 +1,9 @@
-//! The locks of a batch: every balance and counter that it needs, in key order, and then what only these locks keep as it is.
+//! Locks all balances and counters of a batch in key order, and then reads the rows that only these locks protect.
 //!
-//! Whoever changes the blocks of an account holds its `available`, `pending` and `blocked`; whoever credits it holds the one that it
-//! credits. So a batch that holds its balances, and asks only then who lacks what, sees every block that came before it, and every
-//! block that comes after it sees its credits. Nearly always nobody lacks anything. Where somebody does, the batch begins anew and
-//! locks all three from the start, so that locks are always taken in order.
+//! A transaction that changes the blocks of an account locks its `available`, `pending` and `blocked`. A transaction that credits the
+//! account locks the balance that it credits. So a batch reads under-funded blocks only after it holds its balances. It sees every earlier
+//! block, and every later block sees its credits. Under-funded blocks are rare. If there are any, the batch begins again and locks all
+//! three balances from the start, so that locks are always taken in order.
 
 use std::collections::BTreeSet;
 
@@ -19,15 +19,15 @@ use crate::error::Fault;
 use crate::rows::{event, ledger};
 use crate::sql::Session;
 
-/// How often missing balances are opened before a batch counts as refused: once for its transfers and once for its infractions, unless
-/// somebody removes rows.
+/// The largest number of times that a batch inserts missing balances: once for its transfers and once for its infractions, with a reserve
+/// for rows that are deleted meanwhile.
 const OPENINGS: u32 = 4;
-/// How often a batch begins anew before it is left to another attempt.
+/// The largest number of times that a batch begins again before the attempt fails.
 const ROUNDS: u32 = 12;
 
-/// Begins the transaction and locks what the batch needs.
+/// Begins the transaction and locks the rows of the batch.
 ///
-/// Rows that are missing are opened in a transaction of their own before: so all locks are taken in order.
+/// Missing rows are inserted in a separate transaction first, so that all locks are taken in order.
 pub(super) fn ledger(
     engine: &dyn Engine,
     session: &mut dyn Session,
@@ -64,13 +64,13 @@ pub(super) fn rows(change: &ChangeSet) -> Vec<Row> {
     needs.every_balance().iter().map(observe::row_of_balance).chain(counters).collect()
 }
 
-/// What came of trying.
+/// The result of one attempt to lock.
 enum Locked {
-    /// All is locked.
+    /// Everything is locked.
     All(LedgerSnapshot),
-    /// There are no rows for some; this opens them.
+    /// Some rows are missing; these statements insert them.
     Missing(Vec<Op<'static>>),
-    /// These are credited and lack something for their infractions.
+    /// These accounts are credited and have under-funded blocks.
     Lacking(BTreeSet<AccountId>),
 }
 

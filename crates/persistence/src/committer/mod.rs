@@ -1,17 +1,17 @@
-//! The group committer: change sets that wait become one transaction, and while it commits the next ones gather.
+//! The group committer: waiting change sets become one transaction. While it commits, the next ones gather.
 //!
-//! A lane is a thread with a connection of its own and a bounded queue in front of it, and serves some of the accounts. The way of a
-//! change set:
+//! A lane is a thread with its own connection and a bounded queue, and serves some of the accounts. The path of a change set:
 //!
 //! 1. [`Committer::commit`] puts it into the queue of its lane, which depends on its account.
-//! 2. `lane` takes whatever waits, without a timer.
-//! 3. `batch` runs that as one transaction: locks, judgement, writes, COMMIT. See there for the order of steps and what follows a failure.
-//! 4. Every caller gets its verdict. A change set whose rows another transaction keeps locked is set aside by `lane` until its rows are
-//!    free or its caller's time is over; the lane works on with the others.
+//! 2. `lane` receives all waiting change sets, without a timer.
+//! 3. `batch` runs them as one transaction: locks, judgement, writes, COMMIT. That module documents the order of steps and the handling of
+//!    failures.
+//! 4. Every caller receives its verdict. If another transaction keeps rows locked, `lane` sets the change set aside. There it stays until
+//!    the rows are free or the caller's deadline passes. The lane continues with the others.
 //!
-//! `cais_commit_rules` decides; the files here load its snapshot and write its effects. `lock` and `observe` load, `plan` collects what a
-//! batch writes, `ops` turns that into statements, `apart` finds the change sets that wait for locks of other transactions, and `outcome`
-//! finds out whether a batch is committed whose COMMIT got no reply.
+//! `cais_commit_rules` decides; the files here load its snapshot and write its effects. `lock` and `observe` load the snapshot. `plan`
+//! collects the writes of a batch, and `ops` turns them into statements. `apart` finds the change sets that wait for locks of other
+//! transactions. `outcome` determines the outcome of a batch whose COMMIT got no reply.
 
 mod apart;
 mod batch;
@@ -55,20 +55,20 @@ struct Job {
     reply: oneshot::Sender<Result<Committed, CommitError>>,
 }
 
-/// Where the answer to a probe goes.
+/// The channel for the result of a probe.
 type Probe = oneshot::Sender<Result<(), Fault>>;
 
-/// What goes through the queue of a lane.
+/// A message in the queue of a lane.
 enum Message {
     /// A change set, boxed because it is far larger than a probe.
     Commit(Box<Job>),
-    /// The question whether the lane can write.
+    /// A probe that checks that the lane can write.
     Probe(Probe),
 }
 
-/// The lanes and the way to them.
+/// The lanes and their queues.
 pub(crate) struct Committer {
-    /// Empty once it is closed.
+    /// Empty after the committer is closed.
     lanes: RwLock<Vec<(mpsc::Sender<Message>, Pulse)>>,
     threads: RwLock<Vec<JoinHandle<()>>>,
     deadline: Duration,
@@ -126,10 +126,10 @@ impl Committer {
         })
     }
 
-    /// Whether every lane can write: it has written a moment ago, or writes now.
+    /// Checks that every lane can write: it has written a moment ago, or writes now.
     ///
     /// # Errors
-    /// Why one of them cannot.
+    /// The reason why a lane cannot write.
     pub(crate) async fn probe(&self) -> Result<(), Fault> {
         let answers: Vec<_> = {
             let lanes = self.lanes.read().unwrap_or_else(PoisonError::into_inner);
@@ -146,13 +146,13 @@ impl Committer {
         Ok(())
     }
 
-    /// Whether every lane is at work.
+    /// Returns whether every lane is running.
     pub(crate) fn is_open(&self) -> bool {
         let lanes = self.lanes.read().unwrap_or_else(PoisonError::into_inner);
         !lanes.is_empty() && lanes.iter().all(|(lane, _)| !lane.is_closed())
     }
 
-    /// Takes nothing more, and returns when everything that was taken has its verdict.
+    /// Accepts no more change sets, and returns when all accepted ones have their verdict.
     pub(crate) fn close(&self) {
         self.lanes.write().unwrap_or_else(PoisonError::into_inner).clear();
         let threads = std::mem::take(&mut *self.threads.write().unwrap_or_else(PoisonError::into_inner));
@@ -168,14 +168,14 @@ fn unavailable(why: &str) -> CommitError {
     CommitError::Unavailable(why.to_owned())
 }
 
-/// The lane of a change set: always the same for an account, so that its change sets are judged in the order in which they came;
-/// and the same for all accounts that share rows of the system accounts, so that no lane waits for another's locks on them.
+/// Returns the lane of a change set. An account always has the same lane, so that its change sets are judged in the order of their arrival.
+/// All accounts that share rows of the system accounts have the same lane too, so that no lane waits for another's locks on them.
 fn lane_of(change: &ChangeSet, lanes: usize) -> Option<usize> {
     let shard = account_of(change).map_or(0, LedgerAccount::shard);
     usize::from(shard).checked_rem(lanes)
 }
 
-/// The account that a change set is about.
+/// Returns the account of a change set.
 fn account_of(change: &ChangeSet) -> Option<AccountId> {
     let of_write = |write: &Write| match write {
         Write::InsertAccount(account) | Write::UpdateAccount(account) => Some(account.id),

@@ -1,4 +1,4 @@
-//! What the store holds of the keys that a batch touches, read and locked in key order.
+//! Reads and locks the stored rows of the keys that a batch touches, in key order.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -46,7 +46,7 @@ static SHORT_BLOCKS: Lookup = Lookup::new(
     "b",
     &["account_id"],
 );
-/// The first condition is that of their index.
+/// The first condition is the condition of their index.
 static ENDPOINTS: Lookup = Lookup::of(
     || names::<EndpointRow<'_>>("w"),
     "(SELECT * FROM webhook_endpoints WHERE state <> 'deleted' AND state <> 'disabled') AS w",
@@ -54,7 +54,7 @@ static ENDPOINTS: Lookup = Lookup::of(
     &["account_id"],
 );
 
-/// For whoever looks at their plans: all but the two along partial indexes, in which there is next to nothing.
+/// The lookups for the test of their plans: all but the two along partial indexes, which are nearly empty.
 #[cfg(test)]
 pub(crate) static LOOKUPS: [&Lookup; 16] = [
     &CLAIMS,
@@ -75,7 +75,7 @@ pub(crate) static LOOKUPS: [&Lookup; 16] = [
     &BLOCKS,
 ];
 
-/// Locks the balances of these ledger accounts; those that have none yet are missing.
+/// Locks the balances of these ledger accounts. Balances without a row are absent from the result.
 pub(super) fn balances<'a>(
     engine: &dyn Engine,
     session: &mut dyn Session,
@@ -102,7 +102,7 @@ pub(super) fn balances<'a>(
         .collect()
 }
 
-/// Locks the event counters of these accounts; those that have none yet are missing.
+/// Locks the event counters of these accounts. Counters without a row are absent from the result.
 pub(super) fn counters(
     engine: &dyn Engine,
     session: &mut dyn Session,
@@ -118,7 +118,7 @@ pub(super) fn counters(
         .collect()
 }
 
-/// Which of these accounts lack something that is to be held for an infraction.
+/// Returns which of these accounts have under-funded blocks.
 pub(super) fn short_blocks(
     engine: &dyn Engine,
     session: &mut dyn Session,
@@ -131,7 +131,7 @@ pub(super) fn short_blocks(
     rows.into_iter().map(|(account, ..)| parse(account)).collect()
 }
 
-/// All blocks of these accounts.
+/// Returns all blocks of these accounts.
 pub(super) fn blocks(
     engine: &dyn Engine,
     session: &mut dyn Session,
@@ -145,7 +145,7 @@ pub(super) fn blocks(
     Ok(blocks)
 }
 
-/// The active and inactive endpoints of these accounts; an account without any is there as well.
+/// Returns the active and inactive endpoints of these accounts. An account without any endpoint has an empty entry.
 pub(super) fn endpoints(
     engine: &dyn Engine,
     session: &mut dyn Session,
@@ -159,7 +159,7 @@ pub(super) fn endpoints(
             Ok(endpoint) => {
                 endpoints.entry(endpoint.account).or_default().insert(endpoint.id, endpoint);
             }
-            // A payment does not wait until somebody mends it; its event is kept and can be sent again.
+            // A payment does not wait for the repair of an unreadable endpoint. The event is stored and can be sent again.
             Err(fault) => {
                 tracing::error!(alert = alerts::RECORD_UNREADABLE, row = name, %fault, "a webhook endpoint cannot be read; no events are delivered to the endpoint");
             }
@@ -168,7 +168,7 @@ pub(super) fn endpoints(
     Ok(endpoints)
 }
 
-/// Keys of rows that are found by their account.
+/// Returns the keys of rows that are found by their account.
 fn named(accounts: impl IntoIterator<Item = AccountId>) -> Keys {
     accounts.into_iter().map(|account| vec![account.to_string()]).collect()
 }
@@ -221,15 +221,15 @@ fn versions(
     Ok(versions)
 }
 
-/// A row: how rows of its table are found, and its key.
+/// The lookup and the key of a row.
 pub(super) type Row = (&'static Lookup, Vec<String>);
 
-/// The row of a claim.
+/// Returns the row of an idempotency record.
 pub(super) fn row_of_claim(name: &ClaimRef) -> Row {
     (&CLAIMS, vec![name.account.to_string(), name.key.as_str().to_owned()])
 }
 
-/// The row of a unique value.
+/// Returns the row of a unique value.
 pub(super) fn row_of_value(key: &ReservationKey) -> Row {
     let (space, value) = (key.space().to_owned(), key.value().to_owned());
     match key.within() {
@@ -238,7 +238,7 @@ pub(super) fn row_of_value(key: &ReservationKey) -> Row {
     }
 }
 
-/// The row of a record.
+/// Returns the row of a record.
 pub(super) fn row_of_record(record: &RecordKey) -> Row {
     match record {
         RecordKey::Account(account) => (&account::RECORDS.versions, vec![account.to_string()]),
@@ -266,17 +266,17 @@ pub(super) fn row_of_record(record: &RecordKey) -> Row {
     }
 }
 
-/// The row of a balance.
+/// Returns the row of a balance.
 pub(super) fn row_of_balance(account: &LedgerAccount) -> Row {
     (&BALANCES, vec![account.holder(), account.bucket()])
 }
 
-/// The row of an event counter.
+/// Returns the row of an event counter.
 pub(super) fn row_of_counter(account: AccountId) -> Row {
     (&COUNTERS, vec![account.to_string()])
 }
 
-/// Rows with what they stand for, table by table in one fixed order.
+/// Groups rows, each with an attached value, by table, in one fixed order.
 fn by_table<T>(
     rows: impl Iterator<Item = (Row, T)>,
 ) -> impl Iterator<Item = (&'static Lookup, HashMap<Vec<String>, T>)> {

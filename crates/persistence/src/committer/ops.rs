@@ -1,4 +1,4 @@
-//! The statements of a batch: in one fixed order of tables, and in key order within each table, on every node.
+//! The statements of a batch. On every node they have the same order of tables, and key order within each table.
 
 use std::collections::BTreeMap;
 
@@ -13,26 +13,26 @@ use crate::rows::{Record as _, audit, block, claim, delivery, event, ledger, pay
 use crate::sql::Value;
 use crate::sql::spec::Spec;
 
-/// One statement and the rows that it is for.
+/// A statement and its rows.
 #[derive(Debug)]
 pub(crate) struct Op<'a> {
     /// The statement.
     pub(crate) spec: &'static Spec,
     /// The values of its rows.
     pub(crate) rows: Vec<Vec<Value<'a>>>,
-    /// Whether each row must be hit: one that is not means that the batch was judged on wrong knowledge.
+    /// `true` if each row must be hit. A row that is not hit means that the batch was judged on an outdated snapshot.
     pub(crate) guarded: bool,
-    /// Whether no row was read before: then an insert of a row that exists ends the whole transaction.
+    /// `true` if no row was read before. Then an insert of a row that exists aborts the whole transaction.
     pub(crate) optimistic: bool,
 }
 
 impl<'a> Op<'a> {
-    /// A statement that must hit each row.
+    /// Creates a statement that must hit each row.
     pub(crate) const fn guarded(spec: &'static Spec, rows: Vec<Vec<Value<'a>>>) -> Self {
         Self { spec, rows, guarded: true, optimistic: false }
     }
 
-    /// A statement that may hit fewer.
+    /// Creates a statement that may hit fewer rows.
     pub(crate) const fn free(spec: &'static Spec, rows: Vec<Vec<Value<'a>>>) -> Self {
         Self { spec, rows, guarded: false, optimistic: false }
     }

@@ -1,4 +1,4 @@
-//! The outcome of a batch whose COMMIT got no reply: another connection aborts it, unless it is committed.
+//! Determines the outcome of a batch whose COMMIT got no reply: another connection aborts the batch unless it is committed.
 //!
 //! A batch writes its id as committed in its own transaction. [`abort_if_uncommitted`] inserts the same id as aborted in a transaction of its
 //! own, and that insert waits for the lost transaction if it still lives. If the insert succeeds, the lost transaction can never commit. If
@@ -41,10 +41,10 @@ pub(super) fn committed(batch: &str, at: Timestamp) -> Op<'_> {
     mark(batch, COMMITTED, at)
 }
 
-/// Marks a batch as aborted unless it is committed, and returns its outcome. May be repeated after any failure.
+/// Marks a batch as aborted unless it is committed, and returns its outcome. The call may be repeated after any failure.
 ///
 /// # Errors
-/// [`Fault`] if the outcome is not known yet.
+/// [`Fault`] if the outcome cannot be determined now.
 pub(super) fn abort_if_uncommitted(
     engine: &dyn Engine,
     session: &mut dyn Session,
@@ -54,7 +54,7 @@ pub(super) fn abort_if_uncommitted(
     if engine.apply(session, &[mark(batch, ABORTED, at)])? {
         return Ok(BatchOutcome::Aborted);
     }
-    // A statement of its own sees what the insert ran into.
+    // A separate statement sees the row that the insert conflicted with.
     let found = session.marks(&Query::new(FIND).bind(batch))?.pop();
     Ok(stored(found.as_ref().map(|(_, outcome, _)| outcome.as_str())))
 }

@@ -1,4 +1,4 @@
-//! Everything that a batch writes: at most one row per key, so that the rows of each table are one set.
+//! The writes of a batch: at most one row per key, so that the rows of each table are one set.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -48,13 +48,13 @@ pub(crate) struct BatchPlan<'a> {
     pub(crate) blocks: BTreeMap<(AccountId, InfractionId), BlockWrite>,
     pub(crate) entries: Vec<Entry<'a>>,
     pub(crate) balances: BTreeMap<LedgerAccount, Balance>,
-    /// Events with the bodies that are sent.
+    /// Events with the bodies of their deliveries.
     pub(crate) events: Vec<(NumberedEvent<'a>, Vec<u8>)>,
     pub(crate) deliveries: Vec<NewDelivery>,
 }
 
 impl<'a> BatchPlan<'a> {
-    /// Judges change sets in order. Returns one verdict for each, and what the accepted ones write.
+    /// Judges change sets in order. Returns one verdict for each, and the writes of the accepted ones.
     pub(crate) fn judge(
         changes: &[&'a ChangeSet],
         mut snapshot: Snapshot,

@@ -1,4 +1,4 @@
-//! What several change sets of one batch write: one row per key.
+//! Tests that several change sets of one batch write one row per key.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
