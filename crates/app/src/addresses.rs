@@ -1,4 +1,4 @@
-//! The file that tells where a service that may have taken free ports is to be found.
+//! The file with the addresses of a running service, which may have chosen free ports.
 
 use std::fs;
 use std::io::{self, Write};
@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 /// Its name in the data directory.
 const FILE: &str = "addresses.json";
 
-/// Writes `{"listen", "admin"}` whole or not at all; whoever sees it can connect.
+/// Writes `{"listen", "admin"}` atomically. From then on other processes can connect.
 ///
 /// # Errors
-/// What the file system says.
+/// The file cannot be written.
 pub fn write(data_dir: &Path, listen: SocketAddr, admin: SocketAddr) -> io::Result<()> {
     let draft = data_dir.join(format!("{FILE}.{}", std::process::id()));
     let mut file = fs::File::create(&draft)?;
@@ -22,14 +22,14 @@ pub fn write(data_dir: &Path, listen: SocketAddr, admin: SocketAddr) -> io::Resu
     fs::rename(draft, data_dir.join(FILE))
 }
 
-/// Where the service that uses this data directory listens; `None` when none says so.
+/// Returns the address of the service that uses this data directory; `None` without a readable file.
 #[must_use]
 pub fn read(data_dir: &Path) -> Option<SocketAddr> {
     let content: Value = serde_json::from_slice(&fs::read(data_dir.join(FILE)).ok()?).ok()?;
     content.get("listen").and_then(Value::as_str)?.parse().ok()
 }
 
-/// The address under which the machine itself reaches what listens on all of its addresses.
+/// Returns the address at which this machine reaches a service that listens on `listen`.
 #[must_use]
 pub fn reachable(listen: SocketAddr) -> SocketAddr {
     let ip = match listen {
@@ -40,9 +40,9 @@ pub fn reachable(listen: SocketAddr) -> SocketAddr {
     SocketAddr::new(ip, listen.port())
 }
 
-/// Removes what an earlier run left, so that nobody takes it for this one's.
+/// Removes the file of an earlier run, so that no process uses its addresses.
 pub fn clear(data_dir: &Path) {
-    // Most often it is not there, and an old one misleads for a moment only.
+    // The file is usually absent. If removal fails, the old addresses mislead only until the next write.
     let _ = fs::remove_file(data_dir.join(FILE));
 }
 
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_file_is_there_whole_and_goes() {
+    fn address_file_is_written_read_and_cleared() {
         let folder = tempfile::tempdir().unwrap();
         let (listen, admin) = ("127.0.0.1:1".parse().unwrap(), "127.0.0.1:2".parse().unwrap());
         write(folder.path(), listen, admin).unwrap();
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn what_listens_everywhere_is_reached_here() {
+    fn unspecified_address_is_reached_on_loopback() {
         for (listen, expected) in [
             ("0.0.0.0:80", "127.0.0.1:80"),
             ("[::]:80", "[::1]:80"),

@@ -1,4 +1,4 @@
-//! Tells every acquirer where to call back, again and again until each has taken it.
+//! Registers the callback address at every acquirer, with retries until each has accepted it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,21 +11,21 @@ use tokio::task::JoinSet;
 use crate::config::Config;
 use cais_secrets::callback_token;
 
-/// Time that one attempt may take.
+/// Time limit of one attempt.
 const BUDGET: Duration = Duration::from_secs(10);
 /// Pause after the first failure; it doubles with every further one.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
-/// Longest pause: an acquirer that comes back is told within five minutes.
+/// Longest pause: a recovered acquirer is registered within five minutes.
 const MAX_PAUSE: Duration = Duration::from_mins(5);
 
-/// Where that acquirer calls back: `{base}/callbacks/{acquirer}/{token}`.
+/// Returns the address for the callbacks of an acquirer: `{base}/callbacks/{acquirer}/{token}`.
 #[must_use]
 pub fn url(base: &str, acquirer: &AcquirerName, token: &str) -> String {
     format!("{base}/callbacks/{acquirer}/{token}")
 }
 
-/// The tokens that are accepted of each acquirer, the one that it is given first: its generation's, and the one before, with which
-/// it calls until it has taken the new address.
+/// Returns the accepted tokens of each acquirer. The first belongs to the current generation and is registered. The
+/// second belongs to the previous generation; the acquirer uses it until the new address is registered.
 #[must_use]
 pub fn tokens(
     config: &Config,
@@ -44,7 +44,7 @@ pub fn tokens(
     tokens
 }
 
-/// Starts one task for each acquirer; each ends when the acquirer took the address, or soon after `stop` turns true.
+/// Starts one task for each acquirer. A task ends after registration, or soon after `stop` turns true.
 #[must_use]
 pub fn register(
     acquirers: &[Arc<dyn Acquirer>],
@@ -67,7 +67,7 @@ async fn register_one(acquirer: Arc<dyn Acquirer>, url: String, mut stop: watch:
     loop {
         let attempt = tokio::select! {
             result = acquirer.register_callback(&url, BUDGET) => result,
-            // An error means that the service is gone, which is a reason to end as well.
+            // An error means that the sender was dropped: the service has ended.
             _ = stop.wait_for(|stop| *stop) => return,
         };
         match attempt {

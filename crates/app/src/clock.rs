@@ -42,7 +42,7 @@ impl Clock for OffsetClock {
         #[expect(clippy::disallowed_methods, reason = "this is the clock's adapter")]
         let machine = Timestamp::now();
         let shifted = machine.saturating_add(SignedDuration::from_secs(self.offset_s())).unwrap_or(machine);
-        // What the stores keep: finer parts would differ between what was decided and what is read back.
+        // The stores keep microseconds. A finer time would differ from the time that is read back.
         Timestamp::from_microsecond(shifted.as_microsecond()).unwrap_or(shifted)
     }
 }
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_offset_moves_the_clock_and_is_bounded() {
+    fn clock_offset_moves_time_within_bounds() {
         let clock = OffsetClock::new();
         let before = clock.now();
         assert!(clock.set_offset_s(3_600));

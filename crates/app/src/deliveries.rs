@@ -1,5 +1,4 @@
-//! Keeps webhooks being delivered, and tells the dispatcher what it has to know: that time passes, that there is something new,
-//! that the service ends.
+//! Runs the dispatcher of webhooks and sends it the signals for time, new deliveries and shutdown.
 
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
@@ -15,12 +14,12 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, MissedTickBehavior};
 
-/// How often it is looked for what is due, and for what another node left behind.
+/// Interval of the check for due deliveries and for deliveries that another node left behind.
 const TICK: Duration = Duration::from_secs(1);
 /// Pause before delivering begins anew after a panic.
 const PAUSE: Duration = Duration::from_secs(1);
-/// Longest wait for what is in flight when the service ends: an attempt takes at most 15 s until the answer's headers, and a little
-/// more for its body.
+/// Longest wait for deliveries in flight at shutdown. An attempt takes at most 15 s until the response's headers, and a
+/// little more for the body.
 const DRAINED_WITHIN: Duration = Duration::from_secs(20);
 
 /// Deliveries under way.
@@ -41,22 +40,22 @@ impl Deliveries {
         Self { task: tokio::spawn(run(begin, stop.clone())) }
     }
 
-    /// Waits until everything in flight is over and written down; `stopped_at` is when `stop` turned true. What takes longer is
-    /// delivered again when its lease is over.
+    /// Waits until all deliveries in flight are recorded; `stopped_at` is the time when `stop` turned true. A delivery
+    /// that takes longer is repeated after its lease expires.
     pub async fn drained(mut self, stopped_at: Instant) {
         if tokio::time::timeout_at(stopped_at + DRAINED_WITHIN, &mut self.task).await.is_err() {
             tracing::warn!("webhooks in flight did not end in time; they are sent again after the next start");
             self.task.abort();
-            // It ends at once, and its error says that it was aborted.
+            // The task ends at once; its error is the abort.
             let _aborted = self.task.await;
         }
     }
 }
 
-/// Runs the dispatcher until it ends because it was told to; `begin` starts it.
+/// Runs the dispatcher until `stop` turns true; `begin` starts the dispatcher.
 async fn run<F: Future<Output = ()> + Send>(mut begin: impl FnMut() -> F + Send, mut stop: watch::Receiver<bool>) {
     while !*stop.borrow() {
-        // A bug must not end it: nobody would hear of anything until the next start.
+        // A panic must not end the dispatcher. Otherwise no webhook would be sent until the next start.
         if AssertUnwindSafe(begin()).catch_unwind().await.is_err() {
             tracing::error!(
                 alert = alerts::PANIC,
@@ -64,14 +63,14 @@ async fn run<F: Future<Output = ()> + Send>(mut begin: impl FnMut() -> F + Send,
             );
             tokio::select! {
                 () = tokio::time::sleep(PAUSE) => {}
-                // An error means that the service is gone, which is a reason to end as well.
+                // An error means that the sender was dropped: the service has ended.
                 _ = stop.wait_for(|stop| *stop) => {}
             }
         }
     }
 }
 
-/// Time that passes, deliveries that came into being on this node, and the end.
+/// Returns the signals: ticks, new deliveries of this node, and shutdown.
 fn signals(
     queue: Arc<dyn DeliveryQueue>,
     mut stop: watch::Receiver<bool>,
@@ -87,7 +86,7 @@ fn signals(
         Some((Signal::Hint(lanes), queue))
     });
     let end = async move {
-        // An error means that the service is gone, which is a reason to end as well.
+        // An error means that the sender was dropped: the service has ended.
         let _stopped = stop.wait_for(|stop| *stop).await;
         Signal::Stop
     };
@@ -107,7 +106,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn the_dispatcher_is_told_of_time_of_news_and_of_the_end() {
+    async fn signals_are_tick_new_delivery_and_stop() {
         let store = Arc::new(MemoryStore::default());
         let account = an_account();
         let endpoint = an_endpoint(account.id, 0);
@@ -129,7 +128,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_panic_is_not_the_end() {
+    async fn dispatcher_that_panics_is_started_again() {
         let (stop, stopped) = watch::channel(false);
         let begun = AtomicU32::new(0);
         let begin = || {
@@ -145,7 +144,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_does_not_end_is_not_waited_for_for_ever() {
+    async fn dispatcher_that_does_not_stop_is_aborted() {
         let task = tokio::spawn(std::future::pending());
         let stopped_at = Instant::now();
         Deliveries { task }.drained(stopped_at).await;

@@ -4,13 +4,13 @@ use cais_http_api::connections::MAX_CONNECTIONS;
 use cais_ports::alerts;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Descriptors that are no connections of clients: database connections (at most 80, three files each with SQLite), calls to
-/// acquirers and receivers of webhooks (some hundred at the busiest), listeners, logs.
+/// Descriptors other than clients' connections: listeners, logs, calls to acquirers and receivers of webhooks (some
+/// hundred at peak), and database connections (at most 80, with SQLite three files each).
 const RESERVE: usize = 512;
 /// Fewer connections than this are worth a warning.
 const FEW: usize = 1_000;
 
-/// Raises the limit of open files as far as it goes, and returns how many connections may be served.
+/// Raises the limit of open files to its maximum. Returns the resulting limit of connections.
 #[must_use]
 pub fn raise() -> usize {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
@@ -35,7 +35,7 @@ pub fn raise() -> usize {
 /// Connections beside everything else in so many files.
 const fn connections(files: usize) -> usize {
     let left = files.saturating_sub(RESERVE);
-    // With a tiny limit half of it, so that the service does something.
+    // With a very low limit, half of the descriptors serve connections.
     let left = if left < files / 2 { files / 2 } else { left };
     if left > MAX_CONNECTIONS { MAX_CONNECTIONS } else { left }
 }

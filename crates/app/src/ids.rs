@@ -13,14 +13,14 @@ const LOW_BITS: u32 = 62;
 /// A new millisecond's tail begins in the lower half, which leaves room to grow within the millisecond (section 6.2, method 2).
 const FRESH_MASK: u128 = (1 << (TAIL_BITS - 1)) - 1;
 
-/// What the last identifier was made of.
+/// The parts of the last identifier.
 #[derive(Debug, Default)]
 struct Last {
     ms: u64,
     tail: u128,
 }
 
-/// Identifiers by the service's clock, each greater than the ones before it, also when the clock goes back.
+/// Generates increasing identifiers from the service's clock, also when the clock goes back.
 pub struct UuidV7 {
     clock: Arc<dyn Clock>,
     random: SystemRandom,
@@ -36,7 +36,8 @@ impl UuidV7 {
 
     fn random(&self) -> u128 {
         let mut bytes = [0; 16];
-        // The kernel's source fails only where there is none; the counter keeps identifiers apart within the process even then.
+        // The kernel's source fails only on systems without one. Even then the counter keeps identifiers distinct
+        // within the process.
         if self.random.fill(&mut bytes).is_err() {
             tracing::error!("no secure random bytes for a new identifier");
         }
@@ -93,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn the_parts_stand_where_the_rfc_puts_them() {
+    fn uuid_fields_have_their_rfc_positions() {
         let uuid = compose(0x0123_4567_89ab, (1 << TAIL_BITS) - 1);
         assert_eq!(uuid.to_string(), "01234567-89ab-7fff-bfff-ffffffffffff");
     }

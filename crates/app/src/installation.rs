@@ -1,4 +1,4 @@
-//! The checks that a start passes before it touches the data: the database is of this world, and its master key is the one given.
+//! The checks at the start, before the data is touched: the database's world and its master key.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use cais_ports::{KeyedHash as _, QueryError};
 use crate::config::{Config, World};
 use cais_secrets::{HmacSha256, MASTER_KEY_FILE, MasterKey, MasterKeyError, hex};
 
-/// Why a start is refused.
+/// The reason to reject a start.
 #[derive(Debug, thiserror::Error)]
 pub enum InstallationError {
     /// The database belongs to the other world.
@@ -22,7 +22,7 @@ pub enum InstallationError {
         /// The world of this start.
         asked: World,
     },
-    /// The key is not the one that the first start used.
+    /// The key differs from that of the first start.
     #[error(
         "the master key in {origin} is not the key of this database: every API key would be refused, and no webhook could be signed. Give the key that the database was set up with"
     )]
@@ -57,7 +57,7 @@ const fn advice(asked: World) -> &'static str {
     }
 }
 
-/// Records the world at the first start, and refuses the other one from then on.
+/// Records the world at the first start. Later starts with the other world are rejected.
 ///
 /// # Errors
 /// [`InstallationError::OtherWorld`], [`InstallationError::Query`].
@@ -75,10 +75,11 @@ pub fn compare_world(recorded: &str, asked: World) -> Result<(), InstallationErr
     if recorded == asked.as_str() { Ok(()) } else { Err(InstallationError::OtherWorld { recorded, asked }) }
 }
 
-/// Returns the master key of the database: the configured one, else the one in the data directory, which the first start makes.
+/// Returns the master key of the database: the configured one, else the one in the data directory, which the first
+/// start creates.
 ///
 /// # Errors
-/// [`InstallationError`]; another key than the first start's is refused.
+/// [`InstallationError`]; a key other than that of the first start is rejected.
 pub async fn master_key(config: &Config, persistence: &Persistence) -> Result<MasterKey, InstallationError> {
     let key = match &config.master_key {
         Some(key) => key.clone(),
@@ -97,8 +98,8 @@ fn check_value(key: &MasterKey) -> String {
     hex(&HmacSha256::new(key).hash("master-key-check", b"cais").0)
 }
 
-/// Compares the key of the configuration with the check value of a database, and creates nothing. `false`: the key or the value does not
-/// exist yet; the next start creates it.
+/// Compares the configured key with the check value of a database, and creates no key. Returns `false` if the key or
+/// the value does not exist yet; the next start creates both.
 ///
 /// # Errors
 /// [`InstallationError`].
@@ -122,7 +123,7 @@ async fn key_of_data_dir(data_dir: &Path, persistence: &Persistence) -> Result<M
     if persistence.find_fact(Fact::MasterKeyCheck).await?.is_none() {
         return Ok(MasterKey::create(data_dir)?);
     }
-    // Another first start may have made the key since the first look.
+    // Another first start may have created the key since the first check.
     MasterKey::find(data_dir)?.ok_or_else(|| InstallationError::LostMasterKey { file: file(data_dir) })
 }
 

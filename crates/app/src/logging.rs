@@ -1,4 +1,4 @@
-//! What the service says about itself, on standard error.
+//! The log of the service, on standard error.
 
 use std::fmt;
 use std::io::{IsTerminal, stderr};
@@ -10,18 +10,18 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 use cais_http_api::causes::Causes;
 pub use cais_http_api::causes::chain;
 
-/// Muted unless the operator's filter names them: the HTTP server tells of each of its threads and, as an error, of every
-/// caller that does not speak HTTP; the pool tells in several lines what its users are told and log themselves.
+/// Targets that are muted unless the operator's filter names them. The HTTP server logs each of its threads, and each
+/// caller without HTTP as an error. The pool repeats failures that its users log themselves.
 const QUIET: &str = "actix_server=warn,actix_http=off,r2d2=off,";
 
-/// How log lines look.
+/// Format of log lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogFormat {
     /// Text on a terminal, JSON elsewhere.
     Auto,
     /// Lines for people.
     Text,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
 }
 
@@ -47,9 +47,9 @@ impl fmt::Display for LogFormat {
     }
 }
 
-/// Starts the log of the process. A second call changes nothing.
+/// Starts the log of the process. A second call has no effect.
 ///
-/// The filter was judged with the configuration; one that cannot be read logs `info`.
+/// The filter was checked with the configuration; an unreadable filter falls back to `info`.
 pub fn start(filter: &str, format: LogFormat) {
     let filter = EnvFilter::try_new(format!("{QUIET}{filter}")).unwrap_or_else(|_| EnvFilter::new("info"));
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(stderr);
@@ -66,7 +66,7 @@ pub fn start(filter: &str, format: LogFormat) {
     };
 }
 
-/// Whether standard error takes colours: a terminal, and nobody said no (<https://no-color.org>).
+/// Returns `true` if standard error is a terminal and `NO_COLOR` is unset (<https://no-color.org>).
 #[must_use]
 pub fn colours() -> bool {
     stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())

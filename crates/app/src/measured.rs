@@ -15,18 +15,18 @@ use metrics::{counter, gauge, histogram};
 
 /// Attempts by what follows from them.
 pub const ATTEMPTS: &str = "cais_webhook_attempts_total";
-/// Failed attempts by their word.
+/// Failed attempts by reason.
 pub const FAILURES: &str = "cais_webhook_failures_total";
-/// How long an attempt takes.
+/// Duration of an attempt.
 pub const SECONDS: &str = "cais_webhook_attempt_seconds";
 /// Attempts that this node makes just now.
 pub const IN_FLIGHT: &str = "cais_webhook_in_flight";
-/// Deliveries that are due and nobody's.
+/// Due deliveries that no node has leased.
 pub const BACKLOG: &str = "cais_webhook_backlog";
-/// How long the oldest of them has been due.
+/// Time since the oldest of them became due.
 pub const OLDEST_DUE: &str = "cais_webhook_oldest_due_seconds";
 
-/// The word of an outcome.
+/// Returns the label of an outcome.
 #[must_use]
 pub const fn outcome_word(outcome: AttemptOutcome) -> &'static str {
     match outcome {
@@ -36,7 +36,7 @@ pub const fn outcome_word(outcome: AttemptOutcome) -> &'static str {
     }
 }
 
-/// A queue with numbers about what waits and what came of it.
+/// A queue with metrics of due deliveries and of results.
 pub struct MeasuredQueue(Arc<dyn DeliveryQueue>);
 
 impl MeasuredQueue {
@@ -59,7 +59,7 @@ impl DeliveryQueue for MeasuredQueue {
 
     async fn due_lanes(&self, now: Timestamp, after: Option<Lane>, limit: u32) -> Result<DueLanes, QueryError> {
         let due = self.0.due_lanes(now, after, limit).await?;
-        // It is counted to 10,000 only.
+        // The count stops at 10,000.
         gauge!(BACKLOG).set(f64::from(u32::try_from(due.backlog).unwrap_or(u32::MAX)));
         let waited = due.oldest_due_at.map_or(0.0, |since| now.duration_since(since).as_secs_f64());
         gauge!(OLDEST_DUE).set(waited.max(0.0));
@@ -97,7 +97,7 @@ impl DeliveryQueue for MeasuredQueue {
     }
 }
 
-/// A sender with numbers about what is in flight and how long it takes.
+/// A sender with metrics of attempts in flight and of their duration.
 pub struct MeasuredSender(Arc<dyn WebhookSender>);
 
 impl MeasuredSender {
@@ -108,7 +108,7 @@ impl MeasuredSender {
     }
 }
 
-/// Counts down whatever becomes of the attempt, also when nobody waits for it any more.
+/// Decrements the gauge when an attempt ends in any way, also when its future is dropped.
 struct InFlight;
 
 impl InFlight {
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_and_what_came_of_it_is_counted() {
+    fn due_deliveries_and_results_are_counted() {
         let page = numbers(async {
             let store = Arc::new(MemoryStore::default());
             let account = an_account();
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_flight_is_counted_down_whatever_becomes_of_it() {
+    fn in_flight_gauge_returns_to_zero_after_any_end() {
         let page = numbers(async {
             let abandoned = InFlight::begin();
             drop(InFlight::begin());

@@ -1,4 +1,4 @@
-//! The numbers that operators alert on exist from the start: a counter that appears with its first event cannot be seen to grow.
+//! Metrics for alerts. They exist from the start: a counter that appears with its first event shows no increase.
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::infraction::ALERT_HOURS;
@@ -19,7 +19,7 @@ const OLDEST_OPEN: &str = "cais_open_money_oldest_seconds";
 /// Failures of a worker in a row.
 const WORKER_FAILURES: &str = "cais_worker_failures";
 
-/// Infractions without a defence that operators were told of, by the hours that were left.
+/// Alerts about infractions without a defense, by remaining hours.
 const ALERTS: &str = "cais_infraction_alerts_total";
 
 /// Callbacks that wait for their truth.
@@ -27,9 +27,9 @@ const CALLBACKS_OPEN: &str = "cais_callbacks_open";
 /// Callbacks that could not be matched, by the acquirer.
 const CALLBACKS_UNMATCHED: &str = "cais_callbacks_unmatched";
 
-/// When each acquirer's lists were compared to their end.
+/// Time of each acquirer's last complete reconciliation.
 const RECONCILED: &str = "cais_reconcile_last_success_timestamp_seconds";
-/// How many findings of the last reconciliation are open, by the acquirer.
+/// Open findings of the last reconciliation, by acquirer.
 const DIFFERENCES: &str = "cais_reconcile_differences";
 
 /// Describes every metric, and registers the metrics of alert rules at zero.
@@ -76,7 +76,7 @@ fn float(count: u64) -> f64 {
     u32::try_from(count).map_or(f64::from(u32::MAX), f64::from)
 }
 
-/// Shows the payouts or refunds whose outcome is open.
+/// Sets the gauges of payouts or refunds with an open outcome.
 pub fn show_open(kind: &'static str, open: OpenMoney, now: Timestamp) {
     gauge!(OPEN, "kind" => kind).set(float(open.count));
     let age = open.oldest.map_or(0.0, |oldest| now.duration_since(oldest).as_secs_f64());
@@ -88,7 +88,7 @@ pub fn show_failures(worker: &str, in_a_row: u32) {
     gauge!(WORKER_FAILURES, "worker" => worker.to_owned()).set(in_a_row);
 }
 
-/// Shows how the books stand with an acquirer.
+/// Sets the gauges of an acquirer's reconciliation.
 pub fn set_reconciled(standing: &Standing) {
     let acquirer = standing.acquirer.to_string();
     if let Some(until) = standing.compared_until.and_then(|until| u32::try_from(until.as_second()).ok()) {
@@ -97,7 +97,7 @@ pub fn set_reconciled(standing: &Standing) {
     gauge!(DIFFERENCES, "acquirer" => acquirer).set(u32::try_from(standing.open).unwrap_or(u32::MAX));
 }
 
-/// Counts an infraction that operators were told of so many hours before its deadline.
+/// Counts an alert about an infraction, by the hours before its deadline.
 pub fn count_alert(hours: u8) {
     counter!(ALERTS, "hours" => hours.to_string()).increment(1);
 }
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn alarms_are_zero_before_anything_happens() {
+    fn alert_metrics_start_at_zero() {
         let recorder = PrometheusBuilder::new().build_recorder();
         metrics::with_local_recorder(&recorder, super::announce);
         let page = recorder.handle().render();

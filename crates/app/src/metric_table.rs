@@ -1,14 +1,15 @@
-//! Every metric of the service: its kind, its labels and its HELP text.
+//! Every metric of the service: its kind, labels and HELP text.
 //!
-//! A new metric is one more row here and in docs/OPERATIONS.md. Tests compare both tables, and this table with the names in the sources.
+//! A new metric is one more row here and in docs/OPERATIONS.md. Tests compare both tables, and this table with the
+//! names in the sources.
 
 use anyhow::Context as _;
 use metrics::{describe_counter, describe_gauge, describe_histogram};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusRecorder};
 
-/// Bounds for answers of the API, in seconds: 0.1 and 0.5 are usual objectives, and ten is the limit of a request.
+/// Bounds for responses of the API, in seconds: 0.1 and 0.5 are usual objectives, and ten is the limit of a request.
 const REQUEST_S: &[f64] = &[0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0];
-/// Bounds for commits, in seconds: a commit takes some milliseconds, and a lane waits at most 150 ms for a locked row.
+/// Bounds for commits, in seconds. A commit lasts some milliseconds, and a lane waits at most 150 ms for a locked row.
 const COMMIT_S: &[f64] = &[0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0];
 /// Bounds for calls to other machines, in seconds; the longest time limit of a call is 30.
 const REMOTE_S: &[f64] = &[0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0];
@@ -213,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_histograms_that_nodes_can_add_up() {
+    fn durations_are_histograms_with_buckets() {
         let recorder = recorder().unwrap();
         let times = [
             "cais_acquirer_request_seconds",

@@ -1,4 +1,4 @@
-//! The tester's hand on the built-in sandbox, as the API wants it: institution and service move together.
+//! The test controls of the built-in sandbox for the API: the institution and the service change together.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -68,7 +68,7 @@ impl Institution for InProcess {
         let claim = InfractionClaim { situation, amount, deadline_s, is_operational: false };
         match self.0.open_infraction(end_to_end_id, claim) {
             Ok(opened) => Ok(opened.id),
-            // What is out of range by itself was refused at the door.
+            // Requests with values that are out of range on their own were already rejected.
             Err(ControlError::OutOfRange { field: "valor" }) => {
                 Err(InstitutionError::OutOfRange { path: "amount", rule: "must be at most what was paid" })
             }

@@ -1,4 +1,5 @@
-//! How other commands find the built-in sandbox of a service that runs: a file in the data directory, for its owner only.
+//! The file that connects other commands to the built-in sandbox of a running service. The file lies in the data
+//! directory and is readable only by its owner.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -11,10 +12,10 @@ use serde_json::{Value, json};
 /// Its name in the data directory.
 const FILE: &str = "sandbox.json";
 
-/// Writes how the sandbox is reached, whole or not at all.
+/// Writes the sandbox's credentials atomically.
 ///
 /// # Errors
-/// What the file system says.
+/// The file cannot be written.
 pub fn write(data_dir: &Path, credentials: &Credentials) -> io::Result<()> {
     let draft = data_dir.join(format!("{FILE}.{}", std::process::id()));
     let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&draft)?;
@@ -29,7 +30,7 @@ pub fn write(data_dir: &Path, credentials: &Credentials) -> io::Result<()> {
     fs::rename(draft, data_dir.join(FILE))
 }
 
-/// How the sandbox of the service that uses this data directory is reached; `None` when none says so.
+/// Returns the credentials of the sandbox in this data directory; `None` without a readable file.
 #[must_use]
 pub fn read(data_dir: &Path) -> Option<Credentials> {
     let content: Value = serde_json::from_slice(&fs::read(data_dir.join(FILE)).ok()?).ok()?;
@@ -42,9 +43,9 @@ pub fn read(data_dir: &Path) -> Option<Credentials> {
     })
 }
 
-/// Removes what an earlier run left, or this one wrote.
+/// Removes the file of this run or of an earlier one.
 pub fn clear(data_dir: &Path) {
-    // Most often it is not there, and an old one leads to a port where nobody answers.
+    // The file is usually absent. An old one names a port without a listener.
     let _ = fs::remove_file(data_dir.join(FILE));
 }
 
@@ -57,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_by_its_owner_alone() {
+    fn sandbox_file_is_readable_by_its_owner_only() {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(read(folder.path()), None);
         let text = str::to_owned;

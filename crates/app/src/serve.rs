@@ -27,7 +27,7 @@ use cais_http_api::{
     AppState, AuthFailures, CallbackPaths, ConnectionLimits, Exports, ServeOptions, Telemetry, WorkerBells, serve,
 };
 
-/// Seconds that requests in flight get after the service was told to end; the API answers within ten.
+/// Seconds for requests in flight after shutdown begins; the API responds within ten.
 const SHUTDOWN_S: u64 = 20;
 /// Longest wait for the background loops to finish their pass.
 const LOOPS_WITHIN: Duration = Duration::from_secs(10);
@@ -55,7 +55,8 @@ fn bind(key: &str, address: SocketAddr) -> anyhow::Result<TcpListener> {
     TcpListener::bind(address).with_context(|| format!("cannot listen on {address} ({key})"))
 }
 
-/// An address that was chosen is taken or nothing is. The default gives way to another service only in development, and with a warning.
+/// Binds the admin address. A configured address is used, or the start fails. Only in development the default falls
+/// back to a free port, with a warning.
 fn bind_admin(config: &Config) -> anyhow::Result<TcpListener> {
     let wanted = config.admin_listen.unwrap_or(DEFAULT_ADMIN_LISTEN);
     if !config.admin_may_move() {
@@ -70,7 +71,7 @@ fn bind_admin(config: &Config) -> anyhow::Result<TcpListener> {
 /// Serves until a signal ends it.
 ///
 /// # Errors
-/// What keeps it from starting, or ends it.
+/// The service cannot start, or fails later.
 pub async fn run(config: Config) -> anyhow::Result<ExitCode> {
     let mut signals = Signals::listen()?;
     let listeners = Listeners::bind(&config)?;
@@ -107,10 +108,10 @@ pub struct Service {
 }
 
 impl Service {
-    /// Opens everything; when it returns, requests are answered and `addresses.json` is there.
+    /// Starts all parts. On return the API responds and `addresses.json` exists.
     ///
     /// # Errors
-    /// What keeps it from starting.
+    /// The reason that prevents the start.
     pub async fn start(config: Config, listeners: Listeners) -> anyhow::Result<Self> {
         let began = Instant::now();
         addresses::clear(&config.data_dir);
@@ -120,7 +121,7 @@ impl Service {
         let (listen, admin) = (listeners.public.local_addr()?, listeners.admin.local_addr()?);
         let recorder = metric_table::recorder()?;
         let metrics_handle = recorder.handle();
-        // An error means that this process has one already, as in tests.
+        // An error means that this process already has a recorder, as in tests.
         let _installed = metrics::set_global_recorder(recorder);
         measures::announce();
         metrics_process::Collector::default().describe();
@@ -201,7 +202,7 @@ impl Service {
         })
     }
 
-    /// Where the API is served.
+    /// Address of the API.
     #[must_use]
     pub const fn listen(&self) -> SocketAddr {
         self.listen
@@ -222,11 +223,11 @@ impl Service {
         }
     }
 
-    /// Ends everything: no new requests, the ones in flight answered, webhooks under way sent, the queue committed.
+    /// Stops in order: no new requests, requests in flight answered, webhooks in flight sent, the queue committed.
     pub async fn stop(mut self) {
         self.draining.store(true, Ordering::SeqCst);
         tokio::time::sleep(Duration::from_secs(u64::from(self.config.drain_delay_s))).await;
-        // Workers take no new work while the requests in flight finish.
+        // Workers start no new work while the requests in flight finish.
         self.stop.send_replace(true);
         let stopped_at = tokio::time::Instant::now();
         futures_util::future::join_all(self.servers.iter().map(|server| server.stop(true))).await;
@@ -249,7 +250,7 @@ impl Service {
     }
 }
 
-/// Logs where the interface is described and, before there is an account, the command that opens one.
+/// Logs the address of the API's description. Without an account, it also logs the command that opens one.
 async fn announce(ports: &Ports, listen: SocketAddr) -> anyhow::Result<()> {
     tracing::info!("the API is described at http://{listen}/docs");
     let first = ports.queries.list_accounts(PageRequest { limit: 1, starting_after: None }).await?;
@@ -261,7 +262,7 @@ async fn announce(ports: &Ports, listen: SocketAddr) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Folds what was measured into its sums, so that histograms do not grow between scrapes.
+/// Folds measurements into histogram buckets, so that memory does not grow between scrapes.
 async fn upkeep(handle: metrics_exporter_prometheus::PrometheusHandle) {
     /// As often as the exporter's own server would.
     const EVERY: Duration = Duration::from_secs(5);

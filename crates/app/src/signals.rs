@@ -1,4 +1,4 @@
-//! SIGTERM and SIGINT: the first asks for a clean end, the second demands one at once.
+//! SIGTERM and SIGINT: the first signal starts a clean shutdown, the second ends the process at once.
 
 use std::io;
 
@@ -15,15 +15,15 @@ pub struct Signals {
 }
 
 impl Signals {
-    /// Listens from now on; the signals no longer kill the process.
+    /// Starts to handle the signals, which no longer kill the process.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system rejects a handler.
     pub fn listen() -> io::Result<Self> {
         Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
     }
 
-    /// Waits for one.
+    /// Waits for a signal.
     pub async fn received(&mut self) {
         tokio::select! {
             _ = self.terminate.recv() => {}
@@ -31,7 +31,7 @@ impl Signals {
         }
     }
 
-    /// From now on the next one ends the process without further ado; nothing that was answered is lost by it.
+    /// Makes the next signal end the process at once. Acknowledged work is already durable.
     pub fn force_exit_on_next(mut self) {
         tokio::spawn(async move {
             self.received().await;

@@ -1,4 +1,4 @@
-//! Where concrete adapters meet the ports: nothing else names them.
+//! Connects concrete adapters to the ports. No other module names them.
 
 use std::fs::{self, DirBuilder};
 use std::os::unix::fs::DirBuilderExt;
@@ -32,7 +32,7 @@ use cais_secrets::HmacSha256;
 /// The sandbox's own file in the data directory.
 const SANDBOX_FILE: &str = "sandbox.journal";
 
-/// What every command needs: time, identity, secrets, the store.
+/// The parts that every command needs: clock, identifiers, secrets, store.
 pub struct Foundation {
     /// The service's clock.
     pub clock: Arc<OffsetClock>,
@@ -45,10 +45,10 @@ pub struct Foundation {
 }
 
 impl Foundation {
-    /// Opens the store with a schema that this program can use: SQLite is migrated, PostgreSQL when the configuration says so.
+    /// Opens the store with a current schema. SQLite is always migrated, PostgreSQL if the configuration permits.
     ///
     /// # Errors
-    /// What is wrong with the data directory, the master key or the database.
+    /// A problem of the data directory, the master key or the database.
     pub async fn open(config: &Config) -> anyhow::Result<Self> {
         make_data_dir(config)?;
         prepare_schema(config).await?;
@@ -75,10 +75,10 @@ impl Foundation {
         Ok(Self { clock, keyed_hash: Arc::new(HmacSha256::new(&master)), ids, deliveries, webhooks, persistence })
     }
 
-    /// Checks that the database is of the world that the configuration asks for; the first check records it.
+    /// Checks that the database belongs to the configured world; the first check records the world.
     ///
     /// # Errors
-    /// The other world, or a database that cannot be read.
+    /// The database belongs to the other world, or cannot be read.
     pub async fn confirm_world(&self, world: World) -> anyhow::Result<()> {
         Ok(installation::confirm_world(&self.persistence, world).await?)
     }
@@ -109,16 +109,16 @@ impl Foundation {
         self.ports(router(Vec::new()))
     }
 
-    /// Finishes what is queued and lets go of the database.
+    /// Commits the queue and closes the database.
     pub async fn close(self) {
         self.persistence.close().await;
     }
 }
 
-/// What calls receivers: those that the configuration lets through, and no others.
+/// Creates the sender of webhooks, limited to the receivers that the configuration permits.
 ///
 /// # Errors
-/// When its client cannot be made.
+/// The HTTP client cannot be created.
 fn webhook_sender(config: &Config) -> anyhow::Result<Arc<dyn WebhookSender>> {
     let policy = WebhookPolicy {
         allow_insecure: config.webhooks.allow_insecure,
@@ -128,10 +128,10 @@ fn webhook_sender(config: &Config) -> anyhow::Result<Arc<dyn WebhookSender>> {
     Ok(Arc::new(MeasuredSender::new(Arc::new(sender))))
 }
 
-/// Makes the data directory, for its owner only.
+/// Creates the data directory with access for its owner only.
 ///
 /// # Errors
-/// When it cannot be made.
+/// The directory cannot be created.
 pub fn make_data_dir(config: &Config) -> anyhow::Result<()> {
     DirBuilder::new()
         .recursive(true)
@@ -140,19 +140,19 @@ pub fn make_data_dir(config: &Config) -> anyhow::Result<()> {
         .with_context(|| format!("the data directory {} cannot be made", config.data_dir.display()))
 }
 
-/// Where the sandbox keeps its state, in a data directory that exists.
+/// Returns the path of the sandbox's state file and creates its directory.
 ///
 /// # Errors
-/// When the directory cannot be made.
+/// The directory cannot be created.
 pub fn sandbox_state_file(config: &Config) -> anyhow::Result<PathBuf> {
     make_data_dir(config)?;
     Ok(config.data_dir.join(SANDBOX_FILE))
 }
 
-/// Every configured acquirer; nothing is asked of them yet.
+/// Creates every configured acquirer without a request to it.
 ///
 /// # Errors
-/// [`Problems`]: everything that is wrong with their certificates and addresses.
+/// [`Problems`]: all problems of their certificates and addresses.
 pub fn configured_acquirers(config: &Config) -> Result<Vec<Arc<dyn Acquirer>>, Problems> {
     let mut problems = Vec::new();
     let mut acquirers: Vec<Arc<dyn Acquirer>> = Vec::new();
@@ -165,7 +165,7 @@ pub fn configured_acquirers(config: &Config) -> Result<Vec<Arc<dyn Acquirer>>, P
     if problems.is_empty() { Ok(acquirers) } else { Err(Problems(problems)) }
 }
 
-/// An error tells of one file only: each is tried without the other, so that all that are wrong are named.
+/// Returns all problems of the files. An error covers only one file, so each is tried without the other.
 fn problems_of_files(settings: &AcquirerConfig, error: &anyhow::Error) -> Vec<Problem> {
     let table = format!("acquirers.{}", settings.name);
     let bare = AcquirerConfig { certificate_file: None, ca_file: None, ..settings.clone() };
@@ -234,14 +234,14 @@ fn bacen_config(settings: &AcquirerConfig) -> anyhow::Result<BacenConfig> {
     })
 }
 
-/// The acquirers in the order of their names, with the knowledge of who answers just now.
+/// Returns the acquirers sorted by name, with a record of the ones that respond.
 #[must_use]
 pub fn router(acquirers: Vec<Arc<dyn Acquirer>>) -> Arc<dyn Acquirers> {
     cais_acquirers::trace::set_source(cais_http_api::trace::current);
     Arc::new(Router::new(acquirers))
 }
 
-/// How often a key may call: all nodes with the same Redis, or this node.
+/// Creates the rate limits of keys: shared by all nodes with the same Redis, else of this node.
 #[must_use]
 pub fn rate_limits(config: &Config) -> Arc<dyn RateLimits> {
     let limit = config.rate_limit_per_minute;
@@ -251,21 +251,23 @@ pub fn rate_limits(config: &Config) -> Arc<dyn RateLimits> {
     }
 }
 
-/// The built-in sandbox on a free port of this machine, with its file in the data directory.
+/// Starts the built-in sandbox on a free port of this machine, with its file in the data directory.
 ///
 /// # Errors
-/// What keeps it from starting.
+/// The sandbox cannot start.
 pub async fn start_sandbox(config: &Config) -> anyhow::Result<Sandbox> {
     let state_file = Some(sandbox_state_file(config)?);
     let settings = SandboxConfig { state_file, refuses_when_down: true, ..SandboxConfig::default() };
     Sandbox::start(settings).await.context("the built-in sandbox does not start")
 }
 
-/// The acquirers of a configured world for a command beside a service that may be running. With the built-in sandbox that is the service's own, or
-/// one that is started from its file while no service has it; it ends when it is dropped.
+/// Returns the acquirers for a command that may run beside the service.
+///
+/// The built-in sandbox is that of the running service, if there is one. Otherwise it is started from its file and ends
+/// when it is dropped.
 ///
 /// # Errors
-/// What is wrong with their configuration, or keeps the sandbox from starting.
+/// Wrong settings of the acquirers, or a sandbox that cannot start.
 pub async fn acquirers_beside(config: &Config) -> anyhow::Result<(Vec<Arc<dyn Acquirer>>, Option<Sandbox>)> {
     if !config.sandbox {
         return Ok((configured_acquirers(config)?, None));
@@ -283,15 +285,15 @@ pub async fn acquirers_beside(config: &Config) -> anyhow::Result<(Vec<Arc<dyn Ac
     }
 }
 
-/// Whether the sandbox's file belongs to another process just now.
+/// Returns `true` if another process has locked the sandbox's file.
 fn is_in_use(error: &anyhow::Error) -> bool {
     matches!(error.downcast_ref(), Some(SandboxError::State(JournalError::InUse(_))))
 }
 
-/// The acquirer behind which the built-in sandbox is.
+/// Returns the acquirer of the built-in sandbox.
 ///
 /// # Errors
-/// When the sandbox gave something that no institution would.
+/// The sandbox's credentials are invalid.
 pub fn sandbox_acquirer(credentials: Credentials) -> anyhow::Result<Arc<dyn Acquirer>> {
     let config = BacenConfig::new(
         AcquirerName::parse(SANDBOX)?,
@@ -303,7 +305,7 @@ pub fn sandbox_acquirer(credentials: Credentials) -> anyhow::Result<Arc<dyn Acqu
     Ok(Arc::new(EfiAcquirer::new(&config)?))
 }
 
-/// What other processes see while this one migrates.
+/// The name of this process that others see while it migrates.
 #[must_use]
 pub fn migration_owner() -> String {
     format!("cais {}", std::process::id())

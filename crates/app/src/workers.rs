@@ -1,4 +1,4 @@
-//! The background loops: each runs one use case again and again, wakes when there is work, backs off when it fails.
+//! The background loops. Each repeats one use case, wakes for new work and backs off after a failure.
 
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
@@ -15,15 +15,15 @@ use tokio::task::JoinSet;
 use crate::{logging, measures};
 use cais_http_api::{Bell, WorkerBells};
 
-/// What is told of a pass that panicked; the panic itself is on standard error.
+/// The logged error of a pass that panicked; the panic itself is on standard error.
 const PANICKED: &str = "the pass panicked";
 /// Longest pause of a loop that keeps failing.
 const MAX_PAUSE: Duration = Duration::from_secs(30);
 
-/// One pass under way.
+/// A pass under way.
 type Work = Pin<Box<dyn Future<Output = Result<Pass, WorkError>> + Send>>;
 
-/// How often one loop looks.
+/// The intervals of a loop.
 struct Rhythm {
     name: &'static str,
     every: Duration,
@@ -81,7 +81,7 @@ async fn count_open(ports: &Ports) -> Result<Pass, WorkError> {
     Ok(Pass::default())
 }
 
-/// One look at deadlines, counted by the hours that are left.
+/// Runs one check of deadlines and counts its alerts by remaining hours.
 async fn alerts(ports: &Ports) -> Result<Pass, WorkError> {
     let told = infractions::alerts::run_once(ports).await?;
     for alert in &told {
@@ -99,7 +99,7 @@ async fn reconciliation(ports: &Ports) -> Result<Pass, WorkError> {
     Ok(Pass { done: run.done, more: false })
 }
 
-/// What a loop remembers of its failures, so that a store that is down for an hour is told once.
+/// The failures of a loop, so that a long outage of the store is logged once.
 #[derive(Default)]
 struct Failures {
     in_a_row: u32,
@@ -136,7 +136,7 @@ where
 {
     let mut failures = Failures::default();
     while !*stop.borrow() {
-        // A bug in one pass must not end the loop: what it was to do would wait until the next start.
+        // A panic in one pass must not end the loop: its work would wait until the next start.
         let passed = AssertUnwindSafe(pass()).catch_unwind().await;
         let pause = match passed
             .map_err(|_| PANICKED.to_owned())
@@ -162,7 +162,7 @@ where
         tokio::select! {
             () = tokio::time::sleep(pause) => {}
             () = ring(rhythm.bell.as_ref()), if failures.in_a_row == 0 => {}
-            // An error means that the service is gone, which is a reason to end as well.
+            // An error means that the sender was dropped: the service has ended.
             _ = stop.wait_for(|stop| *stop) => {}
         }
     }
@@ -189,7 +189,7 @@ mod tests {
         Rhythm { name: "test", every: Duration::from_secs(1), bell }
     }
 
-    /// Runs a loop over `results` and stops after the last; the simulated milliseconds it took.
+    /// Runs a loop over `results` and stops after the last. Returns the elapsed simulated milliseconds.
     async fn elapsed_ms(results: Vec<Result<Pass, WorkError>>) -> u128 {
         let (stop, stopped) = watch::channel(false);
         let started = tokio::time::Instant::now();
@@ -210,14 +210,14 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_loop_pauses_between_passes_but_not_while_there_is_more() {
+    async fn loop_with_more_work_does_not_pause() {
         let full = || Ok(Pass { done: 256, more: true });
         assert_eq!(elapsed_ms(vec![full(), full(), Ok(Pass::default())]).await, 0);
         assert_eq!(elapsed_ms(vec![Ok(Pass::default()), Ok(Pass::default()), Ok(Pass::default())]).await / 100, 20);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_loop_that_fails_backs_off_and_recovers() {
+    async fn loop_that_fails_backs_off_and_recovers() {
         // 2 s and 4 s after the failures, 1 s after the success.
         assert_eq!(elapsed_ms(vec![down(), down(), Ok(Pass::default()), Ok(Pass::default())]).await / 100, 70);
         let failures = Failures { in_a_row: 30, told: None };
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_pass_that_panics_is_a_failure_like_any_other() {
+    async fn pass_that_panics_counts_as_failure() {
         let (stop, stopped) = watch::channel(false);
         let passes = Arc::new(AtomicU32::new(0));
         let counted = Arc::clone(&passes);
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn the_bell_wakes_a_loop_at_once() {
+    async fn notified_loop_wakes_at_once() {
         let (stop, stopped) = watch::channel(false);
         let bell = Bell::default();
         let passes = Arc::new(AtomicU32::new(0));

@@ -22,10 +22,10 @@ use cais_http_api::representation::operator as shown;
 const MAX_NAME_CHARS: usize = 200;
 /// Longest release delay: ninety days, in seconds.
 const MAX_RELEASE_DELAY_S: i64 = 90 * 24 * 3_600;
-/// How many accounts are read at a time.
+/// Accounts read per page.
 const PAGE: u32 = 200;
 
-/// What can be done with accounts.
+/// The operations on accounts.
 #[derive(Debug, Subcommand)]
 pub enum AccountCommand {
     /// Open an account
@@ -148,10 +148,10 @@ pub fn positive(text: &str) -> Result<Money, String> {
     if money.is_positive() { Ok(money) } else { Err("must be above zero".to_owned()) }
 }
 
-/// Carries the command out.
+/// Runs the command.
 ///
 /// # Errors
-/// What the use case says.
+/// The error of the use case.
 pub async fn run(ports: &Ports, operator: &Operator, command: AccountCommand, output: Output) -> anyhow::Result<()> {
     let account = match command {
         AccountCommand::List => return print_all(ports, output).await,
@@ -219,7 +219,7 @@ fn row(account: &Account) -> Vec<String> {
     ]
 }
 
-/// What is left to do before the account can be used.
+/// Returns the remaining steps before the account can be used.
 fn next_step(account: &Account) -> String {
     match account.kyc {
         Kyc::Approved => String::new(),

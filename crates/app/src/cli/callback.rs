@@ -25,10 +25,10 @@ pub enum CallbackCommand {
     },
 }
 
-/// Carries the command out.
+/// Runs the command.
 ///
 /// # Errors
-/// No callback has the id, it is done, or the store has no answer.
+/// No callback has the id, the callback is already processed, or the store failed.
 pub async fn run(ports: &Ports, operator: &Operator, command: CallbackCommand, output: Output) -> anyhow::Result<()> {
     match command {
         CallbackCommand::List => list(ports, output).await,

@@ -10,7 +10,7 @@ use crate::config::warnings::{Warning, warnings};
 use crate::config::{Config, Effective, Problem, Problems, Sources, data_dir_problem, docs};
 use crate::wiring;
 
-/// What can be done with the configuration.
+/// The operations on the configuration.
 #[derive(Debug, Subcommand)]
 pub enum ConfigCommand {
     /// List every mistake and every probable slip; exit with 1 when there is a mistake

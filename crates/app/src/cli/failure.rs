@@ -23,7 +23,7 @@ pub fn report(error: &anyhow::Error, output: Output) -> ExitCode {
 
 /// Prints a mistake in the command line and returns the exit code 2, or prints the requested help and returns 0.
 pub fn usage(mistake: &clap::Error) -> ExitCode {
-    // The command line could not be parsed, so the option is found by its name.
+    // The command line could not be parsed, so the option is searched for by its name.
     let json = std::env::args_os().any(|argument| argument == "--json");
     if json && mistake.use_stderr() {
         let text = mistake.render().to_string();

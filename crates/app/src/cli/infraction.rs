@@ -18,7 +18,7 @@ use serde_json::Value;
 use super::output::{Output, amount, fields, instant, table, tell};
 use cais_http_api::representation::infraction::InfractionDetail;
 
-/// How many infractions are read at a time.
+/// Infractions read per page.
 const PAGE: u32 = 200;
 /// The longest note, in characters: some lines of text.
 const MAX_NOTE_CHARS: usize = 500;
@@ -145,15 +145,15 @@ async fn list_all(
     }
 }
 
-/// A list that is printed page by page, so that it may be as long as it is: for programs all pages together are one document.
+/// Prints a list of any length page by page. For programs all pages form one document.
 struct Listing {
     json: bool,
-    /// Whether a page was printed before.
+    /// `true` after the first page was printed.
     is_begun: bool,
 }
 
 impl Listing {
-    /// What is printed of the next page.
+    /// Returns the text of the next page.
     fn page(
         &mut self,
         found: &[Infraction],
@@ -217,7 +217,7 @@ async fn email_of(
     Ok(email)
 }
 
-/// What the API shows, and what only operators see.
+/// Returns the JSON of the API with the additional fields for operators.
 fn as_json(infraction: &Infraction, email: &str) -> anyhow::Result<Value> {
     let mut value: Value = serde_json::to_value(InfractionDetail::from(infraction))?;
     if let Value::Object(object) = &mut value {
@@ -240,7 +240,7 @@ fn as_json(infraction: &Infraction, email: &str) -> anyhow::Result<Value> {
 fn row(infraction: &Infraction, emails: &BTreeMap<AccountId, String>) -> Vec<String> {
     vec![
         infraction.id.to_string(),
-        // As wide as ever, so that the columns of all pages are below each other.
+        // Fixed widths align the columns of all pages.
         format!("{:12}", infraction.state.status().as_str()),
         format!("{:12}", infraction.amount.to_string()),
         format!("{:24}", infraction.deadline_at.map_or_else(|| "-".to_owned(), instant)),
@@ -250,7 +250,7 @@ fn row(infraction: &Infraction, emails: &BTreeMap<AccountId, String>) -> Vec<Str
     ]
 }
 
-/// How far the defence has come, in a word.
+/// Returns the state of the defense as one word.
 fn defense(infraction: &Infraction) -> &'static str {
     match infraction.defense.as_ref().map(|defense| defense.submitted_at.is_some()) {
         None => "none",
@@ -306,7 +306,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn operators_see_what_the_api_shows_and_more() {
+    fn infraction_for_operators_extends_the_api_body() {
         let infraction = an_infraction(&in_status(a_charge(an_account().id), ChargeStatus::Paid), 700);
         let value = as_json(&infraction, "a@b.co").unwrap();
         for name in ["id", "status", "defense_text", "account", "charge_id", "acquirer", "upstream_id", "limit"] {
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_are_one_document_and_one_table() {
+    fn pages_print_as_one_document_and_one_table() {
         let new = || an_infraction(&in_status(a_charge(an_account().id), ChargeStatus::Paid), 700);
         let all = [new(), Infraction { amount: Money::from_centavos(7), deadline_at: None, ..new() }, new()];
         let emails: BTreeMap<_, _> = all.iter().map(|one| (one.account, format!("{}@b.co", one.id))).collect();

@@ -14,7 +14,7 @@ use super::account::{Which, name};
 use super::output::{Output, fields, instant, table};
 use cais_http_api::representation::operator as shown;
 
-/// What can be done with API keys.
+/// The operations on API keys.
 #[derive(Debug, Subcommand)]
 pub enum KeyCommand {
     /// Create a key and print it, this once
@@ -60,10 +60,10 @@ fn prefix(text: &str) -> Result<KeyPrefix, &'static str> {
     KeyPrefix::parse(bare).map_err(|_| "must be the 12 characters after `key_`")
 }
 
-/// Carries the command out.
+/// Runs the command.
 ///
 /// # Errors
-/// What the use case says.
+/// The error of the use case.
 pub async fn run(ports: &Ports, operator: &Operator, command: KeyCommand, output: Output) -> anyhow::Result<()> {
     match command {
         KeyCommand::Create { which, name, scopes, expires_in_days, allow } => {
@@ -136,7 +136,7 @@ mod tests {
     use super::{block, prefix};
 
     #[test]
-    fn a_prefix_is_taken_out_of_a_whole_key() {
+    fn whole_key_is_reduced_to_its_prefix() {
         for text in ["ABCdef123456", "key_ABCdef123456", "key_ABCdef123456_secret"] {
             assert_eq!(prefix(text).map(|prefix| prefix.to_string()), Ok("ABCdef123456".to_owned()), "{text}");
         }
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn lone_addresses_are_blocks_too() {
+    fn single_address_is_parsed_as_block() {
         assert_eq!(block("203.0.113.7").map(|block| block.to_string()), Ok("203.0.113.7/32".to_owned()));
         assert!(block("shop").is_err());
     }

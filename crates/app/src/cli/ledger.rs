@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::output::{Output, table};
 
-/// What can be done with the ledger.
+/// The operations on the ledger.
 #[derive(Debug, Subcommand)]
 pub enum LedgerCommand {
     /// Rebuild every balance from its entries and compare; exit with 1 when something differs
@@ -18,7 +18,7 @@ pub enum LedgerCommand {
 /// Verifies the ledger.
 ///
 /// # Errors
-/// What the store says.
+/// The error of the store.
 pub async fn verify(ports: &Ports, output: Output) -> anyhow::Result<ExitCode> {
     let report = ports.maintenance.verify_ledger().await?;
     let ok = report.differences.is_empty();

@@ -24,12 +24,12 @@ use crate::config::{API_KEY_VARIABLE, Config, WEBHOOK_SECRET_VARIABLE};
 use crate::logging;
 use crate::signals::Signals;
 
-/// How often it is looked for what happened: a tenth of what a key may ask for.
+/// Interval between two reads of events. This uses a tenth of a key's rate limit.
 const EVERY: Duration = Duration::from_secs(1);
-/// Longest pause while the service does not answer.
+/// Longest pause while the service does not respond.
 const MAX_PAUSE: Duration = Duration::from_secs(30);
 
-/// What is forwarded, and where to.
+/// The forwarded events and their receiver.
 #[derive(Debug, Args)]
 pub struct ListenArgs {
     /// Receiver of the events: a URL such as `http://127.0.0.1:3000/hooks`, `localhost:3000/hooks`, or a port of this machine. Any
@@ -93,7 +93,7 @@ fn service_of(config: &Config) -> String {
     format!("http://{}", addresses::reachable(listen))
 }
 
-/// The secret of the file or of the environment, else a new one, which is kept in the file where one is named.
+/// Returns the secret of the file or the environment, else a new one. A new secret is saved if a file is named.
 fn signing_secret(file: Option<&Path>) -> anyhow::Result<SigningSecret> {
     let missing = file.filter(|file| *file != Path::new(STANDARD_INPUT) && !file.exists());
     if let Some(file) = missing {
@@ -168,8 +168,8 @@ impl Listening {
         Ok(())
     }
 
-    /// Sends an event on, once, unless its type is not wanted; a receiver that fails is told and nothing more. Returned is whether somebody
-    /// still reads what is told.
+    /// Forwards an event once if its type is selected. A failure of the receiver is only printed. Returns `false` once
+    /// standard output has no reader.
     async fn forward(&self, event: &RelayedEvent) -> anyhow::Result<bool> {
         let wanted = &self.args.events;
         if !wanted.is_empty() && !wanted.iter().any(|kind| kind.as_str() == event.kind) {
@@ -181,7 +181,7 @@ impl Listening {
     }
 }
 
-/// Whether asking again changes nothing: the key or the address is wrong.
+/// Returns `true` if a retry cannot succeed: the key or the address is wrong.
 fn is_final(error: &RelayError) -> bool {
     match error {
         RelayError::Refused { status, .. } => matches!(status, 400..=499) && *status != 429,
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn an_event_is_a_line() {
+    fn event_is_printed_on_one_line() {
         assert_eq!(
             for_people(&event(), &sent(Some(200), None)),
             "     7  charge.paid                 evt_01h455vb4pex5vsknk084sn02x  → 200 in 12 ms"
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn only_trouble_that_passes_is_sat_out() {
+    fn temporary_errors_are_retried_and_final_ones_end() {
         let refused = |status| is_final(&RelayError::Refused { status, message: String::new() });
         assert!(refused(401) && refused(403) && refused(404));
         assert!(!refused(429) && !refused(500) && !refused(503));
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn made_secret_is_kept_in_its_file_for_its_owner_alone() {
+    fn new_secret_is_saved_for_its_owner_only() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("listen.secret");
         let made = signing_secret(Some(&file)).unwrap();

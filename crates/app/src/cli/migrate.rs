@@ -9,10 +9,10 @@ use super::output::{Output, table};
 use crate::config::Config;
 use crate::wiring;
 
-/// Migrates, or only looks: then what is left to do is exit code 1.
+/// Runs the pending migrations. With `only_look` it only lists them, with exit code 1 if there are any.
 ///
 /// # Errors
-/// What the database says.
+/// The error of the database.
 pub fn run(config: &Config, only_look: bool, output: Output) -> anyhow::Result<ExitCode> {
     if only_look {
         return status(config, output);

@@ -59,7 +59,7 @@ pub struct Cli {
     command: Command,
 }
 
-/// What can be done.
+/// The commands.
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Serve the API until a signal ends it
@@ -274,12 +274,12 @@ mod tests {
     use super::Cli;
 
     #[test]
-    fn the_command_line_is_consistent() {
+    fn command_line_passes_debug_assertions() {
         Cli::command().debug_assert();
     }
 
     #[test]
-    fn what_may_be_typed() {
+    fn command_lines_are_accepted_or_rejected() {
         for (line, good) in [
             ("cais serve", true),
             ("cais serve --sandbox", true),

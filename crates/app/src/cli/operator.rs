@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt;
 
 use cais_ports::Operator;
 
-/// Where Linux keeps the name of the machine.
+/// The Linux file with the name of the machine.
 const HOST_NAME: &str = "/proc/sys/kernel/hostname";
 
 /// Returns the operator of this process: the given name, else the user of the operating system.
@@ -15,7 +15,7 @@ pub fn of_process(given: Option<&str>) -> Operator {
     Operator { name: given.map_or_else(user, str::to_owned), source: "cli".to_owned(), host }
 }
 
-/// The user that runs this process; behind `sudo`, the one who called it.
+/// Returns the user that runs this process; behind `sudo`, the user who called it.
 fn user() -> String {
     let caller = std::env::var("SUDO_USER").ok().filter(|name| !name.is_empty());
     caller.unwrap_or_else(|| {

@@ -1,40 +1,40 @@
-//! What a command prints: JSON for programs, tables and lines for people.
+//! The output of a command: JSON for programs, tables and lines for people.
 
 use std::io::{self, Write};
 
 pub use cais_http_api::representation::operator::{amount, instant};
 use serde_json::Value;
 
-/// Where and how a command prints.
+/// The output format of a command.
 #[derive(Debug, Clone, Copy)]
 pub struct Output {
-    /// Whether a program reads it.
+    /// `true` for JSON.
     pub json: bool,
 }
 
 impl Output {
-    /// Prints the one or the other. A reader that went away is no failure.
+    /// Prints one of the two forms. A closed pipe is not an error.
     ///
     /// # Errors
-    /// What standard output says, but for a closed pipe.
+    /// Standard output cannot be written.
     pub fn print(self, value: &Value, people: impl FnOnce() -> String) -> io::Result<()> {
         let text = if self.json { value.to_string() } else { people() };
         say(&text)
     }
 }
 
-/// Prints a text and ends the line. A reader that went away is no failure.
+/// Prints a text and ends the line. A closed pipe is not an error.
 ///
 /// # Errors
-/// What standard output says, but for a closed pipe.
+/// Standard output cannot be written.
 pub fn say(text: &str) -> io::Result<()> {
     tell(text).map(|_is_read| ())
 }
 
-/// Prints a text and ends the line, for a command that goes on; whether there still is a reader.
+/// Prints a text and ends the line, for a command that continues. Returns `false` if the pipe is closed.
 ///
 /// # Errors
-/// What standard output says, but for a closed pipe.
+/// Standard output cannot be written.
 pub fn tell(text: &str) -> io::Result<bool> {
     let mut out = io::stdout().lock();
     match writeln!(out, "{}", text.trim_end_matches('\n')).and_then(|()| out.flush()) {

@@ -14,15 +14,15 @@ use crate::config::{Config, Problems};
 use crate::wiring::{self, Foundation};
 use cais_http_api::days;
 
-/// What is said when an acquirer's lists could not be read.
+/// Exit code if an acquirer's lists could not be read.
 const UNREAD: u8 = 2;
-/// How often the picture of progress moves.
+/// Interval between two updates of the progress display.
 const MOVES_EVERY: Duration = Duration::from_millis(100);
 
-/// The longest span: its days are asked for one by one, whether or not anything happened on them.
+/// The longest span. Each of its days costs a request, even without payments.
 const LONGEST: SignedDuration = SignedDuration::from_hours(367 * 24);
 
-/// What is compared.
+/// The acquirers and the span to compare.
 #[derive(Debug, Args)]
 pub struct ReconcileArgs {
     /// Start of the span: a day of São Paulo as YYYY-MM-DD, or an instant such as 2026-01-31T12:00:00Z; at most 367 days before --to
@@ -36,11 +36,13 @@ pub struct ReconcileArgs {
     no_repair: bool,
 }
 
-/// Compares, repairs what is safe, and prints a report. 0: nothing is left to do; 1: something is, or a row cannot be read; 2: an acquirer
+/// Compares, makes the safe repairs and prints a report.
+///
+/// Exit codes: 0 without remaining differences; 1 with a remaining difference or an unreadable row; 2 if an acquirer
 /// could not be read.
 ///
 /// # Errors
-/// What keeps the store or the acquirers from opening.
+/// The store or the acquirers cannot be opened.
 pub async fn run(config: Config, args: ReconcileArgs, output: Output) -> anyhow::Result<ExitCode> {
     let world = config.world().map_err(|problem| Problems(vec![problem]))?;
     let foundation = Foundation::open(&config).await?;

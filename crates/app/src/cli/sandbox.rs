@@ -13,10 +13,10 @@ use crate::config::Config;
 use crate::signals::Signals;
 use crate::wiring;
 
-/// Runs it until a signal ends it.
+/// Runs the sandbox until a signal ends it.
 ///
 /// # Errors
-/// What keeps it from starting.
+/// The sandbox cannot start.
 pub async fn run(
     config: Config,
     listen: SocketAddr,

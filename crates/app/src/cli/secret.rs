@@ -9,10 +9,11 @@ use cais_acquirers::Secret;
 
 /// The name of standard input.
 pub const STANDARD_INPUT: &str = "-";
-/// Largest text that may hold secrets, in bytes; a real one has some hundred.
+/// Largest accepted file with secrets, in bytes; a usual one has some hundred.
 const MAX_BYTES: u64 = 64 * 1024;
 
-/// Reads a secret from `file` (`-` is standard input), else from the environment variable; `None` when neither is given.
+/// Reads a secret from `file` (`-` is standard input), else from the environment variable. Returns `None` if neither is
+/// set.
 ///
 /// # Errors
 /// A file that cannot be read, or that is empty or too large.

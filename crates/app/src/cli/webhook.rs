@@ -17,10 +17,10 @@ use super::secret::{self, STANDARD_INPUT};
 use crate::clock::OffsetClock;
 use crate::config::WEBHOOK_SECRET_VARIABLE;
 
-/// Largest body that is read; a real one has a few KiB.
+/// Largest accepted body; a usual one has a few KiB.
 const MAX_BODY_BYTES: u64 = 16 * 1024 * 1024;
 
-/// What can be done with webhooks.
+/// The operations on webhooks.
 #[derive(Debug, Subcommand)]
 pub enum WebhookCommand {
     /// Check the signature of a webhook; exit with 1 when it is wrong or too old
@@ -51,10 +51,10 @@ pub struct VerifyArgs {
     body: PathBuf,
 }
 
-/// Checks the webhook and tells what came of it.
+/// Checks the webhook and prints the result.
 ///
 /// # Errors
-/// A secret that is none, a body that cannot be read.
+/// A malformed secret, or a body that cannot be read.
 pub fn run(command: WebhookCommand, output: Output) -> anyhow::Result<ExitCode> {
     let WebhookCommand::Verify(args) = command;
     let both = args.secret_file.as_deref() == Some(Path::new(STANDARD_INPUT)) && args.body == Path::new(STANDARD_INPUT);
@@ -72,7 +72,7 @@ pub fn run(command: WebhookCommand, output: Output) -> anyhow::Result<ExitCode> 
     Ok(if problem.is_none() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// What is wrong with it; `None` when nothing is.
+/// Returns the reason to reject the webhook; `None` if the webhook is valid.
 fn judge(args: &VerifyArgs, secrets: &[SigningSecret], body: &[u8], now: Timestamp) -> Option<String> {
     let VerifyArgs { id, timestamp, signature, any_age, .. } = args;
     let received = Received { id, timestamp, signature, body };
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_signed_lately_is_believed() {
+    fn webhook_signed_recently_is_accepted() {
         assert_eq!(judged(&args("{}", false), "{}", 10), None);
         assert_eq!(judged(&args("{}", false), "{} ", 10).unwrap(), "no signature matches");
         assert_eq!(judged(&args("{}", false), "{}", 301).unwrap(), "the timestamp is too old");

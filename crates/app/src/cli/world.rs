@@ -1,4 +1,4 @@
-//! Opens the store for one command, beside a server that may be running, and closes it again.
+//! Opens the store for one command, also beside a running server, and closes it afterwards.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use cais_use_cases::Ports;
 use crate::config::Config;
 use crate::wiring::Foundation;
 
-/// Refuses to go on where there is no database yet: a mistyped path must not become an empty store with a new master key.
+/// Requires an existing database. Otherwise a mistyped path would create an empty store with a new master key.
 ///
 /// # Errors
 /// The path of the SQLite file that does not exist.
@@ -22,10 +22,10 @@ pub fn must_exist(config: &Config) -> anyhow::Result<()> {
     }
 }
 
-/// Does `work` with the ports of that configuration; no acquirer is reached.
+/// Runs `work` with the ports of the configuration. No acquirer is reached.
 ///
 /// # Errors
-/// What keeps the store from opening, or what `work` says.
+/// The store cannot be opened, or `work` failed.
 pub async fn with<T>(config: Config, work: impl AsyncFnOnce(&Ports) -> anyhow::Result<T>) -> anyhow::Result<T> {
     let foundation = Foundation::open(&config).await?;
     let ports = foundation.ports_without_acquirers();

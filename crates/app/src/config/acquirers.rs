@@ -12,15 +12,15 @@ use super::url;
 /// The name of the built-in sandbox, which no configured acquirer may have.
 pub const SANDBOX: &str = "sandbox";
 
-/// More callback addresses than anybody needs.
+/// Upper limit of the generation, far above real use.
 const MAX_GENERATION: u32 = 1_000_000;
 
-/// Which interface an acquirer speaks.
+/// The interface of an acquirer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AcquirerKind {
-    /// The Central Bank's API Pix, which receives and returns.
+    /// The Central Bank's API Pix: charges and refunds.
     Bacen,
-    /// The same with Efí's cash-out, which sends.
+    /// The Central Bank's API Pix and Efí's cash-out: also payouts.
     Efi,
 }
 
@@ -28,7 +28,7 @@ impl AcquirerKind {
     /// Every kind.
     pub const ALL: [Self; 2] = [Self::Bacen, Self::Efi];
 
-    /// The word in the configuration.
+    /// Returns the name in the configuration.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -38,16 +38,16 @@ impl AcquirerKind {
     }
 }
 
-/// One acquirer that speaks the Central Bank's API Pix, or more than that.
+/// An acquirer with the Central Bank's API Pix, or an extension of it.
 #[derive(Debug, Clone)]
 pub struct AcquirerConfig {
-    /// Which interface it speaks.
+    /// The acquirer's interface.
     pub kind: AcquirerKind,
-    /// What the ledger, the records and the logs call it.
+    /// The acquirer's name in the ledger, the records and the logs.
     pub name: AcquirerName,
     /// The base of its API, without `/v2` and without a slash at the end.
     pub base_url: String,
-    /// Where tokens are issued; `None` is `/oauth/token` under `base_url`.
+    /// Address that issues tokens; `None` is `/oauth/token` under `base_url`.
     pub token_url: Option<String>,
     /// The `OAuth2` client.
     pub client_id: String,
@@ -57,11 +57,11 @@ pub struct AcquirerConfig {
     pub certificate_file: Option<PathBuf>,
     /// Opens a PKCS#12 file.
     pub certificate_passphrase: Option<Secret>,
-    /// PEM of the certificates by which the acquirer is trusted.
+    /// PEM of the certificates that authenticate the acquirer.
     pub ca_file: Option<PathBuf>,
     /// The Pix key that charges are paid to.
     pub pix_key: PixKey,
-    /// Which address the acquirer calls back, counted from 0.
+    /// Generation of the callback address, counted from 0.
     pub callback_generation: u32,
 }
 

@@ -4,7 +4,8 @@ use std::fs::{self, OpenOptions};
 use std::io;
 use std::path::Path;
 
-/// What is wrong with a data directory: where it is, it must take files; where it is not, the nearest directory above must.
+/// Returns the problem of a data directory: if the directory exists, it must be writable; otherwise its nearest
+/// existing ancestor must be.
 #[must_use]
 pub fn problem(directory: &Path) -> Option<String> {
     let shown = directory.display();
@@ -26,11 +27,11 @@ pub fn problem(directory: &Path) -> Option<String> {
 
 fn nearest_existing(directory: &Path) -> &Path {
     let above = directory.ancestors().skip(1).find(|above| above.exists());
-    // The last ancestor of a relative path is empty: it stands for where the process is.
+    // The last ancestor of a relative path is empty and stands for the working directory.
     above.filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Permissions do not tell (root, read-only mounts, full disks): a file that is made and removed at once does.
+/// Creates a file and removes it at once. Permissions alone do not reveal root, read-only mounts or full disks.
 fn probe(directory: &Path) -> io::Result<()> {
     let file = directory.join(format!(".cais-check-{}", std::process::id()));
     OpenOptions::new().write(true).create_new(true).open(&file)?;
@@ -44,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_directory_is_judged_and_nothing_is_left_behind() {
+    fn directory_check_leaves_no_file() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("file");
         fs::write(&file, "").unwrap();

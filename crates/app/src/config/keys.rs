@@ -8,13 +8,13 @@ pub const FILE_SUFFIX: &str = "_file";
 /// A key.
 #[derive(Debug, Clone, Copy)]
 pub struct Key {
-    /// The path in the file, `.` between levels; [`NAME`] stands for a name of the operator's.
+    /// The path in the file, with `.` between levels. [`NAME`] stands for a name that the operator chooses.
     pub name: &'static str,
     /// The possible values, for people.
     pub takes: &'static str,
     /// The default value, for people; empty without a default.
     pub default: &'static str,
-    /// Secrets are masked wherever they are shown, and may be given as a file.
+    /// `true` for a secret, which is masked in all output and may be set as a file.
     pub secret: bool,
     /// The meaning.
     pub what: &'static str,

@@ -33,9 +33,9 @@ use crate::logging::LogFormat;
 use cais_http_api::DEFAULT_PER_ADDRESS;
 use cais_secrets::MasterKey;
 
-/// Where the API is served by default.
+/// Default address of the API.
 pub const DEFAULT_LISTEN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 8080);
-/// Where metrics are served by default.
+/// Default address of the metrics.
 pub const DEFAULT_ADMIN_LISTEN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 9180);
 /// Seconds of notice that load balancers get by default: two of the probes that most of them make every two seconds.
 const DRAIN_DELAY_S: u32 = 5;
@@ -44,13 +44,13 @@ const DATA_DIR: &str = "data_dir";
 /// The file of the default database, in the data directory.
 const DATABASE_FILE: &str = "cais.db";
 
-/// What is said of an address that is none.
+/// The rule for an address, in messages.
 const ADDRESS: &str = "an address and port such as 127.0.0.1:8080";
 
 /// The form of a list of address blocks, for messages about a wrong one.
 const CIDR_BLOCKS: &str = "CIDR blocks such as 10.0.0.0/8";
 
-/// How the store is tuned.
+/// Settings of the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StoreTuning {
     /// Groups of accounts that commit beside each other.
@@ -61,10 +61,10 @@ pub struct StoreTuning {
     pub readers: u32,
 }
 
-/// Which receivers of webhooks are let through for development.
+/// Receivers of webhooks that are permitted for development.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WebhookSettings {
-    /// Whether plain http will do.
+    /// `true` permits plain http.
     pub allow_insecure: bool,
     /// Addresses that need not be public.
     pub allow_addresses: Vec<IpNet>,
@@ -73,39 +73,39 @@ pub struct WebhookSettings {
 /// A configuration without a mistake.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// Where the API is served.
+    /// Address of the API.
     pub listen: SocketAddr,
-    /// Where metrics are served; `None` is the default, which may give way to a free port where [`Config::admin_may_move`].
+    /// Address of the metrics. `None` is the default, which may give way to a free port if [`Config::admin_may_move`].
     pub admin_listen: Option<SocketAddr>,
     /// Base of the callback addresses, without a slash at the end.
     pub public_url: Option<String>,
-    /// Where files are kept.
+    /// Directory of the service's files.
     pub data_dir: PathBuf,
     /// The database.
     pub database_url: DatabaseUrl,
-    /// Whether PostgreSQL is migrated at the start.
+    /// `true` if PostgreSQL is migrated at the start.
     pub migrate_on_start: bool,
-    /// How the store is tuned.
+    /// Settings of the store.
     pub store: StoreTuning,
     /// The master key; `None` is the file in the data directory.
     pub master_key: Option<MasterKey>,
     /// Requests per minute and key.
     pub rate_limit_per_minute: u32,
-    /// Where all nodes count requests together.
+    /// The Redis server that counts the requests of all nodes.
     pub redis_url: Option<RedisUrl>,
-    /// Connections to the API that one address may have at a time.
+    /// Limit of concurrent API connections per address.
     pub max_connections_per_address: u32,
-    /// Proxies whose `X-Forwarded-For` counts.
+    /// Proxies whose `X-Forwarded-For` is trusted.
     pub trusted_proxies: Vec<IpNet>,
     /// Threads that serve the API.
     pub workers: usize,
     /// Seconds between not being ready and not listening.
     pub drain_delay_s: u32,
-    /// What is logged.
+    /// Filter of the log.
     pub log: String,
-    /// How it is logged.
+    /// Format of the log.
     pub log_format: LogFormat,
-    /// Where receivers of webhooks may be.
+    /// Permitted receivers of webhooks.
     pub webhooks: WebhookSettings,
     /// `true`: the built-in sandbox is the upstream.
     pub sandbox: bool,
@@ -156,7 +156,7 @@ impl Config {
             allow_addresses: reader.list("webhooks.allow_addresses", CIDR_BLOCKS, |text| text.parse().ok()),
         };
         let sandbox = reader.flag(SANDBOX, false);
-        // Other nodes take over while this one drains: only then a load balancer needs the time.
+        // A load balancer needs the delay only if other nodes take over.
         let drain_default = if sqlite || sandbox { 0 } else { DRAIN_DELAY_S };
         let drain_delay_s = reader.number("drain_delay_s", drain_default, 0..=60);
         let acquirers = acquirers::read(&mut reader);
@@ -164,7 +164,7 @@ impl Config {
             reader.wrong(SANDBOX, "must not be true beside an acquirer: play money and real money never meet");
         }
         let effective = reader.finish()?;
-        // A URL that is wrong was noted, so nothing is missing once nothing is wrong.
+        // `reader` has already noted the problem of a wrong URL, so an empty list is enough here.
         let database_url = database_url.ok_or_else(|| Problems(Vec::new()))?;
         Ok(Self {
             listen,
@@ -200,14 +200,16 @@ impl Config {
         DatabaseUrl::parse(&default_database(&self.data_dir))
     }
 
-    /// Returns whether the default admin address may give way to a free port: where services for development run side by side.
+    /// Returns `true` if the default admin address may give way to a free port, as with several services for
+    /// development.
     #[must_use]
     pub const fn admin_may_move(&self) -> bool {
         self.admin_listen.is_none() && (self.sandbox || self.listen.port() == 0)
     }
 }
 
-/// What is wrong with the data directory, which nothing is made in; `None` also when no configuration can be read at all.
+/// Returns the problem of the data directory and creates no file in it. `None` also if the configuration cannot be
+/// read.
 #[must_use]
 pub fn data_dir_problem(sources: &Sources) -> Option<Problem> {
     let mut reader = Reader::new(sources.merge().ok()?);

@@ -1,15 +1,15 @@
-//! What is wrong with a configuration: all of it at once.
+//! The problems of a configuration, all reported together.
 
 use std::fmt;
 
-/// One wrong setting.
+/// A wrong setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     /// The key.
     pub key: String,
-    /// What is wrong with its value; never the value of a secret.
+    /// The problem of the value, without the value of a secret.
     pub what: String,
-    /// Where the value came from: a file, an environment variable, or `not set`.
+    /// Origin of the value: a file, an environment variable, or `not set`.
     pub origin: String,
 }
 

@@ -1,4 +1,4 @@
-//! Reads values one by one, remembers what is wrong with them, and goes on.
+//! Reads values one by one and collects their problems.
 
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -11,9 +11,9 @@ use super::keys::{self, FILE_SUFFIX};
 use super::problem::{Problem, Problems};
 use super::source;
 
-/// The origin of what nobody set.
+/// The origin of a key without a value.
 const NOT_SET: &str = "not set";
-/// What is shown of a secret.
+/// The text shown in place of a secret.
 pub const MASK: &str = "***";
 /// Largest file that may hold a secret.
 const MAX_SECRET_BYTES: u64 = 64 * 1024;
@@ -25,9 +25,9 @@ pub struct Effective {
     pub key: String,
     /// The value, or a mask; empty when there is none.
     pub value: String,
-    /// Where it came from.
+    /// Origin of the value.
     pub origin: String,
-    /// Whether it is a number or true or false, rather than a text that may look like one.
+    /// `true` for a number or a boolean, rather than a text that may look like one.
     pub is_literal: bool,
 }
 
@@ -56,7 +56,7 @@ impl Reader {
         reader
     }
 
-    /// The names under which a table such as `acquirers` has entries.
+    /// Returns the names of the entries in a table such as `acquirers`.
     pub fn names(&self, table: &str) -> Vec<String> {
         match self.figment.find_value(table) {
             Ok(Value::Dict(_, entries)) => entries
@@ -68,13 +68,13 @@ impl Reader {
         }
     }
 
-    /// Notes that a key is wrong; `origin` is found when the key was set.
+    /// Records a problem of a key; `origin` finds the source of the value.
     pub fn wrong(&mut self, path: &str, what: impl Into<String>) {
         let origin = self.origin(path);
         self.problem(path, what, origin);
     }
 
-    /// A text, when one is set.
+    /// Returns the text of a key that is set.
     pub fn text(&mut self, path: &str) -> Option<String> {
         let value = self.find(path)?;
         let text = match value {
@@ -92,7 +92,7 @@ impl Reader {
         text
     }
 
-    /// A text that `read` understands, else `default`; `must` tells the rule.
+    /// Returns the text parsed by `read`, else `default`; `must` is the rule for the message.
     pub fn parsed<T>(&mut self, path: &str, default: T, must: &str, read: impl FnOnce(&str) -> Option<T>) -> T
     where
         T: std::fmt::Display,
@@ -110,7 +110,7 @@ impl Reader {
         }
     }
 
-    /// A text that `read` understands, when one is set; the error tells the rule.
+    /// Returns the text parsed by `read`, if the key is set; the error is the rule for the message.
     pub fn optional<T, E: std::fmt::Display>(
         &mut self,
         path: &str,
@@ -184,7 +184,7 @@ impl Reader {
         }
     }
 
-    /// A list, in the file as an array or anywhere as one text with commas; each item as `read` understands it.
+    /// Returns a list: an array in the file, or one text with commas anywhere. Each item is parsed by `read`.
     pub fn list<T>(&mut self, path: &str, must: &str, read: impl Fn(&str) -> Option<T>) -> Vec<T> {
         let items: Option<Vec<String>> = match self.find(path) {
             None => Some(Vec::new()),
@@ -209,7 +209,7 @@ impl Reader {
         read_items
     }
 
-    /// A file that can be opened, when one is set.
+    /// Returns the file of a key that is set, if the file can be opened.
     pub fn file(&mut self, path: &str) -> Option<PathBuf> {
         let Some(file) = self.text(path).map(PathBuf::from) else {
             self.show(path, String::new());
@@ -231,7 +231,7 @@ impl Reader {
         }
     }
 
-    /// A secret, given as itself or as a file that holds it (white space around it is dropped).
+    /// Returns a secret, set directly or as a file that holds the secret (without surrounding white space).
     pub fn secret(&mut self, path: &str) -> Option<Secret> {
         let file_path = format!("{path}{FILE_SUFFIX}");
         if self.find(path).is_some() && self.find(&file_path).is_some() {
@@ -264,7 +264,7 @@ impl Reader {
         None
     }
 
-    /// Whether a secret was set in either way, rightly or not.
+    /// Returns `true` if a secret is set in either form, valid or not.
     pub fn is_set(&self, path: &str) -> bool {
         self.find(path).is_some() || self.find(&format!("{path}{FILE_SUFFIX}")).is_some()
     }
@@ -276,7 +276,7 @@ impl Reader {
         }
     }
 
-    /// What is in force, when nothing is wrong.
+    /// Returns the effective settings if there is no problem.
     ///
     /// # Errors
     /// [`Problems`], all of them.
@@ -293,7 +293,7 @@ impl Reader {
         self.figment.find_value(path).ok()
     }
 
-    /// Where a key was set, or that it was not.
+    /// Returns the origin of a key, or [`NOT_SET`].
     pub fn origin(&self, path: &str) -> String {
         self.find(path).map_or_else(|| NOT_SET.to_owned(), |value| source::origin(&self.figment, path, value.tag()))
     }
@@ -318,7 +318,7 @@ impl Reader {
     }
 }
 
-/// Collects the paths at which values stand.
+/// Collects the paths of all values.
 fn walk(prefix: &str, dict: &Dict, leaves: &mut Vec<(String, Value)>) {
     for (name, value) in dict {
         let path = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };

@@ -1,4 +1,4 @@
-//! Where values come from: a TOML file, overlaid by environment variables, overlaid by what a command sets itself.
+//! The sources of values: a TOML file, overlaid by environment variables, overlaid by a command's own settings.
 
 use std::path::{Path, PathBuf};
 
@@ -9,9 +9,9 @@ use figment::{Figment, Metadata, Profile, Provider};
 use super::keys;
 use super::problem::Problem;
 
-/// What the names of our environment variables begin with.
+/// The prefix of the service's environment variables.
 pub const PREFIX: &str = "CAIS_";
-/// What stands between levels in them.
+/// The separator between levels in their names.
 pub const SEPARATOR: &str = "__";
 /// Names the file, and is no key.
 const CONFIG_VARIABLE: &str = "CAIS_CONFIG";
@@ -21,9 +21,9 @@ pub const API_KEY_VARIABLE: &str = "CAIS_API_KEY";
 pub const WEBHOOK_SECRET_VARIABLE: &str = "CAIS_WEBHOOK_SECRET";
 /// Variables that are no keys of the configuration.
 const NO_KEYS: [&str; 3] = [CONFIG_VARIABLE, API_KEY_VARIABLE, WEBHOOK_SECRET_VARIABLE];
-/// How the provider of environment variables calls itself.
+/// The name of the provider of environment variables.
 const ENVIRONMENT: &str = "environment";
-/// How the provider of a command's own settings calls itself.
+/// The name of the provider of a command's own settings.
 const COMMAND: &str = "command line";
 
 /// Everything that a configuration is made of.
@@ -48,7 +48,7 @@ impl Sources {
         Self { file, variables, overrides: Vec::new() }
     }
 
-    /// The same sources with one key set by the command itself.
+    /// Returns the sources with one key set by the command itself.
     #[must_use]
     pub fn with(mut self, key: &str, value: impl Into<String>) -> Self {
         self.overrides.push((key.to_owned(), value.into()));
@@ -62,15 +62,15 @@ impl Sources {
         self.file.as_deref().or_else(|| named.map(|(_, path)| Path::new(path)))
     }
 
-    /// All values, merged.
+    /// Returns all values, merged.
     ///
     /// # Errors
-    /// The one [`Problem`] of a file that cannot be read or is not TOML: nothing else can be judged then.
+    /// The [`Problem`] of a file that cannot be read or is not TOML. No other key can be checked then.
     pub(super) fn merge(&self) -> Result<Figment, Problem> {
         let mut figment = Figment::new();
         if let Some(path) = self.file() {
             let problem = |what: String| Problem { key: "--config".into(), what, origin: path.display().to_string() };
-            // Read here, because a provider of files takes one that is not there for an empty one.
+            // Read here, because the provider of files treats a missing file as an empty one.
             std::fs::read_to_string(path).map_err(|error| problem(format!("cannot be read: {error}")))?;
             let toml = Toml::file_exact(path);
             toml.data().map_err(|error| problem(format!("is not valid TOML: {}", error.kind)))?;
@@ -86,8 +86,8 @@ impl Sources {
     }
 }
 
-/// Returns `true` for a variable that Kubernetes makes for a Service that is named `cais`: `CAIS_SERVICE_HOST`, `CAIS_PORT_8080_TCP`, and
-/// `CAIS_PORT`, which is a URL where a port of ours would be a number.
+/// Returns `true` for a variable that Kubernetes sets for a Service named `cais`. Examples are `CAIS_SERVICE_HOST`,
+/// `CAIS_PORT_8080_TCP`, and `CAIS_PORT` with a URL in place of a number.
 fn is_injected(name: &str, value: &str) -> bool {
     let of_service = name.starts_with("CAIS_SERVICE_") || name.starts_with("CAIS_PORT_");
     of_service || (name == "CAIS_PORT" && value.contains("://"))
@@ -130,7 +130,7 @@ fn insert(dict: &mut Dict, path: &str, value: &str) {
     }
 }
 
-/// Where a value came from, for people.
+/// Returns the origin of a value, for people.
 pub(super) fn origin(figment: &Figment, path: &str, tag: Tag) -> String {
     match figment.get_metadata(tag) {
         Some(metadata) if metadata.name == ENVIRONMENT => keys::variable(path),
@@ -143,7 +143,7 @@ pub(super) fn origin(figment: &Figment, path: &str, tag: Tag) -> String {
     }
 }
 
-/// Whether a value arrived as text only because its source knows nothing else.
+/// Returns `true` if the value is text only because its source has no other type.
 pub(super) fn is_text_source(figment: &Figment, tag: Tag) -> bool {
     figment.get_metadata(tag).is_some_and(|metadata| metadata.name == ENVIRONMENT || metadata.name == COMMAND)
 }

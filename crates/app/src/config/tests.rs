@@ -23,7 +23,7 @@ fn shown(config: &Config, key: &str) -> (String, String) {
 }
 
 #[test]
-fn nothing_needs_to_be_set() {
+fn empty_configuration_is_valid() {
     let config = Config::load(&Sources::default()).unwrap();
     assert_eq!(config.listen, DEFAULT_LISTEN);
     assert_eq!(config.data_dir, Path::new("./data"));
@@ -33,7 +33,7 @@ fn nothing_needs_to_be_set() {
 }
 
 #[test]
-fn the_command_wins_over_the_environment_and_the_environment_over_the_file() {
+fn command_overrides_environment_which_overrides_file() {
     let toml = "workers = 3\ncommit_batch = 8\nlisten = '127.0.0.1:1'";
     let (_folder, sources) = sources(toml, &[("CAIS_WORKERS", "5"), ("CAIS_LISTEN", "127.0.0.1:2"), ("OTHER", "x")]);
     let config = Config::load(&sources.with("listen", "127.0.0.1:3")).unwrap();
@@ -44,7 +44,7 @@ fn the_command_wins_over_the_environment_and_the_environment_over_the_file() {
 }
 
 #[test]
-fn every_mistake_is_named_at_once_with_its_origin() {
+fn wrong_values_are_all_reported_with_their_origins() {
     let toml = "
         listen = 'here'
         workers = '2'
@@ -131,14 +131,14 @@ fn secrets_are_masked_and_may_be_files() {
 }
 
 #[test]
-fn a_secret_in_digits_stays_text() {
+fn secret_of_digits_stays_text() {
     let toml = "[acquirers.main]\nkind = 'bacen'\nbase_url = 'https://bank.example'\nclient_id = 'id'\npix_key = '71d8a7cf-4a5c-4f0b-9c9c-0a4f1f9d6f0e'";
     let config = load(toml, &[("CAIS_ACQUIRERS__MAIN__CLIENT_SECRET", "00120")]).unwrap();
     assert_eq!(config.acquirers.first().unwrap().client_secret.expose(), "00120");
 }
 
 #[test]
-fn a_secret_is_given_once_and_postgresql_demands_the_master_key() {
+fn secret_set_twice_or_missing_for_postgresql_is_rejected() {
     let problems =
         load("database_url = 'postgres://db/cais'\nmaster_key_file = '/nowhere'", &[("CAIS_MASTER_KEY", "x")])
             .unwrap_err();
@@ -148,13 +148,13 @@ fn a_secret_is_given_once_and_postgresql_demands_the_master_key() {
 }
 
 #[test]
-fn an_api_key_beside_the_configuration_is_none_of_it() {
+fn api_key_variable_is_not_a_configuration_key() {
     assert!(load("", &[("CAIS_API_KEY", "key_x"), ("CAIS_WEBHOOK_SECRET", "whsec_x"), ("CAIS_CONFIG", "")]).is_ok());
     assert!(load("api_key = 'key_x'", &[]).is_err());
 }
 
 #[test]
-fn variables_that_kubernetes_injects_are_no_keys() {
+fn variables_injected_by_kubernetes_are_ignored() {
     let injected = [
         ("CAIS_SERVICE_HOST", "10.96.0.7"),
         ("CAIS_SERVICE_PORT", "8080"),
@@ -169,7 +169,7 @@ fn variables_that_kubernetes_injects_are_no_keys() {
 }
 
 #[test]
-fn master_key_of_equal_bytes_is_a_mistake() {
+fn master_key_of_equal_bytes_is_rejected() {
     for key in ["00", "5a"] {
         let problems = load("", &[("CAIS_MASTER_KEY", &key.repeat(32))]).unwrap_err();
         assert!(problems.to_string().contains("must be random"), "{problems}");
@@ -177,7 +177,7 @@ fn master_key_of_equal_bytes_is_a_mistake() {
 }
 
 #[test]
-fn load_balancers_get_notice_where_other_nodes_serve() {
+fn drain_delay_defaults_to_zero_on_a_single_node() {
     let postgres = "database_url = 'postgres://localhost/cais'\nmaster_key = '000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f'";
     assert_eq!(load(postgres, &[]).unwrap().drain_delay_s, 5);
     assert_eq!(load(postgres, &[("CAIS_SANDBOX", "true")]).unwrap().drain_delay_s, 0);
@@ -194,7 +194,7 @@ fn admin_address_moves_only_in_development() {
 }
 
 #[test]
-fn receivers_for_development_are_named() {
+fn development_receivers_are_read() {
     let variables =
         [("CAIS_WEBHOOKS__ALLOW_INSECURE", "true"), ("CAIS_WEBHOOKS__ALLOW_ADDRESSES", "127.0.0.0/8, ::1/128")];
     let webhooks = load("", &variables).unwrap().webhooks;
@@ -205,7 +205,7 @@ fn receivers_for_development_are_named() {
 }
 
 #[test]
-fn a_file_that_is_no_toml_or_not_there_is_named() {
+fn missing_or_malformed_file_is_reported() {
     let problems = load("listen = ", &[]).unwrap_err();
     assert!(problems.to_string().contains("not valid TOML"), "{problems}");
     let missing = Sources { file: Some("/nowhere/cais.toml".into()), ..Sources::default() };
@@ -213,7 +213,7 @@ fn a_file_that_is_no_toml_or_not_there_is_named() {
 }
 
 #[test]
-fn the_page_of_keys_is_up_to_date() {
+fn configuration_page_matches_the_key_table() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/CONFIGURATION.md");
     if std::env::var_os("UPDATE_DOCS").is_some() {
         std::fs::write(&page, docs::markdown()).unwrap();
@@ -223,7 +223,7 @@ fn the_page_of_keys_is_up_to_date() {
 }
 
 #[test]
-fn every_key_that_is_read_is_in_the_table_and_the_other_way_round() {
+fn key_table_has_exactly_the_keys_that_are_read() {
     let toml = "[acquirers.NAME]\nkind = 'bacen'";
     let (_folder, sources) = sources(toml, &[]);
     let mut reader = Reader::new(sources.merge().unwrap());
@@ -238,7 +238,7 @@ fn every_key_that_is_read_is_in_the_table_and_the_other_way_round() {
 }
 
 #[test]
-fn redis_url_that_is_none_is_named_without_its_secret() {
+fn malformed_redis_url_is_reported_without_its_secret() {
     let Problems(problems) = load("redis_url = 'http://secret@127.0.0.1'", &[]).unwrap_err();
     assert_eq!(problems.iter().map(|problem| problem.key.as_str()).collect::<Vec<_>>(), ["redis_url"]);
     assert!(!problems.iter().any(|problem| problem.to_string().contains("secret")), "{problems:?}");

@@ -1,4 +1,4 @@
-//! Judges the URLs of a configuration: scheme, host, nothing hidden in them.
+//! Checks the URLs of a configuration: scheme, host, no hidden parts.
 
 use std::net::IpAddr;
 
@@ -19,7 +19,7 @@ pub fn base(text: &str) -> Result<String, &'static str> {
     Ok(text.trim_end_matches('/').to_owned())
 }
 
-/// A base URL over which secrets may go: https, or http that does not leave the machine.
+/// Returns a base URL that is safe for secrets: https, or http to this machine.
 ///
 /// # Errors
 /// The rule that the text breaks.
@@ -48,7 +48,7 @@ mod tests {
     use super::{base, upstream};
 
     #[test]
-    fn urls_are_judged() {
+    fn urls_are_accepted_or_rejected_by_rule() {
         for (text, as_base, as_upstream) in [
             ("https://pay.example/", true, true),
             ("https://pay.example/pix/", true, true),

@@ -1,4 +1,5 @@
-//! Settings that are allowed and probably a slip: `config check` prints them, and `serve` logs each with a stable word.
+//! Settings that are valid but probably a mistake. `config check` prints them, and `serve` logs each under a stable
+//! name.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -26,7 +27,7 @@ pub enum WarningKind {
     DatabaseUnencrypted,
     /// The metrics can be read without a key from other machines.
     AdminListenOpen,
-    /// Receivers may be where webhooks should not go.
+    /// Webhooks may be sent to addresses that are not public.
     WebhooksUnrestricted,
     /// The acquirer demands a client certificate.
     EfiWithoutCertificate,
@@ -47,7 +48,7 @@ impl WarningKind {
         Self::RateLimitsNotShared,
     ];
 
-    /// The stable word, in the log and in the output of `config check`.
+    /// Returns the stable name in the log and in the output of `config check`.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -118,7 +119,7 @@ pub fn warnings(config: &Config) -> Vec<Warning> {
     }
     for acquirer in &config.acquirers {
         let is_bare = acquirer.kind == AcquirerKind::Efi && acquirer.certificate_file.is_none();
-        // Over plain http, which is for simulators on this machine, no certificate is asked for.
+        // Plain http is for simulators on this machine and needs no certificate.
         if is_bare && acquirer.base_url.starts_with("https://") {
             let key = format!("acquirers.{}.certificate_file", acquirer.name);
             let what = "is not set, and Efí demands a client certificate: every call would fail";
@@ -162,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn each_probable_slip_has_its_warning() {
+    fn probable_mistakes_have_warnings() {
         let folder = tempfile::tempdir().unwrap();
         let secret = folder.path().join("secret");
         fs::write(&secret, "hush").unwrap();
@@ -207,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn every_warning_is_in_the_operations_page() {
+    fn warnings_match_the_operations_page() {
         let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/OPERATIONS.md");
         let page = fs::read_to_string(page).unwrap();
         for kind in WarningKind::ALL {

@@ -14,7 +14,7 @@ pub enum World {
 }
 
 impl World {
-    /// The word in the database and in messages.
+    /// Returns the name in the database and in messages.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -31,10 +31,10 @@ impl fmt::Display for World {
 }
 
 impl Config {
-    /// Returns the world that the configuration asks for.
+    /// Returns the world that the configuration selects.
     ///
     /// # Errors
-    /// A [`Problem`] that names both choices, when neither was made: the sandbox is never a default.
+    /// A [`Problem`] that names both choices if neither is set. The sandbox is never a default.
     pub fn world(&self) -> Result<World, Problem> {
         if self.sandbox {
             Ok(World::Sandbox)

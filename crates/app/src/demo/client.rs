@@ -8,9 +8,9 @@ use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// Longest wait for an answer: the API answers within ten seconds.
+/// Longest wait for a response: the API responds within ten seconds.
 const TIMEOUT: Duration = Duration::from_secs(15);
-/// Largest answer that is read: a charge with its image is about 10 KiB.
+/// Largest accepted response: a charge with its image is about 10 KiB.
 const MAX_ANSWER: u64 = 4 * 1024 * 1024;
 
 /// A request as it is shown and sent.
@@ -22,11 +22,11 @@ pub struct Request {
     pub path: String,
     /// The key that makes a repeat harmless.
     pub idempotency_key: Option<String>,
-    /// What is sent: JSON.
+    /// The JSON body.
     pub body: Option<String>,
 }
 
-/// An answer.
+/// A response.
 #[derive(Debug, Clone)]
 pub struct Response {
     /// The status.
@@ -38,10 +38,10 @@ pub struct Response {
 }
 
 impl Response {
-    /// The body as JSON.
+    /// Parses the body as JSON.
     ///
     /// # Errors
-    /// When it is none.
+    /// The body is not JSON.
     pub fn json(&self) -> anyhow::Result<Value> {
         serde_json::from_slice(&self.body).context("the answer is not JSON")
     }
@@ -56,7 +56,7 @@ impl Response {
 /// Sends requests to one service with one key.
 #[derive(Debug, Clone)]
 pub struct Client {
-    /// Where the service is.
+    /// Address of the service.
     pub address: SocketAddr,
     /// The API key.
     pub key: String,
@@ -66,7 +66,7 @@ impl Client {
     /// Sends a request on a connection of its own.
     ///
     /// # Errors
-    /// When there is no answer in time, or one that cannot be read.
+    /// No response in time, or a malformed one.
     pub async fn send(&self, request: &Request) -> anyhow::Result<Response> {
         let answer = tokio::time::timeout(TIMEOUT, self.exchange(request)).await;
         answer.with_context(|| {
@@ -150,7 +150,7 @@ mod tests {
     use super::parse;
 
     #[test]
-    fn answers_are_read_by_length_and_by_chunk() {
+    fn responses_are_read_by_length_and_by_chunk() {
         let plain = parse(b"HTTP/1.1 201 Created\r\nContent-Length: 2\r\nX-Y: z\r\n\r\n{}rest").unwrap();
         assert_eq!((plain.status, plain.header("x-y"), plain.body.as_slice()), (201, Some("z"), b"{}".as_slice()));
         let chunked =
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_that_were_cut_off_are_told() {
+    fn truncated_responses_are_errors() {
         assert!(parse(b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nabc").is_err());
         assert!(parse(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nabc").is_err());
         assert!(parse(b"HTTP/1.1 200 OK\r\n").is_err());

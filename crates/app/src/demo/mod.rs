@@ -36,16 +36,17 @@ use walk::Walk;
 
 /// The account of the demonstration.
 const EMAIL: &str = "demo@cais.example";
-/// What is logged unless somebody asks for more: trouble, but not the dispute, which is part of the show.
+/// Default filter of the log: warnings and errors, except those of the dispute, which is part of the demonstration.
 const LOG: &str = "warn,cais_use_cases::infractions=error";
 /// Days until a key of the demonstration is refused.
 const KEY_DAYS: u32 = 7;
 
-/// The configuration of the demonstration: SQLite in the data directory and the sandbox, whatever else is configured. `cais serve
-/// --sandbox` finds its account and its money in the same directory; a directory with real money is refused by its world.
+/// Returns the configuration of the demonstration: SQLite in the data directory and the sandbox, regardless of other
+/// settings. `cais serve --sandbox` finds the demonstration's account and money in the same directory. A directory with
+/// real money is rejected by its world.
 ///
 /// # Errors
-/// The mistakes of what is configured.
+/// The problems of the configuration.
 pub fn config(sources: &Sources) -> anyhow::Result<Config> {
     let config = Config::load(sources)?;
     let database_url = config.default_database_url()?;
@@ -95,7 +96,7 @@ pub async fn run(mut config: Config, once: bool) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Takes free ports where the configured ones are taken, and says so.
+/// Chooses free ports where the configured ones are in use, and prints them.
 fn choose_ports(config: &mut Config) -> anyhow::Result<()> {
     let free = |address: SocketAddr| match TcpListener::bind(address) {
         Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => SocketAddr::new(address.ip(), 0),
@@ -145,7 +146,7 @@ fn operator() -> Operator {
     Operator { name: own(), source: own(), host: own() }
 }
 
-/// The demonstration's account, approved, with a fee to be seen; made at the first run.
+/// Returns the demonstration's account, approved and with a visible fee. The first run creates the account.
 async fn account(ports: &Ports, screen: Screen) -> anyhow::Result<Account> {
     let email = AccountEmail::parse(EMAIL)?;
     let command = CreateAccount {

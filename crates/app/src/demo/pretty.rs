@@ -1,13 +1,13 @@
 //! Lays JSON out for people without changing the order of its fields or the text of its numbers.
 
-/// Longest data URL shown whole: one of an image has thousands of characters.
+/// Longest data URL shown in full: the URL of an image has thousands of characters.
 const MAX_DATA_URL: usize = 160;
-/// How much of a longer one is shown.
+/// Characters shown of a longer one.
 const SHOWN: usize = 60;
 /// Blanks for each level.
 const INDENT: usize = 2;
 
-/// The text with one field a line, moved to the right by `margin`. What is not JSON comes out more or less as it is.
+/// Formats JSON with one field per line, indented by `margin`. Other text stays roughly unchanged.
 #[must_use]
 pub fn pretty(json: &str, margin: usize) -> String {
     let mut out = " ".repeat(margin);

@@ -2,10 +2,10 @@
 
 use qrcode::{Color, EcLevel, QrCode};
 
-/// Modules of quiet zone around the code; scanners want four, and two are enough beside other text.
+/// Modules of quiet zone around the code. The standard asks for four; two suffice beside other text.
 const QUIET: usize = 2;
 
-/// The code of `text` in half blocks, dark on light where colours are wanted; `None` when the text is too long for one.
+/// Draws the code of `text` in half blocks, dark on light if `colours` is set. Returns `None` if the text is too long.
 #[must_use]
 pub fn draw(text: &str, colours: bool) -> Option<String> {
     let code = QrCode::with_error_correction_level(text, EcLevel::L).ok()?;
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_code_is_square_and_has_its_finder_patterns() {
+    fn code_is_square_with_finder_patterns() {
         // Version 1: 21 modules, 25 with the quiet zone.
         let drawn = draw("PIX", false).unwrap();
         let lines: Vec<&str> = drawn.lines().collect();
@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_fits_no_code_is_not_drawn() {
+    fn text_that_is_too_long_is_not_drawn() {
         assert_eq!(draw(&"x".repeat(4_000), false), None);
     }
 }

@@ -1,4 +1,4 @@
-//! A receiver of webhooks on this machine, as a merchant would have one: it keeps what comes and answers 204.
+//! A receiver of webhooks on this machine, as a merchant would run one. Each webhook is stored and answered with 204.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,18 +13,18 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
-/// Where it listens: a free port that only this machine reaches.
+/// Address of the receiver: a free port that only this machine reaches.
 const LISTEN: &str = "127.0.0.1:0";
 /// Largest request that is read; a webhook has a few KiB.
 const MAX_REQUEST_BYTES: usize = 256 * 1024;
-/// How many webhooks are kept; a demonstration has a dozen.
+/// Limit of stored webhooks; a demonstration has a dozen.
 const MAX_KEPT: usize = 1_000;
-/// How long a request may take to arrive.
+/// Time limit for a request to arrive.
 const ARRIVES_WITHIN: Duration = Duration::from_secs(5);
-/// What is answered.
+/// The response.
 const ANSWER: &[u8] = b"HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n";
 
-/// A webhook as it came.
+/// A webhook as received.
 #[derive(Debug, Clone)]
 pub struct Webhook {
     /// Names in lower case, and values.
@@ -40,18 +40,18 @@ impl Webhook {
         self.headers.iter().find(|(found, _)| found == name).map_or("", |(_, value)| value)
     }
 
-    /// The body as JSON.
+    /// Parses the body as JSON.
     ///
     /// # Errors
-    /// When it is none.
+    /// The body is not JSON.
     pub fn json(&self) -> anyhow::Result<Value> {
         serde_json::from_slice(&self.body).context("the webhook is not JSON")
     }
 
-    /// Checks its signature as a merchant should.
+    /// Checks the signature as a merchant should.
     ///
     /// # Errors
-    /// Why it is not to be believed.
+    /// The reason to reject the webhook.
     pub fn verify(&self, secret: &SigningSecret, now: Timestamp) -> anyhow::Result<()> {
         let received = Received {
             id: self.header(ID_HEADER),
@@ -66,7 +66,7 @@ impl Webhook {
 /// A receiver that runs until it is dropped.
 #[derive(Debug)]
 pub struct Receiver {
-    /// Where it listens.
+    /// Address of the receiver.
     pub address: SocketAddr,
     kept: Arc<Mutex<Vec<Webhook>>>,
     task: JoinHandle<()>,
@@ -79,10 +79,10 @@ impl Drop for Receiver {
 }
 
 impl Receiver {
-    /// Listens from now on.
+    /// Starts to listen.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system provides no port.
     pub async fn start() -> anyhow::Result<Self> {
         let listener = TcpListener::bind(LISTEN).await.context("no port for a receiver of webhooks")?;
         let address = listener.local_addr()?;
@@ -97,7 +97,7 @@ impl Receiver {
         format!("http://{}/hooks", self.address)
     }
 
-    /// The first webhook that came and is wanted.
+    /// Returns the first received webhook that `wanted` accepts.
     #[must_use]
     pub fn find(&self, wanted: impl Fn(&Value) -> bool) -> Option<Webhook> {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
@@ -109,7 +109,7 @@ async fn accept(listener: TcpListener, kept: Arc<Mutex<Vec<Webhook>>>) {
     while let Ok((connection, _)) = listener.accept().await {
         let kept = Arc::clone(&kept);
         tokio::spawn(async move {
-            // One that is no webhook is none of the demonstration's business: its sender sees that nobody answers.
+            // A request that is not a webhook is ignored: its sender gets no response.
             let _answered = tokio::time::timeout(ARRIVES_WITHIN, receive(connection, &kept)).await;
         });
     }
@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_request_is_read_once_it_is_whole() {
+    fn request_in_pieces_is_read_once_complete() {
         let request = b"POST /hooks HTTP/1.1\r\nWebhook-Id: evt_1\r\ncontent-length: 2\r\n\r\n{}";
         for end in 0..request.len() {
             assert!(parse(request.get(..end).unwrap()).is_none(), "{end} bytes");
@@ -167,10 +167,10 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_comes_is_kept_and_answered() {
+    async fn webhooks_are_stored_and_acknowledged() {
         let receiver = Receiver::start().await.unwrap();
         let mut connection = TcpStream::connect(receiver.address).await.unwrap();
-        // In two pieces, as it may come.
+        // A request may arrive in two pieces.
         connection.write_all(b"POST /hooks HTTP/1.1\r\ncontent-length: 15\r\n\r\n{\"type\":").await.unwrap();
         connection.write_all(b"\"here\"}").await.unwrap();
         let mut answer = String::new();

@@ -1,4 +1,4 @@
-//! How the demonstration looks: headings, requests, answers.
+//! The output of the demonstration: headings, requests, responses.
 
 use std::io::{self, IsTerminal};
 
@@ -9,13 +9,13 @@ use super::pretty::pretty;
 use super::receiver::Webhook;
 use crate::cli::output::say;
 
-/// How far JSON is moved to the right.
+/// Indentation of JSON.
 const MARGIN: usize = 4;
 
-/// Where the demonstration prints.
+/// Prints the demonstration.
 #[derive(Debug, Clone, Copy)]
 pub struct Screen {
-    /// Whether colours are wanted: on a terminal, unless `NO_COLOR` says otherwise.
+    /// `true` on a terminal, unless `NO_COLOR` is set.
     pub colours: bool,
 }
 
@@ -31,34 +31,34 @@ impl Screen {
         if self.colours { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }
 
-    /// The beginning of a step.
+    /// Prints the heading of a step.
     ///
     /// # Errors
-    /// What standard output says.
+    /// Standard output cannot be written.
     pub fn heading(self, text: &str) -> io::Result<()> {
         say(&format!("\n{}", self.paint("1;36", text)))
     }
 
-    /// A sentence.
+    /// Prints a sentence.
     ///
     /// # Errors
-    /// What standard output says.
+    /// Standard output cannot be written.
     pub fn line(text: &str) -> io::Result<()> {
         say(&format!("  {text}"))
     }
 
-    /// A sentence about something that is as it should be.
+    /// Prints a sentence about a successful check.
     ///
     /// # Errors
-    /// What standard output says.
+    /// Standard output cannot be written.
     pub fn good(self, text: &str) -> io::Result<()> {
         say(&format!("  {} {text}", self.paint("32", "✓")))
     }
 
-    /// A request as it is sent, without the key.
+    /// Prints a request as sent, without the key.
     ///
     /// # Errors
-    /// What standard output says.
+    /// Standard output cannot be written.
     pub fn request(self, request: &Request) -> io::Result<()> {
         let mut text =
             format!("  {} {}", self.paint("1", &format!("→ {}", request.method)), self.paint("1", &request.path));
@@ -73,10 +73,10 @@ impl Screen {
         say(&text)
     }
 
-    /// A webhook as it came: the headers that belong to it, and its body, long values shortened.
+    /// Prints a webhook: the headers of the signature and the body, with long values shortened.
     ///
     /// # Errors
-    /// What standard output says.
+    /// Standard output cannot be written.
     pub fn webhook(self, webhook: &Webhook) -> io::Result<()> {
         let mut text = format!("  {}", self.paint("1", "⇐ POST /hooks"));
         for name in [ID_HEADER, TIMESTAMP_HEADER, SIGNATURE_HEADER] {
@@ -88,10 +88,10 @@ impl Screen {
         say(&text)
     }
 
-    /// An answer, long values shortened.
+    /// Prints a response with long values shortened.
     ///
     /// # Errors
-    /// What standard output says.
+    /// Standard output cannot be written.
     pub fn response(self, response: &Response) -> io::Result<()> {
         let colour = if response.status < 400 { "1;32" } else { "1;31" };
         let mut text = format!("  {}", self.paint(colour, &format!("← {}", response.status)));

@@ -1,5 +1,5 @@
-//! The walk: a charge is paid, its webhook shown, a payout sent, a part refunded, a dispute won, the statement shown, and every
-//! step is checked.
+//! The steps of the demonstration. A charge is paid, its webhook shown, a payout sent, a part refunded, a dispute won,
+//! and the statement shown. Every step is checked.
 
 mod charge;
 mod dispute;
@@ -18,25 +18,25 @@ use super::receiver::Receiver;
 use super::screen::Screen;
 use money_out::{PAYOUT, REFUND};
 
-/// What the demonstration sells for.
+/// The price of the demonstration's sale.
 const AMOUNT: Money = Money::from_centavos(2_500);
 /// Longest wait for the sandbox: payments take a few milliseconds, payouts a fifth of a second, refunds a second.
 const DONE_WITHIN: Duration = Duration::from_secs(10);
-/// Pause between two looks.
+/// Pause between two reads.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
-/// Who walks.
+/// The state of a demonstration.
 #[derive(Debug)]
 pub struct Walk {
     /// Talks to the service.
     pub client: Client,
-    /// What the shop is told with.
+    /// The shop's receiver of webhooks.
     pub receiver: Receiver,
     /// Shows it.
     pub screen: Screen,
-    /// What the account pays for a charge of [`AMOUNT`].
+    /// The account's fee for a charge of [`AMOUNT`].
     pub fee: Money,
-    /// What it pays for a payout of [`Walk::payout`].
+    /// The account's fee for a payout of [`Walk::payout`].
     pub payout_fee: Money,
     /// Makes this run's names differ from those of the runs before.
     pub run: String,
@@ -85,7 +85,7 @@ impl Walk {
         self.statement(refunded).await
     }
 
-    /// The newest entries, of which the first must end where the balance is.
+    /// Prints the newest entries and checks that the newest entry ends at the balance.
     async fn statement(&self, available: Money) -> anyhow::Result<()> {
         self.screen.heading("The statement: every centavo explained, newest first")?;
         let path = "/v1/balance/entries?bucket=available&limit=5".to_owned();

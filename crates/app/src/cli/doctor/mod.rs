@@ -60,7 +60,7 @@ struct Finding {
 
 impl Finding {
     fn new(status: Status, check: impl Into<String>, message: impl Into<String>) -> Self {
-        // A finding is one line; messages of servers may have several.
+        // A finding is printed on one line; a server's message may have several.
         let message = message.into().split_whitespace().collect::<Vec<_>>().join(" ");
         Self { status, check: check.into(), message }
     }
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn clock_skew_is_judged_in_both_directions() {
+    fn clock_skew_is_checked_in_both_directions() {
         let ours = Timestamp::from_second(1_000_000).unwrap();
         for (ahead_s, status) in [
             (0, Status::Ok),

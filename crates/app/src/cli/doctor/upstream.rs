@@ -9,7 +9,7 @@ use crate::config::{AcquirerConfig, Config};
 use crate::logging::chain;
 use crate::wiring;
 
-/// A certificate that expires sooner is a warning: acquirers need days to issue another one.
+/// Remaining validity below which a certificate is a warning: acquirers need days to issue a new one.
 const EXPIRES_SOON: SignedDuration = SignedDuration::from_hours(30 * 24);
 
 /// Checks each acquirer, then Redis when it is configured.

@@ -1,4 +1,4 @@
-//! Money in: a charge is created, asked for twice, shown and paid.
+//! Money in: a charge is created, requested a second time, shown and paid.
 
 use anyhow::{Context, bail, ensure};
 use serde_json::Value;
@@ -9,7 +9,7 @@ use crate::demo::qr;
 use crate::demo::screen::Screen;
 
 impl Walk {
-    /// Takes the steps; the id of the charge, which is paid.
+    /// Runs the steps. Returns the id of the paid charge.
     pub(super) async fn sell(&self) -> anyhow::Result<String> {
         let charge = self.create().await?;
         let id = text(&charge, "/id")?;

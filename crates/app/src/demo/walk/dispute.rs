@@ -6,7 +6,7 @@ use cais_domain::money::Money;
 use super::{Walk, amount, text};
 use crate::demo::client::Request;
 
-/// How much of the Pix is disputed: less than what the first run has left.
+/// The disputed amount: less than the balance after the first run.
 const DISPUTED: Money = Money::from_centavos(800);
 
 impl Walk {
@@ -37,7 +37,7 @@ impl Walk {
         Ok(())
     }
 
-    /// Sends a request whose answer is the infraction, of which only the status is shown.
+    /// Sends a request that returns the infraction, and shows only its status.
     async fn becomes(&self, request: Request, status: &str) -> anyhow::Result<()> {
         self.screen.request(&request)?;
         let response = self.client.send(&request).await?;
@@ -50,7 +50,7 @@ impl Walk {
         Ok(())
     }
 
-    /// What is available, and what is blocked.
+    /// Returns the available and the blocked balance.
     async fn parts(&self) -> anyhow::Result<(Money, Money)> {
         let request = Request { method: "GET", path: "/v1/balance".to_owned(), idempotency_key: None, body: None };
         let balance = self.client.send(&request).await?.json()?;

@@ -7,9 +7,9 @@ use serde_json::Value;
 use super::{Walk, text};
 use crate::demo::client::Request;
 
-/// What is paid out.
+/// The amount of the payout.
 pub(super) const PAYOUT: Money = Money::from_centavos(1_000);
-/// What goes back to the payer.
+/// The amount of the refund.
 pub(super) const REFUND: Money = Money::from_centavos(500);
 
 impl Walk {

@@ -11,9 +11,9 @@ use crate::clock::OffsetClock;
 use crate::demo::client::Request;
 use crate::demo::receiver::Webhook;
 
-/// By what the endpoints of runs that were broken off are known.
+/// The description that identifies the endpoints of aborted runs.
 const DESCRIPTION: &str = "The demonstration's receiver";
-/// Where endpoints are.
+/// Path of endpoints.
 const PATH: &str = "/v1/webhook-endpoints";
 
 /// An endpoint of this run.
@@ -35,7 +35,7 @@ impl Walk {
         Ok(Registered { id: text(&made, "/id")?, secret: parse_secret(&text(&made, "/secret")?)? })
     }
 
-    /// The webhook that tells of the charge's payment: shown, verified, and the same as the event.
+    /// Shows and verifies the webhook of the charge's payment, and compares it with the event.
     pub(super) async fn told_of_payment(&self, endpoint: &Registered, charge: &str) -> anyhow::Result<()> {
         self.screen.heading("What the shop was sent meanwhile")?;
         let webhook = self.told("charge.paid", charge).await?;
@@ -49,7 +49,7 @@ impl Walk {
         Ok(())
     }
 
-    /// Waits until the receiver was told of that kind about that resource.
+    /// Waits for a webhook of that type about that resource.
     pub(super) async fn told(&self, kind: &str, resource: &str) -> anyhow::Result<Webhook> {
         let wanted = |event: &Value| {
             let at = |pointer: &str| event.pointer(pointer).and_then(Value::as_str);
@@ -70,7 +70,7 @@ impl Walk {
         self.delete(&endpoint.id).await
     }
 
-    /// What is left of runs that were broken off would fill the account's places.
+    /// Endpoints of aborted runs would use up the account's limit.
     async fn delete_old(&self) -> anyhow::Result<()> {
         let page = self.client.send(&request("GET", format!("{PATH}?limit=200"), None)).await?.json()?;
         let endpoints = page.pointer("/data").and_then(Value::as_array).context("there is no list of endpoints")?;
