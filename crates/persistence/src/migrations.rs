@@ -1,4 +1,4 @@
-//! The schema and its changes: embedded in the program, run by one at a time under a lease row, checked when a store is opened.
+//! The schema and its migrations: embedded in the program, run by one process at a time under a lease row, checked when a store is opened.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -22,59 +22,59 @@ use crate::url::{Address, DatabaseUrl};
 const POSTGRES: EmbeddedMigrations = embed_migrations!("../../migrations/postgres");
 const SQLITE: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
 
-/// A runner that died is taken over after so many microseconds. The lease is renewed before each migration.
+/// The lease of a runner, in microseconds. Afterwards another runner takes over. The lease is renewed before each migration.
 const LEASE_US: i64 = 60_000_000;
-/// Another runner is waited for at most so long.
+/// The longest wait for another runner.
 const WAIT: Duration = Duration::from_secs(90);
-/// How often the lease is asked for meanwhile.
+/// The interval between attempts to acquire the lease.
 const POLL: Duration = Duration::from_millis(200);
-/// How long a file that another process writes is waited for.
+/// The longest wait for a file that another process writes.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
 
 const CREATE_LEASE: &str = "CREATE TABLE IF NOT EXISTS migration_lease (name TEXT PRIMARY KEY, owner TEXT NOT NULL, lease_until BIGINT NOT NULL)";
-/// The database's clock judges leases: it is the only one that all runners share.
+/// The database's clock decides over leases, because all runners share it.
 pub(crate) const NOW_POSTGRES: &str = "CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT)";
 pub(crate) const NOW_SQLITE: &str = "CAST(unixepoch('subsec') * 1000000 AS BIGINT)";
 
-/// Which migrations have run, by name.
+/// The migrations that have run and those that have not, by name.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Schema {
-    /// Those that have run.
+    /// The migrations that have run.
     pub applied: Vec<String>,
-    /// Those that have to run.
+    /// The migrations that have not run.
     pub pending: Vec<String>,
-    /// Versions that have run and that this program does not know.
+    /// Versions that have run and that this program does not contain.
     pub unknown: Vec<String>,
 }
 
-/// Why migrations did not run.
+/// The reason why migrations did not run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MigrationError {
-    /// Another runner is at work, and was not done in time.
+    /// Another runner is working, and was not finished in time.
     #[error("another runner holds the migration lease: {owner}")]
     Busy {
-        /// Who.
+        /// The name of that runner.
         owner: String,
     },
     /// This runner took so long that another one took over.
     #[error("the migration lease was lost")]
     LeaseLost,
-    /// Migrations have run that this program does not know, and some that it knows have not: it is of another line.
+    /// The database has migrations that this program does not contain, and lacks some of the program's own: the two have diverged.
     #[error("the schema is of another line: this program does not know {}", .0.join(", "))]
     Unknown(Vec<String>),
-    /// A migration failed; it and those after it have not run.
+    /// A migration failed. Neither that migration nor any later one has run.
     #[error("a migration failed: {0}")]
     Failed(String),
-    /// The database cannot be reached, or not be used.
+    /// The database cannot be reached or used.
     #[error("the store cannot be opened: {0}")]
     Unavailable(String),
 }
 
 impl Schema {
-    /// Whether a store with this schema may be opened.
+    /// Checks that a store with this schema may be opened.
     ///
-    /// A newer schema is welcome: it has expanded and not contracted yet while nodes of the version before it run, so
-    /// one of them may start again in the middle of a deployment.
+    /// A newer schema is accepted. During a deployment the schema is expanded first and contracted only afterwards. Nodes of the previous
+    /// version still run meanwhile, and may restart.
     pub(crate) fn accept(self) -> Result<(), OpenError> {
         if !self.pending.is_empty() {
             return Err(OpenError::SchemaTooOld { pending: self.pending });
@@ -83,7 +83,8 @@ impl Schema {
     }
 }
 
-/// Which migrations have run. Changes nothing; a SQLite file that is missing is a schema of which nothing has run.
+/// Returns the migrations that have run and those that have not. Changes nothing. A missing SQLite file counts as a schema without
+/// migrations.
 ///
 /// # Errors
 /// [`MigrationError::Unavailable`].
@@ -101,7 +102,7 @@ pub fn status(url: &DatabaseUrl) -> Result<Schema, MigrationError> {
     }
 }
 
-/// Runs what has to run, unless another runner does; `owner` is whom the others see. Blocks. Makes the file of a SQLite store.
+/// Runs pending migrations, unless another runner does. Other runners see `owner`. Blocks. Creates the file of a SQLite store.
 ///
 /// # Errors
 /// [`MigrationError`].
@@ -126,7 +127,7 @@ fn migrate_sqlite(path: &Path, owner: &str) -> Result<Vec<String>, MigrationErro
     })
 }
 
-/// What a store's migrations look like beside those of this program.
+/// Compares a store's migrations with those of this program.
 pub(crate) fn schema(session: &mut dyn Session, is_sqlite: bool) -> Result<Schema, Fault> {
     let query = Query::new(
         "SELECT CAST(version AS TEXT), CAST(version AS TEXT), CAST(0 AS BIGINT) FROM __diesel_schema_migrations",
@@ -138,7 +139,7 @@ pub(crate) fn schema(session: &mut dyn Session, is_sqlite: bool) -> Result<Schem
             if !matches!(fault, Fault::Refused(_)) {
                 return Err(fault);
             }
-            // There is no such table: nothing has ever run.
+            // The table does not exist: no migration has run.
             BTreeSet::new()
         }
     };
@@ -146,7 +147,7 @@ pub(crate) fn schema(session: &mut dyn Session, is_sqlite: bool) -> Result<Schem
     Ok(compare(applied, &known))
 }
 
-/// Versions and names, in order.
+/// Returns versions and names, in order.
 fn known<DB: diesel::backend::Backend>(source: &EmbeddedMigrations) -> Result<Vec<(String, String)>, Fault> {
     let migrations: Vec<Box<dyn Migration<DB>>> =
         source.migrations().map_err(|error| Fault::Corrupt(error.to_string()))?;
@@ -168,7 +169,7 @@ fn compare(mut applied: BTreeSet<String>, known: &[(String, String)]) -> Schema 
     schema
 }
 
-/// Why a step of a migration did not happen.
+/// The reason why a step of a migration failed.
 enum StepError {
     Database(Error),
     LeaseLost,
@@ -183,9 +184,10 @@ impl From<Error> for StepError {
 
 type Step<'s, C> = &'s mut dyn FnMut(&mut C) -> Result<(), StepError>;
 
-/// Takes the lease, runs what is pending, gives the lease back.
+/// Acquires the lease, runs the pending migrations, and releases the lease.
 ///
-/// Each migration holds the lease row until it is committed: who takes over waits for it, and two never run together.
+/// Each migration holds the lease row until it is committed. A runner that takes over waits for that row, so two migrations never run
+/// together.
 fn under_lease<C, DB>(
     connection: &mut C,
     owner: &str,
@@ -220,7 +222,7 @@ where
     DB: diesel::backend::Backend,
 {
     let failed = |error: Box<dyn std::error::Error + Send + Sync>| MigrationError::Failed(error.to_string());
-    // The table of what has run is made by this as well.
+    // This call also creates the table of migrations.
     let pending = connection.pending_migrations(source).map_err(failed)?;
     let unknown = schema(connection, is_sqlite)?.unknown;
     if !unknown.is_empty() && !pending.is_empty() {
@@ -257,7 +259,7 @@ fn take_lease(connection: &mut dyn Session, owner: &str, now: &str) -> Result<()
     let started = Instant::now();
     let mut holder = String::new();
     loop {
-        // Two that create the table at once may disturb each other; the next turn finds it.
+        // Two runners that create the table at once may conflict. The next attempt finds the table.
         if connection.run(CREATE_LEASE).is_ok() {
             if connection.execute(&Query::new(take.as_str()).bind(owner)).map_err(Fault::from)? == 1 {
                 return Ok(());
@@ -289,7 +291,7 @@ mod tests {
         assert_eq!(known::<Pg>(&POSTGRES).unwrap(), known::<SqliteBackend>(&SQLITE).unwrap());
     }
 
-    /// So that the schema runs on every server that speaks PostgreSQL's language, sharded by account or not.
+    /// So the schema runs on every server with PostgreSQL's dialect, sharded by account or not.
     #[test]
     fn the_schema_keeps_to_what_every_server_has() {
         let words = [

@@ -1,8 +1,9 @@
-//! The rules of the audit for payouts, refunds and splits: what the ledger moved for each is what its record says.
+//! The audit rules for payouts, refunds and splits: the ledger moved the amounts that the records state.
 //!
-//! They follow the money: each begins with the entries that name a record, and says what they must add up to in its status.
+//! Each rule begins with the entries that name a record, and computes their expected sum from the status of that record.
 
-/// What moved for each payout, refund and infraction, and whose it is, by which its record is found: what is on its way, what was sent, what the house kept, what came back.
+/// The sums of the entries of each payout, refund and infraction, with their account: in transit, sent, kept by the system accounts, and
+/// returned.
 macro_rules! moved {
     () => {
         "WITH m AS (SELECT resource_id, max(CASE WHEN substr(holder, 1, 4) = 'acc_' THEN holder END) AS account, \
@@ -15,7 +16,7 @@ macro_rules! moved {
     };
 }
 
-/// One amount of every record of a table, called `t`, and what its status says of it.
+/// An amount of every record of a table, called `t`, and the amount that its status implies.
 macro_rules! amount {
     ($label:literal $stored:literal of $table:literal $prefix:literal is $expected:literal) => {
         concat!(
@@ -34,7 +35,8 @@ macro_rules! amount {
     };
 }
 
-/// What of every charge went back, or is on its way: the sum of its refunds in these statuses, and of this column of its infractions.
+/// The amount of every charge that was returned or is in transit: the sum of its refunds in these statuses, and of this column of its
+/// infractions.
 macro_rules! of_charge {
     ($label:literal $stored:literal is $statuses:literal and $lost:literal) => {
         concat!(
@@ -62,7 +64,7 @@ macro_rules! differing {
     };
 }
 
-/// The parts of charges that were paid, one in each row. Peels them off the end of their list, where both engines have a function for it.
+/// The parts of paid charges, one in each row. The list is split from its end, because both engines have a function for that.
 macro_rules! parts {
     () => {
         "WITH RECURSIVE parts (charge, pix, shares, list, recipient, part) AS (\
@@ -75,9 +77,9 @@ macro_rules! parts {
     };
 }
 
-/// Each takes the greatest number of rows as its only value.
+/// Each rule has one parameter: the greatest number of rows.
 pub(super) const RULES: [&str; 4] = [
-    // A payout in flight holds its amount and fee. Once completed it has brought both where they belong, whatever came back later.
+    // A payout in flight holds its amount and fee. A completed payout moved both to their destinations, even if it was returned later.
     concat!(
         moved!(),
         amount!("in transit for" "held" of "payouts" "pyt_" is "CASE WHEN t.status IN ('pending', 'processing') THEN t.amount + t.fee END"),
@@ -89,7 +91,7 @@ pub(super) const RULES: [&str; 4] = [
         amount!("come back of" "back" of "payouts" "pyt_" is "t.returned"),
         differing!()
     ),
-    // A refund in flight holds its amount. Once completed it has left.
+    // A refund in flight holds its amount. The amount of a completed refund has left the account.
     concat!(
         moved!(),
         amount!("in transit for" "held" of "refunds" "rfd_" is "CASE WHEN t.status IN ('pending', 'processing') THEN t.amount END"),
@@ -97,7 +99,7 @@ pub(super) const RULES: [&str; 4] = [
         amount!("sent by" "sent" of "refunds" "rfd_" is "CASE WHEN t.status = 'completed' THEN t.amount END"),
         differing!()
     ),
-    // A charge knows how much of it is on its way back, and how much went back.
+    // A charge records how much of it is being refunded, and how much was refunded.
     concat!(
         moved!(),
         of_charge!("refunds on their way of" "refunding" is "('pending', 'processing')" and "0"),
@@ -105,7 +107,7 @@ pub(super) const RULES: [&str; 4] = [
         of_charge!("refunds made of" "refunded" is "('completed')" and "coalesce(refunded, 0)"),
         differing!()
     ),
-    // Everybody who shares in a paid charge got exactly the part that it fixed, and nobody else got one.
+    // Every beneficiary of a paid charge was credited exactly the part that the charge fixed, and no other account was credited.
     concat!(
         parts!(),
         "SELECT 'part of ' || coalesce(s.recipient, e.holder) || ' in ' || coalesce(s.charge, e.end_to_end_id), \

@@ -1,4 +1,4 @@
-//! Removes what nobody asks for any more, a bounded number of rows at a time, so that nobody waits for it.
+//! Removes rows that are no longer read, a bounded number at a time, so that other work does not wait.
 //!
 //! Each table is pruned by itself: a failure is logged, the other tables go on, and the table is tried again in the next hour.
 
@@ -16,58 +16,58 @@ use crate::error::Fault;
 use crate::queue::QueueEngine;
 use crate::sql::{Query, Session, Value};
 
-/// Rows of one table that one call removes at most: the write lock of SQLite is held for a few milliseconds.
+/// The largest number of rows of one table that one call removes. The write lock of SQLite is held for a few milliseconds.
 pub(super) const AT_A_TIME: u32 = 2_000;
-/// A table that failed is left alone for so long: shorter than the hour between two runs, longer than the passes of one.
+/// The pause after a failure of a table: shorter than the hour between two runs, longer than the passes of one.
 const REST: Duration = Duration::from_mins(30);
-/// An id is made at about the instant that its row names; clocks of nodes differ by less than this.
+/// An id is created at about the instant in its row. The clocks of nodes differ by less than this.
 const ID_GRACE: SignedDuration = SignedDuration::from_hours(1);
 /// The bits of an id behind its milliseconds (RFC 9562, section 5.7).
 const ID_TAIL_BITS: u32 = 80;
 
-/// Answered ones, and unanswered ones that wait for their caller alone: whoever did not come back by now begins anew. What a worker has
-/// to take over stays, however old it is.
+/// Removes answered records, and unanswered ones that only their caller can resume. A caller that returns later starts a new request.
+/// Records that a worker has to take over are kept, however old they are.
 const CLAIMS: &str = "DELETE FROM idempotency_claims WHERE (account_id, key) IN (SELECT account_id, key FROM idempotency_claims \
      WHERE created_at < ? AND due_at IS NULL LIMIT ?)";
-/// Ids begin with their instant, so the walk along the key ends where the young ones begin.
+/// Ids begin with their instant, so the walk along the key ends at the first young id.
 const MARKS: &str = "DELETE FROM commit_batches WHERE id IN (SELECT id FROM commit_batches \
      WHERE id < ? AND decided_at < ? ORDER BY id LIMIT ?)";
-/// The same for done notices.
+/// The same for callbacks that are done.
 const NOTICES: &str = "DELETE FROM notices WHERE id IN (SELECT id FROM notices \
      WHERE id < ? AND received_at < ? AND state = 'done' ORDER BY id LIMIT ?)";
-/// Unmatched notices may be money that belongs to nobody yet, so an operator has as long as consumers have for their events. Few are
-/// unmatched, and an index has them alone.
+/// Unmatched callbacks may be money that is not assigned yet. An operator has as much time for them as consumers have for their events. Few
+/// callbacks are unmatched, and an index holds only these.
 const UNMATCHED: &str = "DELETE FROM notices WHERE id IN (SELECT id FROM notices \
      WHERE received_at < ? AND state = 'unmatched' ORDER BY id LIMIT ?)";
-/// Those of which nothing is left to be read.
+/// Removes deleted endpoints without any rows that refer to them.
 const ENDPOINTS: &str = "DELETE FROM webhook_endpoints WHERE (account_id, id) IN (SELECT w.account_id, w.id FROM webhook_endpoints AS w \
      WHERE w.state = 'deleted' AND w.state_at < ? AND NOT EXISTS (SELECT 1 FROM deliveries AS d \
      WHERE d.account_id = w.account_id AND d.endpoint_id = w.id) LIMIT ?)";
-/// Those of epochs that are over.
+/// Removes the failures of ended epochs.
 const FAILURES: &str = "DELETE FROM endpoint_failures WHERE (account_id, endpoint_id, epoch) IN (\
      SELECT f.account_id, f.endpoint_id, f.epoch FROM endpoint_failures AS f LEFT JOIN webhook_endpoints AS w \
      ON w.account_id = f.account_id AND w.id = f.endpoint_id AND w.epoch = f.epoch WHERE w.id IS NULL LIMIT ?)";
 
-/// Housekeeping, and how far it has come. Clones go on where the others are.
+/// Housekeeping and its progress. Clones share the progress.
 #[derive(Clone)]
 pub(crate) struct Pruning {
     engine: Arc<dyn QueueEngine>,
-    /// The last account whose events were looked at; none before the first.
+    /// The last account whose events were checked; empty before the first.
     looked_at: Arc<Mutex<String>>,
-    /// When tables failed.
+    /// The instants at which tables failed.
     failed: Arc<Mutex<BTreeMap<&'static str, Instant>>>,
 }
 
 impl Pruning {
-    /// Begins with the first account.
+    /// Creates housekeeping that begins with the first account.
     pub(crate) fn new(engine: Arc<dyn QueueEngine>) -> Self {
         Self { engine, looked_at: Arc::default(), failed: Arc::default() }
     }
 
-    /// Removes what is older than its instant, each table in transactions of its own. Blocks.
+    /// Removes rows that are older than the instant of their table, each table in its own transactions. Blocks.
     ///
     /// # Errors
-    /// [`Fault`] when it cannot connect. The failure of one table is logged.
+    /// [`Fault`] if the connection fails. The failure of one table is logged.
     pub(super) fn prune(&self, before: PruneBefore) -> Result<Pruned, Fault> {
         let mut session = self.engine.connect_housekeeper()?;
         let session = &mut *session;
@@ -90,7 +90,7 @@ impl Pruning {
         Ok(pruned)
     }
 
-    /// Prunes one table, unless it failed a short while ago; how many rows went.
+    /// Prunes one table unless it failed a short while ago. Returns the number of removed rows.
     fn table(&self, table: &'static str, work: impl FnOnce() -> Result<u64, Fault>) -> u64 {
         let failed = || self.failed.lock().unwrap_or_else(PoisonError::into_inner);
         if failed().get(table).is_some_and(|failed| failed.elapsed() < REST) {
@@ -115,10 +115,10 @@ impl Pruning {
         }
     }
 
-    /// On a connection whose statements go by key: they walk from account to account.
+    /// Uses a connection whose statements go by key, because these walk from account to account.
     fn prune_events(&self, before: Timestamp) -> Result<u64, Fault> {
         let mut session = self.engine.connect_writer()?;
-        // Two at once would only wait for each other.
+        // Two concurrent passes would only wait for each other.
         let mut looked_at = self.looked_at.lock().unwrap_or_else(PoisonError::into_inner);
         prune_events::prune(&*self.engine, &mut *session, before, &mut looked_at)
     }
@@ -129,7 +129,7 @@ fn remove(session: &mut dyn Session, text: &'static str, values: Vec<Value<'_>>)
     Ok(u64::try_from(session.execute(&query)?).unwrap_or(u64::MAX))
 }
 
-/// An id that is greater than all that were made by then.
+/// Returns an id that is greater than all ids created before that instant.
 fn first_id_at(at: Timestamp) -> Uuid {
     let made_by = at.saturating_add(ID_GRACE).unwrap_or(Timestamp::MAX);
     Uuid::from_u128(u128::try_from(made_by.as_millisecond()).unwrap_or(0) << ID_TAIL_BITS)
@@ -158,14 +158,14 @@ mod tests {
     use crate::reader::plans::Planner;
     use crate::{DatabaseUrl, migrations};
 
-    /// What walks along an index up to the first young row, and that index with its condition in both engines' plans.
+    /// The statements that walk along an index up to the first young row, and that index with its condition in both engines' plans.
     const WALKS: [(&str, [&str; 2], &str); 3] = [
         (CLAIMS, ["idempotency_claims_age", "created_at<?"], "idempotency_claims_age on idempotency_claims"),
         (MARKS, ["PRIMARY KEY", "id<?"], "commit_batches_pkey on commit_batches"),
         (NOTICES, ["sqlite_autoindex_notices_1", "id<?"], "notices_pkey on notices"),
     ];
 
-    /// Many young rows of each table.
+    /// Inserts many young rows into each table.
     const YOUNG: &str = "INSERT INTO idempotency_claims (account_id, key, fingerprint, resource_id, fence, lease_until, created_at) \
          SELECT 'acc_' || n % 100, 'key-' || n, sha256('x'), 'chg_1', 1, 0, 4000000000000000 + n FROM generate_series(1, 50000) AS n; \
          INSERT INTO commit_batches (id, outcome, decided_at) SELECT 'ff' || n, 'committed', 4000000000000000 + n FROM generate_series(1, 50000) AS n; \

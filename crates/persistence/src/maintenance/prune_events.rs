@@ -1,4 +1,4 @@
-//! Removes old events with everything that was delivered of them: of each account the oldest, so that what is left has no gap.
+//! Removes old events with their deliveries. The oldest events of each account go first, so that the rest has no gap.
 
 use jiff::Timestamp;
 
@@ -9,42 +9,42 @@ use crate::queue::QueueEngine;
 use crate::sql::spec::{Column, Kind, Spec};
 use crate::sql::{Query, Session, Value};
 
-/// So many events go in one transaction: with their deliveries to all endpoints a few milliseconds of SQLite's write lock.
+/// The number of events in one transaction: with their deliveries to all endpoints a few milliseconds of SQLite's write lock.
 const EVENTS_AT_ONCE: u32 = 100;
-/// So many accounts are looked at together.
+/// The number of accounts that one statement checks.
 const ACCOUNTS: u32 = 1_000;
-/// So often in one call: the next call goes on behind them.
+/// The largest number of such statements in one call. The next call continues behind them.
 const LOOKS: u32 = 20;
 
-/// The accounts behind one, in order: the last of them.
+/// Selects the last of the next accounts in order.
 const REACH: &str = "SELECT max(account_id) FROM (SELECT account_id FROM event_counters WHERE account_id > ? ORDER BY account_id LIMIT ?) AS c \
      HAVING count(*) > 0";
-/// Those of them whose oldest event is old.
+/// Selects those of them whose oldest event is old.
 const ACCOUNTS_WITH_OLD: &str = "SELECT c.account_id, c.account_id, e.sequence FROM event_counters AS c JOIN events AS e ON e.account_id = c.account_id \
      AND e.sequence = (SELECT min(m.sequence) FROM events AS m WHERE m.account_id = c.account_id) \
      WHERE c.account_id > ? AND c.account_id <= ? AND e.created_at < ? ORDER BY c.account_id";
-/// An account's oldest events, and whether they are old.
+/// Selects the oldest events of an account, with their age class.
 const OLDEST: &str = "SELECT id, CASE WHEN created_at < ? THEN 'old' ELSE 'young' END, sequence FROM events WHERE account_id = ? \
      ORDER BY sequence LIMIT ?";
-/// The first of them that an endpoint still waits for.
+/// Selects the first of them with a pending delivery.
 const WAITED_FOR: &str = "SELECT e.sequence, e.sequence FROM events AS e JOIN deliveries AS d ON d.event_id = e.id AND d.account_id || '' = e.account_id \
      JOIN pending_deliveries AS p ON p.account_id = d.account_id AND p.endpoint_id = d.endpoint_id AND p.id = d.id \
      JOIN webhook_endpoints AS w ON w.account_id = p.account_id AND w.id = p.endpoint_id AND w.epoch = p.epoch AND w.state = 'active' \
      WHERE e.account_id = ? AND e.sequence <= ? ORDER BY e.sequence LIMIT 1";
-/// What was delivered of an account's events up to one.
+/// Selects the deliveries of an account's events up to a sequence number.
 const DELIVERED: &str = "SELECT d.endpoint_id, d.id, e.sequence FROM events AS e JOIN deliveries AS d ON d.event_id = e.id AND d.account_id || '' = e.account_id \
      WHERE e.account_id = ? AND e.sequence <= ?";
-/// Tests have no event, and are old by themselves. One that waits is left: it is over first, or cancelled.
+/// Tests have no event, and age by themselves. Pending ones are kept until they are finished or cancelled.
 const TESTS: &str = "SELECT d.account_id, d.endpoint_id, d.id, d.id FROM deliveries AS d WHERE d.sequence IS NULL AND d.created_at < ? \
      AND d.status <> 'pending' ORDER BY d.created_at LIMIT ?";
-/// By account, endpoint and their own id.
+/// Deletes by account, endpoint and delivery id.
 static DELIVERIES: Spec = Spec::delete("deliveries", NAME);
 static WAITING: Spec = Spec::delete("pending_deliveries", NAME);
 static ATTEMPTS: Spec = Spec::delete("delivery_attempts", &[("account_id", Kind::Text), ("delivery_id", Kind::Text)]);
 const NAME: &[Column] = &[("account_id", Kind::Text), ("endpoint_id", Kind::Text), ("id", Kind::Text)];
 const EVENTS: &str = "DELETE FROM events WHERE account_id = ? AND sequence <= ?";
 
-/// Removes events older than `before`, beginning behind the account `looked_at`; how many there were.
+/// Removes events older than `before`, beginning behind the account `looked_at`. Returns their number.
 pub(super) fn prune(
     engine: &dyn QueueEngine,
     session: &mut dyn Session,
@@ -78,7 +78,7 @@ pub(super) fn prune(
     Ok(AT_A_TIME.saturating_sub(left).into())
 }
 
-/// Removes an account's oldest events, at most so many, up to the first that is young or waited for; how many there were.
+/// Removes a limited number of an account's oldest events, up to the first that is young or has a pending delivery. Returns their number.
 fn prune_account(
     engine: &dyn QueueEngine,
     session: &mut dyn Session,
@@ -86,7 +86,7 @@ fn prune_account(
     before: Timestamp,
     most: u32,
 ) -> Result<u32, Fault> {
-    // Locked, so that none of them is sent once more meanwhile.
+    // The lock prevents a resend of these events meanwhile.
     let oldest = format!("{OLDEST}{}", engine.row_lock());
     let oldest = session.load::<(String, String, i64)>(&Query::new(oldest).bind(before).bind(account).bind(most))?;
     let old: Vec<i64> =
@@ -104,14 +104,14 @@ fn prune_account(
 }
 
 fn prune_tests(engine: &dyn QueueEngine, session: &mut dyn Session, before: Timestamp) -> Result<(), Fault> {
-    // Locked, so that none of them is sent once more meanwhile.
+    // The lock prevents a resend of these tests meanwhile.
     let tests = format!("{TESTS}{}", engine.row_lock());
     let tests = session.load::<(String, String, String, String)>(&Query::new(tests).bind(before).bind(AT_A_TIME))?;
     let names: Vec<_> = tests.into_iter().map(|(account, endpoint, id, _)| [account, endpoint, id]).collect();
     remove_deliveries(engine, session, &names)
 }
 
-/// Removes deliveries, by account, endpoint and their own id, with what was tried.
+/// Removes deliveries, by account, endpoint and delivery id, with their attempts.
 fn remove_deliveries(engine: &dyn QueueEngine, session: &mut dyn Session, names: &[[String; 3]]) -> Result<(), Fault> {
     if names.is_empty() {
         return Ok(());

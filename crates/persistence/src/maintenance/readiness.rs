@@ -1,7 +1,7 @@
-//! Whether the store takes writes and its webhooks can be delivered.
+//! Checks that the store accepts writes and that its webhooks can be delivered.
 //!
-//! Lanes and links of the queue that worked a moment ago count as working. The others are asked: a lane commits an empty batch, a link of
-//! the queue sends a statement. So readiness returns by itself, also without traffic.
+//! Lanes and queue links that worked a moment ago count as working. The others are probed: a lane commits an empty batch, and a link
+//! executes a statement. So the result turns positive again even without traffic.
 
 use std::fmt::Display;
 use std::time::{Duration, Instant};
@@ -11,22 +11,22 @@ use tokio::sync::Mutex;
 
 use crate::Persistence;
 
-/// The store is asked once in so long, however many callers ask.
+/// The store is probed at most once in this interval, regardless of the number of callers.
 const KEPT: Duration = Duration::from_millis(500);
-/// How long lanes and links may take: less than the caller of the port waits, so that the answer names what does not work.
+/// The longest probe of lanes and links. A shorter time than the caller of the port waits, so that the error names the failed part.
 const WITHIN: Duration = Duration::from_millis(800);
 
-/// The last answer.
+/// The last result.
 #[derive(Debug, Default)]
 pub(crate) struct Readiness(Mutex<Option<(Instant, Result<(), QueryError>)>>);
 
 impl Readiness {
-    /// Returns the last answer, or asks for a new one.
+    /// Returns the last result, or probes again.
     pub(super) async fn check(&self, store: &Persistence) -> Result<(), QueryError> {
         if !store.is_open() {
             return Err(QueryError::Unavailable("the store is closed".into()));
         }
-        // Callers that come meanwhile wait for the same answer.
+        // Callers that arrive meanwhile wait for the same result.
         let mut last = self.0.lock().await;
         if let Some((at, answer)) = &*last
             && at.elapsed() < KEPT
@@ -46,7 +46,7 @@ async fn ask(store: &Persistence) -> Result<(), QueryError> {
     tokio::try_join!(schema, lanes, links).map(drop)
 }
 
-/// Asks, and waits only so long. The error is for everybody to read; its cause, which may name the database, is logged.
+/// Probes within the time limit. The error is public. Its cause, which may name the database, is only logged.
 async fn within<E: Display>(failure: &str, probe: impl Future<Output = Result<(), E>>) -> Result<(), QueryError> {
     let cause = match tokio::time::timeout(WITHIN, probe).await {
         Ok(Ok(())) => return Ok(()),

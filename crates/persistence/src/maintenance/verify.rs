@@ -1,4 +1,4 @@
-//! The audit of the ledger: every rule as one statement that finds what breaks it, all at one instant, computed by the database.
+//! The audit of the ledger. Each rule is one statement that selects its violations; all rules read one snapshot.
 
 use cais_ports::{LedgerDifference, LedgerReport};
 
@@ -7,53 +7,53 @@ use crate::engine::Engine;
 use crate::error::Fault;
 use crate::sql::{Query, Session};
 
-/// Differences that a report names at most.
+/// The largest number of differences in a report.
 const MAX_DIFFERENCES: usize = 1_000;
 
 const COUNTS: &str = "SELECT (SELECT count(*) FROM balances WHERE entries > 0), (SELECT count(*) FROM entries)";
 
-/// A rule, and the statement that finds what breaks it: what it is about, what the rule says, what is stored.
-/// Each takes the greatest number of rows as its only value.
+/// A rule as a statement. The columns of a violation: subject, expected value, stored value. Each rule has one parameter: the greatest
+/// number of rows.
 const RULES: [&str; 11] = [
     // A balance is the sum of its entries.
     "SELECT holder || '/' || bucket, CAST(coalesce(e.total, 0) AS BIGINT), b.amount FROM balances AS b \
      LEFT JOIN (SELECT holder, bucket, sum(amount) AS total FROM entries GROUP BY holder, bucket) AS e USING (holder, bucket) \
      WHERE b.amount <> coalesce(e.total, 0) LIMIT ?",
-    // It counts them.
+    // A balance counts its entries.
     "SELECT 'count of entries of ' || holder || '/' || bucket, CAST(coalesce(e.number, 0) AS BIGINT), b.entries FROM balances AS b \
      LEFT JOIN (SELECT holder, bucket, count(*) AS number FROM entries GROUP BY holder, bucket) AS e USING (holder, bucket) \
      WHERE b.entries <> coalesce(e.number, 0) LIMIT ?",
-    // It knows the last of them; the numbers say how many entries come after the one it knows.
+    // A balance stores its last entry. The numbers show how many entries come after the stored one.
     "SELECT 'entries after the last of ' || b.holder || '/' || b.bucket, CAST(0 AS BIGINT), count(*) FROM balances AS b \
      JOIN entries AS e ON e.holder = b.holder AND e.bucket = b.bucket AND (b.last_entry_id IS NULL OR e.id > b.last_entry_id) \
      GROUP BY b.holder, b.bucket LIMIT ?",
     // No entry is without a balance.
     "SELECT 'no balance row for ' || e.holder || '/' || e.bucket, CAST(sum(e.amount) AS BIGINT), CAST(0 AS BIGINT) FROM entries AS e \
      LEFT JOIN balances AS b ON b.holder = e.holder AND b.bucket = e.bucket WHERE b.holder IS NULL GROUP BY e.holder, e.bucket LIMIT ?",
-    // Each entry carries the sum up to itself.
+    // Each entry carries the sum up to and including itself.
     "SELECT 'running balance at ' || id, expected, stored FROM (SELECT id, balance_after AS stored, \
      CAST(sum(amount) OVER (PARTITION BY holder, bucket ORDER BY id) AS BIGINT) AS expected FROM entries) AS r \
      WHERE expected <> stored LIMIT ?",
-    // Both sides of a transfer are there.
+    // Each transfer has both of its entries.
     "SELECT 'sum of transfer ' || transfer_id, CAST(0 AS BIGINT), CAST(sum(amount) AS BIGINT) FROM entries \
      GROUP BY transfer_id HAVING sum(amount) <> 0 OR count(*) <> 2 LIMIT ?",
-    // All balances together are nothing.
+    // The sum of all balances is zero.
     "SELECT 'sum of all balances', CAST(0 AS BIGINT), CAST(sum(amount) AS BIGINT) FROM balances HAVING sum(amount) <> 0 LIMIT ?",
-    // No merchant owes.
+    // No merchant's balance is negative.
     "SELECT 'negative balance of ' || holder || '/' || bucket, CAST(0 AS BIGINT), amount FROM balances \
      WHERE amount < 0 AND substr(holder, 1, 4) = 'acc_' LIMIT ?",
-    // Every payment was credited in full, once: what left settlement for it is its amount. A payout that came back leaves settlement too,
-    // under a Pix of its own, which may be that of a payment to another account of the house.
+    // Every payment was credited once and in full: the amount that left settlement for it is its amount. A returned payout leaves
+    // settlement too, under its own end-to-end id. That id may also be that of a payment to another account.
     "SELECT 'credit of payment ' || p.end_to_end_id, p.amount, CAST(coalesce(e.total, 0) AS BIGINT) FROM payments AS p \
      LEFT JOIN (SELECT end_to_end_id, -sum(amount) AS total FROM entries \
      WHERE substr(holder, 1, 11) = 'settlement:' AND amount < 0 AND kind <> 'payout_reversed' AND end_to_end_id IS NOT NULL GROUP BY end_to_end_id) AS e \
      ON e.end_to_end_id = p.end_to_end_id WHERE p.amount <> coalesce(e.total, 0) LIMIT ?",
-    // Nothing was credited without a payment.
+    // Each credit has a payment.
     "SELECT 'credit without payment ' || e.end_to_end_id, CAST(0 AS BIGINT), CAST(-sum(e.amount) AS BIGINT) FROM entries AS e \
      LEFT JOIN payments AS p ON p.end_to_end_id = e.end_to_end_id \
      WHERE substr(e.holder, 1, 11) = 'settlement:' AND e.amount < 0 AND e.kind <> 'payout_reversed' AND e.end_to_end_id IS NOT NULL AND p.end_to_end_id IS NULL \
      GROUP BY e.end_to_end_id LIMIT ?",
-    // Sequences of events have no gap, and the counter knows the last; the oldest may be gone.
+    // Sequences of events have no gap, and the counter stores the last number; the oldest events may be removed.
     "SELECT 'events of ' || coalesce(c.account_id, e.account_id), CAST(coalesce(c.last_sequence - e.first + 1, 0) AS BIGINT), \
      CAST(coalesce(e.number, 0) AS BIGINT) FROM event_counters AS c FULL JOIN (\
      SELECT account_id, count(*) AS number, min(sequence) AS first, max(sequence) AS last FROM events GROUP BY account_id) AS e \

@@ -1,4 +1,4 @@
-//! Connections to PostgreSQL, on which no wait is without an end.
+//! Connections to PostgreSQL; every wait on them has a limit.
 
 use cais_ports::alerts;
 use std::collections::HashSet;
@@ -16,8 +16,8 @@ use crate::error::Fault;
 use crate::sql::{Connection, Query, Session};
 use crate::url::DatabaseUrl;
 
-/// What libpq is told unless the URL says otherwise: seconds, milliseconds and counts of its manual, section 34.1.2.
-/// A peer that is gone is noticed within about fifteen seconds, whether or not something is on its way to it.
+/// The defaults of libpq's parameters unless the URL sets them: seconds, milliseconds and counts of its manual, section 34.1.2. A lost peer
+/// is noticed within about fifteen seconds, even if no data is in transit.
 const PARAMETERS: [(&str, &str); 7] = [
     ("application_name", "cais"),
     ("connect_timeout", "5"),
@@ -28,63 +28,64 @@ const PARAMETERS: [(&str, &str); 7] = [
     ("keepalives_count", "3"),
 ];
 
-/// The committer's statements and the reads by id go by primary key, always. A plan that was made while a table was small must not scan it once it is large.
+/// The committer's statements and the reads by id always use the primary key. A plan made for a small table must not scan the table after
+/// it has grown.
 pub(super) const PLANS_BY_KEY: &str = "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_bitmapscan = off; \
      SET plan_cache_mode = force_generic_plan; SET jit = off";
 
-/// Lists come along an index and stop with the page, whatever the server counted. Without a sort, an index in the order of the list is all
-/// that is left; a sort of a page that came in nearly its order stays allowed.
+/// Lists follow an index and stop at the end of the page, whatever the server's statistics are. Without a sort, only an index in the order
+/// of the list remains. A sort of a page that is nearly in order stays allowed.
 pub(super) const WITHOUT_SORT: &str = "SET enable_sort = off";
 
-/// So often a connection's statements are planned anew. The server keeps a plan until it counts a table's rows, a minute later or never; a
-/// plan that was right for an empty table can be a thousand times too slow for what a busy start makes of it by then. It costs a
-/// millisecond for each statement that is used.
+/// The interval after which a connection's statements are planned again. The server keeps a plan until it analyzes the table, a minute
+/// later or never. A plan made for an empty table can be a thousand times too slow after a busy start. Planning costs a millisecond for
+/// each statement in use.
 const PLANNED_EVERY: Duration = Duration::from_secs(5);
 
-/// A batch waits so long for a row: several times what a batch of another node takes. A row that is locked for longer concerns few of
-/// its change sets, and they are set aside.
+/// The lock wait of a batch: several times the duration of another node's batch. A row that is locked for longer concerns few of its change
+/// sets, and these are set aside.
 const BATCH_LOCK_MS: u32 = 150;
-/// Who is set aside already waits so long again, alone, while its lane's other change sets wait for it.
+/// The lock wait of a change set that is set aside. Meanwhile the lane's other change sets wait.
 const PROBE_LOCK_MS: u32 = 10;
-/// A batch works between two of its statements for a few milliseconds. A node that says nothing for so long is frozen or gone, and its
-/// locks end while the callers of other nodes still wait for them.
+/// The longest idle time within a transaction; a batch works a few milliseconds between two statements. A node that is idle for longer is
+/// frozen or lost. Its locks end while the callers of other nodes still wait.
 const LANE_IDLE_MS: u32 = 1_000;
 
-/// Housekeeping has no caller who waits, and no reason to read the whole of a large table. For the rest the server plans its statements as
-/// it likes.
+/// Housekeeping has no waiting caller, and no reason to read the whole of a large table. For the rest the server chooses the plans.
 pub(super) const HOUSEKEEPING: &str = "SET statement_timeout = 60000; SET enable_seqscan = off";
 
-/// The audit compares whole tables. A nested loop, which the server chooses for tables that it never analyzed, would read one of them
-/// again for each row of the other.
+/// The audit compares whole tables. The server chooses a nested loop for tables without statistics, which would read one table again for
+/// each row of the other.
 pub(super) const WHOLE_TABLES: &str =
     "SET default_transaction_read_only = on; SET statement_timeout = 0; SET enable_nestloop = off";
 
-/// A reader writes nothing, whatever it is asked.
+/// A reader never writes.
 pub(super) const READ_ONLY: &str = "SET default_transaction_read_only = on";
 
-/// So many shapes of batches stay prepared on a connection. A service has a few dozen; each takes memory at both ends.
+/// The number of batch statements that stay prepared on a connection. A service has a few dozen shapes, and each uses memory on both sides.
 const MAX_SHAPES: usize = 128;
 
 /// A PostgreSQL server.
 pub(crate) struct Postgres {
     url: String,
     settings: String,
-    /// Whether the language of its messages was looked at.
+    /// `true` after the language of the server's messages was checked.
     language_known: AtomicBool,
     /// The texts of batches that stay prepared.
     shapes: Mutex<HashSet<String>>,
-    /// Where claims go on.
+    /// The start of the next claim in each lane.
     pub(super) heads: Mutex<Heads>,
 }
 
 impl Postgres {
-    /// The server at that URL, whose statements may take so long.
+    /// Creates a server from its URL and the time limit of its statements.
     pub(crate) fn new(url: &DatabaseUrl, statement_timeout: Duration) -> Self {
         let url =
             PARAMETERS.iter().fold(url.expose().to_owned(), |url, (name, value)| with_parameter(&url, name, value));
         let timeout_ms = statement_timeout.as_millis();
         let mut settings = String::new();
-        // A transaction whose client is gone goes soon after its callers have their answer: until then, whoever meets its rows waits.
+        // The transaction of a lost client ends soon after its callers received their result. Until then, other transactions wait for its
+        // rows.
         for (name, value) in [
             ("statement_timeout", timeout_ms),
             ("lock_timeout", timeout_ms / 2),
@@ -92,7 +93,7 @@ impl Postgres {
         ] {
             settings.push_str(&limit(&url, name, value));
         }
-        // Off would answer before the commit is durable. Any other value is the operator's choice.
+        // With `off` the reply would precede durability. Any other value is the operator's choice.
         settings.push_str(
             "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'",
         );
@@ -105,13 +106,13 @@ impl Postgres {
         }
     }
 
-    /// What the connections of lanes have instead.
+    /// Returns the settings of the lanes' connections.
     pub(super) fn lane_limits(&self) -> String {
         let idle = limit(&self.url, "idle_in_transaction_session_timeout", LANE_IDLE_MS);
         idle + &self.lock_limit(LockWait::Batch)
     }
 
-    /// How long a lane's statements wait for a lock.
+    /// Returns the setting of a lane's lock wait.
     pub(super) fn lock_limit(&self, wait: LockWait) -> String {
         let wait_ms = match wait {
             LockWait::Batch => BATCH_LOCK_MS,
@@ -120,12 +121,12 @@ impl Postgres {
         limit(&self.url, "lock_timeout", wait_ms)
     }
 
-    /// A connection with these settings on top.
+    /// Opens a connection with these additional settings.
     pub(crate) fn connect(&self, settings: &str) -> Result<PgConnection, Fault> {
         let mut connection = ConnectionManager::<PgConnection>::new(self.url.as_str())
             .connect()
             .map_err(|error| Fault::Lost(error.to_string()))?;
-        // Conflicts are told apart by their English text. Only a privileged role may choose the language; for others it is the server's.
+        // Conflicts are recognized by their English text. Only a privileged role may choose the language; for others the server's applies.
         if let Err(error) = connection.run("SET lc_messages = 'C'") {
             tracing::debug!(%error, "the language of the server's messages stays as it is");
         }
@@ -139,19 +140,19 @@ impl Postgres {
         Ok(connection)
     }
 
-    /// A connection with these settings whose plans are never old.
+    /// Opens a connection with these settings whose plans are renewed regularly.
     pub(super) fn connect_planned(&self, settings: &str) -> Result<Planned, Fault> {
         Ok(Planned { connection: self.connect(settings)?, planned_at: Instant::now() })
     }
 
-    /// Whether a statement of that text stays prepared.
+    /// Returns whether a statement with that text stays prepared.
     pub(super) fn stays_prepared(&self, text: &str) -> bool {
         let mut shapes = self.shapes.lock().unwrap_or_else(PoisonError::into_inner);
         shapes.contains(text) || (shapes.len() < MAX_SHAPES && shapes.insert(text.to_owned()))
     }
 }
 
-/// A connection whose plans are never old.
+/// A connection whose plans are renewed regularly.
 pub(crate) struct Planned {
     connection: PgConnection,
     planned_at: Instant,
@@ -162,8 +163,8 @@ impl Session for Planned {
         if self.planned_at.elapsed() >= PLANNED_EVERY {
             self.planned_at = Instant::now();
             if let Err(error) = self.connection.run("DISCARD PLANS") {
-                // In a transaction that has failed: whatever comes next in it fails too, its COMMIT as well, which sets something first. A
-                // connection that is lost fails again with what comes next.
+                // The transaction has failed already. Its next statement fails too, and so does its COMMIT, which sets something first. A
+                // lost connection fails again at the next statement.
                 tracing::debug!(%error, "the plans of a connection stay as they are");
             }
         }
@@ -171,7 +172,7 @@ impl Session for Planned {
     }
 }
 
-/// A conflict that is not recognised is taken for a refusal, and its caller gets an error instead of a second attempt.
+/// A conflict that is not recognized counts as a refusal. Its caller receives an error instead of a retry.
 fn warn_unless_english(session: &mut dyn Session) {
     let query = Query::new("SELECT current_setting('lc_messages'), CAST('' AS TEXT), CAST(0 AS BIGINT)");
     match session.load::<(String, String, i64)>(&query).map(|mut rows| rows.pop()) {
@@ -186,18 +187,18 @@ fn warn_unless_english(session: &mut dyn Session) {
     }
 }
 
-/// Sets a limit in milliseconds, unless the user has set it in the URL's `options`.
+/// Returns a limit in milliseconds, unless the URL's `options` set it.
 fn limit(url: &str, name: &str, value_ms: impl Display) -> String {
     if url.contains(name) { String::new() } else { format!("SET {name} = {value_ms}; ") }
 }
 
-/// Whether messages of that locale are the untranslated ones; English locales have none of their own that differ.
+/// Returns whether messages of that locale are untranslated. English locales have no differing ones.
 fn is_english(language: &str) -> bool {
     let name = language.split(['.', '@']).next().unwrap_or_default();
     matches!(name, "C" | "POSIX" | "en") || name.starts_with("en_") || name.starts_with("English")
 }
 
-/// The URL with the parameter, unless it has it.
+/// Returns the URL with the parameter, unless the URL sets it.
 fn with_parameter(url: &str, name: &str, value: &str) -> String {
     let known = url.split_once('?').is_some_and(|(_, parameters)| {
         parameters.split('&').any(|parameter| parameter.split_once('=').is_some_and(|(known, _)| known == name))

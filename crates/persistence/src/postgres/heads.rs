@@ -1,9 +1,9 @@
-//! Where the next claim in a lane begins, so that it does not walk past everything that was claimed before.
+//! The start of the next claim in a lane, so that the claim does not walk past all earlier ones.
 //!
-//! What leaves the head of a lane stays in its index until the next vacuum, and each claim would have to look at it again. So a claim that
-//! got all it wanted says where the next one begins. Something older may come to be behind that: a commit that took long. Whenever a lane
-//! seems to have less than there are places, and once a second in any case, it is walked from its beginning. So nothing is ever missed,
-//! and nothing waits for more than a second because something younger was there before.
+//! A row that leaves the head of a lane stays in the index until the next vacuum, and each claim would visit it again. So a full claim
+//! stores the start of the next one. A slow commit may insert an older row before that start. A lane is therefore walked from its beginning
+//! once a second, and whenever it seems to have fewer rows than there are places. So no row is missed, and none waits for more than a
+//! second because of a younger one.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant};
@@ -12,17 +12,17 @@ use cais_domain::ids::EndpointId;
 
 use crate::rows::delivery::ClaimedRow;
 
-/// A lane is walked from its beginning at least so often.
+/// The longest interval between two walks of a lane from its beginning.
 const FRESH: Duration = Duration::from_secs(1);
-/// So many lanes are remembered at most. Others are walked from their beginnings.
+/// The largest number of lanes kept. Other lanes are walked from their beginnings.
 const MAX_LANES: usize = 10_000;
-/// Nothing was due before.
+/// A due time before all others.
 const BEGINNING: i64 = i64::MIN;
 
 /// An endpoint and its epoch.
 type LaneKey = (EndpointId, i64);
 
-/// Lanes, and since when what is claimed in them has been due at least, in microseconds.
+/// Lanes, and the earliest due time of the next claim in them, in microseconds.
 pub(super) type Lanes = BTreeMap<LaneKey, i64>;
 
 /// The heads of lanes.
@@ -31,20 +31,20 @@ pub(super) struct Heads(HashMap<LaneKey, Head>);
 
 #[derive(Debug, Clone, Copy)]
 struct Head {
-    /// Everything before it was claimed, when it was looked at.
+    /// All rows that were due before this instant were claimed at the last check.
     due_at: i64,
-    /// When the lane was walked from its beginning.
+    /// The instant of the last walk from the beginning.
     walked: Instant,
 }
 
 impl Heads {
-    /// Where the next claim in the lane begins.
+    /// Returns the start of the next claim in the lane.
     pub(super) fn of(&self, lane: LaneKey, now: Instant) -> i64 {
         self.fresh(lane, now).map_or(BEGINNING, |head| head.due_at)
     }
 
-    /// Learns from the rows that a claim got in these lanes: in each the first that were due. Which of them have to be walked from their
-    /// beginning, because they may have more than the claim got; none when it got as many as it wanted in all.
+    /// Updates the lanes' starts from the rows of a claim, of which the first in each lane count. Returns the lanes that may have more rows
+    /// and have to be walked from their beginning. Returns none if the claim was `full`.
     pub(super) fn learn(&mut self, lanes: &Lanes, rows: &[ClaimedRow], full: bool, now: Instant) -> Lanes {
         let mut got: HashMap<&str, (i64, i64, i64)> = HashMap::new();
         for ((_, endpoint, _), _, _, (_, due_at, places)) in rows {

@@ -1,4 +1,4 @@
-//! PostgreSQL: a whole batch travels with one statement, because each trip to the server costs more than the work.
+//! PostgreSQL: a whole batch travels with one statement, because each round trip costs more than the work.
 
 mod connect;
 mod heads;
@@ -78,12 +78,12 @@ impl Engine for Postgres {
         "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
     }
 
-    /// A COMMIT that waits for a replica and is interrupted is committed and not replicated: so no timeout runs while it waits.
+    /// An interrupted COMMIT that waits for a replica is committed but not replicated. So no timeout runs meanwhile.
     fn commit(&self) -> &'static str {
         "SET LOCAL statement_timeout = 0; COMMIT"
     }
 
-    /// What is given back goes first, in statements of its own: parts of one statement do not see what the others do.
+    /// Returned values are deleted first, in separate statements: parts of one statement do not see each other's changes.
     fn apply(&self, session: &mut dyn Session, ops: &[Op<'_>]) -> Result<bool, Fault> {
         let (removals, others): (Vec<&Op<'_>>, Vec<&Op<'_>>) = ops.iter().partition(|op| op.spec.removes());
         for op in removals {
@@ -106,8 +106,8 @@ impl Engine for Postgres {
         true
     }
 
-    /// One statement and one trip, without BEGIN and COMMIT. A guard that misses ends it with an error, so nothing of it stays.
-    /// The server lets no timeout run while it commits a statement of its own either.
+    /// Sends one statement in one round trip, without BEGIN and COMMIT. A missed guard raises an error and rolls the statement back. The
+    /// server runs no timeout while it commits such a statement either.
     fn apply_alone(&self, session: &mut dyn Session, ops: &[Op<'_>]) -> Result<bool, Fault> {
         match session.load::<(i64, i64)>(&self.together(&ops.iter().collect::<Vec<_>>(), true)?) {
             Ok(_) => Ok(true),
@@ -129,7 +129,7 @@ fn by_columns<'k>(query: Query<'k>, lookup: &Lookup, keys: &'k [Vec<String>]) ->
 }
 
 impl Postgres {
-    /// All statements as one; see [`combined`].
+    /// Combines all statements into one; see [`combined`].
     fn together<'q>(&self, ops: &[&'q Op<'_>], alone: bool) -> Result<Query<'q>, Fault> {
         let text = combined(ops, alone);
         let mut query = if self.stays_prepared(&text) { Query::new(text) } else { Query::once(text) };
@@ -145,15 +145,15 @@ impl Postgres {
     }
 }
 
-/// What the server says when a guard misses in a statement of its own. Where it says it in another language, the batch is burned first
-/// and then runs carefully, which comes to the same.
+/// The server's message after a missed guard in a single-statement batch. If the message is in another language, the batch is aborted first
+/// and then runs on the pessimistic path, with the same result.
 const MISSED: &str = "division by zero";
 
-/// All statements as one, whose rows say how many rows each of them hit; `alone`, it fails where that is not as many as a guard wants.
-/// Batches of the same shape share one prepared statement.
+/// Combines all statements into one, whose rows contain the number of rows that each part hit. With `alone`, the statement fails if a
+/// guarded part hits fewer rows than it must. Batches of the same shape share one prepared statement.
 fn combined(ops: &[&Op<'_>], alone: bool) -> String {
     let mut text = String::with_capacity(2_048);
-    // Writing to a String cannot fail.
+    // Writing to a `String` cannot fail.
     for (index, op) in ops.iter().enumerate() {
         let before = if index == 0 { "WITH " } else { ", " };
         let _ = write!(text, "{before}o{index} AS ({} RETURNING 1)", op.spec.set_based(op.optimistic));
@@ -166,7 +166,7 @@ fn combined(ops: &[&Op<'_>], alone: bool) -> String {
     text
 }
 
-/// The rows of a statement as one array per column.
+/// Binds the rows of a statement as one array per column.
 fn bind<'q>(mut query: Query<'q>, op: &'q Op<'_>) -> Result<Query<'q>, Fault> {
     for (position, (name, kind)) in op.spec.columns().enumerate() {
         let column = column(kind, op.rows.iter().map(|row| row.get(position)));
@@ -175,7 +175,7 @@ fn bind<'q>(mut query: Query<'q>, op: &'q Op<'_>) -> Result<Query<'q>, Fault> {
     Ok(query)
 }
 
-/// The values as an array; `None` when one of them is missing or has another type.
+/// Returns the values as an array; `None` if a value is missing or has another type.
 fn column<'q>(kind: Kind, values: impl Iterator<Item = Option<&'q Value<'q>>>) -> Option<Bind<'q>> {
     let (mut texts, mut ints, mut blobs) = (Vec::new(), Vec::new(), Vec::new());
     for value in values {

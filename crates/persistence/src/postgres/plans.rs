@@ -1,5 +1,5 @@
-//! What the server plans for statements by key. It plans them when a service starts, and keeps that until it counts the rows: so with
-//! whatever is in the tables by then, each of them must go by its index, one row after the other.
+//! The plans of statements by key. The server plans them when a service starts, and keeps the plans until it analyzes the tables. So each
+//! statement must use its index for one row after the other, whatever the tables contain by then.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::time::Duration;
@@ -18,7 +18,7 @@ use crate::sql::spec::Spec;
 use crate::sql::{Query, Session, Value};
 use crate::{DatabaseUrl, migrations};
 
-/// What changes or removes rows.
+/// The statements that change or remove rows.
 static SPECS: [&Spec; 20] = [
     &account::RECORDS.update,
     &key::RECORDS.update,
@@ -42,7 +42,7 @@ static SPECS: [&Spec; 20] = [
     &block::DELETE,
 ];
 
-/// Every index is asked for a key.
+/// Asserts that every index is searched by a key.
 fn assert_by_key(session: &mut dyn Session, statement: &str, query: &Query<'_>) {
     let plan: Vec<String> = session.load(query).unwrap();
     let mut asked = 0;
@@ -83,7 +83,7 @@ fn statements_by_key_go_by_key_whatever_the_tables_hold() {
     migrations::migrate(&DatabaseUrl::parse(&url).unwrap(), "test").unwrap();
     let server = Postgres::new(&DatabaseUrl::parse(&url).unwrap(), Duration::from_mins(1));
     all_go_by_key(&server);
-    // As after a vacuum of a service that has just begun: every table is known to be empty.
+    // This is the state after a vacuum of a new service: the statistics say that every table is empty.
     Cluster::shared().unwrap().sql(&url, "VACUUM ANALYZE").unwrap();
     all_go_by_key(&server);
 }

@@ -1,4 +1,4 @@
-//! The queue of deliveries on PostgreSQL: each step is one statement for all rows, along indexes whose heads are all that is looked at.
+//! The queue of deliveries on PostgreSQL. Each step is one statement for all rows, and reads only the heads of indexes.
 
 use std::collections::HashSet;
 use std::sync::{LazyLock, PoisonError};
@@ -16,7 +16,7 @@ use crate::rows::endpoint::EndpointRow;
 use crate::sql::table::names;
 use crate::sql::{Bind, Query, Session};
 
-/// Losing the last claims and outcomes means to deliver again; waiting for the disk each time would halve what one receiver gets.
+/// Losing the last claims and outcomes only repeats deliveries. Waiting for the disk each time would halve the rate of one receiver.
 const RELAXED: &str = "SET synchronous_commit = off";
 
 /// Reads the first row of each lane, from one lane to the next.
@@ -28,7 +28,7 @@ const LANES: &str = lanes_text!(
      WHERE (p.endpoint_id, p.epoch) > (h.endpoint_id, h.epoch) ORDER BY p.endpoint_id, p.epoch, p.due_at LIMIT 1) AS n WHERE h.place < ?)"
 );
 
-/// Whoever claims for an endpoint has its row, so that two nodes never share its places. A row that somebody else has is passed over.
+/// A claim locks the row of its endpoint, so that two nodes never share its places. Rows that another transaction has locked are skipped.
 static LOCK: LazyLock<String> = LazyLock::new(|| {
     format!(
         "SELECT {} FROM (SELECT unnest(?::text[]) AS account_id, unnest(?::text[]) AS id, unnest(?::bigint[]) AS epoch) AS u \
@@ -38,8 +38,8 @@ static LOCK: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// In a statement after the lock, which sees what was claimed before it. Endpoints with the least in flight are served first: those that
-/// hang take no place from those that answer.
+/// Runs after the lock, so that the statement sees all earlier claims. Endpoints with the fewest deliveries in flight are served first:
+/// slow endpoints take no places from fast ones.
 const CLAIM: &str = concat!(
     "WITH lanes AS MATERIALIZED (SELECT u.*, (SELECT count(*) FROM pending_deliveries AS f \
      WHERE f.endpoint_id = u.endpoint_id AND f.lease_until > ?) AS in_flight \
@@ -56,9 +56,9 @@ const CLAIM: &str = concat!(
     " ORDER BY t.was_due, t.id"
 );
 
-/// One that is to be sent again is due when its attempt ended. That a claim stands is asked in words that no index of leases answers: rows are found by their key, however many leases nobody
-/// ended. Attempts of deliveries that housekeeping has removed are not stored. Deliveries in an ended lane are cancelled, whatever the
-/// outcome of the attempt: readers see them as cancelled since the lane ended.
+/// A delivery with a requested resend is due when its attempt ends. The condition on the claim is written so that no index of leases
+/// matches. Rows are found by their key, however many leases are still stored. Attempts of removed deliveries are not stored. Deliveries in
+/// an ended lane are cancelled whatever the outcome, because readers see them as cancelled since the lane ended.
 const FINISH: &str = "WITH u AS MATERIALIZED (SELECT unnest(?::bigint[]) AS place, unnest(?::text[]) AS account_id, unnest(?::text[]) AS endpoint_id, \
      unnest(?::text[]) AS id, unnest(?::bigint[]) AS fence, unnest(?::text[]) AS status, unnest(?::bigint[]) AS due_at, \
      unnest(?::bigint[]) AS at, unnest(?::bigint[]) AS status_code, unnest(?::bigint[]) AS duration_ms, unnest(?::text[]) AS error, \
@@ -134,8 +134,8 @@ impl QueueEngine for Postgres {
         true
     }
 
-    /// A resend that was committed while the statement waited for its row is not in the statement's snapshot, and the row stays as it was.
-    /// A second statement sees the resend.
+    /// A resend that commits while the statement waits for its row is not in the statement's snapshot, and the row stays unchanged. A
+    /// second statement sees the resend.
     fn finish(&self, session: &mut dyn Session, outcomes: &[Outcome<'_>]) -> Result<Vec<usize>, Fault> {
         let mut standing = finish(session, &outcomes.iter().enumerate().collect::<Vec<_>>())?;
         let done: HashSet<usize> = standing.iter().copied().collect();
@@ -154,7 +154,7 @@ impl QueueEngine for Postgres {
     }
 }
 
-/// Finishes outcomes, each with its place; returns the places of those that still had their claim.
+/// Finishes outcomes, each with its place. Returns the places of the outcomes whose claim was still valid.
 fn finish(session: &mut dyn Session, outcomes: &[(usize, &Outcome<'_>)]) -> Result<Vec<usize>, Fault> {
     let names = |name: fn(&Outcome<'_>) -> String| outcomes.iter().map(|(_, one)| name(one)).collect::<Vec<String>>();
     let accounts = names(|one| one.finished.key.account.to_string());
@@ -179,7 +179,7 @@ fn finish(session: &mut dyn Session, outcomes: &[(usize, &Outcome<'_>)]) -> Resu
     Ok(standing.into_iter().filter_map(|(place, _)| usize::try_from(place).ok()).collect())
 }
 
-/// The columns of lanes: accounts, endpoints, epochs.
+/// Returns the columns of lanes: accounts, endpoints, epochs.
 fn columns(lanes: impl IntoIterator<Item = Lane>) -> (Vec<String>, Vec<String>, Bind<'static>) {
     let (mut accounts, mut endpoints, mut epochs) = (Vec::new(), Vec::new(), Vec::new());
     for lane in lanes {
@@ -190,7 +190,7 @@ fn columns(lanes: impl IntoIterator<Item = Lane>) -> (Vec<String>, Vec<String>, 
     (accounts, endpoints, Bind::Ints(epochs))
 }
 
-/// Claims in these lanes, from their heads on, at most `limit`.
+/// Claims at most `limit` deliveries in these lanes, from their heads on.
 fn take(session: &mut dyn Session, claim: &DeliveryClaim, lanes: &Lanes, limit: u32) -> Result<Vec<ClaimedRow>, Fault> {
     let ids: Vec<String> = lanes.keys().map(|(endpoint, _)| endpoint.to_string()).collect();
     let take = Query::new(CLAIM)

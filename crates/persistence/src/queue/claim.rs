@@ -1,4 +1,4 @@
-//! What both engines share of a claim: which endpoints it concerns, and what is read of that which it got.
+//! The parts of a claim that both engines share: its endpoints, and the content of the claimed deliveries.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,8 +11,8 @@ use crate::rows::Record as _;
 use crate::rows::delivery::{self, ClaimedRow};
 use crate::rows::endpoint::EndpointRow;
 
-/// A statement that reads what was claimed, where `t` is its row in the queue, taken from `source`; with since when it was due, and for how
-/// many there were places, for an engine that asks.
+/// A statement that reads claimed deliveries, where `t` is the row in the queue, from `source`. PostgreSQL also reads the due time and the
+/// number of places.
 macro_rules! claimed_text {
     ($source:literal, $due:literal) => {
         concat!(
@@ -28,15 +28,15 @@ macro_rules! claimed_text {
 }
 pub(crate) use claimed_text;
 
-/// Endpoints that may be claimed for, each once.
+/// The endpoints that may be claimed for, each once.
 pub(crate) type Endpoints = BTreeMap<EndpointId, Arc<Endpoint>>;
 
-/// The lanes, each once.
+/// Returns the lanes, each once.
 pub(crate) fn lanes_of(claim: &DeliveryClaim) -> BTreeSet<Lane> {
     claim.lanes.iter().copied().collect()
 }
 
-/// The endpoints of rows. One that cannot be read is told and passed over, so that the others are served.
+/// Returns the endpoints of rows. Unreadable endpoints are logged and skipped, so that the others are served.
 pub(crate) fn endpoints(rows: Vec<EndpointRow<'_>>) -> Endpoints {
     let mut endpoints = Endpoints::new();
     for row in rows {
@@ -52,7 +52,8 @@ pub(crate) fn endpoints(rows: Vec<EndpointRow<'_>>) -> Endpoints {
     endpoints
 }
 
-/// What was claimed, with its endpoints. What cannot be read is told and passed over; it is due again when its lease is over.
+/// Returns the claimed deliveries with their endpoints. Unreadable deliveries are logged and skipped; they are due again when their lease
+/// ends.
 pub(crate) fn assemble(rows: Vec<ClaimedRow>, endpoints: &Endpoints) -> Vec<ClaimedDelivery> {
     let mut claimed = Vec::with_capacity(rows.len());
     for row in rows {

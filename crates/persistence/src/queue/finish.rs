@@ -1,4 +1,4 @@
-//! Attempts that are over: logged, and made true for those that still have their claim.
+//! Finished attempts: each is logged, and its outcome is applied if its claim is still valid.
 
 use cais_domain::webhook::DeliveryStatus;
 use cais_ports::{AttemptOutcome, FinishedAttempt, Health, alerts};
@@ -8,14 +8,14 @@ use super::health;
 use super::link::Work;
 use crate::error::Fault;
 
-/// What an attempt does to its delivery.
+/// The effect of an attempt on its delivery.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Outcome<'a> {
     /// The attempt.
     pub(crate) finished: &'a FinishedAttempt,
     /// The next status of the delivery. If its lane has ended, the delivery is cancelled instead.
     pub(crate) status: DeliveryStatus,
-    /// When it is due, while it stays pending.
+    /// The next due time, while the delivery stays pending.
     pub(crate) due_at: Option<Timestamp>,
 }
 
@@ -30,7 +30,7 @@ impl<'a> Outcome<'a> {
     }
 }
 
-/// Finishes all of them; where the database refuses that, each by itself, so that one that nobody could have written hurts no other.
+/// Finishes all attempts. If the database refuses that, finishes each singly, so that one invalid attempt does not affect the others.
 pub(super) fn finish(work: &mut Work<'_>, finished: &[FinishedAttempt]) -> Result<(), Fault> {
     match together(work, finished) {
         Err(fault @ (Fault::Refused(_) | Fault::Corrupt(_))) if finished.len() > 1 => {

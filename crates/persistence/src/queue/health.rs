@@ -1,4 +1,4 @@
-//! Since when endpoints fail: what is kept of it after some attempts.
+//! Records since when endpoints fail, from the attempts to reach them.
 
 use std::collections::BTreeMap;
 
@@ -17,18 +17,18 @@ static KEEP: Spec = Spec::insert_unless_there(
     &[("account_id", Kind::Text), ("endpoint_id", Kind::Text), ("epoch", Kind::Int), ("failing_since", Kind::Int)],
 );
 
-/// What some attempts in order change for an endpoint in an epoch.
+/// The change that consecutive attempts make to an endpoint's health in an epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Change {
-    /// Whether what was kept is forgotten first.
+    /// `true` if the stored failure is removed first.
     forget: bool,
-    /// Since when it fails, unless something is kept.
+    /// The beginning of the failure, unless one is stored.
     failing_since: Option<Timestamp>,
 }
 
 type Changes = BTreeMap<(AccountId, EndpointId, i64), Change>;
 
-/// What the attempts change.
+/// Returns the changes that the attempts make.
 pub(super) fn changes<'a>(attempts: impl IntoIterator<Item = &'a FinishedAttempt>) -> Changes {
     let mut changes = Changes::new();
     for finished in attempts {
@@ -51,7 +51,7 @@ pub(super) fn forget(lane: Lane) -> Op<'static> {
     Op::free(&FORGET, vec![vec![lane.account.into(), lane.endpoint.into(), lane.epoch.into()]])
 }
 
-/// The statements for it; none without a row.
+/// Returns the statements that store the changes; none without a row.
 pub(super) fn ops(changes: &Changes) -> Vec<Op<'static>> {
     let (mut forget, mut keep) = (Vec::new(), Vec::new());
     for ((account, endpoint, epoch), change) in changes {

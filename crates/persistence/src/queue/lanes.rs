@@ -1,8 +1,8 @@
-//! Lanes with something to do.
+//! The lanes with due deliveries.
 //!
-//! A look reads the rows that are overdue the longest. Nearly always those are all, and they name every lane that has something due. Where
-//! more is due than is counted, a look goes from lane to lane instead, along the index of the queue. Either costs no more than a bounded
-//! number of rows, however many lanes wait and however much waits in one of them.
+//! A query reads the rows that are overdue the longest. These are nearly always all due rows, and they name every lane with due deliveries.
+//! If more rows are due than are counted, a query goes from lane to lane instead, along the index of the queue. Both read a bounded number
+//! of rows, however many lanes and deliveries wait.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -15,14 +15,15 @@ use crate::error::Fault;
 use crate::rows::delivery::{self, LaneHead, LaneState};
 use crate::sql::{Query, Session};
 
-/// How many rows that are due a look counts at most.
+/// The largest number of due rows that a query counts.
 pub(crate) const MOST_COUNTED: u32 = 10_000;
-/// How many lanes a look goes along at most, where more is due than it counts: about 0.1 s of a busy server.
+/// The largest number of lanes that a query visits if more rows are due than are counted: about 0.1 s of a busy server.
 const LANES_OF_A_LOOK: u32 = 10_000;
-/// How many lanes a sweep goes along: about 10 ms of a busy server. Its deliveries are shown as cancelled before, so that it may take its time.
+/// The number of lanes that a sweep visits: about 10 ms of a busy server. Readers see the deliveries as cancelled before, so the sweep is
+/// not urgent.
 const LANES_OF_A_SWEEP: u32 = 1_000;
 
-/// A statement that reads lanes, where the CTEs in `$heads` end with `heads`, the first row of each lane and its place among them.
+/// A statement that reads lanes. The CTEs in `$heads` end with `heads`: the first row of each lane and its place among them.
 macro_rules! lanes_text {
     ($heads:literal) => {
         concat!(
@@ -36,8 +37,8 @@ macro_rules! lanes_text {
 }
 pub(crate) use lanes_text;
 
-/// The lanes of the rows that are overdue the longest. The expression is that of an index which is there for this statement alone: a claim that
-/// went along it would walk past everything that is due in other lanes.
+/// Selects the lanes of the rows that are overdue the longest. The expression is that of an index for this statement alone. A claim along
+/// that index would walk past all due rows of other lanes.
 pub(crate) const OVERDUE: &str = "SELECT o.account_id, o.endpoint_id, o.epoch, o.due_at, o.number, \
      CAST(CASE WHEN w.id IS NULL THEN 0 WHEN w.state = 'inactive' THEN 1 ELSE 2 END AS BIGINT) \
      FROM (SELECT r.account_id, r.endpoint_id, r.epoch, min(r.due_at) AS due_at, count(*) AS number \
@@ -67,7 +68,7 @@ fn place(lane: &Lane) -> Place {
     (lane.endpoint.to_string(), lane.epoch)
 }
 
-/// The lanes with something due, those behind `after` first.
+/// Returns the lanes with due deliveries, those behind `after` first.
 pub(super) fn due(
     engine: &dyn QueueEngine,
     session: &mut dyn Session,
@@ -120,7 +121,8 @@ fn set_aside(session: &mut dyn Session, overdue: &[LaneHead], now: Timestamp) ->
     Ok(())
 }
 
-/// The lanes behind `after`, and then those from the first on, at most so many. The last of them where there are more.
+/// Returns a limited number of lanes: those behind `after`, and then those from the first on. Also returns the last of them if there are
+/// more.
 fn walk(
     engine: &dyn QueueEngine,
     session: &mut dyn Session,
@@ -139,7 +141,7 @@ fn walk(
     Ok((heads, last))
 }
 
-/// The lanes behind one, at most so many.
+/// Returns a limited number of lanes behind `after`.
 fn behind(
     engine: &dyn QueueEngine,
     session: &mut dyn Session,
@@ -155,7 +157,8 @@ fn read(session: &mut dyn Session, query: &Query<'_>) -> Result<Vec<LaneHead>, F
     session.load(query)?.iter().map(delivery::read_lane).collect()
 }
 
-/// How far lanes were looked through for deliveries that are to be cancelled: a step at a time, from the first lane on and then again.
+/// The progress of the search for deliveries to cancel. Each step continues behind the last lane, and after the last lane the search starts
+/// again.
 #[derive(Debug, Default)]
 pub(super) struct Sweep(Mutex<Option<Lane>>);
 
@@ -172,7 +175,7 @@ impl Sweep {
         if !stale.is_empty() {
             cancelled = work.transaction(|session| engine.cancel(session, &stale, limit))?;
         }
-        // Where there is more than the limit, the next step is for the same lanes.
+        // If there is more than the limit, the next step visits the same lanes.
         if cancelled < u64::from(limit) {
             *self.0.lock().unwrap_or_else(PoisonError::into_inner) = last;
         }
@@ -253,7 +256,7 @@ mod tests {
             }
             assert!(seen.iter().eq(lanes.iter().cycle().take(seen.len())), "{most}: {seen:?}");
         }
-        // One step that comes by all of them ends where it began.
+        // A step that visits all lanes ends at its start.
         let around = |count: usize| lanes.iter().cycle().skip(count).take(lanes.len()).copied().collect::<Vec<_>>();
         assert_eq!(step(None, 6), (around(0), None));
         assert_eq!(step(lanes.get(1).copied(), 6), (around(2), None));

@@ -1,4 +1,4 @@
-//! A thread with a connection, and the way to it: work that waits is done in order, none of it without an end.
+//! A thread with a connection and a bounded queue of work. The work runs in order, and each piece has a deadline.
 
 use std::sync::{Arc, PoisonError, RwLock};
 use std::thread::{self, JoinHandle};
@@ -12,9 +12,9 @@ use crate::error::Fault;
 use crate::pulse::Pulse;
 use crate::sql::Session;
 
-/// So much work may wait for one thread. Nobody who uses the queue well has more than one piece of each kind under way.
+/// The largest number of waiting pieces of work. A correct caller has at most one piece of each kind in progress.
 const WAITING: usize = 256;
-/// How often work is tried that is in another transaction's way.
+/// The largest number of attempts at work that conflicts with another transaction.
 const ATTEMPTS: u32 = 5;
 /// The first wait after a conflict; it doubles.
 const BACKOFF: Duration = Duration::from_millis(2);
@@ -22,9 +22,9 @@ const BACKOFF: Duration = Duration::from_millis(2);
 type Connect = fn(&dyn QueueEngine) -> Result<Box<dyn Session>, Fault>;
 type Job = Box<dyn FnOnce(&mut Connection) + Send>;
 
-/// The thread, and the way to it.
+/// The thread and its queue.
 pub(super) struct Link {
-    /// `None` once it is closed.
+    /// `None` after the link is closed.
     jobs: RwLock<Option<mpsc::Sender<Job>>>,
     thread: RwLock<Option<JoinHandle<()>>>,
     deadline: Duration,
@@ -32,7 +32,7 @@ pub(super) struct Link {
 }
 
 impl Link {
-    /// Starts the thread, which connects with `connect` when it has something to do.
+    /// Starts the thread, which connects with `connect` when the first work arrives.
     pub(super) fn start(
         name: &str,
         engine: &Arc<dyn QueueEngine>,
@@ -53,11 +53,11 @@ impl Link {
         Ok(Self { jobs: RwLock::new(Some(sender)), thread: RwLock::new(Some(thread)), deadline, pulse })
     }
 
-    /// Does the work on the thread, more than once where something is in its way.
+    /// Runs the work on the thread. Conflicts are retried.
     ///
     /// # Errors
-    /// [`QueryError::Unavailable`] at once when too much waits; what comes after the deadline is not begun, and whoever stops waiting
-    /// gets nothing.
+    /// [`QueryError::Unavailable`] at once if too much work waits, or if the deadline passes before the work begins. A caller that stops
+    /// waiting gets no result.
     pub(super) async fn ask<T: Send + 'static>(
         &self,
         mut work: impl FnMut(&mut Work<'_>) -> Result<T, Fault> + Send + 'static,
@@ -67,7 +67,7 @@ impl Link {
         let job = move |connection: &mut Connection| {
             let wanted = || !reply.is_closed() && Instant::now() < deadline;
             let done = connection.work(&wanted, &mut work);
-            // Whoever stopped waiting needs no answer.
+            // A caller that stopped waiting needs no result.
             let _ = reply.send(done.map_err(QueryError::from));
         };
         self.enqueue(Box::new(job))?;
@@ -84,10 +84,10 @@ impl Link {
         jobs.try_send(job).map_err(|_| unavailable("too much waits for the queue, or its thread has ended"))
     }
 
-    /// Whether the link has a connection that works: it was used a moment ago, or answers now.
+    /// Checks that the link has a working connection: it was used a moment ago, or executes a statement now.
     ///
     /// # Errors
-    /// [`QueryError::Unavailable`] when it has none.
+    /// [`QueryError::Unavailable`] if there is none.
     pub(super) async fn probe(&self) -> Result<(), QueryError> {
         if self.pulse.is_fresh() {
             return Ok(());
@@ -95,12 +95,12 @@ impl Link {
         self.ask(|work| work.session(|session| Ok(session.run("SELECT 1")?))).await
     }
 
-    /// Whether the thread is at work.
+    /// Returns whether the thread is running.
     pub(super) fn is_open(&self) -> bool {
         self.jobs.read().unwrap_or_else(PoisonError::into_inner).as_ref().is_some_and(|jobs| !jobs.is_closed())
     }
 
-    /// Takes nothing more, and returns when everything that was taken is done.
+    /// Accepts no more work, and returns when all accepted work is done.
     pub(super) fn close(&self) {
         self.jobs.write().unwrap_or_else(PoisonError::into_inner).take();
         let thread = self.thread.write().unwrap_or_else(PoisonError::into_inner).take();
@@ -119,12 +119,12 @@ struct Connection {
     connect: Connect,
     session: Option<Box<dyn Session>>,
     pulse: Pulse,
-    /// Its trouble was told; it is told again once it worked.
+    /// `true` if the current failure was logged. Reset by the next success.
     is_told: bool,
 }
 
 impl Connection {
-    /// Tries the work until it is done, fails for good, or nobody waits for it. Work whose outcome is not known may be done twice.
+    /// Tries the work until it is done, fails for good, or no caller waits for it. Work with an uncertain outcome may be done twice.
     fn work<T>(
         &mut self,
         wanted: &dyn Fn() -> bool,
@@ -156,19 +156,19 @@ impl Connection {
     }
 }
 
-/// One try at a piece of work.
+/// A single attempt at a piece of work.
 pub(super) struct Work<'w> {
     connection: &'w mut Connection,
     wanted: &'w dyn Fn() -> bool,
 }
 
 impl<'w> Work<'w> {
-    /// The engine.
+    /// Returns the engine.
     pub(super) fn engine(&self) -> Arc<dyn QueueEngine> {
         Arc::clone(&self.connection.engine)
     }
 
-    /// Works without a transaction. A connection that is not good any more is thrown away.
+    /// Works without a transaction. Drops the connection after a failure that makes it unusable.
     pub(super) fn session<T>(&mut self, work: impl FnOnce(&mut dyn Session) -> Result<T, Fault>) -> Result<T, Fault> {
         let Connection { engine, connect, session, pulse, .. } = &mut *self.connection;
         let mut connected = match session.take() {
@@ -184,7 +184,7 @@ impl<'w> Work<'w> {
         done
     }
 
-    /// Whether somebody still waits for it.
+    /// Returns a function that checks for a waiting caller.
     pub(super) fn wanted(&self) -> &'w dyn Fn() -> bool {
         self.wanted
     }
@@ -203,7 +203,7 @@ impl<'w> Work<'w> {
                 Err(Fault::Lost(_) | Fault::Down(_)) => Ok(()),
                 Err(_) => session.run("ROLLBACK"),
             };
-            // Where it is not known how it ended, the connection is not to be used again either.
+            // The state of the connection is uncertain, so it is not used again.
             ended.map_err(|error| Fault::Lost(error.to_string()))?;
             done
         })

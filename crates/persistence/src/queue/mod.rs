@@ -1,12 +1,11 @@
-//! The queue of deliveries, beside the committer and never in its way: on connections and threads of its own.
+//! The queue of deliveries, with its own connections and threads, so that deliveries never delay the committer.
 //!
-//! A delivery that is pending has a row in `pending_deliveries`, which is the queue, and one in `deliveries`, which stays when it is
-//! over. What is due is found along an index of its own, and what waits in a lane along another, so that neither the number of lanes nor how
-//! much waits in one matters. A claim is made durable a moment
-//! after it is answered, and so is an outcome: to lose one means to deliver again.
+//! A pending delivery has a row in `pending_deliveries`, which is the queue, and one in `deliveries`, which is permanent. Due deliveries
+//! have an index, and the deliveries of a lane have another. So neither the number of lanes nor their lengths affect the cost. A claim or
+//! an outcome becomes durable a moment after its reply: losing one only repeats a delivery.
 //!
-//! Whoever changes rows of both tables that are there goes through the queue first and then through the deliveries. New ones come the other
-//! way round, and nobody waits for those. An event is locked before both: so nobody waits in a circle.
+//! A transaction that changes existing rows of both tables locks the queue first and then the deliveries. New rows are inserted in the
+//! other order, and no transaction waits for those. An event is locked before both. So no cycle of waits can form.
 
 mod claim;
 mod far_ahead;
@@ -42,27 +41,28 @@ use crate::engine::Engine;
 use crate::error::Fault;
 use crate::sql::Session;
 
-/// What of the queue differs between the engines.
+/// The parts of the queue that differ between the engines.
 pub(crate) trait QueueEngine: Engine {
-    /// A connection whose commits need not outlive the machine.
+    /// Opens a connection whose commits need not survive a power failure.
     fn connect_queue(&self) -> Result<Box<dyn Session>, Fault>;
 
-    /// What locks the rows of a SELECT when it is written behind it, and waits for whoever holds them.
+    /// Returns the suffix that makes a SELECT lock its rows and wait for other holders.
     fn row_lock(&self) -> &'static str;
 
-    /// Reads the first row of each lane: takes the endpoint and the epoch behind which it begins, then how many lanes at most.
+    /// Returns the statement that reads the first row of each lane. Its parameters: the endpoint and the epoch to begin behind, and the
+    /// number of lanes.
     fn lanes(&self) -> &'static str;
 
-    /// Claims, in a transaction that has begun.
+    /// Claims deliveries within the current transaction.
     fn claim(&self, session: &mut dyn Session, claim: &DeliveryClaim) -> Result<Vec<ClaimedDelivery>, Fault>;
 
-    /// A claim did not become true after all.
+    /// Reverts the engine's record of a claim that was not committed.
     fn unclaim(&self) {}
 
-    /// Whether [`QueueEngine::finish`] is one statement, which is a transaction of its own.
+    /// Returns whether [`QueueEngine::finish`] is one statement, which is a transaction of its own.
     fn finishes_alone(&self) -> bool;
 
-    /// Logs the attempts and makes their outcomes true; the places of those that still had their claim.
+    /// Logs the attempts and applies their outcomes. Returns the places of those whose claim was still valid.
     fn finish(&self, session: &mut dyn Session, outcomes: &[Outcome<'_>]) -> Result<Vec<usize>, Fault>;
 
     /// Cancels at most `limit` deliveries in these lanes, within the current transaction. Returns their number. Lanes that keep their
@@ -70,7 +70,7 @@ pub(crate) trait QueueEngine: Engine {
     fn cancel(&self, session: &mut dyn Session, stale: &[Lane], limit: u32) -> Result<u64, Fault>;
 }
 
-/// The ways to the queue: claims and outcomes do not wait for each other, and what is durable at once for neither.
+/// The links to the queue. Claims and outcomes do not wait for each other, and durable work waits for neither.
 pub(crate) struct Queue {
     claims: Link,
     outcomes: Link,
@@ -80,7 +80,7 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
-    /// Starts the threads; they connect when there is something to do.
+    /// Starts the threads, which connect when the first work arrives.
     pub(crate) fn start(engine: &Arc<dyn QueueEngine>, config: &StoreConfig) -> Result<Self, Fault> {
         let relaxed = |name| Link::start(name, engine, |engine| engine.connect_queue(), config.deadline);
         Ok(Self {
@@ -92,7 +92,7 @@ impl Queue {
         })
     }
 
-    /// Whether every link has a connection that works.
+    /// Checks that every link has a working connection.
     pub(crate) async fn probe(&self) -> Result<(), QueryError> {
         for link in [&self.claims, &self.outcomes, &self.others] {
             link.probe().await?;
@@ -100,12 +100,12 @@ impl Queue {
         Ok(())
     }
 
-    /// Whether every thread is at work.
+    /// Returns whether every thread is running.
     pub(crate) fn is_open(&self) -> bool {
         [&self.claims, &self.outcomes, &self.others].into_iter().all(Link::is_open)
     }
 
-    /// Takes nothing more, and returns when everything that was taken is answered.
+    /// Accepts no more work, and returns when all accepted work is done.
     pub(crate) fn close(&self) {
         for link in [&self.claims, &self.outcomes, &self.others] {
             link.close();
@@ -153,7 +153,7 @@ impl DeliveryQueue for Persistence {
                 let (engine, wanted) = (work.engine(), work.wanted());
                 let claimed = work.transaction(|session| {
                     let claimed = engine.claim(session, &claim)?;
-                    // Nobody would deliver them until their lease is over.
+                    // Without a caller these deliveries would wait until their lease ends.
                     if wanted() { Ok(claimed) } else { Err(Fault::Again("nobody waits for the claim any more".into())) }
                 });
                 claimed.inspect_err(|_| engine.unclaim())

@@ -1,4 +1,4 @@
-//! Deliveries beside those that the committer makes: tests, and whatever is sent once more.
+//! Deliveries that do not come from the committer: tests and resends.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use crate::error::Fault;
 use crate::rows::delivery;
 use crate::sql::{Query, Session};
 
-/// By the event alone, which is one account's: so no other index than the one that begins with it is considered.
+/// Selects by the event alone, which belongs to one account. So only the index that begins with the event is considered.
 static THERE: Lookup =
     Lookup::new("d.account_id, d.event_id, d.endpoint_id, d.id", "deliveries AS d", "d", &["event_id"]);
 static EVENTS: Lookup = Lookup::new("e.account_id, e.id, e.id, e.id", "events AS e", "e", &["account_id", "id"]);
@@ -31,7 +31,7 @@ const OPEN: &str = "UPDATE deliveries SET status = 'pending' WHERE account_id = 
 pub(crate) const REQUESTED: &str =
     "SELECT id FROM pending_deliveries WHERE endpoint_id = ? AND epoch = ? AND requested_at IS NOT NULL LIMIT ?";
 
-/// What there is one delivery for: account, event, endpoint; or a part of it.
+/// The unique key of a delivery, or a part of it: account, event, endpoint.
 type Key = Vec<String>;
 
 /// Adds deliveries; those that exist already become due at once. Returns their identifiers, in order. Returns `None` if more than `most`
@@ -99,7 +99,7 @@ fn key(new: &NewDelivery) -> Key {
     vec![new.lane.account.to_string(), new.event.to_string(), new.lane.endpoint.to_string()]
 }
 
-/// Housekeeping removes none of the events meanwhile; what it has removed cannot be sent again.
+/// Locks the events, so that housekeeping removes none of them meanwhile. Removed events cannot be sent again.
 fn lock_events<'d>(
     engine: &dyn QueueEngine,
     session: &mut dyn Session,
@@ -125,8 +125,8 @@ fn add(engine: &dyn QueueEngine, session: &mut dyn Session, new: &[&NewDelivery]
     if engine.apply(session, &ops)? { Ok(()) } else { Err(Fault::Again("somebody else put the same just now".into())) }
 }
 
-/// One that is there is at the beginning of the schedule again. One in flight is due when that is over; on its way to an endpoint that
-/// ended since, or for longer than its lease, its attempt does not count any more.
+/// Restarts the schedule of an existing delivery. A delivery in flight is due when its attempt ends. An attempt no longer counts if its
+/// lane has ended or its lease has expired.
 fn start_again(
     engine: &dyn QueueEngine,
     session: &mut dyn Session,
@@ -149,7 +149,7 @@ fn start_again(
     if session.execute(&named(again))? > 0 {
         return Ok(());
     }
-    // It is over, and goes on counting its claims. Whoever put it into the queue before it was locked here did so a moment ago.
+    // The delivery is over, and continues its count of claims. A row that appeared in the queue before this lock was inserted a moment ago.
     let Some((.., fence)) =
         session.load::<(String, String, i64)>(&named(Query::new(format!("{FENCE}{}", engine.row_lock()))))?.pop()
     else {
@@ -187,7 +187,7 @@ mod tests {
         let again = start_again(&engine, &mut *session, &test, fresh());
         assert!(matches!(again, Err(Fault::Again(_))), "{again:?}");
         assert_eq!(waiting(&mut *session), Some((0, 0)));
-        // Whoever puts it again makes it anew.
+        // A repeated call creates the delivery again.
         assert_eq!(put(&engine, &mut *session, std::slice::from_ref(&test), Some(1)).unwrap(), Some(vec![test.id]));
         assert_eq!(waiting(&mut *session), Some((1, 0)));
     }

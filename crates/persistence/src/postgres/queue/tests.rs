@@ -1,4 +1,4 @@
-//! The statements of the queue, their plans, and their locks.
+//! The statements of the queue, their plans and their locks.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -18,19 +18,19 @@ use crate::engine::Engine as _;
 use crate::queue::{LEASES, MOST_COUNTED, OVERDUE, REQUESTED, RETRIES, SET_ASIDE, SET_ASIDE_US};
 use crate::rows::delivery::LaneRow;
 
-/// So many lanes beside the long one.
+/// The number of lanes beside the long one.
 const OTHERS: i64 = 50;
-/// How much waits in the long one, and in all others together.
+/// The number of deliveries in the long lane, and in all others together.
 const WAITING: i64 = 100_000;
 
-/// A server without any rows.
+/// Starts a server without rows.
 fn server() -> (Postgres, DatabaseUrl) {
     let url = DatabaseUrl::parse(&Cluster::shared().unwrap().fresh_database().unwrap()).unwrap();
     crate::migrations::migrate(&url, "test").unwrap();
     (Postgres::new(&url, Duration::from_mins(1)), url)
 }
 
-/// Makes a long lane and some short ones; the endpoint of the long one.
+/// Creates a long lane and some short ones. Returns the endpoint of the long one.
 fn fill(url: &DatabaseUrl) -> String {
     let long = fresh::<cais_domain::ids::kind::Endpoint>().to_string();
     let fill = format!(
@@ -99,17 +99,17 @@ fn setting_aside(text: String, endpoint: &str) -> Query<'_> {
     lane.bind(WAITING).bind("a").bind(endpoint).bind(0_i64)
 }
 
-/// The plan, and how many pages the server looked at.
+/// Returns the plan, and the number of pages that the server read.
 fn explain(session: &mut dyn Session, query: &Query<'_>) -> (Vec<String>, u64) {
     let plan: Vec<String> = session.load(query).unwrap();
     assert!(!plan.iter().any(|line| line.contains("Seq Scan")), "{plan:#?}");
-    // The first such line is that of the whole.
+    // The first such line is the total.
     let buffers = plan.iter().find(|line| line.contains("Buffers: shared")).cloned().unwrap_or_default();
     let pages = buffers.split(['=', ' ']).filter_map(|word| word.parse::<u64>().ok()).sum();
     (plan, pages)
 }
 
-/// Statements are prepared when a service starts, with tables that may be empty; their plans are kept until the server counts rows.
+/// Statements are prepared when a service starts, possibly on empty tables. Their plans are kept until the server analyzes the tables.
 #[test]
 fn plans_that_were_made_while_there_was_nothing_are_right() {
     let (server, _url) = server();
@@ -157,7 +157,7 @@ fn a_backlog_costs_no_more_than_its_head() {
     let (server, url) = server();
     let (long, mut session) = (fill(&url), server.connect_queue().unwrap());
     costs_no_more_than_its_head(&server, &mut *session, &long);
-    // Plans change once the server has counted the rows; and claims of a node that goes down later leave leases behind.
+    // Plans change after the server analyzed the tables. Claims of a node that stops later leave leases behind.
     let leave = "UPDATE pending_deliveries SET lease_until = 1, fence = 1 WHERE id LIKE 's%' AND due_at % 5 = 0";
     for statement in ["VACUUM ANALYZE", leave] {
         Cluster::shared().unwrap().sql(url.expose(), statement).unwrap();
@@ -172,7 +172,7 @@ fn costs_no_more_than_its_head(server: &Postgres, session: &mut dyn Session, lon
     assert!(pages < 100, "{pages} pages to look at one lane: {plan:#?}");
     let (plan, pages) = explain(session, &walking(look(LANES), "", 1_000));
     assert!(pages < 1_000, "{pages} pages to go from lane to lane: {plan:#?}");
-    // Those that are due are counted, at most 10,000.
+    // At most 10,000 due deliveries are counted.
     let (plan, pages) = explain(session, &looking(look(OVERDUE), WAITING));
     assert!(pages < 12_000, "{pages} pages to find what is due: {plan:#?}");
     for head in [i64::MIN, WAITING / 2] {
@@ -227,7 +227,7 @@ fn deliveries_to_inactive_endpoint_are_set_aside() {
     assert!(claimed.iter().all(|(.., (_, due_at, _))| *due_at < 0), "{claimed:?}");
 }
 
-/// Queues of the test with many of them.
+/// The number of queues in the test with many of them.
 const QUEUES: i64 = 200_000;
 
 /// A delivery waits in each queue, and few of them are due.
@@ -286,7 +286,7 @@ fn resend_committed_during_finish_is_due_at_once() {
     }
 }
 
-/// Makes a delivery that is in flight.
+/// Creates a delivery that is in flight.
 fn in_flight(url: &DatabaseUrl, key: DeliveryKey) {
     let DeliveryKey { account, endpoint, id } = key;
     let kind = EventType::ChargePaid.as_str();
