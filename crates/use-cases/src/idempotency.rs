@@ -1,5 +1,5 @@
-//! Idempotency keys: what a repeat gets, who may finish what a call began, and how an answer is kept; the same for everything
-//! that is created under a key.
+//! Idempotency keys: replays of stored responses, leases on unfinished requests, and stored responses. Shared by all
+//! resources that are created under a key.
 
 use cais_domain::ids::RequestId;
 use cais_domain::pause::doubled;
@@ -12,43 +12,43 @@ use crate::answer::Answer;
 use crate::ports::Ports;
 use crate::trouble::{RETRY_AFTER_S, Trouble};
 
-/// How long the process that took a key is at work at most; one that has been for longer has died.
+/// The longest work of a process on a request. After this time the process counts as crashed.
 const POST_WITHIN: SignedDuration = SignedDuration::from_secs(10);
 
-/// A call under a key.
+/// A request with a key.
 #[derive(Debug, Clone)]
 pub(crate) struct IdempotentRequest {
-    /// Whose key, and which.
+    /// The account and the key.
     pub name: ClaimRef,
-    /// Method, path and body of the call.
+    /// The method, path and body of the request.
     pub fingerprint: Fingerprint,
-    /// The call's own id.
+    /// The id of the request.
     pub request: RequestId,
 }
 
-/// Why a call under a known key is not executed.
+/// The reason for which a request with a known key is not executed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum KeyInUse {
     /// The key belongs to another request.
     Conflict,
     /// The first request with the key is still being executed.
     InProgress {
-        /// When to repeat.
+        /// Seconds until the repeat.
         retry_after_s: u32,
     },
 }
 
 impl KeyInUse {
-    /// Somebody else has just begun, or is about to be done.
+    /// Another process has just begun, or is about to finish.
     pub(crate) const SOON: Self = Self::InProgress { retry_after_s: RETRY_AFTER_S };
 }
 
-/// Why an answer could not be kept.
+/// The reason for which a response could not be stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum KeepError {
-    /// The key is another's.
+    /// The key is in use.
     Key(KeyInUse),
-    /// The store has no answer.
+    /// The store failed.
     Store(Trouble),
 }
 
@@ -64,44 +64,44 @@ impl From<Trouble> for KeepError {
     }
 }
 
-/// What a call under a known key leads to.
+/// The decision on a request with a known key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ReplayDecision {
-    /// It was answered; this is the answer.
+    /// The request has a stored response.
     Answered(Answer),
-    /// Nobody is at work on it: what was begun is resumed.
+    /// No process works on the request. The unfinished creation is resumed.
     Orphaned(Claim),
 }
 
-/// What became of taking a key for an answer alone.
+/// The result of storing a response under an unused key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Stored {
-    /// It is the answer of the key from now on.
+    /// The response is stored.
     Answered(Answer),
-    /// Somebody has the key already; this is the claim as it stands.
+    /// The key exists already, with this record.
     Known(Claim),
 }
 
-/// The right to finish what was begun under a key.
+/// The right to finish an unfinished request.
 #[derive(Debug, Clone)]
 pub(crate) struct RequestLease {
-    /// Which claim.
+    /// The record of the key.
     pub name: ClaimRef,
-    /// The fence with which it is held.
+    /// The fence of the lease.
     pub fence: i64,
-    /// The request that is answered.
+    /// The request to answer.
     pub request: RequestId,
-    /// Until when it is held for certain.
+    /// The end of the lease.
     pub until: Timestamp,
 }
 
 impl IdempotentRequest {
-    /// The first use of the key, for `resource`, unanswered.
+    /// Returns the first record of the key, for `resource`, without a response.
     pub(crate) fn takes(&self, resource: String, now: Timestamp) -> ClaimChange {
         self.claim(resource, lease_from(now), None)
     }
 
-    /// The first use of the key, with the answer that it keeps.
+    /// Returns the first record of the key, with its response.
     pub(crate) fn takes_answered(&self, resource: String, status: u16, body: Vec<u8>, now: Timestamp) -> ClaimChange {
         self.claim(resource, now, Some(StoredAnswer { status, request: self.request, body }))
     }
@@ -111,12 +111,12 @@ impl IdempotentRequest {
         ClaimChange::Take(NewClaim { name, fingerprint, resource, lease_until, answer })
     }
 
-    /// What the call holds once its first commit, made at `now`, became true.
+    /// Returns the lease after the first commit, made at `now`.
     pub(crate) fn holding(&self, now: Timestamp) -> RequestLease {
         RequestLease { name: self.name.clone(), fence: 1, request: self.request, until: lease_from(now) }
     }
 
-    /// What the call leads to when its key is known.
+    /// Decides on a request whose key is known.
     pub(crate) fn repeats(&self, claim: Claim, now: Timestamp) -> Result<ReplayDecision, KeyInUse> {
         if claim.fingerprint != self.fingerprint {
             return Err(KeyInUse::Conflict);
@@ -132,25 +132,26 @@ impl IdempotentRequest {
 }
 
 impl RequestLease {
-    /// The claim after its next holder took it over at `now`, and what that one holds.
+    /// Returns the change by which a new holder takes over the record at `now`, and the new lease.
     pub(crate) fn taken_over(claim: &Claim, request: RequestId, now: Timestamp) -> (ClaimChange, Self) {
         let (name, until) = (claim.name.clone(), lease_from(now));
         let retake = ClaimChange::Retake { name: name.clone(), fence: claim.fence, lease_until: until };
         (retake, Self { name, fence: claim.fence.saturating_add(1), request, until })
     }
 
-    /// The claim, answered.
+    /// Returns the change that stores the response.
     pub(crate) fn answers(&self, status: u16, body: Vec<u8>) -> ClaimChange {
         let answer = StoredAnswer { status, request: self.request, body };
         ClaimChange::Answer { name: self.name.clone(), fence: self.fence, answer }
     }
 
-    /// The claim, given back: to its caller alone, so that only a repeat resumes it.
+    /// Returns the change that ends the lease. Only a repeat by the caller resumes the request.
     pub(crate) fn releases(&self) -> ClaimChange {
         ClaimChange::Release { name: self.name.clone(), fence: self.fence, due_at: None }
     }
 
-    /// The claim, given back to its caller and to the workers: they try 2 s after the first attempt, then ever later.
+    /// Returns the change that ends the lease and makes the request due for workers: 2 s after the first attempt, then
+    /// after growing pauses.
     pub(crate) fn postpones(&self, now: Timestamp) -> ClaimChange {
         let doublings = u32::try_from(self.fence.clamp(1, 16)).unwrap_or(1);
         let due_at = Some(now.saturating_add(doubled(doublings)).unwrap_or(Timestamp::MAX));
@@ -158,14 +159,15 @@ impl RequestLease {
     }
 }
 
-/// What a call gets whose claim another one holds by now.
+/// Returns the stored response of the other process that took over the lease.
 pub(crate) fn of_the_other(claim: Claim) -> Result<Answer, KeyInUse> {
     claim.answer.map(Answer::replayed).ok_or(KeyInUse::SOON)
 }
 
-/// Keeps `status` and `body` as the answer of a call that has found what it asks for, so that a repeat gets the same bytes.
+/// Stores `status` and `body` as the response of a request that found an existing resource, so that a repeat returns
+/// the same bytes.
 ///
-/// A creation of this key that was given up before is answered by it, too.
+/// The response also ends an earlier creation with this key that was abandoned.
 pub(crate) async fn remember(
     ports: &Ports,
     call: &IdempotentRequest,
@@ -183,7 +185,7 @@ pub(crate) async fn remember(
     }
 }
 
-/// Takes the key for `status` and `body` alone; the claim as it stands when somebody else has taken it.
+/// Stores `status` and `body` under an unused key. Returns the present record if the key exists.
 pub(crate) async fn keep_answer(
     ports: &Ports,
     call: &IdempotentRequest,
@@ -197,7 +199,7 @@ pub(crate) async fn keep_answer(
     Ok(other.map_or_else(|| Stored::Answered(Answer::fresh(status, body)), Stored::Known))
 }
 
-/// Answers a call whose creation was given up before, without resuming it.
+/// Answers a request whose creation was abandoned earlier, without resuming it.
 pub(crate) async fn answer_orphaned(
     ports: &Ports,
     call: &IdempotentRequest,
@@ -213,7 +215,7 @@ pub(crate) async fn answer_orphaned(
     }
 }
 
-/// Changes a claim alone; the claim as it stands when it is another's.
+/// Changes only the record of a key. Returns the present record if another process changed it.
 async fn keep(ports: &Ports, claim: ClaimChange, now: Timestamp) -> Result<Option<Claim>, Trouble> {
     let change = ChangeSet { claim: Some(claim), ..ChangeSet::new(now) };
     match ports.store.commit(change).await {
@@ -223,7 +225,7 @@ async fn keep(ports: &Ports, claim: ClaimChange, now: Timestamp) -> Result<Optio
     }
 }
 
-/// When a repeat may find more: soon while the first request can still be at work, else when its lease is over.
+/// Returns the seconds until a repeat is useful: few while the first request may be at work, else until its lease ends.
 fn retry_after_s(claim: &Claim, now: Timestamp) -> u32 {
     let left = claim.lease_until.duration_since(now);
     if CLAIM_LEASE.saturating_sub(left) < POST_WITHIN {
@@ -232,7 +234,7 @@ fn retry_after_s(claim: &Claim, now: Timestamp) -> u32 {
     u32::try_from(left.as_secs()).unwrap_or(RETRY_AFTER_S).saturating_add(1)
 }
 
-/// The end of a lease that begins at `now`.
+/// Returns the end of a lease that starts at `now`.
 fn lease_from(now: Timestamp) -> Timestamp {
     now.saturating_add(CLAIM_LEASE).unwrap_or(Timestamp::MAX)
 }

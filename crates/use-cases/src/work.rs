@@ -1,42 +1,42 @@
-//! One bounded pass of a worker, and what it says of itself.
+//! One bounded pass of a worker, and its result.
 
 use cais_ports::{CommitError, QueryError};
 use jiff::SignedDuration;
 
 use crate::trouble::Trouble;
 
-/// How many pieces of work one pass takes; the next pass takes the next.
+/// The largest number of items in one pass. The next pass continues.
 pub const PASS_LIMIT: u32 = 256;
-/// How many of them wait for upstream at the same time.
+/// The number of items that wait for acquirers at the same time.
 pub const AT_ONCE: usize = 16;
-/// Changes of one worker that wait for the store at the same time: the store commits them together.
+/// The number of changes of one worker that wait for the store at the same time. The store commits them together.
 pub(crate) const COMMITS_AT_ONCE: usize = 512;
-/// How old an order must be that its acquirer does not know before it is sent once more, under the same name: by then no
-/// request is on its way any more.
+/// The age at which an order that the acquirer does not have is sent again under the same id. By then no earlier
+/// request can be in transit.
 pub(crate) const RESEND_AFTER: SignedDuration = SignedDuration::from_secs(60);
-/// How long after it decided so a worker still sends; long before another one may decide the same.
+/// The time after its decision in which a worker may still send. Another worker decides much later.
 pub(crate) const SEND_WITHIN: SignedDuration = SignedDuration::from_secs(30);
-/// How old an order must be that its acquirer answers for and does not show before an operator is alerted. The pauses between
-/// two polls of it are minutes by then.
+/// The age at which an order that is missing from the acquirer's complete answer raises an alert. By then the pauses
+/// between two polls are minutes.
 pub(crate) const UNPROVEN_AFTER: SignedDuration = SignedDuration::from_mins(10);
 
-/// What a pass did.
+/// The result of a pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Pass {
-    /// How many pieces of work it finished.
+    /// The number of finished items.
     pub done: usize,
-    /// Whether there was more than it could take, and going on at once makes sense.
+    /// `true` if more items wait and an immediate next pass is useful.
     pub more: bool,
 }
 
 impl Pass {
-    /// A pass that was given `listed` pieces and finished `done`.
+    /// Returns the result of a pass that listed `listed` items and finished `done`.
     #[must_use]
     pub fn of(listed: usize, done: usize) -> Self {
         Self::of_limit(PASS_LIMIT, listed, done)
     }
 
-    /// The same for a pass that takes at most `limit`.
+    /// Like [`Pass::of`], for a pass with at most `limit` items.
     #[must_use]
     pub fn of_limit(limit: u32, listed: usize, done: usize) -> Self {
         let full = u32::try_from(listed).is_ok_and(|listed| listed >= limit);
@@ -44,16 +44,16 @@ impl Pass {
     }
 }
 
-/// Why a pass could not begin.
+/// The reason for which a pass failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WorkError {
-    /// The work could not be listed.
+    /// The items could not be listed.
     #[error("the work could not be listed")]
     Query(#[from] QueryError),
     /// The store could not be changed.
     #[error("the store could not be changed")]
     Commit(#[from] CommitError),
-    /// The store gave up in the middle.
+    /// The store failed during the pass.
     #[error("the work could not be finished")]
     Trouble(#[from] Trouble),
 }

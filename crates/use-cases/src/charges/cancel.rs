@@ -1,4 +1,4 @@
-//! Cancelling a charge: upstream first, so that nobody can pay what is shown as cancelled.
+//! Cancels a charge: at the acquirer first, so that a cancelled charge cannot be paid.
 
 use std::time::Duration;
 
@@ -11,34 +11,34 @@ use super::sync::{SyncError, apply, refresh};
 use crate::ports::Ports;
 use crate::trouble::{RETRY_AFTER_S, Trouble};
 
-/// What upstream may take of the 10 s within which a POST answers.
+/// The acquirer's share of the 10 s within which a POST answers.
 const UPSTREAM_BUDGET: Duration = Duration::from_secs(7);
 
-/// Why a charge was not cancelled.
+/// The reason for which a charge was not cancelled.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CancelChargeError {
-    /// The account may not.
+    /// The account is not permitted to cancel.
     #[error(transparent)]
     NotPermitted(#[from] NotPermitted),
-    /// The account has none of that name.
+    /// The account has no charge of that name.
     #[error("there is no such charge")]
     NotFound,
-    /// It is being created.
+    /// The charge is being created.
     #[error("the charge is still being created")]
     InProgress {
-        /// When to look again.
+        /// Seconds until the next attempt.
         retry_after_s: u32,
     },
-    /// Its status does not allow it.
+    /// The status of the charge does not allow it.
     #[error("the charge is {}", .0.as_str())]
     InvalidState(ChargeStatus),
-    /// Its acquirer certainly did not do it.
+    /// The acquirer certainly did not cancel the charge.
     #[error("the acquirer did not cancel the charge")]
     AcquirerUnavailable,
-    /// It is not known whether it was done; repeating tells.
+    /// The outcome is unknown. A repeat resolves it.
     #[error("the service is temporarily unavailable")]
     Unavailable {
-        /// When to repeat.
+        /// Seconds until the repeat.
         retry_after_s: u32,
     },
     /// A bug or a damaged store.
@@ -85,10 +85,9 @@ impl From<SyncError> for CancelChargeError {
     }
 }
 
-/// Cancels a pending charge; one that is cancelled already is returned as it is.
+/// Cancels a pending charge. A charge that is cancelled already is returned unchanged.
 ///
-/// # Errors
-/// [`CancelChargeError`]; a payment or an expiry that came first is `InvalidState`.
+/// # Errors [`CancelChargeError`]. An earlier payment or expiry is `InvalidState`.
 pub async fn cancel(ports: &Ports, account: &Account, name: &ChargeName) -> Result<Charge, CancelChargeError> {
     account.permit_write()?;
     let mut charge: Charge = find(ports, account.id, name).await?;
@@ -106,7 +105,7 @@ pub async fn cancel(ports: &Ports, account: &Account, name: &ChargeName) -> Resu
     }
     match charge.state.status() {
         ChargeStatus::Cancelled => Ok(charge),
-        // The acquirer took the order and shows the charge as active all the same: asking again tells.
+        // The acquirer accepted the cancellation but still shows the charge as active. A repeat resolves it.
         ChargeStatus::Pending => Err(CancelChargeError::Unavailable { retry_after_s: RETRY_AFTER_S }),
         status @ (ChargeStatus::Creating
         | ChargeStatus::Abandoned

@@ -1,4 +1,5 @@
-//! Creating a charge: claim the key, ask an acquirer, answer; each half in one commit, so that a crash between them is resumed.
+//! Creates a charge: takes the idempotency key, requests the charge from an acquirer, and answers. Each half is one
+//! commit, so that a crash between them is resumed.
 
 use cais_domain::account::{Account, Feature};
 use cais_domain::charge::{Charge, ChargeTerms, Origin, Step};
@@ -19,58 +20,59 @@ use crate::trouble::Trouble;
 use crate::upstream_order::{self, CreateCommand, CreateError, Opened, Precedence, Refusal, StoredRecord as _};
 use crate::webhooks::postback;
 
-/// What a merchant asks for, already read and within the contract's limits.
+/// The validated terms of a merchant's request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewCharge {
-    /// What the payer is to pay.
+    /// The amount to pay.
     pub amount: Money,
-    /// Shown to the payer.
+    /// The text that the payer sees.
     pub description: Option<Text>,
-    /// As written.
+    /// The payer's name as the merchant wrote it.
     pub payer_name: Option<Text>,
-    /// As written.
+    /// The payer's document as the merchant wrote it.
     pub payer_document: Option<Text>,
-    /// Seconds until it can no longer be paid.
+    /// Seconds until the charge expires.
     pub expires_in_s: u32,
-    /// The merchant's own name for it.
+    /// The merchant's own id of the charge.
     pub external_id: Option<ExternalId>,
-    /// The address of one of the account's endpoints: its events go there besides to those that are subscribed.
+    /// The address of one of the account's endpoints. The events of the charge go there too, besides the subscribed
+    /// endpoints.
     pub postback_url: Option<String>,
-    /// Who is to share in it; nobody when empty.
+    /// The requested shares. Empty: no split.
     pub split: Vec<AskedShare>,
 }
 
-/// A call to create a charge.
+/// A request to create a charge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CreateCharge {
-    /// Who calls.
+    /// The calling account.
     pub account: Account,
-    /// The call's own id.
+    /// The id of the request.
     pub request: RequestId,
-    /// The caller's key.
+    /// The idempotency key.
     pub key: IdempotencyKey,
-    /// Method, path and body of the call.
+    /// The method, path and body of the request.
     pub fingerprint: Fingerprint,
-    /// What is asked for.
+    /// The terms of the charge.
     pub terms: NewCharge,
 }
 
-/// A refusal of charges alone.
+/// A refusal that only charges have.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ChargeRefusal {
-    /// The account may not divide charges.
+    /// The account has no split feature.
     #[error("the account has no split feature")]
     SplitDisabled,
-    /// None of the account's active endpoints has the address.
+    /// No active endpoint of the account has the address.
     #[error("the postback_url is not a registered, active webhook endpoint of the account")]
     PostbackUrlNotRegistered,
-    /// Above the account's limit.
+    /// The amount is above the account's limit.
     #[error("the amount is above the account's limit of {limit}")]
     TransactionLimit {
         /// The limit.
         limit: Money,
     },
-    /// An account that is to share in it does not exist, is not permitted, or is the creator's own.
+    /// A recipient does not exist, is not permitted, or is the creator.
     #[error("the recipient of share {index} is not eligible")]
     SplitRecipientNotEligible {
         /// The position of the share, from 0.
@@ -98,10 +100,10 @@ impl From<ChargeRefusal> for CreateError<ChargeRefusal> {
 /// The reason for which no charge was created.
 pub type CreateChargeError = CreateError<ChargeRefusal>;
 
-/// Creates a charge, replays the response of the request that did, or resumes what a request left half done.
+/// Creates a charge, replays the stored response, or resumes an unfinished creation.
 ///
-/// # Errors
-/// [`CreateChargeError`]. A known key comes first, then what the account may do, then the terms, the external id and upstream.
+/// # Errors [`CreateChargeError`]. A known key is checked first, then the account's permissions, the terms, the
+/// external id and the acquirer.
 pub async fn create(ports: &Ports, command: CreateCharge) -> Result<Answer, CreateChargeError> {
     upstream_order::create(ports, &command).await
 }
@@ -119,7 +121,7 @@ impl CreateCommand for CreateCharge {
         self.terms.external_id.as_ref()
     }
 
-    /// Judges what the account may do first, then the terms, the business rules and upstream.
+    /// Checks the account's permissions first, then the terms, the business rules and the acquirer.
     async fn open(&self, ports: &Ports) -> Result<Opened<Charge>, CreateChargeError> {
         let (account, asked) = (&self.account, &self.terms);
         account.permit(Feature::PixIn)?;

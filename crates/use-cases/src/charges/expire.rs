@@ -1,4 +1,4 @@
-//! Expiring charges whose time is over, after one last look upstream.
+//! Expires overdue charges after one last read of the acquirer.
 
 use std::time::Duration;
 
@@ -12,17 +12,17 @@ use crate::ports::Ports;
 use crate::trouble::Trouble;
 use crate::work::{AT_ONCE, PASS_LIMIT, Pass, WorkError};
 
-/// How long the worker waits for one last look.
+/// The time for the last read.
 const LOOK_BUDGET: Duration = Duration::from_secs(5);
-/// How long a charge stays pending whose acquirer does not answer, or calls it completed without a payment that pays it.
+/// A charge stays pending for this long if its acquirer does not answer, or reports it as completed without a payment
+/// that pays it.
 ///
-/// A payment that is proved later still pays it. Without an end, such charges would stand before all others in every pass.
+/// A payment that is proved later still pays the charge. Without a limit, such charges would come first in every pass.
 const PATIENCE: SignedDuration = SignedDuration::from_mins(10);
 
-/// Expires what is overdue, a bounded number of charges.
+/// Expires a bounded number of overdue charges.
 ///
-/// # Errors
-/// [`WorkError`] when the list of them cannot be read; trouble with one of them is logged and does not stop the others.
+/// # Errors [`WorkError`] if the list cannot be read. A failure of one charge is logged and does not stop the others.
 pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
     let charges = ports.queries.list_overdue_charges(ports.clock.now(), PASS_LIMIT).await?;
     let listed = charges.len();
@@ -51,14 +51,15 @@ pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
     Ok(Pass::of(listed, count(Look::Closed)))
 }
 
-/// The result of the last look at an overdue charge.
+/// The result of the last read of an overdue charge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Look {
-    /// The charge is not pending any more.
+    /// The charge is no longer pending.
     Closed,
     /// The charge stays pending for now.
     StaysPending,
-    /// The same: its acquirer still takes a payment, long after the charge is over by our clock.
+    /// The charge stays pending: its acquirer still accepts a payment long after the end of the charge by the local
+    /// clock.
     ClocksDiffer,
 }
 

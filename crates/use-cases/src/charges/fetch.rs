@@ -1,4 +1,4 @@
-//! Reading a charge, refreshed from upstream when it may have been paid since.
+//! Reads a charge, and refreshes it from the acquirer if a payment is possible.
 
 use cais_domain::charge::{Charge, ChargeState};
 use cais_domain::ids::{AccountId, ChargeId};
@@ -11,17 +11,16 @@ pub use crate::upstream_order::FetchError;
 pub(crate) use crate::upstream_order::find;
 use crate::upstream_order::{self, ResourceName};
 
-/// Time after the end of a charge in which readers still ask for it: a payment that raced its expiry or cancellation, and whose
-/// callback was lost, is found by them.
+/// Time after the end of a charge in which reads still refresh it. They find a payment that raced the expiry or
+/// cancellation and whose callback was lost.
 const MAY_HAVE_RACED: SignedDuration = SignedDuration::from_hours(24);
 
 /// The name of a charge.
 pub type ChargeName = ResourceName<ChargeId>;
 
-/// Returns the charge of that name, as upstream has it where that answers in time, else as it is stored.
+/// Returns the charge of that name. The acquirer's state is applied if it answers in time.
 ///
-/// # Errors
-/// [`FetchError`].
+/// # Errors [`FetchError`].
 pub async fn fetch(
     ports: &Ports,
     syncs: &SyncGate,
@@ -35,7 +34,7 @@ pub async fn fetch(
     upstream_order::fetch(ports, syncs, (account, name), may_be_paid, refresh).await
 }
 
-/// Returns whether upstream may have a payment that pays the charge and is not known here.
+/// Returns whether the acquirer may have an unknown payment that pays the charge.
 fn may_be_paid(charge: &Charge, now: Timestamp) -> bool {
     match &charge.state {
         ChargeState::Pending(_) => true,

@@ -1,4 +1,4 @@
-//! What can be done with charges.
+//! Use cases of charges.
 
 pub mod cancel;
 pub mod create;

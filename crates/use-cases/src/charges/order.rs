@@ -1,4 +1,4 @@
-//! Requests of a charge: to the acquirers in their order, or once more to the acquirer that may have it.
+//! Requests a charge: from the acquirers in their order, or again from the acquirer that may have it.
 
 use std::time::Duration;
 
@@ -9,16 +9,16 @@ use cais_ports::{Acquirer, AcquirerError, ChargeOrder, IssueError, UpstreamCharg
 use crate::ports::Ports;
 use crate::upstream_result::Earlier;
 
-/// Time for upstream, of the 10 s within which a POST answers; the rest is for two commits.
+/// The acquirer's share of the 10 s within which a POST answers. The rest is for two commits.
 const UPSTREAM_BUDGET: Duration = Duration::from_secs(7);
-/// The part of it that is kept for a look-up, when a creation that is requested again is refused.
+/// The part of it for a look-up after a repeated creation is refused.
 const LOOK_BUDGET: Duration = Duration::from_secs(2);
 
 /// The charge as an acquirer issued it, or the reason why none did.
 pub(super) type Issuing = Result<(AcquirerName, UpstreamCharge), IssueError>;
 
-/// Requests the charge. A first request may go from acquirer to acquirer; after an earlier one, only that acquirer may have the
-/// charge, so only that one is asked.
+/// Requests the charge. A first request may go from acquirer to acquirer. After an earlier request only its acquirer
+/// may have the charge, so only that acquirer is asked.
 pub(super) async fn request(ports: &Ports, charge: &Charge, earlier: Earlier) -> Issuing {
     let (order, acquirer) = (order(charge), charge.state.acquirer());
     let issuing = match earlier {
@@ -50,8 +50,8 @@ async fn request_again(ports: &Ports, order: &ChargeOrder, asked: AcquirerName) 
     }
 }
 
-/// Looks a refused charge up. A refusal proves nothing about the request before it, which may have made the charge: some
-/// acquirers refuse a txid that they have.
+/// Looks up a refused charge. A refusal proves nothing about the request before it, which may have created the charge:
+/// some acquirers refuse a txid that exists.
 async fn refused_again(
     acquirer: &dyn Acquirer,
     order: &ChargeOrder,
@@ -60,7 +60,7 @@ async fn refused_again(
 ) -> Issuing {
     match acquirer.find_charge(&order.txid, LOOK_BUDGET).await {
         Ok(Some(upstream)) if upstream.amount == order.amount && upstream.copy_paste.is_some() => Ok((asked, upstream)),
-        // A charge that differs from the order has a code that no payer has seen.
+        // No payer has seen the code of a charge that differs from the order.
         Ok(Some(_) | None) => Err(IssueError::NoneTook { reasons: vec![(asked, refusal)] }),
         Err(error) => {
             Err(IssueError::Unknown { acquirer: asked, reason: format!("{refusal}; looking for it: {error}") })

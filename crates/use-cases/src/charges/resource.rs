@@ -1,4 +1,4 @@
-//! A charge as a resource that is created under an idempotency key. No money is held for it.
+//! The charge as a resource that is created under an idempotency key. A charge reserves no money.
 
 use cais_domain::charge::{Charge, ChargeStatus, Issued, Step};
 use cais_domain::external_id::ExternalId;
@@ -73,7 +73,7 @@ impl KeyedResource for Charge {
         ports.acquirers.first().is_some()
     }
 
-    /// Requests the charge whatever the time is: a late duplicate at the same acquirer has the same txid.
+    /// Requests the charge at any time: a late duplicate at the same acquirer has the same txid.
     async fn send_upstream(&self, ports: &Ports, earlier: Earlier, _: Timestamp) -> Self::Reply {
         request(ports, self, earlier).await
     }
@@ -85,7 +85,7 @@ impl KeyedResource for Charge {
         now: Timestamp,
     ) -> Result<Option<(Self, ChangeSet)>, Trouble> {
         let mut change = ChangeSet::new(now);
-        // A callback came before the reply, and its truth was read and applied.
+        // A callback came before the reply, and the acquirer's record was applied.
         if self.state.issued().is_some() {
             return Ok(Some((self, change)));
         }
@@ -98,7 +98,7 @@ impl KeyedResource for Charge {
                 None => self.ask(acquirer.clone())?,
             },
             Err(IssueError::NoneTook { .. }) => self.abandon(now)?,
-            // The charge stays begun: a worker or a repeat asks the acquirer that may have it.
+            // The charge stays in creation. A worker or a repeat asks the acquirer that may have it.
             Err(IssueError::Unknown { acquirer, .. }) => self.ask(acquirer.clone())?,
         };
         Ok(Some(match step {
@@ -110,7 +110,7 @@ impl KeyedResource for Charge {
         }))
     }
 
-    /// Applies what became of the charge before its reply came. The response stays what it was at its creation.
+    /// Applies changes of the charge from before the reply. The response keeps the state at creation.
     async fn follow_up(self, ports: &Ports, reply: &Self::Reply) -> Result<(), Trouble> {
         if let Ok((acquirer, upstream)) = reply
             && self.state.issued().is_some()

@@ -1,4 +1,4 @@
-//! Who shares in a charge: accounts named by e-mail, judged when the charge is created.
+//! Resolves the recipients of a charge's split. Recipients are named by e-mail and checked when the charge is created.
 
 use cais_domain::account::{Account, AccountStatus, Kyc};
 use cais_domain::rate::Percentage;
@@ -8,16 +8,16 @@ use futures_util::future::try_join_all;
 use crate::ports::Ports;
 use crate::trouble::Trouble;
 
-/// A share as a merchant asks for it.
+/// A share in a merchant's request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AskedShare {
-    /// The e-mail of the account that gets it, in any case.
+    /// The e-mail of the receiving account, case-insensitive.
     pub recipient_email: String,
-    /// How much of the net value; greater than zero. All of a charge sum to at most 100.
+    /// The share of the net value, greater than zero. All shares of a charge sum to at most 100.
     pub percentage: Percentage,
 }
 
-/// The split that is asked for, or the position of the first share whose recipient may not have one.
+/// Returns the requested split, or the index of the first share whose recipient is not eligible.
 pub(super) async fn resolve(
     ports: &Ports,
     creator: &Account,
@@ -33,11 +33,11 @@ pub(super) async fn resolve(
             None => return Ok(Err(index)),
         }
     }
-    // What the merchant asked for was read within these rules before.
+    // The request was parsed within these rules before.
     Split::try_new(shares).map(Ok).map_err(|error| Trouble::Internal(format!("a split that was read: {error}")))
 }
 
-/// Beneficiaries are others, active, and known: what they get is theirs for good.
+/// Recipients are other accounts, active and approved, because a share is final.
 fn may_share(creator: &Account, recipient: &Account) -> bool {
     recipient.id != creator.id && recipient.status == AccountStatus::Active && recipient.kyc == Kyc::Approved
 }

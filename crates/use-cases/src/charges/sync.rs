@@ -1,4 +1,4 @@
-//! Making a charge agree with what its acquirer says of it: the only place where upstream's truth becomes ours.
+//! Updates a charge from its acquirer's record. No other code applies such a record.
 
 use std::time::Duration;
 
@@ -23,22 +23,22 @@ use crate::refunds;
 use crate::trouble::{DECISIONS, Trouble};
 use crate::upstream_order::{self, StoredRecord as _};
 
-/// How long a reader waits for upstream before it gets the stored state.
+/// The time that a reader waits for the acquirer before it returns the stored state.
 pub(super) const READ_BUDGET: Duration = Duration::from_secs(3);
 
-/// Why a charge could not be made to agree with upstream.
+/// The reason for which a charge could not be updated from its acquirer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum SyncError {
-    /// Upstream has no answer.
+    /// The acquirer gave no answer.
     #[error(transparent)]
     Upstream(#[from] AcquirerError),
-    /// The acquirer certainly does not know the charge.
+    /// The acquirer certainly does not have the charge.
     #[error("the acquirer does not know the charge")]
     Unknown,
-    /// The acquirer called back for a Pix that its charge does not show.
+    /// The acquirer sent a callback for a Pix that its charge does not show.
     #[error("the acquirer does not show the Pix that it called for")]
     NotShown,
-    /// The store has no answer.
+    /// The store failed.
     #[error(transparent)]
     Store(#[from] Trouble),
 }
@@ -53,18 +53,19 @@ impl From<SyncError> for upstream_order::SyncError {
     }
 }
 
-/// What a look at an acquirer led to.
+/// The result of reading an acquirer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Seen {
-    /// The charge after it.
+    /// The charge after the read.
     pub charge: Charge,
-    /// The Pix that went back whole before anybody saw them: they are never credited, which was told to an operator.
+    /// The Pix that were returned in full before this service saw them. They are never credited, and an alert was
+    /// raised.
     pub went_back: Vec<EndToEndId>,
-    /// The acquirer still takes a payment for the charge, by its own clock.
+    /// `true` if the acquirer still accepts a payment for the charge, by its own clock.
     pub is_payable: bool,
 }
 
-/// Reads the truth at `acquirer` and applies it.
+/// Reads the charge at `acquirer` and applies the result.
 pub(crate) async fn refresh(
     ports: &Ports,
     charge: Charge,
@@ -74,7 +75,7 @@ pub(crate) async fn refresh(
     Ok(look(ports, charge, acquirer, budget).await?.charge)
 }
 
-/// The same, for who has to know what is never credited.
+/// Like [`refresh`], and also returns the Pix that are never credited.
 pub(crate) async fn look(
     ports: &Ports,
     charge: Charge,
@@ -85,10 +86,10 @@ pub(crate) async fn look(
     Ok(apply_seen(ports, charge, acquirer, &upstream).await?)
 }
 
-/// Applies what `acquirer` says of the charge: every payment is credited, once; refunds and its status follow.
+/// Applies the record of `acquirer`: credits every payment once, and updates refunds and the status of the charge.
 ///
-/// A payment counts wherever it arrived. The status is believed only of the acquirer whose code was shown: one that has a
-/// twin of the same txid says nothing of it.
+/// A payment counts at any acquirer. The status counts only from the acquirer that issued the code of the charge,
+/// because a duplicate charge at a second acquirer has the same txid.
 pub(crate) async fn apply(
     ports: &Ports,
     charge: Charge,
@@ -113,7 +114,7 @@ async fn apply_seen(
     Ok(seen)
 }
 
-/// Credits every payment that `acquirer` shows of the charge, once, and follows what goes back of each.
+/// Credits each payment in the record of `acquirer` once, and follows its returns.
 pub(crate) async fn credit_payments(
     ports: &Ports,
     mut charge: Charge,
@@ -125,7 +126,7 @@ pub(crate) async fn credit_payments(
         let (ours, foreign) = sort_returns(ports, &charge, acquirer, payment).await?;
         refunds.extend(ours);
         if foreign.all.is_positive() && stays_out(ports, &charge, payment, foreign).await? {
-            // A return that is under way may still fail.
+            // A return in process may still fail.
             if payment.returns.iter().all(|back| back.progress != UpstreamProgress::Processing) {
                 went_back.push(payment.end_to_end_id.clone());
             }
@@ -133,7 +134,7 @@ pub(crate) async fn credit_payments(
         }
         charge = credit(ports, charge, acquirer, payment).await?;
     }
-    // What arrived first: a return that cannot be followed just now never keeps a payment from being credited.
+    // Payments come first, so that a return that cannot be followed now never prevents a credit.
     if !refunds.is_empty() {
         for (refund, upstream) in refunds {
             refunds::sync::apply(ports, refund, upstream).await?;
@@ -143,16 +144,16 @@ pub(crate) async fn credit_payments(
     Ok(Seen { charge, went_back, is_payable: false })
 }
 
-/// How much of a Pix goes back, or went back, without this service.
+/// The amounts of a Pix that were returned, or are being returned, without a refund of this service.
 #[derive(Debug, Clone, Copy, Default)]
 struct Foreign {
-    /// All of it.
+    /// The whole amount.
     all: Money,
-    /// What no infraction accounts for.
+    /// The part that no infraction explains.
     unexplained: Money,
 }
 
-/// What goes back of a Pix: the refunds of ours, and how much was returned by somebody else.
+/// Splits the returns of a Pix into this service's refunds and the amount that others returned.
 async fn sort_returns(
     ports: &Ports,
     charge: &Charge,
@@ -176,7 +177,7 @@ async fn sort_returns(
     Ok((ours, foreign))
 }
 
-/// A return under way counts, because what goes back may not be credited meanwhile.
+/// Counts a return in process too, because its money must not be credited meanwhile.
 fn still_goes_back(upstream: &UpstreamReturn) -> Money {
     match upstream.progress {
         UpstreamProgress::Processing | UpstreamProgress::Done { .. } => upstream.amount,
@@ -184,10 +185,10 @@ fn still_goes_back(upstream: &UpstreamReturn) -> Money {
     }
 }
 
-/// Whether a Pix that went back, without this service, must not be credited: all of it did, before we saw it.
+/// Returns whether a Pix must not be credited because its whole amount was returned before this service saw the Pix.
 ///
-/// What went back after it was credited, or in part, is told to an operator: somebody has to settle it. What an infraction took is
-/// settled with the infraction.
+/// A partial return, or one after the credit, raises an alert, because a person must resolve it. Returns that an
+/// infraction caused are resolved with the infraction.
 async fn stays_out(
     ports: &Ports,
     charge: &Charge,
@@ -205,7 +206,7 @@ async fn stays_out(
     Ok(!credited && foreign.all >= payment.amount)
 }
 
-/// A charge whose creation was never confirmed to us, but which upstream has as it was ordered: it is issued.
+/// Issues a charge whose creation was never confirmed, if the acquirer has it as ordered.
 async fn adopt(
     ports: &Ports,
     mut charge: Charge,
@@ -232,9 +233,11 @@ async fn adopt(
     Err(Trouble::contended())
 }
 
-/// Who a Pix was credited to before, where that is likely: to try again would break the batch of its neighbours.
+/// Returns the earlier owner of a Pix where an earlier credit is likely. A second credit would fail the whole batch of
+/// commits.
 ///
-/// The Pix of a charge that can still be paid is nearly always new, so nothing is read for it: the commit decides.
+/// A Pix of a charge that can still be paid is nearly always new. For such a charge the commit detects a duplicate, and
+/// no read is needed.
 async fn credited_to(ports: &Ports, charge: &Charge, payment: &UpstreamPayment) -> Result<Option<String>, Trouble> {
     if charge.state.settlement().is_some_and(|settlement| settlement.end_to_end_id == payment.end_to_end_id) {
         return Ok(Some(charge.id.to_string()));
@@ -278,7 +281,8 @@ async fn credit(
             account: charge.account,
             owner: charge.id.to_string(),
         });
-        // A payment that leaves the charge as it is still bumps its version: its role was judged against that state.
+        // A payment that leaves the charge unchanged still increments its version, because its role was decided for
+        // that state.
         let after = credit.charge.unwrap_or_else(|| charge.clone());
         change.writes.push(Write::UpdateCharge(Box::new(after.clone())));
         change.writes.push(Write::InsertPayment(Box::new(credit.payment)));
@@ -304,7 +308,8 @@ async fn credit(
     Err(Trouble::contended())
 }
 
-/// One event for each account that shares in the payment. The creator's `postback_url` is none of theirs.
+/// Returns one event for each account that shares in the payment. These events do not go to the creator's
+/// `postback_url`.
 fn splits_received(ports: &Ports, transfers: &[Transfer], charge: &Charge, at: Timestamp) -> Vec<NewEvent> {
     let received = |transfer: &Transfer| match transfer.to {
         LedgerAccount::Merchant(account, _) if transfer.kind == EntryKind::Split => {
@@ -324,8 +329,8 @@ fn splits_received(ports: &Ports, transfers: &[Transfer], charge: &Charge, at: T
     transfers.iter().filter_map(received).collect()
 }
 
-/// A pending charge that upstream removed is cancelled. One whose time is over is expired, if upstream's own clock agrees: ours may have been
-/// ahead for a moment.
+/// Cancels a pending charge that the acquirer removed. Expires an overdue charge if the acquirer's clock agrees,
+/// because the local clock may be ahead.
 async fn follow(ports: &Ports, mut charge: Charge, upstream: &UpstreamCharge) -> Result<Charge, Trouble> {
     for _ in 0..DECISIONS {
         let ChargeState::Pending(issued) = &charge.state else { return Ok(charge) };
@@ -347,7 +352,7 @@ async fn follow(ports: &Ports, mut charge: Charge, upstream: &UpstreamCharge) ->
     Err(Trouble::contended())
 }
 
-/// Makes a step true and returns the charge as it is stored then.
+/// Commits a step and returns the stored charge.
 pub(super) async fn commit_step(ports: &Ports, step: Step) -> Result<Charge, CommitError> {
     let (charge, kind) = match step {
         Step::AlreadyTaken(charge) => return Ok(charge),

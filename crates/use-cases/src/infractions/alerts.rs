@@ -1,4 +1,4 @@
-//! Telling operators of infractions whose deadline comes near and that nobody has defended.
+//! Alerts for infractions without a defense whose deadline is near.
 
 use cais_domain::ids::InfractionId;
 use cais_domain::infraction::{ALERT_HOURS, Infraction};
@@ -9,27 +9,28 @@ use super::steps::update;
 use crate::ports::Ports;
 use crate::work::WorkError;
 
-/// How many are looked at in one pass, the nearest first. Many may have the very same deadline, the end of a day.
+/// The largest number of infractions that one pass reads, nearest deadline first. Many can share one deadline: the end
+/// of a day.
 const MOST: u32 = 10_000;
 
-/// What was told.
+/// An alert that was raised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Alert {
-    /// Of which infraction.
+    /// The infraction.
     pub infraction: InfractionId,
-    /// One of [`ALERT_HOURS`]: no more than so many hours are left.
+    /// One of [`ALERT_HOURS`]: at most this many hours are left.
     pub hours: u8,
 }
 
-/// Tells of what comes near, each of its hours once, whichever node looks.
+/// Raises each due alert once, on one node only.
 ///
-/// # Errors
-/// [`WorkError`] when what comes near cannot be read; trouble with one of them is logged and does not stop the others.
+/// # Errors [`WorkError`] if the near deadlines cannot be read. A failure of one infraction is logged and does not stop
+/// the others.
 pub async fn run_once(ports: &Ports) -> Result<Vec<Alert>, WorkError> {
     let now = ports.clock.now();
     let widest =
         ALERT_HOURS.into_iter().max().map_or(SignedDuration::ZERO, |hours| SignedDuration::from_hours(hours.into()));
-    // An instant more, because the end of a list does not belong to it.
+    // Adds one second, because a list excludes its end.
     let until = now.saturating_add(widest).and_then(|until| until.saturating_add(SECOND)).unwrap_or(Timestamp::MAX);
     let near = ports.queries.list_undefended(now, until, MOST).await?;
     let mut told = Vec::new();
@@ -52,7 +53,7 @@ async fn tell(ports: &Ports, infraction: Infraction, now: Timestamp) -> Option<A
             );
             Some(Alert { infraction: infraction.id, hours })
         }
-        // It moved, or another node told of it.
+        // The infraction changed, or another node raised the alert.
         Err(CommitError::Stale) => None,
         Err(error) => {
             tracing::warn!(%error, "an alert could not be kept; it is told at the next look");

@@ -1,4 +1,4 @@
-//! Everything that bears on a disputed Pix, as it was read for one decision.
+//! All records that a decision on a disputed Pix depends on.
 
 use cais_domain::charge::Charge;
 use cais_domain::end_to_end_id::EndToEndId;
@@ -9,7 +9,8 @@ use cais_domain::payment::CreditedPayment;
 use crate::ports::Ports;
 use crate::trouble::Trouble;
 
-/// A disputed Pix. Its charge is read first: as long as that stays as it was, so does all that limits blocks and returns.
+/// A disputed Pix. Its charge is read first: as long as the charge is unchanged, the limits of blocks and returns are
+/// unchanged too.
 pub(super) struct Case {
     charge: Charge,
     payment: CreditedPayment,
@@ -17,7 +18,7 @@ pub(super) struct Case {
 }
 
 impl Case {
-    /// Reads what bears on a Pix that was credited.
+    /// Reads the records of a credited Pix.
     pub(super) async fn read(
         ports: &Ports,
         account: AccountId,
@@ -32,27 +33,27 @@ impl Case {
         Ok(Self { charge, payment, infractions })
     }
 
-    /// The same for an infraction on it.
+    /// Reads the records of the Pix that the infraction disputes.
     pub(super) async fn of(ports: &Ports, infraction: &Infraction) -> Result<Self, Trouble> {
         Self::read(ports, infraction.account, infraction.charge, &infraction.end_to_end_id).await
     }
 
-    /// As the rules want it.
+    /// Returns the records in the form that the domain rules require.
     pub(super) fn disputed(&self) -> Disputed<'_> {
         Disputed { payment: &self.payment, charge: &self.charge, infractions: &self.infractions }
     }
 
-    /// Every infraction on it, as they were read.
+    /// Returns every infraction on the Pix, as read.
     pub(super) fn infractions(&self) -> &[Infraction] {
         &self.infractions
     }
 
-    /// The Pix.
+    /// Returns the Pix.
     pub(super) const fn payment(&self) -> &CreditedPayment {
         &self.payment
     }
 
-    /// An infraction on it, as it was read.
+    /// Returns an infraction on the Pix, as read.
     pub(super) fn infraction(&self, id: InfractionId) -> Result<Infraction, Trouble> {
         let found = self.infractions.iter().find(|infraction| infraction.id == id);
         found.cloned().ok_or_else(|| Trouble::Internal(format!("{id} is not among those on its Pix")))

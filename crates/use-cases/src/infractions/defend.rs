@@ -1,4 +1,5 @@
-//! Defending against an infraction: store the defence, hand it to the acquirer, note what it said; each half in one commit.
+//! Defends against an infraction. One commit stores the defense, the acquirer receives it, and a second commit stores
+//! the result.
 
 use cais_domain::account::{Account, NotPermitted};
 use cais_domain::ids::InfractionId;
@@ -18,51 +19,52 @@ use crate::upstream_order::resolve;
 use crate::upstream_result::{Earlier, SendReply, UpstreamResult};
 use crate::work::SEND_WITHIN;
 
-/// Why a defence was not handed over, or is not known to be.
+/// The reason for which a defense is not, or may not be, at the acquirer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DefendError {
-    /// The account may not.
+    /// The account is not permitted to defend.
     #[error(transparent)]
     NotPermitted(#[from] NotPermitted),
     /// The account has no such infraction.
     #[error("there is no such infraction")]
     NotFound,
-    /// Its status does not allow it.
+    /// The status of the infraction does not allow a defense.
     #[error("the infraction is {}", .0.as_str())]
     InvalidState(InfractionStatus),
-    /// It has another defence, and there can be one only; with its status.
+    /// The infraction has another defense, and only one is possible. Carries the status.
     #[error("the infraction is {} and has a defence", .0.as_str())]
     Defended(InfractionStatus),
-    /// Its deadline is over, by our clock or by the acquirer's.
+    /// The deadline has passed, by the local clock or the acquirer's.
     #[error("the infraction can no longer be defended")]
     TooLate,
-    /// The acquirer refuses this defence for good; nothing of it is kept, and another one may be given.
+    /// The acquirer permanently refuses this defense. The defense is not kept, and another one can be submitted.
     #[error("the acquirer refuses the defence: {0}")]
     Refused(String),
-    /// The acquirer certainly did not take it, and may later; nothing of it is kept.
+    /// The acquirer certainly did not receive the defense. The defense is not kept, and a later attempt can succeed.
     #[error("the acquirer did not take the defence")]
     AcquirerUnavailable,
-    /// It may or may not have arrived; a worker finds out, and sees that it does. The same defence again is no second one.
+    /// The defense may have arrived. A worker checks, and sends the defense again if necessary. The same defense again
+    /// counts as a repeat.
     #[error("whether the defence arrived is not known yet")]
     Unknown {
-        /// When to repeat, or to look.
+        /// Seconds until the next attempt or read.
         retry_after_s: u32,
     },
-    /// The store has no answer.
+    /// The store failed.
     #[error(transparent)]
     Store(#[from] Trouble),
 }
 
-/// What a merchant says.
+/// The content of a merchant's defense.
 struct Words {
     text: Text,
     evidence_url: Option<Text>,
 }
 
-/// Defends against an infraction of the account; the infraction as it is then. The same defence again is a repeat.
+/// Submits a defense against an infraction of the account, and returns the updated infraction. The same defense again
+/// is a repeat.
 ///
-/// # Errors
-/// [`DefendError`].
+/// # Errors [`DefendError`].
 pub async fn defend(
     ports: &Ports,
     account: &Account,
@@ -89,7 +91,7 @@ pub async fn defend(
     Err(Trouble::contended().into())
 }
 
-/// The defence is stored; now the acquirer is asked to take it, for the first time.
+/// Sends the stored defense to the acquirer for the first time.
 async fn hand_over(
     ports: &Ports,
     infraction: Infraction,
@@ -105,7 +107,7 @@ async fn hand_over(
         }
     };
     let receipt = send(ports, &*acquirer, &infraction, until).await;
-    // Not every refusal says that it came too late; our clock does.
+    // Some refusals do not state that the deadline has passed, so the local clock is checked too.
     let is_late = receipt == Ok(DefenseReceipt::TooLate) || is_over(ports, &infraction);
     let reply = match receipt {
         Ok(DefenseReceipt::Taken) => return Ok(note_receipt(ports, &infraction).await?),
@@ -128,17 +130,17 @@ async fn hand_over(
         UpstreamResult::Refused(_) if is_late => give_up(ports, infraction, words, DefendError::TooLate).await,
         UpstreamResult::Refused(reason) => give_up(ports, infraction, words, DefendError::Refused(reason)).await,
         UpstreamResult::NotTaken(_) => give_up(ports, infraction, words, DefendError::AcquirerUnavailable).await,
-        // A worker goes on looking.
+        // A worker continues to check.
         UpstreamResult::Unknown(_) | UpstreamResult::Unproven(_) => verdict(reread(ports, &infraction).await?, words),
     }
 }
 
-/// Whether its deadline is over by our clock.
+/// Returns whether the deadline has passed by the local clock.
 fn is_over(ports: &Ports, infraction: &Infraction) -> bool {
     infraction.deadline_at.is_some_and(|deadline| ports.clock.now() > deadline)
 }
 
-/// It certainly has not arrived, and nothing of it is kept; unless somebody has learned better of it.
+/// Withdraws a defense that certainly did not arrive, unless another process has newer evidence.
 async fn give_up(
     ports: &Ports,
     infraction: Infraction,
@@ -152,12 +154,12 @@ async fn give_up(
     verdict(infraction, words)
 }
 
-/// The same defence is known: it has arrived, or it is found out whether it did.
+/// Answers a repeat of the stored defense. Checks for its arrival if that is still unknown.
 async fn answer_repeat(ports: &Ports, infraction: Infraction, words: &Words) -> Result<Infraction, DefendError> {
     if awaits_receipt(&infraction) { find_out(ports, infraction, words).await } else { Ok(infraction) }
 }
 
-/// Looks whether the acquirer has it. If that is not seen now, a worker goes on looking.
+/// Checks whether the acquirer has the defense. Without a result now, a worker continues to check.
 async fn find_out(ports: &Ports, infraction: Infraction, words: &Words) -> Result<Infraction, DefendError> {
     if let Err(error) = see(ports, &infraction).await {
         tracing::warn!(infraction = %infraction.id, acquirer = %infraction.acquirer, %error, "whether a defence arrived could not be seen");
@@ -175,7 +177,7 @@ async fn see(ports: &Ports, infraction: &Infraction) -> Result<(), SyncError> {
     Ok(())
 }
 
-/// What a caller is told of the infraction as it stands.
+/// Returns the result for the caller from the present state of the infraction.
 fn verdict(infraction: Infraction, words: &Words) -> Result<Infraction, DefendError> {
     let defense = infraction.defense.as_ref();
     let is_ours = defense.is_some_and(|defense| {
@@ -183,7 +185,7 @@ fn verdict(infraction: Infraction, words: &Words) -> Result<Infraction, DefendEr
     });
     let arrived = defense.is_some_and(|defense| defense.submitted_at.is_some());
     match (infraction.state.status(), is_ours) {
-        // It may have been settled since.
+        // The infraction may have been resolved since.
         (_, true) if arrived => Ok(infraction),
         (InfractionStatus::Open, true) => Err(DefendError::Unknown { retry_after_s: RETRY_AFTER_S }),
         (status @ (InfractionStatus::Open | InfractionStatus::UnderReview), _) => Err(DefendError::Defended(status)),

@@ -1,4 +1,4 @@
-//! Handing a defence to its acquirer, and noting what became of it.
+//! Sends a defense to its acquirer and stores the result.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,10 +16,10 @@ use crate::trouble::{DECISIONS, Trouble};
 use crate::upstream_order::OrderReads;
 use crate::upstream_result::Evidence;
 
-/// What sending may take of the 10 s within which a POST answers.
+/// The time for sending, out of the 10 s within which a POST answers.
 const SEND_BUDGET: Duration = Duration::from_secs(5);
 
-/// The order for its acquirer; `None` without words of ours.
+/// Returns the order for the acquirer. `None`: the infraction has no defense text from this service.
 pub(super) fn order(infraction: &Infraction) -> Option<DefenseOrder> {
     let defense = infraction.defense.as_ref()?;
     let text = defense.text.as_ref()?.as_str().to_owned();
@@ -27,12 +27,13 @@ pub(super) fn order(infraction: &Infraction) -> Option<DefenseOrder> {
     Some(DefenseOrder { infraction: infraction.upstream_id.clone(), text, evidence_url })
 }
 
-/// Who has to be told.
+/// Returns the acquirer of the infraction.
 pub(super) fn acquirer(ports: &Ports, infraction: &Infraction) -> Result<Arc<dyn Acquirer>, AcquirerError> {
     adapter(ports, &infraction.acquirer)
 }
 
-/// Sends the defence, unless `until` is over: then others count on nothing being sent any more by whoever decided it.
+/// Sends the defense unless `until` has passed. After that instant other nodes rely on no further request by this
+/// decision.
 pub(super) async fn send(
     ports: &Ports,
     acquirer: &dyn Acquirer,
@@ -48,7 +49,7 @@ pub(super) async fn send(
     acquirer.send_defense(&order, SEND_BUDGET).await
 }
 
-/// A defense at its acquirer, without a name of its own there.
+/// A defense at its acquirer. A defense has no id of its own there.
 pub(super) struct SentDefense<'a> {
     pub(super) ports: &'a Ports,
     pub(super) acquirer: &'a dyn Acquirer,
@@ -59,7 +60,7 @@ pub(super) struct SentDefense<'a> {
 impl OrderReads for SentDefense<'_> {
     type Record = UpstreamInfraction;
 
-    /// Acquirers show infractions in their list alone. An infraction that the list does not show proves nothing.
+    /// Acquirers show infractions only in lists, so an infraction that the list does not show proves nothing.
     async fn look_up(&self) -> Evidence<UpstreamInfraction> {
         let Infraction { upstream_id, opened_at, .. } = self.infraction;
         match look(self.acquirer, upstream_id, Some(*opened_at), self.ports.clock.now(), self.patience).await {
@@ -70,13 +71,13 @@ impl OrderReads for SentDefense<'_> {
         }
     }
 
-    /// The look-up has read the list: the record of the infraction itself shows no defense.
+    /// The look-up has read the list already. The record of the infraction shows no defense there.
     async fn list(&self) -> Evidence<UpstreamInfraction> {
         Evidence::Absent
     }
 }
 
-/// Notes that the acquirer has the defence of this infraction, whatever became of our record of it meanwhile.
+/// Stores the fact that the acquirer has the defense, even if the stored infraction has changed since.
 pub(super) async fn note_receipt(ports: &Ports, sent: &Infraction) -> Result<Infraction, Trouble> {
     let mut infraction = sent.clone();
     for _ in 0..DECISIONS {
@@ -95,7 +96,8 @@ pub(super) async fn note_receipt(ports: &Ports, sent: &Infraction) -> Result<Inf
     Err(Trouble::contended())
 }
 
-/// Withdraws what the acquirer certainly did not take; unless it was sent once more meanwhile, or more was learned of it.
+/// Withdraws a defense that the acquirer certainly does not have, unless the defense was sent again or its state
+/// changed meanwhile.
 pub(super) async fn withdraw(ports: &Ports, sent: &Infraction) -> Result<Infraction, Trouble> {
     let mut infraction = sent.clone();
     for _ in 0..DECISIONS {
@@ -116,7 +118,7 @@ fn sent_at(infraction: &Infraction) -> Option<Timestamp> {
     infraction.defense.as_ref().map(|defense| defense.sent_at)
 }
 
-/// A defence is about to be sent: it is stored before it is. `None` when somebody else changed the infraction.
+/// Stores the defense before it is sent. `None`: another process changed the infraction.
 pub(super) async fn about_to_send(
     ports: &Ports,
     step: InfractionStep,

@@ -1,4 +1,4 @@
-//! What a step of a charge leaves of a disputed Pix: it is divided among its infractions in the same commit.
+//! Divides the rest of a disputed Pix among its infractions, in the commit that changes the charge.
 
 use cais_domain::charge::Charge;
 use cais_domain::end_to_end_id::EndToEndId;
@@ -9,10 +9,11 @@ use cais_ports::{ChangeSet, Write};
 use crate::ports::Ports;
 use crate::trouble::Trouble;
 
-/// Adds to a change set what is held from now on of a Pix of its charge, so that what a failed refund gives back is not free for
-/// an instant. `beyond` is what the change gives back of money that was paid beyond the charge's amount.
+/// Adds the new blocks on the charge's disputed Pix to a change set, so that money returned by a failed refund is
+/// blocked at once. `beyond` is the part of that money that was paid beyond the charge's amount.
 ///
-/// `charge` is as it is after the change, which has to write it: then nobody changes meanwhile what was read here.
+/// `charge` is the state after the change. The change must write the charge, so that a concurrent change makes the
+/// commit fail.
 pub(crate) async fn hold(
     ports: &Ports,
     charge: &Charge,
@@ -23,7 +24,7 @@ pub(crate) async fn hold(
         return Ok(());
     }
     let infractions = ports.queries.list_infractions_of_pix(charge.account, end_to_end_id).await?;
-    // Those on the charge may all be about another Pix of it.
+    // The open infractions may all be about another Pix of the charge.
     if !infractions.iter().any(|infraction| infraction.state.status().is_open()) {
         return Ok(());
     }

@@ -1,4 +1,4 @@
-//! Reading infractions as they are stored, for their merchants and for operators.
+//! Reads stored infractions, for merchants and operators.
 
 use cais_domain::ids::{AccountId, InfractionId};
 use cais_domain::infraction::{Infraction, InfractionStatus};
@@ -8,10 +8,9 @@ use crate::ports::Ports;
 use crate::statement::ListError;
 use crate::trouble::Trouble;
 
-/// A page of the account's infractions, newest first.
+/// Returns a page of the account's infractions, newest first.
 ///
-/// # Errors
-/// [`ListError`].
+/// # Errors [`ListError`].
 pub async fn list(
     ports: &Ports,
     account: AccountId,
@@ -27,18 +26,16 @@ pub async fn list(
     Ok(ports.queries.list_infractions(filter, page).await.map_err(Trouble::from)?)
 }
 
-/// The account's infraction of that identifier.
+/// Returns the account's infraction with this id.
 ///
-/// # Errors
-/// [`Trouble`].
+/// # Errors [`Trouble`].
 pub async fn find(ports: &Ports, account: AccountId, id: InfractionId) -> Result<Option<Infraction>, Trouble> {
     Ok(ports.queries.find_infraction(account, id).await?)
 }
 
-/// A page of infractions for an operator, newest first: of one account, or of all.
+/// Returns a page of the infractions of one account or of all, newest first, for an operator.
 ///
-/// # Errors
-/// [`Trouble`].
+/// # Errors [`Trouble`].
 pub async fn list_for_operator(
     ports: &Ports,
     filter: InfractionFilter,
@@ -55,10 +52,9 @@ pub async fn list_for_review(ports: &Ports, page: PageRequest<InfractionId>) -> 
     Ok(ports.queries.list_infractions_for_review(page).await?)
 }
 
-/// The infraction of that identifier, whose account it may be, for an operator.
+/// Returns the infraction with this id, of any account, for an operator.
 ///
-/// # Errors
-/// [`Trouble`].
+/// # Errors [`Trouble`].
 pub async fn find_for_operator(ports: &Ports, id: InfractionId) -> Result<Option<Infraction>, Trouble> {
     Ok(ports.queries.find_infraction_of_any(id).await?)
 }

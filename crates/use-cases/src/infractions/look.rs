@@ -1,36 +1,36 @@
-//! Finding one infraction in its acquirer's list: acquirers list, and show none by its name.
+//! Finds one infraction in its acquirer's list. Acquirers offer no read by id.
 
 use std::time::Duration;
 
 use cais_ports::{Acquirer, AcquirerError, ListRequest, UpstreamInfraction, UpstreamPage, alerts};
 use jiff::{SignedDuration, Timestamp};
 
-/// How long before and after its beginning an infraction is looked for first.
+/// The first search covers this time before and after the start of an infraction.
 const AROUND: SignedDuration = SignedDuration::from_hours(1);
-/// How far back the youngest are looked for first.
+/// The first search for an infraction with an unknown start covers this time before the present.
 const LATELY: SignedDuration = SignedDuration::from_hours(24);
-/// The longest span that is asked for at once: acquirers refuse long ones.
+/// The longest span of one request: acquirers refuse longer ones.
 pub(super) const WIDEST: SignedDuration = SignedDuration::from_hours(30 * 24);
-/// How far back one is looked for of which nothing is known: a Pix can be disputed for 80 days, and some take longer to tell.
+/// The farthest search without a known start. A Pix can be disputed for 80 days, and some acquirers report later.
 pub(super) const FARTHEST: SignedDuration = SignedDuration::from_hours(90 * 24);
 
-/// How much a look may cost.
+/// The limits of one search.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Patience {
-    /// How long each page may take.
+    /// The time for each page.
     pub budget: Duration,
-    /// How many pages are read.
+    /// The largest number of pages.
     pub pages: u32,
 }
 
-/// Of a caller that waits: a POST answers within 10 s, of which sending may take five.
+/// The limits while a caller waits: a POST answers within 10 s, and sending can use five of them.
 pub(super) const IN_A_CALL: Patience = Patience { budget: Duration::from_secs(1), pages: 3 };
-/// Of a worker.
+/// The limits of a worker.
 pub(super) const AT_LEISURE: Patience = Patience { budget: Duration::from_secs(10), pages: 300 };
 
-/// The infraction of that name as the acquirer has it now; `None` when none of its lists shows it.
+/// Returns the infraction with this id as the acquirer shows it now. `None`: no list shows it.
 ///
-/// `opened_at` is when it began, if that is known.
+/// `opened_at` is the start of the infraction, if known.
 pub(super) async fn look(
     acquirer: &dyn Acquirer,
     id: &str,
@@ -56,7 +56,7 @@ pub(super) async fn look(
     Ok(None)
 }
 
-/// One page of what began in a span.
+/// Reads one page of the infractions that started in a span.
 pub(super) async fn list(
     acquirer: &dyn Acquirer,
     (from, to): (Timestamp, Timestamp),
@@ -76,7 +76,7 @@ pub(super) async fn list(
     }
 }
 
-/// Where to look, the likeliest first.
+/// Returns the spans to search, likeliest first.
 fn spans(opened_at: Option<Timestamp>, now: Timestamp) -> Vec<(Timestamp, Timestamp)> {
     let lately = back(now, LATELY);
     let mut spans = match opened_at {

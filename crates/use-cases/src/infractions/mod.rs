@@ -1,4 +1,4 @@
-//! Infractions: disputes of received Pix, as acquirers tell of them; blocked, defended and settled, each once.
+//! Infractions: disputes of received Pix that acquirers report. Each is blocked, defended and resolved once.
 
 pub mod alerts;
 mod case;

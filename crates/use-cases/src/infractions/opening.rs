@@ -1,4 +1,4 @@
-//! Opening an infraction on the Pix that it is about: which has to be one of ours, and to be credited first.
+//! Opens an infraction on a Pix that was credited here.
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::charge::Charge;
@@ -18,13 +18,13 @@ use crate::charges::sync::SyncError as ChargeSyncError;
 use crate::ports::Ports;
 use crate::trouble::Trouble;
 
-/// What became of it.
+/// The result of an attempt to open.
 pub(super) enum Opening {
-    /// It is open now.
+    /// The infraction is open now.
     Opened,
-    /// Somebody else changed what it depends on, or opened it: what there is has to be read anew.
+    /// Another process opened the infraction or changed a record that it depends on. The records must be read again.
     Again,
-    /// It cannot be opened, or not yet.
+    /// The infraction cannot be opened, or not yet.
     Not(Applied),
 }
 
@@ -86,7 +86,8 @@ fn is_believed(acquirer: &AcquirerName, told: &UpstreamInfraction, round: u32) -
     false
 }
 
-/// The charge to which the Pix was credited. One that was not yet is read from the acquirer and credited now.
+/// Returns the charge to which the Pix was credited. A Pix that is not credited yet is read from the acquirer and
+/// credited now.
 async fn charge_of(
     ports: &Ports,
     name: &AcquirerName,
@@ -116,7 +117,7 @@ async fn charge_of(
     Ok(charge.ok_or_else(|| not_yet(name, told, "its Pix is not credited yet")))
 }
 
-/// The charge that the Pix was credited to.
+/// Returns the charge to which the Pix was credited.
 async fn credited(ports: &Ports, end_to_end_id: &EndToEndId) -> Result<Option<Charge>, Trouble> {
     let Some(owner) = ports.queries.find_owner(&ReservationKey::EndToEndId(end_to_end_id.clone())).await? else {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! Reading what acquirers tell of infractions, and making ours agree with it.
+//! Reads the acquirers' lists of infractions and updates the stored infractions.
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::ids::InfractionId;
@@ -15,23 +15,23 @@ use crate::positions;
 use crate::trouble::Trouble;
 use crate::work::{AT_ONCE, PASS_LIMIT, Pass, WorkError};
 
-/// How long one page may take.
+/// The time for one page.
 const PAGE_BUDGET: std::time::Duration = std::time::Duration::from_secs(30);
-/// How many pages of one acquirer's list are read in one pass.
+/// The largest number of pages of one list in one pass.
 const MAX_PAGES: u32 = 10_000;
-/// How far before its position a list is read again: rows may be shown late, or change.
+/// The part of a list before its position that is read again: rows can appear late, or change.
 const OVERLAP: SignedDuration = SignedDuration::from_hours(24);
-/// How long before the beginning of the oldest open one a list is read, so that its end is seen.
+/// A list is read from this long before the start of the oldest open infraction, so that its end is seen.
 const BEFORE_OPEN: SignedDuration = SignedDuration::from_hours(1);
-/// For how long after its beginning the Pix of an infraction is waited for, before its row no longer keeps the position back.
+/// A row whose Pix is unknown keeps the position back for this long after the start of the infraction.
 const WAITS_FOR_PIX: SignedDuration = SignedDuration::from_hours(8 * 24);
 
-/// What a pass did with one acquirer's list.
+/// The result of one pass over one acquirer's list.
 #[derive(Debug, Clone, Copy, Default)]
 struct Tally {
-    /// How many infractions of ours changed.
+    /// The number of stored infractions that changed.
     changed: usize,
-    /// Whether a row has to be read again.
+    /// `true` if a row must be read again.
     unfinished: bool,
 }
 
@@ -41,11 +41,10 @@ impl Tally {
     }
 }
 
-/// Reads the list of every acquirer that tells of infractions, as far back as something may have changed. Once an hour that is
-/// everything that can still change, so that what was reopened is seen.
+/// Reads the list of every acquirer that reports infractions, from the earliest possible change. Once an hour the read
+/// covers all rows that can still change, so that reopened infractions are found.
 ///
-/// # Errors
-/// None: trouble with one acquirer or one infraction is logged and does not stop the others.
+/// # Errors None: a failure of one acquirer or one infraction is logged and does not stop the others.
 pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
     let mut done = 0_usize;
     for name in ports.acquirers.names() {
@@ -62,7 +61,7 @@ pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
     Ok(Pass { done, more: false })
 }
 
-/// How many of ours changed.
+/// Reads one acquirer's list. Returns the number of stored infractions that changed.
 async fn read(ports: &Ports, name: &AcquirerName, acquirer: &dyn Acquirer) -> Result<usize, Trouble> {
     let now = ports.clock.now();
     let position = ports.queries.find_position(name, UpstreamList::Infractions).await?;
@@ -76,7 +75,7 @@ async fn read(ports: &Ports, name: &AcquirerName, acquirer: &dyn Acquirer) -> Re
         unread |= !whole;
     }
     if wide {
-        // The very first reading is repeated until it succeeds: nothing was ever seen.
+        // The very first read is repeated until it succeeds, because no row was ever read.
         if position.is_some() || !unread {
             wide::remember(ports, name, now);
         }
@@ -92,7 +91,7 @@ async fn read(ports: &Ports, name: &AcquirerName, acquirer: &dyn Acquirer) -> Re
     Ok(tally.changed)
 }
 
-/// Applies what began in a span; and whether all of it could be read.
+/// Applies the infractions that started in a span. The result shows whether all rows were read.
 async fn read_span(
     ports: &Ports,
     (name, acquirer): (&AcquirerName, &dyn Acquirer),
@@ -122,13 +121,13 @@ async fn read_span(
     (tally, true)
 }
 
-/// Whether everything that can still change is to be read.
+/// Returns whether all rows that can still change are due to be read.
 fn is_wide(ports: &Ports, name: &AcquirerName, position: Option<&PollPosition>, now: Timestamp) -> bool {
     let due = position.is_none_or(|position| wide::hour(position.seen_until) != wide::hour(now));
     due && !wide::was_read(ports, name, now)
 }
 
-/// From when on the list is read.
+/// Returns the instant from which the list is read.
 async fn begins_at(
     ports: &Ports,
     name: &AcquirerName,
@@ -141,14 +140,14 @@ async fn begins_at(
         return Ok(farthest);
     }
     let from = back(position.map_or(now, |position| position.seen_until), OVERLAP);
-    // What is older than the list is read is looked for by its name.
+    // Older open infractions are searched for by id.
     let after = Some((farthest, InfractionId::new(Uuid::nil())));
     let open = ports.queries.list_open_infractions(name, after, 1).await?;
     let oldest = open.first().map_or(from, |oldest| back(oldest.opened_at, BEFORE_OPEN));
     Ok(from.min(oldest).max(farthest))
 }
 
-/// Looks for the open ones that began before the list is read, each where it began.
+/// Searches for the open infractions that started before the span of the list, each around its start.
 async fn look_for_old(
     ports: &Ports,
     name: &AcquirerName,
@@ -160,7 +159,7 @@ async fn look_for_old(
     let mut tally = Tally::default();
     for ours in open.into_iter().take_while(|ours| ours.opened_at < farthest) {
         match look(acquirer, &ours.upstream_id, Some(ours.opened_at), now, AT_LEISURE).await {
-            // Each is looked for again in an hour, wherever the position is.
+            // Each search is repeated after an hour, independently of the position.
             Ok(Some(told)) => tally.changed = tally.changed.saturating_add(apply_one(ports, name, told).await.changed),
             Ok(None) => {
                 tracing::warn!(alert = alerts::INFRACTION_NOT_SHOWN, infraction = %ours.id, acquirer = %name, "an acquirer does not list an infraction that has been open for long; its money stays blocked");
@@ -173,7 +172,8 @@ async fn look_for_old(
     Ok(tally)
 }
 
-/// The span in pieces that an acquirer answers, the newest first: what is new is seen, whatever is wrong with what is old.
+/// Splits the span into pieces that an acquirer accepts, newest first, so that failures on old rows do not delay new
+/// ones.
 fn spans(from: Timestamp, now: Timestamp) -> Vec<(Timestamp, Timestamp)> {
     let (mut spans, mut end) = (Vec::new(), now);
     while from < end {

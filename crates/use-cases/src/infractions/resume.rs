@@ -1,4 +1,4 @@
-//! Finding out what became of defences that nobody knows to have arrived, and seeing that they do.
+//! Checks the arrival of defenses whose outcome is unknown, and sends them again where necessary.
 
 use cais_domain::infraction::Infraction;
 use cais_ports::{Acquirer, AcquirerError, CommitError, DefenseReceipt, UpstreamInfraction, alerts};
@@ -16,16 +16,16 @@ use crate::upstream_order::resolve;
 use crate::upstream_result::{Earlier, SendReply, UpstreamResult};
 use crate::work::{AT_ONCE, PASS_LIMIT, Pass, RESEND_AFTER, SEND_WITHIN, WorkError};
 
-/// No request to an acquirer takes longer.
+/// The upper limit of the duration of one request to an acquirer.
 const AT_LEAST_ON_ITS_WAY: SignedDuration = SignedDuration::from_secs(10);
 
-/// Looks for a defense before an operator is alerted. Their pauses double: eight take some minutes.
+/// The number of checks of a defense before an operator is alerted. Pauses double, so eight checks need some minutes.
 const UNPROVEN_ATTEMPTS: u32 = 8;
 
-/// Looks after a bounded number of the defences whose arrival is open.
+/// Checks a bounded number of the defenses whose arrival is unknown.
 ///
-/// # Errors
-/// [`WorkError`] when the list of them cannot be read; trouble with one of them is logged and does not stop the others.
+/// # Errors [`WorkError`] if the list cannot be read. A failure of one infraction is logged and does not stop the
+/// others.
 pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
     let due = ports.queries.list_due_infractions(ports.clock.now(), PASS_LIMIT).await?;
     let listed = due.len();
@@ -46,7 +46,7 @@ pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
     Ok(Pass::of(listed, done))
 }
 
-/// Whether it is known now what became of it.
+/// Checks one defense. Returns whether its outcome is known now.
 async fn follow(ports: &Ports, infraction: Infraction) -> Result<bool, Trouble> {
     match find_out(ports, &infraction).await {
         Ok(()) => {}
@@ -57,14 +57,14 @@ async fn follow(ports: &Ports, infraction: Infraction) -> Result<bool, Trouble> 
     if after.due_at.is_none() {
         return Ok(true);
     }
-    // When it was sent once more, or somebody else asked, when to ask next is settled.
+    // A repeated submission or a concurrent check has already set the next due time.
     if after.due_at == infraction.due_at {
         ask_later(ports, after).await?;
     }
     Ok(false)
 }
 
-/// What cannot be followed now may not stand before the others for ever.
+/// Postpones an infraction that cannot be checked now, so that it does not delay the others for ever.
 async fn put_off(ports: &Ports, infraction: Infraction) {
     let id = infraction.id;
     if let Err(trouble) = ask_later(ports, infraction).await {
@@ -75,7 +75,8 @@ async fn put_off(ports: &Ports, infraction: Infraction) {
 async fn ask_later(ports: &Ports, infraction: Infraction) -> Result<(), Trouble> {
     let now = ports.clock.now();
     match update(ports, infraction.asked(now), now).await {
-        // Stale: it moved meanwhile. If its defence still awaits its receipt, the next pass asks again.
+        // `Stale`: the infraction changed meanwhile. If the arrival of its defense is still unknown, the next pass
+        // checks it again.
         Ok(_) | Err(CommitError::Stale) => Ok(()),
         Err(error) => Err(error.into()),
     }
@@ -90,7 +91,7 @@ async fn find_out(ports: &Ports, infraction: &Infraction) -> Result<(), SyncErro
     if awaits_receipt(&infraction) { send_again(ports, &*acquirer, infraction).await } else { Ok(()) }
 }
 
-/// The infraction as its acquirer lists it now.
+/// Returns the infraction as its acquirer lists it now.
 async fn find_upstream(
     ports: &Ports,
     acquirer: &dyn Acquirer,
@@ -100,14 +101,14 @@ async fn find_upstream(
     look(acquirer, &infraction.upstream_id, opened_at, ports.clock.now(), AT_LEISURE).await
 }
 
-/// How long a defence may be on its way: a minute, or half of what was left until the deadline when it was sent, so that there is
-/// time for another one.
+/// Returns the time in which a defense can still arrive. That is one minute, or half of the time from sending to the
+/// deadline if shorter, so that enough time for another attempt is left.
 fn time_to_arrive(deadline: Option<Timestamp>, sent_at: Timestamp) -> SignedDuration {
     let half = deadline.map(|deadline| deadline.duration_since(sent_at) / 2);
     half.unwrap_or(RESEND_AFTER).clamp(AT_LEAST_ON_ITS_WAY, RESEND_AFTER)
 }
 
-/// Sends a defence that its acquirer does not show, when it is so old that it is on its way no more; by one node alone.
+/// Sends a defense again that its acquirer does not show and that can no longer be in transit. Only one node sends.
 async fn send_again(ports: &Ports, acquirer: &dyn Acquirer, infraction: Infraction) -> Result<(), SyncError> {
     let now = ports.clock.now();
     let sent_at = infraction.defense.as_ref().map_or(now, |defense| defense.sent_at);
@@ -115,7 +116,7 @@ async fn send_again(ports: &Ports, acquirer: &dyn Acquirer, infraction: Infracti
         return Ok(());
     }
     let step = infraction.send_again(now).map_err(Trouble::from)?;
-    // Another node sends it, or it has arrived, or the infraction has ended.
+    // Another node sends the defense, or the defense has arrived, or the infraction has ended.
     let Some(infraction) = about_to_send(ports, step, now).await? else { return Ok(()) };
     tracing::warn!(infraction = %infraction.id, acquirer = %infraction.acquirer, "the acquirer shows no defence: it is sent once more");
     let until = now.saturating_add(SEND_WITHIN).unwrap_or(Timestamp::MAX);
@@ -123,7 +124,7 @@ async fn send_again(ports: &Ports, acquirer: &dyn Acquirer, infraction: Infracti
         Ok(DefenseReceipt::Taken) => return note_receipt(ports, &infraction).await.map(drop).map_err(SyncError::from),
         Ok(DefenseReceipt::AlreadyThere) => {
             if !look_for_defense(ports, acquirer, &infraction).await? {
-                // Nothing tells of another one, and by now every request of ours has arrived or never will.
+                // No other defense is visible, and each request of this service has arrived or failed by now.
                 note_receipt(ports, &infraction).await?;
             }
             return Ok(());
@@ -145,7 +146,7 @@ async fn send_again(ports: &Ports, acquirer: &dyn Acquirer, infraction: Infracti
     }
 }
 
-/// Looks whether the acquirer shows a defence, and notes it then.
+/// Checks whether the acquirer shows a defense, and stores its arrival if so.
 async fn look_for_defense(ports: &Ports, acquirer: &dyn Acquirer, infraction: &Infraction) -> Result<bool, SyncError> {
     match find_upstream(ports, acquirer, infraction).await? {
         Some(told) if shows_a_defense(&told) => {
@@ -156,7 +157,7 @@ async fn look_for_defense(ports: &Ports, acquirer: &dyn Acquirer, infraction: &I
     }
 }
 
-/// The acquirer refuses the defense and certainly does not have it.
+/// Withdraws a defense that the acquirer refuses and certainly does not have.
 async fn give_up(ports: &Ports, infraction: &Infraction, why: &str) -> Result<(), SyncError> {
     let after = withdraw(ports, infraction).await?;
     if after.defense.is_none() {
@@ -165,7 +166,7 @@ async fn give_up(ports: &Ports, infraction: &Infraction, why: &str) -> Result<()
     Ok(())
 }
 
-/// Logs that nothing was learned of a defense. An acquirer that cannot be reached is no matter of the defense.
+/// Logs a check without a result. An unreachable acquirer is not a fault of the defense.
 fn still_open(infraction: &Infraction, error: &AcquirerError) {
     let reachable = !matches!(error, AcquirerError::Unavailable(_));
     if reachable && infraction.attempts >= UNPROVEN_ATTEMPTS {
@@ -175,7 +176,7 @@ fn still_open(infraction: &Infraction, error: &AcquirerError) {
     }
 }
 
-/// The pauses between two looks for a defense bound how often this is logged.
+/// Raises the alert for an unproven defense. The pauses between two checks limit its frequency.
 fn unproven(infraction: &Infraction, reason: &str) {
     tracing::error!(
         alert = alerts::DEFENSE_OUTCOME_UNPROVEN, infraction = %infraction.id, acquirer = %infraction.acquirer, reason,

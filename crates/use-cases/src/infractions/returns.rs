@@ -1,4 +1,4 @@
-//! Which returns of a received Pix belong to an infraction: those need nobody's look.
+//! Selects the returns of a received Pix that infractions caused. Those need no manual review.
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::money::Money;
@@ -8,18 +8,19 @@ use jiff::Timestamp;
 use crate::ports::Ports;
 use crate::trouble::Trouble;
 
-/// Whether an infraction accounts for the return: its acquirer took it, and tells of the infraction itself.
+/// Returns whether an infraction explains the return: the acquirer returned the money for it and reports the infraction
+/// itself.
 pub(crate) fn explains(ports: &Ports, acquirer: &AcquirerName, upstream: &UpstreamReturn) -> bool {
     upstream.nature == ReturnNature::Infraction
         && ports.acquirers.named(acquirer).is_some_and(|acquirer| acquirer.reports_infractions())
 }
 
-/// What of the returns of a Pix belongs to infractions.
+/// Returns the returns of a Pix that infractions caused.
 fn of_infractions(returns: &[UpstreamReturn]) -> impl Iterator<Item = &UpstreamReturn> {
     returns.iter().filter(|one| one.nature == ReturnNature::Infraction)
 }
 
-/// The sum of those by which money went back.
+/// Returns the sum of the completed returns.
 pub(crate) fn taken_back(returns: &[UpstreamReturn]) -> Result<Money, Trouble> {
     let done = of_infractions(returns).filter(|one| match one.progress {
         UpstreamProgress::Done { .. } => true,
@@ -34,12 +35,12 @@ pub(super) fn leaving(returns: &[UpstreamReturn]) -> Result<Money, Trouble> {
     Money::sum(leaving.map(|one| one.amount)).map_err(|error| Trouble::Internal(error.to_string()))
 }
 
-/// Whether one of them may still go back, or not: what will have been taken is not known yet.
+/// Returns whether a return is still processing, so that the final sum is unknown.
 pub(crate) fn one_is_on_its_way(returns: &[UpstreamReturn]) -> bool {
     of_infractions(returns).any(|one| one.progress == UpstreamProgress::Processing)
 }
 
-/// When money went back by them, as far as their acquirer tells.
+/// Returns the instants of the completed returns, as far as the acquirer reports them.
 pub(crate) fn taken_at(returns: &[UpstreamReturn]) -> impl Iterator<Item = Timestamp> {
     of_infractions(returns).filter_map(|one| match one.progress {
         UpstreamProgress::Done { at } => at,

@@ -1,4 +1,5 @@
-//! Names of infractions: what an acquirer calls one, and which of ours that is. One that is reopened there is another of ours.
+//! Maps an acquirer's id of an infraction to stored infractions. Each reopening at the acquirer is a new stored
+//! infraction.
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::ids::InfractionId;
@@ -8,17 +9,18 @@ use cais_ports::ReservationKey;
 use crate::ports::Ports;
 use crate::trouble::Trouble;
 
-/// How often one can be reopened; an acquirer that does so more often is not believed.
+/// The largest number of rounds of one infraction. Reports of further reopenings are rejected.
 pub(super) const MAX_ROUNDS: u32 = 20;
-/// The longest name of an infraction that is believed, in bytes.
+/// The longest accepted id of an infraction, in bytes.
 const MAX_NAME: usize = 128;
 
-/// Whether it can be a name of an infraction. One with a slash could be taken for a later round of another.
+/// Returns whether the text can be an id of an infraction. An id with a slash could be mistaken for a later round of
+/// another one.
 pub(super) fn is_name(id: &str) -> bool {
     !id.is_empty() && id.len() <= MAX_NAME && id.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'/')
 }
 
-/// The name of a round: 1 is the first time that it is open.
+/// Returns the reservation key of a round. Round 1 is the first opening.
 pub(super) fn key(acquirer: &AcquirerName, id: &str, round: u32) -> ReservationKey {
     ReservationKey::Infraction(match round {
         0 | 1 => format!("{acquirer}/{id}"),
@@ -26,7 +28,7 @@ pub(super) fn key(acquirer: &AcquirerName, id: &str, round: u32) -> ReservationK
     })
 }
 
-/// The infraction of ours of that name in its latest round, and which round that is; `None` when it is not known yet.
+/// Returns the stored infraction of the latest round, and the number of that round. `None`: no round is stored.
 pub(super) async fn latest(
     ports: &Ports,
     acquirer: &AcquirerName,

@@ -1,4 +1,4 @@
-//! How a step of an infraction becomes true: with its charge, its siblings, their blocks and events, in one commit.
+//! Commits a step of an infraction together with its charge, sibling infractions, blocks and events.
 
 use cais_domain::event::EventType;
 use cais_domain::ids::EventId;
@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use crate::ports::Ports;
 use crate::trouble::Trouble;
 
-/// Everything that becomes true with the step. An infraction that was never stored is inserted.
+/// Returns all changes of the step. An infraction that was never stored is inserted.
 pub(super) fn change_set(ports: &Ports, step: &InfractionChange, now: Timestamp) -> ChangeSet {
     let InfractionChange { infraction, siblings, charge, blocks, event, charge_event } = step;
     let mut change = ChangeSet::new(now);
@@ -42,7 +42,7 @@ pub(super) fn change_set(ports: &Ports, step: &InfractionChange, now: Timestamp)
     change
 }
 
-/// Makes a step true and returns the infraction as it is stored then.
+/// Commits a step and returns the stored infraction.
 pub(super) async fn commit(ports: &Ports, step: InfractionStep, now: Timestamp) -> Result<Infraction, CommitError> {
     match step {
         InfractionStep::AlreadyTaken(infraction) => Ok(*infraction),
@@ -53,7 +53,7 @@ pub(super) async fn commit(ports: &Ports, step: InfractionStep, now: Timestamp) 
     }
 }
 
-/// Stores an infraction that was changed by nothing that anybody else is to know.
+/// Stores a change of an infraction that publishes no event.
 pub(super) async fn update(ports: &Ports, infraction: Infraction, now: Timestamp) -> Result<Infraction, CommitError> {
     let mut change = ChangeSet::new(now);
     change.writes.push(Write::UpdateInfraction(Box::new(infraction.clone())));
@@ -61,7 +61,7 @@ pub(super) async fn update(ports: &Ports, infraction: Infraction, now: Timestamp
     Ok(stored(infraction))
 }
 
-/// The infraction as the store has it after a change of it became true.
+/// Returns the infraction with the version that the store assigns to its change.
 fn stored(infraction: Infraction) -> Infraction {
     Infraction { version: infraction.version.saturating_add(1), ..infraction }
 }

@@ -1,4 +1,4 @@
-//! Making an infraction agree with what its acquirer says of it: the only place where upstream's truth becomes ours.
+//! Updates an infraction from its acquirer's report. No other code applies such a report.
 
 use std::sync::Arc;
 
@@ -22,47 +22,47 @@ use crate::ports::Ports;
 use crate::trouble::Trouble;
 use crate::upstream_text::{long, whole_microseconds};
 
-/// The longest reason that is kept, in characters: as long as DICT's details of a report may be.
+/// The longest stored reason, in characters: the limit of the details of a report in DICT.
 const MAX_REASON: usize = 2_000;
-/// How many steps one account of an infraction is followed for. Opening, amending, reviewing and ending it are four; each of the
-/// others means that somebody else's change of the same Pix, or of what is held for it, became true meanwhile.
+/// The largest number of steps for one report. Opening, amending, reviewing and ending are four. Each other step
+/// follows a concurrent change of the same Pix or of its blocks.
 const STEPS: usize = 32;
 
-/// Why an infraction could not be made to agree with upstream.
+/// The reason for which an infraction could not be updated from its acquirer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum SyncError {
-    /// Upstream has no answer.
+    /// The acquirer gave no answer.
     #[error(transparent)]
     Upstream(#[from] AcquirerError),
-    /// The store has no answer.
+    /// The store failed.
     #[error(transparent)]
     Store(#[from] Trouble),
 }
 
-/// What became of an acquirer's account of an infraction.
+/// The result of applying an acquirer's report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Applied {
-    /// Ours is as the acquirer says.
+    /// The stored infraction agrees with the report.
     Stands {
-        /// Ours.
+        /// The stored infraction.
         infraction: Box<Infraction>,
-        /// Whether it is so since now.
+        /// `true` if this report changed it.
         changed: bool,
     },
-    /// It may be so in a moment: its Pix is not credited yet, or what was read may be outdated.
+    /// The report may apply later: its Pix is not credited yet, or the report may be outdated.
     NotYet,
-    /// It is about no Pix that was ever credited here; an operator was told.
+    /// The report is about a Pix that was never credited here. An alert was raised.
     NotOurs,
-    /// It cannot be true together with what we know; ours stays, and an operator was told.
+    /// The report contradicts stored facts. The infraction stays unchanged, and an alert was raised.
     NotBelieved,
 }
 
-/// The acquirer of that name.
+/// Returns the acquirer with this name.
 pub(super) fn adapter(ports: &Ports, name: &AcquirerName) -> Result<Arc<dyn Acquirer>, AcquirerError> {
     ports.acquirers.named(name).ok_or_else(|| AcquirerError::Unavailable(format!("{name} is not configured")))
 }
 
-/// Looks for the infraction of that name in its acquirer's list and applies what that shows; `None` when it shows none.
+/// Searches for the infraction in its acquirer's list and applies the result. `None`: the list does not show it.
 pub(crate) async fn find(ports: &Ports, name: &AcquirerName, id: &str) -> Result<Option<Applied>, SyncError> {
     let acquirer = adapter(ports, name)?;
     if !acquirer.reports_infractions() || !is_name(id) {
@@ -77,8 +77,8 @@ pub(crate) async fn find(ports: &Ports, name: &AcquirerName, id: &str) -> Result
     }
 }
 
-/// Applies a report of `acquirer` on an infraction. The infraction is opened, amended, reviewed and settled, each once and in its own
-/// commit. An infraction that is marked for review stays unchanged.
+/// Applies a report of `acquirer` on an infraction. The infraction is opened, amended, reviewed and resolved, each once
+/// and in its own commit. An infraction that is marked for review stays unchanged.
 pub(crate) async fn apply(
     ports: &Ports,
     acquirer: &AcquirerName,
@@ -89,7 +89,7 @@ pub(crate) async fn apply(
         return Ok(Applied::NotBelieved);
     }
     let mut changed = false;
-    // For which state of ours the acquirer's word was read anew.
+    // The stored state for which the acquirer's record was read again.
     let mut looked_for: Option<(InfractionId, i64)> = None;
     for _ in 0..STEPS {
         let known = latest(ports, acquirer, &told.id).await?;
@@ -134,17 +134,17 @@ pub(crate) async fn apply(
     Err(Trouble::contended().into())
 }
 
-/// What one look at ours led to.
+/// The result of one comparison with the stored infraction.
 enum Advance {
-    /// It took a step.
+    /// A step was committed.
     Moved,
-    /// It, or what it depends on, was changed by somebody else.
+    /// Another process changed the infraction or a record that it depends on.
     Again,
     /// A new infraction begins in that round, marked for review if there is a reason.
     Opens(u32, Option<ReviewReason>),
-    /// There is no step to take.
+    /// No step follows.
     Stands,
-    /// What was read may be outdated.
+    /// The report may be outdated.
     TooEarly,
     /// The next step is certain only if the acquirer's record was read after the stored infraction.
     NeedsAFreshLook,
@@ -247,8 +247,8 @@ async fn as_read(ports: &Ports, ours: &Infraction) -> Result<Option<(Case, Infra
     Ok((infraction.version == ours.version).then_some((case, infraction)))
 }
 
-/// Returns the acquirer's present data of the infraction. An amount that is not positive is ignored, and a lower one unless `frees`: it
-/// would free blocked money.
+/// Returns the acquirer's present data of the infraction. An amount that is not positive is ignored. A lower amount is
+/// ignored unless `frees` is set, because it would release blocked money.
 fn amendment(infraction: &Infraction, told: &UpstreamInfraction, frees: bool, now: Timestamp) -> NewInfraction {
     let news = new_infraction(&infraction.acquirer, told, now);
     let is_applied = news.amount.is_positive() && (frees || news.amount > infraction.amount);
@@ -267,7 +267,7 @@ fn moved(committed: Result<Infraction, CommitError>) -> Result<Advance, SyncErro
     }
 }
 
-/// Tells an operator what was lost here and not held.
+/// Raises an alert if a lost infraction exceeds the blocked amount.
 pub(super) fn tell_of_a_shortfall(lost: &Infraction, held: Money) {
     if held < lost.limit {
         tracing::error!(
@@ -277,13 +277,15 @@ pub(super) fn tell_of_a_shortfall(lost: &Infraction, held: Money) {
     }
 }
 
-/// What it holds. A block that has ended meanwhile holds nothing, and the commit that says so is refused.
+/// Returns the amount that the infraction blocks. A block that has ended meanwhile counts as zero, and the commit then
+/// fails as stale.
 pub(super) async fn held(ports: &Ports, infraction: &Infraction) -> Result<Money, Trouble> {
     let block = ports.queries.find_block(infraction.account, infraction.id).await?;
     Ok(block.map_or(Money::ZERO, |block| block.held))
 }
 
-/// What the acquirer says, as the rules want it; its identifier is for whoever opens it.
+/// Returns the report in the form that the domain rules require. Its id is nil: the code that opens the infraction
+/// assigns one.
 pub(super) fn new_infraction(acquirer: &AcquirerName, told: &UpstreamInfraction, now: Timestamp) -> NewInfraction {
     NewInfraction {
         id: InfractionId::new(Uuid::nil()),
@@ -297,12 +299,12 @@ pub(super) fn new_infraction(acquirer: &AcquirerName, told: &UpstreamInfraction,
     }
 }
 
-/// Whether this process has not said that of the infraction yet.
+/// Returns whether this process has not logged `why` about the infraction yet.
 pub(super) fn is_news(acquirer: &AcquirerName, told: &UpstreamInfraction, why: &str) -> bool {
     first_time(acquirer, &told.id, why)
 }
 
-/// Tells an operator, once, of what cannot be followed.
+/// Raises an alert, once per process, for a report that cannot be applied.
 pub(super) fn complain(acquirer: &AcquirerName, told: &UpstreamInfraction, why: &'static str) {
     if is_news(acquirer, told, why) {
         tracing::error!(

@@ -1,4 +1,5 @@
-//! What an acquirer's word on an infraction asks of ours, as a pure function of both.
+//! Decides which step follows from an acquirer's report on an infraction. The decision is a pure function of report and
+//! stored infraction.
 
 use cais_domain::infraction::{Defense, Infraction, InfractionState, MAX_DEFENSE_TEXT};
 use cais_domain::text::{LineBreaks, Text};
@@ -8,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::defense::order;
 use crate::upstream_text::{long, whole_microseconds};
 
-/// For how long after a step of ours its acquirer's list may still show how it was before.
+/// The time after a local step in which the acquirer's list may still show the state before it.
 const LISTS_LAG: SignedDuration = SignedDuration::from_secs(60);
 
 /// The outcome of an infraction.
@@ -22,12 +23,12 @@ pub(super) enum Outcome {
     Cancelled,
 }
 
-/// What follows from an acquirer's word.
+/// The step that follows from an acquirer's report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// Nothing: ours is as the acquirer says.
+    /// No step: the stored infraction agrees with the report.
     Agrees,
-    /// The acquirer has a defence: the one that was sent from here, or this one.
+    /// The acquirer has a defense. `None`: the defense that this service sent.
     Defended(Option<Defense>),
     /// The infraction ends.
     Ends(Outcome),
@@ -37,9 +38,9 @@ pub(super) enum Verdict {
     AcceptedUnseen,
     /// The defended infraction ended and was reopened, and its end was not seen: an operator decides.
     ReopenedUnseen,
-    /// What was read may be older than what we know: nothing follows from it until it is read anew.
+    /// The report may be older than the stored infraction. No step follows until the acquirer is read again.
     TooEarly,
-    /// It contradicts what we know for certain: ours stays, and an operator is told.
+    /// The report contradicts a certain fact. The stored infraction stays unchanged, and an alert is raised.
     Contradicts,
 }
 
@@ -55,7 +56,7 @@ impl Verdict {
     }
 }
 
-/// Returns the verdict on the latest stored infraction of that name. `is_reopened`: it is not the first of that name.
+/// Returns the verdict on the latest stored infraction with this id. `is_reopened`: an earlier round is stored.
 pub(super) fn judge(ours: &Infraction, is_reopened: bool, told: &UpstreamInfraction, now: Timestamp) -> Verdict {
     let shown = status(told);
     let end = match shown {
@@ -98,7 +99,7 @@ pub(super) fn judge(ours: &Infraction, is_reopened: bool, told: &UpstreamInfract
         | (InfractionState::Cancelled { .. }, Some(Outcome::Cancelled)) => Verdict::Agrees,
         // The decision of an operator may differ from the acquirer's.
         (_, Some(_)) if ours.review.is_some() => Verdict::Agrees,
-        // To win or to withdraw again what had ended moves nothing.
+        // A repeated end as won or cancelled moves no money.
         (InfractionState::Won { .. } | InfractionState::Lost { .. } | InfractionState::Cancelled { .. }, Some(_)) => {
             Verdict::Contradicts
         }
@@ -110,8 +111,8 @@ const fn is_applied(ours: &Infraction) -> bool {
     matches!(ours.state, InfractionState::Lost { .. }) || ours.review.is_some()
 }
 
-/// Whether it is as it is since so short a time that its acquirer's list need not show it yet. It counts from when it became so
-/// here: an end may have been told long after it happened, and the next list may still be an old one.
+/// Returns whether the state is so recent that the acquirer's list may not show it yet. The time counts from the local
+/// change. An end can be reported long after it happened, and the next list can still be older.
 fn is_young(ours: &Infraction, now: Timestamp) -> bool {
     let since = match &ours.state {
         InfractionState::Open => ours.created_at,
@@ -123,30 +124,31 @@ fn is_young(ours: &Infraction, now: Timestamp) -> bool {
     now.duration_since(since) < LISTS_LAG
 }
 
-/// Whether it ended at the acquirer after it had ended here, by more than clocks and lists may differ.
+/// Returns whether the acquirer reports an end later than the local one, beyond the tolerated difference of clocks and
+/// lists.
 fn ended_again(ours: &Infraction, told: &UpstreamInfraction) -> bool {
     let (here, there) = (ours.state.resolved_at(), told.resolved_at);
     here.zip(there).is_some_and(|(here, there)| there.duration_since(here) > LISTS_LAG)
 }
 
-/// Whether its acquirer says that it began later than it was known to be under review here, by more than clocks and lists may
-/// differ: then it has ended meanwhile. Where the acquirer does not say when it began, nothing tells.
+/// Returns whether the acquirer reports a start after the local review began, beyond the tolerated difference of clocks
+/// and lists. Such an infraction has ended in between. Without a reported start the result is `false`.
 fn began_again(under_review_since: Timestamp, told: &UpstreamInfraction) -> bool {
     told.opened_at_is_reported && told.opened_at.duration_since(under_review_since) > LISTS_LAG
 }
 
-/// Whether the acquirer has a defence, as far as it shows.
+/// Returns whether the acquirer shows a defense.
 pub(super) fn shows_a_defense(told: &UpstreamInfraction) -> bool {
     told.defense.is_some() || told.status == UpstreamInfractionStatus::Defended
 }
 
-/// One that is shown with a defence is defended, whatever its word for it.
+/// Returns the reported status. An open infraction that is shown with a defense counts as defended.
 fn status(told: &UpstreamInfraction) -> UpstreamInfractionStatus {
     let defended = told.status == UpstreamInfractionStatus::Open && told.defense.is_some();
     if defended { UpstreamInfractionStatus::Defended } else { told.status }
 }
 
-/// The defence that the acquirer has; `None` when it is the one that was sent from here, as far as it shows.
+/// Returns the defense that the acquirer shows. `None`: that defense is the one that this service sent.
 fn theirs(ours: &Infraction, told: &UpstreamInfraction, now: Timestamp) -> Option<Defense> {
     let shown = told.defense.as_ref().and_then(|defense| defense.text.as_deref());
     if let Some(order) = order(ours)
@@ -161,12 +163,12 @@ fn theirs(ours: &Infraction, told: &UpstreamInfraction, now: Timestamp) -> Optio
     Some(Defense { text, evidence_url: None, sent_at: at, submitted_at: Some(at) })
 }
 
-/// Acquirers may show a text with other white space than it was sent with.
+/// Compares two texts without white space differences, because acquirers can change the white space of a text.
 fn same_words(one: &str, other: &str) -> bool {
     one.split_whitespace().eq(other.split_whitespace())
 }
 
-/// Whether there is a defence of ours of which nobody knows whether it arrived.
+/// Returns whether the infraction has a defense of unknown arrival.
 pub(super) fn awaits_receipt(infraction: &Infraction) -> bool {
     infraction.state == InfractionState::Open
         && infraction.defense.as_ref().is_some_and(|defense| defense.submitted_at.is_none())

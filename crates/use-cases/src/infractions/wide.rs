@@ -1,4 +1,4 @@
-//! How rarely everything that can still change is read of an acquirer's list: once in each full hour.
+//! Limits the wide reads, which cover all rows that can still change, to one in each full hour and list.
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
@@ -8,32 +8,33 @@ use jiff::Timestamp;
 
 use crate::ports::Ports;
 
-/// How long an hour is, in seconds.
+/// The length of an hour in seconds.
 const HOUR_S: i64 = 3_600;
 
-/// That everything was read of a list, in which hour, for which store.
+/// A wide read of one list, with its hour and its store.
 struct Read {
     store: Weak<dyn Queries>,
     acquirer: AcquirerName,
     hour: i64,
 }
 
-/// What this process read, whatever became of its position: one row that waits must not make every pass a wide one.
+/// The wide reads of this process. They are independent of the position, so that one waiting row does not make every
+/// pass wide.
 static READ: Mutex<Vec<Read>> = Mutex::new(Vec::new());
 
-/// The full hour that an instant belongs to.
+/// Returns the full hour that contains the instant.
 pub(super) fn hour(at: Timestamp) -> i64 {
     at.as_second().div_euclid(HOUR_S)
 }
 
-/// Whether this process has read everything in the hour of `now`.
+/// Returns whether this process has made a wide read in the hour of `now`.
 pub(super) fn was_read(ports: &Ports, acquirer: &AcquirerName, now: Timestamp) -> bool {
     let store = Arc::downgrade(&ports.queries);
     let read = READ.lock().unwrap_or_else(PoisonError::into_inner);
     read.iter().any(|read| read.acquirer == *acquirer && read.hour == hour(now) && read.store.ptr_eq(&store))
 }
 
-/// It has, or has tried to.
+/// Records a wide read, successful or not.
 pub(super) fn remember(ports: &Ports, acquirer: &AcquirerName, now: Timestamp) {
     let store = Arc::downgrade(&ports.queries);
     let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! Who calls: from an API key to the account behind it, remembered for a few seconds.
+//! Resolves an API key to its account, with a cache of a few seconds.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -12,11 +12,11 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::ports::Ports;
 
-/// What the code of a key's secret is made for.
+/// The purpose of the keyed hash of a key's secret.
 pub const PURPOSE: &str = "api-key";
-/// How long a key is believed without asking the store: a revocation elsewhere takes effect within it.
+/// The time for which a cached key is valid. A revocation on another node takes effect within it.
 const REMEMBERED_FOR: SignedDuration = SignedDuration::from_secs(4);
-/// How many keys are remembered at most.
+/// The largest number of cached keys.
 const REMEMBERED: usize = 16_384;
 
 /// A caller with a valid key.
@@ -24,19 +24,19 @@ const REMEMBERED: usize = 16_384;
 pub struct Caller {
     /// The public part of the key.
     pub key: KeyPrefix,
-    /// What the key may do.
+    /// The scopes of the key.
     pub scopes: Scopes,
-    /// The account behind it.
+    /// The account of the key.
     pub account: Account,
 }
 
-/// Why a key is not valid. It is for logs and metrics; the caller learns nothing of it.
+/// The reason for which a key is not valid, for logs and metrics only. The caller does not receive it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum KeyRefusal {
     /// No key has this prefix.
     #[error("unknown")]
     Unknown,
-    /// The prefix is that of another secret.
+    /// The secret does not match the prefix.
     #[error("wrong_secret")]
     WrongSecret,
     /// The key was revoked.
@@ -50,13 +50,13 @@ pub enum KeyRefusal {
     AddressNotAllowed,
 }
 
-/// Why nobody was recognised.
+/// The reason for which a caller was not recognized.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AuthenticateError {
     /// The key is not valid.
     #[error("the API key is not valid")]
     InvalidKey(KeyRefusal),
-    /// The store has no answer.
+    /// The store failed.
     #[error(transparent)]
     Unavailable(#[from] QueryError),
 }
@@ -69,7 +69,7 @@ struct Known {
     read_at: Timestamp,
 }
 
-/// Recognises callers. Cloning shares what it remembers.
+/// Authenticates callers. Clones share the cache.
 #[derive(Clone)]
 pub struct KeyRing {
     ports: Ports,
@@ -77,16 +77,15 @@ pub struct KeyRing {
 }
 
 impl KeyRing {
-    /// A ring that remembers nobody.
+    /// Returns a ring with an empty cache.
     #[must_use]
     pub fn new(ports: Ports) -> Self {
         Self { ports, known: Arc::default() }
     }
 
-    /// The caller behind `token`, calling from `from`.
+    /// Returns the caller with `token` and the address `from`.
     ///
-    /// # Errors
-    /// [`AuthenticateError`].
+    /// # Errors [`AuthenticateError`].
     pub async fn authenticate(
         &self,
         token: &ApiKeyToken,
@@ -100,7 +99,8 @@ impl KeyRing {
         self.judge(&known, token, from, now).map_err(AuthenticateError::InvalidKey)
     }
 
-    /// The caller behind `token` when the key was read within the last seconds and is valid: the store is not asked.
+    /// Returns the caller with `token` from the cache, without a read of the store. `None`: the key is not cached or
+    /// not valid.
     #[must_use]
     pub fn recognise(&self, token: &ApiKeyToken, from: Option<IpAddr>) -> Option<Arc<Caller>> {
         let now = self.ports.clock.now();
@@ -130,21 +130,21 @@ impl KeyRing {
         if allowed { Ok(Arc::clone(&known.caller)) } else { Err(KeyRefusal::AddressNotAllowed) }
     }
 
-    /// Forgets a key, so that its revocation on this node takes effect at once.
+    /// Removes a key from the cache, so that its revocation on this node takes effect at once.
     pub fn forget(&self, prefix: &KeyPrefix) {
         self.known.write().unwrap_or_else(PoisonError::into_inner).remove(prefix);
     }
 
     fn remembered(&self, prefix: &KeyPrefix, now: Timestamp) -> Option<Arc<Known>> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
-        // The clock of a sandbox moves both ways, so it is the distance that counts.
+        // The clock of a sandbox moves in both directions, so the absolute difference counts.
         known.get(prefix).filter(|key| now.duration_since(key.read_at).abs() < REMEMBERED_FOR).cloned()
     }
 
     async fn read(&self, prefix: &KeyPrefix, now: Timestamp) -> Result<Arc<Known>, AuthenticateError> {
         let found = self.ports.queries.find_key(prefix).await?;
         let (record, account) = found.ok_or(AuthenticateError::InvalidKey(KeyRefusal::Unknown))?;
-        // A block that cannot be read allows nothing: the list stays non-empty in the record.
+        // An invalid address block allows no address. The list in the record stays non-empty.
         let allowed = record.allowed_addresses.iter().filter_map(|block| block.parse().ok()).collect();
         let caller = Arc::new(Caller { key: record.prefix.clone(), scopes: record.scopes, account });
         let known = Arc::new(Known { caller, record, allowed, read_at: now });

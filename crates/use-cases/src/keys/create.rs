@@ -1,4 +1,4 @@
-//! Makes an API key and shows its secret this once.
+//! Creates an API key and returns its secret once.
 
 use cais_domain::api_key::{ApiKeyToken, KeyPrefix, KeySecret, Scopes};
 use cais_domain::ids::KeyId;
@@ -12,56 +12,55 @@ use crate::Ports;
 use crate::accounts::{AccountEmail, ChangeAccountError, update};
 use crate::audit::{self, AuditedChange};
 
-/// The longest life that a key may be given: ten years. One without an end has none.
+/// The longest lifetime of a key with an expiry: ten years. A key without an expiry has no limit.
 pub const MAX_EXPIRES_IN_DAYS: u32 = 3_650;
-/// Most blocks of addresses that a key may be bound to.
+/// The largest number of address blocks of a key.
 pub const MAX_ADDRESS_BLOCKS: usize = 50;
 
-/// What is said of a new key.
+/// The request for a new key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CreateKey {
-    /// Whose it will be.
+    /// The e-mail of the account.
     pub email: AccountEmail,
-    /// What people will call it.
+    /// The display name of the key.
     pub name: Text,
-    /// What it may do.
+    /// The scopes of the key.
     pub scopes: Scopes,
-    /// Days until it is refused; at most [`MAX_EXPIRES_IN_DAYS`].
+    /// Days until the key expires, at most [`MAX_EXPIRES_IN_DAYS`].
     pub expires_in_days: Option<u32>,
-    /// Where it may be used from; empty is everywhere.
+    /// The allowed caller addresses. Empty: all addresses.
     pub allowed_addresses: Vec<IpNet>,
 }
 
-/// A key that was just made: the only time its secret is there to be shown.
+/// A new key. Its secret is available only here.
 #[derive(Debug, Clone)]
 pub struct CreatedKey {
-    /// The whole key.
+    /// The whole key, with its secret.
     pub token: ApiKeyToken,
-    /// As it is kept.
+    /// The stored record.
     pub record: ApiKeyRecord,
 }
 
-/// Why no key was made.
+/// The reason for which no key was created.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CreateKeyError {
     /// The account cannot be read or does not exist.
     #[error(transparent)]
     Account(#[from] ChangeAccountError),
-    /// It would live longer than a key may.
+    /// The lifetime is outside the allowed range.
     #[error("a key lives at least 1 and at most {MAX_EXPIRES_IN_DAYS} days")]
     WrongExpiry,
-    /// More blocks of addresses than a key may have.
+    /// The request has too many address blocks.
     #[error("a key has at most {MAX_ADDRESS_BLOCKS} blocks of addresses")]
     TooManyAddresses,
-    /// The store failed; the key is not known to exist, and nobody has its secret.
+    /// The store failed. The key may exist, but its secret was not returned.
     #[error("the key could not be stored")]
     Store(#[source] CommitError),
 }
 
-/// Makes a key of the account.
+/// Creates a key of the account.
 ///
-/// # Errors
-/// [`CreateKeyError`].
+/// # Errors [`CreateKeyError`].
 pub async fn create(ports: &Ports, operator: &Operator, command: CreateKey) -> Result<CreatedKey, CreateKeyError> {
     if command.allowed_addresses.len() > MAX_ADDRESS_BLOCKS {
         return Err(CreateKeyError::TooManyAddresses);

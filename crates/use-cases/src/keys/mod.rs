@@ -1,4 +1,4 @@
-//! What can be done with API keys.
+//! Use cases of API keys.
 
 pub mod authenticate;
 pub mod create;

@@ -1,4 +1,4 @@
-//! Revokes an API key, for ever.
+//! Revokes an API key permanently.
 
 use cais_domain::api_key::KeyPrefix;
 use cais_ports::{ApiKeyRecord, ChangeSet, CommitError, Operator, QueryError, Write};
@@ -6,32 +6,31 @@ use cais_ports::{ApiKeyRecord, ChangeSet, CommitError, Operator, QueryError, Wri
 use crate::Ports;
 use crate::audit::{self, AuditedChange};
 
-/// How often a revocation is decided again after another change came between.
+/// The largest number of attempts of one revocation after concurrent changes.
 const MAX_ATTEMPTS: u32 = 5;
 
-/// Why a key was not revoked.
+/// The reason for which a key was not revoked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RevokeKeyError {
     /// No key has that prefix.
     #[error("there is no key with the prefix {0}")]
     NotFound(KeyPrefix),
-    /// Others changed it every time in between.
+    /// Concurrent changes prevented every attempt.
     #[error("the key is being changed by others; try again")]
     Contended,
-    /// It could not be read.
+    /// The key could not be read.
     #[error("the key could not be read")]
     Query(#[source] QueryError),
-    /// The store failed; after `Unavailable` it may be revoked.
+    /// The store failed. After `Unavailable` the key may be revoked.
     #[error("the key could not be revoked")]
     Store(#[source] CommitError),
 }
 
-/// Revokes the key and returns it as stored; one that was revoked before stays as it is.
+/// Revokes the key and returns the stored record. A key that is revoked already stays unchanged.
 ///
-/// Nodes that remember keys refuse it within 5 s; tell this node's `KeyRing` to forget it for at once.
+/// Nodes that cache the key refuse it within 5 s. For immediate effect on this node, call `KeyRing::forget`.
 ///
-/// # Errors
-/// [`RevokeKeyError`].
+/// # Errors [`RevokeKeyError`].
 pub async fn revoke(ports: &Ports, operator: &Operator, prefix: &KeyPrefix) -> Result<ApiKeyRecord, RevokeKeyError> {
     for _ in 0..MAX_ATTEMPTS {
         let (key, _) = ports

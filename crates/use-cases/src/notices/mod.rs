@@ -1,4 +1,4 @@
-//! What upstream calls back with: kept first, believed only after the truth was read.
+//! Callbacks of acquirers: stored first, applied only after the acquirer's record was read.
 
 mod names;
 mod open;

@@ -1,4 +1,4 @@
-//! The names in a callback as the store keeps them: one line for each, and nothing else of what was sent.
+//! Text form of the names in a callback: one line for each. No other part of a callback is stored.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Reading the truth behind the callbacks that wait, and applying it.
+//! Reads the acquirers' records of the items in waiting callbacks and applies them.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -27,69 +27,69 @@ use crate::upstream::is_overload;
 use crate::work::{COMMITS_AT_ONCE, Pass, WorkError};
 use crate::{infractions, payouts};
 
-/// How long the worker waits for upstream.
+/// The time that the worker waits for the acquirer.
 pub(super) const READ_BUDGET: Duration = Duration::from_secs(5);
-/// Attempts before an operator has to look: about a day of them.
+/// The largest number of attempts, about one day, before an operator must review the callback.
 const MAX_ATTEMPTS: u32 = 300;
 
 /// Attempts while the acquirer answers and does not show the payment of the callback: about an hour. An acquirer's records may be that
 /// far behind its callbacks, and a forged callback costs no more.
 const MAX_ATTEMPTS_NOT_SHOWN: u32 = 20;
-/// Unmatched notices of one acquirer that are kept for an operator at most; a pass may add its own to them.
+/// The largest number of unmatched callbacks of one acquirer that are kept for an operator. One pass can exceed it by
+/// its own callbacks.
 const MAX_UNMATCHED: u64 = 10_000;
-/// The largest number of charges of one acquirer that one pass reads one by one: about a second at 200 ms each. The limit keeps callbacks
-/// that no page answers from delaying the others.
+/// The largest number of charges of one acquirer that one pass reads one by one: about a second at 200 ms each. The
+/// limit keeps callbacks that no page answers from delaying the others.
 ///
-/// A notice has at most as many names. Notices are read in order, so each pass reads at least one to its end.
+/// A callback has at most as many names. Callbacks are read in order, so each pass reads at least one to its end.
 pub(super) const CHARGES_PER_PASS: usize = 256;
 /// The largest number of infractions of one acquirer that one pass looks up. An unlisted infraction costs several reads, and a worker
 /// reads the list every minute anyway.
 pub(super) const INFRACTIONS_PER_PASS: usize = 16;
-/// Notices that one pass takes: more are read together when more wait.
+/// The largest number of callbacks of one pass. More waiting callbacks share their reads.
 const NOTICES_PER_PASS: u32 = 2_048;
 
-/// The verdict on one Pix of a notice; of several, the last in this order counts.
+/// The verdict on one item of a callback. Of several verdicts, the last in this order counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Verdict {
-    /// The truth was read and applied.
+    /// The acquirer's record was read and applied.
     Applied,
-    /// It names nothing of ours, or contradicts what we know: an operator should look.
+    /// The item matches no stored resource, or contradicts stored facts. An operator must review it.
     Unmatched,
-    /// The truth was read, and does not show yet what was called for.
+    /// The acquirer's record does not show the item of the callback yet.
     LookAgain,
-    /// The acquirer was not asked in this pass, because it was asked for enough others.
+    /// The acquirer was not asked in this pass, because the pass has reached its limit.
     NotAsked,
 }
 
-/// Why the truth behind one Pix of a notice is not known.
+/// The reason for which the acquirer's record of one item could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Unread {
-    /// Of a Pix that was received.
+    /// A received Pix.
     #[error(transparent)]
     Charge(#[from] ChargeSyncError),
-    /// Of a Pix that was sent.
+    /// A sent Pix.
     #[error(transparent)]
     Payout(#[from] PayoutSyncError),
-    /// Of an infraction.
+    /// An infraction.
     #[error(transparent)]
     Infraction(#[from] InfractionSyncError),
-    /// The store has no answer.
+    /// The store failed.
     #[error(transparent)]
     Store(#[from] Trouble),
-    /// Nobody can be asked.
+    /// The acquirer is not configured, or gave no answer.
     #[error(transparent)]
     Upstream(#[from] AcquirerError),
 }
 
-/// Looks into a bounded number of the notices that wait.
+/// Processes a bounded number of waiting callbacks.
 ///
-/// # Errors
-/// [`WorkError`] when the list of them cannot be read; trouble with one of them is logged and does not stop the others.
+/// # Errors [`WorkError`] if the list cannot be read. A failure of one callback is logged and does not stop the others.
 pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
     let notices = ports.queries.list_due_notices(ports.clock.now(), NOTICES_PER_PASS).await?;
     let listed = notices.len();
     let verdicts = judge_all(ports, &notices).await;
-    // Nearly always all are matched, and nothing is counted.
+    // Nearly always all callbacks match, so the count is not read.
     let counts = if verdicts.contains(&Ok(Verdict::Unmatched)) {
         ports.queries.count_notices().await?
     } else {
@@ -114,7 +114,7 @@ pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
     Ok(Pass::of_limit(NOTICES_PER_PASS, listed, done))
 }
 
-/// Returns the verdict on each notice from all that it names, in the order of the notices.
+/// Returns the verdict on each callback from all of its items, in the order of the callbacks.
 async fn judge_all(ports: &Ports, notices: &[Notice]) -> Vec<Result<Verdict, Unread>> {
     let mut verdicts = vec![Ok(Verdict::Applied); notices.len()];
     let mut by_acquirer: BTreeMap<&AcquirerName, Named> = BTreeMap::new();
@@ -124,11 +124,11 @@ async fn judge_all(ports: &Ports, notices: &[Notice]) -> Vec<Result<Verdict, Unr
             Err(known) => *verdict = known,
         }
     }
-    // Each acquirer by itself, so that one that is slow keeps only its own callbacks waiting for longer.
+    // Acquirers are read side by side, so that a slow acquirer delays only its own callbacks.
     let judged = by_acquirer.into_iter().map(|(acquirer, named)| named.judge(ports, acquirer));
     for (place, judged) in join_all(judged).await.into_iter().flatten() {
         if let Some(verdict) = verdicts.get_mut(place) {
-            // One that cannot be read now keeps the notice waiting, but never keeps the others from being credited.
+            // An item that cannot be read now delays its callback, but not the credits of the other items.
             *verdict = match (verdict.clone(), judged) {
                 (Ok(one), Ok(other)) => Ok(one.max(other)),
                 (Err(error), _) | (Ok(_), Err(error)) => Err(error),
@@ -138,7 +138,7 @@ async fn judge_all(ports: &Ports, notices: &[Notice]) -> Vec<Result<Verdict, Unr
     verdicts
 }
 
-/// Reads the names in a notice.
+/// Reads the names in a callback.
 fn names(ports: &Ports, notice: &Notice) -> Result<Vec<CallbackItem>, Result<Verdict, Unread>> {
     if ports.acquirers.named(&notice.acquirer).is_none() {
         return Err(Err(AcquirerError::Unavailable("it is not configured any more".to_owned()).into()));
@@ -146,7 +146,7 @@ fn names(ports: &Ports, notice: &Notice) -> Result<Vec<CallbackItem>, Result<Ver
     names::read(&notice.body).ok_or(Ok(Verdict::Unmatched))
 }
 
-/// An operator has to look into it, unless so many of the acquirer wait for that already that one more makes no difference.
+/// Marks a callback for review by an operator, unless the acquirer has reached its bound of unmatched callbacks.
 fn unmatched(notice: &Notice, attempts: u32, is_full: bool) -> NoticeState {
     let names = String::from_utf8_lossy(&notice.body);
     tracing::error!(
@@ -157,13 +157,13 @@ fn unmatched(notice: &Notice, attempts: u32, is_full: bool) -> NoticeState {
     if is_full { NoticeState::Done } else { NoticeState::Unmatched }
 }
 
-/// The names in the notices of one acquirer, by kind, each with the place of its notice.
+/// The items of one acquirer's callbacks by kind, each with the index of its callback.
 #[derive(Default)]
 struct Named {
     received: Vec<(usize, CallbackPix)>,
     others: Vec<(usize, CallbackItem)>,
     infractions: usize,
-    /// The places of the infractions for a later pass.
+    /// The indexes of callbacks with infractions for a later pass.
     later: Vec<usize>,
 }
 
@@ -205,7 +205,7 @@ impl Named {
     }
 }
 
-/// Writes down what became of a notice. Where `is_full`, one that is unmatched is logged and not kept for an operator.
+/// Stores the result of a callback. If `is_full`, an unmatched callback is logged and not kept for an operator.
 async fn mark(
     ports: &Ports,
     notice: Notice,
@@ -237,13 +237,13 @@ async fn mark(
     change.writes.push(Write::UpdateNotice(Box::new(Notice { state, attempts, due_at, ..notice })));
     match ports.store.commit(change).await {
         Ok(_) => Ok(state != NoticeState::Waiting),
-        // Another node looked into it at the same time; every effect happens once all the same.
+        // Another node processed the callback at the same time. Every effect still happens once.
         Err(CommitError::Stale) => Ok(false),
         Err(error) => Err(error),
     }
 }
 
-/// A Pix that was sent, or came back.
+/// Processes a Pix that was sent or came back.
 async fn sent(ports: &Ports, acquirer: &AcquirerName, told: &CallbackPayout) -> Result<Verdict, Unread> {
     let payout = ports.queries.find_payout_by_instruction_id(&told.instruction_id).await.map_err(Trouble::from)?;
     let Some(payout) = payout else { return Ok(Verdict::Unmatched) };
@@ -259,7 +259,8 @@ async fn sent(ports: &Ports, acquirer: &AcquirerName, told: &CallbackPayout) -> 
     Ok(verdict)
 }
 
-/// An infraction that was opened, or moved: its acquirer's list tells the truth, and may show it later than it calls.
+/// Processes an infraction that was opened or changed. The acquirer's list decides, and can show it later than the
+/// callback.
 async fn disputed(ports: &Ports, acquirer: &AcquirerName, told: &CallbackInfraction) -> Result<Verdict, Unread> {
     let shown = infractions::sync::find(ports, acquirer, &told.id).await?;
     Ok(match shown {
@@ -282,7 +283,8 @@ async fn is_open(ports: &Ports, acquirer: &AcquirerName, id: &str) -> Result<boo
     Ok(named.any(|other| other.state.status().is_open()))
 }
 
-/// An acquirer may call before its own payout shows what came back: done is only what is credited.
+/// Returns the verdict on a returned payout. A callback can precede the acquirer's record, so only a credited return is
+/// done.
 async fn returned(ports: &Ports, seen: &Seen, return_id: &ReturnId) -> Result<Verdict, Trouble> {
     if seen.refused.contains(return_id) {
         return Ok(Verdict::Unmatched);
@@ -294,7 +296,7 @@ async fn returned(ports: &Ports, seen: &Seen, return_id: &ReturnId) -> Result<Ve
     Ok(credited.map_or(Verdict::LookAgain, |_| Verdict::Applied))
 }
 
-/// When to look again: after 1 s, then ever later.
+/// Returns the instant of the next attempt: after 1 s, then after growing pauses.
 fn pause(now: Timestamp, attempts: u32) -> Timestamp {
     now.saturating_add(doubled(attempts.saturating_sub(1))).unwrap_or(Timestamp::MAX)
 }

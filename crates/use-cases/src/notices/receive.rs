@@ -1,4 +1,4 @@
-//! Keeping the names in a callback, so that the acquirer is answered at once and nothing is lost.
+//! Stores the names in a callback, so that the acquirer gets an immediate answer and no callback is lost.
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::ids::NoticeId;
@@ -9,10 +9,10 @@ use super::process::{CHARGES_PER_PASS, INFRACTIONS_PER_PASS};
 use crate::ports::Ports;
 use crate::trouble::DECISIONS;
 
-/// Why a callback was not kept.
+/// The reason for which a callback was not stored.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReceiveError {
-    /// The body is no callback of the acquirer's interface.
+    /// The body is not a callback of the acquirer's interface.
     #[error("{0}")]
     Malformed(String),
     /// The acquirer is not configured.
@@ -21,7 +21,7 @@ pub enum ReceiveError {
     /// The acquirer has too many open callbacks and should repeat the callback later.
     #[error("the acquirer has too many open callbacks")]
     Full,
-    /// The store did not take it: the acquirer should call again.
+    /// The store failed. The acquirer should repeat the callback.
     #[error(transparent)]
     Store(#[from] CommitError),
 }
@@ -41,7 +41,7 @@ pub async fn receive(ports: &Ports, acquirer: &AcquirerName, body: impl AsRef<[u
     if ports.open_callbacks.is_full(acquirer) {
         return Err(ReceiveError::Full);
     }
-    // The limits allow a whole notice in one pass, so each pass ends at least one.
+    // The limits allow a whole callback in one pass, so each pass completes at least one.
     let (infractions, pix): (Vec<_>, Vec<_>) =
         items.into_iter().partition(|item| matches!(item, CallbackItem::Infraction(_)));
     let texts = [names::write(&pix, CHARGES_PER_PASS), names::write(&infractions, INFRACTIONS_PER_PASS)].concat();
@@ -52,8 +52,8 @@ pub async fn receive(ports: &Ports, acquirer: &AcquirerName, body: impl AsRef<[u
             writes.push(open.map_or_else(|| insert(ports, acquirer, names), |open| repeat(ports, open)));
         }
         match commit(ports, writes).await {
-            // A worker or another repeat has just updated one of the notices. A worker may have read the acquirer before the event of
-            // this callback, so the update alone does not suffice.
+            // A worker or another repeat has just updated a callback with these names. The worker may have read the
+            // acquirer before the event of this callback, so that update does not suffice.
             Err(CommitError::Stale) => {}
             done => return Ok(done?),
         }
@@ -61,8 +61,8 @@ pub async fn receive(ports: &Ports, acquirer: &AcquirerName, body: impl AsRef<[u
     Ok(commit(ports, texts.iter().map(|names| insert(ports, acquirer, names)).collect()).await?)
 }
 
-/// Returns an open or unmatched notice with these names. A failed look-up finds none: a second notice with the same names is harmless,
-/// and a refused callback is not.
+/// Returns an open or unmatched callback with these names. A failed look-up returns none: a duplicate callback is
+/// harmless, but a refused callback is not.
 async fn find_open(ports: &Ports, acquirer: &AcquirerName, names: &[u8]) -> Option<Notice> {
     ports.queries.find_named_notice(acquirer, names).await.unwrap_or_else(|error| {
         tracing::warn!(%acquirer, %error, "the look-up of an open callback failed; the callback is stored as a new one");
@@ -84,11 +84,11 @@ fn insert(ports: &Ports, acquirer: &AcquirerName, names: &[u8]) -> Write {
     }))
 }
 
-/// Makes an open or unmatched notice due. The version grows even if the notice is due already. A worker that read the acquirer before the
-/// repeat therefore cannot mark the notice as done.
+/// Makes an open or unmatched callback due. The version grows even if the callback is due already. A worker that read
+/// the acquirer before the repeat therefore cannot mark the callback as done.
 fn repeat(ports: &Ports, open: Notice) -> Write {
-    // An unmatched notice gets all attempts again. An open notice keeps its count, so that repeats seldom prolong it. A repeat during
-    // each pass does keep a notice open, because the pass cannot mark it.
+    // An unmatched callback gets all attempts again. An open callback keeps its count, so that repeats seldom prolong
+    // it. A repeat during each pass does keep a callback open, because the pass cannot mark it.
     let attempts = if open.state == NoticeState::Waiting { open.attempts } else { 0 };
     Write::UpdateNotice(Box::new(Notice {
         state: NoticeState::Waiting,

@@ -1,4 +1,5 @@
-//! The truth behind callbacks for received Pix: pages of the acquirer's list answer most of them, single reads the rest.
+//! Reads the acquirer's records of received Pix: pages of its list answer most callbacks, and single reads answer the
+//! rest.
 
 use std::collections::HashMap;
 
@@ -16,18 +17,18 @@ use crate::trouble::Trouble;
 use crate::upstream::{Listed, Wanted, is_overload, read_listed};
 use crate::work::COMMITS_AT_ONCE;
 
-/// A Pix that a callback names, and the place of that callback in the pass.
+/// A Pix in a callback, with the index of that callback in the pass.
 pub(super) type Item = (usize, CallbackPix);
 /// The verdict on an item.
 pub(super) type Judged = (usize, Result<Verdict, Unread>);
 
-/// A charge of ours, and what callbacks named of it.
+/// A stored charge with the Pix that callbacks named for it.
 struct Named {
     charge: Charge,
     items: Vec<Item>,
 }
 
-/// Credits what the acquirer shows of the Pix that callbacks named.
+/// Credits the named Pix as far as the acquirer shows them.
 pub(super) async fn judge(ports: &Ports, acquirer: &AcquirerName, items: Vec<Item>) -> Vec<Judged> {
     let (named, mut judged) = our_charges(ports, items).await;
     let listed = list(ports, acquirer, &named).await;
@@ -46,7 +47,7 @@ pub(super) async fn judge(ports: &Ports, acquirer: &AcquirerName, items: Vec<Ite
     judged
 }
 
-/// The charges that are named. What names no charge of ours costs no request.
+/// Groups the items by charge. An item without a stored charge costs no request.
 async fn our_charges(ports: &Ports, items: Vec<Item>) -> (Vec<Named>, Vec<Judged>) {
     let mut by_txid: HashMap<Txid, Vec<Item>> = HashMap::new();
     for item in items {
@@ -68,7 +69,7 @@ async fn our_charges(ports: &Ports, items: Vec<Item>) -> (Vec<Named>, Vec<Judged
     (named, judged)
 }
 
-/// Reads the part of the acquirer's list that shows them.
+/// Reads the part of the acquirer's list that covers the charges.
 async fn list(ports: &Ports, acquirer: &AcquirerName, named: &[Named]) -> Listed<EndToEndId, ReceivedPix> {
     let Some(adapter) = ports.acquirers.named(acquirer) else { return Listed::new() };
     let hints = named.iter().filter(|named| is_issued(&named.charge)).flat_map(|named| &named.items);
@@ -81,12 +82,13 @@ async fn list(ports: &Ports, acquirer: &AcquirerName, named: &[Named]) -> Listed
     read_listed((&ports.limits, acquirer), hints.collect(), page, key).await
 }
 
-/// A creation that was not answered is confirmed by the charge itself, which the list does not show.
+/// Returns whether the charge is issued. Only the charge itself can confirm an unanswered creation, and the list does
+/// not show charges.
 fn is_issued(charge: &Charge) -> bool {
     !matches!(charge.state.status(), ChargeStatus::Creating | ChargeStatus::Abandoned)
 }
 
-/// Credits what the list showed of one charge; what it did not show is left.
+/// Credits the Pix of one charge that the list showed. Returns the rest.
 async fn credit_listed(
     ports: &Ports,
     acquirer: &AcquirerName,
@@ -118,7 +120,7 @@ async fn credit_listed(
     let seen = seen.map_err(SyncError::from);
     let mut judged = Vec::new();
     for (place, end_to_end_id) in shown {
-        // Of a Pix without a return it is certain: it is credited, unless that failed.
+        // A Pix without a return is credited, unless the commit failed.
         let untouched =
             |payment: &UpstreamPayment| payment.end_to_end_id == end_to_end_id && payment.returns.is_empty();
         let verdict = match &seen {
@@ -132,7 +134,7 @@ async fn credit_listed(
     (judged, (!rest.is_empty()).then_some(Named { charge, items: rest }))
 }
 
-/// Reads each charge by itself, with all that it received.
+/// Reads each charge singly, with all its payments.
 async fn read_one_by_one(ports: &Ports, acquirer: &AcquirerName, left: Vec<Named>) -> Vec<Judged> {
     let read = |named: Named| async move {
         let Named { charge, items } = named;
@@ -142,7 +144,7 @@ async fn read_one_by_one(ports: &Ports, acquirer: &AcquirerName, left: Vec<Named
             let verdict = match (&seen, pix.end_to_end_id) {
                 (Ok(_), None) => Ok(Verdict::Applied),
                 (Ok(seen), Some(end_to_end_id)) => is_credited(ports, seen, end_to_end_id).await,
-                // An acquirer that does not know a charge of ours just yet may know it in a moment: that is an error too, and waits.
+                // An acquirer may not show a new charge yet. This error also leads to another attempt.
                 (Err(error), _) => Err(error.clone().into()),
             };
             judged.push((place, verdict));
@@ -157,7 +159,8 @@ async fn read_one_by_one(ports: &Ports, acquirer: &AcquirerName, left: Vec<Named
     ports.limits.run(acquirer, left, read, is_overload).await.into_iter().flatten().collect()
 }
 
-/// An acquirer may call before its own charge shows the Pix: done is only what is credited, or went back before that.
+/// Returns whether the Pix is done. A callback can precede the acquirer's record, so a Pix is done only once credited
+/// or returned in full.
 async fn is_credited(ports: &Ports, seen: &Seen, end_to_end_id: EndToEndId) -> Result<Verdict, Unread> {
     if seen.went_back.contains(&end_to_end_id) {
         return Ok(Verdict::Applied);

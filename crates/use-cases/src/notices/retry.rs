@@ -1,4 +1,4 @@
-//! Reading the truth behind a callback once more, because an operator asks for it.
+//! Processes a callback again at the request of an operator.
 
 use cais_domain::ids::NoticeId;
 use cais_ports::{ChangeSet, CommitError, Notice, NoticeState, Operator, Page, PageRequest, QueryError, Write};
@@ -6,16 +6,16 @@ use cais_ports::{ChangeSet, CommitError, Notice, NoticeState, Operator, Page, Pa
 use crate::audit::{self, AuditedChange};
 use crate::ports::Ports;
 
-/// Why a callback is not read once more.
+/// The reason for which a callback is not processed again.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RetryError {
     /// No callback has the id.
     #[error("there is no callback {0}")]
     NotFound(NoticeId),
-    /// Everything that it names is credited.
+    /// All items of the callback are applied.
     #[error("the callback {0} is done")]
     Done(NoticeId),
-    /// The store has no answer.
+    /// The store could not be read.
     #[error(transparent)]
     Query(#[from] QueryError),
     /// The store was not changed.
@@ -23,18 +23,16 @@ pub enum RetryError {
     Commit(#[from] CommitError),
 }
 
-/// The callbacks that could not be matched, newest first.
+/// Returns the unmatched callbacks, newest first.
 ///
-/// # Errors
-/// [`QueryError`] when the store has no answer.
+/// # Errors [`QueryError`] if the store fails.
 pub async fn list_unmatched(ports: &Ports, page: PageRequest<NoticeId>) -> Result<Page<Notice>, QueryError> {
     ports.queries.list_unmatched_notices(page).await
 }
 
-/// Puts the callback before the worker again, with all its attempts.
+/// Makes the callback due again, with all its attempts.
 ///
-/// # Errors
-/// [`RetryError`].
+/// # Errors [`RetryError`].
 pub async fn retry(ports: &Ports, operator: &Operator, id: NoticeId) -> Result<Notice, RetryError> {
     let notice = ports.queries.find_notice(id).await?.ok_or(RetryError::NotFound(id))?;
     if notice.state == NoticeState::Done {
@@ -56,7 +54,7 @@ pub async fn retry(ports: &Ports, operator: &Operator, id: NoticeId) -> Result<N
     Ok(again)
 }
 
-/// The fields of a callback that an operator changes, as JSON.
+/// Returns the fields of a callback that an operator changes, as JSON.
 fn record(notice: &Notice) -> Vec<u8> {
     format!(r#"{{"status":"{}","attempts":{}}}"#, notice.state.as_str(), notice.attempts).into_bytes()
 }

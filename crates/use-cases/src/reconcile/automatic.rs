@@ -1,7 +1,9 @@
-//! Reconciliation by the worker: each list is compared from where its last complete comparison ended, in windows of at most a day.
+//! Reconciliation by the worker. Each list is compared from the end of its last complete comparison, in windows of at
+//! most a day.
 //!
-//! A position moves on after each window that was compared to its end, so that an outage of whatever length is made good in steps, and a
-//! restart repeats at most one window. Sent Pix are compared once more, a day of sending per pass, for as long as they can come back.
+//! A position advances after each complete window. After an outage of any length the worker catches up in steps, and a
+//! restart repeats at most one window. Sent Pix are compared again, one day of sending per pass, for as long as they
+//! can come back.
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_ports::{Acquirer, PollPosition, UpstreamList, alerts};
@@ -15,33 +17,34 @@ use crate::positions;
 use crate::trouble::Trouble;
 use crate::work::WorkError;
 
-/// How far before its position a list is compared again: rows may be listed late.
+/// The part of a list before its position that is compared again: rows can appear late.
 const OVERLAP: SignedDuration = SignedDuration::from_hours(3);
-/// For how long a payment that could not be credited, or a row that cannot be read, keeps a position back. Each pass logs it.
+/// An uncredited payment or an unreadable row keeps the position back for this long. Each pass logs it.
 const KEEPS_BACK: SignedDuration = SignedDuration::from_hours(24);
-/// How far back a list is compared whose position is ahead of the clock by more than [`OVERLAP`]: a clock was wrong, so the position is
-/// of no use. Longer than a wrong clock goes unnoticed.
+/// The start of a comparison, before the present, if the position is ahead of the clock by more than [`OVERLAP`]. A
+/// wrong clock wrote such a position, so it has no meaning. The span exceeds the time for which a wrong clock stays
+/// unnoticed.
 const WITHOUT_POSITION: SignedDuration = SignedDuration::from_hours(7 * 24);
-/// How many open findings one pass logs, each on its own line.
+/// The largest number of open findings that one pass logs, one line for each.
 const MAX_LOGGED: usize = 100;
 
 /// The result of one pass.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AutomaticRun {
-    /// How many differences were repaired.
+    /// The number of repaired differences.
     pub done: usize,
-    /// How the books stand with each configured acquirer.
+    /// The state of the comparison with each configured acquirer.
     pub standings: Vec<Standing>,
 }
 
-/// How the books stand with one acquirer.
+/// The state of the comparison with one acquirer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Standing {
     /// The acquirer.
     pub acquirer: AcquirerName,
-    /// Everything that it received or sent before this instant was compared; `None` before the first complete comparison.
+    /// All Pix received or sent before this instant were compared. `None`: no comparison is complete yet.
     pub compared_until: Option<Timestamp>,
-    /// How many findings of this pass a person must look at.
+    /// The number of findings of this pass that a person must review.
     pub open: usize,
 }
 
@@ -49,24 +52,23 @@ pub struct Standing {
 struct Pass<'a> {
     ports: &'a Ports,
     now: Timestamp,
-    /// How many differences were repaired.
+    /// The number of repaired differences.
     done: usize,
-    /// How many findings are open, of all acquirers.
+    /// The number of open findings, of all acquirers.
     open: usize,
-    /// How many findings were logged.
+    /// The number of logged findings.
     logged: usize,
-    /// Whether a window was compared to its end.
+    /// `true` if a window was compared to its end.
     compared: bool,
-    /// The last reason for which our own records could not be read.
+    /// The last error of the local records.
     trouble: Option<Trouble>,
 }
 
-/// Compares what was not compared yet, repairs what is safe, and logs the rest.
+/// Compares the windows that were not compared yet, repairs safe differences, and logs the rest.
 ///
-/// Infractions are followed first, so that only an ending that cannot be followed is a difference.
+/// Infractions are followed first, so that only an end that cannot be applied is a difference.
 ///
-/// # Errors
-/// [`WorkError`] when our own records cannot be read and nothing was compared.
+/// # Errors [`WorkError`] if the local records cannot be read and no window was compared.
 pub async fn run_once(ports: &Ports) -> Result<AutomaticRun, WorkError> {
     infractions::follow(ports).await?;
     let now = ports.clock.now();
@@ -120,7 +122,8 @@ impl Pass<'_> {
             None => positions::first(self.ports, of.0, list, self.now).await?,
         };
         let mut windows = Windows::new(back(position.seen_until.min(self.now), OVERLAP), self.now);
-        // What is old and cannot be compared keeps the position back, and nothing new from being compared.
+        // An old window that cannot be compared keeps the position back, but does not stop the comparison of newer
+        // windows.
         let mut kept_back = Timestamp::MAX;
         while let Some((from, until)) = windows.current() {
             let report = self.compare(of, list, (from, until)).await;
@@ -138,7 +141,7 @@ impl Pass<'_> {
         Ok(position.seen_until)
     }
 
-    /// The position, or an early one in place of one that a wrong clock wrote.
+    /// Returns the position, or an early one in place of one that a wrong clock wrote.
     async fn believed(&self, position: PollPosition) -> Result<PollPosition, Trouble> {
         if position.seen_until <= forward(self.now, OVERLAP) {
             return Ok(position);
@@ -148,8 +151,8 @@ impl Pass<'_> {
         positions::move_to(self.ports, position, back(self.now, WITHOUT_POSITION)).await
     }
 
-    /// Compares the next day of sending, for what came back; after the present the oldest day is next. A day that cannot be read waits
-    /// for the next round, so that it keeps no other day from being compared.
+    /// Compares the next day of sending for returned payouts. After the present, the oldest day is next. A day that
+    /// cannot be read waits for the next round, so that it does not delay the other days.
     async fn look_for_returns(&mut self, of: (&AcquirerName, &dyn Acquirer)) -> Result<(), Trouble> {
         let oldest = day(back(self.now, RETURNS_WITHIN));
         let position = match self.ports.queries.find_position(of.0, UpstreamList::Returns).await? {
@@ -164,7 +167,7 @@ impl Pass<'_> {
         positions::move_to(self.ports, position, next).await.map(drop)
     }
 
-    /// Compares one window of a list, and logs what was found.
+    /// Compares one window of a list and logs the findings.
     async fn compare(
         &mut self,
         (name, acquirer): (&AcquirerName, &dyn Acquirer),
@@ -176,7 +179,7 @@ impl Pass<'_> {
         let compared = match list {
             UpstreamList::Received => received::compare(&run, name, acquirer, &mut findings).await,
             UpstreamList::Sent | UpstreamList::Returns => sent::compare(&run, name, acquirer, &mut findings).await,
-            // A worker of its own follows them.
+            // A separate worker follows infractions.
             UpstreamList::Infractions => Ok(()),
         };
         if let Err(trouble) = compared {
@@ -190,7 +193,7 @@ impl Pass<'_> {
         report
     }
 
-    /// Names the acquirers that received or sent something lately and are not configured any more.
+    /// Logs the acquirers that received or sent a Pix recently and are no longer configured.
     async fn look_for_missing(&mut self) {
         let names = self.ports.acquirers.names();
         let from = back(self.now, OVERLAP);
@@ -243,7 +246,7 @@ fn cannot_read(acquirer: &AcquirerName, reason: &str) {
     tracing::warn!(%acquirer, reason, "an acquirer's list could not be compared to its end; it is compared again");
 }
 
-/// Whether a finding may be repaired by a later pass, once the acquirer shows it otherwise.
+/// Returns whether a later pass may repair a finding, once the acquirer's record has changed.
 fn waits(report: &Report) -> bool {
     let missed = |found: &Difference| found.kind == DifferenceKind::PaymentMissed && !found.repaired;
     !report.unreadable.is_empty() || report.differences.iter().any(missed)
@@ -260,7 +263,8 @@ fn log(difference: &Difference) {
     }
 }
 
-/// The beginning of the instant's day, in UTC: windows of returns begin where days do, whenever a round began.
+/// Returns the start of the instant's day in UTC. Windows of returns start with days, independently of the start of a
+/// round.
 fn day(at: Timestamp) -> Timestamp {
     let length = WIDEST.as_secs();
     let begun = at.as_second().div_euclid(length).saturating_mul(length);

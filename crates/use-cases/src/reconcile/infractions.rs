@@ -1,4 +1,4 @@
-//! Comparing what acquirers returned because of infractions with what those returned here.
+//! Compares the amounts that acquirers returned because of infractions with the local amounts.
 
 use std::collections::BTreeSet;
 
@@ -18,18 +18,18 @@ use crate::ports::Ports;
 use crate::trouble::Trouble;
 use crate::work::WorkError;
 
-/// Within what time what an acquirer took is taken here as well, of what is in the part of its list that is read every minute; of
-/// what was reopened it is believed a minute later. What is younger is no difference yet. Of what began longer ago the list is read
-/// once an hour: so what is known is looked up before it is a difference, if things are to be repaired.
+/// A return by an acquirer must appear here within this time; younger returns are not differences yet. The recent part
+/// of a list is read every minute, and a reopening is applied a minute later. Older parts are read once an hour, so a
+/// known infraction is looked up first if the run repairs.
 const FOLLOWED_WITHIN: SignedDuration = SignedDuration::from_mins(3);
 
-/// Makes ours agree with what every acquirer says of infractions now.
+/// Updates the stored infractions from every acquirer's list.
 pub(super) async fn follow(ports: &Ports) -> Result<(), WorkError> {
     poll::run_once(ports).await.map(drop)
 }
 
-/// What differs for one Pix of a charge. Less was returned here than there when the account lacked money: that part is the
-/// house's loss, and only a person can settle it.
+/// Returns the difference for one Pix of a charge. Less was returned here than there if the account lacked money. The
+/// rest is a loss of the system account, and a person must resolve it.
 pub(super) async fn compare(
     run: &Run<'_>,
     name: &AcquirerName,
@@ -38,7 +38,7 @@ pub(super) async fn compare(
 ) -> Result<Option<Difference>, Trouble> {
     let pix = &payment.end_to_end_id;
     let theirs = taken_back(&payment.returns)?;
-    // A charge shows no sign of what was lost of money that was paid beyond it.
+    // The charge does not show the lost part of money that was paid beyond its amount.
     let tells = run.ports.acquirers.named(name).is_some_and(|acquirer| acquirer.reports_infractions());
     if !tells && theirs.is_zero() && charge.open_infractions == 0 && charge.refunds.done.is_zero() {
         return Ok(None);
@@ -46,7 +46,7 @@ pub(super) async fn compare(
     let now = run.ports.clock.now();
     let is_news = |at: Timestamp| now.duration_since(at) < FOLLOWED_WITHIN;
     if tells && (one_is_on_its_way(&payment.returns) || taken_at(&payment.returns).any(is_news)) {
-        // It is about to be taken here.
+        // The return is about to be applied here.
         return Ok(None);
     }
     let infractions = run.ports.queries.list_infractions_of_pix(charge.account, pix).await?;
@@ -54,13 +54,13 @@ pub(super) async fn compare(
     for infraction in &infractions {
         if let InfractionState::Lost { returned, at, .. } = infraction.state {
             if run.is_young(at) {
-                // Its return is on its way.
+                // The return is in process.
                 return Ok(None);
             }
             ours = ours.checked_add(returned).map_err(|error| Trouble::Internal(error.to_string()))?;
         }
     }
-    // One that is open may just have been lost there.
+    // An open infraction may just have been lost at the acquirer.
     if ours == theirs || infractions.iter().any(|infraction| infraction.state.status().is_open()) {
         return Ok(None);
     }
@@ -78,7 +78,8 @@ pub(super) async fn compare(
     }))
 }
 
-/// Looks the known infractions on a Pix up, wherever its acquirer's list was read; whether that changed one, or is about to.
+/// Looks up the known infractions on a Pix, even outside the span that was read. Returns whether one changed or is
+/// about to change.
 async fn follow_known(run: &Run<'_>, name: &AcquirerName, infractions: &[Infraction]) -> Result<bool, Trouble> {
     let named = infractions.iter().map(|infraction| infraction.upstream_id.as_str()).collect::<BTreeSet<_>>();
     let mut moves = false;

@@ -1,8 +1,8 @@
-//! Comparing the ledger with what the acquirers list, in both directions, and repairing what can be repaired safely.
+//! Compares the ledger with the acquirers' lists in both directions and repairs safe differences.
 //!
-//! A payment that was missed is credited, and an outcome that was missed is taken over, by the same steps as ever: its charge,
-//! payout or refund is refreshed from upstream. Nothing is credited that does not carry a txid of ours; nothing is sent, and
-//! nothing is failed, by the comparison itself.
+//! A missed payment is credited, and a missed outcome is applied, by the usual steps: the charge, payout or refund is
+//! refreshed from the acquirer. The comparison credits only Pix with a txid of this service. The comparison itself
+//! sends nothing and fails nothing.
 
 mod automatic;
 mod infractions;
@@ -26,16 +26,16 @@ use crate::trouble::Trouble;
 use report::Findings;
 use windows::Windows;
 
-/// How long one page of a list may take.
+/// The time for one page of a list.
 const LIST_BUDGET: Duration = Duration::from_secs(30);
-/// How long a look at one thing may take.
+/// The time for one single read.
 const LOOK_BUDGET: Duration = Duration::from_secs(5);
-/// How long an acquirer's list may lag: what is younger is not missed in it.
+/// The possible lag of an acquirer's list. A younger row that is missing is no difference.
 const LISTS_LAG: SignedDuration = SignedDuration::from_mins(5);
-/// How long after it was asked for a payout can come back: 90 days after it arrived, and a week for its way there.
+/// The longest time from the request of a payout to its return: 90 days after its arrival, and a week for the transfer.
 const RETURNS_WITHIN: SignedDuration = SignedDuration::from_hours(97 * 24);
 
-/// What every part of a run needs.
+/// The shared data of a run.
 struct Run<'a> {
     ports: &'a Ports,
     from: Timestamp,
@@ -47,7 +47,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Whether it is so young that an acquirer's list need not have it yet.
+    /// Returns whether an acquirer's list may not show a row of this instant yet.
     fn is_young(&self, at: Timestamp) -> bool {
         self.ports.clock.now().duration_since(at) < LISTS_LAG
     }
@@ -57,13 +57,12 @@ impl Run<'_> {
     }
 }
 
-/// Compares what was received and sent from `from` on and before `until`, and what came back in that time of payouts that were sent
-/// before. Repairs what is safe, if `repair`.
+/// Compares the Pix received and sent from `from` on and before `until`, and the payouts sent earlier that came back in
+/// that time. Repairs safe differences if `repair`.
 ///
-/// Every acquirer that can be read is read, whatever is wrong with the others, or with our own records of them.
+/// Every readable acquirer is compared, whatever fails for the others or for the local records of them.
 ///
-/// # Errors
-/// [`Trouble`] when our own records cannot be read and nothing was compared.
+/// # Errors [`Trouble`] if the local records cannot be read and no row was compared.
 pub async fn run(
     ports: &Ports,
     from: Timestamp,
@@ -100,12 +99,12 @@ pub async fn run(
     }
 }
 
-/// Names the acquirers that received or sent something and are not configured any more.
+/// Adds the acquirers that received or sent a Pix and are no longer configured.
 async fn name_missing(run: &Run<'_>, findings: &mut Findings) -> Result<(), Trouble> {
     let mut windows = Windows::new(run.from, run.until);
     while let Some((from, until)) = windows.current() {
         let names = match run.ports.queries.find_acquirers(from, until).await {
-            // Much happened: of a shorter time it can be told.
+            // The window has too many records: a shorter one can be read.
             Err(QueryError::Unavailable(_)) if windows.narrow() => continue,
             names => names?,
         };

@@ -1,4 +1,4 @@
-//! Comparing what acquirers received with what was credited.
+//! Compares received Pix with credited payments.
 
 use std::collections::HashMap;
 
@@ -19,13 +19,14 @@ use crate::charges::sync::refresh;
 use crate::trouble::Trouble;
 use crate::work::AT_ONCE;
 
-/// How many of our payments are read at once: many, because for each page a store may look at all of the window.
+/// The number of local payments in one read. The number is high, because a store may scan the whole window for each
+/// page.
 const AT_A_TIME: u32 = 5_000;
 
-/// What was credited of one window, by the Pix.
+/// The credited payments of one window by end-to-end id.
 type Credited = HashMap<EndToEndId, CreditedPayment>;
 
-/// Compares one acquirer's list with what was credited of it; stops where the list cannot be read.
+/// Compares one acquirer's list with the payments credited from it. Stops if the list cannot be read.
 pub(super) async fn compare(
     run: &Run<'_>,
     name: &AcquirerName,
@@ -35,7 +36,7 @@ pub(super) async fn compare(
     let mut windows = Windows::new(run.from, run.until);
     let (mut pages, mut done) = (Pages::new(), 0);
     while let Some(window) = windows.current() {
-        // Much happened if our own records of the time are too many, or take too long to read: it is cut.
+        // A window with too many local records, or too slow a read, is divided.
         let (mut credited, whole) = match credited(run, name, window).await {
             Err(Trouble::Unavailable(_)) if windows.narrow() => continue,
             known => known?,
@@ -54,7 +55,7 @@ pub(super) async fn compare(
                 }
             };
             findings.count_received(listed.rows.len());
-            // Listed, though unreadable: an answer about its absence would be wrong.
+            // An unreadable row is still listed, so its payment must not be reported as absent.
             for id in listed.unreadable.iter().filter_map(|row| EndToEndId::parse(&row.name).ok()) {
                 credited.remove(&id);
             }
@@ -89,7 +90,7 @@ pub(super) async fn compare(
     Ok(())
 }
 
-/// What was credited of the acquirer's Pix in the window, and whether that is all of it.
+/// Returns the credited payments of the acquirer in the window. The result shows whether they are complete.
 async fn credited(
     run: &Run<'_>,
     name: &AcquirerName,
@@ -107,7 +108,7 @@ async fn credited(
     }
 }
 
-/// Compares one received Pix with what is known of it.
+/// Compares one received Pix with the local records.
 async fn judge(
     run: &Run<'_>,
     name: &AcquirerName,
@@ -136,11 +137,11 @@ async fn judge(
         };
         let owner = owner(run, &row.payment.end_to_end_id).await?;
         let own = match (&charge, owner) {
-            // Credited, with an instant outside of the window; or listed without the txid that it was found by.
+            // The Pix is credited with an instant outside of the window, or listed without its txid.
             (None, Some(_)) => None,
             (Some(charge), Some(owner)) if owner == charge.id.to_string() => None,
             (Some(charge), Some(owner)) => Some(difference(DifferenceKind::PaymentUnknown, Some(charge), Some(owner))),
-            // It came and went, and neither side has anything of it.
+            // The Pix was returned in full, and neither side holds any of its amount.
             (_, None) if returns::all_went_back(run, charge.as_ref(), name, &row.payment).await? => {
                 return Ok(Finding::default());
             }
@@ -162,7 +163,7 @@ async fn judge(
     Ok(own)
 }
 
-/// Credits a missed Pix by refreshing its charge; whether it is credited now.
+/// Credits a missed Pix by refreshing its charge. Returns whether the Pix is credited now.
 async fn credit(
     run: &Run<'_>,
     name: &AcquirerName,
@@ -180,7 +181,7 @@ async fn owner(run: &Run<'_>, end_to_end_id: &EndToEndId) -> Result<Option<Strin
     Ok(run.ports.queries.find_owner(&key).await?)
 }
 
-/// Looks for what was credited and is not in the list: an acquirer may show with the charge what its list does not have.
+/// Checks credited payments that the list does not show. An acquirer can show them with the charge.
 async fn not_listed(
     run: &Run<'_>,
     name: &AcquirerName,

@@ -1,44 +1,44 @@
-//! What a reconciliation found: the differences, each by what it is about, and what could not be read.
+//! The report of a reconciliation: differences by kind, and rows and lists that could not be read.
 
 use std::collections::HashSet;
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_ports::UnreadableRow;
 
-/// How many differences a report holds.
+/// The largest number of differences in a report.
 pub const MAX_DIFFERENCES: usize = 10_000;
 
-/// In what the ledger and an acquirer differ.
+/// The kind of a difference between the ledger and an acquirer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DifferenceKind {
-    /// A Pix for a charge of ours was not credited.
+    /// A Pix for a stored charge was not credited.
     PaymentMissed,
-    /// A Pix that names no charge of ours, or one that it was not credited to.
+    /// A Pix names no stored charge, or was credited to another charge.
     PaymentUnknown,
     /// A Pix was credited with another amount.
     PaymentAmount,
-    /// The acquirer does not know a Pix that was credited.
+    /// The acquirer does not have a credited Pix.
     PaymentNotListed,
-    /// A Pix was sent that is no payout of ours, or one of another acquirer.
+    /// A sent Pix matches no stored payout, or one of another acquirer.
     PayoutUnknown,
     /// A payout was sent with another amount.
     PayoutAmount,
-    /// A payout ended otherwise.
+    /// A payout ended differently.
     PayoutOutcome,
-    /// The acquirer does not know a payout that it was asked to send.
+    /// The acquirer does not have a payout that it was asked to send.
     PayoutNotListed,
-    /// A Pix was returned, and nobody here asked for it.
+    /// A Pix was returned without a refund of this service.
     RefundUnknown,
-    /// A refund ended otherwise.
+    /// A refund ended differently.
     RefundOutcome,
     /// A refund was made with another amount.
     RefundAmount,
-    /// Infractions took another amount of a Pix at the acquirer than here.
+    /// Infractions returned another amount of a Pix at the acquirer than here.
     InfractionReturned,
 }
 
 impl DifferenceKind {
-    /// The word in reports.
+    /// Returns the word in reports.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -61,76 +61,77 @@ impl DifferenceKind {
 /// One difference between the ledger and an acquirer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
-    /// In what.
+    /// The kind.
     pub kind: DifferenceKind,
-    /// With whom.
+    /// The acquirer.
     pub acquirer: AcquirerName,
-    /// The public id of the charge, payout or refund; `None` when there is none.
+    /// The public id of the charge, payout or refund, if one exists.
     pub resource: Option<String>,
-    /// The acquirer's name of it: an end-to-end id, an idEnvio, or the id of a return.
+    /// The acquirer's name: an end-to-end id, an instruction id, or the id of a return.
     pub upstream_id: String,
-    /// What stands here: an amount or a status; `None` when there is nothing.
+    /// The local amount or status, if any.
     pub ours: Option<String>,
-    /// What stands there.
+    /// The acquirer's amount or status, if any.
     pub theirs: Option<String>,
-    /// Whether they agree now.
+    /// `true` if both sides agree now.
     pub repaired: bool,
 }
 
-/// What was compared, and what came out.
+/// The result of a reconciliation.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Report {
-    /// How many received Pix the acquirers listed.
+    /// The number of received Pix in the acquirers' lists.
     pub received: u64,
-    /// How many sent Pix.
+    /// The number of sent Pix.
     pub sent: u64,
-    /// How many returns of received Pix.
+    /// The number of returns of received Pix.
     pub refunds: u64,
     /// The first [`MAX_DIFFERENCES`] differences.
     pub differences: Vec<Difference>,
-    /// Whether there are more.
+    /// `true` if more differences exist.
     pub more: bool,
-    /// Rows of acquirers' lists that cannot be read, at most [`MAX_DIFFERENCES`] with the differences; the others are compared.
+    /// The unreadable rows of acquirers' lists, at most [`MAX_DIFFERENCES`] together with the differences. The other
+    /// rows are compared.
     pub unreadable: Vec<(AcquirerName, UnreadableRow)>,
-    /// Whose lists could not be read to their end, and why.
+    /// The acquirers whose lists could not be read to their end, with the reason.
     pub unread: Vec<(AcquirerName, String)>,
 }
 
 impl Report {
-    /// How many findings a person must look at: differences that are not repaired, and unreadable rows.
+    /// Returns the number of findings that a person must review: unrepaired differences and unreadable rows.
     #[must_use]
     pub fn open(&self) -> usize {
         self.differences.iter().filter(|difference| !difference.repaired).count().saturating_add(self.unreadable.len())
     }
 }
 
-/// How far a reconciliation has come.
+/// The progress of a reconciliation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Progress {
-    /// Whose list is being read.
+    /// The acquirer whose list is being read.
     pub acquirer: AcquirerName,
-    /// Which: `received` or `sent`.
+    /// The list: `received` or `sent`.
     pub list: &'static str,
-    /// How many of its rows were compared.
+    /// The number of compared rows.
     pub done: u64,
 }
 
-/// A report that is being written.
+/// A report in progress.
 #[derive(Debug, Default)]
 pub(super) struct Findings {
     report: Report,
-    /// What it holds already: acquirers list a row twice at the edges of windows and pages.
+    /// The reported differences. Acquirers list a row twice at the edges of windows and pages.
     known: HashSet<(DifferenceKind, AcquirerName, String)>,
 }
 
-/// What came out of comparing one thing.
+/// The result of one comparison.
 #[derive(Debug, Default)]
 pub(super) struct Finding {
     /// The differences.
     pub differences: Vec<Difference>,
-    /// How many returns it has.
+    /// The number of compared returns.
     pub refunds: u64,
-    /// Why something of it could not be read.
+    /// The reason for which a part could not be read.
     pub unread: Option<String>,
 }
 
@@ -168,7 +169,7 @@ impl Findings {
         self.report.differences.push(difference);
     }
 
-    /// Notes rows of an acquirer's list that cannot be read.
+    /// Adds the unreadable rows of an acquirer's list.
     pub(super) fn unreadable(&mut self, acquirer: &AcquirerName, rows: Vec<UnreadableRow>) {
         for row in rows {
             let entry = (acquirer.clone(), row);
@@ -178,7 +179,7 @@ impl Findings {
         }
     }
 
-    /// Whether the report holds all that it may; if so, the report says that there is more.
+    /// Returns whether the report is full, and sets `more` if so.
     fn is_full(&mut self) -> bool {
         let full = self.report.differences.len().saturating_add(self.report.unreadable.len()) >= MAX_DIFFERENCES;
         self.report.more |= full;
@@ -192,7 +193,7 @@ impl Findings {
         }
     }
 
-    /// Whether nothing was compared.
+    /// Returns whether no row was compared.
     pub(super) fn is_empty(&self) -> bool {
         self.report.received == 0 && self.report.sent == 0 && self.report.open() == 0
     }
@@ -202,7 +203,7 @@ impl Findings {
     }
 }
 
-/// A number of rows, as reports count.
+/// Converts a number of rows for a report.
 pub(super) fn wide(rows: usize) -> u64 {
     u64::try_from(rows).unwrap_or(u64::MAX)
 }

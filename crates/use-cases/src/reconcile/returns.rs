@@ -1,4 +1,4 @@
-//! Comparing the returns of received Pix with our refunds.
+//! Compares the returns of received Pix with the stored refunds.
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::charge::{Charge, RefundTotals};
@@ -11,9 +11,9 @@ use super::{LOOK_BUDGET, Run, infractions};
 use crate::refunds::sync::{apply, look, of_return};
 use crate::trouble::Trouble;
 
-/// How many refunds of one charge are read at once.
+/// The number of refunds of one charge in one read.
 const AT_A_TIME: u32 = 200;
-/// How many such reads there are at most for one charge.
+/// The largest number of such reads for one charge.
 const MAX_READS: usize = 50;
 
 /// Compares the returns of one Pix of a charge, in both directions.
@@ -64,7 +64,7 @@ pub(super) async fn compare(
     Ok(finding)
 }
 
-/// A completed refund that is not among the returns of its Pix: the acquirer is asked for it by name.
+/// Looks up a completed refund at the acquirer that is missing among the returns of its Pix.
 async fn not_shown(run: &Run<'_>, refund: Refund, finding: &mut Finding) -> Result<(), Trouble> {
     match look(run.ports, &refund, LOOK_BUDGET).await {
         Ok(Some(upstream)) => finding.differences.extend(settle(run, refund, upstream).await?),
@@ -74,12 +74,12 @@ async fn not_shown(run: &Run<'_>, refund: Refund, finding: &mut Finding) -> Resu
     Ok(())
 }
 
-/// What of a refund differs from what its acquirer says. An open one is made to agree, if things are to be repaired.
+/// Returns the difference between a refund and its acquirer's record. Refreshes an open refund if the run repairs.
 async fn settle(run: &Run<'_>, refund: Refund, listed: UpstreamReturn) -> Result<Option<Difference>, Trouble> {
     if agrees(&refund, &listed) {
         return Ok(None);
     }
-    // Both sides may have moved since they were listed.
+    // Both sides may have changed since they were listed.
     let upstream = look(run.ports, &refund, LOOK_BUDGET).await.ok().flatten().unwrap_or(listed);
     let refund = run.ports.queries.find_refund(refund.account, refund.id).await?.unwrap_or(refund);
     if agrees(&refund, &upstream) {
@@ -102,7 +102,7 @@ async fn settle(run: &Run<'_>, refund: Refund, listed: UpstreamReturn) -> Result
         };
         return Ok(Some(Difference { repaired: agrees(&after, &upstream), ..found }));
     }
-    // Its outcome is on its way to us.
+    // The outcome may still be on its way to this service.
     Ok((!open || !run.is_young(refund.created_at)).then_some(found))
 }
 
@@ -151,7 +151,7 @@ const fn word(upstream: &UpstreamReturn) -> &'static str {
     }
 }
 
-/// Whether money goes back by it.
+/// Returns whether the return moves money.
 const fn moves(upstream: &UpstreamReturn) -> bool {
     match upstream.progress {
         UpstreamProgress::Processing | UpstreamProgress::Done { .. } => true,
@@ -159,7 +159,7 @@ const fn moves(upstream: &UpstreamReturn) -> bool {
     }
 }
 
-/// Whether all of a Pix was returned by somebody else before it was credited: then it never will be.
+/// Returns whether others returned the whole Pix before its credit. Such a Pix is never credited.
 pub(super) async fn all_went_back(
     run: &Run<'_>,
     charge: Option<&Charge>,

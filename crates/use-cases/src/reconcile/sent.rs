@@ -1,4 +1,4 @@
-//! Comparing what acquirers sent with our payouts.
+//! Compares sent Pix with the stored payouts.
 
 use std::collections::HashMap;
 
@@ -18,13 +18,13 @@ use crate::payouts::sync::refresh;
 use crate::trouble::Trouble;
 use crate::work::AT_ONCE;
 
-/// How many of our payouts are read at once.
+/// The number of payouts in one read.
 const AT_A_TIME: u32 = 1_000;
 
-/// Our payouts of one window at one acquirer.
+/// The stored payouts of one window at one acquirer.
 type Ours = HashMap<PayoutId, Payout>;
 
-/// Compares one acquirer's list with our payouts at it; stops where the list cannot be read.
+/// Compares one acquirer's list with the stored payouts at it. Stops if the list cannot be read.
 pub(super) async fn compare(
     run: &Run<'_>,
     name: &AcquirerName,
@@ -34,7 +34,7 @@ pub(super) async fn compare(
     let mut windows = Windows::new(run.from, run.until);
     let (mut pages, mut done) = (Pages::new(), 0);
     while let Some(window) = windows.current() {
-        // Much happened if our own records of the time are too many, or take too long to read: it is cut.
+        // A window with too many local records, or too slow a read, is divided.
         let (mut ours, whole) = match ours(run, name, window).await {
             Err(Trouble::Unavailable(_)) if windows.narrow() => continue,
             known => known?,
@@ -53,7 +53,7 @@ pub(super) async fn compare(
                 }
             };
             findings.count_sent(listed.rows.len());
-            // Listed, though unreadable: an answer about its absence would be wrong.
+            // An unreadable row is still listed, so its payout must not be reported as absent.
             let named = listed.unreadable.iter().filter_map(|row| InstructionId::parse(&row.name).ok()?.payout());
             for id in named {
                 ours.remove(&id);
@@ -90,8 +90,8 @@ pub(super) async fn compare(
     Ok(())
 }
 
-/// Compares what came back in the run's span of payouts that were sent before it: acquirers list a return with its payout, under the
-/// time of sending. Days on which we sent nothing are left out.
+/// Compares returns in the run's span of payouts that were sent before it. Acquirers list a return with its payout,
+/// under the time of sending. Days without a payout are left out.
 pub(super) async fn compare_returns(
     run: &Run<'_>,
     name: &AcquirerName,
@@ -138,7 +138,7 @@ fn came_back_within(run: &Run<'_>, row: &UpstreamPayout) -> bool {
     row.returned.iter().any(|part| (run.from..run.until).contains(&part.at))
 }
 
-/// Compares a payout of ours of which something came back. One that is not ours belongs to the day on which it was sent.
+/// Compares a stored payout that came back, in whole or in part. An unknown payout belongs to the day of its sending.
 async fn judge_returns(
     run: &Run<'_>,
     name: &AcquirerName,
@@ -151,7 +151,7 @@ async fn judge_returns(
     }
 }
 
-/// Our payouts at the acquirer in the window, and whether that is all of them.
+/// Returns the stored payouts at the acquirer in the window. The result shows whether they are complete.
 async fn ours(
     run: &Run<'_>,
     name: &AcquirerName,
@@ -169,7 +169,7 @@ async fn ours(
     }
 }
 
-/// Compares one sent Pix with what is known of it.
+/// Compares one sent Pix with the local records.
 async fn judge(
     run: &Run<'_>,
     name: &AcquirerName,
@@ -183,7 +183,7 @@ async fn judge(
     };
     match known {
         Some(payout) if payout.state.acquirer() == name => settle(run, acquirer, payout, row).await.map(Finding::from),
-        // What never arrives moves no money.
+        // A failed Pix moves no money.
         Some(_) | None if matches!(row.progress, UpstreamProgress::Failed { .. }) => Ok(Finding::default()),
         elsewhere => Ok(Finding::from(Some(Difference {
             kind: DifferenceKind::PayoutUnknown,
@@ -197,8 +197,8 @@ async fn judge(
     }
 }
 
-/// What of a payout differs from what its acquirer says. An open one, and one of which something came back, is made to agree,
-/// if things are to be repaired.
+/// Returns the difference between a payout and its acquirer's record. Refreshes an open or returned payout if the run
+/// repairs.
 async fn settle(
     run: &Run<'_>,
     acquirer: &dyn Acquirer,
@@ -208,7 +208,7 @@ async fn settle(
     if agrees(&payout, &listed)? {
         return Ok(None);
     }
-    // Both sides may have moved since they were listed.
+    // Both sides may have changed since they were listed.
     let upstream = acquirer.find_payout(&payout.instruction_id(), LOOK_BUDGET).await.ok().flatten().unwrap_or(listed);
     let payout = run.ports.queries.find_payout(payout.account, payout.id).await?.unwrap_or(payout);
     if agrees(&payout, &upstream)? {
@@ -233,11 +233,11 @@ async fn settle(
         };
         return Ok(Some(Difference { repaired: agrees(&after, &upstream)?, ..found }));
     }
-    // Its outcome is on its way to us.
+    // The outcome may still be on its way to this service.
     Ok((!open || !run.is_young(payout.created_at)).then_some(found))
 }
 
-/// Looks for payouts that the acquirer should know and does not list.
+/// Looks up payouts that the acquirer should have and does not list.
 async fn not_listed(
     run: &Run<'_>,
     name: &AcquirerName,
@@ -256,7 +256,7 @@ async fn not_listed(
     Ok(())
 }
 
-/// One that failed may have been refused at once, and never been listed.
+/// Returns whether the acquirer should have the payout. A failed payout may have been refused at once and never listed.
 fn should_be_known(run: &Run<'_>, payout: &Payout) -> bool {
     let known = match payout.state.status() {
         PayoutStatus::Processing | PayoutStatus::Completed | PayoutStatus::Reversed => true,

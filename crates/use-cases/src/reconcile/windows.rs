@@ -1,17 +1,17 @@
-//! Cutting a span of time into windows, so that never more than a bounded number of our records is held at once.
+//! Splits a span of time into windows, so that memory holds a bounded number of local records.
 
 use jiff::{SignedDuration, Timestamp};
 
-/// How long a window is where little happens.
+/// The longest window, for quiet times.
 pub(super) const WIDEST: SignedDuration = SignedDuration::from_hours(24);
-/// How short it may become where much happens.
+/// The shortest window, for busy times.
 const NARROWEST: SignedDuration = SignedDuration::from_secs(1);
 
-/// How many of our records one window may hold; one of more is cut.
+/// The largest number of local records in one window. A window with more is divided.
 pub(super) const MOST_RECORDS: usize = 10_000;
-/// How many pages of one list are read in one run: with a hundred rows each, a million.
+/// The largest number of pages of one list in one run: a million rows at a hundred per page.
 pub(super) const MAX_PAGES: u32 = 10_000;
-/// How many things of one window that are not listed are looked up one by one.
+/// The largest number of single reads for unlisted rows of one window.
 pub(super) const MAX_LOOKS: usize = 1_000;
 
 /// The windows of a span, oldest first.
@@ -27,12 +27,12 @@ impl Windows {
         Self { from, until, width: WIDEST }
     }
 
-    /// The window that is next: from an instant on, and before another. `None` after the last.
+    /// Returns the next window as an inclusive start and an exclusive end. `None`: the span is complete.
     pub(super) fn current(&self) -> Option<(Timestamp, Timestamp)> {
         (self.from < self.until).then(|| (self.from, self.end()))
     }
 
-    /// Makes it shorter; `false` when it cannot become shorter.
+    /// Halves the window. Returns `false` if the window cannot become shorter.
     pub(super) fn narrow(&mut self) -> bool {
         let half = SignedDuration::from_millis_i128(self.end().duration_since(self.from).as_millis() / 2);
         let narrower = half >= NARROWEST;
@@ -42,7 +42,7 @@ impl Windows {
         narrower
     }
 
-    /// Goes on to the next, which may be longer again.
+    /// Advances to the next window, which may be longer again.
     pub(super) fn advance(&mut self) {
         self.from = self.end();
         self.width = self.width.saturating_mul(2).min(WIDEST);
@@ -53,7 +53,7 @@ impl Windows {
     }
 }
 
-/// The pages of one list that may still be read.
+/// The remaining pages of one list.
 #[derive(Debug)]
 pub(super) struct Pages {
     left: u32,
@@ -64,7 +64,7 @@ impl Pages {
         Self { left: MAX_PAGES }
     }
 
-    /// The page after `page`, where the acquirer names one and the list does not go on for ever.
+    /// Returns the page after `page`, if the acquirer names one. Fails if the list exceeds its limit.
     pub(super) fn turn(&mut self, page: u32, next: Option<u32>) -> Result<Option<u32>, String> {
         self.left = self.left.saturating_sub(1);
         match next {
