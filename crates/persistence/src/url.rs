@@ -1,4 +1,4 @@
-//! Where the store is: the scheme of its URL picks the engine.
+//! The address of the store: the scheme of its URL selects the engine.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -11,30 +11,30 @@ pub struct DatabaseUrl(Address);
 pub(crate) enum Address {
     /// A file, absolute or relative to the working directory.
     Sqlite(PathBuf),
-    /// A URL as libpq takes it (PostgreSQL manual, section 34.1.1.2).
+    /// A URL in libpq's format (PostgreSQL manual, section 34.1.1.2).
     Postgres(String),
 }
 
 /// The text is not the address of a store.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DatabaseUrlError {
-    /// Another scheme, or none.
+    /// The scheme is unknown or missing.
     #[error("the database URL must begin with `sqlite:`, `postgres://` or `postgresql://`")]
     UnknownScheme,
-    /// Nothing after the scheme, or something that names no file.
+    /// The path is empty, or names no file.
     #[error("a SQLite URL is `sqlite:` and the path of a file")]
     NoFile,
 }
 
 impl DatabaseUrl {
-    /// Reads `sqlite:PATH`, `postgres://…` or `postgresql://…`.
+    /// Parses `sqlite:PATH`, `postgres://…` or `postgresql://…`.
     ///
     /// # Errors
-    /// [`DatabaseUrlError`]; it names what is known and never repeats the URL, which may hold a password.
+    /// [`DatabaseUrlError`], which lists the valid schemes and never repeats the URL: a URL may hold a password.
     pub fn parse(text: &str) -> Result<Self, DatabaseUrlError> {
         if let Some(path) = text.strip_prefix("sqlite:") {
             let path = path.strip_prefix("//").unwrap_or(path);
-            // Every connection of a memory database would be a store of its own.
+            // Every connection of a memory database would be a separate store.
             let names_a_file =
                 !path.is_empty() && !path.starts_with(":memory:") && !path.starts_with("file:") && !path.contains('?');
             return if names_a_file {
@@ -49,14 +49,14 @@ impl DatabaseUrl {
         Err(DatabaseUrlError::UnknownScheme)
     }
 
-    /// Whether it is a SQLite file.
+    /// Returns whether the address is a SQLite file.
     #[must_use]
     pub const fn is_sqlite(&self) -> bool {
         matches!(self.0, Address::Sqlite(_))
     }
 
-    /// Returns `true` when the database is on another machine and the connection may be in the clear. Three modes demand TLS
-    /// (PostgreSQL manual, table 34.1); with any other libpq goes on in the clear where the server has no TLS.
+    /// Returns `true` if the database is on another machine and the connection may be unencrypted. Three modes require TLS (PostgreSQL
+    /// manual, table 34.1). With any other, libpq continues without TLS if the server has none.
     #[must_use]
     pub fn is_remote_without_tls(&self) -> bool {
         const ENCRYPTED: [&str; 3] = ["require", "verify-ca", "verify-full"];
@@ -76,7 +76,7 @@ impl DatabaseUrl {
         &self.0
     }
 
-    /// The URL with its password, for the driver only.
+    /// Returns the URL with its password, for the driver only.
     pub(crate) fn expose(&self) -> &str {
         match &self.0 {
             Address::Sqlite(path) => path.to_str().unwrap_or_default(),
@@ -95,7 +95,7 @@ fn is_local(host: &str) -> bool {
     is_socket || name == "localhost" || name.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// The password is masked, wherever it stands.
+/// Displays the URL with the password masked in every position.
 impl fmt::Display for DatabaseUrl {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {

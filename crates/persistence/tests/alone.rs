@@ -1,4 +1,4 @@
-//! Batches that PostgreSQL gets as one statement without BEGIN and COMMIT: what a refusal costs, and connections that are lost.
+//! Batches that PostgreSQL receives as one statement without BEGIN and COMMIT: the effects of a refusal and of a lost connection.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,19 +14,19 @@ use tokio::runtime::Runtime;
 use crate::postgres::{database, open};
 use crate::proxy::{Loss, Proxy};
 
-/// How many batches have that outcome.
+/// Counts the batches with that outcome.
 fn batches(url: &str, outcome: &str) -> String {
     let count = format!("SELECT count(*) FROM commit_batches WHERE outcome = '{outcome}'");
     Cluster::shared().unwrap().sql(url, &count).unwrap()
 }
 
-/// The claim and the charge are new.
+/// Commits a new idempotency record and a new charge.
 async fn create(store: &Persistence, charge: &Charge) -> Result<(), CommitError> {
     let change = steps::create_charge(charge, steps::claim_name(charge.account, &charge.id.to_string()));
     store.commit(change).await.map(drop)
 }
 
-/// The charge gets its code and the claim its answer, where `version` is the one that was read.
+/// Commits the code of the charge and the answer of the record, where `version` is the one that was read.
 async fn issue(store: &Persistence, charge: &Charge, version: i64) -> Result<(), CommitError> {
     let issued = in_status(Charge { version, ..charge.clone() }, ChargeStatus::Pending);
     let name = steps::claim_name(charge.account, &charge.id.to_string());
@@ -38,7 +38,7 @@ async fn assert_stands(store: &Persistence, charge: &Charge, version: i64) {
     assert_eq!(found.map(|found| found.version), Some(version));
 }
 
-/// A store behind a proxy, which loses the second of three batches in these ways.
+/// Runs a store behind a proxy, which loses the second of three batches in these ways.
 fn losing(losses: &[Loss], afterwards: impl FnOnce(&str, &Proxy)) {
     let url = database();
     let cluster = Cluster::shared().unwrap();
@@ -83,7 +83,7 @@ fn a_batch_that_arrives_after_it_was_burned_changes_nothing() {
         let count = || Cluster::shared().unwrap().sql(url, connections).unwrap().parse::<u32>().unwrap();
         let before = count();
         proxy.release();
-        // The server has read the statement when it lets go of the connection on which it came.
+        // The server has read the statement once it releases the connection that sent the statement.
         let started = Instant::now();
         while count() >= before {
             assert!(started.elapsed() < Duration::from_secs(9), "the lost connection stays");
@@ -99,7 +99,7 @@ fn a_guard_that_misses_leaves_nothing_behind_and_burns_nothing() {
         let (store, charge) = (open(&url), a_charge(an_account().id));
         create(&store, &charge).await.unwrap();
         let before = batches(&url, "committed");
-        // The claim's fence is right and its row comes first; the charge's version is wrong.
+        // The record's fence is correct and its row comes first; the charge's version is wrong.
         assert_eq!(issue(&store, &charge, 7).await, Err(CommitError::Stale));
         assert!(matches!(create(&store, &charge).await, Err(CommitError::Claimed { claim }) if claim.answer.is_none()));
         assert_eq!([batches(&url, "burned"), batches(&url, "committed")], ["0".to_owned(), before]);

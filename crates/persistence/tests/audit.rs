@@ -1,4 +1,4 @@
-//! The audit finds out whoever tampers with payouts, refunds, releases, splits or infractions, or with the money that they moved.
+//! The audit detects tampering with payouts, refunds, releases, splits or infractions, and with the money that they moved.
 
 use cais_domain::account::Account;
 use cais_domain::charge::Charge;
@@ -21,17 +21,17 @@ use tokio::runtime::Runtime;
 
 use crate::postgres::{database, open};
 
-/// When everything was paid.
+/// Returns the instant of all payments.
 fn paid_at() -> Timestamp {
     start() + SignedDuration::from_secs(10)
 }
 
-/// When what waits is released.
+/// Returns the instant of the releases.
 fn later() -> Timestamp {
     start() + SignedDuration::from_hours(1)
 }
 
-/// A charge of R$ 10.00 that is paid; the creator's part waits so many seconds.
+/// Creates a paid charge of R$ 10.00. The creator's part waits for that many seconds.
 async fn paid(store: &Persistence, charge: Charge, delay_s: u32) -> Charge {
     store.commit(steps::open_charge(&charge)).await.unwrap();
     let charge = Charge { version: 1, ..charge };
@@ -45,7 +45,7 @@ async fn held(store: &Persistence, account: &Account) -> Payout {
     store.find_payout(account.id, payout.id).await.unwrap().unwrap()
 }
 
-/// A refund of so many centavos of the charge as it stands.
+/// Creates a refund of the charge as read, in centavos.
 async fn refund(store: &Persistence, charge: &Charge, centavos: i64) -> (Refund, Charge) {
     let charge = store.find_charge(charge.account, charge.id).await.unwrap().unwrap();
     let asked = new_refund(Some(centavos));
@@ -54,7 +54,7 @@ async fn refund(store: &Persistence, charge: &Charge, centavos: i64) -> (Refund,
     (refund, store.find_charge(charge.account, charge.id).await.unwrap().unwrap())
 }
 
-/// Payouts and refunds of every outcome, money that waits and money that waited, and a charge in which two others share.
+/// Creates payouts and refunds of every outcome, pending and released money, and a charge with two other beneficiaries.
 async fn lived_in(store: &Persistence) {
     let [account, one, other] = [an_account(), an_account(), an_account()];
     let mut shared = pending_charge(account.id);
@@ -90,7 +90,7 @@ async fn lived_in(store: &Persistence) {
     assert_eq!(store.verify_ledger().await.unwrap().differences, []);
 }
 
-/// The audit finds what was tampered with, which is mended again.
+/// Asserts that the audit finds the tampering, and then undoes it.
 async fn assert_found(store: &Persistence, url: &str, tampering: &str, what: &str) {
     let tables = ["payouts", "refunds", "releases", "charges", "infractions", "blocks", "balances"];
     let keep = tables.map(|table| format!("CREATE TABLE kept_{table} AS TABLE {table};"));
@@ -148,7 +148,7 @@ fn what_the_records_say_is_what_the_ledger_moved() {
     });
 }
 
-/// A dispute of all that paid the charge, as it is known.
+/// Creates a dispute of the charge's whole payment.
 async fn disputed(store: &Persistence, charge: &Charge) -> Infraction {
     let (asked, payment) = (new_infraction(1_000), payment_of(store, charge).await);
     let disputed = Disputed { payment: &payment, charge, infractions: &[] };
@@ -161,7 +161,7 @@ async fn payment_of(store: &Persistence, charge: &Charge) -> CreditedPayment {
     store.find_payment(charge.account, pix).await.unwrap().unwrap()
 }
 
-/// Two infractions of an account that has everything, one of another that has spent its money, and one that was lost.
+/// Creates two infractions of an account with all its money, one of an account that spent its money, and a lost one.
 async fn disputes(store: &Persistence) {
     let [rich, poor, liable] = [an_account(), an_account(), an_account()];
     for _ in 0..2 {

@@ -1,4 +1,4 @@
-//! A SQLite store on a full disk. In a process of its own: the limit that stands for the disk holds for all files of the process.
+//! A SQLite store on a full disk. The test has its own process, because the limit that simulates the disk holds for the whole process.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 #[expect(dead_code, reason = "the other tests use more of it")]
@@ -14,9 +14,9 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::stores::{ids, migrated, wait_until_ready};
 
-/// The signal that comes with a write beyond the limit, and ends a process that does not catch it: signal(7).
+/// The signal of a write beyond the limit, which ends a process without a handler: signal(7).
 const SIGXFSZ: i32 = 25;
-/// No file of this process may be written beyond so many bytes.
+/// Limits the size of every file that this process writes.
 fn limit_files(bytes: &str) {
     let mut prlimit = Command::new("prlimit");
     prlimit.args(["--pid", &std::process::id().to_string(), &format!("--fsize={bytes}:unlimited")]);

@@ -1,4 +1,4 @@
-//! Rows that nobody could have written: told to whoever asks for them, and in nobody else's way.
+//! Rows that the store cannot have written: reported to their readers, without any effect on others.
 
 use cais_domain::event::EventType;
 use cais_domain::infraction::Infraction;
@@ -20,7 +20,7 @@ use tokio::task::JoinSet;
 
 use crate::postgres::{database, open};
 
-/// After every lease and every expiry of these tests.
+/// Returns an instant after every lease and every expiry of these tests.
 fn late() -> Timestamp {
     start() + SignedDuration::from_hours(1_000)
 }
@@ -106,7 +106,7 @@ fn an_impossible_endpoint_keeps_no_event_from_the_others() {
     });
 }
 
-/// How many charges, claims, notices, payouts, refunds, releases and, in three lists, infractions wait for a worker.
+/// Counts the charges, idempotency records, callbacks, payouts, refunds, releases and, in three lists, infractions that wait for a worker.
 async fn work(store: &Persistence, limit: u32) -> [usize; 9] {
     [
         store.list_overdue_charges(late(), limit).await.unwrap().len(),

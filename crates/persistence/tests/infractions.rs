@@ -1,4 +1,4 @@
-//! Blocks on a PostgreSQL server with two nodes: whatever comes together with a block, nothing is left beside what is lacking.
+//! Blocks on a PostgreSQL server with two nodes. Concurrent work with a block leaves no money beside a shortfall.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use tokio::task::JoinSet;
 use crate::postgres::{database, open};
 use crate::proxy::{Loss, Proxy};
 
-/// Rounds of each race; in each of them everybody begins anew.
+/// Rounds of each race; each begins with new accounts.
 const ROUNDS: usize = 12;
 
 fn transfer(from: LedgerAccount, to: LedgerAccount, centavos: i64, overdraft: Overdraft) -> ChangeSet {
@@ -50,7 +50,7 @@ async fn block(store: &Persistence, account: AccountId, infraction: InfractionId
     store.find_block(account, infraction).await.unwrap().unwrap()
 }
 
-/// What is available, pending, blocked and in transit, in centavos.
+/// Returns the available, pending, blocked and in-transit balances, in centavos.
 async fn balances(store: &Persistence, account: AccountId) -> [i64; 4] {
     let parts = store.balances(account).await.unwrap();
     [parts.available, parts.pending, parts.blocked, parts.in_transit].map(Money::centavos)
@@ -60,7 +60,7 @@ async fn assert_sound(store: &Persistence) {
     assert_eq!(store.verify_ledger().await.unwrap().differences, []);
 }
 
-/// All of it at once, in turn on either node; how many were covered.
+/// Commits all change sets at once, alternating between the nodes. Returns the number of covered ones.
 async fn together(nodes: &[Persistence; 2], changes: Vec<ChangeSet>) -> usize {
     let mut tasks = JoinSet::new();
     for (change, node) in changes.into_iter().zip(nodes.iter().cycle()) {
@@ -83,7 +83,7 @@ fn a_credit_that_races_an_opening_block_is_taken() {
     Runtime::new().unwrap().block_on(async {
         let nodes = [open(&url), open(&url)];
         for round in 0..ROUNDS {
-            // Every other account has rows before; the others are opened by whoever comes first.
+            // Every second account has rows before the race. The first transaction inserts those of the others.
             let (account, infraction) = (an_account().id, fresh());
             if round % 2 == 0 {
                 nodes[0].commit(income(account, 1)).await.unwrap();
@@ -186,7 +186,7 @@ fn a_block_ends_with_what_it_holds_however_fast_that_grows() {
     });
 }
 
-/// A store behind a proxy that loses the COMMIT of a credit of which a part is taken.
+/// Runs a store behind a proxy that loses the COMMIT of a partly seized credit.
 fn losing(losses: &[Loss]) {
     let url = database();
     let cluster = Cluster::shared().unwrap();

@@ -22,17 +22,17 @@ use crate::postgres::{database, income};
 use crate::proxy::{Loss, Proxy};
 use crate::stores::{config, ids};
 
-/// Longer than any of these tests may take.
+/// Longer than any of these tests may run.
 const LONG: Duration = Duration::from_mins(1);
 
 type Outcome = Result<Committed, CommitError>;
 
-/// A store with one lane, so that everybody shares it, whose callers wait so long.
+/// Opens a store with one lane for all accounts, and with that deadline of callers.
 fn open(url: &str, deadline: Duration) -> Persistence {
     Persistence::open(&StoreConfig { lanes: 1, deadline, ..config(url) }, &ids()).unwrap()
 }
 
-/// A foreign session, in a transaction that has run the statement.
+/// Opens a foreign session, in a transaction that has run the statement.
 pub fn foreign(url: &str, statement: &str) -> PgConnection {
     let mut session = ConnectionManager::<PgConnection>::new(url).connect().unwrap();
     session.batch_execute(&format!("BEGIN; {statement}")).unwrap();
@@ -44,14 +44,15 @@ fn spawn(store: &Persistence, change: ChangeSet) -> JoinHandle<Outcome> {
     tokio::spawn(async move { store.commit(change).await })
 }
 
-/// An account that has received something before.
+/// Creates an account that has received money before.
 async fn known_account(store: &Persistence) -> Account {
     let account = an_account();
     store.commit(income(&account)).await.unwrap();
     account
 }
 
-/// The change set waits while a foreign session holds its row; change sets of other accounts that come with it and after it do not.
+/// Asserts that the change set waits while a foreign session holds its row, and that concurrent and later change sets of other accounts do
+/// not.
 async fn assert_only_this_one_waits(store: &Persistence, url: &str, lock: &str, change: ChangeSet, others: &[Account]) {
     let mut holder = foreign(url, lock);
     let waiting = spawn(store, change);
@@ -84,7 +85,7 @@ fn locked_row_delays_only_who_needs_it() {
         let mut others = Vec::new();
         while others.len() < 4 {
             let other = known_account(&store).await;
-            // They share no row of a system account with it.
+            // These accounts share no row of a system account with the first.
             if LedgerAccount::shard(other.id) != shard {
                 others.push(other);
             }
@@ -143,7 +144,7 @@ fn uncommitted_claim_delays_only_its_repeat() {
 #[test]
 fn changes_of_one_record_stay_in_order_while_it_is_locked() {
     let url = database();
-    // One thread: a task that is spawned is in the lane's queue after a yield.
+    // There is one thread: a spawned task is in the lane's queue after a yield.
     Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
         let (store, account) = (open(&url, LONG), an_account());
         let charge = pending_charge(account.id);
@@ -181,7 +182,7 @@ fn caller_of_a_locked_row_is_refused_when_its_time_is_over() {
         let lock = format!("SELECT 1 FROM balances WHERE holder = '{}' FOR UPDATE", account.id);
         let mut holder = foreign(&url, &lock);
         assert!(matches!(store.commit(income(&account)).await, Err(CommitError::Unavailable(_))));
-        // Whatever is committed from now on comes after the end of the refused change set.
+        // Later commits come after the end of the refused change set.
         store.commit(income(&other)).await.unwrap();
         holder.batch_execute("ROLLBACK").unwrap();
         store.commit(income(&account)).await.unwrap();
@@ -197,7 +198,7 @@ fn locks_of_a_frozen_node_end_before_callers_give_up() {
     let proxy = Arc::new(Proxy::start(cluster.port()));
     let proxied = url.replace(&cluster.port().to_string(), &proxy.port().to_string());
     Runtime::new().unwrap().block_on(async {
-        // A transaction that says nothing for twice as long would end in any case.
+        // A transaction that is idle for twice as long would end in any case.
         let (frozen, node) = (open(&proxied, Duration::from_secs(10)), open(&url, Duration::from_secs(10)));
         let account = known_account(&node).await;
         proxy.arm(&[Loss::Frozen]);

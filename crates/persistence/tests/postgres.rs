@@ -1,4 +1,4 @@
-//! The contract on a PostgreSQL server, with one lane and with several; and connections that are lost at a COMMIT.
+//! The contract on a PostgreSQL server, with one lane and with several, and connections that are lost at a COMMIT.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -53,7 +53,7 @@ fn store(lanes: usize) -> Box<dyn Engine> {
     Place::boxed(StoreConfig { lanes, ..config(&database()) }, ())
 }
 
-/// A database of its own, migrated.
+/// Returns the URL of a new migrated database.
 pub fn database() -> String {
     let prepare = |url: &str| {
         migrated(url);
@@ -62,7 +62,7 @@ pub fn database() -> String {
     Cluster::shared().unwrap().prepared_database("cais", prepare).unwrap()
 }
 
-/// Money and an event: nothing in it but the batch's own id would tell that it happened before.
+/// Returns a change set with money and an event. Only the batch's id would reveal a second execution.
 pub fn income(account: &Account) -> ChangeSet {
     let transfer = Transfer {
         from: LedgerAccount::system(SystemAccount::Settlement(main_acquirer()), account.id),
@@ -77,7 +77,7 @@ pub fn income(account: &Account) -> ChangeSet {
     ChangeSet { transfers: vec![transfer], events: vec![event], ..ChangeSet::new(start()) }
 }
 
-/// The store there.
+/// Opens the store at that URL.
 pub fn open(url: &str) -> Persistence {
     Persistence::open(&config(url), &ids()).unwrap()
 }
@@ -91,7 +91,7 @@ async fn assert_received(store: &Persistence, account: &Account, times: i64) {
     assert_eq!(i64::try_from(report.entries), Ok(2 * times));
 }
 
-/// A store behind a proxy that loses the COMMIT of the second of three changes, and what else it is told.
+/// Runs a store behind a proxy that loses the COMMIT of the second of three changes, and further messages in `losses`.
 fn losing(losses: &[Loss], meanwhile: impl FnOnce(&str, &Proxy) + Send + 'static) {
     let url = database();
     let cluster = Cluster::shared().unwrap();
@@ -137,7 +137,7 @@ fn a_batch_is_not_taken_for_a_burn_whose_reply_was_lost() {
 #[test]
 fn a_commit_that_arrives_late_is_waited_for() {
     losing(&[Loss::Late], |url, proxy| {
-        // Whoever asks what became of the batch waits for the lost transaction, which still lives.
+        // The lookup of the outcome waits for the lost transaction, which still lives.
         let waiting =
             "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
         let started = Instant::now();
@@ -199,7 +199,7 @@ fn one_bad_change_set_does_not_hurt_its_neighbours() {
         for _ in 0..20 {
             let (good, change) = (store.clone(), income(&account));
             tasks.spawn(async move { good.commit(change).await.is_ok() });
-            // PostgreSQL takes no NUL in a text.
+            // PostgreSQL accepts no NUL in a text.
             let mut bad = income(&account);
             bad.events.iter_mut().for_each(|event| event.resource.push('\0'));
             let store = store.clone();

@@ -1,4 +1,4 @@
-//! A TCP proxy in front of PostgreSQL that loses a connection exactly at a COMMIT, at a batch in one statement, or when a batch is burned.
+//! A TCP proxy in front of PostgreSQL that loses a connection exactly at a COMMIT, at a batch in one statement, or at an abort.
 
 use std::collections::VecDeque;
 use std::io::{Read as _, Write as _};
@@ -7,34 +7,34 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-/// What happens to the next commit, or to the next burn: a COMMIT unless it says otherwise.
+/// The loss of the next commit or abort. A commit is a COMMIT unless the variant states otherwise.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Loss {
-    /// It never reaches the server.
+    /// The COMMIT never reaches the server.
     Request,
-    /// It reaches the server, and its reply is lost.
+    /// The COMMIT reaches the server, and its reply is lost.
     Reply,
-    /// The client loses its connection, and only later does the COMMIT reach the server: when [`Proxy::release`] is called.
+    /// The client loses its connection, and the COMMIT reaches the server only when [`Proxy::release`] is called.
     Late,
     /// The node freezes: its COMMIT never reaches the server, and its connection stays open.
     Frozen,
-    /// A batch in a statement of its own never reaches the server.
+    /// A single-statement batch never reaches the server.
     AloneRequest,
-    /// It reaches the server, and its reply is lost.
+    /// The single-statement batch reaches the server, and its reply is lost.
     AloneReply,
-    /// The client loses its connection, and only later does it reach the server: when [`Proxy::release`] is called.
+    /// The client loses its connection, and the batch reaches the server only when [`Proxy::release`] is called.
     AloneLate,
-    /// A burn reaches the server, and its reply is lost.
+    /// An abort reaches the server, and its reply is lost.
     BurnReply,
 }
 
 impl Loss {
-    /// Whether it is for these bytes of a client.
+    /// Returns whether the loss applies to these bytes of a client.
     fn concerns(self, bytes: &[u8]) -> bool {
         let has = |part: &[u8]| bytes.windows(part.len()).any(|window| window == part);
         match self {
             Self::Request | Self::Reply | Self::Late | Self::Frozen => has(b"COMMIT\0"),
-            // Not the statements, which are prepared first, but the value that is bound.
+            // The bound value counts, because the statements are prepared earlier.
             Self::AloneRequest | Self::AloneReply | Self::AloneLate => has(b"committed"),
             Self::BurnReply => has(b"burned"),
         }
@@ -54,7 +54,7 @@ struct Shared {
 }
 
 impl Proxy {
-    /// A proxy in front of the server on that port of 127.0.0.1.
+    /// Starts a proxy in front of the server on that port of 127.0.0.1.
     pub fn start(server: u16) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -71,17 +71,17 @@ impl Proxy {
         Self { port, shared }
     }
 
-    /// The port to connect to.
+    /// Returns the port for clients.
     pub const fn port(&self) -> u16 {
         self.port
     }
 
-    /// What comes next is lost in these ways, one after the other.
+    /// Sets the losses of the next messages, one after the other.
     pub fn arm(&self, losses: &[Loss]) {
         self.shared.armed.lock().unwrap().extend(losses);
     }
 
-    /// Whether everything was lost that was to be.
+    /// Returns whether all losses have happened.
     pub fn fired(&self) -> bool {
         self.shared.armed.lock().unwrap().is_empty()
     }
@@ -90,7 +90,7 @@ impl Proxy {
     pub fn release(&self) {
         let (mut server, bytes) = self.shared.held.lock().unwrap().take().unwrap();
         server.write_all(&bytes).unwrap();
-        // The server goes on until it has read everything, then it sees the end: unless its reply came first, which ends the connection.
+        // The server reads everything and then sees the end of the stream, unless its reply comes first and ends the connection.
         drop(server.shutdown(Shutdown::Write));
     }
 }
@@ -103,7 +103,7 @@ impl Shared {
         let backwards = thread::spawn(move || {
             let mut buffer = [0; 16_384];
             while let Ok(length @ 1..) = replies.read(&mut buffer) {
-                // The reply to what is lost: it is durable now, and nobody hears of it.
+                // The reply to a lost commit: the commit is durable now, but the client receives nothing.
                 if mute.load(Ordering::SeqCst) || back.write_all(buffer.get(..length).unwrap()).is_err() {
                     break;
                 }
@@ -128,7 +128,7 @@ impl Shared {
                     continue;
                 }
                 Some(Loss::Request | Loss::AloneRequest) => drop(server.shutdown(Shutdown::Both)),
-                // The server ends the connection when its patience is over.
+                // The server ends the connection after its idle timeout.
                 Some(Loss::Frozen) => {}
                 Some(Loss::Reply | Loss::AloneReply | Loss::BurnReply) => {
                     muted.store(true, Ordering::SeqCst);

@@ -1,4 +1,4 @@
-//! The queue of deliveries on PostgreSQL: nodes that share it, connections that are lost, rows that cannot be read.
+//! The queue of deliveries on PostgreSQL: nodes that share it, lost connections, and unreadable rows.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use tokio::task::JoinSet;
 use crate::postgres::{database, open};
 use crate::proxy::{Loss, Proxy};
 
-/// How many places an endpoint has.
+/// The number of places of an endpoint.
 const PLACES: usize = 8;
 const LEASE_S: i64 = 30;
 
@@ -27,14 +27,14 @@ fn after_s(seconds: i64) -> Timestamp {
     start() + SignedDuration::from_secs(seconds)
 }
 
-/// An endpoint that is registered, as it is read back.
+/// Registers an endpoint and returns it as read back.
 async fn endpoint(store: &Persistence) -> Endpoint {
     let endpoint = an_endpoint(an_account().id, 0);
     store.commit(steps::open_endpoint(&endpoint)).await.unwrap();
     Endpoint { version: 1, ..endpoint }
 }
 
-/// So many tests, each due a second after the one before it.
+/// Puts tests of the endpoint, each due a second after the previous one.
 async fn put(store: &Persistence, endpoint: &Endpoint, count: i64) -> Vec<DeliveryId> {
     let due = |at_s| NewDelivery { at: after_s(at_s), ..a_test_delivery(endpoint) };
     store.put((0..count).map(due).collect(), None).await.unwrap().unwrap()
@@ -67,7 +67,7 @@ fn attempt(claimed: &ClaimedDelivery, outcome: AttemptOutcome, health: Health) -
             status_code: Some(500),
             duration_ms: 3,
             error: None,
-            // By this word the proxy knows an outcome, which comes without a COMMIT.
+            // The proxy recognizes an outcome by this text, because an outcome has no COMMIT.
             response_body: Some("committed".to_owned()),
         },
         outcome,
@@ -75,7 +75,7 @@ fn attempt(claimed: &ClaimedDelivery, outcome: AttemptOutcome, health: Health) -
     }
 }
 
-/// A store behind a proxy, with an endpoint and so many tests for it.
+/// Runs a store behind a proxy, with an endpoint and that number of tests for it.
 fn proxied(count: i64, case: impl AsyncFnOnce(Persistence, Arc<Proxy>, Endpoint, Vec<DeliveryId>)) {
     let (url, cluster) = (database(), Cluster::shared().unwrap());
     let proxy = Arc::new(Proxy::start(cluster.port()));
@@ -255,7 +255,7 @@ fn an_impossible_delivery_or_outcome_hurts_no_other() {
         assert_eq!(ids(&claimed), [*poisoned, *good, *better]);
         let mut finished: Vec<FinishedAttempt> =
             claimed.iter().map(|one| attempt(one, AttemptOutcome::Succeeded, Health::Unchanged)).collect();
-        // PostgreSQL takes no NUL in a text.
+        // PostgreSQL accepts no NUL in a text.
         finished.iter_mut().take(1).for_each(|one| one.attempt.response_body = Some("\0".to_owned()));
         store.finish(finished).await.unwrap();
         for (id, status) in [

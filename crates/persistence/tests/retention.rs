@@ -1,4 +1,4 @@
-//! How much housekeeping removes at once, and where it stops.
+//! Tests the limits of one call of housekeeping.
 
 use cais_domain::event::EventType;
 use cais_domain::ids::AccountId;
@@ -37,7 +37,7 @@ fn of_both(case: impl AsyncFn(Persistence)) {
     }
 }
 
-/// So many events of an account, as old as can be.
+/// Publishes the oldest possible events of an account.
 async fn publish(store: &Persistence, account: AccountId, count: usize) -> Vec<NewEvent> {
     let events: Vec<NewEvent> = (0..count).map(|_| an_event(account, EventType::ChargePaid, "chg_1")).collect();
     for events in events.chunks(500) {

@@ -1,4 +1,4 @@
-//! Stores for tests, each with a place of its own.
+//! Stores for tests, each in its own place.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -10,10 +10,10 @@ use cais_ports::{Ids, Maintenance as _, QueryError};
 use cais_testkit::contract::{Engine, WholeStore};
 use uuid::Uuid;
 
-/// How long a change may take to be noticed, also on a machine that is busy.
+/// The longest time until a change is noticed, also on a busy machine.
 const NOTICED_WITHIN: Duration = Duration::from_mins(1);
 
-/// Identifiers from the builders' source, so that those of a test and those of its store never meet.
+/// Identifiers from the builders' source, so that those of a test and of its store never collide.
 struct FreshIds;
 
 impl Ids for FreshIds {
@@ -23,24 +23,24 @@ impl Ids for FreshIds {
     }
 }
 
-/// Where the ids of all tests come from.
+/// Returns the source of all ids in tests.
 pub fn ids() -> Arc<dyn Ids> {
     Arc::new(FreshIds)
 }
 
-/// The defaults for that URL.
+/// Returns the defaults for that URL.
 pub fn config(url: &str) -> StoreConfig {
     StoreConfig::new(DatabaseUrl::parse(url).unwrap())
 }
 
-/// A store at that URL, migrated.
+/// Migrates the store at that URL, and returns its configuration.
 pub fn migrated(url: &str) -> StoreConfig {
     let config = config(url);
     migrations::migrate(&config.url, "test").unwrap();
     config
 }
 
-/// A kind of store for the contract. What `place` holds lives as long as it.
+/// A kind of store for the contract. The content of `place` lives as long as the store.
 pub struct Place<P> {
     config: StoreConfig,
     opened: Mutex<Option<Persistence>>,
@@ -72,7 +72,7 @@ impl<P: Send + Sync> Engine for Place<P> {
     }
 }
 
-/// Waits until the store answers so when it is asked whether it is ready.
+/// Waits until the store's readiness satisfies `wanted`.
 pub async fn wait_until_ready(store: &Persistence, wanted: impl Fn(&Result<(), QueryError>) -> bool) {
     let started = Instant::now();
     loop {

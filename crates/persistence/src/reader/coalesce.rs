@@ -1,6 +1,6 @@
-//! Reads by id, many at a time: while one statement is under way, the next reads gather, and one statement answers them all.
+//! Reads by id, combined: while one statement runs, the next reads gather, and one statement then serves all of them.
 //!
-//! A read begins after it was asked for, so it sees every commit that was answered before.
+//! A read begins after its caller requested it, so the result includes every commit that was confirmed before.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -30,10 +30,10 @@ use crate::sql::table::names;
 use crate::sql::{Loaded, Session};
 
 static CHARGES: Lookup = Lookup::of(|| names::<ChargeRow<'_>>("c"), "charges AS c", "c", &["account_id", "id"]);
-/// Charges by their names upstream.
+/// Finds charges by their txids.
 static TXIDS: Lookup = Lookup::of(
     || names::<ChargeRow<'_>>("c"),
-    // Both halves of the key, and each as a range: see the keys below.
+    // Both halves of the key, each as a range: see the lookup of API keys below.
     "global_reservations AS r JOIN charges AS c ON c.account_id BETWEEN r.account_id AND r.account_id \
      AND c.id BETWEEN r.owner AND r.owner",
     "r",
@@ -45,23 +45,23 @@ static CLAIMS: Lookup =
     Lookup::of(|| names::<ClaimRow<'_>>("c"), "idempotency_claims AS c", "c", &["account_id", "key"]);
 static KEYS: Lookup = Lookup::of(
     || names::<KeyRow<'_>>("k") + ", " + &names::<AccountRow<'_>>("a"),
-    // An equality may be answered by a walk along all accounts, when they were few as the statement was planned.
+    // An equality may be planned as a walk along all accounts, if there were few accounts at planning.
     "api_keys AS k JOIN accounts AS a ON a.id BETWEEN k.account_id AND k.account_id",
     "k",
     &["prefix"],
 );
 
-/// All of them, for whoever looks at their plans.
+/// All lookups, for the test of their plans.
 #[cfg(test)]
 pub(crate) const LOOKUPS: [&Lookup; 6] = [&CHARGES, &TXIDS, &ACCOUNTS, &PAYOUTS, &CLAIMS, &KEYS];
 
-/// Reads of one statement at most; see the same limit of a batch.
+/// The largest number of reads in one statement; see the same limit of a batch.
 const MAX_READS: usize = 256;
 
 type Waiting<K, T> = Vec<Asked<K, T>>;
 type KeyWithAccount = (ApiKeyRecord, Account);
 
-/// What was asked for, and by whom.
+/// A requested key, and the channel of its caller.
 struct Asked<K, T> {
     key: K,
     deadline: Instant,
@@ -69,18 +69,18 @@ struct Asked<K, T> {
 }
 
 impl<K, T> Asked<K, T> {
-    /// Whether somebody still waits for it.
+    /// Returns whether the caller still waits.
     fn is_alive(&self) -> bool {
         !self.reply.is_closed() && Instant::now() < self.deadline
     }
 
     fn answer(self, answer: Result<Option<T>, QueryError>) {
-        // Whoever stopped waiting needs no answer.
+        // A caller that stopped waiting needs no result.
         let _ = self.reply.send(answer);
     }
 }
 
-/// A read that waits.
+/// A waiting read.
 enum Read {
     Charge(Asked<(AccountId, ChargeId), Charge>),
     Txid(Asked<Txid, Charge>),
@@ -90,9 +90,9 @@ enum Read {
     Key(Asked<KeyPrefix, KeyWithAccount>),
 }
 
-/// The thread that reads by id, and the way to it.
+/// The thread that reads by id, and its queue.
 pub(crate) struct Coalescer {
-    /// `None` once it is closed.
+    /// `None` after the coalescer is closed.
     queue: RwLock<Option<mpsc::Sender<Read>>>,
     thread: RwLock<Option<JoinHandle<()>>>,
     deadline: Duration,
@@ -154,12 +154,12 @@ impl Coalescer {
         queue.try_send(read).map_err(|_| unavailable("too many reads are waiting, or the reader has ended"))
     }
 
-    /// Whether the thread is at work.
+    /// Returns whether the thread is running.
     pub(crate) fn is_open(&self) -> bool {
         self.queue.read().unwrap_or_else(PoisonError::into_inner).as_ref().is_some_and(|queue| !queue.is_closed())
     }
 
-    /// Takes nothing more, and returns when everything that was taken is answered.
+    /// Accepts no more reads, and returns when all accepted ones are answered.
     pub(crate) fn close(&self) {
         self.queue.write().unwrap_or_else(PoisonError::into_inner).take();
         let thread = self.thread.write().unwrap_or_else(PoisonError::into_inner).take();
@@ -255,8 +255,8 @@ impl Worker {
         });
     }
 
-    /// Reads everything that waits at once. Where a row is impossible, each half is read without the other, down to single reads, so
-    /// that only its own readers suffer. A database that is gone is gone for all of them.
+    /// Reads all waiting keys at once. If a row is invalid, each half is read separately, down to single reads, so that only the callers of
+    /// that row get an error. A lost database fails all of them.
     fn answer<K: Hash + Eq, R: Loaded, T: Clone>(
         &mut self,
         lookup: &Lookup,
@@ -291,7 +291,7 @@ impl Worker {
         }
     }
 
-    /// Reads once more on a new connection when the old one is gone: a read can be repeated.
+    /// Repeats the read on a new connection after the old one was lost. Repeated reads are harmless.
     fn read_all<K: Hash + Eq, R: Loaded, T>(
         &mut self,
         lookup: &Lookup,

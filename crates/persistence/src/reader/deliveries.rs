@@ -1,4 +1,4 @@
-//! Reading deliveries with what was tried: each list as one statement, the same text on both engines.
+//! Reads deliveries with their attempts. Each list is one statement, with the same text on both engines.
 
 use async_trait::async_trait;
 use cais_domain::ids::{AccountId, DeliveryId, EndpointId, EventId};
@@ -9,7 +9,7 @@ use crate::Persistence;
 use crate::rows::delivery;
 use crate::sql::Query;
 
-/// Deliveries of one event that are listed at most: an account has 20 endpoints at a time, and had others before.
+/// The largest number of listed deliveries of one event. An account has 20 endpoints at a time, and had others before.
 const MAX_OF_EVENT: u32 = 200;
 
 /// A statement that reads the deliveries of `page`, each with its last 50 attempts.
@@ -34,7 +34,7 @@ macro_rules! text {
 
 const FIND: &str = text!("d.account_id = ? AND d.endpoint_id = ? AND d.id = ?" "");
 const LIST: &str = text!("d.account_id = ? AND d.endpoint_id = ? AND d.id < ? ORDER BY d.id DESC LIMIT ?" " DESC");
-/// The account is only compared, so that no index is considered but the one that begins with the event.
+/// The account is only compared, so only the index that begins with the event is considered.
 const OF_EVENT: &str = text!("d.account_id || '' = ? AND d.event_id = ? ORDER BY d.id LIMIT ?" "");
 
 #[async_trait]

@@ -1,4 +1,4 @@
-//! Reading endpoints and events: each as one statement, the same text on both engines.
+//! Reads endpoints and events. Each read is one statement, with the same text on both engines.
 
 use async_trait::async_trait;
 use cais_domain::event::EventType;
@@ -97,7 +97,8 @@ fn of_id(account: AccountId, id: EventId) -> _ {
     events::table.filter(events::account_id.eq(account)).filter(events::id.eq(id))
 }
 
-/// The sequence number beyond which the page begins, in the order of the filter; `None` when it continues after what is not there.
+/// Returns the sequence number beyond which the page begins, in the order of the filter; `None` if the page continues after an unknown
+/// event.
 fn bound(
     session: &mut dyn Session,
     account: AccountId,
@@ -109,7 +110,7 @@ fn bound(
     Ok(place.map(|place| place.max(filter.after_sequence.unwrap_or(place))))
 }
 
-/// The statement of a page, one of four.
+/// Returns the statement of a page, one of four.
 fn page_text(filter: EventFilter) -> String {
     let (beyond, order) = if filter.after_sequence.is_some() { (">", "") } else { ("<", " DESC") };
     let kind = if filter.kind.is_some() { " AND type = ?" } else { "" };

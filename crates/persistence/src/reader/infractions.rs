@@ -1,4 +1,4 @@
-//! Reading infractions, blocks and positions: each as one statement, the same text on both engines.
+//! Reads infractions, blocks and positions. Each read is one statement, with the same text on both engines.
 
 use async_trait::async_trait;
 use cais_domain::acquirer_name::AcquirerName;
@@ -23,7 +23,7 @@ use crate::sql::Query;
 use crate::sql::select::{OwnIndex, Select, is_one_of};
 use crate::sql::table::{Row as _, names};
 
-/// As the index of what is not settled names it.
+/// The condition of the index of unresolved infractions.
 const UNSETTLED: &str = "i.acquirer = ? AND i.status IN ('open', 'under_review')";
 
 /// The first two conditions are those of the index of marked infractions.
@@ -154,7 +154,7 @@ fn head() -> String {
     format!("SELECT {} FROM infractions AS i WHERE ", names::<InfractionRow<'_>>("i"))
 }
 
-/// The statement of a page, one of four. It names the expressions of the indexes that are there for it alone.
+/// Returns the statement of a page, one of four. The text contains the expressions of indexes for this statement alone.
 fn page_text(filter: InfractionFilter) -> String {
     let (wanted, id) = match (filter.account.is_some(), filter.status.is_some()) {
         (true, false) => ("i.account_id = ? AND ", "i.id"),

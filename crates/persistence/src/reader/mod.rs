@@ -1,4 +1,4 @@
-//! The read side: by id through one thread that answers all that wait with one statement, everything else through a pool.
+//! The read side. A single thread combines waiting reads by id into one statement; a pool serves all other reads.
 
 mod audit;
 mod coalesce;

@@ -1,4 +1,4 @@
-//! Reading payouts, refunds and releases: each as one statement, the same text on both engines.
+//! Reads payouts, refunds and releases. Each read is one statement, with the same text on both engines.
 
 use async_trait::async_trait;
 use cais_domain::ids::{AccountId, ChargeId, PayoutId, RefundId};

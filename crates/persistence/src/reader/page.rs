@@ -1,4 +1,4 @@
-//! What lists have in common: where a page begins and ends, spans of time as ranges of ids, and rows that nobody can read.
+//! The common parts of lists: the bounds of a page, spans of time as ranges of ids, and unreadable rows.
 
 use cais_domain::ids::{Id, IdKind};
 use cais_ports::{Due, Page, PageRequest, Span, alerts};
@@ -9,23 +9,24 @@ use crate::error::Fault;
 
 /// Pages have 1 to 200 rows.
 const MAX_PAGE: u32 = 200;
-/// So many rows more than wanted are fetched for a work list, to stand in for impossible ones.
+/// The number of additional rows that a work list reads, as a replacement for invalid ones.
 const SPARE: u32 = 32;
-/// Greater than every id: no id has this letter, and `~` is the greatest of ASCII.
+/// Greater than every id: ids do not contain `~`, the greatest printable ASCII character.
 const BEYOND: &str = "~";
-/// The holder of entries, as the indexes of rare entries name it: so no other is considered.
+/// The holder of entries, as the indexes of rare entries contain it. So no other index is considered.
 pub(super) const RARE_HOLDER: &str = "holder || ''";
-/// How far the instant in an id may be from the one in its row: ids are made a moment earlier or later, and by another node's clock.
+/// The largest difference between the instant in an id and the one in its row. Ids are made a moment earlier or later, and by another
+/// node's clock.
 const SLACK: SignedDuration = SignedDuration::from_mins(1);
 
 pub(super) fn with_spare(limit: u32) -> i64 {
     i64::from(limit.saturating_add(SPARE))
 }
 
-/// The records of a work list, at most `limit`. A row that is impossible is told and passed over, so that the work behind it is done.
+/// Returns the records of a work list, at most `limit`. Invalid rows are logged and skipped, so that the work behind them is done.
 ///
-/// Impossible rows stay at the head of their list until an operator mends them. Up to `SPARE` of them cost nothing; `limit + SPARE`
-/// of them would hide all the rest, which only a fault in every row could bring about, and the log is full of it then.
+/// Invalid rows stay at the head of their list until an operator repairs them. Up to `SPARE` of them have no effect. Only `limit + SPARE`
+/// of them would hide all the rest. A fault in every row would be needed for that, and each is logged.
 pub(super) fn work<R, T>(
     rows: Vec<R>,
     limit: u32,
@@ -41,8 +42,8 @@ pub(super) fn work<R, T>(
     legible.take(usize::try_from(limit).unwrap_or(usize::MAX)).collect()
 }
 
-/// The rows of a work list: those that are over, and behind them those further ahead than they can be. Each half is read along the
-/// index of `due_at`. `load` reads one half: it takes the first and the last instant in microseconds, and how many rows at most.
+/// Returns the rows of a work list: those that are due, and then those further ahead than a correct clock writes. Each half is read along
+/// the index of `due_at`. `load` reads one half; its parameters are the first and last instant in microseconds, and a limit.
 pub(super) fn due<R>(
     due: Due,
     limit: u32,
@@ -57,7 +58,7 @@ pub(super) fn due<R>(
     Ok(rows)
 }
 
-/// The first page of any list.
+/// Returns the request for the first page of any list.
 #[cfg(test)]
 pub(super) const fn first<I>() -> PageRequest<I> {
     PageRequest { limit: 50, starting_after: None }
@@ -67,7 +68,7 @@ pub(super) fn after<K: IdKind>(page: PageRequest<Id<K>>) -> String {
     page.starting_after.map_or_else(|| BEYOND.to_owned(), |id| id.to_string())
 }
 
-/// One row more than wanted tells whether there are more.
+/// Returns the limit plus one: an additional row shows that there are more.
 pub(super) fn one_more<I: Copy>(page: PageRequest<I>) -> i64 {
     i64::from(page.limit.clamp(1, MAX_PAGE)).saturating_add(1)
 }
@@ -79,21 +80,21 @@ pub(super) fn cut<T, I: Copy>(mut rows: Vec<T>, page: PageRequest<I>) -> Page<T>
     Page { rows, has_more }
 }
 
-/// A range of ids that holds everything of a span of time, and the span itself, which is exact: rows at both ends of the range may lie
-/// outside it. Ids carry the instant of their making, so that a page of long ago costs no more than the newest.
+/// A range of ids that contains a span of time, and the span itself, which is exact. Rows at both ends of the range may be outside the
+/// span. Ids contain the instant of their creation, so an old page costs no more than the newest.
 pub(super) struct Reach {
-    /// No smaller id is meant.
+    /// The least id of the range.
     pub(super) least: String,
-    /// Only smaller ids are meant.
+    /// The least id beyond the range.
     pub(super) below: String,
-    /// No earlier instant is meant, in microseconds.
+    /// The first instant of the span, in microseconds.
     pub(super) from: i64,
-    /// Only earlier instants are meant.
+    /// The first instant after the span, in microseconds.
     pub(super) until: i64,
 }
 
 impl Reach {
-    /// The reach of a span, after the id at which the page before ended.
+    /// Returns the reach of a span, after the last id of the previous page.
     pub(super) fn new<K: IdKind>(span: Span, after: Option<Id<K>>) -> Self {
         let bound = |at: Timestamp| Id::<K>::new(first_uuid(at)).to_string();
         let least = span.from.map(|from| bound(from.saturating_sub(SLACK).unwrap_or(Timestamp::MIN)));
@@ -112,7 +113,7 @@ impl Reach {
     }
 }
 
-/// The least UUID of version 7 with that instant.
+/// Returns the least UUID of version 7 with that instant.
 fn first_uuid(at: Timestamp) -> Uuid {
     let at_ms = u64::try_from(at.as_millisecond()).unwrap_or_default();
     Builder::from_unix_timestamp_millis(at_ms, &[0; 10]).into_uuid()

@@ -1,4 +1,4 @@
-//! How SQLite would answer a statement, for tests: it plans by rules alone, where PostgreSQL would count rows first.
+//! SQLite's plans of statements, for tests. SQLite plans by rules alone, while PostgreSQL uses statistics.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::sql::{Query, Session};
 use crate::sqlite::Sqlite;
 use crate::{DatabaseUrl, migrations};
 
-/// An empty store that is only asked for plans.
+/// An empty store for plans only.
 pub(crate) struct Planner {
     session: Box<dyn Session>,
     _folder: TempDir,
@@ -25,7 +25,7 @@ impl Planner {
         Self { session, _folder: folder }
     }
 
-    /// The steps of the statement.
+    /// Returns the steps of the statement.
     pub(crate) fn plan(&mut self, text: &str) -> Vec<String> {
         let query = Query::once(format!("EXPLAIN QUERY PLAN {}", text.replace('?', "1")));
         self.session

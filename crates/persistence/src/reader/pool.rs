@@ -1,4 +1,4 @@
-//! Connections for reads that are not by id: few, checked before use, and used away from the async threads.
+//! Connections for reads that are not by id: few, checked before use, and used outside of the async threads.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::engine::Engine;
 use crate::error::Fault;
 use crate::sql::Session;
 
-/// Makes and checks connections of an engine.
+/// Opens and checks connections of an engine.
 pub(super) struct Readers(Arc<dyn Engine>);
 
 impl ManageConnection for Readers {
@@ -28,7 +28,7 @@ impl ManageConnection for Readers {
     }
 
     fn has_broken(&self, _: &mut Self::Connection) -> bool {
-        // The check before the next use finds out.
+        // The check before the next use detects a broken connection.
         false
     }
 }
@@ -36,16 +36,16 @@ impl ManageConnection for Readers {
 /// The pool.
 pub(crate) struct ReadPool {
     pool: Pool<Readers>,
-    /// One for each read that waits or is under way: beyond them the store is unavailable at once.
+    /// A permit for each read that waits or runs. Beyond them the store is unavailable at once.
     places: Semaphore,
-    /// One for each connection. A read that nobody waits for any more keeps its own until the database lets go of it, and no
-    /// other is started in its stead: so at most as many threads wait for the database as there are connections.
+    /// A permit for each connection. A read without a caller keeps its permit until the database returns. So at most as many threads wait
+    /// for the database as there are connections.
     turns: Arc<Semaphore>,
     deadline: Duration,
 }
 
 impl ReadPool {
-    /// A pool of so many connections as the configuration says; a read waits for one, and for its answer, no longer than its deadline.
+    /// Opens a pool of the configured size. A read waits for a connection and its rows no longer than the configured deadline.
     pub(crate) fn open(engine: &Arc<dyn Engine>, config: &StoreConfig) -> Result<Self, Fault> {
         let size = config.read_connections.max(1);
         let pool = Pool::builder()
@@ -66,7 +66,7 @@ impl ReadPool {
     /// Runs a read on a connection of the pool.
     ///
     /// # Errors
-    /// [`QueryError::Unavailable`] at once when too many wait, or when no connection is free in time or the database does not answer.
+    /// [`QueryError::Unavailable`] at once if too many reads wait; later if no connection is free in time or the database does not reply.
     pub(crate) async fn read<T: Send + 'static>(
         &self,
         read: impl FnOnce(&mut dyn Session) -> Result<T, Fault> + Send + 'static,

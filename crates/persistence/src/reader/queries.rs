@@ -1,4 +1,4 @@
-//! The query ports: each read as one statement, the same text on both engines.
+//! The query ports. Each read is one statement, with the same text on both engines.
 
 use std::collections::BTreeMap;
 
@@ -37,7 +37,7 @@ use crate::rows::{Record as _, acquirer, payment};
 use crate::sql::Query;
 use crate::sql::select::{Select, is_none_of, is_one_of};
 
-/// A list of keys has at most so many.
+/// The largest number of keys in a list.
 const MAX_KEYS: i64 = 200;
 
 fn charges_of(account: AccountId, page: PageRequest<ChargeId>) -> impl Select<ChargeRow<'static>> {
@@ -73,7 +73,7 @@ fn due_notices(from: i64, until: i64, most: i64) -> impl Select<NoticeRow<'stati
         .limit(most)
 }
 
-/// Finds an open or unmatched notice by its names. The first condition is the condition of the index.
+/// Finds an open or unmatched callback by its names. The first condition is the condition of the index.
 fn named_notice(acquirer: String, names: Vec<u8>) -> impl Select<NoticeRow<'static>> {
     notices::table
         .filter(is_none_of(notices::state, ["done"]))
@@ -90,7 +90,7 @@ fn unmatched_notices(page: PageRequest<NoticeId>) -> impl Select<NoticeRow<'stat
         .limit(one_more(page))
 }
 
-/// Idempotency records without an answer whose lease is over, or further ahead than a lease can be.
+/// Returns idempotency records without an answer whose lease is over, or further ahead than a lease can be.
 fn due_claims(lease: Due, from: i64, until: i64, most: i64) -> impl Select<ClaimRow<'static>> {
     let is_over = idempotency_claims::lease_until.le(lease.now().as_microsecond());
     idempotency_claims::table

@@ -1,4 +1,4 @@
-//! What reconciliation reads over all accounts, a page at a time.
+//! The reads of reconciliation over all accounts, a page at a time.
 
 use async_trait::async_trait;
 use cais_domain::acquirer_name::AcquirerName;
@@ -17,13 +17,13 @@ use crate::rows::{Record as _, acquirer, payment};
 use crate::sql::Query;
 use crate::sql::table::names;
 
-/// The rest of a span at one acquirer: behind an instant, and at this instant behind an end-to-end id.
+/// Selects the rest of a span at one acquirer: behind an instant, and at this instant behind an end-to-end id.
 const PAYMENTS: &str = " FROM payments AS p WHERE p.acquirer = ? AND (p.paid_at, p.end_to_end_id) > (?, ?) AND p.paid_at < ? \
      ORDER BY p.paid_at, p.end_to_end_id LIMIT ?";
-/// The expression is that of an index which is there for reconciliation alone.
+/// The expression is that of an index for reconciliation alone.
 const PAYOUTS: &str = " FROM payouts AS p WHERE p.id || '' > ? AND p.id || '' < ? AND p.created_at >= ? AND p.created_at < ? AND p.acquirer = ? \
      ORDER BY p.id || '' LIMIT ?";
-/// Goes from one acquirer to the next along the index of payments, and asks whether each has one in the span.
+/// Goes from one acquirer to the next along the index of payments, and checks that each has a payment in the span.
 const ACQUIRERS: &str = "WITH RECURSIVE names (name) AS (SELECT min(acquirer) FROM payments UNION ALL \
      SELECT (SELECT min(m.acquirer) FROM payments AS m WHERE m.acquirer > n.name) FROM names AS n WHERE n.name IS NOT NULL) \
      SELECT n.name FROM names AS n WHERE (SELECT p.paid_at FROM payments AS p WHERE p.acquirer = n.name AND p.paid_at >= ? \
@@ -91,7 +91,7 @@ fn payouts_text() -> String {
     format!("SELECT {}{PAYOUTS}", names::<PayoutRow<'_>>("p"))
 }
 
-/// The ids of the payouts of a span.
+/// Returns the ids of the payouts of a span.
 fn reach(from: Timestamp, until: Timestamp) -> Reach {
     Reach::new::<kind::Payout>(Span { from: Some(from), until: Some(until) }, None)
 }

@@ -1,4 +1,4 @@
-//! The statement: entries along their primary key, and the descriptions of the few that are on the page.
+//! The statement: entries along their primary key, and the descriptions of the few entries on the page.
 
 use async_trait::async_trait;
 use cais_domain::ids::{AccountId, EntryId};
@@ -10,15 +10,15 @@ use crate::Persistence;
 use crate::rows::statement;
 use crate::sql::{Query, Session};
 
-/// The columns of a line, from the entries of the page and what they are about.
+/// The columns of a line, from the entries of the page and the records that they name.
 const HEAD: &str = "SELECT e.id, e.kind, e.bucket, e.amount, e.balance_after, e.resource_id, e.end_to_end_id, \
      coalesce(c.description, p.description, r.reason), e.created_at FROM (\
      SELECT holder, id, kind, bucket, amount, balance_after, resource_id, end_to_end_id, created_at FROM entries";
 const RANGE: &str = " = ? AND id >= ? AND id < ? AND created_at >= ? AND created_at < ?";
-/// What the index of merchants' fees holds: accounts begin with an `a`, those of the house with other letters.
+/// The condition of the index of merchants' fees: the ids of accounts begin with `a`, those of system accounts with other letters.
 const OF_MERCHANTS: &str = " AND holder < 'b'";
-/// What a resource is shows in the letters that its id begins with, so a line is looked up in one table of the three: for the other two its
-/// key is null, which no index is asked for.
+/// The first letters of an id show the kind of the resource, so a line is looked up in one of three tables. For the other two the key is
+/// null, and no index is searched.
 const TAIL: &str = " ORDER BY id DESC LIMIT ?) AS e \
      LEFT JOIN charges AS c ON c.account_id = e.holder AND c.id = CASE substr(e.resource_id, 1, 4) WHEN 'chg_' THEN e.resource_id END \
      LEFT JOIN payouts AS p ON p.account_id = e.holder AND p.id = CASE substr(e.resource_id, 1, 4) WHEN 'pyt_' THEN e.resource_id END \
@@ -52,8 +52,8 @@ impl StatementQueries for Persistence {
     }
 }
 
-/// The statement of a page; `None` for what is in no statement. Bucket and kind are part of the text, which is one of a small set, so
-/// that the index of rare ones is found.
+/// Returns the statement of a page; `None` for entries that no statement shows. Bucket and kind are part of the text, which is one of a
+/// small set. So the index of rare entries is used.
 fn page_text(filter: EntryFilter) -> Option<String> {
     let bucket = match filter.bucket {
         None => " AND bucket <> 'in_transit'",
@@ -68,7 +68,7 @@ fn page_text(filter: EntryFilter) -> Option<String> {
     Some(format!("{HEAD} WHERE {holder}{RANGE}{bucket}{kind}{merchants}{TAIL}"))
 }
 
-/// Whether there is an index for these entries.
+/// Returns whether these entries have an index.
 const fn is_rare(filter: EntryFilter) -> bool {
     let rare_kind = match filter.kind {
         None | Some(EntryKind::Charge) => false,

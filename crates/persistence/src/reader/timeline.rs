@@ -1,5 +1,5 @@
-//! The timeline: charges, payouts and split credits as one list. Each source gives its newest rows below the last key, one more than the
-//! page holds, and the newest of them all make the page. Nothing is written for it.
+//! The timeline: charges, payouts and split credits as one list. Each source returns its newest rows below the last key, one more than the
+//! page holds. The newest of all these rows make the page. The timeline has no table of its own.
 
 use std::cmp::Reverse;
 
@@ -81,7 +81,7 @@ impl Persistence {
     }
 }
 
-/// A page of one account.
+/// A requested page of one account.
 struct Asked {
     account: AccountId,
     filter: TransactionFilter,
@@ -147,8 +147,8 @@ fn credits_text(filter: TransactionFilter) -> Option<String> {
     Some(format!("SELECT id, amount, created_at FROM entries WHERE {RARE_HOLDER}{RANGE} AND kind = 'split'{NEWEST}"))
 }
 
-/// Returns the words of a source that its wanted rows have; `None` when no row has one of them. The words are part of the text, which is
-/// one of a small set, so that the index of a rare one is found.
+/// Returns the values of a source that its requested rows have; `None` if no row has such a value. The values are part of the text, which
+/// is one of a small set. So the index of a rare value is used.
 fn wanted(
     filter: TransactionFilter,
     direction: Direction,

@@ -1,4 +1,4 @@
-//! How PostgreSQL reads every list: along an index and no further than the page, also on tables that it never counted.
+//! Tests that PostgreSQL reads every list along an index and stops at the end of the page, also in tables without statistics.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::time::Duration;
@@ -20,7 +20,7 @@ pub(super) fn list<R>(query: &impl Select<R>, values: &'static str) -> List {
     (texts(query).0, values)
 }
 
-/// No step of a plan may come by more rows. A page has 50, and a few rows belong to each.
+/// The largest number of rows in any step of a plan. A page has 50 rows, and a few other rows belong to each.
 const MOST_ROWS: u64 = 500;
 
 fn lists() -> Vec<List> {
@@ -38,14 +38,14 @@ fn lists() -> Vec<List> {
     modules.into_iter().flat_map(|lists| lists()).collect()
 }
 
-/// The text with `$1`, `$2` and so on where values go.
+/// Returns the text with `$1`, `$2` and so on in place of values.
 fn numbered(text: &str) -> String {
     let mut pieces = text.split('?');
     let first = pieces.next().unwrap_or_default().to_owned();
     (1..).zip(pieces).fold(first, |text, (number, piece)| format!("{text}${number}{piece}"))
 }
 
-/// The numbers behind a word, in the whole plan.
+/// Returns the numbers behind a word, in the whole plan.
 fn numbers(plan: &[String], word: &str) -> Vec<u64> {
     let number = |rest: &str| rest.chars().take_while(char::is_ascii_digit).collect::<String>().parse().ok();
     plan.iter().filter_map(|line| number(line.split_once(word)?.1)).collect()
@@ -60,7 +60,7 @@ fn assert_walks(session: &mut dyn Session, tables: &str) {
         let of_event = text.contains("d.event_id = ?");
         for line in &plan {
             assert!(!line.contains("Seq Scan") && !line.contains("Bitmap"), "{tables}, {text}: {plan:#?}");
-            // The deliveries of one event are few, and no index has their order.
+            // An event has few deliveries, and no index has their order.
             assert!(of_event || !line.contains("->  Sort "), "{tables}, {text}: {plan:#?}");
         }
         let looked_at = numbers(&plan, "actual rows=").into_iter().chain(numbers(&plan, "Rows Removed by Filter: "));

@@ -20,7 +20,7 @@ table! {
     }
 }
 
-/// New rows; there are no others.
+/// New rows; rows are never changed.
 pub(crate) static INSERT: Spec = Spec::insert_rows::<StoredAudit<'_>>();
 
 /// Returns the values of a new row.

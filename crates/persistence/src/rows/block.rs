@@ -1,4 +1,4 @@
-//! Rows of blocks: what open infractions hold.
+//! Rows of blocks: the amounts that open infractions hold.
 
 use cais_domain::block::Block;
 use cais_domain::end_to_end_id::EndToEndId;
@@ -26,13 +26,13 @@ const KEY: &[Column] = BlockRow::COLUMNS.split_at(BlockRow::KEYS.len()).0;
 /// New blocks.
 pub(crate) static INSERT: Spec = Spec::insert_rows::<BlockRow<'_>>();
 
-/// Blocks that hold more or less.
+/// Blocks whose amount changes.
 pub(crate) static UPDATE: Spec = Spec::update(TABLE, BlockRow::COLUMNS.split_at(BlockRow::FIXED).1, KEY);
 
 /// Blocks that end.
 pub(crate) static DELETE: Spec = Spec::delete(TABLE, KEY);
 
-/// The row of a new block.
+/// Returns the values of a new block.
 pub(crate) fn inserted(block: &Block) -> Vec<Value<'_>> {
     let row = BlockRow {
         account_id: block.account.to_string().into(),
@@ -44,12 +44,12 @@ pub(crate) fn inserted(block: &Block) -> Vec<Value<'_>> {
     row.values()
 }
 
-/// The row of a block that holds more or less.
+/// Returns the values of a block whose amount changes.
 pub(crate) fn updated(block: &Block) -> Vec<Value<'static>> {
     vec![block.limit.into(), block.held.into(), block.account.into(), block.infraction.into()]
 }
 
-/// The row of a block that ends.
+/// Returns the values of a block that ends.
 pub(crate) fn deleted(account: AccountId, infraction: InfractionId) -> Vec<Value<'static>> {
     vec![account.into(), infraction.into()]
 }

@@ -36,18 +36,18 @@ table! {
     }
 }
 
-/// So many of the columns that change have a value while the acquirer was not asked yet: those up to `acquirer`.
+/// The number of changing columns that have a value before the acquirer is called: those up to `acquirer`.
 const OPENING: usize = 3;
-/// So many of them have one while the charge waits for its payer: those up to `expires_at`.
+/// The number of them that have a value while the charge waits for its payer: those up to `expires_at`.
 const ISSUING: usize = 5;
 
-/// New charges of one account whose acquirer was not asked yet: nearly all of them. The other columns are null, or zero.
+/// New charges of one account before the acquirer is called: nearly all of them. The other columns are null or zero.
 pub(crate) static OPEN: Spec = Spec::insert(TABLE, ChargeRow::COLUMNS.split_at(ChargeRow::FIXED + OPENING).0);
 
 /// The statements of charges.
 pub(crate) static RECORDS: RecordTable = RecordTable::of::<ChargeRow<'_>>();
 
-/// Charges that wait for their payers from now on.
+/// Charges that begin to wait for their payers.
 pub(crate) static ISSUE: Spec = Spec::update(
     TABLE,
     ChargeRow::COLUMNS.split_at(ChargeRow::FIXED).1.split_at(ISSUING).0,
@@ -55,7 +55,7 @@ pub(crate) static ISSUE: Spec = Spec::update(
 )
 .also("paid_at = NULL, end_to_end_id = NULL, ended_at = NULL, split_parts = NULL, refunding = 0, refunded = 0, open_infractions = 0");
 
-/// Centavos between commas; nothing when nobody shared. The audit of the ledger reads it as well.
+/// Returns the parts in centavos, separated by commas; `None` without parts. The audit of the ledger reads this text as well.
 fn written_parts(parts: &[Money]) -> Option<String> {
     let centavos: Vec<String> = parts.iter().map(|part| part.centavos().to_string()).collect();
     (!centavos.is_empty()).then(|| centavos.join(","))
@@ -68,7 +68,7 @@ impl Record for Charge {
         &RECORDS
     }
 
-    /// A charge that nobody paid yet takes fewer columns.
+    /// An unpaid charge needs fewer columns.
     fn written(&self, version: i64, read: Option<i64>) -> (&'static Spec, Vec<Value<'_>>) {
         let (spec, mut row) = usual(self, version, read);
         let is_untouched = self.refunds == RefundTotals::default() && self.open_infractions == 0;
@@ -174,7 +174,7 @@ fn read_postback(endpoint: Option<&str>, url: Option<&str>) -> Result<Option<Pos
     }
 }
 
-/// One part for each share.
+/// Returns one part for each share.
 fn read_parts(split: &Split, parts: Option<&str>) -> Result<Vec<Money>, Fault> {
     let centavos = parts.iter().flat_map(|parts| parts.split(',')).map(str::parse).collect::<Result<Vec<i64>, _>>();
     let centavos = parsed(TABLE, centavos)?;

@@ -1,4 +1,4 @@
-//! Rows of idempotency claims.
+//! Rows of idempotency records.
 
 use cais_domain::idempotency_key::IdempotencyKey;
 use cais_ports::{Claim, ClaimRef, Fingerprint, NewClaim, StoredAnswer};
@@ -29,42 +29,42 @@ const SPLIT: (&[Column], &[Column]) = ClaimRow::COLUMNS.split_at(ClaimRow::FIXED
 /// The columns that find a record at the fence that was read.
 const READ: &[Column] = &[("account_id", Kind::Text), ("key", Kind::Text), ("fence", Kind::Int)];
 
-/// What of a claim changes.
+/// The changing columns of an idempotency record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Standing<'a> {
-    /// Who executes it.
+    /// The fence of its holder.
     pub(crate) fence: i64,
-    /// Until when; `None` leaves it.
+    /// The end of the lease; `None` leaves it unchanged.
     pub(crate) lease_until: Option<Timestamp>,
-    /// When a worker takes it over.
+    /// The instant at which a worker takes over.
     pub(crate) due_at: Option<Timestamp>,
-    /// What was answered.
+    /// The stored answer.
     pub(crate) answer: Option<&'a StoredAnswer>,
 }
 
 impl Standing<'_> {
-    /// Whether nothing changes but the answer, where `read` is the fence that was read.
+    /// Returns whether only the answer changes, where `read` is the fence that was read.
     pub(crate) fn only_answers(&self, read: i64) -> bool {
         self.fence == read && self.lease_until.is_none() && self.due_at.is_none()
     }
 }
 
-/// First uses of keys that have no answer yet: nearly all of them.
+/// First uses of keys without an answer: nearly all of them.
 pub(crate) static OPEN: Spec = Spec::insert_unless_there(TABLE, SPLIT.0);
 
-/// First uses of keys that are answered at once.
+/// First uses of keys with an immediate answer.
 pub(crate) static INSERT: Spec = Spec::insert_unless_there(TABLE, ClaimRow::COLUMNS);
 
-/// Claims that are answered and change in nothing else: only unanswered ones that stand at the fence that was read.
+/// Records whose only change is the answer: only unanswered ones at the fence that was read.
 pub(crate) static ANSWER: Spec =
     Spec::update(TABLE, SPLIT.1, READ).also("due_at = NULL").only_if("answer_status IS NULL");
 
-/// Claims that are taken over, answered or given back: only unanswered ones that stand at the fence that was read.
+/// Records that are taken over, answered or released: only unanswered ones at the fence that was read.
 pub(crate) static UPDATE: Spec = Spec::update(TABLE, ClaimRow::COLUMNS.split_at(ClaimRow::FIXED).1, READ)
     .keeping("lease_until")
     .only_if("answer_status IS NULL");
 
-/// The row of a first use without an answer.
+/// Returns the values of a first use without an answer.
 pub(crate) fn opened<'a>(claim: &'a NewClaim, created_at: Timestamp, standing: &Standing<'a>) -> Vec<Value<'a>> {
     vec![
         claim.name.account.into(),
@@ -78,14 +78,14 @@ pub(crate) fn opened<'a>(claim: &'a NewClaim, created_at: Timestamp, standing: &
     ]
 }
 
-/// The row of a first use.
+/// Returns the values of a first use.
 pub(crate) fn inserted<'a>(claim: &'a NewClaim, created_at: Timestamp, standing: &Standing<'a>) -> Vec<Value<'a>> {
     let mut row = opened(claim, created_at, standing);
     row.extend(answer(standing));
     row
 }
 
-/// The row of an answer alone, where `read` is the fence that was read.
+/// Returns the values of an answer alone, where `read` is the fence that was read.
 pub(crate) fn answered<'a>(name: &'a ClaimRef, answer: &'a StoredAnswer, read: i64) -> Vec<Value<'a>> {
     vec![
         i64::from(answer.status).into(),
@@ -97,7 +97,7 @@ pub(crate) fn answered<'a>(name: &'a ClaimRef, answer: &'a StoredAnswer, read: i
     ]
 }
 
-/// The row of a change, where `read` is the fence that was read.
+/// Returns the values of a change, where `read` is the fence that was read.
 pub(crate) fn updated<'a>(name: &'a ClaimRef, standing: &Standing<'a>, read: i64) -> Vec<Value<'a>> {
     let mut row = vec![standing.fence.into(), standing.lease_until.into(), standing.due_at.into()];
     row.extend(answer(standing));

@@ -1,4 +1,4 @@
-//! Rows of deliveries: each has one for good, and one in the queue for as long as it is pending.
+//! Rows of deliveries: each has a permanent row, and one in the queue while it is pending.
 
 use cais_domain::event::EventType;
 use cais_domain::ids::EventId;
@@ -31,10 +31,10 @@ const COLUMNS: &[Column] = &[
 /// New deliveries. Each needs its row of [`ENQUEUE`] as well.
 pub(crate) static INSERT: Spec = Spec::insert(TABLE, COLUMNS);
 
-/// The same, where some may be there for the same event and endpoint.
+/// New deliveries, unless there is one of the same event and endpoint.
 pub(crate) static INSERT_UNLESS_THERE: Spec = Spec::insert_unless_there(TABLE, COLUMNS);
 
-/// The table of the deliveries that wait.
+/// The table of pending deliveries.
 const QUEUE: &str = "pending_deliveries";
 /// The columns of a new queue row. Only a test or a resend fills the last one.
 const QUEUED: &[(&str, Kind)] = &[
@@ -52,7 +52,7 @@ pub(crate) static ENQUEUE: Spec = Spec::insert(QUEUE, QUEUED.split_at(5).0);
 /// Inserts a queue row for a test or a resend.
 pub(crate) static ENQUEUE_REQUESTED: Spec = Spec::insert(QUEUE, QUEUED);
 
-/// The row of a new delivery.
+/// Returns the values of a new delivery.
 pub(crate) fn inserted(new: &NewDelivery) -> Vec<Value<'_>> {
     vec![
         new.lane.account.into(),
@@ -67,7 +67,7 @@ pub(crate) fn inserted(new: &NewDelivery) -> Vec<Value<'_>> {
     ]
 }
 
-/// Its row in the queue.
+/// Returns the values of its row in the queue.
 pub(crate) fn enqueued(new: &NewDelivery) -> Vec<Value<'static>> {
     vec![new.lane.account.into(), new.lane.endpoint.into(), new.id.into(), new.lane.epoch.into(), new.at.into()]
 }
@@ -79,7 +79,7 @@ pub(crate) fn enqueued_request(new: &NewDelivery) -> Vec<Value<'static>> {
     row
 }
 
-/// A delivery as it is listed, with one of its attempts: a row for each of them, and one where there is none.
+/// The columns of a listed delivery with one of its attempts. There is a row for each attempt, and one row if there are no attempts.
 pub(crate) type DeliveryColumns = (
     (Text, Text, Text, Text, Text, BigInt),
     (Nullable<BigInt>, BigInt),
@@ -90,15 +90,15 @@ pub(crate) type DeliveryColumns = (
 type Facts = (String, String, String, String, String, i64);
 /// The due time of a pending delivery, and the [`LaneState`] of its lane.
 type Waiting = (Option<i64>, i64);
-/// Claim, instant, status, duration, error, answer.
+/// Claim, instant, status, duration, error, reply.
 type Tried = (Option<i64>, Option<i64>, Option<i64>, Option<i64>, Option<String>, Option<String>);
 
-/// A delivery and one of its attempts as they are read.
+/// A delivery and one of its attempts, as read.
 pub(crate) type DeliveryRow = (Facts, Waiting, Tried);
 
 loaded! { DeliveryColumns => DeliveryRow }
 
-/// The deliveries of rows that come delivery by delivery, each with its attempts in order.
+/// Returns deliveries from rows that are ordered by delivery and attempt.
 pub(crate) fn read_all(rows: Vec<DeliveryRow>) -> Result<Vec<Delivery>, Fault> {
     let mut deliveries: Vec<Delivery> = Vec::new();
     for (facts, waiting, tried) in rows {
@@ -157,12 +157,12 @@ fn attempt(tried: Tried) -> Result<Option<DeliveryAttempt>, Fault> {
 /// A lane: account, endpoint, epoch, earliest due time, number of counted rows, and [`LaneState`].
 pub(crate) type LaneColumns = (Text, Text, BigInt, BigInt, BigInt, BigInt);
 
-/// A lane as it is read.
+/// A lane, as read.
 pub(crate) type LaneRow = (String, String, i64, i64, i64, i64);
 
 loaded! { LaneColumns => LaneRow }
 
-/// The state of a lane, which decides over its deliveries.
+/// The state of a lane, which determines the state of its deliveries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LaneState {
     /// The deliveries are cancelled: the endpoint was disabled or deleted, or has a later epoch.
@@ -191,20 +191,20 @@ fn since(due_at: i64) -> Result<(Timestamp, bool), Fault> {
     Ok((instant(TABLE, shown)?, is_set_aside))
 }
 
-/// A lane and what waits in it.
+/// A lane and its pending deliveries.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LaneHead {
     pub(crate) lane: Lane,
-    /// When the first of its deliveries is due.
+    /// The earliest due time of its deliveries.
     pub(crate) due_at: Timestamp,
-    /// How many of its deliveries were counted.
+    /// The number of its deliveries that were counted.
     pub(crate) number: u64,
     /// `true` if that delivery was set aside while its endpoint was inactive.
     pub(crate) is_set_aside: bool,
     pub(crate) state: LaneState,
 }
 
-/// Reads a lane.
+/// Returns the lane of a row.
 pub(crate) fn read_lane((account, endpoint, epoch, due_at, number, state): &LaneRow) -> Result<LaneHead, Fault> {
     let (due_at, is_set_aside) = since(*due_at)?;
     Ok(LaneHead {
@@ -216,18 +216,18 @@ pub(crate) fn read_lane((account, endpoint, epoch, due_at, number, state): &Lane
     })
 }
 
-/// A delivery that was claimed: its name, its claim, its event, its body, since when its endpoint fails, since when it was due, and for how
-/// many there were places.
+/// The columns of a claimed delivery: its name, its claim, its event and body, the beginning of its endpoint's failure, its due time, and
+/// the number of places.
 pub(crate) type ClaimedColumns =
     ((Text, Text, Text), (BigInt, BigInt), (Text, Text, Nullable<Binary>), (Nullable<BigInt>, BigInt, BigInt));
 
-/// A delivery that was claimed as it is read.
+/// A claimed delivery, as read.
 pub(crate) type ClaimedRow =
     ((String, String, String), (i64, i64), (String, String, Option<Vec<u8>>), (Option<i64>, i64, i64));
 
 loaded! { ClaimedColumns => ClaimedRow }
 
-/// What is read of a delivery that was claimed: all but its endpoint.
+/// The content of a claimed delivery without its endpoint.
 #[derive(Debug)]
 pub(crate) struct Claimed {
     pub(crate) key: DeliveryKey,
@@ -243,7 +243,7 @@ fn key(account: &str, endpoint: &str, delivery: &str) -> Result<DeliveryKey, Fau
     Ok(DeliveryKey { account: id(TABLE, account)?, endpoint: id(TABLE, endpoint)?, id: id(TABLE, delivery)? })
 }
 
-/// What a row of a claim says.
+/// Returns the claimed delivery of a row.
 pub(crate) fn read_claimed(row: ClaimedRow) -> Result<Claimed, Fault> {
     let ((account, endpoint, delivery), (fence, tries), (event, kind, body), (failing_since, ..)) = row;
     Ok(Claimed {
@@ -265,7 +265,7 @@ mod tests {
 
     use super::*;
 
-    /// A delivery that failed twice and waits.
+    /// Returns the rows of a pending delivery that failed twice.
     fn rows() -> Vec<DeliveryRow> {
         let now = start().as_microsecond();
         let names = [

@@ -40,7 +40,7 @@ pub(crate) static OPEN_COUNTER: Spec =
 pub(crate) static UPDATE_COUNTER: Spec =
     Spec::update("event_counters", &[("last_sequence", Kind::Int)], &[("account_id", Kind::Text)]);
 
-/// Returns the row of an event with the body that is sent.
+/// Returns the row of an event with the body of its deliveries.
 pub(crate) fn inserted<'a>(numbered: &'a NumberedEvent<'_>, body: &'a [u8]) -> Vec<Value<'a>> {
     let event = &numbered.event;
     let row = EventRow {
@@ -55,12 +55,12 @@ pub(crate) fn inserted<'a>(numbered: &'a NumberedEvent<'_>, body: &'a [u8]) -> V
     row.values()
 }
 
-/// The row of a counter that is opened.
+/// Returns the row of a new counter.
 pub(crate) fn opened(account: AccountId) -> Vec<Value<'static>> {
     vec![account.into(), 0_i64.into()]
 }
 
-/// The row of a counter that moved on.
+/// Returns the row of an increased counter.
 pub(crate) fn counted(account: AccountId, last_sequence: i64) -> Vec<Value<'static>> {
     vec![last_sequence.into(), account.into()]
 }

@@ -1,4 +1,4 @@
-//! Rows of the ledger: balances and the entries that they are the sum of.
+//! Rows of the ledger: balances and their entries.
 
 use cais_commit_rules::{Balance, Entry};
 use cais_domain::end_to_end_id::EndToEndId;
@@ -32,7 +32,7 @@ pub(crate) static INSERT_ENTRY: Spec = Spec::insert(
     ],
 );
 
-/// Ledger accounts that had no entry yet.
+/// Ledger accounts without an entry.
 pub(crate) static OPEN: Spec = Spec::insert_unless_there(
     "balances",
     &[("holder", Kind::Text), ("bucket", Kind::Text), ("amount", Kind::Int), ("entries", Kind::Int)],
@@ -45,14 +45,14 @@ pub(crate) static UPDATE: Spec = Spec::update(
     &[("holder", Kind::Text), ("bucket", Kind::Text)],
 );
 
-/// Balances of `pending` after a batch, with what was taken of them.
+/// Balances of `pending` after a batch, with the amount seized from them.
 pub(crate) static UPDATE_PENDING: Spec = Spec::update(
     "balances",
     &[("amount", Kind::Int), ("entries", Kind::Int), ("last_entry_id", Kind::Text), ("taken", Kind::Int)],
     &[("holder", Kind::Text), ("bucket", Kind::Text)],
 );
 
-/// The row of an entry.
+/// Returns the values of an entry.
 pub(crate) fn inserted<'a>(entry: &'a Entry<'_>) -> Vec<Value<'a>> {
     vec![
         entry.account().holder().into(),
@@ -68,17 +68,17 @@ pub(crate) fn inserted<'a>(entry: &'a Entry<'_>) -> Vec<Value<'a>> {
     ]
 }
 
-/// The row of a ledger account that is opened.
+/// Returns the values of a new ledger account.
 pub(crate) fn opened(account: &LedgerAccount) -> Vec<Value<'static>> {
     vec![account.holder().into(), account.bucket().into(), 0_i64.into(), 0_i64.into()]
 }
 
-/// Whether money in it waits for its release.
+/// Returns whether the money in this account waits for its release.
 pub(crate) const fn is_pending(account: &LedgerAccount) -> bool {
     matches!(account, LedgerAccount::Merchant(_, Bucket::Pending))
 }
 
-/// The row of a balance that moved.
+/// Returns the values of a changed balance.
 pub(crate) fn moved(account: &LedgerAccount, balance: &Balance) -> Vec<Value<'static>> {
     let mut row = vec![balance.amount.into(), balance.entries.into(), balance.last.into()];
     if is_pending(account) {

@@ -1,4 +1,4 @@
-//! Records as rows: what each column holds, and the strict way back. A row that nobody could have written is an error.
+//! Records as rows: the values of each column, and the strict way back. A row that the store cannot have written is an error.
 
 pub(crate) mod account;
 pub(crate) mod audit;
@@ -40,7 +40,7 @@ use crate::sql::table::Row;
 
 /// A record with a version: how it becomes a row of its table, and the strict way back.
 pub(crate) trait Record: Sized {
-    /// The row.
+    /// The row type.
     type Row<'a>: Row<'a>;
 
     /// Returns the statements of the record's table.
@@ -97,7 +97,7 @@ fn us(at: Option<Timestamp>) -> Option<i64> {
     at.map(Timestamp::as_microsecond)
 }
 
-/// Says which table holds the impossible row, and why it is impossible.
+/// Returns the fault of an invalid row, with its table and the reason.
 fn corrupt(table: &str, why: impl Display) -> Fault {
     Fault::Corrupt(format!("{table}: {why}"))
 }
@@ -135,7 +135,7 @@ fn parse_enum<T>(table: &str, text: &str, parse: impl Fn(&str) -> Option<T>) -> 
     parse(text).ok_or_else(|| corrupt(table, format_args!("unknown word `{text}`")))
 }
 
-/// Returns what was parsed, or the fault of a row of that table.
+/// Returns the parsed value, or the fault of a row of that table.
 fn parsed<T, E: Display>(table: &str, result: Result<T, E>) -> Result<T, Fault> {
     result.map_err(|error| corrupt(table, error))
 }

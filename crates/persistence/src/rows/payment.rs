@@ -21,15 +21,15 @@ table! {
     }
 }
 
-/// Returns the columns of a table that is called `p`, and the amount that was refunded beyond the charge's. That is a sum over the few
-/// refunds of what was paid beyond a charge's amount, which have an index of their own.
+/// Returns the columns of a table with the alias `p`, and the amount refunded beyond the charge's amount. That amount is a sum over the few
+/// refunds of excess payments, which have their own index.
 pub(crate) fn columns() -> String {
     names::<PaymentRow<'_>>("p")
         + ", (SELECT CAST(coalesce(sum(r.amount - r.of_charge), 0) AS BIGINT) FROM refunds AS r WHERE r.account_id = p.account_id \
            AND r.end_to_end_id = p.end_to_end_id AND r.of_charge < r.amount AND r.status IN ('pending', 'processing', 'completed'))"
 }
 
-/// A payment as it is read, and the amount that was refunded beyond the charge's.
+/// A payment as read, and the amount refunded beyond the charge's amount.
 pub(crate) type ReadPayment = (PaymentRow<'static>, i64);
 
 loaded! { (<PaymentRow<'static> as Row<'static>>::Sql, diesel::sql_types::BigInt) => ReadPayment }

@@ -1,4 +1,4 @@
-//! Rows of unique values: within an account, or everywhere.
+//! Rows of unique values: within an account, or globally.
 
 use cais_ports::{Reservation, ReservationKey};
 
@@ -26,25 +26,25 @@ diesel::table! {
 const WITHIN_ACCOUNT: &[Column] = &[("account_id", Kind::Text), ("space", Kind::Text), ("value", Kind::Text)];
 const EVERYWHERE: &[Column] = &[("space", Kind::Text), ("value", Kind::Text)];
 
-/// Values taken within an account.
+/// Values reserved within an account.
 pub(crate) static TAKE_WITHIN: Spec = Spec::insert_unless_there(
     "account_reservations",
     &[("account_id", Kind::Text), ("space", Kind::Text), ("value", Kind::Text), ("owner", Kind::Text)],
 );
 
-/// Values taken everywhere.
+/// Values reserved globally.
 pub(crate) static TAKE_EVERYWHERE: Spec = Spec::insert_unless_there(
     "global_reservations",
     &[("space", Kind::Text), ("value", Kind::Text), ("account_id", Kind::Text), ("owner", Kind::Text)],
 );
 
-/// Values given back within an account.
+/// Values returned within an account.
 pub(crate) static GIVE_WITHIN: Spec = Spec::delete("account_reservations", WITHIN_ACCOUNT);
 
-/// Values given back everywhere.
+/// Values returned globally.
 pub(crate) static GIVE_EVERYWHERE: Spec = Spec::delete("global_reservations", EVERYWHERE);
 
-/// The row of a value that is taken.
+/// Returns the values of a reservation.
 pub(crate) fn taken(reservation: &Reservation) -> Vec<Value<'_>> {
     let mut row = given(&reservation.key);
     if reservation.key.within().is_none() {
@@ -54,7 +54,7 @@ pub(crate) fn taken(reservation: &Reservation) -> Vec<Value<'_>> {
     row
 }
 
-/// The row of a value that is given back.
+/// Returns the key of a returned value.
 pub(crate) fn given(key: &ReservationKey) -> Vec<Value<'_>> {
     let mut row = Vec::new();
     row.extend(key.within().map(Value::from));

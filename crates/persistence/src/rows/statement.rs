@@ -13,12 +13,12 @@ const TABLE: &str = "entries";
 
 type LineColumns = ((Text, Text, Text, BigInt, BigInt), (Nullable<Text>, Nullable<Text>, Nullable<Text>, BigInt));
 
-/// A line as it is read: id, kind, bucket, amount, balance after it; resource, Pix, description, instant.
+/// A line as read: id, kind, bucket, amount, balance after it; resource, Pix, description, instant.
 pub(crate) type LineRow = ((String, String, String, i64, i64), (Option<String>, Option<String>, Option<String>, i64));
 
 loaded! { LineColumns => LineRow }
 
-/// The line of a row.
+/// Returns the line of a row.
 pub(crate) fn read(row: LineRow) -> Result<StatementEntry, Fault> {
     let ((entry, kind, bucket, amount, balance_after), (resource, end_to_end_id, description, created_at)) = row;
     let kind = parse_enum(TABLE, &kind, EntryKind::parse)?;
@@ -39,7 +39,7 @@ pub(crate) fn read(row: LineRow) -> Result<StatementEntry, Fault> {
     })
 }
 
-/// The split credit of its entry's id, amount and instant.
+/// Returns the split credit from its entry's id, amount and instant.
 pub(crate) fn read_credit((entry, amount, created_at): (String, i64, i64)) -> Result<SplitCredit, Fault> {
     if amount <= 0 {
         return Err(corrupt(TABLE, "a split credit of nothing"));

@@ -1,4 +1,4 @@
-//! Rows that nobody could have written are errors, never records.
+//! Rows that the store cannot have written are errors, never records.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use cais_domain::charge::{Charge, ChargeStatus};
@@ -37,7 +37,7 @@ fn is_corrupt<T>(read: &Result<T, Fault>) -> bool {
     matches!(read, Err(Fault::Corrupt(_)))
 }
 
-/// A paid charge of R$ 10.00 in which two others share.
+/// Returns a paid charge of R$ 10.00 with two other beneficiaries.
 fn a_charge() -> ChargeRow<'static> {
     let split = format!("{}:10,{}:0.5", account(), account());
     let id = fresh::<cais_domain::ids::kind::Charge>();
@@ -145,7 +145,7 @@ fn a_payout_in_each_state_has_exactly_its_facts() {
         |row| row.failure = if row.failure.is_some() { None } else { Some("no".into()) },
         |row| row.ended_at = if row.ended_at.is_some() { None } else { Some(now()) },
         |row| {
-            // Who completed it named the Pix, and who was not asked did not.
+            // A state with a completed order has the end-to-end id; a state before any request has none.
             let named = row.end_to_end_id.take().is_some();
             row.end_to_end_id = (!named).then(|| PIX.into());
         },

@@ -1,4 +1,4 @@
-//! A [`Query`] as diesel takes it, for each engine.
+//! A [`Query`] as a fragment of diesel, for each engine.
 
 use std::marker::PhantomData;
 
@@ -26,7 +26,7 @@ impl<'q, S> Statement<'q, S> {
     }
 }
 
-/// No static id: the cache of prepared statements goes by the text.
+/// There is no static id: the cache of prepared statements uses the text.
 impl<S> QueryId for Statement<'_, S> {
     type QueryId = ();
     const HAS_STATIC_QUERY_ID: bool = false;

@@ -1,7 +1,7 @@
-//! SQL as text with `?` where a value goes, and the values: prepared once per connection, on either engine.
+//! SQL as text with `?` for each value, and the values. Texts are prepared once per connection, on either engine.
 //!
-//! diesel caches neither its own `UPDATE`s nor `sql_query`. A [`Query`] is cached under its text, so every text here is
-//! one of a small fixed set, or marked as not to be kept; values only ever travel as bound parameters.
+//! diesel caches neither its own `UPDATE`s nor `sql_query`. A [`Query`] is cached under its text. So every text here is one of a small
+//! fixed set, or marked as not to be cached. Values are always bound parameters.
 
 mod fragment;
 pub(crate) mod select;
@@ -23,16 +23,16 @@ pub(crate) enum Value<'a> {
     Int(i64),
     /// Bytes.
     Bytes(Cow<'a, [u8]>),
-    /// Nothing.
+    /// SQL's null.
     Null,
 }
 
-/// What is bound to one `?`.
+/// The binding of one `?`.
 #[derive(Debug)]
 pub(crate) enum Bind<'a> {
     /// A single value.
     One(Value<'a>),
-    /// A column of texts; only PostgreSQL takes it, as do the next two.
+    /// A column of texts; only PostgreSQL accepts this and the next two.
     Texts(Vec<Option<&'a str>>),
     /// A column of numbers.
     Ints(Vec<Option<i64>>),
@@ -45,33 +45,33 @@ pub(crate) enum Bind<'a> {
 pub(crate) struct Query<'a> {
     text: Cow<'a, str>,
     binds: Vec<Bind<'a>>,
-    /// Whether it is forgotten after its execution instead of staying prepared.
+    /// `true` if it is dropped after its execution instead of staying prepared.
     once: bool,
 }
 
 impl<'a> Query<'a> {
-    /// A statement without values yet.
+    /// Creates a statement without values.
     pub(crate) fn new(text: impl Into<Cow<'a, str>>) -> Self {
         Self { text: text.into(), binds: Vec::new(), once: false }
     }
 
-    /// The same for a text that is too rare to stay prepared.
+    /// Creates a statement that is too rare to stay prepared.
     pub(crate) fn once(text: impl Into<Cow<'a, str>>) -> Self {
         Self { once: true, ..Self::new(text) }
     }
 
-    /// The same with the value of the next `?`.
+    /// Adds the value of the next `?`.
     pub(crate) fn bind(mut self, value: impl Into<Value<'a>>) -> Self {
         self.binds.push(Bind::One(value.into()));
         self
     }
 
-    /// The same with a column of texts for the next `?`.
+    /// Adds a column of texts for the next `?`.
     pub(crate) fn texts(self, column: impl IntoIterator<Item = &'a str>) -> Self {
         self.column(Bind::Texts(column.into_iter().map(Some).collect()))
     }
 
-    /// The same with a column for the next `?`.
+    /// Adds a column for the next `?`.
     pub(crate) fn column(mut self, column: Bind<'a>) -> Self {
         self.binds.push(column);
         self

@@ -1,4 +1,4 @@
-//! Queries in diesel's own language, which serve both engines.
+//! Queries in diesel's DSL, for both engines.
 
 use diesel::backend::Backend;
 use diesel::expression::{AppearsOnTable, Expression, SelectableExpression, ValidGrouping, is_aggregate};
@@ -44,10 +44,10 @@ impl dyn Session + '_ {
 
 diesel::infix_operator!(Is, " ");
 
-// The expression of an index that serves one list alone: no other statement walks along the index by mistake.
+// The expression of an index that serves one list alone. No other statement uses the index by mistake.
 diesel::postfix_operator!(OwnIndex, " || ''", Text);
 
-/// A comparison with words. They stand in the text of the statement, because an index of rare rows is only found there.
+/// A comparison with fixed texts. They are part of the statement, because only then is an index of rare rows used.
 #[derive(Debug, Clone)]
 pub(crate) struct Words {
     one: &'static str,
@@ -55,7 +55,7 @@ pub(crate) struct Words {
     list: Vec<&'static str>,
 }
 
-/// Returns the condition that the column has one of these words.
+/// Returns the condition that the column has one of these texts.
 pub(crate) fn is_one_of<C: Expression<SqlType = Text>>(
     column: C,
     words: impl IntoIterator<Item = &'static str>,
@@ -63,7 +63,7 @@ pub(crate) fn is_one_of<C: Expression<SqlType = Text>>(
     Is::new(column, Words { one: "= ", many: "IN (", list: words.into_iter().collect() })
 }
 
-/// Returns the condition that the column has none of these words.
+/// Returns the condition that the column has none of these texts.
 pub(crate) fn is_none_of<C: Expression<SqlType = Text>>(
     column: C,
     words: impl IntoIterator<Item = &'static str>,
@@ -83,7 +83,7 @@ impl<G> ValidGrouping<G> for Words {
     type IsAggregate = is_aggregate::Never;
 }
 
-/// No static id: the cache of prepared statements goes by the text.
+/// There is no static id: the cache of prepared statements uses the text.
 impl QueryId for Words {
     type QueryId = ();
     const HAS_STATIC_QUERY_ID: bool = false;

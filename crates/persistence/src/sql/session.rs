@@ -1,4 +1,4 @@
-//! Connections to either engine behind one trait, so that everything above is written once.
+//! Connections to either engine behind one trait, so that the code above them exists once.
 
 use diesel::connection::SimpleConnection;
 use diesel::sql_types::{BigInt, Nullable, Text};
@@ -34,7 +34,7 @@ impl Connection<'_> {
     }
 }
 
-/// A connection to either engine, with whatever has to happen around its use.
+/// A connection to either engine, including the work around its use.
 pub(crate) trait Session: Send {
     /// Returns the connection of the engine.
     fn connection(&mut self) -> Connection<'_>;
@@ -69,7 +69,7 @@ impl Session for SqliteConnection {
     }
 }
 
-/// What a row of a query becomes.
+/// A type that a row of a query becomes.
 pub(crate) trait Loaded: Sized {
     /// Returns the rows of a query.
     fn load(connection: Connection<'_>, query: &Query<'_>) -> QueryResult<Vec<Self>>;
@@ -107,10 +107,10 @@ loaded! {
     (Text, Text, BigInt, BigInt, Nullable<Text>, BigInt) => BalanceRow,
 }
 
-/// A ledger account as it is stored: holder, bucket, amount, entries, last entry, what was taken of it.
+/// A stored ledger account: holder, bucket, amount, entries, last entry, amount seized from it.
 pub(crate) type BalanceRow = (String, String, i64, i64, Option<String>, i64);
 
-/// The reads of the committer by their rows.
+/// The reads of the committer, by their rows.
 impl dyn Session + '_ {
     pub(crate) fn claims(&mut self, query: &Query<'_>) -> QueryResult<Vec<crate::rows::claim::ClaimRow<'static>>> {
         self.load(query)

@@ -1,14 +1,14 @@
-//! What is written to each table: one declaration, from which each engine's statement follows.
+//! The writes to each table: one declaration, from which each engine's statement follows.
 //!
-//! PostgreSQL gets all rows of a batch at once, as one array per column; SQLite gets one row at a time, because there is
-//! no round trip to save.
+//! PostgreSQL receives all rows of a batch at once, as one array per column. SQLite receives one row at a time, because there is no round
+//! trip to save.
 
 use std::fmt::Write as _;
 use std::sync::OnceLock;
 
 use super::table::Row;
 
-/// What a column holds.
+/// The type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// `TEXT`.
@@ -20,7 +20,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// The rows of a column that is bound as an array.
+    /// Returns the expression for the rows of a column that is bound as an array.
     const fn unnested(self) -> &'static str {
         match self {
             Self::Text => "unnest(?::text[])",
@@ -30,19 +30,19 @@ impl Kind {
     }
 }
 
-/// A column's name and what it holds.
+/// The name and type of a column.
 pub(crate) type Column = (&'static str, Kind);
 
-/// What is done to the rows.
+/// The action on the rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Action {
-    /// They are new; one that exists is an error.
+    /// Insert; an existing row is an error.
     Insert,
-    /// They are new; one that exists stays as it is, and is missed in the count of rows.
+    /// Insert; an existing row stays unchanged and is not counted.
     InsertUnlessThere,
-    /// They exist, and are missed in the count of rows when they do not.
+    /// Update; a missing row is not counted.
     Update,
-    /// They go.
+    /// Delete.
     Delete,
 }
 
@@ -53,11 +53,11 @@ pub(crate) struct Spec {
     table: &'static str,
     sets: &'static [Column],
     keys: &'static [Column],
-    /// The one of `sets` that keeps what is stored where the value is null; empty for none.
+    /// The column of `sets` that keeps its stored value if the new value is null; empty for none.
     keep: &'static str,
     /// A condition on the stored row besides `keys`.
     only_if: &'static str,
-    /// What every row gets besides `sets`, as SQL.
+    /// Further assignments to every row besides `sets`, as SQL.
     also: &'static str,
     set_based: OnceLock<[String; 2]>,
     single: OnceLock<String>,
@@ -78,79 +78,79 @@ impl Spec {
         }
     }
 
-    /// New rows of a table.
+    /// Creates an insert.
     pub(crate) const fn insert(table: &'static str, columns: &'static [Column]) -> Self {
         Self::new(Action::Insert, table, columns, &[])
     }
 
-    /// New rows of a table, with all columns.
+    /// Creates an insert of all columns.
     pub(crate) const fn insert_rows<R: Row<'static>>() -> Self {
         Self::insert(R::TABLE, R::COLUMNS)
     }
 
-    /// Changed rows of a table, with all columns that change, found by key and by the version that was read.
+    /// Creates an update of all changing columns of rows, found by key and by the version that was read.
     pub(crate) const fn update_rows<R: Row<'static>>() -> Self {
         Self::update(R::TABLE, R::COLUMNS.split_at(R::FIXED).1, R::READ)
     }
 
-    /// New rows, unless they are there.
+    /// Creates an insert that skips existing rows.
     pub(crate) const fn insert_unless_there(table: &'static str, columns: &'static [Column]) -> Self {
         Self::new(Action::InsertUnlessThere, table, columns, &[])
     }
 
-    /// Changed rows, found by `keys` (which include the version or fence that was read).
+    /// Creates an update of rows, found by `keys` (which include the version or fence that was read).
     pub(crate) const fn update(table: &'static str, sets: &'static [Column], keys: &'static [Column]) -> Self {
         Self::new(Action::Update, table, sets, keys)
     }
 
-    /// Rows to remove.
+    /// Creates a delete.
     pub(crate) const fn delete(table: &'static str, keys: &'static [Column]) -> Self {
         Self::new(Action::Delete, table, &[], keys)
     }
 
-    /// The same, with a column that keeps what is stored where the value is null.
+    /// Adds a column that keeps its stored value if the new value is null.
     pub(crate) const fn keeping(mut self, column: &'static str) -> Self {
         self.keep = column;
         self
     }
 
-    /// The same, with a condition on the stored row.
+    /// Adds a condition on the stored row.
     pub(crate) const fn only_if(mut self, condition: &'static str) -> Self {
         self.only_if = condition;
         self
     }
 
-    /// The same update, which also assigns this to every row.
+    /// Adds an assignment to every row of an update.
     pub(crate) const fn also(mut self, assignments: &'static str) -> Self {
         self.also = assignments;
         self
     }
 
-    /// Whether it removes rows.
+    /// Returns whether the statement deletes rows.
     pub(crate) fn removes(&self) -> bool {
         self.action == Action::Delete
     }
 
-    /// The columns of a row, in the order of its values.
+    /// Returns the columns of a row, in the order of its values.
     pub(crate) fn columns(&self) -> impl Iterator<Item = Column> {
         self.sets.iter().chain(self.keys).copied()
     }
 
-    /// The statement for many rows, one array per column (PostgreSQL). When `hoped`, a row that is there after all is an error,
-    /// whatever the declaration says: to insert without looking is a quarter cheaper.
+    /// Returns the statement for many rows, one array per column (PostgreSQL). If `hoped`, an existing row is an error, whatever the
+    /// declaration states: an insert without a check is a quarter cheaper.
     pub(crate) fn set_based(&self, hoped: bool) -> &str {
         let [looking, hoping] =
             self.set_based.get_or_init(|| [self.write_set_based(false), self.write_set_based(true)]);
         if hoped { hoping } else { looking }
     }
 
-    /// The statement for one row (SQLite).
+    /// Returns the statement for one row (SQLite).
     pub(crate) fn single(&self) -> &str {
         self.single.get_or_init(|| self.write_single())
     }
 
-    /// Arrays of one length side by side in a select list advance together, and are read in place; as a function in FROM, each
-    /// of them would be copied first.
+    /// Arrays of one length in a select list advance together, and are read in place. As functions in FROM, each of them would be copied
+    /// first.
     fn write_set_based(&self, hoped: bool) -> String {
         let table = self.table;
         let first = self.keys.first().map_or("", |(name, _)| *name);
@@ -214,17 +214,17 @@ impl Spec {
     fn conditions(&self, condition: impl Fn(&str) -> String) -> String {
         let mut text = join(" AND ", self.keys.iter().map(|(name, _)| condition(name)));
         if !self.only_if.is_empty() {
-            // Writing to a String cannot fail.
+            // Writing to a `String` cannot fail.
             let _ = write!(text, " AND {}", self.only_if);
         }
         text
     }
 }
 
-/// That a column equals one of an array's (PostgreSQL).
+/// Returns the condition that a column equals an array's element (PostgreSQL).
 ///
-/// The first column of a key is one of a list of one. As an equality it would let the server walk along the whole index, as if to merge,
-/// and look for each row among the arrays: the cheapest plan while the table is empty, which is kept when it is not any more.
+/// The first column of a key is compared with a list of one element. As an equality it would allow a merge join along the whole index. That
+/// is the cheapest plan while the table is empty, and the server keeps the plan after the table has grown.
 pub(crate) fn same_as(column: &str, wanted: &str, is_first: bool) -> String {
     if is_first { format!("{column} = ANY(ARRAY[{wanted}])") } else { format!("{column} = {wanted}") }
 }

@@ -1,4 +1,4 @@
-//! Tables whose columns are listed once: diesel's `table!`, the row, and the columns of its statements follow from one list.
+//! Tables whose columns are listed once. diesel's `table!`, the row, and the columns of its statements follow from that list.
 
 use std::borrow::Cow;
 
@@ -10,9 +10,9 @@ use super::spec::{Column, Kind};
 
 /// An SQL type of a column, and the Rust type that holds a value of it.
 pub(crate) trait Stored {
-    /// Borrows what is written, and owns what was read.
+    /// The Rust type: borrowed for a write, owned after a read.
     type Value<'a>;
-    /// What the column holds.
+    /// The type of the column.
     const KIND: Kind;
 }
 
@@ -36,7 +36,7 @@ impl<T: Stored + SqlType<IsNull = NotNull>> Stored for Nullable<T> {
     const KIND: Kind = T::KIND;
 }
 
-/// A row of a table, as it is written and as it is read.
+/// A row of a table, for writes and reads.
 pub(crate) trait Row<'a>: Sized {
     /// The SQL types of the columns.
     type Sql;
@@ -46,19 +46,19 @@ pub(crate) trait Row<'a>: Sized {
     const COLUMNS: &'static [Column];
     /// The columns of the key.
     const KEYS: &'static [&'static str];
-    /// How many columns never change; the key is among them.
+    /// The number of columns that never change, including the key.
     const FIXED: usize;
     /// The columns that find a row at the version that was read.
     const READ: &'static [Column];
 
-    /// Returns the key, to name the row in a log.
+    /// Returns the key, for log lines.
     fn name(&self) -> String;
 
     /// Returns the value of each column.
     fn values(self) -> Vec<Value<'a>>;
 }
 
-/// Returns the columns of a table that goes by the name `alias`, for the list of a `SELECT`.
+/// Returns the columns of a table with the alias `alias`, for the list of a `SELECT`.
 pub(crate) fn names<R: Row<'static>>(alias: &str) -> String {
     R::COLUMNS.iter().map(|(name, _)| format!("{alias}.{name}")).collect::<Vec<_>>().join(", ")
 }

@@ -1,4 +1,4 @@
-//! Connections to a SQLite file: durable at every commit, and patient with other processes.
+//! Connections to a SQLite file: durable at every commit, with a wait for other processes.
 
 use std::fs::OpenOptions;
 use std::io::ErrorKind;
@@ -17,7 +17,7 @@ use crate::sql::Session;
 /// Only the owner reads and writes the database.
 const FILE_MODE: u32 = 0o600;
 
-/// Readers do not wait for the writer. The file keeps this mode, so that connections which only read need not set it.
+/// Readers do not wait for the writer. The file keeps this mode, so connections that only read need not set it.
 pub(crate) const WAL: &str = "PRAGMA journal_mode = WAL";
 
 /// A SQLite file.
@@ -28,15 +28,15 @@ pub(crate) struct Sqlite {
 }
 
 impl Sqlite {
-    /// The file at that path; another process is waited for so long.
+    /// Creates a file handle from a path and the longest wait for another process.
     pub(crate) fn new(path: &Path, busy_timeout: Duration) -> Self {
         Self { path: path.to_owned(), busy_timeout, turns: Arc::default() }
     }
 
-    /// Makes the file when it is missing, readable by its owner only.
+    /// Creates the file if it is missing, readable by its owner only.
     ///
     /// # Errors
-    /// [`Fault::Down`] when its folder is missing or may not be written.
+    /// [`Fault::Down`] if its folder is missing or may not be written.
     pub(crate) fn create(&self) -> Result<(), Fault> {
         let made = OpenOptions::new().write(true).create_new(true).mode(FILE_MODE).open(&self.path);
         match made {
@@ -46,17 +46,17 @@ impl Sqlite {
         }
     }
 
-    /// Whether the file is there.
+    /// Returns whether the file exists.
     pub(crate) fn exists(&self) -> bool {
         self.path.exists()
     }
 
-    /// A connection with these settings on top, which writes when it is its turn.
+    /// Opens a connection with these additional settings, which writes when its turn comes.
     pub(super) fn connect_in_turn(&self, settings: &str) -> Result<Writer, Fault> {
         Ok(Writer::new(self.connect(&format!("{WAL}; {settings}"))?, Arc::clone(&self.turns), self.busy_timeout))
     }
 
-    /// A connection with these settings on top. The file stays unchanged.
+    /// Opens a connection with these additional settings. The file stays unchanged.
     pub(crate) fn connect(&self, settings: &str) -> Result<SqliteConnection, Fault> {
         let path = std::path::absolute(&self.path).map_err(|error| Fault::Down(error.to_string()))?;
         if !path.exists() {
@@ -66,7 +66,7 @@ impl Sqlite {
         let mut connection = ConnectionManager::<SqliteConnection>::new(text)
             .connect()
             .map_err(|error| Fault::Down(format!("cannot open {text}: {error}")))?;
-        // Patience first: the other settings may have to wait already.
+        // The timeout comes first, because the other settings may have to wait already.
         connection.run(&format!("PRAGMA busy_timeout = {}", self.busy_timeout.as_millis()))?;
         connection.run("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -4096")?;
         connection.run(settings)?;

@@ -1,4 +1,4 @@
-//! SQLite: the same work row by row under one write lock; there is no trip to a server to save.
+//! SQLite: the same work row by row under one write lock. There is no round trip to a server to save.
 
 mod connect;
 mod queue;
@@ -24,7 +24,7 @@ impl Engine for Sqlite {
         self.connect_reader()
     }
 
-    /// The write lock at once: a transaction that asks for it later can only be refused.
+    /// Acquires the write lock at once. A later upgrade of the transaction would fail instead of waiting.
     fn begin(&self) -> &'static str {
         "BEGIN IMMEDIATE"
     }

@@ -12,10 +12,10 @@ use crate::rows::endpoint::EndpointRow;
 use crate::sql::table::names;
 use crate::sql::{Query, Session};
 
-/// In a write-ahead log the file stays whole; what was committed last is lost with the machine's power, and is done again.
+/// The file stays consistent because of the write-ahead log. A power failure loses the last commits, and that work is repeated.
 const RELAXED: &str = "PRAGMA synchronous = NORMAL";
 
-/// Reads the first row of each lane, from one lane to the next. Without the plus SQLite compares two columns, and goes by the first part of
+/// Reads the first row of each lane, from one lane to the next. Without the plus SQLite compares two columns, and uses the first part of
 /// the key.
 const LANES: &str = lanes_text!(
     "places (rows, place) AS (SELECT (SELECT rowid FROM pending_deliveries WHERE (endpoint_id, epoch) > (?, ?) \
@@ -49,7 +49,7 @@ const TAKEN: &str = concat!(
 
 const LOG: &str = "INSERT INTO delivery_attempts (account_id, delivery_id, fence, at, status_code, duration_ms, error, response_body) \
      SELECT account_id, id, ?, ?, ?, ?, ?, ? FROM deliveries WHERE account_id = ? AND endpoint_id = ? AND id = ? ON CONFLICT DO NOTHING";
-/// Selects a delivery whose claim is still valid. The columns: is it to be sent again, and does its lane keep deliveries.
+/// Selects a delivery whose claim is still valid, and two flags: a resend was requested; the lane keeps deliveries.
 const STANDING: &str = "SELECT CAST(p.again AS BIGINT), CAST(w.id IS NOT NULL AS BIGINT) FROM pending_deliveries AS p LEFT JOIN webhook_endpoints AS w \
      ON w.account_id = p.account_id AND w.id = p.endpoint_id AND w.epoch = p.epoch AND w.state IN ('active', 'inactive') \
      WHERE p.account_id = ? AND p.endpoint_id = ? AND p.id = ? AND p.fence = ? AND p.lease_until IS NOT NULL";
@@ -60,7 +60,7 @@ const OVER: &str =
     "DELETE FROM pending_deliveries WHERE account_id = ? AND endpoint_id = ? AND id = ? RETURNING id, id, fence";
 const CLOSE: &str = "UPDATE deliveries SET status = ?, fence = ? WHERE account_id = ? AND endpoint_id = ? AND id = ?";
 
-/// What is due in a lane: how much is in flight before it, since when it is due, and its name.
+/// A due delivery of a lane: the number in flight before it, its due time, and its name.
 type Candidate = (i64, i64, [String; 3]);
 
 impl QueueEngine for Sqlite {
@@ -85,7 +85,7 @@ impl QueueEngine for Sqlite {
                 candidates.extend(due(session, claim, lane)?);
             }
         }
-        // Endpoints with the least in flight are served first: those that hang take no place from those that answer.
+        // Endpoints with the fewest deliveries in flight are served first: slow endpoints take no places from fast ones.
         candidates.sort_unstable();
         candidates.truncate(usize::try_from(claim.limit).unwrap_or(usize::MAX));
         candidates.sort_unstable_by(|(_, one, name), (_, other, other_name)| (one, name).cmp(&(other, other_name)));
@@ -128,13 +128,13 @@ impl QueueEngine for Sqlite {
     }
 }
 
-/// The endpoint of the lane, if it is served.
+/// Returns the endpoint of the lane, if deliveries are sent to it.
 fn served(session: &mut dyn Session, lane: Lane) -> Result<Endpoints, Fault> {
     let query = Query::new(ENDPOINT.as_str()).bind(lane.account).bind(lane.endpoint).bind(lane.epoch);
     Ok(endpoints(session.load(&query)?))
 }
 
-/// What may be claimed of a lane.
+/// Returns the claimable deliveries of a lane.
 fn due(session: &mut dyn Session, claim: &DeliveryClaim, lane: Lane) -> Result<Vec<Candidate>, Fault> {
     let counted = session.load(&Query::new(IN_FLIGHT).bind(lane.endpoint).bind(claim.now))?;
     let in_flight = counted.first().map_or(0, |(count, _)| *count);
@@ -144,7 +144,7 @@ fn due(session: &mut dyn Session, claim: &DeliveryClaim, lane: Lane) -> Result<V
     Ok(rows.map(|((account, id, due_at), before)| (before, due_at, [account, lane.endpoint.to_string(), id])).collect())
 }
 
-/// Whether the claim still stood.
+/// Finishes one outcome. Returns whether its claim was still valid.
 fn finish_one(session: &mut dyn Session, outcome: &Outcome<'_>) -> Result<bool, Fault> {
     let (finished, attempt) = (outcome.finished, &outcome.finished.attempt);
     let name = [finished.key.account.to_string(), finished.key.endpoint.to_string(), finished.key.id.to_string()];
@@ -159,7 +159,7 @@ fn finish_one(session: &mut dyn Session, outcome: &Outcome<'_>) -> Result<bool, 
     let standing = named(Query::new(STANDING), &name).bind(finished.fence);
     let Some((again, served)) = session.load(&standing)?.pop() else { return Ok(false) };
     match (outcome.due_at, served, again) {
-        // So it was read since its lane ended.
+        // Readers see the delivery as cancelled since its lane ended.
         (_, 0, _) => close(session, &name, DeliveryStatus::Cancelled)?,
         (None, _, 0) => close(session, &name, outcome.status)?,
         (Some(due_at), _, 0) => {
@@ -172,7 +172,7 @@ fn finish_one(session: &mut dyn Session, outcome: &Outcome<'_>) -> Result<bool, 
     Ok(true)
 }
 
-/// It is over, and leaves the queue.
+/// Ends the delivery and removes it from the queue.
 fn close(session: &mut dyn Session, name: &[String; 3], status: DeliveryStatus) -> Result<(), Fault> {
     for (_, _, fence) in session.load::<(String, String, i64)>(&named(Query::new(OVER), name))? {
         session.execute(&named(Query::new(CLOSE).bind(status.as_str()).bind(fence), name))?;
@@ -190,10 +190,10 @@ mod tests {
     use crate::queue::{LEASES, OVERDUE, REQUESTED, RETRIES};
     use crate::reader::plans::Planner;
 
-    /// What takes the first row of an index, or what the statement made itself: a few rows.
+    /// The plan steps that read the first row of an index, or rows that the statement made itself: a few rows.
     const FEW: [&str; 5] = ["SCAN CONSTANT ROW", "SCAN h", "SCAN r", "SCAN o", "SCAN (subquery-2)"];
 
-    /// The steps of the statement, of which none looks at a whole table.
+    /// Returns the steps of the statement. None of them scans a table.
     fn steps(planner: &mut Planner, text: &str) -> Vec<String> {
         let steps = planner.plan(text);
         let whole = |step: &&String| step.starts_with("SCAN") && !FEW.contains(&step.as_str());

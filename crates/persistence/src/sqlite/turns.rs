@@ -1,7 +1,6 @@
-//! Who writes next: a file has one writer at a time, and those of this process take turns in the order in which they came.
+//! The order of writers. A file has one writer at a time, and those of this process write in the order of their arrival.
 //!
-//! SQLite itself lets whoever asks at the right moment go first, and lets the others sleep and ask again: one that writes without a
-//! pause would keep all others waiting.
+//! SQLite itself has no such order: waiting writers sleep and retry. A writer without pauses would block all others.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -12,7 +11,7 @@ use diesel::{QueryResult, SqliteConnection};
 
 use crate::sql::{Connection, Query, Session};
 
-/// Those who write to one file, the first of them at work.
+/// The writers of one file, the active one first.
 #[derive(Debug, Default)]
 pub(crate) struct Turns {
     line: Mutex<Line>,
@@ -26,10 +25,10 @@ struct Line {
 }
 
 impl Turns {
-    /// Waits for its turn, at most so long.
+    /// Waits for the turn until the time limit.
     ///
     /// # Errors
-    /// The same that SQLite gives when it waited in vain.
+    /// The error that SQLite returns after its own timeout.
     fn take(self: &Arc<Self>, patience: Duration) -> QueryResult<Turn> {
         let mut line = self.line();
         line.last = line.last.wrapping_add(1);
@@ -51,7 +50,7 @@ impl Turns {
     }
 }
 
-/// The right to write, or a place in the line, until it is dropped.
+/// The right to write, or a place in the line, until this is dropped.
 #[derive(Debug)]
 struct Turn {
     turns: Arc<Turns>,
@@ -65,9 +64,9 @@ impl Drop for Turn {
     }
 }
 
-/// A connection that writes when it is its turn: for the length of a transaction, or of a statement outside of one.
+/// A connection that writes when its turn comes: for a transaction, or for a statement outside of one.
 pub(crate) struct Writer {
-    // Closed, and so rolled back, before its turn is over.
+    // The connection is closed, and so rolled back, before its turn ends.
     connection: SqliteConnection,
     turns: Arc<Turns>,
     patience: Duration,
@@ -76,12 +75,12 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// A writer that waits for its turn at most so long.
+    /// Creates a writer with a limit on the wait for its turn.
     pub(super) const fn new(connection: SqliteConnection, turns: Arc<Turns>, patience: Duration) -> Self {
         Self { connection, turns, patience, in_transaction: false, turn: None }
     }
 
-    /// Does `write` when it is the connection's turn. `text` is the statement where it may begin or end a transaction.
+    /// Runs `write` when the connection's turn comes. `text` is the statement where it may begin or end a transaction.
     fn in_turn<T>(&mut self, text: &str, write: impl FnOnce(Connection<'_>) -> QueryResult<T>) -> QueryResult<T> {
         if self.turn.is_none() {
             self.turn = Some(self.turns.take(self.patience)?);
@@ -89,7 +88,7 @@ impl Writer {
         let done = write(Connection::Sqlite(&mut self.connection));
         match text {
             begin if begin.starts_with("BEGIN") => self.in_transaction = done.is_ok(),
-            // One that could not be committed is still there.
+            // A transaction whose commit failed is still open.
             "COMMIT" => self.in_transaction = done.is_err(),
             "ROLLBACK" => self.in_transaction = false,
             _ => {}
@@ -126,7 +125,7 @@ mod tests {
 
     const LONG: Duration = Duration::from_mins(1);
 
-    /// How many are in the line.
+    /// Returns the length of the line.
     fn length(turns: &Turns) -> usize {
         turns.line().waiting.len()
     }

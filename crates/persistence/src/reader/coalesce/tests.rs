@@ -1,4 +1,4 @@
-//! Reads of a database that is gone, and of callers that have left.
+//! Tests reads of a lost database, and reads of callers that stopped waiting.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -10,7 +10,7 @@ use super::*;
 use crate::committer::Op;
 use crate::sql::Query;
 
-/// A database that cannot be reached, and counts who tries.
+/// A database that cannot be reached; counts the attempts to connect.
 #[derive(Default)]
 struct Gone(AtomicUsize);
 
@@ -50,7 +50,7 @@ impl Engine for Gone {
 
 type Answer = oneshot::Receiver<Result<Option<Charge>, QueryError>>;
 
-/// Reads of charges, and where their answers arrive.
+/// Returns waiting reads of charges, and the receivers of their results.
 fn asked(count: usize, wait: Duration) -> (Waiting<(AccountId, ChargeId), Charge>, Vec<Answer>) {
     let deadline = Instant::now() + wait;
     let one = || {
