@@ -15,7 +15,7 @@ pub struct AuditedChange {
     pub subject: String,
     /// The account that the change concerns.
     pub account: Option<AccountId>,
-    /// The record before, as JSON without secrets; `None` of a new one.
+    /// The record before, as JSON without secrets. `None`: a new record.
     pub before: Option<Vec<u8>>,
     /// The record after.
     pub after: Option<Vec<u8>>,

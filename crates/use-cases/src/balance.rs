@@ -1,11 +1,11 @@
-//! Reading an account's balance.
+//! Reads an account's balance.
 
 use cais_domain::ids::AccountId;
 use cais_ports::{Balances, QueryError};
 
 use crate::ports::Ports;
 
-/// All parts of the account's money at one instant.
+/// Returns all parts of the account's balance at one instant.
 ///
 /// # Errors
 /// [`QueryError`].

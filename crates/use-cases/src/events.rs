@@ -1,4 +1,4 @@
-//! Reading what consumers were told: the account's events, newest first or from a sequence number on.
+//! Reads an account's events, newest first or from a sequence number on.
 
 use cais_domain::ids::{AccountId, EventId};
 use cais_ports::{EventFilter, EventPage, Page, StoredEvent};
@@ -7,7 +7,8 @@ use crate::ports::Ports;
 pub use crate::statement::ListError;
 use crate::trouble::Trouble;
 
-/// A page of the account's events. The cursor may be one that the filter leaves out: it only says where to go on.
+/// Returns a page of the account's events. The cursor may be an event that the filter excludes: it marks only a
+/// position.
 ///
 /// # Errors
 /// [`ListError`].
@@ -25,7 +26,7 @@ pub async fn list(
     Ok(ports.queries.list_events(account, filter, page).await.map_err(Trouble::from)?)
 }
 
-/// The account's event of that identifier, as it was sent.
+/// Returns the account's event with this id, as published.
 ///
 /// # Errors
 /// [`Trouble`].

@@ -1,4 +1,4 @@
-//! Removing what nobody needs any more.
+//! Removes rows that are no longer needed.
 
 use cais_ports::{PruneBefore, Pruned};
 use jiff::{SignedDuration, Timestamp};
@@ -6,17 +6,17 @@ use jiff::{SignedDuration, Timestamp};
 use crate::ports::Ports;
 use crate::work::{Pass, WorkError};
 
-/// How long an answer can be repeated: 30 days.
+/// Stored responses are kept for 30 days.
 const CLAIMS_KEPT: SignedDuration = SignedDuration::from_hours(30 * 24);
-/// How long done notices and the marks of committed batches are of use: a day, in which an operator can still look.
+/// Processed callbacks and the marks of committed batches are kept for a day, so that an operator can inspect them.
 const MARKS_KEPT: SignedDuration = SignedDuration::from_hours(24);
-/// How long consumers can catch up with what they missed: 90 days.
+/// Events are kept for 90 days, so that consumers can catch up.
 const EVENTS_KEPT: SignedDuration = SignedDuration::from_hours(90 * 24);
 
 /// Removes a bounded number of old rows.
 ///
 /// # Errors
-/// [`WorkError`] when the store does not answer.
+/// [`WorkError`] if the store does not answer.
 pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
     let now = ports.clock.now();
     let before = |kept: SignedDuration| now.saturating_sub(kept).unwrap_or(Timestamp::MIN);

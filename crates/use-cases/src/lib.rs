@@ -1,4 +1,4 @@
-//! What Cais does: one file per thing. The only place that orders steps; the API, the workers and the command line share it.
+//! The use cases of Cais, one per file. API, workers and command line share them, and no other code orders steps.
 
 pub mod accounts;
 pub mod answer;

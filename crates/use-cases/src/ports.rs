@@ -1,4 +1,4 @@
-//! The ports that use cases work with, in one value that the wiring fills once.
+//! The ports of the use cases in one value.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use cais_ports::{
 use crate::notices::OpenCallbacks;
 use crate::upstream::UpstreamLimits;
 
-/// The world as the use cases see it. Cloning shares it.
+/// All dependencies of the use cases. Clones share them.
 #[derive(Clone)]
 pub struct Ports {
     /// The write side of the store.
@@ -24,17 +24,17 @@ pub struct Ports {
     pub acquirers: Arc<dyn Acquirers>,
     /// The clock.
     pub clock: Arc<dyn Clock>,
-    /// New identifiers.
+    /// The generator of identifiers.
     pub ids: Arc<dyn Ids>,
     /// Hashes under the master key, and secure random bytes.
     pub keyed_hash: Arc<dyn KeyedHash>,
-    /// How resources look on the wire.
+    /// The rendering of resources for the API.
     pub representation: Arc<dyn Representation>,
-    /// The deliveries of events that wait for their receivers.
+    /// The queue of webhook deliveries.
     pub deliveries: Arc<dyn DeliveryQueue>,
-    /// Calls receivers, and judges where one may be.
+    /// Sends webhooks, and checks the addresses of receivers.
     pub webhooks: Arc<dyn WebhookSender>,
-    /// Keeps the secrets that sign, under the master key.
+    /// Encrypts signing secrets with the master key.
     pub secret_cipher: Arc<dyn SecretCipher>,
     /// Limits of the reads in flight at each acquirer.
     pub limits: UpstreamLimits,

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use crate::ports::Ports;
 use crate::trouble::Trouble;
 
-/// Stores the first position of a list. Returns the stored one, which is another node's if that was faster.
+/// Stores the first position of a list. Returns the stored position, which may be from another node.
 pub(crate) async fn first(
     ports: &Ports,
     acquirer: &AcquirerName,
@@ -25,7 +25,7 @@ pub(crate) async fn first(
     }
 }
 
-/// Moves a position. Returns the stored one, which is another node's if that moved it meanwhile.
+/// Moves a position. Returns the stored position, which may be from another node.
 pub(crate) async fn move_to(
     ports: &Ports,
     position: PollPosition,

@@ -1,6 +1,6 @@
-//! Releasing money that waited in `pending`: a worker moves it to `available` when its time has come, once.
+//! Moves money from `pending` to `available` once, when its delay has passed.
 //!
-//! What infractions took of it meanwhile is left out; what then arrives is taken for those that still lack something.
+//! Money that infractions seized meanwhile is left out. Released money then tops up blocks that are not fully funded.
 
 use cais_domain::release::Release;
 use cais_ports::{ChangeSet, CommitError, Write, alerts};
@@ -9,10 +9,10 @@ use futures_util::{StreamExt as _, stream};
 use crate::ports::Ports;
 use crate::work::{AT_ONCE, PASS_LIMIT, Pass, WorkError};
 
-/// Releases what is due, a bounded number of receipts.
+/// Releases a bounded number of due receipts.
 ///
 /// # Errors
-/// [`WorkError`] when the list of them cannot be read; trouble with one of them is logged and does not stop the others.
+/// [`WorkError`] if the list cannot be read. A failure of one release is logged and does not stop the others.
 pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
     let due = ports.queries.list_due_releases(ports.clock.now(), PASS_LIMIT).await?;
     let listed = due.len();
@@ -33,7 +33,7 @@ pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
     Ok(Pass::of(listed, done))
 }
 
-/// Its version is the guard: two nodes that list the same release make it once.
+/// Makes one release. The version guards it: two nodes that list the same release make it once.
 async fn make(ports: &Ports, release: Release) -> Result<bool, CommitError> {
     let now = ports.clock.now();
     let Some((released, transfer)) = release.release(now) else { return Ok(false) };

@@ -1,4 +1,4 @@
-//! Finishing what calls left half done because their process died or the outcome was unknown: charges, payouts and refunds alike.
+//! Finishes requests for charges, payouts and refunds whose process crashed or whose outcome is unknown.
 
 use cais_domain::charge::Charge;
 use cais_domain::ids::{ChargeId, PayoutId, RefundId};
@@ -12,10 +12,10 @@ use crate::trouble::Trouble;
 use crate::upstream_order;
 use crate::work::{AT_ONCE, PASS_LIMIT, Pass, WorkError};
 
-/// Finishes what is overdue, a bounded number of claims.
+/// Finishes a bounded number of due requests.
 ///
 /// # Errors
-/// [`WorkError`] when the list of them cannot be read; trouble with one of them is logged and does not stop the others.
+/// [`WorkError`] if the list cannot be read. A failure of one request is logged and does not stop the others.
 pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
     let claims = ports.queries.list_due_claims(ports.clock.now(), PASS_LIMIT).await?;
     let listed = claims.len();
@@ -36,7 +36,7 @@ pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
     Ok(Pass::of(listed, done))
 }
 
-/// What is made under the claim knows how it is finished.
+/// Finishes one request by the kind of its resource.
 async fn resume(ports: &Ports, claim: Claim) -> Result<bool, Trouble> {
     match claim.resource.split_once('_').map(|(prefix, _)| prefix) {
         Some(ChargeId::PREFIX) => upstream_order::resume::<Charge>(ports, claim).await,

@@ -1,4 +1,4 @@
-//! Reading an account's statement: every movement on available, pending and blocked, newest first.
+//! Reads an account's statement: all entries on available, pending and blocked, newest first.
 
 use cais_domain::ids::{AccountId, EntryId};
 use cais_ports::{EntryFilter, Page, PageRequest, StatementEntry};
@@ -6,16 +6,16 @@ use cais_ports::{EntryFilter, Page, PageRequest, StatementEntry};
 use crate::ports::Ports;
 use crate::trouble::{RETRY_AFTER_S, Trouble};
 
-/// Why there is no page of a statement or a timeline.
+/// The reason for which no page of a statement or a timeline was returned.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ListError {
-    /// The page is to begin after something that the account does not have.
+    /// The cursor is not a record of this account.
     #[error("`starting_after` names nothing of this account")]
     UnknownCursor,
-    /// The store does not answer.
+    /// The store did not answer.
     #[error("the service is temporarily unavailable")]
     Unavailable {
-        /// When to repeat.
+        /// Seconds until the repeat.
         retry_after_s: u32,
     },
     /// A bug or a damaged store.
@@ -32,7 +32,8 @@ impl From<Trouble> for ListError {
     }
 }
 
-/// A page of the account's entries. The cursor may be an entry that the filter leaves out: it only says where to go on.
+/// Returns a page of the account's entries. The cursor may be an entry that the filter excludes: it marks only a
+/// position.
 ///
 /// # Errors
 /// [`ListError`].

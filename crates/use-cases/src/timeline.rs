@@ -1,4 +1,4 @@
-//! Reading an account's timeline: charges, payouts and split credits as one list, newest first.
+//! Reads an account's timeline: charges, payouts and split credits in one list, newest first.
 
 use cais_domain::ids::AccountId;
 use cais_domain::timeline::Direction;
@@ -9,7 +9,8 @@ use crate::ports::Ports;
 pub use crate::statement::ListError;
 use crate::trouble::Trouble;
 
-/// A page of the account's transactions. The cursor may be one that the filter leaves out: it only says where to go on.
+/// Returns a page of the account's transactions. The cursor may be a transaction that the filter excludes: it marks
+/// only a position.
 ///
 /// # Errors
 /// [`ListError`].
@@ -29,7 +30,7 @@ pub async fn list(
     Ok(ports.queries.list_transactions(account, filter, page).await.map_err(Trouble::from)?)
 }
 
-/// The account's transaction of that key in that direction, if it has a visible one.
+/// Returns the account's visible transaction with this key and direction.
 ///
 /// # Errors
 /// [`Trouble`].

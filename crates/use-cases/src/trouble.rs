@@ -1,31 +1,31 @@
-//! What can go wrong with the store, sorted by what a caller can do about it.
+//! Errors of use cases, by the reaction of the caller.
 
 use cais_domain::charge::ChargeError;
 use cais_domain::infraction::InfractionError;
 use cais_domain::payout::PayoutError;
 use cais_ports::{CommitError, EncryptError, QueryError};
 
-/// Seconds after which a caller may try again when the store or an acquirer did not answer.
+/// Seconds after which a caller may repeat a request when the store or an acquirer did not answer.
 pub const RETRY_AFTER_S: u32 = 2;
 
-/// How often a decision is taken again when a record changed between its reading and its writing.
+/// The largest number of attempts of one decision after concurrent changes of its record.
 ///
-/// Each round means that somebody else's change became true, so a handful is plenty for one record.
+/// Each further attempt follows a committed change by another process, so a few suffice for one record.
 pub(crate) const DECISIONS: usize = 8;
 
-/// Why a use case could not do its work, whatever it was.
+/// The reason for which a use case failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Trouble {
-    /// The store does not answer just now; the same call may succeed later.
+    /// The store did not answer. The same request may succeed later.
     #[error("the store is unavailable: {0}")]
     Unavailable(String),
-    /// Something is as it never should be.
+    /// A bug or a damaged store.
     #[error("{0}")]
     Internal(String),
 }
 
 impl Trouble {
-    /// A record changed every time it was decided on.
+    /// Returns the error for a record that changed during every attempt.
     pub(crate) fn contended() -> Self {
         Self::Unavailable("the record kept changing".to_owned())
     }

@@ -12,9 +12,9 @@ use cais_ports::AcquirerError;
 /// The requests of an order before the one that is decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Earlier {
-    /// No request was sent, or the acquirer certainly took none of them.
+    /// No request was sent, or the acquirer certainly accepted none.
     None,
-    /// A request may still be on its way to the acquirer, so that no read shows the absence of the order.
+    /// A request may still be in transit, so that no read shows the absence of the order.
     InFlight,
     /// A request has an unknown outcome, and is so old that it has arrived or never will.
     Unknown,
@@ -42,7 +42,7 @@ pub(crate) enum Evidence<T> {
     Found(T),
     /// The acquirer answers that it has no such order.
     Absent,
-    /// The answer is missing, or cannot be believed.
+    /// The answer is missing or not reliable.
     Unreadable(String),
     /// The read was not made.
     NotRead,
@@ -55,16 +55,16 @@ pub(crate) enum UpstreamResult<T> {
     Known(T),
     /// The order is refused for good, and the acquirer does not have it.
     Refused(String),
-    /// The acquirer certainly does not have the order, and may take it later.
+    /// The acquirer certainly does not have the order, and may accept it later.
     NotTaken(String),
     /// The acquirer may have the order.
     Unknown(String),
-    /// The acquirer refuses the order and may have it all the same. An operator must look.
+    /// The acquirer refuses the order but may have it. An operator must review it.
     Unproven(String),
 }
 
 impl<T> UpstreamResult<T> {
-    /// Why there is no record of the order; `None` when there is one.
+    /// Returns the reason for a missing record of the order. `None`: a record exists.
     pub(crate) fn reason(&self) -> Option<&str> {
         match self {
             Self::Known(_) => None,
@@ -96,7 +96,7 @@ impl<T> From<Result<Option<T>, AcquirerError>> for Evidence<T> {
     }
 }
 
-/// The state of an order after a request for it and the reads that followed.
+/// Returns the state of an order after a request and the reads that followed.
 pub(crate) fn decide<T>(
     earlier: Earlier,
     reply: SendReply<T>,
@@ -152,7 +152,7 @@ mod tests {
         ["None", "Refused", "Unreadable NotRead", "Absent Unreadable NotRead", "Unknown"],
         ["None", "NotTaken", "Absent Unreadable NotRead", "Absent Unreadable NotRead", "NotTaken"],
         ["None", "Unknown", "Absent Unreadable NotRead", "Absent Unreadable NotRead", "Unknown"],
-        // An earlier request may be on its way.
+        // An earlier request may be in transit.
         ["InFlight", "Refused NotTaken Unknown", "Absent Unreadable NotRead", "Absent Unreadable NotRead", "Unknown"],
         // An earlier request has an unknown outcome.
         ["Unknown", "Refused", "Absent", "Absent", "Refused"],
@@ -164,7 +164,7 @@ mod tests {
         ["Shown", "NotTaken Unknown", "Absent Unreadable NotRead", "Absent Unreadable NotRead", "Unknown"],
     ];
 
-    /// The first word of what `Debug` shows.
+    /// Returns the first word of the `Debug` text.
     fn name(value: &impl std::fmt::Debug) -> String {
         format!("{value:?}").split('(').next().unwrap_or_default().to_owned()
     }

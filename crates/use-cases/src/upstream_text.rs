@@ -1,23 +1,23 @@
-//! What an acquirer wrote, as it can be kept and shown.
+//! Converts texts and instants from acquirers for storage and display.
 
 use jiff::Timestamp;
 
-/// The longest text of upstream that is kept, in characters.
+/// The longest stored text from an acquirer, in characters.
 const MAX_TEXT: usize = 200;
 
-/// Text of upstream: bounded, without control characters, which stores refuse.
+/// Returns a bounded text without control characters, because stores refuse them.
 pub(crate) fn plain(text: &str) -> String {
     let kept: String = text.chars().filter(|character| !character.is_control()).take(MAX_TEXT).collect();
     kept.trim().to_owned()
 }
 
-/// The same for a text that may be long, and may have more than one line.
+/// Like [`plain`], for a text that may be long and have line breaks.
 pub(crate) fn long(text: &str, max_chars: usize) -> String {
     let kept = text.chars().map(|character| if character.is_control() && character != '\n' { ' ' } else { character });
     kept.take(max_chars).collect::<String>().trim().to_owned()
 }
 
-/// An instant of upstream as stores keep it: what was kept compares equal with what is told again.
+/// Truncates an instant to whole microseconds, as stores keep it, so that a stored instant equals a repeated report.
 pub(crate) fn whole_microseconds(at: Timestamp) -> Timestamp {
     Timestamp::from_microsecond(at.as_microsecond()).unwrap_or(at)
 }

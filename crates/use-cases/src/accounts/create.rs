@@ -11,20 +11,20 @@ use super::AccountEmail;
 use crate::Ports;
 use crate::audit::{self, AuditedChange};
 
-/// What an operator says of a new account.
+/// The request for a new account.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CreateAccount {
-    /// Its e-mail, unique among accounts.
+    /// The e-mail, unique among accounts.
     pub email: AccountEmail,
-    /// What people call it.
+    /// The display name.
     pub name: Text,
-    /// CPF or CNPJ of its holder.
+    /// The CPF or CNPJ of the holder.
     pub document: Document,
-    /// Whether KYC is approved at once.
+    /// `true` if KYC is approved at once.
     pub approve: bool,
 }
 
-/// Why an account was not opened.
+/// The reason for which an account was not opened.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CreateAccountError {
     /// Another account has the e-mail.
@@ -32,10 +32,10 @@ pub enum CreateAccountError {
     Exists {
         /// The e-mail.
         email: AccountEmail,
-        /// The account that has it.
+        /// The account with this e-mail.
         id: String,
     },
-    /// The store failed; after `Unavailable` the account may exist.
+    /// The store failed. After `Unavailable` the account may exist.
     #[error("the account was not opened")]
     Store(#[source] CommitError),
 }

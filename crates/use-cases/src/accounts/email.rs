@@ -1,24 +1,24 @@
-//! The e-mail address that names an account.
+//! The e-mail address that identifies an account.
 
 use std::fmt;
 
-/// Longest address, in characters: what the API takes for a split recipient.
+/// The longest address in characters: the API's limit for a split recipient.
 const MAX_CHARS: usize = 200;
 
 /// An e-mail address in lower case: `local@domain`, with a dot in the domain, at most 200 characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AccountEmail(String);
 
-/// Why a text is not an account's e-mail address.
+/// The reason for which a text is not an account's e-mail address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be an e-mail address such as shop@example.com, at most 200 characters")]
 pub struct AccountEmailError;
 
 impl AccountEmail {
-    /// Reads an address in any case.
+    /// Parses an address, case-insensitive.
     ///
     /// # Errors
-    /// [`AccountEmailError`] tells the rule.
+    /// [`AccountEmailError`], which names the rule.
     pub fn parse(text: &str) -> Result<Self, AccountEmailError> {
         let folded = text.trim().to_lowercase();
         let (local, domain) = folded.split_once('@').ok_or(AccountEmailError)?;
@@ -35,7 +35,7 @@ impl AccountEmail {
         }
     }
 
-    /// The address.
+    /// Returns the address.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

@@ -1,4 +1,4 @@
-//! Sets what an account pays for an operation.
+//! Sets the fee of an account for an operation.
 
 use cais_domain::account::Account;
 use cais_domain::fee::{FeeRule, Operation};
@@ -8,7 +8,7 @@ use super::update::update;
 use super::{AccountEmail, ChangeAccountError};
 use crate::Ports;
 
-/// Replaces the rule of the operation; charges that exist keep the fee that was fixed when they were made. A repeat changes nothing.
+/// Replaces the fee rule of the operation. Existing charges keep the fee from their creation. A repeat changes nothing.
 ///
 /// # Errors
 /// [`ChangeAccountError`].

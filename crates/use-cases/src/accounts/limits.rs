@@ -8,7 +8,7 @@ use super::update::update;
 use super::{AccountEmail, ChangeAccountError};
 use crate::Ports;
 
-/// Sets the limits that are given and keeps the others. A repeat changes nothing.
+/// Sets the limits in the request and keeps the others. A repeat changes nothing.
 ///
 /// # Errors
 /// [`ChangeAccountError`].

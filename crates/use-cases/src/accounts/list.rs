@@ -6,7 +6,7 @@ use cais_ports::{Page, PageRequest, QueryError};
 
 use crate::Ports;
 
-/// One page of all accounts.
+/// Returns one page of all accounts.
 ///
 /// # Errors
 /// [`QueryError`].

@@ -1,4 +1,4 @@
-//! Accounts as operators open and change them.
+//! Use cases of accounts, for operators.
 
 pub mod approve;
 pub mod create;

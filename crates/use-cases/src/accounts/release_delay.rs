@@ -1,4 +1,4 @@
-//! Sets how long an account's received money waits in `pending`.
+//! Sets the time for which an account's received money waits in `pending`.
 
 use cais_domain::account::Account;
 use cais_ports::Operator;
@@ -7,7 +7,7 @@ use super::update::update;
 use super::{AccountEmail, ChangeAccountError};
 use crate::Ports;
 
-/// Sets the delay, in seconds, for what is received from now on. A repeat changes nothing.
+/// Sets the delay in seconds for later receipts. A repeat changes nothing.
 ///
 /// # Errors
 /// [`ChangeAccountError`].

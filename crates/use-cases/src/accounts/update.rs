@@ -1,4 +1,4 @@
-//! Changes one account as it stands, and reads it again when somebody else was faster.
+//! Changes one stored account, and reads it again after a concurrent change.
 
 use cais_domain::account::Account;
 use cais_ports::{ChangeSet, CommitError, Operator, QueryError, Write};
@@ -7,27 +7,27 @@ use super::AccountEmail;
 use crate::Ports;
 use crate::audit::{self, AuditedChange};
 
-/// How often a change is decided again after another one came between: operators are few.
+/// The largest number of attempts of one change after concurrent changes. Operators are few.
 const MAX_ATTEMPTS: u32 = 5;
 
-/// Why an account was not changed.
+/// The reason for which an account was not changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ChangeAccountError {
     /// No account has that e-mail.
     #[error("there is no account with the e-mail {0}")]
     NotFound(AccountEmail),
-    /// Others changed it every time in between.
+    /// Concurrent changes prevented every attempt.
     #[error("the account is being changed by others; try again")]
     Contended,
-    /// It could not be read.
+    /// The account could not be read.
     #[error("the account could not be read")]
     Query(#[source] QueryError),
-    /// The store failed; after `Unavailable` the change may have become true.
+    /// The store failed. After `Unavailable` the change may be committed.
     #[error("the account could not be changed")]
     Store(#[source] CommitError),
 }
 
-/// The account with that e-mail.
+/// Returns the account with this e-mail.
 pub(crate) async fn get(ports: &Ports, email: &AccountEmail) -> Result<Account, ChangeAccountError> {
     ports
         .queries
@@ -37,8 +37,8 @@ pub(crate) async fn get(ports: &Ports, email: &AccountEmail) -> Result<Account, 
         .ok_or_else(|| ChangeAccountError::NotFound(email.clone()))
 }
 
-/// Stores what `decide` makes of the account, with a row of the audit log, and returns it as stored. A decision that changes nothing
-/// writes nothing. `by` is the operator and the command.
+/// Applies `decide` to the account, stores the result with a row of the audit log, and returns the stored account. A
+/// decision without a change writes nothing. `by` is the operator and the command.
 pub(crate) async fn update(
     ports: &Ports,
     by: (&Operator, &'static str),

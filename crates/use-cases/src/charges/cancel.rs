@@ -87,7 +87,8 @@ impl From<SyncError> for CancelChargeError {
 
 /// Cancels a pending charge. A charge that is cancelled already is returned unchanged.
 ///
-/// # Errors [`CancelChargeError`]. An earlier payment or expiry is `InvalidState`.
+/// # Errors
+/// [`CancelChargeError`]. An earlier payment or expiry is `InvalidState`.
 pub async fn cancel(ports: &Ports, account: &Account, name: &ChargeName) -> Result<Charge, CancelChargeError> {
     account.permit_write()?;
     let mut charge: Charge = find(ports, account.id, name).await?;

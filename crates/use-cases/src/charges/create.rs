@@ -102,8 +102,9 @@ pub type CreateChargeError = CreateError<ChargeRefusal>;
 
 /// Creates a charge, replays the stored response, or resumes an unfinished creation.
 ///
-/// # Errors [`CreateChargeError`]. A known key is checked first, then the account's permissions, the terms, the
-/// external id and the acquirer.
+/// # Errors
+/// [`CreateChargeError`]. A known key is checked first, then the account's permissions, the terms, the external id and
+/// the acquirer.
 pub async fn create(ports: &Ports, command: CreateCharge) -> Result<Answer, CreateChargeError> {
     upstream_order::create(ports, &command).await
 }

@@ -22,7 +22,8 @@ const PATIENCE: SignedDuration = SignedDuration::from_mins(10);
 
 /// Expires a bounded number of overdue charges.
 ///
-/// # Errors [`WorkError`] if the list cannot be read. A failure of one charge is logged and does not stop the others.
+/// # Errors
+/// [`WorkError`] if the list cannot be read. A failure of one charge is logged and does not stop the others.
 pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
     let charges = ports.queries.list_overdue_charges(ports.clock.now(), PASS_LIMIT).await?;
     let listed = charges.len();

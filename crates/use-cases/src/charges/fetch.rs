@@ -20,7 +20,8 @@ pub type ChargeName = ResourceName<ChargeId>;
 
 /// Returns the charge of that name. The acquirer's state is applied if it answers in time.
 ///
-/// # Errors [`FetchError`].
+/// # Errors
+/// [`FetchError`].
 pub async fn fetch(
     ports: &Ports,
     syncs: &SyncGate,

@@ -24,8 +24,9 @@ pub struct Alert {
 
 /// Raises each due alert once, on one node only.
 ///
-/// # Errors [`WorkError`] if the near deadlines cannot be read. A failure of one infraction is logged and does not stop
-/// the others.
+/// # Errors
+/// [`WorkError`] if the near deadlines cannot be read. A failure of one infraction is logged and does not stop the
+/// others.
 pub async fn run_once(ports: &Ports) -> Result<Vec<Alert>, WorkError> {
     let now = ports.clock.now();
     let widest =

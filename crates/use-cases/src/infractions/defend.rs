@@ -64,7 +64,8 @@ struct Words {
 /// Submits a defense against an infraction of the account, and returns the updated infraction. The same defense again
 /// is a repeat.
 ///
-/// # Errors [`DefendError`].
+/// # Errors
+/// [`DefendError`].
 pub async fn defend(
     ports: &Ports,
     account: &Account,

@@ -10,7 +10,8 @@ use crate::trouble::Trouble;
 
 /// Returns a page of the account's infractions, newest first.
 ///
-/// # Errors [`ListError`].
+/// # Errors
+/// [`ListError`].
 pub async fn list(
     ports: &Ports,
     account: AccountId,
@@ -28,14 +29,16 @@ pub async fn list(
 
 /// Returns the account's infraction with this id.
 ///
-/// # Errors [`Trouble`].
+/// # Errors
+/// [`Trouble`].
 pub async fn find(ports: &Ports, account: AccountId, id: InfractionId) -> Result<Option<Infraction>, Trouble> {
     Ok(ports.queries.find_infraction(account, id).await?)
 }
 
 /// Returns a page of the infractions of one account or of all, newest first, for an operator.
 ///
-/// # Errors [`Trouble`].
+/// # Errors
+/// [`Trouble`].
 pub async fn list_for_operator(
     ports: &Ports,
     filter: InfractionFilter,
@@ -54,7 +57,8 @@ pub async fn list_for_review(ports: &Ports, page: PageRequest<InfractionId>) -> 
 
 /// Returns the infraction with this id, of any account, for an operator.
 ///
-/// # Errors [`Trouble`].
+/// # Errors
+/// [`Trouble`].
 pub async fn find_for_operator(ports: &Ports, id: InfractionId) -> Result<Option<Infraction>, Trouble> {
     Ok(ports.queries.find_infraction_of_any(id).await?)
 }

@@ -44,7 +44,8 @@ impl Tally {
 /// Reads the list of every acquirer that reports infractions, from the earliest possible change. Once an hour the read
 /// covers all rows that can still change, so that reopened infractions are found.
 ///
-/// # Errors None: a failure of one acquirer or one infraction is logged and does not stop the others.
+/// # Errors
+/// None: a failure of one acquirer or one infraction is logged and does not stop the others.
 pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
     let mut done = 0_usize;
     for name in ports.acquirers.names() {

@@ -24,8 +24,8 @@ const UNPROVEN_ATTEMPTS: u32 = 8;
 
 /// Checks a bounded number of the defenses whose arrival is unknown.
 ///
-/// # Errors [`WorkError`] if the list cannot be read. A failure of one infraction is logged and does not stop the
-/// others.
+/// # Errors
+/// [`WorkError`] if the list cannot be read. A failure of one infraction is logged and does not stop the others.
 pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
     let due = ports.queries.list_due_infractions(ports.clock.now(), PASS_LIMIT).await?;
     let listed = due.len();

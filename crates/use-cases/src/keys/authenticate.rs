@@ -85,7 +85,8 @@ impl KeyRing {
 
     /// Returns the caller with `token` and the address `from`.
     ///
-    /// # Errors [`AuthenticateError`].
+    /// # Errors
+    /// [`AuthenticateError`].
     pub async fn authenticate(
         &self,
         token: &ApiKeyToken,

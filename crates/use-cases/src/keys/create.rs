@@ -60,7 +60,8 @@ pub enum CreateKeyError {
 
 /// Creates a key of the account.
 ///
-/// # Errors [`CreateKeyError`].
+/// # Errors
+/// [`CreateKeyError`].
 pub async fn create(ports: &Ports, operator: &Operator, command: CreateKey) -> Result<CreatedKey, CreateKeyError> {
     if command.allowed_addresses.len() > MAX_ADDRESS_BLOCKS {
         return Err(CreateKeyError::TooManyAddresses);

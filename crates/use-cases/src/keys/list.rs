@@ -7,7 +7,8 @@ use crate::accounts::{AccountEmail, ChangeAccountError, update};
 
 /// Returns the newest keys of the account, at most 200, newest first.
 ///
-/// # Errors [`ChangeAccountError`], of which only `NotFound` and `Query` occur.
+/// # Errors
+/// [`ChangeAccountError`], of which only `NotFound` and `Query` occur.
 pub async fn list(ports: &Ports, email: &AccountEmail) -> Result<Vec<ApiKeyRecord>, ChangeAccountError> {
     let account = update::get(ports, email).await?;
     ports.queries.list_keys(account.id).await.map_err(ChangeAccountError::Query)

@@ -30,7 +30,8 @@ pub enum RevokeKeyError {
 ///
 /// Nodes that cache the key refuse it within 5 s. For immediate effect on this node, call `KeyRing::forget`.
 ///
-/// # Errors [`RevokeKeyError`].
+/// # Errors
+/// [`RevokeKeyError`].
 pub async fn revoke(ports: &Ports, operator: &Operator, prefix: &KeyPrefix) -> Result<ApiKeyRecord, RevokeKeyError> {
     for _ in 0..MAX_ATTEMPTS {
         let (key, _) = ports

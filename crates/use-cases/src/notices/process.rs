@@ -84,7 +84,8 @@ pub(super) enum Unread {
 
 /// Processes a bounded number of waiting callbacks.
 ///
-/// # Errors [`WorkError`] if the list cannot be read. A failure of one callback is logged and does not stop the others.
+/// # Errors
+/// [`WorkError`] if the list cannot be read. A failure of one callback is logged and does not stop the others.
 pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
     let notices = ports.queries.list_due_notices(ports.clock.now(), NOTICES_PER_PASS).await?;
     let listed = notices.len();

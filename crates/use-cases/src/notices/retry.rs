@@ -25,14 +25,16 @@ pub enum RetryError {
 
 /// Returns the unmatched callbacks, newest first.
 ///
-/// # Errors [`QueryError`] if the store fails.
+/// # Errors
+/// [`QueryError`] if the store fails.
 pub async fn list_unmatched(ports: &Ports, page: PageRequest<NoticeId>) -> Result<Page<Notice>, QueryError> {
     ports.queries.list_unmatched_notices(page).await
 }
 
 /// Makes the callback due again, with all its attempts.
 ///
-/// # Errors [`RetryError`].
+/// # Errors
+/// [`RetryError`].
 pub async fn retry(ports: &Ports, operator: &Operator, id: NoticeId) -> Result<Notice, RetryError> {
     let notice = ports.queries.find_notice(id).await?.ok_or(RetryError::NotFound(id))?;
     if notice.state == NoticeState::Done {

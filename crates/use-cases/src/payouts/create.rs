@@ -1,5 +1,5 @@
-//! Creating a payout: claim the key and hold the money, ask the acquirer, answer; each half in one commit, so that a crash
-//! between them is resumed.
+//! Creates a payout: takes the idempotency key, holds the money, sends the order, and answers. Each half is one commit,
+//! so that a crash between them is resumed.
 
 use cais_domain::account::{Account, Feature};
 use cais_domain::charge::Origin;
@@ -20,40 +20,40 @@ use crate::ports::Ports;
 use crate::trouble::Trouble;
 use crate::upstream_order::{self, CreateCommand, CreateError, Opened, Precedence, Refusal, StoredRecord as _};
 
-/// What a merchant asks for, already read and within the contract's limits.
+/// The validated terms of a merchant's request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewPayout {
-    /// What the recipient is to get.
+    /// The amount for the recipient.
     pub amount: Money,
-    /// Where it goes.
+    /// The Pix key of the recipient.
     pub pix_key: PixKey,
-    /// Who must own the key, if that is to be checked.
+    /// The required owner of the key, if the request asks for the check.
     pub recipient_document: Option<Document>,
-    /// Shown to the recipient.
+    /// The text that the recipient sees.
     pub description: Option<Text>,
-    /// The merchant's own name for it.
+    /// The merchant's own id of the payout.
     pub external_id: Option<ExternalId>,
 }
 
-/// A call to create a payout.
+/// A request to create a payout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CreatePayout {
-    /// Who calls.
+    /// The calling account.
     pub account: Account,
-    /// The call's own id.
+    /// The id of the request.
     pub request: RequestId,
-    /// The caller's key.
+    /// The idempotency key.
     pub key: IdempotencyKey,
-    /// Method, path and body of the call.
+    /// The method, path and body of the request.
     pub fingerprint: Fingerprint,
-    /// What is asked for.
+    /// The terms of the payout.
     pub terms: NewPayout,
 }
 
-/// A refusal of payouts alone.
+/// A refusal that only payouts have.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PayoutRefusal {
-    /// Above the account's limit.
+    /// The amount is above the account's limit.
     #[error("the amount is above the account's limit of {limit}")]
     TransactionLimit {
         /// The limit.
@@ -72,10 +72,11 @@ impl Refusal for PayoutRefusal {
 /// The reason for which no payout was created.
 pub type CreatePayoutError = CreateError<PayoutRefusal>;
 
-/// Creates a payout, replays the response of the request that did, or resumes what a request left half done.
+/// Creates a payout, replays the stored response, or resumes an unfinished creation.
 ///
 /// # Errors
-/// [`CreatePayoutError`]. A known key comes first, then what the account may do, its limit, the external id, cover and upstream.
+/// [`CreatePayoutError`]. A known key is checked first, then the account's permissions, its limit, the external id, the
+/// balance and the acquirer.
 pub async fn create(ports: &Ports, command: CreatePayout) -> Result<Answer, CreatePayoutError> {
     upstream_order::create(ports, &command).await
 }
@@ -93,7 +94,7 @@ impl CreateCommand for CreatePayout {
         self.terms.external_id.as_ref()
     }
 
-    /// Judges what the account may do first, then its limit, then upstream.
+    /// Checks the account's permissions first, then its limit, then the acquirer.
     async fn open(&self, ports: &Ports) -> Result<Opened<Payout>, CreatePayoutError> {
         self.account.permit(Feature::PixOut)?;
         let (asked, limit) = (&self.terms, self.account.limits.payout);

@@ -1,4 +1,4 @@
-//! Reading a payout, refreshed from upstream when it may have come further since.
+//! Reads a payout, and refreshes it from the acquirer if a change is possible.
 
 use std::time::Duration;
 
@@ -12,16 +12,16 @@ use crate::sync_gate::SyncGate;
 pub use crate::upstream_order::FetchError;
 use crate::upstream_order::{self, ResourceName};
 
-/// Time that a reader waits for upstream.
+/// The time that a reader waits for the acquirer.
 const READ_BUDGET: Duration = Duration::from_secs(3);
-/// Time after its completion in which readers still ask for a payout: one that came straight back, and whose callback was lost,
-/// is found by them.
+/// Time after the completion of a payout in which reads still refresh it. They find a payout that came straight back
+/// and whose callback was lost.
 const MAY_COME_BACK: SignedDuration = SignedDuration::from_hours(24);
 
 /// The name of a payout.
 pub type PayoutName = ResourceName<PayoutId>;
 
-/// Returns the payout of that name, as upstream has it where that answers in time, else as it is stored.
+/// Returns the payout of that name. The acquirer's state is applied if it answers in time.
 ///
 /// # Errors
 /// [`FetchError`].
@@ -35,7 +35,7 @@ pub async fn fetch(
     upstream_order::fetch(ports, syncs, (account, name), may_have_moved, refresh).await
 }
 
-/// Returns whether upstream may have more of the payout.
+/// Returns whether the acquirer may have a newer state of the payout.
 fn may_have_moved(payout: &Payout, now: Timestamp) -> bool {
     match &payout.state {
         PayoutState::Processing(_) => true,

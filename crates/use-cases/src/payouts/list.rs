@@ -1,4 +1,4 @@
-//! Listing an account's payouts, newest first.
+//! Lists an account's payouts, newest first.
 
 use cais_domain::ids::{AccountId, PayoutId};
 use cais_domain::payout::Payout;

@@ -1,4 +1,4 @@
-//! What can be done with payouts.
+//! Use cases of payouts.
 
 pub mod create;
 pub mod fetch;

@@ -1,4 +1,4 @@
-//! Requests of a payout to its acquirer, and the reads that look for it there.
+//! Sends a payout to its acquirer, and reads it there.
 
 use std::time::Duration;
 
@@ -23,9 +23,9 @@ const SEND_BUDGET: Duration = Duration::from_secs(5);
 const LOOK_BUDGET: Duration = Duration::from_secs(2);
 /// Time for one page of the list. Only the worker reads it.
 const LIST_BUDGET: Duration = Duration::from_secs(5);
-/// How far the clock of an acquirer may differ from ours before its list misses a payout.
+/// The largest tolerated difference between the acquirer's clock and the local one in a search of its list.
 const CLOCK_DIFFERENCE: SignedDuration = SignedDuration::from_mins(10);
-/// Pages of the list that are read: with a hundred rows each, 10,000 payouts. A longer list proves nothing.
+/// The largest number of pages to read: with a hundred rows each, 10,000 payouts. A longer list proves nothing.
 const MAX_LIST_PAGES: u32 = 100;
 
 impl UpstreamOrder for Payout {
@@ -43,7 +43,7 @@ impl UpstreamOrder for Payout {
             | SendReply::NotTaken(_)
             | SendReply::Unknown(_)) => return reply,
         };
-        // The first look shows the recipient, and perhaps how it ended. Without it, nothing is lost.
+        // The first read shows the recipient, and perhaps the outcome. A failed read loses nothing.
         match self.look_up(ports, acquirer).await {
             Evidence::Found(seen) => {
                 let end_to_end_id = seen.end_to_end_id.clone().or(taken.end_to_end_id);
@@ -74,7 +74,7 @@ impl UpstreamOrder for Payout {
             if let Some(row) = listed.rows.into_iter().find(|row| row.instruction_id == name) {
                 return believed(self, Some(row));
             }
-            // A row that cannot be read may be the payout's.
+            // An unreadable row may be the payout's.
             unreadable = unreadable.or(listed.unreadable.into_iter().next());
             match listed.next {
                 None => {
@@ -129,7 +129,7 @@ impl UpstreamOrder for Payout {
         let step = self.clone().fail(why(Some(reason)), ports.clock.now())?;
         match commit_step(ports, step).await {
             Ok(failed) => Ok(failed),
-            // Another process has read more of it at this moment.
+            // Another process has applied a newer record at the same time.
             Err(CommitError::Stale) => self.reread(ports).await,
             Err(error) => Err(error.into()),
         }
@@ -137,7 +137,7 @@ impl UpstreamOrder for Payout {
 
     fn sent(&self) -> Option<Sent> {
         let PayoutState::Processing(sent) = &self.state else { return None };
-        // An end-to-end id comes from the acquirer alone.
+        // Only the acquirer assigns an end-to-end id.
         Some(Sent { at: sent.at, arrives_within: RESEND_AFTER, is_shown: sent.end_to_end_id.is_some() })
     }
 

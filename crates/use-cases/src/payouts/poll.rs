@@ -1,4 +1,4 @@
-//! Following payouts whose outcome is open, and the lists that show many of them at once.
+//! Follows payouts with an open outcome, with lists that show many of them at once.
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::payout::Payout;
@@ -10,19 +10,19 @@ use crate::upstream::{Wanted, read_listed};
 use crate::upstream_order::poll::{self, READ_BUDGET};
 use crate::work::{Pass, WorkError};
 
-/// How far the acquirer's clock may be from ours before its list shows nothing for the time of sending; such a payout is read by
-/// itself.
+/// The tolerated difference between the acquirer's clock and the local one in a list around the time of sending. A
+/// payout beyond it is read singly.
 const CLOCKS_DIFFER_BY: SignedDuration = SignedDuration::from_secs(2);
 
-/// Asks about a bounded number of the payouts whose outcome is open.
+/// Polls a bounded number of the payouts whose outcome is open.
 ///
 /// # Errors
-/// [`WorkError`] when they cannot be listed. An error of one of them is logged and does not stop the others.
+/// [`WorkError`] if they cannot be listed. An error of one payout is logged and does not stop the others.
 pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
     poll::run_once::<Payout>(ports).await
 }
 
-/// Pairs the payouts with the rows that the part of the acquirer's list around their requests shows.
+/// Pairs the payouts with the rows of the acquirer's list around their requests.
 pub(super) async fn read_lists(
     ports: &Ports,
     acquirer: &AcquirerName,
@@ -44,7 +44,7 @@ pub(super) async fn read_lists(
     payouts.into_iter().map(shown).collect()
 }
 
-/// The acquirer takes an order a moment after we send it, by its own clock.
+/// Widens a request: the acquirer accepts an order a moment after its sending, by its own clock.
 fn around(request: ListRequest, now: Timestamp) -> ListRequest {
     let from = request.from.saturating_sub(CLOCKS_DIFFER_BY).unwrap_or(Timestamp::MIN);
     let to = request.to.saturating_add(CLOCKS_DIFFER_BY).unwrap_or(Timestamp::MAX);

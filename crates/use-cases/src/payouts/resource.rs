@@ -79,7 +79,7 @@ impl KeyedResource for Payout {
     ) -> Result<Option<(Self, ChangeSet)>, Trouble> {
         let mut steps = Steps::begin(ports, decide(self, reply, now)?, now);
         if let UpstreamResult::Known(upstream) = reply {
-            // Parts that came back before the reply showed that the payout was sent at all.
+            // Parts that came back before the reply confirmed the sending.
             steps.take_back(ports, &upstream.returned).await?;
         }
         let (change, after) = steps.done();
@@ -87,7 +87,7 @@ impl KeyedResource for Payout {
     }
 }
 
-/// Returns the step that follows from the reply. A callback may have moved the payout since the request.
+/// Returns the step that follows from the reply. A callback may have changed the payout since the request.
 fn decide(payout: Payout, reply: &UpstreamResult<UpstreamPayout>, now: Timestamp) -> Result<PayoutStep, PayoutError> {
     match (reply, &payout.state) {
         (UpstreamResult::Known(upstream), _) => judge(payout, upstream, now),

@@ -1,4 +1,4 @@
-//! Steps of a payout that become true in one commit: of what was seen together, nothing is lost half way.
+//! Collects steps of a payout that are committed together, so that a crash loses no part of one record.
 
 use cais_domain::end_to_end_id::ReturnId;
 use cais_domain::event::EventType;
@@ -11,19 +11,19 @@ use crate::ports::Ports;
 use crate::trouble::Trouble;
 use crate::upstream_order::StoredRecord as _;
 
-/// Steps that were decided on and are not true yet.
+/// Steps that are decided and not yet committed.
 #[derive(Debug)]
 pub(super) struct Steps {
     payout: Payout,
-    /// Whether it took any.
+    /// `true` if a step was taken.
     moved: bool,
-    /// All that becomes true with them, but for the payout itself.
+    /// All changes except the payout itself.
     change: ChangeSet,
     refused: Vec<ReturnId>,
 }
 
 impl Steps {
-    /// The first of them, taken at `now`.
+    /// Starts with the first step, taken at `now`.
     pub(super) fn begin(ports: &Ports, step: PayoutStep, now: Timestamp) -> Self {
         let (payout, moved, transfers, event) = match step {
             PayoutStep::Taken { payout, transfers, event } => (payout, true, transfers, event),
@@ -35,7 +35,7 @@ impl Steps {
         Self { payout, moved, change, refused: Vec::new() }
     }
 
-    /// Credits every part that came back and was not credited before.
+    /// Credits every returned part that was not credited before.
     pub(super) async fn take_back(&mut self, ports: &Ports, parts: &[ReturnedPart]) -> Result<(), Trouble> {
         for part in parts {
             self.take_back_one(ports, part).await?;
@@ -77,12 +77,12 @@ impl Steps {
         Ok(())
     }
 
-    /// What came back and can never be credited.
+    /// Returns the returned parts that can never be credited.
     pub(super) fn refused(&self) -> &[ReturnId] {
         &self.refused
     }
 
-    /// All that must become true together, which is nothing when no step was taken, and the payout as it is stored then.
+    /// Returns all changes to commit together, none if no step was taken, and the payout as it will be stored.
     pub(super) fn done(self) -> (ChangeSet, Payout) {
         let Self { payout, moved, mut change, refused: _ } = self;
         if !moved {
@@ -93,7 +93,7 @@ impl Steps {
     }
 }
 
-/// What consumers are told of the payout as it stands after a step.
+/// Returns the event about the payout after a step.
 fn told(ports: &Ports, payout: &Payout, kind: EventType, at: Timestamp) -> NewEvent {
     NewEvent {
         id: EventId::new(ports.ids.next_uuid()),

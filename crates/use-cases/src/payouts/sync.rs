@@ -1,4 +1,4 @@
-//! Making a payout agree with what its acquirer says of it: the only place where upstream's truth becomes ours.
+//! Updates a payout from its acquirer's record. No other code applies such a record.
 
 use std::time::Duration;
 
@@ -14,15 +14,15 @@ pub(crate) use crate::upstream_order::SyncError;
 use crate::upstream_order::{StoredRecord as _, UpstreamOrder as _};
 use crate::upstream_text::plain;
 
-/// The reason of a failure whose acquirer gives none.
+/// The reason of a failure for which the acquirer names none.
 const NO_REASON: &str = "the institution of the recipient did not take it";
 
-/// Reads the truth at the payout's acquirer and applies it.
+/// Reads the payout at its acquirer and applies the result.
 pub(crate) async fn refresh(ports: &Ports, payout: Payout, budget: Duration) -> Result<Payout, SyncError> {
     Ok(look(ports, payout, budget).await?.payout)
 }
 
-/// The same, for who has to know what was not credited.
+/// Like [`refresh`], and also returns the parts that were not credited.
 pub(crate) async fn look(ports: &Ports, payout: Payout, budget: Duration) -> Result<Seen, SyncError> {
     let upstream = ports
         .acquirer(payout.state.acquirer())?
@@ -32,18 +32,18 @@ pub(crate) async fn look(ports: &Ports, payout: Payout, budget: Duration) -> Res
     Ok(apply_seen(ports, payout, &upstream).await?)
 }
 
-/// What a look at the payout's acquirer led to.
+/// The result of reading the payout's acquirer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Seen {
-    /// The payout after it.
+    /// The payout after the read.
     pub payout: Payout,
-    /// What the acquirer says came back and can never be credited: it was told to an operator.
+    /// The returned parts in the record that can never be credited. An alert was raised.
     pub refused: Vec<ReturnId>,
 }
 
-/// Applies what the payout's acquirer says of it: its outcome and every part that came back, each once, in one commit.
+/// Applies the acquirer's record: the outcome and every returned part, each once, in one commit.
 ///
-/// An outcome ends the looking, so a part that was seen with it may not be left for later.
+/// An outcome ends the polling, so the returned parts in the same record must not be left for later.
 pub(crate) async fn apply(ports: &Ports, payout: Payout, upstream: &UpstreamPayout) -> Result<Payout, Trouble> {
     Ok(apply_seen(ports, payout, upstream).await?.payout)
 }
@@ -61,7 +61,7 @@ async fn apply_seen(ports: &Ports, mut payout: Payout, upstream: &UpstreamPayout
         let refused = steps.refused().to_vec();
         match commit(ports, steps).await {
             Ok(payout) => return Ok(Seen { payout, refused }),
-            // Somebody else has credited a part, or moved the payout otherwise.
+            // Another process has credited a part or changed the payout.
             Err(CommitError::Taken { .. } | CommitError::Stale) => payout = payout.reread(ports).await?,
             Err(error) => return Err(error.into()),
         }
@@ -69,9 +69,9 @@ async fn apply_seen(ports: &Ports, mut payout: Payout, upstream: &UpstreamPayout
     Err(Trouble::contended())
 }
 
-/// What follows from upstream's word on the payout as it stands. One that was being sent never stays so.
+/// Returns the step that follows from the acquirer's record. A payout that was being sent always changes its state.
 ///
-/// An outcome is never taken back: what contradicts it is told to an operator, and shown by the reconciliation.
+/// An outcome is never reversed by a record. A contradiction raises an alert and appears in the reconciliation.
 pub(super) fn judge(payout: Payout, upstream: &UpstreamPayout, now: Timestamp) -> Result<PayoutStep, PayoutError> {
     let recipient = Recipient {
         name: upstream.recipient.name.as_deref().map(plain).filter(|name| !name.is_empty()),
@@ -82,7 +82,7 @@ pub(super) fn judge(payout: Payout, upstream: &UpstreamPayout, now: Timestamp) -
         (PayoutState::Pending { .. } | PayoutState::Processing(_), progress) => match (progress, end_to_end_id) {
             (UpstreamProgress::Done { at }, Some(id)) => payout.complete(id, recipient, at.unwrap_or(now)),
             (UpstreamProgress::Failed { reason }, _) => payout.fail(why(reason.as_deref()), now),
-            // A Pix that arrived has a name; until it is told, that it arrived is not known for certain.
+            // An arrival without an end-to-end id is not certain.
             (UpstreamProgress::Processing | UpstreamProgress::Done { .. }, id) => payout.send(id, recipient, now),
         },
         (PayoutState::Completed { .. } | PayoutState::Reversed { .. }, UpstreamProgress::Failed { .. })
@@ -94,7 +94,7 @@ pub(super) fn judge(payout: Payout, upstream: &UpstreamPayout, now: Timestamp) -
             );
             Ok(PayoutStep::AlreadyTaken(payout))
         }
-        // What was read before the outcome and judged after it.
+        // The record was read before the outcome and judged after it.
         (
             PayoutState::Completed { .. } | PayoutState::Reversed { .. },
             UpstreamProgress::Processing | UpstreamProgress::Done { .. },
@@ -104,7 +104,7 @@ pub(super) fn judge(payout: Payout, upstream: &UpstreamPayout, now: Timestamp) -
     }
 }
 
-/// How far it has come: what came back had arrived.
+/// Returns the progress of the payout. A payout that came back has arrived.
 fn progress(upstream: &UpstreamPayout) -> UpstreamProgress {
     match (&upstream.progress, upstream.returned.first()) {
         (UpstreamProgress::Processing, Some(part)) => UpstreamProgress::Done { at: Some(part.at) },
@@ -112,7 +112,7 @@ fn progress(upstream: &UpstreamPayout) -> UpstreamProgress {
     }
 }
 
-/// Makes a step true and returns the payout as it is stored then.
+/// Commits a step and returns the stored payout.
 pub(super) async fn commit_step(ports: &Ports, step: PayoutStep) -> Result<Payout, CommitError> {
     commit(ports, Steps::begin(ports, step, ports.clock.now())).await
 }
@@ -125,7 +125,7 @@ async fn commit(ports: &Ports, steps: Steps) -> Result<Payout, CommitError> {
     Ok(payout)
 }
 
-/// Why a payout failed, as a merchant may read it.
+/// Returns the reason of a failure in the form for merchants.
 pub(super) fn why(reason: Option<&str>) -> String {
     let reason = reason.map(plain).unwrap_or_default();
     if reason.is_empty() { NO_REASON.to_owned() } else { reason }

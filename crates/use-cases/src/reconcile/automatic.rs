@@ -68,7 +68,8 @@ struct Pass<'a> {
 ///
 /// Infractions are followed first, so that only an end that cannot be applied is a difference.
 ///
-/// # Errors [`WorkError`] if the local records cannot be read and no window was compared.
+/// # Errors
+/// [`WorkError`] if the local records cannot be read and no window was compared.
 pub async fn run_once(ports: &Ports) -> Result<AutomaticRun, WorkError> {
     infractions::follow(ports).await?;
     let now = ports.clock.now();

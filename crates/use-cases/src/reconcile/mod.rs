@@ -62,7 +62,8 @@ impl Run<'_> {
 ///
 /// Every readable acquirer is compared, whatever fails for the others or for the local records of them.
 ///
-/// # Errors [`Trouble`] if the local records cannot be read and no row was compared.
+/// # Errors
+/// [`Trouble`] if the local records cannot be read and no row was compared.
 pub async fn run(
     ports: &Ports,
     from: Timestamp,

@@ -1,4 +1,4 @@
-//! What follows for a refund from the word of its acquirer, and how it becomes true.
+//! Decides the step of a refund that follows from its acquirer's record, and builds its changes.
 
 use cais_domain::charge::{Charge, ChargeError};
 use cais_domain::event::EventType;
@@ -15,10 +15,10 @@ use crate::upstream_order::StoredRecord as _;
 use crate::upstream_result::UpstreamResult;
 use crate::upstream_text::plain;
 
-/// Why a refund failed whose acquirer does not say.
+/// The reason of a failure for which the acquirer names none.
 const UNEXPLAINED: &str = "the acquirer did not return it";
 
-/// The step that follows; `charge` is the refund's.
+/// Returns the step that follows. `charge` is the refund's.
 pub(super) fn decide(
     refund: Refund,
     charge: Charge,
@@ -46,12 +46,12 @@ pub(super) fn decide(
     }
 }
 
-/// Tells an operator when the acquirer's word cannot be true together with what is stored; what is stored stays.
+/// Raises an alert if the acquirer's record contradicts the stored refund. The stored refund stays unchanged.
 pub(super) fn complain(refund: &Refund, result: &UpstreamResult<UpstreamReturn>) {
     let status = refund.state.status();
     let contradicts = match result {
         UpstreamResult::Known(upstream) => match (&upstream.progress, status) {
-            // An answer that was on its way while the outcome became known; and what nobody has.
+            // The record precedes the known outcome, or the refund is at no acquirer.
             (UpstreamProgress::Processing, RefundStatus::Completed)
             | (UpstreamProgress::Failed { .. }, RefundStatus::Abandoned) => false,
             (
@@ -76,7 +76,7 @@ pub(super) fn complain(refund: &Refund, result: &UpstreamResult<UpstreamReturn>)
     }
 }
 
-/// Everything that becomes true with the step. What it frees of a disputed Pix is blocked with it.
+/// Returns all changes of the step. Money of a disputed Pix that the step releases is blocked in the same commit.
 pub(super) async fn change_set(ports: &Ports, step: &RefundChange, now: Timestamp) -> Result<ChangeSet, Trouble> {
     let mut change = ChangeSet::new(now);
     change.writes.push(step.refund.update());
@@ -109,14 +109,14 @@ pub(super) async fn change_set(ports: &Ports, step: &RefundChange, now: Timestam
     Ok(change)
 }
 
-/// What the rules refuse: because the refund was changed after it was read and before its charge was, or because something is
-/// as it never should be. Only the second is an error.
+/// Checks an error of the domain rules. The error is expected if the refund changed between its read and the read of
+/// its charge. Every other error is returned.
 pub(super) async fn unless_outdated(ports: &Ports, refund: &Refund, error: RefundError) -> Result<(), Trouble> {
     let fresh = refund.reread(ports).await?;
     if fresh.version == refund.version { Err(Trouble::Internal(format!("{}: {error}", refund.id))) } else { Ok(()) }
 }
 
-/// The charge that it gives back.
+/// Returns the charge of the refund.
 pub(super) async fn charge_of(ports: &Ports, refund: &Refund) -> Result<Charge, Trouble> {
     let found = ports.queries.find_charge(refund.account, refund.charge).await?;
     found.ok_or_else(|| Trouble::Internal(format!("{}: its charge {} is not there", refund.id, refund.charge)))

@@ -1,4 +1,4 @@
-//! Reading a refund, refreshed from upstream while its outcome is open.
+//! Reads a refund, and refreshes it from the acquirer while its outcome is open.
 
 use std::time::Duration;
 
@@ -11,13 +11,13 @@ use crate::sync_gate::SyncGate;
 pub use crate::upstream_order::FetchError;
 use crate::upstream_order::{self, ResourceName};
 
-/// Time that a reader waits for upstream.
+/// The time that a reader waits for the acquirer.
 pub(super) const READ_BUDGET: Duration = Duration::from_secs(3);
 
 /// The name of a refund.
 pub type RefundName = ResourceName<RefundId>;
 
-/// Returns the refund of that name, as upstream has it where that answers in time, else as it is stored.
+/// Returns the refund of that name. The acquirer's state is applied if it answers in time.
 ///
 /// # Errors
 /// [`FetchError`].

@@ -1,4 +1,4 @@
-//! Listing the refunds of a charge, newest first; those whose outcome is open are refreshed from upstream.
+//! Lists the refunds of a charge, newest first. Refunds with an open outcome are refreshed from the acquirer.
 
 use cais_domain::charge::Charge;
 use cais_domain::ids::{AccountId, RefundId};
@@ -15,10 +15,10 @@ use crate::sync_gate::SyncGate;
 use crate::trouble::Trouble;
 use crate::upstream_order::FetchError;
 
-/// How many refunds of a page are asked for, all at once; the newest first. The poller follows the others.
+/// The number of refunds of a page that are refreshed, all at once, newest first. The poller follows the others.
 const REFRESHED: usize = 16;
 
-/// The reason for which there is no page.
+/// The reason for which no page was returned.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ListRefundsError {
     /// The charge is not shown.
@@ -29,7 +29,7 @@ pub enum ListRefundsError {
     List(#[from] ListError),
 }
 
-/// A page of the charge's refunds, as upstream has them where it answers in time, else as they are stored.
+/// Returns a page of the charge's refunds. The acquirer's state is applied if it answers in time.
 ///
 /// # Errors
 /// [`ListRefundsError`].
@@ -72,7 +72,7 @@ pub async fn list(
     Ok(page)
 }
 
-/// Returns the refund as upstream has it, or as it is stored.
+/// Returns the refreshed refund, or the stored one if the acquirer does not answer.
 async fn refreshed(ports: &Ports, refund: Refund) -> Refund {
     refresh(ports, refund.clone(), READ_BUDGET).await.unwrap_or_else(|error| {
         tracing::warn!(refund = %refund.id, %error, "refund could not be refreshed from its acquirer; the stored state is shown");

@@ -1,4 +1,4 @@
-//! What can be done with refunds of paid charges.
+//! Use cases of refunds.
 
 pub mod create;
 mod decide;

@@ -1,4 +1,4 @@
-//! Requests of a refund to the acquirer of its Pix, and the reads that look for it there.
+//! Sends a refund to the acquirer of its Pix, and reads it there.
 
 use std::time::Duration;
 
@@ -45,7 +45,7 @@ impl UpstreamOrder for Refund {
             Ok(None) => return Evidence::Unreadable("the acquirer does not show the Pix itself".to_owned()),
             Err(error) => return Evidence::Unreadable(error.to_string()),
         };
-        // Without the name under which it was ordered, a return may be this one.
+        // A return without its order name may be this refund.
         let is_nameless = |back: &UpstreamReturn| {
             back.nature == ReturnNature::Ordinary && back.return_id.as_ref().map_or("", ReturnId::as_str) == back.name
         };
@@ -89,7 +89,7 @@ impl UpstreamOrder for Refund {
 
     fn sent(&self) -> Option<Sent> {
         let RefundState::Processing { sent_at, return_id } = &self.state else { return None };
-        // A return id comes from the acquirer alone.
+        // Only the acquirer assigns a return id.
         Some(Sent { at: *sent_at, arrives_within: RESEND_AFTER, is_shown: return_id.is_some() })
     }
 

@@ -40,8 +40,8 @@ impl StoredRecord for Refund {
 impl KeyedResource for Refund {
     type Reply = UpstreamResult<UpstreamReturn>;
 
-    /// Every refund of a charge changes the charge when it begins and when it ends. So many passes let a hundred refunds of one
-    /// charge at once all succeed.
+    /// Every refund of a charge changes the charge at its start and at its end. This number of passes lets a hundred
+    /// concurrent refunds of one charge succeed.
     const MAX_PASSES: usize = 256;
 
     fn standing(&self) -> Standing {

@@ -1,4 +1,4 @@
-//! Making a refund agree with what its acquirer says of it.
+//! Updates a refund from its acquirer's record.
 
 use std::time::Duration;
 
@@ -16,13 +16,13 @@ use crate::upstream_order::{KeyedResource as _, StoredRecord as _, UpstreamOrder
 use crate::upstream_result::UpstreamResult;
 use crate::upstream_text::plain;
 
-/// Reads the truth at the acquirer that received the Pix, and applies it.
+/// Reads the refund at the acquirer of its Pix and applies the result.
 pub(crate) async fn refresh(ports: &Ports, refund: Refund, budget: Duration) -> Result<Refund, SyncError> {
     let upstream = look(ports, &refund, budget).await?.ok_or(SyncError::Unknown)?;
     Ok(apply(ports, refund, upstream).await?)
 }
 
-/// What the acquirer says of the refund; `None` when it does not know it, or not yet.
+/// Returns the acquirer's record of the refund. `None`: the acquirer does not have the refund, or not yet.
 pub(crate) async fn look(
     ports: &Ports,
     refund: &Refund,
@@ -31,8 +31,8 @@ pub(crate) async fn look(
     ports.acquirer(&refund.acquirer)?.find_refund(&refund.end_to_end_id, refund.id, budget).await
 }
 
-/// Applies what the acquirer says of the refund; its charge follows in the same commit. What contradicts a known outcome
-/// changes nothing.
+/// Applies the acquirer's record, with the charge in the same commit. A record that contradicts a known outcome changes
+/// nothing.
 pub(crate) async fn apply(ports: &Ports, mut refund: Refund, upstream: UpstreamReturn) -> Result<Refund, Trouble> {
     if !refund.agrees(&upstream) {
         return Ok(refund);
@@ -54,7 +54,8 @@ pub(crate) async fn apply(ports: &Ports, mut refund: Refund, upstream: UpstreamR
     Err(Trouble::contended())
 }
 
-/// Ends a refund that its acquirer refuses and does not have: all is given back. `refund` must still be as it was sent.
+/// Ends a refund that its acquirer refuses and does not have. The whole amount is released. `refund` must be unchanged
+/// since its sending.
 pub(super) async fn end(ports: &Ports, refund: Refund, reason: &str) -> Result<Refund, Trouble> {
     for _ in 0..Refund::MAX_PASSES {
         let charge = charge_of(ports, &refund).await?;
@@ -69,7 +70,7 @@ pub(super) async fn end(ports: &Ports, refund: Refund, reason: &str) -> Result<R
         };
         match ports.store.commit(change_set(ports, &step, now).await?).await {
             Ok(_) => return Ok(step.refund.stored()),
-            // Another process has read more of the refund, or its charge has changed.
+            // Another process has applied a newer record, or the charge has changed.
             Err(CommitError::Stale) => {
                 let fresh = refund.reread(ports).await?;
                 if fresh.version != refund.version {
@@ -82,7 +83,7 @@ pub(super) async fn end(ports: &Ports, refund: Refund, reason: &str) -> Result<R
     Err(Trouble::contended())
 }
 
-/// The refund of ours that a return of a received Pix is; `None` for one that somebody else asked for.
+/// Returns the refund to which a return of a received Pix belongs. `None`: the return has no refund of this service.
 pub(crate) async fn of_return(
     ports: &Ports,
     charge: &Charge,

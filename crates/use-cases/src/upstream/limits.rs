@@ -7,14 +7,14 @@ use cais_domain::acquirer_name::AcquirerName;
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 
-/// Reads in flight before anything is known of the acquirer.
+/// Reads in flight before the first answer of the acquirer.
 const FIRST: usize = 32;
-/// Reads in flight at most: 640 per second at 200 ms, and half of the connections that are kept open.
+/// The largest number of reads in flight: 640 per second at 200 ms, and half of the connections that are kept open.
 const MOST: usize = 128;
-/// Reads that are added after a whole round was answered.
+/// The number of reads that are added after a whole round was answered.
 const STEP: usize = 8;
 
-/// The limit of every acquirer. Cloning shares it.
+/// The limit of every acquirer. Clones share it.
 #[derive(Debug, Clone, Default)]
 pub struct UpstreamLimits {
     by_acquirer: Arc<Mutex<HashMap<AcquirerName, Limit>>>,
@@ -57,7 +57,7 @@ impl Limit {
 }
 
 impl UpstreamLimits {
-    /// Does `work` for every item, at most as many at a time as the acquirer takes just now. `is_overload` judges each result.
+    /// Runs `work` for every item, within the present limit of the acquirer. `is_overload` classifies each result.
     pub(crate) async fn run<I, F: Future>(
         &self,
         acquirer: &AcquirerName,

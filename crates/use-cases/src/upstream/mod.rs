@@ -1,4 +1,5 @@
-//! Reading the truth of many things at an acquirer: pages of its lists first, single reads for the rest, never too many at once.
+//! Reads many resources at an acquirer: pages of its lists first, single reads for the rest, within a limit of reads in
+//! flight.
 
 mod limits;
 mod pages;
@@ -8,7 +9,7 @@ pub(crate) use pages::{Listed, Wanted, read_listed};
 
 use cais_ports::AcquirerError;
 
-/// Returns true for an error after which fewer requests should be in flight: the acquirer could not answer.
+/// Returns whether the error shows an acquirer that could not answer. Fewer requests should be in flight after it.
 pub(crate) const fn is_overload(error: &AcquirerError) -> bool {
     match error {
         AcquirerError::Unavailable(_) | AcquirerError::OutcomeUnknown(_) => true,

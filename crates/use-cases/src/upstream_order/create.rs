@@ -15,10 +15,11 @@ use crate::upstream_result::Earlier;
 
 type Created<C> = Result<Answer, CreateError<<C as CreateCommand>::Refusal>>;
 
-/// Creates a resource, replays the response of the request that did, or resumes what a request left half done.
+/// Creates a resource, replays the stored response, or resumes an unfinished creation.
 ///
 /// # Errors
-/// [`CreateError`]. A known key comes first, then the refusals in their order, the external id, the balance and upstream.
+/// [`CreateError`]. A known key is checked first, then the refusals in their order, the external id, the balance and
+/// the acquirer.
 // The futures of rare paths are boxed, so that the usual one stays small.
 pub(crate) async fn create<C: CreateCommand>(ports: &Ports, command: &C) -> Created<C> {
     let request = command.request();
@@ -31,7 +32,7 @@ pub(crate) async fn create<C: CreateCommand>(ports: &Ports, command: &C) -> Crea
         let name = external_id_key(&resource);
         change.reserve.extend(reservation(&resource));
         change.claim = Some(request.takes(id.clone(), now));
-        // Commit 1. Conflicts are rare, so nothing is read first: the error carries the owner of what is taken.
+        // Commit 1. Conflicts are rare, so no read precedes it: the error carries the owner of a taken value.
         match ports.store.commit(change).await {
             Ok(_) => {
                 let lease = request.holding(now);
@@ -60,7 +61,7 @@ pub(crate) async fn create<C: CreateCommand>(ports: &Ports, command: &C) -> Crea
     Err(Trouble::contended().into())
 }
 
-/// Answers a call that is refused now: what was answered before still is, then the reasons in their order.
+/// Answers a request that is refused now. A stored response comes first, then the reasons in their order.
 async fn refuse<C: CreateCommand>(ports: &Ports, command: &C, reason: CreateError<C::Refusal>) -> Created<C> {
     let known = ports.queries.find_claim(&command.request().name).await.map_err(Trouble::from)?;
     match known {
@@ -69,7 +70,7 @@ async fn refuse<C: CreateCommand>(ports: &Ports, command: &C, reason: CreateErro
     }
 }
 
-/// Answers with the resource that has the external id, or with the reason why none is created.
+/// Answers with the resource that has the external id, or with the reason for which none is created.
 async fn named_or<C: CreateCommand>(ports: &Ports, command: &C, reason: CreateError<C::Refusal>) -> Created<C> {
     let precedence = precedence(&reason);
     let name = command.external_id().filter(|_| precedence != Precedence::First);
@@ -82,15 +83,15 @@ async fn named_or<C: CreateCommand>(ports: &Ports, command: &C, reason: CreateEr
     };
     let Some(owner) = owner else { return Err(reason) };
     match existing(ports, command, &owner).await {
-        // It was within the rules of its day, and nothing new is created.
+        // The resource followed the rules at its creation, and no new resource is created.
         Ok(Some(answer)) => Ok(answer),
         Err(error) if precedence == Precedence::AfterConflict => Err(error),
         Ok(None) | Err(_) => Err(reason),
     }
 }
 
-/// Answers a call whose external id has an owner: the owner is the response, also of repeats under the new key. `None` when
-/// the owner has just been abandoned.
+/// Answers a request whose external id has an owner. The owner is the response, also of repeats under the new key.
+/// `None`: the owner has just been abandoned.
 async fn existing<C: CreateCommand>(
     ports: &Ports,
     command: &C,
@@ -110,8 +111,8 @@ async fn existing<C: CreateCommand>(
     }
 }
 
-/// Answers a call whose key is known. `refused` is the reason for which it would create nothing today. An order that may have
-/// left is finished all the same.
+/// Answers a request whose key is known. `refused` is the reason for which the request would be refused today. An order
+/// that may have been sent is still finished.
 async fn repeat<C: CreateCommand>(
     ports: &Ports,
     command: &C,
@@ -145,18 +146,18 @@ async fn repeat<C: CreateCommand>(
         match take_over(ports, &claim, request.request, (resource, opened)).await {
             Ok(creation) => return finish::<C>(ports, creation).await,
             Err(CommitError::Claimed { claim }) => return Ok(of_the_other(*claim)?),
-            // It was abandoned, and its external id has a new owner since.
+            // The creation was abandoned, and its external id has a new owner since.
             Err(CommitError::Taken { key, by }) if name.as_ref() == Some(&key) => {
                 if let Some(answer) = existing(ports, command, &by).await? {
                     return Ok(answer);
                 }
             }
-            // It was abandoned, and its money was spent since.
+            // The creation was abandoned, and its money was spent since.
             Err(CommitError::NotCovered { available, .. }) => {
                 let body = ports.representation.insufficient_balance(request.request, needed, available);
                 return Ok(answer_orphaned(ports, &request, &claim, NOT_COVERED, body).await?);
             }
-            // Another process moved it at this moment.
+            // Another process changed the resource at the same time.
             Err(CommitError::Stale) => {}
             Err(error) => return Err(Trouble::from(error).into()),
         }

@@ -1,4 +1,4 @@
-//! The reasons for which nothing is created, the same for everything that is created under an idempotency key.
+//! The reasons for which no resource is created, for all resources with an idempotency key.
 
 use cais_domain::account::NotPermitted;
 
@@ -6,9 +6,9 @@ use crate::external_id_conflict::ExternalIdConflict;
 use crate::idempotency::{KeepError, KeyInUse};
 use crate::trouble::{RETRY_AFTER_S, Trouble};
 
-/// The reason for which nothing was created. `R` are the refusals of the operation itself.
+/// The reason for which no resource was created. `R` are the refusals of the operation itself.
 ///
-/// A balance below the needed amount is no error but a response of status 422, stored for repeats.
+/// A balance below the needed amount is not an error but a response of status 422, stored for repeats.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CreateError<R> {
     /// The account is not permitted to create it.
@@ -35,7 +35,7 @@ pub enum CreateError<R> {
         /// Seconds until a look-up is useful.
         retry_after_s: u32,
     },
-    /// No acquirer took the order. Everything was given back, and nothing is visible.
+    /// No acquirer accepted the order. Held money was released, and no resource is visible.
     #[error("no acquirer took the order")]
     AcquirerUnavailable,
     /// The outcome is unknown; a repeat with the same key resumes the creation.

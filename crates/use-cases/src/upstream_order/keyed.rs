@@ -33,7 +33,7 @@ pub(crate) trait StoredRecord: Clone + Send + Sync + Sized {
     /// Returns the write of the record as it is now.
     fn update(&self) -> Write;
 
-    /// Returns the record as the store has it after its write is committed: one version further.
+    /// Returns the record as the store has it after its write: with the next version.
     fn stored(self) -> Self;
 
     /// Reads the record again.
@@ -45,7 +45,7 @@ pub(crate) trait StoredRecord: Clone + Send + Sync + Sized {
     }
 }
 
-/// Commits the record alone, and returns it as it is stored then.
+/// Commits the record alone, and returns the stored record.
 pub(crate) async fn commit_update<T: StoredRecord>(ports: &Ports, record: T) -> Result<T, CommitError> {
     let mut change = ChangeSet::new(ports.clock.now());
     change.writes.push(record.update());
@@ -53,12 +53,13 @@ pub(crate) async fn commit_update<T: StoredRecord>(ports: &Ports, record: T) -> 
     Ok(record.stored())
 }
 
-/// How far the creation of a resource is.
+/// The progress of a resource's creation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Standing {
     /// Commit 1 is made and commit 2 is not. Readers do not see the resource.
     Begun,
-    /// No acquirer took it. Readers do not see it, its external id is free, and only its caller's repeat opens it again.
+    /// No acquirer accepted the resource. Readers do not see it, its external id is free, and only a repeat by its
+    /// caller reopens it.
     Abandoned,
     /// Its creation is finished.
     Visible,
@@ -66,33 +67,35 @@ pub(crate) enum Standing {
 
 /// A resource that is created under an idempotency key and ordered from an acquirer.
 pub(crate) trait KeyedResource: StoredRecord {
-    /// The result of sending it.
+    /// The result of sending the order.
     type Reply: Send + Sync;
 
     /// Passes of one decision, each after a change by another process.
     const MAX_PASSES: usize = DECISIONS;
 
-    /// Returns how far its creation is.
+    /// Returns the progress of the creation.
     fn standing(&self) -> Standing;
 
-    /// Returns the merchant's own name for it.
+    /// Returns the merchant's external id.
     fn external_id(&self) -> Option<&ExternalId>;
 
-    /// Returns the reservation of such a name.
+    /// Returns the reservation key of an external id.
     fn external_id_key(account: AccountId, external_id: ExternalId) -> ReservationKey;
 
     /// Returns the amount that `available` must cover when the resource is opened.
     fn held(&self) -> Result<Money, Trouble>;
 
-    /// Returns the body of a response that shows it.
+    /// Returns the body of a response with the resource.
     fn render(&self, ports: &Ports) -> Vec<u8>;
 
-    /// Returns whether an acquirer can be asked now. Without one a creation is not taken over: its attempts would only be counted.
+    /// Returns whether an acquirer is available now. Without one, a creation is not taken over, because the attempt
+    /// could only fail.
     fn has_acquirer(_ports: &Ports) -> bool {
         true
     }
 
-    /// Sends a begun resource, before `until`: after that instant another process may rely on no further request of this one.
+    /// Sends a begun resource before `until`. After that instant another process may rely on no further request of this
+    /// one.
     fn send_upstream(
         &self,
         ports: &Ports,
@@ -100,10 +103,10 @@ pub(crate) trait KeyedResource: StoredRecord {
         until: Timestamp,
     ) -> impl Future<Output = Self::Reply> + Send;
 
-    /// Returns the resource as it is stored after the step that follows from the reply, and everything that becomes true with the
-    /// step: no write when there is no step. `None` when what was read is outdated.
+    /// Returns the resource after the step that follows from the reply, and all changes of the step. No step: no write.
+    /// `None`: the record that was read is outdated.
     ///
-    /// A callback may have moved the resource since the request.
+    /// A callback may have changed the resource since the request.
     fn settle(
         self,
         ports: &Ports,
@@ -111,53 +114,53 @@ pub(crate) trait KeyedResource: StoredRecord {
         now: Timestamp,
     ) -> impl Future<Output = Result<Option<(Self, ChangeSet)>, Trouble>> + Send;
 
-    /// Applies what the reply shows besides, after commit 2.
+    /// Applies further parts of the reply after commit 2.
     fn follow_up(self, _ports: &Ports, _reply: &Self::Reply) -> impl Future<Output = Result<(), Trouble>> + Send {
         std::future::ready(Ok(()))
     }
 }
 
-/// A resource that is about to begin, and what becomes true with it besides its names and the idempotency record.
+/// A resource that is about to begin, and the changes besides its names and its idempotency record.
 #[derive(Debug)]
 pub(crate) struct Opened<T> {
-    /// The resource, in the state of a begun one.
+    /// The resource in its begun state.
     pub resource: T,
-    /// Its write, and its hold.
+    /// The write of the resource, and its hold.
     pub change: ChangeSet,
 }
 
-/// A call that creates a resource under an idempotency key.
+/// A request that creates a resource under an idempotency key.
 pub(crate) trait CreateCommand: Send + Sync {
     /// The resource that is created.
     type Resource: KeyedResource;
     /// The refusals of the operation itself.
     type Refusal: Refusal;
 
-    /// Returns the call under its key.
+    /// Returns the request with its key.
     fn request(&self) -> IdempotentRequest;
 
-    /// Returns the merchant's own name for the resource.
+    /// Returns the merchant's external id of the resource.
     fn external_id(&self) -> Option<&ExternalId>;
 
-    /// Judges the call and opens a resource for it.
+    /// Checks the request and opens a resource for it.
     fn open(
         &self,
         ports: &Ports,
     ) -> impl Future<Output = Result<Opened<Self::Resource>, CreateError<Self::Refusal>>> + Send;
 
-    /// Opens an abandoned resource again, under its own id. `None` when the resource is outdated.
+    /// Reopens an abandoned resource under its own id. `None`: the resource is outdated.
     fn reopen(
         &self,
         ports: &Ports,
         abandoned: Self::Resource,
     ) -> impl Future<Output = Result<Option<Opened<Self::Resource>>, CreateError<Self::Refusal>>> + Send;
 
-    /// Returns whether an abandoned resource may be opened again although `open` refuses the same call today.
+    /// Returns whether an abandoned resource may be reopened although `open` refuses the same request today.
     fn may_reopen(refused: &CreateError<Self::Refusal>) -> bool {
         matches!(refused, CreateError::AcquirerUnavailable)
     }
 
-    /// Compares the call with the resource that owns its external id: field by field, true if both have the same value.
+    /// Compares the request with the owner of its external id. Each field is `true` if both have the same value.
     fn compare(
         &self,
         ports: &Ports,

@@ -1,4 +1,4 @@
-//! An order at its acquirer: one request, and the reads that look for it there.
+//! Sends an order to its acquirer, and reads it there.
 
 use std::time::Duration;
 
@@ -14,16 +14,16 @@ use crate::upstream_result::{Earlier, Evidence, SendReply, UpstreamResult, decid
 /// The reason why a record that differs from the order is no evidence of it.
 const ANOTHER: &str = "the acquirer has another order by that name";
 
-/// The reason why a record could not be made to agree with its acquirer.
+/// The reason for which a record could not be updated from its acquirer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum SyncError {
-    /// The acquirer has no answer.
+    /// The acquirer gave no answer.
     #[error(transparent)]
     Upstream(#[from] AcquirerError),
     /// The acquirer does not have the order, or not yet.
     #[error("the acquirer does not show the order")]
     Unknown,
-    /// The store has no answer.
+    /// The store failed.
     #[error(transparent)]
     Store(#[from] Trouble),
 }
@@ -48,7 +48,8 @@ pub(crate) enum Refreshed<T> {
     Absent(T),
 }
 
-/// An order at one acquirer, known there by a name that is derived from its id: it is executed once, however often it is sent.
+/// An order at one acquirer, under a name that is derived from its id. The acquirer executes it once, even if it is
+/// sent again.
 pub(crate) trait UpstreamOrder: StoredRecord {
     /// The acquirer's record of the order.
     type Record: Send + Sync;
@@ -67,20 +68,20 @@ pub(crate) trait UpstreamOrder: StoredRecord {
     /// Looks the order up by its name.
     fn look_up(&self, ports: &Ports, acquirer: &dyn Acquirer) -> impl Future<Output = Evidence<Self::Record>> + Send;
 
-    /// Looks for the order in the list of what was ordered around that time.
+    /// Searches for the order in the acquirer's list around the time of its sending.
     fn list(&self, ports: &Ports, acquirer: &dyn Acquirer) -> impl Future<Output = Evidence<Self::Record>> + Send;
 
-    /// Compares a record of the acquirer with the order. Nothing of a record that differs is believed.
+    /// Compares a record of the acquirer with the order. A record that differs is ignored.
     fn agrees(&self, record: &Self::Record) -> bool;
 
-    /// Reads the orders that a worker has to ask about.
+    /// Reads the orders that are due for a poll.
     fn list_due(
         ports: &Ports,
         now: Timestamp,
         limit: u32,
     ) -> impl Future<Output = Result<Vec<Self>, QueryError>> + Send;
 
-    /// Pairs the orders of one acquirer with the records that its lists show. Without lists, each order is read by itself.
+    /// Pairs the orders of one acquirer with the rows of its lists. Without lists, each order is read singly.
     fn read_lists(
         _ports: &Ports,
         _acquirer: &AcquirerName,
@@ -96,7 +97,7 @@ pub(crate) trait UpstreamOrder: StoredRecord {
         budget: Duration,
     ) -> impl Future<Output = Result<Refreshed<Self>, SyncError>> + Send;
 
-    /// Applies a record of the acquirer, and returns the order as it is stored then.
+    /// Applies a record of the acquirer, and returns the stored order.
     fn apply(self, ports: &Ports, record: Self::Record) -> impl Future<Output = Result<Self, Trouble>> + Send;
 
     /// Ends an order that its acquirer refuses and does not have.
@@ -108,20 +109,20 @@ pub(crate) trait UpstreamOrder: StoredRecord {
     /// Returns the time of the next poll.
     fn due_at(&self) -> Option<Timestamp>;
 
-    /// Returns the order as one that was asked about at `now`: the next poll follows after a longer pause.
+    /// Returns the order after a poll at `now`. The next poll follows after a longer pause.
     fn postponed(self, now: Timestamp) -> Self;
 
-    /// Returns the order as one that is about to be sent once more.
+    /// Returns the order before a repeated sending.
     fn resent(self, now: Timestamp) -> Result<Self, Trouble>;
 
-    /// Returns whether the outcome has been open for so long that an operator is alerted.
+    /// Returns whether the outcome has been open for so long that an alert is due.
     fn is_overdue(&self, now: Timestamp) -> bool;
 
-    /// Logs that the outcome cannot be proven, with the alert of the operation. The pauses between polls bound how often.
+    /// Raises the operation's alert for an unproven outcome. The pauses between polls limit its frequency.
     fn alert_unproven(&self, reason: &str);
 }
 
-/// Turns a read into evidence: a record that differs from the order is none.
+/// Turns a read into evidence. A record that differs from the order is no evidence.
 pub(crate) fn believed<O: UpstreamOrder>(order: &O, found: Option<O::Record>) -> Evidence<O::Record> {
     match found {
         Some(record) if order.agrees(&record) => Evidence::Found(record),
@@ -130,7 +131,7 @@ pub(crate) fn believed<O: UpstreamOrder>(order: &O, found: Option<O::Record>) ->
     }
 }
 
-/// Turns the reply to a request into a result: a record that differs from the order may be of an earlier request.
+/// Turns the reply to a request into a result. A record that differs from the order may belong to an earlier request.
 pub(crate) fn accepted<O: UpstreamOrder>(order: &O, reply: Result<O::Record, AcquirerError>) -> SendReply<O::Record> {
     match reply {
         Ok(record) if !order.agrees(&record) => SendReply::Unknown(ANOTHER.to_owned()),
@@ -138,8 +139,8 @@ pub(crate) fn accepted<O: UpstreamOrder>(order: &O, reply: Result<O::Record, Acq
     }
 }
 
-/// Sends a begun order, before `until`. After an earlier process that may have sent it, it is sent only if a look-up does not
-/// find it.
+/// Sends a begun order before `until`. If an earlier process may have sent the order, a look-up precedes, and an order
+/// that it finds is not sent again.
 pub(crate) async fn send_begun<O: UpstreamOrder>(
     ports: &Ports,
     order: &O,
@@ -184,7 +185,7 @@ async fn send_unless_found<O: UpstreamOrder>(
     send(ports, acquirer, order, earlier, until).await
 }
 
-/// Sends an order, unless `until` is over: then other nodes rely on no further request of this one.
+/// Sends an order unless `until` has passed. After that instant other nodes rely on no further request of this one.
 pub(crate) async fn send<O: UpstreamOrder>(
     ports: &Ports,
     acquirer: &dyn Acquirer,
@@ -200,7 +201,7 @@ pub(crate) async fn send<O: UpstreamOrder>(
     resolve(&AtAcquirer { ports, acquirer, order }, earlier, reply).await
 }
 
-/// The reads that look for an order at its acquirer.
+/// The reads that search for an order at its acquirer.
 pub(crate) trait OrderReads {
     /// The acquirer's record of the order.
     type Record;
@@ -208,11 +209,11 @@ pub(crate) trait OrderReads {
     /// Looks the order up by its name.
     fn look_up(&self) -> impl Future<Output = Evidence<Self::Record>> + Send;
 
-    /// Looks for the order in the list of what was ordered around that time.
+    /// Searches for the order in the acquirer's list around the time of its sending.
     fn list(&self) -> impl Future<Output = Evidence<Self::Record>> + Send;
 }
 
-/// An order and the acquirer that is read.
+/// An order, with the acquirer to read.
 struct AtAcquirer<'a, O> {
     ports: &'a Ports,
     acquirer: &'a dyn Acquirer,

@@ -1,4 +1,4 @@
-//! Asks acquirers about the orders whose outcome is open, and sends what they do not have once more under the same name.
+//! Polls the orders whose outcome is open, and sends missing ones again under the same name.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -19,10 +19,10 @@ use crate::work::{PASS_LIMIT, Pass, SEND_WITHIN, WorkError};
 /// Time for one read of an acquirer by a worker.
 pub(crate) const READ_BUDGET: Duration = Duration::from_secs(5);
 
-/// Asks about a bounded number of the orders whose outcome is open.
+/// Polls a bounded number of the orders whose outcome is open.
 ///
 /// # Errors
-/// [`WorkError`] when they cannot be listed. An error of one of them is logged and does not stop the others.
+/// [`WorkError`] if they cannot be listed. An error of one order is logged and does not stop the others.
 pub(crate) async fn run_once<O: UpstreamOrder>(ports: &Ports) -> Result<Pass, WorkError> {
     let orders = O::list_due(ports, ports.clock.now(), PASS_LIMIT).await?;
     let listed = orders.len();
@@ -54,7 +54,7 @@ async fn follow_or_postpone<O: UpstreamOrder>(ports: &Ports, order: O, record: O
         Err(error) => {
             let id = order.id();
             tracing::warn!(order = %id, %error, "open order could not be followed; it is asked about again");
-            // An order that cannot be followed must not stay before the others for ever.
+            // An order that cannot be followed must not delay the others for ever.
             if let Err(error) = postpone(ports, order).await {
                 tracing::warn!(order = %id, %error, "open order could not be postponed; it stays due");
             }
@@ -80,7 +80,7 @@ async fn follow<O: UpstreamOrder>(ports: &Ports, order: O, record: Option<O::Rec
     if after.sent().is_none() {
         return Ok(Followed { is_ended: true, ..followed });
     }
-    // An order that was sent once more, or asked about by another process, has its next poll already.
+    // A repeated sending or a concurrent poll has set the next poll already.
     if after.due_at() == due_at {
         postpone(ports, after).await?;
     }
@@ -101,13 +101,14 @@ async fn refresh<O: UpstreamOrder>(ports: &Ports, order: O, record: Option<O::Re
 async fn postpone<O: UpstreamOrder>(ports: &Ports, order: O) -> Result<(), Trouble> {
     let now = ports.clock.now();
     match commit_update(ports, order.postponed(now)).await {
-        // Stale: another process moved it. If it is still open, the next pass asks again.
+        // `Stale`: another process changed the order. If its outcome is still open, the next pass polls it again.
         Ok(_) | Err(CommitError::Stale) => Ok(()),
         Err(error) => Err(error.into()),
     }
 }
 
-/// Sends an order that its acquirer does not show, once its last request cannot be on its way any more: by one node alone.
+/// Sends an order that its acquirer does not show, once its last request can no longer be in transit. Only one node
+/// sends.
 async fn send_again<O: UpstreamOrder>(ports: &Ports, order: O) -> Result<O, SyncError> {
     let now = ports.clock.now();
     let Some(last) = order.sent() else { return Ok(order) };
@@ -115,10 +116,10 @@ async fn send_again<O: UpstreamOrder>(ports: &Ports, order: O) -> Result<O, Sync
         return Err(SyncError::Unknown);
     }
     let acquirer = ports.acquirer(order.acquirer())?;
-    // The commit before the request: the version that was read lets one node send.
+    // The commit precedes the request. Its version check lets only one node send.
     let order = match commit_update(ports, order.clone().resent(now)?).await {
         Ok(order) => order,
-        // Another node sends it, or its outcome is known.
+        // Another node sends the order, or its outcome is known.
         Err(CommitError::Stale) => return Ok(order.reread(ports).await?),
         Err(error) => return Err(Trouble::from(error).into()),
     };
@@ -139,7 +140,7 @@ async fn send_again<O: UpstreamOrder>(ports: &Ports, order: O) -> Result<O, Sync
     }
 }
 
-/// Logs that the outcome is still open. An acquirer that cannot be reached is no matter of the order.
+/// Logs an open outcome. An unreachable acquirer is not a fault of the order.
 fn still_open<O: UpstreamOrder>(ports: &Ports, order: &O, is_reachable: bool, reason: &str) {
     if is_reachable && order.is_overdue(ports.clock.now()) {
         order.alert_unproven(reason);

@@ -1,4 +1,4 @@
-//! Reads a resource by its id or its external id, refreshed from its acquirer while it may have moved.
+//! Reads a resource by its id or its external id, and refreshes it from its acquirer if a change is possible.
 
 use cais_domain::external_id::ExternalId;
 use cais_domain::ids::{AccountId, Id};
@@ -13,16 +13,16 @@ use crate::trouble::{RETRY_AFTER_S, Trouble};
 /// The name of a resource, as a caller gives it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ResourceName<I> {
-    /// Our id.
+    /// The id from this service.
     Id(I),
-    /// The caller's own.
+    /// The caller's external id.
     External(ExternalId),
 }
 
-/// The reason for which a resource is not shown.
+/// The reason for which a resource is not returned.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FetchError {
-    /// The account has none of that name.
+    /// The account has no resource of that name.
     #[error("the resource does not exist")]
     NotFound,
     /// The resource is being created.
@@ -31,7 +31,7 @@ pub enum FetchError {
         /// Seconds until a look-up is useful.
         retry_after_s: u32,
     },
-    /// The store has no answer.
+    /// The store failed.
     #[error("the service is temporarily unavailable")]
     Unavailable {
         /// Seconds until a repeat is useful.
@@ -74,7 +74,7 @@ pub(crate) async fn find<T: KeyedResource>(
     }
 }
 
-/// Returns the resource of that name as its acquirer has it where that answers in time, else as it is stored.
+/// Returns the resource of that name. The acquirer's state is applied if it answers in time.
 pub(crate) async fn fetch<T, F, E>(
     ports: &Ports,
     syncs: &SyncGate,

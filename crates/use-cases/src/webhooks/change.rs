@@ -1,4 +1,4 @@
-//! Changing an endpoint: where it is, what it wants, whether it is called.
+//! Changes an endpoint: its address, its subscription, and whether it is active.
 
 use cais_domain::account::{Account, NotPermitted};
 use cais_domain::ids::EndpointId;
@@ -10,13 +10,13 @@ use super::records::{lane, of, stored, update, url_key, visible};
 use crate::ports::Ports;
 use crate::trouble::{DECISIONS, Trouble};
 
-/// Why an endpoint was not changed.
+/// The reason for which an endpoint was not changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ChangeEndpointError {
-    /// The account may not write.
+    /// The account is not permitted to write.
     #[error(transparent)]
     NotPermitted(#[from] NotPermitted),
-    /// The account has no endpoint of that id.
+    /// The account has no endpoint with this id.
     #[error("there is no such webhook endpoint")]
     NotFound,
     /// This service does not call the address.
@@ -25,13 +25,13 @@ pub enum ChangeEndpointError {
     /// Another endpoint of the account has the address.
     #[error("is registered already")]
     UrlTaken,
-    /// The store has no answer.
+    /// The store failed.
     #[error(transparent)]
     Store(#[from] Trouble),
 }
 
-/// Changes the endpoint and returns it as it is then. An address that will be called from now on is judged first: a new one, and that of an
-/// endpoint that becomes active.
+/// Changes the endpoint and returns it. An address that becomes active is checked first: a new address, and that of a
+/// reactivated endpoint.
 ///
 /// # Errors
 /// [`ChangeEndpointError`]; the checks come in the order of its variants.
@@ -60,7 +60,7 @@ pub async fn change(
         }
         match ports.store.commit(change_set(&before, &after, ports.clock.now())).await {
             Ok(_) => return Ok(stored(after)),
-            // The same change, made twice at once, has the address already; the next look shows it.
+            // A concurrent identical change has the address already. The next pass reads it.
             Err(CommitError::Taken { by, .. }) if by == id.to_string() => {}
             Err(CommitError::Taken { .. }) => return Err(ChangeEndpointError::UrlTaken),
             Err(CommitError::Stale) => {}

@@ -1,4 +1,4 @@
-//! Registering an endpoint: its address is judged, its secret made, and its place among the account's endpoints taken.
+//! Registers an endpoint: checks its address, creates its secret, and reserves one of the account's slots.
 
 use cais_domain::account::{Account, NotPermitted};
 use cais_domain::ids::{AccountId, EndpointId};
@@ -10,21 +10,21 @@ use super::records::{new_secret, of, slot_key, stored, url_key};
 use crate::ports::Ports;
 use crate::trouble::Trouble;
 
-/// What a merchant asks for.
+/// A merchant's request for an endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CreateEndpoint {
-    /// Where it is.
+    /// The address.
     pub url: WebhookUrl,
-    /// What it wants.
+    /// The subscribed events.
     pub subscription: Subscription,
-    /// What people call it.
+    /// The display text.
     pub description: Option<Text>,
 }
 
-/// Why no endpoint was made.
+/// The reason for which no endpoint was created.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CreateEndpointError {
-    /// The account may not write.
+    /// The account is not permitted to write.
     #[error(transparent)]
     NotPermitted(#[from] NotPermitted),
     /// This service does not call the address.
@@ -33,18 +33,19 @@ pub enum CreateEndpointError {
     /// Another endpoint of the account has the address.
     #[error("is registered already")]
     UrlTaken,
-    /// The account has as many as it may have.
+    /// The account has the largest allowed number of endpoints.
     #[error("an account has at most {MAX_ENDPOINTS} webhook endpoints")]
     LimitReached,
-    /// The store has no answer.
+    /// The store failed.
     #[error(transparent)]
     Store(#[from] Trouble),
 }
 
-/// Makes an endpoint; its secret is shown this once.
+/// Creates an endpoint. Its secret is returned only once.
 ///
 /// # Errors
-/// [`CreateEndpointError`]; the checks come in the order of its variants, but names are resolved only for who has a place left.
+/// [`CreateEndpointError`]. The checks come in the order of its variants, but host names are resolved only if a slot is
+/// free.
 pub async fn create(
     ports: &Ports,
     account: &Account,
@@ -63,12 +64,12 @@ pub async fn create(
     let CreateEndpoint { url, subscription, description } = asked;
     let new = NewEndpoint { id, url, subscription, description, secret: sealed };
     let now = ports.clock.now();
-    // A place is reserved, so that however many are made at once there are never more than there are places.
+    // Reserves a slot, so that concurrent requests cannot exceed the limit.
     for slot in slots {
         let endpoint = Endpoint::new(account.id, slot, new.clone(), now);
         match ports.store.commit(first_commit(&endpoint)).await {
             Ok(_) => return Ok((stored(endpoint), secret)),
-            // Another call took the place just now.
+            // A concurrent request took the slot.
             Err(CommitError::Taken { key: ReservationKey::EndpointSlot(..), .. }) => {}
             Err(CommitError::Taken { key: ReservationKey::EndpointUrl(..), .. }) => {
                 return Err(CreateEndpointError::UrlTaken);
@@ -79,13 +80,13 @@ pub async fn create(
     Err(nothing_left(ports, account.id, &new.url).await?)
 }
 
-/// Why there is no endpoint where there is no place for one.
+/// Returns the reason for which an account without a free slot gets no endpoint.
 async fn nothing_left(ports: &Ports, account: AccountId, url: &WebhookUrl) -> Result<CreateEndpointError, Trouble> {
     let taken = ports.queries.find_owner(&url_key(account, url)).await?;
     Ok(taken.map_or(CreateEndpointError::LimitReached, |_| CreateEndpointError::UrlTaken))
 }
 
-/// The places that no endpoint of the account had a moment ago, in order.
+/// Returns the slots that no endpoint of the account used at the read, in order.
 async fn free_slots(ports: &Ports, account: AccountId) -> Result<Vec<u8>, Trouble> {
     let all = PageRequest { limit: u32::from(MAX_ENDPOINTS), starting_after: None };
     let taken: Vec<u8> =

@@ -1,4 +1,4 @@
-//! Deleting an endpoint: it is called no more, and its address and place are free again.
+//! Deletes an endpoint. No event is sent to it any more, and its address and slot are free again.
 
 use cais_domain::account::Account;
 use cais_domain::ids::EndpointId;
@@ -10,10 +10,10 @@ use super::records::{slot_key, update, url_key, visible};
 use crate::ports::Ports;
 use crate::trouble::{DECISIONS, Trouble};
 
-/// Deletes the endpoint; what waits for it is cancelled.
+/// Deletes the endpoint and cancels its waiting deliveries.
 ///
 /// # Errors
-/// [`WriteEndpointError`]; one that was deleted before is not found.
+/// [`WriteEndpointError`]. An endpoint that was deleted before is not found.
 pub async fn delete(ports: &Ports, account: &Account, id: EndpointId) -> Result<(), WriteEndpointError> {
     account.permit_write()?;
     for _ in 0..DECISIONS {

@@ -1,4 +1,4 @@
-//! How deliveries to an endpoint went, and sending one again.
+//! Lists deliveries to an endpoint, and sends a delivery again.
 
 use cais_domain::account::Account;
 use cais_domain::event::EventType;
@@ -12,21 +12,21 @@ use super::test;
 use crate::ports::Ports;
 use crate::trouble::Trouble;
 
-/// Why there is no page of deliveries.
+/// The reason for which no page of deliveries was returned.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ListDeliveriesError {
-    /// The account has no endpoint of that id.
+    /// The account has no endpoint with this id.
     #[error("there is no such webhook endpoint")]
     NotFound,
-    /// The page is to begin after a delivery that the endpoint does not have.
+    /// The cursor is not a delivery of this endpoint.
     #[error("`starting_after` names no delivery to this endpoint")]
     UnknownCursor,
-    /// The store has no answer.
+    /// The store failed.
     #[error(transparent)]
     Store(#[from] Trouble),
 }
 
-/// A page of the deliveries to the account's endpoint, newest first.
+/// Returns a page of the deliveries to the account's endpoint, newest first.
 ///
 /// # Errors
 /// [`ListDeliveriesError`].
@@ -45,10 +45,10 @@ pub async fn list(
     Ok(ports.queries.list_deliveries(account, endpoint, page).await.map_err(Trouble::from)?)
 }
 
-/// Sends a delivery again: it is due at once, with the whole schedule before it. One that is on its way is left alone.
+/// Sends a delivery again: it is due at once, with the whole schedule before it. A delivery in flight stays unchanged.
 ///
 /// # Errors
-/// [`SendAgainError`]: nothing goes to an endpoint that is not active, and what was cancelled stays so.
+/// [`SendAgainError`]. An inactive endpoint receives nothing, and a cancelled delivery stays cancelled.
 pub async fn resend(
     ports: &Ports,
     account: &Account,

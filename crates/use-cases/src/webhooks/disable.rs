@@ -1,4 +1,4 @@
-//! Disabling an endpoint that is gone or failed for days; its account is told once.
+//! Disables an endpoint that is gone or failed for days, and publishes one event about it.
 
 use cais_domain::event::EventType;
 use cais_domain::ids::EventId;
@@ -17,7 +17,7 @@ pub(super) async fn disable(ports: &Ports, called: &Endpoint, reason: DisabledRe
     let found = ports.queries.find_endpoint(called.account, called.id).await?;
     let Some(endpoint) = found.filter(|found| found.version == called.version) else { return Ok(false) };
     let now = ports.clock.now();
-    // The data of the claim may be as old as a lease.
+    // The failures in the claimed delivery may be as old as a lease.
     if reason == DisabledReason::Failing
         && !is_failing_for_good(ports.queries.failing_since(lane(&endpoint)).await?, now)
     {

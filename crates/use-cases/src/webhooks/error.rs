@@ -1,46 +1,46 @@
-//! Why nothing was done with an endpoint, a delivery or an event that was named.
+//! The reasons for which an operation on an endpoint, a delivery or an event failed.
 
 use cais_domain::account::NotPermitted;
 use cais_domain::webhook::MAX_WAITING_REQUESTS;
 
 use crate::trouble::Trouble;
 
-/// Why an endpoint was not changed.
+/// The reason for which an endpoint was not changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WriteEndpointError {
-    /// The account may not write.
+    /// The account is not permitted to write.
     #[error(transparent)]
     NotPermitted(#[from] NotPermitted),
-    /// The account has no endpoint of that id.
+    /// The account has no endpoint with this id.
     #[error("there is no such webhook endpoint")]
     NotFound,
-    /// The store has no answer.
+    /// The store failed.
     #[error(transparent)]
     Store(#[from] Trouble),
 }
 
-/// Why nothing is sent.
+/// The reason for which no delivery was queued.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SendAgainError {
-    /// The account may not write.
+    /// The account is not permitted to write.
     #[error(transparent)]
     NotPermitted(#[from] NotPermitted),
-    /// The account has no endpoint, delivery or event of that id.
+    /// The account has no endpoint, delivery or event with this id.
     #[error("there is no such webhook endpoint, delivery or event")]
     NotFound,
-    /// The endpoint is not called; with its state: `inactive` or `disabled`.
+    /// The endpoint is not active. Carries its state: `inactive` or `disabled`.
     #[error("the webhook endpoint is {0}")]
     NotActive(&'static str),
-    /// The delivery was cancelled, and stays so.
+    /// The delivery was cancelled and stays cancelled.
     #[error("the delivery is cancelled")]
     Cancelled,
-    /// Too many tests and resends of an endpoint wait.
+    /// The endpoint has too many waiting tests and resends.
     #[error("at most {MAX_WAITING_REQUESTS} tests and resends of a webhook endpoint wait at a time")]
     TooMany,
-    /// No active endpoint has the event, or wants its type.
+    /// No active endpoint had the event or subscribes to its type.
     #[error("no active webhook endpoint receives this event")]
     NoReceiver,
-    /// The store has no answer.
+    /// The store failed.
     #[error(transparent)]
     Store(#[from] Trouble),
 }

@@ -1,4 +1,4 @@
-//! Reading the account's endpoints, newest first.
+//! Reads the account's endpoints, newest first.
 
 use cais_domain::ids::{AccountId, EndpointId};
 use cais_domain::webhook::Endpoint;
@@ -9,8 +9,8 @@ use crate::ports::Ports;
 pub use crate::statement::ListError;
 use crate::trouble::Trouble;
 
-/// A page of the account's endpoints that were not deleted. The cursor may be one that was deleted since the page before: it only says where
-/// to go on.
+/// Returns a page of the account's endpoints without deleted ones. The cursor may be an endpoint that was deleted since
+/// the previous page: it marks only a position.
 ///
 /// # Errors
 /// [`ListError`].
@@ -27,7 +27,7 @@ pub async fn list(
     Ok(ports.queries.list_endpoints(account, page).await.map_err(Trouble::from)?)
 }
 
-/// The account's endpoint, unless it was deleted.
+/// Returns the account's endpoint, unless it was deleted.
 ///
 /// # Errors
 /// [`Trouble`].

@@ -1,4 +1,4 @@
-//! What can be done with webhook endpoints and deliveries, and what delivers.
+//! Use cases of webhook endpoints and deliveries, and the dispatcher that delivers.
 
 pub mod change;
 pub mod create;

@@ -1,4 +1,4 @@
-//! The endpoint that a charge names for its events, besides those that are subscribed.
+//! Resolves the endpoint that a charge names for its events, besides the subscribed endpoints.
 
 use cais_domain::ids::AccountId;
 use cais_domain::webhook::{Endpoint, Postback, WebhookUrl};
@@ -6,13 +6,14 @@ use cais_domain::webhook::{Endpoint, Postback, WebhookUrl};
 use crate::ports::Ports;
 use crate::trouble::Trouble;
 
-/// The account's active endpoint at `url`, as a charge keeps it. `None` when there is none, or this service does not call the address.
+/// Returns the account's active endpoint at `url`. `None`: no such endpoint exists, or this service does not call the
+/// address.
 ///
 /// # Errors
 /// [`Trouble`].
 pub async fn resolve(ports: &Ports, account: AccountId, url: &str) -> Result<Option<Postback>, Trouble> {
     let Ok(url) = WebhookUrl::parse(url) else { return Ok(None) };
-    // It was allowed when it was registered; a rule that was tightened since counts all the same.
+    // The address was permitted at its registration. Stricter present rules still apply.
     if ports.webhooks.permits(&url).is_err() {
         return Ok(None);
     }

@@ -1,4 +1,4 @@
-//! Small things that the steps of an endpoint share.
+//! Shared helpers of the use cases of endpoints.
 
 use cais_domain::ids::{AccountId, DeliveryId, EndpointId};
 use cais_domain::webhook::{Endpoint, MAX_WAITING_REQUESTS, WebhookUrl};
@@ -9,24 +9,24 @@ use super::error::SendAgainError;
 use crate::ports::Ports;
 use crate::trouble::Trouble;
 
-/// The account's endpoint, unless it was deleted.
+/// Returns the account's endpoint, unless it was deleted.
 pub(super) async fn visible(ports: &Ports, account: AccountId, id: EndpointId) -> Result<Option<Endpoint>, Trouble> {
     Ok(ports.queries.find_endpoint(account, id).await?.filter(Endpoint::is_visible))
 }
 
-/// The endpoint as it is to be stored, and nothing else yet.
+/// Returns a change set that stores the endpoint only.
 pub(super) fn update(endpoint: &Endpoint, at: Timestamp) -> ChangeSet {
     let mut change = ChangeSet::new(at);
     change.writes.push(Write::UpdateEndpoint(Box::new(endpoint.clone())));
     change
 }
 
-/// The endpoint as it is once a change of it became true.
+/// Returns the endpoint as the store has it after a write: with the next version.
 pub(super) fn stored(endpoint: Endpoint) -> Endpoint {
     Endpoint { version: endpoint.version.saturating_add(1), ..endpoint }
 }
 
-/// The value, as the endpoint's own.
+/// Returns a reservation of `key` for the endpoint.
 pub(super) fn of(endpoint: &Endpoint, key: ReservationKey) -> Reservation {
     Reservation { key, account: endpoint.account, owner: endpoint.id.to_string() }
 }
@@ -39,7 +39,7 @@ pub(super) fn slot_key(account: AccountId, slot: u8) -> ReservationKey {
     ReservationKey::EndpointSlot(account, format!("{slot:02}"))
 }
 
-/// A secret that nobody has seen.
+/// Returns a new random secret.
 pub(super) fn new_secret(ports: &Ports) -> SigningSecret {
     let mut secret = SigningSecret([0; 32]);
     ports.keyed_hash.fill_random(&mut secret.0);
@@ -52,7 +52,7 @@ pub(super) async fn put(ports: &Ports, new: Vec<NewDelivery>) -> Result<Vec<Deli
     put.ok_or(SendAgainError::TooMany)
 }
 
-/// Where deliveries to the endpoint wait.
+/// Returns the lane of the endpoint: the queue of its deliveries.
 pub(super) const fn lane(endpoint: &Endpoint) -> Lane {
     Lane { account: endpoint.account, endpoint: endpoint.id, epoch: endpoint.epoch }
 }

@@ -1,4 +1,4 @@
-//! Sending an event again, to everybody who had it or wants it now.
+//! Sends an event again to each endpoint that had it or subscribes to it now.
 
 use cais_domain::account::Account;
 use cais_domain::ids::{DeliveryId, EventId};
@@ -11,11 +11,12 @@ use super::records::{self, lane};
 use crate::ports::Ports;
 use crate::trouble::Trouble;
 
-/// Sends the event again, with the same bytes. Receivers are the active endpoints that had a delivery of it or subscribe to its type now.
-/// A cancelled delivery stays cancelled. If one endpoint would exceed its limit, no endpoint receives the event.
+/// Sends the event again, with the same bytes. Receivers are the active endpoints that had a delivery of it or
+/// subscribe to its type now. A cancelled delivery stays cancelled. If one endpoint would exceed its limit, no endpoint
+/// receives the event.
 ///
 /// # Errors
-/// [`SendAgainError`], also when there is no such endpoint.
+/// [`SendAgainError`], also if no such endpoint exists.
 pub async fn resend_event(ports: &Ports, account: &Account, event: EventId) -> Result<Vec<Delivery>, SendAgainError> {
     account.permit_write()?;
     let event = ports.queries.find_event(account.id, event).await.map_err(Trouble::from)?;

@@ -1,4 +1,4 @@
-//! Giving an endpoint a new secret; the one before signs as well for a while, so that a receiver can change over.
+//! Rotates the secret of an endpoint. The previous secret also signs for a while, so that the receiver can change over.
 
 use cais_domain::account::Account;
 use cais_domain::ids::EndpointId;
@@ -10,8 +10,8 @@ use super::records::{new_secret, stored, update, visible};
 use crate::ports::Ports;
 use crate::trouble::{DECISIONS, Trouble};
 
-/// Gives the endpoint a new secret, shown this once; the one before signs as well for `grace_s` seconds, at most
-/// [`cais_domain::webhook::MAX_GRACE_S`].
+/// Creates a new secret for the endpoint, returned only once. The previous secret also signs for `grace_s` seconds, at
+/// most [`cais_domain::webhook::MAX_GRACE_S`].
 ///
 /// # Errors
 /// [`WriteEndpointError`].

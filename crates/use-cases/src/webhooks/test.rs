@@ -1,4 +1,4 @@
-//! Trying an endpoint: an event of its own that goes to it alone, and is in no list.
+//! Tests an endpoint with an event that only this endpoint receives and no list shows.
 
 use cais_domain::account::Account;
 use cais_domain::event::EventType;
@@ -11,10 +11,10 @@ use super::error::SendAgainError;
 use super::records::{lane, put, visible};
 use crate::ports::Ports;
 
-/// Sends a test to the endpoint: due at once, and tried once.
+/// Sends a test to the endpoint: due at once, with one attempt.
 ///
 /// # Errors
-/// [`SendAgainError`]: an endpoint that is not active is not tried.
+/// [`SendAgainError`]. An inactive endpoint receives no test.
 pub async fn test(ports: &Ports, account: &Account, id: EndpointId) -> Result<Delivery, SendAgainError> {
     account.permit_write()?;
     let endpoint = visible(ports, account.id, id).await?.ok_or(SendAgainError::NotFound)?;
@@ -38,7 +38,7 @@ pub async fn test(ports: &Ports, account: &Account, id: EndpointId) -> Result<De
     })
 }
 
-/// A test of that identifier that was made at `at`: its bytes are the same whenever they are composed.
+/// Returns the test with this id, created at `at`. Its bytes depend only on the arguments.
 pub(super) fn delivery(endpoint: &Endpoint, id: DeliveryId, event: EventId, at: Timestamp) -> NewDelivery {
     let data = format!(r#"{{"endpoint_id":"{}","message":"This is a test: the endpoint works."}}"#, endpoint.id);
     let told = NewEvent {

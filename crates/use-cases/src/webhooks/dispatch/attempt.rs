@@ -16,7 +16,7 @@ use crate::ports::Ports;
 /// The status of a receiver that is gone for good.
 const GONE: u16 = 410;
 
-/// The end of an attempt.
+/// The status of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AttemptStatus {
     /// The receiver accepted the event.
@@ -25,7 +25,7 @@ pub(super) enum AttemptStatus {
     Failed,
 }
 
-/// A call that has ended.
+/// An attempt that has ended.
 #[derive(Debug, Clone)]
 pub(super) struct AttemptResult {
     /// The delivery.
@@ -106,7 +106,7 @@ impl AttemptResult {
         };
         let outcome = match status {
             AttemptStatus::Succeeded => AttemptOutcome::Succeeded,
-            // A test is sent once: its merchant looks at the result.
+            // A test is sent once, because its merchant sees the result.
             AttemptStatus::Failed if claimed.kind == EventType::WebhookTest => AttemptOutcome::Failed,
             AttemptStatus::Failed => next_attempt(claimed.key.id, claimed.tries, ended_at, sent.retry_after)
                 .map_or(AttemptOutcome::Failed, |due_at| AttemptOutcome::Retry { due_at }),

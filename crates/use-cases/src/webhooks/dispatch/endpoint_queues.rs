@@ -80,7 +80,7 @@ pub(super) struct EndpointQueues {
 
 impl EndpointQueues {
     pub(super) fn new(limits: DispatchLimits) -> Self {
-        // Without a slot nothing would be delivered.
+        // Without a slot no event would be delivered.
         let (in_flight, per_endpoint) = (limits.in_flight.max(1), limits.per_endpoint.max(1));
         Self {
             limits: DispatchLimits { in_flight, per_endpoint, ..limits },
@@ -138,8 +138,9 @@ impl EndpointQueues {
         (!lanes.is_empty()).then_some(ClaimRequest { lanes, free_slots, per_endpoint, limit })
     }
 
-    /// Gives slots to claimed deliveries, and returns those to send. Without a slot are deliveries that are in flight already, because
-    /// their leases ended, and deliveries beyond the free slots. Both are due again when their leases end.
+    /// Assigns slots to claimed deliveries, and returns those to send. No slot goes to deliveries that are in flight
+    /// already, because their leases ended, or to deliveries beyond the free slots. Both are due again when their
+    /// leases end.
     pub(super) fn on_claimed(
         &mut self,
         request: &ClaimRequest,
@@ -262,7 +263,8 @@ impl EndpointQueues {
     fn admit(&mut self, one: &ClaimedDelivery, now: Timestamp) -> bool {
         let slots = usize::try_from(self.limits.per_endpoint).unwrap_or(usize::MAX);
         let active = self.active.entry(one.key.endpoint).or_default();
-        // The store may have stored an outcome and given its slot away before this node receives the reply. So only calls count.
+        // The store may have assigned the slot of a stored outcome before this node receives the reply. So only calls
+        // count.
         let calls = active.in_flight.values().flatten().count();
         let fits = calls < slots && self.in_flight < self.limits.in_flight;
         if !fits || active.in_flight.contains_key(&one.key.id) {

@@ -39,7 +39,7 @@ fn claim(queues: &mut EndpointQueues, request: &ClaimRequest, due: &[(&Receiver,
     queues.on_claimed(request, got, start())
 }
 
-/// Answers all further claims with nothing.
+/// Answers all further claims with no deliveries.
 fn nothing_more(queues: &mut EndpointQueues) {
     while let Some(request) = queues.next_claim() {
         queues.on_claimed(&request, Vec::new(), start());
@@ -129,7 +129,7 @@ fn lane_that_filled_its_free_slots_is_claimed_again() {
     let under_way = claim(&mut queues, &request, &[(&receiver, 100)]);
     queues.release(&under_way[0].key);
     let request = queues.next_claim().unwrap();
-    // Meanwhile the others are over as well.
+    // Meanwhile the other deliveries have ended too.
     under_way.iter().skip(1).for_each(|one| queues.release(&one.key));
     assert_eq!(queues.on_claimed(&request, receiver.deliveries(1), start()).len(), 1, "one slot was free");
     assert_eq!(queues.next_claim().unwrap().lanes, [receiver.lane()]);
@@ -280,7 +280,7 @@ fn delivery_in_flight_is_not_sent_a_second_time() {
     queues.mark(receiver.lane());
     let request = queues.next_claim().unwrap();
     let mut under_way = claim(&mut queues, &request, &[(&receiver, 3)]);
-    // The clock jumped, their leases are over, and the store gives the same and more.
+    // The clock jumped, the leases have ended, and the store returns the same deliveries and more.
     let more = receiver.deliveries(6);
     let again: Vec<ClaimedDelivery> = under_way.iter().chain(&more).cloned().collect();
     assert_eq!(queues.on_claimed(&request, again, start()), more[..5], "as many as there are free slots");
@@ -302,7 +302,7 @@ fn stored_outcomes_free_slots_before_their_reply_arrives() {
     }
     queues.release(&under_way[0].key);
     let request = queues.next_claim().unwrap();
-    // Three outcomes are written; this node knows of one.
+    // Three outcomes are stored. This node has received one confirmation.
     let more = receiver.deliveries(4);
     assert_eq!(queues.on_claimed(&request, more.clone(), start()), more[..3], "never more calls than slots");
 }
@@ -372,7 +372,7 @@ fn lane_with_fewer_deliveries_than_slots_is_claimed_once_more() {
     for (given, asked_again) in [(1, false), (3, true)] {
         queues.mark(receiver.lane());
         let request = queues.next_claim().unwrap();
-        // Another node has the other places, or there is no more.
+        // Another node has the other slots, or no more deliveries exist.
         for one in queues.on_claimed(&request, receiver.deliveries(given), start()) {
             assert_eq!(queues.next_claim(), None);
             queues.release(&one.key);
