@@ -1,8 +1,8 @@
-//! Which of two formats a caller prefers (RFC 9110, section 12.5.1).
+//! Chooses the format that a caller prefers (RFC 9110, section 12.5.1).
 
 use actix_web::http::header::{ACCEPT, HeaderMap};
 
-/// What a list is sent as.
+/// The format of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// A page.
@@ -11,15 +11,15 @@ pub enum Format {
     Csv,
 }
 
-/// How much a caller wants a format: the quality in thousandths, and how exactly it was named.
+/// The preference of a caller for a format: the quality in thousandths, and how exactly the caller named the format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 struct Wish {
     quality: u16,
     exactness: u8,
 }
 
-/// The format that the caller prefers: JSON, unless CSV is wanted more, or as much and named more exactly.
-/// A caller who wants neither gets JSON, as everywhere.
+/// Returns the format that the caller prefers. CSV needs a higher quality than JSON, or the same quality with a more
+/// exact name. Without a preference for either, JSON is sent.
 #[must_use]
 pub fn preferred(headers: &HeaderMap) -> Format {
     let (mut json, mut csv) = (Wish::default(), Wish::default());

@@ -1,19 +1,20 @@
-//! Which key a request carries.
+//! The API key of a request.
 
 use actix_web::http::header::{AUTHORIZATION, HeaderMap, HeaderName};
 use cais_domain::api_key::ApiKeyToken;
 
 use super::error::{ApiError, ErrorCode};
 
-/// The header that carries a key and nothing else.
+/// The header that carries only a key.
 const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
-/// The scheme of the other one (RFC 6750), in any case.
+/// The scheme of `Authorization` (RFC 6750), in any case.
 const SCHEME: &str = "bearer";
 
-/// The key of a request, from `Authorization: Bearer` or `x-api-key`; sent more than once, it must be the same each time.
+/// Returns the key from `Authorization: Bearer` or `x-api-key`. If both are sent, or one repeatedly, all values must be
+/// equal.
 ///
 /// # Errors
-/// `missing_api_key` when there is neither header, `invalid_api_key` when they do not hold one key.
+/// `missing_api_key` without either header, `invalid_api_key` without a single valid key.
 pub fn presented_key(headers: &HeaderMap) -> Result<ApiKeyToken, ApiError> {
     let bearers = headers.get_all(AUTHORIZATION).map(|value| value.to_str().ok().and_then(bearer));
     let plain = headers.get_all(X_API_KEY).map(|value| value.to_str().ok());

@@ -1,4 +1,4 @@
-//! Failed authentication: counted by reason, and limited by address, so that guessing costs neither store nor log.
+//! Failed authentications, counted by reason and limited by address, so that guesses burden neither store nor log.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr};
@@ -12,15 +12,15 @@ pub const TOTAL: &str = "cais_auth_failures_total";
 /// All of them.
 pub const REASONS: [&str; 8] =
     ["missing", "malformed", "unknown", "wrong_secret", "revoked", "expired", "address_not_allowed", LIMITED];
-/// The reason `limited`: the address failed too often, and the store was not asked.
+/// The reason `limited`: the address failed too often, and the store was not read.
 pub const LIMITED: &str = "limited";
-/// Seconds after which an address that is limited may try again: its bucket has tokens by then.
+/// Seconds until a limited address may retry: its bucket has tokens by then.
 pub const RETRY_AFTER_S: u32 = 1;
-/// Time for one more failure of an address: ten a second.
+/// Time between two permitted failures of an address: ten per second.
 const EVERY: Duration = Duration::from_millis(100);
 /// Failures that an address may have at once, for a client that starts with a wrong key on many threads.
 const BURST: u32 = 20;
-/// Addresses that are remembered, about 2 MiB. All others share one bucket.
+/// Tracked addresses, about 2 MiB. All others share one bucket.
 const MAX_ADDRESSES: usize = 16_384;
 /// The bucket of all addresses that are not remembered.
 const OTHERS: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
@@ -28,7 +28,7 @@ const OTHERS: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
 /// A token bucket for each address that failed lately.
 #[derive(Debug, Default)]
 pub struct AuthFailures {
-    /// When the bucket of an address is full again.
+    /// Time at which the bucket of each address is full again.
     full_at: Mutex<HashMap<IpAddr, Instant>>,
 }
 

@@ -38,10 +38,10 @@ pub struct Balance {
 }
 
 impl Balance {
-    /// Returns the body of a balance; money in transit is in no part of it.
+    /// Returns the body of a balance, which excludes money in transit.
     ///
     /// # Errors
-    /// [`MoneyError::OutOfRange`] when the total does not fit, which no real balance reaches.
+    /// [`MoneyError::OutOfRange`] if the total does not fit, which no real balance reaches.
     pub fn of(balances: &Balances) -> Result<Self, MoneyError> {
         let total = Money::sum([balances.available, balances.pending, balances.blocked])?;
         Ok(Self {
@@ -58,10 +58,10 @@ impl Balance {
 pub const ROUTE: Route =
     Route::read("/v1/balance", Scope::BalanceRead, |call, caller| Box::pin(get_balance(call, caller)), description);
 
-/// The account's balance.
+/// Returns the account's balance.
 ///
 /// # Errors
-/// `VALIDATION_ERROR` for any parameter; what the store says.
+/// `VALIDATION_ERROR` for any parameter; an error of the store.
 async fn get_balance(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
     let issues = Issues::default();
     query::none(call.query(), &issues);

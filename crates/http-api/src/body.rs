@@ -13,12 +13,13 @@ use super::routes::BodyRule;
 
 /// Largest JSON body.
 pub const MAX_JSON_BYTES: usize = 64 * 1024;
-/// Largest callback: an acquirer may report many payments in one.
+/// Largest callback: an acquirer may report many payments at once.
 pub const MAX_CALLBACK_BYTES: usize = 1024 * 1024;
-/// The body that a route wants, which must arrive `within` that time: a client that drips holds a connection for no longer.
+/// Reads the body for a route. The body must arrive `within` that time, so that a slow client cannot hold a connection.
 ///
 /// # Errors
-/// `payload_too_large`, then `unsupported_media_type`; `VALIDATION_ERROR` when it does not arrive whole and in time.
+/// `payload_too_large`, then `unsupported_media_type`; `VALIDATION_ERROR` if the body does not arrive completely and in
+/// time.
 pub async fn receive(
     rule: BodyRule,
     headers: &HeaderMap,
@@ -91,7 +92,7 @@ fn unfinished(what: &'static str) -> ApiError {
     ApiError::invalid(vec![Issue::new("", what)])
 }
 
-/// Whether the body is JSON by its headers. An empty one needs no type: there is nothing that could have one.
+/// Returns `true` if the headers declare JSON. An empty body needs no type.
 fn is_json(headers: &HeaderMap, is_empty: bool) -> bool {
     let plain = |value: &[u8]| value.eq_ignore_ascii_case(b"identity");
     if headers.get_all(CONTENT_ENCODING).any(|value| !plain(value.as_bytes())) {

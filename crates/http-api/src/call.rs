@@ -1,4 +1,4 @@
-//! A request as handlers see it, and the way to run what must come to an end.
+//! A request as handlers receive it, and a way to run work detached from the request.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -14,18 +14,18 @@ use super::routes::Params;
 use super::state::AppState;
 use super::trace;
 
-/// A POST answers within 10 s, whatever the store and the acquirers do; what is left is for the way back.
+/// Time limit of a POST's work. Its response is due within 10 s; the rest is for transmission.
 const ANSWER_WITHIN: Duration = Duration::from_secs(9);
 
 /// A request that passed every check that does not need its contents.
 pub struct Call<'r> {
-    /// What handlers work with.
+    /// The state that handlers share.
     pub state: &'r Arc<AppState>,
     /// The request's id.
     pub id: RequestId,
     /// The request itself, for its headers.
     pub request: &'r HttpRequest,
-    /// What stands for the names in the path's pattern.
+    /// The values of the names in the path's pattern.
     pub params: Params<'r>,
     /// The body; empty where none is read.
     pub body: Bytes,
@@ -39,10 +39,10 @@ impl Call<'_> {
     }
 }
 
-/// Runs work to its end whether or not the caller waits for it: a half-done creation is worse than one nobody heard of.
+/// Runs work to its end even if the caller disconnects, so that no creation stays half done.
 ///
 /// # Errors
-/// `service_unavailable` when it takes longer than a caller waits (it goes on all the same), `internal_error` when it panicked.
+/// `service_unavailable` if the work exceeds the time limit (the work continues), `internal_error` if it panicked.
 pub async fn to_the_end<T: 'static>(work: impl Future<Output = T> + 'static) -> Result<T, ApiError> {
     let work = trace::scope(trace::current(), work.in_current_span());
     let task = actix_web::rt::spawn(work);

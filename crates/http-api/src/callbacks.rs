@@ -1,4 +1,4 @@
-//! Where acquirers call back: kept at once, looked into later.
+//! Receives the callbacks of acquirers: stored at once, processed later.
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_strict_json::Issue;
@@ -14,28 +14,29 @@ use super::routes::{Access, BodyRule, Listener, Route, Verb};
 
 /// The bodies of callbacks that are in memory at once, over all connections, in KiB: 32 MiB. Acquirers call again after a 503.
 const ROOM_KIB: usize = 32 * 1024;
-/// Seconds after which an acquirer with too many open callbacks may call again. Open callbacks are counted four times in that span.
+/// Seconds until an acquirer with too many open callbacks may retry. Open callbacks are counted four times in that
+/// span.
 const FULL_RETRY_AFTER_S: u32 = 60;
 
-/// Which acquirer calls on which secret path.
+/// The acquirers and their secret paths.
 pub struct CallbackPaths {
-    /// Tokens are compared by their codes, which takes the same time wherever they differ.
+    /// Key of the codes by which tokens are compared, so that the time does not depend on the first difference.
     key: hmac::Key,
     tokens: Vec<(AcquirerName, hmac::Tag)>,
     room: Semaphore,
 }
 
-/// The memory that the body of one callback takes; dropped, it is free for others.
+/// The memory reserved for the body of one callback; released on drop.
 pub struct Room<'p> {
     all: &'p Semaphore,
     held: Option<SemaphorePermit<'p>>,
 }
 
 impl Room<'_> {
-    /// Takes as much as is missing to `bytes`.
+    /// Increases the reservation to `bytes`.
     ///
     /// # Errors
-    /// `service_unavailable` when all of it is taken.
+    /// `service_unavailable` if all memory is reserved.
     pub fn grow_to(&mut self, bytes: usize) -> Result<(), ApiError> {
         let held = self.held.as_ref().map_or(0, SemaphorePermit::num_permits);
         let missing = u32::try_from(bytes.div_ceil(1024).saturating_sub(held)).unwrap_or(u32::MAX);
@@ -58,22 +59,22 @@ impl CallbackPaths {
         Self { key, tokens, room: Semaphore::new(ROOM_KIB) }
     }
 
-    /// The acquirer of that name, when the token is one of its own: the current one or the one before.
+    /// Returns the acquirer of that name if the token is its current or its previous one.
     #[must_use]
     pub fn find(&self, acquirer: &str, token: &str) -> Option<&AcquirerName> {
         let mut own = self.tokens.iter().filter(|(name, _)| name.as_str() == acquirer);
         own.find(|(_, tag)| hmac::verify(&self.key, token.as_bytes(), tag.as_ref()).is_ok()).map(|(name, _)| name)
     }
 
-    /// The acquirer that calls on the path, judged before anything of the body is read.
+    /// Returns the acquirer of the path, before any part of the body is read.
     ///
     /// # Errors
-    /// `not_found` for a path that was given to no acquirer.
+    /// `not_found` for a path without an acquirer.
     pub fn admit(&self, params: &Params<'_>) -> Result<&AcquirerName, ApiError> {
         self.find(params.first(), params.second()).ok_or(ApiError::new(ErrorCode::NotFound))
     }
 
-    /// Room for a body of which nothing was read yet.
+    /// Returns an empty reservation for a body.
     #[must_use]
     pub fn room(&self) -> Room<'_> {
         Room { all: &self.room, held: None }
@@ -94,11 +95,11 @@ const fn callback(pattern: &'static str) -> Route {
     }
 }
 
-/// Keeps a callback and rings for the worker that reads the truth.
+/// Stores a callback and notifies the worker that processes it.
 ///
 /// # Errors
-/// `VALIDATION_ERROR` for what is no callback of the acquirer; `service_unavailable` when it could not be kept, so that the acquirer
-/// calls again.
+/// `VALIDATION_ERROR` for a body that is not a callback of the acquirer; `service_unavailable` if the callback was not
+/// stored, so that the acquirer retries.
 async fn receive(call: &Call<'_>) -> Result<Reply, ApiError> {
     let acquirer = call.state.callbacks.admit(&call.params)?.clone();
     let (state, body) = (call.state.clone(), call.body.clone());

@@ -1,4 +1,4 @@
-//! The warnings of a request, for the log line of its answer: a search for the request's id finds why it failed.
+//! The warnings of a request, for its log line: a search for the request's id also finds the cause of its failure.
 
 use std::fmt::{self, Write as _};
 
@@ -8,9 +8,9 @@ use tracing_subscriber::Registry;
 use tracing_subscriber::layer::{Context, Layer};
 use tracing_subscriber::registry::LookupSpan;
 
-/// The name of the span in which a request is served.
+/// The name of a request's span.
 pub const REQUEST: &str = "request";
-/// Characters of all warnings of a request that are kept.
+/// Limit of the stored warnings of a request, in characters.
 const MAX_CHARS: usize = 1_000;
 
 /// Keeps the warnings and errors of each request with its span.
@@ -45,14 +45,14 @@ pub fn of(request: &Span) -> Option<String> {
     found.flatten()
 }
 
-/// Returns an error and everything that caused it, in one line.
+/// Returns an error and all its causes in one line.
 #[must_use]
 pub fn chain(error: &(dyn std::error::Error + 'static)) -> String {
     let mut line = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {
         let text = cause.to_string();
-        // A transparent error says what its source says.
+        // A transparent error has the text of its source.
         if !line.ends_with(&text) {
             line.push_str(": ");
             line.push_str(&text);
@@ -62,7 +62,7 @@ pub fn chain(error: &(dyn std::error::Error + 'static)) -> String {
     line
 }
 
-/// An event in one line: its message, then its fields.
+/// An event in one line: first its message, then its fields.
 #[derive(Default)]
 struct Text(String);
 

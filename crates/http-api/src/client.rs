@@ -8,20 +8,21 @@ use ipnet::IpNet;
 
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// The client's address: the socket's peer, or the right-most hop of `X-Forwarded-For` that is no trusted proxy when the peer is one.
+/// Returns the client's address: the socket's peer. If the peer is a trusted proxy, the right-most hop of
+/// `X-Forwarded-For` that is not a trusted proxy.
 #[must_use]
 pub fn address(request: &HttpRequest, trusted: &[IpNet]) -> Option<IpAddr> {
     let peer = request.peer_addr()?.ip().to_canonical();
     Some(if is_in(trusted, peer) { behind(peer, request.headers(), trusted) } else { peer })
 }
 
-/// Returns `true` when the address is in one of the blocks.
+/// Returns `true` if the address is in one of the blocks.
 #[must_use]
 pub fn is_in(blocks: &[IpNet], address: IpAddr) -> bool {
     blocks.iter().any(|block| block.contains(&address))
 }
 
-/// Goes from hop to hop towards the client, for as long as a trusted proxy vouches for the next one.
+/// Goes from hop to hop towards the client while each hop is a trusted proxy.
 fn behind(proxy: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
     let lines: Vec<&str> = headers.get_all(X_FORWARDED_FOR).map(|line| line.to_str().unwrap_or_default()).collect();
     let mut last = proxy;

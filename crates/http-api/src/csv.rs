@@ -1,4 +1,5 @@
-//! Lists as CSV: all rows of a filter, read page by page as the caller takes them, so that memory does not grow with their number.
+//! Lists as CSV: all rows of a filter. Pages are read only as the caller receives them, so memory does not grow with
+//! the number of rows.
 
 use std::collections::HashSet;
 use std::error::Error;
@@ -22,30 +23,30 @@ use super::query::Query;
 use super::reply::Reply;
 use crate::representation::csv::{Dialect, Row, header, write_row};
 
-/// Rows that are read at a time, the most that the readers give: a page is about 40 KiB.
+/// Rows per read, the limit of the readers: a page is about 40 KiB.
 pub const ROWS: u32 = 200;
-/// Pages of files that one process reads at the same time: the connections for reading are few, and other requests need them.
-/// A file whose caller takes nothing reads nothing.
+/// Concurrent page reads of one process for files. Read connections are few, and other requests need them. A file whose
+/// caller reads nothing reads no pages.
 const PAGES_AT_ONCE: usize = 2;
-/// Seconds after which an account whose file is being written may try again.
+/// Seconds until an account with an unfinished file may retry.
 const RETRY_AFTER_S: u32 = 5;
 /// Room for a line.
 const LINE_BYTES: usize = 256;
 const CSV: HeaderValue = HeaderValue::from_static("text/csv; charset=utf-8; header=present");
 
-/// A file that an account asked for.
+/// A file that an account requested.
 #[derive(Debug, Clone, Copy)]
 pub struct File {
     /// Whose rows it has.
     pub account: AccountId,
-    /// How it is written.
+    /// The dialect of the file.
     pub dialect: Dialect,
     /// The header that names it for browsers.
     pub disposition: &'static str,
 }
 
 impl File {
-    /// The reply with the file's name, where the dialect is one for people.
+    /// Adds the file's name to the reply, if the dialect is made for people.
     fn named(self, reply: Reply) -> Reply {
         let extra = match self.dialect {
             Dialect::Standard => Vec::new(),
@@ -55,7 +56,7 @@ impl File {
     }
 }
 
-/// Some rows, and after which of them the next ones begin; `None` when these are the last.
+/// Some rows and the cursor of the next ones; `None` after the last.
 pub struct Rows<R, C> {
     /// The rows, newest first.
     pub rows: Vec<R>,
@@ -63,7 +64,7 @@ pub struct Rows<R, C> {
     pub next: Option<C>,
 }
 
-/// The files that are being written, one per account; one per process. Cloning shares them.
+/// The unfinished files, one per account. Each process has one; clones share it.
 #[derive(Debug, Clone)]
 pub struct Exports {
     accounts: Arc<Mutex<HashSet<AccountId>>>,
@@ -77,7 +78,7 @@ impl Default for Exports {
 }
 
 impl Exports {
-    /// The place of the account, taken until it is dropped.
+    /// Reserves the account's place until the value is dropped.
     fn enter(&self, account: AccountId) -> Result<ExportPlace, ApiError> {
         if self.accounts.lock().unwrap_or_else(PoisonError::into_inner).insert(account) {
             return Ok(ExportPlace { exports: self.clone(), account });
@@ -95,7 +96,7 @@ struct ExportPlace {
 }
 
 impl ExportPlace {
-    /// A page that `read` gives, in its turn.
+    /// Reads a page with a permit.
     async fn page<T>(&self, read: impl Future<Output = T>) -> T {
         // The semaphore is never closed; without a permit the page is read all the same.
         let _turn = self.exports.pages.acquire().await.ok();
@@ -109,10 +110,10 @@ impl Drop for ExportPlace {
     }
 }
 
-/// The parameter that asks for a file in a dialect of its own, whatever the caller accepts: a link in a browser can carry it.
+/// The parameter that requests a file in a given dialect, regardless of `Accept`. A link in a browser can carry it.
 pub const DIALECT: &str = "csv";
 
-/// The dialect of the file that the caller wants; `None` for a caller who wants a page of JSON. An unknown dialect goes to `issues`.
+/// Returns the dialect of the requested file; `None` for a page of JSON. An unknown dialect is added to `issues`.
 #[must_use]
 pub fn wanted(query: &Query, headers: &HeaderMap, issues: &Issues) -> Option<Dialect> {
     if query.get(DIALECT).is_some() {
@@ -131,11 +132,11 @@ pub fn refuse_pages(query: &Query, issues: &Issues) {
     }
 }
 
-/// A file of all rows that `read` gives, called with the cursor of the last row so far.
+/// Returns a file of all rows. `read` is called with the cursor of the last row so far.
 ///
 /// # Errors
-/// `rate_limit_exceeded` while another file of the account is being written; what `read` says of the first rows. When later ones fail, the
-/// connection is cut, so that nobody takes what came for all.
+/// `rate_limit_exceeded` during another file of the account; the error of the first `read`. If a later `read` fails,
+/// the connection is cut, so that the caller does not mistake a part for the whole.
 pub async fn answer<R, C, F>(call: &Call<'_>, file: File, read: F) -> Result<Reply, ApiError>
 where
     R: Row + 'static,
@@ -172,7 +173,7 @@ fn write<R: Row>(out: &mut Vec<u8>, rows: &[R], dialect: Dialect) {
     }
 }
 
-/// Rows could not be read after the answer had begun.
+/// Rows could not be read after the response had begun.
 #[derive(Debug)]
 struct CutOff;
 

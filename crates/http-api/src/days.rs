@@ -7,25 +7,25 @@ use jiff::civil::Date;
 use jiff::tz::{Offset, TimeZone};
 use jiff::{SignedDuration, Timestamp};
 
-/// Where the days of filters are told.
+/// The time zone of the days in filters.
 const ZONE: &str = "America/Sao_Paulo";
 /// Its offset since daylight saving time was abolished (Decree 9,772 of 2019), for a time zone database that is damaged.
 const HOURS_FROM_UTC: i8 = -3;
 /// The length of `YYYY-MM-DD`.
 const DAY_LENGTH: usize = 10;
-/// The step in which instants are shown, cut to it: an inclusive end includes all that is shown as this instant.
+/// The resolution of shown instants. An inclusive end includes all times that are shown as this instant.
 const SHOWN_STEP: SignedDuration = SignedDuration::from_millis(1);
-/// The finest step of the store's clock, for an end that is given more finely than instants are shown.
+/// The resolution of the store's clock, for an end that is more precise than shown instants.
 const FINEST_STEP: SignedDuration = SignedDuration::from_micros(1);
 /// Nanoseconds of a millisecond.
 const NANOS_PER_MILLI: i32 = 1_000_000;
-/// What is said of a text that is neither.
+/// The rule for a text that is neither a day nor an instant.
 const NEITHER: &str = "must be a day as YYYY-MM-DD or an instant as in 2026-01-31T12:00:00Z";
 
-/// The first instant that belongs to a span that begins with `text`.
+/// Returns the first instant of a span that begins with `text`.
 ///
 /// # Errors
-/// What is wrong with it, as it reads after its name.
+/// The rule that the text breaks, to follow the parameter's name.
 pub fn beginning(text: &str) -> Result<Timestamp, Cow<'static, str>> {
     match read(text)? {
         Moment::Instant(at) => Ok(at),
@@ -33,10 +33,10 @@ pub fn beginning(text: &str) -> Result<Timestamp, Cow<'static, str>> {
     }
 }
 
-/// The first instant that belongs no more to a span that ends with `text`, which itself belongs to it.
+/// Returns the first instant after a span whose inclusive end is `text`.
 ///
 /// # Errors
-/// What is wrong with it, as it reads after its name.
+/// The rule that the text breaks, to follow the parameter's name.
 pub fn end(text: &str) -> Result<Timestamp, Cow<'static, str>> {
     match read(text)? {
         Moment::Instant(at) => {
@@ -44,12 +44,12 @@ pub fn end(text: &str) -> Result<Timestamp, Cow<'static, str>> {
             let step = if is_as_shown { SHOWN_STEP } else { FINEST_STEP };
             Ok(at.saturating_add(step).unwrap_or(Timestamp::MAX))
         }
-        // After the last day of the calendar there is nothing.
+        // The last day of the calendar has no successor.
         Moment::Day(day) => Ok(day.tomorrow().ok().and_then(midnight).unwrap_or(Timestamp::MAX)),
     }
 }
 
-/// Whether nothing can belong to the span because it ends before it begins.
+/// Returns `true` if the span ends before it begins, and so is empty.
 #[must_use]
 pub fn is_reversed(span: Span) -> bool {
     span.from.zip(span.until).is_some_and(|(from, until)| until <= from)
@@ -72,7 +72,7 @@ fn read(text: &str) -> Result<Moment, Cow<'static, str>> {
     instant.map(Moment::Instant).ok_or(Cow::Borrowed(NEITHER))
 }
 
-/// The time zone of São Paulo, of which the library keeps a copy in memory.
+/// Returns the time zone of São Paulo; the library caches it.
 #[must_use]
 pub fn sao_paulo() -> TimeZone {
     TimeZone::get(ZONE).unwrap_or_else(|_| TimeZone::fixed(Offset::constant(HOURS_FROM_UTC)))

@@ -1,4 +1,4 @@
-//! The `OpenAPI` document and the pages that show it. Nothing on them comes from another host.
+//! The `OpenAPI` document and its pages, which load nothing from other hosts.
 
 use std::collections::BTreeMap;
 use std::future::ready;
@@ -37,7 +37,7 @@ pub const PAGE: Route = Route::open("/docs/{*file}", Listener::Public, |call| {
 const POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
 );
-/// Caches keep a copy and revalidate it by its `ETag` at each use, so that a new version is visible at once.
+/// Caches revalidate their copy by its `ETag` at each use, so that a new version is visible at once.
 const REVALIDATE: HeaderValue = HeaderValue::from_static("public, no-cache");
 
 /// A file that never changes while the process lives.
@@ -80,7 +80,7 @@ impl Asset {
     }
 }
 
-/// The request header by which the plain or the compressed bytes are chosen.
+/// The request header that selects the plain or the compressed bytes.
 const VARIES: HeaderValue = HeaderValue::from_static("accept-encoding");
 
 /// Returns the items of a header that is a list.
@@ -112,10 +112,10 @@ const INITIALIZER: &[u8] = include_bytes!("docs/swagger-initializer.js");
 /// The files of Swagger UI that the page loads.
 const VENDORED: [&str; 3] = ["swagger-ui.css", "swagger-ui-bundle.js", "favicon-32x32.png"];
 
-/// The `OpenAPI` document.
+/// Returns the `OpenAPI` document.
 ///
 /// # Errors
-/// `internal_error` when it cannot be written, which a test rules out.
+/// `internal_error` if the document cannot be serialized, which a test rules out.
 pub fn document(request: &HeaderMap) -> Result<Reply, ApiError> {
     let asset = DOCUMENT.as_ref().map_err(|error| ApiError::internal(error.clone()))?;
     Ok(asset.reply(request, None))

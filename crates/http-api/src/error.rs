@@ -1,6 +1,6 @@
-//! Every failure that a caller can meet: one table of codes, and the envelope that carries them.
+//! Every error of the API: one table of codes, and the envelope that carries them.
 //!
-//! To add a code: one line in the table. Its status, whether a repeat may help and its default text stand there and nowhere else.
+//! A new code is one line in the table, with its status, its default text and `true` if a retry may help.
 
 use std::borrow::Cow;
 
@@ -18,14 +18,14 @@ use utoipa::ToSchema;
 use crate::openapi::failures::Code;
 use crate::representation::values::to_json;
 
-/// Seconds after which a caller may try an acquirer again: for so long a circuit breaker leaves it alone.
+/// Seconds until a caller may try an acquirer again: the time for which a circuit breaker stays open.
 pub const ACQUIRER_RETRY_AFTER_S: u32 = 10;
-/// Seconds a caller is asked to wait when the store did not answer: by then a restart or a failover is usually over.
+/// Seconds until a caller may retry after a failure of the store: a restart or failover is usually over by then.
 pub const STORE_RETRY_AFTER_S: u32 = 2;
 
 macro_rules! error_codes {
     ($($(#[$doc:meta])* $variant:ident $name:literal $status:ident $retryable:literal $message:literal;)*) => {
-        /// What went wrong, as callers tell cases apart.
+        /// The code of an error, by which callers distinguish cases.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum ErrorCode {
             $($(#[$doc])* $variant,)*
@@ -35,7 +35,7 @@ macro_rules! error_codes {
             /// Every code, by status.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
-            /// Codes of requests whose head was not read: they belong to no route.
+            /// Codes of requests without a readable head, which belong to no route.
             pub const WITHOUT_ROUTE: &'static [Self] =
                 &[Self::MalformedRequest, Self::RequestTimeout, Self::HeadersTooLarge];
 
@@ -51,13 +51,13 @@ macro_rules! error_codes {
                 match self { $(Self::$variant => StatusCode::$status,)* }
             }
 
-            /// Whether the same request may succeed later.
+            /// Returns `true` if the same request may succeed later.
             #[must_use]
             pub const fn is_retryable(self) -> bool {
                 match self { $(Self::$variant => $retryable,)* }
             }
 
-            /// What people are told unless there is something more exact to say.
+            /// Returns the default message.
             #[must_use]
             pub const fn message(self) -> &'static str {
                 match self { $(Self::$variant => $message,)* }
@@ -71,7 +71,7 @@ error_codes! {
     ValidationError "VALIDATION_ERROR" BAD_REQUEST false "The request is not valid.";
     /// The head of a request is not HTTP.
     MalformedRequest "malformed_request" BAD_REQUEST false "The request is not valid HTTP.";
-    /// An operation that moves or promises money came without its key.
+    /// An operation on money came without its key.
     IdempotencyKeyRequired "idempotency_key_required" BAD_REQUEST false "The header Idempotency-Key is required.";
     /// The key is not 8 to 255 visible ASCII characters.
     InvalidIdempotencyKey "invalid_idempotency_key" BAD_REQUEST false "The Idempotency-Key must have 8 to 255 visible ASCII characters.";
@@ -91,7 +91,7 @@ error_codes! {
     FeatureDisabled "feature_disabled" FORBIDDEN false "The feature is not enabled for the account: an operator of the service enables it.";
     /// The account does not have the split.
     SplitDisabled "split_disabled" FORBIDDEN false "The split is not enabled for the account: an operator of the service enables it.";
-    /// Nothing of the account has that name, or nothing is at that path.
+    /// The account has no such resource, or the path does not exist.
     NotFound "not_found" NOT_FOUND false "The resource does not exist.";
     /// The path exists, but not for that method; the header `Allow` lists those it has.
     MethodNotAllowed "method_not_allowed" METHOD_NOT_ALLOWED false "The method is not allowed on this path.";
@@ -119,13 +119,13 @@ error_codes! {
     InsufficientBalance "insufficient_balance" UNPROCESSABLE_ENTITY false "The available balance is lower than the amount and its fee.";
     /// A recipient of the split is no active account with approved KYC, or is the creator; `issues` names it.
     SplitRecipientNotEligible "split_recipient_not_eligible" UNPROCESSABLE_ENTITY false "A recipient of the split is not eligible.";
-    /// More is to go back than is left of the charge.
+    /// The refund exceeds the rest of the charge.
     RefundExceedsAmount "refund_exceeds_amount" UNPROCESSABLE_ENTITY false "The refund exceeds what is left of the charge.";
     /// An infraction on the charge is open or under review.
     InfractionOpen "infraction_open" UNPROCESSABLE_ENTITY false "An infraction on the charge is not resolved yet.";
     /// The account has as many as it may have.
     LimitReached "limit_reached" UNPROCESSABLE_ENTITY false "The account has as many as it may have.";
-    /// It is too late for that.
+    /// The deadline of the operation has passed.
     DeadlinePassed "deadline_passed" UNPROCESSABLE_ENTITY false "The deadline has passed.";
     /// The key has used up its window.
     RateLimitExceeded "rate_limit_exceeded" TOO_MANY_REQUESTS true "Too many requests with this API key.";
@@ -137,26 +137,26 @@ error_codes! {
     NotImplemented "not_implemented" NOT_IMPLEMENTED false "This capability is reserved and not available.";
     /// Every acquirer refused, or is down.
     AcquirerUnavailable "acquirer_unavailable" BAD_GATEWAY true "No acquirer is available at the moment.";
-    /// Something that is needed does not answer, or the outcome is not known yet.
+    /// A dependency is unavailable, or the outcome is still unknown.
     ServiceUnavailable "service_unavailable" SERVICE_UNAVAILABLE true "The service is temporarily unavailable.";
 }
 
 /// A failure on its way to the caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApiError {
-    /// What went wrong.
+    /// The code.
     pub code: ErrorCode,
     /// The same for people. Never a cause.
     pub message: Cow<'static, str>,
     /// Each thing that is wrong with the request.
     pub issues: Vec<Issue>,
-    /// Seconds after which a repeat makes sense, where that is known.
+    /// Seconds until a retry can succeed, if known.
     pub retry_after_s: Option<u32>,
-    /// The methods that the path has, when this one is not among them.
+    /// The methods of the path, if this method is not among them.
     pub allow: Option<String>,
-    /// What the log is told and the caller is not.
+    /// The cause, for the log only.
     pub cause: Option<String>,
-    /// Whether it is as it should be, so that the log need not raise an alarm.
+    /// `true` for an expected failure, which is not logged as an error.
     pub is_expected: bool,
 }
 
@@ -179,7 +179,7 @@ impl ApiError {
         }
     }
 
-    /// A request that breaks rules. Its text repeats the only problem, or tells how many there are.
+    /// Returns the error for invalid requests. The message repeats a single problem, or counts several.
     #[must_use]
     pub fn invalid(issues: Vec<Issue>) -> Self {
         let error = Self::new(ErrorCode::ValidationError);
@@ -206,7 +206,7 @@ impl ApiError {
         Self { message: message.into(), ..self }
     }
 
-    /// The same with the time after which a repeat makes sense.
+    /// Returns the error with the seconds until a retry can succeed.
     #[must_use]
     pub fn retry_after(self, seconds: u32) -> Self {
         Self { retry_after_s: Some(seconds), ..self }
@@ -244,11 +244,11 @@ pub struct ErrorBody<'a> {
     pub success: bool,
     /// Also the header `x-request-id`.
     pub request_id: String,
-    /// What went wrong.
+    /// The error.
     pub error: ErrorDetail<'a>,
 }
 
-/// What went wrong.
+/// The details of an error.
 #[derive(Serialize, ToSchema)]
 pub struct ErrorDetail<'a> {
     /// The cause, for programs.
@@ -256,25 +256,25 @@ pub struct ErrorDetail<'a> {
     pub code: &'static str,
     /// For people.
     pub message: &'a str,
-    /// Whether the same request may succeed later.
+    /// True if the same request may succeed later.
     pub retryable: bool,
     /// Each thing that is wrong with the request.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub issues: Option<Vec<IssueBody<'a>>>,
-    /// Seconds after which a repeat makes sense; the header `Retry-After` says the same.
+    /// Seconds until a retry can succeed; equal to the header `Retry-After`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub retry_after: Option<u32>,
 }
 
-/// One thing that is wrong with a request.
+/// A problem of the request.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Issue)]
 pub struct IssueBody<'a> {
-    /// Where: a field, a parameter, a header, or empty for the body as a whole.
+    /// Position of the problem: a field, a parameter, a header, or empty for the body as a whole.
     pub path: &'a str,
-    /// What.
+    /// The rule that is broken.
     pub message: &'a str,
 }
 
@@ -303,7 +303,7 @@ impl From<ExternalIdConflict> for ApiError {
     }
 }
 
-/// The errors that every creation under an idempotency key shares. The refusals of one operation are mapped beside its handler.
+/// The errors of every creation under an idempotency key. Errors of one operation are mapped beside its handler.
 impl<R: Into<Self>> From<CreateError<R>> for ApiError {
     fn from(error: CreateError<R>) -> Self {
         match error {

@@ -1,4 +1,4 @@
-//! What narrows a list: a word of a closed list, a span of time.
+//! The filters of lists: a value from a closed list, a span of time.
 
 use cais_ports::Span;
 use cais_strict_json::{Complaint, Issues};
@@ -7,12 +7,12 @@ use jiff::Timestamp;
 use super::query::Query;
 use crate::days;
 
-/// The parameter from which day or instant on.
+/// The parameter for the first day or instant.
 pub const CREATED_FROM: &str = "created_from";
-/// The parameter up to which day or instant.
+/// The parameter for the last day or instant.
 pub const CREATED_TO: &str = "created_to";
 
-/// The value that a parameter names, if it is given. A word that names none goes to `issues` with those that do.
+/// Returns the value of a parameter, if present. An unknown value is added to `issues` with the permitted ones.
 #[must_use]
 pub fn word<T: Copy>(
     query: &Query,
@@ -30,7 +30,7 @@ pub fn word<T: Copy>(
     found
 }
 
-/// The span of `created_from` and `created_to`. Problems go to `issues`.
+/// Returns the span of `created_from` and `created_to`. Problems are added to `issues`.
 #[must_use]
 pub fn created(query: &Query, issues: &Issues) -> Span {
     let read = |name, rule: fn(&str) -> Result<Timestamp, Complaint>| {

@@ -1,4 +1,4 @@
-//! What makes two requests the same: method, path and the meaning of the body, not its spelling.
+//! The identity of a request: method, path and the meaning of the body, independent of its spelling.
 
 use cais_ports::Fingerprint;
 use cais_strict_json::{Node, Number};

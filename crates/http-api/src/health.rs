@@ -1,4 +1,4 @@
-//! Whether the process lives, whether it can serve, and numbers about itself.
+//! Liveness, readiness and metrics of the process.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -18,7 +18,7 @@ pub const READY: Route = Route::open("/readyz", Listener::Both, |call| Box::pin(
 pub const METRICS: Route =
     Route::open("/metrics", Listener::Admin, |call| Box::pin(std::future::ready(Ok(metrics(call.state)))));
 
-/// How long the store may take to say that it is ready.
+/// Time limit for the store's readiness.
 const READY_WITHIN: Duration = Duration::from_secs(1);
 /// The text format of Prometheus.
 const PROMETHEUS: HeaderValue = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
@@ -29,11 +29,11 @@ pub fn live() -> Reply {
     Reply::json(&br#"{"status":"ok"}"#[..])
 }
 
-/// Whether requests should be sent here.
+/// Reports readiness for requests.
 ///
 /// # Errors
-/// `service_unavailable` while the process is about to stop, and while the store does not answer, takes no writes, delivers no webhooks or
-/// is not migrated; with the reason, which names no secret.
+/// `service_unavailable` before the process stops, and while the store does not respond, accepts no writes, delivers no
+/// webhooks or is not migrated. The message names the reason and no secret.
 pub async fn ready(state: &AppState) -> Result<Reply, ApiError> {
     let not_ready =
         |cause: String| ApiError::new(ErrorCode::ServiceUnavailable).retry_after(STORE_RETRY_AFTER_S).because(cause);

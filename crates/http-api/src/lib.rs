@@ -1,4 +1,4 @@
-//! The REST API over HTTP: routes, checks, bodies, errors, documents. It decides nothing about money.
+//! The REST API over HTTP: routes, checks, bodies, errors, documents. No decision about money is made here.
 
 mod accept;
 mod auth;

@@ -1,4 +1,4 @@
-//! How a path names a resource: by our id, or by the caller's own.
+//! The name of a resource in a path: the service's id, or the caller's own identifier.
 
 use cais_domain::external_id::ExternalId;
 use cais_domain::ids::{Id, IdKind};
@@ -10,13 +10,13 @@ use super::error::{ApiError, ErrorCode};
 use super::percent;
 use super::query;
 
-/// What a path begins with that names something by the caller's own identifier.
+/// The prefix of the caller's own identifier in a path.
 const EXTERNAL: &str = "ext:";
 
-/// An id, or `ext:` and the caller's own identifier, percent-encoded.
+/// Reads an id, or `ext:` and the caller's own identifier, percent-encoded.
 ///
 /// # Errors
-/// What is wrong with it, as it reads after `id`.
+/// The rule that the segment breaks, to follow `id`.
 pub fn read<K: IdKind>(segment: &str) -> Result<ResourceName<Id<K>>, String> {
     let segment = percent::decode(segment).ok_or("is not validly percent-encoded UTF-8")?;
     match segment.strip_prefix(EXTERNAL) {
@@ -25,7 +25,7 @@ pub fn read<K: IdKind>(segment: &str) -> Result<ResourceName<Id<K>>, String> {
     }
 }
 
-/// The name of a resource that the first parameter of a call's path gives. Problems go to `issues`.
+/// Returns the name of a resource in the first parameter of the path. Problems are added to `issues`.
 #[must_use]
 pub fn in_path<K: IdKind>(call: &Call<'_>, issues: &Issues) -> Option<ResourceName<Id<K>>> {
     read::<K>(call.params.first()).map_err(|complaint| issues.add("id", complaint)).ok()
@@ -52,7 +52,7 @@ pub fn fetch_error(error: FetchError, missing: &'static str) -> ApiError {
     }
 }
 
-/// An id of ours, where a resource has no other name. Problems go to `issues` under `name`.
+/// Returns an id, for resources without another name. Problems are added to `issues` under `name`.
 #[must_use]
 pub fn id<K: IdKind>(segment: &str, name: &str, issues: &Issues) -> Option<Id<K>> {
     let decoded = percent::decode(segment).ok_or("is not validly percent-encoded UTF-8".to_owned());

@@ -1,4 +1,4 @@
-//! Cursor pagination: how long a page is, and after which row it begins.
+//! Cursor pagination: the length of a page, and the row before its first.
 
 use cais_domain::ids::{Id, IdKind};
 use cais_ports::PageRequest;
@@ -15,13 +15,13 @@ pub const DEFAULT_LIMIT: u32 = 50;
 /// Rows of the largest page.
 pub const MAX_LIMIT: u32 = 200;
 
-/// The page that a query asks for. Problems go to `issues`.
+/// Returns the page that a query requests. Problems are added to `issues`.
 #[must_use]
 pub fn page<K: IdKind>(query: &Query, issues: &Issues) -> Option<PageRequest<Id<K>>> {
     page_after(query, issues, |text| Id::parse(text).map_err(|error| error.to_string()))
 }
 
-/// The same for rows whose cursors are read by `cursor`.
+/// Returns the page, with cursors parsed by `cursor`.
 #[must_use]
 pub fn page_after<C>(
     query: &Query,
@@ -37,13 +37,13 @@ pub fn page_after<C>(
     limit.zip(starting_after.ok()).map(|(limit, starting_after)| PageRequest { limit, starting_after })
 }
 
-/// The page that a whole query string asks for, where it may ask for nothing else. Problems go to `issues`.
+/// Returns the page of a query string that may have no other parameters. Problems are added to `issues`.
 #[must_use]
 pub fn only_page<K: IdKind>(raw: &str, issues: &Issues) -> Option<PageRequest<Id<K>>> {
     page(&Query::read(raw, &[LIMIT, STARTING_AFTER], issues), issues)
 }
 
-/// Digits only: a sign or a blank is somebody's mistake.
+/// Parses digits only: a sign or a blank is a mistake.
 fn rows(text: &str) -> Option<u32> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     digits.then(|| text.parse().ok()).flatten().filter(|limit| (1..=MAX_LIMIT).contains(limit))

@@ -1,16 +1,16 @@
-//! Query parameters, as strict as bodies: known ones, once each.
+//! Query parameters, as strict as bodies: only known ones, each at most once.
 
 use cais_strict_json::Issues;
 
 use super::percent;
 
-/// The parameters of one request, in the order of the known ones.
+/// The parameters of a request, in the order of the known ones.
 pub struct Query {
     values: Vec<(&'static str, Option<String>)>,
 }
 
 impl Query {
-    /// Reads a query string. What is unknown, repeated or unreadable goes to `issues` under its name.
+    /// Reads a query string. Unknown, repeated and malformed parameters are added to `issues` under their names.
     #[must_use]
     pub fn read(raw: &str, known: &[&'static str], issues: &Issues) -> Self {
         let mut values: Vec<(&'static str, Option<String>)> = known.iter().map(|name| (*name, None)).collect();
@@ -29,7 +29,7 @@ impl Query {
         Self { values }
     }
 
-    /// The parameter's value; `None` when it was not given.
+    /// Returns the parameter's value, if present.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {
         self.values.iter().find(|(known, _)| *known == name).and_then(|(_, value)| value.as_deref())

@@ -1,4 +1,4 @@
-//! An answer on its way to the caller.
+//! A reply of a handler, and its HTTP response.
 
 use std::convert::Infallible;
 use std::error::Error;
@@ -21,9 +21,9 @@ use futures_util::stream::{self, Stream};
 use super::connections::RequestGuard;
 use super::error::ApiError;
 
-/// Names a request in its answer and in the log.
+/// The id of a request, in its response and in the log.
 pub const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
-/// Marks every answer of a service whose money is the sandbox's.
+/// Marks every response of a service that runs on the sandbox.
 pub const X_CAIS_SANDBOX: HeaderName = HeaderName::from_static("x-cais-sandbox");
 const RATE_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
 const RATE_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
@@ -31,16 +31,16 @@ const RATE_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
-/// Not `no-referrer`, with which browsers send `Origin: null`.
+/// Not `no-referrer`, because browsers would then send `Origin: null`.
 const SAME_ORIGIN: HeaderValue = HeaderValue::from_static("same-origin");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
-/// What is sent after the headers.
+/// The body of a response.
 #[derive(Debug)]
 pub enum Content {
     /// Bytes that are all there.
     Whole(Bytes),
-    /// Bytes that come as the caller takes them; when they fail the connection is cut.
+    /// Bytes that are produced as the caller reads them. A failure cuts the connection.
     Streamed(BoxBody),
 }
 
@@ -50,7 +50,7 @@ impl<T: Into<Bytes>> From<T> for Content {
     }
 }
 
-/// Bytes that are handed to the connection at a time: a slow reader of a large answer does not hold a copy of it.
+/// Bytes that are passed to the connection at a time, so that a slow reader does not hold a copy of a large response.
 const PIECE_BYTES: usize = 32 * 1024;
 
 impl Content {
@@ -72,7 +72,7 @@ fn in_pieces(mut bytes: Bytes) -> BoxBody {
     SizedStream::new(length, stream::iter(pieces)).boxed()
 }
 
-/// A body that keeps its request open until it is sent or dropped.
+/// A body that keeps its request open until the body is sent or dropped.
 struct Held {
     body: BoxBody,
     _request: RequestGuard,
@@ -90,7 +90,7 @@ impl MessageBody for Held {
     }
 }
 
-/// What a handler answers.
+/// The reply of a handler.
 #[derive(Debug)]
 pub struct Reply {
     /// The status.
@@ -99,9 +99,9 @@ pub struct Reply {
     pub content_type: Option<HeaderValue>,
     /// The body.
     pub body: Content,
-    /// The request whose answer this repeats.
+    /// The request whose response is replayed.
     pub replay_of: Option<RequestId>,
-    /// Headers of this answer alone.
+    /// Headers of this response only.
     pub extra: Vec<(HeaderName, HeaderValue)>,
 }
 
@@ -118,7 +118,7 @@ impl Reply {
         Self { content_type: Some(content_type), ..Self::json(body) }
     }
 
-    /// 200 with a body that comes piece by piece.
+    /// Returns 200 with a streamed body.
     #[must_use]
     pub fn streamed<S, E>(content_type: HeaderValue, pieces: S) -> Self
     where
@@ -129,7 +129,7 @@ impl Reply {
         Self { content_type: Some(content_type), body, ..Self::empty() }
     }
 
-    /// 200 and nothing more.
+    /// Returns 200 without a body.
     #[must_use]
     pub fn empty() -> Self {
         Self { content_type: None, ..Self::json(Bytes::new()) }
@@ -142,10 +142,10 @@ impl Reply {
         Self { status: StatusCode::PERMANENT_REDIRECT, extra, ..Self::empty() }
     }
 
-    /// The answer of a use case.
+    /// Returns the reply for a response of a use case.
     ///
     /// # Errors
-    /// `internal_error` when its status is none.
+    /// `internal_error` if the status is invalid.
     pub fn answer(answer: Answer) -> Result<Self, ApiError> {
         let status = StatusCode::from_u16(answer.status).map_err(|error| ApiError::internal(error.to_string()))?;
         Ok(Self { status, replay_of: answer.replay_of, ..Self::json(answer.body) })
@@ -168,7 +168,7 @@ impl Reply {
         Self { body, ..self }
     }
 
-    /// The response with the headers that every answer has.
+    /// Returns the HTTP response with the common headers.
     #[must_use]
     pub fn into_response(
         self,
@@ -187,7 +187,7 @@ impl Reply {
         }
         headers.insert(X_CONTENT_TYPE_OPTIONS, NOSNIFF);
         headers.insert(REFERRER_POLICY, SAME_ORIGIN);
-        // A caller with a rate window is authenticated, and no cache may keep its answers.
+        // A caller with a rate window is authenticated, and no cache may store its responses.
         if let Some(rate) = rate {
             headers.insert(CACHE_CONTROL, NO_STORE);
             headers.insert(RATE_LIMIT, rate.limit.into());

@@ -1,4 +1,4 @@
-//! The bodies of resources: each is one struct, which is sent, stored, published and documented.
+//! The bodies of resources. Each is one struct, which is sent, stored, published and documented.
 
 pub mod charge;
 pub mod csv;
@@ -28,7 +28,7 @@ use self::transaction::TransactionRow;
 use self::values::to_json;
 use crate::error::{ApiError, ErrorCode};
 
-/// Renders what is stored before it is sent, and keeps the images of the latest codes.
+/// Renders resources before they are sent, and caches the images of recent codes.
 #[derive(Debug, Default)]
 pub struct JsonRepresentation {
     images: QrImages,
@@ -44,7 +44,7 @@ impl JsonRepresentation {
 
 impl Representation for JsonRepresentation {
     fn charge(&self, charge: &Charge) -> Vec<u8> {
-        // A code that can no longer be paid is history: it has no image, so that no payer scans it.
+        // A code that can no longer be paid has no image, so that no payer scans the code.
         let payable = charge.state.issued().filter(|_| charge.state.status() == ChargeStatus::Pending);
         let image = payable.and_then(|issued| self.images.data_url(&issued.copy_paste));
         to_json(&charge::Charge::of(charge, image.as_deref()))

@@ -1,6 +1,6 @@
-//! Every path that is served, in one table: the router, the metrics and the `OpenAPI` document all read it.
+//! Every served path in one table, which the router, the metrics and the `OpenAPI` document use.
 //!
-//! To add an endpoint: one file with its [`Route`], handler and description, and one line in [`ROUTES`].
+//! A new endpoint is one file with its [`Route`], handler and description, and one line in [`ROUTES`].
 
 mod router;
 
@@ -22,7 +22,7 @@ use crate::{
 
 pub use router::{Found, Params, Router, needs_key};
 
-/// A method that a route answers.
+/// An HTTP method of a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verb {
     /// GET, and HEAD with it.
@@ -65,12 +65,12 @@ impl Verb {
     }
 }
 
-/// Who may call.
+/// The permitted callers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     /// Everybody.
     Open,
-    /// Everybody, on a path that holds a secret: other methods are answered as if nothing were there.
+    /// Everybody, on a path that contains a secret: other methods return the same error as an unknown path.
     SecretPath,
     /// Whoever has a key.
     AnyKey,
@@ -78,10 +78,10 @@ pub enum Access {
     Scoped(Scope),
 }
 
-/// What body is read.
+/// The rule for the request's body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BodyRule {
-    /// None: whatever comes is left unread.
+    /// None: a body stays unread.
     Unread,
     /// JSON of at most 64 KiB.
     Json,
@@ -89,7 +89,7 @@ pub enum BodyRule {
     Callback,
 }
 
-/// Where a route is served.
+/// The listener of a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Listener {
     /// On the public address.
@@ -114,18 +114,18 @@ pub enum Handler {
     Keyed(for<'c> fn(&'c Call<'c>, &'c Arc<Caller>) -> Handling<'c>),
 }
 
-/// One line of the table.
+/// A line of the table.
 #[derive(Debug, Clone, Copy)]
 pub struct Route {
-    /// For which method.
+    /// The method.
     pub verb: Verb,
-    /// At which path: `{name}` is one segment, `{*name}` all that follow.
+    /// The path: `{name}` is one segment, `{*name}` is the rest.
     pub pattern: &'static str,
-    /// For whom.
+    /// The permitted callers.
     pub access: Access,
-    /// With which body.
+    /// The rule for the body.
     pub body: BodyRule,
-    /// On which address.
+    /// The listener.
     pub listener: Listener,
     /// The handler.
     pub handler: Handler,
@@ -201,7 +201,7 @@ const fn reserved(pattern: &'static str) -> Route {
     }
 }
 
-/// Every route, in the order in which a path is compared with them.
+/// Every route, in the order of comparison with a path.
 pub const ROUTES: &[Route] = &[
     charges::get::ROUTE,
     charges::create::ROUTE,

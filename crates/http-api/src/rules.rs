@@ -15,27 +15,27 @@ const LOCAL_PUNCTUATION: &[u8] = b"!#$%&'*+-/=?^_`{|}~.";
 const MAX_LOCAL_BYTES: usize = 64;
 const MAX_LABEL_BYTES: usize = 63;
 
-/// An amount in BRL of at least `least`.
+/// Reads an amount in BRL of at least `least`.
 ///
 /// # Errors
-/// When it is no number, has more than two decimals, is too large or too small.
+/// The value is not a number, has more than two decimals, or is too large or too small.
 pub fn money(node: &Node<'_>, least: Money) -> Result<Money, Complaint> {
     let amount = Money::parse(number(node)?).map_err(|error| Complaint::from(error.to_string()))?;
     if amount < least { Err(format!("must be at least {least}").into()) } else { Ok(amount) }
 }
 
-/// A text of at most `max_chars` characters.
+/// Reads a text of at most `max_chars` characters.
 ///
 /// # Errors
-/// When it is none, too long, or has control characters.
+/// The value is not a string, is too long, or has control characters.
 pub fn text(node: &Node<'_>, max_chars: usize, line_breaks: LineBreaks) -> Result<Text, Complaint> {
     Text::parse(string(node)?, max_chars, line_breaks).map_err(|error| error.to_string().into())
 }
 
-/// The caller's own name for something.
+/// Reads the caller's own identifier of a resource.
 ///
 /// # Errors
-/// When it is no string, empty, too long, or has control characters.
+/// The value is not a string, is empty or too long, or has control characters.
 pub fn external_id(node: &Node<'_>) -> Result<ExternalId, Complaint> {
     ExternalId::parse(string(node)?).map_err(|error| error.to_string().into())
 }
@@ -48,28 +48,29 @@ pub fn end_to_end_id(node: &Node<'_>) -> Result<EndToEndId, Complaint> {
     EndToEndId::parse(string(node)?).map_err(|error| error.to_string().into())
 }
 
-/// A valid CPF or CNPJ, punctuation and all in at most `max_chars` characters.
+/// Reads a valid CPF or CNPJ of at most `max_chars` characters, punctuation included.
 ///
 /// # Errors
-/// When it is something else.
+/// The value is not such a document.
 pub fn document(node: &Node<'_>, max_chars: usize) -> Result<Document, Complaint> {
     let text = text(node, max_chars, LineBreaks::Refused)?;
     Document::parse(text.as_str()).map_err(|error| format!("is not a valid CPF or CNPJ: {error}").into())
 }
 
-/// A percentage above 0 and at most 100, with at most four decimals.
+/// Reads a percentage above 0 and at most 100, with at most four decimals.
 ///
 /// # Errors
-/// When it is something else.
+/// The value is not such a percentage.
 pub fn share(node: &Node<'_>) -> Result<Percentage, Complaint> {
     let share = Percentage::parse(number(node)?).map_err(|error| Complaint::from(error.to_string()))?;
     if share.is_zero() { Err("must be greater than 0".into()) } else { Ok(share) }
 }
 
-/// An e-mail address of at most `max_chars` characters, in lower case: that is how accounts are known.
+/// Reads an e-mail address of at most `max_chars` characters. Returns the address in lower case, the form that accounts
+/// use.
 ///
 /// # Errors
-/// When it is something else.
+/// The value is not such an address.
 pub fn email(node: &Node<'_>, max_chars: usize) -> Result<String, Complaint> {
     let text = text(node, max_chars, LineBreaks::Refused)?.into_string();
     let well_formed =

@@ -40,30 +40,30 @@ use cais_strict_json::{Complaint, Fields};
 
 /// The most that API Pix can write: ten integer digits.
 const MAX_PAYMENT: Money = Money::from_centavos(999_999_999_999);
-/// Least payment: one centavo.
+/// The smallest payment: one centavo.
 const MIN_PAYMENT: Money = Money::from_centavos(1);
-/// Longest wait that can be asked for, in milliseconds.
+/// Largest latency, in milliseconds.
 const MAX_LATENCY_MS: i64 = 60_000;
-/// How long `slow` waits unless told otherwise, in milliseconds.
+/// Default latency of `slow`, in milliseconds.
 const DEFAULT_LATENCY_MS: i64 = 5_000;
 /// Farthest the clock can be moved either way, in seconds: about ten years.
 const MAX_OFFSET_S: i64 = 320_000_000;
 
-/// What goes wrong at the sandbox.
+/// The simulated failures of the sandbox.
 #[derive(Serialize, ToSchema)]
 pub struct Faults<'a> {
     /// The sandbox's acquirer.
     #[schema(value_type = String)]
     acquirer: &'a str,
-    /// What goes wrong.
+    /// The simulated failure.
     #[schema(value_type = requests::FaultMode)]
     mode: &'static str,
-    /// How long `slow` waits.
+    /// The latency of `slow`, in milliseconds.
     #[schema(value_type = u32)]
     latency_ms: i64,
 }
 
-/// How far the clocks of service and sandbox are ahead of the machine's.
+/// The offset of the clocks of service and sandbox from the machine's clock.
 #[derive(Serialize, ToSchema)]
 pub struct Clock {
     /// Seconds; negative is behind.
@@ -75,7 +75,7 @@ pub struct Clock {
 pub struct SandboxControls {
     /// The simulated institution.
     pub institution: Arc<dyn Institution>,
-    /// The name under which it is configured.
+    /// The acquirer's configured name.
     pub acquirer: AcquirerName,
     /// Puts the service's own clock ahead of the machine's, in seconds.
     pub move_clock: Arc<dyn Fn(i64) + Send + Sync>,
@@ -93,7 +93,7 @@ pub const PAY: Route = Route::write(
 /// Pays a charge as a payer would.
 ///
 /// # Errors
-/// `VALIDATION_ERROR`, `not_found`; what the store says.
+/// `VALIDATION_ERROR`, `not_found`; an error of the store.
 async fn pay(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiError> {
     let issues = Issues::default();
     let name = named::alone(call, &issues);
@@ -170,7 +170,7 @@ async fn move_charge(
         let before = fetch::fetch(&state.ports, &state.syncs, account, &name).await.map_err(charges::fetch_error)?;
         let txid = before.txid;
         blocking(move || step(institution.as_ref(), &txid)).await?;
-        // A gate of its own: whatever was asked upstream a moment ago is out of date now.
+        // A new gate, because an upstream state of a moment ago is outdated now.
         let after: Result<Charge, ApiError> =
             fetch::fetch(&state.ports, &SyncGate::new(), account, &name).await.map_err(charges::fetch_error);
         after
@@ -191,10 +191,10 @@ pub const FAULTS: Route = Route {
     .with_sandbox()
 };
 
-/// Makes things go wrong, or right again.
+/// Starts or ends simulated failures.
 ///
 /// # Errors
-/// `VALIDATION_ERROR`; what forbids the account to write.
+/// `VALIDATION_ERROR`; a missing permission to write.
 async fn faults(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
     let controls = controls(call)?;
     let issues = Issues::default();
@@ -281,14 +281,14 @@ fn controls<'c>(call: &'c Call<'_>) -> Result<&'c SandboxControls, ApiError> {
     call.state.sandbox.as_ref().ok_or_else(|| ApiError::internal("a sandbox route is served without a sandbox"))
 }
 
-/// The institution keeps a journal on disk: that is not done on the thread that serves everybody.
+/// Runs work of the institution on another thread, because its journal on disk would block the shared thread.
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, InstitutionError> + Send + 'static,
 ) -> Result<T, ApiError> {
     Ok(block(work).await.map_err(|error| ApiError::internal(error.to_string()))??)
 }
 
-/// The amount, if one is given.
+/// Reads the amount, if present.
 fn payment(body: &[u8], issues: &Issues) -> Option<Money> {
     if body.is_empty() {
         return None;

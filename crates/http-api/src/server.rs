@@ -13,7 +13,7 @@ use super::routes::Router;
 use super::service;
 use super::state::AppState;
 
-/// How the servers run.
+/// The options of the servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ServeOptions {
     /// Threads that serve the public address.
@@ -32,10 +32,10 @@ pub struct Servers {
     pub admin: Server,
 }
 
-/// Serves the interface on `listen`, and `/metrics` with the probes on `admin`.
+/// Serves the API on `listen`, and `/metrics` with the probes on `admin`.
 ///
 /// # Errors
-/// When a listener cannot be used.
+/// A listener cannot be used.
 pub fn serve(
     state: Arc<AppState>,
     listen: TcpListener,
@@ -62,7 +62,7 @@ fn bind(state: Arc<AppState>, router: Arc<Router>, listener: TcpListener, option
     Ok(server.run())
 }
 
-/// The application: one service for every path, because the order of checks is ours and not a framework's.
+/// Returns the application: one service for every path, because the order of checks is specified.
 pub fn app(
     state: Arc<AppState>,
     router: Arc<Router>,

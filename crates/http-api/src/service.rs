@@ -1,4 +1,4 @@
-//! The way of every request: who calls, how often, what is there, whether it may be used, and what comes of it.
+//! The steps of every request: authentication, rate limit, route, permission, handler, response.
 
 use std::any::Any;
 use std::net::IpAddr;
@@ -28,7 +28,7 @@ use super::telemetry::Answered;
 use super::{auth, auth_failures, body, client, trace};
 use crate::causes;
 
-/// What is known of a request so far; it outlives a panic of its handler.
+/// The facts about a request so far, which outlive a panic of its handler.
 struct Visit {
     id: RequestId,
     client: Option<IpAddr>,
@@ -56,7 +56,7 @@ pub async fn answer(
     let trace = trace::of(request.headers());
     let trace_id = trace.map(|trace| trace.id);
     let traceparent = trace.map(|trace| trace.traceparent(id));
-    // Of the highest level, so that it is there whatever is logged: the causes of failures are kept with it.
+    // The span has the highest level, so that no filter drops it: the causes of failures are stored in it.
     let span = tracing::error_span!("request", request_id = %id, trace_id);
     let mut visit = Visit { id, client, body_within, presented: None, route: None, caller: None, rate: None };
     let work = handle(&state, &router, &request, &mut payload, &mut visit).instrument(span.clone());
@@ -96,7 +96,7 @@ pub async fn answer(
     response
 }
 
-/// What a panic said, for the log.
+/// Returns the error of a panic, with its message for the log.
 fn panicked(panic: &(dyn Any + Send)) -> ApiError {
     let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
     ApiError::internal(format!("the handler panicked: {}", text.unwrap_or("without a word")))
@@ -138,7 +138,7 @@ async fn handle(
     if matches!(route.access, Access::SecretPath) {
         state.callbacks.admit(&params)?;
     }
-    // Held until the answer: so long the body may be in memory.
+    // Held until the response: the body may stay in memory until then.
     let mut room = state.callbacks.room();
     let body = body::receive(route.body, request.headers(), payload, visit.body_within, &mut room).await?;
     let call = Call { state, id: visit.id, request, params, body };
@@ -180,12 +180,12 @@ fn unauthenticated(code: ErrorCode, reason: String) -> ApiError {
 
 fn too_many(state: &AppState, rate: RateDecision) -> ApiError {
     let left = rate.reset_s.saturating_sub(state.ports.clock.now().as_second());
-    // At least one second: a caller that repeats at once meets the same window.
+    // At least one second: an immediate retry would fall in the same window.
     let seconds = u32::try_from(left.max(1)).unwrap_or(u32::MAX);
     ApiError::new(ErrorCode::RateLimitExceeded).retry_after(seconds)
 }
 
-/// The caller, if the route wants one and the key may use it; `None` where the route is open.
+/// Returns the caller if the route requires one and the key is permitted; `None` for an open route.
 fn permitted<'c>(route: &Route, caller: Option<&'c Arc<Caller>>) -> Result<Option<&'c Arc<Caller>>, ApiError> {
     match (route.access, caller) {
         (Access::Open | Access::SecretPath, _) => Ok(None),

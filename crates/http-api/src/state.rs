@@ -1,4 +1,4 @@
-//! What handlers work with, filled once by the wiring.
+//! The state that handlers share, filled once by the wiring.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -17,42 +17,42 @@ use super::csv::Exports;
 use super::sandbox::SandboxControls;
 use super::telemetry::Telemetry;
 
-/// Everything that handlers need. One per process, shared by all HTTP workers.
+/// The state that handlers share. Each process has one, for all HTTP workers.
 pub struct AppState {
-    /// The world as the use cases see it.
+    /// The ports of the use cases.
     pub ports: Ports,
-    /// Who calls.
+    /// The API keys.
     pub keys: KeyRing,
-    /// How often.
+    /// The rate limits.
     pub rates: Arc<dyn RateLimits>,
     /// Failed authentication by address.
     pub failures: AuthFailures,
-    /// Proxies whose `X-Forwarded-For` counts.
+    /// Proxies whose `X-Forwarded-For` is trusted.
     pub trusted_proxies: Vec<IpNet>,
-    /// When charges, payouts and refunds were last asked for upstream.
+    /// Time of the last upstream fetch of each charge, payout and refund.
     pub syncs: SyncGate,
     /// The files that are being written.
     pub exports: Exports,
     /// The built-in sandbox, when it is the upstream.
     pub sandbox: Option<SandboxControls>,
-    /// Where acquirers call back.
+    /// The acquirers and their callback paths.
     pub callbacks: CallbackPaths,
     /// Wakes workers.
     pub wake: WorkerBells,
     /// Renders `/metrics`. The recorder must be installed before the first request: handles are looked up once.
     pub metrics_handle: PrometheusHandle,
-    /// Set when the process is about to stop: `/readyz` says so, and load balancers go elsewhere.
+    /// Set before the process stops: `/readyz` fails, and load balancers use other nodes.
     pub draining: Arc<AtomicBool>,
     /// Requests by route and status.
     pub telemetry: Telemetry,
 }
 
-/// Wakes one worker. Cloning shares it.
+/// Wakes a worker. Clones share it.
 #[derive(Debug, Clone, Default)]
 pub struct Bell(Arc<Notify>);
 
 impl Bell {
-    /// Rings. A ring while nobody listens is kept for the next who does.
+    /// Wakes the worker. Without a waiting worker, the signal is stored for the next wait.
     pub fn ring(&self) {
         self.0.notify_one();
     }
@@ -66,8 +66,8 @@ impl Bell {
 /// Tells workers that there is something to do. Cloning shares the bells.
 #[derive(Debug, Clone, Default)]
 pub struct WorkerBells {
-    /// Of the worker that looks into callbacks.
+    /// Wakes the worker of callbacks.
     pub notices: Bell,
-    /// Of the worker that tells of deadlines: rung when a tester moved the clock.
+    /// Wakes the worker of deadlines, after a tester moved the clock.
     pub deadlines: Bell,
 }

@@ -34,10 +34,10 @@ pub const ROUTE: Route = Route::read(
     description,
 );
 
-/// A page of the statement, newest first, or all of it as CSV.
+/// Returns a page of the statement, newest first, or the whole statement as CSV.
 ///
 /// # Errors
-/// `VALIDATION_ERROR` at the parameter that breaks its rule; what the store says.
+/// `VALIDATION_ERROR` at the invalid parameter; an error of the store.
 async fn list_entries(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
     let issues = Issues::default();
     let known = ["bucket", "kind", CREATED_FROM, CREATED_TO, LIMIT, STARTING_AFTER, DIALECT];
@@ -112,7 +112,7 @@ fn error(error: ListError) -> ApiError {
     list_error(error, "names no entry of this account's statement")
 }
 
-/// What a list says, with what it says of a cursor that it does not know.
+/// Maps the error of a list; `unknown_cursor` is the message for an unknown cursor.
 pub fn list_error(error: ListError, unknown_cursor: &'static str) -> ApiError {
     match error {
         ListError::UnknownCursor => ApiError::invalid(vec![Issue::new(STARTING_AFTER, unknown_cursor)]),

@@ -1,4 +1,4 @@
-//! Numbers about requests, and one log line for each.
+//! Metrics of requests, and one log line for each.
 
 use std::net::IpAddr;
 use std::sync::OnceLock;
@@ -11,11 +11,11 @@ use metrics::{Counter, Histogram};
 
 use super::routes::ROUTES;
 
-/// What requests count under that meet no route: paths are the caller's words and never become labels.
+/// The label of requests without a route: paths are chosen by callers and never become labels.
 const UNMATCHED: &str = "unmatched";
-/// Routes that machines ask every few seconds.
+/// Routes that machines poll every few seconds.
 const PROBES: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
-/// Statuses that are counted one by one; others count under their class, as in `4xx`.
+/// Statuses with a label of their own; others count under their class, as in `4xx`.
 const STATUSES: [(u16, &str); 23] = [
     (200, "200"),
     (201, "201"),
@@ -42,7 +42,7 @@ const STATUSES: [(u16, &str); 23] = [
     (5, "5xx"),
 ];
 
-/// Requests by route and status. Handles are looked up once and kept.
+/// Requests by route and status. Handles are created once.
 #[derive(Debug)]
 pub struct Telemetry {
     routes: Vec<RouteNumbers>,
@@ -58,7 +58,7 @@ struct RouteNumbers {
     by_status: [OnceLock<Counter>; STATUSES.len()],
 }
 
-/// A request that was answered.
+/// A request with its response.
 pub struct Answered<'a> {
     /// Its id.
     pub request: RequestId,
@@ -70,21 +70,21 @@ pub struct Answered<'a> {
     pub trace_id: Option<&'a str>,
     /// The address of the client.
     pub client: Option<IpAddr>,
-    /// The account that asked.
+    /// The caller's account.
     pub account: Option<AccountId>,
     /// The public part of the key that was presented, valid or not.
     pub key: Option<&'a KeyPrefix>,
-    /// The answer's status.
+    /// The response's status.
     pub status: StatusCode,
     /// The error's code.
     pub code: Option<&'static str>,
-    /// What went wrong, for us only.
+    /// The cause of a failure, for the log only.
     pub cause: Option<&'a str>,
-    /// Whether a failure is as it should be.
+    /// `true` for an expected failure.
     pub is_expected: bool,
-    /// The request whose answer was repeated.
+    /// The request whose response was replayed.
     pub replay_of: Option<RequestId>,
-    /// How long it took.
+    /// Duration of the request.
     pub took: Duration,
 }
 
@@ -112,8 +112,8 @@ impl Telemetry {
         Self { routes: routes.collect(), unmatched: RouteNumbers::new("any", UNMATCHED) }
     }
 
-    /// Counts and logs an answer: what failed on our side as an error with its cause, answers to probes and to what is limited for
-    /// those who look for them, all else as information.
+    /// Counts and logs a response. Failures of the service are errors, with their cause. Responses to probes and
+    /// rate-limited callers are debug lines. All others are information.
     pub fn record(&self, answered: &Answered<'_>) {
         let numbers = answered.route.and_then(|index| self.routes.get(index)).unwrap_or(&self.unmatched);
         numbers.count(answered.status, answered.took);

@@ -22,10 +22,11 @@ pub const ROUTE: Route = Route::write(
     description,
 );
 
-/// Cancels a charge; one that is cancelled is answered the same way.
+/// Cancels a charge. A charge that is already cancelled returns the same response.
 ///
 /// # Errors
-/// `VALIDATION_ERROR`, `not_found`, `invalid_state`, what forbids the account to write, what upstream and the store say.
+/// `VALIDATION_ERROR`, `not_found`, `invalid_state`, a missing permission to write; an error of the acquirer or the
+/// store.
 async fn cancel_charge(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiError> {
     let issues = Issues::default();
     let name = named::alone(call, &issues);
@@ -60,7 +61,7 @@ fn description() -> operation::Description {
     }
 }
 
-/// No body is needed; one that comes must be an object without fields.
+/// Reads an optional body, which must be an object without fields.
 pub(crate) fn no_fields(body: &[u8], issues: &Issues) {
     if body.is_empty() {
         return;

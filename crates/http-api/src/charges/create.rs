@@ -20,10 +20,10 @@ use crate::{idempotency, query};
 pub const ROUTE: Route =
     Route::write("/v1/charges", Scope::ChargesWrite, |call, caller| Box::pin(create_charge(call, caller)), description);
 
-/// Creates a charge, or repeats what was answered before.
+/// Creates a charge, or repeats the stored response.
 ///
 /// # Errors
-/// Everything that decision 2 orders, in its order.
+/// All errors of a creation, in the order of decision 2.
 async fn create_charge(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
     let key = idempotency::required_key(call.request.headers())?;
     let issues = Issues::default();
@@ -90,7 +90,7 @@ fn description() -> operation::Description {
     }
 }
 
-/// Says which recipient, and no more than that: whether an account with an e-mail exists is nobody else's business.
+/// Names only the recipient's index. The caller must not learn that an account with an e-mail exists.
 fn not_eligible(index: usize) -> ApiError {
     let path = format!("split[{index}].recipient_email");
     let error = ApiError::new(ErrorCode::SplitRecipientNotEligible);

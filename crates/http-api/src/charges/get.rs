@@ -16,10 +16,11 @@ use crate::routes::Route;
 pub const ROUTE: Route =
     Route::read("/v1/charges/{id}", Scope::ChargesRead, |call, caller| Box::pin(get_charge(call, caller)), description);
 
-/// One charge.
+/// Returns a charge.
 ///
 /// # Errors
-/// `VALIDATION_ERROR` for a bad id or any parameter, `not_found`, `external_id_in_progress`; what the store says.
+/// `VALIDATION_ERROR` for a malformed id or any parameter, `not_found`, `external_id_in_progress`; an error of the
+/// store.
 async fn get_charge(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
     let issues = Issues::default();
     let name = named::alone(call, &issues);

@@ -14,17 +14,17 @@ use crate::representation::values::page_of_json;
 use crate::routes::Route;
 use crate::statement::list_error;
 
-/// Rows that are rendered before others get their turn: an image that is not remembered takes a tenth of a millisecond.
+/// Rows rendered before the task yields: an image that is not cached takes a tenth of a millisecond.
 const ROWS_PER_TURN: usize = 16;
 
 /// The route of `list_charges`.
 pub const ROUTE: Route =
     Route::read("/v1/charges", Scope::ChargesRead, |call, caller| Box::pin(list_charges(call, caller)), description);
 
-/// A page of charges, newest first.
+/// Returns a page of charges, newest first.
 ///
 /// # Errors
-/// `VALIDATION_ERROR` at the parameter that breaks its rule; what the store says.
+/// `VALIDATION_ERROR` at the invalid parameter; an error of the store.
 async fn list_charges(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
     let issues = Issues::default();
     let request = paging::only_page(call.query(), &issues);

@@ -9,7 +9,7 @@ use crate::rules;
 /// Longest e-mail of a recipient, in characters.
 pub const MAX_RECIPIENT_EMAIL: usize = 200;
 
-/// Reads the items of a split. Problems go to `issues`; items with one are left out.
+/// Reads the items of a split. Problems are added to `issues`; items with a problem are left out.
 #[must_use]
 pub fn read(items: &[Node<'_>], issues: &Issues) -> Vec<AskedShare> {
     let mut emails: Vec<String> = Vec::with_capacity(items.len());

@@ -18,15 +18,15 @@ pub const MAX_PAYER_DOCUMENT: usize = 20;
 /// See [`MAX_DESCRIPTION`].
 pub const MAX_POSTBACK_URL: usize = 500;
 
-/// What a caller asks for.
+/// The body of a request for a charge.
 pub struct Asked {
     /// The charge.
     pub terms: NewCharge,
-    /// Whether `split_rule_id` was sent, which nothing supports.
+    /// `true` if `split_rule_id` was sent, which is not supported.
     pub split_rule: bool,
 }
 
-/// Reads the body. Problems go to `issues`; `None` when nothing can be made of it.
+/// Reads the body. Problems are added to `issues`; `None` if the body is unusable.
 #[must_use]
 pub fn read(body: &Node<'_>, issues: &Issues) -> Option<Asked> {
     let mut fields = Fields::of(body, "", issues)?;
@@ -38,7 +38,7 @@ pub fn read(body: &Node<'_>, issues: &Issues) -> Option<Asked> {
     let expires_in_s = fields.optional("expires_in", expires_in);
     let external_id = fields.optional("external_id", rules::external_id);
     let postback_url = fields.optional("postback_url", |node| {
-        // What is no URL cannot be a registered one, and is refused as such.
+        // A text that is not a URL cannot be registered, and is rejected for that reason.
         rules::text(node, MAX_POSTBACK_URL, LineBreaks::Refused).map(Text::into_string)
     });
     let split = fields.optional("split", |node| rules::list(node, MAX_SHARES));

@@ -1,4 +1,4 @@
-//! The state of one connection, and the deadline that follows from it.
+//! The state of a connection and its resulting deadline.
 
 use std::cell::Cell;
 use std::net::SocketAddr;
@@ -12,29 +12,29 @@ use super::ConnectionLimits;
 /// The part of the conversation that a connection has reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// Between two requests: nothing of the next head has arrived.
+    /// Between two requests: no byte of the next head has arrived.
     Idle,
     /// A request head arrives.
     Head { since: Instant },
-    /// A request is with its handler, or its answer is on the way.
+    /// The handler runs, or the response is being sent.
     Request,
-    /// The request was answered; its body was not read.
+    /// The response was sent; the body was not read.
     Lingering { since: Instant },
 }
 
-/// Why a connection was ended.
+/// The reason to end a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expired {
     /// A request head did not arrive in time.
     Head,
     /// The client went on to send a body that is not read.
     Body,
-    /// The client took nothing.
+    /// The client read no bytes.
     Write,
 }
 
 impl Expired {
-    /// The word of logs and metrics.
+    /// Returns the name in logs and metrics.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -52,9 +52,9 @@ pub struct Connection {
     peer: Option<SocketAddr>,
     phase: Cell<Phase>,
     blocked_since: Cell<Option<Instant>>,
-    /// Since when, and why, nothing more is read.
+    /// The time and the reason of the end of reading.
     closing: Cell<Option<(Instant, Expired)>>,
-    /// `true` while a head that came too late is not answered.
+    /// `true` while a late head has no response.
     late_head: Cell<bool>,
 }
 
@@ -80,7 +80,7 @@ impl Connection {
         RequestGuard { connection: Rc::clone(self), body_unread: false }
     }
 
-    /// The time within which the body of a request must arrive.
+    /// Returns the time limit for the body of a request.
     #[must_use]
     pub const fn body_within(&self) -> Duration {
         self.limits.body_within
@@ -98,19 +98,19 @@ impl Connection {
         self.blocked_since.set(None);
     }
 
-    /// Records that the client takes no bytes at the moment.
+    /// Records that the client reads no bytes at the moment.
     pub(super) fn on_blocked(&self) {
         if self.blocked_since.get().is_none() {
             self.blocked_since.set(Some(Instant::now()));
         }
     }
 
-    /// Why nothing more is read, once that is so.
+    /// Returns the reason of the end of reading, once reading has ended.
     pub(super) fn closing(&self) -> Option<Expired> {
         self.closing.get().map(|(_, why)| why)
     }
 
-    /// Returns `true` once when a head came too late: the caller answers it.
+    /// Returns `true` once for a late head: the caller responds to it.
     pub(super) fn take_late_head(&self) -> bool {
         self.late_head.take()
     }
@@ -131,7 +131,7 @@ impl Connection {
         }
     }
 
-    /// Ends the wait whose deadline has passed. Returns `true` when the client may still take an answer, and `false` when the
+    /// Ends the wait whose deadline has passed. Returns `true` if a response may still be sent, `false` if the
     /// connection is dropped.
     pub(super) fn expire(&self, why: Expired) -> bool {
         let closes = why != Expired::Write && self.closing.get().is_none();
@@ -143,7 +143,7 @@ impl Connection {
     }
 }
 
-/// A request that is being served. Dropped when its answer is complete.
+/// A request in progress. Dropped when its response is complete.
 #[derive(Debug)]
 pub struct RequestGuard {
     connection: Rc<Connection>,
@@ -151,7 +151,7 @@ pub struct RequestGuard {
 }
 
 impl RequestGuard {
-    /// Records that the body was not read: the connection ends after the answer.
+    /// Records that the body was not read: the connection ends after the response.
     pub fn leave_body(&mut self) {
         self.body_unread = true;
     }

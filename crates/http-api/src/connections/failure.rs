@@ -15,7 +15,7 @@ const MAX_HEAD: usize = 160;
 /// The end of a head.
 const END: &[u8] = b"\r\n\r\n";
 
-/// The answer of `code` with the envelope, as it is sent; its connection ends after it.
+/// Returns the bytes of an error response with the envelope and `connection: close`.
 pub fn answer(state: &Arc<AppState>, client: Option<IpAddr>, code: ErrorCode) -> Vec<u8> {
     let id = RequestId::new(state.ports.ids.next_uuid());
     let error = ApiError::new(code);
@@ -48,8 +48,8 @@ pub fn answer(state: &Arc<AppState>, client: Option<IpAddr>, code: ErrorCode) ->
     out
 }
 
-/// An answer of the library's own at the end of what it writes: where it begins, and which it is. The library writes it as the last
-/// one of a connection, after the head of a request that it cannot read. Every other answer has a request id or a body.
+/// Finds a response of the library itself at the end of the written bytes. Returns its start and its code. The library
+/// writes this response last, after a head that it cannot parse. Every other response has a request id or a body.
 pub fn bare(written: &[u8]) -> Option<(usize, ErrorCode)> {
     // Nearly everything else ends with a body.
     if !written.ends_with(END) {

@@ -24,13 +24,13 @@ pub struct ConnectionLimits {
     pub body_within: Duration,
     /// Time without progress after which a write ends.
     pub write_within: Duration,
-    /// Time after the answer in which the client may go on to send a body that is not read.
+    /// Time after the response in which the client may still send an unread body.
     pub linger_within: Duration,
-    /// Time between two requests: longer than the usual 60 s of load balancers, so that they close first.
+    /// Time between two requests. This exceeds the usual 60 s of load balancers, so that they close first.
     pub idle_within: Duration,
-    /// Connections at a time.
+    /// Limit of concurrent connections.
     pub connections: usize,
-    /// Connections at a time of one address.
+    /// Limit of concurrent connections per address.
     pub per_address: u32,
 }
 
@@ -48,9 +48,9 @@ impl Default for ConnectionLimits {
     }
 }
 
-/// Connections of the public listener at most: each takes about 20 KiB while it idles, so these take 200 MiB.
+/// Limit of connections of the public listener. Each takes about 20 KiB while idle, together 200 MiB.
 pub const MAX_CONNECTIONS: usize = 10_000;
-/// Enough for the pools of several services behind one address; 40 addresses are needed to use up all connections.
+/// Default limit per address. This suffices for the pools of several services; 40 addresses could use all connections.
 pub const DEFAULT_PER_ADDRESS: u32 = 256;
 
 impl ConnectionLimits {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Counts connections by address, for all threads of one listener. Its memory holds an entry per address that is connected.
+/// Counts connections by address for all threads of one listener. Memory holds one entry per connected address.
 #[derive(Debug, Clone)]
 pub struct PerAddress {
     limit: u32,
@@ -32,7 +32,7 @@ impl PerAddress {
     }
 }
 
-/// The address that a share belongs to: a whole /64 of IPv6, which one customer of a provider has.
+/// Returns the network that shares a limit: for IPv6 a whole /64, which one customer of a provider has.
 #[must_use]
 pub fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {

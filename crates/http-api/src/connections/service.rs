@@ -27,7 +27,7 @@ use crate::state::AppState;
 /// Connections that were refused or ended by a limit.
 pub const CUT: &str = "cais_http_connections_cut_total";
 
-/// State that the connections of one listener share.
+/// The state that the connections of one listener share.
 #[derive(Clone)]
 pub struct Door {
     /// The state of handlers.
@@ -42,7 +42,7 @@ pub struct Door {
     pub drain: GracefulShutdownSignal,
 }
 
-/// A service that takes each accepted socket to its end; one per worker.
+/// Returns the service that handles each accepted socket until it closes; one per worker.
 #[must_use]
 pub fn factory(door: Door) -> impl ServiceFactory<TcpStream, Config = (), Response = (), Error = (), InitError = ()> {
     fn_factory(move || {
@@ -57,7 +57,7 @@ pub fn factory(door: Door) -> impl ServiceFactory<TcpStream, Config = (), Respon
                 async move { drain.notified().await }
             })
             .keep_alive(door.limits.idle_within)
-            // The first head has the same deadline as the others, which this library does not offer.
+            // The first head has the same deadline as later ones. The library cannot do that.
             .client_request_timeout(std::time::Duration::ZERO)
             .client_disconnect_timeout(door.limits.linger_within)
             .on_connect_ext(|stream: &GuardedStream, extensions| {
@@ -89,7 +89,7 @@ where
 
     fn call(&self, io: TcpStream) -> Self::Future {
         let peer = io.peer_addr().ok();
-        // A connection of a trusted proxy stands for many clients.
+        // A connection of a trusted proxy carries many clients.
         let trusted = |peer: &SocketAddr| is_in(&self.door.state.trusted_proxies, peer.ip().to_canonical());
         let counted = peer.filter(|peer| !trusted(peer)).map(|peer| self.door.places.enter(peer.ip()));
         if let Some(None) = counted {
@@ -108,11 +108,11 @@ where
     }
 }
 
-/// Runs a connection to its end, or until one of its deadlines passes.
+/// Runs a connection until it ends or one of its deadlines passes.
 async fn watched<T>(conversation: impl Future<Output = T>, connection: &Connection) {
     let mut conversation = pin!(conversation);
-    // The timer is armed for the earliest deadline so far, and armed again when it fires too early: deadlines change with every
-    // request, and most of them never come.
+    // The timer is set to the earliest deadline so far, and set again if it fires too early. Deadlines change with
+    // every request, and most never pass.
     let mut timer: Option<Pin<Box<Sleep>>> = None;
     poll_fn(|context| {
         loop {
@@ -132,7 +132,7 @@ async fn watched<T>(conversation: impl Future<Output = T>, connection: &Connecti
     .await;
 }
 
-/// Returns the wait that has expired. When none has, the task is woken at the next deadline.
+/// Returns the expired wait. Without one, the task is woken at the next deadline.
 fn due(timer: &mut Option<Pin<Box<Sleep>>>, connection: &Connection, context: &mut Context<'_>) -> Option<Expired> {
     loop {
         let (at, why) = connection.deadline()?;

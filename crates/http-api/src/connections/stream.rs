@@ -20,7 +20,7 @@ pub struct GuardedStream {
     io: TcpStream,
     connection: Rc<Connection>,
     state: Arc<AppState>,
-    /// An answer of ours that is not sent yet.
+    /// A response of the service that is not sent yet.
     own: Vec<u8>,
 }
 
@@ -36,7 +36,7 @@ impl GuardedStream {
         &self.connection
     }
 
-    /// The address of the other side: what it sent holds no request that names another one.
+    /// Returns the peer's address: bytes without a valid request name no other client.
     fn client(&self) -> Option<IpAddr> {
         self.connection.peer().map(|peer| peer.ip().to_canonical())
     }
@@ -50,7 +50,7 @@ impl GuardedStream {
         sent
     }
 
-    /// Sends what is left of an answer of ours.
+    /// Sends the rest of the service's response.
     fn poll_own(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         while !self.own.is_empty() {
             let own = std::mem::take(&mut self.own);
@@ -70,7 +70,7 @@ impl AsyncRead for GuardedStream {
     fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
         if this.connection.closing().is_some() {
-            // The end of the stream: the library answers what it has and closes.
+            // The end of the stream: the library finishes its responses and closes.
             return Poll::Ready(Ok(()));
         }
         let before = into.filled().len();

@@ -16,10 +16,10 @@ use crate::routes::Route;
 pub const ROUTE: Route =
     Route::read("/v1/events/{id}", Scope::EventsRead, |call, caller| Box::pin(get_event(call, caller)), description);
 
-/// One event: the bytes that were sent.
+/// Returns an event as the bytes that were sent.
 ///
 /// # Errors
-/// `VALIDATION_ERROR` for a bad id or any parameter, `not_found`; what the store says.
+/// `VALIDATION_ERROR` for a malformed id or any parameter, `not_found`; an error of the store.
 async fn get_event(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
     let issues = Issues::default();
     let id = super::named(call, &issues);

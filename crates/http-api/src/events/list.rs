@@ -26,10 +26,10 @@ const AFTER_SEQUENCE: &str = "after_sequence";
 pub const ROUTE: Route =
     Route::read("/v1/events", Scope::EventsRead, |call, caller| Box::pin(list_events(call, caller)), description);
 
-/// A page of events: the newest first, or those after a sequence number, the oldest first. Each is the bytes that were sent.
+/// Returns a page of events as the bytes that were sent. Newest first; after a sequence number, oldest first.
 ///
 /// # Errors
-/// `VALIDATION_ERROR` at the parameter that breaks its rule; what the store says.
+/// `VALIDATION_ERROR` at the invalid parameter; an error of the store.
 async fn list_events(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
     let issues = Issues::default();
     let query = Query::read(call.query(), &["type", AFTER_SEQUENCE, LIMIT, STARTING_AFTER], &issues);

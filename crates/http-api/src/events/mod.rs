@@ -12,7 +12,7 @@ use super::error::{ApiError, ErrorCode};
 use super::named;
 use super::query;
 
-/// The event that a call's path names. Problems go to `issues`.
+/// Returns the id of the event in the path. Problems are added to `issues`.
 #[must_use]
 pub fn named(call: &Call<'_>, issues: &Issues) -> Option<EventId> {
     query::none(call.query(), issues);

@@ -25,10 +25,10 @@ pub const ROUTE: Route = Route::write(
     description,
 );
 
-/// Delivers an event again to every endpoint that had it, or wants its type now.
+/// Delivers an event again to every endpoint that received it or subscribes to its type now.
 ///
 /// # Errors
-/// `VALIDATION_ERROR`, `not_found`, `invalid_state`, what forbids the account to write; what the store says.
+/// `VALIDATION_ERROR`, `not_found`, `invalid_state`, a missing permission to write; an error of the store.
 async fn resend_event(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiError> {
     let issues = Issues::default();
     let id = super::named(call, &issues);

@@ -22,11 +22,11 @@ pub const ROUTE: Route = Route::write(
     description,
 );
 
-/// Hands a defence to the acquirer; the same defence again is answered the same way.
+/// Submits a defense to the acquirer. The same defense again returns the same response.
 ///
 /// # Errors
-/// `VALIDATION_ERROR`, also when the acquirer refuses what was said, `not_found`, `invalid_state`, `deadline_passed`, what forbids the account to write, what upstream and the
-/// store say.
+/// `VALIDATION_ERROR` (also if the acquirer rejects the content), `not_found`, `invalid_state`, `deadline_passed`, a
+/// missing permission to write; an error of the acquirer or the store.
 async fn defend_infraction(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiError> {
     let issues = Issues::default();
     let id = super::named(call, &issues);
@@ -80,7 +80,7 @@ impl From<DefendError> for ApiError {
             DefendError::TooLate => {
                 Self::new(ErrorCode::DeadlinePassed).saying("The infraction can no longer be defended.")
             }
-            // Another defence may be taken: it is this one that is wrong.
+            // Only this content was rejected; another defense may be accepted.
             DefendError::Refused(reason) => Self::invalid(vec![Issue::new(
                 "defense_text",
                 format!("is refused by the institution that received the Pix: {reason}"),

@@ -20,10 +20,10 @@ pub const ROUTE: Route = Route::read(
     description,
 );
 
-/// One infraction with its defence.
+/// Returns an infraction with its defense.
 ///
 /// # Errors
-/// `VALIDATION_ERROR` for a bad id or any parameter, `not_found`; what the store says.
+/// `VALIDATION_ERROR` for a malformed id or any parameter, `not_found`; an error of the store.
 async fn get_infraction(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
     let issues = Issues::default();
     let id = super::named(call, &issues);

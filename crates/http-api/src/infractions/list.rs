@@ -26,10 +26,10 @@ pub const ROUTE: Route = Route::read(
     description,
 );
 
-/// A page of infractions without their defences, newest first.
+/// Returns a page of infractions without their defenses, newest first.
 ///
 /// # Errors
-/// `VALIDATION_ERROR` at the parameter that breaks its rule; what the store says.
+/// `VALIDATION_ERROR` at the invalid parameter; an error of the store.
 async fn list_infractions(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
     let issues = Issues::default();
     let query = Query::read(call.query(), &["status", LIMIT, STARTING_AFTER], &issues);

@@ -13,7 +13,7 @@ use super::error::{ApiError, ErrorCode};
 use super::named;
 use super::query;
 
-/// The infraction that a call's path names. Problems go to `issues`.
+/// Returns the id of the infraction in the path. Problems are added to `issues`.
 #[must_use]
 pub fn named(call: &Call<'_>, issues: &Issues) -> Option<InfractionId> {
     query::none(call.query(), issues);

@@ -6,19 +6,19 @@ use cais_strict_json::{Complaint, Fields, Issues, Node};
 
 use crate::rules;
 
-/// What an address of evidence begins with.
+/// The prefix of an evidence URL.
 const HTTPS: &str = "https://";
 
-/// What a merchant says against an infraction.
+/// A merchant's defense against an infraction.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Asked {
-    /// Its words.
+    /// The text of the defense.
     pub text: Text,
-    /// Where more can be seen.
+    /// Address of further evidence.
     pub evidence_url: Option<Text>,
 }
 
-/// Reads the body. Problems go to `issues`; `None` when nothing can be made of it.
+/// Reads the body. Problems are added to `issues`; `None` if the body is unusable.
 #[must_use]
 pub fn read(body: &Node<'_>, issues: &Issues) -> Option<Asked> {
     let mut fields = Fields::of(body, "", issues)?;
@@ -33,7 +33,7 @@ fn words(node: &Node<'_>) -> Result<Text, Complaint> {
     if text.as_str().trim().is_empty() { Err("must not be empty".into()) } else { Ok(text) }
 }
 
-/// An address that a person at the institution can open; nothing of ours does.
+/// Reads an address for a person at the institution; the service never opens it.
 fn address(node: &Node<'_>) -> Result<Text, Complaint> {
     let text = rules::text(node, MAX_EVIDENCE_URL, LineBreaks::Refused)?;
     // Browsers read a backslash as a slash.
@@ -41,7 +41,7 @@ fn address(node: &Node<'_>) -> Result<Text, Complaint> {
     let host = authority.and_then(|authority| authority.split(':').next());
     let has_host = host.is_some_and(|host| !host.is_empty());
     let has_blank = text.as_str().contains(char::is_whitespace);
-    // Before an @ is what somebody logs in with: it would be told to everybody who reads the defence.
+    // Credentials may precede an @. Every reader of the defense would see them.
     if authority.is_some_and(|authority| authority.contains('@')) {
         Err("must not have a user or password".into())
     } else if has_host && !has_blank {

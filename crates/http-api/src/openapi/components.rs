@@ -123,7 +123,7 @@ pub fn all() -> Components {
     components
 }
 
-/// Makes one object of a body that contains the fields of another: generators handle it better than `allOf`.
+/// Merges a body that contains the fields of another into one object, which generators handle better than `allOf`.
 fn merge(schema: &mut RefOr<Schema>) {
     let RefOr::T(Schema::AllOf(all)) = schema else { return };
     let parts = std::mem::take(&mut all.items).into_iter().filter_map(|part| match part {
@@ -141,7 +141,7 @@ fn merge(schema: &mut RefOr<Schema>) {
     }
 }
 
-/// Amounts are decimal numbers: `double` would tell generated clients to round them in binary.
+/// Removes binary formats from amounts: with `double`, generated clients would round in binary.
 fn without_binary_formats(schema: &mut RefOr<Schema>) {
     let RefOr::T(Schema::Object(object)) = schema else { return };
     if object.format == Some(SchemaFormat::KnownFormat(KnownFormat::Double)) {

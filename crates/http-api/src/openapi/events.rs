@@ -1,4 +1,4 @@
-//! Events as the document describes them: one schema per kind of `data`, and one entry of `webhooks` per type.
+//! Events in the document: one schema per kind of `data`, and one entry of `webhooks` per type.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -28,7 +28,7 @@ struct Shape {
     data: &'static str,
 }
 
-/// Returns how events of that type look.
+/// Returns the shape of events of that type.
 const fn shape(kind: Kind) -> Shape {
     let (event, data) = match kind {
         Kind::ChargePaid | Kind::ChargeExpired | Kind::ChargeCancelled | Kind::ChargeRefunded => {

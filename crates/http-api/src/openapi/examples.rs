@@ -31,12 +31,12 @@ pub use money_out::{
 };
 pub use webhooks::{deliveries, endpoint, endpoint_with_secret, endpoints, event, events, pending_delivery, resent};
 
-/// A code as an acquirer gives it; nobody can pay it.
+/// A code in an acquirer's format that cannot be paid.
 const CODE: &str = "00020101021226830014br.gov.bcb.pix2561pix.example.com/qr/v2/01h455vb4pex5vsknk084sn02q520400005303986540510.505802BR5904CAIS6009SAO PAULO62070503***6304AB12";
-/// Instead of the image itself, which is long.
+/// A short stand-in for the image.
 const IMAGE: &str = "data:image/png;base64,iVBORw0KGgo…";
 
-/// A charge that waits for its payer, with a stand-in for its image.
+/// Returns a charge that awaits its payer, with a stand-in for its image.
 pub fn pending() -> Option<Value> {
     let mut value = rendered(&charge(false)?)?;
     *value.pointer_mut("/pix/qr_code_image")? = Value::from(IMAGE);
@@ -48,7 +48,7 @@ pub fn paid() -> Option<Value> {
     rendered(&charge(true)?)
 }
 
-/// The same charge as if nobody had paid it.
+/// Returns the same charge without a payment.
 pub fn unpaid(mut charge: Value, status: &str) -> Option<Value> {
     *charge.pointer_mut("/status")? = Value::from(status);
     *charge.pointer_mut("/end_to_end_id")? = Value::Null;
@@ -56,7 +56,7 @@ pub fn unpaid(mut charge: Value, status: &str) -> Option<Value> {
     Some(charge)
 }
 
-/// A page with one charge.
+/// Returns a page with a charge.
 pub fn charges() -> Option<Value> {
     let charge = charge(true)?;
     let row = JsonRepresentation::new().charge(&charge);

@@ -19,7 +19,7 @@ use crate::routes::{Access, BodyRule, Route};
 pub const DECLARED: [&str; 10] = ["400", "401", "403", "404", "409", "422", "429", "500", "502", "503"];
 /// The description of a declared status that this version does not return.
 const NOT_ANSWERED: &str = "Declared for the operations on charges; this version does not return it here.";
-/// Codes that every operation has, and the name under which they are described once.
+/// Codes of every operation, and the name of their shared description.
 const UNAUTHORIZED: (&str, [ErrorCode; 2]) = ("unauthorized", [ErrorCode::MissingApiKey, ErrorCode::InvalidApiKey]);
 /// Codes of every operation: the store and the service itself.
 const EVERYWHERE: [ErrorCode; 4] = [

@@ -45,10 +45,10 @@ const TAGS: [(&str, &str); 8] = [
 /// The headers of a successful response.
 const OF_SUCCESS: [&str; 4] = ["x-request-id", "x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"];
 
-/// The document as JSON, the same bytes every time.
+/// Returns the document as JSON, always with the same bytes.
 ///
 /// # Errors
-/// When it cannot be written, which a test rules out.
+/// The document cannot be serialized, which a test rules out.
 pub fn document() -> Result<String, serde_json::Error> {
     build().to_json()
 }
@@ -99,7 +99,7 @@ fn method_of(route: &Route) -> HttpMethod {
 
 fn operation(route: &Route, description: Description) -> Operation {
     let Description { id, tag, summary, details, parameters, request, body_is_optional, answers, errors } = description;
-    // Operations that move money take the key, and replay what was stored under it.
+    // Operations that move money require the key, and replay the response that is stored under it.
     let is_creation = parameters.iter().any(|parameter| parameter.name == IDEMPOTENCY_KEY);
     let in_path = route
         .pattern
@@ -123,7 +123,7 @@ fn operation(route: &Route, description: Description) -> Operation {
         operation = operation.response(answer.status, success(answer, is_creation));
     }
     for (status, codes) in by_status(route, errors) {
-        // What was judged once by the balance is answered the same way for ever.
+        // A rejection for insufficient balance is stored, and replayed under its key.
         let is_kept = is_creation && codes.contains(&ErrorCode::InsufficientBalance);
         operation = operation.response(status.as_str(), failure(&status, &codes, is_kept));
     }

@@ -28,7 +28,7 @@ pub struct Description {
     pub id: &'static str,
     /// Its chapter.
     pub tag: &'static str,
-    /// One line.
+    /// A summary of one line.
     pub summary: &'static str,
     /// More.
     pub details: &'static str,
@@ -36,19 +36,19 @@ pub struct Description {
     pub parameters: Vec<Parameter>,
     /// The schema and an example of its body.
     pub request: Option<(&'static str, Option<Value>)>,
-    /// Its answers when all is well.
+    /// The successful responses.
     pub answers: Vec<Success>,
-    /// Whether the body can be left out.
+    /// `true` if the body may be omitted.
     pub body_is_optional: bool,
     /// The errors beyond those of every operation.
     pub errors: &'static [ErrorCode],
 }
 
-/// An answer when all is well.
+/// A successful response.
 pub struct Success {
     /// The status.
     pub status: &'static str,
-    /// When it is given.
+    /// The condition of this response.
     pub when: &'static str,
     /// The forms of the body; empty without a body.
     pub bodies: Vec<Body>,
@@ -60,7 +60,7 @@ pub struct Body {
     pub content_type: &'static str,
     /// The name of its schema.
     pub schema: Option<&'static str>,
-    /// How it looks.
+    /// An example.
     pub example: Option<Value>,
 }
 

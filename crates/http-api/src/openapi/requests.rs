@@ -18,7 +18,7 @@ pub struct SplitItem {
     pub percentage: f64,
 }
 
-/// What a charge is created from.
+/// The fields of a new charge.
 #[derive(ToSchema)]
 pub struct NewCharge {
     /// BRL, at most two decimals.
@@ -50,22 +50,22 @@ pub struct NewCharge {
 /// A payment in the sandbox.
 #[derive(ToSchema)]
 pub struct SandboxPayment {
-    /// BRL; the charge's amount unless given.
+    /// BRL; default: the charge's amount.
     #[schema(minimum = 0.01)]
     pub amount: Option<f64>,
 }
 
 closed_list! {
-    /// What goes wrong.
+    /// The simulated failure.
     FaultMode Mode::ALL.map(Mode::as_str)
 }
 
-/// What shall go wrong at the sandbox.
+/// The failures to simulate at the sandbox.
 #[derive(ToSchema)]
 pub struct NewFaults {
     /// The sandbox's acquirer.
     pub acquirer: Option<String>,
-    /// What goes wrong.
+    /// The simulated failure.
     pub mode: FaultMode,
     /// Milliseconds that `slow` waits; 5000 when absent.
     #[schema(minimum = 0, maximum = 60000)]
@@ -77,16 +77,16 @@ closed_list! {
     PixKeyType KeyType::ALL.map(KeyType::as_str)
 }
 
-/// What a payout is created from.
+/// The fields of a new payout.
 #[derive(ToSchema)]
 pub struct NewPayout {
-    /// What the recipient is to get: BRL, at most two decimals.
+    /// The amount for the recipient: BRL, at most two decimals.
     #[schema(minimum = 0.01)]
     pub amount: f64,
-    /// Where it goes: CPF, CNPJ, e-mail, phone beginning with `+`, or random key.
+    /// The recipient's Pix key: CPF, CNPJ, e-mail, phone beginning with `+`, or random key.
     #[schema(max_length = 77)]
     pub pix_key: String,
-    /// Of which kind the key is; told by its form unless given.
+    /// The type of the key; default: derived from its form.
     pub pix_key_type: Option<PixKeyType>,
     /// CPF or CNPJ that must own the key: with another owner the payout fails.
     #[schema(max_length = 20)]
@@ -99,14 +99,15 @@ pub struct NewPayout {
     pub external_id: Option<String>,
 }
 
-/// What a refund is created from.
+/// The fields of a new refund.
 #[derive(ToSchema)]
 pub struct NewRefund {
-    /// Which payment of the charge goes back, whatever the charge's status; the one that paid it unless given. Of an overpayment that is
-    /// named here the excess goes back first, and only the rest counts as refunded of the charge.
+    /// The payment of the charge to refund, regardless of the charge's status; default: the payment that paid the
+    /// charge. For an overpayment, the excess is refunded first. Only the remainder counts towards the charge's
+    /// refunded amount.
     #[schema(min_length = 32, max_length = 32)]
     pub end_to_end_id: Option<String>,
-    /// BRL, at most two decimals. Unless given, all that is left of the charge, or of the payment that `end_to_end_id` names.
+    /// BRL, at most two decimals. Default: the rest of the charge, or of the payment that `end_to_end_id` names.
     #[schema(minimum = 0.01)]
     pub amount: Option<f64>,
     /// Shown to the payer.
@@ -117,40 +118,40 @@ pub struct NewRefund {
     pub external_id: Option<String>,
 }
 
-/// What a webhook endpoint is registered with.
+/// The fields of a new webhook endpoint.
 #[derive(ToSchema)]
 pub struct NewWebhookEndpoint {
-    /// Where it is: https, at a public address; unique within the account.
+    /// An https URL at a public address, unique within the account.
     #[schema(format = "uri", max_length = 500)]
     pub url: String,
     /// Types of events, or `*` for all of them.
     #[schema(min_items = 1, max_items = 30)]
     pub events: Vec<String>,
-    /// What people call it.
+    /// A description for people.
     #[schema(max_length = 200)]
     pub description: Option<String>,
 }
 
-/// What is changed of a webhook endpoint; what is not named stays as it is.
+/// The changed fields of a webhook endpoint; omitted fields stay unchanged.
 #[derive(ToSchema)]
 pub struct WebhookEndpointChange {
-    /// Where it is.
+    /// The URL.
     #[schema(format = "uri", max_length = 500)]
     pub url: Option<String>,
     /// Types of events, or `*` for all of them.
     #[schema(min_items = 1, max_items = 30)]
     pub events: Option<Vec<String>>,
-    /// What people call it; `null` takes it away.
+    /// A description for people; `null` removes the description.
     #[schema(max_length = 200)]
     pub description: Option<String>,
-    /// Whether it is called; `true` also ends what the service disabled.
+    /// True if deliveries are sent; `true` also re-enables an endpoint that the service disabled.
     pub active: Option<bool>,
 }
 
-/// How a secret is changed.
+/// The options of a secret's rotation.
 #[derive(ToSchema)]
 pub struct SecretRotation {
-    /// Seconds for which the previous secret signs as well; 86400 when absent.
+    /// Seconds for which the previous secret also signs; 86400 when absent.
     #[schema(minimum = 0, maximum = 604_800)]
     pub grace_seconds: Option<u32>,
 }
@@ -164,13 +165,13 @@ pub struct WebhookTestData {
     pub message: String,
 }
 
-/// What a merchant says against an infraction.
+/// A merchant's defense against an infraction.
 #[derive(ToSchema)]
 pub struct NewDefense {
-    /// Its words.
+    /// The text of the defense.
     #[schema(min_length = 1, max_length = 2000)]
     pub defense_text: String,
-    /// An https address where more can be seen; the acquirer is told it with the words.
+    /// An https address of further evidence, which the acquirer receives with the text.
     #[schema(format = "uri", max_length = 500)]
     pub defense_evidence_url: Option<String>,
 }
@@ -180,22 +181,22 @@ pub struct NewDefense {
 pub struct SandboxDispute {
     /// The kind of situation.
     pub reason_code: Option<ReasonCode>,
-    /// BRL; all that was paid unless given.
+    /// BRL; default: the whole paid amount.
     #[schema(minimum = 0.01)]
     pub amount: Option<f64>,
-    /// Seconds until it can no longer be defended; seven days unless given.
+    /// Seconds until the deadline of the defense; default: seven days.
     #[schema(minimum = 1, maximum = 31_536_000)]
     pub deadline_s: Option<u32>,
 }
 
 closed_list! {
-    /// How an infraction ends.
+    /// The outcome of an infraction.
     Resolution Outcome::ALL.map(Outcome::as_str)
 }
 
-/// How an infraction ends in the sandbox.
+/// The outcome of an infraction in the sandbox.
 #[derive(ToSchema)]
 pub struct SandboxResolution {
-    /// How.
+    /// The outcome.
     pub outcome: Resolution,
 }

@@ -257,7 +257,7 @@ fn amounts_are_decimal_without_binary_rules() {
     assert!(!text.contains("\"double\"") && !text.contains("multipleOf"));
 }
 
-/// Generators take a property with a default for one that is always present, and demand it in requests.
+/// Generators treat a property with a default as always present, and require it in requests.
 #[test]
 fn request_bodies_have_no_defaults() {
     let document = parsed();

@@ -20,10 +20,10 @@ use crate::{idempotency, query};
 pub const ROUTE: Route =
     Route::write("/v1/payouts", Scope::PayoutsWrite, |call, caller| Box::pin(create_payout(call, caller)), description);
 
-/// Creates a payout, or repeats what was answered before; a balance that does not cover it is answered the same way.
+/// Creates a payout, or repeats the stored response; a rejection for insufficient balance is stored too.
 ///
 /// # Errors
-/// Everything that decision 2 orders, in its order.
+/// All errors of a creation, in the order of decision 2.
 async fn create_payout(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
     let key = idempotency::required_key(call.request.headers())?;
     let issues = Issues::default();

@@ -16,10 +16,11 @@ use crate::routes::Route;
 pub const ROUTE: Route =
     Route::read("/v1/payouts/{id}", Scope::PayoutsRead, |call, caller| Box::pin(get_payout(call, caller)), description);
 
-/// One payout.
+/// Returns a payout.
 ///
 /// # Errors
-/// `VALIDATION_ERROR` for a bad id or any parameter, `not_found`, `external_id_in_progress`; what the store says.
+/// `VALIDATION_ERROR` for a malformed id or any parameter, `not_found`, `external_id_in_progress`; an error of the
+/// store.
 async fn get_payout(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
     let issues = Issues::default();
     let name = named::alone(call, &issues);

@@ -19,10 +19,10 @@ use crate::statement::list_error;
 pub const ROUTE: Route =
     Route::read("/v1/payouts", Scope::PayoutsRead, |call, caller| Box::pin(list_payouts(call, caller)), description);
 
-/// A page of payouts, newest first.
+/// Returns a page of payouts, newest first.
 ///
 /// # Errors
-/// `VALIDATION_ERROR` at the parameter that breaks its rule; what the store says.
+/// `VALIDATION_ERROR` at the invalid parameter; an error of the store.
 async fn list_payouts(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
     let issues = Issues::default();
     let request = paging::only_page(call.query(), &issues);

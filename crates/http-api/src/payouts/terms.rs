@@ -13,7 +13,7 @@ pub const MAX_DESCRIPTION: usize = 140;
 /// Longest document of the recipient as it is sent, in characters.
 pub const MAX_RECIPIENT_DOCUMENT: usize = 20;
 
-/// Reads the body. Problems go to `issues`; `None` when nothing can be made of it.
+/// Reads the body. Problems are added to `issues`; `None` if the body is unusable.
 #[must_use]
 pub fn read(body: &Node<'_>, issues: &Issues) -> Option<NewPayout> {
     let mut fields = Fields::of(body, "", issues)?;
@@ -33,7 +33,7 @@ fn key_type(node: &Node<'_>) -> Result<PixKeyType, Complaint> {
     known.ok_or_else(|| format!("must be one of {}", PixKeyType::ALL.map(PixKeyType::as_str).join(", ")).into())
 }
 
-/// A key of the told kind, or of whatever kind it looks like.
+/// Reads a key of the given kind, or of the kind that its form implies.
 fn pix_key(node: &Node<'_>, kind: Option<PixKeyType>) -> Result<PixKey, Complaint> {
     let text = rules::string(node)?;
     let key = if text.chars().nth(MAX_LENGTH).is_some() {

@@ -24,15 +24,15 @@ pub const ROUTE: Route = Route::write(
     description,
 );
 
-/// Refunds a charge, or repeats what was answered before; a balance that does not cover it is answered the same way.
+/// Refunds a charge, or repeats the stored response; a rejection for insufficient balance is stored too.
 ///
 /// # Errors
-/// Everything that decision 2 orders, in its order.
+/// All errors of a creation, in the order of decision 2.
 async fn create_refund(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
     let key = idempotency::required_key(call.request.headers())?;
     let issues = Issues::default();
     let charge = named::alone(call, &issues);
-    // An empty body is no order: one that was lost on its way must not send back all of the charge.
+    // An empty body is rejected: a lost body must not refund the whole charge.
     let body = read(&call.body, &issues);
     let asked = terms::read(&body, &issues);
     let (charge, asked) = issues.unless_any(charge.zip(asked))?;

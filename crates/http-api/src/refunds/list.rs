@@ -25,10 +25,10 @@ pub const ROUTE: Route = Route::read(
     description,
 );
 
-/// A page of a charge's refunds, newest first.
+/// Returns a page of a charge's refunds, newest first.
 ///
 /// # Errors
-/// `VALIDATION_ERROR` for a bad id, or at the parameter that breaks its rule; `not_found`; what the store says.
+/// `VALIDATION_ERROR` for a malformed id or at the invalid parameter; `not_found`; an error of the store.
 async fn list_refunds(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
     let issues = Issues::default();
     let charge = named::in_path(call, &issues);

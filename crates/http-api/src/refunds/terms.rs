@@ -10,23 +10,23 @@ use crate::rules;
 
 /// Longest reason, in characters.
 pub const MAX_REASON: usize = 140;
-/// The least that can go back: R$ 0.01.
+/// The smallest refund: R$ 0.01.
 pub const MIN_AMOUNT: Money = Money::from_centavos(1);
 
-/// What a caller asks for.
+/// The body of a request for a refund.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Asked {
-    /// Which payment goes back; `None` is the one that paid the charge.
+    /// The payment to refund; `None` is the payment that paid the charge.
     pub end_to_end_id: Option<EndToEndId>,
-    /// How much goes back; `None` is all that is left.
+    /// The amount; `None` is the whole rest.
     pub amount: Option<Money>,
-    /// Why.
+    /// The reason.
     pub reason: Option<Text>,
     /// The caller's own name for it.
     pub external_id: Option<ExternalId>,
 }
 
-/// Reads the body, an object of which nothing is required. Problems go to `issues`.
+/// Reads the body, an object without required fields. Problems are added to `issues`.
 #[must_use]
 pub fn read(body: &Node<'_>, issues: &Issues) -> Option<Asked> {
     let mut fields = Fields::of(body, "", issues)?;

@@ -9,11 +9,11 @@ use utoipa::ToSchema;
 use super::values::{Amount, Instant, closed_list};
 
 closed_list! {
-    /// Where a charge stands.
+    /// The status of a charge.
     ChargeStatus Status::ALL.into_iter().filter(|status| status.is_visible()).map(Status::as_str)
 }
 
-/// How a charge is paid.
+/// The payment data of a charge.
 #[derive(Serialize, ToSchema)]
 pub struct ChargePix<'a> {
     /// Pix copy-and-paste code (EMV).
@@ -39,24 +39,24 @@ pub struct Charge<'a> {
     /// BRL, two decimals.
     #[schema(value_type = f64, example = 10.50)]
     pub amount: Amount,
-    /// Where it stands.
+    /// The status.
     #[schema(value_type = ChargeStatus)]
     pub status: &'static str,
     /// Shown to the payer.
     #[schema(required)]
     pub description: Option<&'a str>,
-    /// How it is paid.
+    /// The payment data.
     pub pix: ChargePix<'a>,
     /// The Pix that paid it.
     #[schema(required)]
     pub end_to_end_id: Option<&'a str>,
-    /// When it was paid.
+    /// Time of the payment.
     #[schema(value_type = Option<String>, required, format = DateTime)]
     pub paid_at: Option<Instant>,
-    /// When it can no longer be paid.
+    /// End of the time in which the charge can be paid.
     #[schema(value_type = Option<String>, required, format = DateTime)]
     pub expires_at: Option<Instant>,
-    /// When it was asked for.
+    /// Time of creation.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Instant,
 }

@@ -1,5 +1,5 @@
-//! Lines of CSV as RFC 4180 has them: commas, CRLF, quotes where a text needs them. A text that a spreadsheet would take for a formula
-//! gets an apostrophe before it. A second dialect is what Excel reads where it is set to Brazilian Portuguese.
+//! CSV lines by RFC 4180: commas, CRLF, quotes where a text needs them. A text that a spreadsheet would execute as a
+//! formula gets an apostrophe in front. A second dialect is for Excel with the settings of Brazilian Portuguese.
 
 use std::fmt::Display;
 use std::io::Write as _;
@@ -25,7 +25,7 @@ pub fn write_row(out: &mut Vec<u8>, row: &impl Row, dialect: Dialect) {
     line.end();
 }
 
-/// How a file is written.
+/// The dialect of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
     /// RFC 4180: commas, decimal points, instants in UTC.
@@ -45,10 +45,10 @@ impl Dialect {
 
 /// Tells Excel that a file is UTF-8.
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
-/// Characters at the beginning of a text that make spreadsheets take it for a formula.
+/// First characters that make a spreadsheet treat a text as a formula.
 const FORMULA: [char; 4] = ['=', '+', '-', '@'];
 
-/// What ends a line.
+/// The end of a line.
 const CRLF: &[u8] = b"\r\n";
 
 /// The first line of a file.
@@ -124,7 +124,7 @@ impl Line<'_> {
         self.begun = true;
     }
 
-    /// A text, in quotes where it would not be read back otherwise; an empty one too, so that it differs from nothing.
+    /// Writes a text, quoted if needed. An empty text is quoted too, to differ from an absent value.
     fn quoted_if_needed(&mut self, text: &str) {
         let separator = self.dialect.separator();
         let is_special = |byte| byte == separator || matches!(byte, b'"' | b'\r' | b'\n');

@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use super::values::{Amount, Instant, closed_list};
 
 closed_list! {
-    /// Where an infraction stands.
+    /// The status of an infraction.
     InfractionStatus Status::ALL.map(Status::as_str)
 }
 
@@ -29,28 +29,28 @@ pub struct Infraction<'a> {
     /// The disputed Pix.
     #[schema(required)]
     pub end_to_end_id: Option<&'a str>,
-    /// The reason that the payer's side gives.
+    /// The reason that the payer's institution reported.
     #[schema(required)]
     pub reason: Option<&'a str>,
     /// The kind of situation.
     #[schema(value_type = Option<ReasonCode>, required)]
     pub reason_code: &'static str,
-    /// How much is disputed, in BRL.
+    /// The disputed amount, in BRL.
     #[schema(value_type = Option<f64>, required)]
     pub amount: Amount,
-    /// Where it stands.
+    /// The status.
     #[schema(value_type = InfractionStatus)]
     pub status: &'static str,
-    /// When the dispute began.
+    /// Time of the dispute's start.
     #[schema(value_type = Option<String>, required, format = DateTime)]
     pub opened_at: Instant,
     /// Until when it can be defended.
     #[schema(value_type = Option<String>, required, format = DateTime)]
     pub deadline_at: Option<Instant>,
-    /// When it was resolved.
+    /// Time of the resolution.
     #[schema(value_type = Option<String>, required, format = DateTime)]
     pub resolved_at: Option<Instant>,
-    /// When the acquirer had the defense.
+    /// Time at which the acquirer received the defense.
     #[schema(value_type = Option<String>, required, format = DateTime)]
     pub defense_submitted_at: Option<Instant>,
 }
@@ -61,10 +61,10 @@ pub struct InfractionDetail<'a> {
     #[serde(flatten)]
     #[schema(inline)]
     infraction: Infraction<'a>,
-    /// The merchant's words.
+    /// The text of the merchant's defense.
     #[schema(required)]
     pub defense_text: Option<&'a str>,
-    /// Where more can be seen.
+    /// Address of further evidence.
     #[schema(required)]
     pub defense_evidence_url: Option<&'a str>,
 }

@@ -1,4 +1,4 @@
-//! Accounts and API keys as operators see them: on the command line, and in the audit log.
+//! Accounts and API keys for operators: on the command line, and in the audit log.
 
 use cais_domain::account::{Account, Feature};
 use cais_domain::api_key::Scope;

@@ -1,4 +1,4 @@
-//! The body of a payment that no charge asked for.
+//! The body of a payment beyond the amount of a charge.
 
 use cais_domain::payment::UnexpectedReason as Reason;
 use serde::Serialize;
@@ -7,25 +7,25 @@ use utoipa::ToSchema;
 use super::values::{Amount, Instant, closed_list};
 
 closed_list! {
-    /// Why a payment was not, or not only, what its charge asked for.
+    /// The reason why a payment exceeds or does not match its charge.
     UnexpectedReason [Reason::Overpaid, Reason::Duplicate, Reason::Underpaid, Reason::Late].map(Reason::as_str)
 }
 
-/// The data of `payment.unexpected`: money that was credited beyond what a charge asked for. `POST /v1/charges/{charge_id}/refunds`
-/// with this `end_to_end_id` and `amount` gives back exactly that.
+/// The data of `payment.unexpected`: money that was credited in addition to a charge's amount. `POST
+/// /v1/charges/{charge_id}/refunds` with this `end_to_end_id` and `amount` refunds exactly this money.
 #[derive(Serialize, ToSchema)]
 pub struct UnexpectedPayment {
     /// The Pix.
     pub end_to_end_id: String,
-    /// The part that the charge did not ask for: of an overpayment the excess, of any other payment all of it.
+    /// The unexpected part: of an overpayment the excess, of any other payment the whole amount.
     #[schema(value_type = f64, example = 10.50)]
     pub amount: Amount,
-    /// Why the charge did not ask for it.
+    /// The reason why the payment is unexpected.
     #[schema(value_type = UnexpectedReason)]
     pub reason: &'static str,
     /// The charge that the Pix was for.
     pub charge_id: String,
-    /// When the acquirer received the Pix.
+    /// Time at which the acquirer received the Pix.
     #[schema(value_type = String, format = DateTime)]
     pub received_at: Instant,
 }

@@ -10,12 +10,12 @@ use utoipa::ToSchema;
 use super::values::{Amount, Instant, closed_list};
 
 closed_list! {
-    /// Where a payout stands.
+    /// The status of a payout.
     // The contract lists `pending`, although no visible payout is in that state.
     PayoutStatus ["pending"].into_iter().chain(Status::ALL.into_iter().filter(|status| status.is_visible()).map(Status::as_str))
 }
 
-/// Where a payout goes.
+/// The destination of a payout.
 #[derive(Serialize, ToSchema)]
 pub struct PayoutPix<'a> {
     /// The Pix key in its normal form.
@@ -36,7 +36,7 @@ pub struct Payout<'a> {
     /// The caller's own identifier.
     #[schema(required)]
     pub external_id: Option<&'a str>,
-    /// What the recipient gets, in BRL.
+    /// The amount for the recipient, in BRL.
     #[schema(value_type = f64, example = 10.50)]
     pub amount: Amount,
     /// Debited in addition.
@@ -48,10 +48,10 @@ pub struct Payout<'a> {
     /// Amount and fee: all that is debited.
     #[schema(value_type = Option<f64>, required)]
     pub gross_amount: Option<Amount>,
-    /// Where it stands.
+    /// The status.
     #[schema(value_type = PayoutStatus)]
     pub status: &'static str,
-    /// Where it goes.
+    /// The destination.
     pub pix: PayoutPix<'a>,
     /// Shown to the recipient.
     #[schema(required)]
@@ -59,13 +59,13 @@ pub struct Payout<'a> {
     /// The Pix, once the acquirer named it.
     #[schema(required)]
     pub end_to_end_id: Option<&'a str>,
-    /// Why it failed.
+    /// The reason of a failure.
     #[schema(required)]
     pub error_message: Option<&'a str>,
-    /// When it was asked for.
+    /// Time of creation.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Instant,
-    /// When the recipient got the money.
+    /// Time at which the recipient received the money.
     #[schema(value_type = Option<String>, required, format = DateTime)]
     pub completed_at: Option<Instant>,
 }

@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use super::values::{Amount, Instant, closed_list};
 
 closed_list! {
-    /// Where a refund stands.
+    /// The status of a refund.
     RefundStatus Status::ALL.into_iter().filter(|status| status.is_visible()).map(Status::as_str)
 }
 
@@ -24,10 +24,10 @@ pub struct Refund<'a> {
     /// The caller's own identifier.
     #[schema(required)]
     pub external_id: Option<&'a str>,
-    /// How much goes back, in BRL.
+    /// The refunded amount, in BRL.
     #[schema(value_type = f64, example = 10.50)]
     pub amount: Amount,
-    /// Where it stands.
+    /// The status.
     #[schema(value_type = RefundStatus)]
     pub status: &'static str,
     /// Shown to the payer.
@@ -36,10 +36,10 @@ pub struct Refund<'a> {
     /// The return, once the acquirer named it.
     #[schema(required)]
     pub return_id: Option<&'a str>,
-    /// When it was asked for.
+    /// Time of creation.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Instant,
-    /// When the payer got it.
+    /// Time at which the payer received the money.
     #[schema(value_type = Option<String>, required, format = DateTime)]
     pub completed_at: Option<Instant>,
 }

@@ -14,25 +14,25 @@ closed_list! {
 }
 
 closed_list! {
-    /// Why money moved.
+    /// The reason of a movement.
     EntryKind Kind::ALL.map(Kind::as_str)
 }
 
-/// One movement of the account's money.
+/// A movement of the account's money.
 #[derive(Serialize, ToSchema)]
 pub struct Entry {
     /// Public id, prefix `ent_`.
     pub id: String,
-    /// Why.
+    /// The reason.
     #[schema(value_type = EntryKind)]
     pub kind: &'static str,
-    /// On which part of the money.
+    /// The part of the balance that changed.
     #[schema(value_type = Bucket)]
     pub bucket: &'static str,
     /// BRL; negative when it went.
     #[schema(value_type = f64, example = 10.50)]
     pub amount: Amount,
-    /// What was in the bucket then.
+    /// The amount in the bucket after the movement.
     #[schema(value_type = f64, example = 10.50)]
     pub balance_after: Amount,
     /// The charge, payout, refund or infraction; null for a share in another account's charge.
@@ -44,7 +44,7 @@ pub struct Entry {
     /// The description of the charge or payout, or the reason of the refund.
     #[schema(required)]
     pub description: Option<String>,
-    /// When.
+    /// Time of the movement.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Instant,
 }

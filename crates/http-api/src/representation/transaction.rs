@@ -16,13 +16,13 @@ use uuid::Uuid;
 use super::csv::{Line, Row};
 use super::values::{Amount, Instant, closed_list};
 
-/// The one way in which money moves here; crypto is in the statement only.
+/// The method of every entry; crypto appears only in the statement.
 const METHOD: &str = "pix";
 
-/// Why an entry cannot be shown; none of them happens to what the store lists.
+/// The reason why an entry cannot be shown. The store lists no such entries.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unshowable {
-    /// Nobody may know of it yet.
+    /// The resource is not visible yet.
     #[error("{0} is not visible")]
     Hidden(String),
     /// Its amounts leave the range of money.
@@ -34,22 +34,22 @@ pub enum Unshowable {
 }
 
 closed_list! {
-    /// Which way money goes.
+    /// The direction of the money.
     TransactionType Direction::ALL.map(Direction::as_str)
 }
 
 closed_list! {
-    /// Where an entry of the timeline stands.
+    /// The status of an entry on the timeline.
     TransactionStatus Status::ALL.map(Status::as_str)
 }
 
 closed_list! {
-    /// How money moves.
+    /// The method of payment.
     Method [METHOD]
 }
 
 closed_list! {
-    /// How it came to be.
+    /// The origin of an entry.
     Origin [By::Api, By::Manual].map(By::as_str)
 }
 
@@ -65,7 +65,7 @@ pub struct TransactionRow {
     pub cursor: Cursor,
     /// Public id, `txn_in_…` or `txn_out_…`.
     pub id: String,
-    /// Which way the money goes.
+    /// The direction of the money.
     #[schema(value_type = TransactionType)]
     pub r#type: &'static str,
     /// The charge or payout; null for a share in another account's charge.
@@ -83,16 +83,16 @@ pub struct TransactionRow {
     /// Paid (`cash_in`), or debited with the fee (`cash_out`).
     #[schema(value_type = f64, example = 10.50)]
     pub gross_amount: Amount,
-    /// Where it stands.
+    /// The status.
     #[schema(value_type = TransactionStatus)]
     pub status: &'static str,
-    /// How the money moves.
+    /// The method of payment.
     #[schema(value_type = Method)]
     pub method: &'static str,
-    /// How it came to be.
+    /// The origin.
     #[schema(value_type = Origin)]
     pub origin: &'static str,
-    /// When.
+    /// Time of the entry.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Instant,
 }
@@ -107,7 +107,7 @@ pub fn public_id((direction, key): Cursor) -> String {
 }
 
 impl TransactionRow {
-    /// What is shown of `transaction`.
+    /// Returns the row of `transaction`.
     ///
     /// # Errors
     /// [`Unshowable`].
@@ -153,7 +153,7 @@ impl TransactionRow {
         Self::new((Direction::CashIn, credit.id.uuid()), credit.amount, credit.created_at)
     }
 
-    /// Returns a completed row of one amount, without a fee and a resource.
+    /// Returns a completed row with an amount, without a fee or a resource.
     fn new(cursor: Cursor, amount: Money, created_at: Timestamp) -> Self {
         let amount = Amount(amount);
         Self {
@@ -173,8 +173,8 @@ impl TransactionRow {
     }
 }
 
-/// What the creator is credited: after the fee, and after the parts of those who share. The parts are fixed when the charge
-/// is paid; before that they are those that a payment of the amount would give.
+/// Returns the creator's credit: the amount after the fee and the shares of others. The shares are fixed at payment.
+/// Before that, they are those of a payment of the charge's amount.
 fn credited(charge: &Charge) -> Result<Money, Unshowable> {
     let net = charge.terms.amount.checked_sub(charge.terms.fee)?;
     if let Some(settlement) = charge.state.settlement() {

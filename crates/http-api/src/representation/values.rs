@@ -12,7 +12,7 @@ use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Schema, SchemaType, T
 use utoipa::openapi::{Ref, RefOr};
 use utoipa::{PartialSchema, ToSchema};
 
-/// Room for a body: one allocation is enough for nearly all resources.
+/// Initial capacity of a body: one allocation suffices for nearly all resources.
 const USUAL_BYTES: usize = 768;
 
 /// Returns `body` as JSON, its fields in the order of the struct.
@@ -30,7 +30,7 @@ pub struct Amount(pub Money);
 
 impl Serialize for Amount {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        // A `Number` keeps its text, so both decimals stay.
+        // A `Number` keeps its text, so both decimals are preserved.
         let number: Number = self.0.to_string().parse().map_err(serde::ser::Error::custom)?;
         number.serialize(serializer)
     }
@@ -64,7 +64,7 @@ pub struct Page<T> {
 }
 
 impl<T> Page<T> {
-    /// Returns a page. The next one begins after `next_starting_after`; without it this page is the last.
+    /// Returns a page. The next page begins after `next_starting_after`; without that value this page is the last.
     #[must_use]
     pub fn new(data: Vec<T>, next_starting_after: Option<impl Display>) -> Self {
         let next_starting_after = next_starting_after.map(|id| id.to_string());
@@ -72,7 +72,7 @@ impl<T> Page<T> {
     }
 }
 
-/// Returns a page whose rows are JSON already, for rows that are stored or contain an image.
+/// Returns a page of rows that are already JSON, for stored rows or rows with an image.
 #[must_use]
 pub fn page_of_json(rows: &[Vec<u8>], next_starting_after: Option<impl Display>) -> Vec<u8> {
     const BEFORE_ROWS: usize = "{\"data\":[".len();
@@ -107,7 +107,7 @@ impl<T: ToSchema> ToSchema for Page<T> {
     }
 }
 
-/// Declares the schema of a string with one of `$words`, which are those of the domain.
+/// Declares the schema of a string with one of `$words`, which the domain defines.
 macro_rules! closed_list {
     ($(#[doc = $doc:literal])+ $name:ident $words:expr) => {
         $(#[doc = $doc])+

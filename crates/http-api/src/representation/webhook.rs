@@ -9,12 +9,12 @@ use super::values::{Instant, closed_list};
 use crate::openapi::events::EventType;
 
 closed_list! {
-    /// Why an endpoint is not called any more.
+    /// The reason why an endpoint was disabled.
     DisabledReason [Reason::Gone, Reason::Failing].map(Reason::as_str)
 }
 
 closed_list! {
-    /// Where a delivery stands.
+    /// The status of a delivery.
     DeliveryStatus Status::ALL.map(Status::as_str)
 }
 
@@ -23,31 +23,31 @@ closed_list! {
 pub struct WebhookEndpoint<'a> {
     /// Public id, prefix `whe_`.
     pub id: String,
-    /// Where it is.
+    /// The URL.
     pub url: &'a str,
-    /// Types of events, or `*` for all of them, also such that come with later versions.
+    /// Types of events, or `*` for all types, including those of later versions.
     #[schema(value_type = Vec<String>)]
     pub events: Vec<&'static str>,
-    /// What people call it.
+    /// A description for people.
     #[schema(required)]
     pub description: Option<&'a str>,
-    /// Whether it is called.
+    /// True if deliveries are sent.
     pub active: bool,
-    /// Why the service disabled it.
+    /// The reason why the service disabled the endpoint.
     #[schema(value_type = Option<DisabledReason>, required)]
     pub disabled_reason: Option<&'static str>,
-    /// When it was registered.
+    /// Time of registration.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Instant,
 }
 
-/// An endpoint with its secret, which is shown this once.
+/// An endpoint with its secret, which is shown only once.
 #[derive(Serialize, ToSchema)]
 pub struct WebhookEndpointWithSecret<'a> {
     #[serde(flatten)]
     #[schema(inline)]
     endpoint: WebhookEndpoint<'a>,
-    /// What signs: `whsec_` and the base64 of 32 bytes (Standard Webhooks, `v1`).
+    /// The signing secret: `whsec_` and the base64 of 32 bytes (Standard Webhooks, `v1`).
     pub secret: String,
 }
 
@@ -77,21 +77,21 @@ impl<'a> WebhookEndpointWithSecret<'a> {
     }
 }
 
-/// One attempt at a delivery.
+/// An attempt at a delivery.
 #[derive(Serialize, ToSchema)]
 pub struct DeliveryAttempt<'a> {
-    /// When it began.
+    /// Time at which the attempt began.
     #[schema(value_type = String, format = DateTime)]
     pub at: Instant,
-    /// The status that the receiver answered with.
+    /// The status of the receiver's response.
     #[schema(required)]
     pub status_code: Option<u16>,
-    /// How long it took.
+    /// Duration of the attempt in milliseconds.
     pub duration_ms: u32,
-    /// Why it failed: one of a fixed list of words; null for a success.
+    /// The reason of a failure, from a fixed list; null for a success.
     #[schema(required)]
     pub error: Option<&'a str>,
-    /// The beginning of what the receiver answered, at most 2 KiB.
+    /// The beginning of the receiver's response, at most 2 KiB.
     #[schema(required)]
     pub response_body: Option<&'a str>,
 }
@@ -106,15 +106,15 @@ pub struct Delivery<'a> {
     /// Its type.
     #[schema(value_type = EventType)]
     pub event_type: &'static str,
-    /// Where it stands.
+    /// The status.
     #[schema(value_type = DeliveryStatus)]
     pub status: &'static str,
-    /// What was tried, the oldest first; at most the last 50.
+    /// The attempts, oldest first; at most the last 50.
     pub attempts: Vec<DeliveryAttempt<'a>>,
     /// Time of the next attempt; null while the endpoint is inactive.
     #[schema(value_type = Option<String>, required, format = DateTime)]
     pub next_attempt_at: Option<Instant>,
-    /// When it was made.
+    /// Time of creation.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Instant,
 }
@@ -145,9 +145,9 @@ impl<'a> From<&'a cais_ports::DeliveryAttempt> for DeliveryAttempt<'a> {
     }
 }
 
-/// The deliveries that an event is given again.
+/// The new deliveries of a resent event.
 #[derive(Serialize, ToSchema)]
 pub struct DeliveryList<'a> {
-    /// One for each endpoint.
+    /// A delivery for each endpoint.
     pub data: Vec<Delivery<'a>>,
 }

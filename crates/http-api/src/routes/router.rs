@@ -1,8 +1,8 @@
-//! Finding the route of a path, without a framework: the order of checks is ours.
+//! Finds the route of a path. No framework is used, because the order of checks is specified.
 
 use super::{Access, Listener, ROUTES, Route};
 
-/// What is at a path.
+/// The result of a search for a path.
 #[derive(Debug, Clone)]
 pub enum Found<'p> {
     /// A route, and the segments that its pattern names, in order and as they were sent.
@@ -11,7 +11,7 @@ pub enum Found<'p> {
         index: usize,
         /// The route.
         route: &'static Route,
-        /// What stands for the names in the pattern.
+        /// The values of the names in the pattern.
         params: Params<'p>,
     },
     /// Other methods.
@@ -76,7 +76,7 @@ impl Router {
         Self { routes: ROUTES.iter().enumerate().filter(|(_, route)| serves(route.listener)).collect() }
     }
 
-    /// What is at `path` for `method`. The path is taken as it was sent: escapes are decoded after it was cut at its slashes.
+    /// Returns the route of `path` and `method`. The path is split at its slashes before escapes are decoded.
     #[must_use]
     pub fn find<'p>(&self, method: &str, path: &'p str) -> Found<'p> {
         let mut allow = String::new();
@@ -94,7 +94,8 @@ impl Router {
     }
 }
 
-/// Whether a path needs a key whatever is there, so that strangers cannot learn what exists.
+/// Returns `true` if a path needs a key even if nothing is served there. Callers without a key cannot learn what
+/// exists.
 #[must_use]
 pub fn needs_key(path: &str) -> bool {
     path.strip_prefix("/v1").is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))

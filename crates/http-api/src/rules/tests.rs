@@ -1,4 +1,4 @@
-//! Rules for fields: what each accepts, and what it says of what it refuses.
+//! Rules for fields: accepted values, and messages for rejected ones.
 
 use super::*;
 

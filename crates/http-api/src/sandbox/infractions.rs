@@ -25,25 +25,25 @@ use crate::rules;
 use crate::state::AppState;
 use crate::{charges, infractions, named};
 
-/// How long the service may take to learn of what the institution did; it takes a few milliseconds.
+/// Time limit for the service to process a change at the institution; usually a few milliseconds.
 const LEARNED_WITHIN: Duration = Duration::from_secs(5);
-/// Pause between two looks.
+/// Pause between two reads.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
-/// Longest time for a defence that can be asked for, in seconds: one year.
+/// Longest time for a defense, in seconds: one year.
 const MAX_DEADLINE_S: i64 = 31_536_000;
 
-/// What a payer says of a Pix, in a tester's hand.
+/// A simulated dispute of a Pix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct AskedInfraction {
-    /// The kind of situation; the institution's choice unless given.
+    /// The kind of situation; the institution's choice by default.
     pub situation: Option<Situation>,
-    /// How much of the Pix is disputed; all of it unless given.
+    /// The disputed amount; the whole Pix by default.
     pub amount: Option<Money>,
-    /// Seconds until it can no longer be defended; seven days unless given.
+    /// Seconds until the deadline of the defense; seven days by default.
     pub deadline_s: Option<u32>,
 }
 
-/// How a tester settles an infraction.
+/// The outcome of a simulated infraction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Resolution {
     /// For the merchant.
@@ -55,10 +55,10 @@ pub enum Resolution {
 }
 
 impl Resolution {
-    /// Every one.
+    /// All outcomes.
     pub const ALL: [Self; 3] = [Self::Won, Self::Lost, Self::Cancelled];
 
-    /// The word on the wire.
+    /// Returns the name in requests.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -78,10 +78,10 @@ pub const OPEN: Route = Route::write(
 )
 .with_sandbox();
 
-/// Disputes the Pix that paid a charge, and shows the new infraction.
+/// Disputes the Pix that paid a charge, and returns the new infraction.
 ///
 /// # Errors
-/// `VALIDATION_ERROR`, `not_found`, `invalid_state`; what the store says.
+/// `VALIDATION_ERROR`, `not_found`, `invalid_state`; an error of the store.
 async fn open(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiError> {
     let issues = Issues::default();
     let name = named::alone(call, &issues);
@@ -139,10 +139,10 @@ pub const RESOLVE: Route = Route::write(
 )
 .with_sandbox();
 
-/// Settles an infraction upstream, and shows it as it is afterwards.
+/// Resolves an infraction upstream, and returns its new state.
 ///
 /// # Errors
-/// `VALIDATION_ERROR`, `not_found`, `invalid_state`; what the store says.
+/// `VALIDATION_ERROR`, `not_found`, `invalid_state`; an error of the store.
 async fn resolve(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiError> {
     let issues = Issues::default();
     let id = infractions::named(call, &issues);
@@ -181,7 +181,7 @@ fn describe_resolve() -> operation::Description {
     }
 }
 
-/// Asks the institution for its list until the service knows what it is to know.
+/// Polls the institution's list until the service has recorded the expected state.
 async fn learned(
     state: &AppState,
     known: impl AsyncFn() -> Result<Option<Infraction>, ApiError>,
@@ -213,7 +213,7 @@ fn claim(body: &[u8], issues: &Issues) -> Option<AskedInfraction> {
             if amount > MAX_PAYMENT { Err(format!("must be at most {MAX_PAYMENT}").into()) } else { Ok(amount) }
         });
         let deadline_s = fields.optional("deadline_s", |node| rules::integer(node, &(1..=MAX_DEADLINE_S)));
-        // What is out of its bounds was reported.
+        // A value out of bounds is already reported.
         let deadline_s = deadline_s.and_then(|seconds| u32::try_from(seconds).ok());
         Some(AskedInfraction { situation, amount, deadline_s })
     })

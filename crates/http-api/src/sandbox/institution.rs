@@ -12,18 +12,18 @@ use cais_strict_json::Issue;
 use super::{AskedInfraction, Resolution};
 use crate::error::{ApiError, ErrorCode};
 
-/// What goes wrong at the simulated institution.
+/// The failure that the simulated institution shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FaultMode {
     /// Nothing.
     Ok,
-    /// Every call is turned away at once, and nothing is done.
+    /// Every call is rejected at once and has no effect.
     Down,
     /// Answers wait.
     Slow,
-    /// The work is done, the answer is lost.
+    /// The call has its effect, but the response is lost.
     DropReply,
-    /// 500, and nothing is done.
+    /// The call returns 500 and has no effect.
     Error,
 }
 
@@ -31,7 +31,7 @@ impl FaultMode {
     /// Every mode.
     pub const ALL: [Self; 5] = [Self::Ok, Self::Down, Self::Slow, Self::DropReply, Self::Error];
 
-    /// The word on the wire.
+    /// Returns the name in requests.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -44,10 +44,10 @@ impl FaultMode {
     }
 }
 
-/// Why the simulated institution did not do what a tester wants.
+/// The reason why the simulated institution rejected a change.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InstitutionError {
-    /// What is to be moved is in no state for that.
+    /// The state of the payment does not permit the change.
     #[error("{0}")]
     InvalidState(String),
     /// A value that only the institution can judge is out of its range.
@@ -77,7 +77,7 @@ impl From<InstitutionError> for ApiError {
 
 /// The simulated institution, as far as testers move it. Its methods may write to disk.
 pub trait Institution: Send + Sync {
-    /// Pays a charge: its own amount unless another is given.
+    /// Pays a charge, by default its full amount.
     ///
     /// # Errors
     /// [`InstitutionError`].
@@ -89,7 +89,7 @@ pub trait Institution: Send + Sync {
     /// [`InstitutionError`].
     fn expire(&self, txid: &Txid) -> Result<(), InstitutionError>;
 
-    /// Lets the recipient of a Pix that was sent give all of it back.
+    /// Returns a sent Pix in full, as its recipient would.
     ///
     /// # Errors
     /// [`InstitutionError`].
@@ -113,7 +113,7 @@ pub trait Institution: Send + Sync {
     /// [`InstitutionError`].
     fn resolve_infraction(&self, upstream_id: &str, resolution: Resolution) -> Result<(), InstitutionError>;
 
-    /// Makes things go wrong from now on.
+    /// Sets the failure of all further calls.
     ///
     /// # Errors
     /// [`InstitutionError`].

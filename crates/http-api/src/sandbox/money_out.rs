@@ -25,9 +25,9 @@ use crate::routes::Route;
 use crate::state::AppState;
 use crate::{named, payouts, refunds};
 
-/// How long the service may take to learn of what the institution did; it takes a few milliseconds.
+/// Time limit for the service to process a change at the institution; usually a few milliseconds.
 const LEARNED_WITHIN: Duration = Duration::from_secs(5);
-/// Pause between two looks.
+/// Pause between two reads.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// The route of `reverse`.
@@ -39,10 +39,10 @@ pub const REVERSE: Route = Route::write(
 )
 .with_sandbox();
 
-/// Lets the recipient of a completed payout give all of it back, and shows the payout as it is afterwards.
+/// Returns a completed payout in full, as its recipient would, and shows the new state.
 ///
 /// # Errors
-/// `VALIDATION_ERROR`, `not_found`, `invalid_state`; what the store says.
+/// `VALIDATION_ERROR`, `not_found`, `invalid_state`; an error of the store.
 async fn reverse(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiError> {
     let issues = Issues::default();
     let name = named::alone(call, &issues);
@@ -60,7 +60,7 @@ async fn reverse(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiErro
         }
         let instruction_id = before.instruction_id();
         blocking(move || institution.return_sent(&instruction_id)).await?;
-        // The institution calls back, as it would in production: that is how the service learns of it.
+        // The institution sends a callback, as in production, and the service processes that callback.
         let deadline = Instant::now() + LEARNED_WITHIN;
         loop {
             let payout = current(&state, account, &name).await?;
@@ -92,7 +92,7 @@ fn describe_reverse() -> operation::Description {
     }
 }
 
-/// The payout now: with a gate of its own, because whatever was asked upstream a moment ago may be out of date.
+/// Returns the current payout. A new gate forces a fetch, because an upstream state of a moment ago may be outdated.
 async fn current(state: &AppState, account: AccountId, name: &PayoutName) -> Result<Payout, ApiError> {
     fetch::fetch(&state.ports, &SyncGate::new(), account, name).await.map_err(payouts::fetch_error)
 }
@@ -106,10 +106,10 @@ pub const FAIL_REFUND: Route = Route::write(
 )
 .with_sandbox();
 
-/// Lets a refund fail before it arrives, and shows it as it is afterwards.
+/// Makes a refund fail before its completion, and returns the new state.
 ///
 /// # Errors
-/// `VALIDATION_ERROR`, `not_found`, `invalid_state`; what the store says.
+/// `VALIDATION_ERROR`, `not_found`, `invalid_state`; an error of the store.
 async fn fail_refund(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiError> {
     let issues = Issues::default();
     let name = named::alone(call, &issues);
@@ -153,7 +153,7 @@ fn describe_fail_refund() -> operation::Description {
     }
 }
 
-/// The refund now: with a gate of its own, because whatever was asked upstream a moment ago may be out of date.
+/// Returns the current refund. A new gate forces a fetch, because an upstream state of a moment ago may be outdated.
 async fn refund(state: &AppState, account: AccountId, name: &RefundName) -> Result<Refund, ApiError> {
     fetch_refund(&state.ports, &SyncGate::new(), account, name).await.map_err(refunds::fetch_error)
 }

@@ -1,4 +1,4 @@
-//! An institution that does at once what it is asked, or nothing at all; keeps everything in maps.
+//! An institution in memory that does each operation at once, or rejects it.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -25,22 +25,22 @@ use jiff::{Timestamp, ToSpan as _};
 
 use super::super::{AskedInfraction, FaultMode, Institution, InstitutionError, Resolution};
 
-/// An institution that does at once what it is asked, or nothing at all.
+/// An institution in memory that does each operation at once, or rejects it.
 #[derive(Default)]
 pub struct Bank {
     charges: Mutex<BTreeMap<Txid, UpstreamCharge>>,
     payouts: Mutex<BTreeMap<InstructionId, UpstreamPayout>>,
     infractions: Mutex<BTreeMap<String, UpstreamInfraction>>,
-    /// What it says to defences instead of taking them.
+    /// The result for defenses in place of acceptance.
     pub refuses_defenses: Mutex<Option<Result<DefenseReceipt, AcquirerError>>>,
-    /// How often something was sent.
+    /// Number of sent payouts and refunds.
     pub sends: AtomicU32,
     pub faults: Mutex<Option<(FaultMode, Duration)>>,
     pub is_down: AtomicBool,
 }
 
 impl Bank {
-    /// When each charge can no longer be paid.
+    /// Returns the expiry of each charge.
     pub fn expires_at(&self) -> Vec<Timestamp> {
         self.charges.lock().unwrap().values().map(|charge| charge.expires_at).collect()
     }
@@ -235,7 +235,7 @@ impl Acquirer for Named {
         true
     }
 
-    /// Keys that begin with `fail` fail; the others stay on their way until they are settled.
+    /// Keys that begin with `fail` fail; other payouts stay in transit until they are resolved.
     async fn send_payout(&self, order: &PayoutOrder, _: Duration) -> Result<UpstreamPayout, AcquirerError> {
         self.1.reachable()?;
         self.1.sends.fetch_add(1, Ordering::SeqCst);

@@ -1,4 +1,4 @@
-//! What acquirers call.
+//! Callbacks of acquirers.
 
 use cais_ports::{ChangeSet, Clock as _, Store as _, Write};
 use cais_testkit::builders::a_notice;
@@ -15,7 +15,7 @@ async fn callback_is_kept_as_its_names_and_wakes_the_worker() {
     for path in [format!("/callbacks/main/{TOKEN}"), format!("/callbacks/main/{TOKEN}/pix")] {
         let seen = send(&world, TestRequest::post().uri(&path).set_payload(TXID)).await;
         assert_eq!((seen.status, seen.body.len()), (200, 0), "{path}");
-        // It returns at once because the bell was rung before.
+        // Returns at once because the worker was notified before.
         world.state.wake.notices.rung().await;
     }
     let notices = world.store.notices();

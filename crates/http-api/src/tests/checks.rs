@@ -1,4 +1,4 @@
-//! The order of checks, and what every answer carries.
+//! The order of checks, and the common headers of responses.
 
 use std::sync::atomic::Ordering;
 
@@ -84,7 +84,7 @@ async fn a_request_that_is_wrong_in_every_way_is_told_in_the_order_of_the_checks
     assert_eq!(post(&world, charge, "long-enough", "nonsense").await.error(), (400, "VALIDATION_ERROR".to_owned()));
     let rule = r#"{"amount":10,"split_rule_id":"x","postback_url":"https://a.example"}"#;
     assert_eq!(post(&world, charge, "long-enough", rule).await.error(), (422, "split_not_available".to_owned()));
-    // Whether an endpoint has the address is looked up after what was answered before, so that a repeat outlives its endpoint.
+    // The address is looked up after the stored response, so that a replay outlives its endpoint.
     let url = r#"{"amount":10,"postback_url":"https://a.example"}"#;
     assert_eq!(post(&world, charge, "long-enough", url).await.error(), (403, "account_suspended".to_owned()));
     assert_eq!(get(&world, charge).await.status, 200, "a suspended account reads");
@@ -228,7 +228,7 @@ async fn address_that_guesses_keys_is_limited_before_the_store() {
     let (guesser, other) = ("198.51.100.1:1", "198.51.100.2:1");
     let unknown = format!("key_{}_{}", "0".repeat(12), "0".repeat(43));
     assert_eq!(ask(guesser, &world.key).await.status, 200);
-    // Its tokens come back with time, so that the guesser never has none for long.
+    // Tokens of the bucket return with time, so that the address is never blocked for long.
     let mut refused = None;
     for _ in 0..10_000 {
         let seen = ask(guesser, &unknown).await;
@@ -240,7 +240,7 @@ async fn address_that_guesses_keys_is_limited_before_the_store() {
     let refused = refused.unwrap();
     assert_eq!(refused.error(), (429, "rate_limit_exceeded".to_owned()));
     assert!(refused.header("retry-after").is_some(), "{refused:?}");
-    // A key that was valid a moment ago is not asked for in the store, and others are not concerned.
+    // A recently valid key is not read from the store, and other addresses are not limited.
     assert_eq!(ask(guesser, &world.key).await.status, 200);
     assert_eq!(ask(other, &unknown).await.error(), (401, "invalid_api_key".to_owned()));
 }

@@ -61,7 +61,7 @@ async fn conversation(address: SocketAddr, sent: &str) -> String {
     within(work).await
 }
 
-/// Sends `beginning`, then a byte now and then, until the server closes; what it answered meanwhile.
+/// Sends `beginning`, then single bytes until the server closes. Returns the server's response.
 async fn drip(address: SocketAddr, beginning: &str) -> String {
     let (mut reader, mut writer) = TcpStream::connect(address).await.unwrap().into_split();
     let dripping = async {
@@ -184,7 +184,7 @@ async fn body_that_is_there_but_unread_keeps_the_connection() {
 #[actix_web::test]
 async fn reader_that_takes_nothing_loses_its_place() {
     let world = World::new().await;
-    // There is one place: /healthz is not served before the reader is ended.
+    // The limit is one connection: /healthz is served only after the reader's end.
     let address = start(&world, short(1));
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_recv_buffer_size(2_048).unwrap();

@@ -1,4 +1,4 @@
-//! The log line of each answer.
+//! The log line of each response.
 
 use std::fmt::{self, Write as _};
 use std::sync::{Arc, Mutex};
@@ -11,7 +11,7 @@ use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
 use super::*;
 use crate::causes::Causes;
 
-/// The lines of answers, each with its level.
+/// The lines of responses, each with its level.
 #[derive(Clone, Default)]
 struct Lines(Arc<Mutex<Vec<(Level, String)>>>);
 
@@ -40,7 +40,7 @@ impl Visit for Fields {
     }
 }
 
-/// Checks the line of a request: its level, and what stands in it.
+/// Checks the level and the contents of a request's line.
 async fn check(world: &World, lines: &Lines, request: TestRequest, level: Level, facts: &[&str]) {
     let seen = send(world, request.peer_addr("198.51.100.7:1".parse().unwrap())).await;
     let (found, line) = lines.last();

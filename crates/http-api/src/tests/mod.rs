@@ -1,4 +1,4 @@
-//! The whole HTTP side over a store in memory: what callers see, check by check.
+//! The whole HTTP side over a store in memory.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod bank;
@@ -26,7 +26,7 @@ use serde_json::Value;
 use self::world::World;
 use super::routes::Router;
 
-/// An answer as a caller gets it.
+/// A response as a caller receives it.
 #[derive(Debug)]
 struct Seen {
     status: u16,
@@ -100,7 +100,7 @@ async fn with_method(world: &World, method: Method, path: &str, body: &str) -> S
     send(world, request.insert_header(("content-type", "application/json")).set_payload(body.to_owned())).await
 }
 
-/// Registers a webhook endpoint for these events, as a JSON array; what was answered.
+/// Registers a webhook endpoint for these events, a JSON array. Returns the response.
 async fn register(world: &World, url: &str, events: &str) -> Seen {
     let made = post(world, "/v1/webhook-endpoints", "", &format!(r#"{{"url":"{url}","events":{events}}}"#)).await;
     assert_eq!(made.status, 201, "{made:?}");

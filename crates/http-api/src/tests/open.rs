@@ -1,4 +1,4 @@
-//! What needs no key.
+//! Routes without a key.
 
 use std::collections::BTreeSet;
 use std::io::Read as _;
@@ -22,7 +22,7 @@ async fn the_document_is_served_byte_for_byte() {
     );
 }
 
-/// Sends a request to every operation of the document: one that nothing serves would be 404 or 405 without an object's name in it.
+/// Requests every operation of the document. An unserved one would return 404 without a resource's name, or 405.
 #[actix_web::test]
 async fn whatever_the_document_lists_is_served() {
     let world = World::new().await;

@@ -1,4 +1,4 @@
-//! Receivers of webhooks that keep what they are sent and answer as they are told.
+//! Receivers of webhooks that store each webhook and respond with a configured status.
 
 use std::sync::Mutex;
 
@@ -15,9 +15,9 @@ use super::world::World;
 pub struct Receivers {
     /// Whatever was sent: where, and what.
     pub sent: Mutex<Vec<(String, Vec<u8>)>>,
-    /// What they answer; 200 unless told.
+    /// The status of responses; 200 by default.
     pub status: Mutex<Option<u16>>,
-    /// Whether addresses that were allowed no longer are.
+    /// `true` rejects addresses that were permitted before.
     pub are_closed: Mutex<bool>,
 }
 
@@ -57,7 +57,7 @@ pub async fn deliver(world: &World) {
     let due = queue.due_lanes(world.state.ports.clock.now(), None, 100).await.unwrap().backlog;
     let before = world.receivers.sent.lock().unwrap().len();
     let wanted = before + usize::try_from(due).unwrap();
-    // It is told to stop when everything that was due has been sent.
+    // The stop follows after all due deliveries were sent.
     let receivers = world.receivers.clone();
     let stop = stream::once(async move {
         while receivers.sent.lock().unwrap().len() < wanted {

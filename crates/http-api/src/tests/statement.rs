@@ -16,7 +16,7 @@ fn wanting(world: &World, path: &str, accept: &str) -> TestRequest {
     request.insert_header(("accept", accept))
 }
 
-/// The values of a row as they stand in a file whose texts need no quotes.
+/// Returns the values of a row as in a file whose texts need no quotes.
 fn line(row: &Value) -> String {
     let cells = HEADER.split(',').map(|name| match row.get(name).unwrap() {
         Value::Null => String::new(),
@@ -173,11 +173,11 @@ async fn second_file_of_an_account_waits_for_the_first() {
     }
     assert!(others.iter().all(|other| other.status() == 200));
 
-    // Its caller goes away.
+    // The caller disconnects.
     drop(open);
     let next = ask().await;
     assert_eq!((next.status().as_u16(), ask().await.status().as_u16()), (200, 429));
-    // It is read to its end.
+    // The file is read to its end.
     read_body(next).await;
     assert_eq!(ask().await.status(), 200);
 }

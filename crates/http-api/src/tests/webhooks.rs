@@ -92,7 +92,7 @@ async fn ids_are_judged_before_they_are_looked_up() {
     ] {
         let body = if method == Method::PATCH { "{}" } else { "" };
         let bad = with_method(&world, method.clone(), &format!("{PATH}/ext:x{path}?a=1"), body).await;
-        // What deletes reads no body, but its parameters and its id are judged as everywhere.
+        // DELETE reads no body; parameters and id are checked as usual.
         assert_eq!(bad.status, 400, "{method} {path}: {bad:?}");
         assert!(bad.paths().contains(&"id".to_owned()) && bad.paths().contains(&"a".to_owned()), "{method} {path}");
         let unknown = with_method(&world, method.clone(), &format!("{UNKNOWN}{path}"), body).await;

@@ -1,4 +1,4 @@
-//! A service with nothing behind it: a store in memory, a clock that stands still, an institution that keeps everything in maps.
+//! A service without dependencies: a store in memory, a clock that stands still, an institution in memory.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -35,7 +35,7 @@ pub const LIMIT: u32 = 600;
 /// The secret part of the acquirer's callback path.
 pub const TOKEN: &str = "callback-token";
 
-/// Everything that a test looks at.
+/// The service and its parts, for checks in tests.
 pub struct World {
     pub state: Arc<AppState>,
     pub store: Arc<MemoryStore>,
@@ -118,14 +118,14 @@ impl World {
         self.key_of(self.account.id, scopes).await
     }
 
-    /// A key of a new account with that e-mail, which may share in charges.
+    /// Creates an account with that e-mail that may receive shares. Returns its key.
     pub async fn beneficiary(&self, email: &str) -> String {
         let account = Account { email: email.to_owned(), ..an_account() };
         self.store.commit(steps::open_account(&account)).await.unwrap();
         self.key_of(account.id, Scopes::all()).await
     }
 
-    /// A new key of the account that may be used from one block of addresses.
+    /// Creates a key of the account that is limited to one block of addresses.
     pub async fn key_from(&self, block: &str) -> String {
         self.key_like(ApiKeyRecord {
             scopes: Scopes::all(),
@@ -152,7 +152,7 @@ impl World {
     }
 }
 
-/// Renders as the service does, and panics at a charge that asks for it.
+/// Renders as the service does, but panics at a charge with the description `panic`.
 struct Careless(JsonRepresentation);
 
 impl Representation for Careless {

@@ -22,10 +22,10 @@ pub const ROUTE: Route = Route::read(
     description,
 );
 
-/// One entry of the timeline.
+/// Returns an entry of the timeline.
 ///
 /// # Errors
-/// `VALIDATION_ERROR` for a bad id or any parameter, `not_found`; what the store says.
+/// `VALIDATION_ERROR` for a malformed id or any parameter, `not_found`; an error of the store.
 async fn get_transaction(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
     let issues = Issues::default();
     query::none(call.query(), &issues);

@@ -33,10 +33,10 @@ pub const ROUTE: Route = Route::read(
     description,
 );
 
-/// A page of the timeline, newest first, or all of it as CSV.
+/// Returns a page of the timeline, newest first, or the whole timeline as CSV.
 ///
 /// # Errors
-/// `VALIDATION_ERROR` at the parameter that breaks its rule; what the store says.
+/// `VALIDATION_ERROR` at the invalid parameter; an error of the store.
 async fn list_transactions(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
     let issues = Issues::default();
     let known = ["type", "status", CREATED_FROM, CREATED_TO, LIMIT, STARTING_AFTER, DIALECT];

@@ -11,10 +11,10 @@ use uuid::Uuid;
 use super::error::ApiError;
 use crate::representation::transaction::TransactionRow;
 
-/// The direction and the key of an entry, of its id: `txn_in_…` or `txn_out_…`.
+/// Reads the direction and the key of an entry from its id: `txn_in_…` or `txn_out_…`.
 ///
 /// # Errors
-/// What is wrong with it, as it reads after its name.
+/// The rule that the id breaks, to follow its name.
 fn read_id(text: &str) -> Result<(Direction, Uuid), String> {
     if text.starts_with("txn_in_") {
         let id = CashInId::parse(text).map_err(|error| error.to_string())?;
@@ -27,10 +27,10 @@ fn read_id(text: &str) -> Result<(Direction, Uuid), String> {
     Err("must begin with `txn_in_` or `txn_out_`".to_owned())
 }
 
-/// What is shown of an entry.
+/// Returns the row of an entry.
 ///
 /// # Errors
-/// `internal_error` when the store gave something that nobody may see.
+/// `internal_error` if the store returned an entry that must not be shown.
 fn shown(transaction: &Transaction) -> Result<TransactionRow, ApiError> {
     TransactionRow::of(transaction).map_err(|error| ApiError::internal(error.to_string()))
 }

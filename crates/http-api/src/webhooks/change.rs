@@ -25,10 +25,10 @@ pub const ROUTE: Route = Route {
     )
 };
 
-/// Changes an endpoint; what its body does not name stays as it is.
+/// Changes an endpoint; omitted fields stay unchanged.
 ///
 /// # Errors
-/// `VALIDATION_ERROR`, `not_found`, what forbids the account to write; what the store says.
+/// `VALIDATION_ERROR`, `not_found`, a missing permission to write; an error of the store.
 async fn change_endpoint(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiError> {
     let issues = Issues::default();
     let id = super::named(call, &issues);

@@ -26,10 +26,10 @@ pub const ROUTE: Route = Route::write(
     description,
 );
 
-/// Registers an endpoint; its secret is shown this once.
+/// Registers an endpoint. Its secret is shown only once.
 ///
 /// # Errors
-/// `VALIDATION_ERROR`, what forbids the account to write, `limit_reached`; what the store says.
+/// `VALIDATION_ERROR`, a missing permission to write, `limit_reached`; an error of the store.
 async fn create_endpoint(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiError> {
     let issues = Issues::default();
     query::none(call.query(), &issues);

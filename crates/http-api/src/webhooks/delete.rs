@@ -25,10 +25,10 @@ pub const ROUTE: Route = Route {
     )
 };
 
-/// Deletes an endpoint; what waits for it is not delivered any more.
+/// Deletes an endpoint. Its waiting deliveries are not sent.
 ///
 /// # Errors
-/// `VALIDATION_ERROR`, `not_found`, what forbids the account to write; what the store says.
+/// `VALIDATION_ERROR`, `not_found`, a missing permission to write; an error of the store.
 async fn delete_endpoint(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiError> {
     let issues = Issues::default();
     let id = super::named(call, &issues);

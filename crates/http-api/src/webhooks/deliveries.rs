@@ -22,10 +22,10 @@ pub const ROUTE: Route = Route::read(
     description,
 );
 
-/// A page of what was delivered to an endpoint, or is to be, newest first.
+/// Returns a page of an endpoint's deliveries, sent or waiting, newest first.
 ///
 /// # Errors
-/// `VALIDATION_ERROR` for a bad id, or at the parameter that breaks its rule; `not_found`; what the store says.
+/// `VALIDATION_ERROR` for a malformed id or at the invalid parameter; `not_found`; an error of the store.
 async fn list_deliveries(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
     let issues = Issues::default();
     let endpoint = super::in_path(call, &issues);

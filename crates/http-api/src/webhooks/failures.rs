@@ -1,4 +1,4 @@
-//! What callers are told when nothing was done with an endpoint, a delivery or an event.
+//! The errors of requests about endpoints, deliveries and events.
 
 use cais_domain::webhook::{MAX_ENDPOINTS, MAX_WAITING_REQUESTS};
 use cais_ports::UrlRefusal;
@@ -11,7 +11,7 @@ use cais_use_cases::webhooks::{SendAgainError, WriteEndpointError};
 use crate::error::{ApiError, ErrorCode};
 use crate::paging::STARTING_AFTER;
 
-/// What is said of an endpoint that the account does not have.
+/// Returns the error for an endpoint that the account does not have.
 pub(crate) fn no_such_endpoint() -> ApiError {
     ApiError::new(ErrorCode::NotFound).saying("There is no such webhook endpoint.")
 }
@@ -59,7 +59,7 @@ impl From<WriteEndpointError> for ApiError {
     }
 }
 
-/// Seconds until an attempt of a waiting test or resend is over: the time limit of one attempt.
+/// Seconds until the attempt of a waiting test or resend has ended: the time limit of one attempt.
 const ATTEMPT_ENDS_WITHIN_S: u32 = 15;
 
 impl From<SendAgainError> for ApiError {

@@ -23,10 +23,10 @@ pub const ROUTE: Route = Route::read(
     description,
 );
 
-/// A page of endpoints, newest first.
+/// Returns a page of endpoints, newest first.
 ///
 /// # Errors
-/// `VALIDATION_ERROR` at the parameter that breaks its rule; what the store says.
+/// `VALIDATION_ERROR` at the invalid parameter; an error of the store.
 async fn list_endpoints(call: &Call<'_>, caller: &Caller) -> Result<Reply, ApiError> {
     let issues = Issues::default();
     let request = paging::only_page(call.query(), &issues);

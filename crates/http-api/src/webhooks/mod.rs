@@ -20,14 +20,14 @@ use super::named;
 use super::query;
 use cais_strict_json::Issues;
 
-/// The endpoint that a call's path names, for calls without parameters. Problems go to `issues`.
+/// Returns the id of the endpoint in the path of a request without parameters. Problems are added to `issues`.
 #[must_use]
 pub fn named(call: &Call<'_>, issues: &Issues) -> Option<EndpointId> {
     query::none(call.query(), issues);
     in_path(call, issues)
 }
 
-/// The endpoint that a call's path names. Problems go to `issues`.
+/// Returns the id of the endpoint in the path. Problems are added to `issues`.
 #[must_use]
 pub fn in_path(call: &Call<'_>, issues: &Issues) -> Option<EndpointId> {
     named::id::<kind::Endpoint>(call.params.first(), "id", issues)

@@ -27,10 +27,10 @@ pub const ROUTE: Route = Route::write(
     description,
 );
 
-/// Delivers again, at once and with the whole schedule before it.
+/// Sends a delivery again at once, with a new schedule of retries.
 ///
 /// # Errors
-/// `VALIDATION_ERROR`, `not_found`, `invalid_state`, what forbids the account to write; what the store says.
+/// `VALIDATION_ERROR`, `not_found`, `invalid_state`, a missing permission to write; an error of the store.
 async fn resend_delivery(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiError> {
     let issues = Issues::default();
     let endpoint = super::named(call, &issues);

@@ -24,10 +24,11 @@ pub const ROUTE: Route = Route::write(
     description,
 );
 
-/// Gives an endpoint another secret, which is shown this once; the one before signs as well for a while.
+/// Replaces the secret of an endpoint. The new secret is shown only once; for a grace period the previous one also
+/// signs.
 ///
 /// # Errors
-/// `VALIDATION_ERROR`, `not_found`, what forbids the account to write; what the store says.
+/// `VALIDATION_ERROR`, `not_found`, a missing permission to write; an error of the store.
 async fn rotate_secret(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiError> {
     let issues = Issues::default();
     let id = super::named(call, &issues);

@@ -12,12 +12,12 @@ use crate::rules;
 
 /// Names of event types that are read at most: more than there are.
 pub const MAX_EVENTS: usize = 30;
-/// What stands for every type.
+/// The value that stands for every type.
 const ALL: &str = "*";
 
-/// Reads what an endpoint is registered with. Problems go to `issues`; `None` when nothing can be made of it.
+/// Reads the body of a registration. Problems are added to `issues`; `None` if the body is unusable.
 ///
-/// `receivers` tells what can be told of an address without resolving its name.
+/// `receivers` checks an address without resolving its name.
 #[must_use]
 pub fn new(body: &Node<'_>, receivers: &dyn WebhookSender, issues: &Issues) -> Option<CreateEndpoint> {
     let mut fields = Fields::of(body, "", issues)?;
@@ -29,7 +29,8 @@ pub fn new(body: &Node<'_>, receivers: &dyn WebhookSender, issues: &Issues) -> O
     Some(CreateEndpoint { url: url?, subscription: subscription?, description })
 }
 
-/// Reads what is changed of an endpoint; `null` takes its description away, and is no change elsewhere.
+/// Reads the changed fields of an endpoint. For the description, `null` removes the text; for other fields, `null` is
+/// no change.
 #[must_use]
 pub fn change(body: &Node<'_>, receivers: &dyn WebhookSender, issues: &Issues) -> Option<EndpointChange> {
     let clears = matches!(
@@ -61,7 +62,7 @@ pub fn grace_s(body: &[u8], issues: &Issues) -> Option<u32> {
     let mut fields = Fields::of(&node, "", issues)?;
     let asked = fields.optional("grace_seconds", |node| rules::integer(node, &(0..=i64::from(MAX_GRACE_S))));
     fields.finish();
-    // What is out of its bounds was reported.
+    // A value out of bounds is already reported.
     Some(asked.and_then(|seconds| u32::try_from(seconds).ok()).unwrap_or(DEFAULT_GRACE_S))
 }
 

@@ -25,10 +25,10 @@ pub const ROUTE: Route = Route::write(
     description,
 );
 
-/// Sends an endpoint an event that means nothing.
+/// Sends a test event to an endpoint.
 ///
 /// # Errors
-/// `VALIDATION_ERROR`, `not_found`, `invalid_state`, what forbids the account to write; what the store says.
+/// `VALIDATION_ERROR`, `not_found`, `invalid_state`, a missing permission to write; an error of the store.
 async fn test_endpoint(call: &Call<'_>, caller: &Arc<Caller>) -> Result<Reply, ApiError> {
     let issues = Issues::default();
     let id = super::named(call, &issues);

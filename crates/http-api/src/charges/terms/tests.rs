@@ -1,4 +1,4 @@
-//! What a merchant may ask for: every rule at its limit and one past it.
+//! The body of a request for a charge: every rule at its limit and one past it.
 
 use cais_domain::text::Text;
 use cais_strict_json::read as read_json;

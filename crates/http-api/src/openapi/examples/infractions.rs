@@ -14,23 +14,23 @@ use super::value;
 use crate::representation::infraction::{Infraction as Row, InfractionDetail};
 use crate::representation::values::Page;
 
-/// An infraction that waits for a defence.
+/// Returns an infraction that awaits a defense.
 pub fn open_infraction() -> Option<Value> {
     value(&InfractionDetail::from(&infraction(InfractionState::Open, None)?))
 }
 
-/// One that was defended.
+/// Returns an infraction with a defense.
 pub fn defended_infraction() -> Option<Value> {
     let at = instant("2026-01-04T09:30:00Z")?;
     value(&InfractionDetail::from(&infraction(InfractionState::UnderReview { at }, Some(defense(at)?))?))
 }
 
-/// One that was won.
+/// Returns an infraction that the merchant won.
 pub fn won_infraction() -> Option<Value> {
     value(&InfractionDetail::from(&won()?))
 }
 
-/// A page with one infraction.
+/// Returns a page with an infraction.
 pub fn infractions() -> Option<Value> {
     let infraction = won()?;
     value(&Page::new(vec![Row::from(&infraction)], Some(infraction.id)))

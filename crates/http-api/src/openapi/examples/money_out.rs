@@ -40,7 +40,7 @@ pub fn completed() -> Option<Value> {
     rendered(&arrived()?)
 }
 
-/// A payout that came back.
+/// Returns a payout that the recipient returned.
 pub fn reversed() -> Option<Value> {
     let payout = payout(|sent| {
         let (completed_at, at) = (instant("2026-01-02T14:00:01.250Z")?, instant("2026-01-02T15:00:00Z")?);
@@ -49,7 +49,7 @@ pub fn reversed() -> Option<Value> {
     rendered(&Payout { returned: payout.terms.amount, ..payout })
 }
 
-/// A page with one payout.
+/// Returns a page with a payout.
 pub fn payouts() -> Option<Value> {
     let payout = arrived()?;
     value(&Page::new(vec![PayoutBody::from(&payout)], Some(payout.id)))
@@ -67,7 +67,7 @@ pub fn failed_refund() -> Option<Value> {
     value(&RefundBody::from(&refund_in(RefundState::Failed { return_id: returned(), reason, at })?))
 }
 
-/// A page with one refund.
+/// Returns a page with a refund.
 pub fn refunds() -> Option<Value> {
     let at = instant("2026-01-02T15:00:01Z")?;
     let refund = refund_in(RefundState::Completed { return_id: returned(), at })?;

@@ -15,7 +15,7 @@ use crate::representation::webhook::{Delivery as Row, DeliveryList, WebhookEndpo
 
 const ACCOUNT: &str = "acc_01h455vb4pex5vsknk084sn02q";
 const EVENT: &str = "evt_01h455vb4pex5vsknk084sn02x";
-/// Of 32 bytes that count from 0: nobody's.
+/// 32 bytes that count from 0; not a secret in use.
 const SECRET: &str = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 
 /// An endpoint.
@@ -28,7 +28,7 @@ pub fn endpoint_with_secret() -> Option<Value> {
     value(&WebhookEndpointWithSecret::new(&registered()?, SECRET.to_owned()))
 }
 
-/// A page with one endpoint.
+/// Returns a page with an endpoint.
 pub fn endpoints() -> Option<Value> {
     let endpoint = registered()?;
     value(&Page::new(vec![WebhookEndpoint::from(&endpoint)], Some(endpoint.id)))
@@ -39,7 +39,7 @@ pub fn pending_delivery() -> Option<Value> {
     value(&Row::from(&waiting()?))
 }
 
-/// A page with one delivery, which arrived at the second attempt.
+/// Returns a page with a delivery that succeeded at the second attempt.
 pub fn deliveries() -> Option<Value> {
     let failed = DeliveryAttempt {
         at: instant("2026-01-02T12:03:04.570Z")?,
@@ -64,7 +64,7 @@ pub fn deliveries() -> Option<Value> {
     value(&Page::new(vec![Row::from(&delivery)], Some(delivery.id)))
 }
 
-/// What an event that is sent again answers.
+/// Returns the response to a resent event.
 pub fn resent() -> Option<Value> {
     value(&DeliveryList { data: vec![Row::from(&waiting()?)] })
 }
@@ -74,7 +74,7 @@ pub fn event() -> Option<Value> {
     serde_json::from_slice(&told()?.body(Some(7))).ok()
 }
 
-/// A page with one event.
+/// Returns a page with an event.
 pub fn events() -> Option<Value> {
     let event = told()?;
     serde_json::from_slice(&page_of_json(&[event.body(Some(7))], Some(event.id))).ok()

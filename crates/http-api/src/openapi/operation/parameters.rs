@@ -20,7 +20,7 @@ fn text() -> ObjectBuilder {
     ObjectBuilder::new().schema_type(Type::String)
 }
 
-/// What a path names.
+/// Returns the parameter of a path.
 #[must_use]
 pub fn in_path(pattern: &str, name: &str) -> Parameter {
     let what = match name {
@@ -63,7 +63,7 @@ pub fn created() -> Vec<Parameter> {
     ]
 }
 
-/// A filter with one of these words.
+/// Returns a filter with one of these values.
 pub fn word(name: &str, what: &str, words: impl IntoIterator<Item = &'static str>) -> Parameter {
     let words: Vec<&str> = words.into_iter().collect();
     parameter(name, ParameterIn::Query, false, what, text().enum_values(Some(words)).build())

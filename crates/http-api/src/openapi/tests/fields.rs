@@ -1,4 +1,5 @@
-//! Resources have exactly the fields of the contract, all of them required; bodies of requests require what it says.
+//! Resources have exactly the fields of the contract, all required. Request bodies require the fields that the contract
+//! requires.
 
 use super::*;
 
@@ -93,7 +94,7 @@ const RESOURCES: &[(&str, &[&str], &[&str])] = &[
     ("EventPage", PAGE, &[]),
 ];
 
-/// What bodies must have; those of an error may have more.
+/// The required fields of bodies; an error's body may have more.
 const REQUIRED: &[(&str, &[&str])] = &[
     ("NewCharge", &["amount"]),
     ("NewPayout", &["amount", "pix_key"]),

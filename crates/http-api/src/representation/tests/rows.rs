@@ -103,7 +103,7 @@ fn the_parts_of_a_split_are_not_the_creators() {
         let charge = charge(state);
         Charge { terms: ChargeTerms { split: split("33.3333"), ..charge.terms.clone() }, ..charge }
     };
-    // Of 9.90 a third, floored, is 3.29: that is what a payment would give.
+    // A third of 9.90, rounded down, is 3.29: the share of a payment of this amount.
     assert!(
         json(&row_of(divided(ChargeState::Pending(issued())))).contains(r#""net_amount":6.61,"gross_amount":10.50"#)
     );

@@ -1,4 +1,4 @@
-//! What a merchant may ask of its endpoints: every rule at its limit and one past it.
+//! The bodies of requests about endpoints: every rule at its limit and one past it.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use cais_webhooks::{HttpSender, WebhookPolicy};
