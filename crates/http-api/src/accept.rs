@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn csv_is_sent_to_whoever_wants_it_more() {
+    fn csv_is_chosen_if_preferred_to_json() {
         for (accept, expected) in [
             ("", Format::Json),
             ("*/*", Format::Json),

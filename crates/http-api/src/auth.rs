@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn one_key_in_either_header_or_both() {
+    fn key_is_read_from_either_header_or_both() {
         let (a, b) = (key('a'), key('b'));
         let (bearer_a, lower_a) = (format!("Bearer {a}"), format!("bearer  {a}"));
         check(&[], Err(ErrorCode::MissingApiKey));

@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn remembered_addresses_are_bounded() {
+    fn tracked_addresses_are_bounded() {
         let failures = AuthFailures::default();
         let now = Instant::now();
         let address = |number: usize| {

@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn bodies_share_bounded_room_and_give_it_back() {
+    fn bodies_share_bounded_memory_and_release_it() {
         let paths = CallbackPaths::new([]);
         let mut rooms: Vec<Room<'_>> = (0..32).map(|_| paths.room()).collect();
         for room in &mut rooms {

@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn warnings_of_a_request_are_kept_with_it() {
+    fn warnings_of_a_request_are_stored_with_it() {
         tracing::subscriber::with_default(Registry::default().with(Causes), || {
             let (one, other) = (tracing::error_span!("request"), tracing::error_span!("request"));
             one.in_scope(|| {

@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn hop_that_is_no_address_ends_the_way() {
+    fn hop_that_is_not_an_address_ends_the_search() {
         for forwarded in ["203.0.113.9, unknown", "203.0.113.9, ", "203.0.113.9, 10.0.0.999"] {
             check("10.0.0.1", &[forwarded], "10.0.0.1");
         }

@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_neither_is_told() {
+    fn text_that_is_neither_day_nor_instant_is_rejected() {
         for text in
             ["", "today", "2026-02-30", "2026-1-1", "31/01/2026", "20260131", "2026-01-31T12:00:00", "1767225600"]
         {
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_span_may_be_one_day_but_not_end_before_it_begins() {
+    fn span_may_be_one_day_but_not_reversed() {
         let span = |from: &str, to: &str| Span { from: beginning(from).ok(), until: end(to).ok() };
         assert!(!is_reversed(span("2026-01-31", "2026-01-31")));
         assert!(is_reversed(span("2026-01-31", "2026-01-30")));

@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn all_problems_are_told_at_once() {
+    fn filter_problems_are_all_reported() {
         assert_eq!(problems("bucket=pending&created_from=2026-01-01&created_to=2026-01-01"), [""; 0]);
         assert_eq!(
             problems("bucket=gold&created_from=x&created_to="),

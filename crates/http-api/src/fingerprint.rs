@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn spelling_does_not_matter() {
+    fn fingerprint_ignores_spelling() {
         let first = of("POST", "/v1/charges", r#"{"amount":10,"description":"café","split":[{"percentage":1.5}]}"#);
         for same in [
             r#"{"amount":10.0,"description":"café","split":[{"percentage":1.5}]}"#,
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn meaning_matters() {
+    fn fingerprint_differs_with_meaning() {
         let first = of("POST", "/v1/charges", r#"{"amount":10,"list":[1,2]}"#);
         for other in [
             of("PUT", "/v1/charges", r#"{"amount":10,"list":[1,2]}"#),

@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_ids_or_the_callers_own() {
+    fn names_are_ids_or_external_ids() {
         let external = |text: &str| {
             read::<Charge>(text).ok().and_then(|name| match name {
                 ResourceName::External(id) => Some(id.as_str().to_owned()),
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn some_are_named_by_their_id_alone() {
+    fn external_ids_are_rejected_where_only_ids_are_valid() {
         for (segment, problems) in [
             ("whe_01h455vb4pex5vsknk084sn02q", 0),
             ("whe%5F01h455vb4pex5vsknk084sn02q", 0),

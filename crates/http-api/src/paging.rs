@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parameters_keep_to_their_rules() {
+    fn paging_parameters_are_accepted_or_rejected_by_rule() {
         for (query, expected) in [
             ("", Some((50, false))),
             ("limit=1", Some((1, false))),

@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn every_oddity_is_named() {
+    fn malformed_queries_are_reported() {
         assert_eq!(problems("limit=1&limit=2"), ["limit is given more than once"]);
         assert_eq!(problems("offset=1&page"), ["offset is not a known parameter", "page is not a known parameter"]);
         assert_eq!(problems("limit=%zz"), ["limit is not validly percent-encoded UTF-8"]);

@@ -339,7 +339,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bodies_are_read_strictly() {
+    fn sandbox_bodies_are_read_strictly() {
         let main = AcquirerName::parse("main").unwrap();
         let pay = |body: &str| {
             let issues = Issues::default();

@@ -1,15 +1,15 @@
-//! The pixels of a QR code as a deflate stream (RFC 1951) whose code table was made for such pictures.
+//! The pixels of a QR code as a deflate stream (RFC 1951) with a code table made for such images.
 //!
-//! Each row of modules is four equal rows of pixels, and each of their bytes is one of four. A general compressor either takes
-//! long to find that out or leaves the picture three times as large.
+//! Each row of modules is four equal rows of pixels, and each byte has one of four values. A general compressor is slow
+//! at such data, or leaves the image three times as large.
 
 use super::png::{LIGHT, MARGINS, NO_FILTER, PIXELS_PER_MODULE, QUIET_PIXELS};
 
 /// Room for the stream of a usual Pix code.
 const USUAL_BYTES: usize = 1_024;
-/// The longest copy but one; the longest has a symbol of its own (section 3.2.5).
+/// The second-longest copy; the longest has a symbol of its own (section 3.2.5).
 const LONGEST_COPY: u32 = 257;
-/// The symbol of the shortest copies, three bytes; 256 ends a block, and the bytes themselves come before.
+/// The symbol of the shortest copies, three bytes. The symbol 256 ends a block, and lower ones are literal bytes.
 const FIRST_COPY: u32 = 257;
 /// The last symbol there is.
 const LAST_SYMBOL: u32 = 285;
@@ -22,14 +22,14 @@ pub(super) fn compress<'a>(lines: impl Iterator<Item = &'a [u8]>, line_bytes: u3
     let row_bytes = before + line_bytes + after;
     let mut stream = Stream { bytes: Vec::with_capacity(USUAL_BYTES), pending: 0, count: 0 };
 
-    // One blank row, and copies of it up to the first line.
+    // A blank row, and copies of it up to the first line.
     stream.begin_fixed_block(false);
     stream.fixed_literals();
     stream.fixed_copy(row_bytes - 2, 1);
     stream.fixed_copy((QUIET_PIXELS - 1) * row_bytes + before, row_bytes);
     stream.push(0, 7);
 
-    // After a line everything is as one row above, up to the next line.
+    // After a line, the bytes repeat the row above up to the next line.
     let (copy, distance) = (Run::of_length(PIXELS_PER_MODULE * row_bytes - line_bytes), Run::of_distance(row_bytes));
     stream.begin_own_block(&copy, &distance);
     for line in lines {
@@ -51,7 +51,7 @@ pub(super) fn compress<'a>(lines: impl Iterator<Item = &'a [u8]>, line_bytes: u3
     stream.finish()
 }
 
-/// How deflate writes a length or a distance: a symbol for a range, and bits that tell the place in it (section 3.2.5).
+/// The encoding of a length or a distance: a symbol for a range, and bits for the place in the range (section 3.2.5).
 struct Run {
     symbol: u32,
     extra: u32,
@@ -99,7 +99,7 @@ impl Stream {
         }
     }
 
-    /// A code of a table, which begins with its highest bit.
+    /// Writes a code of a table, highest bit first.
     fn push_code(&mut self, code: u32, count: u32) {
         self.push(code.reverse_bits() >> (u32::BITS - count), count);
     }
@@ -110,13 +110,13 @@ impl Stream {
         self.bytes
     }
 
-    /// A block with the table that every decoder knows (section 3.2.6), for margins.
+    /// Begins a block with the fixed table (section 3.2.6), for margins.
     fn begin_fixed_block(&mut self, last: bool) {
         self.push(u32::from(last), 1);
         self.push(1, 2);
     }
 
-    /// What the first row begins with: the filter's number and light pixels.
+    /// Writes the beginning of the first row: the filter's number and light pixels.
     fn fixed_literals(&mut self) {
         self.push_code(0b0011_0000 + u32::from(NO_FILTER), 8);
         self.push_code(0b1_1001_0000 + u32::from(LIGHT) - 144, 9);
@@ -139,9 +139,10 @@ impl Stream {
         }
     }
 
-    /// A block with a table of our own (section 3.2.7): the four bytes that occur, the end of the block, and one copy.
+    /// Begins a block with its own table (section 3.2.7): the four bytes that occur, the end of the block, and one
+    /// copy.
     ///
-    /// A second distance, never used, makes the table complete: not every decoder takes another.
+    /// An unused second distance completes the table, because some decoders reject an incomplete one.
     fn begin_own_block(&mut self, copy: &Run, distance: &Run) {
         let copy = FIRST_COPY + copy.symbol;
         self.push(0, 1);
@@ -171,7 +172,7 @@ impl Stream {
         self.own_symbol(1);
     }
 
-    /// A symbol whose code has so many bits, 1 to 4.
+    /// Writes a symbol with a code of 1 to 4 bits.
     fn own_symbol(&mut self, bits: u32) {
         self.push_code(0b100 + bits - 1, 3);
     }

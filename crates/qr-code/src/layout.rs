@@ -1,4 +1,5 @@
-//! What all QR codes of a version have in common: the patterns for scanners, each mask, and where every bit of the data lies.
+//! The common parts of all QR codes of a version: the patterns for scanners, each mask, and the position of every data
+//! bit.
 
 use std::sync::OnceLock;
 
@@ -7,9 +8,9 @@ use qrcode::{EcLevel, Version};
 
 /// The error correction level of every code: it survives damage of 15 %.
 pub(super) const LEVEL: EcLevel = EcLevel::M;
-/// Versions whose rows fit in a number of 128 bits, far beyond the longest Pix code.
+/// Versions whose rows fit in 128 bits, far beyond the longest Pix code.
 const VERSIONS: usize = 27;
-/// The masks in the order of the standard, which decides between equal ones.
+/// The masks in the order of the standard, which breaks ties.
 const MASKS: [MaskPattern; 8] = [
     MaskPattern::Checkerboard,
     MaskPattern::HorizontalLines,
@@ -26,9 +27,9 @@ const TIMING_COLUMN: usize = 6;
 /// A version's frame, drawn once in the life of the process.
 pub(super) struct Layout {
     side: usize,
-    /// For each mask the rows of a code whose data is all zeros: bit `x` says whether the module in column `x` is dark.
+    /// For each mask, the rows of a code whose data is all zeros. Bit `x` is set if the module in column `x` is dark.
     pub(super) masked: [Vec<u128>; 8],
-    /// For each module, row by row, which bit of the codewords it shows; patterns and modules left over show none.
+    /// For each module, row by row, the index of its bit in the codewords. Patterns and remaining modules have none.
     bits: Vec<Option<u16>>,
 }
 
@@ -47,14 +48,14 @@ impl Layout {
         let side = usize::from(version.width().unsigned_abs());
         let masked = MASKS.map(|mask| {
             let mut canvas = canvas.clone();
-            // Draws the mask, and which one and which level it is, too (section 7.9).
+            // Draws the mask, and the information about mask and level (section 7.9).
             canvas.apply_mask(mask);
             rows(&canvas, version.width())
         });
         Self { side, masked, bits: bit_numbers(&canvas, side) }
     }
 
-    /// The rows in which the bits of the codewords are set, before any mask.
+    /// Returns the rows with the bits of the codewords, before any mask.
     pub(super) fn place(&self, codewords: &[u8]) -> Vec<u128> {
         let is_set = |bit: &Option<u16>| {
             let byte = bit.and_then(|bit| codewords.get(usize::from(bit / 8)));
@@ -105,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_module_is_where_the_library_puts_it() {
+    fn modules_are_placed_as_by_the_library() {
         for number in 1..=27 {
             let version = Version::Normal(number);
             let layout = Layout::of(version).unwrap();

@@ -1,8 +1,8 @@
-//! A text as a QR code, and the QR code as a small PNG, fast enough to be part of every answer.
+//! Renders a text as a QR code in a small PNG, fast enough for every response.
 //!
-//! [`QrImages`] returns the picture as a data URL and keeps the latest. `layout` draws what all codes of a version have in common
-//! once, `mask` judges the masks on whole rows of bits, and `png` with `deflate` writes the picture with a code table made for it.
-//! docs/adr/0019 has the figures.
+//! [`QrImages`] returns the image as a data URL and caches recent ones. `layout` draws the common parts of a version
+//! once, and `mask` judges the masks on whole rows of bits. `png` and `deflate` write the image with a code table made
+//! for it. docs/adr/0019 has the figures.
 
 mod deflate;
 mod layout;
@@ -18,19 +18,19 @@ use qrcode::{bits, ec};
 
 use self::layout::{LEVEL, Layout};
 
-/// What a data URL of a PNG begins with.
+/// The prefix of a data URL of a PNG.
 const URL_PREFIX: &str = "data:image/png;base64,";
-/// Images that are remembered; at about 1 KiB each they take some 2 MiB.
+/// Cached images; at about 1 KiB each they need some 2 MiB.
 const REMEMBERED: usize = 2_048;
 
-/// The images of the codes that were asked for last: lists and repeated reads show the same ones again and again.
+/// The images of recent codes, because lists and repeated reads show the same ones.
 #[derive(Debug, Default)]
 pub struct QrImages(Mutex<Memory>);
 
 #[derive(Debug, Default)]
 struct Memory {
     images: HashMap<Arc<str>, Arc<str>>,
-    /// The codes in the order they came in; the first is forgotten first.
+    /// The codes in the order of insertion; the first is evicted first.
     order: VecDeque<Arc<str>>,
 }
 
@@ -71,7 +71,7 @@ fn data_url(code: &str) -> Option<String> {
     Some(url)
 }
 
-/// The rows of the code in the smallest version that holds it: bit `x` says whether the module in column `x` is dark.
+/// Returns the rows of the code in the smallest version that fits. Bit `x` is set if the module in column `x` is dark.
 fn modules(code: &str) -> Option<Vec<u128>> {
     let bits = bits::encode_auto(code.as_bytes(), LEVEL).ok()?;
     let version = bits.version();

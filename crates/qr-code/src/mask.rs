@@ -1,13 +1,14 @@
-//! Which of the eight masks of a QR code disturbs scanners least (ISO/IEC 18004, section 7.8.3), judged on whole rows at once.
+//! Chooses the mask of a QR code that disturbs scanners least (ISO/IEC 18004, section 7.8.3), judged on whole rows at
+//! once.
 
 /// Modules of a line through a finder pattern: dark, light, three dark, light, dark.
 const FINDER: usize = 7;
-/// Light modules before or after those, by which scanners know a finder pattern.
+/// Light modules before or after those, by which scanners identify a finder pattern.
 const FINDER_MARGIN: usize = 4;
 
-/// The rows of the code under the mask with the lowest penalty.
+/// Returns the rows of the code under the mask with the lowest penalty.
 ///
-/// `masked` are the rows without data under each mask; the bits of `data` say which of their modules the data inverts.
+/// `masked` are the rows without data under each mask. The bits of `data` invert modules.
 pub(super) fn choose(masked: &[Vec<u128>], data: &[u128]) -> Vec<u128> {
     let candidates = masked.iter().map(|frame| frame.iter().zip(data).map(|(frame, data)| frame ^ data).collect());
     candidates.min_by_key(|rows: &Vec<u128>| penalty(rows)).unwrap_or_default()
@@ -24,7 +25,8 @@ fn low_bits(count: usize) -> u128 {
     (1_u128 << count).wrapping_sub(1)
 }
 
-/// Five modules alike cost 3, each further one 1: `fives` has a bit for each five alike, `first_of_run` for those that begin a run.
+/// Returns the cost of runs: five equal modules cost 3, each further one 1. `fives` has a bit for each five equal
+/// modules, `first_of_run` for those that begin a run.
 fn run_cost(fives: u128, first_of_run: u128) -> u32 {
     if fives == 0 { 0 } else { fives.count_ones() + 2 * first_of_run.count_ones() }
 }
@@ -50,7 +52,7 @@ fn runs_down(rows: &[u128]) -> u32 {
     costs.sum()
 }
 
-/// What looks like a finder pattern costs 40 for each side on which it has its margin.
+/// Returns the cost of patterns like a finder pattern: 40 for each side with a margin.
 fn finders_across(row: u128, side: usize) -> u32 {
     let found = row & !(row >> 1) & (row >> 2) & (row >> 3) & (row >> 4) & !(row >> 5) & (row >> 6);
     if found == 0 {
@@ -108,8 +110,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn down_is_judged_as_across(rows in proptest::collection::vec(0..1_u128 << 21, 21)) {
-            // Rows that are often equal make long runs, and finder patterns in which three rows are alike.
+        fn columns_are_judged_like_rows(rows in proptest::collection::vec(0..1_u128 << 21, 21)) {
+            // Rows that are often equal make long runs, and finder patterns of three equal rows.
             let stretched: Vec<u128> = rows.iter().flat_map(|row| [*row; 3]).take(21).collect();
             for rows in [rows, stretched] {
                 let columns = turned(&rows);
@@ -121,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn penalties_are_those_of_the_standard() {
+    fn penalties_match_the_standard() {
         assert_eq!(runs_across(0b0_1111, 6), 0);
         assert_eq!(runs_across(0b01_1111, 7), 3, "five alike");
         assert_eq!(runs_across(0b011_1111, 8), 4, "six alike");
@@ -142,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_of_the_best_masks_is_chosen() {
+    fn equal_masks_are_resolved_to_the_first() {
         let [plain, checkered] = [vec![0_u128; 21], [0x0a_aaaa, 0x15_5555].into_iter().cycle().take(21).collect()];
         let masked = [plain.clone(), checkered.clone(), plain];
         assert_eq!(choose(&masked, &[0; 21]), checkered);

@@ -6,31 +6,32 @@ use super::deflate;
 
 /// Modules of light around the code (ISO/IEC 18004, section 6.3.8).
 pub(super) const QUIET_MODULES: u32 = 4;
-/// Pixels per module and side. Four are half a byte, so that each byte shows two modules.
+/// Pixels per module and side. Four are half a byte, so each byte shows two modules.
 pub(super) const PIXELS_PER_MODULE: u32 = 4;
 /// Blank rows of pixels above the code, and below it.
 pub(super) const QUIET_PIXELS: u32 = QUIET_MODULES * PIXELS_PER_MODULE;
-/// What a row begins with when its bytes are the pixels themselves (section 9.2).
+/// The first byte of a row whose bytes are the pixels themselves (section 9.2).
 pub(super) const NO_FILTER: u8 = 0;
 /// Two light modules.
 pub(super) const LIGHT: u8 = 0xff;
-/// What every row has before the code: the filter, and four light modules.
+/// The bytes of every row before the code: the filter, and four light modules.
 const BEFORE: [u8; 3] = [NO_FILTER, LIGHT, LIGHT];
-/// What every row has after the code: as it has an odd number of modules, half of its last byte is light already.
+/// The bytes of every row after the code. A code has an odd number of modules, so half of its last byte is already
+/// light.
 const AFTER: [u8; 2] = [LIGHT, LIGHT];
 /// The lengths of [`BEFORE`] and [`AFTER`].
 pub(super) const MARGINS: [u32; 2] = [3, 2];
 
-/// What every PNG file begins with (section 5.2).
+/// The first bytes of every PNG file (section 5.2).
 const SIGNATURE: [u8; 8] = *b"\x89PNG\r\n\x1a\n";
 /// One bit per pixel, grey, the only compression, the only set of filters, not interlaced (section 11.2.1).
 const FORMAT: [u8; 5] = [1, 0, 0, 0, 0];
 /// A stream of deflate, made with little effort; no dictionary (RFC 1950, section 2.2).
 const ZLIB_HEADER: [u8; 2] = [0x78, 0x01];
-/// What the file has besides the compressed pixels.
+/// Bytes of the file in addition to the compressed pixels.
 const FRAME_BYTES: usize = 63;
 
-/// The picture; `None` for one that is empty or whose measures do not fit in the format.
+/// Returns the image; `None` for an empty one or one too large for the format.
 pub(super) fn encode(rows: &[u128]) -> Option<Vec<u8>> {
     let side = u32::try_from(rows.len()).ok().filter(|side| *side > 0)?;
     let pixels = (side + 2 * QUIET_MODULES) * PIXELS_PER_MODULE;
@@ -52,7 +53,7 @@ pub(super) fn encode(rows: &[u128]) -> Option<Vec<u8>> {
     Some(file)
 }
 
-/// The pixels of each row of modules without margins, a bit each: 1 is light, the left one is the highest.
+/// Returns the pixels of each row of modules without margins, one bit each: 1 is light, the left one is the highest.
 fn lines(rows: &[u128], line_bytes: usize) -> Vec<u8> {
     let mut lines = Vec::with_capacity(rows.len() * line_bytes);
     for row in rows {
@@ -92,14 +93,15 @@ fn checksum(lines: &[u8], line_bytes: usize) -> u32 {
     adler.value()
 }
 
-/// The two sums of an Adler-32, whose remainders are taken at the end: even the largest picture is far from overflowing them.
+/// The two sums of an Adler-32. Their remainders are computed at the end: even the largest image is far from an
+/// overflow.
 struct Adler {
     sum: u64,
     sum_of_sums: u64,
 }
 
 impl Adler {
-    /// Adds a row of pixels several times, of which only the first is looked at byte for byte.
+    /// Adds a row of pixels several times; only the first is summed byte by byte.
     fn add(&mut self, line: &[u8], times: u32) {
         let (mut bytes, mut sum, mut sum_of_sums) = (0, 0, 0);
         for byte in BEFORE.iter().chain(line).chain(&AFTER) {
@@ -139,7 +141,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn decoders_see_every_module_with_a_margin(rows in codes()) {
+        fn decoded_image_has_every_module_with_a_margin(rows in codes()) {
             let (side, pixels) = decode(&encode(&rows).unwrap()).unwrap();
             let (module, margin) = (4, 4);
             prop_assert_eq!(side, (rows.len() + 2 * margin) * module);
@@ -155,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn decoders_check_what_they_read() {
+    fn damaged_images_fail_to_decode() {
         let file = encode(&[0b1_0101; 21]).unwrap();
         assert!(decode(&file).is_ok());
         // Backwards: the last chunk of twelve bytes, then the CRC of the pixels, before which their Adler-32 ends.
@@ -174,12 +176,12 @@ mod tests {
     }
 
     #[test]
-    fn nothing_has_no_picture() {
+    fn empty_code_has_no_image() {
         assert!(encode(&[]).is_none());
     }
 
     #[test]
-    fn checksums_are_adlers() {
+    fn checksum_equals_reference_adler32() {
         let mut adler = Adler { sum: 1, sum_of_sums: 0 };
         adler.add(&[], 1);
         // After 0 and four times 255 the sum was 1, 256, 511, 766, 1021: together 2555.

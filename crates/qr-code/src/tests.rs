@@ -7,7 +7,7 @@ use ::png::{BitDepth, ColorType, DecodeOptions, Decoder, DecodingError};
 
 use super::*;
 
-/// A dynamic code of usual length, one of the greatest length that an acquirer may give, and a short one.
+/// Returns a dynamic code of usual length, one of the greatest length for an acquirer, and a short one.
 fn codes() -> [String; 3] {
     let usual = "00020101021226830014br.gov.bcb.pix2561pix.example.com/qr/v2/01h455vb4pex5vsknk084sn02q520400005303986540510.505802BR5904CAIS6009SAO PAULO62070503***6304AB12";
     let longest = usual.chars().cycle().take(512).collect();
@@ -59,13 +59,13 @@ fn images_are_small() {
 }
 
 #[test]
-fn what_is_too_long_has_no_image() {
+fn text_that_is_too_long_has_no_image() {
     assert!(data_url(&"x".repeat(3_000)).is_none());
     assert!(data_url(&"x".repeat(1_500)).is_none());
 }
 
 #[test]
-fn a_bounded_number_of_images_is_remembered() {
+fn cached_images_are_bounded() {
     let images = QrImages::default();
     let first = images.data_url("first").unwrap();
     assert!(Arc::ptr_eq(&first, &images.data_url("first").unwrap()));

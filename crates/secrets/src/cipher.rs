@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sealed_is_read_again_by_its_owner_under_the_same_key_alone() {
+    fn sealed_secret_opens_only_for_its_owner_and_key() {
         let secret = SigningSecret([42; 32]);
         let sealed = cipher('a').encrypt("whe_1", &secret).unwrap();
         assert_eq!(cipher('a').decrypt("whe_1", &sealed), Ok(secret));
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_different_every_time_and_hides_the_secret() {
+    fn sealed_secret_differs_each_time_and_hides_the_text() {
         let secret = SigningSecret([42; 32]);
         let [first, second] = [0; 2].map(|_| cipher('a').encrypt("whe_1", &secret).unwrap());
         assert_ne!(first, second);
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_was_changed_is_not_opened() {
+    fn changed_ciphertext_does_not_open() {
         let cipher = cipher('a');
         let sealed = cipher.encrypt("whe_1", &SigningSecret([42; 32])).unwrap();
         for place in 0..sealed.0.len() {

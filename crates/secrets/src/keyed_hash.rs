@@ -23,7 +23,7 @@ impl HmacSha256 {
         Self { master: hmac::Key::new(hmac::HMAC_SHA256, &master.0), random: SystemRandom::new() }
     }
 
-    /// The key of a purpose is the hash of the purpose, so hashes of different purposes have nothing in common.
+    /// Returns the key of a purpose: the hash of the purpose, so that hashes of different purposes are unrelated.
     fn key(&self, purpose: &str) -> hmac::Key {
         hmac::Key::new(hmac::HMAC_SHA256, hmac::sign(&self.master, purpose.as_bytes()).as_ref())
     }

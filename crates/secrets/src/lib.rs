@@ -1,8 +1,10 @@
-//! Everything secret follows from one master key of 32 bytes.
+//! All secrets are derived from or encrypted under one master key of 32 bytes.
 //!
-//! - [`MasterKey`] is read from the configuration, or made once in the data directory.
-//! - [`HmacSha256`] implements [`cais_ports::KeyedHash`]: API keys are stored as hashes, and callback addresses contain one.
-//! - [`Aes256GcmCipher`] implements [`cais_ports::SecretCipher`]: signing secrets are encrypted under a key derived by such a hash.
+//! - [`MasterKey`] is read from the configuration, or created once in the data directory.
+//! - [`HmacSha256`] implements [`cais_ports::KeyedHash`]: API keys are stored as hashes, and callback addresses contain
+//!   one.
+//! - [`Aes256GcmCipher`] implements [`cais_ports::SecretCipher`]: signing secrets are encrypted under a key derived by
+//!   such a hash.
 
 mod cipher;
 mod keyed_hash;

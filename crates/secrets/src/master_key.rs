@@ -1,4 +1,4 @@
-//! The master key: how the key is read, found in the data directory, and made there.
+//! The master key: read from the configuration or the data directory, or created there.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -11,10 +11,10 @@ use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
 use ring::rand::{SecureRandom, SystemRandom};
 
-/// The file in the data directory that keeps a master key nobody configured.
+/// The file of a master key that is not configured, in the data directory.
 pub const MASTER_KEY_FILE: &str = "master.key";
 
-/// Different bytes that 32 random ones have at least: they have about 30, and fewer than 16 in less than one of 10^18 keys.
+/// Minimum number of distinct bytes. Random keys have about 30, and fewer than 16 with a probability below 10^-18.
 const MIN_DISTINCT_BYTES: usize = 16;
 
 /// 32 secret bytes. Every keyed hash and every stored secret depends on them.
@@ -27,7 +27,7 @@ impl fmt::Debug for MasterKey {
     }
 }
 
-/// Why there is no master key.
+/// The reason for a missing master key.
 #[derive(Debug, thiserror::Error)]
 pub enum MasterKeyError {
     /// The file cannot be read or made.
@@ -35,14 +35,14 @@ pub enum MasterKeyError {
     File {
         /// The file.
         file: String,
-        /// Why not.
+        /// The error of the file system.
         #[source]
         source: io::Error,
     },
     /// The file holds something else.
     #[error("{0} does not hold a master key of 32 bytes in hex; without the right one no API key is valid")]
     Damaged(String),
-    /// The system gives no random bytes.
+    /// The system provides no random bytes.
     #[error("the system gives no secure random bytes for a master key")]
     NoEntropy,
 }
@@ -55,7 +55,7 @@ impl MasterKey {
         bytes.try_into().ok().map(Self)
     }
 
-    /// Returns whether all bytes are equal, which no random key is.
+    /// Returns `true` if all bytes are equal, which no random key is.
     #[must_use]
     pub fn is_uniform(&self) -> bool {
         self.distinct_bytes() == 1
@@ -85,7 +85,7 @@ impl MasterKey {
         }
     }
 
-    /// Makes the key of a data directory and keeps it with mode 0600. Two processes that make it at once get the same.
+    /// Creates the key of a data directory with mode 0600. Two processes that do so at once get the same key.
     ///
     /// # Errors
     /// [`MasterKeyError`].
@@ -98,13 +98,13 @@ impl MasterKey {
         let mut tag = [0; 8];
         SystemRandom::new().fill(&mut tag).map_err(|_| MasterKeyError::NoEntropy)?;
         publish(&path, &hex(&bytes), &hex(&tag)).map_err(failed)?;
-        // Another process may have been faster: what stands in the file counts.
+        // Another process may have been faster: the key in the file is valid.
         let text = fs::read_to_string(&path).map_err(failed)?;
         Self::parse(text.trim()).ok_or(MasterKeyError::Damaged(file))
     }
 }
 
-/// Puts `text` at `path` whole or not at all, unless something is there already; `tag` tells writers apart.
+/// Writes `text` to `path` atomically, unless the file exists; `tag` distinguishes writers.
 fn publish(path: &Path, text: &str, tag: &str) -> io::Result<()> {
     let draft = path.with_extension(format!("key.{tag}"));
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn eight_processes_at_once_agree_on_one_key_that_only_its_owner_reads() {
+    fn key_made_by_eight_at_once_is_one_readable_by_owner_only() {
         let folder = tempfile::tempdir().unwrap();
         let keys: Vec<MasterKey> = std::thread::scope(|scope| {
             let threads: Vec<_> = (0..8).map(|_| scope.spawn(|| MasterKey::create(folder.path()).unwrap())).collect();
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_key_is_never_replaced() {
+    fn damaged_key_is_never_replaced() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join(MASTER_KEY_FILE), "half").unwrap();
         assert!(matches!(MasterKey::create(folder.path()), Err(MasterKeyError::Damaged(_))));

@@ -1,14 +1,14 @@
-//! The fields of an object: those that are known, and a complaint about every other.
+//! The fields of an object: known ones are read, every other is reported.
 
 use std::borrow::Cow;
 
 use super::read::child;
 use super::{Issues, Node};
 
-/// What a rule says of a value that breaks it, as it reads after the path.
+/// The message for a value that breaks a rule, to follow the path.
 pub type Complaint = Cow<'static, str>;
 
-/// An object that is being taken apart.
+/// An object whose fields are being read.
 pub struct Fields<'n, 'a> {
     path: &'n str,
     members: &'n [(Cow<'a, str>, Node<'a>)],
@@ -17,7 +17,7 @@ pub struct Fields<'n, 'a> {
 }
 
 impl<'n, 'a> Fields<'n, 'a> {
-    /// The fields of the object at `path`; `None` when it is none, which is then reported.
+    /// Returns the fields of the object at `path`. Any other value is reported, and returns `None`.
     pub fn of(node: &'n Node<'a>, path: &'n str, issues: &'n Issues) -> Option<Self> {
         match node {
             Node::Object(members) => Some(Self { path, members, known: Vec::with_capacity(members.len()), issues }),
@@ -63,7 +63,7 @@ impl<'n, 'a> Fields<'n, 'a> {
         self.issues.add(&child(self.path, name), complaint);
     }
 
-    /// Reports every field that nobody asked for.
+    /// Reports every field that was not read.
     pub fn finish(self) {
         for (name, _) in self.members.iter().filter(|(name, _)| !self.known.iter().any(|known| known == name)) {
             self.complain(name, "is not a known field");

@@ -1,4 +1,4 @@
-//! What is wrong with a request, one thing at a time.
+//! The problems of a request.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -8,17 +8,17 @@ const MAX_ISSUES: usize = 64;
 /// Characters of a path that are repeated to the caller, who may have sent a whole book as a field's name.
 const MAX_PATH_CHARS: usize = 128;
 
-/// One thing that is wrong with a request.
+/// A problem of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Issue {
-    /// Where: `amount`, `split[0].percentage`, a parameter's or header's name, or empty for the body as a whole.
+    /// Position: `amount`, `split[0].percentage`, a parameter's or header's name, or empty for the body as a whole.
     pub path: String,
-    /// What, as it reads after the path: `must be a number`.
+    /// The message, to follow the path: `must be a number`.
     pub message: Cow<'static, str>,
 }
 
 impl Issue {
-    /// A problem at `path`, which is cut when it is endless.
+    /// Returns a problem at `path`, which is cut to a maximum length.
     #[must_use]
     pub fn new(path: &str, message: impl Into<Cow<'static, str>>) -> Self {
         let path = match path.char_indices().nth(MAX_PATH_CHARS) {
@@ -29,7 +29,7 @@ impl Issue {
     }
 }
 
-/// Collects problems, so that a caller learns of all of them at once.
+/// Collects problems, so that all are reported together.
 #[derive(Debug, Default)]
 pub struct Issues(RefCell<Vec<Issue>>);
 
@@ -42,13 +42,13 @@ impl Issues {
         }
     }
 
-    /// Whether nothing is wrong so far.
+    /// Returns `true` if there are no problems so far.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.borrow().is_empty()
     }
 
-    /// Returns `value` when nothing is wrong. A value that is missing has its problem among the others.
+    /// Returns `value` if there are no problems. The problem of a missing value is among the collected ones.
     ///
     /// # Errors
     /// All problems.
@@ -59,7 +59,7 @@ impl Issues {
         }
     }
 
-    /// The problems, in the order they were found.
+    /// Returns the problems in the order of their discovery.
     #[must_use]
     pub fn into_vec(self) -> Vec<Issue> {
         self.0.into_inner()

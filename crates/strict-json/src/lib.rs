@@ -1,8 +1,8 @@
-//! A JSON reader that loses nothing of what was written and reports everything that is wrong with it.
+//! A JSON reader that preserves the text of values and reports every problem.
 //!
-//! Numbers stay text, so an amount never becomes a float. A key that stands twice in an object is a problem, at any depth.
-//! [`read()`] returns a tree of [`Node`]s and [`Fields`] takes an object apart; both add each problem with its path to [`Issues`],
-//! so a caller learns of all problems at once. Depth, members of an object and reported problems are limited.
+//! Numbers stay text, so an amount never becomes a float. A repeated key in an object is a problem at any depth.
+//! [`read()`] returns a tree of [`Node`]s, and [`Fields`] reads an object. Both add each problem with its path to
+//! [`Issues`], so all problems are reported together. Depth, members of an object and reported problems are limited.
 
 mod fields;
 mod issue;
@@ -17,7 +17,7 @@ pub use issue::{Issue, Issues};
 pub use number::Number;
 pub use read::read;
 
-/// A JSON value that keeps what the caller wrote.
+/// A JSON value that preserves the caller's text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Node<'a> {
     /// `null`.
@@ -30,8 +30,8 @@ pub enum Node<'a> {
     Text(Cow<'a, str>),
     /// An array.
     List(Vec<Node<'a>>),
-    /// An object's members in their order; a repeated name stands here once.
+    /// The members of an object in their order. A repeated name appears once.
     Object(Vec<(Cow<'a, str>, Node<'a>)>),
-    /// Something whose problem is already reported.
+    /// A value whose problem is already reported.
     Unreadable,
 }

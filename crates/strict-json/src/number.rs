@@ -11,7 +11,7 @@ pub struct Number {
 }
 
 impl Number {
-    /// Reads the text of a number that is known to follow the grammar. Exponents beyond 64 bits are cut to them.
+    /// Reads the text of a valid JSON number. Exponents beyond 64 bits are clamped.
     #[must_use]
     pub fn of(text: &str) -> Self {
         let (negative, unsigned) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
@@ -49,7 +49,7 @@ fn parse_exponent(text: &str) -> i64 {
     text.parse().unwrap_or(beyond)
 }
 
-/// The one way in which all texts of the same value are written.
+/// The canonical form, which is equal for all texts of the same value.
 impl fmt::Display for Number {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.digits.is_empty() {
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn integers_are_told_by_value() {
+    fn integers_are_recognized_by_value() {
         for (text, expected) in [
             ("3600", Some(3600)),
             ("3.6e3", Some(3600)),

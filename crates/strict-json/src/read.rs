@@ -12,11 +12,11 @@ use super::{Issues, Node};
 /// Nested arrays and objects: the deepest body of the interface has three.
 const MAX_DEPTH: u32 = 8;
 
-/// Members of an object: the largest of the interface has ten. The names of an object are compared with each other, so this bound
+/// Limit of an object's members; the largest object of the API has ten. Names are compared in pairs, so this limit
 /// keeps the time for a body proportional to its length.
 const MAX_MEMBERS: usize = 64;
 
-/// Reads a body. Problems go to `issues`; a body with one is [`Node::Unreadable`] in that place.
+/// Reads a body. Problems are added to `issues`; a value with a problem becomes [`Node::Unreadable`].
 pub fn read<'a>(body: &'a [u8], issues: &Issues) -> Node<'a> {
     if body.is_empty() {
         issues.add("", "must be a JSON object, and is empty");
@@ -39,7 +39,8 @@ pub fn read<'a>(body: &'a [u8], issues: &Issues) -> Node<'a> {
 #[derive(Deserialize)]
 struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
-/// An object's members as they come, repeated names and all; of a larger object than allowed the first ones, one too many.
+/// The members of an object in their order, with repeated names. Of a larger object, the first ones up to one above the
+/// limit.
 struct Members<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
 
 impl<'de> Deserialize<'de> for Members<'de> {
@@ -74,7 +75,7 @@ struct Builder<'i> {
 }
 
 impl Builder<'_> {
-    /// The value of `raw`, which is one JSON value without blanks around it.
+    /// Returns the value of `raw`, a JSON value without surrounding blanks.
     fn node<'a>(&self, raw: &'a str, path: &str, depth: u32) -> Node<'a> {
         match raw.as_bytes().first() {
             Some(b'n') => Node::Null,

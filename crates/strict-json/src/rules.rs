@@ -4,10 +4,10 @@ use std::ops::RangeInclusive;
 
 use super::{Complaint, Node, Number};
 
-/// The text of a number.
+/// Returns the text of a number.
 ///
 /// # Errors
-/// When it is something else.
+/// The value is not a number.
 pub fn number<'n>(node: &'n Node<'_>) -> Result<&'n str, Complaint> {
     match node {
         Node::Number(text) => Ok(text),
@@ -17,10 +17,10 @@ pub fn number<'n>(node: &'n Node<'_>) -> Result<&'n str, Complaint> {
     }
 }
 
-/// A string as it was sent.
+/// Returns a string as sent.
 ///
 /// # Errors
-/// When it is something else.
+/// The value is not a string.
 pub fn string<'n>(node: &'n Node<'_>) -> Result<&'n str, Complaint> {
     match node {
         Node::Text(text) => Ok(text),
@@ -30,10 +30,10 @@ pub fn string<'n>(node: &'n Node<'_>) -> Result<&'n str, Complaint> {
     }
 }
 
-/// `true` or `false`.
+/// Returns `true` or `false`.
 ///
 /// # Errors
-/// When it is something else.
+/// The value is not a boolean.
 pub fn flag(node: &Node<'_>) -> Result<bool, Complaint> {
     match node {
         Node::Bool(flag) => Ok(*flag),
@@ -43,10 +43,10 @@ pub fn flag(node: &Node<'_>) -> Result<bool, Complaint> {
     }
 }
 
-/// The items of an array of at most `max`.
+/// Returns the items of an array of at most `max`.
 ///
 /// # Errors
-/// When it is something else or has more.
+/// The value is not an array, or has more items.
 pub fn list<'n, 'a>(node: &'n Node<'a>, max: usize) -> Result<&'n [Node<'a>], Complaint> {
     match node {
         Node::List(items) if items.len() <= max => Ok(items),
@@ -57,10 +57,10 @@ pub fn list<'n, 'a>(node: &'n Node<'a>, max: usize) -> Result<&'n [Node<'a>], Co
     }
 }
 
-/// An integer within bounds, judged by value: `3600.0` is one.
+/// Returns an integer within bounds, judged by value: `3600.0` is valid.
 ///
 /// # Errors
-/// When it is none or outside of them.
+/// The value is not an integer, or is out of bounds.
 pub fn integer(node: &Node<'_>, bounds: &RangeInclusive<i64>) -> Result<i64, Complaint> {
     let complaint = || Complaint::from(format!("must be an integer from {} to {}", bounds.start(), bounds.end()));
     let value = number(node).ok().and_then(|text| Number::of(text).to_i64()).ok_or_else(complaint)?;
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn integers() {
+    fn integers_are_accepted_by_value_within_bounds() {
         for (text, expected) in [
             ("60", "fine"),
             ("60.0", "fine"),

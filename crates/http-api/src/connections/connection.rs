@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn every_head_has_a_deadline_of_its_own() {
+    async fn heads_each_have_their_own_deadline() {
         let connection = Connection::new(limits(), None);
         tokio::time::advance(Duration::from_secs(4)).await;
         connection.on_read();

@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_of_the_library_are_found_at_the_end() {
+    fn library_responses_are_found_at_the_end() {
         let refused = format!("HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n{DATE}");
         let too_large =
             format!("HTTP/1.0 431 Request Header Fields Too Large\r\ncontent-length: 0\r\nconnection: close\r\n{DATE}");
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_with_request_id_are_left_alone() {
+    fn responses_with_request_id_are_not_library_responses() {
         for head in [
             "HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nx-request-id: req_1\r\n",
             "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n",

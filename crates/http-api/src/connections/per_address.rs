@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn address_with_its_share_is_refused_until_one_ends() {
+    fn address_at_its_limit_is_rejected_until_one_ends() {
         let places = PerAddress::new(2);
         let first = places.enter(at("192.0.2.1")).unwrap();
         let _second = places.enter(at("::ffff:192.0.2.1")).unwrap();
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn address_without_connections_takes_no_memory() {
+    fn address_without_connections_uses_no_memory() {
         let places = PerAddress::new(1);
         drop(places.enter(at("192.0.2.1")));
         assert!(places.counts.lock().unwrap().is_empty());

@@ -13,7 +13,7 @@ fn envelope(error: &ApiError) -> Value {
 }
 
 #[test]
-fn the_envelope_is_that_of_the_contract() {
+fn envelope_has_the_contract_form() {
     assert_eq!(
         envelope(&ApiError::new(ErrorCode::NotFound)),
         json!({
@@ -40,14 +40,14 @@ fn the_envelope_is_that_of_the_contract() {
 }
 
 #[test]
-fn an_only_problem_is_told_in_the_message() {
+fn single_problem_is_the_message() {
     let message = |path: &str| ApiError::invalid(vec![Issue::new(path, "must be a number")]).message;
     assert_eq!(message("amount"), "The request is not valid: amount must be a number.");
     assert_eq!(message(""), "The request is not valid: the body must be a number.");
 }
 
 #[test]
-fn no_cause_reaches_the_caller() {
+fn cause_is_hidden_from_the_caller() {
     let request = RequestId::parse("req_01h455vb4pex5vsknk084sn02q").unwrap();
     for error in [
         ApiError::internal("hush"),
@@ -60,7 +60,7 @@ fn no_cause_reaches_the_caller() {
 }
 
 #[test]
-fn codes_are_told_apart_and_retries_make_sense() {
+fn codes_are_distinct_and_retryable_by_status() {
     let names: BTreeSet<_> = ErrorCode::ALL.iter().map(|code| code.name()).collect();
     assert_eq!(names.len(), ErrorCode::ALL.len());
     let by_status = ErrorCode::ALL.iter().map(|code| code.status());

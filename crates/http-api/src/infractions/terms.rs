@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn every_rule_at_its_limit_and_one_past_it() {
+    fn defense_body_is_accepted_up_to_its_limits() {
         assert_eq!(with_text("x"), [""; 0]);
         assert_eq!(with_text("two\\nlines"), [""; 0]);
         assert_eq!(with_text(&"é".repeat(2_000)), [""; 0]);
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_tells_nobody_how_to_log_in() {
+    fn evidence_url_with_credentials_is_rejected() {
         for bad in
             ["user:pass@a.example/x", "user@a.example", "@a.example", "a.example:443@b.example", ":x@a.example?q"]
         {
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn all_problems_are_told_at_once() {
+    fn defense_body_problems_are_all_reported() {
         assert_eq!(
             problems(r#"{"defense_evidence_url":7,"text":"x"}"#),
             ["defense_text is required", "defense_evidence_url must be a string", "text is not a known field"]

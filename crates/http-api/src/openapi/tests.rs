@@ -29,7 +29,7 @@ fn operations(document: &Value) -> Vec<(String, String, Value)> {
 }
 
 #[test]
-fn it_is_the_same_every_time_and_says_who_it_is() {
+fn document_is_deterministic_and_names_the_service() {
     assert_eq!(document().unwrap(), document().unwrap());
     let document = parsed();
     assert_eq!(document.pointer("/info/version").unwrap(), "1.1.0");
@@ -40,7 +40,7 @@ fn it_is_the_same_every_time_and_says_who_it_is() {
 }
 
 #[test]
-fn exactly_the_routes_of_merchants_are_described() {
+fn document_lists_exactly_the_routes_of_merchants() {
     let merchants = ROUTES
         .iter()
         .filter(|route| matches!(route.access, Access::AnyKey | Access::Scoped(_)) && route.verb != Verb::Any);
@@ -64,7 +64,7 @@ fn resolved<'d>(document: &'d Value, value: &'d Value) -> &'d Value {
 }
 
 #[test]
-fn operations_have_ids_of_their_own_tags_answers_and_all_their_path_parameters() {
+fn operations_have_ids_tags_responses_and_path_parameters() {
     let document = parsed();
     let tags: BTreeSet<_> = TAGS.iter().map(|(name, _)| *name).collect();
     let mut ids = BTreeSet::new();
@@ -82,7 +82,7 @@ fn operations_have_ids_of_their_own_tags_answers_and_all_their_path_parameters()
 }
 
 #[test]
-fn error_codes_stand_under_their_status() {
+fn error_codes_are_listed_under_their_status() {
     let document = parsed();
     let all = operations(&document);
     for code in ErrorCode::ALL
@@ -100,7 +100,7 @@ fn error_codes_stand_under_their_status() {
 }
 
 #[test]
-fn every_reference_has_a_target() {
+fn references_all_have_targets() {
     let document = parsed();
     let mut pending = vec![&document];
     let mut seen = 0;
@@ -140,7 +140,7 @@ fn examples_have_exactly_the_fields_of_their_schemas() {
 }
 
 #[test]
-fn each_event_type_has_a_webhook_and_typed_data() {
+fn event_types_have_a_webhook_and_typed_data() {
     let document = parsed();
     let webhooks = document.get("webhooks").unwrap().as_object().unwrap();
     for kind in EventType::ALL {
@@ -213,7 +213,7 @@ fn unknown(place: &str, name: &str) -> ! {
 }
 
 #[test]
-fn the_operations_on_charges_declare_the_statuses_of_the_contract() {
+fn charge_operations_declare_the_contract_statuses() {
     let document = parsed();
     let statuses = |pointer: &str| {
         let responses = document.pointer(pointer).unwrap().get("responses").unwrap().as_object().unwrap();
@@ -270,7 +270,7 @@ fn request_bodies_have_no_defaults() {
 }
 
 #[test]
-fn chapters_stand_in_their_order() {
+fn chapters_have_their_order() {
     let document = parsed();
     let tags: Vec<_> = document.pointer("/tags").unwrap().as_array().unwrap().iter().collect();
     let names: Vec<&str> = tags.iter().map(|tag| tag.get("name").unwrap().as_str().unwrap()).collect();
@@ -281,7 +281,7 @@ fn chapters_stand_in_their_order() {
 }
 
 #[test]
-fn lists_that_are_files_too_say_so() {
+fn lists_with_files_declare_csv() {
     let document = parsed();
     for (path, names) in [("~1v1~1balance~1entries", Entry::NAMES), ("~1v1~1transactions", TransactionRow::NAMES)] {
         let example = document.pointer(&format!("/paths/{path}/get/responses/200/content/text~1csv/example"));

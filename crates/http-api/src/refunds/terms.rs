@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_required_and_nothing_unknown_taken() {
+    fn refund_body_has_no_required_and_no_unknown_fields() {
         assert_eq!(problems("{}"), [""; 0]);
         assert_eq!(problems(r#"{"amount":null,"reason":null,"external_id":null}"#), [""; 0]);
         assert_eq!(

@@ -82,7 +82,7 @@ fn check(state: ChargeState, status: &str, copy_paste: &str, end_to_end_id: &str
 }
 
 #[test]
-fn a_charge_has_the_fields_of_the_contract_in_every_state() {
+fn charge_has_the_contract_fields_in_every_state() {
     let (code, end) = (r#""00020126580014br.gov.bcb.pix""#, r#""2026-01-02T13:00:00.999Z""#);
     let (pix, paid_at) = (r#""E1234567820260102120300000000001""#, r#""2026-01-02T12:03:04.567Z""#);
     let at = instant("2026-01-03T00:00:00Z");
@@ -102,7 +102,7 @@ fn a_charge_has_the_fields_of_the_contract_in_every_state() {
 }
 
 #[test]
-fn a_pending_charge_shows_its_image() {
+fn pending_charge_shows_its_image() {
     let body = JsonRepresentation::new().charge(&charge(ChargeState::Pending(issued())));
     let value: serde_json::Value = serde_json::from_slice(&body).unwrap();
     let image = value.pointer("/pix/qr_code_image").unwrap().as_str().unwrap();
@@ -111,7 +111,7 @@ fn a_pending_charge_shows_its_image() {
 }
 
 #[test]
-fn a_balance_adds_up_without_what_is_in_transit() {
+fn balance_total_excludes_money_in_transit() {
     let balances = Balances {
         available: Money::from_centavos(-5),
         pending: Money::from_centavos(1_050),
@@ -123,7 +123,7 @@ fn a_balance_adds_up_without_what_is_in_transit() {
 }
 
 #[test]
-fn a_page_says_where_the_next_one_begins() {
+fn page_names_the_cursor_of_the_next_one() {
     let rows = [b"{}".to_vec(), b"{\"a\":1}".to_vec()];
     let text = |rows: &[Vec<u8>], next: Option<&str>| String::from_utf8(page_of_json(rows, next)).unwrap();
     assert_eq!(text(&rows, Some("chg_1")), r#"{"data":[{},{"a":1}],"has_more":true,"next_starting_after":"chg_1"}"#);

@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_find_their_routes() {
+    fn paths_match_their_routes() {
         for (method, path, expected) in [
             ("GET", "/v1/charges", "/v1/charges  "),
             ("POST", "/v1/charges", "/v1/charges  "),
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_below_v1_needs_a_key_but_the_document() {
+    fn paths_below_v1_require_a_key_except_the_document() {
         for (path, expected) in [
             ("/v1", true),
             ("/v1/nowhere", true),

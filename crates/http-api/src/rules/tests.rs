@@ -11,7 +11,7 @@ fn text_node(text: &str) -> Node<'_> {
 }
 
 #[test]
-fn amounts() {
+fn amounts_are_accepted_or_rejected_by_rule() {
     let least = Money::from_centavos(200);
     for (text, expected) in [
         ("2", "fine"),
@@ -30,7 +30,7 @@ fn amounts() {
 }
 
 #[test]
-fn shares() {
+fn shares_are_accepted_or_rejected_by_rule() {
     for (text, expected) in [
         ("100", "fine"),
         ("0.0001", "fine"),
@@ -44,7 +44,7 @@ fn shares() {
 }
 
 #[test]
-fn emails() {
+fn emails_are_accepted_or_rejected_by_rule() {
     for good in ["ana@shop.example", "A.n-a+tag@localhost", "o'neil@x-y.example"] {
         assert_eq!(told(email(&text_node(good), 200)), "fine", "{good}");
     }

@@ -237,7 +237,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn claims_are_read_strictly() {
+    fn infraction_bodies_are_read_strictly() {
         let read = |body: &str| {
             let issues = Issues::default();
             let asked = claim(body.as_bytes(), &issues);

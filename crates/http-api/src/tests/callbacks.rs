@@ -24,7 +24,7 @@ async fn callback_is_kept_as_its_names_and_wakes_the_worker() {
 }
 
 #[actix_web::test]
-async fn malformed_callback_is_refused_at_the_door() {
+async fn malformed_callback_is_rejected_before_it_is_stored() {
     let world = World::new().await;
     for body in ["", "garbage", "<html>"] {
         let seen = send(&world, TestRequest::post().uri(&format!("/callbacks/main/{TOKEN}")).set_payload(body)).await;
@@ -44,7 +44,7 @@ async fn wrong_token_is_answered_before_the_body_is_read() {
 }
 
 #[actix_web::test]
-async fn whoever_does_not_know_the_path_finds_nothing() {
+async fn callback_to_unknown_path_is_404() {
     let world = World::new().await;
     for request in [
         TestRequest::post().uri("/callbacks/main/other"),
@@ -60,7 +60,7 @@ async fn whoever_does_not_know_the_path_finds_nothing() {
 }
 
 #[actix_web::test]
-async fn what_cannot_be_kept_is_called_again() {
+async fn callback_that_is_not_stored_is_503() {
     let world = World::new().await;
     let path = format!("/callbacks/main/{TOKEN}");
     let large = vec![b'x'; 1024 * 1024 + 1];

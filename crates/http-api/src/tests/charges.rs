@@ -36,7 +36,7 @@ fn names(body: &[u8]) -> Vec<String> {
 }
 
 #[actix_web::test]
-async fn a_charge_is_created_once_and_its_answer_repeated() {
+async fn charge_is_created_once_and_its_response_replayed() {
     let world = World::new().await;
     let first = post(&world, CHARGES, "key-number-1", r#"{"amount":10.5,"external_id":"a/1"}"#).await;
     assert_eq!(first.status, 201, "{first:?}");
@@ -67,7 +67,7 @@ async fn a_charge_is_created_once_and_its_answer_repeated() {
 }
 
 #[actix_web::test]
-async fn the_names_of_charges_are_judged_before_they_are_looked_up() {
+async fn malformed_charge_names_are_400_and_unknown_ones_404() {
     let world = World::new().await;
     for path in
         ["/v1/charges/nope", "/v1/charges/ext:", "/v1/charges/ext:%FF", "/v1/charges/pyt_01h455vb4pex5vsknk084sn02q"]
@@ -87,7 +87,7 @@ async fn the_names_of_charges_are_judged_before_they_are_looked_up() {
 }
 
 #[actix_web::test]
-async fn pages_follow_each_other() {
+async fn pages_of_charges_follow_each_other() {
     let world = World::new().await;
     for number in 0..5 {
         assert_eq!(post(&world, CHARGES, &format!("page-key-{number}"), r#"{"amount":2}"#).await.status, 201);
@@ -114,7 +114,7 @@ async fn pages_follow_each_other() {
 }
 
 #[actix_web::test]
-async fn a_charge_is_cancelled_and_then_cannot_be_paid() {
+async fn cancelled_charge_cannot_be_paid() {
     let world = World::new().await;
     let created = post(&world, CHARGES, "cancel-key", r#"{"amount":10,"external_id":"c"}"#).await;
     let id = created.at("/id").as_str().unwrap().to_owned();
@@ -134,7 +134,7 @@ async fn a_charge_is_cancelled_and_then_cannot_be_paid() {
 }
 
 #[actix_web::test]
-async fn what_the_account_may_not_do() {
+async fn charge_beyond_limits_or_features_is_rejected() {
     let limited = cais_domain::account::Account {
         limits: Limits { charge: Money::from_centavos(500), ..Limits::default() },
         ..an_account()
@@ -155,7 +155,7 @@ async fn what_the_account_may_not_do() {
 }
 
 #[actix_web::test]
-async fn no_acquirer_is_502() {
+async fn charge_without_acquirer_is_502() {
     let world = World::new().await;
     world.bank.is_down.store(true, Ordering::SeqCst);
     let seen = post(&world, CHARGES, "down-key", r#"{"amount":5}"#).await;
@@ -164,7 +164,7 @@ async fn no_acquirer_is_502() {
 }
 
 #[actix_web::test]
-async fn all_problems_of_a_body_are_told_at_once() {
+async fn charge_problems_are_all_reported_together() {
     let world = World::new().await;
     let seen = post(&world, CHARGES, "problem-key", r#"{"amount":1.999,"expires_in":1,"split":[{}],"x":1}"#).await;
     assert_eq!(seen.paths(), ["amount", "expires_in", "split[0].recipient_email", "split[0].percentage", "x"]);
@@ -173,7 +173,7 @@ async fn all_problems_of_a_body_are_told_at_once() {
 }
 
 #[actix_web::test]
-async fn the_balance_is_that_of_the_contract() {
+async fn balance_has_the_contract_fields() {
     let world = World::new().await;
     let expected = r#"{"available_balance":0.00,"pending_balance":0.00,"blocked_balance":0.00,"total_balance":0.00,"currency":"BRL"}"#;
     assert_eq!(String::from_utf8(get(&world, "/v1/balance").await.body).unwrap(), expected);

@@ -14,7 +14,7 @@ use super::world::LIMIT;
 use super::*;
 
 #[actix_web::test]
-async fn every_path_below_v1_is_closed_to_strangers() {
+async fn paths_below_v1_require_a_key() {
     let world = World::new().await;
     for (method, path) in [
         (Method::GET, "/v1"),
@@ -34,7 +34,7 @@ async fn every_path_below_v1_is_closed_to_strangers() {
 }
 
 #[actix_web::test]
-async fn keys_that_open_nothing() {
+async fn invalid_keys_are_rejected() {
     let world = World::new().await;
     let other = world.key_with(Scopes::all()).await;
     let unknown = format!("key_{}_{}", "0".repeat(12), "0".repeat(43));
@@ -52,7 +52,7 @@ async fn keys_that_open_nothing() {
 }
 
 #[actix_web::test]
-async fn a_request_that_is_wrong_in_every_way_is_told_in_the_order_of_the_checks() {
+async fn request_with_many_errors_fails_in_the_order_of_checks() {
     let world = World::with(Account { status: AccountStatus::Suspended, ..an_account() }, true).await;
     let reader = world.key_with(Scopes::parse("charges:read").unwrap()).await;
     let build = |path: &str, key: &str| {
@@ -91,7 +91,7 @@ async fn a_request_that_is_wrong_in_every_way_is_told_in_the_order_of_the_checks
 }
 
 #[actix_web::test]
-async fn every_authenticated_answer_counts_and_names_itself() {
+async fn authenticated_responses_have_rate_limit_and_request_id() {
     let world = World::new().await;
     let mut ids = std::collections::BTreeSet::new();
     for (index, path) in
@@ -109,7 +109,7 @@ async fn every_authenticated_answer_counts_and_names_itself() {
 }
 
 #[actix_web::test]
-async fn a_panic_is_an_answer_like_any_other() {
+async fn handler_panic_returns_internal_error_with_headers() {
     let world = World::new().await;
     let created = post(&world, "/v1/charges", "panic-key", r#"{"amount":10,"description":"panic"}"#).await;
     assert_eq!(created.error(), (500, "internal_error".to_owned()));
@@ -128,7 +128,7 @@ async fn a_panic_is_an_answer_like_any_other() {
 }
 
 #[actix_web::test]
-async fn a_store_that_is_gone_is_503_and_says_when_to_come_back() {
+async fn request_without_store_is_503_with_retry_after() {
     let world = World::new().await;
     assert_eq!(get(&world, "/v1/balance").await.status, 200);
     world.store.set_unreachable(true);
@@ -144,7 +144,7 @@ async fn a_store_that_is_gone_is_503_and_says_when_to_come_back() {
 }
 
 #[actix_web::test]
-async fn reserved_paths_answer_501_to_whoever_has_a_key() {
+async fn reserved_paths_return_501_with_a_key() {
     let world = World::new().await;
     for (method, path) in [
         (Method::GET, "/v1/boletos"),
@@ -170,7 +170,7 @@ async fn head_is_get_without_a_body() {
 }
 
 #[actix_web::test]
-async fn draining_says_so() {
+async fn draining_service_is_alive_but_not_ready() {
     let world = World::new().await;
     assert_eq!(send(&world, TestRequest::get().uri("/readyz")).await.status, 200);
     world.state.draining.store(true, Ordering::SeqCst);
@@ -179,7 +179,7 @@ async fn draining_says_so() {
 }
 
 #[actix_web::test]
-async fn answers_carry_the_headers_of_their_kind() {
+async fn responses_carry_the_headers_of_their_kind() {
     let world = World::new().await;
     for (path, has_key, caching) in [
         ("/healthz", false, None),

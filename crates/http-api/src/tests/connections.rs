@@ -182,7 +182,7 @@ async fn body_that_is_there_but_unread_keeps_the_connection() {
 }
 
 #[actix_web::test]
-async fn reader_that_takes_nothing_loses_its_place() {
+async fn connection_with_stalled_reader_is_closed() {
     let world = World::new().await;
     // The limit is one connection: /healthz is served only after the reader's end.
     let address = start(&world, short(1));

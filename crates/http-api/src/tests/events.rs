@@ -11,7 +11,7 @@ fn sequences(page: &Seen) -> Vec<i64> {
 }
 
 #[actix_web::test]
-async fn an_event_is_what_was_sent() {
+async fn event_is_returned_as_sent() {
     let world = World::new().await;
     register(&world, "https://shop.example/hooks", r#"["charge.paid"]"#).await;
     let charge = fund(&world, "10").await;
@@ -32,7 +32,7 @@ async fn an_event_is_what_was_sent() {
 }
 
 #[actix_web::test]
-async fn whoever_missed_some_catches_up() {
+async fn events_after_a_sequence_are_oldest_first() {
     let world = World::new().await;
     for _ in 0..5 {
         fund(&world, "10").await;
@@ -55,7 +55,7 @@ async fn whoever_missed_some_catches_up() {
 }
 
 #[actix_web::test]
-async fn questions_that_make_no_sense_are_told() {
+async fn invalid_event_queries_are_rejected() {
     let world = World::new().await;
     let seen = get(&world, "/v1/events?type=charge.made&after_sequence=-1&limit=0&starting_after=x&order=asc").await;
     assert_eq!(seen.paths(), ["order", "type", "after_sequence", "limit", "starting_after"]);
@@ -66,7 +66,7 @@ async fn questions_that_make_no_sense_are_told() {
 }
 
 #[actix_web::test]
-async fn an_event_is_sent_again_to_whoever_wants_it_now() {
+async fn resent_event_goes_to_current_subscribers() {
     let world = World::new().await;
     fund(&world, "10").await;
     let id = get(&world, EVENTS).await.at("/data/0/id").as_str().unwrap().to_owned();

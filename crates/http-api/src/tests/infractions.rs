@@ -27,7 +27,7 @@ fn at(infraction: &Seen) -> String {
 }
 
 #[actix_web::test]
-async fn a_dispute_is_opened_defended_and_won() {
+async fn dispute_is_opened_defended_and_won() {
     let world = World::new().await;
     let charge = fund(&world, "10").await;
     let opened = dispute(&world, &charge, r#"{"reason_code":"COERCION","amount":4}"#).await;
@@ -63,7 +63,7 @@ async fn a_dispute_is_opened_defended_and_won() {
 }
 
 #[actix_web::test]
-async fn lists_tell_the_contract_s_fields_and_narrow() {
+async fn infraction_list_has_contract_fields_and_filters() {
     let world = World::new().await;
     let charge = fund(&world, "10").await;
     let (lost, open) = (dispute(&world, &charge, "").await, dispute(&world, &charge, "{}").await);
@@ -90,7 +90,7 @@ async fn lists_tell_the_contract_s_fields_and_narrow() {
 }
 
 #[actix_web::test]
-async fn what_becomes_of_a_defence_is_told_as_far_as_it_is_known() {
+async fn defense_errors_of_the_acquirer_are_reported() {
     let world = World::new().await;
     let charge = fund(&world, "10").await;
     let opened = dispute(&world, &charge, "").await;
@@ -126,7 +126,7 @@ async fn what_becomes_of_a_defence_is_told_as_far_as_it_is_known() {
 }
 
 #[actix_web::test]
-async fn bodies_ids_and_scopes_are_judged() {
+async fn invalid_bodies_ids_and_scopes_are_rejected() {
     let world = World::new().await;
     let path = format!("{INFRACTIONS}/{UNKNOWN}/defense");
     assert_eq!(post(&world, &path, "", "{}").await.paths(), ["defense_text"]);
@@ -141,7 +141,7 @@ async fn bodies_ids_and_scopes_are_judged() {
 }
 
 #[actix_web::test]
-async fn testers_cannot_dispute_what_was_not_paid() {
+async fn sandbox_dispute_of_unpaid_charge_is_rejected() {
     let world = World::new().await;
     let created = post(&world, "/v1/charges", "pending-key", r#"{"amount":10,"external_id":"p"}"#).await;
     assert_eq!(created.status, 201);

@@ -52,7 +52,7 @@ async fn check(world: &World, lines: &Lines, request: TestRequest, level: Level,
 }
 
 #[actix_web::test]
-async fn line_of_an_answer_names_client_reason_and_cause() {
+async fn response_line_names_client_reason_and_cause() {
     let lines = Lines::default();
     let _log = tracing::subscriber::set_default(Registry::default().with(Causes).with(lines.clone()));
     let world = World::new().await;

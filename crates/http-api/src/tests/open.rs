@@ -10,7 +10,7 @@ use flate2::read::GzDecoder;
 use super::*;
 
 #[actix_web::test]
-async fn the_document_is_served_byte_for_byte() {
+async fn document_is_served_byte_for_byte() {
     let world = World::new().await;
     let first = send(&world, TestRequest::get().uri("/v1/openapi.json")).await;
     assert_eq!((first.status, first.header("content-type")), (200, Some("application/json")));
@@ -24,7 +24,7 @@ async fn the_document_is_served_byte_for_byte() {
 
 /// Requests every operation of the document. An unserved one would return 404 without a resource's name, or 405.
 #[actix_web::test]
-async fn whatever_the_document_lists_is_served() {
+async fn operations_of_the_document_are_all_served() {
     let world = World::new().await;
     let document: Value = serde_json::from_str(&super::super::openapi::document().unwrap()).unwrap();
     let paths = document.get("paths").unwrap().as_object().unwrap();
@@ -55,7 +55,7 @@ async fn whatever_the_document_lists_is_served() {
 }
 
 #[actix_web::test]
-async fn numbers_are_on_the_admin_address_only() {
+async fn metrics_are_on_the_admin_address_only() {
     let world = World::with(an_account(), false).await;
     assert_eq!(send(&world, TestRequest::get().uri("/metrics")).await.error(), (404, "not_found".to_owned()));
     let seen = send_to(&world, Router::admin(), TestRequest::get().uri("/metrics")).await;
@@ -67,7 +67,7 @@ async fn numbers_are_on_the_admin_address_only() {
 }
 
 #[actix_web::test]
-async fn a_store_that_is_gone_is_not_ready_but_alive() {
+async fn service_without_store_is_alive_but_not_ready() {
     let world = World::new().await;
     world.store.set_unreachable(true);
     assert_eq!(send(&world, TestRequest::get().uri("/readyz")).await.status, 503);

@@ -25,7 +25,7 @@ async fn balance(world: &World) -> String {
 }
 
 #[actix_web::test]
-async fn a_payout_is_sent_once_and_its_answer_repeated() {
+async fn payout_is_sent_once_and_its_response_replayed() {
     let world = World::with(paying(), true).await;
     fund(&world, "100").await;
     let body = r#"{"amount":10,"pix_key":"Ana@Example.com","external_id":"p/1","description":"Invoice"}"#;
@@ -83,7 +83,7 @@ async fn a_payout_is_sent_once_and_its_answer_repeated() {
 }
 
 #[actix_web::test]
-async fn a_payout_that_fails_gives_all_of_it_back() {
+async fn failed_payout_returns_amount_and_fee() {
     let world = World::with(paying(), true).await;
     fund(&world, "20").await;
     let seen = post(&world, PAYOUTS, "failing-key", r#"{"amount":10,"pix_key":"fail@example.com"}"#).await;
@@ -93,7 +93,7 @@ async fn a_payout_that_fails_gives_all_of_it_back() {
 }
 
 #[actix_web::test]
-async fn what_is_not_covered_is_answered_once_and_for_all() {
+async fn payout_without_balance_replays_its_rejection() {
     let world = World::with(paying(), true).await;
     fund(&world, "10.49").await;
     let body = r#"{"amount":10,"pix_key":"ana@example.com"}"#;
@@ -112,7 +112,7 @@ async fn what_is_not_covered_is_answered_once_and_for_all() {
 }
 
 #[actix_web::test]
-async fn what_the_account_may_not_do() {
+async fn payout_beyond_limits_or_features_is_rejected() {
     let limited = Account { limits: Limits { payout: Money::from_centavos(500), ..Limits::default() }, ..an_account() };
     let world = World::with(limited, true).await;
     let seen = post(&world, PAYOUTS, "limit-key", r#"{"amount":5.01,"pix_key":"a@b.example"}"#).await;
@@ -132,7 +132,7 @@ async fn what_the_account_may_not_do() {
 }
 
 #[actix_web::test]
-async fn requests_are_judged_before_anything_is_done() {
+async fn invalid_payout_requests_are_rejected() {
     let world = World::new().await;
     let good = r#"{"amount":5,"pix_key":"a@b.example"}"#;
     assert_eq!(post(&world, PAYOUTS, "", good).await.error(), (400, "idempotency_key_required".to_owned()));

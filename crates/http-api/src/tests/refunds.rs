@@ -9,7 +9,7 @@ async fn paid(world: &World, amount: &str) -> String {
 }
 
 #[actix_web::test]
-async fn a_charge_is_refunded_in_parts() {
+async fn charge_is_refunded_in_parts() {
     let world = World::new().await;
     let id = paid(&world, "25").await;
     let path = format!("/v1/charges/{id}/refunds");
@@ -57,7 +57,7 @@ async fn a_charge_is_refunded_in_parts() {
 }
 
 #[actix_web::test]
-async fn a_refund_fails_at_the_sandbox() {
+async fn sandbox_makes_refund_fail() {
     let world = World::new().await;
     let id = paid(&world, "25").await;
     let path = format!("/v1/charges/{id}/refunds");
@@ -78,7 +78,7 @@ async fn a_refund_fails_at_the_sandbox() {
 }
 
 #[actix_web::test]
-async fn what_cannot_be_refunded() {
+async fn refund_that_is_not_possible_is_rejected() {
     let world = World::new().await;
     let created = post(&world, "/v1/charges", "charge-key", r#"{"amount":10,"external_id":"c"}"#).await;
     assert_eq!(created.status, 201);
@@ -99,7 +99,7 @@ async fn what_cannot_be_refunded() {
 }
 
 #[actix_web::test]
-async fn what_is_not_covered_is_answered_once_and_for_all() {
+async fn refund_without_balance_replays_its_rejection() {
     let world = World::new().await;
     let id = paid(&world, "25").await;
     let out = post(&world, "/v1/payouts", "payout-key", r#"{"amount":20,"pix_key":"ana@example.com"}"#).await;

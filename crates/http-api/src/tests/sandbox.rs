@@ -14,7 +14,7 @@ async fn put(world: &World, path: &str, body: &str) -> Seen {
 }
 
 #[actix_web::test]
-async fn a_charge_is_paid_and_shown_paid_at_once() {
+async fn paid_charge_is_shown_paid_at_once() {
     let world = World::new().await;
     let created = post(&world, "/v1/charges", "sandbox-key", r#"{"amount":10,"external_id":"s"}"#).await;
     assert_eq!(created.status, 201);
@@ -37,7 +37,7 @@ async fn a_charge_is_paid_and_shown_paid_at_once() {
 }
 
 #[actix_web::test]
-async fn a_charge_expires() {
+async fn charge_expires_on_request() {
     let world = World::new().await;
     let created = post(&world, "/v1/charges", "sandbox-key", r#"{"amount":10}"#).await;
     let id = created.at("/id").as_str().unwrap().to_owned();
@@ -47,7 +47,7 @@ async fn a_charge_expires() {
 }
 
 #[actix_web::test]
-async fn faults_and_clock_are_put() {
+async fn faults_and_clock_are_set() {
     let world = World::new().await;
     let seen = put(&world, "/v1/sandbox/faults", r#"{"mode":"slow","latency_ms":250,"acquirer":"main"}"#).await;
     assert_eq!(
@@ -64,7 +64,7 @@ async fn faults_and_clock_are_put() {
 }
 
 #[actix_web::test]
-async fn it_needs_the_write_scope() {
+async fn sandbox_requires_the_write_scope() {
     let world = World::new().await;
     let reader = world.key_with(Scopes::parse("charges:read").unwrap()).await;
     let request = TestRequest::put().uri("/v1/sandbox/clock").insert_header(("x-api-key", reader));
@@ -72,7 +72,7 @@ async fn it_needs_the_write_scope() {
 }
 
 #[actix_web::test]
-async fn elsewhere_it_does_not_exist() {
+async fn sandbox_routes_without_sandbox_are_404() {
     let world = World::with(an_account(), false).await;
     assert_eq!(put(&world, "/v1/sandbox/clock", r#"{"offset_s":0}"#).await.error(), (404, "not_found".to_owned()));
     assert_eq!(post(&world, "/v1/sandbox/charges/ext:s/pay", "", "").await.error(), (404, "not_found".to_owned()));

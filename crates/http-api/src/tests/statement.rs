@@ -27,7 +27,7 @@ fn line(row: &Value) -> String {
 }
 
 #[actix_web::test]
-async fn every_centavo_is_explained() {
+async fn statement_explains_every_centavo() {
     let world = World::new().await;
     let charge = fund(&world, "25").await;
     let out =
@@ -66,7 +66,7 @@ async fn every_centavo_is_explained() {
 }
 
 #[actix_web::test]
-async fn filters_keep_to_their_rules() {
+async fn invalid_statement_filters_are_rejected() {
     let world = World::new().await;
     let all = "bucket=in_transit&kind=gold&created_from=x&created_to=y&limit=0&starting_after=chg_1&x=1";
     let seen = get(&world, &format!("{ENTRIES}?{all}")).await;
@@ -81,7 +81,7 @@ async fn filters_keep_to_their_rules() {
 }
 
 #[actix_web::test]
-async fn the_file_has_all_rows_in_the_order_of_the_pages() {
+async fn file_has_all_rows_in_the_order_of_the_pages() {
     let world = World::new().await;
     // More rows than are read at a time.
     for _ in 0..6 {
@@ -113,7 +113,7 @@ async fn the_file_has_all_rows_in_the_order_of_the_pages() {
 }
 
 #[actix_web::test]
-async fn a_file_is_asked_for_without_pages_and_a_page_without_a_file() {
+async fn file_with_page_parameters_is_rejected() {
     let world = World::new().await;
     let seen =
         send(&world, wanting(&world, &format!("{ENTRIES}?limit=5&starting_after=x&kind=gold"), "text/csv")).await;
@@ -133,7 +133,7 @@ async fn a_file_is_asked_for_without_pages_and_a_page_without_a_file() {
 }
 
 #[actix_web::test]
-async fn a_file_that_cannot_be_read_to_its_end_is_cut_off() {
+async fn file_with_failed_read_is_cut_off() {
     let world = World::new().await;
     for _ in 0..510 {
         fund(&world, "2").await;

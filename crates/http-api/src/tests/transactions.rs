@@ -56,7 +56,7 @@ async fn charges_and_payouts_are_one_list() {
 }
 
 #[actix_web::test]
-async fn filters_and_ids_keep_to_their_rules() {
+async fn invalid_filters_and_ids_are_rejected() {
     let world = World::new().await;
     let seen = get(
         &world,
@@ -81,7 +81,7 @@ async fn filters_and_ids_keep_to_their_rules() {
 }
 
 #[actix_web::test]
-async fn a_beneficiary_sees_its_share_and_nothing_of_the_charge() {
+async fn beneficiary_sees_its_share_but_not_the_charge() {
     let features = Features::parse("pix_in,split").unwrap();
     let world = World::with(Account { features, ..an_account() }, true).await;
     let helper = world.beneficiary("helper@shop.example").await;

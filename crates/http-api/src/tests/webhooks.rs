@@ -16,7 +16,7 @@ fn at(endpoint: &Seen) -> String {
 }
 
 #[actix_web::test]
-async fn an_endpoint_is_registered_shown_changed_and_deleted() {
+async fn endpoint_is_registered_shown_changed_and_deleted() {
     let world = World::new().await;
     let body = format!(r#"{{"url":"{URL}","events":["payout.failed","charge.paid"],"description":"Orders"}}"#);
     let made = post(&world, PATH, "", &body).await;
@@ -52,7 +52,7 @@ async fn an_endpoint_is_registered_shown_changed_and_deleted() {
 }
 
 #[actix_web::test]
-async fn what_is_wrong_with_an_endpoint_is_told_where_it_is_wrong() {
+async fn invalid_endpoint_is_rejected_with_paths_of_its_problems() {
     let world = World::new().await;
     let create = async |body: &str| {
         let seen = post(&world, PATH, "", body).await;
@@ -79,7 +79,7 @@ async fn what_is_wrong_with_an_endpoint_is_told_where_it_is_wrong() {
 }
 
 #[actix_web::test]
-async fn ids_are_judged_before_they_are_looked_up() {
+async fn malformed_endpoint_ids_are_400_and_unknown_ones_404() {
     let world = World::new().await;
     for (method, path) in [
         (Method::GET, String::new()),
@@ -104,7 +104,7 @@ async fn ids_are_judged_before_they_are_looked_up() {
 }
 
 #[actix_web::test]
-async fn at_most_twenty_and_suspended_accounts_only_read() {
+async fn endpoints_are_limited_to_20_and_suspended_accounts_read() {
     let world = World::new().await;
     for number in 0..20 {
         register(&world, &format!("{URL}/{number}"), r#"["*"]"#).await;
@@ -122,7 +122,7 @@ async fn at_most_twenty_and_suspended_accounts_only_read() {
 }
 
 #[actix_web::test]
-async fn keys_need_the_scope() {
+async fn webhook_requests_require_their_scope() {
     let world = World::new().await;
     let reader = world.key_with(Scopes::parse("webhooks:read,events:read").unwrap()).await;
     let request = |method: Method, path: &str| {
@@ -141,7 +141,7 @@ async fn keys_need_the_scope() {
 }
 
 #[actix_web::test]
-async fn secrets_rotate() {
+async fn rotated_secret_differs_each_time() {
     let world = World::new().await;
     let made = register(&world, URL, r#"["*"]"#).await;
     let path = format!("{}/rotate-secret", at(&made));
@@ -156,7 +156,7 @@ async fn secrets_rotate() {
 }
 
 #[actix_web::test]
-async fn an_endpoint_is_tried_and_its_deliveries_are_told() {
+async fn test_delivery_appears_with_its_attempts() {
     let world = World::new().await;
     let made = register(&world, URL, r#"["charge.paid"]"#).await;
     let tried = post(&world, &format!("{}/test", at(&made)), "", "").await;
@@ -216,7 +216,7 @@ async fn an_endpoint_is_tried_and_its_deliveries_are_told() {
 }
 
 #[actix_web::test]
-async fn a_postback_url_names_an_active_endpoint() {
+async fn postback_url_requires_an_active_endpoint() {
     let world = World::new().await;
     let charge = |url: &str| format!(r#"{{"amount":10,"postback_url":"{url}"}}"#);
     let refused = (400, "postback_url_not_registered".to_owned());

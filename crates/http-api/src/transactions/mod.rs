@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_tell_their_direction() {
+    fn transaction_ids_contain_their_direction() {
         let direction = |text: &str| read_id(text).map(|(direction, _)| direction);
         assert_eq!(direction("txn_in_01h455vb4pex5vsknk084sn02q"), Ok(Direction::CashIn));
         assert_eq!(direction("txn_out_01h455vb4pex5vsknk084sn02q"), Ok(Direction::CashOut));

@@ -32,7 +32,7 @@ fn values_keep_what_was_written() {
 }
 
 #[test]
-fn repeated_keys_are_found_at_any_depth_and_however_they_are_spelled() {
+fn repeated_keys_are_found_at_any_depth_and_spelling() {
     assert_eq!(
         problems(br#"{"a":1,"b":[{"c":1,"\u0063":2,"c":3}],"a":2}"#),
         ["b[0].c: is given more than once", "b[0].c: is given more than once", "a: is given more than once"]
@@ -40,7 +40,7 @@ fn repeated_keys_are_found_at_any_depth_and_however_they_are_spelled() {
 }
 
 #[test]
-fn broken_bodies_are_named() {
+fn malformed_bodies_are_reported() {
     for (body, expected) in [
         (&b""[..], ": must be a JSON object, and is empty"),
         (b"{\"a\":\"\xff\"}", ": is not valid UTF-8"),
@@ -58,7 +58,7 @@ fn broken_bodies_are_named() {
 }
 
 #[test]
-fn depth_is_no_danger() {
+fn deep_nesting_is_rejected() {
     let deep = "[".repeat(30_000) + &"]".repeat(30_000);
     assert_eq!(problems(deep.as_bytes()).len(), 1);
 }
@@ -79,7 +79,7 @@ fn object_of(members: usize) -> String {
 }
 
 #[test]
-fn object_with_too_many_members_is_refused_as_a_whole() {
+fn object_with_too_many_members_is_rejected() {
     assert_eq!(problems(object_of(64).as_bytes()), Vec::<String>::new());
     assert_eq!(problems(object_of(65).as_bytes()), [": has more than 64 members"]);
     let nested = format!(r#"{{"a":[{},{}]}}"#, object_of(7_000), object_of(64));
@@ -87,9 +87,9 @@ fn object_with_too_many_members_is_refused_as_a_whole() {
     assert_eq!(problems(br#"{"a":1,"a":2"#), [": is not valid JSON (line 1, column 12)"]);
 }
 
-/// Names are compared with each other, so the number that is kept bounds the comparisons.
+/// Names are compared in pairs, so the limit of stored members bounds the comparisons.
 #[test]
-fn members_beyond_the_limit_are_not_kept() {
+fn members_beyond_the_limit_are_not_stored() {
     for (given, kept) in [(0, 0), (64, 64), (65, 65), (7_000, 65)] {
         let text = object_of(given);
         let Members(members) = serde_json::from_str(&text).unwrap_or(Members(Vec::new()));

@@ -13,7 +13,7 @@ fn problems(body: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_full_body_is_read() {
+fn complete_charge_body_is_read() {
     let body = r#"{"amount":10.5,"description":"line\nline","payer_name":"Ana","payer_document":"123.456.789-09","expires_in":60,
         "external_id":"o-1","postback_url":"https://shop.example/hook",
         "split":[{"recipient_email":"A@x.Example","percentage":99.9999},{"recipient_email":"b@x.example","percentage":0.0001}]}"#;
@@ -45,7 +45,7 @@ fn a_full_body_is_read() {
 }
 
 #[test]
-fn null_is_absence_and_an_empty_split_is_none() {
+fn null_fields_and_empty_split_count_as_absent() {
     let body = r#"{"amount":2,"description":null,"payer_name":null,"payer_document":null,"expires_in":null,"external_id":null,
         "postback_url":null,"split":null,"split_rule_id":null}"#;
     assert_eq!(problems(body), [""; 0]);
@@ -58,7 +58,7 @@ fn null_is_absence_and_an_empty_split_is_none() {
 }
 
 #[test]
-fn all_problems_are_told_at_once() {
+fn charge_body_problems_are_all_reported() {
     let long = "é".repeat(141);
     let body = format!(
         r#"{{"amount":"10","description":"{long}","payer_name":"a\nb","payer_document":"123456789012345678901","expires_in":59,
@@ -95,7 +95,7 @@ fn lengths_count_characters() {
 }
 
 #[test]
-fn a_split_keeps_to_its_rules() {
+fn invalid_splits_are_rejected() {
     let item = |email: &str, share: &str| format!(r#"{{"recipient_email":"{email}","percentage":{share}}}"#);
     let split = |items: &[String]| problems(&format!(r#"{{"amount":2,"split":[{}]}}"#, items.join(",")));
     assert_eq!(split(&[item("a@x", "50"), item("A@X", "10")]), ["split[1].recipient_email is given more than once"]);
@@ -110,7 +110,7 @@ fn a_split_keeps_to_its_rules() {
 }
 
 #[test]
-fn what_is_no_object_is_told() {
+fn charge_body_must_be_an_object() {
     for body in ["[]", "3", "\"x\"", "null", "true"] {
         assert_eq!(problems(body), [" must be a JSON object"], "{body}");
     }

@@ -131,7 +131,7 @@ fn resources_are_described_with_the_fields_of_the_contract() {
 }
 
 #[test]
-fn bodies_require_what_the_contract_requires() {
+fn request_bodies_require_the_contract_fields() {
     let document = parsed();
     for (schema, names) in REQUIRED {
         assert!(document.pointer(&format!("/components/schemas/{schema}")).is_some(), "{schema}");

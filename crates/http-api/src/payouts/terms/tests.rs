@@ -16,7 +16,7 @@ fn problems(body: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_full_body_is_read_and_its_key_normalised() {
+fn complete_payout_body_is_read_with_normalised_key() {
     let (found, issues) = asked(
         r#"{"amount":0.01,"pix_key":"Ana@Shop.Example","pix_key_type":"email","recipient_document":"529.982.247-25",
             "description":"line\nline","external_id":"p-1"}"#,
@@ -37,7 +37,7 @@ fn a_full_body_is_read_and_its_key_normalised() {
 }
 
 #[test]
-fn keys_are_refused_with_a_hint_at_their_path() {
+fn invalid_pix_keys_are_rejected_with_a_hint() {
     for (key, kind, expected) in [
         (
             "11987654321",
@@ -67,7 +67,7 @@ fn keys_are_refused_with_a_hint_at_their_path() {
 }
 
 #[test]
-fn all_problems_are_told_at_once() {
+fn payout_body_problems_are_all_reported() {
     let long = "é".repeat(141);
     let body = format!(
         r#"{{"amount":0.009,"recipient_document":"52998224724","description":"{long}","external_id":"","fee":1}}"#

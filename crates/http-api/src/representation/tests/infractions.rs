@@ -49,7 +49,7 @@ fn check(infraction: &Infraction, [status, resolved, submitted]: [&str; 3], [tex
 }
 
 #[test]
-fn an_infraction_has_the_fields_of_the_contract_in_every_state() {
+fn infraction_has_the_contract_fields_in_every_state() {
     let at = instant("2026-01-08T18:00:00Z");
     let none = ["null", "null"];
     check(&infraction(InfractionState::Open, None), ["open", "null", "null"], none);

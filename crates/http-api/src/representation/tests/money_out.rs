@@ -58,7 +58,7 @@ fn check(state: PayoutState, recipient: Recipient, [status, name, document, pix,
 }
 
 #[test]
-fn a_payout_has_the_fields_of_the_contract_in_every_state() {
+fn payout_has_the_contract_fields_in_every_state() {
     let ana = || Recipient { name: Some("Ana \"A\"".to_owned()), document: Some("***.982.247-**".to_owned()) };
     let (name, document, pix) = (r#""Ana \"A\"""#, r#""***.982.247-**""#, r#""E1234567820260102140000000000002""#);
     let (completed_at, at) = (instant("2026-01-02T14:00:01.25Z"), instant("2026-01-03T00:00:00Z"));
@@ -96,7 +96,7 @@ fn refund(state: RefundState) -> String {
 }
 
 #[test]
-fn a_refund_has_its_fields_in_every_state() {
+fn refund_has_its_fields_in_every_state() {
     let expected = |status: &str, return_id: &str, done: &str| {
         format!(
             concat!(
@@ -118,7 +118,7 @@ fn a_refund_has_its_fields_in_every_state() {
 }
 
 #[test]
-fn a_balance_that_does_not_cover_is_told_as_every_failure() {
+fn insufficient_balance_is_rendered_like_other_failures() {
     let request = RequestId::parse("req_01h455vb4pex5vsknk084sn02q").unwrap();
     let expected = concat!(
         r#"{"success":false,"request_id":"req_01h455vb4pex5vsknk084sn02q","error":{"code":"insufficient_balance","#,

@@ -32,7 +32,7 @@ fn check_names<R: Row>(row: &R) {
 }
 
 #[test]
-fn an_entry_of_the_statement() {
+fn statement_entry_has_its_fields() {
     let entry = StatementEntry {
         id: EntryId::parse("ent_01h455vb4pex5vsknk084sn02t").unwrap(),
         kind: EntryKind::Payout,
@@ -72,7 +72,7 @@ fn row_of(charge: Charge) -> TransactionRow {
 }
 
 #[test]
-fn a_charge_on_the_timeline() {
+fn timeline_shows_charges_by_state() {
     let at = instant("2026-01-03T00:00:00Z");
     let row = row_of(charge(ChargeState::Paid(issued(), settlement())));
     check_names(&row);
@@ -98,7 +98,7 @@ fn a_charge_on_the_timeline() {
 }
 
 #[test]
-fn the_parts_of_a_split_are_not_the_creators() {
+fn creator_net_amount_excludes_split_shares() {
     let divided = |state| {
         let charge = charge(state);
         Charge { terms: ChargeTerms { split: split("33.3333"), ..charge.terms.clone() }, ..charge }
@@ -112,7 +112,7 @@ fn the_parts_of_a_split_are_not_the_creators() {
 }
 
 #[test]
-fn a_payout_and_a_share_on_the_timeline() {
+fn timeline_shows_payouts_and_shares() {
     let sent = Sent {
         acquirer: AcquirerName::parse("main").unwrap(),
         at: instant("2026-01-02T14:00:00Z"),

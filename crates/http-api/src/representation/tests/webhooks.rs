@@ -40,7 +40,7 @@ fn check(state: EndpointState, active: bool, reason: &str) {
 }
 
 #[test]
-fn an_endpoint_has_its_fields_in_every_state() {
+fn endpoint_has_its_fields_in_every_state() {
     let at = instant("2026-01-03T00:00:00Z");
     check(EndpointState::Active, true, "null");
     check(EndpointState::Inactive, false, "null");
@@ -55,7 +55,7 @@ fn an_endpoint_has_its_fields_in_every_state() {
 }
 
 #[test]
-fn a_delivery_tells_every_attempt() {
+fn delivery_lists_every_attempt() {
     let at = instant("2026-01-02T12:03:04.567891Z");
     let waiting = Delivery {
         id: DeliveryId::parse("dlv_01h455vb4pex5vsknk084sn02y").unwrap(),

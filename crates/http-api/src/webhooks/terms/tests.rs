@@ -25,7 +25,7 @@ fn problems<T>(body: &str, read: impl FnOnce(&Node<'_>, &Issues) -> Option<T>) -
 }
 
 #[test]
-fn a_full_body_is_read() {
+fn complete_endpoint_body_is_read() {
     let issues = Issues::default();
     let body =
         r#"{"url":"https://a.example/hook?x=1","events":["charge.paid","payout.failed"],"description":"two\nlines"}"#;
@@ -39,7 +39,7 @@ fn a_full_body_is_read() {
 }
 
 #[test]
-fn all_problems_are_told_at_once() {
+fn endpoint_body_problems_are_all_reported() {
     let body = format!(
         r#"{{"url":"https://a b","events":["charge.paid","charge.made",7,"*"],"description":"{}","secret":"x"}}"#,
         "é".repeat(201)
@@ -63,7 +63,7 @@ fn all_problems_are_told_at_once() {
 }
 
 #[test]
-fn every_rule_at_its_limit() {
+fn endpoint_body_is_accepted_up_to_its_limits() {
     let url = |length: usize| format!("https://a/{}", "x".repeat(length - 10));
     let with_url = |url: &str| format!(r#"{{"url":"{url}","events":["*"]}}"#);
     assert_eq!(problems(&with_url(&url(500)), new), [""; 0]);
@@ -79,7 +79,7 @@ fn every_rule_at_its_limit() {
 }
 
 #[test]
-fn a_change_names_what_changes() {
+fn endpoint_change_contains_only_sent_fields() {
     let changed = |body: &str| {
         let issues = Issues::default();
         let change = change(&read_json(body.as_bytes(), &issues), &issues);
@@ -104,7 +104,7 @@ fn a_change_names_what_changes() {
 }
 
 #[test]
-fn a_rotation_needs_no_body() {
+fn rotation_body_is_optional() {
     let asked = |body: &str| {
         let issues = Issues::default();
         let seconds = grace_s(body.as_bytes(), &issues);
