@@ -1,4 +1,4 @@
-//! Everything that must become true together, as one value.
+//! A change set: everything that must become true together, as one value.
 
 use cais_domain::account::Account;
 use cais_domain::block::BlockChange;
@@ -25,36 +25,36 @@ use crate::keys::ApiKeyRecord;
 use crate::notice::Notice;
 use crate::position::PollPosition;
 
-/// A value that only one owner may have.
+/// A value that may have only one owner.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ReservationKey {
-    /// An account's own name for a charge: unique within the account, for ever.
+    /// An account's external id of a charge: unique within the account, forever.
     ChargeExternalId(AccountId, ExternalId),
-    /// A charge's name upstream: unique everywhere.
+    /// A charge's txid: globally unique.
     Txid(Txid),
-    /// A Pix that arrived: unique everywhere, so it is credited once.
+    /// The end-to-end id of a received Pix: globally unique, so the Pix is credited once.
     EndToEndId(EndToEndId),
-    /// An account's e-mail, lower case: unique everywhere.
+    /// An account's e-mail address in lower case: globally unique.
     Email(String),
-    /// An account's own name for a payout: unique within the account, for ever.
+    /// An account's external id of a payout: unique within the account, forever.
     PayoutExternalId(AccountId, ExternalId),
-    /// An account's own name for a refund: unique within the account, for ever.
+    /// An account's external id of a refund: unique within the account, forever.
     RefundExternalId(AccountId, ExternalId),
-    /// A payout's name upstream: unique everywhere.
+    /// A payout's instruction id: globally unique.
     InstructionId(InstructionId),
-    /// What came back of a payout: unique everywhere, so it is credited once.
+    /// The return id of a returned payout: globally unique, so the return is credited once.
     ReturnId(ReturnId),
-    /// Where an endpoint of the account is; given back when it moves or is deleted.
+    /// The address of an account's endpoint; freed when the endpoint moves or is deleted.
     EndpointUrl(AccountId, WebhookUrl),
-    /// One of the account's places for endpoints, in two digits; given back when its endpoint is deleted.
+    /// An account's slot for an endpoint, in two digits; freed when the endpoint is deleted.
     EndpointSlot(AccountId, String),
-    /// An infraction as its acquirer names it: `acquirer/name`, and `acquirer/name/2` and so on when it was reopened after it was
-    /// settled; unique everywhere.
+    /// An infraction as its acquirer names it: `acquirer/name`, and `acquirer/name/2` and so on if it was reopened after it was resolved.
+    /// Globally unique.
     Infraction(String),
 }
 
 impl ReservationKey {
-    /// Which kind of value it is, as the store names it.
+    /// Returns the kind of the value, as the store names it.
     #[must_use]
     pub const fn space(&self) -> &'static str {
         match self {
@@ -72,7 +72,7 @@ impl ReservationKey {
         }
     }
 
-    /// The value.
+    /// Returns the value.
     #[must_use]
     pub fn value(&self) -> &str {
         match self {
@@ -89,7 +89,7 @@ impl ReservationKey {
         }
     }
 
-    /// The account within which it is unique; `None` where it is unique everywhere.
+    /// Returns the account within which the value is unique; `None` if it is globally unique.
     #[must_use]
     pub const fn within(&self) -> Option<AccountId> {
         match self {
@@ -108,12 +108,12 @@ impl ReservationKey {
     }
 }
 
-/// A unique value and who has it.
+/// A unique value and its owner.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reservation {
     /// The value.
     pub key: ReservationKey,
-    /// The account behind the owner.
+    /// The account of the owner.
     pub account: AccountId,
     /// The public id of the owner.
     pub owner: String,
@@ -121,8 +121,8 @@ pub struct Reservation {
 
 /// A record to write.
 ///
-/// An `Insert…` stores version 1. An `Update…` carries the version that was read, is refused with `Stale` when
-/// the stored one differs, and stores that version plus one.
+/// An `Insert…` stores version 1. An `Update…` carries the version that was read, and stores that version plus one. If the stored version
+/// differs, the update is refused with `Stale`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Write {
     /// A new account.
@@ -153,7 +153,7 @@ pub enum Write {
     UpdateRefund(Box<Refund>),
     /// A callback from upstream.
     InsertNotice(Box<Notice>),
-    /// A callback that was looked into: only `state`, `attempts` and `due_at` change.
+    /// A processed callback: only `state`, `attempts` and `due_at` change.
     UpdateNotice(Box<Notice>),
     /// A new webhook endpoint.
     InsertEndpoint(Box<Endpoint>),
@@ -171,37 +171,37 @@ pub enum Write {
     InsertAudit(Box<AuditRow>),
 }
 
-/// Something that consumers are told. The store gives it the account's next sequence number.
+/// An event to publish. The store assigns the account's next sequence number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewEvent {
     /// Its identifier.
     pub id: EventId,
-    /// Whose it is.
+    /// The account.
     pub account: AccountId,
-    /// What happened.
+    /// The type.
     pub kind: EventType,
-    /// When.
+    /// The instant of the event.
     pub at: Timestamp,
-    /// The public id of what it happened to.
+    /// The public id of the resource.
     pub resource: String,
-    /// The resource as its GET returns it at that moment: a JSON object.
+    /// The resource as its GET returns it at that instant: a JSON object.
     pub data: Vec<u8>,
-    /// The endpoint that the charge named, where the event is a charge's.
+    /// The endpoint that the charge named, if the event is about a charge.
     pub postback: Option<Postback>,
 }
 
-/// The version of the service's interface that bodies of events follow.
+/// The version of the service's interface that the bodies of events follow.
 const API_VERSION: &str = "1.1.0";
 
-/// The id of an entry that the store has not made yet: all zeros. The data of `split.received` has its suffix where the transaction's id
-/// is, because a transaction that credits a share is named after its entry.
+/// Returns a placeholder for the id of an entry that the store has not made yet: all zeros. A transaction that credits a share is named
+/// after its entry. So the data of `split.received` has the placeholder's suffix in place of the transaction's id.
 #[must_use]
 pub const fn entry_to_come() -> EntryId {
     EntryId::new(Uuid::nil())
 }
 
 impl NewEvent {
-    /// Whether this event is about the credit that `transfer` makes: the data of such an event names the entry of that credit.
+    /// Returns whether this event is about the credit that `transfer` makes. The data of such an event names the entry of that credit.
     #[must_use]
     pub fn is_of_credit(&self, transfer: &Transfer) -> bool {
         self.kind == EventType::SplitReceived
@@ -209,7 +209,7 @@ impl NewEvent {
             && transfer.to == LedgerAccount::Merchant(self.account, Bucket::Available)
     }
 
-    /// The event with the entry that the store made for it, in place of [`entry_to_come`].
+    /// Returns the event with the stored entry's id in place of [`entry_to_come`].
     #[must_use]
     pub fn with_entry(&self, entry: EntryId) -> Self {
         let text = String::from_utf8_lossy(&self.data);
@@ -217,7 +217,7 @@ impl NewEvent {
         Self { data, ..self.clone() }
     }
 
-    /// The body that is sent, and that `GET /events/{id}` returns, once the store gave it its sequence number; a test has none.
+    /// Returns the body that is sent, and that `GET /events/{id}` returns, with the assigned sequence number. A test has none.
     #[must_use]
     pub fn body(&self, sequence: Option<i64>) -> Vec<u8> {
         let sequence = sequence.map_or_else(|| "null".to_owned(), |sequence| sequence.to_string());
@@ -237,32 +237,31 @@ impl NewEvent {
 
 /// Everything that must become true together.
 ///
-/// The store adds to it what only it can know at that instant. After the transfers and the blocks, whatever accounts have then is
-/// taken for their infractions that hold less than they should ([`cais_domain::block::top_up_blocks`]): for each account that a transfer
-/// credits in `available` or `pending`, or that a block is about. And each event gets a delivery for every endpoint of its account
-/// that hears of it ([`Endpoint::subscribes_to`]).
+/// The store derives two more effects. First, after all transfers and block changes, under-funded blocks are topped up
+/// ([`cais_domain::block::top_up_blocks`]). This concerns each account that a transfer credits in `available` or `pending`, or that has a
+/// block change. Second, each event gets a delivery for every endpoint of its account that [`Endpoint::subscribes_to`] selects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangeSet {
-    /// When it was decided, in whole microseconds.
+    /// The instant of the decision, in whole microseconds.
     pub at: Timestamp,
-    /// The idempotency claim it takes or answers.
+    /// The change to an idempotency record.
     pub claim: Option<ClaimChange>,
-    /// Unique values it takes; refused with `Taken` when somebody has one.
+    /// Unique values to reserve; refused with `Taken` if a value has an owner.
     pub reserve: Vec<Reservation>,
-    /// Unique values it gives back, applied after `reserve` was judged.
+    /// Unique values to free, applied after `reserve` was judged.
     pub unreserve: Vec<ReservationKey>,
-    /// Records.
+    /// Records to write.
     pub writes: Vec<Write>,
-    /// Movements of money, in order; cover is judged after each.
+    /// Movements of money, in order; cover is checked after each.
     pub transfers: Vec<Transfer>,
-    /// What is held for infractions from now on, in order, after the transfers.
+    /// Changes of blocks, in order, after the transfers.
     pub blocks: Vec<BlockChange>,
-    /// What consumers are told, in order.
+    /// Events to publish, in order.
     pub events: Vec<NewEvent>,
 }
 
 impl ChangeSet {
-    /// A change set that changes nothing yet.
+    /// Creates a change set without any change.
     #[must_use]
     pub const fn new(at: Timestamp) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! Idempotency: who first used a key, for what, and what was answered.
+//! Idempotency records: the first use of a key, the request, and the stored answer.
 
 use std::fmt;
 
@@ -16,42 +16,42 @@ impl fmt::Debug for Fingerprint {
     }
 }
 
-/// Names a claim: keys are unique within an account.
+/// The name of an idempotency record: keys are unique within an account.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ClaimRef {
-    /// Whose key it is.
+    /// The account of the key.
     pub account: AccountId,
     /// The key.
     pub key: IdempotencyKey,
 }
 
-/// An answer that is given again byte for byte.
+/// An answer that is repeated byte for byte.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredAnswer {
     /// The HTTP status.
     pub status: u16,
-    /// The request that was answered.
+    /// The id of the answered request.
     pub request: RequestId,
     /// The body.
     pub body: Vec<u8>,
 }
 
-/// A claim as it stands.
+/// A stored idempotency record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim {
     /// Its name.
     pub name: ClaimRef,
-    /// What was asked for.
+    /// The fingerprint of the request.
     pub fingerprint: Fingerprint,
-    /// The public id of what is being made, so that a repeat resumes it.
+    /// The public id of the resource that is being created, so that a repeat resumes the creation.
     pub resource: String,
-    /// Who executes it: grows with each takeover, and only its holder may answer.
+    /// The number of the present holder. Each takeover increases the fence, and only the present holder may answer.
     pub fence: i64,
-    /// Until when its holder may be at work.
+    /// The end of the holder's lease.
     pub lease_until: Timestamp,
-    /// When a worker should take it over; `None` when it is answered or waits for the caller.
+    /// The instant at which a worker should take over; `None` if the record is answered or waits for its caller.
     pub due_at: Option<Timestamp>,
-    /// What was answered, once it was.
+    /// The answer, once there is one.
     pub answer: Option<StoredAnswer>,
     /// When the key was first used.
     pub created_at: Timestamp,
@@ -62,52 +62,52 @@ pub struct Claim {
 pub struct NewClaim {
     /// Its name.
     pub name: ClaimRef,
-    /// What is asked for.
+    /// The fingerprint of the request.
     pub fingerprint: Fingerprint,
-    /// The public id of what will be made.
+    /// The public id of the resource that will be created.
     pub resource: String,
-    /// Until when the caller may be at work; a worker takes over after it.
+    /// The end of the caller's lease; then a worker takes over.
     pub lease_until: Timestamp,
-    /// The answer, when it is known at once.
+    /// The answer, if there is one at once.
     pub answer: Option<StoredAnswer>,
 }
 
-/// What a change set does to a claim.
+/// A change of an idempotency record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClaimChange {
-    /// Take a key that nobody used; refused with `Claimed` when somebody did. Starts with fence 1.
+    /// Inserts the record of a new key with fence 1; refused with `Claimed` if the key has a record.
     Take(NewClaim),
-    /// Take over one that is not answered and stands at `fence`; it stands at `fence + 1` afterwards.
+    /// Takes over an unanswered record whose fence is `fence`, and increases the fence by one.
     Retake {
-        /// Which.
+        /// The name of the record.
         name: ClaimRef,
-        /// As it was read.
+        /// The fence that was read.
         fence: i64,
-        /// Until when the new holder may be at work; a worker takes over after it.
+        /// The end of the new holder's lease; then a worker takes over.
         lease_until: Timestamp,
     },
-    /// Answer it; refused with `Claimed` unless it is unanswered and stands at `fence`.
+    /// Stores the answer; refused with `Claimed` unless the record is unanswered and its fence is `fence`.
     Answer {
-        /// Which.
+        /// The name of the record.
         name: ClaimRef,
-        /// As its holder has it.
+        /// The holder's fence.
         fence: i64,
-        /// What is answered from now on.
+        /// The answer to store.
         answer: StoredAnswer,
     },
-    /// Give it back unanswered, so that a repeat resumes it at once; same refusals as `Answer`.
+    /// Releases the unanswered record, so that a repeat resumes it at once. Refused under the same conditions as `Answer`.
     Release {
-        /// Which.
+        /// The name of the record.
         name: ClaimRef,
-        /// As its holder has it.
+        /// The holder's fence.
         fence: i64,
-        /// When a worker should resume it; `None` when only the caller may.
+        /// The instant at which a worker should resume it; `None` if only the caller may.
         due_at: Option<Timestamp>,
     },
 }
 
 impl ClaimChange {
-    /// Which claim it is about.
+    /// Returns the name of the record.
     #[must_use]
     pub const fn name(&self) -> &ClaimRef {
         match self {

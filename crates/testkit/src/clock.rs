@@ -15,18 +15,18 @@ pub struct ManualClock {
 }
 
 impl ManualClock {
-    /// A clock at that instant, cut to whole microseconds as stores keep them.
+    /// Creates a clock at that instant, truncated to whole microseconds as stores keep them.
     #[must_use]
     pub fn new(at: Timestamp) -> Self {
         Self { now: Mutex::new(whole_microseconds(at)) }
     }
 
-    /// Moves to that instant, forwards or backwards.
+    /// Moves to that instant, forward or backward.
     pub fn set(&self, at: Timestamp) {
         *self.lock() = whole_microseconds(at);
     }
 
-    /// Moves forwards and returns where it stands then; the end of time stops it.
+    /// Moves forward and returns the new instant, at most the end of time.
     pub fn advance(&self, by: Duration) -> Timestamp {
         let mut now = self.lock();
         *now = whole_microseconds(now.saturating_add(by).unwrap_or(Timestamp::MAX));

@@ -1,4 +1,4 @@
-//! Identifiers that follow each other, so that a test can be repeated exactly.
+//! Consecutive identifiers, so that a test can be repeated exactly.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -8,14 +8,14 @@ use uuid::{Builder, Uuid};
 /// 2026-01-01T00:00:00Z, the instant in the first identifier.
 const FIRST_MS: u64 = 1_767_225_600_000;
 
-/// UUIDs of version 7, each greater than the one before: one millisecond later, and counting.
+/// UUIDs of version 7, each greater than the previous one by a millisecond and a count.
 #[derive(Debug)]
 pub struct SequentialIds {
     next: AtomicU64,
 }
 
 impl SequentialIds {
-    /// A source whose first identifier is the `first`-th of them all: two that begin far apart never meet.
+    /// Creates a source whose first identifier is the `first`-th of all. Two sources that begin far apart never collide.
     #[must_use]
     pub const fn starting_at(first: u64) -> Self {
         Self { next: AtomicU64::new(first) }

@@ -1,11 +1,11 @@
-//! A stand-in for the keyed hashes of secrets. It proves nothing: anybody can compute it.
+//! A stand-in for the keyed hashes of secrets. These hashes prove nothing, because anyone can compute them.
 
 use std::hash::{DefaultHasher, Hash, Hasher as _};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use cais_ports::{KeyedHash, SecretMac};
 
-/// Hashes that differ when purpose or secret differ, and random bytes that never repeat but can be foretold. For tests only.
+/// Hashes that differ if purpose or secret differ, and random bytes that never repeat but are predictable. For tests only.
 #[derive(Debug, Default)]
 pub struct PlainKeyedHash {
     drawn: AtomicU64,
@@ -28,7 +28,7 @@ impl KeyedHash for PlainKeyedHash {
     }
 }
 
-/// Eight bytes for each lane, from everything that the lane is made of.
+/// Fills eight bytes for each lane, from the value of the lane.
 fn fill<T: Hash>(bytes: &mut [u8], of_lane: impl Fn(usize) -> T) {
     for (lane, chunk) in bytes.chunks_mut(8).enumerate() {
         let mut hasher = DefaultHasher::new();

@@ -1,6 +1,6 @@
-//! What tests of Cais are made of: a store in memory, fakes, builders, the contract that every store keeps, and servers for a test run.
+//! The building blocks of Cais's tests: a store in memory, fakes, builders, the contract of every store, and servers for a test run.
 //!
-//! Nothing here is part of the product. To put a new store to the test, implement [`contract::Engine`] for it and write `store_suite!(engine);`.
+//! No part of this crate is in the product. To test a new store, implement [`contract::Engine`] for it and write `store_suite!(engine);`.
 
 pub mod builders;
 pub mod clock;

@@ -1,4 +1,4 @@
-//! The log lines of a test, so that it can check what operators rely on.
+//! The log lines of a test, so that it can check the fields that operators rely on.
 
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tracing::subscriber::DefaultGuard;
 use tracing_subscriber::fmt::MakeWriter;
 
-/// The log lines of the thread that started it, until it is dropped.
+/// The log lines of the thread that created this, until it is dropped.
 pub struct CapturedLogs {
     lines: Lines,
     _guard: DefaultGuard,
@@ -16,7 +16,7 @@ pub struct CapturedLogs {
 struct Lines(Arc<Mutex<Vec<u8>>>);
 
 impl CapturedLogs {
-    /// Captures what this thread logs from now on. A test on one thread logs there alone.
+    /// Captures the log lines of this thread from now on. A single-threaded test logs only there.
     #[must_use]
     pub fn start() -> Self {
         let lines = Lines::default();
@@ -24,7 +24,7 @@ impl CapturedLogs {
         Self { lines, _guard: tracing::subscriber::set_default(subscriber) }
     }
 
-    /// The lines with this alert, oldest first.
+    /// Returns the lines with this alert, oldest first.
     #[must_use]
     pub fn alerts(&self, alert: &str) -> Vec<serde_json::Value> {
         let bytes = self.lines.0.lock().unwrap_or_else(PoisonError::into_inner).clone();

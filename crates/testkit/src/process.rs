@@ -8,21 +8,22 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail, ensure};
 
-/// How long a wait sleeps between two looks.
+/// The pause between two checks of a wait.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
-/// A shell that waits for the end of its standard input, which the kernel closes when the test process is gone, and then runs `script`.
+/// Returns a shell that waits for the end of its standard input, and then runs `script`. The kernel closes that input when the test process
+/// ends.
 ///
-/// It is in a process group of its own, so that Ctrl-C in a terminal ends the test process first.
+/// The shell has its own process group, so that Ctrl-C in a terminal ends the test process first.
 pub(crate) fn guarded_by_us(command: &mut Command) -> &mut Command {
     command.stdin(Stdio::piped()).process_group(0)
 }
 
-/// Kills a process when the test process is gone.
+/// Kills a process when the test process ends.
 pub(crate) struct Watchdog(Child);
 
 impl Watchdog {
-    /// Watches over the process `id`, a child of ours.
+    /// Watches the child process `id`.
     pub(crate) fn over(id: u32) -> Result<Self> {
         let script = format!("read -r _; kill -9 {id}");
         let mut shell = Command::new("sh");
@@ -32,22 +33,22 @@ impl Watchdog {
         Ok(Self(shell.context("cannot start sh")?))
     }
 
-    /// Ends the watch. To be called before the process is waited for, while its id cannot be another's.
+    /// Ends the watch. The caller does this before the wait for the process, while the id cannot be reused.
     pub(crate) fn dismiss(mut self) {
         drop((self.0.kill(), self.0.wait()));
     }
 }
 
-/// A temporary folder that is removed when this is dropped or the test process is gone.
+/// A temporary folder that is removed when this is dropped or the test process ends.
 pub(crate) struct Folder {
     path: PathBuf,
     janitor: Child,
 }
 
 impl Folder {
-    /// An empty folder of its own.
+    /// Creates an empty folder.
     pub(crate) fn new(prefix: &str) -> Result<Self> {
-        // A server that is ending still writes; once it has ended, everything can be removed.
+        // An ending server still writes files. After its end, everything can be removed.
         const SCRIPT: &str = r#"read -r _; until rm -rf "$1" && [ ! -e "$1" ]; do sleep 0.1; done"#;
         let path = tempfile::Builder::new().prefix(prefix).tempdir()?.keep();
         let mut shell = Command::new("sh");
@@ -57,7 +58,7 @@ impl Folder {
         Ok(Self { path, janitor })
     }
 
-    /// Where it is.
+    /// Returns its path.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -65,12 +66,12 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // `wait` closes our end of the pipe, which is what the janitor waits for.
+        // `wait` closes this end of the pipe, and the janitor waits for that.
         drop(self.janitor.wait());
     }
 }
 
-/// Runs a command to its end and returns what it printed.
+/// Runs a command to its end and returns its output.
 pub(crate) fn run(command: &mut Command) -> Result<String> {
     let Output { status, stdout, stderr } = output(command)?;
     let (stdout, stderr) = (String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
@@ -78,13 +79,13 @@ pub(crate) fn run(command: &mut Command) -> Result<String> {
     Ok(stdout.into_owned())
 }
 
-/// Runs a command to its end, whatever that is.
+/// Runs a command to its end, with any exit code.
 pub(crate) fn output(command: &mut Command) -> Result<Output> {
     let output = command.stdin(Stdio::null()).output();
     output.with_context(|| format!("cannot run {command:?}"))
 }
 
-/// Looks until `look` finds something, at most for `deadline`.
+/// Calls `look` until it finds something, at most for `deadline`.
 pub(crate) fn wait_for<T>(what: &str, deadline: Duration, mut look: impl FnMut() -> Result<Option<T>>) -> Result<T> {
     let begun = Instant::now();
     loop {
@@ -98,7 +99,7 @@ pub(crate) fn wait_for<T>(what: &str, deadline: Duration, mut look: impl FnMut()
     }
 }
 
-/// A port of the loopback address that was free a moment ago.
+/// Returns a port of the loopback address that was free a moment ago.
 pub(crate) fn free_port() -> io::Result<u16> {
     Ok(std::net::TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
 }

@@ -1,8 +1,8 @@
-//! Chance that is the same everywhere.
+//! Random numbers that are the same on every machine.
 
 #![expect(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a test that chooses among nothing is wrong")]
 
-/// `SplitMix64`: small, and the same everywhere.
+/// `SplitMix64`: small and portable.
 #[derive(Debug)]
 pub struct Random(
     /// The seed.

@@ -1,4 +1,4 @@
-//! Resources as short JSON objects, for tests that ask what was stored and not how it looks.
+//! Resources as short JSON objects, for tests of the stored content rather than its format.
 
 use cais_domain::account::Account;
 use cais_domain::charge::Charge;
@@ -12,8 +12,8 @@ use cais_domain::webhook::Endpoint;
 use cais_ports::{ApiKeyRecord, Representation, SplitCredit};
 use serde_json::json;
 
-/// A resource is `{"id", "external_id", "status", "amount"}`, the amount in text; refunds and infractions have their
-/// `"charge_id"` as well. An endpoint is `{"id", "url", "active"}`.
+/// Renders a resource as `{"id", "external_id", "status", "amount"}`, with the amount as text. Refunds and infractions also have their
+/// `"charge_id"`. An endpoint is `{"id", "url", "active"}`.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct TextRepresentation;
 

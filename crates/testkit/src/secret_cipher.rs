@@ -1,4 +1,4 @@
-//! A stand-in for the encryption of secrets. It hides nothing: anybody can open what it sealed.
+//! A stand-in for the encryption of secrets. Its output is not secret: anyone can decrypt it.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use cais_domain::webhook::SealedSecret;
 use cais_ports::{DecryptError, EncryptError, SecretCipher, SigningSecret};
 
-/// Bytes of the number that makes each seal different.
+/// The size in bytes of the number that makes each ciphertext different.
 const NUMBER: usize = 8;
-/// Bytes of the secret.
+/// The size in bytes of the secret.
 const SECRET: usize = 32;
 
-/// Seals that differ every time and open only for their owner, under the key that made them. For tests only.
+/// Ciphertexts that differ every time and open only for their owner, under the key that made them. For tests only.
 #[derive(Debug, Default)]
 pub struct PlainSecretCipher {
     key: u64,
@@ -19,13 +19,13 @@ pub struct PlainSecretCipher {
 }
 
 impl PlainSecretCipher {
-    /// One with another master key than the default's, if `key` is not zero.
+    /// Creates a cipher with another master key than the default's, unless `key` is zero.
     #[must_use]
     pub const fn under(key: u64) -> Self {
         Self { key, sealed: AtomicU64::new(0) }
     }
 
-    /// So many bytes that follow from the key, the owner and everything in `from`.
+    /// Returns bytes that depend on the key, the owner and everything in `from`.
     fn bytes<const N: usize>(&self, owner: &str, from: &[u8]) -> [u8; N] {
         let mut bytes = [0; N];
         for (lane, chunk) in bytes.chunks_mut(8).enumerate() {
@@ -38,7 +38,7 @@ impl PlainSecretCipher {
         bytes
     }
 
-    /// The secret mixed with what belongs to the number, or out of it.
+    /// Encrypts or decrypts the secret with the bytes of the number.
     fn mix(&self, owner: &str, number: &[u8], secret: [u8; SECRET]) -> [u8; SECRET] {
         let mut mixed = secret;
         for (slot, byte) in mixed.iter_mut().zip(self.bytes::<SECRET>(owner, number)) {

@@ -1,4 +1,4 @@
-//! The store in memory keeps the contract of stores, and fails as it is told to.
+//! Tests that the store in memory keeps the contract of stores, and fails on request.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::sync::Arc;

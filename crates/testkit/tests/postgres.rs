@@ -1,4 +1,4 @@
-//! The private PostgreSQL server: one for all tests, a database for each, and nothing left behind.
+//! Tests the private PostgreSQL server: one for all tests, a database for each, and a complete cleanup.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::sync::atomic::{AtomicU32, Ordering};

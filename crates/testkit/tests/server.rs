@@ -1,4 +1,4 @@
-//! The harness around the real program: it starts, is called, dies, comes back with its data, and ends.
+//! Tests the harness around the real program: start, call, kill, restart on the same data, and end.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use cais_testkit::server::{Cais, Engine};

@@ -1,4 +1,4 @@
-//! Deliveries of the store in memory, and how they are read.
+//! Deliveries of the store in memory, and their reads.
 
 use std::collections::BTreeMap;
 
@@ -16,17 +16,17 @@ use super::MemoryStore;
 use super::queries::cut;
 use super::state::State;
 
-/// The most attempts that are shown.
+/// The largest number of attempts that are shown.
 const MAX_ATTEMPTS: usize = 50;
 
-/// A delivery as it is kept.
+/// A stored delivery.
 #[derive(Debug, Clone)]
 pub(super) struct Row {
     pub(super) key: DeliveryKey,
     pub(super) epoch: i64,
     pub(super) event: EventId,
     pub(super) kind: EventType,
-    /// Only a test's.
+    /// Only of a test.
     pub(super) body: Option<Vec<u8>>,
     pub(super) status: DeliveryStatus,
     pub(super) tries: u32,
@@ -34,12 +34,12 @@ pub(super) struct Row {
     /// When it is claimable; the end of its lease while it is claimed. `None` unless it is pending.
     pub(super) due_at: Option<Timestamp>,
     pub(super) lease_until: Option<Timestamp>,
-    /// To be sent once more when what is in flight is over.
+    /// `true` if a resend follows when the attempt in flight ends.
     pub(super) again: bool,
     /// `true` for a test or a resend, `false` for the delivery of a new event.
     pub(super) requested: bool,
     pub(super) created_at: Timestamp,
-    /// By the fence of their claims.
+    /// The attempts, by the fence of their claims.
     pub(super) attempts: BTreeMap<i64, DeliveryAttempt>,
 }
 
@@ -72,7 +72,7 @@ impl Row {
         self.lease_until.is_some_and(|until| until > now)
     }
 
-    /// Since when it waits to be claimed, if it does.
+    /// Returns since when the delivery waits to be claimed; `None` if it does not wait.
     pub(super) fn due_since(&self, now: Timestamp) -> Option<Timestamp> {
         let pending = self.status == DeliveryStatus::Pending;
         self.due_at.filter(|due| pending && *due <= now)
@@ -87,7 +87,7 @@ impl Row {
         }
     }
 
-    /// It is not tried any more, for whatever reason.
+    /// Ends the delivery with that status.
     pub(super) const fn ends(&mut self, status: DeliveryStatus) {
         self.status = status;
         self.due_at = None;

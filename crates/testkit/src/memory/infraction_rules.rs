@@ -1,5 +1,5 @@
-//! The rules of the audit for infractions: what is blocked is what blocks hold, what waits is what they left of it, and what went
-//! back is what was lost.
+//! The audit rules for infractions. The blocked balance is the sum of the blocks; seized pending money matches the releases; returned money
+//! matches the lost disputes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +17,7 @@ pub(super) fn judge(state: &State, report: &mut LedgerReport) {
     judge_each(state, report);
 }
 
-/// Of each account: its blocked balance, and its pending one.
+/// Checks the blocked and the pending balance of each account.
 fn judge_accounts(state: &State, report: &mut LedgerReport) {
     let mut held: BTreeMap<AccountId, i128> = BTreeMap::new();
     for block in state.blocks() {
@@ -47,7 +47,7 @@ fn judge_accounts(state: &State, report: &mut LedgerReport) {
     }
 }
 
-/// Where something is missing, nothing is left that could be taken.
+/// Checks that an account with an under-funded block has no other money.
 fn judge_shortfalls(state: &State, report: &mut LedgerReport) {
     let lacking = state.blocks().filter(|block| block.held < block.limit).map(|block| block.account);
     for account in lacking.collect::<BTreeSet<_>>() {
@@ -58,7 +58,7 @@ fn judge_shortfalls(state: &State, report: &mut LedgerReport) {
     }
 }
 
-/// Of each infraction whose money moved: what is held for it, and what went back.
+/// Checks the blocked and the returned amount of each infraction whose money moved.
 fn judge_each(state: &State, report: &mut LedgerReport) {
     let mut moved: BTreeMap<(AccountId, InfractionId), (i128, i128)> = BTreeMap::new();
     for entry in &state.entries {
@@ -87,7 +87,7 @@ fn judge_each(state: &State, report: &mut LedgerReport) {
     }
 }
 
-/// What of the account's money went back, in centavos.
+/// Returns the centavos that were taken from the account.
 fn lost(infraction: &Infraction) -> i128 {
     match infraction.state {
         InfractionState::Lost { returned, .. } => centavos(returned),
@@ -111,7 +111,7 @@ mod tests {
     use crate::builders::{a_payment, an_account, new_infraction, pending_charge, start, steps};
     use crate::memory::MemoryStore;
 
-    /// A lost infraction, one that lacks money, and money that was taken before its release.
+    /// Creates a lost infraction, an under-funded one, and money that was seized before its release.
     async fn lived_in() -> MemoryStore {
         let store = MemoryStore::default();
         let account = an_account();

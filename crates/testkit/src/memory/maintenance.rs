@@ -65,7 +65,8 @@ fn rebuild_balances(state: &State, report: &mut LedgerReport) {
     compare(report, "sum of all balances", 0, all.sum());
 }
 
-/// Every payment was credited in full, once: what left settlement for it is its amount. Nothing was credited without one.
+/// Checks that every payment was credited once and in full: the amount that left settlement for it is its amount. Checks that each credit
+/// has a payment.
 fn judge_payments(state: &State, report: &mut LedgerReport) {
     let mut credited: BTreeMap<&EndToEndId, i128> = BTreeMap::new();
     for entry in state.entries.iter().filter(|entry| credits(entry)) {
@@ -84,8 +85,8 @@ fn judge_payments(state: &State, report: &mut LedgerReport) {
     }
 }
 
-/// Whether it is the settlement side of money that a Pix brought. What came back of a payout left settlement as well, under
-/// an end-to-end id that may even be that of a payment to another account of ours.
+/// Returns whether the entry is the settlement side of a received Pix. A returned payout leaves settlement as well. Its end-to-end id may
+/// even be that of a payment to another account.
 fn credits(entry: &Entry) -> bool {
     let from_settlement = matches!(entry.account, LedgerAccount::System(SystemAccount::Settlement(_), _));
     let brought = match entry.kind {
@@ -103,7 +104,7 @@ fn credits(entry: &Entry) -> bool {
     from_settlement && brought && entry.amount.is_negative()
 }
 
-/// The oldest may be gone; of the rest none is missing up to the last.
+/// Checks the sequence numbers: the oldest may be removed, and the rest has no gap up to the last.
 fn judge_sequences(state: &State, report: &mut LedgerReport) {
     for (account, last) in &state.snapshot.ledger.sequences {
         let kept = state.events.get(account).map_or(&[][..], Vec::as_slice);
@@ -115,7 +116,7 @@ fn judge_sequences(state: &State, report: &mut LedgerReport) {
     }
 }
 
-/// Reports it unless what is stored is what is expected.
+/// Reports a difference if the stored value is not the expected one.
 pub(super) fn compare(report: &mut LedgerReport, what: &str, expected: i128, stored: i128) {
     let cut = |number: i128| i64::try_from(number).unwrap_or(i64::MAX);
     if expected != stored {

@@ -40,123 +40,123 @@ use tokio::sync::Notify;
 use state::State;
 pub use state::{Entry, StoredEvent};
 
-/// Where a commit is interrupted; either way its caller hears `Unavailable`.
+/// The point at which a commit is interrupted. In both cases its caller gets `Unavailable`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Crash {
-    /// Nothing of it became true.
+    /// No part of it became true.
     Before,
-    /// All of it became true; only the answer was lost.
+    /// All of it became true; only the reply was lost.
     After,
 }
 
-/// What goes wrong, and when.
+/// The planned failures.
 #[derive(Debug, Default)]
 struct Plan {
-    /// Commits that were asked for so far.
+    /// The number of requested commits so far.
     commits: u64,
-    /// By the number of the commit, counted from 1.
+    /// The interruptions by the number of the commit, counted from 1.
     crashes: BTreeMap<u64, Crash>,
-    /// Nothing answers.
+    /// `true` if no call gets a reply.
     unreachable: bool,
-    /// A read of a longer span takes too long.
+    /// The longest span whose read is in time.
     longest_span: Option<SignedDuration>,
 }
 
-/// A store in memory. It can be told to fail.
+/// A store in memory, with failures on request.
 #[derive(Debug, Default)]
 pub struct MemoryStore {
     state: Mutex<State>,
     plan: Mutex<Plan>,
-    /// Lanes of deliveries that came into being and were not asked for yet.
+    /// Lanes with new deliveries that were not returned yet.
     hints: Mutex<BTreeSet<Lane>>,
     hint: Notify,
 }
 
 impl MemoryStore {
-    /// The `nth` commit from now on, counted from 1, is interrupted.
+    /// Interrupts the `nth` commit from now on, counted from 1.
     pub fn crash_at(&self, nth: u64, crash: Crash) {
         let mut plan = self.plan();
         let number = plan.commits.saturating_add(nth);
         plan.crashes.insert(number, crash);
     }
 
-    /// From now on nothing answers, or everything does again.
+    /// Stops all replies, or resumes them.
     pub fn set_unreachable(&self, unreachable: bool) {
         self.plan().unreachable = unreachable;
     }
 
-    /// From now on what reconciliation reads of a longer span takes too long.
+    /// Makes reconciliation's reads of a longer span time out.
     pub fn set_longest_span(&self, longest: SignedDuration) {
         self.plan().longest_span = Some(longest);
     }
 
-    /// How often a commit was asked for.
+    /// Returns the number of requested commits.
     #[must_use]
     pub fn commits(&self) -> u64 {
         self.plan().commits
     }
 
-    /// The account's events, in their order.
+    /// Returns the account's events, in their order.
     #[must_use]
     pub fn events(&self, account: AccountId) -> Vec<StoredEvent> {
         self.state().events.get(&account).cloned().unwrap_or_default()
     }
 
-    /// Every ledger entry, in the order of commit.
+    /// Returns every ledger entry, in the order of commit.
     #[must_use]
     pub fn entries(&self) -> Vec<Entry> {
         self.state().entries.clone()
     }
 
-    /// The balance of a ledger account; zero when nothing ever moved.
+    /// Returns the balance of a ledger account; zero without entries.
     #[must_use]
     pub fn balance(&self, account: &LedgerAccount) -> Money {
         self.state().balance(account)
     }
 
-    /// Every charge in whatever state, oldest first.
+    /// Returns every charge in every state, oldest first.
     #[must_use]
     pub fn charges(&self) -> Vec<Charge> {
         self.state().charges.values().cloned().collect()
     }
 
-    /// Every credited payment, by end-to-end id.
+    /// Returns every credited payment, by end-to-end id.
     #[must_use]
     pub fn payments(&self) -> Vec<CreditedPayment> {
         self.state().payments.values().cloned().collect()
     }
 
-    /// Every payout in whatever state, oldest first.
+    /// Returns every payout in every state, oldest first.
     #[must_use]
     pub fn payouts(&self) -> Vec<Payout> {
         self.state().payouts.values().cloned().collect()
     }
 
-    /// Every refund in whatever state, oldest first.
+    /// Returns every refund in every state, oldest first.
     #[must_use]
     pub fn refunds(&self) -> Vec<Refund> {
         self.state().refunds.values().cloned().collect()
     }
 
-    /// Every release, made or not, by end-to-end id.
+    /// Returns every release, made or not, by end-to-end id.
     #[must_use]
     pub fn releases(&self) -> Vec<Release> {
         self.state().releases.values().cloned().collect()
     }
 
-    /// Every notice in whatever state, oldest first.
+    /// Returns every callback in every state, oldest first.
     #[must_use]
     pub fn notices(&self) -> Vec<Notice> {
         self.state().notices.values().cloned().collect()
     }
 
-    /// Every idempotency claim, by account and key.
+    /// Returns every idempotency record, by account and key.
     #[must_use]
     pub fn claims(&self) -> Vec<Claim> {
         self.state().claims().cloned().collect()
     }
 
-    /// Every endpoint in whatever state, oldest first.
+    /// Returns every endpoint in every state, oldest first.
     #[must_use]
     pub fn endpoints(&self) -> Vec<Endpoint> {
         let state = self.state();
@@ -166,19 +166,19 @@ impl MemoryStore {
         endpoints
     }
 
-    /// Every infraction in whatever state, oldest first.
+    /// Returns every infraction in every state, oldest first.
     #[must_use]
     pub fn infractions(&self) -> Vec<Infraction> {
         self.state().infractions.values().cloned().collect()
     }
 
-    /// What is held for infractions, by account and infraction.
+    /// Returns the blocks, by account and infraction.
     #[must_use]
     pub fn blocks(&self) -> Vec<Block> {
         self.state().blocks().cloned().collect()
     }
 
-    /// How far each acquirer's list of infractions was read.
+    /// Returns the position in each acquirer's list of infractions.
     #[must_use]
     pub fn positions(&self) -> Vec<PollPosition> {
         self.state().positions.values().cloned().collect()
@@ -196,7 +196,7 @@ impl MemoryStore {
         self.hints.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Tells whoever delivers where something came into being.
+    /// Adds lanes with new deliveries, and notifies the waiting caller.
     fn hint(&self, lanes: Vec<Lane>) {
         if !lanes.is_empty() {
             self.hints().extend(lanes);
@@ -204,7 +204,7 @@ impl MemoryStore {
         }
     }
 
-    /// The state, unless nothing answers just now.
+    /// Returns the state; fails while the store is unreachable.
     fn read(&self) -> Result<MutexGuard<'_, State>, QueryError> {
         if self.plan().unreachable {
             return Err(QueryError::Unavailable("switched off by the test".to_owned()));
@@ -212,7 +212,7 @@ impl MemoryStore {
         Ok(self.state())
     }
 
-    /// The state, unless nothing answers just now, or not in time for so long a span.
+    /// Returns the state; fails while the store is unreachable, or if the span is too long.
     fn read_span(&self, from: Timestamp, until: Timestamp) -> Result<MutexGuard<'_, State>, QueryError> {
         if self.plan().longest_span.is_some_and(|longest| until.duration_since(from) > longest) {
             return Err(QueryError::Unavailable("the read took too long".to_owned()));
@@ -220,7 +220,7 @@ impl MemoryStore {
         self.read()
     }
 
-    /// Counts a commit and says how it is to be interrupted.
+    /// Counts a commit and returns its planned interruption.
     fn next_crash(&self) -> Option<Crash> {
         let mut plan = self.plan();
         plan.commits = plan.commits.saturating_add(1);

@@ -1,6 +1,6 @@
-//! The rules of the audit for payouts, refunds and splits: what the ledger moved for each is what its record says.
+//! The audit rules for payouts, refunds and splits: the ledger moved the amounts that the records state.
 //!
-//! They follow the money: each begins with entries, so a record whose money a test never moved breaks none.
+//! Each rule begins with entries. So a record whose money a test never moved violates no rule.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,16 +16,16 @@ use cais_ports::LedgerReport;
 use super::maintenance::{centavos, compare};
 use super::state::{Entry, State};
 
-/// What moved for one payout or refund, in centavos.
+/// The moved amounts of a payout or refund, in centavos.
 #[derive(Debug, Default, Clone, Copy)]
 struct Moved {
-    /// Is on its way.
+    /// In transit.
     held: i128,
-    /// Was sent.
+    /// Sent.
     sent: i128,
-    /// The house kept.
+    /// Kept by the system accounts.
     kept: i128,
-    /// Came back.
+    /// Returned.
     back: i128,
 }
 
@@ -95,7 +95,7 @@ pub(super) fn judge(state: &State, report: &mut LedgerReport) {
     judge_parts(state, report);
 }
 
-/// A charge knows how much of it is on its way back, and how much went back.
+/// Checks that a charge records how much of it is being refunded, and how much was refunded.
 fn judge_refunded(state: &State, report: &mut LedgerReport, id: ChargeId) {
     let sum = |counts: &dyn Fn(RefundStatus) -> bool| -> i128 {
         let own = state.refunds.values().filter(|refund| refund.charge == id && counts(refund.state.status()));
@@ -108,7 +108,7 @@ fn judge_refunded(state: &State, report: &mut LedgerReport, id: ChargeId) {
     compare(report, &format!("refunds made of {id}"), done, centavos(totals.done));
 }
 
-/// What of the charge went back without refunds, in centavos.
+/// Returns the centavos of the charge that were returned without refunds.
 fn lost(state: &State, id: ChargeId) -> i128 {
     let own = state.infractions.values().filter(|infraction| infraction.charge == id);
     let refunded = own.map(|infraction| match infraction.state {
@@ -121,7 +121,7 @@ fn lost(state: &State, id: ChargeId) -> i128 {
     refunded.sum()
 }
 
-/// Everybody who shares in a paid charge got exactly the part that it fixed, and nobody else got one.
+/// Checks that every beneficiary of a paid charge was credited exactly the part that the charge fixed, and no other account was credited.
 fn judge_parts(state: &State, report: &mut LedgerReport) {
     let mut parts: BTreeMap<(&EndToEndId, AccountId), (i128, i128)> = BTreeMap::new();
     for paid in state.payments.values().filter(|paid| paid.role == PaymentRole::Settles) {
@@ -156,7 +156,7 @@ mod tests {
     use cais_domain::payout::PayoutStatus;
     use cais_ports::{Maintenance as _, Store as _};
 
-    /// A split charge whose money waits, a payout and a refund in flight.
+    /// Creates a split charge whose money waits, and a payout and a refund in flight.
     async fn lived_in() -> MemoryStore {
         let store = MemoryStore::default();
         let (account, other) = (an_account(), an_account());

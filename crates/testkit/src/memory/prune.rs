@@ -1,4 +1,4 @@
-//! What housekeeping removes from the store in memory.
+//! Housekeeping of the store in memory.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,7 +33,7 @@ pub(super) fn prune(state: &mut State, before: PruneBefore) -> Pruned {
     }
 }
 
-/// Of each account the oldest events, up to the first that is young or waited for; and old tests.
+/// Removes the oldest events of each account up to the first that is young or has a pending delivery. Also removes old tests.
 fn prune_events(state: &mut State, before: Timestamp) -> usize {
     let pending = state.deliveries.values().filter(|row| row.status == DeliveryStatus::Pending);
     let waited_for: BTreeSet<EventId> =
@@ -51,7 +51,7 @@ fn prune_events(state: &mut State, before: Timestamp) -> usize {
     gone.len()
 }
 
-/// Endpoints that were deleted before that instant, once nothing leads to them.
+/// Removes endpoints that were deleted before that instant and have no deliveries.
 fn prune_endpoints(state: &mut State, before: Timestamp) {
     let used: BTreeSet<EndpointId> = state.deliveries.values().map(|row| row.key.endpoint).collect();
     let Snapshot { keys, ledger, .. } = &mut state.snapshot;

@@ -20,7 +20,7 @@ use jiff::Timestamp;
 
 use super::MemoryStore;
 
-/// The most keys of one account that are listed.
+/// The largest number of listed keys of an account.
 const MAX_KEYS: usize = 200;
 
 #[async_trait]
@@ -185,7 +185,7 @@ impl NoticeQueries for MemoryStore {
     }
 }
 
-/// One page of rows that come newest first.
+/// Returns a page of rows that are ordered newest first.
 pub(super) fn cut<T, I: Ord>(rows: impl Iterator<Item = T>, page: PageRequest<I>, id: impl Fn(&T) -> I) -> Page<T> {
     let after = page.starting_after;
     let mut older = rows.filter(|row| after.as_ref().is_none_or(|after| id(row) < *after));
@@ -193,7 +193,7 @@ pub(super) fn cut<T, I: Ord>(rows: impl Iterator<Item = T>, page: PageRequest<I>
     Page { rows, has_more: older.next().is_some() }
 }
 
-/// The rows that are due, the longest overdue first.
+/// Returns the due rows, the longest overdue first.
 pub(super) fn oldest_due<'a, T: Clone + 'a>(
     rows: impl Iterator<Item = &'a T>,
     due: impl Fn(&T) -> Option<Timestamp>,

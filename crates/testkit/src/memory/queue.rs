@@ -17,7 +17,7 @@ use super::deliveries::Row;
 use super::queries::count;
 use super::state::{State, StoredEvent};
 
-/// The most due deliveries that are counted.
+/// The largest number of due deliveries that are counted.
 const MAX_BACKLOG: u64 = 10_000;
 
 #[async_trait]
@@ -158,7 +158,7 @@ impl State {
         due.into_iter().filter_map(|(_, key)| self.take(key.id, &endpoint, claim.lease_until)).collect()
     }
 
-    /// Claims that one.
+    /// Claims the delivery.
     fn take(&mut self, id: DeliveryId, endpoint: &Arc<Endpoint>, until: Timestamp) -> Option<ClaimedDelivery> {
         let row = self.deliveries.get(&id)?;
         let mut of_account = self.events.get(&row.key.account).into_iter().flatten();

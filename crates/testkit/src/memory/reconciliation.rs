@@ -1,4 +1,4 @@
-//! What reconciliation reads from the store in memory.
+//! The reads of reconciliation from the store in memory.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! The content of the store in memory, and how change sets become part of it.
+//! The content of the store in memory, and the application of change sets to it.
 
 use std::collections::BTreeMap;
 
@@ -30,24 +30,24 @@ use uuid::Uuid;
 use super::deliveries::Row;
 use crate::builders::fresh;
 
-/// One side of a transfer, as the statement shows it.
+/// A side of a transfer, as the statement shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     /// Its identifier, greater than those of all entries before it.
     pub id: EntryId,
-    /// Whose balance moved.
+    /// The ledger account.
     pub account: LedgerAccount,
-    /// By how much; a debit is negative.
+    /// The amount; a debit is negative.
     pub amount: Money,
     /// The balance of the account after it.
     pub balance_after: Money,
-    /// Why.
+    /// The kind.
     pub kind: EntryKind,
-    /// The public id of what caused it.
+    /// The public id of the resource that caused it.
     pub resource: Option<String>,
-    /// The Pix that moved it.
+    /// The end-to-end id of its Pix.
     pub end_to_end_id: Option<EndToEndId>,
-    /// When.
+    /// The instant.
     pub at: Timestamp,
 }
 
@@ -66,24 +66,24 @@ impl Entry {
     }
 }
 
-/// An event with its place among the account's events.
+/// An event with its sequence number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredEvent {
     /// 1 for the account's first.
     pub sequence: i64,
-    /// What consumers are told.
+    /// The event.
     pub event: NewEvent,
 }
 
 impl StoredEvent {
-    /// What is sent of it.
+    /// Returns the body of its deliveries.
     #[must_use]
     pub fn body(&self) -> Vec<u8> {
         self.event.body(Some(self.sequence))
     }
 }
 
-/// Everything that the store holds. The snapshot holds idempotency records, unique values, versions, balances, blocks, counters and endpoints.
+/// The content of the store. The snapshot holds idempotency records, unique values, versions, balances, blocks, counters and endpoints.
 #[derive(Debug, Default)]
 pub(super) struct State {
     pub(super) snapshot: Snapshot,
@@ -101,7 +101,7 @@ pub(super) struct State {
     pub(super) entries: Vec<Entry>,
     pub(super) events: BTreeMap<AccountId, Vec<StoredEvent>>,
     pub(super) deliveries: BTreeMap<DeliveryId, Row>,
-    /// Since when every attempt at an endpoint failed, in each of its epochs.
+    /// The beginning of the failure of endpoints, in each of their epochs.
     pub(super) failing: BTreeMap<(EndpointId, i64), Timestamp>,
 }
 
@@ -133,7 +133,7 @@ impl State {
         self.snapshot.ledger.endpoints.get(&account)?.get(&id)
     }
 
-    /// The payment with the sum of what its refunds took, or are about to take, beyond its charge's amount.
+    /// Returns the payment with the sum of its refunds, done or in transit, beyond its charge's amount.
     pub(super) fn with_refunds(&self, payment: &CreditedPayment) -> CreditedPayment {
         let own = self.refunds.values().filter(|refund| {
             refund.account == payment.account && refund.end_to_end_id == payment.payment.end_to_end_id
@@ -146,7 +146,7 @@ impl State {
         CreditedPayment { refunded_beyond, ..payment.clone() }
     }
 
-    /// The last sequence number of the account's events; 0 before the first.
+    /// Returns the last sequence number of the account's events; 0 before the first.
     pub(super) fn last_sequence(&self, account: AccountId) -> i64 {
         self.snapshot.ledger.sequences.get(&account).copied().unwrap_or(0)
     }
@@ -187,7 +187,7 @@ impl State {
     }
 }
 
-/// Identifiers of the store's own.
+/// Identifiers that the store itself creates.
 struct StoreIds;
 
 impl Ids for StoreIds {
@@ -196,7 +196,7 @@ impl Ids for StoreIds {
     }
 }
 
-/// An id of the store's own, greater than every one before, and beside all that a source of identifiers for tests gives.
+/// Returns an id of the store's own, greater than every one before. The range is separate from those of test sources.
 pub(super) fn next_id<K: IdKind>() -> Id<K> {
     fresh::<K>().succ()
 }

@@ -33,7 +33,7 @@ impl StatementQueries for MemoryStore {
     }
 }
 
-/// The bucket that moved, if the account's statement shows it.
+/// Returns the bucket that moved, if the account's statement shows it.
 fn shown(entry: &Entry, account: AccountId) -> Option<Bucket> {
     match entry.account {
         LedgerAccount::Merchant(holder, bucket) if holder == account => (bucket != Bucket::InTransit).then_some(bucket),
@@ -55,7 +55,7 @@ fn line(state: &State, account: AccountId, entry: &Entry, bucket: Bucket) -> Sta
     }
 }
 
-/// What the merchant wrote about the account's charge, payout or refund of that public id.
+/// Returns the merchant's description of the account's charge, payout or refund with that public id.
 fn description(state: &State, account: AccountId, resource: &str) -> Option<String> {
     let text = if let Ok(id) = ChargeId::parse(resource) {
         let charge = state.charges.get(&id).filter(|charge| charge.account == account);

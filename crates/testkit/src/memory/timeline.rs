@@ -14,7 +14,7 @@ use super::MemoryStore;
 use super::queries::cut;
 use super::state::{Entry, State};
 
-/// A transaction with what the filters ask for.
+/// A transaction with the values for the filters.
 struct Line {
     direction: Direction,
     status: TransactionStatus,
@@ -52,7 +52,7 @@ impl TimelineQueries for MemoryStore {
     }
 }
 
-/// All that the account may see, in no order.
+/// Returns all transactions that the account may see, in no order.
 fn visible(state: &State, account: AccountId) -> Vec<Line> {
     let charges = state.charges.values().filter(|charge| charge.account == account).filter_map(|charge| {
         Some(Line {

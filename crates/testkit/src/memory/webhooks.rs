@@ -1,4 +1,4 @@
-//! Endpoints and events of the store in memory, as they are read.
+//! Reads endpoints and events of the store in memory.
 
 use async_trait::async_trait;
 use cais_domain::ids::{AccountId, EndpointId, EventId};
@@ -72,7 +72,7 @@ impl EventQueries for MemoryStore {
     }
 }
 
-/// The event as a reader sees it.
+/// Returns the event as readers see it.
 fn kept(stored: &StoredEvent) -> cais_ports::StoredEvent {
     cais_ports::StoredEvent {
         id: stored.event.id,

@@ -1,4 +1,4 @@
-//! How records that were judged good become true: only what the ports say may change does change.
+//! Stores judged records. Only the fields that the ports declare changeable do change.
 
 use cais_domain::account::Account;
 use cais_domain::charge::Charge;
@@ -80,7 +80,7 @@ impl State {
                     change_notice(stored, &notice);
                 }
             }
-            // The snapshot has stored it.
+            // The snapshot has stored the endpoint.
             Write::InsertEndpoint(_) | Write::UpdateEndpoint(_) => {}
             Write::InsertInfraction(infraction) => {
                 self.infractions.insert(infraction.id, Infraction { version: 1, ..*infraction });

@@ -1,4 +1,4 @@
-//! Where PostgreSQL is installed on this machine, and as whom it can run.
+//! The installation of PostgreSQL on this machine, and the user that runs it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,9 +8,9 @@ use anyhow::{Context as _, Result};
 
 use crate::process::run;
 
-/// Where Debian keeps the programs of the server, by version.
+/// The folder of the server programs on Debian, by version.
 const DEBIAN: &str = "/usr/lib/postgresql";
-/// Who runs the server when we are root, whom it refuses.
+/// The user of the server if the tests run as root, because the server refuses root.
 const SERVER_USER: &str = "postgres";
 
 /// The programs of one version of PostgreSQL.
@@ -21,7 +21,7 @@ pub(super) struct Install {
 }
 
 impl Install {
-    /// The newest version in Debian's place, or the one on the path.
+    /// Finds the newest version in Debian's folder, or the one on the path.
     pub(super) fn find() -> Result<Self> {
         let mut versions: Vec<(u32, PathBuf)> = fs::read_dir(DEBIAN)
             .into_iter()
@@ -47,23 +47,23 @@ impl Install {
         self.programs.join(program)
     }
 
-    /// A program that makes or runs a server.
+    /// Returns a command that creates or runs a server.
     pub(super) fn command(&self, program: &str) -> Command {
         self.run_as_server(self.path(program))
     }
 
-    /// A shell with the rights of the server.
+    /// Returns a shell with the rights of the server.
     pub(super) fn shell(&self) -> Command {
         self.run_as_server("sh".into())
     }
 
-    /// A program that talks to a server.
+    /// Returns a command for a client of the server.
     pub(super) fn client(&self, program: &str) -> Command {
         let beside_the_server = self.path(program);
         if beside_the_server.is_file() { Command::new(beside_the_server) } else { Command::new(program) }
     }
 
-    /// Gives a file or folder of ours to the server.
+    /// Makes the server's user the owner of a file or folder.
     pub(super) fn own(&self, path: &Path) -> Result<()> {
         if self.as_root {
             run(Command::new("chown").arg(SERVER_USER).arg(path))?;

@@ -1,4 +1,4 @@
-//! A private PostgreSQL server for a test run: on a port of its own, in a temporary folder, gone with the test process.
+//! A private PostgreSQL server for a test run: on its own port, in a temporary folder, removed with the test process.
 
 mod install;
 
@@ -16,23 +16,23 @@ use anyhow::{Context as _, Result, bail};
 use crate::process::{Folder, free_port, guarded_by_us, run, wait_for};
 use install::Install;
 
-/// How long a server may take to accept connections or to end, also on a machine that is busy with other tests.
+/// The longest start or end of a server, also on a machine that is busy with other tests.
 const DEADLINE: Duration = Duration::from_mins(1);
-/// How often another port is tried when somebody else was faster.
+/// The largest number of ports tried after another process took the port first.
 const PORTS_TRIED: u32 = 10;
 /// Enough for many stores in one test process.
 const MAX_CONNECTIONS: u32 = 300;
 
-/// How a server is set up.
+/// The settings of a server.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Options {
-    /// Whether commits reach the disk. Without, a server that is killed may lose its data, and tests are faster.
+    /// `true` if commits reach the disk. Otherwise a killed server may lose its data, and tests are faster.
     pub fsync: bool,
-    /// Whether connections must be encrypted; the certificate is signed by itself.
+    /// `true` if connections must be encrypted; the certificate is self-signed.
     pub tls: bool,
 }
 
-/// A running server. It ends, and its folder with it, when this is dropped or the process ends in whatever way.
+/// A running server. The process and its folder end when this is dropped or the test process ends.
 pub struct Cluster {
     supervisor: Child,
     folder: Folder,
@@ -43,20 +43,20 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// The one server of this test process, started on first use; without fsync or TLS.
+    /// Returns the shared server of this test process, started on first use; without fsync or TLS.
     ///
     /// # Errors
-    /// When PostgreSQL is not installed or does not start; every caller is told.
+    /// If PostgreSQL is not installed or does not start; every caller gets the error.
     pub fn shared() -> Result<&'static Self> {
         static SHARED: OnceLock<Result<Cluster, String>> = OnceLock::new();
         let shared = SHARED.get_or_init(|| Self::start(Options::default()).map_err(|error| format!("{error:#}")));
         shared.as_ref().map_err(|error| anyhow::anyhow!("{error}"))
     }
 
-    /// Starts a server of its own.
+    /// Starts a separate server.
     ///
     /// # Errors
-    /// When PostgreSQL is not installed or does not start.
+    /// If PostgreSQL is not installed or does not start.
     pub fn start(options: Options) -> Result<Self> {
         let install = Install::find()?;
         let folder = Folder::new("cais-pg-")?;
@@ -87,22 +87,22 @@ impl Cluster {
         bail!("PostgreSQL does not start:\n{log}");
     }
 
-    /// An empty database of its own; its URL.
+    /// Creates an empty database, and returns its URL.
     ///
     /// # Errors
-    /// When the server does not answer.
+    /// If the server does not reply.
     pub fn fresh_database(&self) -> Result<String> {
         let name = self.next_name("db");
         self.sql("postgres", &format!("CREATE DATABASE {name}"))?;
         Ok(self.url(&name))
     }
 
-    /// A database of its own that is a copy of what `prepare` made of an empty one. It runs once for each `name`.
+    /// Creates a copy of the database that `prepare` made from an empty one. `prepare` runs once for each `name`.
     ///
     /// # Errors
-    /// When the server does not answer or `prepare` fails.
+    /// If the server does not reply or `prepare` fails.
     pub fn prepared_database(&self, name: &str, prepare: impl FnOnce(&str) -> Result<()>) -> Result<String> {
-        // The lock is held while copying: PostgreSQL copies a database only while nobody else uses it.
+        // The lock is held during the copy, because PostgreSQL copies a database only while it has no other connection.
         let mut templates = self.templates.lock().unwrap_or_else(PoisonError::into_inner);
         if !templates.contains_key(name) {
             let template = self.next_name("template");
@@ -119,7 +119,7 @@ impl Cluster {
     /// Runs SQL in a database, by name or URL, and returns what `psql` prints: unaligned rows without a header.
     ///
     /// # Errors
-    /// With what `psql` says, when a statement fails.
+    /// If a statement fails; with the output of `psql`.
     pub fn sql(&self, database: &str, statements: &str) -> Result<String> {
         let url = if database.contains("://") { database.to_owned() } else { self.url(database) };
         let mut psql = self.install.client("psql");
@@ -128,19 +128,19 @@ impl Cluster {
         Ok(run(&mut psql)?.trim_end().to_owned())
     }
 
-    /// The URL of a database of this server.
+    /// Returns the URL of a database of this server.
     #[must_use]
     pub fn url(&self, database: &str) -> String {
         format!("postgres://postgres@127.0.0.1:{}/{database}", self.port)
     }
 
-    /// The port on 127.0.0.1.
+    /// Returns the port on 127.0.0.1.
     #[must_use]
     pub const fn port(&self) -> u16 {
         self.port
     }
 
-    /// The certificate that signs the server's, in PEM; there is one when the server was started with TLS.
+    /// Returns the path of the certificate that signs the server's, in PEM. The file exists if the server was started with TLS.
     #[must_use]
     pub fn root_certificate(&self) -> PathBuf {
         self.folder.path().join("data/server.crt")
@@ -153,12 +153,12 @@ impl Cluster {
 
 impl Drop for Cluster {
     fn drop(&mut self) {
-        // `wait` closes our end of the pipe, which is what the supervisor waits for.
+        // `wait` closes this end of the pipe, and the supervisor waits for that.
         drop(self.supervisor.wait());
     }
 }
 
-/// Starts the server below a shell that ends it once our end of the pipe is closed.
+/// Starts the server below a shell that ends the server after this end of the pipe is closed.
 fn supervise(install: &Install, data: &Path, port: u16, options: Options) -> Result<Child> {
     const SCRIPT: &str = r#"
 log=$1; shift
@@ -191,9 +191,9 @@ kill $reader
     guarded_by_us(&mut shell).spawn().context("cannot start the supervisor of PostgreSQL")
 }
 
-/// Whether it became ready; `false` when it ended instead, as it does when the port is another's.
+/// Waits until the server is ready. Returns `false` if it ended instead, for example because the port is in use.
 ///
-/// Its own file tells, so that another server on the same port is never taken for it.
+/// The server's own file shows readiness, so that another server on the same port is never confused with it.
 fn wait_until_ready(supervisor: &mut Child, data: &Path) -> Result<bool> {
     const STATUS_LINE: usize = 7;
     let ready = wait_for("the start of PostgreSQL", DEADLINE, || {
@@ -210,7 +210,7 @@ fn wait_until_ready(supervisor: &mut Child, data: &Path) -> Result<bool> {
     ready
 }
 
-/// A key and a certificate signed by itself, and only encrypted connections.
+/// Creates a key and a self-signed certificate, and requires encrypted connections.
 fn make_certificate(install: &Install, data: &Path) -> Result<()> {
     let (key, certificate) = (data.join("server.key"), data.join("server.crt"));
     let mut openssl = Command::new("openssl");

@@ -20,7 +20,7 @@ use jiff::SignedDuration;
 use super::orders::Record;
 use super::{FakePsp, List, Listing, Looking, Moment, Order, OrderKind, State};
 
-/// How far back the list of [`Listing::Lately`] goes.
+/// The span of the list of [`Listing::Lately`].
 const MONTH: SignedDuration = SignedDuration::from_hours(31 * 24);
 
 fn no_answer<T>() -> Result<T, AcquirerError> {
@@ -38,7 +38,7 @@ impl FakePsp {
         }
     }
 
-    /// Answers a look-up by name.
+    /// Replies to a look-up by name.
     async fn find<T>(
         &self,
         kind: OrderKind,
@@ -61,7 +61,7 @@ impl FakePsp {
         found
     }
 
-    /// Answers a request of a list; both ends belong to the span, as at real acquirers.
+    /// Replies to a request of a list. Both ends belong to the span, as at real acquirers.
     async fn list<T>(
         &self,
         list: List,
@@ -267,8 +267,8 @@ impl Acquirer for FakePsp {
         }
     }
 
-    /// A body is items with commas between. An item is `inf-…`, the id of an infraction; `sent:` and the name of a payout, with
-    /// the ids of returns after slashes; or a txid, with an end-to-end id and then an instant after slashes.
+    /// Parses a body: items separated by commas. An item `inf-…` is the id of an infraction. An item `sent:` has the name of a payout, and
+    /// the ids of returns after slashes. Any other item is a txid, with an end-to-end id and then an instant after slashes.
     fn notices(&self, body: &[u8]) -> Result<Vec<CallbackItem>, AcquirerError> {
         let text = str::from_utf8(body).map_err(|error| unreadable(&error))?;
         text.split(',').map(noticed).collect()
@@ -308,11 +308,11 @@ fn noticed(item: &str) -> Result<CallbackItem, AcquirerError> {
     Ok(CallbackItem::Received(CallbackPix { txid, end_to_end_id, paid_at }))
 }
 
-/// Simulated acquirers in the order in which they are asked, as the router offers them.
+/// Simulated acquirers in the order in which the router offers them.
 pub struct FakeAcquirers(Vec<FakePsp>);
 
 impl FakeAcquirers {
-    /// These, in that order.
+    /// Creates the list from these acquirers, in that order.
     #[must_use]
     pub fn new(psps: &[FakePsp]) -> Self {
         Self(psps.to_vec())

@@ -16,7 +16,7 @@ use crate::builders::a_return_id;
 #[expect(clippy::missing_panics_doc, clippy::unwrap_used, reason = "a test names what is there, or fails here")]
 #[expect(clippy::must_use_candidate, reason = "a test may ignore the name of what it adds")]
 impl FakePsp {
-    /// A payer disputes so many centavos of a Pix; a week is left for a defense.
+    /// Opens a dispute of a Pix, in centavos, with one week left for a defense. Returns its id.
     pub fn dispute(&self, end_to_end_id: &EndToEndId, centavos: i64) -> String {
         let now = self.clock.now();
         let mut state = self.state();
@@ -37,7 +37,7 @@ impl FakePsp {
         id
     }
 
-    /// Returns every infraction as it really is.
+    /// Returns every infraction in its true state.
     pub fn infractions(&self) -> Vec<UpstreamInfraction> {
         self.state().infractions.clone()
     }
@@ -65,7 +65,7 @@ impl FakePsp {
         });
     }
 
-    /// Opens an infraction again, which begins now; a week is left for a defense.
+    /// Opens an infraction again with the present instant as its beginning, and one week left for a defense.
     pub fn reopen_now(&self, id: &str) {
         let now = self.clock.now();
         self.reopen(id);
@@ -75,7 +75,7 @@ impl FakePsp {
         });
     }
 
-    /// Another party hands over a defense.
+    /// Stores a defense from another party.
     pub fn receive_defense(&self, id: &str, text: &str) {
         let now = self.clock.now();
         self.change(id, |row| {
@@ -84,7 +84,7 @@ impl FakePsp {
         });
     }
 
-    /// Accepts a claim, and returns the rest of its Pix, at most the disputed amount.
+    /// Accepts a dispute, and returns the rest of its Pix, at most the disputed amount.
     pub fn accept(&self, id: &str) {
         self.settle(id, UpstreamInfractionStatus::Accepted);
         let mut state = self.state();
@@ -97,12 +97,12 @@ impl FakePsp {
         }
     }
 
-    /// Returns so many centavos of a Pix because of an infraction.
+    /// Returns an amount of a Pix, in centavos, because of an infraction.
     pub fn take_back(&self, end_to_end_id: &EndToEndId, centavos: i64) {
         self.begin_to_take(end_to_end_id, centavos, UpstreamProgress::Done { at: Some(self.clock.now()) });
     }
 
-    /// Returns so many centavos of a Pix because of an infraction, as far as `progress`.
+    /// Returns an amount of a Pix, in centavos, because of an infraction, as far as `progress`.
     pub fn begin_to_take(&self, end_to_end_id: &EndToEndId, centavos: i64, progress: UpstreamProgress) {
         let (name, return_id) = ("med".to_owned(), Some(a_return_id()));
         let (nature, amount) = (ReturnNature::Infraction, Money::from_centavos(centavos));
@@ -118,17 +118,17 @@ impl FakePsp {
         returns.filter(|back| back.nature == ReturnNature::Infraction).map(|back| back.amount.centavos()).sum()
     }
 
-    /// Provides no list of infractions.
+    /// Disables the list of infractions.
     pub fn tell_no_infractions(&self) {
         self.state().reports_infractions = false;
     }
 
-    /// Shows the presence of defenses without their text.
+    /// Hides the text of defenses, but not their presence.
     pub fn hide_words(&self) {
         self.state().shows_words = false;
     }
 
-    /// Lists infractions as if they had no defense, or as they are.
+    /// Hides defenses in lists of infractions, or shows them.
     pub fn hide_defenses(&self, hides: bool) {
         self.state().shows_defenses = !hides;
     }

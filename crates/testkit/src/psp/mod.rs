@@ -1,5 +1,5 @@
-//! The simulated acquirer of all tests of use cases. Each order is carried out once by its name; a test sets how the acquirer
-//! answers orders, look-ups and lists.
+//! The simulated acquirer of all tests of use cases. Each order is executed once by its name. A test sets the reply to orders, look-ups and
+//! lists.
 
 mod acquirer;
 mod disputes;
@@ -25,26 +25,26 @@ pub use acquirer::FakeAcquirers;
 use orders::Order;
 pub use orders::OrderKind;
 
-/// How an order is answered.
+/// The reply to an order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sending {
-    /// Accepted, and its outcome is open.
+    /// Accepted, with an open outcome.
     Takes,
     /// Accepted, and done at once.
     Completes,
     /// Accepted, and failed at once.
     Fails,
-    /// Certainly not taken; a later request may be.
+    /// Certainly not accepted; a later request may be.
     Down,
     /// Refused for a business reason.
     Refuses,
-    /// Not taken, without a reply.
+    /// Not accepted, without a reply.
     Silent,
     /// Accepted, and the reply is lost.
     LosesReplies,
-    /// Not taken yet, without a reply; the request arrives after [`LATE`].
+    /// Not accepted yet, without a reply; the request arrives after [`LATE`].
     ArrivesLate,
-    /// Something else is taken instead.
+    /// A different order is accepted instead.
     Garbles,
     /// Accepted, and the repeat of the request by a server on the way is refused.
     TakesAndRefuses,
@@ -52,57 +52,57 @@ pub enum Sending {
     TooLate,
 }
 
-/// How long a late request is on its way: less than the pause after which an order is sent once more.
+/// The delay of a late request: less than the pause before an order is sent again.
 pub const LATE: SignedDuration = SignedDuration::from_secs(50);
 
-/// How a look-up by name is answered.
+/// The reply to a look-up by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Looking {
-    /// With the record, if there is one.
+    /// The record, if there is one.
     Tells,
-    /// Without a reply.
+    /// No reply.
     Silent,
-    /// Not at all: no connection.
+    /// No connection.
     Down,
-    /// As if there were no record.
+    /// No record, even if there is one.
     Forgets,
 }
 
-/// How a list is answered.
+/// The reply to a request of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Listing {
-    /// So many rows on a page.
+    /// That number of rows on a page.
     Pages(usize),
-    /// Without a reply.
+    /// No reply.
     Silent,
-    /// Not at all: no connection.
+    /// No connection.
     Down,
-    /// Without any row.
+    /// No rows.
     Empty,
-    /// With a row that cannot be read in place of every row.
+    /// An unreadable row in place of every row.
     Garbles,
     /// An empty first page that names itself as the next.
     Circles,
     /// Empty pages without end.
     Endless,
-    /// Not at all for a span that begins longer ago than a month.
+    /// No reply to a span that begins longer ago than a month.
     Lately,
-    /// With the infractions of the instant at which this was set.
+    /// The infractions of the instant at which this was set.
     AsItWas,
 }
 
 /// The lists of an acquirer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum List {
-    /// Pix that were received.
+    /// Received Pix.
     Received,
-    /// Pix that were sent.
+    /// Sent Pix.
     Sent,
     /// Infractions.
     Infractions,
 }
 
-/// When a hook runs.
+/// The moment at which a hook runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Moment {
     /// Before the acquirer is called.
@@ -111,7 +111,7 @@ pub enum Moment {
     Ordered,
     /// After a look-up, before its reply arrives.
     Read,
-    /// After a list of infractions was made, before it arrives.
+    /// After a list of infractions was made, before its reply arrives.
     Listed,
 }
 
@@ -139,9 +139,9 @@ struct State {
     shows_defenses: bool,
     shows_received: bool,
     charges: BTreeMap<Txid, UpstreamCharge>,
-    /// Pix without a charge here.
+    /// Received Pix without a charge.
     others: Vec<ReceivedPix>,
-    /// With the instants of sending.
+    /// Payouts with the instants of their sending.
     sent: BTreeMap<InstructionId, (Timestamp, UpstreamPayout)>,
     infractions: Vec<UpstreamInfraction>,
     /// The rows of [`Listing::AsItWas`].
@@ -150,25 +150,25 @@ struct State {
     unreadable: Vec<(Timestamp, UnreadableRow)>,
     /// Received Pix that the list does not show.
     unlisted: Vec<EndToEndId>,
-    /// Lists of a span from this instant on, and before the other, get no reply.
+    /// Lists of a span from the first instant on, and before the second, get no reply.
     dark: Option<(Timestamp, Timestamp)>,
-    /// The acquirer's own clock, as answers show it.
+    /// The acquirer's own clock, as its replies show it.
     own_clock: Option<Timestamp>,
     /// Every request of an order, oldest first.
     orders: Vec<Order>,
-    /// Requests on their way, with the instants of their arrival.
+    /// Delayed requests, with the instants of their arrival.
     late: Vec<(Timestamp, Order)>,
-    /// Orders that were requested and not looked for since.
+    /// Orders that were requested without a look-up since.
     unread: BTreeSet<String>,
-    /// Orders that were requested once more without a look-up before.
+    /// Orders that were requested again without a look-up before.
     blind_repeats: Vec<String>,
-    /// Look-ups of each kind.
+    /// The number of look-ups of each kind.
     finds: BTreeMap<OrderKind, u32>,
     lists: Vec<(List, ListRequest)>,
     hooks: Vec<(Moment, Hook)>,
 }
 
-/// One simulated acquirer. Cloning shares it.
+/// A simulated acquirer. Clones share it.
 #[derive(Clone)]
 pub struct FakePsp {
     /// Its configured name.
@@ -179,7 +179,7 @@ pub struct FakePsp {
 }
 
 impl FakePsp {
-    /// An acquirer without any record that takes every order and shows all it has.
+    /// Creates an acquirer without records that accepts every order and lists all its records.
     #[must_use]
     pub fn new(name: &AcquirerName, clock: Arc<ManualClock>) -> Self {
         let state = State {
@@ -211,36 +211,36 @@ impl FakePsp {
         Self { name: name.clone(), clock, state: Arc::new(Mutex::new(state)), connection: None }
     }
 
-    /// Returns the same acquirer behind that connection.
+    /// Returns the same acquirer behind a connection.
     #[must_use]
     pub fn behind(&self, connection: Arc<dyn Connection>) -> Self {
         Self { connection: Some(connection), ..self.clone() }
     }
 
-    /// Sets the answer to orders of every kind.
+    /// Sets the reply to orders of every kind.
     pub fn set(&self, sending: Sending) {
         for kind in OrderKind::ALL {
             self.set_for(kind, sending);
         }
     }
 
-    /// Sets the answer to orders of one kind.
+    /// Sets the reply to orders of one kind.
     pub fn set_for(&self, kind: OrderKind, sending: Sending) {
         self.state().sending.insert(kind, sending);
     }
 
-    /// Sets the answer to look-ups by name.
+    /// Sets the reply to look-ups by name.
     pub fn set_looking(&self, looking: Looking) {
         self.state().looking = looking;
     }
 
-    /// Sets the answer to requests of the list of received Pix, and of sent ones.
+    /// Sets the reply to requests of the lists of received and sent Pix.
     pub fn set_listing(&self, listing: Listing) {
         self.set_list(List::Received, listing);
         self.set_list(List::Sent, listing);
     }
 
-    /// Sets the answer to requests of one list.
+    /// Sets the reply to requests of one list.
     pub fn set_list(&self, list: List, listing: Listing) {
         let mut state = self.state();
         state.listing.insert(list, listing);
@@ -250,17 +250,17 @@ impl FakePsp {
         }
     }
 
-    /// Opens its breaker, or closes it.
+    /// Opens the breaker, or closes it.
     pub fn set_resting(&self, resting: bool) {
         self.state().resting = resting;
     }
 
-    /// Sets the clock that its answers show.
+    /// Sets the clock that its replies show.
     pub fn set_clock(&self, at: Timestamp) {
         self.state().own_clock = Some(at);
     }
 
-    /// Lists of that span get no reply.
+    /// Stops replies to lists of that span.
     pub fn goes_dark(&self, span: Option<(Timestamp, Timestamp)>) {
         self.state().dark = span;
     }
@@ -297,8 +297,8 @@ impl FakePsp {
         self.state().orders.iter().filter(|order| order.kind() == kind).count()
     }
 
-    /// Returns the names of orders that were requested once more without a look-up before. Charges are exempt: a repeat of one
-    /// moves no money, and is its look-up.
+    /// Returns the names of orders that were requested again without a look-up before. Charges are exempt: a repeated charge moves no money
+    /// and serves as a look-up.
     #[must_use]
     pub fn blind_repeats(&self) -> Vec<String> {
         self.state().blind_repeats.clone()
@@ -323,7 +323,7 @@ impl FakePsp {
         lists.into_iter().filter(|(list, _)| *list == List::Infractions).map(|(_, request)| request).collect()
     }
 
-    /// The state, after the arrival of every late request that is due.
+    /// Returns the state, after the arrival of all late requests that are due.
     fn state(&self) -> MutexGuard<'_, State> {
         let now = self.clock.now();
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);

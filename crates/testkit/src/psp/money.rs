@@ -1,4 +1,4 @@
-//! Money at the simulated acquirer: payers pay, payouts and refunds end, and parts come back.
+//! Money at the simulated acquirer: payments, outcomes of payouts and refunds, and returns.
 
 use cais_domain::charge::Charge;
 use cais_domain::end_to_end_id::{EndToEndId, ReturnId};
@@ -13,7 +13,7 @@ use cais_ports::{
 use super::{FakePsp, Order, State};
 use crate::builders::{a_return_id, an_end_to_end_id, issued};
 
-/// Returns the centavos of a payment that neither went back nor are about to.
+/// Returns the centavos of a payment that neither were returned nor are being returned.
 pub(super) fn left(payment: &UpstreamPayment) -> i64 {
     let moves = |back: &&UpstreamReturn| !matches!(back.progress, UpstreamProgress::Failed { .. });
     let gone: i64 = payment.returns.iter().filter(moves).map(|back| back.amount.centavos()).sum();
@@ -29,7 +29,7 @@ impl State {
 #[expect(clippy::missing_panics_doc, clippy::unwrap_used, reason = "a test names what is there, or fails here")]
 #[expect(clippy::must_use_candidate, reason = "a test may ignore the name of what it adds")]
 impl FakePsp {
-    /// Holds the charge as it was issued.
+    /// Stores the charge as issued.
     pub fn hold(&self, charge: &Charge) {
         let upstream = UpstreamCharge {
             txid: charge.txid.clone(),
@@ -43,7 +43,7 @@ impl FakePsp {
         self.state().charges.insert(charge.txid.clone(), upstream);
     }
 
-    /// Holds a charge that was ordered before the test began.
+    /// Stores a charge that was ordered before the test began.
     pub fn hold_order(&self, order: &ChargeOrder) {
         let now = self.clock.now();
         let _ = self.state().execute(&Order::Charge(order.clone()), now, UpstreamProgress::Processing);
@@ -59,14 +59,14 @@ impl FakePsp {
         self.state().charges.get_mut(txid).unwrap().status = status;
     }
 
-    /// A payer pays the charge so many centavos.
+    /// Pays the charge that many centavos.
     pub fn pay(&self, txid: &Txid, centavos: i64) -> EndToEndId {
         let end_to_end_id = an_end_to_end_id();
         self.pay_as(txid, centavos, end_to_end_id.clone());
         end_to_end_id
     }
 
-    /// A payer pays the charge with a Pix of that id.
+    /// Pays the charge with a Pix of that id.
     pub fn pay_as(&self, txid: &Txid, centavos: i64, end_to_end_id: EndToEndId) {
         let payment = self.payment(end_to_end_id, centavos);
         let mut state = self.state();
@@ -77,7 +77,7 @@ impl FakePsp {
         charge.payments.push(payment);
     }
 
-    /// A payer pays into the account without a charge of this acquirer.
+    /// Pays into the account without a charge of this acquirer.
     pub fn receive(&self, txid: Option<Txid>, centavos: i64) -> EndToEndId {
         let end_to_end_id = an_end_to_end_id();
         let payment = self.payment(end_to_end_id.clone(), centavos);
@@ -95,7 +95,7 @@ impl FakePsp {
         change(self.state().payments().find(|payment| payment.end_to_end_id == *end_to_end_id).unwrap());
     }
 
-    /// The acquirer returns so many centavos of a Pix without an order.
+    /// Returns an amount of a Pix, in centavos, without an order.
     pub fn return_unasked(&self, end_to_end_id: &EndToEndId, centavos: i64, progress: UpstreamProgress) {
         let (name, return_id) = ("theirs".to_owned(), Some(a_return_id()));
         let (nature, amount) = (ReturnNature::Ordinary, Money::from_centavos(centavos));
@@ -103,14 +103,14 @@ impl FakePsp {
         self.change_payment(end_to_end_id, |payment| payment.returns.push(back));
     }
 
-    /// Every refund moves on.
+    /// Sets the progress of every refund.
     pub fn settle_refunds(&self, progress: &UpstreamProgress) {
         for back in self.state().payments().flat_map(|payment| payment.returns.iter_mut()) {
             back.progress = progress.clone();
         }
     }
 
-    /// Every refund and payout whose outcome is open ends so.
+    /// Ends every open refund and payout with that progress.
     pub fn settle_open(&self, progress: &UpstreamProgress) {
         let mut state = self.state();
         for back in state.payments().flat_map(|payment| payment.returns.iter_mut()) {
@@ -137,7 +137,7 @@ impl FakePsp {
         self.state().payments().map(|payment| payment.amount.centavos() - left(payment)).sum()
     }
 
-    /// Returns every payout, failed ones too.
+    /// Returns every payout, including failed ones.
     pub fn payouts(&self) -> Vec<UpstreamPayout> {
         self.state().sent.values().map(|(_, payout)| payout.clone()).collect()
     }
@@ -148,7 +148,7 @@ impl FakePsp {
         self.payouts().iter().filter(|payout| !failed(payout)).count()
     }
 
-    /// Holds a payout; the instant of its sending is the first at which it is held.
+    /// Stores a payout; the instant of its sending is the first at which it was stored.
     pub fn hold_payout(&self, payout: UpstreamPayout) {
         let now = self.clock.now();
         let mut state = self.state();
@@ -168,19 +168,19 @@ impl FakePsp {
         change(&mut state.sent.values_mut().next().unwrap().1);
     }
 
-    /// The only payout arrives.
+    /// Completes the only payout.
     pub fn complete(&self) {
         let at = Some(self.clock.now());
         self.change_only_payout(|payout| payout.progress = UpstreamProgress::Done { at });
     }
 
-    /// The only payout fails.
+    /// Fails the only payout.
     pub fn fail(&self) {
         let reason = Some("closed\u{0} account".to_owned());
         self.change_only_payout(|payout| payout.progress = UpstreamProgress::Failed { reason });
     }
 
-    /// So many centavos of the only payout come back.
+    /// Returns that many centavos of the only payout.
     pub fn return_payout(&self, centavos: i64) -> ReturnId {
         let return_id = a_return_id();
         let part =
@@ -189,7 +189,7 @@ impl FakePsp {
         return_id
     }
 
-    /// Removes and returns the parts of the only payout that came back.
+    /// Removes and returns the returned parts of the only payout.
     pub fn withhold_returns(&self) -> Vec<ReturnedPart> {
         let mut parts = Vec::new();
         self.change_only_payout(|payout| parts = std::mem::take(&mut payout.returned));
@@ -208,7 +208,7 @@ impl FakePsp {
         self.state().unlisted.push(end_to_end_id);
     }
 
-    /// Hides each Pix from single reads, or shows each.
+    /// Hides every Pix from single reads, or shows them.
     pub fn hide_received(&self, hides: bool) {
         self.state().shows_received = !hides;
     }

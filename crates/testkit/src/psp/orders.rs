@@ -1,4 +1,4 @@
-//! Orders: each is carried out once by its name.
+//! Orders: each is executed once by its name.
 
 use cais_domain::money::Money;
 use cais_domain::payout::Recipient;
@@ -31,7 +31,7 @@ impl OrderKind {
     pub const ALL: [Self; 4] = [Self::Charge, Self::Payout, Self::Refund, Self::Defense];
 }
 
-/// A request that makes the acquirer do something.
+/// A request with an effect at the acquirer.
 #[derive(Debug, Clone)]
 pub(super) enum Order {
     /// Issue a charge.
@@ -42,11 +42,11 @@ pub(super) enum Order {
     Payout(PayoutOrder),
     /// Return a Pix.
     Refund(RefundOrder),
-    /// Take a defense.
+    /// Accept a defense.
     Defense(DefenseOrder),
 }
 
-/// What an order made.
+/// The record that an order created.
 #[derive(Debug, Clone)]
 pub(super) enum Record {
     Charge(UpstreamCharge),
@@ -56,7 +56,7 @@ pub(super) enum Record {
 }
 
 impl Order {
-    /// Its kind.
+    /// Returns its kind.
     #[must_use]
     pub const fn kind(&self) -> OrderKind {
         match self {
@@ -67,7 +67,7 @@ impl Order {
         }
     }
 
-    /// The name by which the acquirer carries it out once.
+    /// Returns the name by which the acquirer executes it once.
     #[must_use]
     pub fn name(&self) -> String {
         match self {
@@ -79,7 +79,7 @@ impl Order {
         }
     }
 
-    /// The same with another amount.
+    /// Returns the order with another amount.
     fn garbled(&self) -> Self {
         let amount = Money::from_centavos(1);
         match self.clone() {
@@ -124,7 +124,7 @@ impl State {
             if self.unread.contains(&order.name()) {
                 self.blind_repeats.push(order.name());
             }
-            // An order that certainly was not taken needs no look-up.
+            // An order that certainly was not accepted needs no look-up.
             if sending != Sending::Down {
                 self.unread.insert(order.name());
             }
@@ -153,7 +153,7 @@ impl State {
         }
     }
 
-    /// Carries an order out, or finds the record of an earlier request by its name.
+    /// Executes an order, or finds the record of an earlier request by its name.
     pub(super) fn execute(
         &mut self,
         order: &Order,
@@ -214,7 +214,7 @@ impl State {
     }
 }
 
-/// The reply to a payout whose outcome is open names no recipient: look-ups do.
+/// The first reply to an open payout names no recipient; look-ups do.
 fn first_reply(record: Record) -> Record {
     if let Record::Payout(payout) = record {
         return Record::Payout(UpstreamPayout { recipient: Recipient::default(), ..payout });

@@ -1,4 +1,4 @@
-//! Finds the `cais` program that belongs to the sources under test, and builds it when it is not up to date.
+//! Finds the `cais` program of the sources under test, and builds it if it is not up to date.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,15 +8,15 @@ use anyhow::{Context as _, Result, anyhow, ensure};
 
 use crate::process::run;
 
-/// Names a program to test instead of the one that is built here.
+/// Names a program to test instead of the built one.
 const OVERRIDE: &str = "CAIS_BINARY";
-/// What cargo tells a test about its own package; a build that saw it would take everything for changed.
+/// The variables that cargo sets for the package of a test. With them set, a build would find everything changed.
 const OF_THIS_PACKAGE: [&str; 5] = ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_", "CARGO_CRATE_", "CARGO_PRIMARY_"];
 
-/// The program, built at most once per test process with the profile of the test. `CAIS_BINARY` names another.
+/// Returns the program, built at most once per test process with the profile of the test. `CAIS_BINARY` names another.
 ///
 /// # Errors
-/// When it does not build.
+/// If it does not build.
 pub fn cais_binary() -> Result<&'static Path> {
     static BINARY: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     let binary = BINARY.get_or_init(|| find().map_err(|error| format!("{error:#}")));
@@ -29,7 +29,7 @@ fn find() -> Result<PathBuf> {
         ensure!(path.is_file(), "{OVERRIDE} names no file: {}", path.display());
         return Ok(path);
     }
-    // A test is target/PROFILE/deps/NAME, a program of ours is target/PROFILE/NAME.
+    // The test is target/PROFILE/deps/NAME, and the program is target/PROFILE/NAME.
     let test = std::env::current_exe()?;
     let folder = test.ancestors().find(|folder| folder.ends_with("deps"));
     let folder = folder.and_then(Path::parent).or(test.parent());

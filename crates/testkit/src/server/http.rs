@@ -1,4 +1,4 @@
-//! HTTP as a test wants it: a call, and everything that came back.
+//! HTTP for tests: a call, and the whole reply.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use reqwest::header::HeaderMap;
 use reqwest::{Method, RequestBuilder};
 use serde_json::Value;
 
-/// How long a reply may take: longer than any the service promises.
+/// The time limit of a reply: longer than any that the service promises.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Calls one base URL, with one key or none.
@@ -18,7 +18,7 @@ pub struct Http {
     key: Option<String>,
 }
 
-/// What came back.
+/// The reply of the service.
 #[derive(Debug, Clone)]
 pub struct Reply {
     /// The HTTP status.
@@ -29,9 +29,9 @@ pub struct Reply {
     pub body: Vec<u8>,
 }
 
-/// A client that follows no redirect and waits for no reply for ever.
+/// Returns a client that follows no redirects and has a time limit.
 pub(super) fn client() -> Result<reqwest::Client> {
-    // Somebody else in this process may have been first, which is as good.
+    // Another test in this process may have installed the provider already, with the same effect.
     drop(rustls::crypto::ring::default_provider().install_default());
     let client = reqwest::Client::builder().timeout(TIMEOUT).no_proxy();
     let client = client.redirect(reqwest::redirect::Policy::none());
@@ -43,15 +43,15 @@ impl Http {
         Self { client, base: base.to_owned(), key: key.map(str::to_owned) }
     }
 
-    /// A client of any base URL.
+    /// Creates a client of any base URL.
     ///
     /// # Errors
-    /// When TLS cannot be set up.
+    /// If TLS cannot be set up.
     pub fn to(base: &str) -> Result<Self> {
         Ok(Self::new(client()?, base, None))
     }
 
-    /// A request to be completed and given to [`Http::send`]; it carries the key.
+    /// Creates a request with the key, to be completed and passed to [`Http::send`].
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
         let request = self.client.request(method, format!("{}{path}", self.base));
         match &self.key {
@@ -60,10 +60,10 @@ impl Http {
         }
     }
 
-    /// Sends it and reads all of the reply.
+    /// Sends the request and reads the whole reply.
     ///
     /// # Errors
-    /// When there is no whole reply.
+    /// If there is no whole reply.
     pub async fn send(&self, request: RequestBuilder) -> Result<Reply> {
         let response = request.send().await?;
         Ok(Reply {
@@ -73,7 +73,7 @@ impl Http {
         })
     }
 
-    /// GET.
+    /// Sends a GET.
     ///
     /// # Errors
     /// As [`Http::send`].
@@ -81,7 +81,7 @@ impl Http {
         self.send(self.request(Method::GET, path)).await
     }
 
-    /// DELETE.
+    /// Sends a DELETE.
     ///
     /// # Errors
     /// As [`Http::send`].
@@ -89,7 +89,7 @@ impl Http {
         self.send(self.request(Method::DELETE, path)).await
     }
 
-    /// POST of a JSON body.
+    /// Sends a POST with a JSON body.
     ///
     /// # Errors
     /// As [`Http::send`].
@@ -97,7 +97,7 @@ impl Http {
         self.send(self.request(Method::POST, path).json(body)).await
     }
 
-    /// POST of a JSON body under an idempotency key.
+    /// Sends a POST with a JSON body and an idempotency key.
     ///
     /// # Errors
     /// As [`Http::send`].
@@ -106,7 +106,7 @@ impl Http {
         self.send(request.json(body)).await
     }
 
-    /// PUT of a JSON body.
+    /// Sends a PUT with a JSON body.
     ///
     /// # Errors
     /// As [`Http::send`].
@@ -116,22 +116,22 @@ impl Http {
 }
 
 impl Reply {
-    /// The body as JSON.
+    /// Returns the body as JSON.
     ///
     /// # Errors
-    /// With the status and the body, when it is something else.
+    /// If the body is not JSON; with the status and the body.
     pub fn json(&self) -> Result<Value> {
         serde_json::from_slice(&self.body)
             .with_context(|| format!("{} with {}", self.status, String::from_utf8_lossy(&self.body)))
     }
 
-    /// The header as text.
+    /// Returns the header as text.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }
 
-    /// The code of an error envelope.
+    /// Returns the code of an error envelope.
     #[must_use]
     pub fn error_code(&self) -> Option<String> {
         let code = self.json().ok()?.get("error")?.get("code")?.as_str()?.to_owned();

@@ -1,4 +1,4 @@
-//! The real `cais` program in a process of its own, with a data folder and a database of its own.
+//! The real `cais` program in its own process, with its own data folder and database.
 
 mod binary;
 mod http;
@@ -18,12 +18,12 @@ use crate::process::{Folder, Watchdog, output, run, wait_for};
 pub use binary::cais_binary;
 pub use http::{Http, Reply};
 
-/// How long the program may take to become ready or to end, also on a machine that is busy with other tests.
+/// The longest start or end of the program, also on a machine that is busy with other tests.
 const DEADLINE: Duration = Duration::from_mins(1);
-/// How much of the log a failure shows, in bytes from its end.
+/// The number of bytes from the end of the log that a failure shows.
 const LOG_SHOWN: u64 = 8_192;
 
-/// What keeps the data.
+/// The storage of the data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Engine {
     /// A file in the data folder.
@@ -33,11 +33,11 @@ pub enum Engine {
 }
 
 impl Engine {
-    /// Both.
+    /// Both engines.
     pub const ALL: [Self; 2] = [Self::Sqlite, Self::Postgres];
 }
 
-/// A running service. It ends, and its data with it, when this is dropped; it never outlives the test process.
+/// A running service. The process and its data end when this is dropped, and never outlive the test process.
 pub struct Cais {
     folder: Folder,
     environment: BTreeMap<String, String>,
@@ -58,11 +58,11 @@ struct Addresses {
 }
 
 impl Cais {
-    /// Starts the service with nothing configured but its place; upstream is the built-in sandbox, as everywhere
-    /// that no acquirer is set.
+    /// Starts the service with only its addresses and folders configured. The acquirer is the built-in sandbox, as in every configuration
+    /// without one.
     ///
     /// # Errors
-    /// When it cannot be built, or does not become ready; with the end of its log.
+    /// If it cannot be built, or does not become ready; with the end of its log.
     pub async fn start(engine: Engine) -> Result<Self> {
         Self::start_with(engine, &[]).await
     }
@@ -80,15 +80,15 @@ impl Cais {
         Ok(cais)
     }
 
-    /// Makes the place for a service without starting it, for its command line alone.
+    /// Prepares a service without starting it, for its command line alone.
     ///
     /// # Errors
-    /// When it cannot be built, or PostgreSQL does not start.
+    /// If it cannot be built, or PostgreSQL does not start.
     pub fn prepare(engine: Engine, environment: &[(&str, &str)]) -> Result<Self> {
         cais_binary()?;
         let folder = Folder::new("cais-test-")?;
         let mut all = BTreeMap::from([
-            // No load balancer needs notice of an end.
+            // There is no load balancer that needs time before a shutdown.
             ("CAIS_DRAIN_DELAY_S".to_owned(), "0".to_owned()),
             ("CAIS_LISTEN".to_owned(), "127.0.0.1:0".to_owned()),
             ("CAIS_ADMIN_LISTEN".to_owned(), "127.0.0.1:0".to_owned()),
@@ -97,7 +97,7 @@ impl Cais {
         if engine == Engine::Postgres {
             let url = Cluster::shared()?.fresh_database()?;
             all.insert("CAIS_DATABASE_URL".to_owned(), url);
-            // With a server every node must be given the same; a file makes its own.
+            // With a server, every node must be configured with the same key. With a file, the service creates its own.
             all.insert(
                 "CAIS_MASTER_KEY".to_owned(),
                 "5a5b5c5d5e5f6a6b6c6d6e6f7a7b7c7d7e7f8a8b8c8d8e8f9a9b9c9d9e9fa0a1".to_owned(),
@@ -109,10 +109,10 @@ impl Cais {
         Ok(Self { folder, environment: all, process: None, client: http::client()?, addresses: Addresses::default() })
     }
 
-    /// Starts it, or starts it again on the same data; returns when it is ready.
+    /// Starts the service, or starts it again on the same data. Returns after it is ready.
     ///
     /// # Errors
-    /// When it does not become ready; with the end of its log.
+    /// If it does not become ready; with the end of its log.
     pub async fn launch(&mut self) -> Result<()> {
         ensure!(self.process.is_none(), "it is running");
         let addresses = self.data_dir().join("addresses.json");
@@ -127,20 +127,20 @@ impl Cais {
         self.wait_until_ready().await
     }
 
-    /// Another setting, for the next launch.
+    /// Sets a variable for the next launch.
     pub fn set(&mut self, name: &str, value: &str) {
         self.environment.insert(name.to_owned(), value.to_owned());
     }
 
-    /// No such setting from the next launch on.
+    /// Removes a variable from the next launch on.
     pub fn unset(&mut self, name: &str) {
         self.environment.remove(name);
     }
 
-    /// Kills it as a power cut would: no code of it runs any more.
+    /// Kills the process as a power failure would: none of its code runs any more.
     ///
     /// # Errors
-    /// When it is not running.
+    /// If it is not running.
     pub fn kill9(&mut self) -> Result<()> {
         let Running { mut child, watchdog } = self.process.take().context("it is not running")?;
         child.kill()?;
@@ -149,10 +149,10 @@ impl Cais {
         Ok(())
     }
 
-    /// Asks it to end in order, and waits until it has.
+    /// Requests an orderly shutdown, and waits for its end.
     ///
     /// # Errors
-    /// When it is not running, or does not end.
+    /// If it is not running, or does not end.
     pub fn terminate(&mut self) -> Result<ExitStatus> {
         let running = self.process.as_mut().context("it is not running")?;
         run(Command::new("kill").arg("-TERM").arg(running.child.id().to_string()))?;
@@ -166,13 +166,13 @@ impl Cais {
     /// Sends the process a signal by name, such as `STOP` or `CONT`.
     ///
     /// # Errors
-    /// The process is not running.
+    /// If the process is not running.
     pub fn signal(&self, name: &str) -> Result<()> {
         let running = self.process.as_ref().context("it is not running")?;
         run(Command::new("kill").arg(format!("-{name}")).arg(running.child.id().to_string())).map(drop)
     }
 
-    /// Kills it and starts it again on the same data.
+    /// Kills the service and starts it again on the same data.
     ///
     /// # Errors
     /// As [`Cais::kill9`] and [`Cais::launch`].
@@ -181,10 +181,10 @@ impl Cais {
         self.launch().await
     }
 
-    /// Runs a subcommand on the same data and returns the JSON that it prints; `null` when it prints nothing.
+    /// Runs a subcommand on the same data and returns the JSON that it prints; `null` if it prints nothing.
     ///
     /// # Errors
-    /// When it fails, with what it says, or prints something else.
+    /// If it fails, with its output, or prints something else.
     pub fn cli(&self, arguments: &[&str]) -> Result<Value> {
         let printed = run(self.command()?.args(arguments).arg("--json"))?;
         if printed.trim().is_empty() {
@@ -193,10 +193,10 @@ impl Cais {
         serde_json::from_str(&printed).with_context(|| format!("cais {arguments:?} printed {printed}"))
     }
 
-    /// Runs a subcommand that may fail, as it is given; its exit code, and all that it prints.
+    /// Runs a subcommand that may fail. Returns its exit code and its whole output.
     ///
     /// # Errors
-    /// When it cannot be run at all.
+    /// If it cannot be run at all.
     pub fn cli_raw(&self, arguments: &[&str]) -> Result<(Option<i32>, String)> {
         let output = output(self.command()?.args(arguments))?;
         let mut printed = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -204,10 +204,10 @@ impl Cais {
         Ok((output.status.code(), printed))
     }
 
-    /// Opens an approved account and a key with those scopes; the key.
+    /// Opens an approved account and creates a key with those scopes. Returns the key.
     ///
     /// # Errors
-    /// When the command line fails, or prints no key.
+    /// If the command fails, or prints no key.
     pub fn create_key(&self, email: &str, scopes: &str) -> Result<String> {
         let account = ["account", "create", "--email", email, "--name", "Loja"];
         let account = [&account[..], &["--document", "12345678909", "--approve"]].concat();
@@ -217,50 +217,50 @@ impl Cais {
         Ok(key.context("`key create` prints a `key`")?.to_owned())
     }
 
-    /// Calls without a key, below the root of the listener.
+    /// Returns a client without a key, below the root of the listener.
     #[must_use]
     pub fn http(&self) -> Http {
         Http::new(self.client.clone(), &self.base_url(), None)
     }
 
-    /// Calls with a key, below the root of the listener.
+    /// Returns a client with a key, below the root of the listener.
     #[must_use]
     pub fn http_as(&self, key: &str) -> Http {
         Http::new(self.client.clone(), &self.base_url(), Some(key))
     }
 
-    /// Calls the admin listener; `None` when there is none.
+    /// Returns a client of the admin listener; `None` if there is none.
     #[must_use]
     pub fn http_admin(&self) -> Option<Http> {
         let admin = self.addresses.admin.as_ref()?;
         Some(Http::new(self.client.clone(), &format!("http://{admin}"), None))
     }
 
-    /// Where it listens: `http://127.0.0.1:PORT`. Another one after each launch.
+    /// Returns the address of the listener, `http://127.0.0.1:PORT`. The port changes with each launch.
     #[must_use]
     pub fn base_url(&self) -> String {
         format!("http://{}", self.addresses.listen)
     }
 
-    /// Its data folder.
+    /// Returns its data folder.
     #[must_use]
     pub fn data_dir(&self) -> &Path {
         self.folder.path()
     }
 
-    /// The URL of its database, where it is not the default.
+    /// Returns the URL of its database, if that is not the default.
     #[must_use]
     pub fn database_url(&self) -> Option<&str> {
         self.environment.get("CAIS_DATABASE_URL").map(String::as_str)
     }
 
-    /// The id of its process.
+    /// Returns the id of its process.
     #[must_use]
     pub fn process_id(&self) -> Option<u32> {
         self.process.as_ref().map(|running| running.child.id())
     }
 
-    /// All that it logged, over all launches.
+    /// Returns the log of all launches.
     #[must_use]
     pub fn log(&self) -> String {
         fs::read_to_string(self.log_file()).unwrap_or_default()
@@ -273,7 +273,7 @@ impl Cais {
                 command.env_remove(name);
             }
         }
-        // A place without a configuration file of anybody's.
+        // The folder contains no configuration file.
         command.current_dir(self.folder.path()).envs(&self.environment);
         if !self.environment.keys().any(|name| name.starts_with("CAIS_ACQUIRERS__") || name == "CAIS_SANDBOX") {
             command.env("CAIS_SANDBOX", "true");
@@ -297,7 +297,7 @@ impl Cais {
         end().unwrap_or_default()
     }
 
-    /// The program writes the file once it listens; a file that is being written does not parse yet.
+    /// The program writes the file once it listens. A partly written file does not parse.
     fn wait_for_addresses(&mut self, file: &Path) -> Result<Addresses> {
         let running = self.process.as_mut().context("it is not running")?;
         let found = wait_for("the start of cais", DEADLINE, || {
