@@ -1,4 +1,4 @@
-//! Infractions with plausible values, as their acquirer tells of them and as they are kept.
+//! Infractions with plausible values, as their acquirer reports them and as they are stored.
 
 use cais_domain::charge::Charge;
 use cais_domain::end_to_end_id::EndToEndId;
@@ -13,7 +13,7 @@ use jiff::ToSpan as _;
 
 use super::records::{an_end_to_end_id, fresh, main_acquirer, number, right, start};
 
-/// What the main acquirer tells of a dispute of so many centavos, under a name of its own; one week is left for a defence.
+/// Returns a dispute of that many centavos as the main acquirer reports it, under a new name; one week is left for a defense.
 #[must_use]
 pub fn new_infraction(centavos: i64) -> NewInfraction {
     let opened_at = start() + 95.seconds();
@@ -29,7 +29,7 @@ pub fn new_infraction(centavos: i64) -> NewInfraction {
     }
 }
 
-/// An open dispute of that Pix as an acquirer lists it.
+/// Returns an open dispute of that Pix as an acquirer lists it.
 #[must_use]
 pub fn an_upstream_infraction(end_to_end_id: &EndToEndId, centavos: i64) -> UpstreamInfraction {
     let NewInfraction { upstream_id, reason, situation, amount, opened_at, deadline_at, .. } = new_infraction(centavos);
@@ -48,7 +48,7 @@ pub fn an_upstream_infraction(end_to_end_id: &EndToEndId, centavos: i64) -> Upst
     }
 }
 
-/// An open infraction of so many centavos on the Pix that paid the charge, as it is inserted.
+/// Returns an open infraction of that many centavos on the Pix that paid the charge, ready for an insert.
 #[must_use]
 pub fn an_infraction(charge: &Charge, centavos: i64) -> Infraction {
     let paid = charge.state.settlement().map(|settlement| settlement.end_to_end_id.clone());
@@ -78,7 +78,7 @@ pub fn an_infraction(charge: &Charge, centavos: i64) -> Infraction {
     }
 }
 
-/// The infraction in that status, with plausible facts.
+/// Returns the infraction in that status, with plausible facts.
 #[must_use]
 pub fn infraction_in_status(infraction: Infraction, status: InfractionStatus) -> Infraction {
     let at = infraction.created_at + 20.seconds();
@@ -96,7 +96,7 @@ pub fn infraction_in_status(infraction: Infraction, status: InfractionStatus) ->
     Infraction { state, defense, ..infraction }
 }
 
-/// A defence that is about to be sent.
+/// Returns a defense before it is sent.
 #[must_use]
 pub fn a_defense() -> Defense {
     let text = Text::parse("Entregue em 2 de janeiro.\nRecibo em anexo.", MAX_DEFENSE_TEXT, LineBreaks::Allowed);
@@ -109,7 +109,7 @@ pub fn a_defense() -> Defense {
     }
 }
 
-/// How far the main acquirer's list was read.
+/// Returns a position in the main acquirer's list.
 #[must_use]
 pub fn a_position() -> PollPosition {
     PollPosition { acquirer: main_acquirer(), list: UpstreamList::Infractions, seen_until: start(), version: 0 }

@@ -1,4 +1,4 @@
-//! Records and change sets as tests need them: complete, valid, and different from each other.
+//! Records and change sets for tests: complete, valid, and all different.
 
 mod infractions;
 mod money_out;

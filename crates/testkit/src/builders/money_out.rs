@@ -12,7 +12,7 @@ use jiff::{Timestamp, ToSpan as _};
 
 use super::records::{an_end_to_end_id, fresh, main_acquirer, number, right, start};
 
-/// R$ 10.00 with a fee of R$ 0.50, and nothing that can be left out.
+/// Returns terms of R$ 10.00 with a fee of R$ 0.50, without optional parts.
 #[must_use]
 pub fn payout_terms() -> PayoutTerms {
     PayoutTerms {
@@ -26,13 +26,13 @@ pub fn payout_terms() -> PayoutTerms {
     }
 }
 
-/// A payout that is about to be sent.
+/// Returns a payout before it is sent.
 #[must_use]
 pub fn a_payout(account: AccountId) -> Payout {
     Payout::open(fresh(), account, payout_terms(), main_acquirer(), start())
 }
 
-/// The payout in that status, with plausible facts.
+/// Returns the payout in that status, with plausible facts.
 #[must_use]
 pub fn payout_in_status(payout: Payout, status: PayoutStatus) -> Payout {
     let acquirer = main_acquirer();
@@ -56,26 +56,26 @@ pub fn payout_in_status(payout: Payout, status: PayoutStatus) -> Payout {
     Payout { state, due_at, returned, recipient, ..payout }
 }
 
-/// The owner of a key as upstream tells: a CPF comes masked.
+/// Returns the owner of a key as an acquirer reports it: a CPF is masked.
 #[must_use]
 pub fn a_recipient() -> Recipient {
     Recipient { name: Some("Ana Lima".to_owned()), document: Some("***.456.789-**".to_owned()) }
 }
 
-/// The id of a return that nothing else has.
+/// Returns a new return id.
 #[must_use]
 pub fn a_return_id() -> ReturnId {
     let tail = format!("{:011}", number());
     right(ReturnId::compose("12345678", start(), &tail))
 }
 
-/// What a merchant asks for who wants so many centavos to go back; `None` is all that is left.
+/// Returns a merchant's request of a refund in centavos; `None` requests the rest of the charge.
 #[must_use]
 pub fn new_refund(centavos: Option<i64>) -> NewRefund {
     NewRefund { id: fresh(), amount: centavos.map(Money::from_centavos), reason: None, external_id: None }
 }
 
-/// A refund of R$ 1.00 of the charge that is about to be sent.
+/// Returns a refund of R$ 1.00 of the charge before it is sent.
 #[must_use]
 pub fn a_refund(charge: &Charge) -> Refund {
     let paid = charge.state.settlement().map(|settlement| settlement.end_to_end_id.clone());
@@ -97,7 +97,7 @@ pub fn a_refund(charge: &Charge) -> Refund {
     }
 }
 
-/// The refund in that status, with plausible facts.
+/// Returns the refund in that status, with plausible facts.
 #[must_use]
 pub fn refund_in_status(refund: Refund, status: RefundStatus) -> Refund {
     let at = refund.created_at + 20.seconds();
@@ -117,7 +117,7 @@ pub fn refund_in_status(refund: Refund, status: RefundStatus) -> Refund {
     Refund { state, due_at, ..refund }
 }
 
-/// So many centavos that may be used from `due_at` on.
+/// Returns a release of that many centavos, due at `due_at`.
 #[must_use]
 pub fn a_release(account: AccountId, centavos: i64, due_at: Timestamp) -> Release {
     Release {

@@ -1,4 +1,4 @@
-//! Records with plausible values. Each call makes another one; change what a test is about with `..`.
+//! Records with plausible values. Each call creates a different one. Tests change the fields that they are about with `..`.
 
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,30 +23,30 @@ use jiff::{Timestamp, ToSpan as _};
 
 use crate::ids::SequentialIds;
 
-/// One source for the whole process, so that records of different tests differ too.
+/// The one source of the whole process, so that records of different tests differ too.
 static IDS: SequentialIds = SequentialIds::starting_at(0);
-/// Numbers what needs another kind of name.
+/// The numbers in names that are not ids.
 static NUMBERS: AtomicU64 = AtomicU64::new(1);
 
-/// When everything that the builders make was made.
+/// Returns the instant of creation of everything that the builders create.
 #[must_use]
 pub fn start() -> Timestamp {
     right(Timestamp::from_microsecond(1_767_323_045_678_901))
 }
 
-/// An identifier that nothing else has, greater than every one before.
+/// Returns a new identifier, greater than every one before.
 #[must_use]
 pub fn fresh<K: IdKind>() -> Id<K> {
     Id::new(IDS.next_uuid())
 }
 
-/// The acquirer of everything that the builders make.
+/// Returns the acquirer of everything that the builders create.
 #[must_use]
 pub fn main_acquirer() -> AcquirerName {
     right(AcquirerName::parse("main"))
 }
 
-/// An active account with approved KYC and what approval enables; without fees.
+/// Returns an active account with approved KYC and the features that approval enables; without fees.
 #[must_use]
 pub fn an_account() -> Account {
     let id: AccountId = fresh();
@@ -67,7 +67,7 @@ pub fn an_account() -> Account {
     account.approve()
 }
 
-/// A key with every scope that may be used from everywhere.
+/// Returns a key with every scope, without a restriction of addresses.
 #[must_use]
 pub fn a_key(account: AccountId) -> ApiKeyRecord {
     ApiKeyRecord {
@@ -85,13 +85,13 @@ pub fn a_key(account: AccountId) -> ApiKeyRecord {
     }
 }
 
-/// An external id that nothing else has.
+/// Returns a new external id.
 #[must_use]
 pub fn an_external_id() -> ExternalId {
     right(ExternalId::parse(&format!("order-{}", number())))
 }
 
-/// R$ 10.00 with a fee of R$ 0.60, and nothing that can be left out.
+/// Returns terms of R$ 10.00 with a fee of R$ 0.60, without optional parts.
 #[must_use]
 pub fn terms() -> ChargeTerms {
     ChargeTerms {
@@ -108,7 +108,7 @@ pub fn terms() -> ChargeTerms {
     }
 }
 
-/// Shares of these percentages.
+/// Returns a split with these percentages.
 #[must_use]
 pub fn a_split(shares: &[(AccountId, &str)]) -> Split {
     let share = |(recipient, percentage): &(AccountId, &str)| Share {
@@ -118,19 +118,19 @@ pub fn a_split(shares: &[(AccountId, &str)]) -> Split {
     right(Split::try_new(shares.iter().map(share).collect()))
 }
 
-/// A charge that is being created.
+/// Returns a charge that is being created.
 #[must_use]
 pub fn a_charge(account: AccountId) -> Charge {
     Charge::open(fresh(), account, terms(), main_acquirer(), start())
 }
 
-/// A charge that waits for its payer.
+/// Returns a charge that waits for its payer.
 #[must_use]
 pub fn pending_charge(account: AccountId) -> Charge {
     in_status(a_charge(account), ChargeStatus::Pending)
 }
 
-/// What the main acquirer gives for the charge: a code of its own, and the end of its life.
+/// Returns the main acquirer's reply for the charge: a new code, and the expiry.
 #[must_use]
 pub fn issued(charge: &Charge) -> Issued {
     Issued {
@@ -140,7 +140,7 @@ pub fn issued(charge: &Charge) -> Issued {
     }
 }
 
-/// A Pix of so many centavos, with an end-to-end id of its own.
+/// Returns a Pix of that many centavos, with a new end-to-end id.
 #[must_use]
 pub fn a_payment(centavos: i64) -> Payment {
     Payment {
@@ -151,14 +151,14 @@ pub fn a_payment(centavos: i64) -> Payment {
     }
 }
 
-/// An end-to-end id that no other Pix has, greater than every one before.
+/// Returns a new end-to-end id, greater than every one before.
 #[must_use]
 pub fn an_end_to_end_id() -> EndToEndId {
     let tail = format!("{:011}", number());
     right(EndToEndId::compose("12345678", start(), &tail))
 }
 
-/// The charge in that status, with plausible facts.
+/// Returns the charge in that status, with plausible facts.
 #[must_use]
 pub fn in_status(charge: Charge, status: ChargeStatus) -> Charge {
     let issued = issued(&charge);
@@ -183,13 +183,13 @@ pub fn in_status(charge: Charge, status: ChargeStatus) -> Charge {
     Charge { state, refunds: RefundTotals { done, ..charge.refunds }, ..charge }
 }
 
-/// What those who share in it get.
+/// Returns the parts of the beneficiaries.
 fn parts(terms: &ChargeTerms) -> Vec<Money> {
     let percentages: Vec<Percentage> = terms.split.shares().iter().map(|share| share.percentage.clone()).collect();
     right(allocate(right(terms.amount.checked_sub(terms.fee)), &percentages)).parts
 }
 
-/// A callback that waits to be looked into since it came.
+/// Returns a callback that is due since its arrival.
 #[must_use]
 pub fn a_notice() -> Notice {
     Notice {
@@ -204,7 +204,7 @@ pub fn a_notice() -> Notice {
     }
 }
 
-/// An event about `resource`.
+/// Returns an event about `resource`.
 #[must_use]
 pub fn an_event(account: AccountId, kind: EventType, resource: &str) -> NewEvent {
     NewEvent {

@@ -1,4 +1,4 @@
-//! Webhook endpoints, and deliveries as the queue takes them.
+//! Webhook endpoints, and deliveries for the queue.
 
 use cais_domain::event::EventType;
 use cais_domain::ids::AccountId;
@@ -7,7 +7,7 @@ use cais_ports::{Lane, NewDelivery};
 
 use super::records::{fresh, number, right, start};
 
-/// An active endpoint in that place of the account, at an address of its own; it wants every event.
+/// Returns an active endpoint in that slot of the account, at a new address, subscribed to every event.
 #[must_use]
 pub fn an_endpoint(account: AccountId, slot: u8) -> Endpoint {
     let asked = NewEndpoint {
@@ -20,31 +20,31 @@ pub fn an_endpoint(account: AccountId, slot: u8) -> Endpoint {
     Endpoint::new(account, slot, asked, start())
 }
 
-/// An address that no other endpoint has.
+/// Returns a new address.
 #[must_use]
 pub fn a_webhook_url() -> WebhookUrl {
     right(WebhookUrl::parse(&format!("https://shop.example/hooks/{}", number())))
 }
 
-/// The wish for events of these types.
+/// Returns the subscription to events of these types.
 #[must_use]
 pub fn subscribed(kinds: &[EventType]) -> Subscription {
     right(Subscription::parse(kinds.iter().map(|kind| kind.as_str())))
 }
 
-/// What a charge keeps that names this endpoint.
+/// Returns a charge's reference to this endpoint.
 #[must_use]
 pub fn a_postback(endpoint: &Endpoint) -> Postback {
     Postback { endpoint: endpoint.id, url: endpoint.url.clone() }
 }
 
-/// What waits for the endpoint in its present epoch.
+/// Returns the lane of the endpoint in its present epoch.
 #[must_use]
 pub const fn lane_of(endpoint: &Endpoint) -> Lane {
     Lane { account: endpoint.account, endpoint: endpoint.id, epoch: endpoint.epoch }
 }
 
-/// A test of the endpoint with a body of its own, due at once.
+/// Returns a test of the endpoint with its own body, due at once.
 #[must_use]
 pub fn a_test_delivery(endpoint: &Endpoint) -> NewDelivery {
     NewDelivery {

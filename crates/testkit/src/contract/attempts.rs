@@ -10,12 +10,12 @@ use super::Harness;
 use super::harness::after_s;
 use crate::builders::{a_test_delivery, lane_of};
 
-/// How long a claim of these tests lasts, in seconds.
+/// The length of a claim in these tests, in seconds.
 pub(super) const LEASE_S: i64 = 30;
-/// How many places an endpoint has.
+/// The number of places of an endpoint.
 pub(super) const PLACES: u32 = 8;
 
-/// What a node wants so many seconds after the beginning.
+/// Returns a node's claim, that many seconds after the beginning.
 pub(super) fn claim_at(lanes: &[Lane], now_s: i64) -> DeliveryClaim {
     DeliveryClaim {
         lanes: lanes.to_vec(),
@@ -27,27 +27,27 @@ pub(super) fn claim_at(lanes: &[Lane], now_s: i64) -> DeliveryClaim {
     }
 }
 
-/// What a node that only knows these endpoints gets.
+/// Claims for these endpoints alone.
 pub(super) async fn claim(h: &Harness, endpoints: &[&Endpoint], now_s: i64) -> Vec<ClaimedDelivery> {
     let lanes: Vec<Lane> = endpoints.iter().map(|endpoint| lane_of(endpoint)).collect();
     h.store.claim(claim_at(&lanes, now_s)).await.unwrap()
 }
 
-/// The one delivery that there is to claim.
+/// Claims the only claimable delivery.
 pub(super) async fn claim_one(h: &Harness, endpoint: &Endpoint, now_s: i64) -> ClaimedDelivery {
     let claimed = claim(h, &[endpoint], now_s).await;
     let [one] = <[ClaimedDelivery; 1]>::try_from(claimed).unwrap();
     one
 }
 
-/// The longest overdue of several.
+/// Claims the longest overdue of several deliveries.
 pub(super) async fn claim_first(h: &Harness, endpoint: &Endpoint, now_s: i64) -> ClaimedDelivery {
     let one = DeliveryClaim { limit: 1, ..claim_at(&[lane_of(endpoint)], now_s) };
     let [first] = <[ClaimedDelivery; 1]>::try_from(h.store.claim(one).await.unwrap()).unwrap();
     first
 }
 
-/// Puts so many tests of the endpoint, due one second after the other from `first_s` on; their names in this order.
+/// Puts tests of the endpoint, due at intervals of a second from `first_s` on. Returns their names in this order.
 pub(super) async fn put_tests(h: &Harness, endpoint: &Endpoint, count: i64, first_s: i64) -> Vec<DeliveryKey> {
     let due = |place| NewDelivery { at: after_s(first_s + place), ..a_test_delivery(endpoint) };
     let tests: Vec<NewDelivery> = (0..count).map(due).collect();
@@ -58,7 +58,7 @@ pub(super) async fn put_tests(h: &Harness, endpoint: &Endpoint, count: i64, firs
     keys
 }
 
-/// The attempt under that claim began so many seconds after the beginning, and led to this.
+/// Returns an attempt under that claim, which began that many seconds after the beginning, with its outcome.
 pub(super) fn attempt(claimed: &ClaimedDelivery, at_s: i64, outcome: AttemptOutcome) -> FinishedAttempt {
     let succeeded = outcome == AttemptOutcome::Succeeded;
     FinishedAttempt {
@@ -78,7 +78,7 @@ pub(super) fn attempt(claimed: &ClaimedDelivery, at_s: i64, outcome: AttemptOutc
     }
 }
 
-/// Finishes one attempt, and reads what became of its delivery.
+/// Finishes an attempt, and returns its delivery as read back.
 pub(super) async fn finish(h: &Harness, finished: FinishedAttempt) -> Delivery {
     let key = finished.key;
     h.store.finish(vec![finished]).await.unwrap();
@@ -93,7 +93,7 @@ pub(super) async fn status(h: &Harness, key: DeliveryKey) -> DeliveryStatus {
     read(h, key).await.status
 }
 
-/// What was claimed, by name, in the order of the names.
+/// Returns the names of the claimed deliveries, in order.
 pub(super) fn keys(claimed: &[ClaimedDelivery]) -> Vec<DeliveryKey> {
     let mut keys: Vec<DeliveryKey> = claimed.iter().map(|claimed| claimed.key).collect();
     keys.sort_unstable();

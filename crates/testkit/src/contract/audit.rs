@@ -1,4 +1,4 @@
-//! The audit log: rows become true with their change, and come back filtered and page by page.
+//! The audit log: rows become durable with their change, and are returned filtered and page by page.
 
 use cais_domain::account::{Account, AccountStatus};
 use cais_ports::{AuditFilter, AuditRow, ChangeSet, CommitError, Operator, Page, PageRequest, Write};
@@ -41,7 +41,7 @@ pub async fn audit_row_is_written_with_its_change(h: &mut Harness) {
     assert_eq!(listed(h, AuditFilter::default(), all).await, Page { rows: vec![row], has_more: false });
 }
 
-/// Every filter alone and together, newest first, continued after a row.
+/// Every filter alone and all together, newest first, continued after a row.
 pub async fn audit_rows_are_filtered_and_paged(h: &mut Harness) {
     let (one, other) = (h.account().await, h.account().await);
     let mut rows = Vec::new();

@@ -1,4 +1,4 @@
-//! Blocks under load: whoever spends and whoever blocks at once, every centavo is in one place and none is taken twice.
+//! Blocks under load. Concurrent spending and blocking leaves every centavo in one place, and seizes none twice.
 
 use cais_domain::ids::AccountId;
 use cais_domain::ledger::{Bucket, Overdraft};
@@ -10,14 +10,14 @@ use super::harness::{after_s, all_at_once, hold, income, merchant, movement, win
 use crate::builders::{a_payment, steps};
 use crate::random::Random;
 
-/// How many callers commit at once.
+/// The number of concurrent callers.
 const CALLERS: usize = 64;
-/// Seeds of the random sequences; one that ever failed is added.
+/// The seeds of the random sequences. Any seed that ever failed is added.
 const SEEDS: [u64; 3] = [7, 99, 20_260_103];
-/// Change sets of each random sequence.
+/// The number of change sets in each random sequence.
 const STEPS: u64 = 250;
 
-/// The block gets whatever the payouts left, and no payout gets what is blocked.
+/// The block gets the money that the payouts leave, and no payout gets blocked money.
 pub async fn payouts_race_with_an_opening_block(h: &mut Harness) {
     for round in 0..4 {
         let account = h.account().await.id;
@@ -32,12 +32,12 @@ pub async fn payouts_race_with_an_opening_block(h: &mut Harness) {
         assert_eq!((pending, in_transit), (0, 100 * payouts));
         assert_eq!(available + blocked + in_transit, 3_200);
         assert_eq!(dispute.read(h).await, Some((blocked, 2_000)));
-        // Nobody was refused who could have been served, and nothing was left that was to be held.
+        // Every payout with cover was accepted, and no money that should be blocked was left.
         assert!(available < 100 && (blocked == 2_000 || available == 0), "{available}, {blocked}");
     }
 }
 
-/// Whichever comes first: afterwards all that came is held, or all blocks are full.
+/// In any order, either all credited money is blocked in the end, or all blocks are full.
 pub async fn credits_race_with_opening_blocks(h: &mut Harness) {
     for limit in [10, 5_000] {
         let account = h.account().await.id;
@@ -65,7 +65,7 @@ pub async fn credits_race_with_opening_blocks(h: &mut Harness) {
     }
 }
 
-/// One caller ends it; the others, and those who read another amount, are told that they are late.
+/// A single caller ends the block. The others, and those who read another amount, get `Stale`.
 pub async fn one_of_many_callers_ends_a_block(h: &mut Harness) {
     let account = h.account().await.id;
     for _ in 0..4 {
@@ -83,7 +83,7 @@ pub async fn one_of_many_callers_ends_a_block(h: &mut Harness) {
     }
 }
 
-/// Credits of many kinds, payouts, blocks that open, change and end, one by one in any order: after each, the rules hold.
+/// Random credits, payouts, and blocks that open, change and end. The rules hold after each of them.
 pub async fn the_rules_hold_after_every_step(h: &mut Harness) {
     for seed in SEEDS {
         let mut world = World::open(h, seed).await;
@@ -99,7 +99,7 @@ pub async fn the_rules_hold_after_every_step(h: &mut Harness) {
     }
 }
 
-/// The same from several tasks at once, round after round.
+/// The same from several concurrent tasks. The rules hold after every round.
 pub async fn the_rules_hold_after_every_round(h: &mut Harness) {
     let mut world = World::open(h, 5).await;
     for round in 0..12 {
@@ -127,9 +127,9 @@ struct World {
     random: Random,
     account: AccountId,
     disputes: Vec<Dispute>,
-    /// All that came in, less what left for good: nothing does.
+    /// The sum of all income; no money leaves for good.
     total: i64,
-    /// The most blocks that were open at once.
+    /// The largest number of blocks that were open at once.
     fullest: usize,
     met_shortfall: bool,
 }
@@ -140,7 +140,7 @@ impl World {
         Self { random: Random(seed), account, disputes: Vec::new(), total: 0, fullest: 0, met_shortfall: false }
     }
 
-    /// A change set, and what it brings in.
+    /// Returns a change set and its income.
     async fn next_change(&mut self, h: &Harness) -> (ChangeSet, i64) {
         let centavos = i64::try_from(1 + self.random.below(700)).unwrap();
         match self.random.below(10) {
@@ -148,7 +148,7 @@ impl World {
             1 | 2 => {
                 let charge = h.pending_charge(self.account).await;
                 let delay_s = self.random.one_of(&[0, 60, 60]);
-                // Below the amount, so that there is no fee: all of it is the account's.
+                // The amount is below the charge's, so there is no fee, and all of it is credited to the account.
                 (steps::credit_payment(&charge, a_payment(centavos), delay_s, after_s(1)), centavos)
             }
             3 => {
@@ -169,7 +169,7 @@ impl World {
         }
     }
 
-    /// A new block, or another limit for one.
+    /// Opens a block, or changes the limit of one.
     fn hold(&mut self, centavos: i64) -> ChangeSet {
         if self.disputes.len() < 3 || self.random.below(3) == 0 {
             self.disputes.push(Dispute::of(self.account));
@@ -178,7 +178,7 @@ impl World {
         dispute.hold(if self.random.below(8) == 0 { 0 } else { centavos })
     }
 
-    /// The end of a block as it stands, or nearly.
+    /// Ends a block, sometimes with a wrong amount.
     async fn end(&mut self, h: &Harness) -> ChangeSet {
         if self.disputes.is_empty() {
             return self.hold(1);

@@ -1,4 +1,4 @@
-//! Blocks: what infractions hold is taken in the commit that opens them, never more than they are about, and given back whole.
+//! Blocks: the commit that opens a block seizes its money, never more than its limit, and the end of the block returns all of it.
 
 use cais_domain::block::{BlockChange, BlockEnd};
 use cais_domain::ledger::{Bucket, EntryKind, Overdraft};
@@ -11,7 +11,7 @@ use super::harness::{after_s, hold, income, merchant, movement, not_covered};
 use super::probe::refused_without_a_trace;
 use crate::builders::{pending_charge, steps};
 
-/// Of what is available first, then of what waits for its release; what is missing stays missing.
+/// Available money is seized first, then pending money. A shortfall remains.
 pub async fn a_block_takes_what_there_is(h: &mut Harness) {
     for (limit, balances, held) in [
         (0, [300, 940, 0, 0], 0),
@@ -35,7 +35,7 @@ pub async fn a_block_takes_what_there_is(h: &mut Harness) {
     }
 }
 
-/// Also nothing of an account that never had any; others are never touched.
+/// A block affects its own account alone, even without any money.
 pub async fn a_block_concerns_its_own_account(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     h.fund(other, 1_000).await;
@@ -50,7 +50,7 @@ pub async fn a_block_concerns_its_own_account(h: &mut Harness) {
     assert_eq!(dispute.read(h).await, Some((0, 500)));
 }
 
-/// What it holds above that is free, unless an older or younger one lacks it; more is taken when there is more to hold.
+/// A lower limit frees money, unless another block is under-funded. A higher limit seizes more.
 pub async fn another_limit_frees_or_takes(h: &mut Harness) {
     let account = h.account().await.id;
     h.fund(account, 1_000).await;
@@ -69,14 +69,14 @@ pub async fn another_limit_frees_or_takes(h: &mut Harness) {
     h.good(older.hold(0)).await;
     assert_eq!((older.read(h).await, younger.read(h).await), (Some((0, 0)), Some((600, 600))));
     assert_eq!(h.balances(account).await, [400, 0, 600, 0]);
-    // A limit above what it holds does not give back what it holds.
+    // A limit above the held amount frees nothing.
     h.good(older.hold(5_000)).await;
     h.good(older.hold(1_000)).await;
     assert_eq!((older.read(h).await, younger.read(h).await), (Some((400, 1_000)), Some((600, 600))));
     assert_eq!(h.balances(account).await, [0, 0, 1_000, 0]);
 }
 
-/// All at once, and it is gone; then there is nothing to end.
+/// The end frees the whole amount and removes the block. A second end is refused.
 pub async fn a_block_that_ends_gives_all_back(h: &mut Harness) {
     let account = h.account().await.id;
     h.fund(account, 500).await;
@@ -97,7 +97,7 @@ pub async fn a_block_that_ends_gives_all_back(h: &mut Harness) {
     assert_eq!((nothing.read(h).await, h.audit().await), (None, entries));
 }
 
-/// What one gives back, another takes in the same commit.
+/// Another block takes the freed money in the same commit.
 pub async fn what_a_block_gives_back_goes_to_the_next(h: &mut Harness) {
     let account = h.account().await.id;
     h.fund(account, 500).await;
@@ -109,7 +109,7 @@ pub async fn what_a_block_gives_back_goes_to_the_next(h: &mut Harness) {
     assert_eq!(held().await, (Some((100, 400)), Some((400, 400)), Some((0, 400))), "none is taken from another");
     h.good(two.release(400)).await;
     assert_eq!(held().await, (Some((400, 400)), None, Some((100, 400))));
-    // Both in one change set: one ends, one is about less, and a new one begins.
+    // In one change set, a block ends, another has a lower limit, and a new one begins.
     let four = Dispute::of(account);
     h.good(blocks(vec![one.releases(400), three.holds(250), four.holds(300)])).await;
     assert_eq!(held().await, (None, None, Some((250, 250))));
@@ -118,7 +118,7 @@ pub async fn what_a_block_gives_back_goes_to_the_next(h: &mut Harness) {
     assert_eq!(h.balances(account).await, [250, 0, 250, 0]);
 }
 
-/// Whoever decided by another amount read something old: nothing of its change set becomes true.
+/// An end with an outdated amount is refused with its whole change set.
 pub async fn a_block_ends_only_as_it_was_read(h: &mut Harness) {
     let account = h.account().await.id;
     h.fund(account, 500).await;
@@ -137,18 +137,18 @@ pub async fn a_block_ends_only_as_it_was_read(h: &mut Harness) {
     for end in stale.into_iter().chain([foreign.releases(0), other_way]) {
         let refused = refused_without_a_trace(h, account, |change| change.blocks.push(end));
         assert_eq!(refused.await, CommitError::Stale);
-        // The good change set after it brought something, which is taken.
+        // The accepted change set after the refusal credited money, which was seized.
         held += 77;
         assert_eq!(dispute.read(h).await, Some((held, 5_000)));
         assert_eq!(h.balances(account).await, [0, 0, held, 0]);
     }
-    // Its own change set comes before it: what that brings is taken only after blocks were judged.
+    // The credit of the same change set comes first, but is seized only after blocks were judged.
     let own = ChangeSet { transfers: vec![income(account, 10)], ..dispute.release(held) };
     h.good(own).await;
     assert_eq!((dispute.read(h).await, h.balances(account).await), (None, [held + 10, 0, 0, 0]));
 }
 
-/// Whatever it is refused for, nothing is held; cover is judged before anything is.
+/// A refused change set seizes nothing, whatever the reason. Cover is checked before any block.
 pub async fn a_refused_change_set_blocks_nothing(h: &mut Harness) {
     let account = h.account().await.id;
     h.fund(account, 500).await;
@@ -162,12 +162,12 @@ pub async fn a_refused_change_set_blocks_nothing(h: &mut Harness) {
     let less_than_nothing = h.commit(dispute.hold(-1)).await.unwrap_err();
     assert!(matches!(less_than_nothing, CommitError::Corrupt(_)), "{less_than_nothing:?}");
 
-    // What leaves in the same change set has left before anything is held.
+    // Transfers of the same change set move money before any block seizes money.
     let both = ChangeSet { transfers: vec![hold(account, 450)], ..dispute.hold(200) };
     h.good(both).await;
     assert_eq!((dispute.read(h).await, h.balances(account).await), (Some((50, 200)), [0, 0, 50, 450]));
     assert_eq!(h.commit(steps::transfer(hold(account, 1))).await, refused(0));
-    // What it gives back covers nothing in the same change set.
+    // Freed money covers no transfer of the same change set.
     for end in [dispute.holds(0), dispute.releases(50)] {
         let both = ChangeSet { transfers: vec![hold(account, 50)], ..blocks(vec![end]) };
         assert_eq!(h.commit(both).await, refused(0));
@@ -175,7 +175,7 @@ pub async fn a_refused_change_set_blocks_nothing(h: &mut Harness) {
     assert_eq!((dispute.read(h).await, h.balances(account).await), (Some((50, 200)), [0, 0, 50, 450]));
 }
 
-/// Each centavo that is held is explained by its infraction, on both sides.
+/// The statement shows the infraction of every blocked centavo, on both sides.
 pub async fn the_statement_explains_what_is_held(h: &mut Harness) {
     let account = h.account().await.id;
     h.fund(account, 300).await;
@@ -213,7 +213,7 @@ pub async fn the_statement_explains_what_is_held(h: &mut Harness) {
     assert_eq!(lines.collect::<Vec<_>>(), expected);
 }
 
-/// Money that is blocked for nothing, and a block that holds no money, do not add up.
+/// Blocked money without a block, and a block without money, are both differences.
 pub async fn an_audit_compares_what_is_blocked_with_what_is_held(h: &mut Harness) {
     let account = h.account().await.id;
     h.fund(account, 500).await;

@@ -1,4 +1,4 @@
-//! Idempotency: a key is used once, its holder answers once, and what was answered never changes.
+//! Idempotency: a key is used once, its holder answers once, and a stored answer never changes.
 
 use cais_domain::ids::AccountId;
 use cais_ports::{ChangeSet, Claim, ClaimChange, ClaimRef, CommitError, Fingerprint, NewClaim, StoredAnswer};
@@ -8,7 +8,7 @@ use super::harness::after_s;
 use super::probe::{Probe, take};
 use crate::builders::{start, steps};
 
-/// It is read back with fence 1, and a worker takes it over after the lease.
+/// The record is stored with fence 1, and a worker takes over after the lease.
 pub async fn the_first_use_of_a_key_takes_it(h: &mut Harness) {
     let (name, claim) = taken(h, "the-first-use").await;
     let expected = Claim {
@@ -24,7 +24,7 @@ pub async fn the_first_use_of_a_key_takes_it(h: &mut Harness) {
     assert_eq!(claim, expected);
 }
 
-/// Whether it asks for the same or for something else: the claim tells.
+/// The refusal contains the stored record, both for the same request and for another one.
 pub async fn a_second_use_is_refused_with_the_claim(h: &mut Harness) {
     let (name, claim) = taken(h, "a-second-use").await;
     for fingerprint in [[1; 32], [2; 32]] {
@@ -47,7 +47,7 @@ pub async fn a_key_is_free_in_another_account(h: &mut Harness) {
     }
 }
 
-/// Case counts, and so does the last of 255 characters.
+/// Case is significant, and so is the last of 255 characters.
 pub async fn keys_differ_in_every_character(h: &mut Harness) {
     let account = h.account().await;
     let long = "k".repeat(254);
@@ -62,7 +62,7 @@ pub async fn keys_differ_in_every_character(h: &mut Harness) {
     assert_eq!(claim.resource, "A");
 }
 
-/// Only from the fence that was read; the holder before is out.
+/// A takeover requires the fence that was read, and excludes the previous holder.
 pub async fn a_takeover_moves_the_fence(h: &mut Harness) {
     let (name, _) = taken(h, "a-takeover").await;
     let retake = |fence| ClaimChange::Retake { name: name.clone(), fence, lease_until: after_s(100) };
@@ -83,7 +83,7 @@ pub async fn a_takeover_moves_the_fence(h: &mut Harness) {
     assert_eq!(read(h, &name).await, claim);
 }
 
-/// After that nobody takes it over, answers again or gives it back.
+/// After an answer, every takeover, second answer and release is refused.
 pub async fn the_holder_answers_once(h: &mut Harness) {
     let (name, before) = taken(h, "answers-once").await;
     let first = steps::answer(201, b"{\"id\":1}");
@@ -103,7 +103,7 @@ pub async fn the_holder_answers_once(h: &mut Harness) {
     }
 }
 
-/// Also an answer that is known at once, an empty one and a long one.
+/// This includes an immediate answer, an empty one and a long one.
 pub async fn an_answer_comes_back_byte_for_byte(h: &mut Harness) {
     let account = h.account().await;
     let bodies = [Vec::new(), (0..=u8::MAX).collect(), "\u{1F980}".repeat(20_000).into_bytes()];
@@ -126,7 +126,7 @@ pub async fn an_answer_comes_back_byte_for_byte(h: &mut Harness) {
     assert_eq!(h.store.list_due_claims(after_s(1_000_000), 50).await.unwrap(), []);
 }
 
-/// At once by its caller; by a worker when it has a time for that.
+/// The caller resumes at once; a worker resumes at its set time.
 pub async fn a_claim_given_back_is_resumed(h: &mut Harness) {
     let (name, _) = taken(h, "given-back").await;
     let release = |fence, due_at| ClaimChange::Release { name: name.clone(), fence, due_at };
@@ -147,7 +147,7 @@ pub async fn a_claim_given_back_is_resumed(h: &mut Harness) {
     assert_eq!(h.store.list_due_claims(after_s(61), 50).await.unwrap(), [claim]);
 }
 
-/// No record, no money, no event.
+/// A refused record leaves no record, no money, no event.
 pub async fn a_refused_claim_leaves_nothing(h: &mut Harness) {
     let account = h.account().await;
     let (probe, mut change) = Probe::prepare(h, account.id).await;

@@ -1,4 +1,4 @@
-//! Blocks by themselves: what is held for an infraction that has no record.
+//! Blocks alone: the money that is held for an infraction without a record.
 
 use cais_domain::block::{Block, BlockChange, BlockEnd};
 use cais_domain::end_to_end_id::EndToEndId;
@@ -9,7 +9,7 @@ use cais_ports::ChangeSet;
 use super::Harness;
 use crate::builders::{an_end_to_end_id, fresh, start};
 
-/// An infraction as blocks know it; one that is made later is younger.
+/// An infraction in blocks; one that is created later is younger.
 #[derive(Debug, Clone)]
 pub(super) struct Dispute {
     pub(super) account: AccountId,
@@ -22,7 +22,7 @@ impl Dispute {
         Self { account, infraction: fresh(), end_to_end_id: an_end_to_end_id() }
     }
 
-    /// So much is to be held.
+    /// Sets the amount to hold.
     pub(super) fn hold(&self, centavos: i64) -> ChangeSet {
         blocks(vec![self.holds(centavos)])
     }
@@ -32,7 +32,7 @@ impl Dispute {
         BlockChange::Hold { account, infraction, end_to_end_id, limit: Money::from_centavos(centavos) }
     }
 
-    /// What is held, which must be so much, may be used again.
+    /// Ends the block, which must hold that amount.
     pub(super) fn release(&self, centavos: i64) -> ChangeSet {
         blocks(vec![self.releases(centavos)])
     }
@@ -42,7 +42,7 @@ impl Dispute {
         BlockChange::End { account, infraction, held: Money::from_centavos(centavos), to: BlockEnd::Released }
     }
 
-    /// What is held and what is to be, in centavos; `None` unless it is open.
+    /// Returns the held amount and the limit in centavos; `None` unless the block is open.
     pub(super) async fn read(&self, h: &Harness) -> Option<(i64, i64)> {
         let block = h.store.find_block(self.account, self.infraction).await.unwrap()?;
         let Block { account, infraction, end_to_end_id, limit, held } = block;
@@ -52,7 +52,7 @@ impl Dispute {
     }
 }
 
-/// Changes of blocks and nothing else.
+/// Makes changes of blocks alone.
 pub(super) fn blocks(blocks: Vec<BlockChange>) -> ChangeSet {
     ChangeSet { blocks, ..ChangeSet::new(start()) }
 }

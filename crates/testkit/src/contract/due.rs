@@ -1,4 +1,4 @@
-//! What workers ask for: the longest overdue first, never more than asked, and what is done goes away.
+//! Work lists: the longest overdue first, never more than the limit; finished work disappears.
 
 use cais_domain::charge::{Charge, ChargeStatus};
 use cais_domain::ids::{ChargeId, NoticeId};
@@ -9,11 +9,11 @@ use super::harness::after_s;
 use super::probe::take;
 use crate::builders::{a_notice, in_status, pending_charge, start, steps};
 
-/// In an order in which nothing is sorted yet.
+/// An order in which no list is sorted yet.
 const DUE_S: [i64; 5] = [40, 10, 30, 50, 20];
 
-/// An instant, how many are asked for, and which of the five are due then, in the order of their instants. The last rows are of instants
-/// so early that a clock must have been ahead when the work was put off: then it is due at once, and what a pause explains is not.
+/// An instant, a limit, and the range of the five that are due then, in the order of their instants. The last rows have instants so early
+/// that only a clock that was ahead explains the due time. Such work is due at once; work whose due time a pause explains is not.
 pub(super) const AT_S: [(i64, u32, usize, usize); 9] = [
     (9, 50, 0, 0),
     (10, 50, 0, 1),
@@ -26,7 +26,7 @@ pub(super) const AT_S: [(i64, u32, usize, usize); 9] = [
     (-10_000, 2, 0, 2),
 ];
 
-/// Unanswered ones whose lease is over.
+/// Unanswered records with an expired lease.
 pub async fn due_claims_come_longest_overdue_first(h: &mut Harness) {
     let account = h.account().await.id;
     for due_s in DUE_S {
@@ -45,7 +45,7 @@ pub async fn due_claims_come_longest_overdue_first(h: &mut Harness) {
         (45, 50, vec!["10", "30", "40"]),
         (45, 2, vec!["10", "30"]),
         (1_000, 50, vec!["10", "30", "40", "50"]),
-        // A clock was ahead when they were taken: further than any lease and any pause.
+        // A clock was ahead of every lease and every pause at the time of their claims.
         (-311, 50, vec!["30", "40", "50"]),
         (-321, 2, vec!["10", "30"]),
         (-275, 50, vec![]),
@@ -57,7 +57,7 @@ pub async fn due_claims_come_longest_overdue_first(h: &mut Harness) {
     }
 }
 
-/// Waiting ones.
+/// Waiting callbacks.
 pub async fn due_notices_come_longest_overdue_first(h: &mut Harness) {
     let mut ids = Vec::new();
     for due_s in DUE_S {
@@ -77,7 +77,7 @@ pub async fn due_notices_come_longest_overdue_first(h: &mut Harness) {
     }
 }
 
-/// Pending ones of all accounts; paid in time or expired before, they are not due.
+/// Pending charges of all accounts. Charges that were paid in time or have expired are not due.
 pub async fn overdue_charges_come_longest_overdue_first(h: &mut Harness) {
     let accounts = [h.account().await.id, h.account().await.id];
     let mut pending = Vec::new();
@@ -102,7 +102,7 @@ pub async fn overdue_charges_come_longest_overdue_first(h: &mut Harness) {
     }
 }
 
-/// What waits, what an operator should see and what is young stays.
+/// Waiting, unmatched and young records stay.
 pub async fn pruning_removes_only_what_is_done_and_old(h: &mut Harness) {
     let account = h.account().await.id;
     for (key, at_s, answered) in [("old-answered", 0, true), ("old-waiting", 0, false), ("new-answered", 100, true)] {
@@ -113,7 +113,7 @@ pub async fn pruning_removes_only_what_is_done_and_old(h: &mut Harness) {
         }
         h.good(change).await;
     }
-    // Given back to its caller alone, who never came.
+    // The record was released to its caller alone, who never returned.
     h.good(take(account, "old-released", "chg_1")).await;
     let name = steps::claim_name(account, "old-released");
     h.good(with_claim(ClaimChange::Release { name, fence: 1, due_at: None })).await;
@@ -144,7 +144,7 @@ pub async fn pruning_removes_only_what_is_done_and_old(h: &mut Harness) {
     }
     let due = h.store.list_due_notices(after_s(1), 50).await.unwrap();
     assert_eq!(due, [Notice { version: 1, ..waiting.clone() }]);
-    // A notice that was pruned is unknown, one that was kept can still be changed.
+    // A pruned callback is unknown; one that was kept can still be changed.
     let done = Notice { version: 1, state: NoticeState::Done, due_at: None, ..waiting };
     h.good(steps::write(Write::UpdateNotice(Box::new(done)), start())).await;
     h.good(take(account, "old-answered", "chg_2")).await;

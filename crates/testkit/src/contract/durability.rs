@@ -1,4 +1,4 @@
-//! What was acknowledged is there after the store was closed and opened.
+//! Everything that was acknowledged exists after the store was closed and opened.
 
 use cais_domain::charge::{Charge, ChargeStatus};
 use cais_domain::event::EventType;
@@ -15,7 +15,7 @@ use crate::builders::{
     a_key, a_notice, a_payment, a_position, an_event, lane_of, new_refund, pending_charge, start, steps,
 };
 
-/// Records, claims, unique values, money and the count of events; and it goes on from there.
+/// Records, idempotency records, unique values, money and the event counter persist, and continue from there.
 pub async fn a_reopened_store_has_everything(h: &mut Harness) {
     let account = h.account().await;
     let key = a_key(account.id);
@@ -65,7 +65,7 @@ pub async fn a_reopened_store_has_everything(h: &mut Harness) {
     assert_eq!(confirmed.sequences, [4]);
 }
 
-/// Endpoints, events, deliveries with what was tried, and who has them; nobody needs to be told again.
+/// Endpoints, events, deliveries with their attempts, and claims persist.
 pub async fn a_reopened_store_goes_on_delivering(h: &mut Harness) {
     let account = h.account().await.id;
     let endpoint = h.endpoint(account, 0).await;
@@ -96,7 +96,7 @@ pub async fn a_reopened_store_goes_on_delivering(h: &mut Harness) {
     assert_eq!(read(h, test).await, done);
 }
 
-/// What is held, what is missing, and how much was taken of what is still to be released.
+/// Blocks, shortfalls, and the amount seized from pending releases persist.
 pub async fn a_reopened_store_holds_what_it_held(h: &mut Harness) {
     let account = h.account().await.id;
     for delay_s in [100, 200] {

@@ -1,4 +1,4 @@
-//! Webhook endpoints come back exactly as they were written, changed only where they may change, and are found by whom they belong to.
+//! Webhook endpoints are read back exactly as written, change only in their changeable fields, and are found by their account alone.
 
 use cais_domain::event::EventType;
 use cais_domain::ids::{AccountId, EndpointId};
@@ -14,10 +14,10 @@ use super::harness::{after_s, all_at_once, walk, winners};
 use super::probe::refused_without_a_trace;
 use crate::builders::{a_webhook_url, an_endpoint, fresh, start, steps, subscribed};
 
-/// How many callers commit at once.
+/// The number of concurrent callers.
 const CALLERS: usize = 64;
 
-/// By their ids; by their addresses until they are deleted.
+/// Endpoints are found by their ids, and by their addresses until they are deleted.
 pub async fn endpoints_come_back_in_every_state(h: &mut Harness) {
     let account = h.account().await.id;
     for (slot, state) in (0..).zip(states()) {
@@ -26,7 +26,7 @@ pub async fn endpoints_come_back_in_every_state(h: &mut Harness) {
     }
 }
 
-/// Longest addresses and texts, every script, every set of types, secrets of whatever bytes, the ends of time.
+/// Longest addresses and texts, every script, every set of types, secrets of arbitrary bytes, the ends of time.
 pub async fn extreme_endpoints_come_back(h: &mut Harness) {
     let account = h.account().await.id;
     let description = |text: &str| Some(Text::parse(text, MAX_DESCRIPTION, LineBreaks::Allowed).unwrap());
@@ -65,7 +65,7 @@ pub async fn extreme_endpoints_come_back(h: &mut Harness) {
     }
 }
 
-/// Through every state, with other addresses and secrets; account, place and instant of creation stay.
+/// Through every state, with other addresses and secrets. Account, slot and instant of creation stay.
 pub async fn endpoints_come_back_changed(h: &mut Harness) {
     let account = h.account().await.id;
     let mut endpoint = h.endpoint(account, 3).await;
@@ -88,7 +88,7 @@ pub async fn endpoints_come_back_changed(h: &mut Harness) {
     }
 }
 
-/// Neither from an older version nor from one that never was.
+/// Updates from an older version, and from one that never existed, are refused.
 pub async fn a_stale_endpoint_leaves_nothing(h: &mut Harness) {
     let account = h.account().await.id;
     let endpoint = h.endpoint(account, 0).await;
@@ -104,7 +104,7 @@ pub async fn a_stale_endpoint_leaves_nothing(h: &mut Harness) {
     assert_eq!(h.commit(steps::update_endpoint(&never, start())).await, Err(CommitError::Stale));
 }
 
-/// Newest first, without those that were deleted or belong to others.
+/// Newest first, without deleted endpoints and those of other accounts.
 pub async fn deleted_and_foreign_endpoints_are_not_listed(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     let mut visible = Vec::new();
@@ -131,7 +131,7 @@ pub async fn deleted_and_foreign_endpoints_are_not_listed(h: &mut Harness) {
     assert_eq!(first, Page { rows: vec![newest], has_more: true });
 }
 
-/// However many callers want them: one gets the address, one the last place; both are free again when it is deleted.
+/// Of any number of callers, a single one gets the address, and one the last slot. Both are free again after deletion.
 pub async fn addresses_and_places_have_one_owner(h: &mut Harness) {
     let account = h.account().await.id;
     let url = a_webhook_url();
@@ -167,7 +167,7 @@ pub async fn addresses_and_places_have_one_owner(h: &mut Harness) {
     }
 }
 
-/// One in each state.
+/// Returns each state once.
 fn states() -> [EndpointState; 5] {
     let at = after_s(3);
     [

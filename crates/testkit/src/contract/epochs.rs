@@ -11,7 +11,7 @@ use super::attempts::{attempt, claim, claim_at, claim_first, claim_one, finish, 
 use super::harness::{after_s, walk_deliveries};
 use crate::builders::{a_postback, a_test_delivery, an_event, fresh, lane_of, steps};
 
-/// Such an endpoint is disabled, deleted, of an earlier or later epoch, under another account, or unknown.
+/// Such an endpoint is disabled, deleted, of an earlier or later epoch, of another account, or unknown.
 pub async fn lanes_that_lead_nowhere_have_nothing(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     let at = after_s(1);
@@ -25,7 +25,7 @@ pub async fn lanes_that_lead_nowhere_have_nothing(h: &mut Harness) {
         let endpoint = h.endpoint(account, slot).await;
         put_one(h, &endpoint).await;
         let after = moved(h, end(endpoint.clone())).await;
-        // Put by somebody who read it before it ended, or did not look.
+        // A caller that read the endpoint before it ended, or did not read it at all, puts deliveries.
         for key in [put_one(h, &endpoint).await, put_one(h, &after).await] {
             assert_cancelled(h, &[key]).await;
         }
@@ -46,7 +46,7 @@ pub async fn lanes_that_lead_nowhere_have_nothing(h: &mut Harness) {
     assert_eq!(claim(h, &[&called], 10).await.len(), 1);
 }
 
-/// At once for whoever reads, and soon in the store; it stays so when the endpoint is called again.
+/// Readers see the cancellation at once, and the store applies it soon. Later epochs of the endpoint do not change it.
 pub async fn what_waits_is_cancelled_when_its_endpoint_ends(h: &mut Harness) {
     let account = h.account().await.id;
     let endpoint = h.endpoint(account, 0).await;
@@ -68,7 +68,7 @@ pub async fn what_waits_is_cancelled_when_its_endpoint_ends(h: &mut Harness) {
     }
     assert_eq!(claim(h, &[&endpoint, &active], 100).await, []);
 
-    // What comes now is delivered.
+    // Deliveries that are put now are sent.
     for round in 0..2 {
         h.good(one_event(account)).await;
         let claimed = claim_one(h, &active, 200 + round).await;
@@ -82,7 +82,7 @@ pub async fn what_waits_is_cancelled_when_its_endpoint_ends(h: &mut Harness) {
     assert_eq!((count(DeliveryStatus::Succeeded), count(DeliveryStatus::Cancelled)), (3, 4));
 }
 
-/// It was cancelled when its endpoint ended, and stays so whatever comes of it, although it is logged what happened.
+/// The delivery was cancelled when its endpoint ended, and stays cancelled after any outcome. The attempt is still logged.
 pub async fn what_was_on_its_way_ends_with_its_endpoint(h: &mut Harness) {
     let account = h.account().await.id;
     let endpoint = h.endpoint(account, 0).await;
@@ -109,7 +109,7 @@ pub async fn what_was_on_its_way_ends_with_its_endpoint(h: &mut Harness) {
     assert_cancelled(h, &[retried.key, marked.key, failed.key, taken.key]).await;
 }
 
-/// A merchant asks for it: what was cancelled is delivered to the endpoint as it is now.
+/// At a merchant's request, a cancelled delivery is sent to the endpoint in its present state.
 pub async fn what_was_cancelled_can_be_put_again(h: &mut Harness) {
     let account = h.account().await.id;
     let endpoint = h.endpoint(account, 0).await;
@@ -131,7 +131,7 @@ pub async fn what_was_cancelled_can_be_put_again(h: &mut Harness) {
     }
 }
 
-/// Although it is still on its way to the endpoint as it was: what comes of that changes nothing.
+/// The delivery is still in flight to the endpoint in its earlier epoch; the outcome of that attempt changes nothing.
 pub async fn what_was_cancelled_on_its_way_can_be_put_again(h: &mut Harness) {
     let account = h.account().await.id;
     let endpoint = h.endpoint(account, 0).await;
@@ -150,7 +150,7 @@ pub async fn what_was_cancelled_on_its_way_can_be_put_again(h: &mut Harness) {
     assert_eq!((after.status, after.attempts.len()), (DeliveryStatus::Succeeded, 2));
 }
 
-/// Since the first failure, until a success; each epoch begins healthy.
+/// The failure lasts from the first failed attempt until a success. Each epoch begins healthy.
 pub async fn an_endpoints_health_is_remembered(h: &mut Harness) {
     let account = h.account().await.id;
     let (endpoint, other) = (h.endpoint(account, 0).await, h.endpoint(account, 1).await);
@@ -170,7 +170,7 @@ pub async fn an_endpoints_health_is_remembered(h: &mut Harness) {
         let failed = attempt(&claimed, now_s, AttemptOutcome::Failed);
         h.store.finish(vec![FinishedAttempt { health, ..failed }]).await.unwrap();
     }
-    // Several at once say it once.
+    // Several concurrent outcomes have a single effect.
     put_tests(h, &other, 5, 0).await;
     let claimed = claim(h, &[&other], 10).await;
     let failing = |one| FinishedAttempt { health: Health::Failing, ..attempt(one, 11, AttemptOutcome::Failed) };
@@ -179,7 +179,7 @@ pub async fn an_endpoints_health_is_remembered(h: &mut Harness) {
     let claimed = claim_one(h, &other, 12).await;
     assert_eq!(claimed.failing_since, Some(after_s(11)));
     finish(h, attempt(&claimed, 12, AttemptOutcome::Succeeded)).await;
-    // In their order: after a success the failures are counted anew.
+    // Outcomes apply in their order: after a success the failures begin anew.
     put_tests(h, &other, 2, 13).await;
     let claimed = claim(h, &[&other], 20).await;
     let said = claimed.iter().zip([(21, Health::Healthy), (22, Health::Failing)]);
@@ -205,7 +205,7 @@ pub async fn an_endpoints_health_is_remembered(h: &mut Harness) {
     assert_eq!(h.store.failing_since(lane_of(&other)).await.unwrap(), None);
 }
 
-/// Earlier deliveries and deliveries of later events wait, and are sent in order once the endpoint is active again.
+/// Earlier deliveries and deliveries of later events wait, and are sent in order after the endpoint is active again.
 pub async fn deliveries_of_inactive_endpoint_wait(h: &mut Harness) {
     let account = h.account().await.id;
     let (endpoint, calm) = (h.endpoint(account, 0).await, h.endpoint(account, 1).await);
@@ -278,7 +278,7 @@ fn switched(on: bool) -> EndpointChange {
     EndpointChange { active: Some(on), ..EndpointChange::default() }
 }
 
-/// Commits the step; the endpoint as it is read then.
+/// Commits the step. Returns the endpoint as read back.
 async fn moved(h: &Harness, step: EndpointStep) -> Endpoint {
     let EndpointStep::Taken(endpoint) = step.clone() else { unreachable!("a step that was taken before") };
     h.good(steps::move_endpoint(step, after_s(1))).await;

@@ -1,4 +1,4 @@
-//! Events as consumers read them: the bytes that were sent, in the order that they ask for, none missing.
+//! Events as consumers read them: the bytes of their deliveries, in the requested order, without gaps.
 
 use std::time::Duration;
 
@@ -10,12 +10,12 @@ use super::Harness;
 use super::harness::{after_s, all_at_once, walk_events};
 use crate::builders::{an_event, fresh, start, steps};
 
-/// How long a reader may take to see what was committed.
+/// The longest time until a reader sees a commit.
 const DEADLINE: Duration = Duration::from_mins(1);
-/// Types of the events of these tests, in turn.
+/// The types of the events of these tests, in turn.
 const KINDS: [EventType; 3] = [EventType::ChargePaid, EventType::PayoutFailed, EventType::InfractionOpened];
 
-/// Composed with the sequence number that the store gave, whatever the resource looks like.
+/// Bodies contain the assigned sequence number, with any resource.
 pub async fn bodies_are_composed_with_their_sequence(h: &mut Harness) {
     let account = h.account().await.id;
     let data = ["{}", "{\"a\":\"\u{1F980} \\u0000 \\\\ '\"}", "{ \"b\" : [1.50, null] }"].map(str::to_owned);
@@ -34,7 +34,7 @@ pub async fn bodies_are_composed_with_their_sequence(h: &mut Harness) {
     }
 }
 
-/// Newest first, or after a sequence number oldest first; page by page, each once.
+/// Newest first, or after a sequence number oldest first; page by page, each event once.
 pub async fn events_are_listed_in_both_directions(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     let written = fill(h, account, 13).await;
@@ -51,7 +51,7 @@ pub async fn events_are_listed_in_both_directions(h: &mut Harness) {
     }
 }
 
-/// In both directions, together with a place to go on from.
+/// In both directions, together with a cursor.
 pub async fn events_of_one_type_are_listed(h: &mut Harness) {
     let account = h.account().await.id;
     let written = fill(h, account, 13).await;
@@ -71,7 +71,7 @@ pub async fn events_of_one_type_are_listed(h: &mut Harness) {
     }
 }
 
-/// A place to go on from is an event of whatever type, and never moves while events come.
+/// A cursor is an event of any type, and keeps its place while new events arrive.
 pub async fn a_walk_through_events_is_stable_while_they_come(h: &mut Harness) {
     let account = h.account().await.id;
     let written = fill(h, account, 9).await;
@@ -87,7 +87,7 @@ pub async fn a_walk_through_events_is_stable_while_they_come(h: &mut Harness) {
         assert_eq!(newer, Page { rows: expected, has_more: true }, "after {from}");
     }
 
-    // Whoever catches up meets whatever comes meanwhile, whoever goes back does not.
+    // The forward reader sees the new events; the backward reader does not.
     let (mut back, mut forth): (Vec<StoredEvent>, Vec<StoredEvent>) = (Vec::new(), Vec::new());
     let mut come = Vec::new();
     for round in 0.. {
@@ -107,7 +107,7 @@ pub async fn a_walk_through_events_is_stable_while_they_come(h: &mut Harness) {
     assert!(back.into_iter().eq(written.iter().chain(come.iter().take(2)).rev().cloned()));
 }
 
-/// Neither by its id nor as a place to go on from.
+/// Foreign events are not found by id, and are no valid cursor.
 pub async fn foreign_events_are_not_found(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     let own = fill(h, account, 3).await;
@@ -118,7 +118,7 @@ pub async fn foreign_events_are_not_found(h: &mut Harness) {
     assert_eq!(walk_events(&*h.store, account, EventFilter::default(), 50).await.len(), own.len());
 }
 
-/// Many callers at once: who reads in order reads them all, each once, and none before one that it has not seen.
+/// A forward reader among many concurrent writers reads each event once, and skips none.
 pub async fn a_reader_misses_nothing_under_load(h: &mut Harness) {
     let account = h.account().await.id;
     let (rounds, callers) = (4, 32);
@@ -148,7 +148,7 @@ pub async fn a_reader_misses_nothing_under_load(h: &mut Harness) {
     assert!(sequences.iter().copied().eq(1..=i64::try_from(2 * callers * rounds).unwrap()), "{sequences:?}");
 }
 
-/// So many more events, as they are read back, oldest first.
+/// Publishes further events. Returns them as read back, oldest first.
 async fn fill(h: &Harness, account: AccountId, count: usize) -> Vec<StoredEvent> {
     let mut written = Vec::new();
     for place in 0..count {

@@ -1,4 +1,4 @@
-//! Events: each account counts its own from 1, without a gap.
+//! Events: each account has its own sequence from 1, without a gap.
 
 use std::collections::BTreeSet;
 
@@ -10,10 +10,10 @@ use super::Harness;
 use super::harness::{all_at_once, hold};
 use crate::builders::{an_event, start};
 
-/// How many callers commit at once.
+/// The number of concurrent callers.
 const CALLERS: usize = 64;
 
-/// Whatever other accounts do.
+/// Other accounts have no effect.
 pub async fn sequences_count_from_one_in_each_account(h: &mut Harness) {
     let accounts = [h.account().await.id, h.account().await.id];
     for sequence in 1..=5 {
@@ -24,7 +24,7 @@ pub async fn sequences_count_from_one_in_each_account(h: &mut Harness) {
     }
 }
 
-/// Also when its events are of several accounts.
+/// This includes events of several accounts.
 pub async fn a_change_set_learns_its_sequences_in_order(h: &mut Harness) {
     let (a, b) = (h.account().await.id, h.account().await.id);
     assert!(h.good(events(&[])).await.sequences.is_empty());
@@ -39,7 +39,7 @@ pub async fn a_change_set_learns_its_sequences_in_order(h: &mut Harness) {
     assert_eq!(h.store.last_sequence(a).await.unwrap(), last);
 }
 
-/// Many callers, some refused: the numbers given are exactly those up to the last.
+/// Of many callers, some are refused. The assigned numbers have no gap up to the last.
 pub async fn sequences_have_no_gap_under_load(h: &mut Harness) {
     let (a, b) = (h.account().await.id, h.account().await.id);
     let mut given: [BTreeSet<i64>; 2] = [BTreeSet::new(), BTreeSet::new()];

@@ -1,4 +1,4 @@
-//! Fan-out: with its event, and only then, a delivery comes into being for each endpoint that hears of it.
+//! Fan-out: each event creates a delivery for each subscribed endpoint, in the same commit.
 
 use std::collections::BTreeSet;
 
@@ -14,10 +14,10 @@ use crate::builders::{
     a_payment, a_postback, a_webhook_url, an_endpoint, an_event, fresh, pending_charge, start, steps, subscribed,
 };
 
-/// How many callers commit at once.
+/// The number of concurrent callers.
 const CALLERS: usize = 64;
 
-/// Those that want its type and those that want everything; each learns of it once.
+/// Endpoints that subscribe to its type, and those that subscribe to everything, get one delivery each.
 pub async fn subscribed_endpoints_hear_of_an_event(h: &mut Harness) {
     let account = h.account().await.id;
     let all = h.endpoint(account, 0).await;
@@ -56,7 +56,7 @@ pub async fn subscribed_endpoints_hear_of_an_event(h: &mut Harness) {
     }
 }
 
-/// Whatever they want, and although they are named.
+/// Their subscription has no effect, and neither does a charge that names them.
 pub async fn endpoints_that_are_not_called_hear_of_nothing(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     let at = after_s(3);
@@ -78,7 +78,7 @@ pub async fn endpoints_that_are_not_called_hear_of_nothing(h: &mut Harness) {
     assert_eq!(deliveries(h, &foreign).await, []);
 }
 
-/// The endpoint that a charge named hears of it wherever it moved, and so does whichever has its address now.
+/// The endpoint that a charge named gets a delivery even after it moved, and so does the present endpoint of its old address.
 pub async fn a_named_endpoint_hears_by_its_id_and_by_its_address(h: &mut Harness) {
     let account = h.account().await.id;
     let deaf = |slot| Endpoint { subscription: subscribed(&[EventType::RefundFailed]), ..an_endpoint(account, slot) };
@@ -95,7 +95,7 @@ pub async fn a_named_endpoint_hears_by_its_id_and_by_its_address(h: &mut Harness
     told(Some(Postback { endpoint: fresh(), ..postback.clone() }), &[&named, &wants_all]).await;
     told(Some(Postback { url: a_webhook_url(), ..postback.clone() }), &[&named, &wants_all]).await;
 
-    // It moves, and another takes its address: both are meant.
+    // The endpoint moves, and another gets its address: both get a delivery.
     let moved = Endpoint { url: a_webhook_url(), ..named.clone() };
     let given_back = steps::move_endpoint(named.clone().delete(start()), start()).unreserve;
     h.good(ChangeSet { unreserve: given_back, ..steps::update_endpoint(&moved, start()) }).await;
@@ -104,7 +104,7 @@ pub async fn a_named_endpoint_hears_by_its_id_and_by_its_address(h: &mut Harness
     told(Some(Postback { endpoint: fresh(), url: a_webhook_url() }), &[&wants_all]).await;
 }
 
-/// The endpoint that a charge names is kept with it and hears of it.
+/// The endpoint that a charge names is stored with the charge and gets its events.
 pub async fn a_charges_events_reach_the_endpoint_that_it_names(h: &mut Harness) {
     let account = h.account().await.id;
     let deaf = Endpoint { subscription: subscribed(&[EventType::RefundFailed]), ..an_endpoint(account, 0) };
@@ -118,7 +118,7 @@ pub async fn a_charges_events_reach_the_endpoint_that_it_names(h: &mut Harness) 
     assert_eq!(kinds, [EventType::ChargePaid]);
 }
 
-/// Also of several accounts; each event has deliveries of its own.
+/// This includes events of several accounts; each event has its own deliveries.
 pub async fn each_event_of_a_change_set_has_its_deliveries(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     let (one, two) = (h.endpoint(account, 0).await, h.endpoint(account, 1).await);
@@ -138,7 +138,7 @@ pub async fn each_event_of_a_change_set_has_its_deliveries(h: &mut Harness) {
     }
 }
 
-/// Whatever it was refused for.
+/// The reason for the refusal has no effect.
 pub async fn a_refused_change_set_leaves_no_delivery(h: &mut Harness) {
     let account = h.account().await.id;
     let endpoint = h.endpoint(account, 0).await;
@@ -149,7 +149,7 @@ pub async fn a_refused_change_set_leaves_no_delivery(h: &mut Harness) {
     }
 }
 
-/// It is not told that it is not told any more; the others are.
+/// The endpoint gets no delivery of its own end; the others do.
 pub async fn an_endpoint_is_not_told_of_its_own_end(h: &mut Harness) {
     let account = h.account().await.id;
     let (ending, other) = (h.endpoint(account, 0).await, h.endpoint(account, 1).await);
@@ -164,7 +164,7 @@ pub async fn an_endpoint_is_not_told_of_its_own_end(h: &mut Harness) {
     assert!(lanes.due.iter().map(|lane| lane.endpoint).eq([other.id]), "{lanes:?}");
 }
 
-/// Many callers, some refused: each endpoint has a delivery of each event that there is, once, and of nothing else.
+/// Of many callers, some are refused. Each endpoint has a single delivery of each stored event, and no other.
 pub async fn deliveries_match_events_under_load(h: &mut Harness) {
     let accounts = [h.account().await.id, h.account().await.id];
     let mut endpoints = Vec::new();
@@ -200,7 +200,7 @@ pub async fn deliveries_match_events_under_load(h: &mut Harness) {
     }
 }
 
-/// Events race with its end: whatever came into being for it before is cancelled, and nothing comes after.
+/// Events race with the end of an endpoint. Earlier deliveries are cancelled, and no later ones are created.
 pub async fn nothing_waits_for_an_endpoint_that_ended_meanwhile(h: &mut Harness) {
     let account = h.account().await.id;
     for slot in 0..4 {
@@ -221,7 +221,7 @@ fn one_event(account: AccountId) -> ChangeSet {
     steps::publish(vec![an_event(account, EventType::ChargePaid, "chg_1")])
 }
 
-/// Exactly these endpoints have a delivery of the event, one each.
+/// Asserts that exactly these endpoints have a delivery of the event, one each.
 async fn assert_heard(h: &Harness, event: &NewEvent, hearing: &[&Endpoint]) {
     let made = h.store.list_deliveries_of_event(event.account, event.id).await.unwrap();
     assert!(made.is_sorted_by(|older, newer| older.id < newer.id), "the oldest first");

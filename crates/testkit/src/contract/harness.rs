@@ -19,7 +19,7 @@ use tokio::runtime::Runtime;
 
 use crate::builders::{a_payment, a_payout, an_account, an_endpoint, main_acquirer, pending_charge, start, steps};
 
-/// No list of a test is longer: a walk that is has no end.
+/// The largest number of rows in any list of a test. A longer walk has no end.
 const MOST_ROWS: usize = 10_000;
 
 /// A store with all its sides.
@@ -27,24 +27,24 @@ pub trait WholeStore: Store + Queries + Maintenance + DeliveryQueue {}
 
 impl<T: Store + Queries + Maintenance + DeliveryQueue> WholeStore for T {}
 
-/// A kind of store, and the place where one of them keeps its data; that place lives as long as the engine.
+/// A kind of store, and the place of its data. The place lives as long as the engine.
 #[async_trait]
 pub trait Engine: Send + Sync {
-    /// Opens the store with its schema in place. The first time it is empty, later it has what it had.
+    /// Opens the store with its schema in place. The store is empty the first time, and keeps its data later.
     async fn open(&self) -> anyhow::Result<Arc<dyn WholeStore>>;
 
-    /// Closes what `open` opened last.
+    /// Closes the store that `open` returned last.
     async fn close(&self) -> anyhow::Result<()>;
 }
 
-/// What a test of the contract works with.
+/// The environment of a contract test.
 pub struct Harness {
     engine: Box<dyn Engine>,
     /// The store.
     pub store: Arc<dyn WholeStore>,
 }
 
-/// Runs one test of the contract on a runtime of its own; afterwards the ledger must add up.
+/// Runs a contract test on its own runtime. Afterwards the ledger must be consistent.
 pub fn run(engine: Box<dyn Engine>, case: impl AsyncFnOnce(&mut Harness)) {
     Runtime::new().unwrap().block_on(async {
         let store = engine.open().await.unwrap();
@@ -64,44 +64,44 @@ impl Harness {
         self.store = self.engine.open().await.unwrap();
     }
 
-    /// Commits.
+    /// Commits the change set.
     ///
     /// # Errors
-    /// As the store says.
+    /// The store's error.
     pub async fn commit(&self, change: ChangeSet) -> Result<Committed, CommitError> {
         self.store.commit(change).await
     }
 
-    /// Commits what must be right.
+    /// Commits a change set that must be accepted.
     pub async fn good(&self, change: ChangeSet) -> Committed {
         self.commit(change).await.unwrap()
     }
 
-    /// Opens an account, as it is read back.
+    /// Opens an account and returns it as read back.
     pub async fn account(&self) -> Account {
         let account = an_account();
         self.good(steps::open_account(&account)).await;
         Account { version: 1, ..account }
     }
 
-    /// Stores the charge, as it is read back.
+    /// Stores the charge and returns it as read back.
     pub async fn charge(&self, charge: Charge) -> Charge {
         self.good(steps::open_charge(&charge)).await;
         Charge { version: 1, ..charge }
     }
 
-    /// Stores a charge that waits for its payer, as it is read back.
+    /// Stores a charge that waits for its payer and returns it as read back.
     pub async fn pending_charge(&self, account: AccountId) -> Charge {
         self.charge(pending_charge(account)).await
     }
 
-    /// Stores the payout without moving its money, as it is read back.
+    /// Stores the payout without moving its money and returns it as read back.
     pub async fn payout(&self, payout: Payout) -> Payout {
         self.good(ChangeSet { transfers: Vec::new(), ..steps::open_payout(&payout) }).await;
         Payout { version: 1, ..payout }
     }
 
-    /// Opens a payout and holds its money, which is given to the account first; as it is read back.
+    /// Funds the account, opens a payout and holds its money. Returns the payout as read back.
     pub async fn held_payout(&self, account: AccountId) -> Payout {
         let payout = a_payout(account);
         self.fund(account, payout.terms.gross().unwrap().centavos()).await;
@@ -109,24 +109,25 @@ impl Harness {
         Payout { version: 1, ..payout }
     }
 
-    /// The payout as it stands.
+    /// Returns the stored payout.
     pub async fn read_payout(&self, payout: &Payout) -> Payout {
         self.store.find_payout(payout.account, payout.id).await.unwrap().unwrap()
     }
 
-    /// Stores the refund without moving its money, as it is read back.
+    /// Stores the refund without moving its money and returns it as read back.
     pub async fn refund(&self, refund: Refund) -> Refund {
         let write = Write::InsertRefund(Box::new(refund.clone()));
         self.good(steps::write(write, refund.created_at)).await;
         Refund { version: 1, ..refund }
     }
 
-    /// The refund as it stands.
+    /// Returns the stored refund.
     pub async fn read_refund(&self, account: AccountId, id: RefundId) -> Refund {
         self.store.find_refund(account, id).await.unwrap().unwrap()
     }
 
-    /// Stores the charge and a payment of exactly its amount; what is the creator's waits so many seconds. As it is read back.
+    /// Stores the charge and a payment of exactly its amount. The creator's part waits for `release_delay_s` seconds. Returns the charge as
+    /// read back.
     pub async fn paid_charge(&self, charge: Charge, release_delay_s: u32) -> Charge {
         let charge = self.charge(charge).await;
         let payment = a_payment(charge.terms.amount.centavos());
@@ -134,34 +135,34 @@ impl Harness {
         self.read_charge(&charge).await
     }
 
-    /// The charge as it stands.
+    /// Returns the stored charge.
     pub async fn read_charge(&self, charge: &Charge) -> Charge {
         self.store.find_charge(charge.account, charge.id).await.unwrap().unwrap()
     }
 
-    /// Stores an endpoint in that place of the account, as it is read back.
+    /// Stores an endpoint in that slot of the account and returns it as read back.
     pub async fn endpoint(&self, account: AccountId, slot: u8) -> Endpoint {
         self.stored_endpoint(an_endpoint(account, slot)).await
     }
 
-    /// Stores the endpoint, as it is read back.
+    /// Stores the endpoint and returns it as read back.
     pub async fn stored_endpoint(&self, endpoint: Endpoint) -> Endpoint {
         self.good(steps::open_endpoint(&endpoint)).await;
         Endpoint { version: 1, ..endpoint }
     }
 
-    /// Gives the account money out of the settlement account.
+    /// Moves money from the settlement account to the account.
     pub async fn fund(&self, account: AccountId, centavos: i64) {
         self.good(steps::transfer(income(account, centavos))).await;
     }
 
-    /// The parts of the account's money, in centavos.
+    /// Returns the balances of the account's buckets, in centavos.
     pub async fn balances(&self, account: AccountId) -> [i64; 4] {
         let Balances { available, pending, blocked, in_transit } = self.store.balances(account).await.unwrap();
         [available, pending, blocked, in_transit].map(Money::centavos)
     }
 
-    /// How many ledger entries there are; and all of them must add up.
+    /// Asserts that the ledger is consistent. Returns the number of its entries.
     pub async fn audit(&self) -> u64 {
         let report = self.store.verify_ledger().await.unwrap();
         assert_eq!(report.differences, []);
@@ -169,13 +170,13 @@ impl Harness {
     }
 }
 
-/// Money that arrives from upstream.
+/// Returns a transfer of money from upstream.
 pub(super) fn income(account: AccountId, centavos: i64) -> Transfer {
     let from = LedgerAccount::system(SystemAccount::Settlement(main_acquirer()), account);
     movement(from, merchant(account, Bucket::Available), centavos, Overdraft::Allowed)
 }
 
-/// Money that goes on its way out, and must be there.
+/// Returns a transfer that starts a payout and requires cover.
 pub(super) fn hold(account: AccountId, centavos: i64) -> Transfer {
     let from = merchant(account, Bucket::Available);
     movement(from, merchant(account, Bucket::InTransit), centavos, Overdraft::Forbidden)
@@ -187,12 +188,12 @@ pub(super) fn not_covered(account: AccountId, bucket: Bucket, centavos: i64) -> 
     CommitError::NotCovered { account: merchant(account, bucket), available }
 }
 
-/// A part of a merchant's money.
+/// Returns a bucket of a merchant's money.
 pub(super) const fn merchant(account: AccountId, bucket: Bucket) -> LedgerAccount {
     LedgerAccount::Merchant(account, bucket)
 }
 
-/// A movement of so many centavos.
+/// Returns a transfer of that many centavos.
 pub(super) fn movement(from: LedgerAccount, to: LedgerAccount, centavos: i64, overdraft: Overdraft) -> Transfer {
     Transfer {
         from,
@@ -205,7 +206,7 @@ pub(super) fn movement(from: LedgerAccount, to: LedgerAccount, centavos: i64, ov
     }
 }
 
-/// The change sets together, each from a task of its own; the outcomes in the order of the change sets.
+/// Commits the change sets concurrently, each from its own task. Returns the outcomes in the order of the change sets.
 pub(super) async fn all_at_once(
     store: &Arc<dyn WholeStore>,
     changes: Vec<ChangeSet>,
@@ -228,13 +229,13 @@ pub(super) async fn all_at_once(
     outcomes
 }
 
-/// An instant so many seconds after the beginning.
+/// Returns the instant that many seconds after the beginning.
 pub(super) fn after_s(seconds: i64) -> jiff::Timestamp {
     use jiff::ToSpan as _;
     start() + seconds.seconds()
 }
 
-/// All rows of a list, page by page of at most `limit`.
+/// Returns all rows of a list, read in pages of at most `limit`.
 pub(super) async fn walk<T, I>(
     limit: u32,
     id: impl Fn(&T) -> I,
@@ -253,7 +254,7 @@ pub(super) async fn walk<T, I>(
     }
 }
 
-/// All events of the account in the order of the filter, page by page of at most `limit`.
+/// Returns all events of the account in the order of the filter, read in pages of at most `limit`.
 pub(super) async fn walk_events(
     store: &(impl EventQueries + ?Sized),
     account: AccountId,
@@ -267,7 +268,7 @@ pub(super) async fn walk_events(
     walk(limit, |event: &StoredEvent| event.id, read).await
 }
 
-/// All deliveries to an endpoint, newest first.
+/// Returns all deliveries to an endpoint, newest first.
 pub(super) async fn walk_deliveries(
     store: &(impl DeliveryQueries + ?Sized),
     account: AccountId,
@@ -277,7 +278,7 @@ pub(super) async fn walk_deliveries(
     walk(50, |delivery: &Delivery| delivery.id, read).await
 }
 
-/// How many became true; every other one was refused for the reason that is expected.
+/// Returns the number of accepted change sets. Every other one must have the expected refusal.
 pub(super) fn winners(outcomes: &[Result<Committed, CommitError>], expected: impl Fn(&CommitError) -> bool) -> usize {
     let refused = outcomes.iter().filter_map(|outcome| outcome.as_ref().err());
     for refused in refused {
@@ -286,7 +287,7 @@ pub(super) fn winners(outcomes: &[Result<Committed, CommitError>], expected: imp
     outcomes.iter().filter(|outcome| outcome.is_ok()).count()
 }
 
-/// The instant that an identifier carries. A store may rely on it: ids carry the time of creation, to the minute.
+/// Returns the instant in an identifier. Stores may rely on it: ids contain the time of creation, to the minute.
 pub(super) fn instant<K: IdKind>(id: Id<K>) -> jiff::Timestamp {
     jiff::Timestamp::from_millisecond(i64::try_from(id.timestamp_ms()).unwrap()).unwrap()
 }

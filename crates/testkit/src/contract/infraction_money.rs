@@ -1,4 +1,4 @@
-//! The money of infractions: record, charge, blocks and events change together, and each dispute is settled once.
+//! The money of infractions: record, charge, blocks and events change together, and each dispute is resolved once.
 
 use cais_domain::block::Block;
 use cais_domain::charge::{Charge, ChargeStatus};
@@ -18,10 +18,10 @@ use crate::builders::{
     steps, subscribed,
 };
 
-/// How many callers commit at once.
+/// The number of concurrent callers.
 const CALLERS: usize = 64;
 
-/// Won, cancelled or lost: the block opens with it, goes away with it, and the events tell both.
+/// Won, cancelled or lost: the block opens and ends with the infraction, and events report both.
 pub async fn an_infraction_is_opened_and_settled(h: &mut Harness) {
     for (settle, balances, status, event) in [
         (WIN, [940, 0, 0, 0], InfractionStatus::Won, EventType::InfractionWon),
@@ -56,7 +56,7 @@ pub async fn an_infraction_is_opened_and_settled(h: &mut Harness) {
     }
 }
 
-/// Then it is refunded, and whoever its charge names hears of that and not of the infraction.
+/// The charge is refunded. The endpoint that the charge names gets that event, but not the infraction's.
 pub async fn a_charge_that_was_lost_whole_is_refunded(h: &mut Harness) {
     let account = h.account().await.id;
     let deaf = Endpoint { subscription: subscribed(&[EventType::RefundFailed]), ..an_endpoint(account, 0) };
@@ -85,7 +85,7 @@ pub async fn a_charge_that_was_lost_whole_is_refunded(h: &mut Harness) {
     assert_eq!(heard, [EventType::ChargeRefunded, EventType::ChargePaid]);
 }
 
-/// What was held when it was lost is what went back; what was missing is nobody's debt any more.
+/// The blocked money is returned to the payer, and the shortfall ends.
 pub async fn a_lost_infraction_closes_its_shortfall(h: &mut Harness) {
     let case = Case::paid(h).await;
     let account = case.account();
@@ -103,7 +103,7 @@ pub async fn a_lost_infraction_closes_its_shortfall(h: &mut Harness) {
     assert_eq!((charge.refunds.done.centavos(), charge.state.status()), (350, ChargeStatus::Paid));
 }
 
-/// Blocks and returns together never exceed what is left of the Pix; what one leaves, the next concerns.
+/// Blocks and returns together never exceed the rest of the Pix. Money that one infraction frees is available to the next.
 pub async fn several_infractions_share_a_pix(h: &mut Harness) {
     let case = Case::paid(h).await;
     let account = case.account();
@@ -134,7 +134,7 @@ pub async fn several_infractions_share_a_pix(h: &mut Harness) {
     assert_eq!(h.balances(account).await, [10_940 - 1_000, 0, 0, 0]);
 }
 
-/// However often upstream tells of it.
+/// Repeated callbacks have no further effect.
 pub async fn one_of_many_notices_opens_an_infraction(h: &mut Harness) {
     let case = Case::paid(h).await;
     let told = new_infraction(400);
@@ -152,7 +152,7 @@ pub async fn one_of_many_notices_opens_an_infraction(h: &mut Harness) {
     assert_eq!(case.charge(h).await.open_infractions, 1);
 }
 
-/// Of two disputes that are told at once each gets its share of the Pix, in whatever order they come.
+/// Two concurrent disputes each get their share of the Pix, in any order.
 pub async fn disputes_of_one_pix_are_opened_one_after_the_other(h: &mut Harness) {
     let case = Case::paid(h).await;
     h.fund(case.account(), 5_000).await;
@@ -177,7 +177,7 @@ pub async fn disputes_of_one_pix_are_opened_one_after_the_other(h: &mut Harness)
     }
 }
 
-/// Whoever sees an outcome first settles it; every other outcome comes too late, whatever it says.
+/// The first outcome resolves the infraction; every later outcome is refused.
 pub async fn one_outcome_of_an_infraction_becomes_true(h: &mut Harness) {
     for _ in 0..4 {
         let case = Case::paid(h).await;
@@ -197,7 +197,7 @@ pub async fn one_outcome_of_an_infraction_becomes_true(h: &mut Harness) {
     }
 }
 
-/// A refund and a dispute of the same Pix that come at once: the charge lets one of them through, and never both for the same centavo.
+/// A refund and a dispute of the same Pix compete: the charge never allows both for the same centavo.
 pub async fn a_dispute_races_with_refunds(h: &mut Harness) {
     for round in 0..6 {
         let case = Case::paid(h).await;
@@ -219,7 +219,7 @@ pub async fn a_dispute_races_with_refunds(h: &mut Harness) {
     }
 }
 
-/// Many payouts while a dispute opens: what they leave is held, and nothing is held that they have.
+/// Many payouts compete with an opening dispute. The block holds the money that they leave, and no more.
 pub async fn payouts_race_with_a_dispute(h: &mut Harness) {
     for place in [0, CALLERS / 2, CALLERS] {
         let case = Case::paid(h).await;
@@ -262,7 +262,7 @@ struct Case {
 }
 
 impl Case {
-    /// R$ 10.00 of which 9.40 came.
+    /// Pays R$ 10.00, of which 9.40 are credited.
     async fn paid(h: &Harness) -> Self {
         let account = h.account().await.id;
         let charge = h.pending_charge(account).await;
@@ -293,7 +293,7 @@ impl Case {
         h.store.find_infraction(self.account(), id).await.unwrap().unwrap()
     }
 
-    /// Opens it, as it is read back.
+    /// Opens the infraction and returns it as read back.
     async fn open(&self, h: &Harness, told: &NewInfraction) -> Infraction {
         let (charge, infractions) = (self.charge(h).await, self.infractions(h).await);
         let disputed = Disputed { payment: &self.payment, charge: &charge, infractions: &infractions };
@@ -301,7 +301,7 @@ impl Case {
         self.infraction(h, told.id).await
     }
 
-    /// What settles it, decided by what is there now.
+    /// Returns the change set that resolves the infraction in its present state.
     async fn settle(&self, h: &Harness, id: InfractionId, settle: Settle) -> ChangeSet {
         let (charge, infractions) = (self.charge(h).await, self.infractions(h).await);
         let block = h.store.find_block(self.account(), id).await.unwrap().unwrap();
@@ -311,7 +311,7 @@ impl Case {
     }
 }
 
-/// What the account was told, in order.
+/// Returns the types of the account's events, in order.
 async fn kinds(h: &Harness, charge: &Charge) -> Vec<EventType> {
     let filter = EventFilter { kind: None, after_sequence: Some(0) };
     walk_events(&*h.store, charge.account, filter, 50).await.iter().map(|event| event.kind).collect()

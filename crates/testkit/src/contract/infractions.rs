@@ -1,4 +1,4 @@
-//! Infractions come back exactly as they were written, and are found by whoever has to do something about them.
+//! Infractions are read back exactly as written, and are found by the queries of their workers and readers.
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::charge::Charge;
@@ -21,10 +21,10 @@ use crate::builders::{
     a_defense, a_position, an_end_to_end_id, an_infraction, fresh, infraction_in_status, pending_charge, start, steps,
 };
 
-/// In an order in which nothing is sorted yet.
+/// An order in which no list is sorted yet.
 const ORDER_S: [i64; 5] = [40, 10, 30, 50, 20];
 
-/// By their accounts, and for operators without.
+/// By their accounts, and without one for operators.
 pub async fn infractions_come_back_in_every_state(h: &mut Harness) {
     let (charge, other) = (charge(h).await, h.account().await.id);
     for status in InfractionStatus::ALL {
@@ -36,7 +36,7 @@ pub async fn infractions_come_back_in_every_state(h: &mut Harness) {
     assert_eq!(h.store.find_infraction_of_any(fresh()).await.unwrap(), None);
 }
 
-/// Longest texts, every script, every situation, greatest amounts, the ends of time, and nothing at all.
+/// Longest texts, every script, every situation, greatest amounts, the ends of time, and no optional value at all.
 pub async fn extreme_infractions_come_back(h: &mut Harness) {
     for infraction in extremes(&charge(h).await) {
         let written = stored(h, infraction).await;
@@ -49,7 +49,7 @@ pub async fn extreme_infractions_come_back(h: &mut Harness) {
     }
 }
 
-/// Everything that may change does, and nothing else.
+/// All changeable fields change, and no others.
 pub async fn infractions_come_back_changed(h: &mut Harness) {
     let charge = charge(h).await;
     let mut infraction = stored(h, an_infraction(&charge, 500)).await;
@@ -76,7 +76,7 @@ pub async fn infractions_come_back_changed(h: &mut Harness) {
     }
 }
 
-/// Neither from an older version nor from one that never was.
+/// Updates from an older version, and from one that never existed, are refused.
 pub async fn a_stale_infraction_leaves_nothing(h: &mut Harness) {
     let charge = charge(h).await;
     let infraction = stored(h, an_infraction(&charge, 500)).await;
@@ -92,7 +92,7 @@ pub async fn a_stale_infraction_leaves_nothing(h: &mut Harness) {
     assert_eq!(h.commit(steps::update_infraction(&never, start())).await, Err(CommitError::Stale));
 }
 
-/// Of one account or of all, in one status or in any, page by page.
+/// Of a single account or of all, in one status or in any, page by page.
 pub async fn infractions_are_listed_newest_first(h: &mut Harness) {
     let (first, second) = (charge(h).await, charge(h).await);
     let charges = [&first, &second];
@@ -156,7 +156,7 @@ pub async fn infractions_for_review_are_walked_by_their_ids(h: &mut Harness) {
     }
 }
 
-/// The oldest first, in whatever state; those of another account or another Pix are not among them.
+/// The oldest first, in any state, without those of another account or another Pix.
 pub async fn infractions_of_a_pix_are_found(h: &mut Harness) {
     let (one, other) = (charge(h).await, charge(h).await);
     let pix = an_end_to_end_id();
@@ -172,7 +172,7 @@ pub async fn infractions_of_a_pix_are_found(h: &mut Harness) {
     assert_eq!(h.store.list_infractions_of_pix(one.account, &unknown).await.unwrap(), []);
 }
 
-/// In the order of their beginning, from whatever place on; those that began at one instant in the order of their ids.
+/// In the order of their beginning, from any cursor on. Those with the same beginning are in the order of their ids.
 pub async fn open_infractions_are_walked_by_their_beginning(h: &mut Harness) {
     let charge = charge(h).await;
     let mut open = Vec::new();
@@ -209,7 +209,7 @@ pub async fn open_infractions_are_walked_by_their_beginning(h: &mut Harness) {
     assert_eq!(h.store.list_open_infractions(acquirer, early, 50).await.unwrap(), open);
 }
 
-/// Of all accounts, never more than asked; what was found out goes away.
+/// Of all accounts, never more than the limit. Infractions with a known outcome disappear.
 pub async fn due_infractions_come_longest_overdue_first(h: &mut Harness) {
     let charges = [charge(h).await, charge(h).await];
     let mut due = Vec::new();
@@ -233,7 +233,7 @@ pub async fn due_infractions_come_longest_overdue_first(h: &mut Harness) {
     assert_eq!(h.store.list_due_infractions(after_s(1_000), 50).await.unwrap(), due);
 }
 
-/// Open, without a defence, with a deadline between both ends; the nearest first.
+/// Open, without a defense, with a deadline between both ends; the nearest first.
 pub async fn undefended_infractions_come_nearest_deadline_first(h: &mut Harness) {
     let charges = [charge(h).await, charge(h).await];
     let mut waiting = Vec::new();
@@ -263,7 +263,7 @@ pub async fn undefended_infractions_come_nearest_deadline_first(h: &mut Harness)
     }
 }
 
-/// Each list of each acquirer has a position of its own. Of many that move it at once, one does.
+/// Each list of each acquirer has its own position. Of many concurrent updates of a position, a single one succeeds.
 pub async fn positions_move_on(h: &mut Harness) {
     let mut position = a_position();
     let other = PollPosition { acquirer: AcquirerName::parse("other").unwrap(), ..a_position() };
@@ -297,13 +297,13 @@ pub async fn positions_move_on(h: &mut Harness) {
     assert_eq!(h.commit(update(&unknown)).await, Err(CommitError::Stale));
 }
 
-/// A charge that has nothing to do with any infraction but its id.
+/// Stores a charge that is related to infractions only by its id.
 async fn charge(h: &Harness) -> Charge {
     let account: AccountId = h.account().await.id;
     h.charge(pending_charge(account)).await
 }
 
-/// Stores the infraction and holds nothing for it, as it is read back.
+/// Stores the infraction without a block and returns it as read back.
 async fn stored(h: &Harness, infraction: Infraction) -> Infraction {
     let write = Write::InsertInfraction(Box::new(infraction.clone()));
     h.good(steps::write(write, infraction.created_at)).await;

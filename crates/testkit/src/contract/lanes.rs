@@ -1,4 +1,4 @@
-//! Which lanes have something to do, however many there are and however much waits in one; and who is told of new ones.
+//! The lanes with due deliveries, for any number of lanes and any backlog in one of them, and the hints of new deliveries.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -13,12 +13,12 @@ use super::attempts::{attempt, claim, claim_one, put_one, put_tests};
 use super::harness::{after_s, all_at_once};
 use crate::builders::{a_test_delivery, an_endpoint, an_event, lane_of, start, steps};
 
-/// How long a hint may take.
+/// The longest wait for a hint.
 const DEADLINE: Duration = Duration::from_mins(1);
-/// The most deliveries that are counted.
+/// The largest number of deliveries that are counted.
 const MOST_COUNTED: u64 = 10_000;
 
-/// By endpoint, each once, never more than asked for; what is in flight, done or not due yet is none.
+/// By endpoint, each once, never more than the limit. Deliveries that are in flight, finished or not due yet do not count.
 pub async fn lanes_come_in_their_order(h: &mut Harness) {
     assert_eq!(h.store.due_lanes(after_s(0), None, 50).await.unwrap(), DueLanes::default());
     let mut lanes = Vec::new();
@@ -42,8 +42,8 @@ pub async fn lanes_come_in_their_order(h: &mut Harness) {
     }
 }
 
-/// Behind any place, of a lane or of none, and from there around: so lanes that stay due hide none of the others. What is told of all lanes
-/// is the same from everywhere.
+/// The walk continues behind any place, even an unknown one, and wraps around. So lanes that stay due hide no others. The totals of all
+/// lanes are the same from every place.
 pub async fn whoever_goes_on_comes_by_all_lanes(h: &mut Harness) {
     let (account, mut lanes) = (h.account().await.id, Vec::new());
     for slot in 0..5 {
@@ -74,7 +74,7 @@ pub async fn whoever_goes_on_comes_by_all_lanes(h: &mut Harness) {
     }
 }
 
-/// Neither what a node has, nor what is done, nor what an endpoint that ended left; what is tried again is, at its time.
+/// Deliveries in flight, finished ones, and those of an ended endpoint do not count. A retry counts from its due time on.
 pub async fn lanes_forget_what_is_under_way_or_over(h: &mut Harness) {
     let account = h.account().await.id;
     let (endpoint, ending) = (h.endpoint(account, 0).await, h.endpoint(account, 1).await);
@@ -104,7 +104,7 @@ pub async fn lanes_forget_what_is_under_way_or_over(h: &mut Harness) {
     assert_eq!(due_at(1_000_000).await, DueLanes::default());
 }
 
-/// One endpoint with more than is counted beside many with one each: all are found, and the calm ones are served.
+/// An endpoint has more deliveries than are counted, and many others have one each. All lanes are found, and the short ones are served.
 pub async fn a_large_backlog_hides_no_lane(h: &mut Harness) {
     let account = h.account().await.id;
     let busy = h.endpoint(account, 0).await;
@@ -134,7 +134,7 @@ pub async fn a_large_backlog_hides_no_lane(h: &mut Harness) {
     assert_eq!((of_busy, claimed.len()), (8, 8 + calm.len()));
 }
 
-/// Each lane once; nothing is told twice, and whoever asks before waits.
+/// Each lane is returned once, and a caller without a hint waits.
 pub async fn a_node_is_told_what_came_into_being(h: &mut Harness) {
     let account = h.account().await.id;
     let (one, two) = (h.endpoint(account, 0).await, h.endpoint(account, 1).await);
@@ -157,7 +157,7 @@ pub async fn a_node_is_told_what_came_into_being(h: &mut Harness) {
     assert!(!told.unwrap().is_empty());
 }
 
-/// What is told until so many lanes were.
+/// Collects hints until that number of lanes was returned.
 async fn told(h: &Harness, lanes: usize) -> BTreeSet<Lane> {
     let mut told = BTreeSet::new();
     while told.len() < lanes {

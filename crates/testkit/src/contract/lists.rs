@@ -30,7 +30,7 @@ pub async fn pages_are_newest_first_and_complete(h: &mut Harness) {
     assert_eq!(past_the_end, Page { rows: Vec::new(), has_more: false });
 }
 
-/// One row fewer, exactly as many, one more.
+/// With one row fewer, exactly as many, and one more.
 pub async fn has_more_is_exact_at_every_limit(h: &mut Harness) {
     for limit in [1_u32, 50, 200] {
         let account = h.account().await.id;
@@ -46,7 +46,7 @@ pub async fn has_more_is_exact_at_every_limit(h: &mut Harness) {
     }
 }
 
-/// Newer rows never move older ones from a page to another.
+/// Newer rows never move older ones to another page.
 pub async fn a_walk_is_stable_while_rows_arrive(h: &mut Harness) {
     let account = h.account().await.id;
     let written = fill(h, account, 20).await;
@@ -62,7 +62,7 @@ pub async fn a_walk_is_stable_while_rows_arrive(h: &mut Harness) {
     assert!(walked.iter().eq(written.iter().rev()));
 }
 
-/// Neither as rows nor as the reason why there are more.
+/// Neither as rows nor as a reason for more pages.
 pub async fn invisible_and_foreign_charges_are_not_listed(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     let mut visible = Vec::new();
@@ -86,7 +86,7 @@ pub async fn invisible_and_foreign_charges_are_not_listed(h: &mut Harness) {
     assert_eq!((seen, page.has_more), (vec![issued.id], true), "it is seen once it was issued");
 }
 
-/// It marks a place between rows.
+/// A cursor marks a place between rows.
 pub async fn a_cursor_need_not_exist(h: &mut Harness) {
     let account = h.account().await.id;
     let older = h.pending_charge(account).await;
@@ -98,7 +98,7 @@ pub async fn a_cursor_need_not_exist(h: &mut Harness) {
     assert_eq!(page, Page { rows: vec![newer], has_more: true });
 }
 
-/// All of them, whatever their status.
+/// All accounts, in any status.
 pub async fn accounts_are_listed_newest_first(h: &mut Harness) {
     let mut written = Vec::new();
     for _ in 0..5 {
@@ -133,7 +133,7 @@ async fn charges(h: &Harness, account: AccountId, limit: u32, starting_after: Op
     h.store.list_charges(account, page).await.unwrap()
 }
 
-/// So many more charges, as they are read back, oldest first.
+/// Stores further charges and returns them as read back, oldest first.
 async fn fill(h: &Harness, account: AccountId, count: usize) -> Vec<Charge> {
     let charges: Vec<_> = (0..count).map(|_| pending_charge(account)).collect();
     let outcomes = all_at_once(&h.store, charges.iter().map(steps::open_charge).collect()).await;

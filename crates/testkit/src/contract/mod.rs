@@ -1,4 +1,4 @@
-//! What every store keeps, as tests that run against each of them: `store_suite!(engine);` in a test file.
+//! The contract of every store, as tests that run against each of them: `store_suite!(engine);` in a test file.
 #![expect(clippy::unwrap_used, clippy::missing_panics_doc, reason = "these are tests: they fail by panicking")]
 
 mod attempts;
@@ -43,7 +43,7 @@ pub mod workload;
 
 pub use harness::{Engine, Harness, WholeStore, run};
 
-/// One test for each rule of the contract. `$engine` names a function without arguments in scope that makes a `Box<dyn Engine>`.
+/// Declares one test for each rule of the contract. `$engine` names a function without arguments in scope that returns a `Box<dyn Engine>`.
 #[macro_export]
 macro_rules! store_suite {
     ($engine:ident) => {

@@ -9,7 +9,7 @@ use super::harness::{after_s, hold, income, merchant, movement, not_covered};
 use super::probe::refused_without_a_trace;
 use crate::builders::{a_payment, start, steps};
 
-/// And what exceeds the amount is credited in full.
+/// The amount beyond the charge's is credited in full.
 pub async fn a_payment_is_credited_less_its_fee(h: &mut Harness) {
     let account = h.account().await;
     let charge = h.pending_charge(account.id).await;
@@ -29,7 +29,7 @@ pub async fn a_payment_is_credited_less_its_fee(h: &mut Harness) {
     assert_eq!(h.balances(account.id).await, [946, 0, 0, 0]);
 }
 
-/// Also when it is decided afresh on the paid charge, or comes under another charge.
+/// A repeat is refused even if it is judged on the paid charge, or names another charge.
 pub async fn the_same_payment_is_credited_once(h: &mut Harness) {
     let account = h.account().await;
     let charge = h.pending_charge(account.id).await;
@@ -49,7 +49,7 @@ pub async fn the_same_payment_is_credited_once(h: &mut Harness) {
     assert_eq!(h.store.last_sequence(account.id).await.unwrap(), 1);
 }
 
-/// The last centavo may go, one more may not.
+/// The last centavo may be spent, and no more.
 pub async fn cover_is_exact_to_the_centavo(h: &mut Harness) {
     let account = h.account().await;
     let refused = |centavos| Err(not_covered(account.id, Bucket::Available, centavos));
@@ -63,7 +63,7 @@ pub async fn cover_is_exact_to_the_centavo(h: &mut Harness) {
     assert_eq!(h.balances(account.id).await, [0, 0, 0, 1_000]);
 }
 
-/// Money that arrives first covers what leaves after it, not the other way round.
+/// Money that arrives first covers later transfers, but not earlier ones.
 pub async fn cover_is_judged_in_the_order_of_transfers(h: &mut Harness) {
     let account = h.account().await;
     let transfers = vec![income(account.id, 500), hold(account.id, 300), hold(account.id, 200)];
@@ -76,7 +76,7 @@ pub async fn cover_is_judged_in_the_order_of_transfers(h: &mut Harness) {
     assert_eq!(h.audit().await, 6);
 }
 
-/// Although all its other parts were good.
+/// All other parts of the change set were correct.
 pub async fn uncovered_money_leaves_nothing(h: &mut Harness) {
     let account = h.account().await;
     let refused = refused_without_a_trace(h, account.id, |change| {
@@ -85,7 +85,7 @@ pub async fn uncovered_money_leaves_nothing(h: &mut Harness) {
     assert_eq!(refused.await, not_covered(account.id, Bucket::Available, 0));
 }
 
-/// Money moves between them, and each covers only itself.
+/// Money moves between buckets, and each bucket covers only its own transfers.
 pub async fn every_bucket_is_its_own(h: &mut Harness) {
     let account = h.account().await;
     h.fund(account.id, 1_000).await;
@@ -105,7 +105,7 @@ pub async fn every_bucket_is_its_own(h: &mut Harness) {
     h.good(between(Bucket::Pending, Bucket::Available, 370)).await;
 }
 
-/// All that 64 bits hold.
+/// The greatest 64-bit amount.
 pub async fn the_greatest_amount_moves(h: &mut Harness) {
     let account = h.account().await;
     h.fund(account.id, i64::MAX).await;
@@ -114,7 +114,7 @@ pub async fn the_greatest_amount_moves(h: &mut Harness) {
     assert_eq!(h.balances(account.id).await, [0, 0, 0, i64::MAX]);
 }
 
-/// A balance never wraps, and the store goes on.
+/// A balance never wraps, and the store continues to work.
 pub async fn a_balance_out_of_range_is_refused(h: &mut Harness) {
     let account = h.account().await;
     h.fund(account.id, i64::MAX).await;

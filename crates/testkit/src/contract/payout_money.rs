@@ -1,4 +1,4 @@
-//! The money of payouts: held with the payout, given back once, spent once.
+//! The money of payouts: held with the payout, returned once, spent once.
 
 use cais_domain::ids::AccountId;
 use cais_domain::ledger::Bucket;
@@ -9,10 +9,10 @@ use super::Harness;
 use super::harness::{after_s, all_at_once, not_covered, winners};
 use crate::builders::{a_payment, a_payout, a_return_id, an_end_to_end_id, an_external_id, steps};
 
-/// How many callers commit at once.
+/// The number of concurrent callers.
 const CALLERS: usize = 64;
 
-/// Amount and fee leave what is available, and arrive where they belong.
+/// Amount and fee leave `available`, and reach their destinations.
 pub async fn a_payout_is_held_and_completed(h: &mut Harness) {
     let account = h.account().await.id;
     h.fund(account, 2_000).await;
@@ -37,7 +37,7 @@ pub async fn a_payout_is_held_and_completed(h: &mut Harness) {
     assert_eq!(h.read_payout(&pending).await.state.status(), PayoutStatus::Completed);
 }
 
-/// The fee as well, and nobody spends it twice.
+/// The fee is returned as well, and no money can be spent twice.
 pub async fn a_failed_payout_gives_all_back(h: &mut Harness) {
     let account = h.account().await.id;
     let payout = h.held_payout(account).await;
@@ -51,7 +51,7 @@ pub async fn a_failed_payout_gives_all_back(h: &mut Harness) {
     assert_eq!(h.balances(account).await, [1_050, 0, 0, 0]);
 }
 
-/// Its external id is free until it is tried again; its name upstream never is.
+/// Its external id is free until the retry; its instruction id never is.
 pub async fn an_abandoned_payout_is_tried_again(h: &mut Harness) {
     let account = h.account().await.id;
     h.fund(account, 2_100).await;
@@ -76,7 +76,7 @@ pub async fn an_abandoned_payout_is_tried_again(h: &mut Harness) {
     assert_eq!(reopened, Payout { version: 3, ..pending });
 }
 
-/// Not its claim, its names, its row or a part of its money; one centavo more is enough.
+/// Its idempotency record, names, row and money leave no trace. With one centavo more the payout is accepted.
 pub async fn an_uncovered_payout_leaves_nothing(h: &mut Harness) {
     let account = h.account().await.id;
     h.fund(account, 1_049).await;
@@ -105,7 +105,7 @@ pub async fn an_uncovered_payout_leaves_nothing(h: &mut Harness) {
     assert_eq!(h.balances(account).await, [0, 0, 0, 1_050]);
 }
 
-/// The balance covers exactly one: one payout there is, and the others never were.
+/// The balance covers exactly one payout. The others leave no trace.
 pub async fn one_of_many_payouts_gets_the_last_money(h: &mut Harness) {
     let account = h.account().await.id;
     h.fund(account, 2_099).await;
@@ -122,7 +122,7 @@ pub async fn one_of_many_payouts_gets_the_last_money(h: &mut Harness) {
     assert_eq!(h.balances(account).await, [1_049, 0, 0, 1_050]);
 }
 
-/// However many say that it was completed, and however many that it failed.
+/// Any number of callers report completion, and any number report failure.
 pub async fn one_outcome_of_a_payout_becomes_true(h: &mut Harness) {
     let account = h.account().await.id;
     for round in 0..8 {
@@ -143,7 +143,7 @@ pub async fn one_outcome_of_a_payout_becomes_true(h: &mut Harness) {
     assert_eq!(h.store.last_sequence(account).await.unwrap(), 8);
 }
 
-/// By its return id; the fee does not come back, and the payout is reversed with the last part.
+/// A return is credited once by its return id. The fee is not returned, and the last part reverses the payout.
 pub async fn what_came_back_is_credited_once(h: &mut Harness) {
     let account = h.account().await.id;
     let payout = h.held_payout(account).await;
@@ -155,7 +155,7 @@ pub async fn what_came_back_is_credited_once(h: &mut Harness) {
     assert_eq!(winners(&outcomes, |refused| matches!(refused, CommitError::Taken { .. })), 1);
     let returned = h.read_payout(&payout).await;
     assert_eq!((returned.returned.centavos(), returned.state.status()), (400, PayoutStatus::Completed));
-    // Decided afresh on what was read, it is refused as well.
+    // Judged again on the present payout, the return is refused as well.
     let taken = CommitError::Taken { key: ReservationKey::ReturnId(first.clone()), by: payout.id.to_string() };
     assert_eq!(h.commit(part(&returned, 600)).await, Err(taken));
     assert_eq!(h.balances(account).await, [400, 0, 0, 0]);
@@ -167,7 +167,7 @@ pub async fn what_came_back_is_credited_once(h: &mut Harness) {
     assert_eq!(h.read_payout(&payout).await.state.status(), PayoutStatus::Reversed);
 }
 
-/// The same Pix leaves one account and pays the charge of another: it is a payment there, and what comes back is none.
+/// The same Pix leaves one account and pays the charge of another, where it is a payment and not a return.
 pub async fn a_payout_may_pay_a_charge_of_ours(h: &mut Harness) {
     let (payer, shop) = (h.account().await.id, h.account().await.id);
     let payout = h.held_payout(payer).await;
@@ -182,7 +182,7 @@ pub async fn a_payout_may_pay_a_charge_of_ours(h: &mut Harness) {
     assert_eq!(h.balances(shop).await, [0, 940, 0, 0]);
 }
 
-/// A charge, a payout and a refund may have one name; two payouts of an account may not, of two accounts they may.
+/// A charge, a payout and a refund may share an external id, and so may payouts of two accounts. Two payouts of an account may not.
 pub async fn external_ids_are_unique_among_payouts(h: &mut Harness) {
     let account = h.account().await.id;
     let external_id = an_external_id();
@@ -220,7 +220,7 @@ pub async fn external_ids_are_unique_among_payouts(h: &mut Harness) {
     for (key, owner) in owners {
         assert_eq!(h.store.find_owner(&key).await.unwrap(), Some(owner));
     }
-    // Its name upstream belongs to it alone, also when another account's payout would carry it.
+    // The instruction id belongs to the payout alone; a payout of another account cannot have the same one.
     let copy = Payout { account: other, version: 0, ..payout.clone() };
     let key = ReservationKey::InstructionId(payout.instruction_id());
     let taken = CommitError::Taken { key, by: payout.id.to_string() };

@@ -1,4 +1,4 @@
-//! Payouts come back exactly as they were written, are guarded by their versions, and are listed as readers may see them.
+//! Payouts are read back exactly as written, are guarded by their versions, and are listed for their readers.
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::charge::Origin;
@@ -18,7 +18,7 @@ use super::harness::{after_s, all_at_once, walk};
 use super::probe::refused_without_a_trace;
 use crate::builders::{a_payout, an_end_to_end_id, fresh, payout_in_status, payout_terms, steps};
 
-/// Inserted in each state, it is read as version 1, by its id and by its name upstream.
+/// Each state is inserted and read as version 1, by id and by instruction id.
 pub async fn payouts_come_back_in_every_state(h: &mut Harness) {
     let account = h.account().await.id;
     for status in PayoutStatus::ALL {
@@ -27,12 +27,12 @@ pub async fn payouts_come_back_in_every_state(h: &mut Harness) {
     }
 }
 
-/// Every kind of key, greatest amounts, longest texts, every script, the ends of time; and all that can be left out left out.
+/// Every kind of key, greatest amounts, longest texts, every script, the ends of time; all optional values absent.
 pub async fn extreme_payouts_come_back(h: &mut Harness) {
     let account = h.account().await.id;
     for (terms, created_at) in extreme_terms() {
         for status in [PayoutStatus::Pending, PayoutStatus::Completed, PayoutStatus::Reversed] {
-            // One external id belongs to one payout.
+            // An external id belongs to a single payout.
             let external_id = terms.external_id.clone().filter(|_| status == PayoutStatus::Completed);
             let terms = PayoutTerms { external_id, ..terms.clone() };
             let payout = payout_in_status(Payout { terms, created_at, ..a_payout(account) }, status);
@@ -42,7 +42,7 @@ pub async fn extreme_payouts_come_back(h: &mut Harness) {
     }
 }
 
-/// With each fact that a state may have and may lack, it is read with that state and the next version.
+/// Each optional fact of a state is read back with that state and the next version.
 pub async fn payouts_come_back_after_every_update(h: &mut Harness) {
     let account = h.account().await.id;
     for changed in shapes(account) {
@@ -62,7 +62,7 @@ pub async fn payouts_come_back_after_every_update(h: &mut Harness) {
     }
 }
 
-/// Neither from an older version nor from one that never was.
+/// Updates from an older version, and from one that never existed, are refused.
 pub async fn a_stale_payout_leaves_nothing(h: &mut Harness) {
     let account = h.account().await.id;
     let payout = h.payout(a_payout(account)).await;
@@ -80,7 +80,7 @@ pub async fn a_stale_payout_leaves_nothing(h: &mut Harness) {
     assert_eq!(h.store.find_payout_by_instruction_id(&never.instruction_id()).await.unwrap(), None);
 }
 
-/// Neither as rows nor as the reason why there are more; but they are found by those who know their names.
+/// Neither as rows nor as a reason for more pages. They are found by their exact names.
 pub async fn invisible_and_foreign_payouts_are_not_listed(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     let mut visible = Vec::new();
@@ -105,7 +105,7 @@ pub async fn invisible_and_foreign_payouts_are_not_listed(h: &mut Harness) {
     assert_eq!((seen, page.has_more), (vec![first.id], true), "it is seen once it was sent");
 }
 
-/// Page after page, each row once, also while rows arrive.
+/// Page after page, each row once, even while rows arrive.
 pub async fn pages_of_payouts_are_complete_and_stable(h: &mut Harness) {
     let account = h.account().await.id;
     let written = fill(h, account, 13).await;
@@ -127,7 +127,7 @@ pub async fn pages_of_payouts_are_complete_and_stable(h: &mut Harness) {
     assert_eq!(nobody, Page { rows: Vec::new(), has_more: false });
 }
 
-/// Open ones of all accounts, put off when they were asked for in vain, and gone once their outcome is known.
+/// Open ones of all accounts. Failed requests postpone them, and a known outcome removes them.
 pub async fn due_payouts_come_longest_overdue_first(h: &mut Harness) {
     let accounts = [h.account().await.id, h.account().await.id];
     let mut open = Vec::new();
@@ -160,7 +160,7 @@ pub async fn due_payouts_come_longest_overdue_first(h: &mut Harness) {
     assert_eq!(h.store.count_open_payouts().await.unwrap(), OpenMoney { count: 4, oldest });
 }
 
-/// A payout is found by the name that was sent, and only by exactly that.
+/// A payout is found by exactly its instruction id.
 pub async fn payouts_are_found_by_their_name_upstream(h: &mut Harness) {
     let account = h.account().await.id;
     let written = fill(h, account, 3).await;
@@ -186,7 +186,7 @@ async fn payouts(h: &Harness, account: AccountId, page: PageRequest<PayoutId>) -
     h.store.list_payouts(account, page).await.unwrap()
 }
 
-/// So many more payouts that were sent, as they are read back, oldest first.
+/// Stores further sent payouts and returns them as read back, oldest first.
 async fn fill(h: &Harness, account: AccountId, count: usize) -> Vec<Payout> {
     let sent = || payout_in_status(a_payout(account), PayoutStatus::Processing);
     let payouts: Vec<_> = (0..count).map(|_| sent()).collect();
@@ -199,7 +199,7 @@ async fn fill(h: &Harness, account: AccountId, count: usize) -> Vec<Payout> {
     payouts.into_iter().map(|payout| Payout { version: 1, ..payout }).collect()
 }
 
-/// A payout in every state, with each fact that may be there or not.
+/// Returns a payout in every state, with and without each optional fact.
 fn shapes(account: AccountId) -> Vec<Payout> {
     let sent =
         |end_to_end_id| Sent { acquirer: AcquirerName::parse("the-other-1").unwrap(), at: after_s(3), end_to_end_id };

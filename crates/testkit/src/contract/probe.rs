@@ -1,4 +1,4 @@
-//! A change set that touches everything, and whether any of it became true.
+//! A change set that touches everything, and the check of its effects.
 
 use cais_domain::event::EventType;
 use cais_domain::ids::AccountId;
@@ -8,7 +8,7 @@ use super::dispute::Dispute;
 use super::harness::{Harness, income};
 use crate::builders::{a_charge, an_event, an_external_id, start, steps};
 
-/// Remembers what would be there if its change set had become true.
+/// The expected effects of a change set.
 pub(super) struct Probe {
     account: AccountId,
     charge: cais_domain::charge::Charge,
@@ -19,7 +19,7 @@ pub(super) struct Probe {
 }
 
 impl Probe {
-    /// A change set with a claim, reservations, a record, money, a block of nothing and an event, good by itself.
+    /// Returns a correct change set with an idempotency record, reservations, a record, money, an empty block and an event.
     pub(super) async fn prepare(harness: &Harness, account: AccountId) -> (Self, ChangeSet) {
         let mut charge = a_charge(account);
         charge.terms.external_id = Some(an_external_id());
@@ -41,7 +41,7 @@ impl Probe {
         (probe, change)
     }
 
-    /// Nothing of it became true.
+    /// Asserts that no part of it is stored.
     pub(super) async fn assert_absent(&self, harness: &Harness) {
         let store = &harness.store;
         assert_eq!(store.find_claim(&self.claim).await.unwrap(), None, "claim");
@@ -56,7 +56,7 @@ impl Probe {
         assert_eq!(sequence, self.sequence, "event");
     }
 
-    /// All of it became true.
+    /// Asserts that all of it is stored.
     pub(super) async fn assert_present(&self, harness: &Harness) {
         let store = &harness.store;
         assert!(store.find_claim(&self.claim).await.unwrap().is_some(), "claim");
@@ -66,7 +66,7 @@ impl Probe {
         }
         let found = store.find_charge(self.account, self.charge.id).await.unwrap();
         assert!(found.is_some(), "record");
-        // An infraction may have taken it at once.
+        // An infraction may have seized the money at once.
         let all: i64 = harness.balances(self.account).await.iter().sum();
         assert_eq!(all, self.balances.iter().sum::<i64>() + 77, "money");
         assert_eq!(self.dispute.read(harness).await, Some((0, 0)), "block");
@@ -83,7 +83,7 @@ impl Probe {
     }
 }
 
-/// The change set is refused by `spoil`, nothing of it became true, and it is good without.
+/// Asserts that the change set is refused after `spoil`, leaves no trace, and is accepted without `spoil`.
 pub(super) async fn refused_without_a_trace(
     harness: &Harness,
     account: AccountId,
@@ -100,7 +100,7 @@ pub(super) async fn refused_without_a_trace(
     refused
 }
 
-/// Takes the claim that the account's key `text` names.
+/// Takes the idempotency record of the account's key `text`.
 pub(super) fn take(account: AccountId, text: &str, resource: &str) -> ChangeSet {
     let name = steps::claim_name(account, text);
     ChangeSet { claim: Some(ClaimChange::Take(steps::new_claim(name, resource, start()))), ..ChangeSet::new(start()) }

@@ -1,4 +1,4 @@
-//! The queue: only what is due is claimed, by one node at a time, and what became of it is remembered.
+//! The queue: only due deliveries are claimed, by one node at a time, and their outcomes are stored.
 
 use cais_domain::event::EventType;
 use cais_domain::webhook::{DeliveryStatus, Endpoint, MAX_RETRY_PAUSE};
@@ -14,7 +14,7 @@ use super::attempts::{
 use super::harness::{after_s, walk, walk_deliveries};
 use crate::builders::{a_test_delivery, an_event, lane_of, start, steps};
 
-/// From its instant on, once, with the bytes of the event and everything that an attempt needs.
+/// From its due time on, once, with the bytes of the event and everything that an attempt needs.
 pub async fn what_is_due_is_claimed_once(h: &mut Harness) {
     let account = h.account().await.id;
     let endpoint = h.endpoint(account, 0).await;
@@ -40,7 +40,7 @@ pub async fn what_is_due_is_claimed_once(h: &mut Harness) {
     assert_eq!(status(h, claimed.key).await, DeliveryStatus::Pending);
 }
 
-/// Tests have bodies of their own, are in no list of events, and go by the same rules.
+/// Tests have their own bodies, are in no list of events, and follow the same rules.
 pub async fn tests_are_delivered_like_events(h: &mut Harness) {
     let account = h.account().await.id;
     let endpoint = h.endpoint(account, 0).await;
@@ -59,7 +59,7 @@ pub async fn tests_are_delivered_like_events(h: &mut Harness) {
     assert_eq!(h.store.put(Vec::new(), None).await.unwrap().unwrap(), []);
 }
 
-/// In each lane, whatever order they came into being in.
+/// In each lane, whatever the order of their creation was.
 pub async fn the_longest_overdue_are_claimed_first(h: &mut Harness) {
     let account = h.account().await.id;
     let [one, two] = [h.endpoint(account, 0).await, h.endpoint(account, 1).await];
@@ -82,7 +82,7 @@ pub async fn the_longest_overdue_are_claimed_first(h: &mut Harness) {
     assert_eq!(claim(h, &[&one, &two], 1_000).await, []);
 }
 
-/// Over several claims; what is finished or whose lease is over frees its place.
+/// Over several claims. A finished delivery or an expired lease frees its place.
 pub async fn an_endpoint_has_so_many_places(h: &mut Harness) {
     let account = h.account().await.id;
     let [busy, calm] = [h.endpoint(account, 0).await, h.endpoint(account, 1).await];
@@ -116,7 +116,7 @@ pub async fn an_endpoint_has_so_many_places(h: &mut Harness) {
     assert_eq!(again, usize::try_from(PLACES).unwrap());
 }
 
-/// With the next fence; from then on the claim before it changes nothing, but what it did is known.
+/// The next claim has the next fence. The earlier claim then has no effect, but its attempt is logged.
 pub async fn what_a_node_lost_is_claimed_again(h: &mut Harness) {
     let account = h.account().await.id;
     let endpoint = h.endpoint(account, 0).await;
@@ -143,7 +143,7 @@ pub async fn what_a_node_lost_is_claimed_again(h: &mut Harness) {
     assert_eq!(claim_one(h, &endpoint, 2_000).await.failing_since, None, "nor does it say anything of the endpoint");
 }
 
-/// A retry or a lease further ahead than a correct clock writes is over at the next call.
+/// A retry or a lease further ahead than a correct clock writes ends at the next call.
 pub async fn deliveries_put_off_by_a_wrong_clock_are_due(h: &mut Harness) {
     let account = h.account().await.id;
     let ahead_s = CLOCK_DIFFERENCE.as_secs();
@@ -174,7 +174,7 @@ pub async fn deliveries_put_off_by_a_wrong_clock_are_due(h: &mut Harness) {
     assert_eq!(fences, twice);
 }
 
-/// A node that goes down again and again before it tells of an attempt uses up nothing of the schedule.
+/// A node that fails repeatedly before it reports an attempt uses up no part of the schedule.
 pub async fn claims_alone_use_up_no_attempts(h: &mut Harness) {
     let account = h.account().await.id;
     let endpoint = h.endpoint(account, 0).await;
@@ -194,7 +194,7 @@ pub async fn claims_alone_use_up_no_attempts(h: &mut Harness) {
     }
 }
 
-/// A lease that is over means nothing as long as nobody else claimed.
+/// An expired lease has no effect until another claim.
 pub async fn a_late_outcome_counts_while_nobody_else_claimed(h: &mut Harness) {
     let account = h.account().await.id;
     let endpoint = h.endpoint(account, 0).await;
@@ -205,7 +205,7 @@ pub async fn a_late_outcome_counts_while_nobody_else_claimed(h: &mut Harness) {
     assert_eq!(claim(h, &[&endpoint], 3 * LEASE_S).await, []);
 }
 
-/// Tried again at its time and not before; or never again. Told twice, it happens once.
+/// A retry follows at its due time and not before, or never. A repeated report has a single effect.
 pub async fn outcomes_are_remembered(h: &mut Harness) {
     let account = h.account().await.id;
     let endpoint = h.endpoint(account, 0).await;
@@ -239,7 +239,7 @@ pub async fn outcomes_are_remembered(h: &mut Harness) {
     h.store.finish(Vec::new()).await.unwrap();
 }
 
-/// Every part of them; only the last fifty are shown.
+/// With all their fields; only the last fifty are shown.
 pub async fn attempts_come_back(h: &mut Harness) {
     let account = h.account().await.id;
     let endpoint = h.endpoint(account, 0).await;
@@ -298,7 +298,7 @@ pub async fn deliveries_are_listed_by_their_endpoint(h: &mut Harness) {
     }
 }
 
-/// A resend: due at once with the whole schedule before it, whatever became of it; what is on its way, when that is over.
+/// A resend is due at once with the whole schedule, after any outcome. For a delivery in flight, the resend follows the attempt.
 pub async fn what_is_put_again_begins_anew(h: &mut Harness) {
     let account = h.account().await.id;
     let endpoint: Endpoint = h.endpoint(account, 0).await;
@@ -318,7 +318,7 @@ pub async fn what_is_put_again_begins_anew(h: &mut Harness) {
         let claimed = claim_one(h, &endpoint, now_s).await;
         assert_eq!((claimed.key.id, claimed.tries, claimed.fence), (made.id, 1, fence));
         assert_eq!(claimed.body, event.body(Some(1)), "never another body");
-        // In flight, another attempt follows whatever comes of this one, and not before.
+        // For a delivery in flight, another attempt follows after any outcome, and not before.
         assert_eq!(h.store.put(vec![again(now_s + 5)], None).await.unwrap().unwrap(), [made.id]);
         assert_eq!(claim(h, &[&endpoint], now_s + 6).await, [], "it is on its way");
         let ended = attempt(&claimed, now_s + 7, outcome);
@@ -329,7 +329,7 @@ pub async fn what_is_put_again_begins_anew(h: &mut Harness) {
         );
         let claimed = claim_one(h, &endpoint, now_s + 8).await;
         assert_eq!((claimed.key.id, claimed.tries, claimed.fence), (made.id, 1, fence + 1));
-        // Nobody tells what comes of one: it is due once when its lease is over.
+        // The outcome is never reported: the delivery is due once after its lease.
         assert_eq!(h.store.put(vec![again(now_s + 9)], None).await.unwrap().unwrap(), [made.id]);
         let claimed = claim_one(h, &endpoint, now_s + 8 + LEASE_S).await;
         assert_eq!((claimed.key.id, claimed.tries, claimed.fence), (made.id, 1, fence + 2));
@@ -337,14 +337,14 @@ pub async fn what_is_put_again_begins_anew(h: &mut Harness) {
         assert_eq!(claim(h, &[&endpoint], now_s + 10 + LEASE_S).await, []);
         let at_s = now_s + 11 + LEASE_S;
         assert_eq!(h.store.put(vec![again(at_s)], None).await.unwrap().unwrap(), [made.id]);
-        // Told once more, it changes nothing: that claim is over.
+        // A repeated report has no effect, because that claim is over.
         let delivery = finish(h, attempt(&claimed, now_s + 9 + LEASE_S, outcome)).await;
         assert_eq!((delivery.status, delivery.next_attempt_at), (DeliveryStatus::Pending, Some(after_s(at_s))));
         assert_eq!(delivery.created_at, made.created_at);
     }
     let deliveries = walk_deliveries(&*h.store, account, endpoint.id).await;
     assert_eq!((deliveries.len(), deliveries.first().unwrap().attempts.len()), (1, 6));
-    // Only to that endpoint: another one has a delivery of its own.
+    // The resend concerns that endpoint alone: another endpoint has its own delivery.
     let other = h.endpoint(account, 1).await;
     let to_other = NewDelivery { lane: lane_of(&other), ..again(300) };
     assert_eq!(h.store.put(vec![again(300), to_other.clone()], None).await.unwrap().unwrap(), [made.id, to_other.id]);

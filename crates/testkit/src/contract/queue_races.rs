@@ -1,4 +1,4 @@
-//! Nodes that claim at once share the work: nothing is claimed twice, and no endpoint gets more than its places.
+//! Concurrent nodes share the work: no delivery is claimed twice, and no endpoint gets more than its places.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,11 +16,11 @@ use super::harness::{after_s, walk_deliveries};
 use super::{Harness, WholeStore};
 use crate::builders::{an_event, lane_of, steps};
 
-/// How many nodes claim at once.
+/// The number of concurrent nodes.
 const NODES: usize = 8;
-/// How many deliveries each endpoint has.
+/// The number of deliveries of each endpoint.
 const OF_EACH: i64 = 40;
-/// How long all of it may take.
+/// The time limit of the whole test.
 const DEADLINE: Duration = Duration::from_mins(2);
 
 /// Each delivery once.
@@ -34,7 +34,7 @@ pub async fn no_delivery_is_claimed_twice(h: &mut Harness) {
     assert_each_once(h, &endpoints, &tally).await;
 }
 
-/// Also while events come into being and their endpoints are changed.
+/// This holds while events are published and their endpoints are changed.
 pub async fn nothing_is_lost_while_events_come(h: &mut Harness) {
     let endpoints = endpoints(h, 3).await;
     let tally = Tally::default();
@@ -55,18 +55,18 @@ pub async fn nothing_is_lost_while_events_come(h: &mut Harness) {
     assert_each_once(h, &endpoints, &tally).await;
 }
 
-/// What the nodes did.
+/// The record of the nodes' work.
 #[derive(Clone, Default)]
 struct Tally {
-    /// How often each delivery was claimed.
+    /// The number of claims of each delivery.
     claimed: Arc<Mutex<BTreeMap<DeliveryId, u32>>>,
-    /// How many are in flight for each endpoint just now.
+    /// The number of deliveries in flight for each endpoint.
     in_flight: Arc<Mutex<BTreeMap<EndpointId, u32>>>,
-    /// How many were finished.
+    /// The number of finished deliveries.
     finished: Arc<AtomicUsize>,
 }
 
-/// Endpoints of accounts of their own.
+/// Creates endpoints, each of its own account.
 async fn endpoints(h: &Harness, count: u8) -> Vec<Endpoint> {
     let mut endpoints = Vec::new();
     for slot in 0..count {
@@ -76,7 +76,7 @@ async fn endpoints(h: &Harness, count: u8) -> Vec<Endpoint> {
     endpoints
 }
 
-/// All nodes claim, try and finish until so many are done.
+/// All nodes claim, try and finish deliveries until that many are done.
 async fn work(h: &Harness, endpoints: &[Endpoint], all: usize, tally: &Tally) {
     let lanes: Vec<Lane> = endpoints.iter().map(lane_of).collect();
     let mut nodes = JoinSet::new();

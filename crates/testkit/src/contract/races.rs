@@ -1,4 +1,4 @@
-//! Many callers at once: whoever may be served is, and exactly once.
+//! Many concurrent callers: all that can be served are served exactly once.
 
 use cais_domain::charge::Charge;
 use cais_domain::ids::AccountId;
@@ -9,10 +9,10 @@ use super::harness::{all_at_once, hold};
 use super::probe::take;
 use crate::builders::{a_payment, an_external_id, pending_charge, start, steps};
 
-/// How many callers commit at once.
+/// The number of concurrent callers.
 const CALLERS: usize = 64;
 
-/// One charge is created, and everybody else learns of its claim.
+/// A single charge is created, and all other callers get its record.
 pub async fn one_of_many_callers_gets_an_idempotency_key(h: &mut Harness) {
     let account = h.account().await;
     let name = steps::claim_name(account.id, "one-of-many");
@@ -29,7 +29,7 @@ pub async fn one_of_many_callers_gets_an_idempotency_key(h: &mut Harness) {
     assert_eq!(listed(h, account.id).await, [winner.id]);
 }
 
-/// One charge is created, and everybody else learns whose the name is.
+/// A single charge is created, and all other callers get the owner of the name.
 pub async fn one_of_many_callers_gets_an_external_id(h: &mut Harness) {
     let account = h.account().await;
     let external_id = an_external_id();
@@ -59,7 +59,7 @@ pub async fn one_of_many_callers_gets_the_last_money(h: &mut Harness) {
     assert_eq!(h.balances(account.id).await, [999, 0, 0, 1_000]);
 }
 
-/// However often upstream calls.
+/// Repeated callbacks have no further effect.
 pub async fn one_of_many_notices_credits_a_payment(h: &mut Harness) {
     let account = h.account().await;
     let charge = h.pending_charge(account.id).await;
@@ -74,7 +74,7 @@ pub async fn one_of_many_notices_credits_a_payment(h: &mut Harness) {
     assert_eq!(h.store.last_sequence(account.id).await.unwrap(), 1);
 }
 
-/// Every kind of refusal among good ones: each good one becomes true, no refused one does.
+/// Refused and correct change sets are mixed. Each correct one is stored, and no refused one is.
 pub async fn refused_change_sets_cost_their_neighbours_nothing(h: &mut Harness) {
     let account = h.account().await;
     let known = h.pending_charge(account.id).await;
@@ -112,7 +112,7 @@ pub async fn refused_change_sets_cost_their_neighbours_nothing(h: &mut Harness) 
     }
 }
 
-/// All become true, and every balance is what its account was paid.
+/// All are stored, and every balance is the sum of its account's payments.
 pub async fn payments_of_many_accounts_add_up(h: &mut Harness) {
     let mut accounts = Vec::new();
     let mut charges = Vec::new();

@@ -1,4 +1,4 @@
-//! What reconciliation compares: payments and payouts of all accounts in a span of time, in order, page by page.
+//! The reads of reconciliation: payments and payouts of all accounts in a span of time, in order, page by page.
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::end_to_end_id::EndToEndId;
@@ -12,11 +12,11 @@ use super::Harness;
 use super::harness::{after_s, instant};
 use crate::builders::{a_payment, a_payout, fresh, main_acquirer, payout_in_status, start, steps};
 
-/// By their instants and end-to-end ids, whenever they were credited and whatever they were to their charges; each acquirer's alone.
+/// By their instants and end-to-end ids, regardless of the time of the credit and of their role; only those of the acquirer.
 pub async fn payments_are_listed_in_order(h: &mut Harness) {
     let accounts = [h.account().await, h.account().await];
     let mut written = Vec::new();
-    // In the order of bytes: digits, then upper case, then lower case. By the second at which they were received.
+    // In the order of bytes: digits, then upper case, then lower case, by the second of receipt.
     let tails = [(7, "a0"), (3, "20"), (9, "b"), (3, "01"), (5, "A0"), (7, "A9"), (3, "aa"), (6, "Ba"), (4, "9z")];
     let roles = [(1_000, PaymentRole::Settles), (30, PaymentRole::Extra), (999, PaymentRole::Short)];
     let shared = tails.map(|(second, tail)| (second, tail, main_acquirer()));
@@ -76,7 +76,7 @@ pub async fn payments_are_listed_in_order(h: &mut Harness) {
             assert!(walked.iter().eq(expected.iter().copied()), "{from_s} to {until_s}, limit {limit}: {walked:#?}");
         }
     }
-    // The place after which a page goes on need not be there.
+    // The cursor need not exist.
     let after = Some((after_s(3), named("2Z")));
     let page = h.store.list_payments_between(&main, after_s(1), after_s(10), after, 1).await.unwrap();
     assert!(page.iter().eq(written.iter().skip(2).take(1)), "the third of one instant");
@@ -90,7 +90,7 @@ pub async fn payments_are_listed_in_order(h: &mut Harness) {
     assert_eq!(page, []);
 }
 
-/// In whatever state, by their ids; each acquirer's alone.
+/// In any state, by their ids; only those of the acquirer.
 pub async fn payouts_are_listed_in_order(h: &mut Harness) {
     let accounts = [h.account().await.id, h.account().await.id];
     let mut written = Vec::new();
@@ -132,7 +132,7 @@ fn other() -> AcquirerName {
     AcquirerName::parse("second").unwrap()
 }
 
-/// An end-to-end id that ends like this, filled up behind it; before all that the builders make.
+/// Returns an end-to-end id with this tail, padded behind it; before all that the builders create.
 fn named(tail: &str) -> EndToEndId {
     EndToEndId::compose("00000000", start(), &format!("{tail:0<11}")).unwrap()
 }

@@ -1,4 +1,4 @@
-//! Accounts, keys and notices come back exactly as they were written, and changed only where they may change.
+//! Accounts, keys and callbacks are read back exactly as written, and change only in their changeable fields.
 
 use cais_domain::account::{Account, AccountStatus, Feature, Features, Kyc, Limits};
 use cais_domain::acquirer_name::AcquirerName;
@@ -29,7 +29,7 @@ pub async fn extreme_accounts_come_back(h: &mut Harness) {
     }
 }
 
-/// Each change is one version more.
+/// Each change increases the version by one.
 pub async fn accounts_come_back_changed(h: &mut Harness) {
     let mut account = h.account().await;
     for extreme in extreme_accounts() {
@@ -47,7 +47,7 @@ pub async fn accounts_come_back_changed(h: &mut Harness) {
     }
 }
 
-/// Each found by its prefix, with the account it belongs to.
+/// Each is found by its prefix, with its account.
 pub async fn keys_come_back_with_their_account(h: &mut Harness) {
     let account = h.account().await;
     h.account().await;
@@ -78,7 +78,7 @@ pub async fn keys_come_back_with_their_account(h: &mut Harness) {
     assert_eq!(h.store.find_key(&unknown).await.unwrap(), None);
 }
 
-/// Revoked, and given another end.
+/// Keys that were revoked, and keys with another expiry.
 pub async fn keys_come_back_changed(h: &mut Harness) {
     let account = h.account().await;
     let mut key = a_key(account.id);
@@ -94,7 +94,7 @@ pub async fn keys_come_back_changed(h: &mut Harness) {
     }
 }
 
-/// Whatever bytes they carry.
+/// Callbacks with arbitrary bytes.
 pub async fn notices_come_back(h: &mut Harness) {
     let bodies = [Vec::new(), (0..=u8::MAX).collect(), vec![b' '; 65_536]];
     for (body, attempts) in bodies.into_iter().zip([0, 1, 2_000_000_000]) {
@@ -106,7 +106,7 @@ pub async fn notices_come_back(h: &mut Harness) {
     }
 }
 
-/// Put off, then done or left to an operator: then it waits no more.
+/// A postponed callback is then done or left to an operator, and is no longer due.
 pub async fn notices_come_back_changed(h: &mut Harness) {
     for last in [NoticeState::Done, NoticeState::Unmatched] {
         let notice = a_notice();
@@ -163,7 +163,7 @@ fn extreme_accounts() -> [Account; 2] {
     [greatest, least]
 }
 
-/// Unmatched notices are found by their id, listed newest first in pages, and counted by their acquirer.
+/// Unmatched callbacks are found by their id, listed newest first in pages, and counted by their acquirer.
 pub async fn unmatched_notices_are_listed_and_counted(h: &mut Harness) {
     let before = h.store.count_notices().await.unwrap();
     let mut notices = Vec::new();
@@ -194,7 +194,7 @@ pub async fn unmatched_notices_are_listed_and_counted(h: &mut Harness) {
     assert_eq!((after[0] - before[0], after[1] - before[1]), (1, 2));
 }
 
-/// A waiting or unmatched notice is found by its acquirer and its names, of any length.
+/// A waiting or unmatched callback is found by its acquirer and its names, of any length.
 pub async fn open_notices_are_found_by_their_names(h: &mut Harness) {
     let other = AcquirerName::parse("other").unwrap();
     for (state, length) in [(NoticeState::Waiting, 1), (NoticeState::Unmatched, 1), (NoticeState::Waiting, 10_000)] {

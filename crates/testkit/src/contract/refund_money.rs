@@ -10,7 +10,7 @@ use super::Harness;
 use super::harness::{after_s, all_at_once, hold, not_covered, winners};
 use crate::builders::{a_payment, a_return_id, an_external_id, new_refund, pending_charge, steps};
 
-/// How many callers commit at once.
+/// The number of concurrent callers.
 const CALLERS: usize = 64;
 
 /// In two parts; the charge is refunded with the second.
@@ -38,7 +38,7 @@ pub async fn a_charge_goes_back_in_parts(h: &mut Harness) {
     assert_eq!(h.read_refund(account, second.id).await.state.status(), RefundStatus::Completed);
 }
 
-/// The money and the right to refund it, when it failed and when it was given up.
+/// A failed or abandoned refund returns the money, and the right to refund it.
 pub async fn a_refund_that_failed_gives_all_back(h: &mut Harness) {
     let account = h.account().await.id;
     let charge = paid(h, account).await;
@@ -62,7 +62,7 @@ pub async fn a_refund_that_failed_gives_all_back(h: &mut Harness) {
     assert_eq!(charge.state.status(), ChargeStatus::Paid);
 }
 
-/// An overpayment and a second payment, each refunded in part: a payment comes back with what its refunds took beyond the charge.
+/// An overpayment and a second payment, each refunded in part: a payment is read with the amount that its refunds took beyond the charge.
 pub async fn payment_knows_its_refunds_beyond_the_charge(h: &mut Harness) {
     let account = h.account().await.id;
     let charge = h.pending_charge(account).await;
@@ -103,7 +103,7 @@ pub async fn payment_knows_its_refunds_beyond_the_charge(h: &mut Harness) {
     assert_eq!(refunds(&h.read_charge(&charge).await), (100, 200));
 }
 
-/// A version of either that is not the one that was read spoils both.
+/// A wrong version of either refuses both.
 pub async fn a_refund_and_its_charge_change_together(h: &mut Harness) {
     let account = h.account().await.id;
     h.fund(account, 5_000).await;
@@ -135,7 +135,7 @@ pub async fn a_refund_and_its_charge_change_together(h: &mut Harness) {
     assert_eq!(h.read_refund(account, refund.id).await.version, 2);
 }
 
-/// Not the refund, its name or what it would have taken of the charge.
+/// The refund, its name and its part of the charge leave no trace.
 pub async fn an_uncovered_refund_leaves_nothing(h: &mut Harness) {
     let account = h.account().await.id;
     let charge = paid(h, account).await;
@@ -155,7 +155,7 @@ pub async fn an_uncovered_refund_leaves_nothing(h: &mut Harness) {
     assert_eq!(h.commit(open).await, Err(taken));
 }
 
-/// Each asks for all of the charge, and the balance would cover them all.
+/// Each requests the whole charge, and the balance would cover them all.
 pub async fn one_of_many_refunds_gets_the_charge(h: &mut Harness) {
     let account = h.account().await.id;
     h.fund(account, 1_000_000).await;
@@ -172,7 +172,7 @@ pub async fn one_of_many_refunds_gets_the_charge(h: &mut Harness) {
     assert_eq!(h.balances(account).await, [999_940, 0, 0, 1_000]);
 }
 
-/// However many say that it was completed, and however many that it failed.
+/// Any number of callers report completion, and any number report failure.
 pub async fn one_outcome_of_a_refund_becomes_true(h: &mut Harness) {
     let account = h.account().await.id;
     for _ in 0..4 {
@@ -194,15 +194,15 @@ pub async fn one_outcome_of_a_refund_becomes_true(h: &mut Harness) {
     assert_eq!(h.store.last_sequence(account).await.unwrap(), 8, "paid, and its outcome, four times");
 }
 
-/// R$ 10.00 were paid, R$ 9.40 are the account's.
+/// Pays R$ 10.00, of which R$ 9.40 are credited to the account.
 async fn paid(h: &Harness, account: AccountId) -> Charge {
     h.paid_charge(pending_charge(account), 0).await
 }
 
-/// Opens a refund; the charge and the refund as they are read back.
+/// Opens a refund. Returns the charge and the refund as read back.
 async fn open(h: &Harness, charge: &Charge, centavos: Option<i64>) -> (Charge, Refund) {
     let asked = new_refund(centavos);
-    // What is not the account's any more, such as the fee, it has to bring.
+    // The account must provide money that it no longer has, such as the fee.
     let [available, ..] = h.balances(charge.account).await;
     let wanted = centavos.unwrap_or_else(|| charge.refundable().unwrap().centavos());
     if wanted > available {
@@ -212,7 +212,7 @@ async fn open(h: &Harness, charge: &Charge, centavos: Option<i64>) -> (Charge, R
     (h.read_charge(charge).await, h.read_refund(charge.account, asked.id).await)
 }
 
-/// On its way, and arrived.
+/// Returns the amounts in transit and returned.
 const fn refunds(charge: &Charge) -> (i64, i64) {
     (charge.refunds.in_flight.centavos(), charge.refunds.done.centavos())
 }

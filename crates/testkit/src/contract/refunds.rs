@@ -1,4 +1,4 @@
-//! Refunds come back exactly as they were written, are guarded by their versions, and are listed as readers may see them.
+//! Refunds are read back exactly as written, are guarded by their versions, and are listed for their readers.
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::charge::{Charge, ChargeStatus, RefundTotals};
@@ -16,7 +16,7 @@ use super::harness::{after_s, walk};
 use super::probe::refused_without_a_trace;
 use crate::builders::{a_charge, a_refund, a_return_id, fresh, in_status, pending_charge, refund_in_status, steps};
 
-/// Inserted in each state, it is read as version 1.
+/// Each state is inserted and read as version 1.
 pub async fn refunds_come_back_in_every_state(h: &mut Harness) {
     let charge = paid(h).await;
     for status in RefundStatus::ALL {
@@ -25,7 +25,7 @@ pub async fn refunds_come_back_in_every_state(h: &mut Harness) {
     }
 }
 
-/// Greatest amounts, longest texts, every script, the ends of time; and all that can be left out left out.
+/// Greatest amounts, longest texts, every script, the ends of time; all optional values absent.
 pub async fn extreme_refunds_come_back(h: &mut Harness) {
     let charge = paid(h).await;
     let text = |text: &str| Some(Text::parse(text, 140, LineBreaks::Allowed).unwrap());
@@ -56,7 +56,7 @@ pub async fn extreme_refunds_come_back(h: &mut Harness) {
     }
 }
 
-/// With each fact that a state may have and may lack, it is read with that state and the next version.
+/// Each optional fact of a state is read back with that state and the next version.
 pub async fn refunds_come_back_after_every_update(h: &mut Harness) {
     let charge = paid(h).await;
     for (state, due_at, attempts) in shapes() {
@@ -74,7 +74,7 @@ pub async fn refunds_come_back_after_every_update(h: &mut Harness) {
     }
 }
 
-/// What goes back of a charge and the infractions on it are kept with it, when it is inserted and when it is changed.
+/// A charge is stored with its refunded amounts and its infractions, both at an insert and at an update.
 pub async fn a_charge_knows_what_goes_back(h: &mut Harness) {
     let account = h.account().await.id;
     let totals =
@@ -96,7 +96,7 @@ pub async fn a_charge_knows_what_goes_back(h: &mut Harness) {
     }
 }
 
-/// Neither from an older version nor from one that never was.
+/// Updates from an older version, and from one that never existed, are refused.
 pub async fn a_stale_refund_leaves_nothing(h: &mut Harness) {
     let charge = paid(h).await;
     let refund = h.refund(a_refund(&charge)).await;
@@ -113,7 +113,7 @@ pub async fn a_stale_refund_leaves_nothing(h: &mut Harness) {
     assert_eq!(h.store.find_refund(charge.account, never.id).await.unwrap(), None);
 }
 
-/// Only its own, newest first, each once; neither invisible ones nor those of other charges and accounts.
+/// Only its own refunds, newest first, each once. Invisible refunds and those of other charges and accounts are absent.
 pub async fn refunds_are_listed_with_their_charge(h: &mut Harness) {
     let (charge, foreign) = (paid(h).await, paid(h).await);
     let sibling = h.charge(in_status(a_charge(charge.account), ChargeStatus::Paid)).await;
@@ -144,7 +144,7 @@ pub async fn refunds_are_listed_with_their_charge(h: &mut Harness) {
     assert_eq!((seen, page.has_more), (vec![first.id], true), "it is seen once it was sent");
 }
 
-/// Open ones of all accounts, put off when they were asked for in vain, and gone once their outcome is known.
+/// Open ones of all accounts. Failed requests postpone them, and a known outcome removes them.
 pub async fn due_refunds_come_longest_overdue_first(h: &mut Harness) {
     let charges = [paid(h).await, paid(h).await];
     let mut open = Vec::new();
@@ -177,7 +177,7 @@ pub async fn due_refunds_come_longest_overdue_first(h: &mut Harness) {
     assert_eq!(h.store.count_open_refunds().await.unwrap(), OpenMoney { count: 4, oldest });
 }
 
-/// A paid charge of an account of its own, written without its payment.
+/// Stores a paid charge of a new account, without its payment.
 async fn paid(h: &Harness) -> Charge {
     let account = h.account().await.id;
     h.charge(in_status(pending_charge(account), ChargeStatus::Paid)).await
@@ -195,7 +195,7 @@ const fn first_page(limit: u32) -> PageRequest<RefundId> {
     PageRequest { limit, starting_after: None }
 }
 
-/// Every state, with each fact that may be there or not: the state, when it is due, how often it was asked for in vain.
+/// Returns every state, with and without each optional fact: the state, the due time, the number of failed requests.
 fn shapes() -> Vec<(RefundState, Option<Timestamp>, u32)> {
     let (at, sent_at) = (after_s(9), after_s(3));
     let failed = |return_id, reason: &str| RefundState::Failed { return_id, reason: reason.to_owned(), at };

@@ -1,4 +1,4 @@
-//! Money that waits: listed when it is due, released exactly once.
+//! Pending money: listed when it is due, released exactly once.
 
 use cais_domain::ledger::{Bucket, Overdraft, Transfer};
 use cais_domain::money::Money;
@@ -11,10 +11,10 @@ use super::harness::{after_s, all_at_once, income, merchant, movement, not_cover
 use super::probe::refused_without_a_trace;
 use crate::builders::{a_payment, a_release, pending_charge, start, steps};
 
-/// How many callers commit at once.
+/// The number of concurrent callers.
 const CALLERS: usize = 64;
 
-/// Also of a surplus, of one centavo and of nearly all that 64 bits hold, due at the ends of time.
+/// This includes a surplus, a single centavo, nearly the greatest 64-bit amount, and due times at the ends of time.
 pub async fn releases_come_back(h: &mut Harness) {
     let account = h.account().await.id;
     let late: Timestamp = "9999-12-01T23:59:59.999999Z".parse().unwrap();
@@ -29,7 +29,7 @@ pub async fn releases_come_back(h: &mut Harness) {
     assert_eq!(due, expected);
 }
 
-/// Of all accounts, never more than asked; what was released goes away.
+/// Of all accounts, never more than the limit. Completed releases disappear.
 pub async fn due_releases_come_longest_overdue_first(h: &mut Harness) {
     let accounts = [h.account().await.id, h.account().await.id];
     let mut waiting = Vec::new();
@@ -52,7 +52,7 @@ pub async fn due_releases_come_longest_overdue_first(h: &mut Harness) {
     assert!(due.iter().eq(waiting.iter().skip(1)));
 }
 
-/// What is the creator's waits, with the surplus; nothing waits without a delay.
+/// The creator's part waits, with the surplus. Without a delay no money waits.
 pub async fn a_payment_waits_for_its_release(h: &mut Harness) {
     let account = h.account().await.id;
     let charge = h.pending_charge(account).await;
@@ -86,7 +86,7 @@ pub async fn a_payment_waits_for_its_release(h: &mut Harness) {
     assert_eq!(h.store.list_due_releases(after_s(100_000), 50).await.unwrap(), []);
 }
 
-/// However many nodes see that it is due.
+/// Any number of nodes may see that it is due.
 pub async fn a_release_is_made_once(h: &mut Harness) {
     let account = h.account().await.id;
     for _ in 0..4 {
@@ -104,7 +104,7 @@ pub async fn a_release_is_made_once(h: &mut Harness) {
     assert_eq!(h.store.list_due_releases(after_s(1_000), 50).await.unwrap(), []);
 }
 
-/// Neither from an older version nor from one that never was, nor when what waits is held meanwhile.
+/// Refused for an older version, for one that never existed, and if the pending money is blocked meanwhile.
 pub async fn a_release_that_is_refused_leaves_nothing(h: &mut Harness) {
     let account = h.account().await.id;
     h.paid_charge(pending_charge(account), 60).await;
@@ -129,7 +129,7 @@ pub async fn a_release_that_is_refused_leaves_nothing(h: &mut Harness) {
     h.good(steps::transfer(movement(away, pending, 1, Overdraft::Forbidden))).await;
 }
 
-/// The release, and its money.
+/// Stores the release and its money.
 fn insert(release: &Release) -> ChangeSet {
     let pending = merchant(release.account, Bucket::Pending);
     let waits = Transfer { to: pending, ..income(release.account, release.amount.centavos()) };

@@ -1,4 +1,4 @@
-//! Unique values: one owner each, named exactly, free again only when given back.
+//! Unique values: each has one owner, is named exactly, and becomes free only when its owner frees it.
 
 use cais_domain::end_to_end_id::ReturnId;
 use cais_domain::external_id::ExternalId;
@@ -12,7 +12,7 @@ use super::probe::refused_without_a_trace;
 use crate::builders::steps::infraction_key;
 use crate::builders::{a_charge, a_payment, a_payout, a_return_id, a_webhook_url, new_infraction, start};
 
-/// Who comes second learns who was first, and leaves nothing.
+/// The second caller gets the first owner, and leaves no trace.
 pub async fn a_value_has_one_owner(h: &mut Harness) {
     let account = h.account().await;
     for key in keys(account.id) {
@@ -26,7 +26,7 @@ pub async fn a_value_has_one_owner(h: &mut Harness) {
     }
 }
 
-/// The same text means another thing as another kind, or in another account.
+/// The same text is another value in another kind, or in another account.
 pub async fn kinds_and_accounts_do_not_share_values(h: &mut Harness) {
     let (one, other) = (h.account().await, h.account().await);
     let txid = a_charge(one.id).txid;
@@ -62,7 +62,7 @@ pub async fn kinds_and_accounts_do_not_share_values(h: &mut Harness) {
     }
 }
 
-/// Case, blanks at the end and ways to write an accent count; so does the last of 120 characters.
+/// Case, trailing blanks and the encoding of accents are significant, and so is the last of 120 characters.
 pub async fn external_ids_differ_in_every_character(h: &mut Harness) {
     let account = h.account().await;
     let long = "\u{1F980}".repeat(119);
@@ -98,7 +98,7 @@ pub async fn the_first_taken_value_is_named(h: &mut Harness) {
     assert_eq!(h.store.find_owner(&free).await.unwrap(), None);
 }
 
-/// To anybody.
+/// Any owner may reserve it.
 pub async fn a_value_given_back_is_free(h: &mut Harness) {
     let (one, other) = (h.account().await, h.account().await);
     for key in keys(one.id) {
@@ -113,7 +113,7 @@ pub async fn a_value_given_back_is_free(h: &mut Harness) {
     }
 }
 
-/// What is taken is judged before anything is given back.
+/// Reservations are judged before any value is freed.
 pub async fn giving_back_does_not_help_the_same_change_set(h: &mut Harness) {
     let account = h.account().await;
     for key in keys(account.id) {
@@ -125,7 +125,7 @@ pub async fn giving_back_does_not_help_the_same_change_set(h: &mut Harness) {
     }
 }
 
-/// One value of each kind, never used before.
+/// Returns a new value of each kind.
 fn keys(account: AccountId) -> [ReservationKey; 11] {
     let charge = a_charge(account);
     let external_id = ExternalId::parse(&charge.id.to_string()).unwrap();

@@ -1,4 +1,4 @@
-//! Housekeeping of events: the oldest go with everything that hangs on them, and what is left has no gap.
+//! Housekeeping of events: the oldest are removed with their deliveries, and the rest has no gap.
 
 use cais_domain::event::EventType;
 use cais_domain::ids::{AccountId, EventId};
@@ -10,7 +10,7 @@ use super::attempts::{attempt, claim, claim_at, put_one};
 use super::harness::{after_s, walk_deliveries, walk_events};
 use crate::builders::{an_endpoint, an_event, lane_of, start, steps};
 
-/// Up to the first that is young: what came after it stays although it is old, because clocks are set back.
+/// Removal stops at the first young event. Later events stay even if they are old, because clocks can be set back.
 pub async fn pruning_leaves_a_sequence_without_a_gap(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     let mut events = Vec::new();
@@ -37,7 +37,7 @@ pub async fn pruning_leaves_a_sequence_without_a_gap(h: &mut Harness) {
     }
 }
 
-/// With their deliveries and attempts; one that somebody still waits for stays, and so does what follows it.
+/// Deliveries and attempts are removed with their events. An event with a pending delivery stays, and so do all later ones.
 pub async fn deliveries_go_with_their_events(h: &mut Harness) {
     let account = h.account().await.id;
     let endpoint = h.endpoint(account, 0).await;
@@ -61,7 +61,7 @@ pub async fn deliveries_go_with_their_events(h: &mut Harness) {
     h.store.finish(last.iter().map(|one| attempt(one, 20_001, AttemptOutcome::Succeeded)).collect()).await.unwrap();
     assert_eq!(prune(h, 1_000).await, 2);
     assert_eq!(walk_deliveries(&*h.store, account, endpoint.id).await, []);
-    // What its node tells late of a delivery that is gone hurts nobody.
+    // A late outcome of a removed delivery has no effect.
     h.store.finish(claimed.iter().map(|one| attempt(one, 11, AttemptOutcome::Succeeded)).collect()).await.unwrap();
     assert_eq!(walk_deliveries(&*h.store, account, endpoint.id).await, []);
 }
@@ -78,7 +78,7 @@ pub async fn events_go_although_inactive_endpoint_waits(h: &mut Harness) {
     assert_eq!(walk_deliveries(&*h.store, account, endpoint.id).await.len(), 1, "the young delivery waits");
 }
 
-/// A deleted endpoint goes once nothing of it is left; every other one stays.
+/// A deleted endpoint is removed after its last delivery; every other endpoint stays.
 pub async fn deleted_endpoints_go_last(h: &mut Harness) {
     let account = h.account().await.id;
     let (kept, deleted, unused) =
@@ -109,7 +109,7 @@ async fn publish(h: &Harness, account: AccountId, at_s: i64) -> EventId {
     event.id
 }
 
-/// Removes events that are older, until none is left to remove; how many that were.
+/// Removes older events until none is left. Returns their number.
 async fn prune(h: &Harness, before_s: i64) -> u64 {
     let before = PruneBefore { claims: after_s(0), marks: after_s(0), events: after_s(before_s) };
     let mut events = 0;

@@ -1,4 +1,4 @@
-//! Charges come back exactly as they were written.
+//! Charges are read back exactly as written.
 
 use cais_domain::charge::{Charge, ChargeState, ChargeStatus, ChargeTerms, MAX_EXPIRES_IN_S, MIN_EXPIRES_IN_S, Origin};
 use cais_domain::external_id::ExternalId;
@@ -12,7 +12,7 @@ use super::Harness;
 use super::harness::after_s;
 use crate::builders::{a_charge, a_split, fresh, in_status, issued, pending_charge, steps, terms};
 
-/// Inserted in each state, it is read as version 1, by its id and by its name upstream.
+/// Each state is inserted and read as version 1, by id and by txid.
 pub async fn charges_come_back_in_every_state(h: &mut Harness) {
     let account = h.account().await;
     for status in ChargeStatus::ALL {
@@ -21,7 +21,7 @@ pub async fn charges_come_back_in_every_state(h: &mut Harness) {
     }
 }
 
-/// Changed from a state to the next, it is read with the new state and the next version.
+/// Each update to the next state is read back with the new state and the next version.
 pub async fn charges_come_back_after_every_update(h: &mut Harness) {
     let account = h.account().await;
     for status in ChargeStatus::ALL {
@@ -44,7 +44,7 @@ pub async fn extreme_charges_come_back(h: &mut Harness) {
             let mut charge = pending_charge(account.id);
             charge.terms = terms.clone();
             charge.created_at = created_at;
-            // One external id belongs to one charge.
+            // An external id belongs to a single charge.
             charge.terms.external_id = terms.external_id.clone().filter(|_| status == ChargeStatus::Paid);
             let written = h.charge(in_status(charge, status)).await;
             assert_reads(h, &written).await;
@@ -52,7 +52,7 @@ pub async fn extreme_charges_come_back(h: &mut Harness) {
     }
 }
 
-/// Nothing is found where nothing is.
+/// Queries of an empty store find no record.
 pub async fn what_was_never_written_is_not_found(h: &mut Harness) {
     let nobody: AccountId = fresh();
     let charge = a_charge(nobody);

@@ -1,4 +1,4 @@
-//! Splits: kept with their charge, credited to several accounts in one commit, whatever those do at the same time.
+//! Splits: stored with their charge, credited to several accounts in one commit, with any concurrent work of those accounts.
 
 use cais_domain::charge::Charge;
 use cais_domain::ids::AccountId;
@@ -9,18 +9,18 @@ use super::Harness;
 use super::harness::{after_s, all_at_once};
 use crate::builders::{a_payment, a_payout, a_split, pending_charge, steps};
 
-/// Rounds of the race.
+/// The number of rounds of the race.
 const ROUNDS: usize = 4;
-/// Charges of each account that are paid at once, and payouts of each that are asked for meanwhile.
+/// The number of each account's charges that are paid at once, and of its concurrent payouts.
 const OF_EACH: usize = 12;
 
-/// Each beneficiary its part at once, the creator the rest after the delay; a part of nothing is no movement.
+/// Each beneficiary gets its part at once, and the creator the rest after the delay. An empty part makes no transfer.
 pub async fn the_parts_of_a_charge_are_credited_together(h: &mut Harness) {
     let [creator, one, other, tiny] = accounts(h).await;
     let mut charge = pending_charge(creator);
     charge.terms.split = a_split(&[(one, "33.3333"), (other, "50"), (tiny, "0.0001")]);
     let charge = h.paid_charge(charge, 600).await;
-    // 940 are the net value: 313.33…, 470 and 0.00094 of it.
+    // Of the net value of 940: 313.33…, 470 and 0.00094 of it.
     assert_eq!(h.balances(one).await, [313, 0, 0, 0]);
     assert_eq!(h.balances(other).await, [470, 0, 0, 0]);
     assert_eq!(h.balances(tiny).await, [0; 4]);
@@ -35,7 +35,7 @@ pub async fn the_parts_of_a_charge_are_credited_together(h: &mut Harness) {
     assert_eq!(h.balances(one).await, [313, 0, 0, 0]);
 }
 
-/// All of the net value: nothing is left for the creator, and nothing waits for it.
+/// With a split of the whole net value, no money is left or pending for the creator.
 pub async fn a_charge_can_be_given_away_whole(h: &mut Harness) {
     let [creator, one, other, _] = accounts(h).await;
     let mut charge = pending_charge(creator);
@@ -47,8 +47,8 @@ pub async fn a_charge_can_be_given_away_whole(h: &mut Harness) {
     assert_eq!(h.store.list_due_releases(after_s(100_000), 50).await.unwrap(), []);
 }
 
-/// Charges of each of four accounts pay all the others, in every order, while each sends payouts: nobody waits for
-/// somebody who waits for it, and every centavo is where it belongs.
+/// Charges of four accounts pay all the other accounts, in every order, while each account sends payouts. No deadlock occurs, and every
+/// centavo arrives.
 pub async fn splits_race_with_payouts_of_their_beneficiaries(h: &mut Harness) {
     let accounts = accounts(h).await;
     for account in accounts {
@@ -73,14 +73,14 @@ pub async fn splits_race_with_payouts_of_their_beneficiaries(h: &mut Harness) {
         let outcomes = all_at_once(&h.store, changes).await;
         assert!(outcomes.iter().all(Result::is_ok), "{outcomes:?}");
     }
-    // Of 940 each part is exact: 94, 188 and 282 go, 376 stay; each place is taken equally often by each account.
+    // Of 940 each part is exact: 94, 188 and 282 leave, 376 stay. Each account has each position equally often.
     let rounds = i64::try_from(ROUNDS * OF_EACH).unwrap();
     for account in accounts {
         assert_eq!(h.balances(account).await, [940 * rounds, 0, 0, 1_050 * rounds]);
     }
 }
 
-/// The shares of a charge and what they got come back with it, in their order.
+/// The shares and parts of a charge are read back with it, in their order.
 pub async fn a_split_comes_back_with_its_charge(h: &mut Harness) {
     let [creator, one, other, tiny] = accounts(h).await;
     for shares in [vec![(one, "100")], vec![(other, "0.0001"), (tiny, "99.9998"), (one, "0.0001")]] {
@@ -99,7 +99,7 @@ pub async fn a_split_comes_back_with_its_charge(h: &mut Harness) {
     }
 }
 
-/// A payout of a beneficiary may spend what a split brought it, and not a centavo more.
+/// A beneficiary's payout may spend the credit of a split, and not a centavo more.
 pub async fn a_part_can_be_spent_at_once(h: &mut Harness) {
     let [creator, one, ..] = accounts(h).await;
     let mut charge = pending_charge(creator);

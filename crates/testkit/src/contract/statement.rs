@@ -1,4 +1,4 @@
-//! The statement: every centavo explained, in order, with the words of what moved it, and nobody else's.
+//! The statement: every centavo explained, in order, with the description of its cause, and without other accounts' data.
 
 use cais_domain::charge::Charge;
 use cais_domain::ids::{AccountId, EntryId};
@@ -20,7 +20,7 @@ use crate::builders::{
 /// The buckets that a statement shows.
 const SHOWN: [Bucket; 3] = [Bucket::Available, Bucket::Pending, Bucket::Blocked];
 
-/// Replayed from zero, each line leaves the balance that it says, and the last of each bucket is what is there now.
+/// Replayed from zero, each line leads to its stated balance, and the last of each bucket is the present balance.
 pub async fn a_statement_replays_to_the_balance(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     for _ in 0..3 {
@@ -45,7 +45,7 @@ pub async fn a_statement_replays_to_the_balance(h: &mut Harness) {
     }
 }
 
-/// Amount, bucket, balance, resource, Pix, the words of charge, payout or refund, and when.
+/// Amount, bucket, balance, resource, Pix, description of charge, payout or refund, and instant.
 pub async fn each_line_says_what_moved(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     let mut charge = pending_charge(account);
@@ -86,7 +86,7 @@ pub async fn each_line_says_what_moved(h: &mut Harness) {
         (EntryKind::Release, available, 849, 849, of_release),
         (EntryKind::Refund, available, -100, 749, of_refund(63)),
         (EntryKind::RefundFailed, available, 100, 849, of_refund(64)),
-        // What the harness gives has no resource.
+        // The harness's transfers have no resource.
         (EntryKind::Charge, available, 1_000, 1_849, (None, None, "", 0)),
         (EntryKind::Payout, available, -1_000, 849, of_payout(None, 0)),
         (EntryKind::Fee, available, -50, 799, of_payout(None, 0)),
@@ -111,7 +111,7 @@ pub async fn each_line_says_what_moved(h: &mut Harness) {
     }
 }
 
-/// It names no resource and tells nothing of the charge; charges without words have none either.
+/// The line names no resource and contains no data of the charge. Charges without a description have none here either.
 pub async fn a_split_credit_tells_nothing_of_its_charge(h: &mut Harness) {
     let (creator, one) = (h.account().await.id, h.account().await.id);
     let mut charge = pending_charge(creator);
@@ -130,7 +130,7 @@ pub async fn a_split_credit_tells_nothing_of_its_charge(h: &mut Harness) {
     assert_eq!(lines.len(), 2, "neither the fee nor the part of another is the creator's");
 }
 
-/// Each alone and all together, at both ends of a span, page by page.
+/// Each filter alone and all together, at both ends of a span, page by page.
 pub async fn filters_of_a_statement_combine(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     let mut moments = Vec::new();
@@ -169,7 +169,7 @@ pub async fn filters_of_a_statement_combine(h: &mut Harness) {
     }
 }
 
-/// Each row once, also while rows arrive; more is announced exactly when there is more.
+/// Each row once, even while rows arrive. `has_more` is exact.
 pub async fn pages_of_a_statement_are_complete_and_stable(h: &mut Harness) {
     let account = h.account().await.id;
     for centavos in 1..=13 {
@@ -194,7 +194,7 @@ pub async fn pages_of_a_statement_are_complete_and_stable(h: &mut Harness) {
     assert_eq!(nobody, Page { rows: Vec::new(), has_more: false });
 }
 
-/// A cursor is known when its line is in the statement, whatever is filtered; never another account's.
+/// A cursor is valid if its line is in the account's statement, regardless of the filter.
 pub async fn an_entry_is_known_to_its_own_account(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     live(h, account, other).await;
@@ -205,7 +205,7 @@ pub async fn an_entry_is_known_to_its_own_account(h: &mut Harness) {
     assert!(!h.store.has_entry(account, fresh()).await.unwrap());
 }
 
-/// A bit of everything that can happen to an account.
+/// Makes a few changes of every kind to an account.
 async fn live(h: &Harness, account: AccountId, other: AccountId) {
     let mut charge = pending_charge(account);
     charge.terms.split = a_split(&[(other, "12.5")]);
@@ -225,7 +225,7 @@ async fn live(h: &Harness, account: AccountId, other: AccountId) {
     h.good(Dispute::of(account).hold(20)).await;
 }
 
-/// One centavo of every kind into every bucket.
+/// Moves a centavo of every kind into every bucket.
 fn one_of_each(account: AccountId, at: Timestamp) -> ChangeSet {
     let settlement = LedgerAccount::system(SystemAccount::Settlement(main_acquirer()), account);
     let into = |bucket, kind| {
@@ -236,7 +236,7 @@ fn one_of_each(account: AccountId, at: Timestamp) -> ChangeSet {
     ChangeSet { transfers: Bucket::ALL.into_iter().flat_map(kinds).collect(), ..ChangeSet::new(at) }
 }
 
-/// What waits for no release and what no infraction holds may be used again, so that the ledger adds up.
+/// Makes money without a release or a block available again, so that the ledger is consistent.
 fn put_back(account: AccountId, [_, pending, blocked, _]: [i64; 4]) -> ChangeSet {
     let back = |(bucket, centavos)| {
         let (from, to) = (merchant(account, bucket), merchant(account, Bucket::Available));
@@ -255,7 +255,7 @@ async fn entries(
     h.store.list_entries(account, filter, page).await.unwrap()
 }
 
-/// All lines, newest first, read in pages of at most `limit`.
+/// Returns all lines, newest first, read in pages of at most `limit`.
 async fn all(h: &Harness, account: AccountId, filter: EntryFilter, limit: u32) -> Vec<StatementEntry> {
     walk(limit, |line: &StatementEntry| line.id, async |page| entries(h, account, filter, page).await).await
 }

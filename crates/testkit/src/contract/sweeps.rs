@@ -1,4 +1,4 @@
-//! Sweeps: what infractions still miss is taken from whatever comes next, in the commit of the credit, the oldest infraction first.
+//! Top-ups: under-funded blocks seize the next credits, in the commit of the credit, the oldest infraction first.
 
 use cais_domain::charge::Charge;
 use cais_domain::ids::AccountId;
@@ -12,12 +12,12 @@ use super::dispute::{Dispute, blocks};
 use super::harness::{after_s, hold, income, merchant, movement};
 use crate::builders::{a_payment, a_return_id, a_split, an_end_to_end_id, new_refund, pending_charge, steps};
 
-/// What no account has: a block of it is never filled.
+/// More than any account has, so that a block of this amount is never filled.
 const TOO_MUCH: i64 = 1_000_000;
 
-/// Every way in which money comes to be available or pending.
+/// Every way in which money becomes available or pending.
 pub async fn every_credit_is_swept(h: &mut Harness) {
-    // A charge that is paid, at once and with a delay, and what is beyond it.
+    // A paid charge, without and with a delay, and an overpayment.
     for (delay_s, centavos, expected) in [(0, 1_000, 940), (600, 1_000, 940), (0, 1_007, 947), (600, 900, 900)] {
         let account = h.account().await.id;
         let (charge, dispute) = (h.pending_charge(account).await, open(h, account).await);
@@ -45,7 +45,7 @@ pub async fn every_credit_is_swept(h: &mut Harness) {
     assert_all_held(h, &dispute, 940).await;
 }
 
-/// A share in another's charge is swept for its receiver, and never for the other: infractions never touch a beneficiary.
+/// A share in another's charge tops up blocks of its beneficiary, never of the creator: infractions never touch a beneficiary.
 pub async fn shares_are_swept_for_their_receiver_only(h: &mut Harness) {
     let [creator, receiver, other] = [h.account().await.id, h.account().await.id, h.account().await.id];
     let mut charge = pending_charge(creator);
@@ -58,7 +58,7 @@ pub async fn shares_are_swept_for_their_receiver_only(h: &mut Harness) {
     assert_eq!(h.balances(other).await, [94, 0, 0, 0]);
 }
 
-/// The oldest infraction first, however they came to be known; the last centavo of one goes to the next.
+/// The oldest infraction comes first, in any order of arrival. The last centavo of one goes to the next.
 pub async fn the_oldest_infraction_is_filled_first(h: &mut Harness) {
     let account = h.account().await.id;
     let [one, two, three] = [Dispute::of(account), Dispute::of(account), Dispute::of(account)];
@@ -83,7 +83,7 @@ pub async fn the_oldest_infraction_is_filled_first(h: &mut Harness) {
     }
 }
 
-/// Several credits in one change set, and one that leaves again: only what is left is taken.
+/// Several credits in one change set, of which one leaves again: only the rest is seized.
 pub async fn a_change_set_is_swept_once_at_its_end(h: &mut Harness) {
     let account = h.account().await.id;
     let dispute = open(h, account).await;
@@ -97,7 +97,7 @@ pub async fn a_change_set_is_swept_once_at_its_end(h: &mut Harness) {
     assert_all_held(h, &dispute, 35).await;
 }
 
-/// The releases that come first are what was taken: they move less, or nothing, and what came later keeps its delay.
+/// The seized money belongs to the earliest releases: they move less, or nothing. Later releases keep their delay.
 pub async fn what_was_taken_is_not_released_again(h: &mut Harness) {
     let account = h.account().await.id;
     for delay_s in [100, 200, 300] {
@@ -124,7 +124,7 @@ pub async fn what_was_taken_is_not_released_again(h: &mut Harness) {
     assert_eq!(h.balances(account).await, [pending + 1_500, 0, 0, 0]);
 }
 
-/// What is given back before its release waits for it again; what is given back after it may be used at once.
+/// Money that is freed before its release is pending again; money that is freed afterwards is available at once.
 pub async fn what_was_taken_waits_again(h: &mut Harness) {
     let account = h.account().await.id;
     h.paid_charge(pending_charge(account), 100).await;
@@ -139,7 +139,7 @@ pub async fn what_was_taken_waits_again(h: &mut Harness) {
     h.good(one.hold(540)).await;
     assert_eq!(h.balances(account).await, [0, 150, 840, 0], "a lower limit ends no delay either");
     h.audit().await;
-    // Whichever is freed first: so much is to wait as was taken.
+    // In any order, the amount that becomes pending again is the amount that was seized from pending money.
     h.good(two.release(300)).await;
     assert_eq!(h.balances(account).await, [0, 450, 540, 0]);
     let release = due(h, after_s(101)).await.remove(0);
@@ -151,7 +151,7 @@ pub async fn what_was_taken_waits_again(h: &mut Harness) {
     h.audit().await;
 }
 
-/// What is given back waits for the releases that are still to come, each at its own time; several in one change set.
+/// Freed money waits for the remaining releases, each at its own time, even with several in one change set.
 pub async fn what_waits_again_is_released_in_time(h: &mut Harness) {
     let account = h.account().await.id;
     for delay_s in [100, 200] {
@@ -163,7 +163,7 @@ pub async fn what_waits_again_is_released_in_time(h: &mut Harness) {
     assert_eq!(h.balances(account).await, [0, 290, 1_600, 0]);
     let mut releases = due(h, after_s(1_000)).await;
     let (second, first) = (releases.remove(1), releases.remove(0));
-    // All of the first was taken, and that much is taken no more.
+    // All of the first release was seized, and that amount no longer counts as seized from pending money.
     h.good(steps::make_release(&first, after_s(101))).await;
     assert_eq!(h.balances(account).await, [0, 290, 1_600, 0]);
     h.good(blocks(vec![two.releases(600), one.releases(1_000)])).await;
@@ -171,7 +171,7 @@ pub async fn what_waits_again_is_released_in_time(h: &mut Harness) {
     h.good(steps::make_release(&second, after_s(201))).await;
     assert_eq!(h.balances(account).await, [1_890, 0, 0, 0]);
     h.audit().await;
-    // What one gives back, another may take of what waits, in the same commit.
+    // In the same commit, another block may seize freed pending money.
     h.paid_charge(pending_charge(account), 300).await;
     let [three, four] = [Dispute::of(account), Dispute::of(account)];
     h.good(three.hold(2_830)).await;
@@ -181,7 +181,7 @@ pub async fn what_waits_again_is_released_in_time(h: &mut Harness) {
     h.audit().await;
 }
 
-/// With a credit in the same commit, and with a release of which nothing is left.
+/// With a credit in the same commit, and with a release of which no money is left.
 pub async fn a_shortfall_outlives_releases(h: &mut Harness) {
     let account = h.account().await.id;
     let first = h.pending_charge(account).await;
@@ -203,14 +203,14 @@ pub async fn a_shortfall_outlives_releases(h: &mut Harness) {
     assert_eq!(h.balances(account).await, [2 * 940 + 20, 0, 0, 0]);
 }
 
-/// A block of more than the account will ever have.
+/// Opens a block of more than the account will ever have.
 async fn open(h: &Harness, account: AccountId) -> Dispute {
     let dispute = Dispute::of(account);
     h.good(dispute.hold(TOO_MUCH)).await;
     dispute
 }
 
-/// So much is held, and nothing is left.
+/// Asserts that the block holds that amount, and that no other money is left.
 async fn assert_all_held(h: &Harness, dispute: &Dispute, held: i64) {
     assert_all_held_of(h, dispute, held, 0).await;
 }
@@ -220,7 +220,7 @@ async fn assert_all_held_of(h: &Harness, dispute: &Dispute, held: i64, in_transi
     assert_eq!(h.balances(dispute.account).await, [0, 0, held, in_transit]);
 }
 
-/// All releases that are due then, of all accounts.
+/// Returns all releases that are due then, of all accounts.
 async fn due(h: &Harness, now: Timestamp) -> Vec<Release> {
     h.store.list_due_releases(now, 50).await.unwrap()
 }

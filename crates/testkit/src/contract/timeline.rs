@@ -13,7 +13,7 @@ use super::Harness;
 use super::harness::{after_s, instant, walk};
 use crate::builders::{a_charge, a_payment, a_payout, a_split, fresh, in_status, payout_in_status, steps};
 
-/// Whatever their kinds; each once, at every size of a page.
+/// Of every kind, each once, at every page size.
 pub async fn transactions_are_merged_in_the_order_of_their_keys(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     let written = fill(h, account, other).await;
@@ -26,7 +26,7 @@ pub async fn transactions_are_merged_in_the_order_of_their_keys(h: &mut Harness)
     assert_eq!(nobody, Page { rows: Vec::new(), has_more: false });
 }
 
-/// Each alone and all together, at both ends of a span, page by page.
+/// Each filter alone and all together, at both ends of a span, page by page.
 pub async fn filters_of_a_timeline_combine(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     let mut written = Vec::new();
@@ -70,7 +70,7 @@ pub async fn filters_of_a_timeline_combine(h: &mut Harness) {
     }
 }
 
-/// Newer rows of every kind never move older ones from a page to another, nor do filters.
+/// Newer rows of every kind never move older ones to another page, with any filter.
 pub async fn pages_of_a_timeline_are_stable_while_rows_arrive(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     fill(h, account, other).await;
@@ -91,7 +91,7 @@ pub async fn pages_of_a_timeline_are_stable_while_rows_arrive(h: &mut Harness) {
     }
 }
 
-/// It marks a place between rows, also one that the filter hides.
+/// A cursor marks a place between rows, even one that the filter hides.
 pub async fn a_cursor_of_a_timeline_need_not_match(h: &mut Harness) {
     let account = h.account().await.id;
     let older = h.charge(charge_now(account, ChargeStatus::Pending)).await;
@@ -106,7 +106,7 @@ pub async fn a_cursor_of_a_timeline_need_not_match(h: &mut Harness) {
     assert_eq!(page, Page { rows: vec![newer, older], has_more: false });
 }
 
-/// Neither as rows, nor as the reason why there are more, nor by their keys; seen at their place once they can be.
+/// Neither as rows, nor as a reason for more pages, nor by their keys. They appear at their place once they are visible.
 pub async fn unfinished_and_foreign_transactions_are_not_shown(h: &mut Harness) {
     let [account, other, creator] = [h.account().await.id, h.account().await.id, h.account().await.id];
     let visible = h.charge(charge_now(account, ChargeStatus::Pending)).await;
@@ -135,7 +135,7 @@ pub async fn unfinished_and_foreign_transactions_are_not_shown(h: &mut Harness) 
     assert_eq!(page, Page { rows: vec![seen], has_more: false });
 }
 
-/// The beneficiary sees its part and nothing of the charge; the creator sees the charge and no part.
+/// The beneficiary sees its part and no data of the charge. The creator sees the charge and no part.
 pub async fn a_split_credit_is_shown_to_its_beneficiary_only(h: &mut Harness) {
     let [creator, one, other] = [h.account().await.id, h.account().await.id, h.account().await.id];
     let mut charge = charge_now(creator, ChargeStatus::Pending);
@@ -164,7 +164,7 @@ pub async fn a_split_credit_is_shown_to_its_beneficiary_only(h: &mut Harness) {
     }
 }
 
-/// By direction and key, whatever its kind; other entries of the statement are no transactions.
+/// By direction and key, of every kind. Other entries of the statement are no transactions.
 pub async fn transactions_are_found_by_their_keys(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     for transaction in fill(h, account, other).await {
@@ -187,7 +187,7 @@ pub async fn transactions_are_found_by_their_keys(h: &mut Harness) {
     }
 }
 
-/// A charge and a payout in every status, and shares in the other's charges between them; the visible ones, oldest first.
+/// Creates a charge and a payout in every status, and shares in the other's charges between them. Returns the visible ones, oldest first.
 async fn fill(h: &Harness, account: AccountId, other: AccountId) -> Vec<Transaction> {
     let mut written = Vec::new();
     let mut payouts = PayoutStatus::ALL.into_iter();
@@ -208,7 +208,7 @@ async fn fill(h: &Harness, account: AccountId, other: AccountId) -> Vec<Transact
     written
 }
 
-/// A share of the account in a charge of the other that is paid now. The other's charge is older than what it brings.
+/// Pays a charge of the other account with a share of the account. The charge is older than the split credit.
 async fn split_credit(h: &Harness, account: AccountId, other: AccountId) -> SplitCredit {
     let mut charge = charge_now(other, ChargeStatus::Pending);
     charge.terms.split = a_split(&[(account, "10")]);
@@ -217,7 +217,7 @@ async fn split_credit(h: &Harness, account: AccountId, other: AccountId) -> Spli
     splits(h, account).await.remove(0)
 }
 
-/// What the account's statement says of its shares in other charges, newest first.
+/// Returns the account's shares in other charges from its statement, newest first.
 async fn splits(h: &Harness, account: AccountId) -> Vec<SplitCredit> {
     let filter = EntryFilter { kind: Some(EntryKind::Split), ..EntryFilter::default() };
     let page = PageRequest { limit: 200, starting_after: None };
@@ -225,7 +225,7 @@ async fn splits(h: &Harness, account: AccountId) -> Vec<SplitCredit> {
     lines.map(|line| SplitCredit { id: line.id, amount: line.amount, created_at: line.created_at }).collect()
 }
 
-/// Created at the instant that its id carries, as ids of the service do.
+/// Returns a charge that was created at the instant in its id, as ids of the service are.
 fn charge_now(account: AccountId, status: ChargeStatus) -> Charge {
     let charge = a_charge(account);
     let id: ChargeId = charge.id;

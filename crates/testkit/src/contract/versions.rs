@@ -1,4 +1,4 @@
-//! Records are changed only from the version that was read, and the checks come in their order.
+//! Records change only from the version that was read, and the checks have a fixed order.
 
 use cais_domain::charge::ChargeStatus;
 use cais_domain::release::Release;
@@ -12,7 +12,7 @@ use crate::builders::{
     a_key, a_notice, a_payout, a_position, a_refund, a_release, an_infraction, in_status, pending_charge, start, steps,
 };
 
-/// Claim, reservations, versions, cover, blocks: of all that is wrong the first is named.
+/// Idempotency record, reservations, versions, cover, blocks: the first failure is returned.
 pub async fn checks_come_in_the_documented_order(h: &mut Harness) {
     let account = h.account().await;
     let charge = h.pending_charge(account.id).await;
@@ -41,7 +41,7 @@ pub async fn checks_come_in_the_documented_order(h: &mut Harness) {
     h.good(ChangeSet { blocks: Vec::new(), ..cover_right }).await;
 }
 
-/// Neither from an older version nor from one that never was.
+/// Updates from an older version, and from one that never existed, are refused.
 pub async fn a_stale_change_leaves_nothing(h: &mut Harness) {
     let account = h.account().await;
     let charge = h.pending_charge(account.id).await;
@@ -57,7 +57,7 @@ pub async fn a_stale_change_leaves_nothing(h: &mut Harness) {
     assert_eq!(stored, Some(charge));
 }
 
-/// Not charges alone.
+/// All records besides charges.
 pub async fn every_kind_of_record_is_guarded(h: &mut Harness) {
     let mut account = h.account().await;
     let (mut key, mut notice) = (a_key(account.id), a_notice());
@@ -65,7 +65,7 @@ pub async fn every_kind_of_record_is_guarded(h: &mut Harness) {
     h.good(steps::receive(&notice)).await;
     let mut payout = h.payout(a_payout(account.id)).await;
     let mut refund = h.refund(a_refund(&pending_charge(account.id))).await;
-    // Released before, so that nothing waits: its money is of no matter here.
+    // The release was made before, so that no money waits; its money does not matter here.
     let mut release = Release { released_at: Some(start()), ..a_release(account.id, 100, start()) };
     h.good(steps::write(Write::InsertRelease(Box::new(release.clone())), start())).await;
     let mut endpoint = h.endpoint(account.id, 0).await;
@@ -103,7 +103,7 @@ pub async fn every_kind_of_record_is_guarded(h: &mut Harness) {
     }
 }
 
-/// Whatever the store gathers into one transaction.
+/// The store may combine them into one transaction.
 pub async fn one_of_two_updates_in_a_batch_is_stale(h: &mut Harness) {
     let account = h.account().await;
     for _ in 0..16 {

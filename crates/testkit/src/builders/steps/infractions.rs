@@ -1,4 +1,4 @@
-//! The steps of an infraction, each with what it does to its charge, its siblings and their blocks.
+//! The steps of an infraction, each with its effects on its charge, its siblings and their blocks.
 
 use cais_domain::infraction::{Disputed, Infraction, InfractionChange, InfractionStep, NewInfraction};
 use cais_ports::{ChangeSet, Representation as _, Reservation, ReservationKey, Write};
@@ -8,7 +8,7 @@ use super::super::records::right;
 use super::{told, told_of_charge, write};
 use crate::representation::TextRepresentation;
 
-/// A dispute of the Pix as it was read, judged by the domain: the acquirer's name for it, and what is held for it.
+/// Opens a dispute of the Pix as read, judged by the domain, with the acquirer's name for it and its block.
 #[must_use]
 pub fn open_infraction(asked: &NewInfraction, disputed: Disputed<'_>, at: Timestamp) -> ChangeSet {
     let step = right(Infraction::open(asked.clone(), disputed, at));
@@ -17,19 +17,19 @@ pub fn open_infraction(asked: &NewInfraction, disputed: Disputed<'_>, at: Timest
     ChangeSet { reserve: vec![reserve], ..follow(step, Write::InsertInfraction, at) }
 }
 
-/// The acquirer's name for the dispute, which has one owner.
+/// Returns the unique value of the acquirer's name for the dispute.
 #[must_use]
 pub fn infraction_key(asked: &NewInfraction) -> ReservationKey {
     ReservationKey::Infraction(format!("{}/{}", asked.acquirer, asked.upstream_id))
 }
 
-/// The infraction in another state, and nothing beside it; it carries the version that was read.
+/// Stores the infraction in another state, without other effects. The infraction carries the version that was read.
 #[must_use]
 pub fn update_infraction(infraction: &Infraction, at: Timestamp) -> ChangeSet {
     write(Write::UpdateInfraction(Box::new(infraction.clone())), at)
 }
 
-/// What follows from a step; nothing when it was taken before.
+/// Stores the effects of a step; none if the step was done before.
 #[must_use]
 pub fn move_infraction(step: InfractionStep, at: Timestamp) -> ChangeSet {
     follow(step, Write::UpdateInfraction, at)

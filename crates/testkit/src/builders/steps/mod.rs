@@ -33,10 +33,10 @@ use jiff::{Timestamp, ToSpan as _};
 use super::records::{an_event, fresh, right, start};
 use crate::representation::TextRepresentation;
 
-/// How long the holder of a claim may be at work.
+/// The length of a lease of an idempotency record, in seconds.
 pub const LEASE_S: i64 = 30;
 
-/// The account, and its e-mail.
+/// Stores the account and its e-mail address.
 #[must_use]
 pub fn open_account(account: &Account) -> ChangeSet {
     ChangeSet {
@@ -50,37 +50,37 @@ pub fn open_account(account: &Account) -> ChangeSet {
     }
 }
 
-/// The key.
+/// Stores the key.
 #[must_use]
 pub fn add_key(key: &ApiKeyRecord) -> ChangeSet {
     write(Write::InsertKey(Box::new(key.clone())), key.created_at)
 }
 
-/// The notice.
+/// Stores the callback.
 #[must_use]
 pub fn receive(notice: &Notice) -> ChangeSet {
     write(Write::InsertNotice(Box::new(notice.clone())), notice.received_at)
 }
 
-/// One record and nothing else.
+/// Stores a single record.
 #[must_use]
 pub fn write(write: Write, at: Timestamp) -> ChangeSet {
     ChangeSet { writes: vec![write], ..ChangeSet::new(at) }
 }
 
-/// One movement of money and nothing else.
+/// Makes a single movement of money.
 #[must_use]
 pub fn transfer(transfer: Transfer) -> ChangeSet {
     ChangeSet { transfers: vec![transfer], ..ChangeSet::new(start()) }
 }
 
-/// The key of that text, as the account's.
+/// Returns the name of the account's record of that key.
 #[must_use]
 pub fn claim_name(account: AccountId, key: &str) -> ClaimRef {
     ClaimRef { account, key: right(IdempotencyKey::parse(key)) }
 }
 
-/// The first use of a key, for that resource, unanswered.
+/// Returns an unanswered record of the first use of a key, for that resource.
 #[must_use]
 pub fn new_claim(name: ClaimRef, resource: &str, at: Timestamp) -> NewClaim {
     NewClaim {
@@ -92,13 +92,13 @@ pub fn new_claim(name: ClaimRef, resource: &str, at: Timestamp) -> NewClaim {
     }
 }
 
-/// An answer with that status and body, of a request of its own.
+/// Returns an answer with that status and body, of a new request.
 #[must_use]
 pub fn answer(status: u16, body: &[u8]) -> StoredAnswer {
     StoredAnswer { status, request: fresh(), body: body.to_vec() }
 }
 
-/// The charge with its unique values: commit 1 of a creation without an idempotency key.
+/// Stores the charge with its unique values: commit 1 of a creation without an idempotency key.
 #[must_use]
 pub fn open_charge(charge: &Charge) -> ChangeSet {
     let reserve = |key| Reservation { key, account: charge.account, owner: charge.id.to_string() };
@@ -111,14 +111,14 @@ pub fn open_charge(charge: &Charge) -> ChangeSet {
     }
 }
 
-/// Commit 1 of a creation: claim, unique values, intent.
+/// Commit 1 of a creation: idempotency record, unique values, intent.
 #[must_use]
 pub fn create_charge(charge: &Charge, name: ClaimRef) -> ChangeSet {
     let claim = new_claim(name, &charge.id.to_string(), charge.created_at);
     ChangeSet { claim: Some(ClaimChange::Take(claim)), ..open_charge(charge) }
 }
 
-/// Commit 2 of a creation: the charge as upstream took it, and the answer under the claim's `fence`.
+/// Commit 2 of a creation: the charge as issued, and the answer under the record's `fence`.
 #[must_use]
 pub fn issue_charge(charge: &Charge, name: ClaimRef, fence: i64, at: Timestamp) -> ChangeSet {
     ChangeSet {
@@ -127,19 +127,19 @@ pub fn issue_charge(charge: &Charge, name: ClaimRef, fence: i64, at: Timestamp) 
     }
 }
 
-/// The charge in another state; it carries the version that was read.
+/// Stores the charge in another state. The charge carries the version that was read.
 #[must_use]
 pub fn update_charge(charge: &Charge, at: Timestamp) -> ChangeSet {
     write(Write::UpdateCharge(Box::new(charge.clone())), at)
 }
 
-/// A payment of the charge as it was read, judged by the domain; all of it may be used at once.
+/// Credits a payment of the charge as read, judged by the domain, without a release delay.
 #[must_use]
 pub fn confirm_payment(charge: &Charge, payment: Payment, at: Timestamp) -> ChangeSet {
     credit_payment(charge, payment, 0, at)
 }
 
-/// A payment of the charge as it was read, judged by the domain; what is the creator's waits so many seconds.
+/// Credits a payment of the charge as read, judged by the domain. The creator's part waits for `release_delay_s` seconds.
 #[must_use]
 pub fn credit_payment(charge: &Charge, payment: Payment, release_delay_s: u32, at: Timestamp) -> ChangeSet {
     let credit = right(charge.clone().credit(payment, release_delay_s, at));
@@ -166,7 +166,7 @@ pub fn credit_payment(charge: &Charge, payment: Payment, release_delay_s: u32, a
     }
 }
 
-/// The release as it was read is made; nothing changes before its time, or when it was made before.
+/// Makes the release as read; no change before its time, or if it was made before.
 #[must_use]
 pub fn make_release(release: &Release, at: Timestamp) -> ChangeSet {
     let made = release.clone().release(at);
@@ -179,13 +179,13 @@ pub fn make_release(release: &Release, at: Timestamp) -> ChangeSet {
     )
 }
 
-/// An event of the charge, which the endpoint that it named hears of.
+/// Returns an event of the charge, with the endpoint that the charge named.
 fn told_of_charge(charge: &Charge, kind: EventType) -> NewEvent {
     let told = told(charge.account, kind, &charge.id.to_string(), TextRepresentation.charge(charge));
     NewEvent { postback: charge.terms.postback.clone(), ..told }
 }
 
-/// An event with that data.
+/// Returns an event with that data.
 fn told(account: AccountId, kind: EventType, resource: &str, data: Vec<u8>) -> NewEvent {
     NewEvent { data, ..an_event(account, kind, resource) }
 }

@@ -11,7 +11,7 @@ use super::super::records::right;
 use super::{new_claim, told, write};
 use crate::representation::TextRepresentation;
 
-/// The payout with its unique values and its money: commit 1 of a creation without an idempotency key.
+/// Stores the payout with its unique values and its hold: commit 1 of a creation without an idempotency key.
 #[must_use]
 pub fn open_payout(payout: &Payout) -> ChangeSet {
     let instruction_id = reserve(payout, ReservationKey::InstructionId(payout.instruction_id()));
@@ -23,20 +23,20 @@ pub fn open_payout(payout: &Payout) -> ChangeSet {
     }
 }
 
-/// Commit 1 of a creation: claim, unique values, intent, hold.
+/// Commit 1 of a creation: idempotency record, unique values, intent, hold.
 #[must_use]
 pub fn create_payout(payout: &Payout, name: ClaimRef) -> ChangeSet {
     let claim = new_claim(name, &payout.id.to_string(), payout.created_at);
     ChangeSet { claim: Some(ClaimChange::Take(claim)), ..open_payout(payout) }
 }
 
-/// The payout in another state; it carries the version that was read.
+/// Stores the payout in another state. The payout carries the version that was read.
 #[must_use]
 pub fn update_payout(payout: &Payout, at: Timestamp) -> ChangeSet {
     write(Write::UpdatePayout(Box::new(payout.clone())), at)
 }
 
-/// What follows from a step; nothing when it was taken before.
+/// Stores the effects of a step; none if the step was done before.
 #[must_use]
 pub fn move_payout(step: PayoutStep, at: Timestamp) -> ChangeSet {
     match step {
@@ -49,32 +49,32 @@ pub fn move_payout(step: PayoutStep, at: Timestamp) -> ChangeSet {
     }
 }
 
-/// The acquirer is asked, and says no more.
+/// Sends the payout; its outcome stays open.
 #[must_use]
 pub fn send_payout(payout: &Payout, at: Timestamp) -> ChangeSet {
     move_payout(right(payout.clone().send(None, Recipient::default(), at)), at)
 }
 
-/// The recipient has the money, by that Pix.
+/// Completes the payout with that Pix.
 #[must_use]
 pub fn complete_payout(payout: &Payout, end_to_end_id: EndToEndId, at: Timestamp) -> ChangeSet {
     move_payout(right(payout.clone().complete(end_to_end_id, a_recipient(), at)), at)
 }
 
-/// The recipient never gets the money.
+/// Fails the payout.
 #[must_use]
 pub fn fail_payout(payout: &Payout, at: Timestamp) -> ChangeSet {
     move_payout(right(payout.clone().fail("the key has no owner".to_owned(), at)), at)
 }
 
-/// The acquirer certainly did not take it: its external id is free again.
+/// Abandons the payout because the acquirer certainly did not accept it. Its external id is free again.
 #[must_use]
 pub fn abandon_payout(payout: &Payout, at: Timestamp) -> ChangeSet {
     let unreserve = external_id(payout).into_iter().collect();
     ChangeSet { unreserve, ..move_payout(right(payout.clone().abandon(at)), at) }
 }
 
-/// It was given up and is tried anew, with its external id.
+/// Reopens an abandoned payout with its external id.
 #[must_use]
 pub fn reopen_payout(payout: &Payout, at: Timestamp) -> ChangeSet {
     let reserve = external_id(payout).map(|key| reserve(payout, key)).into_iter().collect();
@@ -82,7 +82,7 @@ pub fn reopen_payout(payout: &Payout, at: Timestamp) -> ChangeSet {
     ChangeSet { reserve, ..move_payout(right(payout.clone().reopen(acquirer)), at) }
 }
 
-/// So many centavos of it came back, by that return.
+/// Credits a return of that many centavos of the payout.
 #[must_use]
 pub fn take_back(payout: &Payout, centavos: i64, return_id: ReturnId, at: Timestamp) -> ChangeSet {
     let step = right(payout.clone().take_back(Money::from_centavos(centavos), at));

@@ -1,4 +1,4 @@
-//! The steps of a refund, each with what it does to its charge.
+//! The steps of a refund, each with its effects on its charge.
 
 use cais_domain::charge::Charge;
 use cais_domain::end_to_end_id::ReturnId;
@@ -11,13 +11,13 @@ use super::super::records::{main_acquirer, right};
 use super::{told, told_of_charge, write};
 use crate::representation::TextRepresentation;
 
-/// Commit 1 of a refund of the charge as it was read: its external id, intent, what is left of the charge, hold.
+/// Commit 1 of a refund of the charge as read: its external id, intent, the rest of the charge, hold.
 #[must_use]
 pub fn open_refund(charge: &Charge, asked: &NewRefund, at: Timestamp) -> ChangeSet {
     begin_refund(charge, asked, right(Refund::open(charge.clone(), asked.clone(), main_acquirer(), at)), at)
 }
 
-/// The same of one payment of the charge, on which there is no infraction.
+/// The same for a payment of the charge without an infraction.
 #[must_use]
 pub fn open_payment_refund(charge: &Charge, payment: &CreditedPayment, asked: &NewRefund, at: Timestamp) -> ChangeSet {
     let refundable = Refundable { payment, infractions: &[] };
@@ -34,13 +34,13 @@ fn begin_refund(charge: &Charge, asked: &NewRefund, step: RefundStep, at: Timest
     ChangeSet { reserve: reserve.into_iter().collect(), ..follow(step, Write::InsertRefund, at) }
 }
 
-/// The refund in another state, and nothing of its charge; it carries the version that was read.
+/// Stores the refund in another state without a change of its charge. The refund carries the version that was read.
 #[must_use]
 pub fn update_refund(refund: &Refund, at: Timestamp) -> ChangeSet {
     write(Write::UpdateRefund(Box::new(refund.clone())), at)
 }
 
-/// What follows from a step; nothing when it was taken before.
+/// Stores the effects of a step; none if the step was done before.
 #[must_use]
 pub fn move_refund(step: RefundStep, at: Timestamp) -> ChangeSet {
     follow(step, Write::UpdateRefund, at)
@@ -63,25 +63,25 @@ fn follow(step: RefundStep, write: impl FnOnce(Box<Refund>) -> Write, at: Timest
     }
 }
 
-/// The acquirer is asked, and says no more.
+/// Sends the refund; its outcome stays open.
 #[must_use]
 pub fn send_refund(refund: &Refund, at: Timestamp) -> ChangeSet {
     move_refund(right(refund.clone().send(None, at)), at)
 }
 
-/// The payer has the money back, by that return.
+/// Completes the refund with that return id.
 #[must_use]
 pub fn complete_refund(refund: &Refund, charge: &Charge, return_id: ReturnId, at: Timestamp) -> ChangeSet {
     move_refund(right(refund.clone().complete(charge.clone(), Some(return_id), at)), at)
 }
 
-/// The payer does not get it.
+/// Fails the refund.
 #[must_use]
 pub fn fail_refund(refund: &Refund, charge: &Charge, at: Timestamp) -> ChangeSet {
     move_refund(right(refund.clone().fail(charge.clone(), "the payer's account is closed".to_owned(), at)), at)
 }
 
-/// The acquirer certainly did not take it: its external id is free again.
+/// Abandons the refund because the acquirer certainly did not accept it. Its external id is free again.
 #[must_use]
 pub fn abandon_refund(refund: &Refund, charge: &Charge, at: Timestamp) -> ChangeSet {
     let external_id = refund.external_id.clone();

@@ -1,4 +1,4 @@
-//! The steps of a webhook endpoint, and events of whatever cause.
+//! The steps of a webhook endpoint, and events of any type.
 
 use cais_domain::webhook::{Endpoint, EndpointState, EndpointStep};
 use cais_ports::{ChangeSet, NewEvent, Reservation, ReservationKey, Write};
@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use super::super::records::start;
 use super::write;
 
-/// The endpoint with its address and its place.
+/// Stores the endpoint with its address and its slot.
 #[must_use]
 pub fn open_endpoint(endpoint: &Endpoint) -> ChangeSet {
     let reserve = |key| Reservation { key, account: endpoint.account, owner: endpoint.id.to_string() };
@@ -17,13 +17,13 @@ pub fn open_endpoint(endpoint: &Endpoint) -> ChangeSet {
     }
 }
 
-/// The endpoint as it is now; it carries the version that was read.
+/// Stores the endpoint as changed. The endpoint carries the version that was read.
 #[must_use]
 pub fn update_endpoint(endpoint: &Endpoint, at: Timestamp) -> ChangeSet {
     write(Write::UpdateEndpoint(Box::new(endpoint.clone())), at)
 }
 
-/// What follows from a step; nothing when it was taken before. One that is deleted gives back its address and its place.
+/// Stores the effects of a step; none if the step was done before. Deletion frees the address and the slot.
 #[must_use]
 pub fn move_endpoint(step: EndpointStep, at: Timestamp) -> ChangeSet {
     let EndpointStep::Taken(endpoint) = step else {
@@ -34,7 +34,7 @@ pub fn move_endpoint(step: EndpointStep, at: Timestamp) -> ChangeSet {
     ChangeSet { unreserve, ..update_endpoint(&endpoint, at) }
 }
 
-/// Events and nothing else.
+/// Publishes events without other effects.
 #[must_use]
 pub fn publish(events: Vec<NewEvent>) -> ChangeSet {
     let at = events.first().map_or_else(start, |event| event.at);

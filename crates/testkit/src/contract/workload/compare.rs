@@ -1,4 +1,4 @@
-//! What the workload left: the store says the same of everything as the store in memory.
+//! Compares the store with the store in memory after the workload.
 
 use std::collections::BTreeMap;
 
@@ -36,7 +36,7 @@ impl World {
             let mut stored = h.store.find_claim(name).await.unwrap();
             let mut expected = self.model.find_claim(name).await.unwrap();
             for claim in [&mut stored, &mut expected].into_iter().flatten() {
-                // The lease of an answered claim means nothing.
+                // The lease of an answered record has no meaning.
                 claim.lease_until = claim.answer.as_ref().map_or(claim.lease_until, |_| after_s(0));
             }
             assert_eq!(stored, expected);
@@ -45,7 +45,7 @@ impl World {
         h.audit().await;
     }
 
-    /// Ids of entries are the store's own; all else of them is not.
+    /// Ids of entries are the store's own; all other fields must be equal.
     async fn compare_statement(&self, h: &Harness, account: AccountId) {
         let filter = EntryFilter::default();
         let unnamed = |line: StatementEntry| StatementEntry { id: Id::new(Uuid::nil()), ..line };
@@ -72,7 +72,7 @@ impl World {
         }
     }
 
-    /// Byte for byte, and who hears of them.
+    /// Events must be equal byte for byte, with the same subscribers.
     async fn compare_events(&self, h: &Harness, account: AccountId) {
         for after_sequence in [None, Some(3)] {
             let filter = EventFilter { kind: None, after_sequence };
@@ -92,7 +92,7 @@ impl World {
         }
     }
 
-    /// Infractions, and what they hold.
+    /// Infractions, and their blocks.
     async fn compare_disputes(&self, h: &Harness) {
         for infraction in self.model.infractions() {
             let (account, id) = (infraction.account, infraction.id);
@@ -102,7 +102,7 @@ impl World {
         }
     }
 
-    /// Also what no list shows.
+    /// This includes records that no list shows.
     async fn compare_money_out(&self, h: &Harness) {
         for (account, id) in self.payouts.iter().copied() {
             let expected = self.model.find_payout(account, id).await;
@@ -117,7 +117,7 @@ impl World {
             let stored = h.store.list_refunds(charge.account, charge.id, first(200)).await;
             assert_eq!(stored, expected);
         }
-        // Of those that are due at one instant the order is free.
+        // The order of those that are due at the same instant is free.
         let now = after_s(100_000);
         let mut due = h.store.list_due_payouts(now, 500).await.unwrap();
         let mut expected = self.model.list_due_payouts(now, 500).await.unwrap();

@@ -1,4 +1,4 @@
-//! Infractions and endpoints of the workload: what acquirers tell, in any order, and what merchants change meanwhile.
+//! Infractions and endpoints of the workload: reports of acquirers in any order, and concurrent changes by merchants.
 
 use cais_domain::event::EventType;
 use cais_domain::infraction::{Disputed, Infraction, NewInfraction};
@@ -11,7 +11,7 @@ use crate::builders::{a_defense, new_infraction, steps, subscribed};
 use crate::contract::harness::after_s;
 
 impl World {
-    /// A dispute of a Pix that was credited, by a name that may have been told before; `None` when none was credited.
+    /// Returns a dispute of a credited Pix, possibly under a name that was reported before; `None` if none was credited.
     pub(super) async fn dispute(&mut self) -> Option<ChangeSet> {
         let payments = self.model.payments();
         let payment = (!payments.is_empty()).then(|| self.random.one_of(&payments))?;
@@ -27,7 +27,7 @@ impl World {
         Some(steps::open_infraction(&asked, disputed, after_s(12)))
     }
 
-    /// What may follow of an infraction that was stored; `None` when that is nothing.
+    /// Returns a possible next step of a stored infraction; `None` if there is none.
     pub(super) async fn dispute_step(&mut self) -> Option<ChangeSet> {
         let known = self.model.infractions();
         let mut infraction = (!known.is_empty()).then(|| self.random.one_of(&known))?;
@@ -60,7 +60,7 @@ impl World {
         Some(steps::move_infraction(step.ok()?, at))
     }
 
-    /// A merchant switches an endpoint on or off, or wants other events.
+    /// Enables or disables an endpoint, or changes its subscription.
     pub(super) fn endpoint_step(&mut self) -> ChangeSet {
         let endpoints = self.model.endpoints();
         let mut endpoint = self.random.one_of(&endpoints);
@@ -78,7 +78,7 @@ impl World {
     }
 }
 
-/// What the acquirer says of a known infraction, which concerns another amount now.
+/// Returns the acquirer's report of a stored infraction, with another amount.
 fn told(infraction: &Infraction, amount: Money) -> NewInfraction {
     NewInfraction { upstream_id: infraction.upstream_id.clone(), amount, ..new_infraction(1) }
 }

@@ -12,7 +12,7 @@ use crate::builders::{a_payout, a_recipient, an_end_to_end_id, main_acquirer, ne
 use crate::contract::harness::after_s;
 
 impl World {
-    /// Commit 1 of a payout, with a claim or without.
+    /// Commit 1 of a payout, with or without an idempotency record.
     pub(super) fn payout(&mut self) -> ChangeSet {
         let mut payout = a_payout(self.random.one_of(&self.accounts));
         payout.terms.external_id = Some(self.name());
@@ -25,7 +25,7 @@ impl World {
         }
     }
 
-    /// What may follow of a payout that was stored; `None` when that is nothing.
+    /// Returns a possible next step of a stored payout; `None` if there is none.
     pub(super) async fn payout_step(&mut self) -> Option<ChangeSet> {
         let known = (!self.payouts.is_empty()).then(|| self.random.one_of(&self.payouts));
         let (account, id) = known?;
@@ -47,7 +47,7 @@ impl World {
         Some(steps::move_payout(step.ok()?, at))
     }
 
-    /// A part of it came back, by a return that may have come before.
+    /// Returns a part of the payout, possibly by a known return id.
     fn take_back(&mut self, payout: &Payout) -> Option<ChangeSet> {
         let at = after_s(9);
         let whole = payout.terms.amount.centavos();
@@ -59,7 +59,7 @@ impl World {
         Some(ChangeSet { reserve, ..steps::move_payout(step, at) })
     }
 
-    /// Commit 1 of a refund of a charge that was stored; `None` when it cannot be refunded.
+    /// Commit 1 of a refund of a stored charge; `None` if it cannot be refunded.
     pub(super) async fn refund(&mut self) -> Option<ChangeSet> {
         let charge = self.a_known_charge().await?;
         let centavos = self.random.one_of(&[None, Some(1), Some(250), Some(1_000)]);
@@ -70,7 +70,7 @@ impl World {
         Some(steps::open_refund(&charge, &asked, after_s(10)))
     }
 
-    /// What may follow of a refund that was stored; `None` when that is nothing.
+    /// Returns a possible next step of a stored refund; `None` if there is none.
     pub(super) async fn refund_step(&mut self) -> Option<ChangeSet> {
         let known = (!self.refunds.is_empty()).then(|| self.random.one_of(&self.refunds));
         let (account, id): (AccountId, RefundId) = known?;
@@ -99,7 +99,7 @@ impl World {
         Some(steps::move_refund(step.ok()?, at))
     }
 
-    /// A release that is due, or one that was due before; `None` when there never was one.
+    /// Makes a release that is due, or was due before; `None` if there never was one.
     pub(super) async fn release(&mut self) -> Option<ChangeSet> {
         let due = self.model.list_due_releases(after_s(1_000), 50).await.unwrap();
         self.releases.extend(due);
@@ -107,7 +107,7 @@ impl World {
         Some(steps::make_release(&known?, after_s(1_000)))
     }
 
-    /// A name that the merchant gives, often one that it gave before.
+    /// Returns a merchant's name, often one that was used before.
     pub(super) fn name(&mut self) -> ExternalId {
         ExternalId::parse(&format!("order {}", self.random.below(40))).unwrap()
     }
